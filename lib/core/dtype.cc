@@ -1,0 +1,83 @@
+#include "btf/dtype.h"
+
+#include <algorithm>
+#include <string>
+
+#include "core/dtype_table.h"
+#include "core/names.h"
+
+namespace btf {
+namespace {
+
+using dtype_rows::kRows;
+
+struct Range {
+  // Every value is m * 2^e with |m| < 2^digits and low <= e, below 2^high.
+  int digits = 0;
+  int low = 0;
+  int high = 0;
+  bool negative = false;
+  bool zero = true;
+  bool nan = false;
+  bool infinity = false;
+};
+
+Range range_of(const DTypeInfo& row) {
+  switch (row.kind) {
+    case NumberKind::boolean:
+      return {.digits = 1, .low = 0, .high = 1};
+    case NumberKind::unsigned_integer:
+      return {.digits = row.bits, .low = 0, .high = row.bits};
+    case NumberKind::signed_integer:
+      return {.digits = row.bits - 1, .low = 0, .high = row.bits - 1, .negative = true};
+    case NumberKind::floating:
+      break;
+  }
+  const FloatGeometry& fp = row.fp;
+  Range range{.digits = fp.mantissa_bits + 1,
+              .low = (fp.power_of_two ? 0 : 1) - fp.bias - fp.mantissa_bits,
+              .high = (1 << fp.exponent_bits) - fp.bias,
+              .negative = !fp.power_of_two,
+              .zero = !fp.power_of_two,
+              .nan = fp.specials != FloatSpecials::none,
+              .infinity = fp.specials == FloatSpecials::ieee};
+  if (fp.specials == FloatSpecials::ieee || fp.power_of_two) range.high -= 1;
+  return range;
+}
+
+}  // namespace
+
+std::span<const DTypeInfo> dtypes() { return kRows; }
+
+const DTypeInfo& info(DType dtype) { return kRows[row_of(dtype)]; }
+
+const DTypeInfo* find_dtype(std::uint8_t code) {
+  const auto* row = std::ranges::find(kRows, code, &DTypeInfo::code);
+  return row == kRows.end() ? nullptr : row;
+}
+
+Result<DType> parse_dtype(std::string_view name) {
+  for (const DTypeInfo& row : kRows) {
+    if (same_name(row.name, name)) return row.dtype;
+    for (const std::string_view alias : row.aliases)
+      if (!alias.empty() && same_name(alias, name)) return row.dtype;
+  }
+  return fail(ErrorCode::invalid_argument,
+              "unknown dtype '" + std::string(name) + "'; there are " + name_list(kRows));
+}
+
+bool is_lossless(DType from, DType to) {
+  if (from == to) return true;
+  const Range source = range_of(info(from));
+  const Range target = range_of(info(to));
+  // The most negative integer is -2^high, which needs one more binade in a float.
+  const DTypeInfo& row = info(from);
+  const int extra =
+      row.kind == NumberKind::signed_integer && info(to).floating() ? 1 : 0;
+  return source.digits <= target.digits && source.low >= target.low &&
+         source.high + extra <= target.high && source.negative <= target.negative &&
+         source.zero <= target.zero && source.nan <= target.nan &&
+         source.infinity <= target.infinity;
+}
+
+}  // namespace btf

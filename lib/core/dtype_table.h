@@ -1,0 +1,71 @@
+// The rows of the dtype table. Adding a dtype is adding a row here and its enumerator in dtype.h.
+#pragma once
+
+#include <array>
+
+#include "btf/dtype.h"
+
+namespace btf {
+
+namespace dtype_rows {
+using enum NumberKind;
+using enum FloatSpecials;
+
+// exponent bits, mantissa bits, bias, specials, saturates, power of two
+inline constexpr FloatGeometry kFloat64{11, 52, 1023, ieee, false, false};
+inline constexpr FloatGeometry kFloat32{8, 23, 127, ieee, false, false};
+inline constexpr FloatGeometry kFloat16{5, 10, 15, ieee, false, false};
+inline constexpr FloatGeometry kBFloat16{8, 7, 127, ieee, false, false};
+inline constexpr FloatGeometry kE4M3{4, 3, 7, nan_only, true, false};
+inline constexpr FloatGeometry kE5M2{5, 2, 15, ieee, true, false};
+inline constexpr FloatGeometry kE8M0{8, 0, 127, nan_only, true, true};
+inline constexpr FloatGeometry kE2M1{2, 1, 1, none, true, false};
+
+inline constexpr auto kRows = std::to_array<DTypeInfo>({
+    {DType::int8, "int8", {"i8"}, 8, signed_integer, {}},
+    {DType::int16, "int16", {"i16"}, 16, signed_integer, {}},
+    {DType::int32, "int32", {"i32"}, 32, signed_integer, {}},
+    {DType::int64, "int64", {"i64"}, 64, signed_integer, {}},
+    {DType::float32, "float32", {"fp32", "f32", "float", "single"}, 32, floating, kFloat32},
+    {DType::float64, "float64", {"fp64", "f64", "double"}, 64, floating, kFloat64},
+    {DType::uint8, "uint8", {"u8", "ui8"}, 8, unsigned_integer, {}},
+    {DType::uint16, "uint16", {"u16", "ui16"}, 16, unsigned_integer, {}},
+    {DType::uint32, "uint32", {"u32", "ui32"}, 32, unsigned_integer, {}},
+    {DType::uint64, "uint64", {"u64", "ui64"}, 64, unsigned_integer, {}},
+    {DType::float16, "float16", {"fp16", "f16", "half"}, 16, floating, kFloat16},
+    {DType::bfloat16, "bfloat16", {"bf16"}, 16, floating, kBFloat16},
+    {DType::float8_e4m3fn,
+     "float8_e4m3fn",
+     {"fp8", "f8_e4m3", "f8_e4m3fn", "float8_e4m3", "e4m3fn", "e4m3"},
+     8,
+     floating,
+     kE4M3},
+    {DType::float8_e5m2, "float8_e5m2", {"f8_e5m2", "e5m2"}, 8, floating, kE5M2},
+    {DType::float8_e8m0fnu,
+     "float8_e8m0fnu",
+     {"e8m0", "f8_e8m0", "f8_e8m0fnu", "float8_e8m0", "e8m0fnu"},
+     8,
+     floating,
+     kE8M0},
+    {DType::float4_e2m1fn,
+     "float4_e2m1fn",
+     {"fp4", "f4", "f4_e2m1", "float4_e2m1", "e2m1fn", "e2m1"},
+     4,
+     floating,
+     kE2M1},
+    {DType::int4, "int4", {"i4"}, 4, signed_integer, {}},
+    {DType::uint4, "uint4", {"u4", "ui4"}, 4, unsigned_integer, {}},
+    {DType::boolean, "bool", {"boolean", "i1"}, 8, NumberKind::boolean, {}},
+});
+
+}  // namespace dtype_rows
+
+inline constexpr std::size_t kDTypeCount = dtype_rows::kRows.size();
+
+constexpr std::size_t row_of(DType dtype) {
+  std::size_t row = 0;
+  while (dtype_rows::kRows[row].dtype != dtype) ++row;
+  return row;
+}
+
+}  // namespace btf

@@ -1,0 +1,203 @@
+// resolve() and offset(): the only stride arithmetic in the project.
+#include "btf/layout.h"
+
+#include <algorithm>
+#include <string>
+
+#include "core/checked_math.h"
+#include "core/layout_table.h"
+#include "core/names.h"
+#include "core/try.h"
+
+namespace btf {
+namespace {
+
+using layout_rows::kRows;
+
+std::string name_of(const LayoutSpec& row) { return std::string(row.name); }
+
+// Strides of the axes as one packed array; nothing if its size does not fit 64 bits.
+Checked pack(std::vector<StorageAxis>& axes) {
+  Checked stride = 1;
+  bool empty = false;
+  for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+    if (!stride) return std::nullopt;
+    axis->stride = *stride;
+    if (axis->extent == 0) empty = true;
+    // An empty axis must not hide an overflow of the others.
+    if (axis->extent != 0) stride = checked_mul(stride, axis->extent);
+  }
+  if (!stride) return std::nullopt;
+  return empty ? 0 : *stride;
+}
+
+// Elements that the vector dim takes in storage for `channels` of them.
+Checked padded_channels(const LayoutSpec& row, std::uint64_t channels) {
+  if (row.image && channels == 1) return 1;
+  return round_up(channels, row.lanes);
+}
+
+// The stored array's axes, outermost first, without pitch and strides.
+Result<std::vector<StorageAxis>> place(const LayoutSpec& row, std::span<const std::uint64_t> dims) {
+  const auto rank = static_cast<std::uint32_t>(dims.size());
+  std::vector<StorageAxis> axes;
+  axes.reserve(rank + 1);
+  const std::uint32_t vector_dim = row.vector_dim == 0 ? rank : rank - row.vector_dim;
+  for (std::uint32_t d = 0; d < rank; ++d) {
+    if (d != vector_dim) {
+      axes.push_back({dims[d], 0, d, AxisPart::whole});
+    } else if (row.placement == Placement::vector_major) {
+      axes.push_back({ceil_div(dims[d], row.lanes), 0, d, AxisPart::blocks});
+    }
+  }
+  if (row.placement == Placement::vector_major)
+    axes.push_back({row.lanes, 0, vector_dim, AxisPart::lanes});
+  if (row.placement == Placement::vector_minor) {
+    const Checked channels = padded_channels(row, dims[vector_dim]);
+    if (!channels) return malformed("size-overflow", 0, "the padded channels do not fit 64 bits");
+    axes.push_back({*channels, 0, vector_dim, AxisPart::whole});
+  }
+  return axes;
+}
+
+// Rounds the rows' length up so that every row starts at a multiple of the pitch.
+Status apply_pitch(const LayoutSpec& row, unsigned bits, std::vector<StorageAxis>& axes) {
+  if (row.pitch_bytes == 0) return {};
+  const bool minor = row.placement == Placement::vector_minor;
+  StorageAxis& width = axes[axes.size() - (minor ? 2 : 1)];
+  const std::uint64_t group = (minor ? axes.back().extent : 1) * (bits / 8);
+  const Checked padded = round_up(width.extent, row.pitch_bytes / group);
+  if (!padded) return malformed("size-overflow", 0, "the padded row does not fit 64 bits");
+  width.extent = *padded;
+  return {};
+}
+
+std::unexpected<Error> misfit(std::string_view finding, std::string message) {
+  return std::unexpected(Error{ErrorCode::unsupported, std::move(message), {}, finding, 0});
+}
+
+Status check_pair(const LayoutSpec& row, std::span<const std::uint64_t> dims,
+                  const DTypeInfo& dtype) {
+  if (!row.dense())
+    return fail(ErrorCode::unsupported, "COO is not a dense layout");
+  if (dims.size() < row.min_rank)
+    return misfit("layout-rank", name_of(row) + " needs rank " + std::to_string(row.min_rank) +
+                                     " or more, found rank " + std::to_string(dims.size()));
+  if (dtype.bits < 8 && row.layout != Layout::linear)
+    return misfit("layout-dtype", "4-bit types go in kLINEAR only, not " +
+                                      std::string(dtype.name) + " in " + name_of(row));
+  if (row.image) {
+    const std::uint64_t channels = dims[dims.size() - row.vector_dim];
+    if (channels != 1 && channels != 3 && channels != 4)
+      return misfit("layout-channels",
+                    name_of(row) + " needs C of 1, 3 or 4, found " + std::to_string(channels));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::span<const LayoutSpec> layouts() { return kRows; }
+
+const LayoutSpec& spec(Layout layout) {
+  return *std::ranges::find(kRows, layout, &LayoutSpec::layout);
+}
+
+const LayoutSpec* find_layout(std::uint8_t code) {
+  if (code == kCooCodeTfrt) code = kCooCodeSpec;
+  const auto* row = std::ranges::find(kRows, code, &LayoutSpec::code);
+  return row == kRows.end() ? nullptr : row;
+}
+
+Result<Layout> parse_layout(std::string_view name) {
+  for (const LayoutSpec& row : kRows) {
+    if (same_name(row.name, name)) return row.layout;
+    for (const std::string_view alias : row.aliases)
+      if (!alias.empty() && same_name(alias, name)) return row.layout;
+  }
+  std::string names;
+  for (const LayoutSpec& row : kRows)
+    if (row.dla != "xavier") names += (names.empty() ? "" : ", ") + name_of(row);
+  return fail(ErrorCode::invalid_argument,
+              "unknown layout '" + std::string(name) + "'; there are " + names);
+}
+
+std::optional<std::string> tensorrt_objection(Layout layout, DType dtype) {
+  const LayoutSpec& row = spec(layout);
+  const auto holds = [&](const TensorRtSupport& support) {
+    return std::ranges::find(support.dtypes.begin(), support.dtypes.begin() + support.count,
+                             dtype) != support.dtypes.begin() + support.count;
+  };
+  const TensorRtSupport& newest = row.tensorrt.front();
+  if (newest.count == 0 || holds(newest)) return std::nullopt;
+  std::string others;
+  for (const TensorRtSupport& support : row.tensorrt)
+    if (holds(support)) others += (others.empty() ? "" : ", ") + std::string(support.versions);
+  return "TensorRT " + std::string(newest.versions) + " does not hold " +
+         std::string(info(dtype).name) + " in " + name_of(row) +
+         (others.empty() ? "; no version does" : "; these versions do: " + others);
+}
+
+std::uint64_t Resolved::elements() const {
+  std::uint64_t product = 1;
+  for (const std::uint64_t dim : dims) {
+    if (dim == 0) return 0;
+    product *= dim;
+  }
+  return product;
+}
+
+Dims Resolved::storage_shape() const {
+  Dims shape;
+  shape.reserve(storage.size());
+  for (const StorageAxis& axis : storage) shape.push_back(axis.extent);
+  return shape;
+}
+
+Result<Resolved> resolve(Layout layout, std::span<const std::uint64_t> dims, DType dtype) {
+  const LayoutSpec& row = spec(layout);
+  const DTypeInfo& type = info(dtype);
+  BTF_TRY(check_pair(row, dims, type));
+  if (!element_count(dims))
+    return malformed("size-overflow", 0, "the product of the dims does not fit 64 bits");
+
+  Resolved resolved;
+  resolved.dims.assign(dims.begin(), dims.end());
+  BTF_ASSIGN(resolved.storage, place(row, dims));
+  BTF_TRY(apply_pitch(row, type.bits, resolved.storage));
+  const Checked elements = pack(resolved.storage);
+  if (!elements || !stream_bytes(elements, type.bits))
+    return malformed("size-overflow", 0, "the size in bytes does not fit 64 bits");
+  resolved.storage_elements = *elements;
+
+  resolved.strides.resize(dims.size());
+  for (const StorageAxis& axis : resolved.storage) {
+    if (axis.part == AxisPart::lanes)
+      resolved.split = Split{axis.dim, axis.extent, axis.stride};
+    else
+      resolved.strides[axis.dim] = axis.stride;
+  }
+  if (row.lanes > 1 && !row.image) {
+    resolved.components = row.lanes;
+    resolved.vectorized_dim = static_cast<int>(dims.size()) - row.vector_dim;
+  }
+  return resolved;
+}
+
+std::uint64_t offset(const Resolved& layout, std::span<const std::uint64_t> index) {
+  std::uint64_t sum = 0;
+  for (std::size_t d = 0; d < index.size(); ++d) {
+    if (layout.split && layout.split->dim == d)
+      sum += index[d] / layout.split->lanes * layout.strides[d] +
+             index[d] % layout.split->lanes * layout.split->lane_stride;
+    else
+      sum += index[d] * layout.strides[d];
+  }
+  return sum;
+}
+
+std::uint64_t storage_bytes(const Resolved& layout, DType dtype) {
+  return *stream_bytes(layout.storage_elements, info(dtype).bits);
+}
+
+}  // namespace btf

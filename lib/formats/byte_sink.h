@@ -1,0 +1,38 @@
+// Where bytes go. A regular file appears under its name whole, in commit(), or not at all.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "btf/error.h"
+
+namespace btf {
+
+struct SinkOptions {
+  std::uint64_t size = 0;  // bytes that will be written, known before the first one
+  bool sync = false;       // survive a power cut: fsync the file and its directory in commit()
+};
+
+class ByteSink {
+ public:
+  virtual ~ByteSink() = default;  // without commit(): the path keeps what it held
+
+  // False: offsets must follow on one another (a pipe, a device, stdout).
+  virtual bool random_access() const = 0;
+
+  // Several threads may write to different places when random_access().
+  virtual Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) = 0;
+
+  // Nothing may be written afterwards.
+  virtual Status commit() = 0;
+};
+
+// "-" is stdout. What is not a regular file (a pipe, /dev/null) is written in place; a terminal is
+// refused. A symbolic link is followed: its target is replaced and the link stays. Refuses a size
+// that the file system has no room for, before a byte is written.
+Result<std::unique_ptr<ByteSink>> create_sink(const std::string& path, const SinkOptions& options);
+
+}  // namespace btf

@@ -1,0 +1,32 @@
+// Where bytes come from. With byte_sink.h the only place that talks to the system about files.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "btf/error.h"
+
+namespace btf {
+
+// Bytes that can be read at any offset, by several threads at once.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+
+  virtual std::uint64_t size() const = 0;
+
+  // All of `out` or an error: reading past the end is one.
+  virtual Status read_at(std::uint64_t offset, std::span<std::byte> out) const = 0;
+
+  // An error if the file was changed since it was opened. Ask after the last read.
+  virtual Status check_unchanged() const = 0;
+};
+
+// By pread, never by mmap: a file that is cut while it is read is an error and not a signal.
+// "-" is stdin. What cannot seek is first copied to an unlinked file in $TMPDIR (or /tmp).
+Result<std::unique_ptr<ByteSource>> open_source(const std::string& path);
+
+}  // namespace btf

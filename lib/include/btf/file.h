@@ -1,0 +1,76 @@
+// A file of tensors, opened for reading. Headers only: nothing here reads elements.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "btf/api.h"
+#include "btf/dtype.h"
+#include "btf/error.h"
+#include "btf/layout.h"
+
+namespace btf {
+
+class ByteSource;
+class TensorReader;
+
+// Where a COO record keeps its parts. Offsets from the start of the file, in bytes.
+struct CooParts {
+  std::uint64_t nnz = 0;
+  std::uint64_t indices_offset = 0;  // u64 indices[nnz][rank]
+  std::uint64_t values_offset = 0;   // dtype values[nnz]
+};
+
+struct TensorInfo {
+  std::uint64_t index = 0;
+  std::string name;  // empty: BTF has none
+  std::uint8_t dtype_code = 0;
+  std::uint8_t layout_code = 0;
+  std::optional<DType> dtype;    // nothing: a code this library has not
+  std::optional<Layout> layout;  // likewise
+  Dims dims;                     // logical
+  std::uint64_t record_offset = 0;
+  std::uint64_t data_offset = 0;      // behind the dims
+  std::uint64_t data_bytes = 0;       // of the payload behind the dims, without record padding
+  std::optional<Resolved> storage;    // dense records
+  std::optional<CooParts> coo;        // COO records
+
+  bool known() const { return dtype && layout; }
+  std::uint64_t end() const { return data_offset + data_bytes; }
+};
+
+// Not for several threads at once.
+class BTF_API TensorFile {
+ public:
+  // "-" is stdin. Reads the header only.
+  static Result<TensorFile> open(const std::string& path);
+
+  TensorFile(TensorFile&&) noexcept;
+  TensorFile& operator=(TensorFile&&) noexcept;
+  ~TensorFile();
+
+  const std::string& path() const;
+  std::string_view format() const;  // "btf"
+  std::uint64_t size() const;       // bytes
+  std::uint64_t tensor_count() const;
+
+  // One record's header, checked against the file. O(1) in the number of records. A record whose
+  // dtype or layout is unknown is no error here; using its data is.
+  Result<TensorInfo> tensor(std::uint64_t index) const;
+
+  // Refuses records that share bytes with others of this file. O(records).
+  Status check_overlap(std::uint64_t index) const;
+
+  // For the library's own operations.
+  const ByteSource& source() const;
+
+ private:
+  struct State;
+  explicit TensorFile(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace btf

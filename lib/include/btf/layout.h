@@ -1,0 +1,134 @@
+// How the elements of a dense tensor are arranged in memory. One row per named layout; a row meets
+// a shape in resolve(), and from there on only strides are left.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "btf/api.h"
+#include "btf/dtype.h"
+#include "btf/error.h"
+
+namespace btf {
+
+using Dims = std::vector<std::uint64_t>;
+
+// The numbers are the codes in a BTF file: part of the format, do not change.
+// From 128 on: 128 + TensorRT's TensorFormat number (docs/format.md).
+enum class Layout : std::uint8_t {
+  linear = 0,
+  coo = 2,  // read as 1 too: TFRT's own code numbers it so
+  chw2 = 129,
+  hwc8 = 130,
+  chw4 = 131,
+  chw16 = 132,
+  chw32 = 133,
+  dhwc8 = 134,
+  cdhw32 = 135,
+  hwc = 136,
+  dla_linear = 137,
+  dla_hwc4 = 138,
+  hwc16 = 139,
+  dhwc = 140,
+  dla_hwc4_xavier = 154,
+};
+
+inline constexpr std::uint8_t kCooCodeSpec = 2;
+inline constexpr std::uint8_t kCooCodeTfrt = 1;
+
+// The two words of TensorRT's own format descriptions, and what else there is.
+enum class Placement : std::uint8_t {
+  row_major,     // as the dims say
+  vector_major,  // [.., C, H, W] -> [.., ceil(C / lanes), H, W, lanes]
+  vector_minor,  // [.., C, H, W] -> [.., H, W, C rounded up to lanes]
+  coordinates,   // COO: not dense, resolve() refuses it
+};
+
+// Which dtypes some versions of TensorRT hold in a layout. Informative: they disagree.
+struct TensorRtSupport {
+  std::string_view versions;
+  std::array<DType, 5> dtypes;
+  std::uint8_t count = 0;
+};
+
+struct LayoutSpec {
+  Layout layout{};
+  std::string_view name;                    // TensorRT's enumerator
+  std::array<std::string_view, 5> aliases;  // other names users know; lower case
+  Placement placement{};
+  std::uint8_t vector_dim = 0;   // counted from the end: 3 is C of [.., C, H, W]; 0: none
+  std::uint8_t lanes = 1;        // elements of the vector dim that stand together
+  std::uint8_t pitch_bytes = 0;  // rows (the dim before the innermost group) start at multiples of it
+  std::uint8_t min_rank = 0;
+  bool image = false;            // DLA's image input: C is 1, 3 or 4, stored as 1, 4, 4
+  std::string_view dla;          // "orin" or "xavier" where one name has two pitches
+  std::array<TensorRtSupport, 6> tensorrt{};  // newest first; empty: every type
+
+  constexpr std::uint8_t code() const { return static_cast<std::uint8_t>(layout); }
+  constexpr bool extension() const { return code() >= 128; }
+  constexpr bool dense() const { return placement != Placement::coordinates; }
+};
+
+// All rows, in the order of their codes.
+BTF_API std::span<const LayoutSpec> layouts();
+
+BTF_API const LayoutSpec& spec(Layout layout);
+
+// nullptr if no layout has this code. 1 and 2 are both COO.
+BTF_API const LayoutSpec* find_layout(std::uint8_t code);
+
+// By any of its names, in any case. kDLA_HWC4 is Orin's. The error lists the names there are.
+BTF_API Result<Layout> parse_layout(std::string_view name);
+
+// Why TensorRT would not take this pair: a sentence naming the versions that would, or nothing.
+BTF_API std::optional<std::string> tensorrt_objection(Layout layout, DType dtype);
+
+// What an axis of the stored array counts.
+enum class AxisPart : std::uint8_t { whole, blocks, lanes };
+
+struct StorageAxis {
+  std::uint64_t extent = 0;  // elements, padding included
+  std::uint64_t stride = 0;  // elements
+  std::uint32_t dim = 0;     // the logical dim that it counts, or counts a part of
+  AxisPart part = AxisPart::whole;
+};
+
+struct Split {
+  std::uint32_t dim = 0;
+  std::uint64_t lanes = 1;
+  std::uint64_t lane_stride = 1;
+};
+
+// A layout on a shape. All strides are in elements.
+//   offset(i) = sum over d of i[d] * strides[d],
+//   but for the split dim s: (i[s] / lanes) * strides[s] + (i[s] % lanes) * lane_stride
+struct Resolved {
+  Dims dims;                         // logical, as the file has them
+  Dims strides;                      // per logical dim; of the split dim: from block to block
+  std::optional<Split> split;
+  std::vector<StorageAxis> storage;  // the stored array, outermost first
+  std::uint64_t storage_elements = 0;
+  std::uint64_t components = 1;      // TensorRT: components per element of the vectorised dim
+  int vectorized_dim = -1;           // TensorRT: its index, -1 for none
+
+  std::uint64_t elements() const;    // logical
+  bool padded() const { return storage_elements != elements(); }
+  Dims storage_shape() const;
+};
+
+// Refuses, with the reason: a rank below the layout's least, sizes that do not fit 64 bits, 4-bit
+// types anywhere but in kLINEAR, kDLA_HWC4 with a C other than 1, 3, 4, and COO.
+BTF_API Result<Resolved> resolve(Layout layout, std::span<const std::uint64_t> dims, DType dtype);
+
+// The only offset function there is. index.size() == rank, every index inside its dim.
+BTF_API std::uint64_t offset(const Resolved& layout, std::span<const std::uint64_t> index);
+
+// Bytes of the stored array of a layout that resolve() gave for this dtype.
+BTF_API std::uint64_t storage_bytes(const Resolved& layout, DType dtype);
+
+}  // namespace btf

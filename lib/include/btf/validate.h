@@ -1,0 +1,35 @@
+// Is a file well-formed, and where does it deviate?
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "btf/api.h"
+#include "btf/error.h"
+
+namespace btf {
+
+enum class Severity : std::uint8_t {
+  warning,  // every reader of this library copes with it
+  error,    // the record, or the whole file, cannot be used
+};
+
+struct Finding {
+  Severity severity{};
+  std::string_view code;                // the list is in docs/format.md
+  std::optional<std::uint64_t> tensor;  // nothing: the file as a whole
+  std::uint64_t offset = 0;             // bytes from the start of the file
+  std::string message;
+};
+
+using FindingSink = std::function<void(const Finding&)>;
+
+// Reads the whole file, headers and elements, in bounded memory, and reports findings as they come.
+// An error only for trouble with the file itself (missing, unreadable); a malformed file is a
+// finding. "-" is stdin.
+BTF_API Status validate(const std::string& path, const FindingSink& report);
+
+}  // namespace btf

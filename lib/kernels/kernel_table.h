@@ -1,0 +1,42 @@
+// Which kernel carries the elements of a conversion. Kernels see pointers, counts and strides: no
+// names, no files. First row that applies wins; the scalar reference is the last and always does.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "btf/cast.h"
+#include "btf/dtype.h"
+
+namespace btf {
+
+// n0 x n1 elements on both sides. Strides are in elements of the side's buffer_bytes(); a 4-bit
+// element has a byte of its own, its code in the low nibble.
+struct Tile {
+  const std::byte* source = nullptr;
+  std::byte* target = nullptr;
+  std::uint64_t n0 = 0, source_stride0 = 0, target_stride0 = 0;  // inner
+  std::uint64_t n1 = 1, source_stride1 = 0, target_stride1 = 0;  // outer
+};
+
+struct CastJob {
+  DType from{};
+  DType to{};
+  CastPolicy policy;
+};
+
+struct CastKernel {
+  std::string_view name;
+  bool (*applies)(const CastJob& job);
+  // Adds every element of the tile to the account.
+  void (*run)(const CastJob& job, const Tile& tile, LossAccount& account);
+};
+
+// All rows; the last is the reference.
+std::span<const CastKernel> cast_kernels();
+
+const CastKernel& pick_cast_kernel(const CastJob& job);
+
+}  // namespace btf

@@ -1,0 +1,231 @@
+#include "ops/slab_io.h"
+
+#include <cstring>
+
+#include "core/checked_math.h"
+#include "core/try.h"
+
+namespace btf {
+namespace {
+
+// Runs shorter than this that stand close together are read with the gaps between them.
+constexpr std::uint64_t kShortRun = 4U << 10;
+constexpr std::uint64_t kMostSpan = 256U << 10;
+
+// Calls visit(storage offset, packed offset) for every run, in storage order.
+template <typename Visit>
+Status for_each_run(const Footprint& footprint, std::size_t depth, Visit&& visit) {
+  std::vector<std::uint64_t> index(depth, 0);
+  std::uint64_t storage = footprint.base;
+  std::uint64_t packed = 0;
+  std::uint64_t step = footprint.run;  // elements of a visit
+  for (std::size_t d = depth; d < footprint.loops.size(); ++d) step *= footprint.loops[d].count;
+  for (;;) {
+    BTF_TRY(visit(storage, packed));
+    packed += step;
+    std::size_t d = depth;
+    for (; d > 0; --d) {
+      const Footprint::Loop& loop = footprint.loops[d - 1];
+      storage += loop.stride;
+      if (++index[d - 1] < loop.count) break;
+      storage -= loop.count * loop.stride;
+      index[d - 1] = 0;
+    }
+    if (d == 0) return {};
+  }
+}
+
+class FileReader final : public SlabReader {
+ public:
+  FileReader(const ByteSource& source, std::uint64_t data_offset, Resolved layout, DType dtype)
+      : source_(source),
+        data_offset_(data_offset),
+        layout_(std::move(layout)),
+        bits_(info(dtype).bits),
+        bytes_(info(dtype).buffer_bytes()) {}
+
+  Result<SourceSlab> read(const Box& box) override {
+    Footprint from = footprint(layout_, box);
+    std::byte* out = slab_.reserve(from.elements * bytes_);
+    if (gathers(from)) {
+      const Footprint::Loop loop = from.loops.back();
+      BTF_TRY(for_each_run(from, from.loops.size() - 1,
+                           [&](std::uint64_t storage, std::uint64_t packed) {
+                             return gather(storage, loop, from.run, out + packed * bytes_);
+                           }));
+    } else {
+      BTF_TRY(for_each_run(from, from.loops.size(),
+                           [&](std::uint64_t storage, std::uint64_t packed) {
+                             return read_run(storage, from.run, out + packed * bytes_);
+                           }));
+    }
+    return SourceSlab{out, std::move(from.packed)};
+  }
+
+ private:
+  bool gathers(const Footprint& from) const {
+    if (from.contiguous() || from.run * bytes_ >= kShortRun) return false;
+    const Footprint::Loop& loop = from.loops.back();
+    const Checked span = checked_mul(loop.count * bytes_, loop.stride);
+    return span && *span <= kMostSpan && *span <= 16 * loop.count * from.run * bytes_;
+  }
+
+  Status gather(std::uint64_t storage, const Footprint::Loop& loop, std::uint64_t run,
+                std::byte* out) {
+    const std::uint64_t span = (loop.count - 1) * loop.stride + run;
+    std::byte* wide = span_.reserve(span * bytes_);
+    BTF_TRY(read_run(storage, span, wide));
+    for (std::uint64_t i = 0; i < loop.count; ++i)
+      std::memcpy(out + i * run * bytes_, wide + i * loop.stride * bytes_, run * bytes_);
+    return {};
+  }
+
+  Status read_run(std::uint64_t storage, std::uint64_t count, std::byte* out) {
+    if (count == 0) return {};
+    if (bits_ >= 8)
+      return source_.read_at(data_offset_ + storage * bytes_, std::span(out, count * bytes_));
+    const std::uint64_t first = storage / 2;
+    const std::uint64_t bytes = ceil_div(storage + count, 2) - first;
+    std::byte* packed = nibbles_.reserve(bytes);
+    BTF_TRY(source_.read_at(data_offset_ + first, std::span(packed, bytes)));
+    unpack_nibbles(packed, storage % 2, count, out);
+    return {};
+  }
+
+  const ByteSource& source_;
+  std::uint64_t data_offset_;
+  Resolved layout_;
+  unsigned bits_;
+  std::uint64_t bytes_;
+  Buffer slab_;
+  Buffer span_;
+  Buffer nibbles_;
+};
+
+class FileWriter final : public SlabWriter {
+ public:
+  FileWriter(ByteSink& sink, std::uint64_t data_offset, Resolved layout, DType dtype)
+      : sink_(sink),
+        data_offset_(data_offset),
+        layout_(std::move(layout)),
+        padded_(layout_.padded()),
+        bits_(info(dtype).bits),
+        bytes_(info(dtype).buffer_bytes()) {}
+
+  Result<TargetSlab> begin(const Box& box) override {
+    to_ = footprint(layout_, box);
+    // A code that the last slab left over goes in front of this one's.
+    std::byte* data = slab_.reserve(1 + to_.elements * bytes_) + (bits_ < 8 ? 1 : 0);
+    if (padded_) std::memset(data, 0, to_.elements * bytes_);
+    return TargetSlab{data, to_.packed};
+  }
+
+  Status finish() override {
+    if (bits_ < 8) return write_nibbles();
+    return for_each_run(to_, to_.loops.size(), [&](std::uint64_t storage, std::uint64_t packed) {
+      return sink_.write_at(data_offset_ + storage * bytes_,
+                            std::span(slab_.data() + packed * bytes_, to_.run * bytes_));
+    });
+  }
+
+ private:
+  Status write_nibbles() {
+    const bool left_over = to_.base % 2 != 0;
+    std::byte* codes = slab_.data() + (left_over ? 0 : 1);
+    if (left_over) codes[0] = spare_;
+    std::uint64_t count = to_.elements + (left_over ? 1 : 0);
+    const bool last = to_.base + to_.elements == layout_.storage_elements;
+    if (count % 2 != 0 && !last) spare_ = codes[--count];
+    std::byte* packed = packed_.reserve(ceil_div(count, 2));
+    pack_nibbles(codes, count, packed);
+    return sink_.write_at(data_offset_ + to_.base / 2, std::span(packed, ceil_div(count, 2)));
+  }
+
+  ByteSink& sink_;
+  std::uint64_t data_offset_;
+  Resolved layout_;
+  bool padded_;
+  unsigned bits_;
+  std::uint64_t bytes_;
+  Footprint to_;
+  Buffer slab_;
+  Buffer packed_;
+  std::byte spare_{};
+};
+
+Mapping mapping_of(const Resolved& layout) { return {layout.strides, layout.split}; }
+
+class MemoryReader final : public SlabReader {
+ public:
+  MemoryReader(const std::byte* data, Resolved layout, DType dtype)
+      : data_(data), layout_(std::move(layout)), bytes_(info(dtype).buffer_bytes()) {}
+
+  Result<SourceSlab> read(const Box& box) override {
+    return SourceSlab{data_ + offset(layout_, box.lo) * bytes_, mapping_of(layout_)};
+  }
+
+ private:
+  const std::byte* data_;
+  Resolved layout_;
+  std::uint64_t bytes_;
+};
+
+class MemoryWriter final : public SlabWriter {
+ public:
+  MemoryWriter(std::byte* data, Resolved layout, DType dtype)
+      : data_(data), layout_(std::move(layout)), bytes_(info(dtype).buffer_bytes()) {}
+
+  Result<TargetSlab> begin(const Box& box) override {
+    if (layout_.padded()) {
+      const Footprint to = footprint(layout_, box);
+      BTF_TRY(for_each_run(to, to.loops.size(), [&](std::uint64_t storage, std::uint64_t) {
+        std::memset(data_ + storage * bytes_, 0, to.run * bytes_);
+        return Status{};
+      }));
+    }
+    return TargetSlab{data_ + offset(layout_, box.lo) * bytes_, mapping_of(layout_)};
+  }
+
+  Status finish() override { return {}; }
+
+ private:
+  std::byte* data_;
+  Resolved layout_;
+  std::uint64_t bytes_;
+};
+
+}  // namespace
+
+std::unique_ptr<SlabReader> file_reader(const ByteSource& source, std::uint64_t data_offset,
+                                        const Resolved& layout, DType dtype) {
+  return std::make_unique<FileReader>(source, data_offset, layout, dtype);
+}
+
+std::unique_ptr<SlabWriter> file_writer(ByteSink& sink, std::uint64_t data_offset,
+                                        const Resolved& layout, DType dtype) {
+  return std::make_unique<FileWriter>(sink, data_offset, layout, dtype);
+}
+
+std::unique_ptr<SlabReader> memory_reader(const std::byte* data, const Resolved& layout,
+                                          DType dtype) {
+  return std::make_unique<MemoryReader>(data, layout, dtype);
+}
+
+std::unique_ptr<SlabWriter> memory_writer(std::byte* data, const Resolved& layout, DType dtype) {
+  return std::make_unique<MemoryWriter>(data, layout, dtype);
+}
+
+void unpack_nibbles(const std::byte* packed, std::uint64_t first, std::uint64_t count,
+                    std::byte* codes) {
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t at = first + i;
+    codes[i] = (at % 2 == 0 ? packed[at / 2] : packed[at / 2] >> 4) & std::byte{0xf};
+  }
+}
+
+void pack_nibbles(const std::byte* codes, std::uint64_t count, std::byte* packed) {
+  for (std::uint64_t i = 0; i + 1 < count; i += 2) packed[i / 2] = codes[i] | codes[i + 1] << 4;
+  if (count % 2 != 0) packed[count / 2] = codes[count - 1];
+}
+
+}  // namespace btf

@@ -1,0 +1,65 @@
+// How the elements of a box get into memory and out of it. In memory every element has
+// buffer_bytes() of its own: 4-bit codes are spread to a byte each on the way in and packed on the
+// way out, so that kernels never see half a byte.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "btf/dtype.h"
+#include "btf/error.h"
+#include "btf/layout.h"
+#include "core/buffer.h"
+#include "formats/byte_sink.h"
+#include "formats/byte_source.h"
+#include "ops/slabs.h"
+
+namespace btf {
+
+template <typename Byte>
+struct Slab {
+  Byte* data = nullptr;  // the element at the box's lo
+  Mapping mapping;       // from there on
+};
+
+using SourceSlab = Slab<const std::byte>;
+using TargetSlab = Slab<std::byte>;
+
+// Not for several threads at once: every worker has its own.
+class SlabReader {
+ public:
+  virtual ~SlabReader() = default;
+  // Valid until the next call.
+  virtual Result<SourceSlab> read(const Box& box) = 0;
+};
+
+class SlabWriter {
+ public:
+  virtual ~SlabWriter() = default;
+  // Memory for the box in which everything but the elements is zero already.
+  virtual Result<TargetSlab> begin(const Box& box) = 0;
+  // The box of the last begin() is complete.
+  virtual Status finish() = 0;
+};
+
+// A dense tensor whose stored array begins at byte `data_offset` of the source.
+std::unique_ptr<SlabReader> file_reader(const ByteSource& source, std::uint64_t data_offset,
+                                        const Resolved& layout, DType dtype);
+
+// A 4-bit tensor must be written front to back, as must any tensor to a sink that cannot seek.
+std::unique_ptr<SlabWriter> file_writer(ByteSink& sink, std::uint64_t data_offset,
+                                        const Resolved& layout, DType dtype);
+
+// Tensors in memory, of 8 bits and more: no copy is made.
+std::unique_ptr<SlabReader> memory_reader(const std::byte* data, const Resolved& layout,
+                                          DType dtype);
+std::unique_ptr<SlabWriter> memory_writer(std::byte* data, const Resolved& layout, DType dtype);
+
+// Spreads and packs 4-bit codes. `first` and `count` are in elements; element 2k is the low nibble
+// of byte k.
+void unpack_nibbles(const std::byte* packed, std::uint64_t first, std::uint64_t count,
+                    std::byte* codes);
+void pack_nibbles(const std::byte* codes, std::uint64_t count, std::byte* packed);
+
+}  // namespace btf

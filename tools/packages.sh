@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# Sees to it that what btftool is built and tested with is there.
+#
+#   packages.sh build|test...
+#
+# What is missing is installed with apt-get where there is one; where there is none it is named.
+# When nothing is missing, nothing is asked of the network.
+# Exit codes: 0 all there, 2 something is still missing, or wrong usage.
+set -euo pipefail
+
+say() {
+  echo "packages.sh: $*" >&2
+}
+
+# Per group: a Debian package, and the command or header that shows that it is there however it was installed.
+group() {
+  case $1 in
+    build)
+      echo 'g++                command c++
+            cmake              command cmake
+            ninja-build        command ninja
+            libcli11-dev       header  CLI/CLI.hpp
+            libspdlog-dev      header  spdlog/spdlog.h
+            libfmt-dev         header  fmt/format.h
+            libzstd-dev        header  zstd.h
+            nlohmann-json3-dev header  nlohmann/json.hpp
+            pkg-config         command pkg-config'
+      ;;
+    test)
+      echo 'catch2             header  catch2/catch.hpp
+            time               command time'
+      ;;
+    *)
+      say "usage: packages.sh build|test... (got '$1')"
+      return 2
+      ;;
+  esac
+}
+
+compiler() {
+  local name
+  for name in "${CXX:-c++}" g++ clang++; do
+    type -P "$name" && return
+  done
+  return 1
+}
+
+# there PACKAGE KIND NAME
+there() {
+  [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]] && return
+  local cxx
+  case "$2 $3" in
+    'command c++') compiler >/dev/null ;;
+    command*) type -P "$3" >/dev/null ;;
+    header*)
+      cxx=$(compiler) || return 1
+      # CMake looks in CMAKE_PREFIX_PATH as well, so headers there count.
+      local -a flags=()
+      local prefix
+      while IFS= read -r -d : prefix; do
+        [[ -z $prefix ]] || flags+=("-I$prefix/include")
+      done <<<"${CMAKE_PREFIX_PATH-}:"
+      "$cxx" "${flags[@]}" -E -x c++ - <<<"#include <$3>" >/dev/null 2>&1
+      ;;
+  esac
+}
+
+# find_missing: fills `missing` (packages) and `described` (for people) from `wanted`.
+find_missing() {
+  missing=()
+  described=()
+  local package kind name
+  while read -r package kind name; do
+    if ! there "$package" "$kind" "$name"; then
+      missing+=("$package")
+      described+=("$kind $name (Debian package $package)")
+    fi
+  done <<<"$wanted"
+}
+
+install_missing() {
+  local -a as_root=()
+  type -P apt-get >/dev/null || { say "there is no apt-get here"; return 1; }
+  if (( EUID != 0 )); then
+    type -P sudo >/dev/null || { say "apt-get needs root, and there is no sudo"; return 1; }
+    as_root=(sudo)
+  fi
+  say "installing ${missing[*]}"
+  # Out-of-date lists are often good enough, so a failure here is not the end.
+  "${as_root[@]}" apt-get update -qq || say "apt-get update failed, going on"
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -qq -y --no-install-recommends -o DPkg::Lock::Timeout=120 "${missing[@]}"
+}
+
+(( $# > 0 )) || group ''
+wanted=$(for name in "$@"; do group "$name" || exit 2; done)
+find_missing
+(( ${#missing[@]} > 0 )) || exit 0
+install_missing >&2 || say "could not install ${missing[*]}"
+find_missing
+if (( ${#missing[@]} > 0 )); then
+  say "still missing:"
+  printf '  %s\n' "${described[@]}" >&2
+  exit 2
+fi
