@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/dtype_range.h"
 #include "core/dtype_table.h"
 #include "core/names.h"
 
@@ -64,6 +65,14 @@ Result<DType> parse_dtype(std::string_view name) {
   }
   return fail(ErrorCode::invalid_argument,
               "unknown dtype '" + std::string(name) + "'; there are " + name_list(kRows));
+}
+
+bool can_overflow(DType from, DType to) {
+  if (from == to || info(to).kind == NumberKind::boolean) return false;
+  const Range source = range_of(info(from));
+  const Range target = range_of(info(to));
+  const bool negative = source.negative && !target.negative && !info(to).fp.power_of_two;
+  return source.high > target.high || negative || (source.infinity && !target.infinity);
 }
 
 bool is_lossless(DType from, DType to) {

@@ -1,7 +1,9 @@
 #include "formats/byte_sink.h"
 
 #include <filesystem>
+#include <mutex>
 #include <system_error>
+#include <vector>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -16,20 +18,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::unexpected<Error> named(const std::string& file, const std::unexpected<Error>& error) {
+  return std::unexpected(error.error().in_file(file));
+}
+
 class StreamSink final : public ByteSink {
  public:
-  explicit StreamSink(Descriptor fd) : fd_(std::move(fd)) {}
+  StreamSink(std::string name, Descriptor fd) : name_(std::move(name)), fd_(std::move(fd)) {}
 
   bool random_access() const override { return false; }
 
   Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
     if (offset != position_)
-      return fail(ErrorCode::unsupported, "the output cannot seek and byte " +
-                                              std::to_string(offset) + " is not the next one");
+      return named(name_, fail(ErrorCode::unsupported,
+                               "the output cannot seek and byte " + std::to_string(offset) +
+                                   " is not the next one"));
     while (!bytes.empty()) {
       const ssize_t put = ::write(fd_.get(), bytes.data(), bytes.size());
       if (put < 0 && errno == EINTR) continue;
-      if (put < 0) return system_failure("write");
+      if (put < 0) return named(name_, system_failure("write"));
       bytes = bytes.subspan(static_cast<std::size_t>(put));
       position_ += static_cast<std::uint64_t>(put);
     }
@@ -37,11 +44,12 @@ class StreamSink final : public ByteSink {
   }
 
   Status commit() override {
-    if (!fd_.close()) return system_failure("close");
+    if (!fd_.close()) return named(name_, system_failure("close"));
     return {};
   }
 
  private:
+  std::string name_;
   Descriptor fd_;
   std::uint64_t position_ = 0;
 };
@@ -96,7 +104,7 @@ class ReplacingSink final : public ByteSink {
       const ssize_t put =
           ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
       if (put < 0 && errno == EINTR) continue;
-      if (put < 0) return system_failure("write");
+      if (put < 0) return named(target_.string(), system_failure("write"));
       bytes = bytes.subspan(static_cast<std::size_t>(put));
       offset += static_cast<std::uint64_t>(put);
     }
@@ -104,6 +112,13 @@ class ReplacingSink final : public ByteSink {
   }
 
   Status commit() override {
+    const Status status = finish();
+    if (!status) return named(target_.string(), std::unexpected(status.error()));
+    return {};
+  }
+
+ private:
+  Status finish() {
     if (keep_mode_ && ::fchmod(fd_.get(), mode_) != 0) return system_failure("set the mode");
     if (sync_ && ::fsync(fd_.get()) != 0) return system_failure("sync");
     if (name_.empty()) BTF_TRY(give_name());
@@ -118,7 +133,6 @@ class ReplacingSink final : public ByteSink {
     return {};
   }
 
- private:
   std::string temporary_name() const {
     static unsigned counter = 0;
     return directory_ / ("." + target_.filename().string() + ".btf-" + std::to_string(::getpid()) +
@@ -143,6 +157,48 @@ class ReplacingSink final : public ByteSink {
   std::string name_;  // of the file that must be removed unless it is renamed
 };
 
+class GatheringSink final : public ByteSink {
+ public:
+  explicit GatheringSink(ByteSink& sink) : sink_(sink) { bytes_.reserve(kMost); }
+
+  bool random_access() const override { return sink_.random_access(); }
+
+  Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
+    // Large writes of several threads must not wait for one another.
+    if (bytes.size() >= kLarge && random_access()) return sink_.write_at(offset, bytes);
+    const std::scoped_lock lock(mutex_);
+    if (offset != begin_ + bytes_.size() || bytes_.size() + bytes.size() > kMost) {
+      BTF_TRY(flush());
+      begin_ = offset;
+    }
+    if (bytes.size() >= kLarge) {
+      begin_ = offset + bytes.size();
+      return sink_.write_at(offset, bytes);
+    }
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+    return {};
+  }
+
+  Status commit() override { return flush(); }
+
+ private:
+  static constexpr std::size_t kLarge = 64U << 10;
+  static constexpr std::size_t kMost = 256U << 10;
+
+  Status flush() {
+    if (bytes_.empty()) return {};
+    const Status status = sink_.write_at(begin_, bytes_);
+    begin_ += bytes_.size();
+    bytes_.clear();
+    return status;
+  }
+
+  ByteSink& sink_;
+  std::mutex mutex_;
+  std::uint64_t begin_ = 0;
+  std::vector<std::byte> bytes_;
+};
+
 Result<fs::path> follow_links(fs::path path) {
   std::error_code ignored;
   for (int depth = 0; fs::is_symlink(fs::symlink_status(path, ignored)); ++depth) {
@@ -152,30 +208,41 @@ Result<fs::path> follow_links(fs::path path) {
   return path;
 }
 
-Result<std::unique_ptr<ByteSink>> stream_sink(Descriptor fd) {
+Result<std::unique_ptr<ByteSink>> stream_sink(const std::string& name, Descriptor fd) {
   if (!fd.open()) return system_failure("open for writing");
   if (::isatty(fd.get()) != 0)
     return fail(ErrorCode::invalid_argument, "is a terminal; binary data is not written to one");
-  return std::make_unique<StreamSink>(std::move(fd));
+  return std::make_unique<StreamSink>(name, std::move(fd));
 }
 
-}  // namespace
-
-Result<std::unique_ptr<ByteSink>> create_sink(const std::string& path,
-                                              const SinkOptions& options) {
-  if (path == "-") return stream_sink(Descriptor(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)));
+Result<std::unique_ptr<ByteSink>> open_sink(const std::string& path, const SinkOptions& options) {
+  if (path == "-")
+    return stream_sink("standard output", Descriptor(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)));
   BTF_ASSIGN(const fs::path target, follow_links(path));
   struct stat state {};
   const bool exists = ::stat(target.c_str(), &state) == 0;
   if (exists && S_ISDIR(state.st_mode))
     return fail(ErrorCode::io, "is a directory, a file was expected");
   if (exists && !S_ISREG(state.st_mode))
-    return stream_sink(Descriptor(::open(target.c_str(), O_WRONLY | O_CLOEXEC)));
+    return stream_sink(path, Descriptor(::open(target.c_str(), O_WRONLY | O_CLOEXEC)));
   if (exists && ::access(target.c_str(), W_OK) != 0) return system_failure("write");
   auto sink = std::make_unique<ReplacingSink>(target, state.st_mode & 07777, exists, options.sync);
   BTF_TRY(sink->open());
   BTF_TRY(sink->reserve(options.size));
   return sink;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ByteSink>> create_sink(const std::string& path,
+                                              const SinkOptions& options) {
+  auto sink = open_sink(path, options);
+  if (!sink) return named(path == "-" ? "standard output" : path, std::unexpected(sink.error()));
+  return sink;
+}
+
+std::unique_ptr<ByteSink> gather_small_writes(ByteSink& sink) {
+  return std::make_unique<GatheringSink>(sink);
 }
 
 }  // namespace btf

@@ -16,6 +16,7 @@ struct SinkOptions {
   bool sync = false;       // survive a power cut: fsync the file and its directory in commit()
 };
 
+// Errors name the file.
 class ByteSink {
  public:
   virtual ~ByteSink() = default;  // without commit(): the path keeps what it held
@@ -34,5 +35,9 @@ class ByteSink {
 // refused. A symbolic link is followed: its target is replaced and the link stays. Refuses a size
 // that the file system has no room for, before a byte is written.
 Result<std::unique_ptr<ByteSink>> create_sink(const std::string& path, const SinkOptions& options);
+
+// Passes everything on to `sink`, but small writes that follow on one another as one. commit() passes
+// on what is left; the sink itself is not committed by it.
+std::unique_ptr<ByteSink> gather_small_writes(ByteSink& sink);
 
 }  // namespace btf

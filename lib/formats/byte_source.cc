@@ -1,6 +1,5 @@
 #include "formats/byte_source.h"
 
-#include <array>
 #include <vector>
 
 #include <fcntl.h>
@@ -8,6 +7,7 @@
 
 #include "core/checked_math.h"
 #include "core/try.h"
+#include "formats/spool.h"
 #include "formats/system.h"
 
 namespace btf {
@@ -20,22 +20,24 @@ bool same_state(const struct stat& a, const struct stat& b) {
 
 class FileSource final : public ByteSource {
  public:
-  FileSource(Descriptor fd, const struct stat& state) : fd_(std::move(fd)), state_(state) {}
+  FileSource(std::string name, Descriptor fd, const struct stat& state)
+      : name_(std::move(name)), fd_(std::move(fd)), state_(state) {}
 
   std::uint64_t size() const override { return static_cast<std::uint64_t>(state_.st_size); }
 
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     if (!fits(offset, out.size(), size()))
-      return fail(ErrorCode::malformed,
+      return named(fail(ErrorCode::malformed,
                   "byte " + std::to_string(offset) + ": " + std::to_string(out.size()) +
-                      " bytes expected, the file ends at byte " + std::to_string(size()));
+                      " bytes expected, the file ends at byte " + std::to_string(size())));
     while (!out.empty()) {
       const ssize_t got = ::pread(fd_.get(), out.data(), out.size(), static_cast<off_t>(offset));
       if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return system_failure("read at byte " + std::to_string(offset));
+      if (got < 0) return named(system_failure("read at byte " + std::to_string(offset)));
       if (got == 0)
-        return fail(ErrorCode::io, "the file was cut while it was read: it now ends before byte " +
-                                       std::to_string(offset + out.size()));
+        return named(fail(ErrorCode::io,
+                          "the file was cut while it was read: it now ends before byte " +
+                              std::to_string(offset + out.size())));
       out = out.subspan(static_cast<std::size_t>(got));
       offset += static_cast<std::uint64_t>(got);
     }
@@ -44,40 +46,32 @@ class FileSource final : public ByteSource {
 
   Status check_unchanged() const override {
     struct stat now {};
-    if (::fstat(fd_.get(), &now) != 0) return system_failure("stat");
+    if (::fstat(fd_.get(), &now) != 0) return named(system_failure("stat"));
     if (!same_state(state_, now))
-      return fail(ErrorCode::io, "the file was changed while it was read");
+      return named(fail(ErrorCode::io, "the file was changed while it was read"));
     return {};
   }
 
  private:
+  std::unexpected<Error> named(const std::unexpected<Error>& error) const {
+    return std::unexpected(error.error().in_file(name_));
+  }
+
+  std::string name_;
   Descriptor fd_;
   struct stat state_;
 };
 
-Status write_all(int fd, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t put = ::write(fd, bytes.data(), bytes.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return system_failure("write the temporary copy of a pipe");
-    bytes = bytes.subspan(static_cast<std::size_t>(put));
-  }
-  return {};
-}
-
 // Copies what cannot seek into a file without a name.
 Result<Descriptor> spool(int fd) {
-  std::string name = temporary_directory() + "/btf-XXXXXX";
-  Descriptor copy(::mkostemp(name.data(), O_CLOEXEC));
-  if (!copy.open()) return system_failure("create a temporary file in " + temporary_directory());
-  ::unlink(name.c_str());
+  BTF_ASSIGN(Spool copy, Spool::create());
   std::vector<std::byte> buffer(1U << 18);
   for (;;) {
     const ssize_t got = ::read(fd, buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return system_failure("read");
-    if (got == 0) return copy;
-    BTF_TRY(write_all(copy.get(), std::span(buffer).first(static_cast<std::size_t>(got))));
+    if (got == 0) return std::move(copy).release();
+    BTF_TRY(copy.append(std::span(buffer).first(static_cast<std::size_t>(got))));
   }
 }
 
@@ -94,7 +88,7 @@ Result<std::unique_ptr<ByteSource>> open_source(const std::string& path) {
     BTF_ASSIGN(fd, spool(fd.get()));
     if (::fstat(fd.get(), &state) != 0) return system_failure("stat");
   }
-  return std::make_unique<FileSource>(std::move(fd), state);
+  return std::make_unique<FileSource>(path == "-" ? "standard input" : path, std::move(fd), state);
 }
 
 }  // namespace btf

@@ -11,7 +11,7 @@
 
 namespace btf {
 
-// Bytes that can be read at any offset, by several threads at once.
+// Bytes that can be read at any offset, by several threads at once. Errors name the file.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;

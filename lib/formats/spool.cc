@@ -1,0 +1,39 @@
+#include "formats/spool.h"
+
+#include <fcntl.h>
+
+namespace btf {
+
+Result<Spool> Spool::create() {
+  const std::string directory = temporary_directory();
+  std::string name = directory + "/btf-XXXXXX";
+  Descriptor fd(::mkostemp(name.data(), O_CLOEXEC));
+  if (!fd.open()) return system_failure("create a temporary file in " + directory);
+  ::unlink(name.c_str());
+  return Spool(std::move(fd));
+}
+
+Status Spool::append(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put =
+        ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(size_));
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return system_failure("write a temporary file in " + temporary_directory());
+    bytes = bytes.subspan(static_cast<std::size_t>(put));
+    size_ += static_cast<std::uint64_t>(put);
+  }
+  return {};
+}
+
+Status Spool::read_at(std::uint64_t offset, std::span<std::byte> out) const {
+  while (!out.empty()) {
+    const ssize_t got = ::pread(fd_.get(), out.data(), out.size(), static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return system_failure("read a temporary file in " + temporary_directory());
+    out = out.subspan(static_cast<std::size_t>(got));
+    offset += static_cast<std::uint64_t>(got);
+  }
+  return {};
+}
+
+}  // namespace btf

@@ -1,0 +1,90 @@
+// Layout, dtype, order of dims and sparsity of tensors, from file to file and in memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "btf/api.h"
+#include "btf/cast.h"
+#include "btf/dtype.h"
+#include "btf/error.h"
+#include "btf/execution.h"
+#include "btf/file.h"
+#include "btf/layout.h"
+
+namespace btf {
+
+// What an index that occurs more than once in a COO record means.
+enum class Duplicates : std::uint8_t { error, sum, first, last };
+
+struct ConvertOptions {
+  std::optional<DType> dtype;    // nothing: each tensor keeps its own
+  std::optional<Layout> layout;  // likewise; Layout::coo makes tensors sparse
+  std::optional<std::vector<std::uint64_t>> tensors;  // in this order; nothing: all
+  std::vector<std::uint32_t> permute;  // result dim d is source dim permute[d]; empty: as it is
+  CastPolicy policy;
+  Duplicates duplicates = Duplicates::error;
+  bool prune_zeros = false;     // COO to COO: leave out explicit zeros
+  bool where_possible = false;  // a tensor that cannot take the layout keeps its own
+  bool plain = false;           // write the stored array as an ordinary dense record
+  std::uint8_t coo_code = kCooCodeSpec;
+  bool sync = false;  // survive a power cut
+  std::uint64_t memory = 32U << 20;  // bytes that sorting COO entries may take
+  Execution execution;
+};
+
+// What became of one tensor.
+struct TensorReport {
+  std::uint64_t source = 0;  // index in the input
+  std::uint64_t target = 0;  // index in the output
+  DType source_dtype{};
+  DType target_dtype{};
+  Layout source_layout{};
+  Layout target_layout{};
+  Dims source_dims;
+  Dims target_dims;
+  std::uint64_t data_bytes = 0;  // of the result
+  std::optional<std::uint64_t> nnz;
+  LossAccount loss;
+  std::optional<std::string> kept;       // why the tensor kept its layout (where_possible)
+  std::optional<std::string> objection;  // why TensorRT would not take dtype and layout together
+};
+
+// Called for every tensor, in the order of the output, when it has been written. What it tells is
+// final only when convert() has returned without an error.
+using TensorReportSink = std::function<void(const TensorReport&)>;
+
+// Writes a canonical BTF file and returns its size in bytes. `output` is "-" for stdout and may be
+// the input; it holds the old file or the whole new one whatever happens.
+BTF_API Result<std::uint64_t> convert(const TensorFile& input, const std::string& output,
+                                      const ConvertOptions& options,
+                                      const TensorReportSink& report = {});
+
+// A dense tensor in memory. `bytes` is the stored array: storage_bytes(layout, dtype) long.
+struct TensorView {
+  DType dtype{};
+  Resolved layout;
+  std::span<const std::byte> bytes;
+};
+
+struct MutableTensorView {
+  DType dtype{};
+  Resolved layout;
+  std::span<std::byte> bytes;
+};
+
+// Both layouts must have the same dims. Padding of the target becomes zero.
+BTF_API Result<LossAccount> convert(const TensorView& source, const MutableTensorView& target,
+                                    const CastPolicy& policy = {},
+                                    const Execution& execution = {});
+
+// The same with dims (and whatever else counts them) in another order: result dim d is dim
+// order[d]. `order` must be a permutation of the dims.
+BTF_API Resolved permuted(const Resolved& layout, std::span<const std::uint32_t> order);
+
+}  // namespace btf

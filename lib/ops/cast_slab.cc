@@ -1,0 +1,134 @@
+#include "ops/cast_slab.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "btf/value.h"
+#include "core/dtype_range.h"
+
+namespace btf {
+namespace {
+
+std::uint64_t load_code(const std::byte* element, DType dtype) {
+  std::uint64_t code = 0;
+  std::memcpy(&code, element, info(dtype).buffer_bytes());
+  return code;
+}
+
+std::uint64_t mapped_offset(const Mapping& mapping, std::span<const std::uint64_t> index) {
+  Resolved layout;
+  layout.strides = mapping.strides;
+  layout.split = mapping.split;
+  return offset(layout, index);
+}
+
+// Steps through [0, counts) in row-major order; false after the last.
+bool next_index(Dims& index, std::span<const std::uint64_t> counts) {
+  for (std::size_t d = index.size(); d-- > 0;) {
+    if (++index[d] < counts[d]) return true;
+    index[d] = 0;
+  }
+  return false;
+}
+
+std::unexpected<Error> refusal(const CastJob& job, const Box& box, const Dims& index,
+                               std::uint64_t code, const LossAccount& one) {
+  std::string where = "element [";
+  for (std::size_t d = 0; d < index.size(); ++d)
+    where += (d == 0 ? "" : ", ") + std::to_string(box.lo[d] + index[d]);
+  const std::string target(info(job.to).name);
+  const char* what = one.overflowed != 0 ? " overflows "
+                     : one.nan_lost != 0 ? " has no equal in "
+                                         : " is not exact in ";
+  return fail(ErrorCode::refused, where + "] = " + value_text(job.from, code) + what + target +
+                                      "; nothing was written");
+}
+
+}  // namespace
+
+void cast_slab(const CastJob& job, std::span<const std::uint64_t> counts, const SourceSlab& source,
+               const TargetSlab& target, LossAccount& account) {
+  const CastKernel& kernel = pick_cast_kernel(job);
+  const std::uint64_t source_bytes = info(job.from).buffer_bytes();
+  const std::uint64_t target_bytes = info(job.to).buffer_bytes();
+  for (const Region& region : make_plan(counts, source.mapping, target.mapping)) {
+    const Tiling tiling = tile_region(region);
+    Tile tile{.n0 = tiling.inner.count,
+              .source_stride0 = tiling.inner.source_stride,
+              .target_stride0 = tiling.inner.target_stride,
+              .n1 = tiling.outer.count,
+              .source_stride1 = tiling.outer.source_stride,
+              .target_stride1 = tiling.outer.target_stride};
+    for_each_tile(region, tiling, [&](std::uint64_t from, std::uint64_t to) {
+      tile.source = source.data + from * source_bytes;
+      tile.target = target.data + to * target_bytes;
+      kernel.run(job, tile, account);
+    });
+  }
+}
+
+void cast_run(const CastJob& job, const std::byte* source, std::byte* target, std::uint64_t n,
+              LossAccount& account) {
+  const Tile tile{.source = source,
+                  .target = target,
+                  .n0 = n,
+                  .source_stride0 = 1,
+                  .target_stride0 = 1};
+  pick_cast_kernel(job).run(job, tile, account);
+}
+
+bool forbidden(const CastPolicy& policy, const LossAccount& account) {
+  return (policy.overflow == Overflow::error && account.overflowed != 0) ||
+         (policy.lossless && account.changed() != 0);
+}
+
+std::unexpected<Error> refuse(const CastJob& job, const Box& box, const SourceSlab& source) {
+  const Dims counts = box.counts();
+  Dims index(counts.size(), 0);
+  do {
+    const std::byte* element = source.data + mapped_offset(source.mapping, index) *
+                                                 info(job.from).buffer_bytes();
+    std::uint64_t result = 0;
+    LossAccount one;
+    cast_run(job, element, reinterpret_cast<std::byte*>(&result), 1, one);
+    if (forbidden(job.policy, one))
+      return refusal(job, box, index, load_code(element, job.from), one);
+  } while (next_index(index, counts));
+  return fail(ErrorCode::refused, "an element is not exact; nothing was written");
+}
+
+void LossAccount::add(const LossAccount& other) {
+  elements += other.elements;
+  overflowed += other.overflowed;
+  nan_lost += other.nan_lost;
+  to_zero += other.to_zero;
+  inexact += other.inexact;
+  nan += other.nan;
+  max_abs = std::max(max_abs, other.max_abs);
+  max_rel = std::max(max_rel, other.max_rel);
+}
+
+Status check_policy(DType from, DType to, const CastPolicy& policy) {
+  const DTypeInfo& source = info(from);
+  const DTypeInfo& target = info(to);
+  const std::string pair = std::string(source.name) + " to " + std::string(target.name);
+  const bool floating = target.floating();
+  if (policy.overflow == Overflow::wrap && floating && can_overflow(from, to))
+    return fail(ErrorCode::invalid_argument,
+                "overflow wrap means nothing for " + pair + ": only integers wrap");
+  const bool no_special = floating ? target.fp.specials == FloatSpecials::none : true;
+  if (policy.overflow == Overflow::ieee && no_special && can_overflow(from, to))
+    return fail(ErrorCode::invalid_argument, "overflow ieee means nothing for " + pair + ": " +
+                                                 std::string(target.name) +
+                                                 " has no Inf and no NaN");
+  const bool nearest_anyway = policy.rounding == Rounding::by_table ||
+                              (policy.rounding == Rounding::nearest && floating);
+  if (floating && !target.fp.power_of_two && !nearest_anyway && !is_lossless(from, to))
+    return fail(ErrorCode::invalid_argument,
+                "another rounding means nothing for " + pair +
+                    ": it is of float to integer and of float8_e8m0fnu only");
+  return {};
+}
+
+}  // namespace btf

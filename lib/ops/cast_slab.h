@@ -1,0 +1,28 @@
+// Carries the elements of one box from one slab to another.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "btf/cast.h"
+#include "kernels/kernel_table.h"
+#include "ops/slab_io.h"
+
+namespace btf {
+
+// Casts and rearranges every element of a box with these counts, and adds it to the account.
+void cast_slab(const CastJob& job, std::span<const std::uint64_t> counts, const SourceSlab& source,
+               const TargetSlab& target, LossAccount& account);
+
+// Does the policy forbid what the account says?
+bool forbidden(const CastPolicy& policy, const LossAccount& account);
+
+// The first element of the box, row-major, that the policy forbids, as an error that names it.
+std::unexpected<Error> refuse(const CastJob& job, const Box& box, const SourceSlab& source);
+
+// n elements that stand side by side on both sides.
+void cast_run(const CastJob& job, const std::byte* source, std::byte* target, std::uint64_t n,
+              LossAccount& account);
+
+}  // namespace btf

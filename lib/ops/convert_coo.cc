@@ -1,0 +1,249 @@
+// Conversions whose target is COO.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "core/try.h"
+#include "formats/btf_wire.h"
+#include "ops/cast_slab.h"
+#include "ops/convert_tensor.h"
+#include "ops/coo.h"
+
+namespace btf {
+namespace {
+
+using wire::kWord;
+
+constexpr std::uint64_t kBlockBytes = 256U << 10;
+
+// The elements of a dense tensor whose bits are not all zero once they are cast, as entries whose
+// codes are of the target's dtype already.
+class DenseEntries final : public CooSource {
+ public:
+  DenseEntries(const TensorConversion& work, const Resolved& source, Resolved linear)
+      : job_(work.target.job),
+        linear_(std::move(linear)),
+        grid_(choose_slabs({&source, info(job_.from).buffer_bytes()},
+                           {&linear_, info(job_.to).buffer_bytes()}, {.target_contiguous = true})),
+        reader_(file_reader(work.source, work.record.data_offset, source, job_.from)),
+        bytes_(info(job_.to).buffer_bytes()) {}
+
+  Result<std::optional<CooEntry>> next() override {
+    for (;;) {
+      for (; at_ < count_; ++at_) {
+        std::uint64_t code = 0;
+        std::memcpy(&code, codes_.data() + at_ * bytes_, bytes_);
+        if (code != 0) {
+          const std::uint64_t key = base_ + at_++;
+          return CooEntry{key, key, code};
+        }
+      }
+      if (slab_ == grid_.count()) return std::nullopt;
+      BTF_TRY(load(grid_.box(slab_++)));
+    }
+  }
+
+  Status rewind() override {
+    slab_ = at_ = count_ = 0;
+    account_ = {};
+    return {};
+  }
+
+  const LossAccount& account() const { return account_; }
+
+ private:
+  Status load(const Box& box) {
+    const Footprint to = footprint(linear_, box);
+    base_ = to.base;
+    count_ = to.elements;
+    at_ = 0;
+    BTF_ASSIGN(const SourceSlab source, reader_->read(box));
+    LossAccount account;
+    cast_slab(job_, box.counts(), source, {codes_.reserve(count_ * bytes_), to.packed}, account);
+    if (forbidden(job_.policy, account)) return refuse(job_, box, source);
+    account_.add(account);
+    return {};
+  }
+
+  CastJob job_;
+  Resolved linear_;
+  SlabGrid grid_;
+  std::unique_ptr<SlabReader> reader_;
+  std::uint64_t bytes_;
+  Buffer codes_;
+  std::uint64_t slab_ = 0;
+  std::uint64_t base_ = 0;
+  std::uint64_t at_ = 0;
+  std::uint64_t count_ = 0;
+  LossAccount account_;
+};
+
+// The entries of a COO tensor, cast one by one; absent elements stay absent.
+class CastEntries final : public CooSource {
+ public:
+  CastEntries(std::unique_ptr<CooSource> entries, const CastJob& job, Dims dims)
+      : entries_(std::move(entries)), job_(job), dims_(std::move(dims)) {}
+
+  Result<std::optional<CooEntry>> next() override {
+    BTF_ASSIGN(std::optional<CooEntry> entry, entries_->next());
+    if (!entry || job_.from == job_.to) {
+      account_.elements += entry ? 1 : 0;
+      return entry;
+    }
+    const std::uint64_t source = entry->code;
+    entry->code = 0;
+    LossAccount one;
+    cast_run(job_, reinterpret_cast<const std::byte*>(&source),
+             reinterpret_cast<std::byte*>(&entry->code), 1, one);
+    if (forbidden(job_.policy, one)) {
+      const Dims index = index_of(dims_, entry->key);
+      Box box{index, index};
+      for (std::uint64_t& hi : box.hi) ++hi;
+      return refuse(job_, box,
+                    {reinterpret_cast<const std::byte*>(&source), {Dims(index.size()), {}}});
+    }
+    account_.add(one);
+    return entry;
+  }
+
+  Status rewind() override {
+    account_ = {};
+    return entries_->rewind();
+  }
+
+  const LossAccount& account() const { return account_; }
+
+ private:
+  std::unique_ptr<CooSource> entries_;
+  CastJob job_;
+  Dims dims_;
+  LossAccount account_;
+};
+
+// The entries of the result in canonical order, and what casting them lost.
+struct Entries {
+  std::unique_ptr<CooSource> source;
+  const LossAccount* account = nullptr;
+};
+
+Result<Entries> open_entries(const TensorConversion& work) {
+  const Dims& dims = work.target.dims;
+  const std::vector<std::uint32_t>& order = work.options.permute;
+  if (!work.record.coo) {
+    BTF_ASSIGN(Resolved linear, resolve(Layout::linear, dims, work.target.job.to));
+    auto dense = std::make_unique<DenseEntries>(work, permuted(*work.record.storage, order),
+                                                std::move(linear));
+    const LossAccount* account = &dense->account();
+    return Entries{std::move(dense), account};
+  }
+  CooKey key = [&dims, &order, index = Dims(dims.size())](
+                   std::span<const std::uint64_t> source) mutable {
+    if (order.empty()) return linear_key(dims, source);
+    for (std::size_t d = 0; d < order.size(); ++d) index[d] = source[order[d]];
+    return linear_key(dims, index);
+  };
+  BTF_ASSIGN(auto sorted,
+             sorted_entries(work.source, work.record, std::move(key), work.options.memory));
+  auto cast = std::make_unique<CastEntries>(
+      canonical_entries(std::move(sorted), work.target.job.from,
+                        {work.options.duplicates, work.options.prune_zeros}),
+      work.target.job, dims);
+  const LossAccount* account = &cast->account();
+  return Entries{std::move(cast), account};
+}
+
+// Collects small pieces that follow on one another into large writes.
+class Appender {
+ public:
+  Appender(ByteSink& sink, std::uint64_t offset) : sink_(sink), offset_(offset) {
+    bytes_.reserve(kBlockBytes);
+  }
+
+  Status put(std::span<const std::byte> piece) {
+    if (bytes_.size() + piece.size() > kBlockBytes) BTF_TRY(flush());
+    bytes_.insert(bytes_.end(), piece.begin(), piece.end());
+    return {};
+  }
+
+  Status put_word(std::uint64_t word) {
+    std::array<std::byte, kWord> piece;
+    wire::store_u64(piece.data(), word);
+    return put(piece);
+  }
+
+  Status flush() {
+    BTF_TRY(sink_.write_at(offset_, bytes_));
+    offset_ += bytes_.size();
+    bytes_.clear();
+    return {};
+  }
+
+ private:
+  ByteSink& sink_;
+  std::uint64_t offset_;
+  std::vector<std::byte> bytes_;
+};
+
+Status put_indices(CooSource& entries, const Dims& dims, std::uint64_t nnz, Appender& out) {
+  std::uint64_t count = 0;
+  for (;; ++count) {
+    BTF_ASSIGN(const std::optional<CooEntry> entry, entries.next());
+    if (!entry) break;
+    for (const std::uint64_t index : index_of(dims, entry->key)) BTF_TRY(out.put_word(index));
+  }
+  if (count != nnz) return fail(ErrorCode::io, "the file was changed while it was read");
+  return {};
+}
+
+Status put_values(CooSource& entries, DType dtype, Appender& out) {
+  const unsigned bits = info(dtype).bits;
+  std::uint64_t pending = 0;  // the low nibble that waits for a high one
+  bool half = false;
+  for (;;) {
+    BTF_ASSIGN(const std::optional<CooEntry> entry, entries.next());
+    if (!entry) break;
+    std::uint64_t code = entry->code;
+    if (bits < 8) {
+      half = !half;
+      if (half) {
+        pending = code;
+        continue;
+      }
+      code = pending | code << 4;
+    }
+    BTF_TRY(out.put(std::as_bytes(std::span(&code, 1)).first(bits < 8 ? 1 : bits / 8)));
+  }
+  if (half) BTF_TRY(out.put(std::as_bytes(std::span(&pending, 1)).first(1)));
+  return {};
+}
+
+}  // namespace
+
+Result<std::uint64_t> count_entries(const TensorConversion& work) {
+  const bool as_they_are = work.record.coo && !work.options.prune_zeros &&
+                           work.options.duplicates == Duplicates::error;
+  if (as_they_are) return work.record.coo->nnz;
+  BTF_ASSIGN(const Entries entries, open_entries(work));
+  for (std::uint64_t count = 0;; ++count) {
+    BTF_ASSIGN(const std::optional<CooEntry> entry, entries.source->next());
+    if (!entry) return count;
+  }
+}
+
+Result<LossAccount> write_coo(const TensorConversion& work, ByteSink& sink, std::uint64_t offset,
+                              std::uint64_t nnz) {
+  BTF_ASSIGN(const Entries entries, open_entries(work));
+  Appender out(sink, offset);
+  BTF_TRY(out.put_word(nnz));
+  BTF_TRY(out.put_word(work.target.dims.size()));
+  BTF_TRY(put_indices(*entries.source, work.target.dims, nnz, out));
+  BTF_TRY(out.put_word(nnz));
+  BTF_TRY(entries.source->rewind());
+  BTF_TRY(put_values(*entries.source, work.target.job.to, out));
+  BTF_TRY(out.flush());
+  if (work.options.execution.progress) work.options.execution.progress(work.record.data_bytes);
+  return *entries.account;
+}
+
+}  // namespace btf

@@ -1,0 +1,124 @@
+// Conversions whose target is dense, to a file or in memory.
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "core/try.h"
+#include "formats/memory_bytes.h"
+#include "ops/cast_slab.h"
+#include "ops/convert_tensor.h"
+#include "ops/coo.h"
+#include "ops/parallel.h"
+
+namespace btf {
+namespace {
+
+// One side of a dense conversion: a worker's own way to the elements.
+struct Worker {
+  std::unique_ptr<SlabReader> reader;
+  std::unique_ptr<SlabWriter> writer;
+  LossAccount account;
+};
+
+Status convert_slab(const CastJob& job, const Box& box, Worker& worker) {
+  BTF_ASSIGN(const SourceSlab source, worker.reader->read(box));
+  BTF_ASSIGN(const TargetSlab target, worker.writer->begin(box));
+  LossAccount account;
+  cast_slab(job, box.counts(), source, target, account);
+  if (forbidden(job.policy, account)) return refuse(job, box, source);
+  worker.account.add(account);
+  return worker.writer->finish();
+}
+
+Result<LossAccount> run(const Execution& execution, const CastJob& job, const SlabGrid& grid,
+                        std::vector<Worker> workers, std::uint64_t bytes) {
+  const std::uint64_t slabs = grid.count();
+  std::uint64_t told = 0;
+  BTF_TRY(for_each_slab(execution, static_cast<unsigned>(workers.size()), slabs,
+                        [&](unsigned worker, std::uint64_t slab) -> Status {
+                          BTF_TRY(convert_slab(job, grid.box(slab), workers[worker]));
+                          if (execution.progress && worker == 0) {
+                            const std::uint64_t done = bytes / slabs * (slab + 1);
+                            execution.progress(done - std::min(told, done));
+                            told = std::max(told, done);
+                          }
+                          return {};
+                        }));
+  LossAccount account;
+  for (const Worker& worker : workers) account.add(worker.account);
+  return account;
+}
+
+Result<std::unique_ptr<SlabReader>> coo_slab_reader(const TensorConversion& work) {
+  const Resolved& storage = *work.target.storage;
+  const std::vector<std::uint32_t>& order = work.options.permute;
+  CooKey key = [&storage, &order, index = Dims(storage.dims.size())](
+                   std::span<const std::uint64_t> source) mutable {
+    if (order.empty()) return offset(storage, source);
+    for (std::size_t d = 0; d < order.size(); ++d) index[d] = source[order[d]];
+    return offset(storage, index);
+  };
+  BTF_ASSIGN(auto entries, sorted_entries(work.source, work.record, std::move(key),
+                                          work.options.memory));
+  return coo_reader(canonical_entries(std::move(entries), work.target.job.from,
+                                      {.duplicates = work.options.duplicates}),
+                    storage, work.target.job.from);
+}
+
+}  // namespace
+
+Result<LossAccount> write_dense(const TensorConversion& work, ByteSink& sink,
+                                std::uint64_t sink_offset) {
+  const Resolved& storage = *work.target.storage;
+  const CastJob& job = work.target.job;
+  const bool from_coo = work.record.coo.has_value();
+  const Resolved source = from_coo ? storage : permuted(*work.record.storage, work.options.permute);
+  const bool in_order = from_coo || info(job.to).bits < 8 || !sink.random_access();
+  const SlabGrid grid = choose_slabs({&source, info(job.from).buffer_bytes()},
+                                     {&storage, info(job.to).buffer_bytes()},
+                                     {.target_contiguous = in_order});
+  const std::uint64_t bytes = std::max(work.record.data_bytes, storage_bytes(storage, job.to));
+  std::vector<Worker> workers(
+      in_order ? 1 : worker_count(work.options.execution, grid.count(), bytes));
+  for (Worker& worker : workers) {
+    if (from_coo) {
+      BTF_ASSIGN(worker.reader, coo_slab_reader(work));
+    } else {
+      worker.reader = file_reader(work.source, work.record.data_offset, source, job.from);
+    }
+    worker.writer = file_writer(sink, sink_offset, storage, job.to);
+  }
+  return run(work.options.execution, job, grid, std::move(workers), work.record.data_bytes);
+}
+
+Result<LossAccount> convert(const TensorView& source, const MutableTensorView& target,
+                            const CastPolicy& policy, const Execution& execution) {
+  const CastJob job{source.dtype, target.dtype, policy};
+  if (source.layout.dims != target.layout.dims)
+    return fail(ErrorCode::invalid_argument, "source and target have different dims");
+  if (source.bytes.size() < storage_bytes(source.layout, source.dtype) ||
+      target.bytes.size() < storage_bytes(target.layout, target.dtype))
+    return fail(ErrorCode::invalid_argument, "a buffer is smaller than its layout");
+  BTF_TRY(check_policy(job.from, job.to, policy));
+
+  const bool packed_source = info(job.from).bits < 8;
+  const bool packed_target = info(job.to).bits < 8;
+  const MemorySource bytes_in(source.bytes);
+  MemorySink bytes_out(target.bytes);
+  const SlabGrid grid = choose_slabs({&source.layout, info(job.from).buffer_bytes()},
+                                     {&target.layout, info(job.to).buffer_bytes()},
+                                     {.bytes = 1U << 20, .target_contiguous = packed_target});
+  std::vector<Worker> workers(
+      packed_target ? 1 : worker_count(execution, grid.count(), target.bytes.size()));
+  for (Worker& worker : workers) {
+    worker.reader = packed_source
+                        ? file_reader(bytes_in, 0, source.layout, job.from)
+                        : memory_reader(source.bytes.data(), source.layout, job.from);
+    worker.writer = packed_target
+                        ? file_writer(bytes_out, 0, target.layout, job.to)
+                        : memory_writer(target.bytes.data(), target.layout, job.to);
+  }
+  return run(execution, job, grid, std::move(workers), source.bytes.size());
+}
+
+}  // namespace btf

@@ -1,0 +1,99 @@
+#include "ops/convert_target.h"
+
+#include <algorithm>
+
+#include "core/try.h"
+
+namespace btf {
+namespace {
+
+Status check_known(const TensorInfo& source) {
+  if (!source.dtype)
+    return fail(ErrorCode::unsupported,
+                "unknown dtype code " + std::to_string(source.dtype_code));
+  if (!source.layout)
+    return fail(ErrorCode::unsupported,
+                "unknown layout code " + std::to_string(source.layout_code));
+  return {};
+}
+
+Result<Dims> permute_dims(const Dims& dims, const std::vector<std::uint32_t>& order) {
+  if (order.empty()) return dims;
+  if (order.size() != dims.size())
+    return fail(ErrorCode::invalid_argument,
+                "permute names " + std::to_string(order.size()) + " dims, the tensor has rank " +
+                    std::to_string(dims.size()));
+  std::vector<bool> seen(dims.size());
+  Dims permuted(dims.size());
+  for (std::size_t d = 0; d < order.size(); ++d) {
+    if (order[d] >= dims.size() || seen[order[d]])
+      return fail(ErrorCode::invalid_argument,
+                  "permute must name every dim from 0 to " + std::to_string(dims.size() - 1) +
+                      " once");
+    seen[order[d]] = true;
+    permuted[d] = dims[order[d]];
+  }
+  return permuted;
+}
+
+}  // namespace
+
+Result<ConvertTarget> choose_target(const TensorInfo& source, const ConvertOptions& options) {
+  BTF_TRY(check_known(source));
+  ConvertTarget target;
+  target.job = {*source.dtype, options.dtype.value_or(*source.dtype), options.policy};
+  BTF_TRY(check_policy(target.job.from, target.job.to, options.policy));
+  BTF_ASSIGN(target.dims, permute_dims(source.dims, options.permute));
+  target.layout = options.layout.value_or(*source.layout);
+  if (target.sparse()) return target;
+
+  auto resolved = resolve(target.layout, target.dims, target.job.to);
+  if (!resolved && options.where_possible && options.layout) {
+    target.kept = resolved.error().message;
+    target.layout = *source.layout;
+    if (target.sparse()) return target;
+    resolved = resolve(target.layout, target.dims, target.job.to);
+  }
+  if (!resolved) return std::unexpected(std::move(resolved).error());
+  target.storage = *std::move(resolved);
+  target.objection = tensorrt_objection(target.layout, target.job.to);
+  return target;
+}
+
+Checked payload_bytes(const ConvertTarget& target, std::uint64_t nnz) {
+  const unsigned bits = info(target.job.to).bits;
+  if (target.sparse()) return coo_payload_bytes(nnz, target.dims.size(), bits);
+  return stream_bytes(target.storage->storage_elements, bits);
+}
+
+RecordShape record_shape(const ConvertTarget& target, const ConvertOptions& options) {
+  RecordShape record{.dtype_code = info(target.job.to).code(),
+                     .layout_code = spec(target.layout).code(),
+                     .dims = target.dims};
+  if (target.sparse()) {
+    record.layout_code = options.coo_code;
+  } else if (options.plain) {
+    record.layout_code = spec(Layout::linear).code();
+    record.dims = target.storage->storage_shape();
+  }
+  return record;
+}
+
+Resolved permuted(const Resolved& layout, std::span<const std::uint32_t> order) {
+  if (order.empty()) return layout;
+  Resolved result = layout;
+  std::vector<std::uint32_t> place(order.size());  // where a dim goes
+  for (std::uint32_t d = 0; d < order.size(); ++d) {
+    result.dims[d] = layout.dims[order[d]];
+    result.strides[d] = layout.strides[order[d]];
+    place[order[d]] = d;
+  }
+  for (StorageAxis& axis : result.storage) axis.dim = place[axis.dim];
+  if (result.split) result.split->dim = place[result.split->dim];
+  if (result.vectorized_dim >= 0)
+    result.vectorized_dim =
+        static_cast<int>(place[static_cast<std::size_t>(result.vectorized_dim)]);
+  return result;
+}
+
+}  // namespace btf

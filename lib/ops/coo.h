@@ -1,0 +1,59 @@
+// COO records as sorted streams. A record may hold its entries in any order; here they come in the
+// order of a key, and memory stays bounded: what does not fit is sorted by way of a temporary file.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "btf/convert.h"
+#include "btf/file.h"
+#include "formats/byte_source.h"
+#include "ops/slab_io.h"
+
+namespace btf {
+
+struct CooEntry {
+  std::uint64_t key = 0;
+  std::uint64_t position = 0;  // in the file
+  std::uint64_t code = 0;      // the value's bits
+};
+
+// From the entry's index, one number per dim, to what it is sorted by.
+using CooKey = std::function<std::uint64_t(std::span<const std::uint64_t> index)>;
+
+class CooSource {
+ public:
+  virtual ~CooSource() = default;
+  // Nothing after the last entry. Ascending by key, entries of one key by position.
+  virtual Result<std::optional<CooEntry>> next() = 0;
+  virtual Status rewind() = 0;
+};
+
+struct CooRules {
+  Duplicates duplicates = Duplicates::error;
+  bool prune_zeros = false;  // leave out entries whose bits are all zero
+};
+
+// Checks every index against the dims. `record` must be a COO record of `source`; both outlive the
+// result. `memory`: bytes that sorting may take.
+Result<std::unique_ptr<CooSource>> sorted_entries(const ByteSource& source,
+                                                  const TensorInfo& record, CooKey key,
+                                                  std::uint64_t memory);
+
+// One entry a key, as the rules say.
+std::unique_ptr<CooSource> canonical_entries(std::unique_ptr<CooSource> entries, DType dtype,
+                                             const CooRules& rules);
+
+// Row-major number of an index, and back.
+std::uint64_t linear_key(const Dims& dims, std::span<const std::uint64_t> index);
+Dims index_of(const Dims& dims, std::uint64_t key);
+
+// Reads a COO record as if it were dense: boxes must be contiguous in `layout`, come in ascending
+// order and start from the first. The key of the entries must be their offset in `layout`.
+std::unique_ptr<SlabReader> coo_reader(std::unique_ptr<CooSource> entries, const Resolved& layout,
+                                       DType dtype);
+
+}  // namespace btf

@@ -1,0 +1,81 @@
+#include "ops/parallel.h"
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include <sched.h>
+
+namespace btf {
+namespace {
+
+// Below this a second thread costs more than it saves.
+constexpr std::uint64_t kSmall = 4U << 20;
+
+unsigned usable_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof(set), &set) != 0) return 1;
+  return std::max(1U, static_cast<unsigned>(CPU_COUNT(&set)));
+}
+
+class SlabQueue {
+ public:
+  explicit SlabQueue(std::uint64_t count) : count_(count) {}
+
+  std::optional<std::uint64_t> take() {
+    const std::uint64_t slab = next_.fetch_add(1);
+    if (slab >= count_ || slab >= stop_at_.load()) return std::nullopt;
+    return slab;
+  }
+
+  void fail(std::uint64_t slab, Error error) {
+    const std::scoped_lock lock(mutex_);
+    if (slab >= stop_at_.load()) return;
+    stop_at_ = slab;
+    error_ = std::move(error);
+  }
+
+  Status status() && {
+    if (error_) return std::unexpected(*std::move(error_));
+    return {};
+  }
+
+ private:
+  std::uint64_t count_;
+  std::atomic<std::uint64_t> next_{0};
+  std::atomic<std::uint64_t> stop_at_{UINT64_MAX};
+  std::mutex mutex_;
+  std::optional<Error> error_;
+};
+
+}  // namespace
+
+unsigned worker_count(const Execution& execution, std::uint64_t slabs, std::uint64_t bytes) {
+  if (bytes < kSmall) return 1;
+  const std::uint64_t wanted = execution.jobs != 0 ? execution.jobs : usable_cpus();
+  return static_cast<unsigned>(std::clamp<std::uint64_t>(slabs, 1, wanted));
+}
+
+Status for_each_slab(const Execution& execution, unsigned workers, std::uint64_t slabs,
+                     const std::function<Status(unsigned, std::uint64_t)>& work) {
+  SlabQueue queue(slabs);
+  const auto run = [&](unsigned worker) {
+    while (const auto slab = queue.take()) {
+      if (execution.cancel != nullptr && execution.cancel->load())
+        return queue.fail(*slab, Error{ErrorCode::cancelled, "interrupted"});
+      if (Status status = work(worker, *slab); !status)
+        return queue.fail(*slab, std::move(status).error());
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (unsigned worker = 1; worker < workers; ++worker) threads.emplace_back(run, worker);
+    run(0);
+  }
+  return std::move(queue).status();
+}
+
+}  // namespace btf

@@ -1,0 +1,22 @@
+// Slabs over threads. Which thread takes which slab is left open, so whatever a slab produces must
+// not depend on it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "btf/error.h"
+#include "btf/execution.h"
+
+namespace btf {
+
+// Threads for `slabs` pieces of work of `bytes` bytes in all: small work starts none.
+unsigned worker_count(const Execution& execution, std::uint64_t slabs, std::uint64_t bytes);
+
+// Calls work(worker, slab) once for every slab, ascending within a worker. One worker means the
+// calling thread and ascending order over all. Of several errors that of the lowest slab is
+// returned, so that the answer is the same for every number of workers.
+Status for_each_slab(const Execution& execution, unsigned workers, std::uint64_t slabs,
+                     const std::function<Status(unsigned worker, std::uint64_t slab)>& work);
+
+}  // namespace btf
