@@ -26,7 +26,7 @@ struct FormatRow {
   bool (*recognizes)(const ByteSource& source, std::string_view path);
   // The source outlives the reader.
   Result<std::unique_ptr<TensorReader>> (*open)(const ByteSource& source);
-  // Reports what deviates from the format without making its tensors unreadable.
+  // Reports what is wrong or odd with the structure of the file and of its records.
   Status (*check)(const TensorFile& file, const FindingSink& report);
 };
 

@@ -32,19 +32,6 @@ bool next_index(Dims& index, std::span<const std::uint64_t> counts) {
   return false;
 }
 
-std::unexpected<Error> refusal(const CastJob& job, const Box& box, const Dims& index,
-                               std::uint64_t code, const LossAccount& one) {
-  std::string where = "element [";
-  for (std::size_t d = 0; d < index.size(); ++d)
-    where += (d == 0 ? "" : ", ") + std::to_string(box.lo[d] + index[d]);
-  const std::string target(info(job.to).name);
-  const char* what = one.overflowed != 0 ? " overflows "
-                     : one.nan_lost != 0 ? " has no equal in "
-                                         : " is not exact in ";
-  return fail(ErrorCode::refused, where + "] = " + value_text(job.from, code) + what + target +
-                                      "; nothing was written");
-}
-
 }  // namespace
 
 void cast_slab(const CastJob& job, std::span<const std::uint64_t> counts, const SourceSlab& source,
@@ -83,19 +70,36 @@ bool forbidden(const CastPolicy& policy, const LossAccount& account) {
          (policy.lossless && account.changed() != 0);
 }
 
+std::unexpected<Error> refuse_element(const CastJob& job, std::span<const std::uint64_t> index,
+                                      const std::byte* element) {
+  std::string where = "element [";
+  for (std::size_t d = 0; d < index.size(); ++d)
+    where += (d == 0 ? "" : ", ") + std::to_string(index[d]);
+  std::uint64_t result = 0;
+  LossAccount one;
+  cast_run(job, element, reinterpret_cast<std::byte*>(&result), 1, one);
+  const char* what = one.overflowed != 0 ? " overflows "
+                     : one.nan_lost != 0 ? " has no equal in "
+                                         : " is not exact in ";
+  return fail(ErrorCode::refused, where + "] = " +
+                                      value_text(job.from, load_code(element, job.from)) + what +
+                                      std::string(info(job.to).name) + "; nothing was written");
+}
+
 std::unexpected<Error> refuse(const CastJob& job, const Box& box, const SourceSlab& source) {
   const Dims counts = box.counts();
   Dims index(counts.size(), 0);
-  do {
+  for (;;) {
     const std::byte* element = source.data + mapped_offset(source.mapping, index) *
                                                  info(job.from).buffer_bytes();
     std::uint64_t result = 0;
     LossAccount one;
     cast_run(job, element, reinterpret_cast<std::byte*>(&result), 1, one);
-    if (forbidden(job.policy, one))
-      return refusal(job, box, index, load_code(element, job.from), one);
-  } while (next_index(index, counts));
-  return fail(ErrorCode::refused, "an element is not exact; nothing was written");
+    if (forbidden(job.policy, one) || !next_index(index, counts)) {
+      for (std::size_t d = 0; d < index.size(); ++d) index[d] += box.lo[d];
+      return refuse_element(job, index, element);
+    }
+  }
 }
 
 void LossAccount::add(const LossAccount& other) {

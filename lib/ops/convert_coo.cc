@@ -9,6 +9,7 @@
 #include "ops/cast_slab.h"
 #include "ops/convert_tensor.h"
 #include "ops/coo.h"
+#include "ops/linear_walk.h"
 
 namespace btf {
 namespace {
@@ -21,61 +22,65 @@ constexpr std::uint64_t kBlockBytes = 256U << 10;
 // codes are of the target's dtype already.
 class DenseEntries final : public CooSource {
  public:
-  DenseEntries(const TensorConversion& work, const Resolved& source, Resolved linear)
-      : job_(work.target.job),
-        linear_(std::move(linear)),
-        grid_(choose_slabs({&source, info(job_.from).buffer_bytes()},
-                           {&linear_, info(job_.to).buffer_bytes()}, {.target_contiguous = true})),
-        reader_(file_reader(work.source, work.record.data_offset, source, job_.from)),
-        bytes_(info(job_.to).buffer_bytes()) {}
+  DenseEntries(LinearWalk walk, const CastJob& job, Dims dims)
+      : walk_(std::move(walk)),
+        job_(job),
+        dims_(std::move(dims)),
+        source_bytes_(info(job.from).buffer_bytes()),
+        target_bytes_(info(job.to).buffer_bytes()) {}
 
   Result<std::optional<CooEntry>> next() override {
     for (;;) {
-      for (; at_ < count_; ++at_) {
+      for (; at_ < slab_.count; ++at_) {
         std::uint64_t code = 0;
-        std::memcpy(&code, codes_.data() + at_ * bytes_, bytes_);
+        std::memcpy(&code, codes_.data() + at_ * target_bytes_, target_bytes_);
         if (code != 0) {
-          const std::uint64_t key = base_ + at_++;
+          const std::uint64_t key = slab_.first + at_++;
           return CooEntry{key, key, code};
         }
       }
-      if (slab_ == grid_.count()) return std::nullopt;
-      BTF_TRY(load(grid_.box(slab_++)));
+      BTF_ASSIGN(const std::optional<LinearSlab> slab, walk_.next());
+      if (!slab) return std::nullopt;
+      BTF_TRY(cast(*slab));
     }
   }
 
   Status rewind() override {
-    slab_ = at_ = count_ = 0;
+    slab_ = {};
+    at_ = 0;
     account_ = {};
-    return {};
+    return walk_.rewind();
   }
 
   const LossAccount& account() const { return account_; }
 
  private:
-  Status load(const Box& box) {
-    const Footprint to = footprint(linear_, box);
-    base_ = to.base;
-    count_ = to.elements;
+  Status cast(const LinearSlab& slab) {
+    slab_ = slab;
     at_ = 0;
-    BTF_ASSIGN(const SourceSlab source, reader_->read(box));
     LossAccount account;
-    cast_slab(job_, box.counts(), source, {codes_.reserve(count_ * bytes_), to.packed}, account);
-    if (forbidden(job_.policy, account)) return refuse(job_, box, source);
+    cast_run(job_, slab.codes, codes_.reserve(slab.count * target_bytes_), slab.count, account);
+    if (forbidden(job_.policy, account)) return refuse_in(slab);
     account_.add(account);
     return {};
   }
 
+  std::unexpected<Error> refuse_in(const LinearSlab& slab) {
+    std::uint64_t i = 0;
+    for (LossAccount one; !forbidden(job_.policy, one); ++i)
+      cast_run(job_, slab.codes + i * source_bytes_, codes_.data(), 1, one);
+    return refuse_element(job_, index_of(dims_, slab.first + i - 1),
+                          slab.codes + (i - 1) * source_bytes_);
+  }
+
+  LinearWalk walk_;
   CastJob job_;
-  Resolved linear_;
-  SlabGrid grid_;
-  std::unique_ptr<SlabReader> reader_;
-  std::uint64_t bytes_;
-  Buffer codes_;
-  std::uint64_t slab_ = 0;
-  std::uint64_t base_ = 0;
+  Dims dims_;
+  std::uint64_t source_bytes_;
+  std::uint64_t target_bytes_;
+  LinearSlab slab_;
   std::uint64_t at_ = 0;
-  std::uint64_t count_ = 0;
+  Buffer codes_;
   LossAccount account_;
 };
 
@@ -96,13 +101,9 @@ class CastEntries final : public CooSource {
     LossAccount one;
     cast_run(job_, reinterpret_cast<const std::byte*>(&source),
              reinterpret_cast<std::byte*>(&entry->code), 1, one);
-    if (forbidden(job_.policy, one)) {
-      const Dims index = index_of(dims_, entry->key);
-      Box box{index, index};
-      for (std::uint64_t& hi : box.hi) ++hi;
-      return refuse(job_, box,
-                    {reinterpret_cast<const std::byte*>(&source), {Dims(index.size()), {}}});
-    }
+    if (forbidden(job_.policy, one))
+      return refuse_element(job_, index_of(dims_, entry->key),
+                            reinterpret_cast<const std::byte*>(&source));
     account_.add(one);
     return entry;
   }
@@ -131,18 +132,15 @@ Result<Entries> open_entries(const TensorConversion& work) {
   const Dims& dims = work.target.dims;
   const std::vector<std::uint32_t>& order = work.options.permute;
   if (!work.record.coo) {
-    BTF_ASSIGN(Resolved linear, resolve(Layout::linear, dims, work.target.job.to));
-    auto dense = std::make_unique<DenseEntries>(work, permuted(*work.record.storage, order),
-                                                std::move(linear));
+    BTF_ASSIGN(LinearWalk walk,
+               LinearWalk::open(work.source, work.record, order, work.options.memory));
+    auto dense = std::make_unique<DenseEntries>(std::move(walk), work.target.job, dims);
     const LossAccount* account = &dense->account();
     return Entries{std::move(dense), account};
   }
-  CooKey key = [&dims, &order, index = Dims(dims.size())](
-                   std::span<const std::uint64_t> source) mutable {
-    if (order.empty()) return linear_key(dims, source);
-    for (std::size_t d = 0; d < order.size(); ++d) index[d] = source[order[d]];
+  CooKey key = permuted_key(order, [&dims](std::span<const std::uint64_t> index) {
     return linear_key(dims, index);
-  };
+  });
   BTF_ASSIGN(auto sorted,
              sorted_entries(work.source, work.record, std::move(key), work.options.memory));
   auto cast = std::make_unique<CastEntries>(

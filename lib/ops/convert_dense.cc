@@ -49,22 +49,6 @@ Result<LossAccount> run(const Execution& execution, const CastJob& job, const Sl
   return account;
 }
 
-Result<std::unique_ptr<SlabReader>> coo_slab_reader(const TensorConversion& work) {
-  const Resolved& storage = *work.target.storage;
-  const std::vector<std::uint32_t>& order = work.options.permute;
-  CooKey key = [&storage, &order, index = Dims(storage.dims.size())](
-                   std::span<const std::uint64_t> source) mutable {
-    if (order.empty()) return offset(storage, source);
-    for (std::size_t d = 0; d < order.size(); ++d) index[d] = source[order[d]];
-    return offset(storage, index);
-  };
-  BTF_ASSIGN(auto entries, sorted_entries(work.source, work.record, std::move(key),
-                                          work.options.memory));
-  return coo_reader(canonical_entries(std::move(entries), work.target.job.from,
-                                      {.duplicates = work.options.duplicates}),
-                    storage, work.target.job.from);
-}
-
 }  // namespace
 
 Result<LossAccount> write_dense(const TensorConversion& work, ByteSink& sink,
@@ -72,6 +56,7 @@ Result<LossAccount> write_dense(const TensorConversion& work, ByteSink& sink,
   const Resolved& storage = *work.target.storage;
   const CastJob& job = work.target.job;
   const bool from_coo = work.record.coo.has_value();
+  // Entries of a COO source are read as if they stood in the target's storage.
   const Resolved source = from_coo ? storage : permuted(*work.record.storage, work.options.permute);
   const bool in_order = from_coo || info(job.to).bits < 8 || !sink.random_access();
   const SlabGrid grid = choose_slabs({&source, info(job.from).buffer_bytes()},
@@ -81,11 +66,9 @@ Result<LossAccount> write_dense(const TensorConversion& work, ByteSink& sink,
   std::vector<Worker> workers(
       in_order ? 1 : worker_count(work.options.execution, grid.count(), bytes));
   for (Worker& worker : workers) {
-    if (from_coo) {
-      BTF_ASSIGN(worker.reader, coo_slab_reader(work));
-    } else {
-      worker.reader = file_reader(work.source, work.record.data_offset, source, job.from);
-    }
+    BTF_ASSIGN(worker.reader,
+               open_slab_reader(work.source, work.record, work.options.permute, source,
+                                {work.options.duplicates, false}, work.options.memory));
     worker.writer = file_writer(sink, sink_offset, storage, job.to);
   }
   return run(work.options.execution, job, grid, std::move(workers), work.record.data_bytes);

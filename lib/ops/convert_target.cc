@@ -3,19 +3,10 @@
 #include <algorithm>
 
 #include "core/try.h"
+#include "ops/element_access.h"
 
 namespace btf {
 namespace {
-
-Status check_known(const TensorInfo& source) {
-  if (!source.dtype)
-    return fail(ErrorCode::unsupported,
-                "unknown dtype code " + std::to_string(source.dtype_code));
-  if (!source.layout)
-    return fail(ErrorCode::unsupported,
-                "unknown layout code " + std::to_string(source.layout_code));
-  return {};
-}
 
 Result<Dims> permute_dims(const Dims& dims, const std::vector<std::uint32_t>& order) {
   if (order.empty()) return dims;

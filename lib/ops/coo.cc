@@ -161,6 +161,7 @@ class CanonicalEntries final : public CooSource {
   std::optional<CooEntry> ahead_;
 };
 
+// The entries' keys are offsets in `layout`.
 class CooReader final : public SlabReader {
  public:
   CooReader(std::unique_ptr<CooSource> entries, Resolved layout, DType dtype)
@@ -195,11 +196,15 @@ class CooReader final : public SlabReader {
 
 }  // namespace
 
+std::unique_ptr<CooSource> file_entries(const ByteSource& source, const TensorInfo& record,
+                                        CooKey key) {
+  return std::make_unique<FileEntries>(source, record, std::move(key));
+}
+
 Result<std::unique_ptr<CooSource>> sorted_entries(const ByteSource& source,
                                                   const TensorInfo& record, CooKey key,
                                                   std::uint64_t memory) {
-  std::unique_ptr<CooSource> entries =
-      std::make_unique<FileEntries>(source, record, std::move(key));
+  std::unique_ptr<CooSource> entries = file_entries(source, record, std::move(key));
   BTF_ASSIGN(const bool ascending, is_ascending(*entries));
   if (ascending) return entries;
   return sort_entries(*entries, memory);
@@ -225,9 +230,27 @@ Dims index_of(const Dims& dims, std::uint64_t key) {
   return index;
 }
 
-std::unique_ptr<SlabReader> coo_reader(std::unique_ptr<CooSource> entries, const Resolved& layout,
-                                       DType dtype) {
-  return std::make_unique<CooReader>(std::move(entries), layout, dtype);
+CooKey permuted_key(std::span<const std::uint32_t> order, CooKey key) {
+  if (order.empty()) return key;
+  return [order, key = std::move(key),
+          index = Dims(order.size())](std::span<const std::uint64_t> source) mutable {
+    for (std::size_t d = 0; d < order.size(); ++d) index[d] = source[order[d]];
+    return key(index);
+  };
+}
+
+Result<std::unique_ptr<SlabReader>> open_slab_reader(const ByteSource& source,
+                                                     const TensorInfo& record,
+                                                     std::span<const std::uint32_t> order,
+                                                     const Resolved& storage,
+                                                     const CooRules& rules, std::uint64_t memory) {
+  if (!record.coo) return file_reader(source, record.data_offset, storage, *record.dtype);
+  CooKey key = permuted_key(order, [&storage](std::span<const std::uint64_t> index) {
+    return offset(storage, index);
+  });
+  BTF_ASSIGN(auto entries, sorted_entries(source, record, std::move(key), memory));
+  return std::make_unique<CooReader>(canonical_entries(std::move(entries), *record.dtype, rules),
+                                     storage, *record.dtype);
 }
 
 }  // namespace btf

@@ -37,7 +37,11 @@ struct CooRules {
   bool prune_zeros = false;  // leave out entries whose bits are all zero
 };
 
-// Checks every index against the dims. `record` must be a COO record of `source`; both outlive the
+// The entries in the order of the file. Checks every index against the dims.
+std::unique_ptr<CooSource> file_entries(const ByteSource& source, const TensorInfo& record,
+                                        CooKey key);
+
+// The same, sorted. `record` must be a COO record of `source`; both outlive the
 // result. `memory`: bytes that sorting may take.
 Result<std::unique_ptr<CooSource>> sorted_entries(const ByteSource& source,
                                                   const TensorInfo& record, CooKey key,
@@ -51,9 +55,16 @@ std::unique_ptr<CooSource> canonical_entries(std::unique_ptr<CooSource> entries,
 std::uint64_t linear_key(const Dims& dims, std::span<const std::uint64_t> index);
 Dims index_of(const Dims& dims, std::uint64_t key);
 
-// Reads a COO record as if it were dense: boxes must be contiguous in `layout`, come in ascending
-// order and start from the first. The key of the entries must be their offset in `layout`.
-std::unique_ptr<SlabReader> coo_reader(std::unique_ptr<CooSource> entries, const Resolved& layout,
-                                       DType dtype);
+// Boxes of any record, with its dims permuted as `order` says (empty: as they are). A dense record
+// is read through `storage`, its own layout permuted. A COO record is read as if it were dense in
+// `storage`: boxes must be contiguous there and come in ascending order, from the first on.
+Result<std::unique_ptr<SlabReader>> open_slab_reader(const ByteSource& source,
+                                                     const TensorInfo& record,
+                                                     std::span<const std::uint32_t> order,
+                                                     const Resolved& storage,
+                                                     const CooRules& rules, std::uint64_t memory);
+
+// Reorders an index of the record before `key` sees it.
+CooKey permuted_key(std::span<const std::uint32_t> order, CooKey key);
 
 }  // namespace btf

@@ -1,0 +1,11 @@
+// Where the structure of a BTF file deviates from the canonical form. Elements are not looked at.
+#pragma once
+
+#include "btf/file.h"
+#include "btf/validate.h"
+
+namespace btf {
+
+Status check_btf(const TensorFile& file, const FindingSink& report);
+
+}  // namespace btf

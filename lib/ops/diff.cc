@@ -1,0 +1,202 @@
+#include "btf/diff.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "core/try.h"
+#include "formats/byte_source.h"
+#include "kernels/widen.h"
+#include "ops/compare_walk.h"
+#include "ops/element_access.h"
+
+namespace btf {
+namespace {
+
+std::string dims_text(const Dims& dims) {
+  std::string text = "[";
+  for (std::size_t d = 0; d < dims.size(); ++d)
+    text += (d == 0 ? "" : ", ") + std::to_string(dims[d]);
+  return text + "]";
+}
+
+// Everything about one mismatch, once its place is known.
+Mismatch describe(const DiffSide& actual, const DiffSide& golden, const DiffOptions& options,
+                  Dims index, const Element& a, const Element& b) {
+  const auto real = [](const DiffSide& side, std::uint64_t code) {
+    long double value = 0;
+    widener<long double>(side.dtype())(reinterpret_cast<const std::byte*>(&code), 1, 1, &value);
+    return value;
+  };
+  const long double left = real(actual, a.code);
+  const long double right = real(golden, b.code);
+  const long double error = std::abs(left - right);
+  const Tolerance& tolerance = options.tolerance;
+  return {.index = std::move(index),
+          .actual_code = a.code,
+          .golden_code = b.code,
+          .abs_error = static_cast<double>(error),
+          .rel_error = static_cast<double>(error / std::abs(right)),
+          .allowed = tolerance.atol + tolerance.rtol * static_cast<double>(std::abs(right)),
+          .actual_offset = a.offset,
+          .golden_offset = b.offset};
+}
+
+Status fill_mismatches(const DiffSide& actual, const DiffSide& golden, const DiffOptions& options,
+                       const CompareScore& score, TensorDiff& diff) {
+  BTF_ASSIGN(const std::vector<std::uint64_t> first, first_mismatches(actual, golden, options));
+  std::vector<Dims> places;
+  for (const std::uint64_t number : first) places.push_back(index_of(golden.dims(), number));
+  const ScoredPair& worst_abs = score.worst_abs.set ? score.worst_abs : score.worst_special;
+  const ScoredPair& worst_rel = score.worst_rel.set ? score.worst_rel : score.worst_special;
+  places.push_back(index_of(golden.dims(), worst_abs.at));
+  places.push_back(index_of(golden.dims(), worst_rel.at));
+  BTF_ASSIGN(const std::vector<Element> left, actual.elements(places));
+  BTF_ASSIGN(const std::vector<Element> right, golden.elements(places));
+  for (std::size_t i = 0; i < places.size(); ++i)
+    diff.first.push_back(describe(actual, golden, options, places[i], left[i], right[i]));
+  diff.worst_rel = std::move(diff.first.back());
+  diff.first.pop_back();
+  diff.worst_abs = std::move(diff.first.back());
+  diff.first.pop_back();
+  return {};
+}
+
+Status compare(const DiffSide& actual, const DiffSide& golden, const DiffOptions& options,
+               TensorDiff& diff) {
+  BTF_ASSIGN(const CompareScore score, score_pairs(actual, golden, options));
+  diff.compared = score.compared;
+  diff.mismatched = score.mismatched;
+  diff.max_abs = score.max_abs;
+  diff.max_rel = score.max_rel;
+  diff.nan = score.nan;
+  diff.inf = score.inf;
+  if (score.curable) diff.required_atol = score.max_abs;
+  if (score.curable && std::isfinite(score.least_rtol)) diff.required_rtol = score.least_rtol;
+  if (score.mismatched == 0) return {};
+  diff.result = DiffResult::different;
+  return fill_mismatches(actual, golden, options, score, diff);
+}
+
+DiffTensor tensor_of(const TensorInfo& record) {
+  return {record.index, *record.dtype, *record.layout, record.dims};
+}
+
+void judge_strictly(TensorDiff& diff) {
+  const DiffTensor& actual = *diff.actual;
+  const DiffTensor& golden = *diff.golden;
+  if (actual.dtype != golden.dtype)
+    diff.reason = "dtype " + std::string(info(actual.dtype).name) + " against " +
+                  std::string(info(golden.dtype).name);
+  else if (actual.layout != golden.layout)
+    diff.reason = "layout " + std::string(spec(actual.layout).name) + " against " +
+                  std::string(spec(golden.layout).name);
+  if (!diff.reason.empty()) diff.result = DiffResult::different;
+}
+
+class FileDiff {
+ public:
+  FileDiff(const TensorFile& actual, const TensorFile& golden, const DiffOptions& options)
+      : actual_(actual), golden_(golden), options_(options) {}
+
+  Result<bool> run(const TensorDiffSink& report) {
+    const std::uint64_t left = count(actual_, options_.actual_tensors);
+    const std::uint64_t right = count(golden_, options_.golden_tensors);
+    if (left == 0 && right == 0)
+      return std::unexpected(
+          Error{ErrorCode::refused, "nothing was compared: there is no tensor on either side"}
+              .in_file(actual_.path()));
+    bool same = true;
+    for (std::uint64_t i = 0; i < std::max(left, right); ++i) {
+      TensorDiff diff;
+      TensorInfo a;
+      TensorInfo b;
+      if (i < left) {
+        BTF_ASSIGN(a, load(actual_, options_.actual_tensors, i));
+        diff.actual = tensor_of(a);
+      }
+      if (i < right) {
+        BTF_ASSIGN(b, load(golden_, options_.golden_tensors, i));
+        diff.golden = tensor_of(b);
+      }
+      BTF_TRY(compare_pair(a, b, diff));
+      same = same && diff.result == DiffResult::same;
+      if (report) report(diff);
+    }
+    BTF_TRY(actual_.source().check_unchanged());
+    BTF_TRY(golden_.source().check_unchanged());
+    return same;
+  }
+
+ private:
+  using Selection = std::optional<std::vector<std::uint64_t>>;
+
+  static std::uint64_t count(const TensorFile& file, const Selection& tensors) {
+    return tensors ? tensors->size() : file.tensor_count();
+  }
+
+  static Result<TensorInfo> load(const TensorFile& file, const Selection& tensors,
+                                 std::uint64_t i) {
+    const std::uint64_t index = tensors ? (*tensors)[i] : i;
+    BTF_ASSIGN(TensorInfo record, file.tensor(index));
+    Status status = file.check_overlap(index);
+    if (status) status = check_known(record);
+    if (!status)
+      return std::unexpected(
+          status.error().file.empty()
+              ? status.error().within("tensor " + std::to_string(index)).in_file(file.path())
+              : status.error());
+    return record;
+  }
+
+  Status compare_pair(const TensorInfo& a, const TensorInfo& b, TensorDiff& diff) {
+    if (!diff.actual || !diff.golden) {
+      diff.result = DiffResult::missing;
+      diff.reason = diff.actual ? "no golden tensor" : "no actual tensor";
+      return {};
+    }
+    if (a.dims != b.dims) {
+      diff.result = DiffResult::shape;
+      diff.reason = "shape " + dims_text(a.dims) + " against " + dims_text(b.dims);
+      return {};
+    }
+    const auto actual = file_side(actual_.source(), a, options_.memory);
+    const auto golden = file_side(golden_.source(), b, options_.memory);
+    Status status = compare(*actual, *golden, options_, diff);
+    if (!status)
+      return std::unexpected(status.error()
+                                 .within("tensor " + std::to_string(a.index))
+                                 .in_file(actual_.path() + " and " + golden_.path()));
+    if (options_.strict) judge_strictly(diff);
+    return {};
+  }
+
+  const TensorFile& actual_;
+  const TensorFile& golden_;
+  const DiffOptions& options_;
+};
+
+}  // namespace
+
+Result<bool> diff(const TensorFile& actual, const TensorFile& golden, const DiffOptions& options,
+                  const TensorDiffSink& report) {
+  return FileDiff(actual, golden, options).run(report);
+}
+
+Result<TensorDiff> diff(const TensorView& actual, const TensorView& golden,
+                        const DiffOptions& options) {
+  TensorDiff diff;
+  diff.actual = DiffTensor{0, actual.dtype, Layout::linear, actual.layout.dims};
+  diff.golden = DiffTensor{0, golden.dtype, Layout::linear, golden.layout.dims};
+  if (actual.layout.dims != golden.layout.dims) {
+    diff.result = DiffResult::shape;
+    diff.reason =
+        "shape " + dims_text(actual.layout.dims) + " against " + dims_text(golden.layout.dims);
+    return diff;
+  }
+  BTF_TRY(compare(*memory_side(actual), *memory_side(golden), options, diff));
+  return diff;
+}
+
+}  // namespace btf

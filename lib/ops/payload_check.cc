@@ -1,0 +1,151 @@
+#include "ops/payload_check.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "core/buffer.h"
+#include "core/checked_math.h"
+#include "core/try.h"
+#include "ops/coo.h"
+#include "ops/slab_io.h"
+
+namespace btf {
+namespace {
+
+constexpr std::uint64_t kBlockBytes = 256U << 10;
+constexpr std::uint64_t kSortMemory = 32U << 20;
+
+class PayloadCheck {
+ public:
+  PayloadCheck(const ByteSource& source, const TensorInfo& record, const FindingSink& report)
+      : source_(source), record_(record), report_(report), row_(info(*record.dtype)) {}
+
+  Status run() {
+    if (record_.coo) {
+      BTF_TRY(check_coo());
+      BTF_TRY(check_stream(record_.coo->values_offset, record_.coo->nnz));
+      return {};
+    }
+    if (record_.storage->padded()) BTF_TRY(check_lanes());
+    return check_stream(record_.data_offset, record_.storage->storage_elements);
+  }
+
+ private:
+  void warn(std::string_view code, std::uint64_t offset, std::string message) {
+    report_({Severity::warning, code, record_.index, offset, std::move(message)});
+  }
+
+  // Elements that stand one behind the other.
+  Status check_stream(std::uint64_t offset, std::uint64_t elements) {
+    const std::uint64_t bytes = *stream_bytes(elements, row_.bits);
+    if (row_.kind == NumberKind::boolean) BTF_TRY(check_bools(offset, bytes));
+    if (row_.bits < 8 && elements % 2 != 0) {
+      std::array<std::byte, 1> last;
+      BTF_TRY(source_.read_at(offset + bytes - 1, last));
+      if ((last[0] >> 4) != std::byte{})
+        warn("spare-nibble-not-zero", offset + bytes - 1,
+             "the unused high nibble of the last byte is not zero");
+    }
+    return {};
+  }
+
+  Status check_bools(std::uint64_t offset, std::uint64_t bytes) {
+    std::byte* block = block_.reserve(kBlockBytes);
+    for (std::uint64_t at = 0; at < bytes; at += kBlockBytes) {
+      const std::span part(block, std::min(kBlockBytes, bytes - at));
+      BTF_TRY(source_.read_at(offset + at, part));
+      const auto odd = std::ranges::find_if(part, [](std::byte b) { return b > std::byte{1}; });
+      if (odd == part.end()) continue;
+      const std::uint64_t where = offset + at + static_cast<std::uint64_t>(odd - part.begin());
+      warn("bool-byte", where,
+           "a bool is stored as " + std::to_string(std::to_integer<unsigned>(*odd)) +
+               " at byte " + std::to_string(where) + "; only 0 and 1 are well-defined");
+      break;
+    }
+    return {};
+  }
+
+  // Marks the bytes of the elements in a copy of the storage, box by box; what stays is padding.
+  Status check_lanes() {
+    const Resolved& layout = *record_.storage;
+    const std::uint64_t bytes = row_.buffer_bytes();
+    const SlabSide side{&layout, bytes};
+    const SlabGrid grid = choose_slabs(side, side, {.target_contiguous = true});
+    const auto reader = file_reader(source_, record_.data_offset, layout, *record_.dtype);
+    for (std::uint64_t slab = 0; slab < grid.count(); ++slab) {
+      const Box box = grid.box(slab);
+      const Footprint from = footprint(layout, box);
+      BTF_ASSIGN(const SourceSlab read, reader->read(box));
+      std::byte* copy = block_.reserve(from.elements * bytes);
+      std::copy_n(read.data, from.elements * bytes, copy);
+      clear_elements(box.counts(), from.packed, copy);
+      const std::byte* odd = std::find_if(copy, copy + from.elements * bytes,
+                                          [](std::byte b) { return b != std::byte{}; });
+      if (odd == copy + from.elements * bytes) continue;
+      const std::uint64_t where =
+          record_.data_offset + from.base * bytes + static_cast<std::uint64_t>(odd - copy);
+      warn("lane-padding-not-zero", where,
+           "padding of the layout is not zero at byte " + std::to_string(where));
+      break;
+    }
+    return {};
+  }
+
+  void clear_elements(const Dims& counts, const Mapping& mapping, std::byte* data) const {
+    const std::uint64_t bytes = row_.buffer_bytes();
+    for (const Region& region : make_plan(counts, mapping, mapping)) {
+      const Tiling tiling = tile_region(region);
+      for_each_tile(region, tiling, [&](std::uint64_t, std::uint64_t at) {
+        for (std::uint64_t i1 = 0; i1 < tiling.outer.count; ++i1)
+          for (std::uint64_t i0 = 0; i0 < tiling.inner.count; ++i0)
+            std::fill_n(data + (at + i1 * tiling.outer.target_stride +
+                                i0 * tiling.inner.target_stride) *
+                                   bytes,
+                        bytes, std::byte{});
+      });
+    }
+  }
+
+  Status check_coo() {
+    const Dims& dims = record_.dims;
+    auto entries = sorted_entries(
+        source_, record_,
+        [&](std::span<const std::uint64_t> index) { return linear_key(dims, index); },
+        kSortMemory);
+    if (!entries && entries.error().code == ErrorCode::malformed) {
+      report_({Severity::error, entries.error().finding, record_.index, entries.error().offset,
+               entries.error().message});
+      return {};
+    }
+    if (!entries) return std::unexpected(std::move(entries).error());
+    std::optional<CooEntry> last;
+    for (;;) {
+      BTF_ASSIGN(const std::optional<CooEntry> entry, (*entries)->next());
+      if (!entry) return {};
+      if (last && last->key == entry->key) {
+        warn("coo-duplicate-index",
+             record_.coo->indices_offset + entry->position * dims.size() * 8,
+             "COO entries " + std::to_string(last->position) + " and " +
+                 std::to_string(entry->position) + " have the same index");
+        return {};
+      }
+      last = entry;
+    }
+  }
+
+  const ByteSource& source_;
+  const TensorInfo& record_;
+  const FindingSink& report_;
+  const DTypeInfo& row_;
+  Buffer block_;
+};
+
+}  // namespace
+
+Status check_payload(const ByteSource& source, const TensorInfo& record,
+                     const FindingSink& report) {
+  return PayloadCheck(source, record, report).run();
+}
+
+}  // namespace btf
