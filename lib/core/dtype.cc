@@ -72,7 +72,11 @@ bool can_overflow(DType from, DType to) {
   const Range source = range_of(info(from));
   const Range target = range_of(info(to));
   const bool negative = source.negative && !target.negative && !info(to).fp.power_of_two;
-  return source.high > target.high || negative || (source.infinity && !target.infinity);
+  // Within the last binade a number with more digits can still be rounded out of it.
+  const bool rounded_over = info(to).floating() && source.high == target.high &&
+                            source.digits > target.digits;
+  return source.high > target.high || negative || rounded_over ||
+         (source.infinity && !target.infinity);
 }
 
 bool is_lossless(DType from, DType to) {

@@ -49,6 +49,8 @@ void move_words(const Tile& tile) {
 bool move_applies(const CastJob& job) { return job.from == job.to; }
 
 void move_tile(const CastJob& job, const Tile& tile, LossAccount& account) {
+  // An empty tensor may have no memory, and memcpy takes no null pointer even for nothing.
+  if (tile.n0 == 0) return;
   switch (info(job.to).buffer_bytes()) {
     case 1:
       move_words<std::uint8_t>(tile);

@@ -59,7 +59,7 @@ class FileReader final : public SlabReader {
                              return read_run(storage, from.run, out + packed * bytes_);
                            }));
     }
-    return SourceSlab{out, std::move(from.packed)};
+    return SourceSlab{out + from.first * bytes_, std::move(from.packed)};
   }
 
  private:

@@ -27,30 +27,45 @@ Range axis_range(const Resolved& layout, const StorageAxis& axis, std::uint64_t 
   return {lo, hi == layout.dims[axis.dim] ? axis.extent : hi};
 }
 
+// Elements of a storage axis that a box of `step` indices of its dim takes at most. The last box
+// of a dim has fewer indices, but the padding.
+std::uint64_t most_of_axis(const Resolved& layout, const StorageAxis& axis, std::uint64_t step) {
+  const Range first = axis_range(layout, axis, 0, step);
+  if (axis.part != AxisPart::whole || step == layout.dims[axis.dim]) return first.end;
+  const std::uint64_t last = (layout.dims[axis.dim] - 1) / step * step;
+  return std::max(first.end, axis.extent - last);
+}
+
 // Bytes that a box of `step` indices takes at most.
 Checked step_bytes(const SlabSide& side, const Dims& step) {
   Checked bytes = side.element_bytes;
-  for (const StorageAxis& axis : side.layout->storage) {
-    const Range range = axis_range(*side.layout, axis, 0, step[axis.dim]);
-    bytes = checked_mul(bytes, range.end - range.begin);
-  }
+  for (const StorageAxis& axis : side.layout->storage)
+    bytes = checked_mul(bytes, most_of_axis(*side.layout, axis, step[axis.dim]));
   return bytes;
 }
 
 class StepChooser {
  public:
-  StepChooser(const SlabSide& source, const SlabSide& target)
-      : source_(source), target_(target), dims_(target.layout->dims), granule_(dims_.size(), 1) {
+  StepChooser(const SlabSide& source, const SlabSide& target, bool target_contiguous)
+      : source_(source),
+        target_(target),
+        dims_(target.layout->dims),
+        granule_(dims_.size(), 1),
+        least_(dims_.size(), 1) {
     for (const SlabSide* side : {&source, &target}) {
       if (!side->layout->split) continue;
       std::uint64_t& granule = granule_[side->layout->split->dim];
       granule = std::lcm(granule, side->layout->split->lanes);
     }
+    if (!target_contiguous)
+      least_ = granule_;
+    else if (const auto& split = target.layout->split)
+      least_[split->dim] = split->lanes;
     reset();
   }
 
   void reset() {
-    step_ = granule_;
+    step_ = least_;
     for (std::size_t d = 0; d < dims_.size(); ++d) step_[d] = std::min(step_[d], dims_[d]);
   }
 
@@ -92,6 +107,7 @@ class StepChooser {
   SlabSide target_;
   Dims dims_;
   Dims granule_;
+  Dims least_;  // what a box begins with; less than a granule is a part of a block of the source
   Dims step_;
 };
 
@@ -116,10 +132,12 @@ Footprint footprint(const Resolved& layout, const Box& box) {
     const Range range = axis_range(layout, *axis, box.lo[axis->dim], box.hi[axis->dim]);
     const std::uint64_t count = range.end - range.begin;
     result.base += range.begin * axis->stride;
-    if (axis->part == AxisPart::lanes)
+    if (axis->part == AxisPart::lanes) {
       result.packed.split = Split{axis->dim, axis->extent, packed};
-    else
+      result.first = box.lo[axis->dim] % axis->extent * packed;
+    } else {
       result.packed.strides[axis->dim] = packed;
+    }
     if (result.loops.empty() && (axis->stride == result.run || count == 1))
       result.run *= count;
     else if (count != 1)
@@ -152,7 +170,7 @@ Box SlabGrid::box(std::uint64_t slab) const {
 SlabGrid choose_slabs(const SlabSide& source, const SlabSide& target, const SlabLimits& limits) {
   const Resolved& layout = *target.layout;
   if (layout.elements() == 0) return SlabGrid(layout, Dims(layout.dims.size(), 1));
-  StepChooser chooser(source, target);
+  StepChooser chooser(source, target, limits.target_contiguous);
   chooser.grow(target, limits.bytes);
   const std::uint64_t source_run = run_bytes(source, chooser.step());
   if (limits.target_contiguous || source_run >= limits.least_run)

@@ -30,7 +30,8 @@ struct Footprint {
   std::vector<Loop> loops;  // outermost first
   std::uint64_t run = 1;   // elements without a gap
   std::uint64_t elements = 0;
-  Mapping packed;  // where the box's elements are once the runs stand one behind the other
+  std::uint64_t first = 0;  // the box's lo, once the runs stand one behind the other
+  Mapping packed;           // and the others from there on
 
   bool contiguous() const { return loops.empty(); }
 };
@@ -64,9 +65,10 @@ struct SlabLimits {
   bool target_contiguous = false;      // the target can only be written front to back
 };
 
-// Boxes that are contiguous in the target and as large as the limit allows. When that leaves the
-// source in runs below `least_run` (a transpose of something large), boxes are tiles with
-// middling runs on both sides instead, unless the target must be written front to back.
+// Boxes of whole blocks on both sides, as long in the target's storage as the limit allows. When
+// that leaves the source in runs below `least_run` (a transpose of something large), boxes are tiles
+// with middling runs on both sides instead. If the target must be written front to back every box
+// is contiguous there; where that takes less than a block of the source, it lies in one block.
 SlabGrid choose_slabs(const SlabSide& source, const SlabSide& target, const SlabLimits& limits);
 
 }  // namespace btf

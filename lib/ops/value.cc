@@ -58,4 +58,19 @@ std::string code_text(DType dtype, std::uint64_t code) {
   return text;
 }
 
+std::uint64_t largest_code(DType dtype) {
+  const DTypeInfo& row = info(dtype);
+  switch (row.kind) {
+    case NumberKind::floating:
+      return number::max_finite(row.fp);
+    case NumberKind::boolean:
+      return 1;
+    case NumberKind::signed_integer:
+      return number::low_bits(row.bits) >> 1;
+    case NumberKind::unsigned_integer:
+      break;
+  }
+  return number::low_bits(row.bits);
+}
+
 }  // namespace btf

@@ -116,9 +116,9 @@ struct Resolved {
   std::uint64_t components = 1;      // TensorRT: components per element of the vectorised dim
   int vectorized_dim = -1;           // TensorRT: its index, -1 for none
 
-  std::uint64_t elements() const;    // logical
+  BTF_API std::uint64_t elements() const;  // logical
   bool padded() const { return storage_elements != elements(); }
-  Dims storage_shape() const;
+  BTF_API Dims storage_shape() const;
 };
 
 // Refuses, with the reason: a rank below the layout's least, sizes that do not fit 64 bits, 4-bit

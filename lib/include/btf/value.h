@@ -19,6 +19,9 @@ BTF_API std::string code_text(DType dtype, std::uint64_t code);
 // The value as a double; 64-bit integers round to nearest even.
 BTF_API double value_double(DType dtype, std::uint64_t code);
 
+// The code of the largest finite value.
+BTF_API std::uint64_t largest_code(DType dtype);
+
 // A double with the fewest digits that read back as the same value.
 BTF_API std::string number_text(double value);
 

@@ -1,0 +1,35 @@
+// The small languages inside arguments: selections, indices, slices.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "btf/error.h"
+#include "btf/layout.h"
+
+namespace btftool {
+
+// "0,2-5,-1" of `count` tensors, in the order that is written; negative numbers count from the end.
+btf::Result<std::vector<std::uint64_t>> parse_selection(std::string_view text,
+                                                        std::uint64_t count);
+
+// "0,3,1,2"
+btf::Result<std::vector<std::uint32_t>> parse_permute(std::string_view text);
+
+// "0,3,-1,7": one number a dim, negative ones from the end.
+btf::Result<btf::Dims> parse_index(std::string_view text, const btf::Dims& dims);
+
+// What a slice takes of one dim.
+struct SliceDim {
+  std::uint64_t start = 0;
+  std::int64_t step = 1;
+  std::uint64_t count = 0;
+  bool keep = true;  // false: a single index, the dim is dropped from the result
+};
+
+// "0,:,1:3,::2" with NumPy's meaning, bounds beyond the dim included; dims that are not named are
+// taken whole.
+btf::Result<std::vector<SliceDim>> parse_slice(std::string_view text, const btf::Dims& dims);
+
+}  // namespace btftool

@@ -1,0 +1,366 @@
+#include "cli.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <stdexcept>
+
+#include <CLI/CLI.hpp>
+
+#include "arguments.h"
+#include "btf/dtype.h"
+#include "btf/layout.h"
+
+namespace btftool {
+namespace {
+
+constexpr const char* kVersion = "btftool " BTFTOOL_VERSION "\n";
+
+// Thrown by the checks of this file and caught at its end; the parser's own style.
+struct Wrong : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+template <typename T>
+T value_or_throw(btf::Result<T> result) {
+  if (!result) throw Wrong(result.error().message);
+  return *std::move(result);
+}
+
+template <typename T>
+void add_choice(CLI::App& app, const std::string& name, T& target,
+                const std::vector<std::pair<std::string, T>>& choices, const std::string& help) {
+  std::string names;
+  for (const auto& [word, value] : choices) names += (names.empty() ? "" : "|") + word;
+  app.add_option_function<std::string>(
+         name,
+         [&target, choices, names, name](const std::string& word) {
+           const auto found = std::ranges::find(choices, word, &std::pair<std::string, T>::first);
+           if (found == choices.end())
+             throw Wrong(name + " takes " + names + ", not '" + word + "'");
+           target = found->second;
+         },
+         help)
+      ->type_name(names)
+      ->trigger_on_parse();
+}
+
+double parse_tolerance(const std::string& option, const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value) ||
+      value < 0)
+    throw Wrong(option + " takes a number that is not negative, not '" + text + "'");
+  return value;
+}
+
+std::uint64_t parse_count(const std::string& option, const std::string& text, std::uint64_t least,
+                          std::uint64_t most) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < least || value > most)
+    throw Wrong(option + " takes a number from " + std::to_string(least) + " to " +
+                std::to_string(most) + ", not '" + text + "'");
+  return value;
+}
+
+void add_count(CLI::App& app, const std::string& name, std::uint64_t least, std::uint64_t most,
+               std::function<void(std::uint64_t)> store, const std::string& help) {
+  const std::string option = name.substr(name.find("--") == std::string::npos ? 0 : name.find("--"));
+  app.add_option_function<std::string>(
+         name,
+         [=](const std::string& text) { store(parse_count(option, text, least, most)); }, help)
+      ->type_name("N")
+      ->trigger_on_parse();
+}
+
+void add_tolerance(CLI::App& app, const std::string& name, double& target,
+                   const std::string& help) {
+  const std::string option = name.substr(0, name.find(','));
+  app.add_option_function<std::string>(
+         name, [&target, option](const std::string& text) { target = parse_tolerance(option, text); },
+         help)
+      ->type_name("X")
+      ->trigger_on_parse();
+}
+
+// The operands of one command, with their number checked here so that the message can say it well.
+struct Operands {
+  std::vector<std::string> words;
+
+  void declare(CLI::App& app, const std::string& name, const std::string& help) {
+    app.add_option(name, words, help)->type_name("");
+  }
+
+  void expect(std::initializer_list<const char*> names) const {
+    if (words.size() < names.size())
+      throw Wrong(std::string("missing operand ") + *(names.begin() + words.size()));
+    if (words.size() > names.size()) throw Wrong("extra operand '" + words[names.size()] + "'");
+  }
+};
+
+void setup_globals(CLI::App& app, GlobalOptions& options) {
+  const std::vector<std::pair<std::string, When>> when{
+      {"auto", When::automatic}, {"always", When::always}, {"never", When::never}};
+  app.add_flag("-q,--quiet", options.quiet, "only errors on stderr; diff: only the exit code");
+  app.add_flag("-v,--verbose", options.verbose, "say what is done, on stderr");
+  add_choice(app, "--color", options.color, when, "colour the output; auto: on a terminal");
+  add_choice(app, "--progress", options.progress, when,
+             "show progress on stderr; auto: on a terminal, after a second");
+  add_count(app, "-j,--jobs", 1, 1024,
+            [&options](std::uint64_t n) { options.jobs = static_cast<unsigned>(n); },
+            "threads; the result does not depend on it");
+}
+
+void setup_inspect(CLI::App& app, InspectOptions& options, Operands& operands) {
+  operands.declare(app, "FILE", "files to look into; - is stdin");
+  app.add_option("--tensor", options.tensors, "which tensors: 0,2-5,-1")->type_name("SEL");
+  app.add_flag("--json", options.json, "print one JSON document");
+  app.add_flag("--stats", options.stats, "min, max, mean, std, NaN, Inf, zeros, subnormals");
+  app.add_flag("--strides", options.strides,
+               "strides in elements and in bytes, TensorRT's vectorised dim");
+  add_count(app, "--values", 0, UINT64_MAX,
+            [&options](std::uint64_t n) { options.values = n; },
+            "print the values, summarised beyond N (1000)");
+  app.add_option("--slice", options.slice, "print the values of a part: 0,:,1:3,::2")
+      ->type_name("SLICE");
+  app.add_option("--at", options.at, "one element's value, bits and place: 0,3,7,7")
+      ->type_name("INDEX");
+  app.footer(
+      "Examples:\n"
+      "  btftool inspect model.btf\n"
+      "  btftool inspect --tensor 2 --stats model.btf\n"
+      "  btftool inspect --json model.btf | jq '.files[0].tensors[0].shape'");
+}
+
+struct ConvertWords {
+  std::string dtype;
+  std::string layout;
+  std::string permute;
+  std::string dla;
+};
+
+// "fp16:hwc8", trtexec's way of saying both at once, is taken by either option.
+void split_pair(std::string& dtype, std::string& layout) {
+  for (std::string* word : {&dtype, &layout}) {
+    const std::size_t colon = word->find(':');
+    if (colon == std::string::npos) continue;
+    const std::string left = word->substr(0, colon);
+    const std::string right = word->substr(colon + 1);
+    std::string& other = word == &dtype ? layout : dtype;
+    if (!other.empty() && other != (word == &dtype ? right : left))
+      throw Wrong("'" + *word + "' and '" + other + "' contradict each other");
+    dtype = left;
+    layout = right;
+    return;
+  }
+}
+
+void finish_convert(ConvertWords words, ConvertCommand& command) {
+  split_pair(words.dtype, words.layout);
+  btf::ConvertOptions& options = command.convert;
+  if (!words.dtype.empty()) options.dtype = value_or_throw(btf::parse_dtype(words.dtype));
+  if (!words.layout.empty()) options.layout = value_or_throw(btf::parse_layout(words.layout));
+  if (!words.permute.empty()) options.permute = value_or_throw(parse_permute(words.permute));
+  if (!words.dla.empty()) {
+    if (options.layout != btf::Layout::dla_hwc4 && options.layout != btf::Layout::dla_linear)
+      throw Wrong("--dla goes with --layout kDLA_HWC4 (or kDLA_LINEAR, where it changes nothing)");
+    if (words.dla == "xavier" && options.layout == btf::Layout::dla_hwc4)
+      options.layout = btf::Layout::dla_hwc4_xavier;
+  }
+  if (command.json && command.output == "-")
+    throw Wrong("--json and an output of - both want stdout");
+}
+
+void setup_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words,
+                   Operands& operands) {
+  using btf::Duplicates;
+  using btf::Overflow;
+  using btf::Rounding;
+  btf::ConvertOptions& options = command.convert;
+  operands.declare(app, "IN OUT", "input and output; - is stdin or stdout; OUT may be IN");
+  app.add_option("--dtype", words.dtype, "element type of the result: fp16, int8, fp8, ...")
+      ->type_name("T");
+  app.add_option("--layout", words.layout, "layout of the result: kHWC8, linear, coo, fp16:hwc8, ...")
+      ->type_name("L");
+  app.add_option("--tensor", command.tensors, "which tensors: 0,2-5,-1")->type_name("SEL");
+  app.add_option("--permute", words.permute, "order of the dims, as numpy.transpose: 0,3,1,2")
+      ->type_name("DIMS");
+  add_choice<Overflow>(app, "--overflow", options.policy.overflow,
+                       {{"saturate", Overflow::saturate},
+                        {"ieee", Overflow::ieee},
+                        {"wrap", Overflow::wrap},
+                        {"error", Overflow::error}},
+                       "values beyond the range of the type");
+  add_choice<Rounding>(app, "--round", options.policy.rounding,
+                       {{"nearest", Rounding::nearest},
+                        {"zero", Rounding::zero},
+                        {"up", Rounding::up},
+                        {"down", Rounding::down}},
+                       "rounding of float to integer and of float8_e8m0fnu");
+  app.add_flag("--lossless", options.policy.lossless, "fail when any value would change");
+  add_choice<Duplicates>(app, "--duplicates", options.duplicates,
+                         {{"error", Duplicates::error},
+                          {"sum", Duplicates::sum},
+                          {"first", Duplicates::first},
+                          {"last", Duplicates::last}},
+                         "what a COO index means that occurs twice");
+  app.add_flag("--prune-zeros", options.prune_zeros, "COO to COO: leave out explicit zeros");
+  app.add_flag("--where-possible", options.where_possible,
+               "tensors that cannot take the layout keep their own");
+  app.add_flag("--plain", options.plain,
+               "write the stored array as an ordinary dense tensor, for readers without the "
+               "extension");
+  add_choice<std::uint8_t>(app, "--coo-code", options.coo_code,
+                           {{"spec", btf::kCooCodeSpec}, {"tfrt", btf::kCooCodeTfrt}},
+                           "layout code of COO tensors: 2 as published, 1 as TFRT reads");
+  add_choice<std::string>(app, "--dla", words.dla, {{"orin", "orin"}, {"xavier", "xavier"}},
+                          "pitch of kDLA_HWC4: 64 or 32 bytes");
+  app.add_flag("--fsync", options.sync, "survive a power cut: sync before renaming");
+  app.add_flag("--json", command.json, "print a report as one JSON document");
+  app.footer(
+      "Examples:\n"
+      "  btftool convert --layout kHWC8 --dtype fp16 in.btf out.btf\n"
+      "  btftool convert --permute 0,3,1,2 nhwc.btf nchw.btf\n"
+      "  btftool convert --layout coo dense.btf sparse.btf");
+}
+
+void setup_diff(CLI::App& app, DiffCommand& command, Operands& operands) {
+  btf::DiffOptions& options = command.diff;
+  operands.declare(app, "ACTUAL GOLDEN", "the file to judge and the reference");
+  add_tolerance(app, "--rtol,--rel-tol", options.tolerance.rtol,
+                "accept |actual - golden| <= atol + rtol * |golden|");
+  add_tolerance(app, "--atol,--abs-tol", options.tolerance.atol, "see --rtol");
+  app.add_flag("--equal-nan,!--no-equal-nan", options.tolerance.equal_nan,
+               "NaN equals NaN (the default)");
+  app.add_flag("--strict", options.strict, "another dtype or layout is a difference too");
+  app.add_option("--tensor", command.tensors, "which tensors, of both files: 0,2-5,-1")
+      ->type_name("SEL");
+  add_count(app, "--show", 0, 1000000, [&options](std::uint64_t n) { options.show = n; },
+            "how many of the first mismatches to show (5)");
+  app.add_flag("--json", command.json, "print one JSON document");
+  app.footer(
+      "Exit status: 0 same, 1 different, 2 trouble.\n"
+      "Examples:\n"
+      "  btftool diff out.btf golden.btf\n"
+      "  btftool diff --rtol 1e-3 --atol 1e-5 out.btf golden.btf");
+}
+
+void setup_validate(CLI::App& app, ValidateOptions& options, Operands& operands) {
+  operands.declare(app, "FILE", "files to check; - is stdin");
+  app.add_flag("--strict", options.strict, "warnings count as errors");
+  app.add_flag("--json", options.json, "print one JSON document");
+  app.footer("Exit status: 0 well-formed, 1 not well-formed, 2 trouble.");
+}
+
+// A bare --values takes a number if one follows and its default if not; an operand is never taken
+// for it.
+std::vector<std::string> prepare(int argc, char** argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  const auto number = [](const std::string& word) {
+    return !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
+  };
+  for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
+    if (words[i] != "--values") continue;
+    if (i + 1 < words.size() && number(words[i + 1])) {
+      words[i] += "=" + words[i + 1];
+      words.erase(words.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    } else {
+      words[i] += "=1000";
+    }
+  }
+  std::ranges::reverse(words);  // the parser takes them from the back
+  return words;
+}
+
+std::string describe(const CLI::ParseError& error) {
+  const std::string text = error.what();
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    const std::string word = text.substr(text.rfind(": ") + 2);
+    const std::string first = word.substr(0, word.find(' '));
+    return (first.starts_with("-") ? "unrecognized option '" : "unknown command '") + first + "'";
+  }
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) return "missing command";
+  return text;
+}
+
+}  // namespace
+
+std::variant<Invocation, Information, UsageError> parse_command_line(int argc, char** argv) {
+  CLI::App app("Inspects, converts, compares and validates files in the Binary Tensor Format.",
+               "btftool");
+  app.set_version_flag("--version", kVersion);
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(32);
+  GlobalOptions global;
+  setup_globals(app, global);
+
+  InspectOptions inspect;
+  ConvertCommand convert;
+  ConvertWords convert_words;
+  DiffCommand diff;
+  ValidateOptions validate;
+  Operands operands;
+  const auto subcommand = [&](const char* name, const char* help) {
+    CLI::App* command = app.add_subcommand(name, help);
+    command->fallthrough();
+    return command;
+  };
+  CLI::App* inspect_app = subcommand("inspect", "what is in it");
+  CLI::App* convert_app = subcommand("convert", "layout, dtype, sparsity, selection");
+  CLI::App* diff_app =
+      subcommand("diff", "are they the same, within a tolerance, and if not, where");
+  CLI::App* validate_app = subcommand("validate", "is it well-formed");
+  setup_inspect(*inspect_app, inspect, operands);
+  setup_convert(*convert_app, convert, convert_words, operands);
+  setup_diff(*diff_app, diff, operands);
+  setup_validate(*validate_app, validate, operands);
+
+  const auto command_name = [&]() -> std::string {
+    const auto parsed = app.get_subcommands();
+    return parsed.empty() ? "" : parsed.front()->get_name();
+  };
+  try {
+    std::vector<std::string> words = prepare(argc, argv);
+    app.parse(words);
+    if (global.quiet && global.verbose) throw Wrong("--quiet and --verbose exclude each other");
+    if (inspect_app->parsed()) {
+      if (operands.words.empty()) throw Wrong("missing operand FILE");
+      inspect.files = operands.words;
+      if (!inspect.slice.empty() && !inspect.values) inspect.values = 1000;
+      return Invocation{global, inspect};
+    }
+    if (convert_app->parsed()) {
+      operands.expect({"IN", "OUT"});
+      convert.input = operands.words[0];
+      convert.output = operands.words[1];
+      finish_convert(convert_words, convert);
+      convert.convert.execution.jobs = global.jobs;
+      return Invocation{global, convert};
+    }
+    if (diff_app->parsed()) {
+      operands.expect({"ACTUAL", "GOLDEN"});
+      diff.actual = operands.words[0];
+      diff.golden = operands.words[1];
+      if (diff.actual == "-" && diff.golden == "-") throw Wrong("only one operand can be -");
+      diff.diff.execution.jobs = global.jobs;
+      return Invocation{global, diff};
+    }
+    if (operands.words.empty()) throw Wrong("missing operand FILE");
+    validate.files = operands.words;
+    return Invocation{global, validate};
+  } catch (const CLI::CallForHelp&) {
+    const auto parsed = app.get_subcommands();
+    return Information{parsed.empty() ? app.help() : parsed.front()->help()};
+  } catch (const CLI::CallForVersion&) {
+    return Information{kVersion};
+  } catch (const CLI::ParseError& error) {
+    return UsageError{describe(error), command_name()};
+  } catch (const Wrong& wrong) {
+    return UsageError{wrong.what(), command_name()};
+  }
+}
+
+}  // namespace btftool

@@ -1,0 +1,135 @@
+// btftool convert: layout, dtype, order of dims and sparsity.
+#include <fmt/format.h>
+
+#include "arguments.h"
+#include "btf/convert.h"
+#include "btf/value.h"
+#include "commands.h"
+#include "exit_code.h"
+#include "interrupt.h"
+#include "json.h"
+#include "progress.h"
+#include "text.h"
+
+namespace btftool {
+namespace {
+
+std::string_view name_of(btf::DType dtype) { return btf::info(dtype).name; }
+
+// "+-448", the number that stands for everything beyond it; or what else became of it.
+std::string overflow_target(btf::DType dtype, const btf::CastPolicy& policy) {
+  const btf::DTypeInfo& row = btf::info(dtype);
+  if (!row.floating())
+    return policy.overflow == btf::Overflow::wrap ? "overflowed and wrapped"
+                                                  : "overflowed and were clamped";
+  if (policy.overflow == btf::Overflow::ieee || !row.fp.saturates)
+    return row.fp.specials == btf::FloatSpecials::ieee ? "overflowed to +-Inf"
+                                                       : "overflowed to NaN";
+  return "overflowed to " + std::string(row.fp.power_of_two ? "" : "+-") +
+         btf::value_text(dtype, btf::largest_code(dtype));
+}
+
+std::string loss_line(const btf::TensorReport& report, const btf::CastPolicy& policy) {
+  const btf::LossAccount& loss = report.loss;
+  std::string text = fmt::format("tensor {}: {} -> {}:", report.source,
+                                 name_of(report.source_dtype), name_of(report.target_dtype));
+  std::string separator = " ";
+  const auto add = [&](std::uint64_t count, const std::string& what) {
+    if (count == 0) return;
+    text += separator + std::to_string(count) + " " + what;
+    separator = ", ";
+  };
+  add(loss.overflowed, overflow_target(report.target_dtype, policy));
+  add(loss.nan - loss.nan_lost, "NaN");
+  add(loss.nan_lost, "NaN lost");
+  add(loss.to_zero, "became zero");
+  add(loss.inexact, "inexact");
+  return text + " of " + std::to_string(loss.elements);
+}
+
+Json describe(const btf::TensorReport& report) {
+  Json warnings = Json::array();
+  if (report.kept) warnings.push_back("keeps its layout: " + *report.kept);
+  if (report.objection) warnings.push_back(*report.objection);
+  return {{"index", json_number(report.target)},
+          {"source_index", json_number(report.source)},
+          {"source_dtype", name_of(report.source_dtype)},
+          {"dtype", name_of(report.target_dtype)},
+          {"source_layout", json_layout(report.source_layout)},
+          {"layout", json_layout(report.target_layout)},
+          {"source_shape", json_dims(report.source_dims)},
+          {"shape", json_dims(report.target_dims)},
+          {"data_bytes", json_number(report.data_bytes)},
+          {"nnz", report.nnz ? json_number(*report.nnz) : Json(nullptr)},
+          {"kept_layout", report.kept.has_value()},
+          {"loss", json_loss(report.loss)},
+          {"warnings", std::move(warnings)}};
+}
+
+class Conversion {
+ public:
+  Conversion(const Context& context, const ConvertCommand& command)
+      : context_(context), command_(command), options_(command.convert) {}
+
+  btf::Result<int> run() {
+    const auto input = btf::TensorFile::open(command_.input);
+    if (!input) return std::unexpected(input.error());
+    if (!command_.tensors.empty()) {
+      auto tensors = parse_selection(command_.tensors, input->tensor_count());
+      if (!tensors) return std::unexpected(tensors.error().in_file(command_.input));
+      options_.tensors = *std::move(tensors);
+    }
+    Progress progress(context_.global, input->size());
+    progress.attach(options_.execution);
+    options_.execution.cancel = &watch_interrupts();
+    if (command_.json)
+      tensors_ = "{\"schema\":\"btftool/convert/1\"," + members({{"input", command_.input},
+                                                                {"output", command_.output}}) +
+                 ",\"tensors\":[";
+    const auto bytes = btf::convert(*input, command_.output, options_,
+                                    [&](const btf::TensorReport& report) { take(report); });
+    progress.clear();
+    if (!bytes) return std::unexpected(bytes.error());
+    if (warnings_.held_back() > 0)
+      context_.log.warning(fmt::format("and {} more", warnings_.held_back()));
+    if (losses_.held_back() > 0)
+      context_.log.note(fmt::format("and {} more tensors lost something", losses_.held_back()));
+    context_.log.detail(fmt::format("{}: {} written", command_.output, counted(*bytes, "byte")));
+    if (command_.json)
+      context_.out.line(tensors_ + "]," + members({{"output_bytes", json_number(*bytes)}}) + "}");
+    return kSame;
+  }
+
+ private:
+  static std::string members(const Json& object) {
+    const std::string text = dump(object);
+    return text.substr(1, text.size() - 2);
+  }
+
+  void take(const btf::TensorReport& report) {
+    const std::string tensor = "tensor " + std::to_string(report.source) + ": ";
+    if (report.kept && warnings_.pass())
+      context_.log.warning(tensor + "keeps its layout: " + *report.kept);
+    if (report.objection && warnings_.pass()) context_.log.warning(tensor + *report.objection);
+    if (report.loss.changed() > 0 && losses_.pass())
+      context_.log.note(loss_line(report, options_.policy));
+    if (!command_.json) return;
+    if (tensors_.back() == '}') tensors_ += ",";
+    tensors_ += dump(describe(report));
+  }
+
+  const Context& context_;
+  const ConvertCommand& command_;
+  btf::ConvertOptions options_;
+  std::string tensors_;
+  Limited warnings_;
+  Limited losses_;
+};
+
+}  // namespace
+
+btf::Result<int> run_convert(const Context& context, const ConvertCommand& command) {
+  return Conversion(context, command).run();
+}
+
+}  // namespace btftool

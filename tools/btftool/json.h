@@ -1,0 +1,36 @@
+// JSON by the rules of the contract: non-finite numbers are strings, integers beyond 2^53 are
+// strings, members keep their order.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "btf/cast.h"
+#include "btf/diff.h"
+#include "btf/dtype.h"
+#include "btf/file.h"
+#include "btf/stats.h"
+#include "btf/validate.h"
+
+namespace btftool {
+
+using Json = nlohmann::ordered_json;
+
+Json json_number(double value);
+Json json_number(std::uint64_t value);
+Json json_dims(const btf::Dims& dims);
+Json json_value(btf::DType dtype, std::uint64_t code);  // one element
+
+Json json_finding(const btf::Finding& finding);
+Json json_finding(const btf::Error& error, std::optional<std::uint64_t> tensor);
+Json json_layout(btf::Layout layout);
+Json json_loss(const btf::LossAccount& loss);
+Json json_stats(const btf::TensorStats& stats, btf::DType dtype);
+
+// One line of JSON text; invalid UTF-8 (of file names) is replaced.
+std::string dump(const Json& json);
+
+}  // namespace btftool

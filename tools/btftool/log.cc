@@ -1,0 +1,35 @@
+#include "log.h"
+
+#include <spdlog/sinks/ansicolor_sink.h>
+#include <spdlog/spdlog.h>
+
+#include "output.h"
+
+#include <unistd.h>
+
+namespace btftool {
+
+struct Log::State {
+  spdlog::logger logger;
+};
+
+Log::Log(const GlobalOptions& options) {
+  auto sink = std::make_shared<spdlog::sinks::ansicolor_stderr_sink_st>();
+  sink->set_color_mode(use_color(options.color, STDERR_FILENO) ? spdlog::color_mode::always
+                                                               : spdlog::color_mode::never);
+  state_ = std::make_unique<State>(State{spdlog::logger("btftool", std::move(sink))});
+  state_->logger.set_pattern("%n: %v");
+  state_->logger.set_level(options.quiet     ? spdlog::level::err
+                           : options.verbose ? spdlog::level::debug
+                                             : spdlog::level::info);
+}
+
+Log::~Log() = default;
+
+void Log::error(const btf::Error& error) { this->error(error.text()); }
+void Log::error(const std::string& message) { state_->logger.error("{}", message); }
+void Log::warning(const std::string& message) { state_->logger.warn("warning: {}", message); }
+void Log::note(const std::string& message) { state_->logger.info("{}", message); }
+void Log::detail(const std::string& message) { state_->logger.debug("{}", message); }
+
+}  // namespace btftool

@@ -1,0 +1,74 @@
+// The one place where an error becomes a line of text and an exit code.
+#include <csignal>
+#include <exception>
+#include <new>
+#include <variant>
+
+#include "cli.h"
+#include "commands.h"
+#include "exit_code.h"
+#include "interrupt.h"
+
+namespace btftool {
+namespace {
+
+btf::Result<int> run(const Context& context, const Command& command) {
+  struct Runner {
+    const Context& context;
+    btf::Result<int> operator()(const InspectOptions& o) const { return run_inspect(context, o); }
+    btf::Result<int> operator()(const ConvertCommand& o) const { return run_convert(context, o); }
+    btf::Result<int> operator()(const DiffCommand& o) const { return run_diff(context, o); }
+    btf::Result<int> operator()(const ValidateOptions& o) const {
+      return run_validate(context, o);
+    }
+  };
+  return std::visit(Runner{context}, command);
+}
+
+int finish(Output& out, Log& log, int exit_code) {
+  if (const btf::Status status = out.finish(); !status) {
+    log.error(status.error().in_file("standard output"));
+    return kTrouble;
+  }
+  return exit_code;
+}
+
+int run(const Invocation& invocation) {
+  Log log(invocation.global);
+  Output out(invocation.global.color);
+  try {
+    const auto exit_code = run({invocation.global, out, log}, invocation.command);
+    if (exit_code) return finish(out, log, *exit_code);
+    finish(out, log, kTrouble);
+    log.error(exit_code.error());
+    if (exit_code.error().code == btf::ErrorCode::cancelled) die_of_interrupt();
+  } catch (const std::bad_alloc&) {
+    log.error("out of memory");
+  } catch (const std::exception& error) {
+    log.error(std::string("internal error: ") + error.what());
+  }
+  return kTrouble;
+}
+
+int main(int argc, char** argv) {
+  // A file size limit is then an error of write(), with a message.
+  std::signal(SIGXFSZ, SIG_IGN);
+  const auto parsed = parse_command_line(argc, argv);
+  if (const auto* invocation = std::get_if<Invocation>(&parsed)) return run(*invocation);
+  Log log(GlobalOptions{});
+  if (const auto* information = std::get_if<Information>(&parsed)) {
+    Output out(When::never);
+    out.text(information->text);
+    return finish(out, log, kSame);
+  }
+  const auto& wrong = std::get<UsageError>(parsed);
+  const std::string space = wrong.command.empty() ? "" : " ";
+  log.error(wrong.message);
+  log.error("Try 'btftool" + space + wrong.command + " --help'");
+  return kTrouble;
+}
+
+}  // namespace
+}  // namespace btftool
+
+int main(int argc, char** argv) { return btftool::main(argc, argv); }

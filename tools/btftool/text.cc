@@ -1,0 +1,46 @@
+#include "text.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace btftool {
+
+std::string dims_text(const btf::Dims& dims) {
+  std::string text = "[";
+  for (std::size_t d = 0; d < dims.size(); ++d)
+    text += (d == 0 ? "" : ", ") + std::to_string(dims[d]);
+  return text + "]";
+}
+
+std::string pad_left(std::string_view text, std::size_t width) {
+  return std::string(width - std::min(width, text.size()), ' ') + std::string(text);
+}
+
+std::string pad_right(std::string_view text, std::size_t width) {
+  return std::string(text) + std::string(width - std::min(width, text.size()), ' ');
+}
+
+std::string counted(std::uint64_t count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
+std::string printable(std::string_view name) {
+  std::string text;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f)
+      text += fmt::format("\\x{:02x}", byte);
+    else
+      text += c;
+  }
+  return text;
+}
+
+std::string percent(std::uint64_t part, std::uint64_t whole) {
+  const double share = 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+  if (part == 0 || part == whole) return fmt::format("{:.0f}%", share);
+  return fmt::format("{:.3g}%", std::clamp(share, 0.001, 99.9));
+}
+
+}  // namespace btftool
