@@ -165,13 +165,14 @@ class GatheringSink final : public ByteSink {
 
   Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
     // Large writes of several threads must not wait for one another.
-    if (bytes.size() >= kLarge && random_access()) return sink_.write_at(offset, bytes);
+    const bool large = bytes.size() >= kLarge;
+    if (large && random_access()) return sink_.write_at(offset, bytes);
     const std::scoped_lock lock(mutex_);
-    if (offset != begin_ + bytes_.size() || bytes_.size() + bytes.size() > kMost) {
+    if (large || offset != begin_ + bytes_.size() || bytes_.size() + bytes.size() > kMost) {
       BTF_TRY(flush());
       begin_ = offset;
     }
-    if (bytes.size() >= kLarge) {
+    if (large) {
       begin_ = offset + bytes.size();
       return sink_.write_at(offset, bytes);
     }

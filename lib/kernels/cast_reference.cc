@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -26,15 +27,25 @@ void decode_run(const std::byte* source, std::uint64_t stride, std::uint64_t cou
   }
 }
 
-void account_inexact(const Number& from, const Number& to, LossAccount& account) {
-  if (from.kind == Number::Class::infinite || to.kind == Number::Class::infinite ||
-      to.kind == Number::Class::nan)
+bool is_number(const Number& x) {
+  return x.kind == Number::Class::finite || x.kind == Number::Class::zero;
+}
+
+void account_error(const Number& from, const Number& to, LossAccount& account) {
+  if (number::is_plain_double(from) && number::is_plain_double(to)) {
+    const double source = number::plain_double(from);
+    const double error = std::abs(number::plain_double(to) - source);
+    account.max_abs = std::max(account.max_abs, error);
+    // A division is dear, and few elements set a new record.
+    if (error > account.max_rel * std::abs(source))
+      account.max_rel = std::max(account.max_rel, error / std::abs(source));
     return;
+  }
+  if (!is_number(from) || !is_number(to)) return;
   const double error = number::distance(from, to);
   account.max_abs = std::max(account.max_abs, error);
   if (from.kind == Number::Class::finite)
-    account.max_rel =
-        std::max(account.max_rel, error / number::distance(from, Number{}));
+    account.max_rel = std::max(account.max_rel, error / number::distance(from, Number{}));
 }
 
 void count(Outcome outcome, LossAccount& account) {
@@ -68,7 +79,7 @@ void encode_run(const Number* numbers, std::uint64_t count_, std::byte* target,
       if (encoded.outcome != Outcome::exact) ++account.nan_lost;
     } else if (encoded.outcome != Outcome::exact) {
       count(encoded.outcome, account);
-      account_inexact(numbers[i], number::decode<T>(encoded.code), account);
+      account_error(numbers[i], number::decode<T>(encoded.code), account);
     }
   }
   account.elements += count_;

@@ -244,8 +244,20 @@ constexpr Encoded encode(const Number& x, const CastPolicy& policy) {
 // The value as a double, rounded to nearest even where 53 bits are too few.
 double to_double(const Number& x);
 
-// |a - b| of two finite numbers, exact but for one rounding to double.
+// |a - b| of two numbers that are finite or zero, exact but for one rounding to double.
 double distance(const Number& a, const Number& b);
+
+// A finite number that is a normal double without rounding.
+constexpr bool is_plain_double(const Number& x) {
+  return x.kind == Number::Class::finite && (x.significand & low_bits(11)) == 0 &&
+         x.exponent >= -1022 && x.exponent <= 1023;
+}
+
+inline double plain_double(const Number& x) {
+  const auto field = static_cast<std::uint64_t>(x.exponent + 1023) << 52;
+  const std::uint64_t sign = x.negative ? kTopBit : 0;
+  return std::bit_cast<double>(sign | field | (x.significand & ~kTopBit) >> 11);
+}
 
 }  // namespace number
 }  // namespace btf

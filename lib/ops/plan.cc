@@ -107,7 +107,7 @@ class DimCutter {
 };
 
 void fold(std::vector<PlanAxis>& axes) {
-  std::ranges::stable_sort(axes, [](const PlanAxis& a, const PlanAxis& b) {
+  std::ranges::sort(axes, [](const PlanAxis& a, const PlanAxis& b) {
     return a.target_stride != b.target_stride ? a.target_stride > b.target_stride
                                               : a.source_stride > b.source_stride;
   });

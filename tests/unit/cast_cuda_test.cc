@@ -97,26 +97,27 @@ std::uint64_t cuda_fp4(std::uint64_t code) {
   return fp4(source<From>(code));
 }
 
-template <DType From, __nv_saturation_t Saturation, cudaRoundMode Rounding_>
+template <DType From, __nv_saturation_t Saturation, cudaRoundMode Mode>
 std::uint64_t cuda_e8m0(std::uint64_t code) {
-  return e8m0(source<From>(code), Saturation, Rounding_);
+  return e8m0(source<From>(code), Saturation, Mode);
 }
 
 template <DType From>
 void add_to_small_floats(std::vector<Row>& rows) {
   constexpr CastPolicy kTable{};
   constexpr CastPolicy kIeee{Overflow::ieee};
-  constexpr CastPolicy kDown{Overflow::saturate, Rounding::zero};
+  constexpr CastPolicy kZero{Overflow::saturate, Rounding::zero};
   using enum DType;
-  rows.insert(rows.end(),
-              {{{From, float8_e4m3fn, kTable}, cuda_fp8<From, __NV_E4M3, __NV_SATFINITE>},
-               {{From, float8_e4m3fn, kIeee}, cuda_fp8<From, __NV_E4M3, __NV_NOSAT>},
-               {{From, float8_e5m2, kTable}, cuda_fp8<From, __NV_E5M2, __NV_SATFINITE>},
-               {{From, float8_e5m2, kIeee}, cuda_fp8<From, __NV_E5M2, __NV_NOSAT>},
-               {{From, float4_e2m1fn, kTable}, cuda_fp4<From>},
-               {{From, float8_e8m0fnu, kTable}, cuda_e8m0<From, __NV_SATFINITE, cudaRoundPosInf>},
-               {{From, float8_e8m0fnu, kIeee}, cuda_e8m0<From, __NV_NOSAT, cudaRoundPosInf>},
-               {{From, float8_e8m0fnu, kDown}, cuda_e8m0<From, __NV_SATFINITE, cudaRoundZero>}});
+  const Row own[] = {
+      {{From, float8_e4m3fn, kTable}, cuda_fp8<From, __NV_E4M3, __NV_SATFINITE>},
+      {{From, float8_e4m3fn, kIeee}, cuda_fp8<From, __NV_E4M3, __NV_NOSAT>},
+      {{From, float8_e5m2, kTable}, cuda_fp8<From, __NV_E5M2, __NV_SATFINITE>},
+      {{From, float8_e5m2, kIeee}, cuda_fp8<From, __NV_E5M2, __NV_NOSAT>},
+      {{From, float4_e2m1fn, kTable}, cuda_fp4<From>},
+      {{From, float8_e8m0fnu, kTable}, cuda_e8m0<From, __NV_SATFINITE, cudaRoundPosInf>},
+      {{From, float8_e8m0fnu, kIeee}, cuda_e8m0<From, __NV_NOSAT, cudaRoundPosInf>},
+      {{From, float8_e8m0fnu, kZero}, cuda_e8m0<From, __NV_SATFINITE, cudaRoundZero>}};
+  for (const Row& row : own) rows.push_back(row);
 }
 
 std::vector<Row> make_rows() {

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <random>
 #include <string>
@@ -488,7 +489,7 @@ TEST_CASE("thresholds and classes from float64", "[cast]") {
   using enum Loss;
   constexpr CastPolicy kIeee{Overflow::ieee};
   constexpr CastPolicy kWrap{Overflow::wrap};
-  constexpr auto kRounding = [](Rounding rounding) {
+  constexpr auto rounded = [](Rounding rounding) {
     return CastPolicy{Overflow::saturate, rounding};
   };
   const double f32_limit = 0x1p128 - 0x1p103;
@@ -549,24 +550,24 @@ TEST_CASE("thresholds and classes from float64", "[cast]") {
       {DType::float8_e8m0fnu, 0x1p127, 0xFE, none},
       {DType::float8_e8m0fnu, next(0x1p127), 0xFE, overflowed},
       {DType::float8_e8m0fnu, next(0x1p127), 0xFF, overflowed, kIeee},
-      {DType::float8_e8m0fnu, previous(0x1.8p127), 0xFE, inexact, kRounding(Rounding::nearest)},
-      {DType::float8_e8m0fnu, 0x1.8p127, 0xFE, overflowed, kRounding(Rounding::nearest)},
-      {DType::float8_e8m0fnu, previous(0x1p128), 0xFE, inexact, kRounding(Rounding::zero)},
-      {DType::float8_e8m0fnu, 0x1p128, 0xFE, overflowed, kRounding(Rounding::down)},
+      {DType::float8_e8m0fnu, previous(0x1.8p127), 0xFE, inexact, rounded(Rounding::nearest)},
+      {DType::float8_e8m0fnu, 0x1.8p127, 0xFE, overflowed, rounded(Rounding::nearest)},
+      {DType::float8_e8m0fnu, previous(0x1p128), 0xFE, inexact, rounded(Rounding::zero)},
+      {DType::float8_e8m0fnu, 0x1p128, 0xFE, overflowed, rounded(Rounding::down)},
       {DType::float8_e8m0fnu, 1.25, 0x80, inexact},
-      {DType::float8_e8m0fnu, 1.25, 0x7F, inexact, kRounding(Rounding::nearest)},
-      {DType::float8_e8m0fnu, 1.5, 0x80, inexact, kRounding(Rounding::nearest)},
-      {DType::float8_e8m0fnu, -3, 0x80, inexact, kRounding(Rounding::down)},
-      {DType::float8_e8m0fnu, -3, 0x81, inexact, kRounding(Rounding::up)},
+      {DType::float8_e8m0fnu, 1.25, 0x7F, inexact, rounded(Rounding::nearest)},
+      {DType::float8_e8m0fnu, 1.5, 0x80, inexact, rounded(Rounding::nearest)},
+      {DType::float8_e8m0fnu, -3, 0x80, inexact, rounded(Rounding::down)},
+      {DType::float8_e8m0fnu, -3, 0x81, inexact, rounded(Rounding::up)},
       {DType::int8, -128.9, 0x80, inexact},
       {DType::int8, -129, 0x80, overflowed},
       {DType::int8, 127.9, 0x7F, inexact},
-      {DType::int8, 127.5, 0x7F, overflowed, kRounding(Rounding::nearest)},
-      {DType::int8, -128.5, 0x80, inexact, kRounding(Rounding::nearest)},
-      {DType::int8, -2.5, 0xFE, inexact, kRounding(Rounding::nearest)},
-      {DType::int8, -2.5, 0xFD, inexact, kRounding(Rounding::down)},
-      {DType::int8, 0.5, 0, to_zero, kRounding(Rounding::nearest)},
-      {DType::int8, 0.5, 1, inexact, kRounding(Rounding::up)},
+      {DType::int8, 127.5, 0x7F, overflowed, rounded(Rounding::nearest)},
+      {DType::int8, -128.5, 0x80, inexact, rounded(Rounding::nearest)},
+      {DType::int8, -2.5, 0xFE, inexact, rounded(Rounding::nearest)},
+      {DType::int8, -2.5, 0xFD, inexact, rounded(Rounding::down)},
+      {DType::int8, 0.5, 0, to_zero, rounded(Rounding::nearest)},
+      {DType::int8, 0.5, 1, inexact, rounded(Rounding::up)},
       {DType::int8, -0.0, 0, none},
       {DType::int8, kNan, 0, nan_lost},
       {DType::int8, -kInf, 0x80, overflowed},
