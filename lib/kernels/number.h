@@ -109,11 +109,8 @@ constexpr Rounded shift_right(std::uint64_t significand, int shift, Rounding rou
     kept = significand >> shift;
     fraction = significand << (64 - shift);
   } else {
-    const int beyond = shift - 64;
-    fraction = beyond == 0   ? significand
-               : beyond > 63 ? 1
-                             : (significand >> beyond) |
-                                   ((significand & low_bits(static_cast<unsigned>(beyond))) != 0);
+    // Beyond 64 nothing is left but less than a half.
+    fraction = shift == 64 ? significand : 1;
   }
   if (fraction == 0) return {kept, false};
   bool up = false;

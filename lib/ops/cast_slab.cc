@@ -71,13 +71,10 @@ bool forbidden(const CastPolicy& policy, const LossAccount& account) {
 }
 
 std::unexpected<Error> refuse_element(const CastJob& job, std::span<const std::uint64_t> index,
-                                      const std::byte* element) {
+                                      const std::byte* element, const LossAccount& one) {
   std::string where = "element [";
   for (std::size_t d = 0; d < index.size(); ++d)
     where += (d == 0 ? "" : ", ") + std::to_string(index[d]);
-  std::uint64_t result = 0;
-  LossAccount one;
-  cast_run(job, element, reinterpret_cast<std::byte*>(&result), 1, one);
   const char* what = one.overflowed != 0 ? " overflows "
                      : one.nan_lost != 0 ? " has no equal in "
                                          : " is not exact in ";
@@ -97,7 +94,7 @@ std::unexpected<Error> refuse(const CastJob& job, const Box& box, const SourceSl
     cast_run(job, element, reinterpret_cast<std::byte*>(&result), 1, one);
     if (forbidden(job.policy, one) || !next_index(index, counts)) {
       for (std::size_t d = 0; d < index.size(); ++d) index[d] += box.lo[d];
-      return refuse_element(job, index, element);
+      return refuse_element(job, index, element, one);
     }
   }
 }

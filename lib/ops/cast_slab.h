@@ -21,9 +21,9 @@ bool forbidden(const CastPolicy& policy, const LossAccount& account);
 // The first element of the box, row-major, that the policy forbids, as an error that names it.
 std::unexpected<Error> refuse(const CastJob& job, const Box& box, const SourceSlab& source);
 
-// The same for one element, wherever it was found.
+// The same for one element, wherever it was found; `one` is its account.
 std::unexpected<Error> refuse_element(const CastJob& job, std::span<const std::uint64_t> index,
-                                      const std::byte* element);
+                                      const std::byte* element, const LossAccount& one);
 
 // n elements that stand side by side on both sides.
 void cast_run(const CastJob& job, const std::byte* source, std::byte* target, std::uint64_t n,

@@ -267,8 +267,10 @@ Result<std::vector<std::uint64_t>> first_dense(const DiffSide& actual, const Dif
   LinearSide<Real> right(golden, linear);
   BTF_TRY(left.open());
   BTF_TRY(right.open());
-  const SlabGrid grid = choose_slabs(slab_side(actual, left.storage()), slab_side(golden, linear),
-                                     {.bytes = 1U << 20, .target_contiguous = true});
+  const SlabSide other = slab_side(golden, right.storage());
+  const SlabGrid grid =
+      choose_slabs(slab_side(actual, left.storage()), slab_side(golden, linear),
+                   {.bytes = 1U << 20, .target_contiguous = true, .second_source = &other});
   for (std::uint64_t slab = 0; slab < grid.count(); ++slab) {
     const Box box = grid.box(slab);
     const Footprint to = footprint(linear, box);

@@ -2,7 +2,7 @@
 #include "btf/convert.h"
 
 #include <algorithm>
-#include <numeric>
+#include <memory>
 
 #include "core/checked_math.h"
 #include "core/try.h"
@@ -10,6 +10,7 @@
 #include "formats/btf_writer.h"
 #include "formats/byte_sink.h"
 #include "ops/convert_tensor.h"
+#include "ops/quantize_plan.h"
 
 namespace btf {
 namespace {
@@ -27,11 +28,8 @@ class FileConversion {
                create_sink(output_, {.size = bytes, .sync = options_.sync}));
     const std::unique_ptr<ByteSink> sink = gather_small_writes(*file);
     BTF_TRY(write_offset_table(*sink, records_));
-    std::uint64_t offset = (records_.size() + 1) * wire::kWord;
-    for (std::size_t i = 0; i < records_.size(); ++i) {
-      BTF_TRY(write_tensor(i, *sink, offset));
-      offset += records_[i];
-    }
+    offset_ = (records_.size() + 1) * wire::kWord;
+    for (const Work& work : work_) BTF_TRY(write_tensor(work, *sink));
     BTF_TRY(input_.source().check_unchanged());
     BTF_TRY(sink->commit());
     BTF_TRY(file->commit());
@@ -39,13 +37,13 @@ class FileConversion {
   }
 
  private:
-  std::uint64_t count() const {
-    return options_.tensors ? options_.tensors->size() : input_.tensor_count();
-  }
-
-  std::uint64_t source_index(std::uint64_t i) const {
-    return options_.tensors ? (*options_.tensors)[i] : i;
-  }
+  // A tensor of the input that becomes one record, or several when scales are written.
+  struct Work {
+    std::uint64_t index = 0;  // in the input
+    std::uint64_t nnz = 0;    // sparse targets
+    // Only where something is scaled; to find the scales the tensor was read.
+    std::unique_ptr<QuantizePlan> quantization;
+  };
 
   std::unexpected<Error> about(std::uint64_t index, const Error& error) const {
     return std::unexpected(
@@ -54,29 +52,47 @@ class FileConversion {
 
   // The size of every record, so that nothing is written that cannot be finished.
   Status measure() {
-    for (std::uint64_t i = 0; i < count(); ++i) {
-      const std::uint64_t index = source_index(i);
+    const std::uint64_t count =
+        options_.tensors ? options_.tensors->size() : input_.tensor_count();
+    std::vector<std::uint64_t> consumed;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const std::uint64_t index = options_.tensors ? (*options_.tensors)[i] : i;
+      if (std::ranges::find(consumed, index) != consumed.end()) continue;
       BTF_ASSIGN(const TensorInfo record, input_.tensor(index));
       BTF_TRY(input_.check_overlap(index));
-      const auto size = measure_tensor(record);
-      if (!size) return about(index, size.error());
-      records_.push_back(*size);
+      if (const Status status = measure_tensor(record); !status)
+        return about(index, status.error());
+      const auto& plan = work_.back().quantization;
+      consumed = plan ? plan->consumed : std::vector<std::uint64_t>{};
     }
     return {};
   }
 
-  Result<std::uint64_t> measure_tensor(const TensorInfo& record) {
+  Status measure_tensor(const TensorInfo& record) {
     BTF_ASSIGN(const ConvertTarget target, choose_target(record, options_));
-    std::uint64_t nnz = 0;
+    const TensorConversion conversion{input_.source(), record, target, options_};
+    Work work{.index = record.index, .nnz = 0, .quantization = {}};
     if (target.sparse()) {
-      BTF_ASSIGN(nnz, count_entries({input_.source(), record, target, options_}));
-      nnz_.resize(records_.size() + 1);
-      nnz_.back() = nnz;
+      BTF_ASSIGN(work.nnz, count_entries(conversion));
     }
-    const std::size_t rank = record_shape(target, options_).dims.size();
-    const Checked bytes = record_bytes(rank, payload_bytes(target, nnz));
+    BTF_TRY(add_record(record_shape(target, options_).dims.size(),
+                       payload_bytes(target, work.nnz)));
+    if (options_.quantization.active()) {
+      BTF_ASSIGN(QuantizePlan plan, plan_quantization(input_, conversion));
+      for (const ScaleRecord& scales : plan.written)
+        BTF_TRY(add_record(scales.storage.dims.size(),
+                           storage_bytes(scales.storage, scales.dtype)));
+      work.quantization = std::make_unique<QuantizePlan>(std::move(plan));
+    }
+    work_.push_back(std::move(work));
+    return {};
+  }
+
+  Status add_record(std::size_t rank, Checked payload) {
+    const Checked bytes = record_bytes(rank, payload);
     if (!bytes) return fail(ErrorCode::no_space, "the size of the result does not fit 64 bits");
-    return *bytes;
+    records_.push_back(*bytes);
+    return {};
   }
 
   Result<std::uint64_t> total_bytes() const {
@@ -86,40 +102,87 @@ class FileConversion {
     return *total;
   }
 
-  Status write_tensor(std::size_t i, ByteSink& sink, std::uint64_t offset) {
-    const std::uint64_t index = source_index(i);
-    BTF_ASSIGN(const TensorInfo record, input_.tensor(index));
+  Status write_tensor(const Work& work, ByteSink& sink) {
+    BTF_ASSIGN(const TensorInfo record, input_.tensor(work.index));
     const auto target = choose_target(record, options_);
-    if (!target) return about(index, target.error());
-    BTF_ASSIGN(const std::uint64_t payload,
-               write_record_header(sink, offset, record_shape(*target, options_)));
-    const TensorConversion work{input_.source(), record, *target, options_};
-    const std::uint64_t nnz = target->sparse() ? nnz_[i] : 0;
-    const auto loss = target->sparse() ? write_coo(work, sink, payload, nnz)
-                                       : write_dense(work, sink, payload);
-    if (!loss) return about(index, loss.error());
-    const std::uint64_t bytes = *payload_bytes(*target, nnz);
-    BTF_TRY(write_padding(sink, payload + bytes));
-    if (report_) report_(describe(i, record, *target, bytes, *loss));
+    if (!target) return about(work.index, target.error());
+    const TensorConversion conversion{input_.source(), record, *target, options_};
+    TensorReport report = describe(work, record, *target);
+    const auto loss = write_data(work, conversion, sink);
+    if (!loss) return about(work.index, loss.error());
+    report.loss = *loss;
+    if (work.quantization) {
+      for (const ScaleRecord& scales : work.quantization->written) {
+        report.scale_targets.push_back(written_);
+        if (const Status status = write_scales(conversion, *work.quantization, scales, sink);
+            !status)
+          return about(work.index, status.error());
+      }
+    }
+    if (report_) report_(report);
     return {};
   }
 
-  TensorReport describe(std::size_t i, const TensorInfo& record, const ConvertTarget& target,
-                        std::uint64_t bytes, const LossAccount& loss) const {
+  Result<LossAccount> write_data(const Work& work, const TensorConversion& conversion,
+                                 ByteSink& sink) {
+    const ConvertTarget& target = conversion.target;
+    BTF_ASSIGN(const std::uint64_t payload,
+               write_record_header(sink, offset_, record_shape(target, options_)));
+    const std::uint64_t bytes = *payload_bytes(target, work.nnz);
+    LossAccount loss;
+    if (target.sparse()) {
+      BTF_ASSIGN(loss, write_coo(conversion, sink, payload, work.nnz));
+    } else {
+      const ElementSource elements = work.quantization
+                                         ? scaled_elements(conversion, *work.quantization)
+                                         : record_elements(conversion);
+      BTF_ASSIGN(loss, write_dense(elements, options_.policy, *target.storage, target.job.to,
+                                   options_.execution, sink, payload));
+    }
+    BTF_TRY(finish_record(sink, payload + bytes));
+    return loss;
+  }
+
+  Status write_scales(const TensorConversion& conversion, const QuantizePlan& plan,
+                      const ScaleRecord& scales, ByteSink& sink) {
+    BTF_ASSIGN(const std::uint64_t payload,
+               write_record_header(sink, offset_,
+                                   {.dtype_code = info(scales.dtype).code(),
+                                    .layout_code = spec(Layout::linear).code(),
+                                    .dims = scales.storage.dims}));
+    BTF_TRY(write_dense(scale_elements(conversion, plan, scales), {}, scales.storage, scales.dtype,
+                        options_.execution, sink, payload));
+    return finish_record(sink, payload + storage_bytes(scales.storage, scales.dtype));
+  }
+
+  Status finish_record(ByteSink& sink, std::uint64_t end) {
+    BTF_TRY(write_padding(sink, end));
+    offset_ += records_[written_++];
+    return {};
+  }
+
+  TensorReport describe(const Work& work, const TensorInfo& record,
+                        const ConvertTarget& target) const {
     TensorReport report{.source = record.index,
-                        .target = i,
+                        .target = written_,
                         .source_dtype = *record.dtype,
                         .target_dtype = target.job.to,
                         .source_layout = *record.layout,
                         .target_layout = target.layout,
                         .source_dims = record.dims,
                         .target_dims = target.dims,
-                        .data_bytes = bytes,
+                        .data_bytes = *payload_bytes(target, work.nnz),
                         .nnz = {},
-                        .loss = loss,
+                        .loss = {},
+                        .scales = {},
+                        .scale_targets = {},
                         .kept = target.kept,
                         .objection = target.objection};
-    if (target.sparse()) report.nnz = nnz_[i];
+    if (target.sparse()) report.nnz = work.nnz;
+    const QuantizePlan* plan = work.quantization.get();
+    if (plan != nullptr && plan->scaling != Scaling::none &&
+        (plan->scales.blocks == nullptr || plan->scales.blocks->tensor_scale))
+      report.scales = plan->scales.values;
     return report;
   }
 
@@ -127,8 +190,10 @@ class FileConversion {
   const std::string& output_;
   const ConvertOptions& options_;
   const TensorReportSink& report_;
-  std::vector<std::uint64_t> records_;  // bytes of each
-  std::vector<std::uint64_t> nnz_;      // of sparse targets; may be shorter than records_
+  std::vector<Work> work_;
+  std::vector<std::uint64_t> records_;  // bytes of each record of the output
+  std::size_t written_ = 0;             // of them
+  std::uint64_t offset_ = 0;            // where the next one begins
 };
 
 }  // namespace

@@ -66,11 +66,14 @@ class DenseEntries final : public CooSource {
   }
 
   std::unexpected<Error> refuse_in(const LinearSlab& slab) {
+    LossAccount one;
     std::uint64_t i = 0;
-    for (LossAccount one; !forbidden(job_.policy, one); ++i)
+    for (; i < slab.count; ++i) {
       cast_run(job_, slab.codes + i * source_bytes_, codes_.data(), 1, one);
-    return refuse_element(job_, index_of(dims_, slab.first + i - 1),
-                          slab.codes + (i - 1) * source_bytes_);
+      if (forbidden(job_.policy, one)) break;
+    }
+    return refuse_element(job_, index_of(dims_, slab.first + i), slab.codes + i * source_bytes_,
+                          one);
   }
 
   LinearWalk walk_;
@@ -103,7 +106,7 @@ class CastEntries final : public CooSource {
              reinterpret_cast<std::byte*>(&entry->code), 1, one);
     if (forbidden(job_.policy, one))
       return refuse_element(job_, index_of(dims_, entry->key),
-                            reinterpret_cast<const std::byte*>(&source));
+                            reinterpret_cast<const std::byte*>(&source), one);
     account_.add(one);
     return entry;
   }

@@ -18,6 +18,7 @@ struct Worker {
   std::unique_ptr<SlabReader> reader;
   std::unique_ptr<SlabWriter> writer;
   LossAccount account;
+  bool accounted = false;  // by the reader
 };
 
 Status convert_slab(const CastJob& job, const Box& box, Worker& worker) {
@@ -26,12 +27,12 @@ Status convert_slab(const CastJob& job, const Box& box, Worker& worker) {
   LossAccount account;
   cast_slab(job, box.counts(), source, target, account);
   if (forbidden(job.policy, account)) return refuse(job, box, source);
-  worker.account.add(account);
+  if (!worker.accounted) worker.account.add(account);
   return worker.writer->finish();
 }
 
 Result<LossAccount> run(const Execution& execution, const CastJob& job, const SlabGrid& grid,
-                        std::vector<Worker> workers, std::uint64_t bytes) {
+                        std::vector<Worker>& workers, std::uint64_t bytes) {
   const std::uint64_t slabs = grid.count();
   std::uint64_t told = 0;
   BTF_TRY(for_each_slab(execution, static_cast<unsigned>(workers.size()), slabs,
@@ -51,27 +52,39 @@ Result<LossAccount> run(const Execution& execution, const CastJob& job, const Sl
 
 }  // namespace
 
-Result<LossAccount> write_dense(const TensorConversion& work, ByteSink& sink,
-                                std::uint64_t sink_offset) {
-  const Resolved& storage = *work.target.storage;
-  const CastJob& job = work.target.job;
+ElementSource record_elements(const TensorConversion& work) {
   const bool from_coo = work.record.coo.has_value();
+  ElementSource elements;
   // Entries of a COO source are read as if they stood in the target's storage.
-  const Resolved source = from_coo ? storage : permuted(*work.record.storage, work.options.permute);
-  const bool in_order = from_coo || info(job.to).bits < 8 || !sink.random_access();
-  const SlabGrid grid = choose_slabs({&source, info(job.from).buffer_bytes()},
-                                     {&storage, info(job.to).buffer_bytes()},
-                                     {.target_contiguous = in_order});
-  const std::uint64_t bytes = std::max(work.record.data_bytes, storage_bytes(storage, job.to));
-  std::vector<Worker> workers(
-      in_order ? 1 : worker_count(work.options.execution, grid.count(), bytes));
+  elements.layout = from_coo ? *work.target.storage
+                             : permuted(*work.record.storage, work.options.permute);
+  elements.stored = elements.dtype = *work.record.dtype;
+  elements.in_order = from_coo;
+  elements.bytes = work.record.data_bytes;
+  elements.open = [work, layout = elements.layout](LossAccount&) {
+    return open_slab_reader(work.source, work.record, work.options.permute, layout,
+                            {work.options.duplicates, false}, work.options.memory);
+  };
+  return elements;
+}
+
+Result<LossAccount> write_dense(const ElementSource& source, const CastPolicy& policy,
+                                const Resolved& storage, DType dtype, const Execution& execution,
+                                ByteSink& sink, std::uint64_t offset) {
+  const CastJob job{source.dtype, dtype, policy};
+  const bool in_order = source.in_order || info(dtype).bits < 8 || !sink.random_access();
+  const SlabGrid grid = choose_slabs({&source.layout, info(source.stored).buffer_bytes()},
+                                     {&storage, info(dtype).buffer_bytes()},
+                                     {.target_contiguous = in_order,
+                                      .last_granule = source.last_granule});
+  const std::uint64_t bytes = std::max(source.bytes, storage_bytes(storage, dtype));
+  std::vector<Worker> workers(in_order ? 1 : worker_count(execution, grid.count(), bytes));
   for (Worker& worker : workers) {
-    BTF_ASSIGN(worker.reader,
-               open_slab_reader(work.source, work.record, work.options.permute, source,
-                                {work.options.duplicates, false}, work.options.memory));
-    worker.writer = file_writer(sink, sink_offset, storage, job.to);
+    BTF_ASSIGN(worker.reader, source.open(worker.account));
+    worker.accounted = source.accounted;
+    worker.writer = file_writer(sink, offset, storage, dtype);
   }
-  return run(work.options.execution, job, grid, std::move(workers), work.record.data_bytes);
+  return run(execution, job, grid, workers, source.bytes);
 }
 
 Result<LossAccount> convert(const TensorView& source, const MutableTensorView& target,
@@ -101,7 +114,7 @@ Result<LossAccount> convert(const TensorView& source, const MutableTensorView& t
                         ? file_writer(bytes_out, 0, target.layout, job.to)
                         : memory_writer(target.bytes.data(), target.layout, job.to);
   }
-  return run(execution, job, grid, std::move(workers), source.bytes.size());
+  return run(execution, job, grid, workers, source.bytes.size());
 }
 
 }  // namespace btf

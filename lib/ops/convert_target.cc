@@ -4,6 +4,7 @@
 
 #include "core/try.h"
 #include "ops/element_access.h"
+#include "ops/scales.h"
 
 namespace btf {
 namespace {
@@ -32,7 +33,9 @@ Result<Dims> permute_dims(const Dims& dims, const std::vector<std::uint32_t>& or
 Result<ConvertTarget> choose_target(const TensorInfo& source, const ConvertOptions& options) {
   BTF_TRY(check_known(source));
   ConvertTarget target;
-  target.job = {*source.dtype, options.dtype.value_or(*source.dtype), options.policy};
+  target.job = {*source.dtype,
+                options.dtype.value_or(quantized_dtype(options.quantization, *source.dtype)),
+                options.policy};
   BTF_TRY(check_policy(target.job.from, target.job.to, options.policy));
   BTF_ASSIGN(target.dims, permute_dims(source.dims, options.permute));
   target.layout = options.layout.value_or(*source.layout);

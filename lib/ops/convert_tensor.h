@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 
 #include "btf/convert.h"
 #include "formats/byte_sink.h"
 #include "formats/byte_source.h"
 #include "ops/convert_target.h"
+#include "ops/slab_io.h"
 
 namespace btf {
 
@@ -17,11 +20,29 @@ struct TensorConversion {
   const ConvertOptions& options;
 };
 
-// Entries that the result will have; sparse targets.
-Result<std::uint64_t> count_entries(const TensorConversion& work);
+// Where the elements of a dense target come from.
+struct ElementSource {
+  Resolved layout;     // what is read, for choosing slabs: dims of the target
+  DType stored{};      // its dtype
+  DType dtype{};       // of the elements that the readers give
+  bool in_order = false;           // boxes must be contiguous and ascending in the target
+  std::uint64_t last_granule = 1;  // see SlabLimits
+  std::uint64_t bytes = 0;         // of input, for progress and threads
+  bool accounted = false;          // the readers count elements and losses themselves
+  // A worker's own reader; what it loses goes to the account. Both outlived by this source.
+  std::function<Result<std::unique_ptr<SlabReader>>(LossAccount&)> open;
+};
+
+// The elements of the record itself. `work` and what it refers to must outlive the result.
+ElementSource record_elements(const TensorConversion& work);
 
 // Writes the payload of a dense target.
-Result<LossAccount> write_dense(const TensorConversion& work, ByteSink& sink, std::uint64_t offset);
+Result<LossAccount> write_dense(const ElementSource& source, const CastPolicy& policy,
+                                const Resolved& storage, DType dtype, const Execution& execution,
+                                ByteSink& sink, std::uint64_t offset);
+
+// Entries that the result will have; sparse targets.
+Result<std::uint64_t> count_entries(const TensorConversion& work);
 
 // Writes the payload of a sparse target, which must have `nnz` entries.
 Result<LossAccount> write_coo(const TensorConversion& work, ByteSink& sink, std::uint64_t offset,

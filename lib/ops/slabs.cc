@@ -46,18 +46,18 @@ Checked step_bytes(const SlabSide& side, const Dims& step) {
 
 class StepChooser {
  public:
-  StepChooser(const SlabSide& source, const SlabSide& target, bool target_contiguous)
-      : source_(source),
-        target_(target),
+  StepChooser(const SlabSide& source, const SlabSide& target, const SlabLimits& limits)
+      : sides_{source, target},
         dims_(target.layout->dims),
         granule_(dims_.size(), 1),
         least_(dims_.size(), 1) {
-    for (const SlabSide* side : {&source, &target}) {
-      if (!side->layout->split) continue;
-      std::uint64_t& granule = granule_[side->layout->split->dim];
-      granule = std::lcm(granule, side->layout->split->lanes);
+    if (limits.second_source != nullptr) sides_.push_back(*limits.second_source);
+    for (const SlabSide& side : sides_) {
+      if (!side.layout->split) continue;
+      std::uint64_t& granule = granule_[side.layout->split->dim];
+      granule = std::lcm(granule, side.layout->split->lanes);
     }
-    if (!target_contiguous)
+    if (!limits.target_contiguous)
       least_ = granule_;
     else if (const auto& split = target.layout->split)
       least_[split->dim] = split->lanes;
@@ -82,9 +82,10 @@ class StepChooser {
 
  private:
   bool within(std::uint64_t limit) const {
-    const Checked source = step_bytes(source_, step_);
-    const Checked target = step_bytes(target_, step_);
-    return source && target && std::max(*source, *target) <= limit;
+    return std::ranges::all_of(sides_, [&](const SlabSide& side) {
+      const Checked bytes = step_bytes(side, step_);
+      return bytes && *bytes <= limit;
+    });
   }
 
   // True when the box now spans the whole dim.
@@ -103,11 +104,10 @@ class StepChooser {
     return false;
   }
 
-  SlabSide source_;
-  SlabSide target_;
+  std::vector<SlabSide> sides_;
   Dims dims_;
   Dims granule_;
-  Dims least_;  // what a box begins with; less than a granule is a part of a block of the source
+  Dims least_;  // what a box begins with; less than a granule is a part of a block of a source
   Dims step_;
 };
 
@@ -170,7 +170,7 @@ Box SlabGrid::box(std::uint64_t slab) const {
 SlabGrid choose_slabs(const SlabSide& source, const SlabSide& target, const SlabLimits& limits) {
   const Resolved& layout = *target.layout;
   if (layout.elements() == 0) return SlabGrid(layout, Dims(layout.dims.size(), 1));
-  StepChooser chooser(source, target, limits.target_contiguous);
+  StepChooser chooser(source, target, limits);
   chooser.grow(target, limits.bytes);
   const std::uint64_t source_run = run_bytes(source, chooser.step());
   if (limits.target_contiguous || source_run >= limits.least_run)

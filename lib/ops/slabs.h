@@ -63,6 +63,8 @@ struct SlabLimits {
   std::uint64_t bytes = 4U << 20;      // of a box on either side
   std::uint64_t least_run = 4U << 10;  // bytes; shorter runs are worth a tile (see below)
   bool target_contiguous = false;      // the target can only be written front to back
+  std::uint64_t last_granule = 1;      // boxes begin at multiples of it in the last dim
+  const SlabSide* second_source = nullptr;  // read by the same boxes
 };
 
 // Boxes of whole blocks on both sides, as long in the target's storage as the limit allows. When

@@ -140,6 +140,9 @@ struct ConvertWords {
   std::string layout;
   std::string permute;
   std::string dla;
+  std::string scale;
+  std::string scale_axis;
+  std::string zero_point;
 };
 
 // "fp16:hwc8", trtexec's way of saying both at once, is taken by either option.
@@ -158,6 +161,35 @@ void split_pair(std::string& dtype, std::string& layout) {
   }
 }
 
+std::int64_t parse_integer(const std::string& option, const std::string& text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  constexpr std::int64_t kMost = std::int64_t{1} << 53;
+  if (error != std::errc{} || end != text.data() + text.size() || value < -kMost || value > kMost)
+    throw Wrong(option + " takes a whole number, not '" + text + "'");
+  return value;
+}
+
+void finish_scales(const ConvertWords& words, btf::Quantization& scales) {
+  scales.automatic = words.scale == "auto";
+  if (!words.scale.empty() && !scales.automatic) {
+    scales.scale = parse_tolerance("--scale", words.scale);
+    if (*scales.scale == 0) throw Wrong("--scale takes auto or a number above 0");
+  }
+  if (!words.scale_axis.empty()) {
+    if (!scales.automatic) throw Wrong("--scale-axis goes with --scale auto");
+    scales.axis =
+        static_cast<std::uint32_t>(parse_count("--scale-axis", words.scale_axis, 0, 254));
+  }
+  if (!words.zero_point.empty())
+    scales.zero_point = parse_integer("--zero-point", words.zero_point);
+  const bool scaled = !words.scale.empty();
+  if (scaled && (scales.block || scales.dequantize))
+    throw Wrong("--scale, --block-scale and --dequantize exclude each other");
+  if (!words.zero_point.empty() && (scales.block || !scales.active()))
+    throw Wrong("--zero-point goes with --scale or --dequantize");
+}
+
 void finish_convert(ConvertWords words, ConvertCommand& command) {
   split_pair(words.dtype, words.layout);
   btf::ConvertOptions& options = command.convert;
@@ -170,6 +202,11 @@ void finish_convert(ConvertWords words, ConvertCommand& command) {
     if (words.dla == "xavier" && options.layout == btf::Layout::dla_hwc4)
       options.layout = btf::Layout::dla_hwc4_xavier;
   }
+  finish_scales(words, options.quantization);
+  if (options.quantization.scale && !options.dtype)
+    throw Wrong("--scale needs --dtype: it decides between quantising and dequantising");
+  if (options.quantization.automatic && !options.dtype)
+    throw Wrong("--scale auto needs --dtype, the type to quantise to");
   if (command.json && command.output == "-")
     throw Wrong("--json and an output of - both want stdout");
 }
@@ -201,6 +238,18 @@ void setup_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words,
                         {"down", Rounding::down}},
                        "rounding of float to integer and of float8_e8m0fnu");
   app.add_flag("--lossless", options.policy.lossless, "fail when any value would change");
+  app.add_option("--scale", words.scale, "quantise, or come back: q = round(x / S) + Z")
+      ->type_name("S|auto");
+  app.add_option("--scale-axis", words.scale_axis, "--scale auto: a scale for each index of dim A")
+      ->type_name("A");
+  app.add_option("--zero-point", words.zero_point, "Z of integers; 0 if not given")->type_name("Z");
+  std::vector<std::pair<std::string, std::optional<btf::BlockFormat>>> formats;
+  for (const btf::BlockFormatInfo& row : btf::block_formats())
+    formats.emplace_back(row.name, row.format);
+  add_choice(app, "--block-scale", options.quantization.block, formats,
+             "quantise in blocks of the last dim; scales become records of their own");
+  app.add_flag("--dequantize", options.quantization.dequantize,
+               "numbers from codes and the records of scales behind them");
   add_choice<Duplicates>(app, "--duplicates", options.duplicates,
                          {{"error", Duplicates::error},
                           {"sum", Duplicates::sum},

@@ -1,4 +1,6 @@
 // btftool convert: layout, dtype, order of dims and sparsity.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "arguments.h"
@@ -29,6 +31,18 @@ std::string overflow_target(btf::DType dtype, const btf::CastPolicy& policy) {
          btf::value_text(dtype, btf::largest_code(dtype));
 }
 
+// "tensor 0: float32 -> int8: scale 0.031", the scales that were found out.
+std::string scale_line(const btf::TensorReport& report) {
+  constexpr std::size_t kShown = 4;
+  std::string text = fmt::format("tensor {}: {} -> {}: scale", report.source,
+                                 name_of(report.source_dtype), name_of(report.target_dtype));
+  for (std::size_t i = 0; i < std::min(kShown, report.scales.size()); ++i)
+    text += (i == 0 ? " " : ", ") + btf::number_text(report.scales[i]);
+  if (report.scales.size() > kShown)
+    text += fmt::format(", and {} more", report.scales.size() - kShown);
+  return text;
+}
+
 std::string loss_line(const btf::TensorReport& report, const btf::CastPolicy& policy) {
   const btf::LossAccount& loss = report.loss;
   std::string text = fmt::format("tensor {}: {} -> {}:", report.source,
@@ -51,6 +65,8 @@ Json describe(const btf::TensorReport& report) {
   Json warnings = Json::array();
   if (report.kept) warnings.push_back("keeps its layout: " + *report.kept);
   if (report.objection) warnings.push_back(*report.objection);
+  Json scales = Json::array();
+  for (const double scale : report.scales) scales.push_back(json_number(scale));
   return {{"index", json_number(report.target)},
           {"source_index", json_number(report.source)},
           {"source_dtype", name_of(report.source_dtype)},
@@ -62,6 +78,8 @@ Json describe(const btf::TensorReport& report) {
           {"data_bytes", json_number(report.data_bytes)},
           {"nnz", report.nnz ? json_number(*report.nnz) : Json(nullptr)},
           {"kept_layout", report.kept.has_value()},
+          {"scales", std::move(scales)},
+          {"scale_records", json_dims(report.scale_targets)},
           {"loss", json_loss(report.loss)},
           {"warnings", std::move(warnings)}};
 }
@@ -111,6 +129,8 @@ class Conversion {
     if (report.kept && warnings_.pass())
       context_.log.warning(tensor + "keeps its layout: " + *report.kept);
     if (report.objection && warnings_.pass()) context_.log.warning(tensor + *report.objection);
+    if (!report.scales.empty() && !report.scale_targets.empty() && scales_.pass())
+      context_.log.note(scale_line(report));
     if (report.loss.changed() > 0 && losses_.pass())
       context_.log.note(loss_line(report, options_.policy));
     if (!command_.json) return;
@@ -123,6 +143,7 @@ class Conversion {
   btf::ConvertOptions options_;
   std::string tensors_;
   Limited warnings_;
+  Limited scales_;
   Limited losses_;
 };
 

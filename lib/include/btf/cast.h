@@ -31,7 +31,8 @@ struct CastPolicy {
 };
 
 // Elements by what became of them. The classes do not overlap: an element counts in the first that
-// applies. `nan` is how many NaN there were, lost or kept.
+// applies. `nan` is how many NaN were cast, lost or kept; a copy of bits (the same dtype) looks at
+// none.
 struct LossAccount {
   std::uint64_t elements = 0;
   std::uint64_t overflowed = 0;  // beyond the target's range

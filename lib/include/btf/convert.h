@@ -16,6 +16,7 @@
 #include "btf/execution.h"
 #include "btf/file.h"
 #include "btf/layout.h"
+#include "btf/quantize.h"
 
 namespace btf {
 
@@ -23,11 +24,12 @@ namespace btf {
 enum class Duplicates : std::uint8_t { error, sum, first, last };
 
 struct ConvertOptions {
-  std::optional<DType> dtype;    // nothing: each tensor keeps its own
-  std::optional<Layout> layout;  // likewise; Layout::coo makes tensors sparse
-  std::optional<std::vector<std::uint64_t>> tensors;  // in this order; nothing: all
-  std::vector<std::uint32_t> permute;  // result dim d is source dim permute[d]; empty: as it is
-  CastPolicy policy;
+  std::optional<DType> dtype{};    // nothing: each tensor keeps its own
+  std::optional<Layout> layout{};  // likewise; Layout::coo makes tensors sparse
+  std::optional<std::vector<std::uint64_t>> tensors{};  // in this order; nothing: all
+  std::vector<std::uint32_t> permute{};  // result dim d is source dim permute[d]; empty: as it is
+  CastPolicy policy{};
+  Quantization quantization{};
   Duplicates duplicates = Duplicates::error;
   bool prune_zeros = false;     // COO to COO: leave out explicit zeros
   bool where_possible = false;  // a tensor that cannot take the layout keeps its own
@@ -35,7 +37,7 @@ struct ConvertOptions {
   std::uint8_t coo_code = kCooCodeSpec;
   bool sync = false;  // survive a power cut
   std::uint64_t memory = 32U << 20;  // bytes that sorting COO entries may take
-  Execution execution;
+  Execution execution{};
 };
 
 // What became of one tensor.
@@ -51,6 +53,8 @@ struct TensorReport {
   std::uint64_t data_bytes = 0;  // of the result
   std::optional<std::uint64_t> nnz;
   LossAccount loss;
+  std::vector<double> scales;  // of the tensor or of each index of the axis; empty: none
+  std::vector<std::uint64_t> scale_targets;  // indices of the records of scales in the output
   std::optional<std::string> kept;       // why the tensor kept its layout (where_possible)
   std::optional<std::string> objection;  // why TensorRT would not take dtype and layout together
 };

@@ -1,0 +1,256 @@
+#include "ops/quantize_plan.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/try.h"
+#include "ops/coo.h"
+#include "ops/quantized_reader.h"
+
+namespace btf {
+namespace {
+
+std::unexpected<Error> refuse(std::string message) {
+  return fail(ErrorCode::invalid_argument, std::move(message));
+}
+
+std::string name_of(DType dtype) { return std::string(info(dtype).name); }
+
+Status check_zero_point(const Quantization& wanted, DType small) {
+  if (wanted.zero_point != 0 && info(small).floating())
+    return refuse("a zero point means nothing for " + name_of(small) + ": only integers have one");
+  return {};
+}
+
+Result<ScaleRecord> scale_record(DType dtype, const Dims& dims, bool blocks) {
+  BTF_ASSIGN(Resolved storage, resolve(Layout::linear, dims, dtype));
+  return ScaleRecord{dtype, std::move(storage), blocks};
+}
+
+class Planner {
+ public:
+  Planner(const TensorFile& file, const TensorConversion& work)
+      : file_(file), work_(work), wanted_(work.options.quantization) {}
+
+  Result<QuantizePlan> plan() {
+    if (!wanted_.active()) return std::move(plan_);
+    if (work_.target.sparse() || work_.record.coo)
+      return refuse("scales go with dense tensors; convert to a dense layout first");
+    plan_.cast = {work_.target.job.from, work_.target.job.to, work_.options.policy,
+                  wanted_.zero_point};
+    if (wanted_.dequantize) {
+      BTF_TRY(plan_dequantize());
+    } else if (wanted_.block) {
+      BTF_TRY(plan_blocks());
+    } else if (wanted_.automatic) {
+      BTF_TRY(plan_automatic());
+    } else {
+      BTF_TRY(plan_given());
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  DType from() const { return plan_.cast.from; }
+  DType to() const { return plan_.cast.to; }
+
+  Status plan_given() {
+    plan_.scaling = is_small(to()) ? Scaling::quantize : Scaling::dequantize;
+    if (!is_small(to()) && !is_small(from()))
+      return refuse("a scale means nothing from " + name_of(from()) + " to " + name_of(to()) +
+                    ": one of them must be an integer or a float of 8 bits or less");
+    plan_.scales.values = {*wanted_.scale};
+    return check_zero_point(wanted_, is_small(to()) ? to() : from());
+  }
+
+  Status require_small_target() const {
+    if (is_small(to())) return {};
+    return refuse("a scale for " + name_of(to()) +
+                  " cannot be chosen: quantising needs an integer or a float of 8 bits or less");
+  }
+
+  Result<std::vector<double>> largest(std::optional<std::uint32_t> axis) const {
+    return largest_magnitudes(work_.source, work_.record, work_.options.permute, axis,
+                              work_.options.memory);
+  }
+
+  Status plan_automatic() {
+    plan_.scaling = Scaling::quantize;
+    BTF_TRY(require_small_target());
+    BTF_TRY(check_zero_point(wanted_, to()));
+    const Dims& dims = work_.target.dims;
+    if (wanted_.axis && *wanted_.axis >= dims.size())
+      return refuse("there is no dim " + std::to_string(*wanted_.axis) +
+                    " for the scales, the tensor has rank " + std::to_string(dims.size()));
+    BTF_ASSIGN(const std::vector<double> magnitudes, largest(wanted_.axis));
+    plan_.scales.axis = wanted_.axis;
+    plan_.scales.values.clear();
+    for (const double magnitude : magnitudes)
+      plan_.scales.values.push_back(symmetric_scale(magnitude, to()));
+    // A shape that broadcasts against the data.
+    Dims shape;
+    if (wanted_.axis) shape.assign(dims.size(), 1);
+    if (wanted_.axis) shape[*wanted_.axis] = dims[*wanted_.axis];
+    BTF_ASSIGN(ScaleRecord record, scale_record(DType::float32, shape, false));
+    plan_.written.push_back(std::move(record));
+    return {};
+  }
+
+  Status plan_blocks() {
+    plan_.scaling = Scaling::quantize;
+    const BlockFormatInfo& format = info(*wanted_.block);
+    const DTypeInfo& element = info(to());
+    if (!is_small(to()) || !element.floating() || element.bits != info(format.element).bits)
+      return refuse(std::string(format.name) + " has elements of " + name_of(format.element) +
+                    ", not of " + name_of(to()));
+    const Dims& dims = work_.target.dims;
+    if (dims.empty()) return refuse("blocks need a dim to run along, the tensor has rank 0");
+    plan_.scales.blocks = &format;
+    BTF_ASSIGN(ScaleRecord blocks,
+               scale_record(format.scale, block_scale_dims(dims, format.block), true));
+    plan_.written.push_back(std::move(blocks));
+    if (!format.tensor_scale) return {};
+    BTF_ASSIGN(const std::vector<double> magnitudes, largest({}));
+    plan_.scales.tensor_scale = nvfp4_tensor_scale(magnitudes.front());
+    plan_.scales.values = {plan_.scales.tensor_scale};
+    BTF_ASSIGN(ScaleRecord tensor, scale_record(DType::float32, {}, false));
+    plan_.written.push_back(std::move(tensor));
+    return {};
+  }
+
+  // The record `after` places behind the data; nothing if there is none that can be used.
+  std::optional<TensorInfo> record_behind(std::uint64_t after) const {
+    const std::uint64_t index = work_.record.index + after;
+    if (index >= file_.tensor_count()) return std::nullopt;
+    auto record = file_.tensor(index);
+    if (!record || !record->known() || !record->storage || !file_.check_overlap(index))
+      return std::nullopt;
+    if (*record->layout != Layout::linear) return std::nullopt;
+    return *std::move(record);
+  }
+
+  Status plan_dequantize() {
+    // Floats that are wide already, and whatever is no number to scale, pass by.
+    if (!is_small(from())) return {};
+    if (!work_.options.permute.empty())
+      return refuse("dequantising and permuting in one go is not possible: permute afterwards");
+    BTF_TRY(check_zero_point(wanted_, from()));
+    const std::optional<TensorInfo> scales = record_behind(1);
+    plan_.scaling = Scaling::dequantize;
+    bool found = false;
+    if (scales) {
+      BTF_ASSIGN(found, use_blocks(*scales));
+      if (!found && !wanted_.block) {
+        BTF_ASSIGN(found, use_values(*scales));
+      }
+    }
+    if (found) return {};
+    return refuse("no record of scales stands behind the tensor" +
+                  (wanted_.block ? " for " + std::string(info(*wanted_.block).name)
+                                 : std::string()));
+  }
+
+  Result<bool> use_blocks(const TensorInfo& scales) {
+    if (work_.record.dims.empty() || !info(from()).floating()) return false;
+    for (const BlockFormatInfo& format : block_formats()) {
+      if (wanted_.block && *wanted_.block != format.format) continue;
+      if (info(format.element).bits != info(from()).bits || *scales.dtype != format.scale ||
+          scales.dims != block_scale_dims(work_.record.dims, format.block))
+        continue;
+      plan_.consumed = {scales.index};
+      if (format.tensor_scale) {
+        const std::optional<TensorInfo> tensor = record_behind(2);
+        if (!tensor || *tensor->dtype != DType::float32 || !tensor->dims.empty()) continue;
+        BTF_ASSIGN(const std::vector<double> value, read_values(*tensor));
+        plan_.scales.tensor_scale = static_cast<float>(value.front());
+        plan_.consumed.push_back(tensor->index);
+      }
+      plan_.scales.blocks = &format;
+      plan_.block_scales = scales;
+      return true;
+    }
+    return false;
+  }
+
+  // float32 of rank 0, or with the data's rank and all dims 1 but one.
+  Result<bool> use_values(const TensorInfo& scales) {
+    if (*scales.dtype != DType::float32) return false;
+    const Dims& dims = work_.record.dims;
+    std::optional<std::uint32_t> axis;
+    if (!scales.dims.empty()) {
+      if (scales.dims.size() != dims.size()) return false;
+      for (std::uint32_t d = 0; d < dims.size(); ++d) {
+        if (scales.dims[d] == 1) continue;
+        if (axis || scales.dims[d] != dims[d]) return false;
+        axis = d;
+      }
+    }
+    BTF_ASSIGN(plan_.scales.values, read_values(scales));
+    plan_.scales.axis = axis;
+    plan_.consumed = {scales.index};
+    return true;
+  }
+
+  Result<std::vector<double>> read_values(const TensorInfo& record) const {
+    std::vector<float> values(record.storage->elements());
+    BTF_TRY(work_.source.read_at(record.data_offset, std::as_writable_bytes(std::span(values))));
+    for (const float value : values)
+      if (!(value > 0) || !std::isfinite(value))
+        return refuse("a scale in tensor " + std::to_string(record.index) + " is " +
+                      std::to_string(value) + "; scales are positive");
+    return std::vector<double>(values.begin(), values.end());
+  }
+
+  const TensorFile& file_;
+  const TensorConversion& work_;
+  const Quantization& wanted_;
+  QuantizePlan plan_;
+};
+
+}  // namespace
+
+Result<QuantizePlan> plan_quantization(const TensorFile& file, const TensorConversion& work) {
+  return Planner(file, work).plan();
+}
+
+ElementSource scaled_elements(const TensorConversion& work, const QuantizePlan& plan) {
+  ElementSource elements = record_elements(work);
+  if (plan.scaling == Scaling::none) return elements;
+  elements.dtype = plan.cast.to;
+  elements.accounted = true;
+  if (plan.scales.blocks != nullptr) elements.last_granule = plan.scales.blocks->block;
+  elements.open = [&plan, work, open = elements.open](
+                      LossAccount& account) -> Result<std::unique_ptr<SlabReader>> {
+    BTF_ASSIGN(auto source, open(account));
+    if (plan.scaling == Scaling::quantize)
+      return quantizing_reader(std::move(source), plan.cast, plan.scales, account);
+    std::unique_ptr<SlabReader> blocks;
+    if (plan.block_scales)
+      blocks = file_reader(work.source, plan.block_scales->data_offset,
+                           *plan.block_scales->storage, *plan.block_scales->dtype);
+    return dequantizing_reader(std::move(source), std::move(blocks), plan.cast, plan.scales,
+                               account);
+  };
+  return elements;
+}
+
+ElementSource scale_elements(const TensorConversion& work, const QuantizePlan& plan,
+                             const ScaleRecord& record) {
+  ElementSource elements;
+  elements.layout = record.storage;
+  elements.stored = elements.dtype = record.dtype;
+  // Readers of COO sources, and of what is as large as the tensor, want one worker.
+  elements.in_order = true;
+  elements.open = [&work, &plan,
+                   &record](LossAccount& account) -> Result<std::unique_ptr<SlabReader>> {
+    if (record.blocks) {
+      BTF_ASSIGN(auto source, record_elements(work).open(account));
+      return block_scale_reader(std::move(source), plan.cast, work.target.dims, plan.scales);
+    }
+    const std::vector<double>& values = plan.scales.values;
+    return value_reader(std::vector<float>(values.begin(), values.end()), record.storage);
+  };
+  return elements;
+}
+
+}  // namespace btf

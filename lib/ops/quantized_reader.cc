@@ -1,0 +1,291 @@
+#include "ops/quantized_reader.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "core/checked_math.h"
+#include "core/try.h"
+#include "kernels/cast_reference.h"
+#include "kernels/widen.h"
+#include "ops/cast_slab.h"
+
+namespace btf {
+namespace {
+
+Mapping row_major(const Dims& counts) {
+  Mapping mapping{Dims(counts.size()), {}};
+  std::uint64_t stride = 1;
+  for (std::size_t d = counts.size(); d-- > 0;) {
+    mapping.strides[d] = stride;
+    stride *= counts[d];
+  }
+  return mapping;
+}
+
+std::uint64_t product_of(const Dims& counts) {
+  std::uint64_t product = 1;
+  for (const std::uint64_t count : counts) product *= count;
+  return product;
+}
+
+// The elements of a box side by side in row-major order.
+class LinearBoxes {
+ public:
+  LinearBoxes(std::unique_ptr<SlabReader> reader, DType dtype)
+      : reader_(std::move(reader)), dtype_(dtype) {}
+
+  Result<const std::byte*> read(const Box& box) {
+    BTF_ASSIGN(const SourceSlab slab, reader_->read(box));
+    const Dims counts = box.counts();
+    std::byte* codes = codes_.reserve(product_of(counts) * info(dtype_).buffer_bytes());
+    LossAccount none;
+    cast_slab({dtype_, dtype_, {}}, counts, slab, {codes, row_major(counts)}, none);
+    return codes;
+  }
+
+ private:
+  std::unique_ptr<SlabReader> reader_;
+  DType dtype_;
+  Buffer codes_;
+};
+
+Number decode_scale(DType dtype, std::uint64_t code) {
+  Number scale;
+  decoder(dtype)(reinterpret_cast<const std::byte*>(&code), 1, 1, &scale);
+  return scale;
+}
+
+// The scale of a block: its own times the tensor's.
+Number block_scale(const Scales& scales, std::uint64_t code) {
+  return number::product(decode_scale(scales.blocks->scale, code),
+                         number::from_double(scales.tensor_scale));
+}
+
+// Calls visit(first element of the box, count, scale's number) for runs with one scale, which
+// together are the whole box. The scale's number counts along the axis, or the box's blocks.
+template <typename Visit>
+Status for_each_scaled_run(const Scales& scales, const Box& box, Visit&& visit) {
+  const Dims counts = box.counts();
+  const std::uint64_t total = product_of(counts);
+  if (scales.blocks != nullptr) {
+    const std::uint64_t row = counts.back();
+    std::uint64_t number = 0;
+    for (std::uint64_t first = 0; first < total; first += row)
+      for (std::uint64_t at = 0; at < row; at += scales.blocks->block)
+        BTF_TRY(visit(first + at, std::min(scales.blocks->block, row - at), number++));
+    return {};
+  }
+  if (!scales.axis) return visit(std::uint64_t{0}, total, std::uint64_t{0});
+  std::uint64_t inner = 1;
+  for (std::size_t d = *scales.axis + 1; d < counts.size(); ++d) inner *= counts[d];
+  std::uint64_t along = 0;
+  for (std::uint64_t first = 0; first < total; first += inner) {
+    BTF_TRY(visit(first, inner, box.lo[*scales.axis] + along));
+    along = (along + 1) % counts[*scales.axis];
+  }
+  return {};
+}
+
+double largest_magnitude(DType dtype, const std::byte* codes, std::uint64_t n) {
+  double largest = 0;
+  std::array<double, 64> values;
+  const std::uint64_t bytes = info(dtype).buffer_bytes();
+  for (std::uint64_t at = 0; at < n; at += values.size()) {
+    const std::uint64_t count = std::min<std::uint64_t>(values.size(), n - at);
+    widener<double>(dtype)(codes + at * bytes, 1, count, values.data());
+    for (std::uint64_t i = 0; i < count; ++i)
+      if (std::isfinite(values[i])) largest = std::max(largest, std::abs(values[i]));
+  }
+  return largest;
+}
+
+using RunFn = void (*)(const ScaledCast&, const Number&, const std::byte*, std::byte*,
+                       std::uint64_t, LossAccount&);
+
+// What quantising and dequantising share: runs of a box, each with its scale.
+class ScalingReader : public SlabReader {
+ public:
+  ScalingReader(std::unique_ptr<SlabReader> source, const ScaledCast& cast, Scales scales,
+                RunFn run, LossAccount& account)
+      : source_(std::move(source), cast.from),
+        cast_(cast),
+        scales_(std::move(scales)),
+        run_(run),
+        account_(account) {}
+
+  Result<SourceSlab> read(const Box& box) override {
+    const Dims counts = box.counts();
+    BTF_ASSIGN(const std::byte* codes, source_.read(box));
+    BTF_TRY(prepare(box));
+    std::byte* out = result_.reserve(product_of(counts) * info(cast_.to).buffer_bytes());
+    BTF_TRY(for_each_scaled_run(
+        scales_, box, [&](std::uint64_t first, std::uint64_t n, std::uint64_t number) {
+          return scale_run(box, codes + first * info(cast_.from).buffer_bytes(), first, n, number,
+                           out + first * info(cast_.to).buffer_bytes());
+        }));
+    return SourceSlab{out, row_major(counts)};
+  }
+
+ protected:
+  virtual Status prepare(const Box&) { return {}; }
+  // Of run `number`, whose elements are `codes`.
+  virtual Number scale_of(const std::byte* codes, std::uint64_t n, std::uint64_t number) = 0;
+
+  const ScaledCast& cast() const { return cast_; }
+  const Scales& scales() const { return scales_; }
+
+ private:
+  Status scale_run(const Box& box, const std::byte* codes, std::uint64_t first, std::uint64_t n,
+                   std::uint64_t number, std::byte* out) {
+    const Number scale = scale_of(codes, n, number);
+    LossAccount account;
+    run_(cast_, scale, codes, out, n, account);
+    if (forbidden(cast_.policy, account)) return refuse_in(box, scale, codes, first, n, out);
+    account_.add(account);
+    return {};
+  }
+
+  std::unexpected<Error> refuse_in(const Box& box, const Number& scale, const std::byte* codes,
+                                   std::uint64_t first, std::uint64_t n, std::byte* out) {
+    const std::uint64_t bytes = info(cast_.from).buffer_bytes();
+    std::uint64_t i = 0;
+    LossAccount one;
+    for (; i < n; ++i) {
+      run_(cast_, scale, codes + i * bytes, out, 1, one);
+      if (forbidden(cast_.policy, one)) break;
+    }
+    const Dims counts = box.counts();
+    Dims index(counts.size());
+    std::uint64_t rest = first + i;
+    for (std::size_t d = counts.size(); d-- > 0; rest /= counts[d])
+      index[d] = box.lo[d] + rest % counts[d];
+    return refuse_element({cast_.from, cast_.to, cast_.policy}, index, codes + i * bytes, one);
+  }
+
+  LinearBoxes source_;
+  ScaledCast cast_;
+  Scales scales_;
+  RunFn run_;
+  LossAccount& account_;
+  Buffer result_;
+};
+
+class QuantizingReader final : public ScalingReader {
+ public:
+  QuantizingReader(std::unique_ptr<SlabReader> numbers, const ScaledCast& cast, Scales scales,
+                   LossAccount& account)
+      : ScalingReader(std::move(numbers), cast, std::move(scales), quantize_run, account) {}
+
+ private:
+  Number scale_of(const std::byte* codes, std::uint64_t n, std::uint64_t number) override {
+    if (scales().blocks == nullptr) return number::from_double(scales().values[number]);
+    const double largest = largest_magnitude(cast().from, codes, n);
+    return block_scale(scales(), block_scale_code(*scales().blocks, cast().to, largest,
+                                                  scales().tensor_scale));
+  }
+};
+
+class DequantizingReader final : public ScalingReader {
+ public:
+  DequantizingReader(std::unique_ptr<SlabReader> codes, std::unique_ptr<SlabReader> scale_codes,
+                     const ScaledCast& cast, Scales scales, LossAccount& account)
+      : ScalingReader(std::move(codes), cast, scales, dequantize_run, account) {
+    if (scale_codes)
+      block_scales_ = std::make_unique<LinearBoxes>(std::move(scale_codes), scales.blocks->scale);
+  }
+
+ private:
+  Status prepare(const Box& box) override {
+    if (!block_scales_) return {};
+    Box blocks = box;
+    blocks.lo.back() /= scales().blocks->block;
+    blocks.hi.back() = ceil_div(box.hi.back(), scales().blocks->block);
+    BTF_ASSIGN(scale_codes_, block_scales_->read(blocks));
+    return {};
+  }
+
+  Number scale_of(const std::byte*, std::uint64_t, std::uint64_t number) override {
+    if (!block_scales_) return number::from_double(scales().values[number]);
+    return block_scale(scales(), std::to_integer<std::uint64_t>(scale_codes_[number]));
+  }
+
+  std::unique_ptr<LinearBoxes> block_scales_;
+  const std::byte* scale_codes_ = nullptr;
+};
+
+class BlockScaleReader final : public SlabReader {
+ public:
+  BlockScaleReader(std::unique_ptr<SlabReader> numbers, const ScaledCast& cast, Dims dims,
+                   Scales scales)
+      : numbers_(std::move(numbers), cast.from),
+        cast_(cast),
+        dims_(std::move(dims)),
+        scales_(std::move(scales)) {}
+
+  Result<SourceSlab> read(const Box& box) override {
+    Box numbers = box;
+    numbers.lo.back() *= scales_.blocks->block;
+    numbers.hi.back() = std::min(dims_.back(), box.hi.back() * scales_.blocks->block);
+    BTF_ASSIGN(const std::byte* codes, numbers_.read(numbers));
+    const Dims counts = box.counts();
+    std::byte* out = codes_.reserve(product_of(counts));
+    BTF_TRY(for_each_scaled_run(
+        scales_, numbers, [&](std::uint64_t first, std::uint64_t n, std::uint64_t number) {
+          const double largest = largest_magnitude(
+              cast_.from, codes + first * info(cast_.from).buffer_bytes(), n);
+          out[number] = static_cast<std::byte>(
+              block_scale_code(*scales_.blocks, cast_.to, largest, scales_.tensor_scale));
+          return Status{};
+        }));
+    return SourceSlab{out, row_major(counts)};
+  }
+
+ private:
+  LinearBoxes numbers_;
+  ScaledCast cast_;
+  Dims dims_;
+  Scales scales_;
+  Buffer codes_;
+};
+
+class ValueReader final : public SlabReader {
+ public:
+  ValueReader(std::vector<float> values, Resolved layout)
+      : values_(std::move(values)),
+        reader_(memory_reader(std::as_bytes(std::span(values_)).data(), layout, DType::float32)) {}
+
+  Result<SourceSlab> read(const Box& box) override { return reader_->read(box); }
+
+ private:
+  std::vector<float> values_;
+  std::unique_ptr<SlabReader> reader_;
+};
+
+}  // namespace
+
+std::unique_ptr<SlabReader> quantizing_reader(std::unique_ptr<SlabReader> numbers,
+                                              const ScaledCast& cast, Scales scales,
+                                              LossAccount& account) {
+  return std::make_unique<QuantizingReader>(std::move(numbers), cast, std::move(scales), account);
+}
+
+std::unique_ptr<SlabReader> block_scale_reader(std::unique_ptr<SlabReader> numbers,
+                                               const ScaledCast& cast, const Dims& dims,
+                                               Scales scales) {
+  return std::make_unique<BlockScaleReader>(std::move(numbers), cast, dims, std::move(scales));
+}
+
+std::unique_ptr<SlabReader> dequantizing_reader(std::unique_ptr<SlabReader> codes,
+                                                std::unique_ptr<SlabReader> scale_codes,
+                                                const ScaledCast& cast, Scales scales,
+                                                LossAccount& account) {
+  return std::make_unique<DequantizingReader>(std::move(codes), std::move(scale_codes), cast,
+                                              std::move(scales), account);
+}
+
+std::unique_ptr<SlabReader> value_reader(std::vector<float> values, const Resolved& layout) {
+  return std::make_unique<ValueReader>(std::move(values), layout);
+}
+
+}  // namespace btf

@@ -1,0 +1,121 @@
+#include "ops/scales.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "btf/value.h"
+#include "core/checked_math.h"
+#include "core/try.h"
+#include "kernels/cast_reference.h"
+#include "kernels/scaled_cast.h"
+#include "kernels/widen.h"
+#include "ops/linear_walk.h"
+
+namespace btf {
+namespace {
+
+// Sources: mxfp8 and mxfp4: OCP Microscaling Formats v1.0; nvfp4: NVIDIA's block scaling (two
+// levels, E4M3 under float32).
+constexpr auto kBlockFormats = std::to_array<BlockFormatInfo>({
+    {BlockFormat::mxfp8, "mxfp8", 32, DType::float8_e4m3fn, DType::float8_e8m0fnu, false},
+    {BlockFormat::mxfp4, "mxfp4", 32, DType::float4_e2m1fn, DType::float8_e8m0fnu, false},
+    {BlockFormat::nvfp4, "nvfp4", 16, DType::float4_e2m1fn, DType::float8_e4m3fn, true},
+});
+
+double largest_value(DType dtype) { return value_double(dtype, largest_code(dtype)); }
+
+std::uint64_t encode_nearest(DType dtype, const Number& x) {
+  std::uint64_t code = 0;
+  LossAccount ignored;
+  encoder(dtype)(&x, 1, reinterpret_cast<std::byte*>(&code), 1, CastPolicy{}, ignored);
+  return code;
+}
+
+// Elements of one index of `axis` that stand side by side, and how often the axis repeats.
+std::uint64_t inner_elements(const Dims& dims, std::uint32_t axis) {
+  std::uint64_t inner = 1;
+  for (std::size_t d = axis + 1; d < dims.size(); ++d) inner *= dims[d];
+  return inner;
+}
+
+}  // namespace
+
+std::span<const BlockFormatInfo> block_formats() { return kBlockFormats; }
+
+const BlockFormatInfo& info(BlockFormat format) {
+  return *std::ranges::find(kBlockFormats, format, &BlockFormatInfo::format);
+}
+
+bool is_small(DType dtype) {
+  const DTypeInfo& row = info(dtype);
+  return row.kind != NumberKind::boolean &&
+         (!row.floating() || (row.bits <= 8 && !row.fp.power_of_two));
+}
+
+DType quantized_dtype(const Quantization& quantization, DType source) {
+  if (quantization.dequantize) return is_small(source) ? DType::float32 : source;
+  return quantization.block ? info(*quantization.block).element : source;
+}
+
+Result<std::vector<double>> largest_magnitudes(const ByteSource& source, const TensorInfo& record,
+                                               std::span<const std::uint32_t> order,
+                                               std::optional<std::uint32_t> axis,
+                                               std::uint64_t memory) {
+  Dims dims = record.dims;
+  for (std::size_t d = 0; d < order.size(); ++d) dims[d] = record.dims[order[d]];
+  std::vector<double> largest(axis ? dims[*axis] : 1, 0.0);
+  const std::uint64_t inner = axis ? inner_elements(dims, *axis) : 1;
+  const WidenFn<double> widen = widener<double>(*record.dtype);
+  const std::uint64_t bytes = info(*record.dtype).buffer_bytes();
+  std::array<double, 1024> values;
+  BTF_ASSIGN(LinearWalk walk, LinearWalk::open(source, record, order, memory));
+  for (;;) {
+    BTF_ASSIGN(const std::optional<LinearSlab> slab, walk.next());
+    if (!slab) return largest;
+    for (std::uint64_t at = 0; at < slab->count; at += values.size()) {
+      const std::uint64_t n = std::min<std::uint64_t>(values.size(), slab->count - at);
+      widen(slab->codes + at * bytes, 1, n, values.data());
+      for (std::uint64_t i = 0; i < n; ++i) {
+        if (!std::isfinite(values[i])) continue;
+        const std::uint64_t place =
+            axis ? (slab->first + at + i) / inner % largest.size() : 0;
+        largest[place] = std::max(largest[place], std::abs(values[i]));
+      }
+    }
+  }
+}
+
+float symmetric_scale(double largest, DType target) {
+  const auto scale = static_cast<float>(largest / largest_value(target));
+  return scale > 0 ? scale : 1.0F;
+}
+
+float nvfp4_tensor_scale(double largest) {
+  const auto scale = static_cast<float>(largest / (largest_value(DType::float4_e2m1fn) *
+                                                   largest_value(DType::float8_e4m3fn)));
+  return scale > 0 ? scale : 1.0F;
+}
+
+std::uint64_t block_scale_code(const BlockFormatInfo& format, DType element, double largest,
+                               float tensor_scale) {
+  if (!format.tensor_scale) {
+    // 2^(floor(log2(max)) - emax), emax being the exponent of the element's largest number.
+    if (largest == 0) return 0;
+    const int exponent = std::ilogb(largest) - std::ilogb(largest_value(element));
+    return encode_nearest(format.scale, number::from_double(std::ldexp(1.0, exponent)));
+  }
+  const Number ratio =
+      number::quotient(number::quotient(number::from_double(largest),
+                                        number::from_double(largest_value(element))),
+                       number::from_double(tensor_scale));
+  return encode_nearest(format.scale, ratio);
+}
+
+Dims block_scale_dims(const Dims& dims, std::uint64_t block) {
+  Dims scales = dims;
+  scales.back() = ceil_div(dims.back(), block);
+  return scales;
+}
+
+}  // namespace btf

@@ -1,0 +1,51 @@
+// Where the scales of a quantisation come from.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "btf/file.h"
+#include "btf/quantize.h"
+#include "kernels/number.h"
+#include "ops/slab_io.h"
+
+namespace btf {
+
+// The scales of a tensor: one for all, one for each index of `axis`, or one for each block of
+// `block` elements along the last dim.
+struct Scales {
+  std::vector<double> values{1.0};
+  std::optional<std::uint32_t> axis;
+  const BlockFormatInfo* blocks = nullptr;  // block scales follow from the elements
+  float tensor_scale = 1;                   // blocks: on top of the block's
+};
+
+// What scales are made for: integers, and floats of 8 bits and less.
+bool is_small(DType dtype);
+
+// The dtype that a tensor gets when the options do not say it.
+DType quantized_dtype(const Quantization& quantization, DType source);
+
+// The largest magnitude among the finite elements: of the tensor (one number) or of each index of
+// `axis`. Reads the tensor once. `order` permutes its dims first.
+Result<std::vector<double>> largest_magnitudes(const ByteSource& source, const TensorInfo& record,
+                                               std::span<const std::uint32_t> order,
+                                               std::optional<std::uint32_t> axis,
+                                               std::uint64_t memory);
+
+// max|x| / largest representable as float32; 1 where everything is 0.
+float symmetric_scale(double largest, DType target);
+
+// max|x| / (largest element * largest scale) as float32; 1 where everything is 0.
+float nvfp4_tensor_scale(double largest);
+
+// The code of a block's scale for the largest magnitude in it.
+std::uint64_t block_scale_code(const BlockFormatInfo& format, DType element, double largest,
+                               float tensor_scale);
+
+// The dims of the record of block scales.
+Dims block_scale_dims(const Dims& dims, std::uint64_t block);
+
+}  // namespace btf
