@@ -18,7 +18,8 @@ cached() {
 # run_consumer PROGRAM: it must run, and with the library that was just installed.
 run_consumer() {
   [[ $(ldd "$1") == *"$prefix/lib/libbtf.so."* ]] || fail "$1 does not use the installed libbtf"
-  "$1" || fail "$1 failed with exit code $?"
+  "$1" "$source/../../testdata/good/mixed.btf" >"$scratch/listing" || fail "$1 failed with exit code $?"
+  [[ $(<"$scratch/listing") == "0 float32 kLINEAR [ 1 3 8 8 ]"* ]] || fail "$1 lists something else"
 }
 
 [[ $# -eq 1 && -f $1/CMakeCache.txt ]] || fail "usage: run.sh BUILD_DIR"

@@ -1,5 +1,9 @@
 #include "btf/convert.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
@@ -11,10 +15,6 @@
 #include <string>
 #include <thread>
 #include <vector>
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "btf/file.h"
 #include "support/naive_layout.h"
@@ -249,8 +249,7 @@ TEST_CASE("memory: every layout to every layout") {
         std::map<std::string_view, Bytes> stored;
         for (const naive::Name& name : naive::names())
           if (naive::can_hold(name, rank, channels(name)))
-            stored[name.name] =
-                naive::store(naive::layout(name.name, dims, size), elements, size);
+            stored[name.name] = naive::store(naive::layout(name.name, dims, size), elements, size);
         for (const naive::Name& from : naive::names()) {
           for (const naive::Name& to : naive::names()) {
             if (!stored.contains(from.name) || !stored.contains(to.name)) continue;
@@ -340,9 +339,9 @@ TEST_CASE("memory: large tensors, by any number of threads") {
   const DType dtype = DType::float32;
   const Bytes elements = random_bytes(count_of(dims) * 4, 12);
   std::map<Layout, Bytes> stored{{Layout::linear, elements}};
-  for (const auto& [layout, name] : {std::pair{Layout::chw32, "kCHW32"},
-                                     std::pair{Layout::hwc8, "kHWC8"},
-                                     std::pair{Layout::dla_linear, "kDLA_LINEAR"}})
+  for (const auto& [layout, name] :
+       {std::pair{Layout::chw32, "kCHW32"}, std::pair{Layout::hwc8, "kHWC8"},
+        std::pair{Layout::dla_linear, "kDLA_LINEAR"}})
     stored[layout] = naive::store(naive::layout(name, dims, 4), elements, 4);
   for (const auto& [from, source] : stored) {
     for (const auto& [to, target] : stored) {
@@ -358,7 +357,8 @@ TEST_CASE("memory: large tensors, by any number of threads") {
 TEST_CASE("memory: a large transpose") {
   const Dims dims{1500, 1700};
   const Bytes elements = random_bytes(count_of(dims) * 2, 13);
-  const Resolved source = btf::permuted(linear(dims, DType::int16), std::vector<std::uint32_t>{1, 0});
+  const Resolved source =
+      btf::permuted(linear(dims, DType::int16), std::vector<std::uint32_t>{1, 0});
   CHECK((moved(DType::int16, source, elements, linear(source.dims, DType::int16), 2) ==
          transposed(dims, elements, {1, 0}, 2)));
 }
@@ -373,10 +373,10 @@ TEST_CASE("memory: dtype and layout change together") {
       if (from.code == 138 || from.code == 154 || to.code == 138 || to.code == 154) continue;
       const Bytes source = naive::store(naive::layout(from.name, dims, 1), elements, 1);
       Bytes result(naive::layout(to.name, dims, 4).elements() * 4, kJunk);
-      const auto account = btf::convert(
-          {DType::uint8, resolved(layout_of(from), dims, DType::uint8), source},
-          btf::MutableTensorView{DType::int32, resolved(layout_of(to), dims, DType::int32),
-                                 result});
+      const auto account =
+          btf::convert({DType::uint8, resolved(layout_of(from), dims, DType::uint8), source},
+                       btf::MutableTensorView{DType::int32,
+                                              resolved(layout_of(to), dims, DType::int32), result});
       CAPTURE(from.name, to.name);
       REQUIRE(account);
       CHECK(account->elements == elements.size());
@@ -465,8 +465,7 @@ TEST_CASE("permuted: converted, every layout in every order") {
     const Bytes elements = random_bytes(count_of(dims) * 2, 16);
     const Bytes stored = naive::store(naive::layout(name.name, dims, 2), elements, 2);
     for (const std::vector<std::uint32_t>& order : orders(4)) {
-      const Resolved source =
-          btf::permuted(resolved(layout_of(name), dims, DType::float16), order);
+      const Resolved source = btf::permuted(resolved(layout_of(name), dims, DType::float16), order);
       CAPTURE(name.name, order);
       CHECK((moved(DType::float16, source, stored, linear(source.dims, DType::float16)) ==
              transposed(dims, elements, order, 2)));
@@ -565,8 +564,7 @@ TEST_CASE("file: COO in any order is sorted, in memory or not") {
 
 TEST_CASE("file: COO to a padded layout, as from dense") {
   // [1, 3, 8, 8]
-  const ConvertOptions options{.layout = Layout::chw4,
-                               .tensors = std::vector<std::uint64_t>{8}};
+  const ConvertOptions options{.layout = Layout::chw4, .tensors = std::vector<std::uint64_t>{8}};
   CHECK((converted(testdata("good/coo_code2.btf"), options) ==
          converted(testdata("good/coo_code2.dense.btf"), options)));
 }
@@ -599,8 +597,8 @@ TEST_CASE("file: an error leaves the old output") {
   // Tensor 2 of mixed.btf has rank 1.
   const btf::Error rank = refusal("good/mixed.btf", {.layout = Layout::hwc8});
   CHECK(rank.code == btf::ErrorCode::unsupported);
-  CHECK(rank.text() == testdata("good/mixed.btf") +
-                           ": tensor 2: kHWC8 needs rank 3 or more, found rank 1");
+  CHECK(rank.text() ==
+        testdata("good/mixed.btf") + ": tensor 2: kHWC8 needs rank 3 or more, found rank 1");
 
   CHECK(refusal("good/mixed.btf", {.tensors = std::vector<std::uint64_t>{4}}).message ==
         "there is no tensor 4, the file has 4");
@@ -612,8 +610,8 @@ TEST_CASE("file: an error leaves the old output") {
 
   // Known only when the last tensor is read.
   const btf::Error lossless =
-      refusal("good/layouts_f32.btf", {.dtype = DType::int4, .layout = Layout::linear,
-                                       .policy = {.lossless = true}});
+      refusal("good/layouts_f32.btf",
+              {.dtype = DType::int4, .layout = Layout::linear, .policy = {.lossless = true}});
   CHECK(lossless.code == btf::ErrorCode::refused);
   CHECK_THAT(lossless.message, Catch::StartsWith("tensor 0: element [0, 0, 1, 0] = 8 "));
 
@@ -687,16 +685,17 @@ TEST_CASE("file: permute, for every layout") {
   const Dims dims{3, 3, 3, 5};
   const Bytes elements = random_bytes(count_of(dims) * 2, 17);
   for (const naive::Name& name : naive::names()) {
-    write_file(dir / "in", one_record(DType::int16, layout_of(name), dims,
-                                      naive::store(naive::layout(name.name, dims, 2), elements, 2)));
-    for (const std::vector<std::uint32_t>& order : {std::vector<std::uint32_t>{0, 2, 3, 1},
-                                                    std::vector<std::uint32_t>{3, 1, 0, 2}}) {
+    write_file(dir / "in",
+               one_record(DType::int16, layout_of(name), dims,
+                          naive::store(naive::layout(name.name, dims, 2), elements, 2)));
+    for (const std::vector<std::uint32_t>& order :
+         {std::vector<std::uint32_t>{0, 2, 3, 1}, std::vector<std::uint32_t>{3, 1, 0, 2}}) {
       Dims turned;
       for (const std::uint32_t d : order) turned.push_back(dims[d]);
       CAPTURE(name.name, order);
-      CHECK((converted(dir / "in", {.layout = Layout::linear, .permute = order}) ==
-             one_record(DType::int16, Layout::linear, turned,
-                        transposed(dims, elements, order, 2))));
+      CHECK(
+          (converted(dir / "in", {.layout = Layout::linear, .permute = order}) ==
+           one_record(DType::int16, Layout::linear, turned, transposed(dims, elements, order, 2))));
     }
   }
 }
@@ -721,21 +720,23 @@ TEST_CASE("file: large tensors by any number of threads, in tiles") {
 // read out of the middle of blocks.
 TEST_CASE("file: large planes in blocks of channels, written front to back") {
   const ScratchDir dir;
-  const Dims dims{37, 500, 600};
-  Bytes elements = random_bytes(count_of(dims), 19);
-  for (std::byte& element : elements) element &= std::byte{7};
-  const Bytes blocks = naive::store(naive::layout("kCHW32", dims, 1), elements, 1);
-  write_file(dir / "in", one_record(DType::int8, Layout::chw32, dims, blocks));
-  write_file(dir / "linear", one_record(DType::int8, Layout::linear, dims, elements));
+  const Dims dims{37, 130, 131};
+  const std::uint64_t count = count_of(dims);
+  Bytes elements(count * 8);
+  Bytes codes = random_bytes(count, 19);
+  for (std::size_t i = 0; i < count; ++i) elements[8 * i] = codes[i] &= std::byte{7};
+  const Bytes blocks = naive::store(naive::layout("kCHW32", dims, 8), elements, 8);
+  write_file(dir / "in", one_record(DType::int64, Layout::chw32, dims, blocks));
+  write_file(dir / "linear", one_record(DType::int64, Layout::linear, dims, elements));
 
   CHECK((converted(dir / "in", {.layout = Layout::linear}) == read_file(dir / "linear")));
   CHECK((converted_through_pipe(dir / "in", {.layout = Layout::linear}) ==
          read_file(dir / "linear")));
   CHECK((converted_through_pipe(dir / "in", {.layout = Layout::chw4}) ==
-         one_record(DType::int8, Layout::chw4, dims,
-                    naive::store(naive::layout("kCHW4", dims, 1), elements, 1))));
+         one_record(DType::int64, Layout::chw4, dims,
+                    naive::store(naive::layout("kCHW4", dims, 8), elements, 8))));
   CHECK((converted(dir / "in", {.dtype = DType::int4, .layout = Layout::linear}) ==
-         one_record(DType::int4, Layout::linear, dims, pack(elements))));
+         one_record(DType::int4, Layout::linear, dims, pack(codes))));
   CHECK((converted(dir / "in", {.layout = Layout::coo}) ==
          converted(dir / "linear", {.layout = Layout::coo})));
 }

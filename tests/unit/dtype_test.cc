@@ -201,8 +201,8 @@ TEST_CASE("dtypes have the codes and sizes of the format") {
 
 TEST_CASE("dtypes are found by their codes and by no others") {
   for (unsigned code = 0; code < 256; ++code) {
-    const auto expected = std::ranges::find(expected_dtypes(), static_cast<int>(code),
-                                            &Expected::code);
+    const auto expected =
+        std::ranges::find(expected_dtypes(), static_cast<int>(code), &Expected::code);
     const btf::DTypeInfo* found = btf::find_dtype(static_cast<std::uint8_t>(code));
     CAPTURE(code);
     REQUIRE((found != nullptr) == (expected != expected_dtypes().end()));
@@ -252,8 +252,7 @@ TEST_CASE("an unknown dtype's error lists the names there are") {
 TEST_CASE("is_lossless agrees with the sets of values, from small dtypes") {
   for (const auto& [from, values] : small_values()) {
     for (const btf::DTypeInfo& to : btf::dtypes()) {
-      bool all = (!values.nan || has_nan(to.dtype)) &&
-                 (!values.infinity || has_infinity(to.dtype));
+      bool all = (!values.nan || has_nan(to.dtype)) && (!values.infinity || has_infinity(to.dtype));
       for (const double value : values.numbers) {
         if (!all) break;
         all = can_hold(to.dtype, value);

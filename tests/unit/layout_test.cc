@@ -1,8 +1,8 @@
 #include "btf/layout.h"
 
 #include <algorithm>
-#include <cctype>
 #include <catch2/catch.hpp>
+#include <cctype>
 #include <map>
 #include <optional>
 #include <string>
@@ -123,8 +123,8 @@ TEST_CASE("every layout puts every element where TensorRT's words put it") {
             const Dims dims = naive::dims_for(name, rank, channels, width);
             const auto resolved = btf::resolve(layout_of(name), dims, dtype);
             const bool same =
-                resolved && agrees(*resolved, naive::layout(name.name, dims, bytes_of(dtype)),
-                                   dims);
+                resolved &&
+                agrees(*resolved, naive::layout(name.name, dims, bytes_of(dtype)), dims);
             ++cases;
             if (same) continue;
             CAPTURE(name.name, btf::info(dtype).name, dims);
@@ -172,8 +172,8 @@ TEST_CASE("a resolved layout describes its storage consistently") {
 
 TEST_CASE("TensorRT's components and vectorised dim") {
   const std::map<Layout, std::uint64_t> components{
-      {Layout::chw2, 2},   {Layout::hwc8, 8},   {Layout::chw4, 4},    {Layout::chw16, 16},
-      {Layout::chw32, 32}, {Layout::dhwc8, 8},  {Layout::cdhw32, 32}, {Layout::hwc16, 16},
+      {Layout::chw2, 2},   {Layout::hwc8, 8},  {Layout::chw4, 4},    {Layout::chw16, 16},
+      {Layout::chw32, 32}, {Layout::dhwc8, 8}, {Layout::cdhw32, 32}, {Layout::hwc16, 16},
   };
   for (const naive::Name& name : naive::names()) {
     const Dims dims = naive::dims_for(name, 5, 3, 5);
@@ -288,37 +288,93 @@ TEST_CASE("resolve refuses what cannot be stored, and says why") {
   const std::uint64_t most = UINT64_MAX;
   const std::uint64_t half = std::uint64_t{1} << 32;
   const std::vector<Refusal> refusals{
-      {Layout::hwc8, {3, 5}, DType::float16, unsupported, "layout-rank",
+      {Layout::hwc8,
+       {3, 5},
+       DType::float16,
+       unsupported,
+       "layout-rank",
        "kHWC8 needs rank 3 or more, found rank 2"},
-      {Layout::cdhw32, {3, 5, 7}, DType::int8, unsupported, "layout-rank",
+      {Layout::cdhw32,
+       {3, 5, 7},
+       DType::int8,
+       unsupported,
+       "layout-rank",
        "kCDHW32 needs rank 4 or more, found rank 3"},
-      {Layout::dla_linear, {}, DType::int8, unsupported, "layout-rank",
+      {Layout::dla_linear,
+       {},
+       DType::int8,
+       unsupported,
+       "layout-rank",
        "kDLA_LINEAR needs rank 3 or more, found rank 0"},
-      {Layout::chw4, {1, 4, 2, 2}, DType::int4, unsupported, "layout-dtype",
+      {Layout::chw4,
+       {1, 4, 2, 2},
+       DType::int4,
+       unsupported,
+       "layout-dtype",
        "4-bit types go in kLINEAR only, not int4 in kCHW4"},
-      {Layout::dla_linear, {4, 2, 2}, DType::float4_e2m1fn, unsupported, "layout-dtype",
+      {Layout::dla_linear,
+       {4, 2, 2},
+       DType::float4_e2m1fn,
+       unsupported,
+       "layout-dtype",
        "4-bit types go in kLINEAR only, not float4_e2m1fn in kDLA_LINEAR"},
-      {Layout::dla_hwc4, {1, 2, 3, 3}, DType::int8, unsupported, "layout-channels",
+      {Layout::dla_hwc4,
+       {1, 2, 3, 3},
+       DType::int8,
+       unsupported,
+       "layout-channels",
        "kDLA_HWC4 needs C of 1, 3 or 4, found 2"},
-      {Layout::dla_hwc4_xavier, {0, 3, 3}, DType::int8, unsupported, "layout-channels",
+      {Layout::dla_hwc4_xavier,
+       {0, 3, 3},
+       DType::int8,
+       unsupported,
+       "layout-channels",
        "kDLA_HWC4 needs C of 1, 3 or 4, found 0"},
       {Layout::coo, {2, 2}, DType::int8, unsupported, "", "COO is not a dense layout"},
-      {Layout::linear, {half, half}, DType::int8, malformed, "size-overflow",
+      {Layout::linear,
+       {half, half},
+       DType::int8,
+       malformed,
+       "size-overflow",
        "the product of the dims does not fit 64 bits"},
-      {Layout::linear, {(std::uint64_t{1} << 63) + 2, 2}, DType::uint8, malformed,
-       "size-overflow", "the product of the dims does not fit 64 bits"},
-      {Layout::linear, {std::uint64_t{1} << 61}, DType::float64, malformed, "size-overflow",
+      {Layout::linear,
+       {(std::uint64_t{1} << 63) + 2, 2},
+       DType::uint8,
+       malformed,
+       "size-overflow",
+       "the product of the dims does not fit 64 bits"},
+      {Layout::linear,
+       {std::uint64_t{1} << 61},
+       DType::float64,
+       malformed,
+       "size-overflow",
        "the size in bytes does not fit 64 bits"},
       // A 0 does not hide it, wherever it stands.
-      {Layout::linear, {0, half, half}, DType::int8, malformed, "size-overflow",
+      {Layout::linear,
+       {0, half, half},
+       DType::int8,
+       malformed,
+       "size-overflow",
        "the product of the dims does not fit 64 bits"},
-      {Layout::linear, {half, half, 0}, DType::int8, malformed, "size-overflow",
+      {Layout::linear,
+       {half, half, 0},
+       DType::int8,
+       malformed,
+       "size-overflow",
        "the product of the dims does not fit 64 bits"},
       // The dims fit, the padding does not.
       {Layout::hwc8, {most, 1, 1}, DType::int8, malformed, "size-overflow", ""},
-      {Layout::chw32, {1, 1, std::uint64_t{1} << 60}, DType::int8, malformed, "size-overflow",
+      {Layout::chw32,
+       {1, 1, std::uint64_t{1} << 60},
+       DType::int8,
+       malformed,
+       "size-overflow",
        "the size in bytes does not fit 64 bits"},
-      {Layout::chw32, {0, 1, std::uint64_t{1} << 60}, DType::int8, malformed, "size-overflow",
+      {Layout::chw32,
+       {0, 1, std::uint64_t{1} << 60},
+       DType::int8,
+       malformed,
+       "size-overflow",
        "the size in bytes does not fit 64 bits"},
       {Layout::dla_linear, {1, 1, most}, DType::int8, malformed, "size-overflow", ""},
       {Layout::dla_hwc4, {1, 1, most}, DType::int8, malformed, "size-overflow", ""},

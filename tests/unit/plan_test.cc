@@ -227,8 +227,8 @@ GridCheck check_grid(const btf::SlabGrid& grid, const Resolved& source, const Re
       ++seen[number];
     });
     const Footprint from = btf::footprint(source, box);
-    check.most_bytes = std::max({check.most_bytes, to.elements * element_bytes,
-                                 from.elements * element_bytes});
+    check.most_bytes =
+        std::max({check.most_bytes, to.elements * element_bytes, from.elements * element_bytes});
     check.holds = check.holds && holds_its_box(source, box) && holds_its_box(target, box);
   }
   const auto once = [](const std::vector<int>& counts) {
@@ -261,8 +261,7 @@ TEST_CASE("plan: two linear tensors are one run") {
 
 TEST_CASE("plan: the same split on both sides folds to runs") {
   // 8 channels fill two blocks, and everything runs on.
-  CHECK(plan(Layout::chw4, Layout::chw4, {8, 3, 5})[0].axes ==
-        std::vector<PlanAxis>{{120, 1, 1}});
+  CHECK(plan(Layout::chw4, Layout::chw4, {8, 3, 5})[0].axes == std::vector<PlanAxis>{{120, 1, 1}});
   CHECK(plan_is_right({10, 3, 5}, mapping(resolved(Layout::chw4, {10, 3, 5})),
                       mapping(resolved(Layout::chw4, {10, 3, 5}))));
 }
@@ -357,8 +356,8 @@ TEST_CASE("plan: rank 0 is one element") {
 }
 
 TEST_CASE("plan: dims of one element leave no axes") {
-  const std::vector<Region> regions = btf::make_plan(Dims{1, 1, 1}, packed({1, 1, 1}),
-                                                     Mapping{{7, 8, 9}, btf::Split{1, 4, 1}});
+  const std::vector<Region> regions =
+      btf::make_plan(Dims{1, 1, 1}, packed({1, 1, 1}), Mapping{{7, 8, 9}, btf::Split{1, 4, 1}});
   REQUIRE(regions.size() == 1);
   CHECK(regions[0].axes.empty());
 }
@@ -371,8 +370,9 @@ TEST_CASE("plan: all pairs of layouts") {
         if (!naive::can_hold(from, 5, dims[5 - from.channel_from_end]) ||
             !naive::can_hold(to, 5, dims[5 - to.channel_from_end]))
           continue;
-        const bool right = plan_is_right(dims, mapping(resolved(static_cast<Layout>(from.code), dims)),
-                                         mapping(resolved(static_cast<Layout>(to.code), dims)));
+        const bool right =
+            plan_is_right(dims, mapping(resolved(static_cast<Layout>(from.code), dims)),
+                          mapping(resolved(static_cast<Layout>(to.code), dims)));
         if (right) continue;
         CAPTURE(from.name, to.name, dims);
         CHECK(right);
@@ -470,9 +470,9 @@ TEST_CASE("slabs: every pair of layouts is covered once, within the limit, and i
           // Blocks are never cut: 32 lanes of one dim times 32 of another.
           const std::uint64_t most = std::max(limit, 32 * 32 * kBytes);
           for (const bool contiguous : {false, true}) {
-            const btf::SlabGrid grid =
-                btf::choose_slabs({&source, kBytes}, {&target, kBytes},
-                                  {.bytes = limit, .least_run = 64, .target_contiguous = contiguous});
+            const btf::SlabGrid grid = btf::choose_slabs(
+                {&source, kBytes}, {&target, kBytes},
+                {.bytes = limit, .least_run = 64, .target_contiguous = contiguous});
             const GridCheck check = check_grid(grid, source, target, kBytes);
             CAPTURE(from.name, to.name, dims, limit, contiguous, grid.count(), check.most_bytes);
             if (!check.covers_storage) CHECK(check.covers_storage);
@@ -497,9 +497,9 @@ TEST_CASE("slabs: permuted sources") {
     const Resolved source = btf::permuted(resolved(from, dims), shuffled(5, random));
     const Resolved target = resolved(Layout::linear, source.dims);
     const bool contiguous = random.below(2) == 0;
-    const btf::SlabGrid grid = btf::choose_slabs(
-        {&source, 1}, {&target, 1},
-        {.bytes = 1024, .least_run = 32, .target_contiguous = contiguous});
+    const btf::SlabGrid grid =
+        btf::choose_slabs({&source, 1}, {&target, 1},
+                          {.bytes = 1024, .least_run = 32, .target_contiguous = contiguous});
     const GridCheck check = check_grid(grid, source, target, 1);
     const bool right = check.covers_storage && check.covers_elements && check.holds &&
                        (check.in_order || !contiguous);
@@ -507,6 +507,29 @@ TEST_CASE("slabs: permuted sources") {
     CAPTURE(btf::spec(from).name, source.dims, source.strides, contiguous, check.covers_storage,
             check.covers_elements, check.holds, check.in_order);
     CHECK(right);
+  }
+}
+
+TEST_CASE("slabs: the blocks of a second source are not cut either") {
+  const Dims dims{2, 80, 5, 7};
+  const Resolved target = resolved(Layout::linear, dims);
+  for (const naive::Name& first : naive::names()) {
+    for (const naive::Name& second : naive::names()) {
+      if (!naive::can_hold(first, 4, 80) || !naive::can_hold(second, 4, 80)) continue;
+      const Resolved one = resolved(static_cast<Layout>(first.code), dims);
+      const Resolved two = resolved(static_cast<Layout>(second.code), dims);
+      const btf::SlabSide side{&two, 1};
+      for (const std::uint64_t limit : {128U, 2048U}) {
+        const btf::SlabGrid grid =
+            btf::choose_slabs({&one, 1}, {&target, 1},
+                              {.bytes = limit, .target_contiguous = true, .second_source = &side});
+        const GridCheck by_one = check_grid(grid, one, target, 1);
+        const GridCheck by_two = check_grid(grid, two, target, 1);
+        CAPTURE(first.name, second.name, limit);
+        CHECK((by_one.covers_elements && by_one.in_order && by_one.holds && by_two.holds));
+        if (limit == 2048) CHECK(std::max(by_one.most_bytes, by_two.most_bytes) <= limit);
+      }
+    }
   }
 }
 
@@ -537,11 +560,11 @@ TEST_CASE("slabs: a large transpose is cut into tiles with long runs on both sid
     Dims dims;
     std::vector<std::uint32_t> order;
   };
-  for (const Work& work : {Work{Layout::linear, {20000, 30000}, {1, 0}},
-                           Work{Layout::linear, {1000, 1000, 1000}, {2, 1, 0}},
-                           Work{Layout::linear, {1 << 24, 64}, {1, 0}},
-                           Work{Layout::linear, {64, 1 << 24}, {1, 0}},
-                           Work{Layout::hwc, {512, 4096, 4096}, {0, 1, 2}}}) {
+  for (const Work& work :
+       {Work{Layout::linear, {20000, 30000}, {1, 0}},
+        Work{Layout::linear, {1000, 1000, 1000}, {2, 1, 0}},
+        Work{Layout::linear, {1 << 24, 64}, {1, 0}}, Work{Layout::linear, {64, 1 << 24}, {1, 0}},
+        Work{Layout::hwc, {512, 4096, 4096}, {0, 1, 2}}}) {
     const Resolved source = btf::permuted(resolved(work.layout, work.dims), work.order);
     const Resolved target = resolved(Layout::linear, source.dims);
     const btf::SlabGrid grid = btf::choose_slabs({&source, 1}, {&target, 1}, {});

@@ -1,0 +1,652 @@
+#include "ops/coo.h"
+
+#include <algorithm>
+#include <bit>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "btf/convert.h"
+#include "btf/diff.h"
+#include "btf/stats.h"
+#include "ops/coo_sort.h"
+#include "support/btf_bytes.h"
+#include "support/cast_oracle.h"
+#include "support/naive_layout.h"
+#include "support/random_tensor.h"
+#include "support/scratch_dir.h"
+
+using btf::ConvertOptions;
+using btf::CooEntry;
+using btf::CooSource;
+using btf::DType;
+using btf::Duplicates;
+using btf::ErrorCode;
+using btf::Layout;
+using btf::TensorFile;
+using btf::TensorInfo;
+using bytes::Bytes;
+using bytes::Words;
+
+namespace btf {
+
+bool operator==(const CooEntry& a, const CooEntry& b) {
+  return a.key == b.key && a.position == b.position && a.code == b.code;
+}
+
+}  // namespace btf
+
+namespace {
+
+struct Cell {
+  Words index;
+  std::uint64_t code = 0;
+
+  bool operator==(const Cell&) const = default;
+  friend std::ostream& operator<<(std::ostream& out, const Cell& cell) {
+    return out << Catch::StringMaker<Words>::convert(cell.index) << " = " << cell.code;
+  }
+};
+
+Bytes coo_record(DType dtype, const Words& dims, const std::vector<Cell>& cells) {
+  std::vector<Words> indices;
+  Words codes;
+  for (const Cell& cell : cells) {
+    indices.push_back(cell.index);
+    codes.push_back(cell.code);
+  }
+  return bytes::coo(dtype, dims, indices, bytes::pack(btf::info(dtype).bits, codes));
+}
+
+std::uint64_t product(const Words& dims) {
+  std::uint64_t all = 1;
+  for (const std::uint64_t dim : dims) all *= dim;
+  return all;
+}
+
+std::uint64_t number(const Words& dims, const Words& index) {
+  std::uint64_t all = 0;
+  for (std::size_t d = 0; d < dims.size(); ++d) all = all * dims[d] + index[d];
+  return all;
+}
+
+// Row-major, absent cells 0; of cells that occur twice the last.
+Bytes dense_record(DType dtype, const Words& dims, const std::vector<Cell>& cells) {
+  Words codes(product(dims), 0);
+  for (const Cell& cell : cells) codes[number(dims, cell.index)] = cell.code;
+  return bytes::dense(dtype, Layout::linear, dims, bytes::pack(btf::info(dtype).bits, codes));
+}
+
+// The entries as they stand in the file.
+std::vector<Cell> stored_cells(const std::string& path, std::uint64_t tensor = 0) {
+  const TensorFile file = bytes::open(path);
+  const TensorInfo info = file.tensor(tensor).value();
+  if (!info.coo) throw std::runtime_error("not COO");
+  const Bytes all = read_file(path);
+  const auto load = [&](std::uint64_t at, unsigned count) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, all.data() + at, count);
+    return value;
+  };
+  const unsigned bits = btf::info(*info.dtype).bits;
+  std::vector<Cell> cells(info.coo->nnz);
+  for (std::uint64_t k = 0; k < cells.size(); ++k) {
+    for (std::size_t d = 0; d < info.dims.size(); ++d)
+      cells[k].index.push_back(load(info.coo->indices_offset + 8 * (k * info.dims.size() + d), 8));
+    cells[k].code = bits == 4 ? load(info.coo->values_offset + k / 2, 1) >> (k % 2 * 4) & 0xf
+                              : load(info.coo->values_offset + k * (bits / 8), bits / 8);
+  }
+  return cells;
+}
+
+// Every converted file is removed with the scratch directory.
+class Converter {
+ public:
+  // The path of the result, or the error.
+  btf::Result<std::string> run(const std::vector<Bytes>& records, const ConvertOptions& options) {
+    const std::string in = bytes::save(scratch_, "in.btf", bytes::file(records));
+    const std::string out = scratch_ / "out" + std::to_string(++count_) + ".btf";
+    const TensorFile file = bytes::open(in);
+    const auto size = btf::convert(file, out, options);
+    if (!size) {
+      CHECK_FALSE(std::filesystem::exists(out));
+      return std::unexpected(size.error());
+    }
+    CHECK(std::filesystem::file_size(out) == *size);
+    return out;
+  }
+
+  Bytes bytes_of(const std::vector<Bytes>& records, const ConvertOptions& options) {
+    const auto path = run(records, options);
+    if (!path) throw std::runtime_error(path.error().text());
+    return read_file(*path);
+  }
+
+ private:
+  ScratchDir scratch_;
+  int count_ = 0;
+};
+
+std::vector<Cell> random_cells(const Words& dims, std::uint64_t count, unsigned bits,
+                               Random& random) {
+  std::vector<Cell> cells;
+  for (std::uint64_t k = 0; k < count; ++k) {
+    Cell cell;
+    for (const std::uint64_t dim : dims) cell.index.push_back(random.below(dim));
+    cell.code = bits == 64 ? random.next() : random.below(1ULL << bits);
+    cells.push_back(cell);
+  }
+  return cells;
+}
+
+// No cell twice.
+std::vector<Cell> random_set(const Words& dims, std::uint64_t count, unsigned bits,
+                             Random& random) {
+  std::map<std::uint64_t, Cell> by_number;
+  for (Cell& cell : random_cells(dims, count, bits, random)) by_number[number(dims, cell.index)] = cell;
+  std::vector<Cell> cells;
+  for (auto& [at, cell] : by_number) cells.push_back(cell);
+  for (std::size_t i = cells.size(); i > 1; --i) std::swap(cells[i - 1], cells[random.below(i)]);
+  return cells;
+}
+
+std::vector<CooEntry> drain(CooSource& source) {
+  std::vector<CooEntry> all;
+  for (;;) {
+    const auto entry = source.next();
+    if (!entry) throw std::runtime_error(entry.error().text());
+    if (!*entry) return all;
+    all.push_back(**entry);
+  }
+}
+
+ConvertOptions to_layout(Layout layout) {
+  ConvertOptions options;
+  options.layout = layout;
+  return options;
+}
+
+class TmpDir {
+ public:
+  explicit TmpDir(const std::string& path) {
+    if (const char* old = std::getenv("TMPDIR")) old_ = old;
+    ::setenv("TMPDIR", path.c_str(), 1);
+  }
+  ~TmpDir() { old_ ? ::setenv("TMPDIR", old_->c_str(), 1) : ::unsetenv("TMPDIR"); }
+
+ private:
+  std::optional<std::string> old_;
+};
+
+}  // namespace
+
+TEST_CASE("coo: sorting in any memory is a stable sort") {
+  const ScratchDir scratch;
+  const ScratchDir spool;
+  const TmpDir tmp(spool / "");
+  const Words dims{50, 7, 11};
+  Random random(1);
+  for (const std::uint64_t count : {0U, 1U, 2U, 63U, 64U, 65U, 128U, 129U, 5000U, 20000U}) {
+    const auto cells = random_cells(dims, count, 16, random);
+    const std::string path =
+        bytes::save(scratch, "f.btf", bytes::file({coo_record(DType::uint16, dims, cells)}));
+    const TensorFile file = bytes::open(path);
+    const TensorInfo info = file.tensor(0).value();
+    std::vector<CooEntry> expected;
+    for (std::uint64_t k = 0; k < count; ++k)
+      expected.push_back({number(dims, cells[k].index), k, cells[k].code});
+    std::ranges::stable_sort(expected, {}, &CooEntry::key);
+    const auto key = [&](std::span<const std::uint64_t> index) {
+      return btf::linear_key(dims, index);
+    };
+    // 1536 bytes are the least: 64 entries a run, so 313 runs of 20000.
+    for (const std::uint64_t memory : {0U, 1536U, 4000U, 100'000U, 1U << 25}) {
+      CAPTURE(count, memory);
+      auto sorted = btf::sorted_entries(file.source(), info, key, memory);
+      REQUIRE(sorted);
+      CHECK(drain(**sorted) == expected);
+      CHECK_FALSE((*sorted)->next()->has_value());
+      REQUIRE((*sorted)->rewind());
+      for (std::uint64_t k = 0; k < count / 2; ++k) REQUIRE((*sorted)->next());
+      REQUIRE((*sorted)->rewind());
+      CHECK(drain(**sorted) == expected);
+      CHECK(spool.names().empty());
+    }
+  }
+}
+
+TEST_CASE("coo: sorting that finds no room for its temporary file is an error") {
+  const ScratchDir scratch;
+  const TmpDir tmp(scratch / "no/such/directory");
+  Random random(2);
+  const Words dims{1000};
+  const TensorFile file = bytes::open(bytes::save(
+      scratch, "f.btf",
+      bytes::file({coo_record(DType::int8, dims, random_cells(dims, 200, 8, random))})));
+  const auto sorted = btf::sorted_entries(
+      file.source(), file.tensor(0).value(),
+      [](std::span<const std::uint64_t> index) { return index[0]; }, 0);
+  REQUIRE_FALSE(sorted);
+  CHECK(sorted.error().code == ErrorCode::io);
+  CHECK(sorted.error().message.find("no/such/directory") != std::string::npos);
+}
+
+TEST_CASE("coo: canonical output is sorted, with explicit zeros, whatever the memory") {
+  Converter converter;
+  Random random(3);
+  for (const DType dtype : {DType::float32, DType::int4, DType::boolean, DType::float64}) {
+    const Words dims{9, 31, 8};
+    auto cells = random_set(dims, 1501, btf::info(dtype).bits, random);
+    for (std::size_t k = 0; k < cells.size(); k += 5) cells[k].code = 0;
+    auto sorted = cells;
+    std::ranges::sort(sorted, {}, [&](const Cell& cell) { return number(dims, cell.index); });
+    for (const std::uint64_t memory : {0U, 1U << 25}) {
+      ConvertOptions options;
+      options.memory = memory;
+      CHECK(converter.bytes_of({coo_record(dtype, dims, cells)}, options) ==
+            bytes::file({coo_record(dtype, dims, sorted)}));
+    }
+    std::erase_if(sorted, [](const Cell& cell) { return cell.code == 0; });
+    ConvertOptions prune;
+    prune.prune_zeros = true;
+    CHECK(converter.bytes_of({coo_record(dtype, dims, cells)}, prune) ==
+          bytes::file({coo_record(dtype, dims, sorted)}));
+  }
+}
+
+TEST_CASE("coo: pruning goes by the bits, so -0.0 stays") {
+  Converter converter;
+  ConvertOptions prune;
+  prune.prune_zeros = true;
+  const auto path = converter.run(
+      {coo_record(DType::float32, {4}, {{{0}, 0x80000000}, {{1}, 0}, {{2}, 0x7fc00001}})}, prune);
+  REQUIRE(path);
+  CHECK(stored_cells(*path) == std::vector<Cell>{{{0}, 0x80000000}, {{2}, 0x7fc00001}});
+}
+
+TEST_CASE("coo: pruning leaves out what a cast made zero, as dense to COO does") {
+  Converter converter;
+  ConvertOptions options;
+  options.prune_zeros = true;
+  options.dtype = DType::int8;
+  options.layout = Layout::coo;
+  const std::vector<Cell> cells{{{0}, std::bit_cast<std::uint32_t>(0.25F)},
+                                {{1}, std::bit_cast<std::uint32_t>(3.0F)},
+                                {{2}, 0x80000000}};
+  const Bytes expected = bytes::file({coo_record(DType::int8, {4}, {{{1}, 3}})});
+  CHECK(converter.bytes_of({dense_record(DType::float32, {4}, cells)}, options) == expected);
+  CHECK(converter.bytes_of({coo_record(DType::float32, {4}, cells)}, options) == expected);
+}
+
+namespace {
+
+__extension__ using Wide = __int128;
+
+// What a list of values of one index means.
+std::uint64_t merged(DType dtype, const Words& codes, Duplicates rule) {
+  if (codes.size() == 1 || rule == Duplicates::first) return codes.front();
+  if (rule == Duplicates::last) return codes.back();
+  if (btf::info(dtype).floating()) {
+    double sum = -0.0;
+    for (const std::uint64_t code : codes)
+      sum += static_cast<double>(btf::test::oracle_value(dtype, code));
+    if (std::isnan(sum)) sum = std::numeric_limits<double>::quiet_NaN();
+    return btf::test::oracle_cast(DType::float64, dtype, std::bit_cast<std::uint64_t>(sum), {}).code;
+  }
+  Wide sum = 0;
+  for (const std::uint64_t code : codes)
+    sum += static_cast<Wide>(btf::test::oracle_value(dtype, code));
+  const unsigned bits = btf::info(dtype).bits;
+  const bool is_signed = btf::info(dtype).kind == btf::NumberKind::signed_integer;
+  const unsigned value_bits = dtype == DType::boolean ? 1 : is_signed ? bits - 1 : bits;
+  const Wide largest = (static_cast<Wide>(1) << value_bits) - 1;
+  sum = std::clamp(sum, is_signed ? -largest - 1 : 0, largest);
+  const auto low = static_cast<std::uint64_t>(sum);
+  return bits == 64 ? low : low & ((1ULL << bits) - 1);
+}
+
+}  // namespace
+
+TEST_CASE("coo: duplicates mean what they are told to") {
+  Converter converter;
+  Random random(4);
+  for (const DType dtype :
+       {DType::int8, DType::uint8, DType::int4, DType::uint4, DType::int32, DType::int64,
+        DType::uint64, DType::boolean, DType::float32, DType::float64, DType::float16,
+        DType::bfloat16, DType::float8_e4m3fn, DType::float8_e5m2, DType::float4_e2m1fn,
+        DType::float8_e8m0fnu}) {
+    const Words dims{6, 5};
+    const auto cells = random_cells(dims, 151, btf::info(dtype).bits, random);
+    for (const Duplicates rule : {Duplicates::sum, Duplicates::first, Duplicates::last}) {
+      CAPTURE(btf::info(dtype).name, static_cast<int>(rule));
+      std::map<std::uint64_t, std::pair<Words, Words>> by_number;
+      for (const Cell& cell : cells) {
+        auto& [index, codes] = by_number[number(dims, cell.index)];
+        index = cell.index;
+        codes.push_back(cell.code);
+      }
+      std::vector<Cell> expected;
+      for (const auto& [at, cell] : by_number)
+        expected.push_back({cell.first, merged(dtype, cell.second, rule)});
+
+      ConvertOptions options;
+      options.duplicates = rule;
+      options.memory = 0;
+      const auto sparse = converter.run({coo_record(dtype, dims, cells)}, options);
+      REQUIRE(sparse);
+      CHECK(stored_cells(*sparse) == expected);
+      options.layout = Layout::linear;
+      CHECK(converter.bytes_of({coo_record(dtype, dims, cells)}, options) ==
+            bytes::file({dense_record(dtype, dims, expected)}));
+    }
+  }
+}
+
+TEST_CASE("coo: sums are exact and clamped once, at the end") {
+  struct Row {
+    DType dtype;
+    Words codes;
+    std::uint64_t sum;
+  };
+  const auto f32 = [](float value) -> std::uint64_t { return std::bit_cast<std::uint32_t>(value); };
+  constexpr std::uint64_t kMin = 1ULL << 63;
+  const Row rows[] = {
+      {DType::int8, {100, 100}, 127},
+      {DType::int8, {100, 100, 0x9c}, 100},  // 100 + 100 - 100
+      {DType::int8, {0x80, 0x80, 0x80}, 0x80},
+      {DType::uint8, {200, 100}, 255},
+      {DType::int64, {kMin, kMin, kMin - 1, kMin - 1, 5}, 3},
+      {DType::int64, {kMin - 1, 1}, kMin - 1},
+      {DType::uint64, {~0ULL, ~0ULL}, ~0ULL},
+      {DType::float32, {f32(16777216), f32(1), f32(1)}, f32(16777218)},
+      {DType::float32, {f32(-0.0F), f32(-0.0F)}, f32(-0.0F)},
+      {DType::float32, {f32(1), f32(-1)}, f32(0)},
+      {DType::float32, {f32(3e38F), f32(3e38F)}, 0x7f800000},
+      // No NaN keeps a sign: which one an addition gives is the CPU's.
+      {DType::float32, {0x7f800000, 0xff800000}, 0x7fc00000},
+      {DType::float32, {0xffc00001, 0xffc00002}, 0x7fc00000},
+      {DType::float16, {0x7bff, 0x7bff, 0xfbff}, 0x7bff},
+      {DType::boolean, {1, 1, 5}, 1},
+  };
+  Converter converter;
+  for (const Row& row : rows) {
+    std::vector<Cell> cells;
+    for (const std::uint64_t code : row.codes) cells.push_back({{2}, code});
+    ConvertOptions options;
+    options.duplicates = Duplicates::sum;
+    const auto path = converter.run({coo_record(row.dtype, {3}, cells)}, options);
+    REQUIRE(path);
+    CAPTURE(btf::info(row.dtype).name, row.codes);
+    const auto stored = stored_cells(*path);
+    REQUIRE(stored.size() == 1);
+    CHECK(stored[0].code == row.sum);
+  }
+}
+
+TEST_CASE("coo: a sum that became zero is pruned on demand") {
+  Converter converter;
+  const std::vector<Cell> cells{{{1}, 5}, {{0}, 2}, {{1}, 0xfb}};
+  ConvertOptions options;
+  options.duplicates = Duplicates::sum;
+  CHECK(stored_cells(*converter.run({coo_record(DType::int8, {2}, cells)}, options)) ==
+        std::vector<Cell>{{{0}, 2}, {{1}, 0}});
+  options.prune_zeros = true;
+  CHECK(stored_cells(*converter.run({coo_record(DType::int8, {2}, cells)}, options)) ==
+        std::vector<Cell>{{{0}, 2}});
+}
+
+TEST_CASE("coo: duplicates are an error unless they are given a meaning") {
+  const Bytes record =
+      coo_record(DType::float32, {4, 4}, {{{0, 1}, 1}, {{1, 2}, 2}, {{3, 3}, 3}, {{1, 2}, 2}});
+  Converter converter;
+  for (const std::optional<Layout> layout :
+       {std::optional<Layout>{}, std::optional(Layout::coo), std::optional(Layout::linear)}) {
+    ConvertOptions options;
+    options.layout = layout;
+    const auto path = converter.run({record}, options);
+    REQUIRE_FALSE(path);
+    CHECK(path.error().code == ErrorCode::refused);
+    CHECK(path.error().text().find("tensor 0: COO entries 1 and 3 have the same index") !=
+          std::string::npos);
+  }
+  const ScratchDir scratch;
+  const TensorFile file = bytes::open(bytes::save(scratch, "f.btf", bytes::file({record})));
+  CHECK(btf::stats(file, file.tensor(0).value()).error().code == ErrorCode::refused);
+  CHECK(btf::diff(file, file, {}, {}).error().code == ErrorCode::refused);
+}
+
+TEST_CASE("coo: an index outside its dim is an error wherever the data is used") {
+  const ScratchDir scratch;
+  for (const Words& index : {Words{4, 0}, Words{0, 3}, Words{~0ULL, 0}, Words{0, 1ULL << 63}}) {
+    CAPTURE(index);
+    const Bytes record = coo_record(DType::int8, {4, 3}, {{{0, 0}, 1}, {index, 2}});
+    Converter converter;
+    for (const Layout layout : {Layout::coo, Layout::linear}) {
+      const auto path = converter.run({record}, to_layout(layout));
+      REQUIRE_FALSE(path);
+      CHECK(path.error().code == ErrorCode::malformed);
+      CHECK(path.error().finding == "coo-index-out-of-range");
+      CHECK(path.error().offset == 16 + 32 + 16 + 16 + (index[0] < 4 ? 8 : 0));
+    }
+    const TensorFile file = bytes::open(bytes::save(scratch, "f.btf", bytes::file({record})));
+    CHECK(btf::stats(file, file.tensor(0).value()).error().finding == "coo-index-out-of-range");
+    CHECK(btf::diff(file, file, {}, {}).error().finding == "coo-index-out-of-range");
+  }
+}
+
+TEST_CASE("coo: to any layout is the same as by way of dense") {
+  Converter converter;
+  Random random(5);
+  for (const DType dtype : {DType::int8, DType::float16, DType::float32}) {
+    const Words dims{2, 3, 3, 4, 9};
+    const auto cells = random_set(dims, 300, btf::info(dtype).bits, random);
+    const Bytes sparse = coo_record(dtype, dims, cells);
+    const Bytes dense = dense_record(dtype, dims, cells);
+    for (const naive::Name& name : naive::names()) {
+      CAPTURE(name.name, btf::info(dtype).name);
+      const auto layout = static_cast<Layout>(name.code);
+      ConvertOptions options = to_layout(layout);
+      options.memory = 0;
+      const Bytes result = converter.bytes_of({sparse}, options);
+      CHECK(result == converter.bytes_of({dense}, options));
+      const unsigned element = btf::info(dtype).bits / 8;
+      const Bytes stored = naive::store(naive::layout(name.name, dims, element),
+                                        std::span(dense).subspan(16 + 8 * dims.size()), element);
+      CHECK(result == bytes::file({bytes::dense(dtype, layout, dims, stored)}));
+      // And back: only what is not zero.
+      options.layout = Layout::coo;
+      options.prune_zeros = true;
+      CHECK(converter.bytes_of({bytes::dense(dtype, layout, dims, stored)}, options) ==
+            converter.bytes_of({sparse}, options));
+    }
+  }
+}
+
+TEST_CASE("coo: to dense over many slabs") {
+  Converter converter;
+  Random random(6);
+  const Words dims{3, 40, 300, 200};  // 28.8 MB of float32
+  const auto cells = random_set(dims, 3000, 32, random);
+  for (const Layout layout : {Layout::linear, Layout::chw32, Layout::hwc8, Layout::dla_linear}) {
+    CAPTURE(btf::spec(layout).name);
+    ConvertOptions options = to_layout(layout);
+    options.memory = 0;
+    const bool same = converter.bytes_of({coo_record(DType::float32, dims, cells)}, options) ==
+                      converter.bytes_of({dense_record(DType::float32, dims, cells)}, options);
+    CHECK(same);
+  }
+}
+
+TEST_CASE("coo: with a cast, as by way of dense") {
+  Converter converter;
+  Random random(7);
+  const Words dims{3, 5, 7};
+  const auto cells = random_set(dims, 60, 32, random);
+  for (const DType dtype : {DType::int8, DType::float16, DType::float8_e4m3fn, DType::int4,
+                            DType::uint64, DType::boolean}) {
+    CAPTURE(btf::info(dtype).name);
+    ConvertOptions options = to_layout(Layout::linear);
+    options.dtype = dtype;
+    const Bytes dense = converter.bytes_of({dense_record(DType::float32, dims, cells)}, options);
+    CHECK(converter.bytes_of({coo_record(DType::float32, dims, cells)}, options) == dense);
+    options.layout = Layout::coo;
+    options.prune_zeros = true;
+    CHECK(converter.bytes_of({coo_record(DType::float32, dims, cells)}, options) ==
+          converter.bytes_of({dense_record(DType::float32, dims, cells)}, options));
+  }
+}
+
+TEST_CASE("coo: permuted like a dense tensor") {
+  Converter converter;
+  Random random(8);
+  const Words dims{2, 3, 5, 7};
+  const auto cells = random_set(dims, 100, 16, random);
+  std::vector<std::uint32_t> order{0, 1, 2, 3};
+  do {
+    CAPTURE(order);
+    for (const Layout layout : {Layout::linear, Layout::hwc8, Layout::chw32, Layout::coo}) {
+      ConvertOptions options = to_layout(layout);
+      options.permute = order;
+      options.memory = 0;
+      options.prune_zeros = true;
+      const Bytes result = converter.bytes_of({coo_record(DType::float16, dims, cells)}, options);
+      CHECK(result == converter.bytes_of({dense_record(DType::float16, dims, cells)}, options));
+      if (layout != Layout::linear) continue;
+      Words target_dims;
+      for (const std::uint32_t d : order) target_dims.push_back(dims[d]);
+      auto moved = cells;
+      for (Cell& cell : moved) {
+        const Words index = cell.index;
+        for (std::size_t d = 0; d < order.size(); ++d) cell.index[d] = index[order[d]];
+      }
+      CHECK(result == bytes::file({dense_record(DType::float16, target_dims, moved)}));
+    }
+  } while (std::ranges::next_permutation(order).found);
+}
+
+TEST_CASE("coo: from dense keeps every bit that is set") {
+  Converter converter;
+  const Words codes{0, 0x80000000, 0x7fc00001, 0xffc00000, 0x7fa00000, 1, 0x7f800000, 0, 0x3f800000};
+  const Bytes dense =
+      bytes::dense(DType::float32, Layout::linear, {3, 3}, bytes::pack(32, codes));
+  const auto sparse = converter.run({dense}, to_layout(Layout::coo));
+  REQUIRE(sparse);
+  CHECK(stored_cells(*sparse) ==
+        std::vector<Cell>{{{0, 1}, 0x80000000}, {{0, 2}, 0x7fc00001}, {{1, 0}, 0xffc00000},
+                          {{1, 1}, 0x7fa00000}, {{1, 2}, 1}, {{2, 0}, 0x7f800000},
+                          {{2, 2}, 0x3f800000}});
+  const TensorFile file = bytes::open(*sparse);
+  const ScratchDir scratch;
+  REQUIRE(btf::convert(file, scratch / "back.btf", to_layout(Layout::linear)));
+  CHECK(read_file(scratch / "back.btf") == bytes::file({dense}));
+}
+
+TEST_CASE("coo: 4-bit values in odd and even numbers") {
+  Converter converter;
+  for (std::uint64_t count = 0; count <= 9; ++count) {
+    CAPTURE(count);
+    std::vector<Cell> cells;
+    for (std::uint64_t k = 0; k < count; ++k) cells.push_back({{k, k % 3}, 15 - k});
+    const Bytes sparse = coo_record(DType::int4, {9, 3}, cells);
+    const Bytes dense = dense_record(DType::int4, {9, 3}, cells);
+    CHECK(converter.bytes_of({dense}, to_layout(Layout::coo)) == bytes::file({sparse}));
+    CHECK(converter.bytes_of({sparse}, to_layout(Layout::linear)) == bytes::file({dense}));
+    CHECK(converter.bytes_of({sparse}, {}) == bytes::file({sparse}));
+  }
+  // More than one block of the reader, with an odd number at the end.
+  Random random(9);
+  const Words dims{300, 301};
+  auto cells = random_set(dims, 60'001, 4, random);
+  std::erase_if(cells, [](const Cell& cell) { return cell.code == 0; });
+  if (cells.size() % 2 == 0) cells.pop_back();
+  const Bytes dense = dense_record(DType::int4, dims, cells);
+  CHECK(converter.bytes_of({coo_record(DType::int4, dims, cells)}, to_layout(Layout::linear)) ==
+        bytes::file({dense}));
+  std::ranges::sort(cells, {}, [&](const Cell& cell) { return number(dims, cell.index); });
+  CHECK(converter.bytes_of({dense}, to_layout(Layout::coo)) ==
+        bytes::file({coo_record(DType::int4, dims, cells)}));
+}
+
+TEST_CASE("coo: rank 0") {
+  Converter converter;
+  const Bytes one = coo_record(DType::float32, {}, {{{}, 0x3f800000}});
+  const Bytes none = coo_record(DType::float32, {}, {});
+  const Bytes dense = dense_record(DType::float32, {}, {{{}, 0x3f800000}});
+  const Bytes zero = dense_record(DType::float32, {}, {});
+  CHECK(converter.bytes_of({one, none}, to_layout(Layout::linear)) == bytes::file({dense, zero}));
+  CHECK(converter.bytes_of({dense, zero}, to_layout(Layout::coo)) == bytes::file({one, none}));
+  CHECK(converter.bytes_of({one, none}, {}) == bytes::file({one, none}));
+  const auto twice =
+      converter.run({coo_record(DType::float32, {}, {{{}, 1}, {{}, 2}})}, to_layout(Layout::linear));
+  REQUIRE_FALSE(twice);
+  CHECK(twice.error().code == ErrorCode::refused);
+}
+
+TEST_CASE("coo: a dim of 0 and no entries") {
+  Converter converter;
+  for (const Words& dims : {Words{0}, Words{3, 0, 2}, Words{2, 3, 4}}) {
+    CAPTURE(dims);
+    const Bytes sparse = coo_record(DType::int16, dims, {});
+    const Bytes dense = dense_record(DType::int16, dims, {});
+    CHECK(converter.bytes_of({sparse}, to_layout(Layout::linear)) == bytes::file({dense}));
+    CHECK(converter.bytes_of({dense}, to_layout(Layout::coo)) == bytes::file({sparse}));
+  }
+}
+
+TEST_CASE("coo: what would not fit the disk is refused before a byte is written") {
+  Converter converter;
+  const std::vector<Cell> cells{{{1, 1}, 1}};
+  const auto path = converter.run(
+      {coo_record(DType::float32, {1ULL << 30, 1ULL << 30}, cells)}, to_layout(Layout::linear));
+  REQUIRE_FALSE(path);
+  CHECK(path.error().code == ErrorCode::no_space);
+  const std::string text = path.error().text();
+  CAPTURE(text);
+  CHECK(text.find("needs " + std::to_string((1ULL << 62) + 16 + 32) + " bytes") !=
+        std::string::npos);
+  const std::size_t has = text.find(" has ");
+  REQUIRE(has != std::string::npos);
+  CHECK(std::stoull(text.substr(has + 5)) > 0);
+
+  // Larger than any number of bytes.
+  const auto larger = converter.run(
+      {coo_record(DType::float32, {1ULL << 31, 1ULL << 32}, cells)}, to_layout(Layout::linear));
+  REQUIRE_FALSE(larger);
+  CHECK(larger.error().code == ErrorCode::no_space);
+  const auto padded = converter.run(
+      {coo_record(DType::int8, {~0ULL / 4, 2, 2}, {})}, to_layout(Layout::hwc8));
+  REQUIRE_FALSE(padded);
+
+  // Sparse stays sparse, however large.
+  CHECK(converter.bytes_of({coo_record(DType::float32, {1ULL << 31, 1ULL << 32}, cells)}, {}) ==
+        bytes::file({coo_record(DType::float32, {1ULL << 31, 1ULL << 32}, cells)}));
+}
+
+TEST_CASE("coo: the golden files") {
+  const std::string good = BTF_TESTDATA_DIR "/good/";
+  const ScratchDir scratch;
+  const auto converted = [&](const std::string& name, const ConvertOptions& options) {
+    const TensorFile file = bytes::open(good + name);
+    REQUIRE(btf::convert(file, scratch / "out.btf", options));
+    return read_file(scratch / "out.btf");
+  };
+  ConvertOptions tiny;
+  tiny.memory = 0;
+  CHECK(converted("coo_unsorted.btf", tiny) == read_file(good + "coo_unsorted.canonical.btf"));
+  for (const char* name : {"coo_code1", "coo_code2"})
+    CHECK(converted(name + std::string(".btf"), to_layout(Layout::linear)) ==
+          read_file(good + "coo_code2.dense.btf"));
+  CHECK(converted("coo_unsorted.btf", to_layout(Layout::linear)) ==
+        read_file(good + "coo_unsorted.dense.btf"));
+  ConvertOptions tfrt;
+  tfrt.coo_code = btf::kCooCodeTfrt;
+  CHECK(converted("coo_code2.btf", tfrt) == read_file(good + "coo_code1.btf"));
+}
