@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "kernels/cast_fast.h"
 #include "kernels/cast_reference.h"
 #include "kernels/move.h"
 
@@ -11,6 +12,7 @@ namespace {
 
 constexpr auto kRows = std::to_array<CastKernel>({
     {"move", move_applies, move_tile},
+    {"fast", cast_fast_applies, cast_fast_tile},
     {"reference", cast_reference_applies, cast_reference_tile},
 });
 

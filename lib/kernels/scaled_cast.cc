@@ -29,6 +29,7 @@ Number from_wide(bool negative, Wide value, int exponent) {
 
 Number quotient(const Number& a, const Number& b) {
   const bool negative = a.negative != b.negative;
+  if (b.kind == Number::Class::nan) return special(Number::Class::nan, negative);
   if (a.kind != Number::Class::finite) return special(a.kind, negative);
   if (b.kind == Number::Class::zero) return special(Number::Class::zero, negative);
   // Both top bits are set, so the quotient of the significands lies in (1/2, 2) and has 63 or 64
@@ -41,6 +42,7 @@ Number quotient(const Number& a, const Number& b) {
 
 Number product(const Number& a, const Number& b) {
   const bool negative = a.negative != b.negative;
+  if (b.kind == Number::Class::nan) return special(Number::Class::nan, negative);
   if (a.kind != Number::Class::finite) return special(a.kind, negative);
   if (b.kind == Number::Class::zero) return special(Number::Class::zero, negative);
   return from_wide(negative, static_cast<Wide>(a.significand) * b.significand,

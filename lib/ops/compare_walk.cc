@@ -13,6 +13,7 @@ namespace btf {
 namespace {
 
 constexpr std::uint64_t kChunk = 1024;
+constexpr std::uint64_t kCancelInterval = 1U << 20;  // entries
 
 // What both sides are widened to.
 bool use_double(const DiffSide& actual, const DiffSide& golden) {
@@ -182,7 +183,8 @@ class DenseScorer {
 // Calls visit(number, count, actual, golden) for every stored entry of either side and for the runs
 // of numbers that neither stores, ascending, until visit returns false.
 template <typename Real, typename Visit>
-Status visit_sparse(const DiffSide& actual, const DiffSide& golden, Visit&& visit) {
+Status visit_sparse(const DiffSide& actual, const DiffSide& golden, const Execution& execution,
+                    Visit&& visit) {
   BTF_ASSIGN(const auto left, actual.entries());
   BTF_ASSIGN(const auto right, golden.entries());
   const auto value = [](const DiffSide& side, std::uint64_t code) {
@@ -197,7 +199,8 @@ Status visit_sparse(const DiffSide& actual, const DiffSide& golden, Visit&& visi
   BTF_ASSIGN(std::optional<CooEntry> a, left->next());
   BTF_ASSIGN(std::optional<CooEntry> b, right->next());
   std::uint64_t next = 0;
-  for (;;) {
+  for (std::uint64_t turn = 0;; ++turn) {
+    if (turn % kCancelInterval == 0) BTF_TRY(check_cancelled(execution));
     const std::uint64_t at = std::min(a ? a->key : total, b ? b->key : total);
     if (at > next && !visit(next, at - next, no_left, no_right)) return {};
     if (at == total) return {};
@@ -272,6 +275,7 @@ Result<std::vector<std::uint64_t>> first_dense(const DiffSide& actual, const Dif
       choose_slabs(slab_side(actual, left.storage()), slab_side(golden, linear),
                    {.bytes = 1U << 20, .target_contiguous = true, .second_source = &other});
   for (std::uint64_t slab = 0; slab < grid.count(); ++slab) {
+    BTF_TRY(check_cancelled(options.execution));
     const Box box = grid.box(slab);
     const Footprint to = footprint(linear, box);
     BTF_TRY(left.load(box, to));
@@ -289,7 +293,7 @@ Result<std::vector<std::uint64_t>> first_sparse(const DiffSide& actual, const Di
                                                 const DiffOptions& options) {
   std::vector<std::uint64_t> found;
   BTF_TRY(visit_sparse<Real>(
-      actual, golden, [&](std::uint64_t at, std::uint64_t count, Real a, Real b) {
+      actual, golden, options.execution, [&](std::uint64_t at, std::uint64_t count, Real a, Real b) {
         if (accepts(a, b, options.tolerance)) return true;
         for (; count > 0 && found.size() < options.show; --count) found.push_back(at++);
         return found.size() < options.show;
@@ -302,7 +306,7 @@ Result<CompareScore> score_sparse(const DiffSide& actual, const DiffSide& golden
                                   const DiffOptions& options) {
   CompareScore score;
   BTF_TRY(visit_sparse<Real>(
-      actual, golden, [&](std::uint64_t at, std::uint64_t count, Real a, Real b) {
+      actual, golden, options.execution, [&](std::uint64_t at, std::uint64_t count, Real a, Real b) {
         compare_many(a, b, count, options.tolerance, at, score);
         return true;
       }));

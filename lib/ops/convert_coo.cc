@@ -4,12 +4,15 @@
 #include <cstring>
 #include <vector>
 
+#include "btf/value.h"
+#include "core/checked_math.h"
 #include "core/try.h"
 #include "formats/btf_wire.h"
 #include "ops/cast_slab.h"
 #include "ops/convert_tensor.h"
 #include "ops/coo.h"
 #include "ops/linear_walk.h"
+#include "ops/parallel.h"
 
 namespace btf {
 namespace {
@@ -17,6 +20,7 @@ namespace {
 using wire::kWord;
 
 constexpr std::uint64_t kBlockBytes = 256U << 10;
+constexpr std::uint64_t kCancelInterval = 1U << 20;  // entries
 
 // The elements of a dense tensor whose bits are not all zero once they are cast, as entries whose
 // codes are of the target's dtype already.
@@ -157,7 +161,8 @@ Result<Entries> open_entries(const TensorConversion& work) {
 // Collects small pieces that follow on one another into large writes.
 class Appender {
  public:
-  Appender(ByteSink& sink, std::uint64_t offset) : sink_(sink), offset_(offset) {
+  Appender(ByteSink& sink, std::uint64_t offset, const Execution& execution)
+      : sink_(sink), offset_(offset), execution_(execution) {
     bytes_.reserve(kBlockBytes);
   }
 
@@ -174,6 +179,7 @@ class Appender {
   }
 
   Status flush() {
+    BTF_TRY(check_cancelled(execution_));
     BTF_TRY(sink_.write_at(offset_, bytes_));
     offset_ += bytes_.size();
     bytes_.clear();
@@ -183,6 +189,7 @@ class Appender {
  private:
   ByteSink& sink_;
   std::uint64_t offset_;
+  const Execution& execution_;
   std::vector<std::byte> bytes_;
 };
 
@@ -227,15 +234,43 @@ Result<std::uint64_t> count_entries(const TensorConversion& work) {
   if (as_they_are) return work.record.coo->nnz;
   BTF_ASSIGN(const Entries entries, open_entries(work));
   for (std::uint64_t count = 0;; ++count) {
+    if (count % kCancelInterval == 0) BTF_TRY(check_cancelled(work.options.execution));
     BTF_ASSIGN(const std::optional<CooEntry> entry, entries.source->next());
     if (!entry) return count;
   }
 }
 
+namespace {
+
+// Elements that a COO tensor does not store are zero bits, and stay that. Where those are another
+// value in the result, that is a loss like any other.
+Result<LossAccount> absent_loss(const TensorConversion& work) {
+  const CastJob& job = work.target.job;
+  if (!work.record.coo || job.from == job.to) return LossAccount{};
+  constexpr std::uint64_t kZero = 0;
+  std::uint64_t result = 0;
+  LossAccount one;
+  cast_run(job, reinterpret_cast<const std::byte*>(&kZero), reinterpret_cast<std::byte*>(&result),
+           1, one);
+  const std::uint64_t absent = *element_count(work.target.dims) - work.record.coo->nnz;
+  if (one.changed() == 0 || absent == 0) return LossAccount{};
+  if (forbidden(job.policy, one))
+    return fail(ErrorCode::refused, "the elements that are not stored change from " +
+                                        value_text(job.from, 0) + " to " + value_text(job.to, 0) +
+                                        "; nothing was written");
+  one.elements = absent;
+  one.overflowed *= absent;
+  one.to_zero *= absent;
+  one.inexact *= absent;
+  return one;
+}
+
+}  // namespace
+
 Result<LossAccount> write_coo(const TensorConversion& work, ByteSink& sink, std::uint64_t offset,
                               std::uint64_t nnz) {
   BTF_ASSIGN(const Entries entries, open_entries(work));
-  Appender out(sink, offset);
+  Appender out(sink, offset, work.options.execution);
   BTF_TRY(out.put_word(nnz));
   BTF_TRY(out.put_word(work.target.dims.size()));
   BTF_TRY(put_indices(*entries.source, work.target.dims, nnz, out));
@@ -244,7 +279,9 @@ Result<LossAccount> write_coo(const TensorConversion& work, ByteSink& sink, std:
   BTF_TRY(put_values(*entries.source, work.target.job.to, out));
   BTF_TRY(out.flush());
   if (work.options.execution.progress) work.options.execution.progress(work.record.data_bytes);
-  return *entries.account;
+  BTF_ASSIGN(LossAccount loss, absent_loss(work));
+  loss.add(*entries.account);
+  return loss;
 }
 
 }  // namespace btf

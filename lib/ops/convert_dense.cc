@@ -75,7 +75,8 @@ Result<LossAccount> write_dense(const ElementSource& source, const CastPolicy& p
   const bool in_order = source.in_order || info(dtype).bits < 8 || !sink.random_access();
   const SlabGrid grid = choose_slabs({&source.layout, info(source.stored).buffer_bytes()},
                                      {&storage, info(dtype).buffer_bytes()},
-                                     {.target_contiguous = in_order,
+                                     {.bytes = source.slab_bytes,
+                                      .target_contiguous = in_order,
                                       .last_granule = source.last_granule});
   const std::uint64_t bytes = std::max(source.bytes, storage_bytes(storage, dtype));
   std::vector<Worker> workers(in_order ? 1 : worker_count(execution, grid.count(), bytes));

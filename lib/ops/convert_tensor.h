@@ -27,6 +27,7 @@ struct ElementSource {
   DType dtype{};       // of the elements that the readers give
   bool in_order = false;           // boxes must be contiguous and ascending in the target
   std::uint64_t last_granule = 1;  // see SlabLimits
+  std::uint64_t slab_bytes = SlabLimits{}.bytes;
   std::uint64_t bytes = 0;         // of input, for progress and threads
   bool accounted = false;          // the readers count elements and losses themselves
   // A worker's own reader; what it loses goes to the account. Both outlived by this source.

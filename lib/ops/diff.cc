@@ -103,11 +103,9 @@ class FileDiff {
   Result<bool> run(const TensorDiffSink& report) {
     const std::uint64_t left = count(actual_, options_.actual_tensors);
     const std::uint64_t right = count(golden_, options_.golden_tensors);
-    if (left == 0 && right == 0)
-      return std::unexpected(
-          Error{ErrorCode::refused, "nothing was compared: there is no tensor on either side"}
-              .in_file(actual_.path()));
+    if (left == 0 && right == 0) return nothing_compared("there is no tensor on either side");
     bool same = true;
+    std::uint64_t compared = 0;
     for (std::uint64_t i = 0; i < std::max(left, right); ++i) {
       TensorDiff diff;
       TensorInfo a;
@@ -122,15 +120,22 @@ class FileDiff {
       }
       BTF_TRY(compare_pair(a, b, diff));
       same = same && diff.result == DiffResult::same;
+      compared += diff.compared;
       if (report) report(diff);
     }
     BTF_TRY(actual_.source().check_unchanged());
     BTF_TRY(golden_.source().check_unchanged());
+    if (same && compared == 0) return nothing_compared("no tensor has an element");
     return same;
   }
 
  private:
   using Selection = std::optional<std::vector<std::uint64_t>>;
+
+  std::unexpected<Error> nothing_compared(const std::string& why) const {
+    return std::unexpected(
+        Error{ErrorCode::refused, "nothing was compared: " + why}.in_file(actual_.path()));
+  }
 
   static std::uint64_t count(const TensorFile& file, const Selection& tensors) {
     return tensors ? tensors->size() : file.tensor_count();

@@ -53,7 +53,13 @@ Result<std::vector<Element>> search_coo(const ByteSource& source, const TensorIn
     if (found == wanted.end()) continue;
     BTF_ASSIGN(const Element element, read_stream(source, tensor.coo->values_offset,
                                                   entry->position, *tensor.dtype));
-    for (const std::size_t i : found->second) elements[i] = element;
+    for (const std::size_t i : found->second) {
+      if (elements[i].offset)
+        return fail(ErrorCode::refused, "COO entry " + std::to_string(entry->position) +
+                                            " has an index that another entry has too: the "
+                                            "element has no one value");
+      elements[i] = element;
+    }
   }
 }
 

@@ -59,15 +59,20 @@ unsigned worker_count(const Execution& execution, std::uint64_t slabs, std::uint
   return static_cast<unsigned>(std::clamp<std::uint64_t>(slabs, 1, wanted));
 }
 
+Status check_cancelled(const Execution& execution) {
+  if (execution.cancel != nullptr && execution.cancel->load())
+    return fail(ErrorCode::cancelled, "interrupted");
+  return {};
+}
+
 Status for_each_slab(const Execution& execution, unsigned workers, std::uint64_t slabs,
                      const std::function<Status(unsigned, std::uint64_t)>& work) {
   SlabQueue queue(slabs);
   const auto run = [&](unsigned worker) {
     while (const auto slab = queue.take()) {
-      if (execution.cancel != nullptr && execution.cancel->load())
-        return queue.fail(*slab, Error{ErrorCode::cancelled, "interrupted"});
-      if (Status status = work(worker, *slab); !status)
-        return queue.fail(*slab, std::move(status).error());
+      Status status = check_cancelled(execution);
+      if (status) status = work(worker, *slab);
+      if (!status) return queue.fail(*slab, std::move(status).error());
     }
   };
   {

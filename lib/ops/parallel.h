@@ -13,6 +13,9 @@ namespace btf {
 // Threads for `slabs` pieces of work of `bytes` bytes in all: small work starts none.
 unsigned worker_count(const Execution& execution, std::uint64_t slabs, std::uint64_t bytes);
 
+// For loops of their own: an error once the caller has asked to stop.
+Status check_cancelled(const Execution& execution);
+
 // Calls work(worker, slab) once for every slab, ascending within a worker. One worker means the
 // calling thread and ascending order over all. Of several errors that of the lowest slab is
 // returned, so that the answer is the same for every number of workers.

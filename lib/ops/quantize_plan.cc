@@ -71,7 +71,7 @@ class Planner {
 
   Result<std::vector<double>> largest(std::optional<std::uint32_t> axis) const {
     return largest_magnitudes(work_.source, work_.record, work_.options.permute, axis,
-                              work_.options.memory);
+                              work_.options.memory, work_.options.execution);
   }
 
   Status plan_automatic() {
@@ -163,6 +163,7 @@ class Planner {
         if (!tensor || *tensor->dtype != DType::float32 || !tensor->dims.empty()) continue;
         BTF_ASSIGN(const std::vector<double> value, read_values(*tensor));
         plan_.scales.tensor_scale = static_cast<float>(value.front());
+        plan_.scales.values = value;
         plan_.consumed.push_back(tensor->index);
       }
       plan_.scales.blocks = &format;
@@ -241,6 +242,9 @@ ElementSource scale_elements(const TensorConversion& work, const QuantizePlan& p
   elements.stored = elements.dtype = record.dtype;
   // Readers of COO sources, and of what is as large as the tensor, want one worker.
   elements.in_order = true;
+  // A box of block scales stands for a box of elements that is larger by far.
+  if (record.blocks)
+    elements.slab_bytes /= plan.scales.blocks->block * info(plan.cast.from).buffer_bytes();
   elements.open = [&work, &plan,
                    &record](LossAccount& account) -> Result<std::unique_ptr<SlabReader>> {
     if (record.blocks) {

@@ -11,6 +11,7 @@
 #include "kernels/scaled_cast.h"
 #include "kernels/widen.h"
 #include "ops/linear_walk.h"
+#include "ops/parallel.h"
 
 namespace btf {
 namespace {
@@ -61,7 +62,8 @@ DType quantized_dtype(const Quantization& quantization, DType source) {
 Result<std::vector<double>> largest_magnitudes(const ByteSource& source, const TensorInfo& record,
                                                std::span<const std::uint32_t> order,
                                                std::optional<std::uint32_t> axis,
-                                               std::uint64_t memory) {
+                                               std::uint64_t memory,
+                                               const Execution& execution) {
   Dims dims = record.dims;
   for (std::size_t d = 0; d < order.size(); ++d) dims[d] = record.dims[order[d]];
   std::vector<double> largest(axis ? dims[*axis] : 1, 0.0);
@@ -71,6 +73,7 @@ Result<std::vector<double>> largest_magnitudes(const ByteSource& source, const T
   std::array<double, 1024> values;
   BTF_ASSIGN(LinearWalk walk, LinearWalk::open(source, record, order, memory));
   for (;;) {
+    BTF_TRY(check_cancelled(execution));
     BTF_ASSIGN(const std::optional<LinearSlab> slab, walk.next());
     if (!slab) return largest;
     for (std::uint64_t at = 0; at < slab->count; at += values.size()) {

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "btf/execution.h"
 #include "btf/file.h"
 #include "btf/quantize.h"
 #include "kernels/number.h"
@@ -33,7 +34,8 @@ DType quantized_dtype(const Quantization& quantization, DType source);
 Result<std::vector<double>> largest_magnitudes(const ByteSource& source, const TensorInfo& record,
                                                std::span<const std::uint32_t> order,
                                                std::optional<std::uint32_t> axis,
-                                               std::uint64_t memory);
+                                               std::uint64_t memory,
+                                               const Execution& execution);
 
 // max|x| / largest representable as float32; 1 where everything is 0.
 float symmetric_scale(double largest, DType target);

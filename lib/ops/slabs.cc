@@ -61,6 +61,10 @@ class StepChooser {
       least_ = granule_;
     else if (const auto& split = target.layout->split)
       least_[split->dim] = split->lanes;
+    if (!dims_.empty()) {
+      granule_.back() = std::lcm(granule_.back(), limits.last_granule);
+      least_.back() = std::lcm(least_.back(), limits.last_granule);
+    }
     reset();
   }
 

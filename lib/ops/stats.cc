@@ -12,6 +12,7 @@
 #include "ops/coo.h"
 #include "ops/element_access.h"
 #include "ops/linear_walk.h"
+#include "ops/parallel.h"
 
 namespace btf {
 namespace {
@@ -153,8 +154,7 @@ Result<TensorStats> dense_stats(const ByteSource& source, const TensorInfo& tens
   StatsOf<Real> stats(tensor);
   BTF_ASSIGN(LinearWalk walk, LinearWalk::open(source, tensor, {}, kSortMemory));
   for (;;) {
-    if (execution.cancel != nullptr && execution.cancel->load())
-      return fail(ErrorCode::cancelled, "interrupted");
+    BTF_TRY(check_cancelled(execution));
     BTF_ASSIGN(const std::optional<LinearSlab> slab, walk.next());
     if (!slab) return std::move(stats).result();
     stats.add(slab->codes, slab->first, slab->count);

@@ -5,10 +5,12 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
+#include <ostream>
 #include <set>
-#include <sstream>
+#include <span>
+#include <stdexcept>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "btf/element.h"

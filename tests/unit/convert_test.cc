@@ -334,6 +334,15 @@ TEST_CASE("memory: 4-bit tensors of many slabs") {
          pack(transposed(dims, codes, {1, 0}, 1))));
 }
 
+TEST_CASE("memory: 4-bit tensors whose slabs are every third element") {
+  const Dims dims{1499, 1001, 3};
+  const Bytes codes = random_nibbles(count_of(dims), 20);
+  const std::vector<std::uint32_t> order{2, 0, 1};
+  const Resolved turned = btf::permuted(linear(dims, DType::int4), order);
+  CHECK((moved(DType::int4, turned, pack(codes), linear(turned.dims, DType::int4)) ==
+         pack(transposed(dims, codes, order, 1))));
+}
+
 TEST_CASE("memory: large tensors, by any number of threads") {
   const Dims dims{1, 67, 181, 183};
   const DType dtype = DType::float32;
@@ -714,6 +723,17 @@ TEST_CASE("file: large tensors by any number of threads, in tiles") {
     CHECK((converted(dir / "in", options) == golden));
   }
   CHECK((converted_through_pipe(dir / "in", {.permute = {1, 0}}) == golden));
+}
+
+TEST_CASE("file: planes out of interleaved channels, written front to back") {
+  const ScratchDir dir;
+  const Dims dims{740, 740, 3};
+  const std::vector<std::uint32_t> order{2, 0, 1};
+  const Bytes elements = random_bytes(count_of(dims) * 8, 21);
+  write_file(dir / "in", one_record(DType::float64, Layout::linear, dims, elements));
+  CHECK((converted_through_pipe(dir / "in", {.permute = order}) ==
+         one_record(DType::float64, Layout::linear, {3, 740, 740},
+                    transposed(dims, elements, order, 8))));
 }
 
 // Planes so large that a slab is less than one block of channels: what is written front to back is

@@ -1,0 +1,106 @@
+#include "kernels/cast_fast.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "kernels/cast_reference.h"
+#include "kernels/cast_runs.h"
+
+namespace btf {
+namespace {
+
+// Rows of a transposing tile that are cast before they are scattered: their elements stand side by
+// side in the target.
+constexpr std::uint64_t kRows = 16;
+
+struct Sizes {
+  std::uint64_t source;
+  std::uint64_t target;
+};
+
+template <typename Word>
+void copy_strided(const std::byte* source, std::uint64_t source_stride, std::byte* target,
+                  std::uint64_t target_stride, std::uint64_t count) {
+  for (std::uint64_t i = 0; i < count; ++i)
+    std::memcpy(target + i * target_stride * sizeof(Word),
+                source + i * source_stride * sizeof(Word), sizeof(Word));
+}
+
+void copy_strided(std::uint64_t bytes, const std::byte* source, std::uint64_t source_stride,
+                  std::byte* target, std::uint64_t target_stride, std::uint64_t count) {
+  if (bytes == 1) return copy_strided<std::uint8_t>(source, source_stride, target, target_stride, count);
+  if (bytes == 2) return copy_strided<std::uint16_t>(source, source_stride, target, target_stride, count);
+  if (bytes == 4) return copy_strided<std::uint32_t>(source, source_stride, target, target_stride, count);
+  copy_strided<std::uint64_t>(source, source_stride, target, target_stride, count);
+}
+
+// Elements side by side on both sides.
+void cast_contiguous(CastRunFn run, const Sizes& sizes, const std::byte* source, std::byte* target,
+                     std::uint64_t count, LossAccount& account) {
+  for (std::uint64_t at = 0; at < count; at += kMostRun)
+    run(source + at * sizes.source, target + at * sizes.target,
+        std::min<std::uint64_t>(kMostRun, count - at), account);
+}
+
+// One line with strides, by way of buffers.
+void cast_strided(CastRunFn run, const Sizes& sizes, const std::byte* source,
+                  std::uint64_t source_stride, std::byte* target, std::uint64_t target_stride,
+                  std::uint64_t count, LossAccount& account) {
+  std::array<std::byte, kMostRun * 8> in;
+  std::array<std::byte, kMostRun * 8> out;
+  for (std::uint64_t at = 0; at < count; at += kMostRun) {
+    const std::uint64_t n = std::min<std::uint64_t>(kMostRun, count - at);
+    copy_strided(sizes.source, source + at * source_stride * sizes.source, source_stride,
+                 in.data(), 1, n);
+    run(in.data(), out.data(), n, account);
+    copy_strided(sizes.target, out.data(), 1, target + at * target_stride * sizes.target,
+                 target_stride, n);
+  }
+}
+
+// The source runs along the outer axis, the target along the inner one.
+void cast_transposed(CastRunFn run, const Sizes& sizes, const Tile& tile, LossAccount& account) {
+  std::array<std::byte, kRows * kMostRun * 8> rows;
+  for (std::uint64_t at1 = 0; at1 < tile.n1; at1 += kMostRun) {
+    const std::uint64_t n1 = std::min<std::uint64_t>(kMostRun, tile.n1 - at1);
+    for (std::uint64_t at0 = 0; at0 < tile.n0; at0 += kRows) {
+      const std::uint64_t n0 = std::min(kRows, tile.n0 - at0);
+      for (std::uint64_t r = 0; r < n0; ++r)
+        run(tile.source + ((at0 + r) * tile.source_stride0 + at1) * sizes.source,
+            rows.data() + r * kMostRun * sizes.target, n1, account);
+      for (std::uint64_t j = 0; j < n1; ++j)
+        copy_strided(sizes.target, rows.data() + j * sizes.target, kMostRun,
+                     tile.target + ((at1 + j) * tile.target_stride1 + at0) * sizes.target, 1, n0);
+    }
+  }
+}
+
+bool by_default(const CastPolicy& policy) {
+  return policy.rounding == Rounding::by_table &&
+         (policy.overflow == Overflow::saturate || policy.overflow == Overflow::error);
+}
+
+}  // namespace
+
+bool cast_fast_applies(const CastJob& job) {
+  return by_default(job.policy) && find_cast_run(job.from, job.to) != nullptr;
+}
+
+void cast_fast_tile(const CastJob& job, const Tile& tile, LossAccount& account) {
+  const CastRunFn run = find_cast_run(job.from, job.to);
+  const Sizes sizes{info(job.from).buffer_bytes(), info(job.to).buffer_bytes()};
+  if (tile.source_stride1 == 1 && tile.target_stride0 == 1 && tile.source_stride0 != 1)
+    return cast_transposed(run, sizes, tile, account);
+  for (std::uint64_t i = 0; i < tile.n1; ++i) {
+    const std::byte* source = tile.source + i * tile.source_stride1 * sizes.source;
+    std::byte* target = tile.target + i * tile.target_stride1 * sizes.target;
+    if (tile.source_stride0 == 1 && tile.target_stride0 == 1)
+      cast_contiguous(run, sizes, source, target, tile.n0, account);
+    else
+      cast_strided(run, sizes, source, tile.source_stride0, target, tile.target_stride0, tile.n0,
+                   account);
+  }
+}
+
+}  // namespace btf
