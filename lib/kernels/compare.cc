@@ -1,7 +1,9 @@
 #include "kernels/compare.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <type_traits>
 
 namespace btf {
 namespace {
@@ -14,21 +16,36 @@ bool all_finite(const Real* values, std::uint64_t count) {
   return sum == 0;
 }
 
-// error is not 0.
+// Of finite numbers that differ. Inf if no double is enough.
 template <typename Real>
-double relative(Real error, Real golden) {
-  if (golden == 0) return std::numeric_limits<double>::infinity();
-  return static_cast<double>(error / std::abs(golden));
+double least_atol(Real error) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const auto atol = static_cast<double>(error);
+  return static_cast<Real>(atol) < error ? std::nextafter(atol, kInf) : atol;
 }
 
-// The least rtol with error <= rtol * |golden| as accepts() computes it: the quotient, or a step
-// more where it was rounded down.
+// Likewise; no double is enough for a golden 0. It is a step or two from the quotient, and many where
+// products are subnormal. Doubles that are not negative sort as their bits do.
 template <typename Real>
-double least_rtol(Real error, Real golden) {
-  double rtol = relative(error, golden);
-  while (static_cast<Real>(rtol) * std::abs(golden) < error && std::isfinite(rtol))
-    rtol = std::nextafter(rtol, std::numeric_limits<double>::infinity());
-  return rtol;
+double least_rtol(Real actual, Real golden) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const auto enough = [&](double rtol) { return accepts(actual, golden, {.rtol = rtol}); };
+  double rtol = error_of(actual, golden).rel;
+  while (std::isfinite(rtol) && !enough(rtol)) rtol = std::nextafter(rtol, kInf);
+  if (!std::isfinite(rtol)) return kInf;
+  auto high = std::bit_cast<std::uint64_t>(rtol);
+  std::uint64_t low = 0;
+  for (std::uint64_t step = 1; step < high && low == 0; step *= 2) {
+    if (enough(std::bit_cast<double>(high - step)))
+      high -= step;
+    else
+      low = high - step;
+  }
+  while (high - low > 1) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    (enough(std::bit_cast<double>(middle)) ? high : low) = middle;
+  }
+  return std::bit_cast<double>(high);
 }
 
 void keep_worse(ScoredPair& worst, double error, std::uint64_t at) {
@@ -40,14 +57,19 @@ void score_finite(Real actual, Real golden, std::uint64_t count, const Tolerance
                   std::uint64_t at, CompareScore& score) {
   const Real error = std::abs(actual - golden);
   if (error == 0) return;
-  const double rel = relative(error, golden);
-  score.least_rtol = std::max(score.least_rtol, least_rtol(error, golden));
-  score.max_abs = std::max(score.max_abs, static_cast<double>(error));
-  score.max_rel = std::max(score.max_rel, rel);
+  if constexpr (std::is_same_v<Real, double>)
+    if (std::isinf(error))
+      return score_finite<long double>(actual, golden, count, tolerance, at, score);
+  const PairError errors = error_of(actual, golden);
+  score.least_atol = std::max(score.least_atol, least_atol(error));
+  if (!accepts(actual, golden, {.rtol = score.least_rtol}))
+    score.least_rtol = least_rtol(actual, golden);
+  score.max_abs = std::max(score.max_abs, errors.abs);
+  score.max_rel = std::max(score.max_rel, errors.rel);
   if (accepts(actual, golden, tolerance)) return;
   score.mismatched += count;
-  keep_worse(score.worst_abs, static_cast<double>(error), at);
-  keep_worse(score.worst_rel, rel, at);
+  keep_worse(score.worst_abs, errors.abs, at);
+  keep_worse(score.worst_rel, errors.rel, at);
 }
 
 template <typename Real>
@@ -82,6 +104,7 @@ void CompareScore::add(const CompareScore& other) {
   mismatched += other.mismatched;
   max_abs = std::max(max_abs, other.max_abs);
   max_rel = std::max(max_rel, other.max_rel);
+  least_atol = std::max(least_atol, other.least_atol);
   least_rtol = std::max(least_rtol, other.least_rtol);
   nan.both += other.nan.both;
   nan.actual += other.nan.actual;
@@ -98,8 +121,25 @@ bool accepts(Real actual, Real golden, const Tolerance& tolerance) {
   if (actual == golden) return true;
   if (std::isnan(actual) && std::isnan(golden)) return tolerance.equal_nan;
   if (!std::isfinite(actual) || !std::isfinite(golden)) return false;
-  return std::abs(actual - golden) <=
-         static_cast<Real>(tolerance.atol) + static_cast<Real>(tolerance.rtol) * std::abs(golden);
+  const Real error = std::abs(actual - golden);
+  const Real magnitude = std::abs(golden);
+  // An rtol of Inf allows nothing more where golden is 0.
+  const Real relative = magnitude == 0 ? 0 : static_cast<Real>(tolerance.rtol) * magnitude;
+  const Real allowed = static_cast<Real>(tolerance.atol) + relative;
+  // Two large doubles may be further apart than the largest double.
+  if constexpr (std::is_same_v<Real, double>)
+    if (std::isinf(error) || std::isinf(allowed))
+      return accepts<long double>(actual, golden, tolerance);
+  return error <= allowed;
+}
+
+template <typename Real>
+PairError error_of(Real actual, Real golden) {
+  const Real error = std::abs(actual - golden);
+  if constexpr (std::is_same_v<Real, double>)
+    if (std::isinf(error)) return error_of<long double>(actual, golden);
+  if (error == 0) return {};
+  return {static_cast<double>(error), static_cast<double>(error / std::abs(golden))};
 }
 
 template <typename Real>
@@ -134,6 +174,8 @@ template void compare_many<double>(double, double, std::uint64_t, const Toleranc
                                    CompareScore&);
 template void compare_many<long double>(long double, long double, std::uint64_t, const Tolerance&,
                                         std::uint64_t, CompareScore&);
+template PairError error_of<double>(double, double);
+template PairError error_of<long double>(long double, long double);
 template bool accepts<double>(double, double, const Tolerance&);
 template bool accepts<long double>(long double, long double, const Tolerance&);
 

@@ -20,7 +20,8 @@ struct CompareScore {
   std::uint64_t mismatched = 0;
   double max_abs = 0;  // over pairs of finite numbers
   double max_rel = 0;  // |actual - golden| / |golden|; Inf where only golden is 0
-  double least_rtol = 0;  // that alone would accept every pair of finite numbers
+  double least_atol = 0;  // that alone would accept every pair of finite numbers; Inf if none would
+  double least_rtol = 0;  // likewise
   NanCount nan;
   InfCount inf;
   // True if every mismatch is one of finite numbers, so that some tolerance would accept it.
@@ -42,6 +43,15 @@ void compare_run(const Real* actual, const Real* golden, std::uint64_t count,
 template <typename Real>
 void compare_many(Real actual, Real golden, std::uint64_t count, const Tolerance& tolerance,
                   std::uint64_t at, CompareScore& score);
+
+struct PairError {
+  double abs = 0;
+  double rel = 0;
+};
+
+// As compare_run() scores it.
+template <typename Real>
+PairError error_of(Real actual, Real golden);
 
 // Is this pair accepted?
 template <typename Real>

@@ -25,6 +25,19 @@ Number from_wide(bool negative, Wide value, int exponent) {
   return {high | (low != 0 ? 1U : 0U), exponent, negative, Number::Class::finite};
 }
 
+// |a / b| = (whole + less than 1 if there is a rest) * 2^exponent. Both top bits are set, so the
+// quotient of the significands lies in (1/2, 2) and `whole` has 64 or 65 bits.
+struct Division {
+  Wide whole = 0;
+  bool rest = false;
+  int exponent = 0;
+};
+
+Division divide(const Number& a, const Number& b) {
+  const Wide dividend = static_cast<Wide>(a.significand) << 64;
+  return {dividend / b.significand, dividend % b.significand != 0, a.exponent - b.exponent - 64};
+}
+
 }  // namespace
 
 Number quotient(const Number& a, const Number& b) {
@@ -32,12 +45,9 @@ Number quotient(const Number& a, const Number& b) {
   if (b.kind == Number::Class::nan) return special(Number::Class::nan, negative);
   if (a.kind != Number::Class::finite) return special(a.kind, negative);
   if (b.kind == Number::Class::zero) return special(Number::Class::zero, negative);
-  // Both top bits are set, so the quotient of the significands lies in (1/2, 2) and has 63 or 64
-  // bits before the rest.
-  const Wide dividend = static_cast<Wide>(a.significand) << 63;
-  const Wide whole = dividend / b.significand;
-  const bool rest = dividend % b.significand != 0;
-  return from_wide(negative, whole << 64 | (rest ? 1U : 0U), a.exponent - b.exponent);
+  const Division division = divide(a, b);
+  return from_wide(negative, division.whole << 63 | (division.rest ? 1U : 0U),
+                   division.exponent + 64);
 }
 
 Number product(const Number& a, const Number& b) {
@@ -63,39 +73,70 @@ bool is_real(const Number& x) {
   return x.kind == Number::Class::finite || x.kind == Number::Class::zero;
 }
 
-std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
-  std::int64_t sum = 0;
-  if (__builtin_add_overflow(a, b, &sum)) return a < 0 ? INT64_MIN : INT64_MAX;
-  return sum;
+__extension__ using Integer = __int128;
+
+Integer to_integer(const Number& x) {
+  if (x.kind == Number::Class::zero) return 0;
+  const Integer magnitude = x.significand >> (63 - x.exponent);
+  return x.negative ? -magnitude : magnitude;
 }
 
-Number from_integer(std::int64_t value) {
-  return number::decode<DType::int64>(static_cast<std::uint64_t>(value));
+// More than 64 bits are beyond every dtype, as Inf is.
+Number from_integer(Integer value) {
+  const bool negative = value < 0;
+  const auto magnitude = static_cast<number::Wide>(negative ? -value : value);
+  if (magnitude >> 64 != 0) return number::special(Number::Class::infinite, negative);
+  return number::normalized(negative, static_cast<std::uint64_t>(magnitude), 0);
 }
 
-// The nearest integer, with the zero point added, unless it is beyond any integer dtype anyway.
-Number shifted(const Number& x, const ScaledCast& cast) {
-  if (x.kind == Number::Class::infinite || x.exponent > 62) return x;
-  CastPolicy policy;
-  policy.rounding =
-      cast.policy.rounding == Rounding::by_table ? Rounding::nearest : cast.policy.rounding;
-  const auto integer =
-      static_cast<std::int64_t>(number::encode<DType::int64>(x, policy).code);
-  return from_integer(saturating_add(integer, cast.zero_point));
+// kept + fraction / (2 * half), kept an integer, as an integer.
+Integer rounded(number::Wide kept, number::Wide fraction, number::Wide half, bool negative,
+                Rounding rounding) {
+  bool up = false;
+  switch (rounding) {
+    case Rounding::by_table:
+    case Rounding::nearest:
+      up = fraction > half || (fraction == half && (kept & 1) != 0);
+      break;
+    case Rounding::zero:
+      break;
+    case Rounding::up:
+      up = fraction != 0 && !negative;
+      break;
+    case Rounding::down:
+      up = fraction != 0 && negative;
+      break;
+  }
+  const auto magnitude = static_cast<Integer>(kept + (up ? 1U : 0U));
+  return negative ? -magnitude : magnitude;
 }
 
-// NaN has no integer: it becomes the code of 0.
+// round(x / scale) + zero_point. All 64 bits of the quotient may count here, so quotient(), which
+// keeps its last bit for what is lost, will not do.
+Number shifted_code(const Number& x, const Number& scale, const ScaledCast& cast) {
+  // NaN has no integer: it becomes the code of 0.
+  if (x.kind == Number::Class::nan || x.kind == Number::Class::zero)
+    return from_integer(cast.zero_point);
+  if (x.kind == Number::Class::infinite) return x;
+  const number::Division division = number::divide(x, scale);
+  if (division.exponent > 0) return number::special(Number::Class::infinite, x.negative);
+  const number::Wide value = division.whole << 1 | (division.rest ? 1U : 0U);
+  // Beyond 100 places nothing is left but less than a half.
+  const int shift = std::min(1 - division.exponent, 100);
+  const number::Wide kept = value >> shift;
+  const number::Wide half = static_cast<number::Wide>(1) << (shift - 1);
+  return from_integer(
+      rounded(kept, value - (kept << shift), half, x.negative, cast.policy.rounding) +
+      cast.zero_point);
+}
+
 Number scaled_down(const Number& x, const Number& scale, const ScaledCast& cast) {
-  const Number y = number::quotient(x, scale);
-  if (info(cast.to).floating()) return y;
-  return shifted(x.kind == Number::Class::nan ? Number{} : y, cast);
+  return info(cast.to).floating() ? number::quotient(x, scale) : shifted_code(x, scale, cast);
 }
 
 Number scaled_up(const Number& code, const Number& scale, std::int64_t zero_point) {
   if (zero_point == 0 || !is_real(code)) return number::product(code, scale);
-  const auto integer = static_cast<std::int64_t>(
-      number::encode<DType::int64>(code, CastPolicy{}).code);
-  return number::product(from_integer(saturating_add(integer, -zero_point)), scale);
+  return number::product(from_integer(to_integer(code) - zero_point), scale);
 }
 
 void account_for(const Number& before, const Number& after, bool overflowed,

@@ -94,25 +94,19 @@ class DenseEntries final : public CooSource {
 // The entries of a COO tensor, cast one by one; absent elements stay absent.
 class CastEntries final : public CooSource {
  public:
-  CastEntries(std::unique_ptr<CooSource> entries, const CastJob& job, Dims dims)
-      : entries_(std::move(entries)), job_(job), dims_(std::move(dims)) {}
+  CastEntries(std::unique_ptr<CooSource> entries, const CastJob& job, Dims dims, bool prune_zeros)
+      : entries_(std::move(entries)),
+        job_(job),
+        dims_(std::move(dims)),
+        prune_zeros_(prune_zeros) {}
 
   Result<std::optional<CooEntry>> next() override {
-    BTF_ASSIGN(std::optional<CooEntry> entry, entries_->next());
-    if (!entry || job_.from == job_.to) {
-      account_.elements += entry ? 1 : 0;
-      return entry;
+    for (;;) {
+      BTF_ASSIGN(std::optional<CooEntry> entry, entries_->next());
+      if (!entry) return std::nullopt;
+      BTF_TRY(cast(*entry));
+      if (!prune_zeros_ || entry->code != 0) return entry;
     }
-    const std::uint64_t source = entry->code;
-    entry->code = 0;
-    LossAccount one;
-    cast_run(job_, reinterpret_cast<const std::byte*>(&source),
-             reinterpret_cast<std::byte*>(&entry->code), 1, one);
-    if (forbidden(job_.policy, one))
-      return refuse_element(job_, index_of(dims_, entry->key),
-                            reinterpret_cast<const std::byte*>(&source), one);
-    account_.add(one);
-    return entry;
   }
 
   Status rewind() override {
@@ -123,9 +117,27 @@ class CastEntries final : public CooSource {
   const LossAccount& account() const { return account_; }
 
  private:
+  Status cast(CooEntry& entry) {
+    if (job_.from == job_.to) {
+      ++account_.elements;
+      return {};
+    }
+    const std::uint64_t source = entry.code;
+    entry.code = 0;
+    LossAccount one;
+    cast_run(job_, reinterpret_cast<const std::byte*>(&source),
+             reinterpret_cast<std::byte*>(&entry.code), 1, one);
+    if (forbidden(job_.policy, one))
+      return refuse_element(job_, index_of(dims_, entry.key),
+                            reinterpret_cast<const std::byte*>(&source), one);
+    account_.add(one);
+    return {};
+  }
+
   std::unique_ptr<CooSource> entries_;
   CastJob job_;
   Dims dims_;
+  bool prune_zeros_;  // once they are cast
   LossAccount account_;
 };
 
@@ -152,8 +164,8 @@ Result<Entries> open_entries(const TensorConversion& work) {
              sorted_entries(work.source, work.record, std::move(key), work.options.memory));
   auto cast = std::make_unique<CastEntries>(
       canonical_entries(std::move(sorted), work.target.job.from,
-                        {work.options.duplicates, work.options.prune_zeros}),
-      work.target.job, dims);
+                        {work.options.duplicates}),
+      work.target.job, dims, work.options.prune_zeros);
   const LossAccount* account = &cast->account();
   return Entries{std::move(cast), account};
 }

@@ -63,7 +63,7 @@ ElementSource record_elements(const TensorConversion& work) {
   elements.bytes = work.record.data_bytes;
   elements.open = [work, layout = elements.layout](LossAccount&) {
     return open_slab_reader(work.source, work.record, work.options.permute, layout,
-                            {work.options.duplicates, false}, work.options.memory);
+                            {work.options.duplicates}, work.options.memory);
   };
   return elements;
 }

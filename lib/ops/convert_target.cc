@@ -48,7 +48,12 @@ Result<ConvertTarget> choose_target(const TensorInfo& source, const ConvertOptio
     if (target.sparse()) return target;
     resolved = resolve(target.layout, target.dims, target.job.to);
   }
-  if (!resolved) return std::unexpected(std::move(resolved).error());
+  if (!resolved) {
+    // Of a result, a size beyond 64 bits is no fault of the file.
+    const Error& error = resolved.error();
+    if (error.code == ErrorCode::malformed) return fail(ErrorCode::no_space, error.message);
+    return std::unexpected(error);
+  }
   target.storage = *std::move(resolved);
   target.objection = tensorrt_objection(target.layout, target.job.to);
   return target;

@@ -109,17 +109,15 @@ class CanonicalEntries final : public CooSource {
       : entries_(std::move(entries)), dtype_(dtype), rules_(rules) {}
 
   Result<std::optional<CooEntry>> next() override {
-    for (;;) {
-      if (!started_) {
-        BTF_ASSIGN(ahead_, entries_->next());
-        started_ = true;
-      }
-      if (!ahead_) return std::nullopt;
-      CooEntry entry = *ahead_;
+    if (!started_) {
       BTF_ASSIGN(ahead_, entries_->next());
-      if (ahead_ && ahead_->key == entry.key) BTF_TRY(merge(entry));
-      if (!rules_.prune_zeros || entry.code != 0) return entry;
+      started_ = true;
     }
+    if (!ahead_) return std::nullopt;
+    CooEntry entry = *ahead_;
+    BTF_ASSIGN(ahead_, entries_->next());
+    if (ahead_ && ahead_->key == entry.key) BTF_TRY(merge(entry));
+    return entry;
   }
 
   Status rewind() override {

@@ -34,7 +34,6 @@ class CooSource {
 
 struct CooRules {
   Duplicates duplicates = Duplicates::error;
-  bool prune_zeros = false;  // leave out entries whose bits are all zero
 };
 
 // The entries in the order of the file. Checks every index against the dims.

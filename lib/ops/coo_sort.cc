@@ -157,6 +157,8 @@ std::uint64_t CooSum::code() const {
   Number number;
   if (info(dtype_).floating()) {
     number = number::decode<DType::float64>(std::bit_cast<std::uint64_t>(real_));
+    // Which sign a NaN gets from an addition is up to the CPU.
+    if (number.kind == Number::Class::nan) number.negative = false;
   } else {
     const bool negative = integer_ < 0;
     const Wide magnitude = negative ? -integer_ : integer_;

@@ -21,26 +21,35 @@ std::string dims_text(const Dims& dims) {
   return text + "]";
 }
 
+template <typename Real>
+void measure(const DiffSide& actual, const DiffSide& golden, const Tolerance& tolerance,
+             Mismatch& mismatch) {
+  const auto real = [](const DiffSide& side, std::uint64_t code) {
+    Real value = 0;
+    widener<Real>(side.dtype())(reinterpret_cast<const std::byte*>(&code), 1, 1, &value);
+    return value;
+  };
+  const Real right = real(golden, mismatch.golden_code);
+  const PairError error = error_of(real(actual, mismatch.actual_code), right);
+  mismatch.abs_error = error.abs;
+  mismatch.rel_error = error.rel;
+  mismatch.allowed = tolerance.atol + tolerance.rtol * static_cast<double>(std::abs(right));
+}
+
 // Everything about one mismatch, once its place is known.
 Mismatch describe(const DiffSide& actual, const DiffSide& golden, const DiffOptions& options,
                   Dims index, const Element& a, const Element& b) {
-  const auto real = [](const DiffSide& side, std::uint64_t code) {
-    long double value = 0;
-    widener<long double>(side.dtype())(reinterpret_cast<const std::byte*>(&code), 1, 1, &value);
-    return value;
-  };
-  const long double left = real(actual, a.code);
-  const long double right = real(golden, b.code);
-  const long double error = std::abs(left - right);
-  const Tolerance& tolerance = options.tolerance;
-  return {.index = std::move(index),
-          .actual_code = a.code,
-          .golden_code = b.code,
-          .abs_error = static_cast<double>(error),
-          .rel_error = static_cast<double>(error / std::abs(right)),
-          .allowed = tolerance.atol + tolerance.rtol * static_cast<double>(std::abs(right)),
-          .actual_offset = a.offset,
-          .golden_offset = b.offset};
+  Mismatch mismatch;
+  mismatch.index = std::move(index);
+  mismatch.actual_code = a.code;
+  mismatch.golden_code = b.code;
+  mismatch.actual_offset = a.offset;
+  mismatch.golden_offset = b.offset;
+  if (fits_double(actual.dtype()) && fits_double(golden.dtype()))
+    measure<double>(actual, golden, options.tolerance, mismatch);
+  else
+    measure<long double>(actual, golden, options.tolerance, mismatch);
+  return mismatch;
 }
 
 Status fill_mismatches(const DiffSide& actual, const DiffSide& golden, const DiffOptions& options,
@@ -72,7 +81,7 @@ Status compare(const DiffSide& actual, const DiffSide& golden, const DiffOptions
   diff.max_rel = score.max_rel;
   diff.nan = score.nan;
   diff.inf = score.inf;
-  if (score.curable) diff.required_atol = score.max_abs;
+  if (score.curable && std::isfinite(score.least_atol)) diff.required_atol = score.least_atol;
   if (score.curable && std::isfinite(score.least_rtol)) diff.required_rtol = score.least_rtol;
   if (score.mismatched == 0) return {};
   diff.result = DiffResult::different;
@@ -200,6 +209,9 @@ Result<TensorDiff> diff(const TensorView& actual, const TensorView& golden,
         "shape " + dims_text(actual.layout.dims) + " against " + dims_text(golden.layout.dims);
     return diff;
   }
+  if (actual.bytes.size() < storage_bytes(actual.layout, actual.dtype) ||
+      golden.bytes.size() < storage_bytes(golden.layout, golden.dtype))
+    return fail(ErrorCode::invalid_argument, "a buffer is smaller than its layout");
   BTF_TRY(compare(*memory_side(actual), *memory_side(golden), options, diff));
   return diff;
 }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "btf/value.h"
 #include "core/try.h"
 #include "ops/coo.h"
 #include "ops/quantized_reader.h"
@@ -17,8 +19,17 @@ std::unexpected<Error> refuse(std::string message) {
 std::string name_of(DType dtype) { return std::string(info(dtype).name); }
 
 Status check_zero_point(const Quantization& wanted, DType small) {
-  if (wanted.zero_point != 0 && info(small).floating())
+  const std::int64_t zero = wanted.zero_point;
+  if (zero == 0) return {};
+  const DTypeInfo& row = info(small);
+  if (row.floating())
     return refuse("a zero point means nothing for " + name_of(small) + ": only integers have one");
+  const bool has_sign = row.kind == NumberKind::signed_integer;
+  const auto largest = static_cast<std::int64_t>(
+      std::min<std::uint64_t>(largest_code(small), std::numeric_limits<std::int64_t>::max()));
+  const std::int64_t least = has_sign ? -largest - 1 : 0;
+  if (zero < least || zero > largest)
+    return refuse("the zero point " + std::to_string(zero) + " is beyond " + name_of(small));
   return {};
 }
 
@@ -47,6 +58,7 @@ class Planner {
     } else {
       BTF_TRY(plan_given());
     }
+    if (plan_.scaling != Scaling::none) BTF_TRY(check_scaled_policy());
     return std::move(plan_);
   }
 
@@ -54,13 +66,45 @@ class Planner {
   DType from() const { return plan_.cast.from; }
   DType to() const { return plan_.cast.to; }
 
+  // A cast that cannot lose anything takes any policy; with a scale it can.
+  Status check_scaled_policy() const {
+    const CastPolicy& policy = plan_.cast.policy;
+    const DTypeInfo& target = info(to());
+    if (policy.overflow == Overflow::wrap)
+      return refuse("overflow wrap means nothing with a scale: codes are clamped");
+    if (policy.overflow == Overflow::ieee &&
+        (!target.floating() || target.fp.specials == FloatSpecials::none))
+      return refuse("overflow ieee means nothing for " + name_of(to()) +
+                    ": it has no Inf and no NaN");
+    if (target.floating() && policy.rounding != Rounding::by_table &&
+        policy.rounding != Rounding::nearest)
+      return refuse("another rounding means nothing for " + name_of(to()) +
+                    ": with a scale it is of integers only");
+    return {};
+  }
+
   Status plan_given() {
-    plan_.scaling = is_small(to()) ? Scaling::quantize : Scaling::dequantize;
-    if (!is_small(to()) && !is_small(from()))
+    const double scale = *wanted_.scale;
+    if (!(scale > 0) || !std::isfinite(scale))
+      return refuse("a scale of " + number_text(scale) + ": scales are positive numbers");
+    plan_.scales.values = {scale};
+    if (is_small(to())) {
+      plan_.scaling = Scaling::quantize;
+      return check_zero_point(wanted_, to());
+    }
+    plan_.scaling = Scaling::dequantize;
+    if (!is_small(from()))
       return refuse("a scale means nothing from " + name_of(from()) + " to " + name_of(to()) +
                     ": one of them must be an integer or a float of 8 bits or less");
-    plan_.scales.values = {*wanted_.scale};
-    return check_zero_point(wanted_, is_small(to()) ? to() : from());
+    BTF_TRY(require_large_target());
+    return check_zero_point(wanted_, from());
+  }
+
+  Status require_large_target() const {
+    const DTypeInfo& row = info(to());
+    if (row.floating() && row.bits > 8) return {};
+    return refuse("dequantising gives float16, bfloat16, float32 or float64, not " +
+                  name_of(to()));
   }
 
   Status require_small_target() const {
@@ -134,6 +178,7 @@ class Planner {
     if (!is_small(from())) return {};
     if (!work_.options.permute.empty())
       return refuse("dequantising and permuting in one go is not possible: permute afterwards");
+    BTF_TRY(require_large_target());
     BTF_TRY(check_zero_point(wanted_, from()));
     const std::optional<TensorInfo> scales = record_behind(1);
     plan_.scaling = Scaling::dequantize;
@@ -198,7 +243,7 @@ class Planner {
     for (const float value : values)
       if (!(value > 0) || !std::isfinite(value))
         return refuse("a scale in tensor " + std::to_string(record.index) + " is " +
-                      std::to_string(value) + "; scales are positive");
+                      number_text(value) + ": scales are positive numbers");
     return std::vector<double>(values.begin(), values.end());
   }
 

@@ -1,13 +1,14 @@
 #include "ops/quantized_reader.h"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 #include <functional>
+#include <span>
+#include <tuple>
 
 #include "core/checked_math.h"
 #include "core/try.h"
 #include "kernels/cast_reference.h"
-#include "kernels/widen.h"
 #include "ops/cast_slab.h"
 
 namespace btf {
@@ -87,16 +88,22 @@ Status for_each_scaled_run(const Scales& scales, const Box& box, Visit&& visit) 
   return {};
 }
 
-double largest_magnitude(DType dtype, const std::byte* codes, std::uint64_t n) {
-  double largest = 0;
-  std::array<double, 64> values;
+// Of the finite elements. Exact: a double would lift 2^63 - 1 over the next power of two.
+Number largest_magnitude(DType dtype, const std::byte* codes, std::uint64_t n) {
+  Number largest;
+  std::array<Number, 64> numbers;
   const std::uint64_t bytes = info(dtype).buffer_bytes();
-  for (std::uint64_t at = 0; at < n; at += values.size()) {
-    const std::uint64_t count = std::min<std::uint64_t>(values.size(), n - at);
-    widener<double>(dtype)(codes + at * bytes, 1, count, values.data());
-    for (std::uint64_t i = 0; i < count; ++i)
-      if (std::isfinite(values[i])) largest = std::max(largest, std::abs(values[i]));
+  for (std::uint64_t at = 0; at < n; at += numbers.size()) {
+    const std::uint64_t count = std::min<std::uint64_t>(numbers.size(), n - at);
+    decoder(dtype)(codes + at * bytes, 1, count, numbers.data());
+    for (const Number& x : std::span(numbers).first(count)) {
+      if (x.kind != Number::Class::finite) continue;
+      if (largest.kind == Number::Class::zero ||
+          std::tie(x.exponent, x.significand) > std::tie(largest.exponent, largest.significand))
+        largest = x;
+    }
   }
+  largest.negative = false;
   return largest;
 }
 
@@ -180,7 +187,7 @@ class QuantizingReader final : public ScalingReader {
  private:
   Number scale_of(const std::byte* codes, std::uint64_t n, std::uint64_t number) override {
     if (scales().blocks == nullptr) return number::from_double(scales().values[number]);
-    const double largest = largest_magnitude(cast().from, codes, n);
+    const Number largest = largest_magnitude(cast().from, codes, n);
     return block_scale(scales(), block_scale_code(*scales().blocks, cast().to, largest,
                                                   scales().tensor_scale));
   }
@@ -232,7 +239,7 @@ class BlockScaleReader final : public SlabReader {
     std::byte* out = codes_.reserve(product_of(counts));
     BTF_TRY(for_each_scaled_run(
         scales_, numbers, [&](std::uint64_t first, std::uint64_t n, std::uint64_t number) {
-          const double largest = largest_magnitude(
+          const Number largest = largest_magnitude(
               cast_.from, codes + first * info(cast_.from).buffer_bytes(), n);
           out[number] = static_cast<std::byte>(
               block_scale_code(*scales_.blocks, cast_.to, largest, scales_.tensor_scale));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "btf/value.h"
 #include "core/checked_math.h"
@@ -31,6 +32,14 @@ std::uint64_t encode_nearest(DType dtype, const Number& x) {
   LossAccount ignored;
   encoder(dtype)(&x, 1, reinterpret_cast<std::byte*>(&code), 1, CastPolicy{}, ignored);
   return code;
+}
+
+// A scale of 0 or Inf would be of no use to anyone.
+float scale_within_float(double largest, double divisor) {
+  using Limits = std::numeric_limits<float>;
+  if (largest == 0) return 1;
+  return static_cast<float>(std::clamp<double>(largest / divisor, Limits::denorm_min(),
+                                               Limits::max()));
 }
 
 // Elements of one index of `axis` that stand side by side, and how often the axis repeats.
@@ -90,28 +99,26 @@ Result<std::vector<double>> largest_magnitudes(const ByteSource& source, const T
 }
 
 float symmetric_scale(double largest, DType target) {
-  const auto scale = static_cast<float>(largest / largest_value(target));
-  return scale > 0 ? scale : 1.0F;
+  return scale_within_float(largest, largest_value(target));
 }
 
 float nvfp4_tensor_scale(double largest) {
-  const auto scale = static_cast<float>(largest / (largest_value(DType::float4_e2m1fn) *
-                                                   largest_value(DType::float8_e4m3fn)));
-  return scale > 0 ? scale : 1.0F;
+  return scale_within_float(
+      largest, largest_value(DType::float4_e2m1fn) * largest_value(DType::float8_e4m3fn));
 }
 
-std::uint64_t block_scale_code(const BlockFormatInfo& format, DType element, double largest,
+std::uint64_t block_scale_code(const BlockFormatInfo& format, DType element, const Number& largest,
                                float tensor_scale) {
   if (!format.tensor_scale) {
     // 2^(floor(log2(max)) - emax), emax being the exponent of the element's largest number.
-    if (largest == 0) return 0;
-    const int exponent = std::ilogb(largest) - std::ilogb(largest_value(element));
-    return encode_nearest(format.scale, number::from_double(std::ldexp(1.0, exponent)));
+    if (largest.kind == Number::Class::zero) return 0;
+    const int exponent = largest.exponent - std::ilogb(largest_value(element));
+    return encode_nearest(format.scale,
+                          {number::kTopBit, exponent, false, Number::Class::finite});
   }
-  const Number ratio =
-      number::quotient(number::quotient(number::from_double(largest),
-                                        number::from_double(largest_value(element))),
-                       number::from_double(tensor_scale));
+  const Number ratio = number::quotient(
+      number::quotient(largest, number::from_double(largest_value(element))),
+      number::from_double(tensor_scale));
   return encode_nearest(format.scale, ratio);
 }
 

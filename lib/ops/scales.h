@@ -37,14 +37,15 @@ Result<std::vector<double>> largest_magnitudes(const ByteSource& source, const T
                                                std::uint64_t memory,
                                                const Execution& execution);
 
-// max|x| / largest representable as float32; 1 where everything is 0.
+// max|x| / largest representable, rounded to float32 and kept within its positive numbers; 1 where
+// everything is 0.
 float symmetric_scale(double largest, DType target);
 
-// max|x| / (largest element * largest scale) as float32; 1 where everything is 0.
+// The same with max|x| / (largest element * largest scale).
 float nvfp4_tensor_scale(double largest);
 
-// The code of a block's scale for the largest magnitude in it.
-std::uint64_t block_scale_code(const BlockFormatInfo& format, DType element, double largest,
+// The code of a block's scale for the largest magnitude in it, which is zero or finite.
+std::uint64_t block_scale_code(const BlockFormatInfo& format, DType element, const Number& largest,
                                float tensor_scale);
 
 // The dims of the record of block scales.

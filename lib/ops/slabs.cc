@@ -65,6 +65,7 @@ class StepChooser {
       granule_.back() = std::lcm(granule_.back(), limits.last_granule);
       least_.back() = std::lcm(least_.back(), limits.last_granule);
     }
+    if (limits.target_contiguous && limits.last_granule > 1) fill_inside_last_dim(*target.layout);
     reset();
   }
 
@@ -85,6 +86,15 @@ class StepChooser {
   Dims step() const { return step_; }
 
  private:
+  // With more than one index of the last dim, a contiguous box has all of the dims stored inside it.
+  void fill_inside_last_dim(const Resolved& layout) {
+    for (auto axis = layout.storage.rbegin(); axis != layout.storage.rend(); ++axis) {
+      if (axis->part == AxisPart::lanes) continue;
+      if (axis->dim + 1 == dims_.size()) return;
+      least_[axis->dim] = dims_[axis->dim];
+    }
+  }
+
   bool within(std::uint64_t limit) const {
     return std::ranges::all_of(sides_, [&](const SlabSide& side) {
       const Checked bytes = step_bytes(side, step_);

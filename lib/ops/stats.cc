@@ -84,6 +84,8 @@ class StatsOf {
 
  private:
   void add_chunk(const std::byte* codes, std::uint64_t first, std::uint64_t n) {
+    // Sums are taken from the first value on: those of large integers would lose their last digits.
+    long double pivot = 0;
     long double sum = 0;
     std::uint64_t finite = 0;
     for (std::uint64_t i = 0; i < n; ++i) {
@@ -92,8 +94,9 @@ class StatsOf {
         add_special(value, first + i);
         continue;
       }
+      if (finite == 0) pivot = value;
       values_[finite++] = value;
-      sum += value;
+      sum += value - pivot;
       stats_.zeros += value == 0 ? 1 : 0;
       stats_.subnormals += value != 0 && std::abs(value) < least_normal_ ? 1 : 0;
       keep_extremes(value, codes + i * row_.buffer_bytes(), first + i);
@@ -102,9 +105,10 @@ class StatsOf {
     stats_.finite += finite;
     if (finite == 0) return;
     const auto count = static_cast<long double>(finite);
-    Moments chunk{count, sum / count, 0};
+    const long double shift = sum / count;
+    Moments chunk{count, pivot + shift, 0};
     for (std::uint64_t i = 0; i < finite; ++i) {
-      const long double deviation = static_cast<long double>(values_[i]) - chunk.mean;
+      const long double deviation = values_[i] - pivot - shift;
       chunk.squares += deviation * deviation;
     }
     moments_.add(chunk);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <optional>
 #include <stdexcept>
 
 #include <CLI/CLI.hpp>
@@ -86,12 +87,26 @@ void add_tolerance(CLI::App& app, const std::string& name, double& target,
       ->trigger_on_parse();
 }
 
+// An empty text is one, and not an option that was left out.
+void add_text(CLI::App& app, const std::string& name, std::optional<std::string>& target,
+              const std::string& type, const std::string& help) {
+  app.add_option_function<std::string>(
+         name, [&target](const std::string& text) { target = text; }, help)
+      ->type_name(type);
+}
+
 // The operands of one command, with their number checked here so that the message can say it well.
 struct Operands {
   std::vector<std::string> words;
 
   void declare(CLI::App& app, const std::string& name, const std::string& help) {
     app.add_option(name, words, help)->type_name("");
+  }
+
+  // `more` stood behind a "--" and went past the parser.
+  void append(const std::vector<std::string>& more) {
+    words.insert(words.end(), more.begin(), more.end());
+    if (std::ranges::find(words, std::string()) != words.end()) throw Wrong("an operand is empty");
   }
 
   void expect(std::initializer_list<const char*> names) const {
@@ -116,7 +131,7 @@ void setup_globals(CLI::App& app, GlobalOptions& options) {
 
 void setup_inspect(CLI::App& app, InspectOptions& options, Operands& operands) {
   operands.declare(app, "FILE", "files to look into; - is stdin");
-  app.add_option("--tensor", options.tensors, "which tensors: 0,2-5,-1")->type_name("SEL");
+  add_text(app, "--tensor", options.tensors, "SEL", "which tensors: 0,2-5,-1");
   app.add_flag("--json", options.json, "print one JSON document");
   app.add_flag("--stats", options.stats, "min, max, mean, std, NaN, Inf, zeros, subnormals");
   app.add_flag("--strides", options.strides,
@@ -124,10 +139,8 @@ void setup_inspect(CLI::App& app, InspectOptions& options, Operands& operands) {
   add_count(app, "--values", 0, UINT64_MAX,
             [&options](std::uint64_t n) { options.values = n; },
             "print the values, summarised beyond N (1000)");
-  app.add_option("--slice", options.slice, "print the values of a part: 0,:,1:3,::2")
-      ->type_name("SLICE");
-  app.add_option("--at", options.at, "one element's value, bits and place: 0,3,7,7")
-      ->type_name("INDEX");
+  add_text(app, "--slice", options.slice, "SLICE", "print the values of a part: 0,:,1:3,::2");
+  add_text(app, "--at", options.at, "INDEX", "one element's value, bits and place: 0,3,7,7");
   app.footer(
       "Examples:\n"
       "  btftool inspect model.btf\n"
@@ -136,29 +149,34 @@ void setup_inspect(CLI::App& app, InspectOptions& options, Operands& operands) {
 }
 
 struct ConvertWords {
-  std::string dtype;
-  std::string layout;
-  std::string permute;
+  std::optional<std::string> dtype;
+  std::optional<std::string> layout;
+  std::optional<std::string> permute;
   std::string dla;
-  std::string scale;
-  std::string scale_axis;
-  std::string zero_point;
+  std::optional<std::string> scale;
+  std::optional<std::string> scale_axis;
+  std::optional<std::string> zero_point;
 };
 
 // "fp16:hwc8", trtexec's way of saying both at once, is taken by either option.
-void split_pair(std::string& dtype, std::string& layout) {
-  for (std::string* word : {&dtype, &layout}) {
-    const std::size_t colon = word->find(':');
+void choose_target(const ConvertWords& words, btf::ConvertOptions& options) {
+  const auto choose = [&](auto& target, auto value) {
+    if (target && *target != value)
+      throw Wrong("'" + *words.dtype + "' and '" + *words.layout + "' contradict each other");
+    target = value;
+  };
+  for (const std::optional<std::string>& word : {words.dtype, words.layout}) {
+    const std::size_t colon = word ? word->find(':') : std::string::npos;
     if (colon == std::string::npos) continue;
-    const std::string left = word->substr(0, colon);
-    const std::string right = word->substr(colon + 1);
-    std::string& other = word == &dtype ? layout : dtype;
-    if (!other.empty() && other != (word == &dtype ? right : left))
-      throw Wrong("'" + *word + "' and '" + other + "' contradict each other");
-    dtype = left;
-    layout = right;
-    return;
+    choose(options.dtype, value_or_throw(btf::parse_dtype(word->substr(0, colon))));
+    choose(options.layout, value_or_throw(btf::parse_layout(word->substr(colon + 1))));
   }
+  const auto single = [](const std::optional<std::string>& word) {
+    return word && word->find(':') == std::string::npos;
+  };
+  if (single(words.dtype)) choose(options.dtype, value_or_throw(btf::parse_dtype(*words.dtype)));
+  if (single(words.layout))
+    choose(options.layout, value_or_throw(btf::parse_layout(*words.layout)));
 }
 
 std::int64_t parse_integer(const std::string& option, const std::string& text) {
@@ -172,30 +190,27 @@ std::int64_t parse_integer(const std::string& option, const std::string& text) {
 
 void finish_scales(const ConvertWords& words, btf::Quantization& scales) {
   scales.automatic = words.scale == "auto";
-  if (!words.scale.empty() && !scales.automatic) {
-    scales.scale = parse_tolerance("--scale", words.scale);
+  if (words.scale && !scales.automatic) {
+    scales.scale = parse_tolerance("--scale", *words.scale);
     if (*scales.scale == 0) throw Wrong("--scale takes auto or a number above 0");
   }
-  if (!words.scale_axis.empty()) {
+  if (words.scale_axis) {
     if (!scales.automatic) throw Wrong("--scale-axis goes with --scale auto");
     scales.axis =
-        static_cast<std::uint32_t>(parse_count("--scale-axis", words.scale_axis, 0, 254));
+        static_cast<std::uint32_t>(parse_count("--scale-axis", *words.scale_axis, 0, 254));
   }
-  if (!words.zero_point.empty())
-    scales.zero_point = parse_integer("--zero-point", words.zero_point);
-  const bool scaled = !words.scale.empty();
+  if (words.zero_point) scales.zero_point = parse_integer("--zero-point", *words.zero_point);
+  const bool scaled = words.scale.has_value();
   if (scaled && (scales.block || scales.dequantize))
     throw Wrong("--scale, --block-scale and --dequantize exclude each other");
-  if (!words.zero_point.empty() && (scales.block || !scales.active()))
+  if (words.zero_point && (scales.block || !scales.active()))
     throw Wrong("--zero-point goes with --scale or --dequantize");
 }
 
-void finish_convert(ConvertWords words, ConvertCommand& command) {
-  split_pair(words.dtype, words.layout);
+void finish_convert(const ConvertWords& words, ConvertCommand& command) {
   btf::ConvertOptions& options = command.convert;
-  if (!words.dtype.empty()) options.dtype = value_or_throw(btf::parse_dtype(words.dtype));
-  if (!words.layout.empty()) options.layout = value_or_throw(btf::parse_layout(words.layout));
-  if (!words.permute.empty()) options.permute = value_or_throw(parse_permute(words.permute));
+  choose_target(words, options);
+  if (words.permute) options.permute = value_or_throw(parse_permute(*words.permute));
   if (!words.dla.empty()) {
     if (options.layout != btf::Layout::dla_hwc4 && options.layout != btf::Layout::dla_linear)
       throw Wrong("--dla goes with --layout kDLA_HWC4 (or kDLA_LINEAR, where it changes nothing)");
@@ -218,13 +233,12 @@ void setup_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words,
   using btf::Rounding;
   btf::ConvertOptions& options = command.convert;
   operands.declare(app, "IN OUT", "input and output; - is stdin or stdout; OUT may be IN");
-  app.add_option("--dtype", words.dtype, "element type of the result: fp16, int8, fp8, ...")
-      ->type_name("T");
-  app.add_option("--layout", words.layout, "layout of the result: kHWC8, linear, coo, fp16:hwc8, ...")
-      ->type_name("L");
-  app.add_option("--tensor", command.tensors, "which tensors: 0,2-5,-1")->type_name("SEL");
-  app.add_option("--permute", words.permute, "order of the dims, as numpy.transpose: 0,3,1,2")
-      ->type_name("DIMS");
+  add_text(app, "--dtype", words.dtype, "T", "element type of the result: fp16, int8, fp8, ...");
+  add_text(app, "--layout", words.layout, "L",
+           "layout of the result: kHWC8, linear, coo, fp16:hwc8, ...");
+  add_text(app, "--tensor", command.tensors, "SEL", "which tensors: 0,2-5,-1");
+  add_text(app, "--permute", words.permute, "DIMS",
+           "order of the dims, as numpy.transpose: 0,3,1,2");
   add_choice<Overflow>(app, "--overflow", options.policy.overflow,
                        {{"saturate", Overflow::saturate},
                         {"ieee", Overflow::ieee},
@@ -238,11 +252,10 @@ void setup_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words,
                         {"down", Rounding::down}},
                        "rounding of float to integer and of float8_e8m0fnu");
   app.add_flag("--lossless", options.policy.lossless, "fail when any value would change");
-  app.add_option("--scale", words.scale, "quantise, or come back: q = round(x / S) + Z")
-      ->type_name("S|auto");
-  app.add_option("--scale-axis", words.scale_axis, "--scale auto: a scale for each index of dim A")
-      ->type_name("A");
-  app.add_option("--zero-point", words.zero_point, "Z of integers; 0 if not given")->type_name("Z");
+  add_text(app, "--scale", words.scale, "S|auto", "quantise, or come back: q = round(x / S) + Z");
+  add_text(app, "--scale-axis", words.scale_axis, "A",
+           "--scale auto: a scale for each index of dim A");
+  add_text(app, "--zero-point", words.zero_point, "Z", "Z of integers; 0 if not given");
   std::vector<std::pair<std::string, std::optional<btf::BlockFormat>>> formats;
   for (const btf::BlockFormatInfo& row : btf::block_formats())
     formats.emplace_back(row.name, row.format);
@@ -285,8 +298,7 @@ void setup_diff(CLI::App& app, DiffCommand& command, Operands& operands) {
   app.add_flag("--equal-nan,!--no-equal-nan", options.tolerance.equal_nan,
                "NaN equals NaN (the default)");
   app.add_flag("--strict", options.strict, "another dtype or layout is a difference too");
-  app.add_option("--tensor", command.tensors, "which tensors, of both files: 0,2-5,-1")
-      ->type_name("SEL");
+  add_text(app, "--tensor", command.tensors, "SEL", "which tensors, of both files: 0,2-5,-1");
   add_count(app, "--show", 0, 1000000, [&options](std::uint64_t n) { options.show = n; },
             "how many of the first mismatches to show (5)");
   app.add_flag("--json", command.json, "print one JSON document");
@@ -305,13 +317,17 @@ void setup_validate(CLI::App& app, ValidateOptions& options, Operands& operands)
 }
 
 // A bare --values takes a number if one follows and its default if not; an operand is never taken
-// for it.
-std::vector<std::string> prepare(int argc, char** argv) {
+// for it. What stands behind "--" is operands and goes to `operands`.
+std::vector<std::string> prepare(int argc, char** argv, std::vector<std::string>& operands) {
   std::vector<std::string> words(argv + 1, argv + argc);
+  if (const auto mark = std::ranges::find(words, "--"); mark != words.end()) {
+    operands.assign(mark + 1, words.end());
+    words.erase(mark, words.end());
+  }
   const auto number = [](const std::string& word) {
     return !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
   };
-  for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
     if (words[i] != "--values") continue;
     if (i + 1 < words.size() && number(words[i + 1])) {
       words[i] += "=" + words[i + 1];
@@ -324,14 +340,17 @@ std::vector<std::string> prepare(int argc, char** argv) {
   return words;
 }
 
-std::string describe(const CLI::ParseError& error) {
+std::string describe(const CLI::ParseError& error, const CLI::App& app) {
   const std::string text = error.what();
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
-    const std::string word = text.substr(text.rfind(": ") + 2);
-    const std::string first = word.substr(0, word.find(' '));
-    return (first.starts_with("-") ? "unrecognized option '" : "unknown command '") + first + "'";
+  const std::vector<std::string> unknown = app.remaining(true);
+  if (!unknown.empty()) {
+    const std::string& word = unknown.front();
+    return (word.starts_with("-") ? "unrecognized option '" : "unknown command '") + word + "'";
   }
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) return "missing command";
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr)
+    return text.substr(0, text.find(':')) +
+           (text.ends_with(" missing") ? " needs a value" : " is given more than once");
   return text;
 }
 
@@ -372,13 +391,15 @@ std::variant<Invocation, Information, UsageError> parse_command_line(int argc, c
     return parsed.empty() ? "" : parsed.front()->get_name();
   };
   try {
-    std::vector<std::string> words = prepare(argc, argv);
+    std::vector<std::string> behind_mark;
+    std::vector<std::string> words = prepare(argc, argv, behind_mark);
     app.parse(words);
+    operands.append(behind_mark);
     if (global.quiet && global.verbose) throw Wrong("--quiet and --verbose exclude each other");
     if (inspect_app->parsed()) {
       if (operands.words.empty()) throw Wrong("missing operand FILE");
       inspect.files = operands.words;
-      if (!inspect.slice.empty() && !inspect.values) inspect.values = 1000;
+      if (inspect.slice && !inspect.values) inspect.values = 1000;
       return Invocation{global, inspect};
     }
     if (convert_app->parsed()) {
@@ -406,7 +427,7 @@ std::variant<Invocation, Information, UsageError> parse_command_line(int argc, c
   } catch (const CLI::CallForVersion&) {
     return Information{kVersion};
   } catch (const CLI::ParseError& error) {
-    return UsageError{describe(error), command_name()};
+    return UsageError{describe(error, app), command_name()};
   } catch (const Wrong& wrong) {
     return UsageError{wrong.what(), command_name()};
   }

@@ -92,8 +92,8 @@ class Conversion {
   btf::Result<int> run() {
     const auto input = btf::TensorFile::open(command_.input);
     if (!input) return std::unexpected(input.error());
-    if (!command_.tensors.empty()) {
-      auto tensors = parse_selection(command_.tensors, input->tensor_count());
+    if (command_.tensors) {
+      auto tensors = parse_selection(*command_.tensors, input->tensor_count());
       if (!tensors) return std::unexpected(tensors.error().in_file(command_.input));
       options_.tensors = *std::move(tensors);
     }

@@ -124,12 +124,17 @@ class TextReport {
   }
 
   void worst(std::string_view label, const Mismatch& mismatch, const TensorDiff& diff) {
-    out_.line(fmt::format("  {:<16}  {} ({} relative) at {}: {} against {}, allowed {}", label,
-                          number_text(mismatch.abs_error), number_text(mismatch.rel_error),
+    out_.line(fmt::format("  {:<16}  {} ({} relative) at {}: {} against {}, allowed {}; {} and {}",
+                          label, number_text(mismatch.abs_error), number_text(mismatch.rel_error),
                           dims_text(mismatch.index),
                           btf::value_text(diff.actual->dtype, mismatch.actual_code),
                           btf::value_text(diff.golden->dtype, mismatch.golden_code),
-                          number_text(mismatch.allowed)));
+                          number_text(mismatch.allowed), byte_text(mismatch.actual_offset),
+                          byte_text(mismatch.golden_offset)));
+  }
+
+  static std::string byte_text(const std::optional<std::uint64_t>& offset) {
+    return (offset ? "byte " : "") + offset_text(offset);
   }
 
   static std::string offset_text(const std::optional<std::uint64_t>& offset) {
@@ -248,8 +253,8 @@ btf::Result<int> run_diff(const Context& context, const DiffCommand& command) {
   if (!golden) return std::unexpected(golden.error());
   btf::DiffOptions options = command.diff;
   const auto select = [&](const btf::TensorFile& file, auto& target) -> btf::Status {
-    if (command.tensors.empty()) return {};
-    auto tensors = parse_selection(command.tensors, file.tensor_count());
+    if (!command.tensors) return {};
+    auto tensors = parse_selection(*command.tensors, file.tensor_count());
     if (!tensors) return std::unexpected(tensors.error().in_file(file.path()));
     target = *std::move(tensors);
     return {};

@@ -29,7 +29,7 @@ struct Details {
 btf::Result<Details> read_details(const btf::TensorFile& file, const btf::TensorInfo& tensor,
                                   const InspectOptions& options) {
   Details details;
-  if (!options.at.empty() || options.values || options.stats) {
+  if (options.at || options.values || options.stats) {
     if (!tensor.known())
       return btf::fail(btf::ErrorCode::unsupported,
                        tensor.dtype
@@ -42,14 +42,14 @@ btf::Result<Details> read_details(const btf::TensorFile& file, const btf::Tensor
     details.stats = *std::move(stats);
   }
   if (options.values) {
-    auto slice = parse_slice(options.slice, tensor.dims);
+    auto slice = parse_slice(options.slice.value_or(""), tensor.dims);
     if (!slice) return std::unexpected(slice.error());
     auto values = ValueView::read(file, tensor, *std::move(slice), *options.values);
     if (!values) return std::unexpected(values.error());
     details.values = *std::move(values);
   }
-  if (!options.at.empty()) {
-    const auto index = parse_index(options.at, tensor.dims);
+  if (options.at) {
+    const auto index = parse_index(*options.at, tensor.dims);
     if (!index) return std::unexpected(index.error());
     const auto element = btf::read_elements(file, tensor, std::span(&*index, 1));
     if (!element) return std::unexpected(element.error());
@@ -291,11 +291,12 @@ class Inspection {
   }
 
   void inspect(const std::string& path) {
+    errors_ = {};
     const auto file = btf::TensorFile::open(path);
     if (!file) return complain(file.error());
     std::optional<std::vector<std::uint64_t>> selection;
-    if (!options_.tensors.empty()) {
-      auto parsed = parse_selection(options_.tensors, file->tensor_count());
+    if (options_.tensors) {
+      auto parsed = parse_selection(*options_.tensors, file->tensor_count());
       if (!parsed) return complain(parsed.error().in_file(path));
       selection = *std::move(parsed);
     }
@@ -319,15 +320,17 @@ class Inspection {
       return complain(status.error());
     }
     const auto details = read_details(file, *tensor, options_);
-    if (!details) {
-      const btf::Error error =
-          details.error().file.empty()
-              ? details.error().within("tensor " + std::to_string(index)).in_file(file.path())
-              : details.error();
-      if (json_) json_->broken(error, index);
-      return complain(error);
-    }
-    json_ ? json_->tensor(*tensor, *details) : text_.tensor(*tensor, *details);
+    const Details none;
+    const Details& shown = details ? *details : none;
+    json_ ? json_->tensor(*tensor, shown) : text_.tensor(*tensor, shown);
+    if (details) return;
+    const btf::Error error =
+        details.error().file.empty()
+            ? details.error().within("tensor " + std::to_string(index)).in_file(file.path())
+            : details.error();
+    // Of an unknown dtype or layout the listing has told already.
+    if (json_ && tensor->known()) json_->broken(error, index);
+    complain(error);
   }
 
   const Context& context_;

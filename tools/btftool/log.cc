@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include "output.h"
+#include "text.h"
 
 #include <unistd.h>
 
@@ -27,9 +28,13 @@ Log::Log(const GlobalOptions& options) {
 Log::~Log() = default;
 
 void Log::error(const btf::Error& error) { this->error(error.text()); }
-void Log::error(const std::string& message) { state_->logger.error("{}", message); }
-void Log::warning(const std::string& message) { state_->logger.warn("warning: {}", message); }
-void Log::note(const std::string& message) { state_->logger.info("{}", message); }
-void Log::detail(const std::string& message) { state_->logger.debug("{}", message); }
+void Log::error(const std::string& message) {
+  state_->logger.error("{}", printable(message));
+}
+void Log::warning(const std::string& message) {
+  state_->logger.warn("warning: {}", printable(message));
+}
+void Log::note(const std::string& message) { state_->logger.info("{}", printable(message)); }
+void Log::detail(const std::string& message) { state_->logger.debug("{}", printable(message)); }
 
 }  // namespace btftool

@@ -4,6 +4,9 @@
 #include <new>
 #include <variant>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "cli.h"
 #include "commands.h"
 #include "exit_code.h"
@@ -50,7 +53,16 @@ int run(const Invocation& invocation) {
   return kTrouble;
 }
 
+// A closed standard descriptor would be given to the next file that is opened, and messages would go
+// into the output file. What takes its place fails as a closed one does: it cannot be read (0) or
+// written (1, 2).
+void occupy_standard_descriptors() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(fd, F_GETFD) < 0) ::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int main(int argc, char** argv) {
+  occupy_standard_descriptors();
   // A file size limit is then an error of write(), with a message.
   std::signal(SIGXFSZ, SIG_IGN);
   const auto parsed = parse_command_line(argc, argv);

@@ -24,19 +24,19 @@ struct GlobalOptions {
 
 struct InspectOptions {
   std::vector<std::string> files;
-  std::string tensors;  // a selection; empty: all
+  std::optional<std::string> tensors;  // a selection; nothing: all
   bool json = false;
   bool stats = false;
   bool strides = false;
   std::optional<std::uint64_t> values;  // how many before they are summarised
-  std::string slice;
-  std::string at;
+  std::optional<std::string> slice;
+  std::optional<std::string> at;
 };
 
 struct ConvertCommand {
   std::string input;
   std::string output;
-  std::string tensors;
+  std::optional<std::string> tensors;
   bool json = false;
   btf::ConvertOptions convert;
 };
@@ -44,7 +44,7 @@ struct ConvertCommand {
 struct DiffCommand {
   std::string actual;
   std::string golden;
-  std::string tensors;
+  std::optional<std::string> tensors;
   bool json = false;
   btf::DiffOptions diff;
 };

@@ -1,0 +1,2 @@
+# To compare nothing is trouble.
+btftool diff "$TESTDATA/good/empty.btf" "$TESTDATA/good/empty.btf"

@@ -1,0 +1,2 @@
+# The same, to the value.
+btftool diff "$TESTDATA/good/mixed.btf" "$TESTDATA/good/mixed.btf"

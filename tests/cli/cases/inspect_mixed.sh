@@ -1,0 +1,2 @@
+# One line per tensor.
+btftool inspect "$TESTDATA/good/mixed.btf"
