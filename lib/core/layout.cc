@@ -97,6 +97,13 @@ Status check_pair(const LayoutSpec& row, std::span<const std::uint64_t> dims,
 
 }  // namespace
 
+std::string dims_text(std::span<const std::uint64_t> dims) {
+  std::string text = "[";
+  for (std::size_t d = 0; d < dims.size(); ++d)
+    text += (d == 0 ? "" : ", ") + std::to_string(dims[d]);
+  return text + "]";
+}
+
 std::span<const LayoutSpec> layouts() { return kRows; }
 
 const LayoutSpec& spec(Layout layout) {
@@ -159,7 +166,8 @@ Result<Resolved> resolve(Layout layout, std::span<const std::uint64_t> dims, DTy
   const DTypeInfo& type = info(dtype);
   BTF_TRY(check_pair(row, dims, type));
   if (!element_count(dims))
-    return malformed("size-overflow", 0, "the product of the dims does not fit 64 bits");
+    return malformed("size-overflow", 0,
+                     "the product of the dims " + dims_text(dims) + " does not fit 64 bits");
 
   Resolved resolved;
   resolved.dims.assign(dims.begin(), dims.end());
@@ -167,7 +175,8 @@ Result<Resolved> resolve(Layout layout, std::span<const std::uint64_t> dims, DTy
   BTF_TRY(apply_pitch(row, type.bits, resolved.storage));
   const Checked elements = pack(resolved.storage);
   if (!elements || !stream_bytes(elements, type.bits))
-    return malformed("size-overflow", 0, "the size in bytes does not fit 64 bits");
+    return malformed("size-overflow", 0,
+                     "the size in bytes of dims " + dims_text(dims) + " does not fit 64 bits");
   resolved.storage_elements = *elements;
 
   resolved.strides.resize(dims.size());

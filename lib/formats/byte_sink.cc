@@ -135,8 +135,7 @@ class ReplacingSink final : public ByteSink {
 
   std::string temporary_name() const {
     static unsigned counter = 0;
-    return directory_ / ("." + target_.filename().string() + ".btf-" + std::to_string(::getpid()) +
-                         "-" + std::to_string(__atomic_add_fetch(&counter, 1, __ATOMIC_RELAXED)));
+    return directory_ / (".btf-" + std::to_string(::getpid()) + "-" + std::to_string(__atomic_add_fetch(&counter, 1, __ATOMIC_RELAXED)));
   }
 
   Status give_name() {

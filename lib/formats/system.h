@@ -39,8 +39,10 @@ class Descriptor {
 // "cannot WHAT: No such file or directory", from errno.
 inline std::unexpected<Error> system_failure(std::string_view what) {
   const int number = errno;
-  const ErrorCode code =
-      number == ENOSPC || number == EDQUOT || number == EFBIG ? ErrorCode::no_space : ErrorCode::io;
+  const bool full = number == ENOSPC || number == EDQUOT || number == EFBIG;
+  const ErrorCode code = full              ? ErrorCode::no_space
+                         : number == EPIPE ? ErrorCode::closed_pipe
+                                           : ErrorCode::io;
   return fail(code, "cannot " + std::string(what) + ": " + std::strerror(number));
 }
 

@@ -72,15 +72,12 @@ bool forbidden(const CastPolicy& policy, const LossAccount& account) {
 
 std::unexpected<Error> refuse_element(const CastJob& job, std::span<const std::uint64_t> index,
                                       const std::byte* element, const LossAccount& one) {
-  std::string where = "element [";
-  for (std::size_t d = 0; d < index.size(); ++d)
-    where += (d == 0 ? "" : ", ") + std::to_string(index[d]);
   const char* what = one.overflowed != 0 ? " overflows "
                      : one.nan_lost != 0 ? " has no equal in "
                                          : " is not exact in ";
-  return fail(ErrorCode::refused, where + "] = " +
+  return fail(ErrorCode::refused, "element " + dims_text(index) + " = " +
                                       value_text(job.from, load_code(element, job.from)) + what +
-                                      std::string(info(job.to).name) + "; nothing was written");
+                                      std::string(info(job.to).name));
 }
 
 std::unexpected<Error> refuse(const CastJob& job, const Box& box, const SourceSlab& source) {
@@ -127,8 +124,8 @@ Status check_policy(DType from, DType to, const CastPolicy& policy) {
                               (policy.rounding == Rounding::nearest && floating);
   if (floating && !target.fp.power_of_two && !nearest_anyway && !is_lossless(from, to))
     return fail(ErrorCode::invalid_argument,
-                "another rounding means nothing for " + pair +
-                    ": it is of float to integer and of float8_e8m0fnu only");
+                "a rounding other than to nearest means nothing for " + pair +
+                    ": it applies to float to integer and to float8_e8m0fnu");
   return {};
 }
 

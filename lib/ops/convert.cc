@@ -178,7 +178,12 @@ class FileConversion {
                         .scale_targets = {},
                         .kept = target.kept,
                         .objection = target.objection};
-    if (target.sparse()) report.nnz = work.nnz;
+    if (target.sparse()) {
+      report.nnz = work.nnz;
+    } else if (options_.plain) {
+      report.target_layout = Layout::linear;
+      report.target_dims = target.storage->storage_shape();
+    }
     const QuantizePlan* plan = work.quantization.get();
     if (plan != nullptr && plan->scaling != Scaling::none &&
         (plan->scales.blocks == nullptr || plan->scales.blocks->tensor_scale))

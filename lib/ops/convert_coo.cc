@@ -268,8 +268,7 @@ Result<LossAccount> absent_loss(const TensorConversion& work) {
   if (one.changed() == 0 || absent == 0) return LossAccount{};
   if (forbidden(job.policy, one))
     return fail(ErrorCode::refused, "the elements that are not stored change from " +
-                                        value_text(job.from, 0) + " to " + value_text(job.to, 0) +
-                                        "; nothing was written");
+                                        value_text(job.from, 0) + " to " + value_text(job.to, 0));
   one.elements = absent;
   one.overflowed *= absent;
   one.to_zero *= absent;

@@ -132,11 +132,11 @@ class CanonicalEntries final : public CooSource {
     while (ahead_ && ahead_->key == entry.key) {
       switch (rules_.duplicates) {
         case Duplicates::error:
-          return fail(ErrorCode::refused,
-                      "COO entries " + std::to_string(entry.position) + " and " +
-                          std::to_string(ahead_->position) +
-                          " have the same index; --duplicates sum, first or last says what "
-                          "that means");
+          return std::unexpected(
+              Error{ErrorCode::refused, "COO entries " + std::to_string(entry.position) + " and " +
+                                            std::to_string(ahead_->position) +
+                                            " have the same index",
+                    {}, "coo-duplicate-index", 0});
         case Duplicates::sum:
           sum.add(ahead_->code);
           break;

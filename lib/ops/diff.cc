@@ -14,13 +14,6 @@
 namespace btf {
 namespace {
 
-std::string dims_text(const Dims& dims) {
-  std::string text = "[";
-  for (std::size_t d = 0; d < dims.size(); ++d)
-    text += (d == 0 ? "" : ", ") + std::to_string(dims[d]);
-  return text + "]";
-}
-
 template <typename Real>
 void measure(const DiffSide& actual, const DiffSide& golden, const Tolerance& tolerance,
              Mismatch& mismatch) {
@@ -92,6 +85,11 @@ DiffTensor tensor_of(const TensorInfo& record) {
   return {record.index, *record.dtype, *record.layout, record.dims};
 }
 
+std::string layout_name(Layout layout) {
+  const LayoutSpec& row = spec(layout);
+  return std::string(row.name) + (row.dla.empty() ? "" : " of " + std::string(row.dla));
+}
+
 void judge_strictly(TensorDiff& diff) {
   const DiffTensor& actual = *diff.actual;
   const DiffTensor& golden = *diff.golden;
@@ -99,8 +97,8 @@ void judge_strictly(TensorDiff& diff) {
     diff.reason = "dtype " + std::string(info(actual.dtype).name) + " against " +
                   std::string(info(golden.dtype).name);
   else if (actual.layout != golden.layout)
-    diff.reason = "layout " + std::string(spec(actual.layout).name) + " against " +
-                  std::string(spec(golden.layout).name);
+    diff.reason = "layout " + layout_name(actual.layout) + " against " +
+                  layout_name(golden.layout);
   if (!diff.reason.empty()) diff.result = DiffResult::different;
 }
 
@@ -175,13 +173,9 @@ class FileDiff {
       diff.reason = "shape " + dims_text(a.dims) + " against " + dims_text(b.dims);
       return {};
     }
-    const auto actual = file_side(actual_.source(), a, options_.memory);
-    const auto golden = file_side(golden_.source(), b, options_.memory);
-    Status status = compare(*actual, *golden, options_, diff);
-    if (!status)
-      return std::unexpected(status.error()
-                                 .within("tensor " + std::to_string(a.index))
-                                 .in_file(actual_.path() + " and " + golden_.path()));
+    const auto actual = file_side(actual_, a, options_.memory);
+    const auto golden = file_side(golden_, b, options_.memory);
+    BTF_TRY(compare(*actual, *golden, options_, diff));
     if (options_.strict) judge_strictly(diff);
     return {};
   }

@@ -7,10 +7,50 @@
 namespace btf {
 namespace {
 
+// Puts the tensor and the file into errors: with two files open it must be clear whose they are.
+struct Naming {
+  std::string file;
+  std::string tensor;
+
+  template <typename T>
+  Result<T> operator()(Result<T> result) const {
+    if (!result) return std::unexpected(result.error().within(tensor).in_file(file));
+    return result;
+  }
+};
+
+class NamingReader final : public SlabReader {
+ public:
+  NamingReader(std::unique_ptr<SlabReader> reader, Naming name)
+      : reader_(std::move(reader)), name_(std::move(name)) {}
+
+  Result<SourceSlab> read(const Box& box) override { return name_(reader_->read(box)); }
+
+ private:
+  std::unique_ptr<SlabReader> reader_;
+  Naming name_;
+};
+
+class NamingEntries final : public CooSource {
+ public:
+  NamingEntries(std::unique_ptr<CooSource> entries, Naming name)
+      : entries_(std::move(entries)), name_(std::move(name)) {}
+
+  Result<std::optional<CooEntry>> next() override { return name_(entries_->next()); }
+  Status rewind() override { return name_(entries_->rewind()); }
+
+ private:
+  std::unique_ptr<CooSource> entries_;
+  Naming name_;
+};
+
 class FileSide final : public DiffSide {
  public:
-  FileSide(const ByteSource& source, const TensorInfo& record, std::uint64_t memory)
-      : source_(source), record_(record), memory_(memory) {}
+  FileSide(const TensorFile& file, const TensorInfo& record, std::uint64_t memory)
+      : source_(file.source()),
+        record_(record),
+        memory_(memory),
+        name_{file.path(), "tensor " + std::to_string(record.index)} {}
 
   DType dtype() const override { return *record_.dtype; }
   const Dims& dims() const override { return record_.dims; }
@@ -19,27 +59,29 @@ class FileSide final : public DiffSide {
   }
 
   Result<std::unique_ptr<SlabReader>> reader(const Resolved& layout) const override {
-    return open_slab_reader(source_, record_, {}, layout, {}, memory_);
+    BTF_ASSIGN(auto reader,
+               name_(open_slab_reader(source_, record_, {}, layout, {}, memory_)));
+    return std::make_unique<NamingReader>(std::move(reader), name_);
   }
 
   Result<std::unique_ptr<CooSource>> entries() const override {
-    BTF_ASSIGN(auto sorted, sorted_entries(
-                                source_, record_,
-                                [this](std::span<const std::uint64_t> index) {
-                                  return linear_key(record_.dims, index);
-                                },
-                                memory_));
-    return canonical_entries(std::move(sorted), *record_.dtype, {});
+    const auto key = [this](std::span<const std::uint64_t> index) {
+      return linear_key(record_.dims, index);
+    };
+    BTF_ASSIGN(auto sorted, name_(sorted_entries(source_, record_, key, memory_)));
+    return std::make_unique<NamingEntries>(
+        canonical_entries(std::move(sorted), *record_.dtype, {}), name_);
   }
 
   Result<std::vector<Element>> elements(std::span<const Dims> indices) const override {
-    return elements_at(source_, record_, indices);
+    return name_(elements_at(source_, record_, indices));
   }
 
  private:
   const ByteSource& source_;
   const TensorInfo& record_;
   std::uint64_t memory_;
+  Naming name_;
 };
 
 class MemorySide final : public DiffSide {
@@ -77,9 +119,9 @@ class MemorySide final : public DiffSide {
 
 }  // namespace
 
-std::unique_ptr<DiffSide> file_side(const ByteSource& source, const TensorInfo& record,
+std::unique_ptr<DiffSide> file_side(const TensorFile& file, const TensorInfo& record,
                                     std::uint64_t memory) {
-  return std::make_unique<FileSide>(source, record, memory);
+  return std::make_unique<FileSide>(file, record, memory);
 }
 
 std::unique_ptr<DiffSide> memory_side(const TensorView& view) {

@@ -29,7 +29,8 @@ class DiffSide {
   virtual Result<std::vector<Element>> elements(std::span<const Dims> indices) const = 0;
 };
 
-std::unique_ptr<DiffSide> file_side(const ByteSource& source, const TensorInfo& record,
+// Errors name the file and the tensor.
+std::unique_ptr<DiffSide> file_side(const TensorFile& file, const TensorInfo& record,
                                     std::uint64_t memory);
 std::unique_ptr<DiffSide> memory_side(const TensorView& view);
 

@@ -60,7 +60,7 @@ class PayloadCheck {
       const std::uint64_t where = offset + at + static_cast<std::uint64_t>(odd - part.begin());
       warn("bool-byte", where,
            "a bool is stored as " + std::to_string(std::to_integer<unsigned>(*odd)) +
-               " at byte " + std::to_string(where) + "; only 0 and 1 are well-defined");
+               "; only 0 and 1 are well-defined");
       break;
     }
     return {};
@@ -85,8 +85,7 @@ class PayloadCheck {
       if (odd == copy + from.elements * bytes) continue;
       const std::uint64_t where =
           record_.data_offset + from.base * bytes + static_cast<std::uint64_t>(odd - copy);
-      warn("lane-padding-not-zero", where,
-           "padding of the layout is not zero at byte " + std::to_string(where));
+      warn("lane-padding-not-zero", where, "padding of the layout is not zero");
       break;
     }
     return {};

@@ -1,5 +1,5 @@
-// BTF files put together byte by byte, as docs/format.md words them. Checks nothing, so it can write
-// broken files too; shares no code with the library's reader and writer.
+// BTF files put together byte by byte, as docs/format.md words them. Checks nothing, so it can
+// write broken files too; shares no code with the library's reader and writer.
 #pragma once
 
 #include <cstddef>
@@ -80,9 +80,7 @@ inline Bytes pack(unsigned bits, const Words& codes) {
 }
 
 inline Bytes header(std::uint64_t rank, Code dtype, Code layout) {
-  return join({u64({rank}),
-               {std::byte{dtype.value}, std::byte{layout.value}},
-               Bytes(6)});
+  return join({u64({rank}), {std::byte{dtype.value}, std::byte{layout.value}}, Bytes(6)});
 }
 
 inline Bytes dense(Code dtype, Code layout, const Words& dims, const Bytes& data) {

@@ -1,5 +1,3 @@
-#include "btf/file.h"
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -14,6 +12,7 @@
 #include <vector>
 
 #include "btf/element.h"
+#include "btf/file.h"
 #include "btf/stats.h"
 #include "btf/validate.h"
 #include "formats/btf_reader.h"
@@ -88,8 +87,8 @@ TensorInfo tensor(const TensorFile& file, std::uint64_t index) {
   return *std::move(info);
 }
 
-const Bytes kFloats = bytes::dense(DType::float32, Layout::linear, {3},
-                                   bytes::values<float>({1, 2, 3}));
+const Bytes kFloats =
+    bytes::dense(DType::float32, Layout::linear, {3}, bytes::values<float>({1, 2, 3}));
 
 // Are these the three floats of kFloats?
 bool floats_usable(const TensorFile& file, std::uint64_t index) {
@@ -236,7 +235,8 @@ TEST_CASE("btf file: what cannot be opened") {
     CHECK(cut.error().code == ErrorCode::malformed);
     CHECK(cut.error().finding == "file-too-short");
   }
-  for (const std::uint64_t count : {1ULL, 1ULL << 32, 1ULL << 61, (1ULL << 61) - 1, 1ULL << 63, ~0ULL}) {
+  for (const std::uint64_t count :
+       {1ULL, 1ULL << 32, 1ULL << 61, (1ULL << 61) - 1, 1ULL << 63, ~0ULL}) {
     const auto lie = TensorFile::open(bytes::save(scratch, "lie.btf", bytes::u64({count})));
     REQUIRE_FALSE(lie);
     CHECK(lie.error().finding == "offset-table-too-long");
@@ -277,7 +277,8 @@ TEST_CASE("btf file: a dim of 0 hides no overflow, wherever it stands") {
       CHECK(refusal(bytes::dense(dtype, Layout::linear, dims, {})) == "size-overflow");
       CHECK(refusal(bytes::coo(dtype, dims, {}, {})) == "size-overflow");
     }
-    for (const Words& dims : {Words{0, k40}, Words{k40, 0}, Words{0}, Words{k40, 0, 1 << 20}, Words{0, 0, k40}}) {
+    for (const Words& dims :
+         {Words{0, k40}, Words{k40, 0}, Words{0}, Words{k40, 0, 1 << 20}, Words{0, 0, k40}}) {
       CAPTURE(dims);
       CHECK(refusal(bytes::dense(dtype, Layout::linear, dims, {})).empty());
       CHECK(refusal(bytes::coo(dtype, dims, {}, {})).empty());
@@ -320,7 +321,8 @@ TEST_CASE("btf file: the counts inside a COO payload") {
   CHECK(refusal(record(2, 0, 2)) == "coo-rank-mismatch");
   CHECK(refusal(record(2, 1, 3)) == "coo-count-mismatch");
   CHECK(refusal(record(2, 1, 1)) == "coo-count-mismatch");
-  for (const std::uint64_t n : {6ULL, 1ULL << 60, 1ULL << 61, (1ULL << 61) + 2, 1ULL << 63, ~0ULL}) {
+  for (const std::uint64_t n :
+       {6ULL, 1ULL << 60, 1ULL << 61, (1ULL << 61) + 2, 1ULL << 63, ~0ULL}) {
     CAPTURE(n);
     CHECK(refusal(record(n, 1, n)) == "coo-indices-past-end");
   }
@@ -338,11 +340,11 @@ TEST_CASE("btf file: the counts inside a COO payload") {
 
 TEST_CASE("btf file: unknown codes leave the other records usable") {
   const ScratchDir scratch;
-  const std::string path = bytes::save(
-      scratch, "unknown.btf",
-      bytes::file({kFloats, bytes::dense(42, Layout::linear, {2, 2}, Bytes(16)), kFloats,
-                   bytes::dense(DType::float32, 77, {4}, Bytes(16)),
-                   bytes::dense(255, 128, {1, 2, 3}, Bytes(8)), kFloats}));
+  const std::string path =
+      bytes::save(scratch, "unknown.btf",
+                  bytes::file({kFloats, bytes::dense(42, Layout::linear, {2, 2}, Bytes(16)),
+                               kFloats, bytes::dense(DType::float32, 77, {4}, Bytes(16)),
+                               bytes::dense(255, 128, {1, 2, 3}, Bytes(8)), kFloats}));
   const TensorFile file = bytes::open(path);
   for (const std::uint64_t good : {0U, 2U, 5U}) CHECK(floats_usable(file, good));
 
@@ -413,8 +415,8 @@ TEST_CASE("btf file: records that share bytes are refused, others are not") {
   const auto bytes_of = [](std::uint64_t n, const Bytes& data) {
     return bytes::dense(DType::uint8, Layout::linear, {n}, data);
   };
-  const Bytes tail = bytes_of(32, Bytes(32));            // 56 bytes
-  const Bytes middle = bytes_of(tail.size(), tail);      // 80 bytes
+  const Bytes tail = bytes_of(32, Bytes(32));        // 56 bytes
+  const Bytes middle = bytes_of(tail.size(), tail);  // 80 bytes
   const Bytes first = bytes_of(middle.size() - 32, Bytes(middle.begin(), middle.end() - 32));
   CHECK(overlapping({32, 56, 80}, {first, Bytes(32)}) == Set{0, 1, 2});
 }
@@ -517,9 +519,9 @@ TEST_CASE("btf file: one tensor of a million costs a few reads") {
 TEST_CASE("btf file: headers only, however large the data") {
   const ScratchDir scratch;
   constexpr std::uint64_t kBytes = 1ULL << 38;
-  const std::string path = bytes::save(
-      scratch, "sparse.btf",
-      bytes::file({kFloats, bytes::dense(DType::uint8, Layout::linear, {kBytes}, {})}));
+  const std::string path =
+      bytes::save(scratch, "sparse.btf",
+                  bytes::file({kFloats, bytes::dense(DType::uint8, Layout::linear, {kBytes}, {})}));
   std::filesystem::resize_file(path, std::filesystem::file_size(path) + kBytes);
   const TensorFile file = bytes::open(path);
   CHECK(tensor(file, 1).data_bytes == kBytes);
@@ -606,7 +608,8 @@ TEST_CASE("validate: findings say where") {
   reserved[12] = std::byte{1};
   Bytes padding = bytes::padded(kFloats);
   padding[39] = std::byte{1};
-  const Bytes bools = bytes::dense(DType::boolean, Layout::linear, {5}, bytes::hex("00 01 01 02 ff"));
+  const Bytes bools =
+      bytes::dense(DType::boolean, Layout::linear, {5}, bytes::hex("00 01 01 02 ff"));
   const Bytes nibble = bytes::dense(DType::uint4, Layout::linear, {3}, bytes::hex("21 13"));
   const Bytes lanes = bytes::dense(DType::int8, Layout::chw4, {3, 1, 1}, bytes::hex("01 02 03 04"));
   const Bytes twice = bytes::coo(DType::int8, {4}, {{1}, {0}, {1}}, bytes::hex("01 02 03"));
@@ -617,14 +620,13 @@ TEST_CASE("validate: findings say where") {
   const auto at = [&](std::uint64_t i) { return tensor(file, i).record_offset; };
   auto all = findings(path);
   std::ranges::sort(all, {}, &Found::offset);
-  CHECK(all == std::vector<Found>{
-                   {false, "reserved-not-zero", 0, at(0) + 10},
-                   {false, "padding-not-zero", 1, at(1) + 36},
-                   {false, "bool-byte", 2, at(2) + 24 + 3},
-                   {false, "spare-nibble-not-zero", 3, at(3) + 24 + 1},
-                   {false, "lane-padding-not-zero", 4, at(4) + 40 + 3},
-                   {false, "coo-duplicate-index", 5, at(5) + 24 + 16 + 2 * 8},
-                   {true, "coo-index-out-of-range", 6, at(6) + 32 + 16 + 3 * 8}});
+  CHECK(all == std::vector<Found>{{false, "reserved-not-zero", 0, at(0) + 10},
+                                  {false, "padding-not-zero", 1, at(1) + 36},
+                                  {false, "bool-byte", 2, at(2) + 24 + 3},
+                                  {false, "spare-nibble-not-zero", 3, at(3) + 24 + 1},
+                                  {false, "lane-padding-not-zero", 4, at(4) + 40 + 3},
+                                  {false, "coo-duplicate-index", 5, at(5) + 24 + 16 + 2 * 8},
+                                  {true, "coo-index-out-of-range", 6, at(6) + 32 + 16 + 3 * 8}});
 }
 
 TEST_CASE("validate: gaps and bytes at the end") {
@@ -636,7 +638,8 @@ TEST_CASE("validate: gaps and bytes at the end") {
   CHECK(findings(gaps) == std::vector<Found>{{false, "gap-between-records", 0, 24},
                                              {false, "gap-between-records", 1, 80},
                                              {false, "trailing-bytes", {}, 136}});
-  const std::string nothing = bytes::save(scratch, "n.btf", bytes::join({bytes::u64({0}), Bytes(1)}));
+  const std::string nothing =
+      bytes::save(scratch, "n.btf", bytes::join({bytes::u64({0}), Bytes(1)}));
   CHECK(findings(nothing) == std::vector<Found>{{false, "trailing-bytes", {}, 8}});
   // Any length from the end of the data to the end of the padding is fine.
   for (std::size_t size = kFloats.size(); size <= record.size(); ++size) {

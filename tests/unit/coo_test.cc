@@ -152,7 +152,8 @@ std::vector<Cell> random_cells(const Words& dims, std::uint64_t count, unsigned 
 std::vector<Cell> random_set(const Words& dims, std::uint64_t count, unsigned bits,
                              Random& random) {
   std::map<std::uint64_t, Cell> by_number;
-  for (Cell& cell : random_cells(dims, count, bits, random)) by_number[number(dims, cell.index)] = cell;
+  for (Cell& cell : random_cells(dims, count, bits, random))
+    by_number[number(dims, cell.index)] = cell;
   std::vector<Cell> cells;
   for (auto& [at, cell] : by_number) cells.push_back(cell);
   for (std::size_t i = cells.size(); i > 1; --i) std::swap(cells[i - 1], cells[random.below(i)]);
@@ -300,7 +301,8 @@ std::uint64_t merged(DType dtype, const Words& codes, Duplicates rule) {
     for (const std::uint64_t code : codes)
       sum += static_cast<double>(btf::test::oracle_value(dtype, code));
     if (std::isnan(sum)) sum = std::numeric_limits<double>::quiet_NaN();
-    return btf::test::oracle_cast(DType::float64, dtype, std::bit_cast<std::uint64_t>(sum), {}).code;
+    return btf::test::oracle_cast(DType::float64, dtype, std::bit_cast<std::uint64_t>(sum), {})
+        .code;
   }
   Wide sum = 0;
   for (const std::uint64_t code : codes)
@@ -319,11 +321,10 @@ std::uint64_t merged(DType dtype, const Words& codes, Duplicates rule) {
 TEST_CASE("coo: duplicates mean what they are told to") {
   Converter converter;
   Random random(4);
-  for (const DType dtype :
-       {DType::int8, DType::uint8, DType::int4, DType::uint4, DType::int32, DType::int64,
-        DType::uint64, DType::boolean, DType::float32, DType::float64, DType::float16,
-        DType::bfloat16, DType::float8_e4m3fn, DType::float8_e5m2, DType::float4_e2m1fn,
-        DType::float8_e8m0fnu}) {
+  for (const DType dtype : {DType::int8, DType::uint8, DType::int4, DType::uint4, DType::int32,
+                            DType::int64, DType::uint64, DType::boolean, DType::float32,
+                            DType::float64, DType::float16, DType::bfloat16, DType::float8_e4m3fn,
+                            DType::float8_e5m2, DType::float4_e2m1fn, DType::float8_e8m0fnu}) {
     const Words dims{6, 5};
     const auto cells = random_cells(dims, 151, btf::info(dtype).bits, random);
     for (const Duplicates rule : {Duplicates::sum, Duplicates::first, Duplicates::last}) {
@@ -535,15 +536,18 @@ TEST_CASE("coo: permuted like a dense tensor") {
 
 TEST_CASE("coo: from dense keeps every bit that is set") {
   Converter converter;
-  const Words codes{0, 0x80000000, 0x7fc00001, 0xffc00000, 0x7fa00000, 1, 0x7f800000, 0, 0x3f800000};
-  const Bytes dense =
-      bytes::dense(DType::float32, Layout::linear, {3, 3}, bytes::pack(32, codes));
+  const Words codes{0, 0x80000000, 0x7fc00001, 0xffc00000, 0x7fa00000,
+                    1, 0x7f800000, 0,          0x3f800000};
+  const Bytes dense = bytes::dense(DType::float32, Layout::linear, {3, 3}, bytes::pack(32, codes));
   const auto sparse = converter.run({dense}, to_layout(Layout::coo));
   REQUIRE(sparse);
-  CHECK(stored_cells(*sparse) ==
-        std::vector<Cell>{{{0, 1}, 0x80000000}, {{0, 2}, 0x7fc00001}, {{1, 0}, 0xffc00000},
-                          {{1, 1}, 0x7fa00000}, {{1, 2}, 1}, {{2, 0}, 0x7f800000},
-                          {{2, 2}, 0x3f800000}});
+  CHECK(stored_cells(*sparse) == std::vector<Cell>{{{0, 1}, 0x80000000},
+                                                   {{0, 2}, 0x7fc00001},
+                                                   {{1, 0}, 0xffc00000},
+                                                   {{1, 1}, 0x7fa00000},
+                                                   {{1, 2}, 1},
+                                                   {{2, 0}, 0x7f800000},
+                                                   {{2, 2}, 0x3f800000}});
   const TensorFile file = bytes::open(*sparse);
   const ScratchDir scratch;
   REQUIRE(btf::convert(file, scratch / "back.btf", to_layout(Layout::linear)));
@@ -585,8 +589,8 @@ TEST_CASE("coo: rank 0") {
   CHECK(converter.bytes_of({one, none}, to_layout(Layout::linear)) == bytes::file({dense, zero}));
   CHECK(converter.bytes_of({dense, zero}, to_layout(Layout::coo)) == bytes::file({one, none}));
   CHECK(converter.bytes_of({one, none}, {}) == bytes::file({one, none}));
-  const auto twice =
-      converter.run({coo_record(DType::float32, {}, {{{}, 1}, {{}, 2}})}, to_layout(Layout::linear));
+  const auto twice = converter.run({coo_record(DType::float32, {}, {{{}, 1}, {{}, 2}})},
+                                   to_layout(Layout::linear));
   REQUIRE_FALSE(twice);
   CHECK(twice.error().code == ErrorCode::refused);
 }
@@ -605,8 +609,8 @@ TEST_CASE("coo: a dim of 0 and no entries") {
 TEST_CASE("coo: what would not fit the disk is refused before a byte is written") {
   Converter converter;
   const std::vector<Cell> cells{{{1, 1}, 1}};
-  const auto path = converter.run(
-      {coo_record(DType::float32, {1ULL << 30, 1ULL << 30}, cells)}, to_layout(Layout::linear));
+  const auto path = converter.run({coo_record(DType::float32, {1ULL << 30, 1ULL << 30}, cells)},
+                                  to_layout(Layout::linear));
   REQUIRE_FALSE(path);
   CHECK(path.error().code == ErrorCode::no_space);
   const std::string text = path.error().text();
@@ -618,12 +622,12 @@ TEST_CASE("coo: what would not fit the disk is refused before a byte is written"
   CHECK(std::stoull(text.substr(has + 5)) > 0);
 
   // Larger than any number of bytes.
-  const auto larger = converter.run(
-      {coo_record(DType::float32, {1ULL << 31, 1ULL << 32}, cells)}, to_layout(Layout::linear));
+  const auto larger = converter.run({coo_record(DType::float32, {1ULL << 31, 1ULL << 32}, cells)},
+                                    to_layout(Layout::linear));
   REQUIRE_FALSE(larger);
   CHECK(larger.error().code == ErrorCode::no_space);
-  const auto padded = converter.run(
-      {coo_record(DType::int8, {~0ULL / 4, 2, 2}, {})}, to_layout(Layout::hwc8));
+  const auto padded =
+      converter.run({coo_record(DType::int8, {~0ULL / 4, 2, 2}, {})}, to_layout(Layout::hwc8));
   REQUIRE_FALSE(padded);
 
   // Sparse stays sparse, however large.

@@ -1,5 +1,8 @@
-// Files that were damaged in every way there is time for: whatever is done with them must return, in
-// little memory, and all operations must agree about what is usable.
+// Files that were damaged in every way there is time for: whatever is done with them must return,
+// in little memory, and all operations must agree about what is usable.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -15,9 +18,6 @@
 #include <string>
 #include <vector>
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "btf/convert.h"
 #include "btf/diff.h"
 #include "btf/element.h"
@@ -30,20 +30,30 @@ namespace {
 
 std::atomic<std::size_t> largest_request = 0;
 
-void note(std::size_t size) {
+[[maybe_unused]] void note(std::size_t size) {
   std::size_t largest = largest_request.load(std::memory_order_relaxed);
   while (size > largest &&
          !largest_request.compare_exchange_weak(largest, size, std::memory_order_relaxed)) {
   }
 }
 
-void* checked(void* memory) {
+[[maybe_unused]] void* checked(void* memory) {
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
 
 }  // namespace
 
+// Sanitizers have operators of their own and know more than these.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define BTF_SANITIZED 1
+#endif
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define BTF_SANITIZED 1
+#endif
+
+#ifndef BTF_SANITIZED
 // Of the whole test program; all other forms of new and delete call these. Where they are inlined,
 // g++ takes free() for a mistake.
 [[gnu::noinline]] void* operator new(std::size_t size) {
@@ -54,12 +64,18 @@ void* checked(void* memory) {
   note(size);
   const auto unit = static_cast<std::size_t>(alignment);
   if (size > SIZE_MAX - unit) throw std::bad_alloc();
-  return checked(std::aligned_alloc(unit, (std::max<std::size_t>(size, 1) + unit - 1) / unit * unit));
+  return checked(
+      std::aligned_alloc(unit, (std::max<std::size_t>(size, 1) + unit - 1) / unit * unit));
 }
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
+#endif
 
 namespace {
 
@@ -128,8 +144,7 @@ class Exerciser {
     } catch (const std::exception& exception) {
       wrong = exception.what();
     }
-    if (largest_request > kMostMemory)
-      wrong += " allocated " + std::to_string(largest_request);
+    if (largest_request > kMostMemory) wrong += " allocated " + std::to_string(largest_request);
     if (!wrong.empty()) {
       INFO(wrong);
       CHECK(wrong.empty());
@@ -161,7 +176,9 @@ class Exerciser {
         const auto stats = btf::stats(*file, *info);
         usable = stats || stats.error().code == ErrorCode::refused;
         if (stats && stats->elements > 0 &&
-            !btf::read_elements(*file, *info, std::vector<Words>{stats->min ? stats->min->index : Words(info->dims.size(), 0)}))
+            !btf::read_elements(
+                *file, *info,
+                std::vector<Words>{stats->min ? stats->min->index : Words(info->dims.size(), 0)}))
           return "an element cannot be read";
       }
       clean = clean && usable;
@@ -192,7 +209,8 @@ class Exerciser {
     const auto size = btf::convert(file, out, options);
     if (size && !clean) return "a broken file was converted";
     const bool duplicates = verdict.codes.contains("coo-duplicate-index");
-    if (!size && clean && !duplicates) return "a sound file was not converted: " + size.error().text();
+    if (!size && clean && !duplicates)
+      return "a sound file was not converted: " + size.error().text();
     if (!size || out != out_) return {};
     ++converted_;
     Verdict result = verdict_of(out_);
@@ -259,7 +277,8 @@ TEST_CASE("robustness: truncated anywhere") {
     // Behind the first headers an odd step meets every place in a word.
     for (std::size_t size = 0; size < sample.content.size(); size += size < 400 ? 1 : 5) {
       INFO(sample.path << " cut to " << size);
-      exerciser.run(Bytes(sample.content.begin(), sample.content.begin() + static_cast<std::ptrdiff_t>(size)));
+      exerciser.run(Bytes(sample.content.begin(),
+                          sample.content.begin() + static_cast<std::ptrdiff_t>(size)));
     }
   }
 }
@@ -271,7 +290,8 @@ TEST_CASE("robustness: any bit flipped") {
     for (Sample& sample : samples(folder)) {
       const std::size_t bits = 8 * std::min<std::size_t>(256, sample.content.size());
       // Odd files are like one another: a part of their bits will do.
-      for (std::size_t bit = 0; bit < bits; bit += sample.path.find("/odd/") == std::string::npos ? 1 : 7) {
+      for (std::size_t bit = 0; bit < bits;
+           bit += sample.path.find("/odd/") == std::string::npos ? 1 : 7) {
         INFO(sample.path << " bit " << bit);
         const auto mask = std::byte{1} << bit % 8;
         sample.content[bit / 8] ^= mask;
@@ -297,8 +317,8 @@ TEST_CASE("robustness: hostile numbers in headers") {
       std::uint64_t old = 0;
       std::memcpy(&old, &sample.content[at], 8);
       for (const std::uint64_t hostile :
-           {std::uint64_t{0}, std::uint64_t{1}, k31 - 1, k31, k31 + 1, k32 - 1, k32, k32 + 1, k63 - 1,
-            k63, k63 + 1, ~std::uint64_t{0}, size - 1, size, size + 1, old + 1, old - 1}) {
+           {std::uint64_t{0}, std::uint64_t{1}, k31 - 1, k31, k31 + 1, k32 - 1, k32, k32 + 1,
+            k63 - 1, k63, k63 + 1, ~std::uint64_t{0}, size - 1, size, size + 1, old + 1, old - 1}) {
         INFO(sample.path << " byte " << at << " is " << hostile);
         std::memcpy(&sample.content[at], &hostile, 8);
         exerciser.run(sample.content);

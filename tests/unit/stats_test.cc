@@ -221,17 +221,17 @@ TEST_CASE("stats: COO counts what it does not store") {
         indices.push_back(index_of(dims, cell->first));
         values.push_back(cell->second);
       }
-      check_equal(
-          stats_of(bytes::coo(dtype.dtype, dims, indices, bytes::pack(dtype.bits, values))),
-          naive_stats(dtype.dtype, dims, codes));
+      check_equal(stats_of(bytes::coo(dtype.dtype, dims, indices, bytes::pack(dtype.bits, values))),
+                  naive_stats(dtype.dtype, dims, codes));
     }
   }
 }
 
 TEST_CASE("stats: a huge COO costs by its entries") {
   constexpr std::uint64_t kSide = 1ULL << 31;
-  const TensorStats stats = stats_of(bytes::coo(DType::float32, {kSide, kSide}, {{kSide - 1, 7}, {5, 6}},
-                                                bytes::values<float>({4.0F, -2.0F})));
+  const TensorStats stats =
+      stats_of(bytes::coo(DType::float32, {kSide, kSide}, {{kSide - 1, 7}, {5, 6}},
+                          bytes::values<float>({4.0F, -2.0F})));
   CHECK(stats.elements == 1ULL << 62);
   CHECK(stats.finite == 1ULL << 62);
   CHECK(stats.zeros == (1ULL << 62) - 2);
@@ -276,8 +276,7 @@ TEST_CASE("stats: nothing finite") {
   CHECK_FALSE(nan.mean);
   CHECK_FALSE(nan.std);
   CHECK(nan.first_nan == Words{0, 0});
-  const TensorStats inf =
-      stats_of(linear(DType::float16, {3}, {0x7c00, 0xfc00, 0x7c00}));
+  const TensorStats inf = stats_of(linear(DType::float16, {3}, {0x7c00, 0xfc00, 0x7c00}));
   CHECK(inf.positive_inf == 2);
   CHECK(inf.negative_inf == 1);
   CHECK(inf.finite == 0);
@@ -369,8 +368,7 @@ TEST_CASE("stats: the first NaN in row-major order, wherever it is stored") {
   codes[100] = 0xfe01;
   for (const naive::Name& name : naive::names()) {
     CAPTURE(name.name);
-    const TensorStats stats =
-        stats_of(stored(name, DType::float16, dims, codes, std::byte{0x7e}));
+    const TensorStats stats = stats_of(stored(name, DType::float16, dims, codes, std::byte{0x7e}));
     CHECK(stats.nan == 2);
     CHECK(stats.first_nan == index_of(dims, 100));
   }
@@ -400,7 +398,8 @@ TEST_CASE("stats: can be stopped") {
   const auto file = bytes::open(
       bytes::save(scratch, "f.btf", bytes::file({linear(DType::int8, {3}, {1, 2, 3})})));
   const std::atomic<bool> cancel = true;
-  const auto stats = btf::stats(file, file.tensor(0).value(), {.jobs = 1, .cancel = &cancel, .progress = {}});
+  const auto stats =
+      btf::stats(file, file.tensor(0).value(), {.jobs = 1, .cancel = &cancel, .progress = {}});
   REQUIRE_FALSE(stats);
   CHECK(stats.error().code == ErrorCode::cancelled);
 }

@@ -53,7 +53,7 @@ double parse_tolerance(const std::string& option, const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value) ||
       value < 0)
-    throw Wrong(option + " takes a number that is not negative, not '" + text + "'");
+    throw Wrong(option + " takes a finite number, 0 or more, not '" + text + "'");
   return value;
 }
 
@@ -356,6 +356,23 @@ std::string describe(const CLI::ParseError& error, const CLI::App& app) {
 
 }  // namespace
 
+namespace {
+
+// The parser's own text takes operands for optional and leaves the global options out.
+std::string command_help(const CLI::App& command) {
+  std::string text = command.help("btftool");
+  for (const auto& [optional, required] :
+       {std::pair{"[IN OUT...]", "IN OUT"}, {"[ACTUAL GOLDEN...]", "ACTUAL GOLDEN"},
+        {"[FILE...]", "FILE..."}, {"IN OUT ...", "IN OUT    "},
+        {"ACTUAL GOLDEN ...", "ACTUAL GOLDEN    "}, {"{false}", "       "}}) {
+    const std::size_t at = text.find(optional);
+    if (at != std::string::npos) text.replace(at, std::string_view(optional).size(), required);
+  }
+  return text + "\nOptions of every command: -q -v -j --color --progress, see 'btftool --help'\n";
+}
+
+}  // namespace
+
 std::variant<Invocation, Information, UsageError> parse_command_line(int argc, char** argv) {
   CLI::App app("Inspects, converts, compares and validates files in the Binary Tensor Format.",
                "btftool");
@@ -423,7 +440,7 @@ std::variant<Invocation, Information, UsageError> parse_command_line(int argc, c
     return Invocation{global, validate};
   } catch (const CLI::CallForHelp&) {
     const auto parsed = app.get_subcommands();
-    return Information{parsed.empty() ? app.help() : parsed.front()->help()};
+    return Information{parsed.empty() ? app.help() : command_help(*parsed.front())};
   } catch (const CLI::CallForVersion&) {
     return Information{kVersion};
   } catch (const CLI::ParseError& error) {

@@ -37,7 +37,7 @@ std::string scale_line(const btf::TensorReport& report) {
   std::string text = fmt::format("tensor {}: {} -> {}: scale", report.source,
                                  name_of(report.source_dtype), name_of(report.target_dtype));
   for (std::size_t i = 0; i < std::min(kShown, report.scales.size()); ++i)
-    text += (i == 0 ? " " : ", ") + btf::number_text(report.scales[i]);
+    text += fmt::format("{}{:.9g}", i == 0 ? " " : ", ", report.scales[i]);
   if (report.scales.size() > kShown)
     text += fmt::format(", and {} more", report.scales.size() - kShown);
   return text;
@@ -67,21 +67,22 @@ Json describe(const btf::TensorReport& report) {
   if (report.objection) warnings.push_back(*report.objection);
   Json scales = Json::array();
   for (const double scale : report.scales) scales.push_back(json_number(scale));
-  return {{"index", json_number(report.target)},
-          {"source_index", json_number(report.source)},
-          {"source_dtype", name_of(report.source_dtype)},
-          {"dtype", name_of(report.target_dtype)},
-          {"source_layout", json_layout(report.source_layout)},
-          {"layout", json_layout(report.target_layout)},
-          {"source_shape", json_dims(report.source_dims)},
-          {"shape", json_dims(report.target_dims)},
-          {"data_bytes", json_number(report.data_bytes)},
-          {"nnz", report.nnz ? json_number(*report.nnz) : Json(nullptr)},
-          {"kept_layout", report.kept.has_value()},
-          {"scales", std::move(scales)},
-          {"scale_records", json_dims(report.scale_targets)},
-          {"loss", json_loss(report.loss)},
-          {"warnings", std::move(warnings)}};
+  Json json{{"index", json_number(report.target)},
+            {"source_index", json_number(report.source)},
+            {"source_dtype", name_of(report.source_dtype)},
+            {"dtype", name_of(report.target_dtype)}};
+  add_layout(json, "source_", report.source_layout);
+  add_layout(json, "", report.target_layout);
+  json["source_shape"] = json_dims(report.source_dims);
+  json["shape"] = json_dims(report.target_dims);
+  json["data_bytes"] = json_number(report.data_bytes);
+  json["nnz"] = report.nnz ? json_number(*report.nnz) : Json(nullptr);
+  json["kept_layout"] = report.kept.has_value();
+  json["scales"] = std::move(scales);
+  json["scale_records"] = json_dims(report.scale_targets);
+  json["loss"] = json_loss(report.loss);
+  json["warnings"] = std::move(warnings);
+  return json;
 }
 
 class Conversion {
@@ -107,7 +108,9 @@ class Conversion {
     const auto bytes = btf::convert(*input, command_.output, options_,
                                     [&](const btf::TensorReport& report) { take(report); });
     progress.clear();
-    if (!bytes) return std::unexpected(bytes.error());
+    if (!bytes) return std::unexpected(explain(bytes.error()));
+    // What was lost is told when it has been written, not before.
+    for (const std::string& note : notes_) context_.log.note(note);
     if (warnings_.held_back() > 0)
       context_.log.warning(fmt::format("and {} more", warnings_.held_back()));
     if (losses_.held_back() > 0)
@@ -124,15 +127,23 @@ class Conversion {
     return text.substr(1, text.size() - 2);
   }
 
+  btf::Error explain(btf::Error error) const {
+    if (error.finding == "coo-duplicate-index")
+      error.message += "; --duplicates sum, first or last says what that means";
+    if (error.code == btf::ErrorCode::refused && command_.output != "-")
+      error.message += "; nothing was written";
+    return error;
+  }
+
   void take(const btf::TensorReport& report) {
     const std::string tensor = "tensor " + std::to_string(report.source) + ": ";
     if (report.kept && warnings_.pass())
       context_.log.warning(tensor + "keeps its layout: " + *report.kept);
     if (report.objection && warnings_.pass()) context_.log.warning(tensor + *report.objection);
     if (!report.scales.empty() && !report.scale_targets.empty() && scales_.pass())
-      context_.log.note(scale_line(report));
+      notes_.push_back(scale_line(report));
     if (report.loss.changed() > 0 && losses_.pass())
-      context_.log.note(loss_line(report, options_.policy));
+      notes_.push_back(loss_line(report, options_.policy));
     if (!command_.json) return;
     if (tensors_.back() == '}') tensors_ += ",";
     tensors_ += dump(describe(report));
@@ -142,6 +153,7 @@ class Conversion {
   const ConvertCommand& command_;
   btf::ConvertOptions options_;
   std::string tensors_;
+  std::vector<std::string> notes_;
   Limited warnings_;
   Limited scales_;
   Limited losses_;

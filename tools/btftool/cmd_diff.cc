@@ -1,4 +1,8 @@
 // btftool diff: are two files the same, within a tolerance, and if not, where?
+#include <algorithm>
+#include <array>
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "arguments.h"
@@ -42,11 +46,11 @@ std::string tolerance_text(const btf::Tolerance& tolerance) {
 // "float32 kLINEAR [2, 3]", or both sides' where they differ.
 std::string sides_text(const TensorDiff& diff) {
   const auto side = [](const btf::DiffTensor& tensor) {
-    return fmt::format("{} {}", btf::info(tensor.dtype).name, btf::spec(tensor.layout).name);
+    return fmt::format("{} {}", btf::info(tensor.dtype).name, layout_text(tensor.layout));
   };
   std::string text = side(*diff.actual);
   if (side(*diff.golden) != text) text += " against " + side(*diff.golden);
-  return text + " " + dims_text(diff.golden->dims);
+  return text + " " + btf::dims_text(diff.golden->dims);
 }
 
 std::string pair_name(const TensorDiff& diff) {
@@ -91,8 +95,7 @@ class TextReport {
                           counted(diff.compared, "element"),
                           percent(diff.mismatched, diff.compared), sides_text(diff),
                           specials_text(diff));
-    else
-      line += diff.reason;
+    if (!diff.reason.empty()) line += (diff.mismatched > 0 ? "; " : "") + diff.reason;
     out_.line(line);
     if (diff.mismatched > 0) mismatches(diff);
   }
@@ -108,8 +111,11 @@ class TextReport {
 
  private:
   void mismatches(const TensorDiff& diff) {
-    worst("worst absolute", *diff.worst_abs, diff);
-    worst("worst relative", *diff.worst_rel, diff);
+    // Where only NaN and Inf mismatch there is no error to be the worst of.
+    if (std::isfinite(diff.worst_abs->abs_error)) {
+      worst("worst absolute", *diff.worst_abs, diff);
+      worst("worst relative", *diff.worst_rel, diff);
+    }
     if (diff.required_atol && diff.required_rtol)
       out_.line(fmt::format("  would pass with   --atol {} alone, or --rtol {} alone",
                             number_text(*diff.required_atol), number_text(*diff.required_rtol)));
@@ -117,7 +123,7 @@ class TextReport {
       out_.line(fmt::format("  would pass with   --atol {} alone, no --rtol alone",
                             number_text(*diff.required_atol)));
     else
-      out_.line("  would pass with   no tolerance: NaN or Inf stand against something else");
+      out_.line("  would pass with   no tolerance: there are mismatches of NaN or Inf");
     if (diff.first.empty()) return;
     out_.line(fmt::format("  first {} of {} mismatches:", diff.first.size(), diff.mismatched));
     table(diff);
@@ -126,7 +132,7 @@ class TextReport {
   void worst(std::string_view label, const Mismatch& mismatch, const TensorDiff& diff) {
     out_.line(fmt::format("  {:<16}  {} ({} relative) at {}: {} against {}, allowed {}; {} and {}",
                           label, number_text(mismatch.abs_error), number_text(mismatch.rel_error),
-                          dims_text(mismatch.index),
+                          btf::dims_text(mismatch.index),
                           btf::value_text(diff.actual->dtype, mismatch.actual_code),
                           btf::value_text(diff.golden->dtype, mismatch.golden_code),
                           number_text(mismatch.allowed), byte_text(mismatch.actual_offset),
@@ -142,17 +148,26 @@ class TextReport {
   }
 
   void table(const TensorDiff& diff) {
-    out_.line(fmt::format("    {:<20}  {:>14}  {:>14}  {:>12}  {:>18}  {:>10}  {:>10}", "index",
-                          "actual", "golden", "error", "codes", "at actual", "at golden"));
+    using Line = std::array<std::string, 8>;
+    std::vector<Line> lines{{"index", "actual", "golden", "error", "actual code", "golden code",
+                             "actual byte", "golden byte"}};
     for (const Mismatch& mismatch : diff.first)
-      out_.line(fmt::format(
-          "    {:<20}  {:>14}  {:>14}  {:>12}  {:>18}  {:>10}  {:>10}", dims_text(mismatch.index),
-          btf::value_text(diff.actual->dtype, mismatch.actual_code),
-          btf::value_text(diff.golden->dtype, mismatch.golden_code),
-          fmt::format("{:.6g}", mismatch.abs_error),
-          btf::code_text(diff.actual->dtype, mismatch.actual_code) + " " +
-              btf::code_text(diff.golden->dtype, mismatch.golden_code),
-          offset_text(mismatch.actual_offset), offset_text(mismatch.golden_offset)));
+      lines.push_back({btf::dims_text(mismatch.index),
+                       btf::value_text(diff.actual->dtype, mismatch.actual_code),
+                       btf::value_text(diff.golden->dtype, mismatch.golden_code),
+                       fmt::format("{:.6g}", mismatch.abs_error),
+                       btf::code_text(diff.actual->dtype, mismatch.actual_code),
+                       btf::code_text(diff.golden->dtype, mismatch.golden_code),
+                       offset_text(mismatch.actual_offset), offset_text(mismatch.golden_offset)});
+    std::array<std::size_t, 8> widths{};
+    for (const Line& line : lines)
+      for (std::size_t c = 0; c < line.size(); ++c)
+        widths[c] = std::max(widths[c], line[c].size());
+    for (const Line& line : lines) {
+      std::string text = "    " + pad_right(line[0], widths[0]);
+      for (std::size_t c = 1; c < line.size(); ++c) text += "  " + pad_left(line[c], widths[c]);
+      out_.line(text);
+    }
   }
 
   Output& out_;
@@ -188,9 +203,10 @@ class JsonReport {
 
   static Json side(const std::optional<btf::DiffTensor>& tensor) {
     if (!tensor) return nullptr;
-    return {{"dtype", btf::info(tensor->dtype).name},
-            {"layout", json_layout(tensor->layout)},
-            {"shape", json_dims(tensor->dims)}};
+    Json json{{"dtype", btf::info(tensor->dtype).name}};
+    add_layout(json, "", tensor->layout);
+    json["shape"] = json_dims(tensor->dims);
+    return json;
   }
 
   static Json optional_number(const auto& value) {

@@ -66,8 +66,7 @@ std::string dtype_name(const btf::TensorInfo& tensor) {
 
 std::string layout_name(const btf::TensorInfo& tensor) {
   if (!tensor.layout) return "unknown(" + std::to_string(tensor.layout_code) + ")";
-  const btf::LayoutSpec& row = btf::spec(*tensor.layout);
-  return std::string(row.name) + (row.dla == "xavier" ? ":xavier" : "");
+  return std::string(btf::spec(*tensor.layout).name);
 }
 
 bool is_extension(const btf::TensorInfo& tensor) {
@@ -99,10 +98,12 @@ class TextReport {
   void tensor(const btf::TensorInfo& tensor, const Details& details) {
     std::string line =
         fmt::format("{:>{}}  {:<14}  {:<12}  {:<22}  {:>12}  {:>12}", tensor.index, width_,
-                    dtype_name(tensor), layout_name(tensor), dims_text(tensor.dims),
+                    dtype_name(tensor), layout_name(tensor), btf::dims_text(tensor.dims),
                     tensor.known() ? std::to_string(tensor.data_bytes) : "?",
                     tensor.record_offset);
     if (tensor.coo) line += fmt::format("  nnz {}", tensor.coo->nnz);
+    if (tensor.layout && !btf::spec(*tensor.layout).dla.empty())
+      line += "  " + std::string(btf::spec(*tensor.layout).dla);
     if (is_extension(tensor)) line += "  extension";
     out_.line(line);
     if (options_.strides) strides(tensor);
@@ -111,20 +112,21 @@ class TextReport {
     if (details.values) values(details.values->text());
   }
 
-  void end() {}
-
  private:
   void detail(std::string_view label, const std::string& text) {
     out_.line(fmt::format("{:>{}}  {:<10} {}", "", width_, label, text));
   }
 
   void strides(const btf::TensorInfo& tensor) {
+    if (!tensor.known()) return detail("strides", "none: the dtype or the layout is unknown");
     if (!tensor.storage) return detail("strides", "none: the tensor is not dense");
     const btf::Resolved& storage = *tensor.storage;
-    detail("stored as", dims_text(storage.storage_shape()));
-    detail("strides", dims_text(storage.strides) + " elements, outermost first (DLPack)");
+    detail("stored as", btf::dims_text(storage.storage_shape()));
+    detail("strides", btf::dims_text(storage.strides) + " elements, outermost first" +
+                          (storage.split ? ", the vectorised dim from block to block"
+                                         : " (DLPack)"));
     if (btf::info(*tensor.dtype).bits >= 8)
-      detail("", dims_text(byte_strides(tensor)) + " bytes, innermost first (NvMedia)");
+      detail("", btf::dims_text(byte_strides(tensor)) + " bytes, innermost first (NvMedia)");
     detail("", storage.vectorized_dim < 0
                    ? "not vectorised (TensorRT)"
                    : fmt::format("vectorised dim {}, {} components per element (TensorRT)",
@@ -133,7 +135,7 @@ class TextReport {
 
   void stats(const btf::TensorStats& stats, btf::DType dtype) {
     const auto extreme = [&](const std::optional<btf::Extreme>& e) {
-      return e ? btf::value_text(dtype, e->code) + " at " + dims_text(e->index) : "none";
+      return e ? btf::value_text(dtype, e->code) + " at " + btf::dims_text(e->index) : "none";
     };
     const auto number = [](const std::optional<double>& x) {
       return x ? btf::number_text(*x) : "none";
@@ -145,7 +147,7 @@ class TextReport {
     detail("counts", fmt::format("{} elements, {} finite, {} zero, {} subnormal", stats.elements,
                                  stats.finite, stats.zeros, stats.subnormals));
     std::string nan = std::to_string(stats.nan);
-    if (stats.first_nan) nan += ", the first at " + dims_text(*stats.first_nan);
+    if (stats.first_nan) nan += ", the first at " + btf::dims_text(*stats.first_nan);
     detail("NaN", nan);
     detail("Inf", fmt::format("{} +Inf, {} -Inf", stats.positive_inf, stats.negative_inf));
   }
@@ -158,7 +160,7 @@ class TextReport {
                           btf::info(*tensor.dtype).bits >= 8 ? ""
                           : element.high_nibble              ? ", high nibble"
                                                              : ", low nibble");
-    detail("at " + dims_text(*details.at),
+    detail("at " + btf::dims_text(*details.at),
            btf::value_text(*tensor.dtype, element.code) + "  " +
                btf::code_text(*tensor.dtype, element.code) + "  " + where);
   }
@@ -197,12 +199,25 @@ class JsonReport {
     findings_ = Json::array();
   }
 
+  // A file that could not be opened.
+  void unreadable(const std::string& path, const btf::Error& error) {
+    out_.text(first_file_ ? "" : ",");
+    first_file_ = false;
+    out_.text(dump({{"path", path},
+                    {"error", error.message},
+                    {"tensors", Json::array()},
+                    {"findings", error.finding.empty()
+                                     ? Json::array()
+                                     : Json::array({json_finding(error, std::nullopt)})}}));
+  }
+
   void tensor(const btf::TensorInfo& tensor, const Details& details) {
     out_.text(first_tensor_ ? "" : ",");
     first_tensor_ = false;
     out_.text(dump(describe(tensor, details)));
-    if (!tensor.dtype) unknown(tensor, "unknown-dtype", "dtype", tensor.dtype_code);
-    if (!tensor.layout) unknown(tensor, "unknown-layout", "layout", tensor.layout_code);
+    // Byte 8 of a record is its dtype, byte 9 its layout.
+    if (!tensor.dtype) unknown(tensor, 8, "unknown-dtype", "dtype", tensor.dtype_code);
+    if (!tensor.layout) unknown(tensor, 9, "unknown-layout", "layout", tensor.layout_code);
   }
 
   void broken(const btf::Error& error, std::uint64_t tensor) {
@@ -214,10 +229,10 @@ class JsonReport {
   void close() { out_.line("]}"); }
 
  private:
-  void unknown(const btf::TensorInfo& tensor, std::string_view code, const std::string& what,
-               std::uint8_t number) {
+  void unknown(const btf::TensorInfo& tensor, std::uint64_t at, std::string_view code,
+               const std::string& what, std::uint8_t number) {
     findings_.push_back(json_finding(
-        btf::Finding{btf::Severity::error, code, tensor.index, tensor.record_offset,
+        btf::Finding{btf::Severity::error, code, tensor.index, tensor.record_offset + at,
                      "unknown " + what + " code " + std::to_string(number)}));
   }
 
@@ -226,7 +241,7 @@ class JsonReport {
               {"name", tensor.name.empty() ? Json(nullptr) : Json(tensor.name)},
               {"dtype", tensor.dtype ? Json(btf::info(*tensor.dtype).name) : Json("unknown")},
               {"dtype_code", tensor.dtype_code},
-              {"layout", tensor.layout ? json_layout(*tensor.layout) : Json("unknown")},
+              {"layout", "unknown"},
               {"layout_code", tensor.layout_code},
               {"shape", json_dims(tensor.dims)},
               {"storage_shape", nullptr},
@@ -236,8 +251,7 @@ class JsonReport {
               {"data_bytes", tensor.known() ? json_number(tensor.data_bytes) : Json(nullptr)},
               {"nnz", tensor.coo ? json_number(tensor.coo->nnz) : Json(nullptr)},
               {"extension", is_extension(tensor)}};
-    if (tensor.layout && !btf::spec(*tensor.layout).dla.empty())
-      json["dla"] = btf::spec(*tensor.layout).dla;
+    if (tensor.layout) add_layout(json, "", *tensor.layout);
     if (tensor.storage) {
       json["storage_shape"] = json_dims(tensor.storage->storage_shape());
       json["strides"] = json_dims(tensor.storage->strides);
@@ -260,7 +274,10 @@ class JsonReport {
               {"value", json_value(*tensor.dtype, element.code)},
               {"code", btf::code_text(*tensor.dtype, element.code)},
               {"offset", element.offset ? json_number(*element.offset) : Json(nullptr)}};
-    if (btf::info(*tensor.dtype).bits < 8) json["nibble"] = element.high_nibble ? "high" : "low";
+    if (btf::info(*tensor.dtype).bits < 8)
+      json["nibble"] = !element.offset        ? Json(nullptr)
+                       : element.high_nibble ? Json("high")
+                                             : Json("low");
     return json;
   }
 
@@ -290,14 +307,19 @@ class Inspection {
     trouble_ = true;
   }
 
+  void give_up(const std::string& path, const btf::Error& error) {
+    if (json_) json_->unreadable(path, error);
+    complain(error);
+  }
+
   void inspect(const std::string& path) {
     errors_ = {};
     const auto file = btf::TensorFile::open(path);
-    if (!file) return complain(file.error());
+    if (!file) return give_up(path, file.error());
     std::optional<std::vector<std::uint64_t>> selection;
     if (options_.tensors) {
       auto parsed = parse_selection(*options_.tensors, file->tensor_count());
-      if (!parsed) return complain(parsed.error().in_file(path));
+      if (!parsed) return give_up(path, parsed.error().in_file(path));
       selection = *std::move(parsed);
     }
     json_ ? json_->begin(*file) : text_.begin(*file);
@@ -328,8 +350,8 @@ class Inspection {
         details.error().file.empty()
             ? details.error().within("tensor " + std::to_string(index)).in_file(file.path())
             : details.error();
-    // Of an unknown dtype or layout the listing has told already.
-    if (json_ && tensor->known()) json_->broken(error, index);
+    // Of an unknown dtype or layout the listing has told already; a bad --at is not the file's.
+    if (json_ && !error.finding.empty()) json_->broken(error, index);
     complain(error);
   }
 

@@ -53,10 +53,10 @@ class Validation {
       return;
     }
     if (context_.global.quiet) return;
-    out_.line(fmt::format("{}: {}: {}{} [{}]", printable(path),
+    out_.line(fmt::format("{}: {}: {}byte {}: {} [{}]", printable(path),
                           error ? out_.red("error") : out_.yellow("warning"),
                           finding.tensor ? fmt::format("tensor {}: ", *finding.tensor) : "",
-                          finding.message, finding.code));
+                          finding.offset, finding.message, finding.code));
   }
 
   void json_verdict(bool readable, bool good) {

@@ -54,12 +54,20 @@ Json json_finding(const btf::Finding& finding) {
 }
 
 Json json_finding(const btf::Error& error, std::optional<std::uint64_t> tensor) {
+  // The finding says which tensor in a member of its own.
+  const std::size_t colon = error.message.find(": ");
+  const bool prefixed = error.message.starts_with("tensor ") && colon != std::string::npos;
   return json_finding(btf::Finding{btf::Severity::error,
                                    error.finding.empty() ? "unreadable" : error.finding, tensor,
-                                   error.offset, error.message});
+                                   error.offset,
+                                   prefixed ? error.message.substr(colon + 2) : error.message});
 }
 
-Json json_layout(btf::Layout layout) { return btf::spec(layout).name; }
+void add_layout(Json& object, const std::string& prefix, btf::Layout layout) {
+  const btf::LayoutSpec& row = btf::spec(layout);
+  object[prefix + "layout"] = row.name;
+  if (!row.dla.empty()) object[prefix + "dla"] = row.dla;
+}
 
 Json json_loss(const btf::LossAccount& loss) {
   return {{"elements", json_number(loss.elements)},

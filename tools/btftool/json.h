@@ -1,4 +1,4 @@
-// JSON by the rules of the contract: non-finite numbers are strings, integers beyond 2^53 are
+// JSON by the rules of docs/cli.md: non-finite numbers are strings, integers beyond 2^53 are
 // strings, members keep their order.
 #pragma once
 
@@ -26,7 +26,8 @@ Json json_value(btf::DType dtype, std::uint64_t code);  // one element
 
 Json json_finding(const btf::Finding& finding);
 Json json_finding(const btf::Error& error, std::optional<std::uint64_t> tensor);
-Json json_layout(btf::Layout layout);
+// Adds "layout", and "dla" where one name has two pitches, under these names.
+void add_layout(Json& object, const std::string& prefix, btf::Layout layout);
 Json json_loss(const btf::LossAccount& loss);
 Json json_stats(const btf::TensorStats& stats, btf::DType dtype);
 

@@ -1,12 +1,9 @@
 #include "log.h"
 
-#include <spdlog/sinks/ansicolor_sink.h>
+#include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
-#include "output.h"
 #include "text.h"
-
-#include <unistd.h>
 
 namespace btftool {
 
@@ -15,9 +12,7 @@ struct Log::State {
 };
 
 Log::Log(const GlobalOptions& options) {
-  auto sink = std::make_shared<spdlog::sinks::ansicolor_stderr_sink_st>();
-  sink->set_color_mode(use_color(options.color, STDERR_FILENO) ? spdlog::color_mode::always
-                                                               : spdlog::color_mode::never);
+  auto sink = std::make_shared<spdlog::sinks::stderr_sink_st>();
   state_ = std::make_unique<State>(State{spdlog::logger("btftool", std::move(sink))});
   state_->logger.set_pattern("%n: %v");
   state_->logger.set_level(options.quiet     ? spdlog::level::err

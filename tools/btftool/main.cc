@@ -43,6 +43,7 @@ int run(const Invocation& invocation) {
     const auto exit_code = run({invocation.global, out, log}, invocation.command);
     if (exit_code) return finish(out, log, *exit_code);
     finish(out, log, kTrouble);
+    if (exit_code.error().code == btf::ErrorCode::closed_pipe) return kTrouble;
     log.error(exit_code.error());
     if (exit_code.error().code == btf::ErrorCode::cancelled) die_of_interrupt();
   } catch (const std::bad_alloc&) {

@@ -6,13 +6,6 @@
 
 namespace btftool {
 
-std::string dims_text(const btf::Dims& dims) {
-  std::string text = "[";
-  for (std::size_t d = 0; d < dims.size(); ++d)
-    text += (d == 0 ? "" : ", ") + std::to_string(dims[d]);
-  return text + "]";
-}
-
 std::string pad_left(std::string_view text, std::size_t width) {
   return std::string(width - std::min(width, text.size()), ' ') + std::string(text);
 }
@@ -35,6 +28,12 @@ std::string printable(std::string_view name) {
       text += c;
   }
   return text;
+}
+
+std::string layout_text(btf::Layout layout) {
+  const btf::LayoutSpec& row = btf::spec(layout);
+  const std::string name(row.name);
+  return row.dla.empty() ? name : name + " (" + std::string(row.dla) + ")";
 }
 
 std::string percent(std::uint64_t part, std::uint64_t whole) {

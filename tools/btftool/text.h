@@ -9,8 +9,6 @@
 
 namespace btftool {
 
-std::string dims_text(const btf::Dims& dims);  // "[1, 3, 224, 224]"
-
 std::string pad_left(std::string_view text, std::size_t width);
 std::string pad_right(std::string_view text, std::size_t width);
 
@@ -19,6 +17,9 @@ std::string counted(std::uint64_t count, std::string_view noun);
 
 // A file's name as it may be printed: control characters escaped.
 std::string printable(std::string_view name);
+
+// "kHWC8"; "kDLA_HWC4 (xavier)" where one name has two pitches.
+std::string layout_text(btf::Layout layout);
 
 // "12.5%", never "0%" of something nor "100%" of less than all.
 std::string percent(std::uint64_t part, std::uint64_t whole);

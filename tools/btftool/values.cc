@@ -10,6 +10,7 @@ namespace btftool {
 namespace {
 
 constexpr std::uint64_t kEdge = 3;
+constexpr std::uint64_t kMost = 1000000;
 constexpr std::size_t kLineWidth = 75;
 
 std::uint64_t position_of(const SliceDim& dim, std::uint64_t i) {
@@ -37,6 +38,14 @@ btf::Result<ValueView> ValueView::read(const btf::TensorFile& file, const btf::T
     view.shown_.emplace_back();
     return view;
   }
+  std::uint64_t shown = 1;
+  for (const SliceDim& dim : slice)
+    if (__builtin_mul_overflow(
+            shown, summarise ? std::min(dim.count, 2 * kEdge) : dim.count, &shown) ||
+        shown > kMost)
+      return btf::fail(btf::ErrorCode::invalid_argument,
+                       "more than " + std::to_string(kMost) +
+                           " values to show; --slice takes a part of them");
   std::vector<btf::Dims> indices(1);
   for (const SliceDim& dim : slice) {
     Positions positions;

@@ -40,7 +40,8 @@ struct ConvertOptions {
   Execution execution{};
 };
 
-// What became of one tensor.
+// What became of one tensor: the target's members say what the record holds, so that of a plain
+// record is kLINEAR with the stored array's shape.
 struct TensorReport {
   std::uint64_t source = 0;  // index in the input
   std::uint64_t target = 0;  // index in the output

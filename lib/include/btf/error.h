@@ -15,6 +15,7 @@ enum class ErrorCode : std::uint8_t {
   malformed,         // the bytes of a file contradict the format
   unsupported,       // well-formed, but not to be had (a code or a pair that this library has not)
   io,                // the system refused: open, read, write, rename
+  closed_pipe,       // nobody reads the output any more
   no_space,          // the result does not fit on the target
   refused,           // the caller's own policy forbids the result (lossless, overflow error)
   cancelled,         // the caller asked to stop

@@ -18,6 +18,9 @@ namespace btf {
 
 using Dims = std::vector<std::uint64_t>;
 
+// "[1, 3, 224, 224]"; of an index too.
+BTF_API std::string dims_text(std::span<const std::uint64_t> dims);
+
 // The numbers are the codes in a BTF file: part of the format, do not change.
 // From 128 on: 128 + TensorRT's TensorFormat number (docs/format.md).
 enum class Layout : std::uint8_t {
