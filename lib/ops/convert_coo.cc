@@ -265,6 +265,8 @@ Result<LossAccount> absent_loss(const TensorConversion& work) {
   cast_run(job, reinterpret_cast<const std::byte*>(&kZero), reinterpret_cast<std::byte*>(&result),
            1, one);
   const std::uint64_t absent = *element_count(work.target.dims) - work.record.coo->nnz;
+  // Whatever zero bits would become, absent elements stay zero bits.
+  if (one.changed() == 0 && result != 0) one.to_zero = 1;
   if (one.changed() == 0 || absent == 0) return LossAccount{};
   if (forbidden(job.policy, one))
     return fail(ErrorCode::refused, "the elements that are not stored change from " +

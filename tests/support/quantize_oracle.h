@@ -1,6 +1,6 @@
 // What quantising and coming back must give and count, worked out from the formulas of
-// docs/dtypes.md by exact comparison of products: no quotient is ever formed. Shares no code with the
-// library.
+// docs/dtypes.md by exact comparison of products: no quotient is ever formed. Shares no code with
+// the library.
 #pragma once
 
 #include <algorithm>
@@ -27,13 +27,21 @@ inline int bit_width(Wide value) {
                    : static_cast<int>(std::bit_width(static_cast<std::uint64_t>(value)));
 }
 
+inline int trailing_zeros(Wide value) {
+  const auto low = static_cast<std::uint64_t>(value);
+  return low != 0 ? std::countr_zero(low)
+                  : 64 + std::countr_zero(static_cast<std::uint64_t>(value >> 64));
+}
+
 // magnitude * 2^exponent, odd or 0.
 struct Exact {
   Wide magnitude = 0;
   int exponent = 0;
 
   Exact(Wide m, int e) : magnitude(m), exponent(e) {
-    for (; magnitude != 0 && magnitude % 2 == 0; magnitude /= 2) ++exponent;
+    if (magnitude == 0) return;
+    exponent += trailing_zeros(magnitude);
+    magnitude >>= trailing_zeros(magnitude);
   }
 
   // |x|, without rounding.
@@ -144,8 +152,8 @@ inline std::optional<SignedWide> oracle_quotient(long double x, const Exact& sca
   const Exact size = Exact::of(x);
   if (size >= Exact{1, 66} * scale) return std::nullopt;
   Wide low = 0;
-  const int bits = bit_width(size.magnitude) + size.exponent - bit_width(scale.magnitude) -
-                   scale.exponent + 1;
+  const int bits =
+      bit_width(size.magnitude) + size.exponent - bit_width(scale.magnitude) - scale.exponent + 1;
   for (int bit = std::min(bits, 65); bit >= 0; --bit)
     if (Exact{low | Wide{1} << bit, 0} * scale <= size) low |= Wide{1} << bit;
   const bool exact = Exact{low, 0} * scale == size;
@@ -208,9 +216,8 @@ inline OracleCast oracle_dequantize(DType from, DType to, std::uint64_t code, lo
   SignedWide shifted = 0;
   if (!is_float(from)) shifted = static_cast<SignedWide>(value) - zero_point;
   const bool negative = is_float(from) ? std::signbit(value) : shifted < 0;
-  const Exact size = is_float(from)
-                         ? Exact::of(value)
-                         : Exact{static_cast<Wide>(negative ? -shifted : shifted), 0};
+  const Exact size = is_float(from) ? Exact::of(value)
+                                    : Exact{static_cast<Wide>(negative ? -shifted : shifted), 0};
   const double side = negative ? -1 : 1;
   const std::uint64_t zero = float_code(to, std::copysign(0.0, side));
   const Exact product = size * Exact::of(scale);

@@ -302,7 +302,7 @@ Codes sample_codes(DType dtype) {
     const int bits = info(dtype).fp.mantissa_bits;
     const std::uint64_t exponents = (ones >> 1 >> bits) + 1;
     for (std::uint64_t i = 0; i < exponents; i += std::max<std::uint64_t>(exponents / 128, 1))
-      for (const std::uint64_t mantissa : {0, 1, 2, 3})
+      for (const std::uint64_t mantissa : {0U, 1U, 2U, 3U})
         codes.push_back((i << bits) | (mantissa << (bits - 2)));
     const std::uint64_t infinity = (exponents - 1) << bits;
     for (const std::uint64_t code : {infinity - 1, infinity, infinity + 1, ones >> 1})
@@ -421,7 +421,7 @@ TEST_CASE("every policy that is accepted does what the oracle says", "[cast]") {
 }
 
 TEST_CASE("special values from float32", "[cast]") {
-  constexpr DType kTargets[] = {DType::float8_e4m3fn,  DType::float8_e5m2, DType::float4_e2m1fn,
+  static constexpr DType kTargets[] = {DType::float8_e4m3fn,  DType::float8_e5m2, DType::float4_e2m1fn,
                                 DType::float8_e8m0fnu, DType::float16,     DType::bfloat16};
   struct Row {
     std::uint32_t source;
@@ -850,9 +850,9 @@ bool same(const LossAccount& a, const LossAccount& b) {
 
 std::vector<Tiled> tilings() {
   std::vector<Tiled> all;
-  for (const std::size_t source_stride : {1, 3})
-    for (const std::size_t target_stride : {1, 3})
-      for (const std::size_t misaligned : {0, 1}) {
+  for (const std::size_t source_stride : {1U, 3U})
+    for (const std::size_t target_stride : {1U, 3U})
+      for (const std::size_t misaligned : {0U, 1U}) {
         for (std::size_t n0 = 0; n0 <= 40; ++n0)
           all.push_back({n0, 1, source_stride, target_stride, misaligned});
         all.push_back({7, 5, source_stride, target_stride, misaligned});

@@ -13,6 +13,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "btf/convert.h"
@@ -205,7 +206,8 @@ TEST_CASE("coo: sorting in any memory is a stable sort") {
     std::vector<CooEntry> expected;
     for (std::uint64_t k = 0; k < count; ++k)
       expected.push_back({number(dims, cells[k].index), k, cells[k].code});
-    std::ranges::stable_sort(expected, {}, &CooEntry::key);
+    std::ranges::sort(expected, {},
+                      [](const CooEntry& entry) { return std::pair(entry.key, entry.position); });
     const auto key = [&](std::span<const std::uint64_t> index) {
       return btf::linear_key(dims, index);
     };

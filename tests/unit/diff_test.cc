@@ -932,7 +932,7 @@ TEST_CASE("diff: the number of threads changes nothing") {
   const Files files;
   const Words dims{2, 37, 130, 150};
   Tensor golden = random_tensor(DType::float32, dims, random);
-  for (std::uint64_t& code : golden.codes) code = code & 0x007fffff | 0x3f800000;
+  for (std::uint64_t& code : golden.codes) code = (code & 0x007fffff) | 0x3f800000;
   Tensor actual = golden;
   for (std::uint64_t& code : actual.codes)
     code ^= random.below(100) == 0 ? random.below(1 << 16) : 0;

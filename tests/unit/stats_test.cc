@@ -175,12 +175,12 @@ TEST_CASE("stats: every dtype against one loop") {
 TEST_CASE("stats: every layout, and padding counts for nothing") {
   Random random(2);
   for (const DType dtype : {DType::float16, DType::int8, DType::float32, DType::float64}) {
-    for (const Words& dims : {Words{2, 3, 3, 4, 9}, Words{1, 1, 1, 1, 1}, Words{3, 2, 4, 33, 70}}) {
+    for (const Words& dims : {Words{2, 3, 3, 4, 9}, Words{1, 1, 1, 1, 1}, Words{3, 2, 4, 7, 35}}) {
       const Words codes = random_codes(dtype, product(dims), random);
       const TensorStats expected = naive_stats(dtype, dims, codes);
       for (const naive::Name& name : naive::names()) {
         if (!naive::can_hold(name, 5, dims[5 - name.channel_from_end])) continue;
-        for (const std::byte junk : {std::byte{0}, std::byte{0xff}, std::byte{0x7c}}) {
+        for (const std::byte junk : {std::byte{0xff}, std::byte{0x7c}}) {
           CAPTURE(btf::info(dtype).name, name.name, dims, static_cast<int>(junk));
           check_equal(stats_of(stored(name, dtype, dims, codes, junk)), expected);
         }
@@ -191,15 +191,15 @@ TEST_CASE("stats: every layout, and padding counts for nothing") {
 
 TEST_CASE("stats: many slabs") {
   Random random(3);
-  const Words dims{5, 37, 300, 50};
+  const Words dims{3, 37, 200, 60};
   for (const DType dtype : {DType::float32, DType::int4}) {
     const Words codes = random_codes(dtype, product(dims), random);
-    check_equal(stats_of(linear(dtype, dims, codes)), naive_stats(dtype, dims, codes));
+    const TensorStats expected = naive_stats(dtype, dims, codes);
+    check_equal(stats_of(linear(dtype, dims, codes)), expected);
     if (dtype == DType::int4) continue;
     for (const naive::Name& name : naive::names())
       if (name.name == "kCHW32" || name.name == "kHWC8")
-        check_equal(stats_of(stored(name, dtype, dims, codes, std::byte{0xff})),
-                    naive_stats(dtype, dims, codes));
+        check_equal(stats_of(stored(name, dtype, dims, codes, std::byte{0xff})), expected);
   }
 }
 

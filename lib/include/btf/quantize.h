@@ -30,12 +30,12 @@ BTF_API const BlockFormatInfo& info(BlockFormat format);
 // To integers and small floats: q = round(x / scale) + zero_point, clamped. Back from them:
 // x = (q - zero_point) * scale. One of `scale`, `automatic`, `block`, `dequantize` at most.
 struct Quantization {
-  std::optional<double> scale;        // of every tensor; the direction follows from the dtypes
-  bool automatic = false;             // scale = max|x| / largest representable, written behind
-  std::optional<std::uint32_t> axis;  // automatic: a scale for each index of this dim
-  std::int64_t zero_point = 0;        // integers only
-  std::optional<BlockFormat> block;   // written behind: scales, and the tensor's scale if any
-  bool dequantize = false;            // by the scale records that stand behind the data
+  std::optional<double> scale{};        // of every tensor; the direction follows from the dtypes
+  bool automatic = false;               // scale = max|x| / largest representable, written behind
+  std::optional<std::uint32_t> axis{};  // automatic: a scale for each index of this dim
+  std::int64_t zero_point = 0;          // integers only
+  std::optional<BlockFormat> block{};   // written behind: scales, and the tensor's scale if any
+  bool dequantize = false;              // by the scale records that stand behind the data
 
   bool active() const { return scale || automatic || block || dequantize; }
 };
