@@ -6,13 +6,13 @@
 
 #include "kernels/cast_reference.h"
 #include "kernels/cast_runs.h"
+#include "kernels/transpose.h"
 
 namespace btf {
 namespace {
 
-// Rows of a transposing tile that are cast before they are scattered: their elements stand side by
-// side in the target.
-constexpr std::uint64_t kRows = 16;
+// Rows of a transposing tile that are cast before they are turned into columns.
+constexpr std::uint64_t kRows = 32;
 
 struct Sizes {
   std::uint64_t source;
@@ -69,9 +69,9 @@ void cast_transposed(CastRunFn run, const Sizes& sizes, const Tile& tile, LossAc
       for (std::uint64_t r = 0; r < n0; ++r)
         run(tile.source + ((at0 + r) * tile.source_stride0 + at1) * sizes.source,
             rows.data() + r * kMostRun * sizes.target, n1, account);
-      for (std::uint64_t j = 0; j < n1; ++j)
-        copy_strided(sizes.target, rows.data() + j * sizes.target, kMostRun,
-                     tile.target + ((at1 + j) * tile.target_stride1 + at0) * sizes.target, 1, n0);
+      transpose(sizes.target, rows.data(), kMostRun,
+                tile.target + (at1 * tile.target_stride1 + at0) * sizes.target,
+                tile.target_stride1, n0, n1);
     }
   }
 }

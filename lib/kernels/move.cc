@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/transpose.h"
+
 namespace btf {
 namespace {
 
@@ -34,10 +36,11 @@ void move_block(const Tile& tile, std::uint64_t i0, std::uint64_t n0, std::uint6
 
 template <typename Word>
 void move_words(const Tile& tile) {
-  if (tile.source_stride0 == 1 && tile.target_stride0 == 1) {
-    move_block<Word>(tile, 0, tile.n0, 0, tile.n1);
-    return;
-  }
+  if (tile.source_stride0 == 1 && tile.target_stride0 == 1)
+    return move_block<Word>(tile, 0, tile.n0, 0, tile.n1);
+  if (tile.source_stride1 == 1 && tile.target_stride0 == 1)
+    return transpose(sizeof(Word), tile.source, tile.source_stride0, tile.target,
+                     tile.target_stride1, tile.n0, tile.n1);
   for (std::uint64_t i1 = 0; i1 < tile.n1; i1 += kBlock)
     for (std::uint64_t i0 = 0; i0 < tile.n0; i0 += kBlock)
       move_block<Word>(tile, i0, std::min(kBlock, tile.n0 - i0), i1,

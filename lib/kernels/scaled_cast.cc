@@ -26,7 +26,8 @@ Number from_wide(bool negative, Wide value, int exponent) {
 }
 
 // |a / b| = (whole + less than 1 if there is a rest) * 2^exponent. Both top bits are set, so the
-// quotient of the significands lies in (1/2, 2) and `whole` has 64 or 65 bits.
+// quotient of the significands lies in (1/2, 2) and `whole` has 65 or 66 bits: a bit more than any
+// integer dtype, to tell halves.
 struct Division {
   Wide whole = 0;
   bool rest = false;
@@ -35,7 +36,10 @@ struct Division {
 
 Division divide(const Number& a, const Number& b) {
   const Wide dividend = static_cast<Wide>(a.significand) << 64;
-  return {dividend / b.significand, dividend % b.significand != 0, a.exponent - b.exponent - 64};
+  const Wide rest = dividend % b.significand << 1;
+  const bool half = rest >= b.significand;
+  return {dividend / b.significand << 1 | (half ? 1U : 0U), rest != (half ? b.significand : 0),
+          a.exponent - b.exponent - 65};
 }
 
 }  // namespace
@@ -46,8 +50,8 @@ Number quotient(const Number& a, const Number& b) {
   if (a.kind != Number::Class::finite) return special(a.kind, negative);
   if (b.kind == Number::Class::zero) return special(Number::Class::zero, negative);
   const Division division = divide(a, b);
-  return from_wide(negative, division.whole << 63 | (division.rest ? 1U : 0U),
-                   division.exponent + 64);
+  return from_wide(negative, division.whole << 62 | (division.rest ? 1U : 0U),
+                   division.exponent + 65);
 }
 
 Number product(const Number& a, const Number& b) {
@@ -57,6 +61,12 @@ Number product(const Number& a, const Number& b) {
   if (b.kind == Number::Class::zero) return special(Number::Class::zero, negative);
   return from_wide(negative, static_cast<Wide>(a.significand) * b.significand,
                    a.exponent + b.exponent + 1);
+}
+
+// Has product() lost digits? Then the product is no number of 64 bits.
+bool is_rounded(const Number& a, const Number& b) {
+  const Wide product = static_cast<Wide>(a.significand) * b.significand;
+  return static_cast<std::uint64_t>(product >> 127 == 0 ? product << 1 : product) != 0;
 }
 
 Number from_double(double value) {
@@ -119,7 +129,7 @@ Number shifted_code(const Number& x, const Number& scale, const ScaledCast& cast
     return from_integer(cast.zero_point);
   if (x.kind == Number::Class::infinite) return x;
   const number::Division division = number::divide(x, scale);
-  if (division.exponent > 0) return number::special(Number::Class::infinite, x.negative);
+  if (division.exponent >= 0) return number::special(Number::Class::infinite, x.negative);
   const number::Wide value = division.whole << 1 | (division.rest ? 1U : 0U);
   // Beyond 100 places nothing is left but less than a half.
   const int shift = std::min(1 - division.exponent, 100);
@@ -134,29 +144,35 @@ Number scaled_down(const Number& x, const Number& scale, const ScaledCast& cast)
   return info(cast.to).floating() ? number::quotient(x, scale) : shifted_code(x, scale, cast);
 }
 
-Number scaled_up(const Number& code, const Number& scale, std::int64_t zero_point) {
-  if (zero_point == 0 || !is_real(code)) return number::product(code, scale);
-  return number::product(from_integer(to_integer(code) - zero_point), scale);
+Number without_zero_point(const Number& code, std::int64_t zero_point) {
+  if (zero_point == 0 || !is_real(code)) return code;
+  return from_integer(to_integer(code) - zero_point);
 }
 
-void account_for(const Number& before, const Number& after, bool overflowed,
+Number scaled_up(const Number& code, const Number& scale, std::int64_t zero_point) {
+  return number::product(without_zero_point(code, zero_point), scale);
+}
+
+// x against what its code stands for.
+void account_for(const Number& before, const Number& code, const Number& scale, bool overflowed,
                  LossAccount& account) {
   ++account.elements;
   if (before.kind == Number::Class::nan) {
     ++account.nan;
-    account.nan_lost += after.kind == Number::Class::nan ? 0 : 1;
+    account.nan_lost += code.kind == Number::Class::nan ? 0 : 1;
     return;
   }
   if (before.kind == Number::Class::infinite) {
-    account.overflowed += after.kind == Number::Class::infinite ? 0 : 1;
+    account.overflowed += code.kind == Number::Class::infinite ? 0 : 1;
     return;
   }
+  const Number after = number::product(code, scale);
   const double error = is_real(after) ? number::distance(before, after) : 0;
   if (overflowed)
     ++account.overflowed;
   else if (before.kind == Number::Class::finite && after.kind == Number::Class::zero)
     ++account.to_zero;
-  else if (error != 0)
+  else if (error != 0 || number::is_rounded(code, scale))
     ++account.inexact;
   account.max_abs = std::max(account.max_abs, error);
   if (before.kind == Number::Class::finite && error != 0)
@@ -181,8 +197,8 @@ void quantize_run(const ScaledCast& cast, const Number& scale, const std::byte* 
       std::byte* element = target + (at + i) * target_bytes;
       encoder(cast.to)(&scaled[i], 1, element, 1, cast.policy, one);
       decoder(cast.to)(element, 1, 1, &codes[i]);
-      account_for(numbers[i], scaled_up(codes[i], scale, cast.zero_point), one.overflowed != 0,
-                  account);
+      account_for(numbers[i], without_zero_point(codes[i], cast.zero_point), scale,
+                  one.overflowed != 0, account);
     }
   }
 }

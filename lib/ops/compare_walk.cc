@@ -62,23 +62,6 @@ void merge(CompareScore& total, const CompareScore& part) {
   merge_worst(total.worst_special, part.worst_special);
 }
 
-// Both layouts that a walk goes by. COO has none of its own and takes row-major.
-struct WalkLayouts {
-  Resolved linear;
-  const Resolved* actual = nullptr;
-  const Resolved* golden = nullptr;
-  bool in_order = false;
-};
-
-Result<WalkLayouts> walk_layouts(const DiffSide& actual, const DiffSide& golden) {
-  WalkLayouts layouts;
-  BTF_ASSIGN(layouts.linear, resolve(Layout::linear, golden.dims(), DType::uint8));
-  layouts.in_order = actual.storage() == nullptr || golden.storage() == nullptr;
-  layouts.actual = actual.storage();
-  layouts.golden = golden.storage();
-  return layouts;
-}
-
 SlabSide slab_side(const DiffSide& side, const Resolved& layout) {
   return {&layout, info(side.dtype()).buffer_bytes()};
 }
@@ -96,17 +79,19 @@ class DenseScorer {
         golden_bytes_(info(golden.dtype()).buffer_bytes()) {}
 
   Result<CompareScore> run() {
-    BTF_ASSIGN(const WalkLayouts layouts, walk_layouts(actual_, golden_));
-    const Resolved& actual = layouts.actual != nullptr ? *layouts.actual : layouts.linear;
-    const Resolved& golden = layouts.golden != nullptr ? *layouts.golden : layouts.linear;
-    const Resolved& order = layouts.in_order ? layouts.linear : golden;
-    const SlabGrid grid =
-        choose_slabs(slab_side(actual_, layouts.in_order && layouts.actual == nullptr ? golden : actual),
-                     slab_side(golden_, order), {.bytes = 1U << 20,
-                                                 .target_contiguous = layouts.in_order});
+    BTF_ASSIGN(const Resolved linear, resolve(Layout::linear, golden_.dims(), DType::uint8));
+    // COO has no layout of its own and is read in row-major order, front to back.
+    const bool in_order = actual_.storage() == nullptr || golden_.storage() == nullptr;
+    const Resolved& actual = actual_.storage() != nullptr ? *actual_.storage() : linear;
+    const Resolved& golden = golden_.storage() != nullptr ? *golden_.storage() : linear;
+    const Resolved& order = in_order ? linear : golden;
+    const SlabSide other = slab_side(golden_, golden);
+    const SlabGrid grid = choose_slabs(
+        slab_side(actual_, actual), slab_side(golden_, order),
+        {.bytes = 1U << 20, .target_contiguous = in_order, .second_source = &other});
     const std::uint64_t bytes = order.storage_elements * std::max(actual_bytes_, golden_bytes_);
     std::vector<Worker> workers(
-        layouts.in_order ? 1 : worker_count(options_.execution, grid.count(), bytes));
+        in_order ? 1 : worker_count(options_.execution, grid.count(), bytes));
     for (Worker& worker : workers) {
       BTF_ASSIGN(worker.actual, actual_.reader(actual));
       BTF_ASSIGN(worker.golden, golden_.reader(golden));

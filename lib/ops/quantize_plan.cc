@@ -253,6 +253,16 @@ class Planner {
   QuantizePlan plan_;
 };
 
+// The block scales in the layout of the elements, so that boxes of theirs stand for boxes that the
+// elements can be read in.
+Resolved as_stored_by(const TensorConversion& work, const Resolved& scales) {
+  const std::vector<std::uint32_t>& order = work.options.permute;
+  Dims dims = scales.dims;
+  for (std::size_t d = 0; d < order.size(); ++d) dims[order[d]] = scales.dims[d];
+  const auto layout = resolve(*work.record.layout, dims, *work.record.dtype);
+  return layout ? permuted(*layout, order) : scales;
+}
+
 }  // namespace
 
 Result<QuantizePlan> plan_quantization(const TensorFile& file, const TensorConversion& work) {
@@ -283,7 +293,7 @@ ElementSource scaled_elements(const TensorConversion& work, const QuantizePlan& 
 ElementSource scale_elements(const TensorConversion& work, const QuantizePlan& plan,
                              const ScaleRecord& record) {
   ElementSource elements;
-  elements.layout = record.storage;
+  elements.layout = record.blocks ? as_stored_by(work, record.storage) : record.storage;
   elements.stored = elements.dtype = record.dtype;
   // Readers of COO sources, and of what is as large as the tensor, want one worker.
   elements.in_order = true;
