@@ -78,8 +78,8 @@ class Planner {
                     ": it has no Inf and no NaN");
     if (target.floating() && policy.rounding != Rounding::by_table &&
         policy.rounding != Rounding::nearest)
-      return refuse("another rounding means nothing for " + name_of(to()) +
-                    ": with a scale it is of integers only");
+      return refuse("a rounding other than to nearest means nothing for " + name_of(to()) +
+                    ": with a scale it applies to integers");
     return {};
   }
 

@@ -1083,9 +1083,9 @@ TEST_CASE("refused: policies that mean nothing with a scale") {
   options.policy.rounding = Rounding::up;
   CHECK(!try_convert(numbers, options).error);
   options.dtype = DType::float32;
-  CHECK(
-      refusal(codes, options) ==
-      "tensor 0: another rounding means nothing for float32: with a scale it is of integers only");
+  CHECK(refusal(codes, options) ==
+        "tensor 0: a rounding other than to nearest means nothing for float32: with a scale it "
+        "applies to integers");
 }
 
 TEST_CASE("refused: COO on either side") {
