@@ -2,7 +2,7 @@
 
 #include "btf/convert.h"
 #include "core/try.h"
-#include "ops/cast_slab.h"
+#include "ops/row_major.h"
 
 namespace btf {
 
@@ -56,13 +56,8 @@ Result<std::optional<LinearSlab>> LinearWalk::next() {
   const Box box = s.grid.box(s.slab++);
   BTF_ASSIGN(const SourceSlab read, s.reader->read(box));
   const Footprint to = footprint(s.linear, box);
-  LinearSlab slab{to.base, to.elements, read.data};
-  if (!read.mapping.split && read.mapping.strides == to.packed.strides) return slab;
-  std::byte* codes = s.codes.reserve(to.elements * info(*s.record.dtype).buffer_bytes());
-  LossAccount none;
-  cast_slab({*s.record.dtype, *s.record.dtype, {}}, box.counts(), read, {codes, to.packed}, none);
-  slab.codes = codes;
-  return slab;
+  const SourceSlab codes = in_row_major(read, box.counts(), *s.record.dtype, s.codes);
+  return LinearSlab{to.base, to.elements, codes.data};
 }
 
 }  // namespace btf

@@ -15,6 +15,8 @@ namespace btf {
 struct Mapping {
   Dims strides;
   std::optional<Split> split;
+
+  bool operator==(const Mapping&) const = default;
 };
 
 struct PlanAxis {

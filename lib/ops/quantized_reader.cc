@@ -10,19 +10,10 @@
 #include "core/try.h"
 #include "kernels/cast_reference.h"
 #include "ops/cast_slab.h"
+#include "ops/row_major.h"
 
 namespace btf {
 namespace {
-
-Mapping row_major(const Dims& counts) {
-  Mapping mapping{Dims(counts.size()), {}};
-  std::uint64_t stride = 1;
-  for (std::size_t d = counts.size(); d-- > 0;) {
-    mapping.strides[d] = stride;
-    stride *= counts[d];
-  }
-  return mapping;
-}
 
 std::uint64_t product_of(const Dims& counts) {
   std::uint64_t product = 1;
@@ -38,11 +29,7 @@ class LinearBoxes {
 
   Result<const std::byte*> read(const Box& box) {
     BTF_ASSIGN(const SourceSlab slab, reader_->read(box));
-    const Dims counts = box.counts();
-    std::byte* codes = codes_.reserve(product_of(counts) * info(dtype_).buffer_bytes());
-    LossAccount none;
-    cast_slab({dtype_, dtype_, {}}, counts, slab, {codes, row_major(counts)}, none);
-    return codes;
+    return in_row_major(slab, box.counts(), dtype_, codes_).data;
   }
 
  private:

@@ -86,7 +86,7 @@ class StepChooser {
   Dims step() const { return step_; }
 
  private:
-  // With more than one index of the last dim, a contiguous box has all of the dims stored inside it.
+  // With more than one index of the last dim, a contiguous box has all that is stored inside it.
   void fill_inside_last_dim(const Resolved& layout) {
     for (auto axis = layout.storage.rbegin(); axis != layout.storage.rend(); ++axis) {
       if (axis->part == AxisPart::lanes) continue;

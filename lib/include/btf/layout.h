@@ -105,6 +105,8 @@ struct Split {
   std::uint32_t dim = 0;
   std::uint64_t lanes = 1;
   std::uint64_t lane_stride = 1;
+
+  bool operator==(const Split&) const = default;
 };
 
 // A layout on a shape. All strides are in elements.
