@@ -73,8 +73,8 @@ bool can_overflow(DType from, DType to) {
   const Range target = range_of(info(to));
   const bool negative = source.negative && !target.negative && !info(to).fp.power_of_two;
   // Within the last binade a number with more digits can still be rounded out of it.
-  const bool rounded_over = info(to).floating() && source.high == target.high &&
-                            source.digits > target.digits;
+  const bool rounded_over =
+      info(to).floating() && source.high == target.high && source.digits > target.digits;
   return source.high > target.high || negative || rounded_over ||
          (source.infinity && !target.infinity);
 }
@@ -85,8 +85,7 @@ bool is_lossless(DType from, DType to) {
   const Range target = range_of(info(to));
   // The most negative integer is -2^high, which needs one more binade in a float.
   const DTypeInfo& row = info(from);
-  const int extra =
-      row.kind == NumberKind::signed_integer && info(to).floating() ? 1 : 0;
+  const int extra = row.kind == NumberKind::signed_integer && info(to).floating() ? 1 : 0;
   return source.digits <= target.digits && source.low >= target.low &&
          source.high + extra <= target.high && source.negative <= target.negative &&
          source.zero <= target.zero && source.nan <= target.nan &&

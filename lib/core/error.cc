@@ -24,8 +24,7 @@ std::unexpected<Error> fail(ErrorCode code, std::string message) {
 
 std::unexpected<Error> malformed(std::string_view finding, std::uint64_t offset,
                                  std::string message) {
-  return std::unexpected(
-      Error{ErrorCode::malformed, std::move(message), {}, finding, offset});
+  return std::unexpected(Error{ErrorCode::malformed, std::move(message), {}, finding, offset});
 }
 
 }  // namespace btf

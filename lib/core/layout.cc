@@ -78,14 +78,13 @@ std::unexpected<Error> misfit(std::string_view finding, std::string message) {
 
 Status check_pair(const LayoutSpec& row, std::span<const std::uint64_t> dims,
                   const DTypeInfo& dtype) {
-  if (!row.dense())
-    return fail(ErrorCode::unsupported, "COO is not a dense layout");
+  if (!row.dense()) return fail(ErrorCode::unsupported, "COO is not a dense layout");
   if (dims.size() < row.min_rank)
     return misfit("layout-rank", name_of(row) + " needs rank " + std::to_string(row.min_rank) +
                                      " or more, found rank " + std::to_string(dims.size()));
   if (dtype.bits < 8 && row.layout != Layout::linear)
-    return misfit("layout-dtype", "4-bit types go in kLINEAR only, not " +
-                                      std::string(dtype.name) + " in " + name_of(row));
+    return misfit("layout-dtype", "4-bit types go in kLINEAR only, not " + std::string(dtype.name) +
+                                      " in " + name_of(row));
   if (row.image) {
     const std::uint64_t channels = dims[dims.size() - row.vector_dim];
     if (channels != 1 && channels != 3 && channels != 4)

@@ -14,20 +14,20 @@ using enum DType;
 
 // The version histories of TensorRT's headers.
 inline constexpr TensorRtSupport kHalfs{"10.12 to 11.1", {float16, bfloat16}, 2};
-inline constexpr std::array<TensorRtSupport, 6> kChw2{
-    kHalfs, {"10.10", {float16, bfloat16}, 2}, {"10.6 to 10.8", {float16}, 1},
-    {"10.0 to 10.3", {float16, bfloat16}, 2}, {"6.0 to 9.x", {float16}, 1}};
+inline constexpr std::array<TensorRtSupport, 6> kChw2{kHalfs,
+                                                      {"10.10", {float16, bfloat16}, 2},
+                                                      {"10.6 to 10.8", {float16}, 1},
+                                                      {"10.0 to 10.3", {float16, bfloat16}, 2},
+                                                      {"6.0 to 9.x", {float16}, 1}};
 inline constexpr std::array<TensorRtSupport, 6> kHwc8{
     kHalfs, {"10.0 to 10.10", {float16, bfloat16}, 2}, {"6.0 to 9.x", {float16}, 1}};
-inline constexpr std::array<TensorRtSupport, 6> kChw4{
-    {{"10.12 to 11.1", {int8}, 1},
-     {"10.10", {int8, float16, bfloat16}, 3},
-     {"6.0 to 10.8", {int8, float16}, 2}}};
-inline constexpr std::array<TensorRtSupport, 6> kChw16{
-    {{"10.12 to 11.1 (DLA only)", {float16}, 1},
-     {"10.6 to 10.10", {float16}, 1},
-     {"10.0 to 10.3", {int8, float16}, 2},
-     {"6.0 to 9.x", {float16}, 1}}};
+inline constexpr std::array<TensorRtSupport, 6> kChw4{{{"10.12 to 11.1", {int8}, 1},
+                                                       {"10.10", {int8, float16, bfloat16}, 3},
+                                                       {"6.0 to 10.8", {int8, float16}, 2}}};
+inline constexpr std::array<TensorRtSupport, 6> kChw16{{{"10.12 to 11.1 (DLA only)", {float16}, 1},
+                                                        {"10.6 to 10.10", {float16}, 1},
+                                                        {"10.0 to 10.3", {int8, float16}, 2},
+                                                        {"6.0 to 9.x", {float16}, 1}}};
 inline constexpr std::array<TensorRtSupport, 6> kChw32{
     {{"10.12 to 11.1", {int8, float32, float16}, 3},
      {"10.10", {int8, float32, float16}, 3},
@@ -53,10 +53,20 @@ inline constexpr std::array<TensorRtSupport, 6> kHwc16{
 inline constexpr std::array<TensorRtSupport, 6> kDhwc{
     {{"10.12 to 11.1", {float32}, 1}, {"8.6 to 10.10", {float32}, 1}}};
 
+// clang-format off: a row a line, so that columns can be read down
 // layout, name, aliases, placement, vector dim, lanes, pitch, least rank, image, dla, TensorRT
 inline constexpr auto kRows = std::to_array<LayoutSpec>({
-    {Layout::linear, "kLINEAR", {"linear", "dense", "chw", "nchw", "row-major"},
-     row_major, 0, 1, 0, 0, false, {}, {}},
+    {Layout::linear,
+     "kLINEAR",
+     {"linear", "dense", "chw", "nchw", "row-major"},
+     row_major,
+     0,
+     1,
+     0,
+     0,
+     false,
+     {},
+     {}},
     {Layout::coo, "coo", {"sparse", "coordinate"}, coordinates, 0, 1, 0, 0, false, {}, {}},
     {Layout::chw2, "kCHW2", {"chw2", "nc/2hw2"}, vector_major, 3, 2, 0, 3, false, {}, kChw2},
     {Layout::hwc8, "kHWC8", {"hwc8", "nhwc8"}, vector_minor, 3, 8, 0, 3, false, {}, kHwc8},
@@ -64,17 +74,44 @@ inline constexpr auto kRows = std::to_array<LayoutSpec>({
     {Layout::chw16, "kCHW16", {"chw16", "nc/16hw16"}, vector_major, 3, 16, 0, 3, false, {}, kChw16},
     {Layout::chw32, "kCHW32", {"chw32", "nc/32hw32"}, vector_major, 3, 32, 0, 3, false, {}, kChw32},
     {Layout::dhwc8, "kDHWC8", {"dhwc8", "ndhwc8"}, vector_minor, 4, 8, 0, 4, false, {}, kDhwc8},
-    {Layout::cdhw32, "kCDHW32", {"cdhw32", "nc/32dhw32"},
-     vector_major, 4, 32, 0, 4, false, {}, kCdhw32},
+    {Layout::cdhw32,
+     "kCDHW32",
+     {"cdhw32", "nc/32dhw32"},
+     vector_major,
+     4,
+     32,
+     0,
+     4,
+     false,
+     {},
+     kCdhw32},
     {Layout::hwc, "kHWC", {"hwc", "nhwc"}, vector_minor, 3, 1, 0, 3, false, {}, kHwc},
-    {Layout::dla_linear, "kDLA_LINEAR", {"dla_linear", "dla linear"},
-     row_major, 0, 1, 64, 3, false, {}, kDla},
-    {Layout::dla_hwc4, "kDLA_HWC4", {"dla_hwc4", "dla hwc4"},
-     vector_minor, 3, 4, 64, 3, true, "orin", kDla},
+    {Layout::dla_linear,
+     "kDLA_LINEAR",
+     {"dla_linear", "dla linear"},
+     row_major,
+     0,
+     1,
+     64,
+     3,
+     false,
+     {},
+     kDla},
+    {Layout::dla_hwc4,
+     "kDLA_HWC4",
+     {"dla_hwc4", "dla hwc4"},
+     vector_minor,
+     3,
+     4,
+     64,
+     3,
+     true,
+     "orin",
+     kDla},
     {Layout::hwc16, "kHWC16", {"hwc16", "nhwc16"}, vector_minor, 3, 16, 0, 3, false, {}, kHwc16},
     {Layout::dhwc, "kDHWC", {"dhwc", "ndhwc"}, vector_minor, 4, 1, 0, 4, false, {}, kDhwc},
-    {Layout::dla_hwc4_xavier, "kDLA_HWC4", {},
-     vector_minor, 3, 4, 32, 3, true, "xavier", kDla},
+    {Layout::dla_hwc4_xavier, "kDLA_HWC4", {}, vector_minor, 3, 4, 32, 3, true, "xavier", kDla},
 });
+// clang-format on
 
 }  // namespace btf::layout_rows

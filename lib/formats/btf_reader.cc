@@ -73,8 +73,8 @@ class BtfReader final : public TensorReader {
     const std::uint64_t at = info.record_offset;
     if (!fits(at, kRecordHeader, source_.size()))
       return malformed("record-offset-past-end", at,
-                       "the record at byte " + std::to_string(at) +
-                           " does not fit: the file has " + bytes_text(source_.size()));
+                       "the record at byte " + std::to_string(at) + " does not fit: the file has " +
+                           bytes_text(source_.size()));
     if (at < kWord + count_ * kWord)
       return malformed("record-overlaps-header", at,
                        "the record at byte " + std::to_string(at) +
@@ -87,9 +87,9 @@ class BtfReader final : public TensorReader {
     if (const DTypeInfo* row = find_dtype(info.dtype_code)) info.dtype = row->dtype;
     if (const LayoutSpec* row = find_layout(info.layout_code)) info.layout = row->layout;
     if (rank > wire::kMaxRank)
-      return malformed("rank-too-large", at,
-                       "rank " + std::to_string(rank) + " is above " +
-                           std::to_string(wire::kMaxRank));
+      return malformed(
+          "rank-too-large", at,
+          "rank " + std::to_string(rank) + " is above " + std::to_string(wire::kMaxRank));
     const std::uint64_t dims_at = at + kRecordHeader;
     if (!fits(dims_at, rank * kWord, source_.size()))
       return malformed("dims-past-end", dims_at,
@@ -149,15 +149,15 @@ class BtfReader final : public TensorReader {
     if (!index_bytes || !fits(coo.indices_offset, *index_bytes, source_.size()))
       return malformed("coo-indices-past-end", at,
                        std::to_string(coo.nnz) + " COO indices of rank " + std::to_string(rank) +
-                           " do not fit: the file has " +
-                           bytes_text(left(coo.indices_offset)) + " left");
+                           " do not fit: the file has " + bytes_text(left(coo.indices_offset)) +
+                           " left");
     const std::uint64_t values_at = coo.indices_offset + *index_bytes;
     BTF_ASSIGN(const std::uint64_t values,
                coo_word(values_at, "coo-values-past-end", "value count"));
     if (values != coo.nnz)
-      return malformed("coo-count-mismatch", values_at,
-                       std::to_string(values) + " COO values for " + std::to_string(coo.nnz) +
-                           " indices");
+      return malformed(
+          "coo-count-mismatch", values_at,
+          std::to_string(values) + " COO values for " + std::to_string(coo.nnz) + " indices");
     coo.values_offset = values_at + kWord;
     const Checked value_bytes = stream_bytes(coo.nnz, btf::info(*info.dtype).bits);
     if (!value_bytes || !fits(coo.values_offset, *value_bytes, source_.size()))
@@ -181,9 +181,9 @@ bool recognizes_btf(const ByteSource&, std::string_view) { return true; }
 
 Result<std::unique_ptr<TensorReader>> open_btf(const ByteSource& source) {
   if (source.size() < kWord)
-    return malformed("file-too-short", 0,
-                     "a BTF file has at least 8 bytes, this one has " +
-                         std::to_string(source.size()));
+    return malformed(
+        "file-too-short", 0,
+        "a BTF file has at least 8 bytes, this one has " + std::to_string(source.size()));
   std::byte first[kWord];
   BTF_TRY(source.read_at(0, first));
   const std::uint64_t count = wire::load_u64(first);

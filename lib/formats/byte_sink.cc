@@ -1,13 +1,13 @@
 #include "formats/byte_sink.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
 #include <filesystem>
 #include <mutex>
 #include <system_error>
 #include <vector>
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
 
 #include "core/checked_math.h"
 #include "core/try.h"
@@ -30,9 +30,9 @@ class StreamSink final : public ByteSink {
 
   Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
     if (offset != position_)
-      return named(name_, fail(ErrorCode::unsupported,
-                               "the output cannot seek and byte " + std::to_string(offset) +
-                                   " is not the next one"));
+      return named(
+          name_, fail(ErrorCode::unsupported, "the output cannot seek and byte " +
+                                                  std::to_string(offset) + " is not the next one"));
     while (!bytes.empty()) {
       const ssize_t put = ::write(fd_.get(), bytes.data(), bytes.size());
       if (put < 0 && errno == EINTR) continue;
@@ -135,7 +135,8 @@ class ReplacingSink final : public ByteSink {
 
   std::string temporary_name() const {
     static unsigned counter = 0;
-    return directory_ / (".btf-" + std::to_string(::getpid()) + "-" + std::to_string(__atomic_add_fetch(&counter, 1, __ATOMIC_RELAXED)));
+    return directory_ / (".btf-" + std::to_string(::getpid()) + "-" +
+                         std::to_string(__atomic_add_fetch(&counter, 1, __ATOMIC_RELAXED)));
   }
 
   Status give_name() {
@@ -234,8 +235,7 @@ Result<std::unique_ptr<ByteSink>> open_sink(const std::string& path, const SinkO
 
 }  // namespace
 
-Result<std::unique_ptr<ByteSink>> create_sink(const std::string& path,
-                                              const SinkOptions& options) {
+Result<std::unique_ptr<ByteSink>> create_sink(const std::string& path, const SinkOptions& options) {
   auto sink = open_sink(path, options);
   if (!sink) return named(path == "-" ? "standard output" : path, std::unexpected(sink.error()));
   return sink;

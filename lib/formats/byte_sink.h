@@ -36,8 +36,8 @@ class ByteSink {
 // that the file system has no room for, before a byte is written.
 Result<std::unique_ptr<ByteSink>> create_sink(const std::string& path, const SinkOptions& options);
 
-// Passes everything on to `sink`, but small writes that follow on one another as one. commit() passes
-// on what is left; the sink itself is not committed by it.
+// Passes everything on to `sink`, but small writes that follow on one another as one. commit()
+// passes on what is left; the sink itself is not committed by it.
 std::unique_ptr<ByteSink> gather_small_writes(ByteSink& sink);
 
 }  // namespace btf

@@ -1,9 +1,9 @@
 #include "formats/byte_source.h"
 
-#include <vector>
-
 #include <fcntl.h>
 #include <sys/stat.h>
+
+#include <vector>
 
 #include "core/checked_math.h"
 #include "core/try.h"
@@ -28,16 +28,16 @@ class FileSource final : public ByteSource {
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     if (!fits(offset, out.size(), size()))
       return named(fail(ErrorCode::malformed,
-                  "byte " + std::to_string(offset) + ": " + std::to_string(out.size()) +
-                      " bytes expected, the file ends at byte " + std::to_string(size())));
+                        "byte " + std::to_string(offset) + ": " + std::to_string(out.size()) +
+                            " bytes expected, the file ends at byte " + std::to_string(size())));
     while (!out.empty()) {
       const ssize_t got = ::pread(fd_.get(), out.data(), out.size(), static_cast<off_t>(offset));
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return named(system_failure("read at byte " + std::to_string(offset)));
       if (got == 0)
-        return named(fail(ErrorCode::io,
-                          "the file was cut while it was read: it now ends before byte " +
-                              std::to_string(offset + out.size())));
+        return named(
+            fail(ErrorCode::io, "the file was cut while it was read: it now ends before byte " +
+                                    std::to_string(offset + out.size())));
       out = out.subspan(static_cast<std::size_t>(got));
       offset += static_cast<std::uint64_t>(got);
     }

@@ -18,8 +18,8 @@ constexpr auto kRows = std::to_array<FormatRow>({
 std::span<const FormatRow> formats() { return kRows; }
 
 const FormatRow& recognize_format(const ByteSource& source, std::string_view path) {
-  return *std::ranges::find_if(
-      kRows, [&](const FormatRow& row) { return row.recognizes(source, path); });
+  return *std::ranges::find_if(kRows,
+                               [&](const FormatRow& row) { return row.recognizes(source, path); });
 }
 
 const FormatRow& format_named(std::string_view name) {

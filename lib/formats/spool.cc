@@ -15,8 +15,7 @@ Result<Spool> Spool::create() {
 
 Status Spool::append(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
-    const ssize_t put =
-        ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(size_));
+    const ssize_t put = ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(size_));
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) return system_failure("write a temporary file in " + temporary_directory());
     bytes = bytes.subspan(static_cast<std::size_t>(put));

@@ -1,14 +1,14 @@
 // What byte_source.cc and byte_sink.cc share: a descriptor that closes itself, errno in words.
 #pragma once
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
-
-#include <unistd.h>
 
 #include "btf/error.h"
 

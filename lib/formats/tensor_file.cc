@@ -86,13 +86,11 @@ Result<TensorInfo> TensorFile::tensor(std::uint64_t index) const {
   if (index >= tensor_count())
     return std::unexpected(
         Error{ErrorCode::invalid_argument, "there is no tensor " + std::to_string(index) +
-                                               ", the file has " +
-                                               std::to_string(tensor_count())}
+                                               ", the file has " + std::to_string(tensor_count())}
             .in_file(path()));
   auto info = state_->reader->tensor(index);
   if (!info)
-    return std::unexpected(
-        info.error().within("tensor " + std::to_string(index)).in_file(path()));
+    return std::unexpected(info.error().within("tensor " + std::to_string(index)).in_file(path()));
   return info;
 }
 
@@ -103,9 +101,11 @@ Status TensorFile::check_overlap(std::uint64_t index) const {
   if (found == overlaps.end() || found->first != index) return {};
   BTF_ASSIGN(const TensorInfo info, tensor(index));
   return std::unexpected(
-      Error{ErrorCode::malformed, "the record overlaps that of tensor " +
-                                      std::to_string(found->second),
-            {}, "records-overlap", info.record_offset}
+      Error{ErrorCode::malformed,
+            "the record overlaps that of tensor " + std::to_string(found->second),
+            {},
+            "records-overlap",
+            info.record_offset}
           .within("tensor " + std::to_string(index))
           .in_file(path()));
 }

@@ -29,9 +29,12 @@ void copy_strided(const std::byte* source, std::uint64_t source_stride, std::byt
 
 void copy_strided(std::uint64_t bytes, const std::byte* source, std::uint64_t source_stride,
                   std::byte* target, std::uint64_t target_stride, std::uint64_t count) {
-  if (bytes == 1) return copy_strided<std::uint8_t>(source, source_stride, target, target_stride, count);
-  if (bytes == 2) return copy_strided<std::uint16_t>(source, source_stride, target, target_stride, count);
-  if (bytes == 4) return copy_strided<std::uint32_t>(source, source_stride, target, target_stride, count);
+  if (bytes == 1)
+    return copy_strided<std::uint8_t>(source, source_stride, target, target_stride, count);
+  if (bytes == 2)
+    return copy_strided<std::uint16_t>(source, source_stride, target, target_stride, count);
+  if (bytes == 4)
+    return copy_strided<std::uint32_t>(source, source_stride, target, target_stride, count);
   copy_strided<std::uint64_t>(source, source_stride, target, target_stride, count);
 }
 
@@ -51,8 +54,8 @@ void cast_strided(CastRunFn run, const Sizes& sizes, const std::byte* source,
   std::array<std::byte, kMostRun * 8> out;
   for (std::uint64_t at = 0; at < count; at += kMostRun) {
     const std::uint64_t n = std::min<std::uint64_t>(kMostRun, count - at);
-    copy_strided(sizes.source, source + at * source_stride * sizes.source, source_stride,
-                 in.data(), 1, n);
+    copy_strided(sizes.source, source + at * source_stride * sizes.source, source_stride, in.data(),
+                 1, n);
     run(in.data(), out.data(), n, account);
     copy_strided(sizes.target, out.data(), 1, target + at * target_stride * sizes.target,
                  target_stride, n);
@@ -70,8 +73,8 @@ void cast_transposed(CastRunFn run, const Sizes& sizes, const Tile& tile, LossAc
         run(tile.source + ((at0 + r) * tile.source_stride0 + at1) * sizes.source,
             rows.data() + r * kMostRun * sizes.target, n1, account);
       transpose(sizes.target, rows.data(), kMostRun,
-                tile.target + (at1 * tile.target_stride1 + at0) * sizes.target,
-                tile.target_stride1, n0, n1);
+                tile.target + (at1 * tile.target_stride1 + at0) * sizes.target, tile.target_stride1,
+                n0, n1);
     }
   }
 }

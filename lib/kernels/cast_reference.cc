@@ -14,9 +14,9 @@ constexpr std::uint64_t kChunk = 256;
 template <DType T>
 using CodeOf = std::conditional_t<
     dtype_rows::kRows[row_of(T)].bits <= 8, std::uint8_t,
-    std::conditional_t<dtype_rows::kRows[row_of(T)].bits == 16, std::uint16_t,
-                       std::conditional_t<dtype_rows::kRows[row_of(T)].bits == 32, std::uint32_t,
-                                          std::uint64_t>>>;
+    std::conditional_t<
+        dtype_rows::kRows[row_of(T)].bits == 16, std::uint16_t,
+        std::conditional_t<dtype_rows::kRows[row_of(T)].bits == 32, std::uint32_t, std::uint64_t>>>;
 
 template <DType T>
 void decode_run(const std::byte* source, std::uint64_t stride, std::uint64_t count, Number* out) {

@@ -32,8 +32,7 @@ constexpr std::uint32_t kOne32 = 0x3f800000;
 // Masks of all ones or all zeros instead of bools: nothing is left for the compiler to branch on.
 BTF_INLINE constexpr std::uint32_t mask(bool condition) { return condition ? ~0U : 0U; }
 
-BTF_INLINE constexpr std::uint32_t select(std::uint32_t mask, std::uint32_t yes,
-                                          std::uint32_t no) {
+BTF_INLINE constexpr std::uint32_t select(std::uint32_t mask, std::uint32_t yes, std::uint32_t no) {
   return (mask & yes) | (~mask & no);
 }
 
@@ -70,7 +69,7 @@ BTF_INLINE void store_codes(const Codes& codes, std::byte* target, std::size_t c
 double as_double(FloatBits bits) { return std::bit_cast<float>(bits); }
 
 BTF_INLINE void settle_errors(const RunErrors& errors, std::size_t count, const Tally& tally,
-                      LossAccount& account) {
+                              LossAccount& account) {
   FloatBits max_error = 0;
   for (std::size_t i = 0; i < count; ++i) max_error = std::max(max_error, errors.error[i]);
   account.max_abs = std::max(account.max_abs, as_double(max_error));
@@ -80,8 +79,8 @@ BTF_INLINE void settle_errors(const RunErrors& errors, std::size_t count, const 
     return;
   for (std::size_t i = 0; i < count; ++i)
     if (errors.error[i] != 0)
-      account.max_rel = std::max(account.max_rel,
-                                 as_double(errors.error[i]) / as_double(errors.magnitude[i]));
+      account.max_rel =
+          std::max(account.max_rel, as_double(errors.error[i]) / as_double(errors.magnitude[i]));
 }
 
 // Finite numbers that the target's largest one stands for.
@@ -111,13 +110,12 @@ BTF_INLINE void float32_to_float(const std::byte* source, std::byte* target, std
   // bfloat16 has float32's exponents: its subnormals round like normal numbers.
   constexpr std::uint32_t kLeastNormal =
       kFp.bias == 127 ? 0 : static_cast<std::uint32_t>(128 - kFp.bias) << 23;
-  constexpr auto kMagicBits =
-      static_cast<std::uint32_t>(128 - kFp.bias - kFp.mantissa_bits + 23) << 23;
+  constexpr auto kMagicBits = static_cast<std::uint32_t>(128 - kFp.bias - kFp.mantissa_bits + 23)
+                              << 23;
   constexpr auto kMax = static_cast<std::uint32_t>(number::max_finite(kFp));
   constexpr std::uint32_t kOver = kFp.saturates ? kMax : kMax + 1;
   constexpr bool kHasNan = kFp.specials != FloatSpecials::none;
-  constexpr std::uint32_t kNan =
-      kHasNan ? static_cast<std::uint32_t>(number::nan_code(kFp)) : kMax;
+  constexpr std::uint32_t kNan = kHasNan ? static_cast<std::uint32_t>(number::nan_code(kFp)) : kMax;
   constexpr unsigned kSignShift = 32U - dtype_rows::kRows[row_of(T)].bits;
   constexpr auto kSignBit = 1U << (31U - kSignShift);
   const float magic = std::bit_cast<float>(kMagicBits);
@@ -134,9 +132,8 @@ BTF_INLINE void float32_to_float(const std::byte* source, std::byte* target, std
     const float unshifted = shifted - magic;
     const std::uint32_t rounded = magnitude + (kDropped >> 1) + (magnitude >> kDrop & 1U);
     const std::uint32_t subnormal = mask(magnitude < kLeastNormal);
-    const std::uint32_t code =
-        select(subnormal, std::bit_cast<std::uint32_t>(shifted) - kMagicBits,
-               (rounded >> kDrop) - kRebias);
+    const std::uint32_t code = select(subnormal, std::bit_cast<std::uint32_t>(shifted) - kMagicBits,
+                                      (rounded >> kDrop) - kRebias);
     const std::uint32_t back =
         select(subnormal, std::bit_cast<std::uint32_t>(unshifted), rounded & ~kDropped);
     const std::uint32_t nan = mask(magnitude > kInfinity32);
@@ -144,10 +141,10 @@ BTF_INLINE void float32_to_float(const std::byte* source, std::byte* target, std
     const std::uint32_t sign = (kHasNan ? ~0U : ~nan) & bits >> kSignShift & kSignBit;
     codes[i] = sign | select(nan, kNan, select(over, kOver, code));
 
-    const std::uint32_t error =
-        ~(nan | over) & 0x7fffffffU & std::bit_cast<std::uint32_t>(std::bit_cast<float>(back) - value);
-    const float quotient =
-        std::bit_cast<float>(error) / std::bit_cast<float>(magnitude | (mask(magnitude == 0) & kOne32));
+    const std::uint32_t error = ~(nan | over) & 0x7fffffffU &
+                                std::bit_cast<std::uint32_t>(std::bit_cast<float>(back) - value);
+    const float quotient = std::bit_cast<float>(error) /
+                           std::bit_cast<float>(magnitude | (mask(magnitude == 0) & kOne32));
     errors.error[i] = error;
     errors.magnitude[i] = magnitude;
     const std::uint32_t infinity = kFp.saturates ? 0 : mask(magnitude == kInfinity32);
@@ -205,14 +202,14 @@ BTF_INLINE void float32_to_integer(const std::byte* source, std::byte* target, s
     const std::uint32_t over = above | below;
     const float inside = std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) & ~over);
     const auto integer = static_cast<std::int32_t>(inside);
-    const std::uint32_t code = select(
-        above, kMaxCode, select(below, kMinCode, static_cast<std::uint32_t>(integer)));
+    const std::uint32_t code =
+        select(above, kMaxCode, select(below, kMinCode, static_cast<std::uint32_t>(integer)));
     codes[i] = code & kMask;
 
     const std::uint32_t error =
         0x7fffffffU & std::bit_cast<std::uint32_t>(inside - static_cast<float>(integer));
-    const float quotient =
-        std::bit_cast<float>(error) / std::bit_cast<float>(magnitude | (mask(magnitude == 0) & kOne32));
+    const float quotient = std::bit_cast<float>(error) /
+                           std::bit_cast<float>(magnitude | (mask(magnitude == 0) & kOne32));
     errors.error[i] = error;
     errors.magnitude[i] = magnitude;
     const std::uint32_t zero = mask(code == 0);
@@ -266,25 +263,31 @@ BTF_INLINE void half_to_float32(const std::byte* source, std::byte* target, std:
 
 // For each pair a function for every instruction set. Lambdas would not inherit the attribute.
 #if defined(__x86_64__)
-#define BTF_PAIR(name, body)                                                                    \
-  [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")]] void name##_avx512(       \
-      const std::byte* s, std::byte* t, std::size_t n, LossAccount& a) {                        \
-    body(s, t, n, a);                                                                           \
-  }                                                                                             \
-  [[gnu::target("avx2,f16c")]] void name##_avx2(const std::byte* s, std::byte* t,               \
-                                                std::size_t n, LossAccount& a) {                \
-    body(s, t, n, a);                                                                           \
-  }                                                                                             \
-  void name##_plain(const std::byte* s, std::byte* t, std::size_t n, LossAccount& a) {          \
-    body(s, t, n, a);                                                                           \
+#define BTF_PAIR(name, body)                                                                     \
+  [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")]] void name##_avx512(        \
+      const std::byte* s, std::byte* t, std::size_t n, LossAccount& a) {                         \
+    body(s, t, n, a);                                                                            \
+  }                                                                                              \
+  [[gnu::target("avx2,f16c")]] void name##_avx2(const std::byte* s, std::byte* t, std::size_t n, \
+                                                LossAccount& a) {                                \
+    body(s, t, n, a);                                                                            \
+  }                                                                                              \
+  void name##_plain(const std::byte* s, std::byte* t, std::size_t n, LossAccount& a) {           \
+    body(s, t, n, a);                                                                            \
   }
-#define BTF_ROW(name, from, to) {from, to, {name##_plain, name##_avx2, name##_avx512}}
+#define BTF_ROW(name, from, to)                            \
+  {                                                        \
+    from, to, { name##_plain, name##_avx2, name##_avx512 } \
+  }
 #else
-#define BTF_PAIR(name, body)                                                                    \
-  void name##_plain(const std::byte* s, std::byte* t, std::size_t n, LossAccount& a) {          \
-    body(s, t, n, a);                                                                           \
+#define BTF_PAIR(name, body)                                                           \
+  void name##_plain(const std::byte* s, std::byte* t, std::size_t n, LossAccount& a) { \
+    body(s, t, n, a);                                                                  \
   }
-#define BTF_ROW(name, from, to) {from, to, {name##_plain, name##_plain, name##_plain}}
+#define BTF_ROW(name, from, to)                            \
+  {                                                        \
+    from, to, { name##_plain, name##_plain, name##_plain } \
+  }
 #endif
 
 BTF_PAIR(f32_f16, float32_to_float<DType::float16>)

@@ -24,8 +24,8 @@ double least_atol(Real error) {
   return static_cast<Real>(atol) < error ? std::nextafter(atol, kInf) : atol;
 }
 
-// Likewise; no double is enough for a golden 0. It is a step or two from the quotient, and many where
-// products are subnormal. Doubles that are not negative sort as their bits do.
+// Likewise; no double is enough for a golden 0. It is a step or two from the quotient, and many
+// where products are subnormal. Doubles that are not negative sort as their bits do.
 template <typename Real>
 double least_rtol(Real actual, Real golden) {
   constexpr double kInf = std::numeric_limits<double>::infinity();

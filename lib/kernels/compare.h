@@ -18,8 +18,8 @@ struct ScoredPair {
 struct CompareScore {
   std::uint64_t compared = 0;
   std::uint64_t mismatched = 0;
-  double max_abs = 0;  // over pairs of finite numbers
-  double max_rel = 0;  // |actual - golden| / |golden|; Inf where only golden is 0
+  double max_abs = 0;     // over pairs of finite numbers
+  double max_rel = 0;     // |actual - golden| / |golden|; Inf where only golden is 0
   double least_atol = 0;  // that alone would accept every pair of finite numbers; Inf if none would
   double least_rtol = 0;  // likewise
   NanCount nan;

@@ -1,5 +1,5 @@
-// The meaning of every cast, stated once: any code of any dtype is decoded to an exact Number, and a
-// Number is encoded with one rounding. No dtype serves as a hub, so nothing is rounded twice.
+// The meaning of every cast, stated once: any code of any dtype is decoded to an exact Number, and
+// a Number is encoded with one rounding. No dtype serves as a hub, so nothing is rounded twice.
 #pragma once
 
 #include <bit>
@@ -67,8 +67,7 @@ constexpr Number decode_float(std::uint64_t code) {
   const bool negative = (code & sign_bit(kRow)) != 0;
   const std::uint64_t magnitude = code & low_bits(kFp.exponent_bits + kFp.mantissa_bits);
   if (magnitude > max_finite(kFp)) {
-    const bool infinite =
-        kFp.specials == FloatSpecials::ieee && magnitude == max_finite(kFp) + 1;
+    const bool infinite = kFp.specials == FloatSpecials::ieee && magnitude == max_finite(kFp) + 1;
     return {0, 0, negative, infinite ? Number::Class::infinite : Number::Class::nan};
   }
   const auto field = static_cast<int>(magnitude >> kFp.mantissa_bits);
@@ -141,8 +140,8 @@ constexpr Encoded encode_overflow(bool negative, const CastPolicy& policy) {
   constexpr const DTypeInfo& kRow = dtype_rows::kRows[row_of(T)];
   constexpr const FloatGeometry& kFp = kRow.fp;
   const std::uint64_t sign = negative ? sign_bit(kRow) : 0;
-  const bool clamp = kFp.specials == FloatSpecials::none ||
-                     (kFp.saturates && policy.overflow != Overflow::ieee);
+  const bool clamp =
+      kFp.specials == FloatSpecials::none || (kFp.saturates && policy.overflow != Overflow::ieee);
   // Behind the largest number stands Inf, or the NaN of a type without Inf.
   return {sign | (max_finite(kFp) + (clamp ? 0 : 1)), Outcome::overflowed};
 }
@@ -153,9 +152,10 @@ constexpr Encoded encode_power_of_two(const Number& x, const CastPolicy& policy)
   if (x.kind == Number::Class::zero) return {0, Outcome::inexact};
   const bool fraction = x.significand != kTopBit;
   const bool upper_half = x.significand >= kTopBit + kTopBit / 2;
-  const bool up = policy.rounding == Rounding::nearest    ? upper_half
-                  : policy.rounding == Rounding::by_table ? fraction
-                                                          : policy.rounding == Rounding::up && fraction;
+  const bool up = policy.rounding == Rounding::nearest ? upper_half
+                  : policy.rounding == Rounding::by_table
+                      ? fraction
+                      : policy.rounding == Rounding::up && fraction;
   const int field = x.exponent + (up ? 1 : 0) + kFp.bias;
   if (field < 0) return {0, Outcome::inexact};
   if (field > static_cast<int>(max_finite(kFp))) return encode_overflow<T>(false, policy);
@@ -169,8 +169,7 @@ constexpr Encoded encode_float(const Number& x, const CastPolicy& policy) {
   constexpr const FloatGeometry& kFp = kRow.fp;
   const std::uint64_t sign = x.negative ? sign_bit(kRow) : 0;
   if (x.kind == Number::Class::nan) {
-    if constexpr (kFp.specials == FloatSpecials::none)
-      return {max_finite(kFp), Outcome::nan_lost};
+    if constexpr (kFp.specials == FloatSpecials::none) return {max_finite(kFp), Outcome::nan_lost};
     return {sign | nan_code(kFp), Outcome::exact};
   }
   if (x.kind == Number::Class::infinite) {
@@ -214,8 +213,7 @@ constexpr Encoded encode_integer(const Number& x, const CastPolicy& policy) {
     const std::uint64_t low = up > 63 ? 0 : x.significand << up;
     return {(x.negative ? 0 - low : low) & kMask, Outcome::overflowed};
   }
-  const Rounded rounded =
-      shift_right(x.significand, 63 - x.exponent, policy.rounding, x.negative);
+  const Rounded rounded = shift_right(x.significand, 63 - x.exponent, policy.rounding, x.negative);
   const std::uint64_t code = (x.negative ? 0 - rounded.kept : rounded.kept) & kMask;
   if (rounded.kept > limit) return wrap ? Encoded{code, Outcome::overflowed} : clamped;
   if (!rounded.inexact) return {code, Outcome::exact};

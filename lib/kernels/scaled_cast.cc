@@ -183,7 +183,7 @@ void account_for(const Number& before, const Number& code, const Number& scale, 
 }
 
 void quantize_exactly(const ScaledCast& cast, const Number& scale, const std::byte* source,
-                  std::byte* target, std::uint64_t n, LossAccount& account) {
+                      std::byte* target, std::uint64_t n, LossAccount& account) {
   const std::uint64_t source_bytes = info(cast.from).buffer_bytes();
   const std::uint64_t target_bytes = info(cast.to).buffer_bytes();
   std::array<Number, kChunk> numbers;
@@ -223,8 +223,8 @@ bool is_fast(const ScaledCast& cast, const Number& scale) {
 }
 
 template <typename Code>
-void quantize_fast(const ScaledCast& cast, double scale, const std::byte* source,
-                   std::byte* target, std::uint64_t n, LossAccount& account) {
+void quantize_fast(const ScaledCast& cast, double scale, const std::byte* source, std::byte* target,
+                   std::uint64_t n, LossAccount& account) {
   // Adding and subtracting it rounds to the nearest integer, ties to even.
   constexpr double kMagic = 0x1.8p52;
   constexpr double kBeyond = 0x1p40;  // beyond any code, within reach of the magic
@@ -241,7 +241,8 @@ void quantize_fast(const ScaledCast& cast, double scale, const std::byte* source
     const double y = std::clamp(x / scale, -kBeyond, kBeyond);
     const double wanted = (y + kMagic) - kMagic + zero_point;
     const double q = std::clamp(wanted, least, most);
-    const auto code = static_cast<Code>(static_cast<std::uint32_t>(static_cast<std::int32_t>(q)) & code_mask);
+    const auto code =
+        static_cast<Code>(static_cast<std::uint32_t>(static_cast<std::int32_t>(q)) & code_mask);
     std::memcpy(target + i * sizeof(code), &code, sizeof(code));
 
     const bool nan = std::isnan(value);

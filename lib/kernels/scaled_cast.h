@@ -12,8 +12,8 @@ namespace btf {
 namespace number {
 
 // a / b and a * b, with the lowest bit of the significand set when digits were lost: rounding that
-// to 62 bits or fewer gives what rounding the exact result gives. `b` is not infinite; NaN is passed
-// on, and a quotient by zero is zero.
+// to 62 bits or fewer gives what rounding the exact result gives. `b` is not infinite; NaN is
+// passed on, and a quotient by zero is zero.
 Number quotient(const Number& a, const Number& b);
 Number product(const Number& a, const Number& b);
 

@@ -82,8 +82,8 @@ void transpose_part(const std::byte* source, std::uint64_t source_stride, std::b
   for (std::uint64_t c = 0; c < whole_columns; c += kN)
     for (std::uint64_t r = 0; r < whole_rows; r += kN)
       transpose_block<Word>(from(r, c), source_stride, to(r, c), target_stride);
-  transpose_plain<Word>(from(0, whole_columns), source_stride, to(0, whole_columns),
-                        target_stride, whole_rows, columns - whole_columns);
+  transpose_plain<Word>(from(0, whole_columns), source_stride, to(0, whole_columns), target_stride,
+                        whole_rows, columns - whole_columns);
   transpose_plain<Word>(from(whole_rows, 0), source_stride, to(whole_rows, 0), target_stride,
                         rows - whole_rows, columns);
 }

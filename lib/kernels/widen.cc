@@ -70,8 +70,8 @@ const auto& value_table() {
   static const auto table = [] {
     auto values = std::make_unique<std::array<float, kCodes>>();
     for (std::uint64_t code = 0; code < kCodes; ++code)
-      (*values)[code] = static_cast<float>(number::to_double(
-          number::decode<T>(kBits == 4 ? code & 0xf : code)));
+      (*values)[code] =
+          static_cast<float>(number::to_double(number::decode<T>(kBits == 4 ? code & 0xf : code)));
     return values;
   }();
   return *table;
@@ -93,8 +93,8 @@ void widen(const std::byte* source, std::uint64_t stride, std::uint64_t count, R
       out[i] = static_cast<Real>(std::bit_cast<float>(static_cast<std::uint32_t>(code) << 16));
     }
   } else {
-    using Code = std::conditional_t<dtype_rows::kRows[row_of(T)].bits <= 8, std::uint8_t,
-                                    std::uint16_t>;
+    using Code =
+        std::conditional_t<dtype_rows::kRows[row_of(T)].bits <= 8, std::uint8_t, std::uint16_t>;
     const auto& values = value_table<T>();
     for (std::uint64_t i = 0; i < count; ++i) {
       Code code;
@@ -113,8 +113,7 @@ constexpr auto make_wideners(std::index_sequence<Row...>) {
 
 template <typename Real>
 WidenFn<Real> widener(DType dtype) {
-  static constexpr auto kWideners =
-      make_wideners<Real>(std::make_index_sequence<kDTypeCount>{});
+  static constexpr auto kWideners = make_wideners<Real>(std::make_index_sequence<kDTypeCount>{});
   return kWideners[row_of(dtype)];
 }
 

@@ -57,11 +57,8 @@ void cast_slab(const CastJob& job, std::span<const std::uint64_t> counts, const 
 
 void cast_run(const CastJob& job, const std::byte* source, std::byte* target, std::uint64_t n,
               LossAccount& account) {
-  const Tile tile{.source = source,
-                  .target = target,
-                  .n0 = n,
-                  .source_stride0 = 1,
-                  .target_stride0 = 1};
+  const Tile tile{
+      .source = source, .target = target, .n0 = n, .source_stride0 = 1, .target_stride0 = 1};
   pick_cast_kernel(job).run(job, tile, account);
 }
 
@@ -84,8 +81,8 @@ std::unexpected<Error> refuse(const CastJob& job, const Box& box, const SourceSl
   const Dims counts = box.counts();
   Dims index(counts.size(), 0);
   for (;;) {
-    const std::byte* element = source.data + mapped_offset(source.mapping, index) *
-                                                 info(job.from).buffer_bytes();
+    const std::byte* element =
+        source.data + mapped_offset(source.mapping, index) * info(job.from).buffer_bytes();
     std::uint64_t result = 0;
     LossAccount one;
     cast_run(job, element, reinterpret_cast<std::byte*>(&result), 1, one);
@@ -120,8 +117,8 @@ Status check_policy(DType from, DType to, const CastPolicy& policy) {
     return fail(ErrorCode::invalid_argument, "overflow ieee means nothing for " + pair + ": " +
                                                  std::string(target.name) +
                                                  " has no Inf and no NaN");
-  const bool nearest_anyway = policy.rounding == Rounding::by_table ||
-                              (policy.rounding == Rounding::nearest && floating);
+  const bool nearest_anyway =
+      policy.rounding == Rounding::by_table || (policy.rounding == Rounding::nearest && floating);
   if (floating && !target.fp.power_of_two && !nearest_anyway && !is_lossless(from, to))
     return fail(ErrorCode::invalid_argument,
                 "a rounding other than to nearest means nothing for " + pair +

@@ -23,8 +23,7 @@ bool use_double(const DiffSide& actual, const DiffSide& golden) {
 }
 
 // The index at `offset` of a packed box.
-Dims index_at(const Mapping& mapping, std::span<const std::uint64_t> counts,
-              std::uint64_t offset) {
+Dims index_at(const Mapping& mapping, std::span<const std::uint64_t> counts, std::uint64_t offset) {
   struct Digit {
     std::uint64_t stride;
     std::uint32_t dim;
@@ -87,12 +86,12 @@ class DenseScorer {
     const Resolved& golden = golden_.storage() != nullptr ? *golden_.storage() : linear;
     const Resolved& order = in_order ? linear : golden;
     const SlabSide other = slab_side(golden_, golden);
-    const SlabGrid grid = choose_slabs(
-        slab_side(actual_, actual), slab_side(golden_, order),
-        {.bytes = 1U << 20, .target_contiguous = in_order, .second_source = &other});
+    const SlabGrid grid =
+        choose_slabs(slab_side(actual_, actual), slab_side(golden_, order),
+                     {.bytes = 1U << 20, .target_contiguous = in_order, .second_source = &other});
     const std::uint64_t bytes = order.storage_elements * std::max(actual_bytes_, golden_bytes_);
-    std::vector<Worker> workers(
-        in_order ? 1 : worker_count(options_.execution, grid.count(), bytes));
+    std::vector<Worker> workers(in_order ? 1
+                                         : worker_count(options_.execution, grid.count(), bytes));
     for (Worker& worker : workers) {
       BTF_ASSIGN(worker.actual, actual_.reader(actual));
       BTF_ASSIGN(worker.golden, golden_.reader(golden));
@@ -156,8 +155,8 @@ class DenseScorer {
         score.compared += n;
         continue;
       }
-      widen_actual_(actual + (from + at * axis.source_stride) * actual_bytes_,
-                    axis.source_stride, n, worker.actual_values.data());
+      widen_actual_(actual + (from + at * axis.source_stride) * actual_bytes_, axis.source_stride,
+                    n, worker.actual_values.data());
       widen_golden_(golden + golden_at * golden_bytes_, axis.target_stride, n,
                     worker.golden_values.data());
       compare_run(worker.actual_values.data(), worker.golden_values.data(), n, options_.tolerance,
@@ -298,12 +297,13 @@ template <typename Real>
 Result<std::vector<std::uint64_t>> first_sparse(const DiffSide& actual, const DiffSide& golden,
                                                 const DiffOptions& options) {
   std::vector<std::uint64_t> found;
-  BTF_TRY(visit_sparse<Real>(
-      actual, golden, options.execution, [&](std::uint64_t at, std::uint64_t count, Real a, Real b) {
-        if (accepts(a, b, options.tolerance)) return true;
-        for (; count > 0 && found.size() < options.show; --count) found.push_back(at++);
-        return found.size() < options.show;
-      }));
+  BTF_TRY(visit_sparse<Real>(actual, golden, options.execution,
+                             [&](std::uint64_t at, std::uint64_t count, Real a, Real b) {
+                               if (accepts(a, b, options.tolerance)) return true;
+                               for (; count > 0 && found.size() < options.show; --count)
+                                 found.push_back(at++);
+                               return found.size() < options.show;
+                             }));
   return found;
 }
 
@@ -311,11 +311,11 @@ template <typename Real>
 Result<CompareScore> score_sparse(const DiffSide& actual, const DiffSide& golden,
                                   const DiffOptions& options) {
   CompareScore score;
-  BTF_TRY(visit_sparse<Real>(
-      actual, golden, options.execution, [&](std::uint64_t at, std::uint64_t count, Real a, Real b) {
-        compare_many(a, b, count, options.tolerance, at, score);
-        return true;
-      }));
+  BTF_TRY(visit_sparse<Real>(actual, golden, options.execution,
+                             [&](std::uint64_t at, std::uint64_t count, Real a, Real b) {
+                               compare_many(a, b, count, options.tolerance, at, score);
+                               return true;
+                             }));
   return score;
 }
 

@@ -46,14 +46,12 @@ class FileConversion {
   };
 
   std::unexpected<Error> about(std::uint64_t index, const Error& error) const {
-    return std::unexpected(
-        error.within("tensor " + std::to_string(index)).in_file(input_.path()));
+    return std::unexpected(error.within("tensor " + std::to_string(index)).in_file(input_.path()));
   }
 
   // The size of every record, so that nothing is written that cannot be finished.
   Status measure() {
-    const std::uint64_t count =
-        options_.tensors ? options_.tensors->size() : input_.tensor_count();
+    const std::uint64_t count = options_.tensors ? options_.tensors->size() : input_.tensor_count();
     std::vector<std::uint64_t> consumed;
     for (std::uint64_t i = 0; i < count; ++i) {
       const std::uint64_t index = options_.tensors ? (*options_.tensors)[i] : i;
@@ -75,13 +73,13 @@ class FileConversion {
     if (target.sparse()) {
       BTF_ASSIGN(work.nnz, count_entries(conversion));
     }
-    BTF_TRY(add_record(record_shape(target, options_).dims.size(),
-                       payload_bytes(target, work.nnz)));
+    BTF_TRY(
+        add_record(record_shape(target, options_).dims.size(), payload_bytes(target, work.nnz)));
     if (options_.quantization.active()) {
       BTF_ASSIGN(QuantizePlan plan, plan_quantization(input_, conversion));
       for (const ScaleRecord& scales : plan.written)
-        BTF_TRY(add_record(scales.storage.dims.size(),
-                           storage_bytes(scales.storage, scales.dtype)));
+        BTF_TRY(
+            add_record(scales.storage.dims.size(), storage_bytes(scales.storage, scales.dtype)));
       work.quantization = std::make_unique<QuantizePlan>(std::move(plan));
     }
     work_.push_back(std::move(work));

@@ -157,14 +157,12 @@ Result<Entries> open_entries(const TensorConversion& work) {
     const LossAccount* account = &dense->account();
     return Entries{std::move(dense), account};
   }
-  CooKey key = permuted_key(order, [&dims](std::span<const std::uint64_t> index) {
-    return linear_key(dims, index);
-  });
+  CooKey key = permuted_key(
+      order, [&dims](std::span<const std::uint64_t> index) { return linear_key(dims, index); });
   BTF_ASSIGN(auto sorted,
              sorted_entries(work.source, work.record, std::move(key), work.options.memory));
   auto cast = std::make_unique<CastEntries>(
-      canonical_entries(std::move(sorted), work.target.job.from,
-                        {work.options.duplicates}),
+      canonical_entries(std::move(sorted), work.target.job.from, {work.options.duplicates}),
       work.target.job, dims, work.options.prune_zeros);
   const LossAccount* account = &cast->account();
   return Entries{std::move(cast), account};
@@ -241,8 +239,8 @@ Status put_values(CooSource& entries, DType dtype, Appender& out) {
 }  // namespace
 
 Result<std::uint64_t> count_entries(const TensorConversion& work) {
-  const bool as_they_are = work.record.coo && !work.options.prune_zeros &&
-                           work.options.duplicates == Duplicates::error;
+  const bool as_they_are =
+      work.record.coo && !work.options.prune_zeros && work.options.duplicates == Duplicates::error;
   if (as_they_are) return work.record.coo->nnz;
   BTF_ASSIGN(const Entries entries, open_entries(work));
   for (std::uint64_t count = 0;; ++count) {

@@ -56,8 +56,8 @@ ElementSource record_elements(const TensorConversion& work) {
   const bool from_coo = work.record.coo.has_value();
   ElementSource elements;
   // Entries of a COO source are read as if they stood in the target's storage.
-  elements.layout = from_coo ? *work.target.storage
-                             : permuted(*work.record.storage, work.options.permute);
+  elements.layout =
+      from_coo ? *work.target.storage : permuted(*work.record.storage, work.options.permute);
   elements.stored = elements.dtype = *work.record.dtype;
   elements.in_order = from_coo;
   elements.bytes = work.record.data_bytes;
@@ -108,12 +108,10 @@ Result<LossAccount> convert(const TensorView& source, const MutableTensorView& t
   std::vector<Worker> workers(
       packed_target ? 1 : worker_count(execution, grid.count(), target.bytes.size()));
   for (Worker& worker : workers) {
-    worker.reader = packed_source
-                        ? file_reader(bytes_in, 0, source.layout, job.from)
-                        : memory_reader(source.bytes.data(), source.layout, job.from);
-    worker.writer = packed_target
-                        ? file_writer(bytes_out, 0, target.layout, job.to)
-                        : memory_writer(target.bytes.data(), target.layout, job.to);
+    worker.reader = packed_source ? file_reader(bytes_in, 0, source.layout, job.from)
+                                  : memory_reader(source.bytes.data(), source.layout, job.from);
+    worker.writer = packed_target ? file_writer(bytes_out, 0, target.layout, job.to)
+                                  : memory_writer(target.bytes.data(), target.layout, job.to);
   }
   return run(execution, job, grid, workers, source.bytes.size());
 }

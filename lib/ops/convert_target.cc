@@ -12,16 +12,15 @@ namespace {
 Result<Dims> permute_dims(const Dims& dims, const std::vector<std::uint32_t>& order) {
   if (order.empty()) return dims;
   if (order.size() != dims.size())
-    return fail(ErrorCode::invalid_argument,
-                "permute names " + std::to_string(order.size()) + " dims, the tensor has rank " +
-                    std::to_string(dims.size()));
+    return fail(ErrorCode::invalid_argument, "permute names " + std::to_string(order.size()) +
+                                                 " dims, the tensor has rank " +
+                                                 std::to_string(dims.size()));
   std::vector<bool> seen(dims.size());
   Dims permuted(dims.size());
   for (std::size_t d = 0; d < order.size(); ++d) {
     if (order[d] >= dims.size() || seen[order[d]])
-      return fail(ErrorCode::invalid_argument,
-                  "permute must name every dim from 0 to " + std::to_string(dims.size() - 1) +
-                      " once");
+      return fail(ErrorCode::invalid_argument, "permute must name every dim from 0 to " +
+                                                   std::to_string(dims.size() - 1) + " once");
     seen[order[d]] = true;
     permuted[d] = dims[order[d]];
   }

@@ -22,14 +22,14 @@ struct TensorConversion {
 
 // Where the elements of a dense target come from.
 struct ElementSource {
-  Resolved layout;     // what is read, for choosing slabs: dims of the target
-  DType stored{};      // its dtype
-  DType dtype{};       // of the elements that the readers give
+  Resolved layout;                 // what is read, for choosing slabs: dims of the target
+  DType stored{};                  // its dtype
+  DType dtype{};                   // of the elements that the readers give
   bool in_order = false;           // boxes must be contiguous and ascending in the target
   std::uint64_t last_granule = 1;  // see SlabLimits
   std::uint64_t slab_bytes = SlabLimits{}.bytes;
-  std::uint64_t bytes = 0;         // of input, for progress and threads
-  bool accounted = false;          // the readers count elements and losses themselves
+  std::uint64_t bytes = 0;  // of input, for progress and threads
+  bool accounted = false;   // the readers count elements and losses themselves
   // A worker's own reader; what it loses goes to the account. Both outlived by this source.
   std::function<Result<std::unique_ptr<SlabReader>>(LossAccount&)> open;
 };

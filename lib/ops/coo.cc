@@ -69,13 +69,11 @@ class FileEntries final : public CooSource {
   }
 
   std::unexpected<Error> out_of_range(std::uint64_t d) const {
-    const std::uint64_t at =
-        parts_.indices_offset + (position_ * dims_.size() + d) * wire::kWord;
+    const std::uint64_t at = parts_.indices_offset + (position_ * dims_.size() + d) * wire::kWord;
     return malformed("coo-index-out-of-range", at,
                      "COO entry " + std::to_string(position_) + " has index " +
-                         std::to_string(index_[d]) + " in dim " + std::to_string(d) +
-                         " of size " + std::to_string(dims_[d]) + " (byte " + std::to_string(at) +
-                         ")");
+                         std::to_string(index_[d]) + " in dim " + std::to_string(d) + " of size " +
+                         std::to_string(dims_[d]) + " (byte " + std::to_string(at) + ")");
   }
 
   const ByteSource& source_;
@@ -132,11 +130,13 @@ class CanonicalEntries final : public CooSource {
     while (ahead_ && ahead_->key == entry.key) {
       switch (rules_.duplicates) {
         case Duplicates::error:
-          return std::unexpected(
-              Error{ErrorCode::refused, "COO entries " + std::to_string(entry.position) + " and " +
-                                            std::to_string(ahead_->position) +
-                                            " have the same index",
-                    {}, "coo-duplicate-index", 0});
+          return std::unexpected(Error{ErrorCode::refused,
+                                       "COO entries " + std::to_string(entry.position) + " and " +
+                                           std::to_string(ahead_->position) +
+                                           " have the same index",
+                                       {},
+                                       "coo-duplicate-index",
+                                       0});
         case Duplicates::sum:
           sum.add(ahead_->code);
           break;
@@ -240,12 +240,11 @@ CooKey permuted_key(std::span<const std::uint32_t> order, CooKey key) {
 Result<std::unique_ptr<SlabReader>> open_slab_reader(const ByteSource& source,
                                                      const TensorInfo& record,
                                                      std::span<const std::uint32_t> order,
-                                                     const Resolved& storage,
-                                                     const CooRules& rules, std::uint64_t memory) {
+                                                     const Resolved& storage, const CooRules& rules,
+                                                     std::uint64_t memory) {
   if (!record.coo) return file_reader(source, record.data_offset, storage, *record.dtype);
-  CooKey key = permuted_key(order, [&storage](std::span<const std::uint64_t> index) {
-    return offset(storage, index);
-  });
+  CooKey key = permuted_key(
+      order, [&storage](std::span<const std::uint64_t> index) { return offset(storage, index); });
   BTF_ASSIGN(auto entries, sorted_entries(source, record, std::move(key), memory));
   return std::make_unique<CooReader>(canonical_entries(std::move(entries), *record.dtype, rules),
                                      storage, *record.dtype);

@@ -60,8 +60,8 @@ Dims index_of(const Dims& dims, std::uint64_t key);
 Result<std::unique_ptr<SlabReader>> open_slab_reader(const ByteSource& source,
                                                      const TensorInfo& record,
                                                      std::span<const std::uint32_t> order,
-                                                     const Resolved& storage,
-                                                     const CooRules& rules, std::uint64_t memory);
+                                                     const Resolved& storage, const CooRules& rules,
+                                                     std::uint64_t memory);
 
 // Reorders an index of the record before `key` sees it.
 CooKey permuted_key(std::span<const std::uint32_t> order, CooKey key);

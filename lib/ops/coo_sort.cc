@@ -98,9 +98,8 @@ class MergedRuns final : public CooSource {
 
  private:
   auto later() const -> std::function<bool(std::size_t, std::size_t)> {
-    return [this](std::size_t a, std::size_t b) {
-      return before(runs_[b].front(), runs_[a].front());
-    };
+    return
+        [this](std::size_t a, std::size_t b) { return before(runs_[b].front(), runs_[a].front()); };
   }
 
   Spool spool_;

@@ -97,8 +97,7 @@ void judge_strictly(TensorDiff& diff) {
     diff.reason = "dtype " + std::string(info(actual.dtype).name) + " against " +
                   std::string(info(golden.dtype).name);
   else if (actual.layout != golden.layout)
-    diff.reason = "layout " + layout_name(actual.layout) + " against " +
-                  layout_name(golden.layout);
+    diff.reason = "layout " + layout_name(actual.layout) + " against " + layout_name(golden.layout);
   if (!diff.reason.empty()) diff.result = DiffResult::different;
 }
 

@@ -54,13 +54,10 @@ class FileSide final : public DiffSide {
 
   DType dtype() const override { return *record_.dtype; }
   const Dims& dims() const override { return record_.dims; }
-  const Resolved* storage() const override {
-    return record_.storage ? &*record_.storage : nullptr;
-  }
+  const Resolved* storage() const override { return record_.storage ? &*record_.storage : nullptr; }
 
   Result<std::unique_ptr<SlabReader>> reader(const Resolved& layout) const override {
-    BTF_ASSIGN(auto reader,
-               name_(open_slab_reader(source_, record_, {}, layout, {}, memory_)));
+    BTF_ASSIGN(auto reader, name_(open_slab_reader(source_, record_, {}, layout, {}, memory_)));
     return std::make_unique<NamingReader>(std::move(reader), name_);
   }
 
@@ -69,8 +66,8 @@ class FileSide final : public DiffSide {
       return linear_key(record_.dims, index);
     };
     BTF_ASSIGN(auto sorted, name_(sorted_entries(source_, record_, key, memory_)));
-    return std::make_unique<NamingEntries>(
-        canonical_entries(std::move(sorted), *record_.dtype, {}), name_);
+    return std::make_unique<NamingEntries>(canonical_entries(std::move(sorted), *record_.dtype, {}),
+                                           name_);
   }
 
   Result<std::vector<Element>> elements(std::span<const Dims> indices) const override {
@@ -86,8 +83,7 @@ class FileSide final : public DiffSide {
 
 class MemorySide final : public DiffSide {
  public:
-  explicit MemorySide(const TensorView& view)
-      : view_(view), bytes_(view.bytes) {
+  explicit MemorySide(const TensorView& view) : view_(view), bytes_(view.bytes) {
     record_.dtype = view.dtype;
     record_.layout = Layout::linear;
     record_.dims = view.layout.dims;

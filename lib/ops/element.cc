@@ -14,9 +14,9 @@ namespace {
 
 Status check_index(const Dims& dims, const Dims& index) {
   if (index.size() != dims.size())
-    return fail(ErrorCode::invalid_argument,
-                "an index of " + std::to_string(index.size()) + " numbers, the tensor has rank " +
-                    std::to_string(dims.size()));
+    return fail(ErrorCode::invalid_argument, "an index of " + std::to_string(index.size()) +
+                                                 " numbers, the tensor has rank " +
+                                                 std::to_string(dims.size()));
   for (std::size_t d = 0; d < dims.size(); ++d)
     if (index[d] >= dims[d])
       return fail(ErrorCode::invalid_argument, "index " + std::to_string(index[d]) +
@@ -31,7 +31,8 @@ Result<Element> read_stream(const ByteSource& source, std::uint64_t stream, std:
   Element element;
   element.offset = stream + (bits < 8 ? position / 2 : position * (bits / 8));
   element.high_nibble = bits < 8 && position % 2 != 0;
-  const std::span bytes = std::as_writable_bytes(std::span(&element.code, 1)).first(bits < 8 ? 1 : bits / 8);
+  const std::span bytes =
+      std::as_writable_bytes(std::span(&element.code, 1)).first(bits < 8 ? 1 : bits / 8);
   BTF_TRY(source.read_at(*element.offset, bytes));
   if (bits < 8) element.code = element.code >> (element.high_nibble ? 4 : 0) & 0xf;
   return element;
@@ -51,8 +52,8 @@ Result<std::vector<Element>> search_coo(const ByteSource& source, const TensorIn
     if (!entry) return elements;
     const auto found = wanted.find(entry->key);
     if (found == wanted.end()) continue;
-    BTF_ASSIGN(const Element element, read_stream(source, tensor.coo->values_offset,
-                                                  entry->position, *tensor.dtype));
+    BTF_ASSIGN(const Element element,
+               read_stream(source, tensor.coo->values_offset, entry->position, *tensor.dtype));
     for (const std::size_t i : found->second) {
       if (elements[i].offset)
         return fail(ErrorCode::refused, "COO entry " + std::to_string(entry->position) +
@@ -67,8 +68,7 @@ Result<std::vector<Element>> search_coo(const ByteSource& source, const TensorIn
 
 Status check_known(const TensorInfo& record) {
   if (!record.dtype)
-    return fail(ErrorCode::unsupported,
-                "unknown dtype code " + std::to_string(record.dtype_code));
+    return fail(ErrorCode::unsupported, "unknown dtype code " + std::to_string(record.dtype_code));
   if (!record.layout)
     return fail(ErrorCode::unsupported,
                 "unknown layout code " + std::to_string(record.layout_code));

@@ -1,12 +1,12 @@
 #include "ops/parallel.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <mutex>
 #include <optional>
 #include <thread>
 #include <vector>
-
-#include <sched.h>
 
 namespace btf {
 namespace {

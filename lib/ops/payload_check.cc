@@ -98,10 +98,10 @@ class PayloadCheck {
       for_each_tile(region, tiling, [&](std::uint64_t, std::uint64_t at) {
         for (std::uint64_t i1 = 0; i1 < tiling.outer.count; ++i1)
           for (std::uint64_t i0 = 0; i0 < tiling.inner.count; ++i0)
-            std::fill_n(data + (at + i1 * tiling.outer.target_stride +
-                                i0 * tiling.inner.target_stride) *
-                                   bytes,
-                        bytes, std::byte{});
+            std::fill_n(
+                data + (at + i1 * tiling.outer.target_stride + i0 * tiling.inner.target_stride) *
+                           bytes,
+                bytes, std::byte{});
       });
     }
   }
@@ -110,8 +110,7 @@ class PayloadCheck {
     const Dims& dims = record_.dims;
     auto entries = sorted_entries(
         source_, record_,
-        [&](std::span<const std::uint64_t> index) { return linear_key(dims, index); },
-        kSortMemory);
+        [&](std::span<const std::uint64_t> index) { return linear_key(dims, index); }, kSortMemory);
     if (!entries && entries.error().code == ErrorCode::malformed) {
       report_({Severity::error, entries.error().finding, record_.index, entries.error().offset,
                entries.error().message});
@@ -123,8 +122,7 @@ class PayloadCheck {
       BTF_ASSIGN(const std::optional<CooEntry> entry, (*entries)->next());
       if (!entry) return {};
       if (last && last->key == entry->key) {
-        warn("coo-duplicate-index",
-             record_.coo->indices_offset + entry->position * dims.size() * 8,
+        warn("coo-duplicate-index", record_.coo->indices_offset + entry->position * dims.size() * 8,
              "COO entries " + std::to_string(last->position) + " and " +
                  std::to_string(entry->position) + " have the same index");
         return {};

@@ -1,5 +1,5 @@
-// What is odd in the elements of a record, whatever the format: padding that is not zero, bools that
-// are neither 0 nor 1, COO indices out of range or twice.
+// What is odd in the elements of a record, whatever the format: padding that is not zero, bools
+// that are neither 0 nor 1, COO indices out of range or twice.
 #pragma once
 
 #include "btf/file.h"

@@ -67,17 +67,14 @@ class DimCutter {
     std::uint64_t indices;  // logical indices from one to the next
   };
 
-  bool nested() const {
-    return period_ == std::max(source_.lanes, target_.lanes);
-  }
+  bool nested() const { return period_ == std::max(source_.lanes, target_.lanes); }
 
   void cut_periods(std::uint64_t periods) {
     if (nested()) {
       add(0, {{periods, period_}, {period_ / fine_, fine_}, {fine_, 1}});
       return;
     }
-    for (std::uint64_t at = 0; at < period_; at += fine_)
-      add(at, {{periods, period_}, {fine_, 1}});
+    for (std::uint64_t at = 0; at < period_; at += fine_) add(at, {{periods, period_}, {fine_, 1}});
   }
 
   void cut_rest(std::uint64_t at) {
@@ -93,8 +90,8 @@ class DimCutter {
     Piece piece{source_.offset(at), target_.offset(at), {}};
     for (const Step& step : steps)
       if (step.count != 1)
-        piece.axes.push_back({step.count, source_.step_stride(step.indices),
-                              target_.step_stride(step.indices)});
+        piece.axes.push_back(
+            {step.count, source_.step_stride(step.indices), target_.step_stride(step.indices)});
     pieces_.push_back(std::move(piece));
   }
 

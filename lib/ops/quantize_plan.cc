@@ -103,8 +103,7 @@ class Planner {
   Status require_large_target() const {
     const DTypeInfo& row = info(to());
     if (row.floating() && row.bits > 8) return {};
-    return refuse("dequantising gives float16, bfloat16, float32 or float64, not " +
-                  name_of(to()));
+    return refuse("dequantising gives float16, bfloat16, float32 or float64, not " + name_of(to()));
   }
 
   Status require_small_target() const {
@@ -190,9 +189,9 @@ class Planner {
       }
     }
     if (found) return {};
-    return refuse("no record of scales stands behind the tensor" +
-                  (wanted_.block ? " for " + std::string(info(*wanted_.block).name)
-                                 : std::string()));
+    return refuse(
+        "no record of scales stands behind the tensor" +
+        (wanted_.block ? " for " + std::string(info(*wanted_.block).name) : std::string()));
   }
 
   Result<bool> use_blocks(const TensorInfo& scales) {
@@ -282,8 +281,8 @@ ElementSource scaled_elements(const TensorConversion& work, const QuantizePlan& 
       return quantizing_reader(std::move(source), plan.cast, plan.scales, account);
     std::unique_ptr<SlabReader> blocks;
     if (plan.block_scales)
-      blocks = file_reader(work.source, plan.block_scales->data_offset,
-                           *plan.block_scales->storage, *plan.block_scales->dtype);
+      blocks = file_reader(work.source, plan.block_scales->data_offset, *plan.block_scales->storage,
+                           *plan.block_scales->dtype);
     return dequantizing_reader(std::move(source), std::move(blocks), plan.cast, plan.scales,
                                account);
   };

@@ -25,9 +25,9 @@ struct QuantizePlan {
   Scaling scaling = Scaling::none;
   ScaledCast cast;
   Scales scales;
-  std::optional<TensorInfo> block_scales;    // dequantize: the record that holds them
-  std::vector<std::uint64_t> consumed;       // source records that were used up as scales
-  std::vector<ScaleRecord> written;          // in their order
+  std::optional<TensorInfo> block_scales;  // dequantize: the record that holds them
+  std::vector<std::uint64_t> consumed;     // source records that were used up as scales
+  std::vector<ScaleRecord> written;        // in their order
 };
 
 // Reads the tensor where its scale must be found out.

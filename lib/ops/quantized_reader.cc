@@ -175,8 +175,8 @@ class QuantizingReader final : public ScalingReader {
   Number scale_of(const std::byte* codes, std::uint64_t n, std::uint64_t number) override {
     if (scales().blocks == nullptr) return number::from_double(scales().values[number]);
     const Number largest = largest_magnitude(cast().from, codes, n);
-    return block_scale(scales(), block_scale_code(*scales().blocks, cast().to, largest,
-                                                  scales().tensor_scale));
+    return block_scale(
+        scales(), block_scale_code(*scales().blocks, cast().to, largest, scales().tensor_scale));
   }
 };
 
@@ -226,8 +226,8 @@ class BlockScaleReader final : public SlabReader {
     std::byte* out = codes_.reserve(product_of(counts));
     BTF_TRY(for_each_scaled_run(
         scales_, numbers, [&](std::uint64_t first, std::uint64_t n, std::uint64_t number) {
-          const Number largest = largest_magnitude(
-              cast_.from, codes + first * info(cast_.from).buffer_bytes(), n);
+          const Number largest =
+              largest_magnitude(cast_.from, codes + first * info(cast_.from).buffer_bytes(), n);
           out[number] = static_cast<std::byte>(
               block_scale_code(*scales_.blocks, cast_.to, largest, scales_.tensor_scale));
           return Status{};

@@ -38,8 +38,8 @@ std::uint64_t encode_nearest(DType dtype, const Number& x) {
 float scale_within_float(double largest, double divisor) {
   using Limits = std::numeric_limits<float>;
   if (largest == 0) return 1;
-  return static_cast<float>(std::clamp<double>(largest / divisor, Limits::denorm_min(),
-                                               Limits::max()));
+  return static_cast<float>(
+      std::clamp<double>(largest / divisor, Limits::denorm_min(), Limits::max()));
 }
 
 // Elements of one index of `axis` that stand side by side, and how often the axis repeats.
@@ -71,8 +71,7 @@ DType quantized_dtype(const Quantization& quantization, DType source) {
 Result<std::vector<double>> largest_magnitudes(const ByteSource& source, const TensorInfo& record,
                                                std::span<const std::uint32_t> order,
                                                std::optional<std::uint32_t> axis,
-                                               std::uint64_t memory,
-                                               const Execution& execution) {
+                                               std::uint64_t memory, const Execution& execution) {
   Dims dims = record.dims;
   for (std::size_t d = 0; d < order.size(); ++d) dims[d] = record.dims[order[d]];
   std::vector<double> largest(axis ? dims[*axis] : 1, 0.0);
@@ -90,8 +89,7 @@ Result<std::vector<double>> largest_magnitudes(const ByteSource& source, const T
       widen(slab->codes + at * bytes, 1, n, values.data());
       for (std::uint64_t i = 0; i < n; ++i) {
         if (!std::isfinite(values[i])) continue;
-        const std::uint64_t place =
-            axis ? (slab->first + at + i) / inner % largest.size() : 0;
+        const std::uint64_t place = axis ? (slab->first + at + i) / inner % largest.size() : 0;
         largest[place] = std::max(largest[place], std::abs(values[i]));
       }
     }
@@ -113,12 +111,11 @@ std::uint64_t block_scale_code(const BlockFormatInfo& format, DType element, con
     // 2^(floor(log2(max)) - emax), emax being the exponent of the element's largest number.
     if (largest.kind == Number::Class::zero) return 0;
     const int exponent = largest.exponent - std::ilogb(largest_value(element));
-    return encode_nearest(format.scale,
-                          {number::kTopBit, exponent, false, Number::Class::finite});
+    return encode_nearest(format.scale, {number::kTopBit, exponent, false, Number::Class::finite});
   }
-  const Number ratio = number::quotient(
-      number::quotient(largest, number::from_double(largest_value(element))),
-      number::from_double(tensor_scale));
+  const Number ratio =
+      number::quotient(number::quotient(largest, number::from_double(largest_value(element))),
+                       number::from_double(tensor_scale));
   return encode_nearest(format.scale, ratio);
 }
 

@@ -54,10 +54,10 @@ class FileReader final : public SlabReader {
                              return gather(storage, loop, from.run, out + packed * bytes_);
                            }));
     } else {
-      BTF_TRY(for_each_run(from, from.loops.size(),
-                           [&](std::uint64_t storage, std::uint64_t packed) {
-                             return read_run(storage, from.run, out + packed * bytes_);
-                           }));
+      BTF_TRY(
+          for_each_run(from, from.loops.size(), [&](std::uint64_t storage, std::uint64_t packed) {
+            return read_run(storage, from.run, out + packed * bytes_);
+          }));
     }
     return SourceSlab{out + from.first * bytes_, std::move(from.packed)};
   }

@@ -166,8 +166,7 @@ SlabGrid::SlabGrid(const Resolved& target, Dims step)
     : dims_(target.dims), step_(std::move(step)), count_(1) {
   for (const StorageAxis& axis : target.storage)
     if (axis.part != AxisPart::lanes) order_.push_back(axis.dim);
-  for (const std::uint32_t d : order_)
-    count_ *= dims_[d] == 0 ? 0 : ceil_div(dims_[d], step_[d]);
+  for (const std::uint32_t d : order_) count_ *= dims_[d] == 0 ? 0 : ceil_div(dims_[d], step_[d]);
 }
 
 Box SlabGrid::box(std::uint64_t slab) const {
@@ -195,8 +194,7 @@ SlabGrid choose_slabs(const SlabSide& source, const SlabSide& target, const Slab
   chooser.grow(source, limits.least_run);
   chooser.grow(target, limits.bytes);
   const Dims tile = chooser.step();
-  const std::uint64_t worst =
-      std::min(run_bytes(source, tile), run_bytes(target, tile));
+  const std::uint64_t worst = std::min(run_bytes(source, tile), run_bytes(target, tile));
   return SlabGrid(layout, worst > source_run ? tile : contiguous);
 }
 

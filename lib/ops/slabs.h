@@ -26,9 +26,9 @@ struct Footprint {
     std::uint64_t count = 0;
     std::uint64_t stride = 0;  // elements
   };
-  std::uint64_t base = 0;  // elements from the start of the stored array
+  std::uint64_t base = 0;   // elements from the start of the stored array
   std::vector<Loop> loops;  // outermost first
-  std::uint64_t run = 1;   // elements without a gap
+  std::uint64_t run = 1;    // elements without a gap
   std::uint64_t elements = 0;
   std::uint64_t first = 0;  // the box's lo, once the runs stand one behind the other
   Mapping packed;           // and the others from there on
@@ -60,17 +60,17 @@ struct SlabSide {
 };
 
 struct SlabLimits {
-  std::uint64_t bytes = 4U << 20;      // of a box on either side
-  std::uint64_t least_run = 4U << 10;  // bytes; shorter runs are worth a tile (see below)
-  bool target_contiguous = false;      // the target can only be written front to back
-  std::uint64_t last_granule = 1;      // boxes begin at multiples of it in the last dim
+  std::uint64_t bytes = 4U << 20;           // of a box on either side
+  std::uint64_t least_run = 4U << 10;       // bytes; shorter runs are worth a tile (see below)
+  bool target_contiguous = false;           // the target can only be written front to back
+  std::uint64_t last_granule = 1;           // boxes begin at multiples of it in the last dim
   const SlabSide* second_source = nullptr;  // read by the same boxes
 };
 
 // Boxes of whole blocks on both sides, as long in the target's storage as the limit allows. When
-// that leaves the source in runs below `least_run` (a transpose of something large), boxes are tiles
-// with middling runs on both sides instead. If the target must be written front to back every box
-// is contiguous there; where that takes less than a block of the source, it lies in one block.
+// that leaves the source in runs below `least_run` (a transpose of something large), boxes are
+// tiles with middling runs on both sides instead. If the target must be written front to back every
+// box is contiguous there; where that takes less than a block of the source, it lies in one block.
 SlabGrid choose_slabs(const SlabSide& source, const SlabSide& target, const SlabLimits& limits);
 
 }  // namespace btf

@@ -162,8 +162,7 @@ Result<TensorStats> dense_stats(const ByteSource& source, const TensorInfo& tens
     BTF_ASSIGN(const std::optional<LinearSlab> slab, walk.next());
     if (!slab) return std::move(stats).result();
     stats.add(slab->codes, slab->first, slab->count);
-    if (execution.progress)
-      execution.progress(slab->count * info(*tensor.dtype).bits / 8);
+    if (execution.progress) execution.progress(slab->count * info(*tensor.dtype).bits / 8);
   }
 }
 

@@ -1,6 +1,9 @@
 // What moving the bytes alone costs: the limit that file-to-file work is measured against.
 //   floor make FILE            a BTF file with one float32 tensor [128, 256, 56, 56] (411 MB)
 //   floor copy IN OUT BYTES    reads all of IN by pread and writes BYTES bytes by pwrite, in 1 MiB
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -8,9 +11,6 @@
 #include <cstring>
 #include <string>
 #include <vector>
-
-#include <fcntl.h>
-#include <unistd.h>
 
 namespace {
 

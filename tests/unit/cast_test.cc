@@ -421,8 +421,9 @@ TEST_CASE("every policy that is accepted does what the oracle says", "[cast]") {
 }
 
 TEST_CASE("special values from float32", "[cast]") {
-  static constexpr DType kTargets[] = {DType::float8_e4m3fn,  DType::float8_e5m2, DType::float4_e2m1fn,
-                                DType::float8_e8m0fnu, DType::float16,     DType::bfloat16};
+  static constexpr DType kTargets[] = {DType::float8_e4m3fn, DType::float8_e5m2,
+                                       DType::float4_e2m1fn, DType::float8_e8m0fnu,
+                                       DType::float16,       DType::bfloat16};
   struct Row {
     std::uint32_t source;
     std::uint64_t targets[std::size(kTargets)];

@@ -50,9 +50,9 @@ const std::vector<DType> kSmallFloats{DType::float8_e4m3fn, DType::float8_e5m2,
 const std::vector<DType> kLargeFloats{DType::float16, DType::bfloat16, DType::float32,
                                       DType::float64};
 
-// Short ones, long ones, powers of two, and both ends of float32.
-const std::vector<double> kScales{1.0,      0.5,   0.1,     3.0,           1.0 / 3,
-                                  0x1p-149, 1e-40, 6.25e30, 0x1.fffffep127};
+// Short ones, long ones, those that float32 holds, powers of two, and both ends of float32.
+const std::vector<double> kScales{1.0,           0.5,      0.1,   0.1F,    3.0,           1.0 / 3,
+                                  0x1.6a09e6p-9, 0x1p-149, 1e-40, 6.25e30, 0x1.fffffep127};
 
 std::vector<DType> small_types() {
   std::vector<DType> all = kIntegers;
@@ -146,7 +146,7 @@ void count(Loss loss, LossAccount& account) {
   account.inexact += loss == Loss::inexact ? 1 : 0;
 }
 
-// Compares all codes, and the counts, and names the first that differs.
+// Compares all codes, and the account, and names the first that differs.
 template <typename Oracle>
 void check(const Outcome& got, DType from, const Words& codes, const Oracle& oracle) {
   LossAccount expected;
@@ -170,11 +170,38 @@ void check(const Outcome& got, DType from, const Words& codes, const Oracle& ora
   CHECK(got.account.nan == expected.nan);
 }
 
+// The largest errors, as far as long double can tell: not for codes of 64 bits.
+void check_errors(const btf::ScaledCast& cast, const Outcome& got, const Words& codes,
+                  double scale) {
+  if (bits_of(cast.to) > 32) return;
+  long double max_abs = 0;
+  long double max_rel = 0;
+  long double largest = 0;
+  for (std::size_t i = 0; i < codes.size(); ++i) {
+    const long double x = oracle_value(cast.from, codes[i]);
+    const long double back =
+        (oracle_value(cast.to, got.codes[i]) - static_cast<long double>(cast.zero_point)) * scale;
+    if (!std::isfinite(x) || !std::isfinite(back) || x == back) continue;
+    largest = std::max(largest, std::abs(x));
+    max_abs = std::max(max_abs, std::abs(x - back));
+    max_rel = std::max(max_rel, std::abs(x - back) / std::abs(x));
+  }
+  const auto close_to = [](long double value, long double size) {
+    return Approx(static_cast<double>(value))
+        .epsilon(1e-6)
+        .margin(static_cast<double>(size) * 1e-15);
+  };
+  CHECK(got.account.max_abs == close_to(max_abs, largest));
+  CHECK(got.account.max_rel == close_to(max_rel, 1));
+}
+
 void check_quantize(const btf::ScaledCast& cast, const Words& codes, double scale) {
   CAPTURE(name_of(cast.from), name_of(cast.to), scale, cast.zero_point);
-  check(run(btf::quantize_run, cast, codes, scale), cast.from, codes, [&](std::uint64_t code) {
+  const Outcome got = run(btf::quantize_run, cast, codes, scale);
+  check(got, cast.from, codes, [&](std::uint64_t code) {
     return oracle_quantize(cast.from, cast.to, code, scale, cast.zero_point, cast.policy);
   });
+  check_errors(cast, got, codes, scale);
 }
 
 void check_dequantize(const btf::ScaledCast& cast, const Words& codes, double scale) {
@@ -459,8 +486,24 @@ TEST_CASE("quantise: zero points up to both limits") {
                            DType::bfloat16, DType::uint8}) {
     for (const DType to : kIntegers)
       for (const std::int64_t zero : zero_points(to))
-        for (const double scale : {0.1, 1.0, 2.5})
+        for (const double scale : {0.1, 1.0, 2.5, static_cast<double>(0.1F)})
           check_quantize({from, to, {}, zero}, source_codes(from, to, scale, 997), scale);
+  }
+}
+
+// A scale of 24 bits is what --scale auto makes, and the way for it need not be that for others.
+TEST_CASE("quantise: float32 with any scale of float32") {
+  Random random(3);
+  for (int i = 0; i < 60; ++i) {
+    const auto exponent =
+        static_cast<std::uint32_t>(i < 20 ? random.below(255) : random.between(100, 140));
+    const auto code = exponent << 23 | static_cast<std::uint32_t>(random.below(1U << 23));
+    const double scale = std::bit_cast<float>(code == 0 ? 1 : code);
+    for (const DType to :
+         {DType::int4, DType::int8, DType::uint8, DType::int16, DType::uint16, DType::int32})
+      for (const std::int64_t zero : {0, 7})
+        check_quantize({DType::float32, to, {}, zero}, source_codes(DType::float32, to, scale, 1),
+                       scale);
   }
 }
 

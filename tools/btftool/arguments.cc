@@ -40,9 +40,8 @@ std::optional<std::uint64_t> place(std::int64_t number, std::uint64_t count) {
 }
 
 std::unexpected<btf::Error> no_tensor(std::string_view text, std::uint64_t count) {
-  return fail(ErrorCode::invalid_argument,
-              "there is no tensor " + std::string(text) + ", the file has " +
-                  std::to_string(count));
+  return fail(ErrorCode::invalid_argument, "there is no tensor " + std::string(text) +
+                                               ", the file has " + std::to_string(count));
 }
 
 struct Bounds {
@@ -97,8 +96,9 @@ Result<std::vector<std::uint64_t>> parse_selection(std::string_view text, std::u
     const auto to = dash < part.size() ? parse_number(part.substr(dash + 1)) : from;
     if (part.empty() || !from || !to)
       return fail(ErrorCode::invalid_argument,
-                  "'" + std::string(part) + "' is not a tensor: a number or a range such as 2-5 "
-                  "was expected");
+                  "'" + std::string(part) +
+                      "' is not a tensor: a number or a range such as 2-5 "
+                      "was expected");
     const auto first = place(*from, count);
     const auto last = place(*to, count);
     if (!first) return no_tensor(part.substr(0, dash), count);
@@ -127,10 +127,9 @@ Result<btf::Dims> parse_index(std::string_view text, const btf::Dims& dims) {
   const std::vector<std::string_view> parts =
       text.empty() ? std::vector<std::string_view>{} : split(text, ',');
   if (parts.size() != dims.size())
-    return fail(ErrorCode::invalid_argument, "index " + std::string(text) + " has " +
-                                                 std::to_string(parts.size()) +
-                                                 " numbers, the tensor has rank " +
-                                                 std::to_string(dims.size()));
+    return fail(ErrorCode::invalid_argument,
+                "index " + std::string(text) + " has " + std::to_string(parts.size()) +
+                    " numbers, the tensor has rank " + std::to_string(dims.size()));
   btf::Dims index;
   for (std::size_t d = 0; d < dims.size(); ++d) {
     const auto number = parse_number(parts[d]);
@@ -150,10 +149,9 @@ Result<std::vector<SliceDim>> parse_slice(std::string_view text, const btf::Dims
   const std::vector<std::string_view> parts =
       text.empty() ? std::vector<std::string_view>{} : split(text, ',');
   if (parts.size() > dims.size())
-    return fail(ErrorCode::invalid_argument, "slice " + std::string(text) + " has " +
-                                                 std::to_string(parts.size()) +
-                                                 " parts, the tensor has rank " +
-                                                 std::to_string(dims.size()));
+    return fail(ErrorCode::invalid_argument,
+                "slice " + std::string(text) + " has " + std::to_string(parts.size()) +
+                    " parts, the tensor has rank " + std::to_string(dims.size()));
   std::vector<SliceDim> slice;
   for (std::size_t d = 0; d < dims.size(); ++d) {
     const std::string_view part = d < parts.size() ? parts[d] : ":";

@@ -11,8 +11,7 @@
 namespace btftool {
 
 // "0,2-5,-1" of `count` tensors, in the order that is written; negative numbers count from the end.
-btf::Result<std::vector<std::uint64_t>> parse_selection(std::string_view text,
-                                                        std::uint64_t count);
+btf::Result<std::vector<std::uint64_t>> parse_selection(std::string_view text, std::uint64_t count);
 
 // "0,3,1,2"
 btf::Result<std::vector<std::uint32_t>> parse_permute(std::string_view text);

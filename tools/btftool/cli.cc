@@ -1,5 +1,6 @@
 #include "cli.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -7,8 +8,6 @@
 #include <map>
 #include <optional>
 #include <stdexcept>
-
-#include <CLI/CLI.hpp>
 
 #include "arguments.h"
 #include "btf/dtype.h"
@@ -69,10 +68,11 @@ std::uint64_t parse_count(const std::string& option, const std::string& text, st
 
 void add_count(CLI::App& app, const std::string& name, std::uint64_t least, std::uint64_t most,
                std::function<void(std::uint64_t)> store, const std::string& help) {
-  const std::string option = name.substr(name.find("--") == std::string::npos ? 0 : name.find("--"));
+  const std::string option =
+      name.substr(name.find("--") == std::string::npos ? 0 : name.find("--"));
   app.add_option_function<std::string>(
-         name,
-         [=](const std::string& text) { store(parse_count(option, text, least, most)); }, help)
+         name, [=](const std::string& text) { store(parse_count(option, text, least, most)); },
+         help)
       ->type_name("N")
       ->trigger_on_parse();
 }
@@ -81,7 +81,8 @@ void add_tolerance(CLI::App& app, const std::string& name, double& target,
                    const std::string& help) {
   const std::string option = name.substr(0, name.find(','));
   app.add_option_function<std::string>(
-         name, [&target, option](const std::string& text) { target = parse_tolerance(option, text); },
+         name,
+         [&target, option](const std::string& text) { target = parse_tolerance(option, text); },
          help)
       ->type_name("X")
       ->trigger_on_parse();
@@ -124,9 +125,10 @@ void setup_globals(CLI::App& app, GlobalOptions& options) {
   add_choice(app, "--color", options.color, when, "colour the output; auto: on a terminal");
   add_choice(app, "--progress", options.progress, when,
              "show progress on stderr; auto: on a terminal, after a second");
-  add_count(app, "-j,--jobs", 1, 1024,
-            [&options](std::uint64_t n) { options.jobs = static_cast<unsigned>(n); },
-            "threads; the result does not depend on it");
+  add_count(
+      app, "-j,--jobs", 1, 1024,
+      [&options](std::uint64_t n) { options.jobs = static_cast<unsigned>(n); },
+      "threads; the result does not depend on it");
 }
 
 void setup_inspect(CLI::App& app, InspectOptions& options, Operands& operands) {
@@ -136,9 +138,9 @@ void setup_inspect(CLI::App& app, InspectOptions& options, Operands& operands) {
   app.add_flag("--stats", options.stats, "min, max, mean, std, NaN, Inf, zeros, subnormals");
   app.add_flag("--strides", options.strides,
                "strides in elements and in bytes, TensorRT's vectorised dim");
-  add_count(app, "--values", 0, UINT64_MAX,
-            [&options](std::uint64_t n) { options.values = n; },
-            "print the values, summarised beyond N (1000)");
+  add_count(
+      app, "--values", 0, UINT64_MAX, [&options](std::uint64_t n) { options.values = n; },
+      "print the values, summarised beyond N (1000)");
   add_text(app, "--slice", options.slice, "SLICE", "print the values of a part: 0,:,1:3,::2");
   add_text(app, "--at", options.at, "INDEX", "one element's value, bits and place: 0,3,7,7");
   app.footer(
@@ -299,8 +301,9 @@ void setup_diff(CLI::App& app, DiffCommand& command, Operands& operands) {
                "NaN equals NaN (the default)");
   app.add_flag("--strict", options.strict, "another dtype or layout is a difference too");
   add_text(app, "--tensor", command.tensors, "SEL", "which tensors, of both files: 0,2-5,-1");
-  add_count(app, "--show", 0, 1000000, [&options](std::uint64_t n) { options.show = n; },
-            "how many of the first mismatches to show (5)");
+  add_count(
+      app, "--show", 0, 1000000, [&options](std::uint64_t n) { options.show = n; },
+      "how many of the first mismatches to show (5)");
   app.add_flag("--json", command.json, "print one JSON document");
   app.footer(
       "Exit status: 0 same, 1 different, 2 trouble.\n"
@@ -361,10 +364,12 @@ namespace {
 // The parser's own text takes operands for optional and leaves the global options out.
 std::string command_help(const CLI::App& command) {
   std::string text = command.help("btftool");
-  for (const auto& [optional, required] :
-       {std::pair{"[IN OUT...]", "IN OUT"}, {"[ACTUAL GOLDEN...]", "ACTUAL GOLDEN"},
-        {"[FILE...]", "FILE..."}, {"IN OUT ...", "IN OUT    "},
-        {"ACTUAL GOLDEN ...", "ACTUAL GOLDEN    "}, {"{false}", "       "}}) {
+  for (const auto& [optional, required] : {std::pair{"[IN OUT...]", "IN OUT"},
+                                           {"[ACTUAL GOLDEN...]", "ACTUAL GOLDEN"},
+                                           {"[FILE...]", "FILE..."},
+                                           {"IN OUT ...", "IN OUT    "},
+                                           {"ACTUAL GOLDEN ...", "ACTUAL GOLDEN    "},
+                                           {"{false}", "       "}}) {
     const std::size_t at = text.find(optional);
     if (at != std::string::npos) text.replace(at, std::string_view(optional).size(), required);
   }

@@ -1,7 +1,7 @@
 // btftool convert: layout, dtype, order of dims and sparsity.
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "arguments.h"
 #include "btf/convert.h"
@@ -102,8 +102,8 @@ class Conversion {
     progress.attach(options_.execution);
     options_.execution.cancel = &watch_interrupts();
     if (command_.json)
-      tensors_ = "{\"schema\":\"btftool/convert/1\"," + members({{"input", command_.input},
-                                                                {"output", command_.output}}) +
+      tensors_ = "{\"schema\":\"btftool/convert/1\"," +
+                 members({{"input", command_.input}, {"output", command_.output}}) +
                  ",\"tensors\":[";
     const auto bytes = btf::convert(*input, command_.output, options_,
                                     [&](const btf::TensorReport& report) { take(report); });

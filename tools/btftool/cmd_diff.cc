@@ -1,9 +1,9 @@
 // btftool diff: are two files the same, within a tolerance, and if not, where?
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
-
-#include <fmt/format.h>
 
 #include "arguments.h"
 #include "btf/diff.h"
@@ -38,8 +38,7 @@ std::string_view result_name(DiffResult result) {
 }
 
 std::string tolerance_text(const btf::Tolerance& tolerance) {
-  return fmt::format("rtol {}, atol {}{}", number_text(tolerance.rtol),
-                     number_text(tolerance.atol),
+  return fmt::format("rtol {}, atol {}{}", number_text(tolerance.rtol), number_text(tolerance.atol),
                      tolerance.equal_nan ? "" : ", NaN equals nothing");
 }
 
@@ -91,8 +90,7 @@ class TextReport {
     ++different_;
     std::string line = pair_name(diff) + ": " + out_.red("different") + ": ";
     if (diff.mismatched > 0)
-      line += fmt::format("{} of {} ({}), {}{}", diff.mismatched,
-                          counted(diff.compared, "element"),
+      line += fmt::format("{} of {} ({}), {}{}", diff.mismatched, counted(diff.compared, "element"),
                           percent(diff.mismatched, diff.compared), sides_text(diff),
                           specials_text(diff));
     if (!diff.reason.empty()) line += (diff.mismatched > 0 ? "; " : "") + diff.reason;
@@ -130,13 +128,12 @@ class TextReport {
   }
 
   void worst(std::string_view label, const Mismatch& mismatch, const TensorDiff& diff) {
-    out_.line(fmt::format("  {:<16}  {} ({} relative) at {}: {} against {}, allowed {}; {} and {}",
-                          label, number_text(mismatch.abs_error), number_text(mismatch.rel_error),
-                          btf::dims_text(mismatch.index),
-                          btf::value_text(diff.actual->dtype, mismatch.actual_code),
-                          btf::value_text(diff.golden->dtype, mismatch.golden_code),
-                          number_text(mismatch.allowed), byte_text(mismatch.actual_offset),
-                          byte_text(mismatch.golden_offset)));
+    out_.line(fmt::format(
+        "  {:<16}  {} ({} relative) at {}: {} against {}, allowed {}; {} and {}", label,
+        number_text(mismatch.abs_error), number_text(mismatch.rel_error),
+        btf::dims_text(mismatch.index), btf::value_text(diff.actual->dtype, mismatch.actual_code),
+        btf::value_text(diff.golden->dtype, mismatch.golden_code), number_text(mismatch.allowed),
+        byte_text(mismatch.actual_offset), byte_text(mismatch.golden_offset)));
   }
 
   static std::string byte_text(const std::optional<std::uint64_t>& offset) {
@@ -161,8 +158,7 @@ class TextReport {
                        offset_text(mismatch.actual_offset), offset_text(mismatch.golden_offset)});
     std::array<std::size_t, 8> widths{};
     for (const Line& line : lines)
-      for (std::size_t c = 0; c < line.size(); ++c)
-        widths[c] = std::max(widths[c], line[c].size());
+      for (std::size_t c = 0; c < line.size(); ++c) widths[c] = std::max(widths[c], line[c].size());
     for (const Line& line : lines) {
       std::string text = "    " + pad_right(line[0], widths[0]);
       for (std::size_t c = 1; c < line.size(); ++c) text += "  " + pad_left(line[c], widths[c]);

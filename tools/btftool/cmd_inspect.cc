@@ -1,8 +1,8 @@
 // btftool inspect: what is in a file. Headers only, unless values are asked for.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
-
-#include <fmt/format.h>
 
 #include "arguments.h"
 #include "btf/element.h"
@@ -32,9 +32,8 @@ btf::Result<Details> read_details(const btf::TensorFile& file, const btf::Tensor
   if (options.at || options.values || options.stats) {
     if (!tensor.known())
       return btf::fail(btf::ErrorCode::unsupported,
-                       tensor.dtype
-                           ? "unknown layout code " + std::to_string(tensor.layout_code)
-                           : "unknown dtype code " + std::to_string(tensor.dtype_code));
+                       tensor.dtype ? "unknown layout code " + std::to_string(tensor.layout_code)
+                                    : "unknown dtype code " + std::to_string(tensor.dtype_code));
   }
   if (options.stats) {
     auto stats = btf::stats(file, tensor);
@@ -99,8 +98,7 @@ class TextReport {
     std::string line =
         fmt::format("{:>{}}  {:<14}  {:<12}  {:<22}  {:>12}  {:>12}", tensor.index, width_,
                     dtype_name(tensor), layout_name(tensor), btf::dims_text(tensor.dims),
-                    tensor.known() ? std::to_string(tensor.data_bytes) : "?",
-                    tensor.record_offset);
+                    tensor.known() ? std::to_string(tensor.data_bytes) : "?", tensor.record_offset);
     if (tensor.coo) line += fmt::format("  nnz {}", tensor.coo->nnz);
     if (tensor.layout && !btf::spec(*tensor.layout).dla.empty())
       line += "  " + std::string(btf::spec(*tensor.layout).dla);
@@ -122,9 +120,9 @@ class TextReport {
     if (!tensor.storage) return detail("strides", "none: the tensor is not dense");
     const btf::Resolved& storage = *tensor.storage;
     detail("stored as", btf::dims_text(storage.storage_shape()));
-    detail("strides", btf::dims_text(storage.strides) + " elements, outermost first" +
-                          (storage.split ? ", the vectorised dim from block to block"
-                                         : " (DLPack)"));
+    detail("strides",
+           btf::dims_text(storage.strides) + " elements, outermost first" +
+               (storage.split ? ", the vectorised dim from block to block" : " (DLPack)"));
     if (btf::info(*tensor.dtype).bits >= 8)
       detail("", btf::dims_text(byte_strides(tensor)) + " bytes, innermost first (NvMedia)");
     detail("", storage.vectorized_dim < 0
@@ -203,12 +201,12 @@ class JsonReport {
   void unreadable(const std::string& path, const btf::Error& error) {
     out_.text(first_file_ ? "" : ",");
     first_file_ = false;
-    out_.text(dump({{"path", path},
-                    {"error", error.message},
-                    {"tensors", Json::array()},
-                    {"findings", error.finding.empty()
-                                     ? Json::array()
-                                     : Json::array({json_finding(error, std::nullopt)})}}));
+    out_.text(dump(
+        {{"path", path},
+         {"error", error.message},
+         {"tensors", Json::array()},
+         {"findings", error.finding.empty() ? Json::array()
+                                            : Json::array({json_finding(error, std::nullopt)})}}));
   }
 
   void tensor(const btf::TensorInfo& tensor, const Details& details) {
@@ -275,7 +273,7 @@ class JsonReport {
               {"code", btf::code_text(*tensor.dtype, element.code)},
               {"offset", element.offset ? json_number(*element.offset) : Json(nullptr)}};
     if (btf::info(*tensor.dtype).bits < 8)
-      json["nibble"] = !element.offset        ? Json(nullptr)
+      json["nibble"] = !element.offset       ? Json(nullptr)
                        : element.high_nibble ? Json("high")
                                              : Json("low");
     return json;

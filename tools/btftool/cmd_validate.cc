@@ -60,10 +60,11 @@ class Validation {
   }
 
   void json_verdict(bool readable, bool good) {
-    const std::string tail =
-        dump({{"errors", json_number(errors_)},
-              {"warnings", json_number(warnings_)},
-              {"result", !readable ? "unreadable" : good ? "well-formed" : "malformed"}});
+    const std::string tail = dump({{"errors", json_number(errors_)},
+                                   {"warnings", json_number(warnings_)},
+                                   {"result", !readable ? "unreadable"
+                                              : good    ? "well-formed"
+                                                        : "malformed"}});
     out_.text("]," + tail.substr(1));
   }
 

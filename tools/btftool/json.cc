@@ -57,10 +57,9 @@ Json json_finding(const btf::Error& error, std::optional<std::uint64_t> tensor) 
   // The finding says which tensor in a member of its own.
   const std::size_t colon = error.message.find(": ");
   const bool prefixed = error.message.starts_with("tensor ") && colon != std::string::npos;
-  return json_finding(btf::Finding{btf::Severity::error,
-                                   error.finding.empty() ? "unreadable" : error.finding, tensor,
-                                   error.offset,
-                                   prefixed ? error.message.substr(colon + 2) : error.message});
+  return json_finding(btf::Finding{
+      btf::Severity::error, error.finding.empty() ? "unreadable" : error.finding, tensor,
+      error.offset, prefixed ? error.message.substr(colon + 2) : error.message});
 }
 
 void add_layout(Json& object, const std::string& prefix, btf::Layout layout) {
@@ -70,15 +69,12 @@ void add_layout(Json& object, const std::string& prefix, btf::Layout layout) {
 }
 
 Json json_loss(const btf::LossAccount& loss) {
-  return {{"elements", json_number(loss.elements)},
-          {"changed", json_number(loss.changed())},
-          {"overflowed", json_number(loss.overflowed)},
-          {"nan", json_number(loss.nan)},
-          {"nan_lost", json_number(loss.nan_lost)},
-          {"to_zero", json_number(loss.to_zero)},
-          {"inexact", json_number(loss.inexact)},
-          {"max_abs_error", json_number(loss.max_abs)},
-          {"max_rel_error", json_number(loss.max_rel)}};
+  return {
+      {"elements", json_number(loss.elements)},     {"changed", json_number(loss.changed())},
+      {"overflowed", json_number(loss.overflowed)}, {"nan", json_number(loss.nan)},
+      {"nan_lost", json_number(loss.nan_lost)},     {"to_zero", json_number(loss.to_zero)},
+      {"inexact", json_number(loss.inexact)},       {"max_abs_error", json_number(loss.max_abs)},
+      {"max_rel_error", json_number(loss.max_rel)}};
 }
 
 Json json_stats(const btf::TensorStats& stats, btf::DType dtype) {

@@ -23,9 +23,7 @@ Log::Log(const GlobalOptions& options) {
 Log::~Log() = default;
 
 void Log::error(const btf::Error& error) { this->error(error.text()); }
-void Log::error(const std::string& message) {
-  state_->logger.error("{}", printable(message));
-}
+void Log::error(const std::string& message) { state_->logger.error("{}", printable(message)); }
 void Log::warning(const std::string& message) {
   state_->logger.warn("warning: {}", printable(message));
 }

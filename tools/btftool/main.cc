@@ -1,11 +1,11 @@
 // The one place where an error becomes a line of text and an exit code.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <exception>
 #include <new>
 #include <variant>
-
-#include <fcntl.h>
-#include <unistd.h>
 
 #include "cli.h"
 #include "commands.h"
@@ -21,9 +21,7 @@ btf::Result<int> run(const Context& context, const Command& command) {
     btf::Result<int> operator()(const InspectOptions& o) const { return run_inspect(context, o); }
     btf::Result<int> operator()(const ConvertCommand& o) const { return run_convert(context, o); }
     btf::Result<int> operator()(const DiffCommand& o) const { return run_diff(context, o); }
-    btf::Result<int> operator()(const ValidateOptions& o) const {
-      return run_validate(context, o);
-    }
+    btf::Result<int> operator()(const ValidateOptions& o) const { return run_validate(context, o); }
   };
   return std::visit(Runner{context}, command);
 }
@@ -54,9 +52,9 @@ int run(const Invocation& invocation) {
   return kTrouble;
 }
 
-// A closed standard descriptor would be given to the next file that is opened, and messages would go
-// into the output file. What takes its place fails as a closed one does: it cannot be read (0) or
-// written (1, 2).
+// A closed standard descriptor would be given to the next file that is opened, and messages would
+// go into the output file. What takes its place fails as a closed one does: it cannot be read (0)
+// or written (1, 2).
 void occupy_standard_descriptors() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(fd, F_GETFD) < 0) ::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);

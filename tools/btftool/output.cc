@@ -1,10 +1,10 @@
 #include "output.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-
-#include <unistd.h>
 
 namespace btftool {
 

@@ -1,10 +1,10 @@
 #include "progress.h"
 
-#include <algorithm>
-#include <cstdio>
-
 #include <fmt/format.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
 
 namespace btftool {
 namespace {
@@ -43,8 +43,8 @@ void Progress::draw(Clock::time_point now) {
   const double done = static_cast<double>(std::min(done_, total_));
   const double total = static_cast<double>(std::max<std::uint64_t>(total_, 1));
   const double rate = done / seconds;
-  std::string line = fmt::format("\r{:3.0f}%  {} of {}  {}/s", 100 * done / total,
-                                 bytes_text(done), bytes_text(total), bytes_text(rate));
+  std::string line = fmt::format("\r{:3.0f}%  {} of {}  {}/s", 100 * done / total, bytes_text(done),
+                                 bytes_text(total), bytes_text(rate));
   if (rate > 0) line += fmt::format("  {:.0f} s left", (total - done) / rate);
   std::fputs((line + "\x1b[K").c_str(), stderr);
 }

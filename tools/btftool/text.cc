@@ -1,8 +1,8 @@
 #include "text.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace btftool {
 

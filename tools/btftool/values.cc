@@ -40,12 +40,12 @@ btf::Result<ValueView> ValueView::read(const btf::TensorFile& file, const btf::T
   }
   std::uint64_t shown = 1;
   for (const SliceDim& dim : slice)
-    if (__builtin_mul_overflow(
-            shown, summarise ? std::min(dim.count, 2 * kEdge) : dim.count, &shown) ||
+    if (__builtin_mul_overflow(shown, summarise ? std::min(dim.count, 2 * kEdge) : dim.count,
+                               &shown) ||
         shown > kMost)
-      return btf::fail(btf::ErrorCode::invalid_argument,
-                       "more than " + std::to_string(kMost) +
-                           " values to show; --slice takes a part of them");
+      return btf::fail(
+          btf::ErrorCode::invalid_argument,
+          "more than " + std::to_string(kMost) + " values to show; --slice takes a part of them");
   std::vector<btf::Dims> indices(1);
   for (const SliceDim& dim : slice) {
     Positions positions;

@@ -13,8 +13,8 @@ namespace btftool {
 
 class ValueView {
  public:
-  // An error if that is more than a million. Reads what will be shown: everything of the slice if that is at most `threshold` elements,
-  // otherwise three at both ends of every dim.
+  // An error if that is more than a million. Reads what will be shown: everything of the slice if
+  // that is at most `threshold` elements, otherwise three at both ends of every dim.
   static btf::Result<ValueView> read(const btf::TensorFile& file, const btf::TensorInfo& tensor,
                                      std::vector<SliceDim> slice, std::uint64_t threshold);
 

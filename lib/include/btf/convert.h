@@ -35,7 +35,7 @@ struct ConvertOptions {
   bool where_possible = false;  // a tensor that cannot take the layout keeps its own
   bool plain = false;           // write the stored array as an ordinary dense record
   std::uint8_t coo_code = kCooCodeSpec;
-  bool sync = false;  // survive a power cut
+  bool sync = false;                 // survive a power cut
   std::uint64_t memory = 32U << 20;  // bytes that sorting COO entries may take
   Execution execution{};
 };
@@ -56,7 +56,7 @@ struct TensorReport {
   LossAccount loss;
   std::vector<double> scales;  // of the tensor or of each index of the axis; empty: none
   std::vector<std::uint64_t> scale_targets;  // indices of the records of scales in the output
-  std::optional<std::string> kept;       // why the tensor kept its layout (where_possible)
+  std::optional<std::string> kept;           // why the tensor kept its layout (where_possible)
   std::optional<std::string> objection;  // why TensorRT would not take dtype and layout together
 };
 
@@ -85,8 +85,7 @@ struct MutableTensorView {
 
 // Both layouts must have the same dims. Padding of the target becomes zero.
 BTF_API Result<LossAccount> convert(const TensorView& source, const MutableTensorView& target,
-                                    const CastPolicy& policy = {},
-                                    const Execution& execution = {});
+                                    const CastPolicy& policy = {}, const Execution& execution = {});
 
 // The same with dims (and whatever else counts them) in another order: result dim d is dim
 // order[d]. `order` must be a permutation of the dims.

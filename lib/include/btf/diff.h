@@ -29,8 +29,8 @@ struct DiffOptions {
   Tolerance tolerance;
   std::optional<std::vector<std::uint64_t>> actual_tensors;  // paired in this order; nothing: all
   std::optional<std::vector<std::uint64_t>> golden_tensors;
-  bool strict = false;     // another dtype or layout is a difference too
-  std::uint64_t show = 5;  // how many of the first mismatches are kept
+  bool strict = false;               // another dtype or layout is a difference too
+  std::uint64_t show = 5;            // how many of the first mismatches are kept
   std::uint64_t memory = 32U << 20;  // bytes that sorting COO entries may take
   Execution execution;
 };

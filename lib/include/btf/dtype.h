@@ -50,7 +50,7 @@ struct FloatGeometry {
   std::uint8_t mantissa_bits = 0;
   std::int16_t bias = 0;
   FloatSpecials specials = FloatSpecials::ieee;
-  bool saturates = false;   // beyond the range: the largest number instead of Inf (docs/dtypes.md)
+  bool saturates = false;  // beyond the range: the largest number instead of Inf (docs/dtypes.md)
   bool power_of_two = false;  // E8M0: no sign, no zero, no mantissa, code 0 is 2^-bias
 };
 

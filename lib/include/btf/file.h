@@ -33,10 +33,10 @@ struct TensorInfo {
   std::optional<Layout> layout;  // likewise
   Dims dims;                     // logical
   std::uint64_t record_offset = 0;
-  std::uint64_t data_offset = 0;      // behind the dims
-  std::uint64_t data_bytes = 0;       // of the payload behind the dims, without record padding
-  std::optional<Resolved> storage;    // dense records
-  std::optional<CooParts> coo;        // COO records
+  std::uint64_t data_offset = 0;    // behind the dims
+  std::uint64_t data_bytes = 0;     // of the payload behind the dims, without record padding
+  std::optional<Resolved> storage;  // dense records
+  std::optional<CooParts> coo;      // COO records
 
   bool known() const { return dtype && layout; }
   std::uint64_t end() const { return data_offset + data_bytes; }

@@ -64,12 +64,13 @@ struct LayoutSpec {
   std::string_view name;                    // TensorRT's enumerator
   std::array<std::string_view, 5> aliases;  // other names users know; lower case
   Placement placement{};
-  std::uint8_t vector_dim = 0;   // counted from the end: 3 is C of [.., C, H, W]; 0: none
-  std::uint8_t lanes = 1;        // elements of the vector dim that stand together
-  std::uint8_t pitch_bytes = 0;  // rows (the dim before the innermost group) start at multiples of it
+  std::uint8_t vector_dim = 0;  // counted from the end: 3 is C of [.., C, H, W]; 0: none
+  std::uint8_t lanes = 1;       // elements of the vector dim that stand together
+  std::uint8_t pitch_bytes =
+      0;  // rows (the dim before the innermost group) start at multiples of it
   std::uint8_t min_rank = 0;
-  bool image = false;            // DLA's image input: C is 1, 3 or 4, stored as 1, 4, 4
-  std::string_view dla;          // "orin" or "xavier" where one name has two pitches
+  bool image = false;    // DLA's image input: C is 1, 3 or 4, stored as 1, 4, 4
+  std::string_view dla;  // "orin" or "xavier" where one name has two pitches
   std::array<TensorRtSupport, 6> tensorrt{};  // newest first; empty: every type
 
   constexpr std::uint8_t code() const { return static_cast<std::uint8_t>(layout); }
@@ -113,13 +114,13 @@ struct Split {
 //   offset(i) = sum over d of i[d] * strides[d],
 //   but for the split dim s: (i[s] / lanes) * strides[s] + (i[s] % lanes) * lane_stride
 struct Resolved {
-  Dims dims;                         // logical, as the file has them
-  Dims strides;                      // per logical dim; of the split dim: from block to block
+  Dims dims;     // logical, as the file has them
+  Dims strides;  // per logical dim; of the split dim: from block to block
   std::optional<Split> split;
   std::vector<StorageAxis> storage;  // the stored array, outermost first
   std::uint64_t storage_elements = 0;
-  std::uint64_t components = 1;      // TensorRT: components per element of the vectorised dim
-  int vectorized_dim = -1;           // TensorRT: its index, -1 for none
+  std::uint64_t components = 1;  // TensorRT: components per element of the vectorised dim
+  int vectorized_dim = -1;       // TensorRT: its index, -1 for none
 
   BTF_API std::uint64_t elements() const;  // logical
   bool padded() const { return storage_elements != elements(); }
