@@ -433,7 +433,7 @@ TEST_CASE("scaled numbers: quotients and products keep what rounding needs") {
       const Exact above{Wide{x.significand} + 1, x.exponent - 63};
       return x.significand % 2 == 1 && order(below) < 0 && order(above) > 0;
     };
-    // Compares q with a / b as q * b with a, which may take a bit too many for the sum above.
+    // q against a / b, without a quotient.
     const auto by_quotient = [&](const Exact& q) { return q * exact(b) <=> exact(a); };
     const Exact whole{Wide{a.significand} * b.significand, a.exponent + b.exponent - 126};
     good = good && between(quotient, by_quotient) &&
@@ -945,7 +945,7 @@ TEST_CASE("dequantise: with a zero point") {
          file_of({tensor_of(DType::float32, {3}, {-64, 0, 63.5})})));
 }
 
-TEST_CASE("dequantise: an absent scale in a block is NaN") {
+TEST_CASE("dequantise: a scale of NaN makes its block NaN") {
   const Tensor data{DType::float8_e4m3fn, {33}, Words(33, 0x38)};
   const Tensor scales{DType::float8_e8m0fnu, {2}, {0xFF, 0x80}};
   const Converted got = converted(file_of({data, scales}), {.quantization = {.dequantize = true}});

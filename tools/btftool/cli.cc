@@ -47,13 +47,20 @@ void add_choice(CLI::App& app, const std::string& name, T& target,
       ->trigger_on_parse();
 }
 
-double parse_tolerance(const std::string& option, const std::string& text) {
+// A finite number, or nothing.
+std::optional<double> parse_real(const std::string& text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value) ||
-      value < 0)
-    throw Wrong(option + " takes a finite number, 0 or more, not '" + text + "'");
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value))
+    return std::nullopt;
   return value;
+}
+
+double parse_tolerance(const std::string& option, const std::string& text) {
+  const std::optional<double> value = parse_real(text);
+  if (!value || *value < 0)
+    throw Wrong(option + " takes a finite number, 0 or more, not '" + text + "'");
+  return *value;
 }
 
 std::uint64_t parse_count(const std::string& option, const std::string& text, std::uint64_t least,
@@ -193,8 +200,9 @@ std::int64_t parse_integer(const std::string& option, const std::string& text) {
 void finish_scales(const ConvertWords& words, btf::Quantization& scales) {
   scales.automatic = words.scale == "auto";
   if (words.scale && !scales.automatic) {
-    scales.scale = parse_tolerance("--scale", *words.scale);
-    if (*scales.scale == 0) throw Wrong("--scale takes auto or a number above 0");
+    scales.scale = parse_real(*words.scale);
+    if (!scales.scale || *scales.scale <= 0)
+      throw Wrong("--scale takes auto or a number above 0, not '" + *words.scale + "'");
   }
   if (words.scale_axis) {
     if (!scales.automatic) throw Wrong("--scale-axis goes with --scale auto");

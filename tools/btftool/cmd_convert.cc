@@ -23,7 +23,7 @@ std::string overflow_target(btf::DType dtype, const btf::CastPolicy& policy) {
   const btf::DTypeInfo& row = btf::info(dtype);
   if (!row.floating())
     return policy.overflow == btf::Overflow::wrap ? "overflowed and wrapped"
-                                                  : "overflowed and were clamped";
+                                                  : "overflowed and clamped";
   if (policy.overflow == btf::Overflow::ieee || !row.fp.saturates)
     return row.fp.specials == btf::FloatSpecials::ieee ? "overflowed to +-Inf"
                                                        : "overflowed to NaN";
@@ -43,7 +43,7 @@ std::string scale_line(const btf::TensorReport& report) {
   return text;
 }
 
-std::string loss_line(const btf::TensorReport& report, const btf::CastPolicy& policy) {
+std::string loss_line(const btf::TensorReport& report, const btf::CastPolicy& policy, bool scaled) {
   const btf::LossAccount& loss = report.loss;
   std::string text = fmt::format("tensor {}: {} -> {}:", report.source,
                                  name_of(report.source_dtype), name_of(report.target_dtype));
@@ -58,7 +58,10 @@ std::string loss_line(const btf::TensorReport& report, const btf::CastPolicy& po
   add(loss.nan_lost, "NaN lost");
   add(loss.to_zero, "became zero");
   add(loss.inexact, "inexact");
-  return text + " of " + std::to_string(loss.elements);
+  text += " of " + std::to_string(loss.elements);
+  // Of scaled numbers nearly all are inexact: it matters by how much.
+  if (scaled) text += fmt::format(", largest error {:.6g}", loss.max_abs);
+  return text;
 }
 
 Json describe(const btf::TensorReport& report) {
@@ -143,7 +146,7 @@ class Conversion {
     if (!report.scales.empty() && !report.scale_targets.empty() && scales_.pass())
       notes_.push_back(scale_line(report));
     if (report.loss.changed() > 0 && losses_.pass())
-      notes_.push_back(loss_line(report, options_.policy));
+      notes_.push_back(loss_line(report, options_.policy, options_.quantization.active()));
     if (!command_.json) return;
     if (tensors_.back() == '}') tensors_ += ",";
     tensors_ += dump(describe(report));
