@@ -16,51 +16,24 @@ namespace {
 
 static_assert(std::numeric_limits<long double>::digits >= 64, "int64 and uint64 must fit");
 
-// The C++ type with this dtype's representation; void where C++23 of the compilers has none.
+// A value of the C++ type with this dtype's representation; nothing where C++ has none.
 template <DType T>
-struct NativeOf {
-  using type = void;
-};
-template <>
-struct NativeOf<DType::float32> {
-  using type = float;
-};
-template <>
-struct NativeOf<DType::float64> {
-  using type = double;
-};
-template <>
-struct NativeOf<DType::int8> {
-  using type = std::int8_t;
-};
-template <>
-struct NativeOf<DType::int16> {
-  using type = std::int16_t;
-};
-template <>
-struct NativeOf<DType::int32> {
-  using type = std::int32_t;
-};
-template <>
-struct NativeOf<DType::int64> {
-  using type = std::int64_t;
-};
-template <>
-struct NativeOf<DType::uint8> {
-  using type = std::uint8_t;
-};
-template <>
-struct NativeOf<DType::uint16> {
-  using type = std::uint16_t;
-};
-template <>
-struct NativeOf<DType::uint32> {
-  using type = std::uint32_t;
-};
-template <>
-struct NativeOf<DType::uint64> {
-  using type = std::uint64_t;
-};
+constexpr auto native() {
+  constexpr const DTypeInfo& kRow = dtype_rows::kRows[row_of(T)];
+  constexpr bool kSigned = kRow.kind == NumberKind::signed_integer;
+  if constexpr (kRow.floating()) {
+    if constexpr (kRow.bits == 64) return double{};
+    if constexpr (kRow.bits == 32) return float{};
+  } else if constexpr (kRow.kind != NumberKind::boolean) {
+    if constexpr (kRow.bits == 64)
+      return std::conditional_t<kSigned, std::int64_t, std::uint64_t>{};
+    if constexpr (kRow.bits == 32)
+      return std::conditional_t<kSigned, std::int32_t, std::uint32_t>{};
+    if constexpr (kRow.bits == 16)
+      return std::conditional_t<kSigned, std::int16_t, std::uint16_t>{};
+    if constexpr (kRow.bits == 8) return std::conditional_t<kSigned, std::int8_t, std::uint8_t>{};
+  }
+}
 
 // Every value of a dtype of at most 16 bits, by code.
 template <DType T>
@@ -79,7 +52,7 @@ const auto& value_table() {
 
 template <DType T, typename Real>
 void widen(const std::byte* source, std::uint64_t stride, std::uint64_t count, Real* out) {
-  using Native = typename NativeOf<T>::type;
+  using Native = decltype(native<T>());
   if constexpr (!std::is_void_v<Native>) {
     for (std::uint64_t i = 0; i < count; ++i) {
       Native value;
