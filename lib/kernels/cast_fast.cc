@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
-#include "kernels/cast_reference.h"
 #include "kernels/cast_runs.h"
+#include "kernels/move.h"
 #include "kernels/transpose.h"
 
 namespace btf {
@@ -18,25 +17,6 @@ struct Sizes {
   std::uint64_t source;
   std::uint64_t target;
 };
-
-template <typename Word>
-void copy_strided(const std::byte* source, std::uint64_t source_stride, std::byte* target,
-                  std::uint64_t target_stride, std::uint64_t count) {
-  for (std::uint64_t i = 0; i < count; ++i)
-    std::memcpy(target + i * target_stride * sizeof(Word),
-                source + i * source_stride * sizeof(Word), sizeof(Word));
-}
-
-void copy_strided(std::uint64_t bytes, const std::byte* source, std::uint64_t source_stride,
-                  std::byte* target, std::uint64_t target_stride, std::uint64_t count) {
-  if (bytes == 1)
-    return copy_strided<std::uint8_t>(source, source_stride, target, target_stride, count);
-  if (bytes == 2)
-    return copy_strided<std::uint16_t>(source, source_stride, target, target_stride, count);
-  if (bytes == 4)
-    return copy_strided<std::uint32_t>(source, source_stride, target, target_stride, count);
-  copy_strided<std::uint64_t>(source, source_stride, target, target_stride, count);
-}
 
 // Elements side by side on both sides.
 void cast_contiguous(CastRunFn run, const Sizes& sizes, const std::byte* source, std::byte* target,
@@ -54,11 +34,11 @@ void cast_strided(CastRunFn run, const Sizes& sizes, const std::byte* source,
   std::array<std::byte, kMostRun * 8> out;
   for (std::uint64_t at = 0; at < count; at += kMostRun) {
     const std::uint64_t n = std::min<std::uint64_t>(kMostRun, count - at);
-    copy_strided(sizes.source, source + at * source_stride * sizes.source, source_stride, in.data(),
-                 1, n);
+    move_line(sizes.source, source + at * source_stride * sizes.source, source_stride, in.data(), 1,
+              n);
     run(in.data(), out.data(), n, account);
-    copy_strided(sizes.target, out.data(), 1, target + at * target_stride * sizes.target,
-                 target_stride, n);
+    move_line(sizes.target, out.data(), 1, target + at * target_stride * sizes.target,
+              target_stride, n);
   }
 }
 

@@ -49,6 +49,18 @@ void move_words(const Tile& tile) {
 
 }  // namespace
 
+void move_line(std::uint64_t element_bytes, const std::byte* source, std::uint64_t source_stride,
+               std::byte* target, std::uint64_t target_stride, std::uint64_t count) {
+  if (element_bytes == 1)
+    move_run<std::uint8_t>(source, source_stride, target, target_stride, count);
+  else if (element_bytes == 2)
+    move_run<std::uint16_t>(source, source_stride, target, target_stride, count);
+  else if (element_bytes == 4)
+    move_run<std::uint32_t>(source, source_stride, target, target_stride, count);
+  else
+    move_run<std::uint64_t>(source, source_stride, target, target_stride, count);
+}
+
 bool move_applies(const CastJob& job) { return job.from == job.to; }
 
 void move_tile(const CastJob& job, const Tile& tile, LossAccount& account) {

@@ -5,6 +5,10 @@
 
 namespace btf {
 
+// `count` elements of 1, 2, 4 or 8 bytes, with strides in elements.
+void move_line(std::uint64_t element_bytes, const std::byte* source, std::uint64_t source_stride,
+               std::byte* target, std::uint64_t target_stride, std::uint64_t count);
+
 bool move_applies(const CastJob& job);
 void move_tile(const CastJob& job, const Tile& tile, LossAccount& account);
 

@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cmath>
 #include <functional>
-#include <map>
 #include <optional>
 #include <stdexcept>
 
