@@ -21,41 +21,66 @@ inline constexpr FloatGeometry kE5M2{5, 2, 15, ieee, true, false};
 inline constexpr FloatGeometry kE8M0{8, 0, 127, nan_only, true, true};
 inline constexpr FloatGeometry kE2M1{2, 1, 1, none, true, false};
 
+// Of floats that torch.testing has tolerances for, these; of smaller ones half a step: relative at
+// the start of a binade, where it is largest, and absolute below the normal numbers.
+inline constexpr Closeness kCloseFloat64{1e-7, 1e-7};
+inline constexpr Closeness kCloseFloat32{1.3e-6, 1e-5};
+inline constexpr Closeness kCloseFloat16{1e-3, 1e-5};
+inline constexpr Closeness kCloseBFloat16{1.6e-2, 1e-5};
+consteval Closeness half_step(const FloatGeometry& fp) {
+  const auto power = [](int exponent) {
+    double value = 1;
+    for (; exponent < 0; ++exponent) value /= 2;
+    return value;
+  };
+  return {power(-1 - fp.mantissa_bits),
+          power((fp.power_of_two ? 0 : 1) - fp.bias - fp.mantissa_bits - 1)};
+}
+
 inline constexpr auto kRows = std::to_array<DTypeInfo>({
-    {DType::int8, "int8", {"i8"}, 8, signed_integer, {}},
-    {DType::int16, "int16", {"i16"}, 16, signed_integer, {}},
-    {DType::int32, "int32", {"i32"}, 32, signed_integer, {}},
-    {DType::int64, "int64", {"i64"}, 64, signed_integer, {}},
-    {DType::float32, "float32", {"fp32", "f32", "float", "single"}, 32, floating, kFloat32},
-    {DType::float64, "float64", {"fp64", "f64", "double"}, 64, floating, kFloat64},
-    {DType::uint8, "uint8", {"u8", "ui8"}, 8, unsigned_integer, {}},
-    {DType::uint16, "uint16", {"u16", "ui16"}, 16, unsigned_integer, {}},
-    {DType::uint32, "uint32", {"u32", "ui32"}, 32, unsigned_integer, {}},
-    {DType::uint64, "uint64", {"u64", "ui64"}, 64, unsigned_integer, {}},
-    {DType::float16, "float16", {"fp16", "f16", "half"}, 16, floating, kFloat16},
-    {DType::bfloat16, "bfloat16", {"bf16"}, 16, floating, kBFloat16},
+    {DType::int8, "int8", {"i8"}, 8, signed_integer, {}, {}},
+    {DType::int16, "int16", {"i16"}, 16, signed_integer, {}, {}},
+    {DType::int32, "int32", {"i32"}, 32, signed_integer, {}, {}},
+    {DType::int64, "int64", {"i64"}, 64, signed_integer, {}, {}},
+    {DType::float32,
+     "float32",
+     {"fp32", "f32", "float", "single"},
+     32,
+     floating,
+     kFloat32,
+     kCloseFloat32},
+    {DType::float64, "float64", {"fp64", "f64", "double"}, 64, floating, kFloat64, kCloseFloat64},
+    {DType::uint8, "uint8", {"u8", "ui8"}, 8, unsigned_integer, {}, {}},
+    {DType::uint16, "uint16", {"u16", "ui16"}, 16, unsigned_integer, {}, {}},
+    {DType::uint32, "uint32", {"u32", "ui32"}, 32, unsigned_integer, {}, {}},
+    {DType::uint64, "uint64", {"u64", "ui64"}, 64, unsigned_integer, {}, {}},
+    {DType::float16, "float16", {"fp16", "f16", "half"}, 16, floating, kFloat16, kCloseFloat16},
+    {DType::bfloat16, "bfloat16", {"bf16"}, 16, floating, kBFloat16, kCloseBFloat16},
     {DType::float8_e4m3fn,
      "float8_e4m3fn",
      {"fp8", "f8_e4m3", "f8_e4m3fn", "float8_e4m3", "e4m3fn", "e4m3"},
      8,
      floating,
-     kE4M3},
-    {DType::float8_e5m2, "float8_e5m2", {"f8_e5m2", "e5m2"}, 8, floating, kE5M2},
+     kE4M3,
+     half_step(kE4M3)},
+    {DType::float8_e5m2, "float8_e5m2", {"f8_e5m2", "e5m2"}, 8, floating, kE5M2, half_step(kE5M2)},
     {DType::float8_e8m0fnu,
      "float8_e8m0fnu",
      {"e8m0", "f8_e8m0", "f8_e8m0fnu", "float8_e8m0", "e8m0fnu"},
      8,
      floating,
-     kE8M0},
+     kE8M0,
+     half_step(kE8M0)},
     {DType::float4_e2m1fn,
      "float4_e2m1fn",
      {"fp4", "f4", "f4_e2m1", "float4_e2m1", "e2m1fn", "e2m1"},
      4,
      floating,
-     kE2M1},
-    {DType::int4, "int4", {"i4"}, 4, signed_integer, {}},
-    {DType::uint4, "uint4", {"u4", "ui4"}, 4, unsigned_integer, {}},
-    {DType::boolean, "bool", {"boolean", "i1"}, 8, NumberKind::boolean, {}},
+     kE2M1,
+     half_step(kE2M1)},
+    {DType::int4, "int4", {"i4"}, 4, signed_integer, {}, {}},
+    {DType::uint4, "uint4", {"u4", "ui4"}, 4, unsigned_integer, {}, {}},
+    {DType::boolean, "bool", {"boolean", "i1"}, 8, NumberKind::boolean, {}, {}},
 });
 
 }  // namespace dtype_rows

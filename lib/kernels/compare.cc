@@ -16,6 +16,21 @@ bool all_finite(const Real* values, std::uint64_t count) {
   return sum == 0;
 }
 
+// NumPy's formula, of finite numbers.
+template <typename Real>
+bool within_error(Real actual, Real golden, double rtol, double atol) {
+  const Real error = std::abs(actual - golden);
+  const Real magnitude = std::abs(golden);
+  // An rtol of Inf allows nothing more where golden is 0.
+  const Real relative = magnitude == 0 ? 0 : static_cast<Real>(rtol) * magnitude;
+  const Real allowed = static_cast<Real>(atol) + relative;
+  // Two large doubles may be further apart than the largest double.
+  if constexpr (std::is_same_v<Real, double>)
+    if (std::isinf(error) || std::isinf(allowed))
+      return within_error<long double>(actual, golden, rtol, atol);
+  return error <= allowed;
+}
+
 // Of finite numbers that differ. Inf if no double is enough.
 template <typename Real>
 double least_atol(Real error) {
@@ -29,7 +44,7 @@ double least_atol(Real error) {
 template <typename Real>
 double least_rtol(Real actual, Real golden) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
-  const auto enough = [&](double rtol) { return accepts(actual, golden, {.rtol = rtol}); };
+  const auto enough = [&](double rtol) { return within_error(actual, golden, rtol, 0); };
   double rtol = error_of(actual, golden).rel;
   while (std::isfinite(rtol) && !enough(rtol)) rtol = std::nextafter(rtol, kInf);
   if (!std::isfinite(rtol)) return kInf;
@@ -48,50 +63,50 @@ double least_rtol(Real actual, Real golden) {
   return std::bit_cast<double>(high);
 }
 
-void keep_worse(ScoredPair& worst, double error, std::uint64_t at) {
-  if (!worst.set || error > worst.error) worst = {true, at, error};
-}
-
 // True if every pair of the run is accepted and none sets a record, so that the score stays what it
-// is. A loop without branches; the margin is for the roundings of the quotient.
+// is. Loops without branches; the margin is for the roundings of the quotient.
 bool nothing_new(const double* actual, const double* golden, std::uint64_t count,
-                 const Tolerance& tolerance, const CompareScore& score) {
+                 const Judge& judge, const CompareScore& score) {
   const double least_rel = score.max_rel * (1 - 0x1p-48);
+  const double atol = judge.by_error ? judge.atol : std::numeric_limits<double>::infinity();
   std::uint64_t news = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
     const double error = std::abs(actual[i] - golden[i]);
     const double size = std::abs(golden[i]);
-    const std::uint64_t refused = error > tolerance.atol + tolerance.rtol * size ? 1 : 0;
+    const std::uint64_t refused = error > atol + judge.rtol * size ? 1 : 0;
     const std::uint64_t larger = error > score.max_abs ? 1 : 0;
     const std::uint64_t worse = error > least_rel * size ? 1 : 0;
     news |= refused | larger | worse;
   }
+  if (news != 0) return false;
+  const std::uint64_t most = std::min(score.max_ulp, judge.ulp);
+  for (std::uint64_t i = 0; i < count; ++i)
+    news |= steps_between(actual[i], golden[i], judge.grid) > most ? 1 : 0;
   return news == 0;
 }
 
 template <typename Real>
-void score_finite(Real actual, Real golden, std::uint64_t count, const Tolerance& tolerance,
-                  std::uint64_t at, CompareScore& score) {
+void score_finite(Real actual, Real golden, std::uint64_t count, const Judge& judge,
+                  CompareScore& score) {
   const Real error = std::abs(actual - golden);
   if (error == 0) return;
   if constexpr (std::is_same_v<Real, double>)
-    if (std::isinf(error))
-      return score_finite<long double>(actual, golden, count, tolerance, at, score);
+    if (std::isinf(error)) return score_finite<long double>(actual, golden, count, judge, score);
   const PairError errors = error_of(actual, golden);
+  score.max_ulp = std::max(score.max_ulp, steps_between(actual, golden, judge.grid));
   score.least_atol = std::max(score.least_atol, least_atol(error));
-  if (!accepts(actual, golden, {.rtol = score.least_rtol}))
+  if (!within_error(actual, golden, score.least_rtol, 0))
     score.least_rtol = least_rtol(actual, golden);
   score.max_abs = std::max(score.max_abs, errors.abs);
   score.max_rel = std::max(score.max_rel, errors.rel);
-  if (accepts(actual, golden, tolerance)) return;
+  if (accepts(actual, golden, judge)) return;
   score.mismatched += count;
-  keep_worse(score.worst_abs, errors.abs, at);
-  keep_worse(score.worst_rel, errors.rel, at);
 }
 
 template <typename Real>
-void score_special(Real actual, Real golden, std::uint64_t count, const Tolerance& tolerance,
-                   std::uint64_t at, CompareScore& score) {
+void score_special(Real actual, Real golden, std::uint64_t count, const Judge& judge,
+                   CompareScore& score) {
+  score.special += count;
   if (std::isnan(actual) && std::isnan(golden)) score.nan.both += count;
   if (std::isnan(actual) && !std::isnan(golden)) score.nan.actual += count;
   if (!std::isnan(actual) && std::isnan(golden)) score.nan.golden += count;
@@ -99,28 +114,38 @@ void score_special(Real actual, Real golden, std::uint64_t count, const Toleranc
     (actual == golden ? score.inf.both : score.inf.opposite) += count;
   if (std::isinf(actual) && !std::isinf(golden)) score.inf.actual += count;
   if (!std::isinf(actual) && std::isinf(golden)) score.inf.golden += count;
-  if (accepts(actual, golden, tolerance)) return;
+  if (accepts(actual, golden, judge)) return;
   score.mismatched += count;
   score.curable = false;
-  if (!score.worst_special.set) score.worst_special = {true, at, 0};
 }
 
 template <typename Real>
-void score_pair(Real actual, Real golden, std::uint64_t count, const Tolerance& tolerance,
-                std::uint64_t at, CompareScore& score) {
+void score_pair(Real actual, Real golden, std::uint64_t count, const Judge& judge,
+                CompareScore& score) {
   if (std::isfinite(actual) && std::isfinite(golden))
-    score_finite(actual, golden, count, tolerance, at, score);
+    score_finite(actual, golden, count, judge, score);
   else
-    score_special(actual, golden, count, tolerance, at, score);
+    score_special(actual, golden, count, judge, score);
 }
 
 }  // namespace
 
+Judge judge_of(const Tolerance& effective, DType actual, DType golden) {
+  return {.rtol = effective.rtol.value_or(0),
+          .atol = effective.atol.value_or(0),
+          .by_error = effective.rtol || effective.atol || !effective.ulp,
+          .ulp = effective.ulp.value_or(UINT64_MAX),
+          .equal_nan = effective.equal_nan,
+          .grid = step_grid(actual, golden)};
+}
+
 void CompareScore::add(const CompareScore& other) {
   compared += other.compared;
   mismatched += other.mismatched;
+  special += other.special;
   max_abs = std::max(max_abs, other.max_abs);
   max_rel = std::max(max_rel, other.max_rel);
+  max_ulp = std::max(max_ulp, other.max_ulp);
   least_atol = std::max(least_atol, other.least_atol);
   least_rtol = std::max(least_rtol, other.least_rtol);
   nan.both += other.nan.both;
@@ -134,20 +159,12 @@ void CompareScore::add(const CompareScore& other) {
 }
 
 template <typename Real>
-bool accepts(Real actual, Real golden, const Tolerance& tolerance) {
+bool accepts(Real actual, Real golden, const Judge& judge) {
   if (actual == golden) return true;
-  if (std::isnan(actual) && std::isnan(golden)) return tolerance.equal_nan;
+  if (std::isnan(actual) && std::isnan(golden)) return judge.equal_nan;
   if (!std::isfinite(actual) || !std::isfinite(golden)) return false;
-  const Real error = std::abs(actual - golden);
-  const Real magnitude = std::abs(golden);
-  // An rtol of Inf allows nothing more where golden is 0.
-  const Real relative = magnitude == 0 ? 0 : static_cast<Real>(tolerance.rtol) * magnitude;
-  const Real allowed = static_cast<Real>(tolerance.atol) + relative;
-  // Two large doubles may be further apart than the largest double.
-  if constexpr (std::is_same_v<Real, double>)
-    if (std::isinf(error) || std::isinf(allowed))
-      return accepts<long double>(actual, golden, tolerance);
-  return error <= allowed;
+  if (judge.by_error && !within_error(actual, golden, judge.rtol, judge.atol)) return false;
+  return judge.ulp == UINT64_MAX || steps_between(actual, golden, judge.grid) <= judge.ulp;
 }
 
 template <typename Real>
@@ -160,42 +177,37 @@ PairError error_of(Real actual, Real golden) {
 }
 
 template <typename Real>
-void compare_run(const Real* actual, const Real* golden, std::uint64_t count,
-                 const Tolerance& tolerance, std::uint64_t at, std::uint64_t stride,
+void compare_run(const Real* actual, const Real* golden, std::uint64_t count, const Judge& judge,
                  CompareScore& score) {
   score.compared += count;
   if (all_finite(actual, count) && all_finite(golden, count)) {
     if (std::equal(actual, actual + count, golden)) return;
     if constexpr (std::is_same_v<Real, double>)
-      if (nothing_new(actual, golden, count, tolerance, score)) return;
-    for (std::uint64_t i = 0; i < count; ++i)
-      score_finite(actual[i], golden[i], 1, tolerance, at + i * stride, score);
+      if (nothing_new(actual, golden, count, judge, score)) return;
+    for (std::uint64_t i = 0; i < count; ++i) score_finite(actual[i], golden[i], 1, judge, score);
     return;
   }
-  for (std::uint64_t i = 0; i < count; ++i)
-    score_pair(actual[i], golden[i], 1, tolerance, at + i * stride, score);
+  for (std::uint64_t i = 0; i < count; ++i) score_pair(actual[i], golden[i], 1, judge, score);
 }
 
 template <typename Real>
-void compare_many(Real actual, Real golden, std::uint64_t count, const Tolerance& tolerance,
-                  std::uint64_t at, CompareScore& score) {
+void compare_many(Real actual, Real golden, std::uint64_t count, const Judge& judge,
+                  CompareScore& score) {
   if (count == 0) return;
   score.compared += count;
-  score_pair(actual, golden, count, tolerance, at, score);
+  score_pair(actual, golden, count, judge, score);
 }
 
-template void compare_run<double>(const double*, const double*, std::uint64_t, const Tolerance&,
-                                  std::uint64_t, std::uint64_t, CompareScore&);
+template void compare_run<double>(const double*, const double*, std::uint64_t, const Judge&,
+                                  CompareScore&);
 template void compare_run<long double>(const long double*, const long double*, std::uint64_t,
-                                       const Tolerance&, std::uint64_t, std::uint64_t,
-                                       CompareScore&);
-template void compare_many<double>(double, double, std::uint64_t, const Tolerance&, std::uint64_t,
-                                   CompareScore&);
-template void compare_many<long double>(long double, long double, std::uint64_t, const Tolerance&,
-                                        std::uint64_t, CompareScore&);
+                                       const Judge&, CompareScore&);
+template void compare_many<double>(double, double, std::uint64_t, const Judge&, CompareScore&);
+template void compare_many<long double>(long double, long double, std::uint64_t, const Judge&,
+                                        CompareScore&);
 template PairError error_of<double>(double, double);
 template PairError error_of<long double>(long double, long double);
-template bool accepts<double>(double, double, const Tolerance&);
-template bool accepts<long double>(long double, long double, const Tolerance&);
+template bool accepts<double>(double, double, const Judge&);
+template bool accepts<long double>(long double, long double, const Judge&);
 
 }  // namespace btf

@@ -2,83 +2,35 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <type_traits>
 
+#include "core/criteria.h"
 #include "core/try.h"
 #include "formats/byte_source.h"
-#include "kernels/widen.h"
 #include "ops/compare_walk.h"
+#include "ops/diff_details.h"
 #include "ops/element_access.h"
 
 namespace btf {
 namespace {
 
-template <typename Real>
-void measure(const DiffSide& actual, const DiffSide& golden, const Tolerance& tolerance,
-             Mismatch& mismatch) {
-  const auto real = [](const DiffSide& side, std::uint64_t code) {
-    Real value = 0;
-    widener<Real>(side.dtype())(reinterpret_cast<const std::byte*>(&code), 1, 1, &value);
-    return value;
-  };
-  const Real right = real(golden, mismatch.golden_code);
-  const PairError error = error_of(real(actual, mismatch.actual_code), right);
-  mismatch.abs_error = error.abs;
-  mismatch.rel_error = error.rel;
-  mismatch.allowed = tolerance.atol + tolerance.rtol * static_cast<double>(std::abs(right));
-}
-
-// Everything about one mismatch, once its place is known.
-Mismatch describe(const DiffSide& actual, const DiffSide& golden, const DiffOptions& options,
-                  Dims index, const Element& a, const Element& b) {
-  Mismatch mismatch;
-  mismatch.index = std::move(index);
-  mismatch.actual_code = a.code;
-  mismatch.golden_code = b.code;
-  mismatch.actual_offset = a.offset;
-  mismatch.golden_offset = b.offset;
-  if (fits_double(actual.dtype()) && fits_double(golden.dtype()))
-    measure<double>(actual, golden, options.tolerance, mismatch);
-  else
-    measure<long double>(actual, golden, options.tolerance, mismatch);
-  return mismatch;
-}
-
-Status fill_mismatches(const DiffSide& actual, const DiffSide& golden, const DiffOptions& options,
-                       const CompareScore& score, TensorDiff& diff) {
-  BTF_ASSIGN(const std::vector<std::uint64_t> first, first_mismatches(actual, golden, options));
-  std::vector<Dims> places;
-  for (const std::uint64_t number : first) places.push_back(index_of(golden.dims(), number));
-  const ScoredPair& worst_abs = score.worst_abs.set ? score.worst_abs : score.worst_special;
-  const ScoredPair& worst_rel = score.worst_rel.set ? score.worst_rel : score.worst_special;
-  places.push_back(index_of(golden.dims(), worst_abs.at));
-  places.push_back(index_of(golden.dims(), worst_rel.at));
-  BTF_ASSIGN(const std::vector<Element> left, actual.elements(places));
-  BTF_ASSIGN(const std::vector<Element> right, golden.elements(places));
-  for (std::size_t i = 0; i < places.size(); ++i)
-    diff.first.push_back(describe(actual, golden, options, places[i], left[i], right[i]));
-  diff.worst_rel = std::move(diff.first.back());
-  diff.first.pop_back();
-  diff.worst_abs = std::move(diff.first.back());
-  diff.first.pop_back();
-  return {};
-}
-
 Status compare(const DiffSide& actual, const DiffSide& golden, const DiffOptions& options,
                TensorDiff& diff) {
-  BTF_ASSIGN(const CompareScore score, score_pairs(actual, golden, options));
+  const auto special = options.tensor_tolerance.find(diff.actual->index);
+  diff.tolerance = effective(options.tolerance,
+                             special == options.tensor_tolerance.end() ? nullptr : &special->second,
+                             actual.dtype(), golden.dtype());
+  const Judge judge = judge_of(diff.tolerance, actual.dtype(), golden.dtype());
+  BTF_ASSIGN(const CompareScore score, score_pairs(actual, golden, judge, options.execution));
   diff.compared = score.compared;
   diff.mismatched = score.mismatched;
   diff.max_abs = score.max_abs;
   diff.max_rel = score.max_rel;
+  diff.max_ulp = score.max_ulp;
   diff.nan = score.nan;
   diff.inf = score.inf;
   if (score.curable && std::isfinite(score.least_atol)) diff.required_atol = score.least_atol;
   if (score.curable && std::isfinite(score.least_rtol)) diff.required_rtol = score.least_rtol;
-  if (score.mismatched == 0) return {};
-  diff.result = DiffResult::different;
-  return fill_mismatches(actual, golden, options, score, diff);
+  return complete(actual, golden, judge, options, score, diff);
 }
 
 DiffTensor tensor_of(const TensorInfo& record) {
@@ -90,7 +42,8 @@ std::string layout_name(Layout layout) {
   return std::string(row.name) + (row.dla.empty() ? "" : " of " + std::string(row.dla));
 }
 
-void judge_strictly(TensorDiff& diff) {
+// Why the pair differs by its types alone.
+void compare_types(TensorDiff& diff) {
   const DiffTensor& actual = *diff.actual;
   const DiffTensor& golden = *diff.golden;
   if (actual.dtype != golden.dtype)
@@ -98,7 +51,6 @@ void judge_strictly(TensorDiff& diff) {
                   std::string(info(golden.dtype).name);
   else if (actual.layout != golden.layout)
     diff.reason = "layout " + layout_name(actual.layout) + " against " + layout_name(golden.layout);
-  if (!diff.reason.empty()) diff.result = DiffResult::different;
 }
 
 class FileDiff {
@@ -174,9 +126,8 @@ class FileDiff {
     }
     const auto actual = file_side(actual_, a, options_.memory);
     const auto golden = file_side(golden_, b, options_.memory);
-    BTF_TRY(compare(*actual, *golden, options_, diff));
-    if (options_.strict) judge_strictly(diff);
-    return {};
+    if (options_.strict) compare_types(diff);
+    return compare(*actual, *golden, options_, diff);
   }
 
   const TensorFile& actual_;

@@ -83,7 +83,7 @@ void add_count(CLI::App& app, const std::string& name, std::uint64_t least, std:
       ->trigger_on_parse();
 }
 
-void add_tolerance(CLI::App& app, const std::string& name, double& target,
+void add_tolerance(CLI::App& app, const std::string& name, std::optional<double>& target,
                    const std::string& help) {
   const std::string option = name.substr(0, name.find(','));
   app.add_option_function<std::string>(

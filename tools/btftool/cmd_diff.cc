@@ -38,7 +38,8 @@ std::string_view result_name(DiffResult result) {
 }
 
 std::string tolerance_text(const btf::Tolerance& tolerance) {
-  return fmt::format("rtol {}, atol {}{}", number_text(tolerance.rtol), number_text(tolerance.atol),
+  return fmt::format("rtol {}, atol {}{}", number_text(tolerance.rtol.value_or(0)),
+                     number_text(tolerance.atol.value_or(0)),
                      tolerance.equal_nan ? "" : ", NaN equals nothing");
 }
 
@@ -185,8 +186,8 @@ class JsonReport {
                     {"golden", command.golden},
                     {"result", same ? "same" : "different"},
                     {"tolerance",
-                     {{"rtol", json_number(tolerance.rtol)},
-                      {"atol", json_number(tolerance.atol)},
+                     {{"rtol", json_number(tolerance.rtol.value_or(0))},
+                      {"atol", json_number(tolerance.atol.value_or(0))},
                       {"equal_nan", tolerance.equal_nan}}}};
     const std::string members = dump(head);
     return members.substr(0, members.size() - 1) + ",\"tensors\":[" + tensors_ + "]}";

@@ -1,93 +1,45 @@
-// Are two tensors the same, within a tolerance, and if not, where and by how much?
+// Are two tensors the same, within a tolerance, and if not, where, by how much and why?
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "btf/api.h"
 #include "btf/convert.h"
-#include "btf/dtype.h"
+#include "btf/criteria.h"
 #include "btf/error.h"
 #include "btf/execution.h"
 #include "btf/file.h"
-#include "btf/layout.h"
+#include "btf/tensor_diff.h"
 
 namespace btf {
 
-// A pair is accepted when |actual - golden| <= atol + rtol * |golden| (NumPy's formula), or when
-// both are the same number or the same Inf, or when both are NaN and equal_nan is set.
-struct Tolerance {
-  double rtol = 0;
-  double atol = 0;
-  bool equal_nan = true;
+// A heat map has at most so many cells. Axes: none (they are picked), one (across) or two (down,
+// across); negative ones count from the last dim. Of a tensor without them they are picked.
+struct HeatmapRequest {
+  std::vector<std::int32_t> axes{};
+  std::uint32_t rows = 24;
+  std::uint32_t columns = 64;
 };
 
 struct DiffOptions {
-  Tolerance tolerance;
-  std::optional<std::vector<std::uint64_t>> actual_tensors;  // paired in this order; nothing: all
-  std::optional<std::vector<std::uint64_t>> golden_tensors;
-  bool strict = false;               // another dtype or layout is a difference too
-  std::uint64_t show = 5;            // how many of the first mismatches are kept
+  Tolerance tolerance{};
+  std::map<std::uint64_t, Tolerance> tensor_tolerance{};  // by index in actual: what it gives goes
+                                                          // before `tolerance`
+  Gates gates{};
+  std::optional<std::vector<std::uint64_t>> actual_tensors{};  // paired in this order; nothing: all
+  std::optional<std::vector<std::uint64_t>> golden_tensors{};
+  bool strict = false;     // another dtype or layout is a difference too
+  bool details = true;     // what TensorDiff says about mismatches; without, only the counts
+  bool figures = false;    // of tensors that are the same, too
+  bool hints = true;       // look for causes
+  std::uint64_t show = 5;  // how many of the first and of the largest mismatches are kept
+  std::optional<HeatmapRequest> heatmap{};
   std::uint64_t memory = 32U << 20;  // bytes that sorting COO entries may take
-  Execution execution;
-};
-
-struct NanCount {
-  std::uint64_t both = 0;
-  std::uint64_t actual = 0;  // in actual only
-  std::uint64_t golden = 0;  // in golden only
-};
-
-struct InfCount {
-  std::uint64_t both = 0;      // of the same sign
-  std::uint64_t opposite = 0;  // of opposite signs
-  std::uint64_t actual = 0;
-  std::uint64_t golden = 0;
-};
-
-// One pair of elements. Byte offsets are into the files; nothing for an element that a COO tensor
-// does not store.
-struct Mismatch {
-  Dims index;  // logical
-  std::uint64_t actual_code = 0;
-  std::uint64_t golden_code = 0;
-  double abs_error = 0;
-  double rel_error = 0;
-  double allowed = 0;  // the largest error that the tolerance accepts here
-  std::optional<std::uint64_t> actual_offset;
-  std::optional<std::uint64_t> golden_offset;
-};
-
-enum class DiffResult : std::uint8_t { same, different, shape, missing };
-
-// What a pair of tensors is compared as.
-struct DiffTensor {
-  std::uint64_t index = 0;
-  DType dtype{};
-  Layout layout{};
-  Dims dims;
-};
-
-struct TensorDiff {
-  std::optional<DiffTensor> actual;  // nothing: there is none (DiffResult::missing)
-  std::optional<DiffTensor> golden;
-  DiffResult result = DiffResult::same;
-  std::string reason;  // of a difference that is not one of values: shape, dtype, layout, missing
-  std::uint64_t compared = 0;
-  std::uint64_t mismatched = 0;
-  double max_abs = 0;  // over all pairs of finite numbers
-  double max_rel = 0;
-  NanCount nan;
-  InfCount inf;
-  std::optional<Mismatch> worst_abs;  // among the mismatches; of finite numbers if there are any
-  std::optional<Mismatch> worst_rel;
-  std::vector<Mismatch> first;  // in row-major order
-  // The least tolerance of one kind alone that would accept everything; nothing if none would.
-  std::optional<double> required_atol;
-  std::optional<double> required_rtol;
+  Execution execution{};
 };
 
 using TensorDiffSink = std::function<void(const TensorDiff&)>;
@@ -100,5 +52,9 @@ BTF_API Result<bool> diff(const TensorFile& actual, const TensorFile& golden,
 // Tensors in memory. `index` and the offsets count within the views.
 BTF_API Result<TensorDiff> diff(const TensorView& actual, const TensorView& golden,
                                 const DiffOptions& options = {});
+
+// Judges what was found once more, by other criteria: sets `tolerance`, `criteria`, `mismatched`
+// (where it is known) and `result`. An error says which figure is missing to decide.
+BTF_API Status rejudge(TensorDiff& diff, const Tolerance& tolerance, const Gates& gates);
 
 }  // namespace btf

@@ -54,6 +54,12 @@ struct FloatGeometry {
   bool power_of_two = false;  // E8M0: no sign, no zero, no mantissa, code 0 is 2^-bias
 };
 
+// How close two numbers of a dtype are expected to be that were computed in different ways.
+struct Closeness {
+  double rtol = 0;
+  double atol = 0;
+};
+
 struct DTypeInfo {
   DType dtype{};
   std::string_view name;                    // ml_dtypes' and NumPy's name
@@ -61,6 +67,7 @@ struct DTypeInfo {
   std::uint8_t bits = 0;
   NumberKind kind{};
   FloatGeometry fp{};  // floating only
+  Closeness close{};   // integers: none
 
   constexpr std::uint8_t code() const { return static_cast<std::uint8_t>(dtype); }
   constexpr bool extension() const { return code() >= 128; }

@@ -1,0 +1,12 @@
+// Tolerances brought together: what is judged by when two dtypes meet.
+#pragma once
+
+#include "btf/criteria.h"
+#include "btf/dtype.h"
+
+namespace btf {
+
+// `special` goes before `general`; `close` becomes the larger tolerances of both dtypes.
+Tolerance effective(const Tolerance& general, const Tolerance* special, DType a, DType b);
+
+}  // namespace btf

@@ -1,0 +1,65 @@
+// When are two tensors the same? Criteria for each pair of elements, and gates on the whole tensor.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace btf {
+
+// Two elements are accepted when both are the same number or the same Inf, when both are NaN and
+// equal_nan is set, or when both are finite and every criterion given here holds. None given: only
+// the same number is accepted.
+struct Tolerance {
+  // |actual - golden| <= atol + rtol * |golden|, NumPy's formula. One given: the other is 0.
+  std::optional<double> rtol{};
+  std::optional<double> atol{};
+  // At most so many representable steps of the coarser dtype apart (docs/cli.md).
+  std::optional<std::uint64_t> ulp{};
+  bool close = false;  // rtol and atol that are not given come from the coarser dtype
+  bool equal_nan = true;
+
+  bool given() const { return rtol || atol || ulp || close; }
+};
+
+// How many pairs may be refused.
+struct MismatchLimit {
+  double value = 0;
+  bool percent = false;  // of the elements compared
+};
+
+// The q-quantile (NumPy's, linear) of the absolute errors is at most `most`.
+struct QuantileGate {
+  double q = 0;
+  double most = 0;
+};
+
+// Figures are over the pairs of finite numbers. A gate given without a tolerance stands for it:
+// then NaN and Inf must still agree, but no pair of numbers is judged by itself.
+struct Gates {
+  std::optional<MismatchLimit> max_mismatch{};
+  std::optional<double> cosine{};   // at least
+  std::optional<double> psnr{};     // at least, dB
+  std::optional<double> snr{};      // at least, dB
+  std::optional<double> rmse{};     // at most
+  std::optional<double> max_abs{};  // at most
+  std::vector<QuantileGate> quantiles{};
+  std::optional<std::uint64_t> top_k{};  // the k largest of each row of the last dim, in order
+
+  bool given() const {
+    return max_mismatch || cosine || psnr || snr || rmse || max_abs || !quantiles.empty() || top_k;
+  }
+};
+
+// What became of one criterion. `name` is that of its option ("cosine"), or "elements" (the
+// tolerance), "nonfinite" (NaN and Inf agree) or "strict".
+struct CriterionResult {
+  std::string name;
+  std::string text;               // "cosine 0.97 is below 0.99"
+  std::optional<double> limit{};  // as given
+  std::optional<double> value{};  // as found; nothing where there is no number
+  bool passed = true;
+};
+
+}  // namespace btf

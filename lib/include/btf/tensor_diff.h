@@ -1,0 +1,165 @@
+// What a comparison of two tensors finds.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "btf/api.h"
+#include "btf/criteria.h"
+#include "btf/dtype.h"
+#include "btf/layout.h"
+
+namespace btf {
+
+struct NanCount {
+  std::uint64_t both = 0;
+  std::uint64_t actual = 0;  // in actual only
+  std::uint64_t golden = 0;  // in golden only
+};
+
+struct InfCount {
+  std::uint64_t both = 0;      // of the same sign
+  std::uint64_t opposite = 0;  // of opposite signs
+  std::uint64_t actual = 0;
+  std::uint64_t golden = 0;
+};
+
+// One pair of elements. Byte offsets are into the files; nothing for an element that a COO tensor
+// does not store.
+struct Mismatch {
+  Dims index;  // logical
+  std::uint64_t actual_code = 0;
+  std::uint64_t golden_code = 0;
+  double abs_error = 0;
+  double rel_error = 0;
+  double allowed = 0;                  // the largest error that rtol and atol accept here
+  std::optional<std::uint64_t> steps;  // of the coarser dtype; nothing for NaN and Inf
+  std::optional<std::uint64_t> actual_offset;
+  std::optional<std::uint64_t> golden_offset;
+};
+
+// Over all pairs of finite numbers. dB are +Inf where there is no error.
+struct Figures {
+  std::uint64_t pairs = 0;
+  double rmse = 0;
+  double cosine = 1;  // 0 where only one side is all zero
+  double psnr = 0;    // 20 log10(max |golden| / rmse)
+  double snr = 0;     // 10 log10(sum golden^2 / sum error^2)
+};
+
+struct QuantileValue {
+  double q = 0;
+  double value = 0;
+};
+
+struct TopK {
+  std::uint64_t k = 0;
+  std::uint64_t rows = 0;
+  std::uint64_t disagreeing = 0;  // rows whose lists differ
+  std::optional<Dims> first{};    // the first of these, without the last dim
+};
+
+// Unequal pairs of finite numbers whose absolute error is in [10^decade, 10^(decade + 1)).
+struct DecadeCount {
+  int decade = 0;
+  std::uint64_t count = 0;
+  std::uint64_t mismatched = 0;
+};
+
+struct RequiredPair {
+  double rtol = 0;
+  double atol = 0;  // the least that, with this rtol, accepts everything
+};
+
+enum class Cause : std::uint8_t {
+  layout,
+  permutation,
+  shift,
+  byte_order,
+  nibble_order,
+  dtype_misread,
+  scale,
+  offset,
+  sign,
+  saturation,
+  rounding,
+  stale_padding,
+  region,
+  zero_tail,
+};
+
+// "byte-order"
+BTF_API std::string_view cause_name(Cause cause);
+
+// A cause that explains the difference. It is never applied.
+struct Hint {
+  Cause cause{};
+  std::string evidence;
+};
+
+// How many pairs were refused, cell by cell over one or two dims and summed over the others. A cell
+// covers `step` indices, the last one of a dim perhaps fewer.
+struct Heatmap {
+  struct Axis {
+    std::uint32_t dim = 0;
+    std::uint64_t step = 1;
+  };
+  std::optional<Axis> down;  // nothing: a single row
+  std::optional<Axis> across;
+  std::uint64_t rows = 1;
+  std::uint64_t columns = 1;
+  std::vector<std::uint64_t> mismatched;  // rows * columns, row by row
+  std::vector<std::uint64_t> elements;    // likewise: how many pairs the cell covers
+};
+
+enum class DiffResult : std::uint8_t { same, different, shape, missing };
+
+// What a pair of tensors is compared as.
+struct DiffTensor {
+  std::uint64_t index = 0;
+  DType dtype{};
+  Layout layout{};
+  Dims dims;
+};
+
+struct TensorDiff {
+  std::optional<DiffTensor> actual;  // nothing: there is none (DiffResult::missing)
+  std::optional<DiffTensor> golden;
+  DiffResult result = DiffResult::same;
+  std::string reason;   // of a difference that is not one of values: shape, dtype, layout, missing
+  Tolerance tolerance;  // as used for this pair: close has become numbers
+  std::vector<CriterionResult> criteria;  // all that were judged
+  std::uint64_t compared = 0;
+  std::uint64_t mismatched = 0;  // refused by the tolerance, whether or not that decides
+  double max_abs = 0;            // over all pairs of finite numbers, as the next two
+  double max_rel = 0;
+  std::uint64_t max_ulp = 0;  // steps of the coarser dtype
+  NanCount nan;
+  InfCount inf;
+  // The least tolerance of one kind alone that would accept everything; nothing if none would.
+  std::optional<double> required_atol;
+  std::optional<double> required_rtol;
+
+  // Nothing if they were not asked for and the tensors are the same.
+  std::optional<Figures> figures;
+  std::vector<QuantileValue> quantiles;  // those of the gates
+  std::optional<TopK> top_k;
+
+  // Only if something mismatched. Mismatches are of finite numbers where there are any, the rest by
+  // row-major order.
+  std::optional<Mismatch> worst_abs;
+  std::optional<Mismatch> worst_rel;
+  std::vector<Mismatch> first;                // in row-major order
+  std::vector<Mismatch> largest;              // by absolute error, descending
+  std::uint64_t equal = 0;                    // pairs of finite numbers that are equal
+  std::vector<DecadeCount> decades;           // ascending; empty decades are left out
+  std::vector<RequiredPair> required_pairs;   // by rtol, ascending; both not 0; atol falls
+  std::optional<RequiredPair> required_pair;  // the most balanced of these
+  std::vector<Hint> hints;                    // the best first
+  std::optional<Heatmap> heatmap;             // if asked for
+};
+
+}  // namespace btf

@@ -1,0 +1,16 @@
+// Which dims a heat map shows, and in which steps.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "btf/diff.h"
+
+namespace btf {
+
+// Without counts of mismatches yet. Axes that are not given, or that the tensor has not, are
+// picked: those along which the sampled mismatches are spread least evenly, else the last two dims.
+Heatmap heatmap_frame(const Dims& dims, const HeatmapRequest& request,
+                      std::span<const std::uint64_t> sample);
+
+}  // namespace btf

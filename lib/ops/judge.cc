@@ -1,0 +1,230 @@
+#include "ops/judge.h"
+
+#include <algorithm>
+#include <string>
+
+#include "btf/value.h"
+#include "core/criteria.h"
+#include "core/try.h"
+
+namespace btf {
+namespace {
+
+// Refused for NaN or Inf. A NaN that meets an Inf counts twice.
+std::uint64_t special_mismatches(const TensorDiff& diff) {
+  return diff.nan.actual + diff.nan.golden + (diff.tolerance.equal_nan ? 0 : diff.nan.both) +
+         diff.inf.opposite + diff.inf.actual + diff.inf.golden;
+}
+
+std::string tolerance_text(const Tolerance& tolerance) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (tolerance.rtol || tolerance.atol) {
+    add("rtol " + number_text(tolerance.rtol.value_or(0)));
+    add("atol " + number_text(tolerance.atol.value_or(0)));
+  }
+  if (tolerance.ulp) add("ulp " + std::to_string(*tolerance.ulp));
+  return text.empty() ? "equality" : text;
+}
+
+class Judgement {
+ public:
+  Judgement(TensorDiff& diff, const Gates& gates) : diff_(diff), gates_(gates) {}
+
+  void run() {
+    diff_.criteria.clear();
+    elements();
+    const Figures figures = diff_.figures.value_or(Figures{});
+    at_least("cosine", gates_.cosine, figures.cosine);
+    at_least("psnr", gates_.psnr, figures.psnr);
+    at_least("snr", gates_.snr, figures.snr);
+    at_most("rmse", gates_.rmse, figures.rmse);
+    at_most("max-abs", gates_.max_abs, diff_.max_abs);
+    for (const QuantileGate& gate : gates_.quantiles) {
+      const auto found = std::ranges::find(diff_.quantiles, gate.q, &QuantileValue::q);
+      const double value = found == diff_.quantiles.end() ? 0 : found->value;
+      at_most("quantile", gate.most, value, "quantile " + number_text(gate.q) + " of the errors");
+    }
+    top_k();
+    if (!diff_.reason.empty()) add("strict", diff_.reason, {}, {}, false);
+    const bool passed = std::ranges::all_of(diff_.criteria, &CriterionResult::passed);
+    diff_.result = passed ? DiffResult::same : DiffResult::different;
+  }
+
+ private:
+  void add(const char* name, std::string text, std::optional<double> limit,
+           std::optional<double> value, bool passed) {
+    diff_.criteria.push_back({name, std::move(text), limit, value, passed});
+  }
+
+  void elements() {
+    const auto mismatched = static_cast<double>(diff_.mismatched);
+    const std::string count = std::to_string(diff_.mismatched) + " of " +
+                              std::to_string(diff_.compared) + " elements refused by " +
+                              tolerance_text(diff_.tolerance);
+    if (gates_.max_mismatch) {
+      const MismatchLimit& limit = *gates_.max_mismatch;
+      const bool passed =
+          limit.percent ? mismatched * 100 <= limit.value * static_cast<double>(diff_.compared)
+                        : mismatched <= limit.value;
+      add("max-mismatch",
+          count + ", allowed " + number_text(limit.value) + (limit.percent ? "%" : ""), limit.value,
+          mismatched, passed);
+    } else if (diff_.tolerance.given() || !gates_.given()) {
+      add("elements", count, {}, mismatched, diff_.mismatched == 0);
+    } else {
+      const std::uint64_t special = special_mismatches(diff_);
+      add("nonfinite",
+          special == 0 ? "NaN and Inf agree"
+                       : "NaN or Inf that the other side has not: " + std::to_string(special),
+          {}, static_cast<double>(special), special == 0);
+    }
+  }
+
+  void at_least(const char* name, const std::optional<double>& limit, double value) {
+    if (!limit) return;
+    const bool passed = value >= *limit;
+    add(name,
+        std::string(name) + " " + number_text(value) + (passed ? ", at least " : " is below ") +
+            number_text(*limit),
+        limit, value, passed);
+  }
+
+  void at_most(const char* name, const std::optional<double>& limit, double value,
+               const std::string& what = {}) {
+    if (!limit) return;
+    const bool passed = value <= *limit;
+    add(name,
+        (what.empty() ? name : what) + " " + number_text(value) +
+            (passed ? ", at most " : " is above ") + number_text(*limit),
+        limit, value, passed);
+  }
+
+  void top_k() {
+    if (!gates_.top_k) return;
+    const TopK found = diff_.top_k.value_or(TopK{});
+    std::string text = "top " + std::to_string(*gates_.top_k) + ": " +
+                       std::to_string(found.disagreeing) + " of " + std::to_string(found.rows) +
+                       " rows disagree";
+    if (found.first) text += ", the first is " + dims_text(*found.first);
+    add("top-k", std::move(text), static_cast<double>(*gates_.top_k),
+        static_cast<double>(found.disagreeing), found.disagreeing == 0);
+  }
+
+  TensorDiff& diff_;
+  const Gates& gates_;
+};
+
+// What a report tells about another tolerance.
+enum class Verdict : std::uint8_t { accepted, refused, unknown };
+
+// The rtol and atol of a tolerance that judges by error.
+struct ErrorTolerance {
+  double rtol = 0;
+  double atol = 0;
+
+  explicit ErrorTolerance(const Tolerance& tolerance)
+      : rtol(tolerance.rtol.value_or(0)), atol(tolerance.atol.value_or(0)) {}
+};
+
+bool by_error(const Tolerance& tolerance) {
+  return tolerance.rtol || tolerance.atol || !tolerance.ulp;
+}
+
+// Does the tolerance accept all pairs of finite numbers, as far as the least tolerances tell?
+Verdict error_verdict(const TensorDiff& diff, const ErrorTolerance& wanted) {
+  if (!diff.required_atol) return Verdict::unknown;
+  if (wanted.atol >= *diff.required_atol) return Verdict::accepted;
+  if (diff.required_rtol && wanted.rtol >= *diff.required_rtol) return Verdict::accepted;
+  if (wanted.rtol == 0 || wanted.atol == 0) return Verdict::refused;
+  for (const RequiredPair& pair : diff.required_pairs) {
+    if (pair.rtol <= wanted.rtol && pair.atol <= wanted.atol) return Verdict::accepted;
+    // The pair's atol is a little more than the least.
+    if (pair.rtol >= wanted.rtol && pair.atol * (1 - 0x1p-48) > wanted.atol)
+      return Verdict::refused;
+  }
+  return Verdict::unknown;
+}
+
+// The same by comparison with the tolerance that the report was made with.
+Verdict compared_verdict(const TensorDiff& diff, const Tolerance& wanted) {
+  if (!by_error(wanted) || !by_error(diff.tolerance)) return Verdict::unknown;
+  const ErrorTolerance now(wanted);
+  const ErrorTolerance then(diff.tolerance);
+  const bool no_ulp = !wanted.ulp && !diff.tolerance.ulp;
+  if (diff.mismatched == 0 && !wanted.ulp && now.rtol >= then.rtol && now.atol >= then.atol)
+    return Verdict::accepted;
+  const bool finite = diff.mismatched > 0 && special_mismatches(diff) == 0;
+  if (finite && no_ulp && now.rtol <= then.rtol && now.atol <= then.atol) return Verdict::refused;
+  return Verdict::unknown;
+}
+
+Verdict verdict_of(const TensorDiff& diff, const Tolerance& wanted) {
+  if (diff.max_abs == 0) return Verdict::accepted;
+  if (wanted.ulp && diff.max_ulp > *wanted.ulp) return Verdict::refused;
+  if (!by_error(wanted)) return Verdict::accepted;
+  const Verdict verdict = error_verdict(diff, ErrorTolerance(wanted));
+  return verdict == Verdict::unknown ? compared_verdict(diff, wanted) : verdict;
+}
+
+bool same_tolerance(const Tolerance& a, const Tolerance& b) {
+  return by_error(a) == by_error(b) && a.rtol.value_or(0) == b.rtol.value_or(0) &&
+         a.atol.value_or(0) == b.atol.value_or(0) && a.ulp == b.ulp && a.equal_nan == b.equal_nan;
+}
+
+std::unexpected<Error> unknown(const std::string& what) {
+  return fail(ErrorCode::refused, "the report does not tell " + what);
+}
+
+// Brings `mismatched` to the wanted tolerance.
+Status recount(TensorDiff& diff, const Tolerance& wanted, const Gates& gates) {
+  const bool same = same_tolerance(diff.tolerance, wanted);
+  const Verdict verdict = same ? Verdict::unknown : verdict_of(diff, wanted);
+  diff.tolerance = wanted;
+  if (same) return {};
+  const bool counted = gates.max_mismatch.has_value();
+  const bool decides = counted || wanted.given() || !gates.given();
+  const std::uint64_t special = special_mismatches(diff);
+  if (verdict == Verdict::accepted && special == 0) {
+    diff.mismatched = 0;
+    return {};
+  }
+  if (!decides) return {};
+  if (counted)
+    return unknown("how many elements " + tolerance_text(wanted) +
+                   " refuses, which --max-mismatch asks for");
+  if (verdict == Verdict::unknown && special == 0)
+    return unknown("whether " + tolerance_text(wanted) + " accepts every element");
+  // Some are refused; how many is left as it was where it was above 0.
+  diff.mismatched = std::max<std::uint64_t>(diff.mismatched, 1);
+  return {};
+}
+
+Status check_figures(const TensorDiff& diff, const Gates& gates) {
+  if (!diff.figures && (gates.cosine || gates.psnr || gates.snr || gates.rmse))
+    return unknown("rmse, cosine, psnr and snr");
+  for (const QuantileGate& gate : gates.quantiles)
+    if (diff.max_abs != 0 &&
+        std::ranges::find(diff.quantiles, gate.q, &QuantileValue::q) == diff.quantiles.end())
+      return unknown("the " + number_text(gate.q) + " quantile of the errors");
+  if (gates.top_k && !(diff.top_k && diff.top_k->k == *gates.top_k))
+    return unknown("about the " + std::to_string(*gates.top_k) + " largest elements of each row");
+  return {};
+}
+
+}  // namespace
+
+void judge(TensorDiff& diff, const Gates& gates) { Judgement(diff, gates).run(); }
+
+Status rejudge(TensorDiff& diff, const Tolerance& tolerance, const Gates& gates) {
+  if (diff.result == DiffResult::missing || diff.result == DiffResult::shape) return {};
+  if (!diff.actual || !diff.golden)
+    return fail(ErrorCode::invalid_argument, "a tensor is missing on one side");
+  BTF_TRY(check_figures(diff, gates));
+  BTF_TRY(
+      recount(diff, effective(tolerance, nullptr, diff.actual->dtype, diff.golden->dtype), gates));
+  judge(diff, gates);
+  return {};
+}
+
+}  // namespace btf
