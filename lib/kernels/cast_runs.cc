@@ -9,12 +9,11 @@
 #include <cstring>
 #include <limits>
 
+#include "kernels/cpu_level.h"
 #include "kernels/number.h"
 
 namespace btf {
 namespace {
-
-#define BTF_INLINE [[gnu::always_inline]] inline
 
 template <DType T>
 constexpr const FloatGeometry& geometry() {
@@ -261,34 +260,16 @@ BTF_INLINE void half_to_float32(const std::byte* source, std::byte* target, std:
   account.nan += nans;
 }
 
-// For each pair a function for every instruction set. Lambdas would not inherit the attribute.
-#if defined(__x86_64__)
-#define BTF_PAIR(name, body)                                                                     \
-  [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")]] void name##_avx512(        \
-      const std::byte* s, std::byte* t, std::size_t n, LossAccount& a) {                         \
-    body(s, t, n, a);                                                                            \
-  }                                                                                              \
-  [[gnu::target("avx2,f16c")]] void name##_avx2(const std::byte* s, std::byte* t, std::size_t n, \
-                                                LossAccount& a) {                                \
-    body(s, t, n, a);                                                                            \
-  }                                                                                              \
-  void name##_plain(const std::byte* s, std::byte* t, std::size_t n, LossAccount& a) {           \
-    body(s, t, n, a);                                                                            \
-  }
+#define BTF_PAIR(name, body)                                                                \
+  BTF_INLINE void name(const std::byte* s, std::byte* t, std::size_t n, LossAccount& a) {   \
+    body(s, t, n, a);                                                                       \
+  }                                                                                         \
+  BTF_LEVELS(name, void, (const std::byte* s, std::byte* t, std::size_t n, LossAccount& a), \
+             (s, t, n, a))
 #define BTF_ROW(name, from, to)                            \
   {                                                        \
     from, to, { name##_plain, name##_avx2, name##_avx512 } \
   }
-#else
-#define BTF_PAIR(name, body)                                                           \
-  void name##_plain(const std::byte* s, std::byte* t, std::size_t n, LossAccount& a) { \
-    body(s, t, n, a);                                                                  \
-  }
-#define BTF_ROW(name, from, to)                            \
-  {                                                        \
-    from, to, { name##_plain, name##_plain, name##_plain } \
-  }
-#endif
 
 BTF_PAIR(f32_f16, float32_to_float<DType::float16>)
 BTF_PAIR(f32_bf16, float32_to_float<DType::bfloat16>)
@@ -305,12 +286,10 @@ BTF_PAIR(f32_i32, float32_to_integer<DType::int32>)
 BTF_PAIR(f16_f32, half_to_float32<DType::float16>)
 BTF_PAIR(bf16_f32, half_to_float32<DType::bfloat16>)
 
-enum Level : std::size_t { kPlain, kAvx2, kAvx512, kLevels };
-
 struct Row {
   DType from;
   DType to;
-  std::array<CastRunFn, kLevels> run;
+  std::array<CastRunFn, kCpuLevels> run;
 };
 
 constexpr auto kRows = std::to_array<Row>({
@@ -330,22 +309,10 @@ constexpr auto kRows = std::to_array<Row>({
     BTF_ROW(bf16_f32, DType::bfloat16, DType::float32),
 });
 
-Level best_level() {
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("fma") &&
-      __builtin_cpu_supports("f16c"))
-    return kAvx512;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c")) return kAvx2;
-#endif
-  return kPlain;
-}
-
 }  // namespace
 
 CastRunFn find_cast_run(DType from, DType to) {
-  static const Level level = best_level();
+  static const CpuLevel level = best_cpu_level();
   for (const Row& row : kRows)
     if (row.from == from && row.to == to) return row.run[level];
   return nullptr;

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <type_traits>
 
+#include "kernels/compare_runs.h"
+
 namespace btf {
 namespace {
 
@@ -61,28 +63,6 @@ double least_rtol(Real actual, Real golden) {
     (enough(std::bit_cast<double>(middle)) ? high : low) = middle;
   }
   return std::bit_cast<double>(high);
-}
-
-// True if every pair of the run is accepted and none sets a record, so that the score stays what it
-// is. Loops without branches; the margin is for the roundings of the quotient.
-bool nothing_new(const double* actual, const double* golden, std::uint64_t count,
-                 const Judge& judge, const CompareScore& score) {
-  const double least_rel = score.max_rel * (1 - 0x1p-48);
-  const double atol = judge.by_error ? judge.atol : std::numeric_limits<double>::infinity();
-  std::uint64_t news = 0;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const double error = std::abs(actual[i] - golden[i]);
-    const double size = std::abs(golden[i]);
-    const std::uint64_t refused = error > atol + judge.rtol * size ? 1 : 0;
-    const std::uint64_t larger = error > score.max_abs ? 1 : 0;
-    const std::uint64_t worse = error > least_rel * size ? 1 : 0;
-    news |= refused | larger | worse;
-  }
-  if (news != 0) return false;
-  const std::uint64_t most = std::min(score.max_ulp, judge.ulp);
-  for (std::uint64_t i = 0; i < count; ++i)
-    news |= steps_between(actual[i], golden[i], judge.grid) > most ? 1 : 0;
-  return news == 0;
 }
 
 template <typename Real>
@@ -182,8 +162,13 @@ void compare_run(const Real* actual, const Real* golden, std::uint64_t count, co
   score.compared += count;
   if (all_finite(actual, count) && all_finite(golden, count)) {
     if (std::equal(actual, actual + count, golden)) return;
-    if constexpr (std::is_same_v<Real, double>)
-      if (nothing_new(actual, golden, count, judge, score)) return;
+    if constexpr (std::is_same_v<Real, double>) {
+      std::uint64_t refused = 0;
+      if (compare_runs().no_record(actual, golden, count, judge, score, refused)) {
+        score.mismatched += refused;
+        return;
+      }
+    }
     for (std::uint64_t i = 0; i < count; ++i) score_finite(actual[i], golden[i], 1, judge, score);
     return;
   }

@@ -13,12 +13,21 @@
 
 namespace btf {
 
+// The line, and what a double's place on it is computed with, so that loops need no branches.
 struct StepGrid {
   bool integer = false;  // steps of 1, without end
   int precision = 53;    // significant bits, the leading one included
   int least_exponent = -1022;
 
-  bool operator==(const StepGrid&) const = default;
+  int drop = 0;            // bits of a double's mantissa that are rounded away
+  std::uint64_t half = 0;  // a little less than half a step, in these bits
+  std::uint64_t odd = 0;   // 1 if there are any
+  std::uint64_t base = 0;  // position of the first double of the normal numbers, less its own
+  std::uint64_t normal_from = 0;  // bits of the least normal number
+  double small_scale = 0;         // from below it to steps
+
+  static StepGrid integers() { return {.integer = true}; }
+  static StepGrid floats(int precision, int least_exponent);
 };
 
 // Of the coarser of both dtypes: the one whose values the other has too, else the one with fewer
@@ -27,28 +36,33 @@ StepGrid step_grid(DType a, DType b);
 
 namespace steps {
 
-inline std::int64_t magnitude_position(double magnitude, const StepGrid& grid) {
-  const auto bits = std::bit_cast<std::uint64_t>(magnitude);
-  if (grid.precision == 53) return static_cast<std::int64_t>(bits);
-  const int drop = 53 - grid.precision;
-  const std::uint64_t odd = bits >> drop & 1;
-  const std::uint64_t rounded = (bits + (std::uint64_t{1} << (drop - 1)) - 1 + odd) >> drop;
-  const auto base = static_cast<std::uint64_t>(grid.least_exponent + 1022) << (grid.precision - 1);
-  if (bits >> 52 >= static_cast<std::uint64_t>(grid.least_exponent + 1023))
-    return static_cast<std::int64_t>(rounded - base);
+// `bits` of a double without its sign.
+inline std::uint64_t magnitude_position(std::uint64_t bits, const StepGrid& grid) {
+  const std::uint64_t normal =
+      ((bits + grid.half + (bits >> grid.drop & grid.odd)) >> grid.drop) - grid.base;
   // Adding 2^52 leaves the rounded integer in the low bits.
-  const auto scale = std::bit_cast<double>(
-      static_cast<std::uint64_t>(grid.precision - 1 - grid.least_exponent + 1023) << 52);
-  return static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(magnitude * scale + 0x1p52) &
-                                   ((std::uint64_t{1} << 52) - 1));
+  const std::uint64_t small =
+      std::bit_cast<std::uint64_t>(std::bit_cast<double>(bits) * grid.small_scale + 0x1p52) &
+      0x000fffffffffffff;
+  return bits >= grid.normal_from ? normal : small;
 }
 
-inline std::int64_t magnitude_position(long double magnitude, const StepGrid& grid) {
-  if (magnitude == 0) return 0;
+// Signed, in two's complement.
+inline std::uint64_t position(double x, const StepGrid& grid) {
+  const auto bits = std::bit_cast<std::uint64_t>(x);
+  const std::uint64_t negative = 0 - (bits >> 63);
+  return (magnitude_position(bits & 0x7fffffffffffffff, grid) ^ negative) - negative;
+}
+
+inline std::uint64_t position(long double x, const StepGrid& grid) {
+  if (x == 0) return 0;
+  const long double magnitude = std::abs(x);
   const int exponent = std::max(std::ilogb(magnitude), grid.least_exponent);
   const long double mantissa = std::nearbyint(std::ldexp(magnitude, grid.precision - 1 - exponent));
-  return (static_cast<std::int64_t>(exponent - grid.least_exponent) << (grid.precision - 1)) +
-         static_cast<std::int64_t>(mantissa);
+  const auto place =
+      (static_cast<std::uint64_t>(exponent - grid.least_exponent) << (grid.precision - 1)) +
+      static_cast<std::uint64_t>(mantissa);
+  return std::signbit(x) ? 0 - place : place;
 }
 
 }  // namespace steps
@@ -60,14 +74,10 @@ std::uint64_t steps_between(Real a, Real b, const StepGrid& grid) {
     const Real distance = std::abs(std::nearbyint(a) - std::nearbyint(b));
     return distance < static_cast<Real>(0x1p64) ? static_cast<std::uint64_t>(distance) : UINT64_MAX;
   }
-  const auto position = [&](Real x) {
-    const std::int64_t at = steps::magnitude_position(std::abs(x), grid);
-    return std::signbit(x) ? -at : at;
-  };
-  const std::int64_t low = position(a);
-  const std::int64_t high = position(b);
-  return low < high ? static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low)
-                    : static_cast<std::uint64_t>(low) - static_cast<std::uint64_t>(high);
+  const auto low = static_cast<std::int64_t>(steps::position(a, grid));
+  const auto high = static_cast<std::int64_t>(steps::position(b, grid));
+  const auto distance = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
+  return low < high ? distance : 0 - distance;
 }
 
 }  // namespace btf

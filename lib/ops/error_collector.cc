@@ -1,6 +1,7 @@
 // Errors by decade, and pairs of tolerances that would be enough.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -30,21 +31,57 @@ const std::array<double, kDecades + 1>& powers_of_ten() {
   return kPowers;
 }
 
-// Of an error above 0; an Inf counts with the largest numbers.
+// Of the doubles with one exponent: the decade of the least, and where the next one begins.
+struct Binade {
+  std::uint16_t decade = 0;
+  double next = kInf;
+};
+
+const std::array<Binade, 2048>& binades() {
+  static const auto kBinades = [] {
+    const auto& powers = powers_of_ten();
+    std::array<Binade, 2048> binades;
+    std::size_t at = 0;
+    for (std::size_t exponent = 1; exponent < 2047; ++exponent) {
+      const double least = std::ldexp(1.0, static_cast<int>(exponent) - 1023);
+      while (at + 1 < kDecades && least >= powers[at + 1]) ++at;
+      binades[exponent] = {static_cast<std::uint16_t>(at), powers[at + 1]};
+    }
+    // More than a double counts with the largest.
+    binades[2047] = {kDecades - 1, kInf};
+    return binades;
+  }();
+  return kBinades;
+}
+
+// Of an error above 0.
 std::size_t decade_of(double error) {
-  const auto& powers = powers_of_ten();
-  int exponent = 0;
-  std::frexp(std::min(error, std::numeric_limits<double>::max()), &exponent);
-  // log10(2) = 0.30103: one below at most.
-  auto at = static_cast<std::size_t>(std::max(
-      0, static_cast<int>(std::floor((exponent - 1) * 0.30102999566398114)) - kLeastDecade));
-  while (at + 1 < kDecades && error >= powers[at + 1]) ++at;
-  return at;
+  const std::size_t exponent = std::bit_cast<std::uint64_t>(error) >> 52;
+  if (exponent == 0) {
+    std::size_t at = 0;
+    while (error >= powers_of_ten()[at + 1]) ++at;
+    return at;
+  }
+  const Binade& binade = binades()[exponent];
+  return binade.decade + (error >= binade.next ? 1U : 0U);
 }
 
 // The relative tolerances that are tried in pairs.
 constexpr auto kRtols = std::to_array<double>({1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8,
                                                1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1});
+
+// What is left to be accepted by atol.
+template <typename Real>
+double least_atol(const JudgedRun<Real>& run, double rtol) {
+  if constexpr (std::is_same_v<Real, double>)
+    return compare_runs().least_atol(run.error, run.pairs.golden, run.pairs.values(), rtol);
+  double least = 0;
+  for (std::uint64_t i = 0; i < run.pairs.values(); ++i)
+    if (!std::isnan(run.error[i]))
+      least = std::max(least, run.error[i] * (1 + 0x1p-50) -
+                                  rtol * std::abs(static_cast<double>(run.pairs.golden[i])));
+  return least;
+}
 
 }  // namespace
 
@@ -73,12 +110,11 @@ void ErrorCollector::keep(Kept& kept, const JudgedRun<Real>& run) {
     const std::size_t decade = decade_of(error);
     kept.count[decade] += weight;
     if (run.refused[i] != 0) kept.mismatched[decade] += weight;
-    // The margin is more than accepting can lose to its roundings.
-    const double least = error * (1 + 0x1p-50) + std::numeric_limits<double>::denorm_min();
-    const double size = std::abs(static_cast<double>(run.pairs.golden[i]));
-    for (std::size_t r = 0; r < kRtols.size(); ++r)
-      kept.atol[r] = std::max(kept.atol[r], least - kRtols[r] * size);
   }
+  // The margin is more than accepting can lose to its roundings.
+  const double most = run.summary.largest_error * (1 + 0x1p-49);
+  for (std::size_t r = 0; r < kRtols.size(); ++r)
+    if (most > kept.atol[r]) kept.atol[r] = std::max(kept.atol[r], least_atol(run, kRtols[r]));
 }
 
 void ErrorCollector::take(unsigned worker, std::uint64_t, const JudgedRun<double>& run) {

@@ -43,7 +43,7 @@ FigureCollector::FigureCollector(DType actual, DType golden)
 
 void FigureCollector::prepare(unsigned workers) { open_.resize(workers); }
 
-// The sums of a run by themselves, in lanes that vectorise, before they meet those of the slab.
+// The sums of a run by themselves, before they meet those of the slab.
 template <typename Wide, typename Real>
 void FigureCollector::add_run(Sums& sums, const JudgedRun<Real>& run) {
   constexpr std::size_t kLanes = 8;
@@ -94,7 +94,15 @@ void FigureCollector::fold(const Sums& sums) {
 
 void FigureCollector::take(unsigned worker, std::uint64_t slab, const JudgedRun<double>& run) {
   Sums& sums = sums_for(worker, slab);
-  wide_ ? add_run<long double>(sums, run) : add_run<double>(sums, run);
+  if (wide_) return add_run<long double>(sums, run);
+  if (run.pairs.alike || run.summary.special) return add_run<double>(sums, run);
+  const RunSums part = compare_runs().sums(run.pairs.actual, run.pairs.golden, run.pairs.count);
+  sums.pairs += run.pairs.count;
+  sums.largest = std::max(sums.largest, part.largest);
+  sums.error2.add(static_cast<long double>(part.error2));
+  sums.actual2.add(static_cast<long double>(part.actual2));
+  sums.golden2.add(static_cast<long double>(part.golden2));
+  sums.product.add(static_cast<long double>(part.product));
 }
 
 void FigureCollector::take(unsigned worker, std::uint64_t slab, const JudgedRun<long double>& run) {

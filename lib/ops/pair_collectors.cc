@@ -16,17 +16,22 @@ struct Judgement {
   std::array<std::uint8_t, kPairRun> refused;
   std::array<double, kPairRun> error;
 
-  std::uint64_t judge(const PairRun<Real>& run, const Judge& judge) {
-    std::uint64_t refusals = 0;
+  RunSummary judge(const PairRun<Real>& run, const Judge& judge) {
+    if constexpr (std::is_same_v<Real, double>)
+      return compare_runs().judge(run.actual, run.golden, run.values(), judge, error.data(),
+                                  refused.data());
+    RunSummary summary;
     for (std::uint64_t i = 0; i < run.values(); ++i) {
       const Real a = run.actual[i];
       const Real g = run.golden[i];
       const bool finite = std::isfinite(a) && std::isfinite(g);
       refused[i] = accepts(a, g, judge) ? 0 : 1;
       error[i] = finite ? error_of(a, g).abs : kNan;
-      refusals += refused[i];
+      summary.refused += refused[i];
+      summary.special = summary.special || !finite;
+      if (finite) summary.largest_error = std::max(summary.largest_error, error[i]);
     }
-    return refusals;
+    return summary;
   }
 };
 
@@ -39,8 +44,8 @@ Status collect_as(const PairRows& pairs, const Judge& judge,
   std::vector<Judgement<Real>> judgements(*workers);
   return pairs.walk<Real>([&](unsigned worker, std::uint64_t slab, const PairRun<Real>& run) {
     Judgement<Real>& judgement = judgements[worker];
-    const std::uint64_t refusals = judgement.judge(run, judge);
-    const JudgedRun<Real> judged{run, judgement.refused.data(), judgement.error.data(), refusals};
+    const RunSummary summary = judgement.judge(run, judge);
+    const JudgedRun<Real> judged{run, judgement.refused.data(), judgement.error.data(), summary};
     for (PairCollector* collector : collectors) collector->take(worker, slab, judged);
   });
 }
@@ -61,8 +66,8 @@ class Best {
   explicit Best(std::uint64_t most) : most_(most) {}
 
   void add(const Placed& placed) {
+    if (!takes(placed)) return;
     if (heap_.size() == most_) {
-      if (most_ == 0 || !(placed < heap_.front())) return;
       std::ranges::pop_heap(heap_, std::less{});
       heap_.back() = placed;
     } else {
@@ -70,6 +75,13 @@ class Best {
     }
     std::ranges::push_heap(heap_, std::less{});
   }
+
+  // Could this still be among them?
+  bool takes(const Placed& placed) const {
+    return heap_.size() < most_ || (most_ > 0 && placed < heap_.front());
+  }
+  // Whatever its place.
+  bool takes(double rank) const { return takes({0, rank}); }
 
   void add(const Best& other) {
     for (const Placed& placed : other.heap_) add(placed);
@@ -92,12 +104,31 @@ std::vector<std::uint64_t> numbers_of(const std::vector<Placed>& placed) {
   return numbers;
 }
 
+template <typename Real>
+double largest_relative(const JudgedRun<Real>& run) {
+  if constexpr (std::is_same_v<Real, double>)
+    return compare_runs().largest_relative(run.error, run.pairs.golden, run.refused,
+                                           run.pairs.values());
+  return std::numeric_limits<double>::infinity();
+}
+
+// visit(i, number) for every refused pair, and for at most `most` of a run that is alike.
+template <typename Real, typename Visit>
+void for_each_refused(const JudgedRun<Real>& run, std::uint64_t most, Visit&& visit) {
+  for (std::uint64_t i = 0; i < run.pairs.values(); ++i) {
+    if (run.refused[i] == 0) continue;
+    const std::uint64_t at = run.pairs.first + i;
+    const std::uint64_t end = at + (run.pairs.alike ? std::min(run.pairs.count, most) : 1);
+    for (std::uint64_t number = at; number < end; ++number) visit(i, number);
+  }
+}
+
 // As good as random, and the same in every run.
 double scattered(std::uint64_t number) {
   std::uint64_t x = number + 0x9e3779b97f4a7c15;
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
   x = (x ^ x >> 27) * 0x94d049bb133111eb;
-  return static_cast<double>(x ^ x >> 31);
+  return static_cast<double>(static_cast<std::int64_t>((x ^ x >> 31) >> 12));
 }
 
 }  // namespace
@@ -129,27 +160,26 @@ void MismatchCollector::prepare(unsigned workers) {
 
 template <typename Real>
 void MismatchCollector::keep(Kept& kept, const JudgedRun<Real>& run) const {
-  if (run.refusals == 0) return;
-  const std::uint64_t most = std::max({show_, sample_, std::uint64_t{1}});
-  for (std::uint64_t i = 0; i < run.pairs.values(); ++i) {
-    if (run.refused[i] == 0) continue;
-    const double error = run.error[i];
-    if (!std::isnan(error)) {
-      kept.worst_abs.add({run.pairs.first + i, error});
-      kept.worst_rel.add(
-          {run.pairs.first + i, error_of(run.pairs.actual[i], run.pairs.golden[i]).rel});
-    }
-    const std::uint64_t alike = run.pairs.alike ? std::min(run.pairs.count, most) : 1;
-    for (std::uint64_t j = 0; j < alike; ++j) {
-      const std::uint64_t at = run.pairs.first + i + j;
-      kept.first.add({at, 0});
-      if (std::isnan(error))
-        kept.special.add({at, 0});
-      else
-        kept.largest.add({at, error});
-      kept.sample.add({at, scattered(at)});
-    }
-  }
+  if (run.summary.refused == 0) return;
+  // Pairs are not looked at one by one for what none of them can change.
+  const double error = run.summary.largest_error;
+  const bool largest = kept.largest.takes(error) || kept.worst_abs.takes(error);
+  const bool relative = kept.worst_rel.takes(largest_relative(run));
+  const bool first = kept.first.takes({run.pairs.first, 0});
+  if (largest || relative || first || run.summary.special)
+    for_each_refused(
+        run, std::max(show_, std::uint64_t{1}), [&](std::uint64_t i, std::uint64_t at) {
+          kept.first.add({at, 0});
+          if (std::isnan(run.error[i])) return kept.special.add({at, 0});
+          kept.largest.add({at, run.error[i]});
+          kept.worst_abs.add({at, run.error[i]});
+          kept.worst_rel.add({at, error_of(run.pairs.actual[i], run.pairs.golden[i]).rel});
+        });
+  if (sample_ > 0)
+    for_each_refused(run, sample_, [&](std::uint64_t, std::uint64_t at) {
+      const Placed placed{at, scattered(at)};
+      if (kept.sample.takes(placed)) kept.sample.add(placed);
+    });
 }
 
 void MismatchCollector::take(unsigned worker, std::uint64_t, const JudgedRun<double>& run) {
@@ -200,7 +230,7 @@ void HeatmapCollector::prepare(unsigned workers) {
 
 template <typename Real>
 void HeatmapCollector::count(std::vector<std::uint64_t>& cells, const JudgedRun<Real>& run) const {
-  if (run.refusals == 0) return;
+  if (run.summary.refused == 0) return;
   struct Axis {
     std::uint64_t stride = 1;
     std::uint64_t size = 1;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "btf/diff.h"
-#include "kernels/compare.h"
+#include "kernels/compare_runs.h"
 #include "ops/pair_rows.h"
 
 namespace btf {
@@ -19,7 +19,7 @@ struct JudgedRun {
   const PairRun<Real>& pairs;
   const std::uint8_t* refused = nullptr;  // pairs.values() flags
   const double* error = nullptr;          // absolute; NaN where NaN or Inf is involved
-  std::uint64_t refusals = 0;             // how many flags are set
+  RunSummary summary;
 };
 
 class PairCollector {

@@ -1,0 +1,120 @@
+// The loops of diff for every instruction set that this CPU has, against plain scalar statements.
+#include "kernels/compare_runs.h"
+
+#include <bit>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "kernels/cpu_level.h"
+#include "support/random_tensor.h"
+
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+struct Run {
+  std::vector<double> actual;
+  std::vector<double> golden;
+};
+
+Run random_run(std::uint64_t count, bool specials, Random& random) {
+  Run run;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto number = [&] {
+      const double x = std::bit_cast<double>(random.next());
+      return std::isfinite(x) ? x : 1.5;
+    };
+    double golden = random.below(3) == 0 ? number() : static_cast<double>(random.below(100)) / 8;
+    double actual = golden;
+    if (random.below(2) == 0) actual += static_cast<double>(random.below(9)) * 0x1p-12 * golden;
+    if (random.below(20) == 0) actual = number();
+    if (specials && random.below(30) == 0) actual = kNan;
+    if (specials && random.below(30) == 0) golden = std::numeric_limits<double>::infinity();
+    run.actual.push_back(actual);
+    run.golden.push_back(golden);
+  }
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("compare runs: every instruction set, every count, misaligned") {
+  Random random(21);
+  const std::vector<btf::StepGrid> grids{
+      btf::StepGrid::integers(), btf::StepGrid::floats(53, -1022), btf::StepGrid::floats(24, -126),
+      btf::StepGrid::floats(11, -14), btf::StepGrid::floats(1, -127)};
+  for (std::size_t level = 0; level <= btf::best_cpu_level(); ++level) {
+    const btf::CompareRuns& runs = btf::compare_runs(level);
+    for (std::uint64_t count = 0; count < 70; ++count) {
+      for (const btf::StepGrid& grid : grids) {
+        const bool specials = random.below(2) == 0;
+        Run run = random_run(count + 1, specials, random);
+        const double* actual = run.actual.data() + 1;
+        const double* golden = run.golden.data() + 1;
+        btf::Judge judge{.rtol = 0x1p-11, .atol = 0x1p-9, .grid = grid};
+        if (random.below(3) == 0) judge.ulp = random.below(1000);
+        CAPTURE(level, count, grid.precision, grid.integer, judge.ulp);
+
+        std::vector<double> error(count + 2, 77);
+        std::vector<std::uint8_t> refused(count + 2, 77);
+        const btf::RunSummary summary =
+            runs.judge(actual, golden, count, judge, error.data() + 1, refused.data() + 1);
+        std::uint64_t refusals = 0;
+        double largest = 0;
+        double relative = 0;
+        double left = 0;
+        bool special = false;
+        for (std::uint64_t i = 0; i < count; ++i) {
+          const bool finite = std::isfinite(actual[i]) && std::isfinite(golden[i]);
+          const std::uint8_t expected = btf::accepts(actual[i], golden[i], judge) ? 0 : 1;
+          CHECK(refused[i + 1] == expected);
+          CHECK(std::isnan(error[i + 1]) == !finite);
+          special = special || !finite;
+          refusals += expected;
+          if (!finite) continue;
+          const double e = std::abs(actual[i] - golden[i]);
+          CHECK(error[i + 1] == e);
+          largest = std::max(largest, e);
+          left = std::max(left, e * (1 + 0x1p-50) - 0x1p-13 * std::abs(golden[i]));
+          if (expected != 0) relative = std::max(relative, e / std::abs(golden[i]));
+        }
+        CHECK(summary.refused == refusals);
+        CHECK(summary.special == special);
+        CHECK(summary.largest_error == largest);
+        CHECK(runs.least_atol(error.data() + 1, golden, count, 0x1p-13) == left);
+        CHECK(runs.largest_relative(error.data() + 1, golden, refused.data() + 1, count) ==
+              relative);
+        CHECK((error.front() == 77 && error.back() == 77));
+        CHECK((refused.front() == 77 && refused.back() == 77));
+
+        if (special) continue;
+        // A score that knows the run already sees no record in it; a lower one does.
+        btf::CompareScore score;
+        for (std::uint64_t i = 0; i < count; ++i)
+          btf::compare_many(actual[i], golden[i], 1, judge, score);
+        std::uint64_t over = 0;
+        const bool quiet = runs.no_record(actual, golden, count, judge, score, over);
+        if (quiet) CHECK(over == score.mismatched);
+        const bool exact = !grid.integer || score.max_ulp <= 1ULL << 53;
+        if (judge.ulp == UINT64_MAX && std::isfinite(score.max_abs) && exact) CHECK(quiet);
+        if (score.max_ulp > 0) {
+          score.max_ulp -= 1;
+          CHECK_FALSE(runs.no_record(actual, golden, count, judge, score, over));
+        }
+        const btf::RunSums sums = runs.sums(actual, golden, count);
+        const btf::RunSums plain = btf::compare_runs(btf::kPlain).sums(actual, golden, count);
+        CHECK(std::bit_cast<std::uint64_t>(sums.error2) ==
+              std::bit_cast<std::uint64_t>(plain.error2));
+        CHECK(std::bit_cast<std::uint64_t>(sums.product) ==
+              std::bit_cast<std::uint64_t>(plain.product));
+        CHECK(std::bit_cast<std::uint64_t>(sums.golden2) ==
+              std::bit_cast<std::uint64_t>(plain.golden2));
+        CHECK(std::bit_cast<std::uint64_t>(sums.actual2) ==
+              std::bit_cast<std::uint64_t>(plain.actual2));
+        CHECK(sums.largest == plain.largest);
+      }
+    }
+  }
+}
