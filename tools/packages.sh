@@ -22,6 +22,7 @@ group() {
             libcli11-dev       header  CLI/CLI.hpp
             libspdlog-dev      header  spdlog/spdlog.h
             libfmt-dev         header  fmt/format.h
+            libpugixml-dev     header  pugixml.hpp
             libzstd-dev        header  zstd.h
             nlohmann-json3-dev header  nlohmann/json.hpp
             pkg-config         command pkg-config'

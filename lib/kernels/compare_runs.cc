@@ -34,17 +34,20 @@ BTF_INLINE bool no_record(const double* actual, const double* golden, std::uint6
   const double least_rtol = score.least_rtol;
   const double atol = judge.by_error ? judge.atol : kInf;
   const double rtol = judge.rtol;
-  const double max_abs = score.max_abs;
+  // An error beyond the largest double is for exact arithmetic, as is Inf times 0 below.
+  const double max_abs = std::min(score.max_abs, std::numeric_limits<double>::max());
   std::uint64_t records = 0;
   std::uint64_t over = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
     const double error = std::abs(actual[i] - golden[i]);
     const double size = std::abs(golden[i]);
-    over += error > atol + rtol * size ? 1 : 0;
+    const double allowed = atol + rtol * size;
+    over += error > allowed ? 1 : 0;
+    const std::uint64_t unclear = std::isnan(allowed) ? 1 : 0;
     const std::uint64_t larger = error > max_abs ? 1 : 0;
     const std::uint64_t worse = error / size > max_rel ? 1 : 0;
     const std::uint64_t beyond_rtol = error > least_rtol * size ? 1 : 0;
-    records |= larger | worse | beyond_rtol;
+    records |= larger | worse | beyond_rtol | unclear;
   }
   if (records != 0) return false;
   refused = over;

@@ -38,8 +38,8 @@ namespace steps {
 
 // `bits` of a double without its sign.
 inline std::uint64_t magnitude_position(std::uint64_t bits, const StepGrid& grid) {
-  const std::uint64_t normal =
-      ((bits + grid.half + (bits >> grid.drop & grid.odd)) >> grid.drop) - grid.base;
+  const std::uint64_t odd = ((bits >> grid.drop) - grid.base) & grid.odd;
+  const std::uint64_t normal = ((bits + grid.half + odd) >> grid.drop) - grid.base;
   // Adding 2^52 leaves the rounded integer in the low bits.
   const std::uint64_t small =
       std::bit_cast<std::uint64_t>(std::bit_cast<double>(bits) * grid.small_scale + 0x1p52) &
@@ -58,10 +58,12 @@ inline std::uint64_t position(long double x, const StepGrid& grid) {
   if (x == 0) return 0;
   const long double magnitude = std::abs(x);
   const int exponent = std::max(std::ilogb(magnitude), grid.least_exponent);
-  const long double mantissa = std::nearbyint(std::ldexp(magnitude, grid.precision - 1 - exponent));
-  const auto place =
-      (static_cast<std::uint64_t>(exponent - grid.least_exponent) << (grid.precision - 1)) +
-      static_cast<std::uint64_t>(mantissa);
+  const long double scaled = std::ldexp(magnitude, grid.precision - 1 - exponent);
+  const auto whole = static_cast<std::uint64_t>(scaled);
+  const long double rest = scaled - static_cast<long double>(whole);
+  const std::uint64_t below =
+      (static_cast<std::uint64_t>(exponent - grid.least_exponent) << (grid.precision - 1)) + whole;
+  const std::uint64_t place = below + (rest > 0.5L || (rest == 0.5L && below % 2 != 0) ? 1 : 0);
   return std::signbit(x) ? 0 - place : place;
 }
 
@@ -72,6 +74,10 @@ template <typename Real>
 std::uint64_t steps_between(Real a, Real b, const StepGrid& grid) {
   if (grid.integer) {
     const Real distance = std::abs(std::nearbyint(a) - std::nearbyint(b));
+    // A larger one may be rounded.
+    if constexpr (std::is_same_v<Real, double>)
+      if (distance > 0x1p53)
+        return steps_between(static_cast<long double>(a), static_cast<long double>(b), grid);
     return distance < static_cast<Real>(0x1p64) ? static_cast<std::uint64_t>(distance) : UINT64_MAX;
   }
   const auto low = static_cast<std::int64_t>(steps::position(a, grid));

@@ -4,9 +4,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "core/checked_math.h"
 #include "core/try.h"
-#include "formats/btf_wire.h"
 #include "formats/btf_writer.h"
 #include "formats/byte_sink.h"
 #include "ops/convert_tensor.h"
@@ -23,12 +21,11 @@ class FileConversion {
 
   Result<std::uint64_t> run() {
     BTF_TRY(measure());
-    BTF_ASSIGN(const std::uint64_t bytes, total_bytes());
+    BTF_ASSIGN(const std::uint64_t bytes, writer_->total_bytes());
     BTF_ASSIGN(const std::unique_ptr<ByteSink> file,
                create_sink(output_, {.size = bytes, .sync = options_.sync}));
     const std::unique_ptr<ByteSink> sink = gather_small_writes(*file);
-    BTF_TRY(write_offset_table(*sink, records_));
-    offset_ = (records_.size() + 1) * wire::kWord;
+    BTF_TRY(writer_->begin(*sink));
     for (const Work& work : work_) BTF_TRY(write_tensor(work, *sink));
     BTF_TRY(input_.source().check_unchanged());
     BTF_TRY(sink->commit());
@@ -73,31 +70,22 @@ class FileConversion {
     if (target.sparse()) {
       BTF_ASSIGN(work.nnz, count_entries(conversion));
     }
-    BTF_TRY(
-        add_record(record_shape(target, options_).dims.size(), payload_bytes(target, work.nnz)));
+    BTF_ASSIGN(const RecordShape shape, record_shape(target, options_, work.nnz));
+    BTF_TRY(writer_->add(shape));
     if (options_.quantization.active()) {
       BTF_ASSIGN(QuantizePlan plan, plan_quantization(input_, conversion));
-      for (const ScaleRecord& scales : plan.written)
-        BTF_TRY(
-            add_record(scales.storage.dims.size(), storage_bytes(scales.storage, scales.dtype)));
+      for (const ScaleRecord& scales : plan.written) BTF_TRY(writer_->add(shape_of(scales)));
       work.quantization = std::make_unique<QuantizePlan>(std::move(plan));
     }
     work_.push_back(std::move(work));
     return {};
   }
 
-  Status add_record(std::size_t rank, Checked payload) {
-    const Checked bytes = record_bytes(rank, payload);
-    if (!bytes) return fail(ErrorCode::no_space, "the size of the result does not fit 64 bits");
-    records_.push_back(*bytes);
-    return {};
-  }
-
-  Result<std::uint64_t> total_bytes() const {
-    Checked total = (records_.size() + 1) * wire::kWord;
-    for (const std::uint64_t record : records_) total = checked_add(total, record);
-    if (!total) return fail(ErrorCode::no_space, "the size of the result does not fit 64 bits");
-    return *total;
+  static RecordShape shape_of(const ScaleRecord& scales) {
+    return {.dtype = scales.dtype,
+            .layout_code = spec(Layout::linear).code(),
+            .dims = scales.storage.dims,
+            .payload = storage_bytes(scales.storage, scales.dtype)};
   }
 
   Status write_tensor(const Work& work, ByteSink& sink) {
@@ -105,8 +93,10 @@ class FileConversion {
     const auto target = choose_target(record, options_);
     if (!target) return about(work.index, target.error());
     const TensorConversion conversion{input_.source(), record, *target, options_};
-    TensorReport report = describe(work, record, *target);
-    const auto loss = write_data(work, conversion, sink);
+    const auto shape = record_shape(*target, options_, work.nnz);
+    if (!shape) return about(work.index, shape.error());
+    TensorReport report = describe(work, record, *target, *shape);
+    const auto loss = write_data(work, conversion, *shape, sink);
     if (!loss) return about(work.index, loss.error());
     report.loss = *loss;
     if (work.quantization) {
@@ -122,11 +112,9 @@ class FileConversion {
   }
 
   Result<LossAccount> write_data(const Work& work, const TensorConversion& conversion,
-                                 ByteSink& sink) {
+                                 const RecordShape& shape, ByteSink& sink) {
     const ConvertTarget& target = conversion.target;
-    BTF_ASSIGN(const std::uint64_t payload,
-               write_record_header(sink, offset_, record_shape(target, options_)));
-    const std::uint64_t bytes = *payload_bytes(target, work.nnz);
+    BTF_ASSIGN(const std::uint64_t payload, writer_->begin_record(sink, shape));
     LossAccount loss;
     if (target.sparse()) {
       BTF_ASSIGN(loss, write_coo(conversion, sink, payload, work.nnz));
@@ -137,30 +125,25 @@ class FileConversion {
       BTF_ASSIGN(loss, write_dense(elements, options_.policy, *target.storage, target.job.to,
                                    options_.execution, sink, payload));
     }
-    BTF_TRY(finish_record(sink, payload + bytes));
+    BTF_TRY(end_record(sink));
     return loss;
   }
 
   Status write_scales(const TensorConversion& conversion, const QuantizePlan& plan,
                       const ScaleRecord& scales, ByteSink& sink) {
-    BTF_ASSIGN(const std::uint64_t payload,
-               write_record_header(sink, offset_,
-                                   {.dtype_code = info(scales.dtype).code(),
-                                    .layout_code = spec(Layout::linear).code(),
-                                    .dims = scales.storage.dims}));
+    BTF_ASSIGN(const std::uint64_t payload, writer_->begin_record(sink, shape_of(scales)));
     BTF_TRY(write_dense(scale_elements(conversion, plan, scales), {}, scales.storage, scales.dtype,
                         options_.execution, sink, payload));
-    return finish_record(sink, payload + storage_bytes(scales.storage, scales.dtype));
+    return end_record(sink);
   }
 
-  Status finish_record(ByteSink& sink, std::uint64_t end) {
-    BTF_TRY(write_padding(sink, end));
-    offset_ += records_[written_++];
-    return {};
+  Status end_record(ByteSink& sink) {
+    ++written_;
+    return writer_->end_record(sink);
   }
 
-  TensorReport describe(const Work& work, const TensorInfo& record,
-                        const ConvertTarget& target) const {
+  TensorReport describe(const Work& work, const TensorInfo& record, const ConvertTarget& target,
+                        const RecordShape& shape) const {
     TensorReport report{.source = record.index,
                         .target = written_,
                         .source_dtype = *record.dtype,
@@ -169,7 +152,7 @@ class FileConversion {
                         .target_layout = target.layout,
                         .source_dims = record.dims,
                         .target_dims = target.dims,
-                        .data_bytes = *payload_bytes(target, work.nnz),
+                        .data_bytes = shape.payload,
                         .nnz = {},
                         .loss = {},
                         .scales = {},
@@ -180,7 +163,7 @@ class FileConversion {
       report.nnz = work.nnz;
     } else if (options_.plain) {
       report.target_layout = Layout::linear;
-      report.target_dims = target.storage->storage_shape();
+      report.target_dims = shape.dims;
     }
     const QuantizePlan* plan = work.quantization.get();
     if (plan != nullptr && plan->scaling != Scaling::none &&
@@ -194,9 +177,8 @@ class FileConversion {
   const ConvertOptions& options_;
   const TensorReportSink& report_;
   std::vector<Work> work_;
-  std::vector<std::uint64_t> records_;  // bytes of each record of the output
-  std::size_t written_ = 0;             // of them
-  std::uint64_t offset_ = 0;            // where the next one begins
+  std::unique_ptr<TensorWriter> writer_ = btf_writer();
+  std::uint64_t written_ = 0;  // records of the output
 };
 
 }  // namespace

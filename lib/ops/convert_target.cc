@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/try.h"
+#include "formats/btf_writer.h"
 #include "ops/element_access.h"
 #include "ops/scales.h"
 
@@ -58,22 +59,26 @@ Result<ConvertTarget> choose_target(const TensorInfo& source, const ConvertOptio
   return target;
 }
 
-Checked payload_bytes(const ConvertTarget& target, std::uint64_t nnz) {
+Result<RecordShape> record_shape(const ConvertTarget& target, const ConvertOptions& options,
+                                 std::uint64_t nnz) {
   const unsigned bits = info(target.job.to).bits;
-  if (target.sparse()) return coo_payload_bytes(nnz, target.dims.size(), bits);
-  return stream_bytes(target.storage->storage_elements, bits);
-}
-
-RecordShape record_shape(const ConvertTarget& target, const ConvertOptions& options) {
-  RecordShape record{.dtype_code = info(target.job.to).code(),
+  RecordShape record{.dtype = target.job.to,
                      .layout_code = spec(target.layout).code(),
-                     .dims = target.dims};
+                     .dims = target.dims,
+                     .payload = 0};
+  Checked payload;
   if (target.sparse()) {
     record.layout_code = options.coo_code;
-  } else if (options.plain) {
-    record.layout_code = spec(Layout::linear).code();
-    record.dims = target.storage->storage_shape();
+    payload = coo_payload_bytes(nnz, target.dims.size(), bits);
+  } else {
+    payload = stream_bytes(target.storage->storage_elements, bits);
+    if (options.plain) {
+      record.layout_code = spec(Layout::linear).code();
+      record.dims = target.storage->storage_shape();
+    }
   }
+  if (!payload) return fail(ErrorCode::no_space, "the size of the result does not fit 64 bits");
+  record.payload = *payload;
   return record;
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "btf/convert.h"
-#include "formats/btf_writer.h"
+#include "formats/tensor_writer.h"
 #include "kernels/kernel_table.h"
 
 namespace btf {
@@ -23,10 +23,8 @@ struct ConvertTarget {
 
 Result<ConvertTarget> choose_target(const TensorInfo& source, const ConvertOptions& options);
 
-RecordShape record_shape(const ConvertTarget& target, const ConvertOptions& options);
-
-// Bytes of the payload behind the dims, for a sparse target with `nnz` entries; nothing if they do
-// not fit 64 bits.
-Checked payload_bytes(const ConvertTarget& target, std::uint64_t nnz);
+// What the output's record will say of itself; a sparse target has `nnz` entries.
+Result<RecordShape> record_shape(const ConvertTarget& target, const ConvertOptions& options,
+                                 std::uint64_t nnz);
 
 }  // namespace btf

@@ -154,7 +154,8 @@ class DigitCollector final : public PairCollector {
     for (std::uint64_t digit = 0;; ++digit) {
       std::uint64_t count = 0;
       for (const auto& counts : counts_) count += counts[which << 16 | digit];
-      if (rank < count) return digit;
+      // The last one even where a file has changed since the errors were counted.
+      if (rank < count || digit == 0xffff) return digit;
       rank -= count;
     }
   }
@@ -203,11 +204,21 @@ Status find(const PairRows& pairs, std::span<OrderStatistic> wanted) {
   return {};
 }
 
+// As numpy.quantile rounds it; where NumPy gives NaN for Inf, what it stands for.
+double between(double a, double b, double part) {
+  if (part == 0 || a == b) return a;
+  if (std::isinf(b)) return b;
+  return part < 0.5 ? a + (b - a) * part : b - (b - a) * (1 - part);
+}
+
 }  // namespace
 
 Result<std::vector<QuantileValue>> error_quantiles(const PairRows& pairs, std::uint64_t finite,
                                                    std::span<const QuantileGate> gates) {
   std::vector<QuantileValue> values;
+  for (const QuantileGate& gate : gates)
+    if (!(gate.q >= 0 && gate.q <= 1))
+      return fail(ErrorCode::invalid_argument, "a quantile is one from 0 to 1");
   if (finite == 0 || gates.empty()) return values;
   std::vector<OrderStatistic> wanted;
   for (const QuantileGate& gate : gates) {
@@ -219,10 +230,7 @@ Result<std::vector<QuantileValue>> error_quantiles(const PairRows& pairs, std::u
   for (std::size_t i = 0; i < gates.size(); ++i) {
     const double position = gates[i].q * static_cast<double>(finite - 1);
     const double part = position - std::floor(position);
-    const double a = wanted[2 * i].value();
-    const double b = wanted[2 * i + 1].value();
-    const double between = part < 0.5 ? a + (b - a) * part : b - (b - a) * (1 - part);
-    values.push_back({gates[i].q, a == b ? a : between});
+    values.push_back({gates[i].q, between(wanted[2 * i].value(), wanted[2 * i + 1].value(), part)});
   }
   return values;
 }

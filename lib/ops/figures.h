@@ -29,7 +29,6 @@ class FigureCollector final : public PairCollector {
 
     void add(long double x);
     void add(const CompensatedSum& other);
-    double value() const { return static_cast<double>(sum + lost); }
     long double wide() const { return sum + lost; }
   };
 

@@ -75,9 +75,12 @@ Heatmap heatmap_frame(const Dims& dims, const HeatmapRequest& request,
   const std::vector<std::uint32_t> axes =
       given_axes(dims, request).value_or(picked_axes(dims, sample));
   Heatmap map;
+  // Steps are powers of two, as blocks of channels and tiles are.
   const auto axis_of = [&](std::uint32_t dim, std::uint64_t most) {
-    return Heatmap::Axis{
-        dim, std::max<std::uint64_t>(1, steps_in(dims[dim], std::max<std::uint64_t>(most, 1)))};
+    std::uint64_t step = 1;
+    while (steps_in(dims[dim], step) > std::max<std::uint64_t>(most, 1) && step < 1ULL << 63)
+      step *= 2;
+    return Heatmap::Axis{dim, step};
   };
   if (!axes.empty()) {
     map.across = axis_of(axes.back(), request.columns);

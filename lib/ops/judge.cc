@@ -1,6 +1,7 @@
 #include "ops/judge.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #include "btf/value.h"
@@ -14,6 +15,11 @@ namespace {
 std::uint64_t special_mismatches(const TensorDiff& diff) {
   return diff.nan.actual + diff.nan.golden + (diff.tolerance.equal_nan ? 0 : diff.nan.both) +
          diff.inf.opposite + diff.inf.actual + diff.inf.golden;
+}
+
+// No NaN has met an Inf, so that special_mismatches() counts pairs.
+bool special_pairs_apart(const TensorDiff& diff) {
+  return diff.nan.actual + diff.nan.golden == 0 || diff.inf.actual + diff.inf.golden == 0;
 }
 
 std::string tolerance_text(const Tolerance& tolerance) {
@@ -59,19 +65,22 @@ class Judgement {
 
   void elements() {
     const auto mismatched = static_cast<double>(diff_.mismatched);
-    const std::string count = std::to_string(diff_.mismatched) + " of " +
-                              std::to_string(diff_.compared) + " elements refused by " +
+    const std::string count = (diff_.mismatched_known ? std::to_string(diff_.mismatched) : "some") +
+                              " of " + std::to_string(diff_.compared) + " elements refused by " +
                               tolerance_text(diff_.tolerance);
     if (gates_.max_mismatch) {
       const MismatchLimit& limit = *gates_.max_mismatch;
-      const bool passed =
-          limit.percent ? mismatched * 100 <= limit.value * static_cast<double>(diff_.compared)
-                        : mismatched <= limit.value;
+      // Divided, as 57 of 10000 are the double that 0.57 is, and 0.57 * 10000 is less than 5700.
+      const double share = limit.percent && diff_.mismatched > 0
+                               ? mismatched * 100 / static_cast<double>(diff_.compared)
+                               : mismatched;
+      const bool passed = share <= limit.value;
       add("max-mismatch",
           count + ", allowed " + number_text(limit.value) + (limit.percent ? "%" : ""), limit.value,
           mismatched, passed);
     } else if (diff_.tolerance.given() || !gates_.given()) {
-      add("elements", count, {}, mismatched, diff_.mismatched == 0);
+      add("elements", count, {}, diff_.mismatched_known ? std::optional(mismatched) : std::nullopt,
+          diff_.mismatched == 0);
     } else {
       const std::uint64_t special = special_mismatches(diff_);
       add("nonfinite",
@@ -137,11 +146,11 @@ Verdict error_verdict(const TensorDiff& diff, const ErrorTolerance& wanted) {
   if (wanted.atol >= *diff.required_atol) return Verdict::accepted;
   if (diff.required_rtol && wanted.rtol >= *diff.required_rtol) return Verdict::accepted;
   if (wanted.rtol == 0 || wanted.atol == 0) return Verdict::refused;
+  // A pair's atol is more than the least by what the error there may be rounded by.
+  const double margin = diff.max_abs * 0x1p-48 + 4 * std::numeric_limits<double>::denorm_min();
   for (const RequiredPair& pair : diff.required_pairs) {
     if (pair.rtol <= wanted.rtol && pair.atol <= wanted.atol) return Verdict::accepted;
-    // The pair's atol is a little more than the least.
-    if (pair.rtol >= wanted.rtol && pair.atol * (1 - 0x1p-48) > wanted.atol)
-      return Verdict::refused;
+    if (pair.rtol >= wanted.rtol && pair.atol - margin > wanted.atol) return Verdict::refused;
   }
   return Verdict::unknown;
 }
@@ -178,25 +187,31 @@ std::unexpected<Error> unknown(const std::string& what) {
 
 // Brings `mismatched` to the wanted tolerance.
 Status recount(TensorDiff& diff, const Tolerance& wanted, const Gates& gates) {
+  const auto uncounted = [&] {
+    return unknown("how many elements " + tolerance_text(wanted) +
+                   " refuses, which --max-mismatch asks for");
+  };
   const bool same = same_tolerance(diff.tolerance, wanted);
   const Verdict verdict = same ? Verdict::unknown : verdict_of(diff, wanted);
   diff.tolerance = wanted;
-  if (same) return {};
-  const bool counted = gates.max_mismatch.has_value();
-  const bool decides = counted || wanted.given() || !gates.given();
-  const std::uint64_t special = special_mismatches(diff);
-  if (verdict == Verdict::accepted && special == 0) {
-    diff.mismatched = 0;
+  if (same) {
+    if (gates.max_mismatch && !diff.mismatched_known) return uncounted();
     return {};
   }
-  if (!decides) return {};
-  if (counted)
-    return unknown("how many elements " + tolerance_text(wanted) +
-                   " refuses, which --max-mismatch asks for");
-  if (verdict == Verdict::unknown && special == 0)
+  const std::uint64_t special = special_mismatches(diff);
+  const bool apart = special_pairs_apart(diff);
+  if (verdict == Verdict::accepted && (special == 0 || apart)) {
+    diff.mismatched = special;
+    diff.mismatched_known = true;
+    return {};
+  }
+  const bool decides = gates.max_mismatch || wanted.given() || !gates.given();
+  if (decides && gates.max_mismatch) return uncounted();
+  if (decides && verdict == Verdict::unknown && special == 0)
     return unknown("whether " + tolerance_text(wanted) + " accepts every element");
-  // Some are refused; how many is left as it was where it was above 0.
-  diff.mismatched = std::max<std::uint64_t>(diff.mismatched, 1);
+  // Some are refused: of equality, which alone does not decide, that is sure too.
+  diff.mismatched = 1;
+  diff.mismatched_known = false;
   return {};
 }
 
@@ -207,7 +222,8 @@ Status check_figures(const TensorDiff& diff, const Gates& gates) {
     if (diff.max_abs != 0 &&
         std::ranges::find(diff.quantiles, gate.q, &QuantileValue::q) == diff.quantiles.end())
       return unknown("the " + number_text(gate.q) + " quantile of the errors");
-  if (gates.top_k && !(diff.top_k && diff.top_k->k == *gates.top_k))
+  const std::uint64_t row = diff.golden->dims.empty() ? 1 : diff.golden->dims.back();
+  if (gates.top_k && !(diff.top_k && diff.top_k->k == std::min(*gates.top_k, row)))
     return unknown("about the " + std::to_string(*gates.top_k) + " largest elements of each row");
   return {};
 }

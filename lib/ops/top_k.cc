@@ -111,6 +111,7 @@ Result<TopK> compare_rows(const PairRows& pairs, const Dims& dims, std::uint64_t
 
 Result<TopK> compare_top_k(const DiffSide& actual, const DiffSide& golden, std::uint64_t k,
                            const Execution& execution) {
+  if (k == 0) return fail(ErrorCode::invalid_argument, "the top 0 of a row are no elements");
   const PairRows pairs(actual, golden, execution, PairOrder::row_major);
   return pairs.use_double() ? compare_rows<double>(pairs, golden.dims(), k)
                             : compare_rows<long double>(pairs, golden.dims(), k);

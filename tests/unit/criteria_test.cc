@@ -514,6 +514,10 @@ TEST_CASE("criteria: a report judged again says what a new comparison says") {
             tolerance.ulp.value_or(~0ULL), tolerance.equal_nan, then.tolerance.equal_nan);
     CHECK(report.result == fresh.result);
     CHECK(report.criteria.size() == fresh.criteria.size());
+    if (report.mismatched_known)
+      CHECK(report.mismatched == fresh.mismatched);
+    else
+      CHECK(fresh.mismatched > 0);
   }
   CHECK(decided > 2500);
   CHECK(undecided > 10);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <optional>
 #include <string>
 
@@ -11,33 +12,6 @@ namespace {
 using btf::ErrorCode;
 using btf::fail;
 using btf::Result;
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const std::size_t at = text.find(separator);
-    parts.push_back(text.substr(0, at));
-    if (at == std::string_view::npos) return parts;
-    text.remove_prefix(at + 1);
-  }
-}
-
-std::optional<std::int64_t> parse_number(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-// Negative numbers count from the end. Nothing if it is outside [0, count).
-std::optional<std::uint64_t> place(std::int64_t number, std::uint64_t count) {
-  if (number >= 0) {
-    const auto index = static_cast<std::uint64_t>(number);
-    return index < count ? std::optional(index) : std::nullopt;
-  }
-  const std::uint64_t back = 0 - static_cast<std::uint64_t>(number);
-  return back <= count ? std::optional(count - back) : std::nullopt;
-}
 
 std::unexpected<btf::Error> no_tensor(std::string_view text, std::uint64_t count) {
   return fail(ErrorCode::invalid_argument, "there is no tensor " + std::string(text) +
@@ -53,7 +27,7 @@ Result<Bounds> parse_bounds(std::string_view text) {
   std::optional<std::int64_t> numbers[3];
   bool good = parts.size() <= 3;
   for (std::size_t i = 0; good && i < parts.size(); ++i) {
-    numbers[i] = parse_number(parts[i]);
+    numbers[i] = parse_integer(parts[i]);
     good = parts[i].empty() || numbers[i].has_value();
   }
   if (!good || numbers[2] == 0)
@@ -87,13 +61,47 @@ SliceDim apply_bounds(const Bounds& bounds, std::uint64_t size) {
 
 }  // namespace
 
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const std::size_t at = text.find(separator);
+    parts.push_back(text.substr(0, at));
+    if (at == std::string_view::npos) return parts;
+    text.remove_prefix(at + 1);
+  }
+}
+
+std::optional<std::int64_t> parse_integer(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<double> parse_real(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value))
+    return std::nullopt;
+  return value;
+}
+
+std::optional<std::uint64_t> place(std::int64_t number, std::uint64_t count) {
+  if (number >= 0) {
+    const auto index = static_cast<std::uint64_t>(number);
+    return index < count ? std::optional(index) : std::nullopt;
+  }
+  const std::uint64_t back = 0 - static_cast<std::uint64_t>(number);
+  return back <= count ? std::optional(count - back) : std::nullopt;
+}
+
 Result<std::vector<std::uint64_t>> parse_selection(std::string_view text, std::uint64_t count) {
   std::vector<std::uint64_t> tensors;
   for (const std::string_view part : split(text, ',')) {
     // A dash that is not the first character makes a range.
     const std::size_t dash = part.find('-', 1);
-    const auto from = parse_number(part.substr(0, dash));
-    const auto to = dash < part.size() ? parse_number(part.substr(dash + 1)) : from;
+    const auto from = parse_integer(part.substr(0, dash));
+    const auto to = dash < part.size() ? parse_integer(part.substr(dash + 1)) : from;
     if (part.empty() || !from || !to)
       return fail(ErrorCode::invalid_argument,
                   "'" + std::string(part) +
@@ -114,7 +122,7 @@ Result<std::vector<std::uint64_t>> parse_selection(std::string_view text, std::u
 Result<std::vector<std::uint32_t>> parse_permute(std::string_view text) {
   std::vector<std::uint32_t> order;
   for (const std::string_view part : split(text, ',')) {
-    const auto number = parse_number(part);
+    const auto number = parse_integer(part);
     if (!number || *number < 0 || *number > 254)
       return fail(ErrorCode::invalid_argument,
                   "'" + std::string(part) + "' is not a dim; --permute takes such as 0,3,1,2");
@@ -132,7 +140,7 @@ Result<btf::Dims> parse_index(std::string_view text, const btf::Dims& dims) {
                     " numbers, the tensor has rank " + std::to_string(dims.size()));
   btf::Dims index;
   for (std::size_t d = 0; d < dims.size(); ++d) {
-    const auto number = parse_number(parts[d]);
+    const auto number = parse_integer(parts[d]);
     if (!number)
       return fail(ErrorCode::invalid_argument, "'" + std::string(parts[d]) + "' is not an index");
     const auto position = place(*number, dims[d]);
@@ -161,7 +169,7 @@ Result<std::vector<SliceDim>> parse_slice(std::string_view text, const btf::Dims
       slice.push_back(apply_bounds(*bounds, dims[d]));
       continue;
     }
-    const auto number = parse_number(part);
+    const auto number = parse_integer(part);
     const auto position = number ? place(*number, dims[d]) : std::nullopt;
     if (!position)
       return fail(ErrorCode::invalid_argument,

@@ -1,106 +1,18 @@
 #include "cli.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <functional>
 #include <optional>
-#include <stdexcept>
 
 #include "arguments.h"
 #include "btf/dtype.h"
 #include "btf/layout.h"
+#include "cli_diff.h"
+#include "cli_support.h"
 
 namespace btftool {
 namespace {
 
 constexpr const char* kVersion = "btftool " BTFTOOL_VERSION "\n";
-
-// Thrown by the checks of this file and caught at its end; the parser's own style.
-struct Wrong : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-template <typename T>
-T value_or_throw(btf::Result<T> result) {
-  if (!result) throw Wrong(result.error().message);
-  return *std::move(result);
-}
-
-template <typename T>
-void add_choice(CLI::App& app, const std::string& name, T& target,
-                const std::vector<std::pair<std::string, T>>& choices, const std::string& help) {
-  std::string names;
-  for (const auto& [word, value] : choices) names += (names.empty() ? "" : "|") + word;
-  app.add_option_function<std::string>(
-         name,
-         [&target, choices, names, name](const std::string& word) {
-           const auto found = std::ranges::find(choices, word, &std::pair<std::string, T>::first);
-           if (found == choices.end())
-             throw Wrong(name + " takes " + names + ", not '" + word + "'");
-           target = found->second;
-         },
-         help)
-      ->type_name(names)
-      ->trigger_on_parse();
-}
-
-// A finite number, or nothing.
-std::optional<double> parse_real(const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value))
-    return std::nullopt;
-  return value;
-}
-
-double parse_tolerance(const std::string& option, const std::string& text) {
-  const std::optional<double> value = parse_real(text);
-  if (!value || *value < 0)
-    throw Wrong(option + " takes a finite number, 0 or more, not '" + text + "'");
-  return *value;
-}
-
-std::uint64_t parse_count(const std::string& option, const std::string& text, std::uint64_t least,
-                          std::uint64_t most) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < least || value > most)
-    throw Wrong(option + " takes a number from " + std::to_string(least) + " to " +
-                std::to_string(most) + ", not '" + text + "'");
-  return value;
-}
-
-void add_count(CLI::App& app, const std::string& name, std::uint64_t least, std::uint64_t most,
-               std::function<void(std::uint64_t)> store, const std::string& help) {
-  const std::string option =
-      name.substr(name.find("--") == std::string::npos ? 0 : name.find("--"));
-  app.add_option_function<std::string>(
-         name, [=](const std::string& text) { store(parse_count(option, text, least, most)); },
-         help)
-      ->type_name("N")
-      ->trigger_on_parse();
-}
-
-void add_tolerance(CLI::App& app, const std::string& name, std::optional<double>& target,
-                   const std::string& help) {
-  const std::string option = name.substr(0, name.find(','));
-  app.add_option_function<std::string>(
-         name,
-         [&target, option](const std::string& text) { target = parse_tolerance(option, text); },
-         help)
-      ->type_name("X")
-      ->trigger_on_parse();
-}
-
-// An empty text is one, and not an option that was left out.
-void add_text(CLI::App& app, const std::string& name, std::optional<std::string>& target,
-              const std::string& type, const std::string& help) {
-  app.add_option_function<std::string>(
-         name, [&target](const std::string& text) { target = text; }, help)
-      ->type_name(type);
-}
 
 // The operands of one command, with their number checked here so that the message can say it well.
 struct Operands {
@@ -187,13 +99,12 @@ void choose_target(const ConvertWords& words, btf::ConvertOptions& options) {
     choose(options.layout, value_or_throw(btf::parse_layout(*words.layout)));
 }
 
-std::int64_t parse_integer(const std::string& option, const std::string& text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+std::int64_t parse_zero_point(const std::string& text) {
   constexpr std::int64_t kMost = std::int64_t{1} << 53;
-  if (error != std::errc{} || end != text.data() + text.size() || value < -kMost || value > kMost)
-    throw Wrong(option + " takes a whole number, not '" + text + "'");
-  return value;
+  const auto value = parse_integer(text);
+  if (!value || *value < -kMost || *value > kMost)
+    throw Wrong("--zero-point takes a whole number, not '" + text + "'");
+  return *value;
 }
 
 void finish_scales(const ConvertWords& words, btf::Quantization& scales) {
@@ -208,7 +119,7 @@ void finish_scales(const ConvertWords& words, btf::Quantization& scales) {
     scales.axis =
         static_cast<std::uint32_t>(parse_count("--scale-axis", *words.scale_axis, 0, 254));
   }
-  if (words.zero_point) scales.zero_point = parse_integer("--zero-point", *words.zero_point);
+  if (words.zero_point) scales.zero_point = parse_zero_point(*words.zero_point);
   const bool scaled = words.scale.has_value();
   if (scaled && (scales.block || scales.dequantize))
     throw Wrong("--scale, --block-scale and --dequantize exclude each other");
@@ -298,27 +209,6 @@ void setup_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words,
       "  btftool convert --layout coo dense.btf sparse.btf");
 }
 
-void setup_diff(CLI::App& app, DiffCommand& command, Operands& operands) {
-  btf::DiffOptions& options = command.diff;
-  operands.declare(app, "ACTUAL GOLDEN", "the file to judge and the reference");
-  add_tolerance(app, "--rtol,--rel-tol", options.tolerance.rtol,
-                "accept |actual - golden| <= atol + rtol * |golden|");
-  add_tolerance(app, "--atol,--abs-tol", options.tolerance.atol, "see --rtol");
-  app.add_flag("--equal-nan,!--no-equal-nan", options.tolerance.equal_nan,
-               "NaN equals NaN (the default)");
-  app.add_flag("--strict", options.strict, "another dtype or layout is a difference too");
-  add_text(app, "--tensor", command.tensors, "SEL", "which tensors, of both files: 0,2-5,-1");
-  add_count(
-      app, "--show", 0, 1000000, [&options](std::uint64_t n) { options.show = n; },
-      "how many of the first mismatches to show (5)");
-  app.add_flag("--json", command.json, "print one JSON document");
-  app.footer(
-      "Exit status: 0 same, 1 different, 2 trouble.\n"
-      "Examples:\n"
-      "  btftool diff out.btf golden.btf\n"
-      "  btftool diff --rtol 1e-3 --atol 1e-5 out.btf golden.btf");
-}
-
 void setup_validate(CLI::App& app, ValidateOptions& options, Operands& operands) {
   operands.declare(app, "FILE", "files to check; - is stdin");
   app.add_flag("--strict", options.strict, "warnings count as errors");
@@ -326,24 +216,40 @@ void setup_validate(CLI::App& app, ValidateOptions& options, Operands& operands)
   app.footer("Exit status: 0 well-formed, 1 not well-formed, 2 trouble.");
 }
 
-// A bare --values takes a number if one follows and its default if not; an operand is never taken
-// for it. What stands behind "--" is operands and goes to `operands`.
+// Options whose value may be left out. A bare one takes the next word if that can be a value;
+// what is not made of these characters is an operand.
+struct OptionalValue {
+  std::string_view option;
+  std::string_view characters;
+  std::string otherwise;
+};
+
+const OptionalValue* find_optional_value(std::string_view word) {
+  static const OptionalValue kRows[] = {{"--values", "0123456789", "1000"},
+                                        {"--heatmap", "0123456789,-", kPickedAxes}};
+  const auto* row = std::ranges::find(kRows, word, &OptionalValue::option);
+  return row == std::end(kRows) ? nullptr : row;
+}
+
+// What stands behind "--" is operands and goes to `operands`.
 std::vector<std::string> prepare(int argc, char** argv, std::vector<std::string>& operands) {
   std::vector<std::string> words(argv + 1, argv + argc);
   if (const auto mark = std::ranges::find(words, "--"); mark != words.end()) {
     operands.assign(mark + 1, words.end());
     words.erase(mark, words.end());
   }
-  const auto number = [](const std::string& word) {
-    return !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
-  };
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] != "--values") continue;
-    if (i + 1 < words.size() && number(words[i + 1])) {
+    const OptionalValue* row = find_optional_value(words[i]);
+    if (row == nullptr) continue;
+    const auto value = [&](const std::string& word) {
+      return word.find_first_of("0123456789") != word.npos &&
+             word.find_first_not_of(row->characters) == word.npos;
+    };
+    if (i + 1 < words.size() && value(words[i + 1])) {
       words[i] += "=" + words[i + 1];
       words.erase(words.begin() + static_cast<std::ptrdiff_t>(i) + 1);
     } else {
-      words[i] += "=1000";
+      words[i] += "=" + row->otherwise;
     }
   }
   std::ranges::reverse(words);  // the parser takes them from the back
@@ -377,8 +283,8 @@ std::string command_help(const CLI::App& command) {
                                            {"IN OUT ...", "IN OUT    "},
                                            {"ACTUAL GOLDEN ...", "ACTUAL GOLDEN    "},
                                            {"{false}", "       "}}) {
-    const std::size_t at = text.find(optional);
-    if (at != std::string::npos) text.replace(at, std::string_view(optional).size(), required);
+    for (std::size_t at = 0; (at = text.find(optional, at)) != std::string::npos;)
+      text.replace(at, std::string_view(optional).size(), required);
   }
   return text + "\nOptions of every command: -q -v -j --color --progress, see 'btftool --help'\n";
 }
@@ -408,11 +314,12 @@ std::variant<Invocation, Information, UsageError> parse_command_line(int argc, c
   CLI::App* inspect_app = subcommand("inspect", "what is in it");
   CLI::App* convert_app = subcommand("convert", "layout, dtype, sparsity, selection");
   CLI::App* diff_app =
-      subcommand("diff", "are they the same, within a tolerance, and if not, where");
+      subcommand("diff", "are they the same, within a tolerance, and if not, where and why");
   CLI::App* validate_app = subcommand("validate", "is it well-formed");
   setup_inspect(*inspect_app, inspect, operands);
   setup_convert(*convert_app, convert, convert_words, operands);
-  setup_diff(*diff_app, diff, operands);
+  operands.declare(*diff_app, "ACTUAL GOLDEN", "the file to judge and the reference");
+  declare_diff(*diff_app, diff);
   setup_validate(*validate_app, validate, operands);
 
   const auto command_name = [&]() -> std::string {
@@ -440,10 +347,8 @@ std::variant<Invocation, Information, UsageError> parse_command_line(int argc, c
       return Invocation{global, convert};
     }
     if (diff_app->parsed()) {
-      operands.expect({"ACTUAL", "GOLDEN"});
-      diff.actual = operands.words[0];
-      diff.golden = operands.words[1];
-      if (diff.actual == "-" && diff.golden == "-") throw Wrong("only one operand can be -");
+      if (!diff.from_json) operands.expect({"ACTUAL", "GOLDEN"});
+      finish_diff(*diff_app, diff, operands.words);
       diff.diff.execution.jobs = global.jobs;
       return Invocation{global, diff};
     }

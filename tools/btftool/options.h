@@ -41,12 +41,35 @@ struct ConvertCommand {
   btf::ConvertOptions convert;
 };
 
+// Tensors to compare with each other; negative numbers count from the end.
+struct TensorPair {
+  std::int64_t actual = 0;
+  std::int64_t golden = 0;
+};
+
+// What one word of --rtol and its like gives for one tensor of actual.
+struct TensorTolerance {
+  std::int64_t tensor = 0;  // negative: from the end
+  btf::Tolerance tolerance;
+  std::string option;  // "--rtol"
+  std::string word;    // "2=1e-2"
+};
+
 struct DiffCommand {
   std::string actual;
   std::string golden;
+  std::optional<std::string> from_json;  // a report to judge again; there are no operands then
   std::optional<std::string> tensors;
+  std::vector<TensorPair> pairs;  // empty: by index
+  std::vector<TensorTolerance> tensor_tolerances;
+  std::vector<std::string> include;  // of directories: globs
+  std::vector<std::string> exclude;
   bool json = false;
-  btf::DiffOptions diff;
+  bool summary = false;
+  bool all = false;
+  std::optional<std::string> junit;
+  std::optional<std::string> html;
+  btf::DiffOptions diff;  // what holds for every pair of files
 };
 
 struct ValidateOptions {

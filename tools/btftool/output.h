@@ -16,6 +16,7 @@ class Output {
   void text(std::string_view text);
   void line(std::string_view text);  // and a newline
 
+  bool colored() const { return color_; }
   // `text` in a colour when colours are on.
   std::string red(std::string_view text) const;
   std::string green(std::string_view text) const;

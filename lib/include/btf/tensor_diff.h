@@ -134,7 +134,9 @@ struct TensorDiff {
   std::vector<CriterionResult> criteria;  // all that were judged
   std::uint64_t compared = 0;
   std::uint64_t mismatched = 0;  // refused by the tolerance, whether or not that decides
-  double max_abs = 0;            // over all pairs of finite numbers, as the next two
+  // False: all that is known of `mismatched`, then 1, is that it is not 0 (rejudge()).
+  bool mismatched_known = true;
+  double max_abs = 0;  // over all pairs of finite numbers, as the next two
   double max_rel = 0;
   std::uint64_t max_ulp = 0;  // steps of the coarser dtype
   NanCount nan;

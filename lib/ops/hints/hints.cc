@@ -1,5 +1,110 @@
 #include "ops/hints/hints.h"
 
+#include <algorithm>
+#include <array>
+
+#include "core/criteria.h"
+#include "core/try.h"
+#include "ops/hints/flat_stream.h"
+#include "ops/hints/searches.h"
+#include "ops/parallel.h"
+#include "ops/sparse_pairs.h"
+
 namespace btf {
-Result<std::vector<Hint>> find_hints(const HintInput&) { return std::vector<Hint>{}; }
+namespace {
+
+using hints::Agreement;
+using hints::Finding;
+using hints::Inquiry;
+using hints::Lookup;
+using hints::Sample;
+using hints::SearchResult;
+
+// Fewer pairs than this say nothing.
+constexpr std::uint64_t kLeastElements = 8;
+
+// Explanations are confirmed element by element. Two COO tensors may have more of them than can be
+// gone through: there only patterns are looked for.
+constexpr std::uint64_t kMostSparseElements = 1U << 26;
+
+// What the elements of one side are or became. The better explanation of two that explain as much
+// goes first.
+constexpr auto kExplanations = std::to_array<SearchResult (*)(const Inquiry&)>({
+    hints::find_layout,
+    hints::find_permutation,
+    hints::find_byte_order,
+    hints::find_nibble_order,
+    hints::find_misread,
+    hints::find_sign,
+    hints::find_shift,
+    hints::find_scale,
+    hints::find_offset,
+    hints::find_zero_tail,
+    hints::find_saturation,
+});
+
+// Where mismatches are, if nothing explains them.
+constexpr auto kPatterns = std::to_array<SearchResult (*)(const HintInput&, const Sample&)>({
+    hints::find_rounding,
+    hints::find_region,
+});
+
+// By the user's tolerance, then by that of the coarser dtype: two computations of the same thing
+// differ by that much, whatever the user asked for.
+std::vector<Agreement> agreements(const HintInput& input) {
+  Agreement strict{.judge = input.judge, .close = {}};
+  strict.judge.equal_nan = true;
+  std::vector<Agreement> all{strict};
+  const DType actual = input.actual.dtype();
+  const DType golden = input.golden.dtype();
+  const Judge close = judge_of(effective({.close = true}, nullptr, actual, golden), actual, golden);
+  const bool wider = close.rtol > input.judge.rtol || close.atol > input.judge.atol;
+  if ((close.rtol > 0 || close.atol > 0) && wider) all.push_back({strict.judge, close});
+  return all;
+}
+
+// The explanation that leaves the least unexplained.
+SearchResult best_explanation(const HintInput& input, const Sample& sample) {
+  std::vector<Inquiry> inquiries;
+  for (const Agreement& agreement : agreements(input))
+    if (auto inquiry = hints::inquire(input, sample, agreement))
+      inquiries.push_back(*std::move(inquiry));
+  if (inquiries.empty()) return std::nullopt;
+  BTF_ASSIGN(const Resolved actual_view, hints::own_view(input.actual));
+  BTF_ASSIGN(const Resolved golden_view, hints::own_view(input.golden));
+  BTF_ASSIGN(Lookup actual, Lookup::open(input.actual, actual_view));
+  BTF_ASSIGN(Lookup golden, Lookup::open(input.golden, golden_view));
+  std::optional<Finding> best;
+  for (const auto search : kExplanations)
+    for (Inquiry& inquiry : inquiries) {
+      BTF_TRY(check_cancelled(input.execution));
+      inquiry.actual = &actual;
+      inquiry.golden = &golden;
+      BTF_ASSIGN(std::optional<Finding> finding, search(inquiry));
+      if (!finding || (best && best->unexplained <= finding->unexplained)) continue;
+      best = std::move(finding);
+      if (best->unexplained == 0) return best;
+    }
+  return best;
+}
+
+}  // namespace
+
+Result<std::vector<Hint>> find_hints(const HintInput& input) {
+  std::uint64_t elements = 1;
+  for (const std::uint64_t dim : input.golden.dims()) elements *= dim;
+  if (elements < kLeastElements || input.sample.empty()) return std::vector<Hint>{};
+  BTF_ASSIGN(const Sample sample, hints::take_sample(input));
+  std::optional<Finding> finding;
+  if (!both_sparse(input.actual, input.golden) || elements <= kMostSparseElements) {
+    BTF_ASSIGN(finding, best_explanation(input, sample));
+  }
+  for (const auto search : kPatterns) {
+    if (finding) break;
+    BTF_ASSIGN(finding, search(input, sample));
+  }
+  if (!finding) return std::vector<Hint>{};
+  return std::vector<Hint>{std::move(finding->hint)};
+}
+
 }  // namespace btf

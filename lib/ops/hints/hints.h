@@ -22,8 +22,8 @@ struct HintInput {
   const DiffSide& golden;
   const Judge& judge;
   std::uint64_t mismatched = 0;           // of all pairs, at least 1
-  std::span<const std::uint64_t> sample;  // row-major numbers of mismatches, ascending: all of them,
-                                          // or kHintSample from all over the tensor
+  std::span<const std::uint64_t> sample;  // row-major numbers of mismatches, ascending: all of
+                                          // them, or kHintSample from all over the tensor
   const Execution& execution;
 };
 

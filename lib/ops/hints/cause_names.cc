@@ -1,0 +1,37 @@
+#include <algorithm>
+#include <array>
+
+#include "btf/tensor_diff.h"
+
+namespace btf {
+namespace {
+
+struct Named {
+  Cause cause;
+  std::string_view name;
+};
+
+constexpr auto kNames = std::to_array<Named>({
+    {Cause::layout, "layout"},
+    {Cause::permutation, "permutation"},
+    {Cause::shift, "shift"},
+    {Cause::byte_order, "byte-order"},
+    {Cause::nibble_order, "nibble-order"},
+    {Cause::dtype_misread, "dtype-misread"},
+    {Cause::scale, "scale"},
+    {Cause::offset, "offset"},
+    {Cause::sign, "sign"},
+    {Cause::saturation, "saturation"},
+    {Cause::rounding, "rounding"},
+    {Cause::stale_padding, "stale-padding"},
+    {Cause::region, "region"},
+    {Cause::zero_tail, "zero-tail"},
+});
+
+}  // namespace
+
+std::string_view cause_name(Cause cause) {
+  return std::ranges::find(kNames, cause, &Named::cause)->name;
+}
+
+}  // namespace btf

@@ -1,0 +1,119 @@
+#include "ops/hints/element_map.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "core/try.h"
+#include "ops/pair_rows.h"
+
+namespace btf::hints {
+namespace {
+
+template <typename Real>
+bool within(const Slack& slack, Real mapped, Real actual, Real golden) {
+  if (!std::isfinite(mapped) || !std::isfinite(actual) || !std::isfinite(golden)) return false;
+  const Real rest = std::abs(actual - mapped);
+  if (slack.integer && rest < 1) return true;
+  if (rest <= slack.relative * std::abs(mapped)) return true;
+  Real most = std::min<Real>(slack.share_of_error * std::abs(actual - golden), slack.most);
+  if (slack.share_of_actual > 0)
+    most = std::min<Real>(most, slack.share_of_actual * std::abs(actual));
+  return rest <= most;
+}
+
+template <typename Real>
+const ElementMap::Apply<Real>& apply_of(const ElementMap& map) {
+  if constexpr (std::is_same_v<Real, double>)
+    return map.narrow;
+  else
+    return map.wide;
+}
+
+template <typename Real>
+void add_run(const Inquiry& inquiry, const ElementMap& map, const PairRun<Real>& run,
+             MapTally& tally) {
+  const Agreement& agreement = inquiry.agreement;
+  const bool of_actual = map.side == MovedSide::actual;
+  std::array<Real, kPairRun> mapped;
+  apply_of<Real>(map)(of_actual ? run.actual : run.golden,
+                      of_actual ? run.actual_codes : run.golden_codes, run.values(), mapped.data());
+  const std::uint64_t weight = run.alike ? run.count : 1;
+  for (std::uint64_t i = 0; i < run.values(); ++i) {
+    const Real actual = run.actual[i];
+    const Real golden = run.golden[i];
+    const bool fit = fits(mapped[i], actual, golden, map, agreement);
+    const bool telling =
+        of_actual ? !agrees(actual, mapped[i], agreement) : !agrees(mapped[i], golden, agreement);
+    const bool mismatch = !agrees(actual, golden, agreement);
+    tally.elements += weight;
+    if (!fit) tally.exceptions += weight;
+    if (telling) tally.telling += weight;
+    if (mismatch) tally.mismatched += weight;
+    if (fit && telling && mismatch) tally.confirmed += weight;
+  }
+}
+
+template <typename Real>
+Result<MapTally> tally_all(const Inquiry& inquiry, const ElementMap& map) {
+  const PairRows pairs(inquiry.input.actual, inquiry.input.golden, inquiry.input.execution);
+  BTF_ASSIGN(const unsigned workers, pairs.workers());
+  std::vector<MapTally> tallies(workers);
+  BTF_TRY(pairs.walk<Real>([&](unsigned worker, std::uint64_t, const PairRun<Real>& run) {
+    add_run(inquiry, map, run, tallies[worker]);
+  }));
+  MapTally all;
+  for (const MapTally& one : tallies) {
+    all.elements += one.elements;
+    all.exceptions += one.exceptions;
+    all.telling += one.telling;
+    all.confirmed += one.confirmed;
+    all.mismatched += one.mismatched;
+  }
+  return all;
+}
+
+}  // namespace
+
+template <typename Real>
+bool fits(Real mapped, Real actual, Real golden, const ElementMap& map,
+          const Agreement& agreement) {
+  const bool agree = map.side == MovedSide::actual ? agrees(mapped, golden, agreement)
+                                                   : agrees(actual, mapped, agreement);
+  return agree || (map.slack && within(*map.slack, mapped, actual, golden));
+}
+
+template bool fits(double, double, double, const ElementMap&, const Agreement&);
+template bool fits(long double, long double, long double, const ElementMap&, const Agreement&);
+
+Result<MapTally> tally(const Inquiry& inquiry, const ElementMap& map) {
+  const PairRows pairs(inquiry.input.actual, inquiry.input.golden, inquiry.input.execution);
+  return pairs.use_double() ? tally_all<double>(inquiry, map)
+                            : tally_all<long double>(inquiry, map);
+}
+
+bool bears_out(const Inquiry&, const MapTally& tally) {
+  return tally.confirmed > 0 && tally.exceptions <= tally.mismatched / 100 &&
+         2 * tally.confirmed >= tally.telling;
+}
+
+Moved mapped(const Inquiry& inquiry, const ElementMap& map, std::span<const Point> points) {
+  const bool of_actual = map.side == MovedSide::actual;
+  const DType dtype = of_actual ? inquiry.input.actual.dtype() : inquiry.input.golden.dtype();
+  const std::size_t bytes = info(dtype).buffer_bytes();
+  Moved moved;
+  std::array<std::byte, sizeof(std::uint64_t)> code;
+  for (const Point& point : points) {
+    const std::uint64_t bits = of_actual ? point.actual_code : point.golden_code;
+    std::memcpy(code.data(), &bits, bytes);
+    const long double value = of_actual ? point.actual : point.golden;
+    long double out = 0;
+    map.wide(&value, code.data(), 1, &out);
+    moved.emplace_back(out);
+  }
+  return moved;
+}
+
+}  // namespace btf::hints

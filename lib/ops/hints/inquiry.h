@@ -1,0 +1,58 @@
+// What every search for a cause starts from: a sample of the pairs, and what counts as agreement.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "ops/hints/agreement.h"
+#include "ops/hints/hints.h"
+#include "ops/hints/lookup.h"
+
+namespace btf::hints {
+
+struct Point {
+  std::uint64_t number = 0;  // row-major
+  std::uint64_t actual_code = 0;
+  std::uint64_t golden_code = 0;
+  long double actual = 0;
+  long double golden = 0;
+};
+
+// Sampled pairs, ascending by number.
+struct Sample {
+  std::vector<Point> mismatches;  // as shown
+  std::vector<Point> anywhere;    // from all over the tensor, mismatches or not
+};
+
+Result<Sample> take_sample(const HintInput& input);
+
+struct Inquiry {
+  const HintInput& input;
+  Agreement agreement;
+  std::uint64_t elements = 0;
+  std::vector<Point> mismatches;  // pairs that do not agree
+  std::vector<Point> anywhere;    // from all over the tensor
+  std::vector<std::size_t>
+      rarest;                    // of `mismatches`, those first that agree with the fewest others
+  std::uint64_t mismatched = 0;  // pairs that do not agree in all, as far as the sample tells
+  Lookup* actual = nullptr;      // by the tensor's own row-major numbers
+  Lookup* golden = nullptr;
+};
+
+// Nothing if too few of the mismatches are left by this agreement to conclude anything from.
+std::optional<Inquiry> inquire(const HintInput& input, const Sample& sample,
+                               const Agreement& agreement);
+
+// A cause that holds for the whole tensor.
+struct Finding {
+  Hint hint;
+  std::uint64_t unexplained = 0;  // elements that it says something else of
+};
+
+using SearchResult = Result<std::optional<Finding>>;
+
+// How many elements may be other than a cause says, where it is to explain everything.
+std::uint64_t allowed_exceptions(const Inquiry& inquiry);
+
+}  // namespace btf::hints

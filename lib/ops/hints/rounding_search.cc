@@ -1,0 +1,144 @@
+// Another rounding mode: mismatches are one step, and all in one direction.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+#include <vector>
+
+#include "core/try.h"
+#include "kernels/widen.h"
+#include "ops/hints/searches.h"
+#include "ops/hints/value_limits.h"
+#include "ops/hints/wording.h"
+#include "ops/pair_rows.h"
+
+namespace btf::hints {
+namespace {
+
+constexpr std::uint64_t kLeast = 32;
+constexpr std::uint64_t kLeastPercent = 5;  // of the elements
+constexpr std::size_t kLeastDistinct = 4;   // golden numbers
+
+enum Direction : std::size_t { to_zero, from_zero, up, down, kDirections };
+
+constexpr std::array<std::string_view, kDirections> kWords{"toward zero", "away from zero", "up",
+                                                           "down"};
+
+struct StepTally {
+  std::uint64_t elements = 0;
+  std::uint64_t mismatched = 0;  // once both are rounded to the coarser dtype
+  std::array<std::uint64_t, kDirections> steps{};
+};
+
+// What is the only number next to golden on its side says nothing of a direction.
+struct Range {
+  long double lowest = 0;
+  long double highest = 0;
+};
+
+Range range_of(const HintInput& input) {
+  const Limits actual = limits_of(input.actual.dtype());
+  const Limits golden = limits_of(input.golden.dtype());
+  return {std::max(actual.lowest, golden.lowest), std::min(actual.highest, golden.highest)};
+}
+
+template <typename Real>
+void add_pair(Real actual, Real golden, std::uint64_t weight, const Judge& judge,
+              const Range& range, StepTally& tally) {
+  tally.elements += weight;
+  if (accepts(actual, golden, judge)) return;
+  if (!std::isfinite(actual) || !std::isfinite(golden)) {
+    tally.mismatched += weight;
+    return;
+  }
+  const std::uint64_t steps = steps_between(actual, golden, judge.grid);
+  if (steps == 0) return;
+  tally.mismatched += weight;
+  if (steps != 1 || golden == 0 || golden <= static_cast<Real>(range.lowest) ||
+      golden >= static_cast<Real>(range.highest))
+    return;
+  tally.steps[std::abs(actual) < std::abs(golden) ? to_zero : from_zero] += weight;
+  tally.steps[actual > golden ? up : down] += weight;
+}
+
+// The direction that nearly all mismatches took.
+std::optional<Direction> direction_of(const StepTally& tally) {
+  for (const Direction direction : {to_zero, from_zero, up, down})
+    if (tally.mismatched > 0 &&
+        (tally.mismatched - tally.steps[direction]) * 100 <= tally.mismatched)
+      return direction;
+  return std::nullopt;
+}
+
+template <typename Real>
+Result<StepTally> tally_all(const HintInput& input, const Judge& judge) {
+  const Range range = range_of(input);
+  const PairRows pairs(input.actual, input.golden, input.execution);
+  BTF_ASSIGN(const unsigned workers, pairs.workers());
+  std::vector<StepTally> tallies(workers);
+  BTF_TRY(pairs.walk<Real>([&](unsigned worker, std::uint64_t, const PairRun<Real>& run) {
+    for (std::uint64_t i = 0; i < run.values(); ++i)
+      add_pair(run.actual[i], run.golden[i], run.alike ? run.count : 1, judge, range,
+               tallies[worker]);
+  }));
+  StepTally all;
+  for (const StepTally& one : tallies) {
+    all.elements += one.elements;
+    all.mismatched += one.mismatched;
+    for (std::size_t d = 0; d < kDirections; ++d) all.steps[d] += one.steps[d];
+  }
+  return all;
+}
+
+// The dtype whose steps they are.
+std::string grid_name(const HintInput& input) {
+  const StepGrid& grid = input.judge.grid;
+  if (grid.integer) return "1";
+  for (const DType dtype : {input.actual.dtype(), input.golden.dtype()}) {
+    const StepGrid own = step_grid(dtype, dtype);
+    if (!own.integer && own.precision == grid.precision &&
+        own.least_exponent == grid.least_exponent)
+      return name_of(dtype);
+  }
+  return "the coarser dtype";
+}
+
+// "down (toward zero)" where all numbers have one sign.
+std::string direction_text(Direction direction, const StepTally& tally) {
+  std::string text(kWords[direction]);
+  if (direction == to_zero || direction == from_zero)
+    for (const Direction other : {up, down})
+      if (tally.steps[other] == tally.steps[direction])
+        return std::string(kWords[other]) + " (" + text + ")";
+  return text;
+}
+
+}  // namespace
+
+SearchResult find_rounding(const HintInput& input, const Sample& sample) {
+  Judge judge = input.judge;
+  judge.equal_nan = true;
+  StepTally seen;
+  std::set<long double> distinct;
+  for (const Point& point : sample.mismatches) {
+    const std::uint64_t before = seen.steps[up] + seen.steps[down];
+    add_pair(point.actual, point.golden, 1, judge, range_of(input), seen);
+    if (seen.steps[up] + seen.steps[down] > before) distinct.insert(point.golden);
+  }
+  if (!direction_of(seen) || seen.mismatched < kLeast || distinct.size() < kLeastDistinct)
+    return std::nullopt;
+  const bool narrow = fits_double(input.actual.dtype()) && fits_double(input.golden.dtype());
+  BTF_ASSIGN(const StepTally all,
+             narrow ? tally_all<double>(input, judge) : tally_all<long double>(input, judge));
+  const std::optional<Direction> direction = direction_of(all);
+  if (!direction || all.mismatched * 100 < kLeastPercent * all.elements) return std::nullopt;
+  const std::uint64_t stepped = all.steps[*direction];
+  return Finding{
+      {Cause::rounding, std::to_string(stepped) + " of " + mismatches_text(all.mismatched) +
+                            " are one step of " + grid_name(input) + " " +
+                            direction_text(*direction, all) + ", " +
+                            std::to_string(stepped * 100 / all.elements) + "% of the elements"},
+      all.mismatched - stepped};
+}
+
+}  // namespace btf::hints

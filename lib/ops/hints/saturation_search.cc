@@ -1,0 +1,147 @@
+// Numbers cut off at the end of a range, or that became Inf or NaN beyond it.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <vector>
+
+#include "core/try.h"
+#include "ops/hints/element_map.h"
+#include "ops/hints/searches.h"
+#include "ops/hints/value_limits.h"
+#include "ops/hints/wording.h"
+
+namespace btf::hints {
+namespace {
+
+constexpr long double kInf = std::numeric_limits<long double>::infinity();
+
+// What is asked of a cut: at least so many mismatches, and so surprising that they are just those
+// whose golden is beyond it.
+struct Demand {
+  std::uint64_t least = 0;
+  double bits = 0;
+};
+
+constexpr Demand kOverflow{2, 24};    // Inf or NaN just where a dtype ends
+constexpr Demand kKnownLimit{8, 24};  // a dtype's largest number
+constexpr Demand kAnyLimit{24, 50};
+
+bool enough(const MapTally& tally, const Demand& demand) {
+  if (tally.confirmed < demand.least || tally.telling == 0) return false;
+  const double rarity =
+      std::log2(static_cast<double>(tally.elements) / static_cast<double>(tally.telling));
+  return static_cast<double>(tally.confirmed) * rarity >= demand.bits;
+}
+
+// The number that nearly all of these are.
+std::optional<long double> common(const std::vector<long double>& values) {
+  std::map<long double, std::size_t> counts;
+  for (const long double value : values) ++counts[value];
+  for (const auto& [value, count] : counts)
+    if (50 * (values.size() - count) <= values.size()) return value;
+  return std::nullopt;
+}
+
+// Actual's own dtype before others.
+std::vector<DType> dtypes_from(DType own) {
+  std::vector<DType> all{own};
+  for (const DTypeInfo& row : dtypes())
+    if (row.dtype != own) all.push_back(row.dtype);
+  return all;
+}
+
+struct Cut {
+  long double low = -kInf;
+  long double high = kInf;
+};
+
+// The dtype whose limits these are.
+std::optional<DType> dtype_of(const Cut& cut, DType own) {
+  for (const DType dtype : dtypes_from(own)) {
+    const Limits limits = limits_of(dtype);
+    const bool low = cut.low == -kInf || cut.low == limits.lowest;
+    const bool high = cut.high == kInf || cut.high == limits.highest;
+    if (low && high && info(dtype).kind != NumberKind::boolean && !info(dtype).fp.power_of_two)
+      return dtype;
+  }
+  return std::nullopt;
+}
+
+std::string sentence(const Cut& cut, std::optional<DType> dtype, const MapTally& tally) {
+  const std::string count = mismatches_text(tally.confirmed);
+  const std::string low = number_text(cut.low);
+  const std::string high = number_text(cut.high);
+  const std::string of = dtype ? name_of(*dtype) + "'s " : "";
+  if (cut.high == kInf && cut.low == 0)
+    return count + " have actual 0 where golden is below it: negative numbers were cut off";
+  if (cut.high == kInf)
+    return count + " have actual at " + (dtype ? of + "smallest, " : "") + low +
+           ", where golden is below it";
+  if (cut.low == -kInf)
+    return count + " have actual at " + (dtype ? of + "largest, " : "") + high +
+           ", where golden is above it";
+  return count + " have actual at " + (dtype ? of + "limits, " : "") + low + " or " + high +
+         ", where golden is beyond";
+}
+
+SearchResult try_cut(const Inquiry& inquiry) {
+  std::vector<long double> lows;
+  std::vector<long double> highs;
+  for (const Point& point : inquiry.mismatches) {
+    if (std::isnan(point.actual) || std::isnan(point.golden)) continue;
+    (point.actual < point.golden ? highs : lows).push_back(point.actual);
+  }
+  Cut cut;
+  if (!highs.empty()) cut.high = common(highs).value_or(cut.low);
+  if (!lows.empty()) cut.low = common(lows).value_or(cut.high);
+  if (!(cut.low < cut.high) || std::isinf(highs.empty() ? cut.low : cut.high)) return std::nullopt;
+  const ElementMap map = value_map(MovedSide::golden, [cut](auto golden) {
+    using Real = decltype(golden);
+    // NaN stays NaN.
+    if (golden < static_cast<Real>(cut.low)) return static_cast<Real>(cut.low);
+    return golden > static_cast<Real>(cut.high) ? static_cast<Real>(cut.high) : golden;
+  });
+  BTF_ASSIGN(const MapTally all, tally(inquiry, map));
+  const std::optional<DType> dtype = dtype_of(cut, inquiry.input.actual.dtype());
+  if (!bears_out(inquiry, all) || !enough(all, dtype ? kKnownLimit : kAnyLimit))
+    return std::nullopt;
+  return Finding{{Cause::saturation, sentence(cut, dtype, all)}, all.exceptions};
+}
+
+// Golden beyond the range of `dtype` became Inf, or NaN where the dtype has no Inf.
+SearchResult try_overflow(const Inquiry& inquiry, DType dtype) {
+  const Limits limits = limits_of(dtype);
+  const ElementMap map = value_map(MovedSide::golden, [limits](auto golden) {
+    using Real = decltype(golden);
+    if (!(std::abs(golden) >= static_cast<Real>(limits.rounds_over))) return golden;
+    return limits.has_inf ? std::copysign(std::numeric_limits<Real>::infinity(), golden)
+                          : std::numeric_limits<Real>::quiet_NaN();
+  });
+  for (const Point& point : inquiry.mismatches) {
+    const bool beyond = std::abs(point.golden) >= limits.rounds_over;
+    const bool gone = limits.has_inf ? std::isinf(point.actual) : std::isnan(point.actual);
+    if (!beyond || !gone) return std::nullopt;
+  }
+  BTF_ASSIGN(const MapTally all, tally(inquiry, map));
+  if (!bears_out(inquiry, all) || !enough(all, kOverflow)) return std::nullopt;
+  return Finding{
+      {Cause::saturation, mismatches_text(all.confirmed) + " have actual " +
+                              (limits.has_inf ? "Inf" : "NaN") + " where golden is beyond " +
+                              name_of(dtype) + "'s largest, " + number_text(limits.highest)},
+      all.exceptions};
+}
+
+}  // namespace
+
+SearchResult find_saturation(const Inquiry& inquiry) {
+  for (const DType dtype : dtypes_from(inquiry.input.actual.dtype())) {
+    if (!info(dtype).floating() || info(dtype).fp.power_of_two || !limits_of(dtype).has_nan)
+      continue;
+    BTF_ASSIGN(std::optional<Finding> finding, try_overflow(inquiry, dtype));
+    if (finding) return finding;
+  }
+  return try_cut(inquiry);
+}
+
+}  // namespace btf::hints

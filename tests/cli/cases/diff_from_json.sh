@@ -1,0 +1,30 @@
+# A report judged again, with the exit codes of diff.
+noisy=$TESTDATA/good/mixed_noisy.btf
+golden=$TESTDATA/good/mixed.btf
+btftool diff --no-hints --json --tensor 0,2,3 "$noisy" "$golden" >report.json
+again() { btftool diff --from-json report.json "$@"; echo "exit $?"; }
+again
+again --atol 1e-3
+again --atol 1e-5
+again --atol 0=1e-3,2=1
+again --cosine 0.999 --max-abs 1e-6
+again -q --ulp 20000
+again --summary --atol 1e-3
+# The document again; the same limits give the same document.
+btftool diff --from-json report.json --json | cmp - report.json
+btftool diff --from-json report.json --json --atol 1e-3; echo "exit $?"
+btftool diff --json --from-json - --rtol 1e-9 <report.json | btftool diff --from-json - --rtol 1; echo "exit $?"
+# Differences that no tolerance changes.
+btftool convert --tensor 0,0 "$golden" two.btf
+btftool convert --tensor 0 "$golden" one.btf
+btftool diff --json two.btf one.btf | btftool diff --from-json - --atol 1e9; echo "exit $?"
+btftool convert --tensor 0 --dtype float64 "$golden" wide.btf
+btftool diff --json --strict wide.btf one.btf | btftool diff --from-json - --atol 1e9; echo "exit $?"
+# Directories.
+mkdir -p a/sub g/sub
+cp "$noisy" a/sub/x.btf
+cp "$golden" g/sub/x.btf
+cp "$golden" a/only.btf
+btftool diff --no-hints --json a g >report.json
+btftool diff --from-json report.json --json | cmp - report.json
+again --atol 1

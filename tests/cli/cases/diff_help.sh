@@ -1,0 +1,2 @@
+# Everything that diff takes, grouped.
+btftool diff --help

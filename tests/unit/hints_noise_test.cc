@@ -1,0 +1,236 @@
+// Pairs that differ by noise of many kinds: no cause may be claimed for any of them.
+#include <catch2/catch.hpp>
+#include <map>
+
+#include "support/hint_data.h"
+
+using namespace hint_data;
+
+namespace {
+
+const std::vector<DType> kDtypes{
+    DType::float32,       DType::float32,       DType::float16,     DType::bfloat16,
+    DType::float64,       DType::int8,          DType::uint8,       DType::int16,
+    DType::uint16,        DType::int32,         DType::uint32,      DType::int64,
+    DType::uint64,        DType::float8_e4m3fn, DType::float8_e5m2, DType::float8_e8m0fnu,
+    DType::float4_e2m1fn, DType::int4,          DType::uint4,       DType::boolean};
+
+const std::vector<Words> kShapes{{7},
+                                 {16},
+                                 {64},
+                                 {1000},
+                                 {4096},
+                                 {3, 3},
+                                 {8, 8},
+                                 {17, 5},
+                                 {32, 32},
+                                 {100, 10},
+                                 {2, 3, 4},
+                                 {3, 16, 16},
+                                 {8, 8, 8},
+                                 {1, 3, 8, 8},
+                                 {1, 8, 12, 12},
+                                 {2, 16, 7, 7},
+                                 {1, 32, 8, 8},
+                                 {4, 4, 4, 4},
+                                 {2, 4, 3, 5, 6},
+                                 {2, 2, 3, 4, 5, 2},
+                                 {1, 16, 4, 4, 4},
+                                 {512, 3}};
+
+// The greatest size of values that makes sense in a dtype.
+double scale_of(DType dtype, Random& random) {
+  switch (dtype) {
+    case DType::boolean:
+      return 1;
+    case DType::int4:
+    case DType::uint4:
+    case DType::float4_e2m1fn:
+      return 3;
+    case DType::int8:
+    case DType::uint8:
+      return 40;
+    default:
+      break;
+  }
+  if (is_float(dtype)) return std::array{1.0, 1.0, 0.02, 30.0}[random.below(4)];
+  return std::array{10.0, 1000.0, 10000.0}[random.below(3)];
+}
+
+constexpr int kDataKinds = 12;
+
+Values make_data(int kind, const Words& dims, double scale, Random& random) {
+  const std::uint64_t count = product(dims);
+  Values values = gaussians(count, scale, random);
+  const double steps = 1 + static_cast<double>(random.below(5));
+  const double waves = 0.001 * std::pow(10, 2 * uniform(random));
+  const double level = scale * uniform(random);
+  const std::uint64_t block = 1 + random.below(count);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    double& v = values[i];
+    switch (kind) {
+      case 0:  // as it is
+        break;
+      case 1:
+        v = scale * (2 * uniform(random) - 1);
+        break;
+      case 2:  // few different numbers
+        v = std::nearbyint(v / scale * steps) / steps * scale;
+        break;
+      case 3:  // mostly zeros
+        if (random.below(30) != 0) v = 0;
+        break;
+      case 4:  // constant
+        v = level;
+        break;
+      case 5:  // smooth
+        v = scale * std::sin(waves * static_cast<double>(i));
+        break;
+      case 6:  // a ramp
+        v = scale * static_cast<double>(i) / static_cast<double>(count) * 3;
+        break;
+      case 7:  // behind a ReLU
+        v = std::max(v, 0.0);
+        break;
+      case 8:  // another size in every first index
+        v *= std::pow(2, static_cast<double>(i * dims[0] / count) / 2);
+        break;
+      case 9:  // constant blocks
+        v = i % block == 0 || i == 0 ? v : values[i - 1];
+        break;
+      case 10:  // zero in the last part of every row
+        if (i % dims.back() * 4 >= dims.back() * 3) v = 0;
+        break;
+      case 11:  // all ones or zeros
+        v = scale * static_cast<double>(random.below(2));
+        break;
+    }
+  }
+  return values;
+}
+
+constexpr int kNoiseKinds = 18;
+
+// Returns the tensor with noise.
+Tensor disturbed(int kind, const Tensor& golden, double scale, Random& random) {
+  Tensor actual = golden;
+  const double size = std::pow(10.0, 8 * uniform(random) - 6);
+  const std::uint64_t rare = std::array<std::uint64_t, 4>{2, 10, 100, 400}[random.below(4)];
+  const unsigned bits = btf::info(golden.dtype).bits;
+  const std::uint64_t mask = bits == 64 ? ~0ULL : (1ULL << bits) - 1;
+  const Values other = gaussians(golden.codes.size(), scale, random);
+  for (std::uint64_t i = 0; i < golden.codes.size(); ++i) {
+    std::uint64_t& code = actual.codes[i];
+    const double v = golden.value(i);
+    const auto put = [&](double value) { code = code_of(golden.dtype, value); };
+    const bool hit = random.below(rare) == 0;
+    switch (kind) {
+      case 0:  // everywhere, of any size
+        put(v + size * scale * gaussian(random));
+        break;
+      case 1:
+        put(v * (1 + size * gaussian(random)));
+        break;
+      case 2:  // outliers
+        if (hit) put(v + 10 * scale * gaussian(random));
+        break;
+      case 3:
+        put(v + static_cast<double>(random.below(3)) - 1);
+        break;
+      case 4:
+        if (hit) put(random.below(2) == 0 ? v + 1 : v - 1);
+        break;
+      case 5:
+        if (hit && is_float(golden.dtype)) put(std::nan(""));
+        break;
+      case 6:
+        if (hit && is_float(golden.dtype)) put(random.below(2) == 0 ? HUGE_VAL : -HUGE_VAL);
+        break;
+      case 7:  // a step of the code either way
+        if (hit) code = (code + (random.below(2) == 0 ? 1 : mask)) & mask;
+        break;
+      case 8:  // any code
+        if (hit) code = random.next() & mask;
+        break;
+      case 9:  // lost at random
+        if (hit) put(0);
+        break;
+      case 10:  // something else altogether
+        put(other[i]);
+        break;
+      case 11:  // signs at random
+        if (random.below(2) == 0) put(-v);
+        break;
+      case 12:  // one bit
+        if (hit) code ^= 1ULL << random.below(bits);
+        break;
+      case 13:  // the same other number here and there
+        if (hit) put(scale * 2.5);
+        break;
+      case 14:  // all too large
+        put(v + size * scale * std::abs(gaussian(random)));
+        break;
+      case 15:  // two exchanged
+        if (hit) std::swap(code, actual.codes[random.below(golden.codes.size())]);
+        break;
+      case 16:  // scaled by anything
+        put(v * (1 + gaussian(random)));
+        break;
+      case 17:  // outliers on top of noise
+        put(v * (1 + 1e-4 * gaussian(random)) + (hit ? scale * gaussian(random) : 0));
+        break;
+    }
+    if (golden.dtype == DType::boolean) code = code != 0 ? 1 : 0;
+  }
+  return actual;
+}
+
+btf::DiffOptions random_tolerance(Random& random) {
+  btf::DiffOptions options;
+  switch (random.below(6)) {
+    case 0:
+    case 1:
+      break;
+    case 2:
+      options.tolerance.close = true;
+      break;
+    case 3:
+      options.tolerance.rtol = std::pow(10, -5 * uniform(random));
+      break;
+    case 4:
+      options.tolerance.atol = std::pow(10, -6 * uniform(random) + 1);
+      break;
+    case 5:
+      options.tolerance.rtol = std::pow(10, -5 * uniform(random));
+      options.tolerance.atol = std::pow(10, -6 * uniform(random));
+      break;
+  }
+  if (random.below(20) == 0) options.tolerance.ulp = random.below(4);
+  if (random.below(10) == 0) options.tolerance.equal_nan = false;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("no cause is claimed for noise") {
+  constexpr int kPairs = 6000;
+  int different = 0;
+  std::map<std::string, int> claims;
+  for (int pair = 0; pair < kPairs; ++pair) {
+    Random random(static_cast<std::uint64_t>(pair) * 77 + 5);
+    const DType dtype = kDtypes[random.below(kDtypes.size())];
+    const Words& dims = kShapes[random.below(kShapes.size())];
+    const double scale = scale_of(dtype, random);
+    const int data = static_cast<int>(random.below(kDataKinds));
+    const int noise = static_cast<int>(random.below(kNoiseKinds));
+    const Tensor golden = tensor(dtype, dims, make_data(data, dims, scale, random));
+    const Tensor actual = disturbed(noise, golden, scale, random);
+    const btf::TensorDiff diff = diff_of(actual, golden, random_tolerance(random));
+    if (diff.mismatched > 0) ++different;
+    const std::string claim = hint_of(diff);
+    INFO("pair " << pair << ": " << btf::info(dtype).name << " " << btf::dims_text(dims) << " data "
+                 << data << " noise " << noise << " mismatched " << diff.mismatched);
+    CHECK(claim == "");
+  }
+  CHECK(different > kPairs / 2);
+}

@@ -1,0 +1,58 @@
+#include "cli_support.h"
+
+#include <charconv>
+#include <memory>
+
+namespace btftool {
+namespace {
+
+// "--jobs" of "-j,--jobs", "--rtol" of "--rtol,--rel-tol"
+std::string long_name(const std::string& names) {
+  const std::size_t at = names.find("--");
+  return names.substr(at, names.find(',', at) - at);
+}
+
+}  // namespace
+
+std::uint64_t parse_count(const std::string& option, const std::string& text, std::uint64_t least,
+                          std::uint64_t most) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < least || value > most)
+    throw Wrong(option + " takes a number from " + std::to_string(least) + " to " +
+                std::to_string(most) + ", not '" + text + "'");
+  return value;
+}
+
+CLI::Option* add_words(CLI::App& app, const std::string& name, const std::string& type,
+                       std::function<void(const std::string&)> parse, const std::string& help) {
+  const auto take = [parse = std::move(parse), option = long_name(name),
+                     given = std::make_shared<bool>(false)](const std::string& text) {
+    if (std::exchange(*given, true)) throw Wrong(option + " is given more than once");
+    parse(text);
+  };
+  return app.add_option_function<std::string>(name, take, help)
+      ->type_name(type)
+      ->trigger_on_parse();
+}
+
+CLI::Option* add_count(CLI::App& app, const std::string& name, std::uint64_t least,
+                       std::uint64_t most, std::function<void(std::uint64_t)> store,
+                       const std::string& help) {
+  return add_words(
+      app, name, "N",
+      [=, option = long_name(name)](const std::string& text) {
+        store(parse_count(option, text, least, most));
+      },
+      help);
+}
+
+CLI::Option* add_text(CLI::App& app, const std::string& name, std::optional<std::string>& target,
+                      const std::string& type, const std::string& help) {
+  return app
+      .add_option_function<std::string>(
+          name, [&target](const std::string& text) { target = text; }, help)
+      ->type_name(type);
+}
+
+}  // namespace btftool

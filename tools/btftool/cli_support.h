@@ -1,0 +1,60 @@
+// What the files that declare options share. Only cli*.cc include it.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "btf/error.h"
+
+namespace btftool {
+
+// Thrown by the checks of options and caught where the command line has been parsed; the parser's
+// own style.
+struct Wrong : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+template <typename T>
+T value_or_throw(btf::Result<T> result) {
+  if (!result) throw Wrong(result.error().message);
+  return *std::move(result);
+}
+
+// `parse` is given the words of the option as soon as they are read. Twice is wrong.
+CLI::Option* add_words(CLI::App& app, const std::string& name, const std::string& type,
+                       std::function<void(const std::string&)> parse, const std::string& help);
+
+template <typename T>
+void add_choice(CLI::App& app, const std::string& name, T& target,
+                const std::vector<std::pair<std::string, T>>& choices, const std::string& help) {
+  std::string names;
+  for (const auto& [word, value] : choices) names += (names.empty() ? "" : "|") + word;
+  add_words(
+      app, name, names,
+      [&target, choices, names, name](const std::string& word) {
+        const auto found = std::ranges::find(choices, word, &std::pair<std::string, T>::first);
+        if (found == choices.end()) throw Wrong(name + " takes " + names + ", not '" + word + "'");
+        target = found->second;
+      },
+      help);
+}
+
+CLI::Option* add_count(CLI::App& app, const std::string& name, std::uint64_t least,
+                       std::uint64_t most, std::function<void(std::uint64_t)> store,
+                       const std::string& help);
+
+// An empty text is one, and not an option that was left out.
+CLI::Option* add_text(CLI::App& app, const std::string& name, std::optional<std::string>& target,
+                      const std::string& type, const std::string& help);
+
+std::uint64_t parse_count(const std::string& option, const std::string& text, std::uint64_t least,
+                          std::uint64_t most);
+
+}  // namespace btftool

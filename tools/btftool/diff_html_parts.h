@@ -1,0 +1,30 @@
+// The parts that the page of diff_html.h is made of.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "btf/tensor_diff.h"
+
+namespace btftool {
+
+std::string_view html_style();
+
+// "different" and the like as a coloured word.
+std::string html_result(std::string_view word);
+
+// What is compared: dtype, layout and shape, of both sides where they differ.
+std::string html_sides(const btf::TensorDiff& diff);
+
+// The tensors' indices: "3", "3 / 5"; "3 / –" where one side has none.
+std::string html_pair(const btf::TensorDiff& diff);
+
+// Everything about a tensor that differs.
+std::string html_section(const btf::TensorDiff& diff, const std::string& title,
+                         const std::string& anchor);
+
+// Errors by decade, as bars. Nothing to show: empty.
+std::string html_histogram(const btf::TensorDiff& diff);
+std::string html_heatmap(const btf::Heatmap& map, const btf::Dims& dims);
+
+}  // namespace btftool

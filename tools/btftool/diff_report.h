@@ -1,0 +1,62 @@
+// What listens to a comparison: the reports. A run is begin(), take() for every tensor and end()
+// for each pair of files, and finish() after the last.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "btf/diff.h"
+#include "btf/error.h"
+
+namespace btftool {
+
+struct FilePair {
+  std::string name;    // what reports call it: actual's path, or the path below both directories
+  std::string actual;  // paths; empty: there is no such file
+  std::string golden;
+  std::uint64_t bytes = 0;  // of the larger file, where that is known
+};
+
+enum class PairResult : std::uint8_t { same, different, missing, trouble };
+
+struct PairOutcome {
+  PairResult result = PairResult::same;
+  std::string error{};  // of trouble
+};
+
+// "same"
+std::string result_name(PairResult result);
+std::string result_name(btf::DiffResult result);
+
+// "no golden file"
+std::string missing_side(const FilePair& pair);
+
+struct Totals {
+  std::uint64_t files = 0;
+  std::uint64_t different_files = 0;  // with those that one side does not have
+  std::uint64_t troubled_files = 0;
+  std::uint64_t tensors = 0;
+  std::uint64_t different_tensors = 0;
+  bool directories = false;
+  // What --close has become: different ones, up to a few.
+  std::vector<btf::Tolerance> close;
+
+  bool same() const { return different_files == 0; }
+};
+
+// Adds the tolerance of a tensor that was judged if no other had it.
+void note_close(const btf::TensorDiff& diff, std::vector<btf::Tolerance>& close);
+
+class DiffReport {
+ public:
+  virtual ~DiffReport() = default;
+  virtual void begin(const FilePair& pair) = 0;
+  virtual void take(const btf::TensorDiff& diff) = 0;
+  virtual void end(const FilePair& pair, const PairOutcome& outcome) = 0;
+  // Not called when a single pair of files was trouble, unless the report is a file of its own.
+  virtual btf::Status finish(const Totals& totals) = 0;
+  virtual bool own_file() const { return false; }
+};
+
+}  // namespace btftool

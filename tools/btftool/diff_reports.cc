@@ -1,0 +1,97 @@
+#include "diff_reports.h"
+
+#include <filesystem>
+
+#include "diff_html.h"
+#include "diff_json.h"
+#include "diff_junit.h"
+#include "diff_screen.h"
+#include "exit_code.h"
+#include "report_file.h"
+
+namespace btftool {
+namespace {
+
+// A report must not take the place of what it is about.
+btf::Status check_operand(const std::string& report, const std::string& operand) {
+  std::error_code error;
+  if (!std::filesystem::equivalent(report, operand, error) ||
+      !std::filesystem::is_regular_file(report, error))
+    return {};
+  return std::unexpected(
+      btf::Error{btf::ErrorCode::invalid_argument, "a report would replace what is compared"}
+          .in_file(report));
+}
+
+}  // namespace
+
+DiffReports::DiffReports(const Context& context, const DiffCommand& command, bool directories)
+    : context_(context), command_(command) {
+  totals_.directories = directories;
+  if (command.json)
+    reports_.push_back(json_report(context.out, command, directories));
+  else if (!context.global.quiet)
+    reports_.push_back(command.summary ? summary_report(context.out, command)
+                                       : screen_report(context.out, command, directories));
+  if (command.junit) reports_.push_back(junit_report(command));
+  if (command.html) reports_.push_back(html_report(command, directories));
+}
+
+btf::Status DiffReports::check_files() const {
+  for (const std::optional<std::string>& path : {command_.junit, command_.html}) {
+    if (!path) continue;
+    btf::Status status = check_report_file(*path);
+    if (status) status = check_operand(*path, command_.from_json.value_or(command_.actual));
+    if (status) status = check_operand(*path, command_.from_json.value_or(command_.golden));
+    if (!status) return status;
+  }
+  return {};
+}
+
+void DiffReports::begin(const FilePair& pair) {
+  pair_ = pair;
+  for (const auto& report : reports_) report->begin(pair);
+}
+
+void DiffReports::take(const btf::TensorDiff& diff) {
+  ++totals_.tensors;
+  if (diff.result != btf::DiffResult::same) ++totals_.different_tensors;
+  note_close(diff, totals_.close);
+  for (const auto& report : reports_) report->take(diff);
+}
+
+void DiffReports::end(const PairOutcome& outcome) {
+  ++totals_.files;
+  if (outcome.result == PairResult::trouble)
+    ++totals_.troubled_files;
+  else if (outcome.result != PairResult::same)
+    ++totals_.different_files;
+  for (const auto& report : reports_) report->end(pair_, outcome);
+}
+
+int DiffReports::finish() {
+  const bool trouble = totals_.troubled_files > 0;
+  bool written = true;
+  for (const auto& report : reports_) {
+    if (trouble && !totals_.directories && !report->own_file()) continue;
+    if (const btf::Status status = report->finish(totals_); !status) {
+      context_.log.error(status.error());
+      written = false;
+    }
+  }
+  if (trouble || !written) return kTrouble;
+  return totals_.same() ? kSame : kDifferent;
+}
+
+btf::DiffOptions needed_by_reports(const GlobalOptions& global, const DiffCommand& command) {
+  btf::DiffOptions options = command.diff;
+  const bool text = !global.quiet && !command.json;
+  options.details = command.json || command.junit || command.html || (text && !command.summary);
+  options.figures = command.json || command.html || (text && command.summary);
+  options.hints = options.hints && options.details;
+  if (command.html && !options.heatmap) options.heatmap.emplace();
+  if (!command.json && !command.html && !text) options.heatmap.reset();
+  return options;
+}
+
+}  // namespace btftool

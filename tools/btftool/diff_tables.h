@@ -1,0 +1,19 @@
+// The tables of a diff: errors by decade, and single mismatches.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "btf/tensor_diff.h"
+
+namespace btftool {
+
+// A label and a row each: the decades, how many errors are in each, and how many of these are
+// refused if that is not all of them. Empty if there are no errors of finite numbers.
+std::vector<std::array<std::string, 2>> error_histogram(const btf::TensorDiff& diff);
+
+// The first and the largest mismatches under one header, no element twice.
+std::vector<std::string> mismatch_table(const btf::TensorDiff& diff);
+
+}  // namespace btftool

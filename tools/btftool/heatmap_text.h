@@ -1,0 +1,16 @@
+// A heat map for the terminal: block characters, at most 80 columns of them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "btf/layout.h"
+#include "btf/tensor_diff.h"
+
+namespace btftool {
+
+// A title, the rows with the indices beside and above them, the worst cell and a legend. `color`:
+// colours of 256 may be used; what they say the characters say too.
+std::vector<std::string> heatmap_lines(const btf::Heatmap& map, const btf::Dims& dims, bool color);
+
+}  // namespace btftool
