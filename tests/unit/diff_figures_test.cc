@@ -35,6 +35,7 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kMax = std::numeric_limits<double>::max();
+constexpr double kLeast = std::numeric_limits<double>::denorm_min();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 bool passes(const Tensor& actual, const Tensor& golden, double rtol, double atol) {
@@ -58,12 +59,16 @@ std::pair<DType, DType> random_types(Random& random) {
   return {dtype, random.below(3) == 0 ? any() : dtype};
 }
 
+// Of float64 also such as are not all over the range, and subnormal ones.
 Tensor random_golden(DType dtype, std::uint64_t count, Random& random) {
   Tensor golden = random_tensor(dtype, {count}, random);
-  // Of sizes that are not all over the range, too.
-  if (dtype == DType::float64 && random.below(2) == 0)
-    for (std::uint64_t& code : golden.codes)
-      code = (code & 0x800fffffffffffff) | (1019 + random.below(8)) << 52;
+  const std::uint64_t kind = random.below(4);
+  if (dtype == DType::float64 && kind < 3)
+    for (std::uint64_t& code : golden.codes) {
+      const std::uint64_t exponent =
+          kind == 0 ? 0 : (kind == 1 ? random.below(4) : 1019 + random.below(8));
+      code = (code & 0x800fffffffffffff) >> (kind == 0 ? random.below(50) : 0) | exponent << 52;
+    }
   return golden;
 }
 
@@ -92,7 +97,7 @@ TEST_CASE("diff: every pair of tolerances that is told is accepted") {
       if (!passes(actual, golden, pair.rtol, pair.atol))
         CHECK(passes(actual, golden, pair.rtol, pair.atol));
       // A little less is not enough.
-      const double less = pair.atol - diff.max_abs * 0x1p-48;
+      const double less = pair.atol - diff.max_abs * 0x1p-48 - 4 * kLeast;
       if (less >= 0 && passes(actual, golden, pair.rtol, less))
         CHECK_FALSE(passes(actual, golden, pair.rtol, less));
       CHECK(pair.rtol < diff.required_rtol.value_or(kInf));

@@ -11,8 +11,9 @@
 namespace btf::hints {
 
 struct Agreement {
-  Judge judge;                 // NaN equals NaN
-  std::optional<Judge> close;  // accepted as well: two computations of the same thing
+  Judge judge;                   // NaN equals NaN
+  std::optional<Judge> close{};  // accepted as well: two computations of the same thing
+  bool narrow = false;           // a double holds every value of both sides
 };
 
 template <typename Real>
@@ -20,7 +21,16 @@ bool agrees(Real actual, Real golden, const Agreement& agreement) {
   if (actual == golden || accepts(actual, golden, agreement.judge)) return true;
   if (!std::isfinite(actual) || !std::isfinite(golden)) return false;
   if (agreement.close && accepts(actual, golden, *agreement.close)) return true;
-  return steps_between(actual, golden, agreement.judge.grid) == 0;
+  const StepGrid& grid = agreement.judge.grid;
+  if (grid.integer && std::abs(actual - golden) >= 1) return false;
+  return steps_between(actual, golden, grid) == 0;
+}
+
+// The same of numbers from a sample, which are kept as long double.
+inline bool sampled_agree(long double actual, long double golden, const Agreement& agreement) {
+  return agreement.narrow
+             ? agrees(static_cast<double>(actual), static_cast<double>(golden), agreement)
+             : agrees(actual, golden, agreement);
 }
 
 }  // namespace btf::hints

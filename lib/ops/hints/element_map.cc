@@ -99,6 +99,16 @@ bool bears_out(const Inquiry&, const MapTally& tally) {
          2 * tally.confirmed >= tally.telling;
 }
 
+bool fits_anywhere(const Inquiry& inquiry, const ElementMap& map) {
+  const Moved values = mapped(inquiry, map, inquiry.anywhere);
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Point& point = inquiry.anywhere[i];
+    if (!fits(*values[i], point.actual, point.golden, map, inquiry.agreement)) ++wrong;
+  }
+  return 50 * wrong <= values.size() + 50;
+}
+
 Moved mapped(const Inquiry& inquiry, const ElementMap& map, std::span<const Point> points) {
   const bool of_actual = map.side == MovedSide::actual;
   const DType dtype = of_actual ? inquiry.input.actual.dtype() : inquiry.input.golden.dtype();

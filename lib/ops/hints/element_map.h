@@ -56,6 +56,9 @@ Result<MapTally> tally(const Inquiry& inquiry, const ElementMap& map);
 // The whole tensor bears it out.
 bool bears_out(const Inquiry& inquiry, const MapTally& tally);
 
+// Does it fit the elements from anywhere? Much cheaper than a tally, and most maps fail here.
+bool fits_anywhere(const Inquiry& inquiry, const ElementMap& map);
+
 // The map's values at sampled points.
 Moved mapped(const Inquiry& inquiry, const ElementMap& map, std::span<const Point> points);
 

@@ -5,6 +5,7 @@
 
 #include "core/criteria.h"
 #include "core/try.h"
+#include "kernels/widen.h"
 #include "ops/hints/flat_stream.h"
 #include "ops/hints/searches.h"
 #include "ops/parallel.h"
@@ -52,14 +53,15 @@ constexpr auto kPatterns = std::to_array<SearchResult (*)(const HintInput&, cons
 // By the user's tolerance, then by that of the coarser dtype: two computations of the same thing
 // differ by that much, whatever the user asked for.
 std::vector<Agreement> agreements(const HintInput& input) {
-  Agreement strict{.judge = input.judge, .close = {}};
-  strict.judge.equal_nan = true;
-  std::vector<Agreement> all{strict};
   const DType actual = input.actual.dtype();
   const DType golden = input.golden.dtype();
+  Agreement strict{.judge = input.judge, .narrow = fits_double(actual) && fits_double(golden)};
+  strict.judge.equal_nan = true;
+  std::vector<Agreement> all{strict};
   const Judge close = judge_of(effective({.close = true}, nullptr, actual, golden), actual, golden);
   const bool wider = close.rtol > input.judge.rtol || close.atol > input.judge.atol;
-  if ((close.rtol > 0 || close.atol > 0) && wider) all.push_back({strict.judge, close});
+  if ((close.rtol > 0 || close.atol > 0) && wider)
+    all.push_back({strict.judge, close, strict.narrow});
   return all;
 }
 

@@ -62,16 +62,19 @@ SurprisingSet AxisCounts::interval() const {
 SurprisingSet AxisCounts::periodic() const {
   SurprisingSet best;
   const bool whole = by_index_.size() == size_;
+  std::vector<std::uint64_t> hit;
+  for (std::uint64_t i = 0; i < by_index_.size(); ++i)
+    if (by_index_[i] != 0) hit.push_back(i);
   for (std::uint64_t period = 2; period <= std::min(kLongestPeriod, size_ / 2); ++period) {
     if (!whole && by_index_.size() % period != 0) continue;
     // In one period only, it is an interval.
     if (least_ / period == most_ / period) continue;
     std::uint64_t low = period;
     std::uint64_t high = 0;
-    for (std::uint64_t i = 0; i < by_index_.size(); ++i) {
-      if (by_index_[i] == 0) continue;
+    for (const std::uint64_t i : hit) {
       low = std::min(low, i % period);
       high = std::max(high, i % period);
+      if (low == 0 && high == period - 1) break;
     }
     const IndexSet set{period, low, high};
     const double share = static_cast<double>(set.count(size_)) / static_cast<double>(size_);

@@ -55,11 +55,14 @@ std::vector<std::size_t> by_rarity(const Inquiry& inquiry) {
   for (const Point& point : inquiry.mismatches)
     agreeing.push_back(
         static_cast<std::size_t>(std::ranges::count_if(inquiry.anywhere, [&](const Point& other) {
-          return agrees(point.actual, other.golden, inquiry.agreement);
+          return sampled_agree(point.actual, other.golden, inquiry.agreement);
         })));
   std::vector<std::size_t> order(agreeing.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return agreeing[i]; });
+  // From all over the tensor where they are equally rare.
+  std::ranges::sort(order, {}, [&](std::size_t i) {
+    return std::pair(agreeing[i], mixed(inquiry.mismatches[i].number + 1));
+  });
   return order;
 }
 
@@ -84,7 +87,7 @@ std::optional<Inquiry> inquire(const HintInput& input, const Sample& sample,
   inquiry.elements = 1;
   for (const std::uint64_t dim : input.golden.dims()) inquiry.elements *= dim;
   for (const Point& point : sample.mismatches)
-    if (!agrees(point.actual, point.golden, agreement)) inquiry.mismatches.push_back(point);
+    if (!sampled_agree(point.actual, point.golden, agreement)) inquiry.mismatches.push_back(point);
   const std::size_t kept = inquiry.mismatches.size();
   if (kept < kLeastMismatches || 2 * kept < sample.mismatches.size()) return std::nullopt;
   inquiry.rarest = by_rarity(inquiry);

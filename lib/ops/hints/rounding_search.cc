@@ -16,8 +16,9 @@ namespace btf::hints {
 namespace {
 
 constexpr std::uint64_t kLeast = 32;
-constexpr std::uint64_t kLeastPercent = 5;  // of the elements
-constexpr std::size_t kLeastDistinct = 4;   // golden numbers
+// Of the elements that could: another mode changes about half of all numbers.
+constexpr std::uint64_t kLeastPercent = 40;
+constexpr std::size_t kLeastDistinct = 4;  // golden numbers
 
 enum Direction : std::size_t { to_zero, from_zero, up, down, kDirections };
 
@@ -25,7 +26,7 @@ constexpr std::array<std::string_view, kDirections> kWords{"toward zero", "away 
                                                            "down"};
 
 struct StepTally {
-  std::uint64_t elements = 0;
+  std::uint64_t elements = 0;    // where golden is neither 0 nor at a limit
   std::uint64_t mismatched = 0;  // once both are rounded to the coarser dtype
   std::array<std::uint64_t, kDirections> steps{};
 };
@@ -45,7 +46,9 @@ Range range_of(const HintInput& input) {
 template <typename Real>
 void add_pair(Real actual, Real golden, std::uint64_t weight, const Judge& judge,
               const Range& range, StepTally& tally) {
-  tally.elements += weight;
+  const bool at_limit =
+      golden <= static_cast<Real>(range.lowest) || golden >= static_cast<Real>(range.highest);
+  if (golden != 0 && !at_limit) tally.elements += weight;
   if (accepts(actual, golden, judge)) return;
   if (!std::isfinite(actual) || !std::isfinite(golden)) {
     tally.mismatched += weight;
@@ -54,19 +57,18 @@ void add_pair(Real actual, Real golden, std::uint64_t weight, const Judge& judge
   const std::uint64_t steps = steps_between(actual, golden, judge.grid);
   if (steps == 0) return;
   tally.mismatched += weight;
-  if (steps != 1 || golden == 0 || golden <= static_cast<Real>(range.lowest) ||
-      golden >= static_cast<Real>(range.highest))
-    return;
-  tally.steps[std::abs(actual) < std::abs(golden) ? to_zero : from_zero] += weight;
+  if (steps != 1 || at_limit) return;
   tally.steps[actual > golden ? up : down] += weight;
+  if (golden != 0) tally.steps[std::abs(actual) < std::abs(golden) ? to_zero : from_zero] += weight;
 }
 
-// The direction that nearly all mismatches took.
+// The direction that nearly all mismatches took; steps away from 0 alone can be any noise that was
+// rounded.
 std::optional<Direction> direction_of(const StepTally& tally) {
+  const std::uint64_t of_numbers = tally.steps[to_zero] + tally.steps[from_zero];
+  if (tally.mismatched == 0 || 2 * of_numbers < tally.mismatched) return std::nullopt;
   for (const Direction direction : {to_zero, from_zero, up, down})
-    if (tally.mismatched > 0 &&
-        (tally.mismatched - tally.steps[direction]) * 100 <= tally.mismatched)
-      return direction;
+    if ((tally.mismatched - tally.steps[direction]) * 100 <= tally.mismatched) return direction;
   return std::nullopt;
 }
 

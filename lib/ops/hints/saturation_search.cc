@@ -102,6 +102,7 @@ SearchResult try_cut(const Inquiry& inquiry) {
     if (golden < static_cast<Real>(cut.low)) return static_cast<Real>(cut.low);
     return golden > static_cast<Real>(cut.high) ? static_cast<Real>(cut.high) : golden;
   });
+  if (!fits_anywhere(inquiry, map)) return std::nullopt;
   BTF_ASSIGN(const MapTally all, tally(inquiry, map));
   const std::optional<DType> dtype = dtype_of(cut, inquiry.input.actual.dtype());
   if (!bears_out(inquiry, all) || !enough(all, dtype ? kKnownLimit : kAnyLimit))
@@ -123,6 +124,7 @@ SearchResult try_overflow(const Inquiry& inquiry, DType dtype) {
     const bool gone = limits.has_inf ? std::isinf(point.actual) : std::isnan(point.actual);
     if (!beyond || !gone) return std::nullopt;
   }
+  if (!fits_anywhere(inquiry, map)) return std::nullopt;
   BTF_ASSIGN(const MapTally all, tally(inquiry, map));
   if (!bears_out(inquiry, all) || !enough(all, kOverflow)) return std::nullopt;
   return Finding{

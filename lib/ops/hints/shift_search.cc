@@ -78,10 +78,9 @@ Result<std::optional<Shifted>> best_shift(const Inquiry& inquiry, const ShiftSpa
                worth_a_walk(inquiry, MovedSide::golden, *space.golden, places, candidates.tried));
     if (!worth) continue;
     BTF_ASSIGN(std::optional<Shifted> found, try_shift(inquiry, space, shift));
-    const auto rank = [](const Shifted& s) {
-      return std::pair(s.finding.unexplained, s.exceptions);
-    };
-    if (found && (!best || rank(*found) < rank(*best))) best = std::move(found);
+    // To be wrong is worse than to say nothing.
+    const auto cost = [](const Shifted& s) { return s.finding.unexplained + s.exceptions; };
+    if (found && (!best || cost(*found) < cost(*best))) best = std::move(found);
     if (best && best->finding.unexplained == 0) break;
     if (++walks == kMostWalks) break;
   }

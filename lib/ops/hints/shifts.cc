@@ -84,7 +84,7 @@ class Trials {
       if (!agrees(actual_[i], golden_[*source], inquiry_.agreement)) ++failures;
       if (failures * 32 > tried + 32) return false;
     }
-    return 2 * tried >= actual_.size() && failures * 32 <= tried;
+    return 5 * tried >= 2 * actual_.size() && failures * 32 <= tried;
   }
 
  private:
@@ -144,10 +144,11 @@ Status look_around(const Inquiry& inquiry, const ShiftSpace& space, ShiftCandida
     }
   }
   candidates.tried += static_cast<double>(hits.size());
+  const std::size_t most = candidates.shifts.size() + kMostCandidates;
   const auto add = [&](std::int64_t by) {
     const auto lag = static_cast<std::size_t>(by + static_cast<std::int64_t>(kWindow));
     if (tries[lag] >= kAnchors / 2 && hits[lag] + 1 >= tries[lag] &&
-        candidates.shifts.size() < 2 * kMostCandidates)
+        candidates.shifts.size() < most)
       candidates.shifts.push_back(flat_shift(by));
   };
   for (std::int64_t by = 1; by <= static_cast<std::int64_t>(kWindow); ++by) {

@@ -14,17 +14,17 @@ struct Trial {
   MovedSide side{};
 
   bool explained(const Agreement& agreement) const {
-    return side == MovedSide::actual ? agrees(moved, stays, agreement)
-                                     : agrees(stays, moved, agreement);
+    return side == MovedSide::actual ? sampled_agree(moved, stays, agreement)
+                                     : sampled_agree(stays, moved, agreement);
   }
   bool agreed_before(const Agreement& agreement) const {
-    return side == MovedSide::actual ? agrees(before, stays, agreement)
-                                     : agrees(stays, before, agreement);
+    return side == MovedSide::actual ? sampled_agree(before, stays, agreement)
+                                     : sampled_agree(stays, before, agreement);
   }
   // Is there a difference between what the hypothesis says and what is there?
   bool telling(const Agreement& agreement) const {
-    return side == MovedSide::actual ? !agrees(before, moved, agreement)
-                                     : !agrees(moved, before, agreement);
+    return side == MovedSide::actual ? !sampled_agree(before, moved, agreement)
+                                     : !sampled_agree(moved, before, agreement);
   }
 };
 
@@ -67,35 +67,31 @@ bool promising(const Inquiry& inquiry, MovedSide side, std::span<const std::size
     const Trial trial = trial_of(side, inquiry.mismatches[which[i]], *moved[i]);
     if (!trial.explained(inquiry.agreement)) ++failures;
   }
-  return tried * 2 >= which.size() && failures <= (tried >= 8 ? 1U : 0U);
+  return tried * 4 >= which.size() && failures <= (tried >= 8 ? 1U : 0U);
 }
 
-bool convincing(const Inquiry& inquiry, MovedSide side, const Moved& mismatches,
-                const Moved& anywhere, double hypotheses) {
-  const Agreement& agreement = inquiry.agreement;
-  std::size_t tried = 0;
-  std::size_t explained = 0;
-  std::size_t telling = 0;
+namespace {
+
+// How surprising it is that all of these are explained.
+double total_surprise(const Inquiry& inquiry, const std::vector<Trial>& explained,
+                      const Moved& anywhere) {
   double bits = 0;
-  std::optional<Trial> last;
-  for (std::size_t i = 0; i < mismatches.size(); ++i) {
-    if (!mismatches[i]) continue;
-    ++tried;
-    const Trial trial = trial_of(side, inquiry.mismatches[i], *mismatches[i]);
-    if (!trial.explained(agreement)) continue;
-    ++explained;
-    if (trial.telling(agreement)) ++telling;
+  const Trial* last = nullptr;
+  for (const Trial& trial : explained) {
     // The same pair of numbers over and over, as in a constant block, says no more than once.
-    if (last && same_number(last->moved, trial.moved) && same_number(last->stays, trial.stays) &&
-        same_number(last->before, trial.before))
+    if (last != nullptr && same_number(last->moved, trial.moved) &&
+        same_number(last->stays, trial.stays) && same_number(last->before, trial.before))
       continue;
     bits += surprise(inquiry, trial, anywhere);
-    last = trial;
+    last = &trial;
   }
-  if (2 * tried < mismatches.size() || !few(tried - explained, tried)) return false;
-  if (10 * telling < 9 * explained) return false;
-  if (bits < kNeededBits + std::log2(std::max(hypotheses, 1.0))) return false;
+  return bits;
+}
 
+// Elements from anywhere are as they should be, and where the hypothesis makes a difference the
+// sides really differ.
+bool right_elsewhere(const Inquiry& inquiry, MovedSide side, const Moved& anywhere) {
+  const Agreement& agreement = inquiry.agreement;
   std::size_t checked = 0;
   std::size_t wrong = 0;
   std::size_t confirmed = 0;
@@ -104,12 +100,34 @@ bool convincing(const Inquiry& inquiry, MovedSide side, const Moved& mismatches,
     if (!anywhere[i]) continue;
     ++checked;
     const Trial trial = trial_of(side, inquiry.anywhere[i], *anywhere[i]);
-    if (!trial.explained(agreement)) ++wrong;
-    if (!trial.explained(agreement) || !trial.telling(agreement)) continue;
+    const bool explained = trial.explained(agreement);
+    if (!explained) ++wrong;
+    if (!explained || !trial.telling(agreement)) continue;
     // Within the tolerance of both: not a sign of anything.
     ++(trial.agreed_before(agreement) ? undecided : confirmed);
   }
   return few(wrong, checked + 50) && undecided <= confirmed;
+}
+
+}  // namespace
+
+bool convincing(const Inquiry& inquiry, MovedSide side, const Moved& mismatches,
+                const Moved& anywhere, double hypotheses) {
+  std::size_t tried = 0;
+  std::size_t telling = 0;
+  std::vector<Trial> explained;
+  for (std::size_t i = 0; i < mismatches.size(); ++i) {
+    if (!mismatches[i]) continue;
+    ++tried;
+    const Trial trial = trial_of(side, inquiry.mismatches[i], *mismatches[i]);
+    if (!trial.explained(inquiry.agreement)) continue;
+    explained.push_back(trial);
+    if (trial.telling(inquiry.agreement)) ++telling;
+  }
+  return 5 * tried >= 2 * mismatches.size() && few(tried - explained.size(), tried) &&
+         10 * telling >= 9 * explained.size() && right_elsewhere(inquiry, side, anywhere) &&
+         total_surprise(inquiry, explained, anywhere) >=
+             kNeededBits + std::log2(std::max(hypotheses, 1.0));
 }
 
 double log2_choices(double n, double k) {

@@ -32,10 +32,13 @@ long double median(std::vector<long double> values) {
   return *middle;
 }
 
-// Steps of the coarser dtype, relative to a number.
-double relative_step(const HintInput& input) {
+// How far from a law rounding may bring a number, relative to it: two steps of the coarser dtype,
+// or half a step where steps are large.
+double relative_slack(const HintInput& input) {
+  constexpr int kFine = 8;  // significant bits
   const StepGrid& grid = input.judge.grid;
-  return grid.integer ? 0 : std::ldexp(1.0, 1 - grid.precision);
+  if (grid.integer || grid.precision == 1) return 0;
+  return std::ldexp(1.0, grid.precision < kFine ? -grid.precision : 2 - grid.precision);
 }
 
 struct Spread {
@@ -76,7 +79,7 @@ ElementMap map_of(const Law& law, const HintInput& input, const std::vector<Poin
                              [law, limits](auto golden) { return saturated(law(golden), limits); });
   const double deviation = spread(points, [](const Point& p) { return p.golden; }).deviation;
   map.slack = Slack{.integer = !info(input.actual.dtype()).floating(),
-                    .relative = 2 * relative_step(input),
+                    .relative = relative_slack(input),
                     .share_of_error = 0.03,
                     .most = law.cause == Cause::scale ? HUGE_VAL : 0.03 * deviation,
                     .share_of_actual = law.cause == Cause::scale ? 0.03 : 0.0};
@@ -92,6 +95,10 @@ std::size_t fitted(const Inquiry& inquiry, const ElementMap& map,
     if (fits(value, point.actual, point.golden, map, inquiry.agreement)) ++count;
   }
   return count;
+}
+
+double rest_of(const Law& law, const std::vector<Point>& points) {
+  return spread(points, [&](const Point& p) { return p.actual - law(p.golden); }).square;
 }
 
 // What is left must be little beside the error, and beside what golden itself varies: else the law
@@ -117,7 +124,7 @@ SearchResult try_law(const Inquiry& inquiry, const Law& law, const std::vector<P
   }
   if (inside.size() < kLeastFitted || distinct.size() < kLeastDistinct) return std::nullopt;
   if (50 * (points.size() - fitted(inquiry, map, points)) > points.size()) return std::nullopt;
-  if (!leaves_little(law, inside)) return std::nullopt;
+  if (!leaves_little(law, inside) || !fits_anywhere(inquiry, map)) return std::nullopt;
   BTF_ASSIGN(const MapTally all, tally(inquiry, map));
   if (!bears_out(inquiry, all)) return std::nullopt;
   const std::string share = share_text(all.elements - all.exceptions, all.elements);
@@ -189,22 +196,32 @@ long double rounded(long double value, int digits) {
   return exponent < 0 ? std::round(value * unit) / unit : std::round(value / unit) * unit;
 }
 
-// The plain constant near the fitted one, if it fits as well.
-Law plainest(const Inquiry& inquiry, const Law& fitted_law, const std::vector<Point>& points) {
-  const auto count = [&](const Law& law) {
-    return fitted(inquiry, map_of(law, inquiry.input, points), points);
+// The plain constant near the fitted one, if it leaves hardly more: a factor with a name, or else
+// the fewest decimal digits.
+Law plainest(const Law& fitted_law, DType actual, const std::vector<Point>& points) {
+  const auto near = [&](const Law& law) {
+    return std::abs(law.constant / fitted_law.constant - 1) < 0.005L;
   };
-  const std::size_t best = count(fitted_law);
-  std::vector<Law> laws;
+  // What rounding to actual's dtype leaves, at least.
+  const StepGrid grid = step_grid(actual, actual);
+  const double rounding = grid.integer ? 0 : std::ldexp(1.0, -grid.precision);
+  double best = 2 * rest_of(fitted_law, points) +
+                rounding * spread(points, [](const Point& p) { return p.actual; }).square;
+  std::optional<Law> named;
   if (fitted_law.cause == Cause::scale)
     for (const NamedFactor& factor : named_factors())
-      for (const int sign : {1, -1})
-        laws.push_back({Cause::scale, sign * factor.value,
-                        factor.name.empty() ? "" : (sign < 0 ? "-" : "") + factor.name});
-  for (int digits = 1; digits <= 6; ++digits)
-    laws.push_back({fitted_law.cause, rounded(fitted_law.constant, digits), ""});
-  for (const Law& law : laws)
-    if (std::abs(law.constant / fitted_law.constant - 1) < 0.005L && count(law) >= best) return law;
+      for (const int sign : {1, -1}) {
+        const Law law{Cause::scale, sign * factor.value,
+                      factor.name.empty() ? "" : (sign < 0 ? "-" : "") + factor.name};
+        if (!near(law) || rest_of(law, points) > best) continue;
+        best = rest_of(law, points);
+        named = law;
+      }
+  if (named) return *named;
+  for (int digits = 1; digits <= 6; ++digits) {
+    const Law law{fitted_law.cause, rounded(fitted_law.constant, digits), ""};
+    if (near(law) && rest_of(law, points) <= best) return law;
+  }
   return fitted_law;
 }
 
@@ -215,7 +232,8 @@ SearchResult find_law(const Inquiry& inquiry, Cause cause) {
     return std::nullopt;
   const auto constant = cause == Cause::scale ? fit_scale(points) : fit_offset(points);
   if (!constant) return std::nullopt;
-  return try_law(inquiry, plainest(inquiry, {cause, *constant, ""}, points), points);
+  return try_law(inquiry, plainest({cause, *constant, ""}, inquiry.input.actual.dtype(), points),
+                 points);
 }
 
 }  // namespace

@@ -1,0 +1,155 @@
+#include "ops/hints/region_walk.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/try.h"
+#include "ops/pair_rows.h"
+
+namespace btf::hints {
+namespace {
+
+// Calls visit(worker, place, actual, golden) for every pair but those of the background, whose
+// number it returns.
+template <typename Real, typename Visit>
+Result<std::uint64_t> for_each_pair(const PairRows& pairs, unsigned workers, const Axes& axes,
+                                    Visit&& visit) {
+  std::vector<std::vector<std::uint64_t>> places(workers);
+  std::vector<std::uint64_t> background(workers);
+  BTF_TRY(pairs.walk<Real>([&](unsigned worker, std::uint64_t, const PairRun<Real>& run) {
+    if (run.alike && run.count > 1) {
+      background[worker] += run.count;
+      return;
+    }
+    std::vector<std::uint64_t>& at = places[worker];
+    axes.place(run.first, at);
+    for (std::uint64_t i = 0; i < run.count; ++i, axes.advance(at))
+      visit(worker, at, run.actual[i], run.golden[i]);
+  }));
+  std::uint64_t all = 0;
+  for (const std::uint64_t one : background) all += one;
+  return all;
+}
+
+template <typename Real>
+Result<AllCounts> count_all(const HintInput& input, const Axes& axes) {
+  const PairRows pairs(input.actual, input.golden, input.execution);
+  BTF_ASSIGN(const unsigned workers, pairs.workers());
+  std::vector<AllCounts> counts(workers, counts_for(axes));
+  auto walked = for_each_pair<Real>(
+      pairs, workers, axes,
+      [&](unsigned worker, std::vector<std::uint64_t>& at, Real actual, Real golden) {
+        if (accepts(actual, golden, input.judge)) return;
+        axes.stored(at);
+        add_place(at, counts[worker]);
+      });
+  if (!walked) return std::unexpected(std::move(walked).error());
+  for (unsigned worker = 1; worker < workers; ++worker)
+    for (std::size_t axis = 0; axis < counts[0].size(); ++axis)
+      counts[0][axis].add(counts[worker][axis]);
+  return std::move(counts[0]);
+}
+
+template <typename Real>
+void add_pair(Real actual, Real golden, bool inside, Real usual, const Judge& judge,
+              RegionTally& tally) {
+  const Real size = std::isnan(golden) ? static_cast<Real>(HUGE_VAL) : std::abs(golden);
+  ++tally.elements;
+  if (inside) ++tally.inside;
+  if (golden != 0) ++(inside ? tally.golden_inside : tally.golden_outside);
+  if (size >= usual) ++tally.large;
+  if (size >= usual && inside) ++tally.large_inside;
+  if (size <= usual) ++tally.small;
+  if (size <= usual && inside) ++tally.small_inside;
+  if (accepts(actual, golden, judge)) return;
+  ++tally.mismatched;
+  if (!inside) ++tally.outside;
+  if (actual == 0) ++tally.actual_zero;
+  if (std::isnan(actual)) ++tally.actual_nan;
+}
+
+// How many elements the region has.
+std::uint64_t size_of(const Axes& axes, const std::vector<Part>& parts) {
+  std::vector<std::uint64_t> counts(
+      axes.sizes().begin(), axes.sizes().begin() + static_cast<std::ptrdiff_t>(axes.rank()));
+  std::uint64_t size = 1;
+  for (const Part& part : parts) {
+    const std::uint64_t count = part.set.count(axes.sizes()[part.axis]);
+    if (!axes.is_dim(part.axis)) return count;
+    counts[part.axis] = count;
+  }
+  for (const std::uint64_t count : counts) size *= count;
+  return size;
+}
+
+// How many zeros that stand nowhere are inside follows from the others.
+void add_background(std::uint64_t background, std::uint64_t size, long double usual,
+                    RegionTally& tally) {
+  const std::uint64_t inside = size - tally.inside;
+  tally.elements += background;
+  tally.background = background;
+  tally.inside = size;
+  if (usual <= 0) {
+    tally.large += background;
+    tally.large_inside += inside;
+  }
+  tally.small += background;
+  tally.small_inside += inside;
+}
+
+template <typename Real>
+Result<RegionTally> look_at_all(const HintInput& input, const Axes& axes,
+                                const std::vector<Part>& parts, long double usual) {
+  const PairRows pairs(input.actual, input.golden, input.execution);
+  BTF_ASSIGN(const unsigned workers, pairs.workers());
+  const bool stored = std::ranges::any_of(
+      parts, [&](const Part& part) { return part.axis + 1 == axes.sizes().size(); });
+  std::vector<RegionTally> tallies(workers);
+  BTF_ASSIGN(const std::uint64_t background,
+             for_each_pair<Real>(
+                 pairs, workers, axes,
+                 [&](unsigned worker, std::vector<std::uint64_t>& at, Real actual, Real golden) {
+                   if (stored) axes.stored(at);
+                   bool inside = true;
+                   for (const Part& part : parts) inside = inside && part.set.holds(at[part.axis]);
+                   add_pair(actual, golden, inside, static_cast<Real>(usual), input.judge,
+                            tallies[worker]);
+                 }));
+  RegionTally all;
+  for (const RegionTally& one : tallies) all.add(one);
+  if (background > 0) add_background(background, size_of(axes, parts), usual, all);
+  return all;
+}
+
+}  // namespace
+
+void RegionTally::add(const RegionTally& other) {
+  elements += other.elements;
+  background += other.background;
+  inside += other.inside;
+  mismatched += other.mismatched;
+  outside += other.outside;
+  golden_inside += other.golden_inside;
+  golden_outside += other.golden_outside;
+  actual_zero += other.actual_zero;
+  actual_nan += other.actual_nan;
+  large += other.large;
+  large_inside += other.large_inside;
+  small += other.small;
+  small_inside += other.small_inside;
+}
+
+Result<AllCounts> count_mismatches(const HintInput& input, const Axes& axes) {
+  return PairRows(input.actual, input.golden, input.execution).use_double()
+             ? count_all<double>(input, axes)
+             : count_all<long double>(input, axes);
+}
+
+Result<RegionTally> look_inside(const HintInput& input, const Axes& axes,
+                                const std::vector<Part>& parts, long double usual) {
+  return PairRows(input.actual, input.golden, input.execution).use_double()
+             ? look_at_all<double>(input, axes, parts, usual)
+             : look_at_all<long double>(input, axes, parts, usual);
+}
+
+}  // namespace btf::hints

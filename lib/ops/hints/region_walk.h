@@ -1,0 +1,36 @@
+// Walks over all pairs: where mismatches are, and what a region holds.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ops/hints/region_axes.h"
+
+namespace btf::hints {
+
+struct RegionTally {
+  std::uint64_t elements = 0;
+  std::uint64_t background = 0;  // of these, what two COO tensors do not store: all alike
+  std::uint64_t inside = 0;
+  std::uint64_t mismatched = 0;
+  std::uint64_t outside = 0;         // mismatches outside
+  std::uint64_t golden_inside = 0;   // not 0
+  std::uint64_t golden_outside = 0;  // likewise
+  std::uint64_t actual_zero = 0;     // of the mismatches
+  std::uint64_t actual_nan = 0;
+  // Elements whose golden is no smaller, and no larger, than `usual`: all, and those inside.
+  std::uint64_t large = 0;
+  std::uint64_t large_inside = 0;
+  std::uint64_t small = 0;
+  std::uint64_t small_inside = 0;
+
+  void add(const RegionTally& other);
+};
+
+// By the user's tolerance. Two COO tensors must agree in what neither stores.
+Result<AllCounts> count_mismatches(const HintInput& input, const Axes& axes);
+
+Result<RegionTally> look_inside(const HintInput& input, const Axes& axes,
+                                const std::vector<Part>& parts, long double usual);
+
+}  // namespace btf::hints
