@@ -49,8 +49,9 @@ void compare_types(TensorDiff& diff) {
   if (actual.dtype != golden.dtype)
     diff.reason = "dtype " + std::string(info(actual.dtype).name) + " against " +
                   std::string(info(golden.dtype).name);
-  else if (actual.layout != golden.layout)
-    diff.reason = "layout " + layout_name(actual.layout) + " against " + layout_name(golden.layout);
+  if (actual.layout != golden.layout)
+    diff.reason += (diff.reason.empty() ? "layout " : ", layout ") + layout_name(actual.layout) +
+                   " against " + layout_name(golden.layout);
 }
 
 class FileDiff {

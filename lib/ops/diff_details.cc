@@ -57,7 +57,7 @@ class Details {
       BTF_ASSIGN(diff_.top_k, compare_top_k(actual_, golden_, *gates().top_k, options_.execution));
     }
     if (options_.heatmap && score_.mismatched > 0) BTF_TRY(draw_heatmap());
-    btf::judge(diff_, gates());
+    btf::judge(diff_, gates(), score_.compared - score_.special);
     if (options_.hints && mismatches && diff_.result == DiffResult::different) {
       BTF_ASSIGN(diff_.hints, find_hints({.actual = actual_,
                                           .golden = golden_,
@@ -99,14 +99,17 @@ class Details {
   }
 
   // The most balanced pair: the larger of its two shares in what would be needed alone is least.
+  // Not one that needs as much atol as atol alone, as where golden is 0.
   void require(std::vector<RequiredPair> pairs) {
     const auto weight = [&](const RequiredPair& pair) {
       return std::max(pair.rtol / diff_.required_rtol.value_or(1),
                       pair.atol / *diff_.required_atol);
     };
     diff_.required_pairs = std::move(pairs);
-    const auto best = std::ranges::min_element(diff_.required_pairs, {}, weight);
-    if (best != diff_.required_pairs.end()) diff_.required_pair = *best;
+    for (const RequiredPair& pair : diff_.required_pairs)
+      if (pair.atol < *diff_.required_atol &&
+          (!diff_.required_pair || weight(pair) < weight(*diff_.required_pair)))
+        diff_.required_pair = pair;
   }
 
   Status describe_all(const MismatchCollector& found) {

@@ -11,15 +11,19 @@
 namespace btf {
 namespace {
 
-// Refused for NaN or Inf. A NaN that meets an Inf counts twice.
-std::uint64_t special_mismatches(const TensorDiff& diff) {
-  return diff.nan.actual + diff.nan.golden + (diff.tolerance.equal_nan ? 0 : diff.nan.both) +
-         diff.inf.opposite + diff.inf.actual + diff.inf.golden;
+// Pairs of finite numbers. The counts of NaN and Inf do not tell where a NaN may have met an Inf,
+// as each side counts it.
+std::optional<std::uint64_t> finite_pairs(const TensorDiff& diff) {
+  if (diff.figures) return diff.figures->pairs;
+  const std::uint64_t nan = diff.nan.actual + diff.nan.golden;
+  const std::uint64_t inf = diff.inf.actual + diff.inf.golden;
+  if (nan > 0 && inf > 0) return std::nullopt;
+  return diff.compared - nan - inf - diff.nan.both - diff.inf.both - diff.inf.opposite;
 }
 
-// No NaN has met an Inf, so that special_mismatches() counts pairs.
-bool special_pairs_apart(const TensorDiff& diff) {
-  return diff.nan.actual + diff.nan.golden == 0 || diff.inf.actual + diff.inf.golden == 0;
+// Pairs that are refused for NaN or Inf.
+std::uint64_t special_mismatches(const TensorDiff& diff, std::uint64_t finite) {
+  return diff.compared - finite - diff.inf.both - (diff.tolerance.equal_nan ? diff.nan.both : 0);
 }
 
 std::string tolerance_text(const Tolerance& tolerance) {
@@ -35,7 +39,8 @@ std::string tolerance_text(const Tolerance& tolerance) {
 
 class Judgement {
  public:
-  Judgement(TensorDiff& diff, const Gates& gates) : diff_(diff), gates_(gates) {}
+  Judgement(TensorDiff& diff, const Gates& gates, std::uint64_t finite)
+      : diff_(diff), gates_(gates), finite_(finite) {}
 
   void run() {
     diff_.criteria.clear();
@@ -82,7 +87,7 @@ class Judgement {
       add("elements", count, {}, diff_.mismatched_known ? std::optional(mismatched) : std::nullopt,
           diff_.mismatched == 0);
     } else {
-      const std::uint64_t special = special_mismatches(diff_);
+      const std::uint64_t special = special_mismatches(diff_, finite_);
       add("nonfinite",
           special == 0 ? "NaN and Inf agree"
                        : "NaN or Inf that the other side has not: " + std::to_string(special),
@@ -90,8 +95,15 @@ class Judgement {
     }
   }
 
+  // A figure of nothing is no reason to accept what does not match.
+  bool no_pair(const char* name, const std::optional<double>& limit, const std::string& what) {
+    if (finite_ > 0 || diff_.mismatched == 0) return false;
+    add(name, what + ": there is no pair of finite numbers", limit, {}, false);
+    return true;
+  }
+
   void at_least(const char* name, const std::optional<double>& limit, double value) {
-    if (!limit) return;
+    if (!limit || no_pair(name, limit, name)) return;
     const bool passed = value >= *limit;
     add(name,
         std::string(name) + " " + number_text(value) + (passed ? ", at least " : " is below ") +
@@ -101,7 +113,7 @@ class Judgement {
 
   void at_most(const char* name, const std::optional<double>& limit, double value,
                const std::string& what = {}) {
-    if (!limit) return;
+    if (!limit || no_pair(name, limit, what.empty() ? name : what)) return;
     const bool passed = value <= *limit;
     add(name,
         (what.empty() ? name : what) + " " + number_text(value) +
@@ -122,6 +134,7 @@ class Judgement {
 
   TensorDiff& diff_;
   const Gates& gates_;
+  std::uint64_t finite_;
 };
 
 // What a report tells about another tolerance.
@@ -156,29 +169,30 @@ Verdict error_verdict(const TensorDiff& diff, const ErrorTolerance& wanted) {
 }
 
 // The same by comparison with the tolerance that the report was made with.
-Verdict compared_verdict(const TensorDiff& diff, const Tolerance& wanted) {
+Verdict compared_verdict(const TensorDiff& diff, const Tolerance& wanted, std::uint64_t finite) {
   if (!by_error(wanted) || !by_error(diff.tolerance)) return Verdict::unknown;
   const ErrorTolerance now(wanted);
   const ErrorTolerance then(diff.tolerance);
   const bool no_ulp = !wanted.ulp && !diff.tolerance.ulp;
   if (diff.mismatched == 0 && !wanted.ulp && now.rtol >= then.rtol && now.atol >= then.atol)
     return Verdict::accepted;
-  const bool finite = diff.mismatched > 0 && special_mismatches(diff) == 0;
-  if (finite && no_ulp && now.rtol <= then.rtol && now.atol <= then.atol) return Verdict::refused;
+  const bool numbers = diff.mismatched > 0 && special_mismatches(diff, finite) == 0;
+  if (numbers && no_ulp && now.rtol <= then.rtol && now.atol <= then.atol) return Verdict::refused;
   return Verdict::unknown;
 }
 
-Verdict verdict_of(const TensorDiff& diff, const Tolerance& wanted) {
+Verdict verdict_of(const TensorDiff& diff, const Tolerance& wanted, std::uint64_t finite) {
   if (diff.max_abs == 0) return Verdict::accepted;
   if (wanted.ulp && diff.max_ulp > *wanted.ulp) return Verdict::refused;
   if (!by_error(wanted)) return Verdict::accepted;
   const Verdict verdict = error_verdict(diff, ErrorTolerance(wanted));
-  return verdict == Verdict::unknown ? compared_verdict(diff, wanted) : verdict;
+  return verdict == Verdict::unknown ? compared_verdict(diff, wanted, finite) : verdict;
 }
 
-bool same_tolerance(const Tolerance& a, const Tolerance& b) {
+// Do both judge numbers alike?
+bool same_limits(const Tolerance& a, const Tolerance& b) {
   return by_error(a) == by_error(b) && a.rtol.value_or(0) == b.rtol.value_or(0) &&
-         a.atol.value_or(0) == b.atol.value_or(0) && a.ulp == b.ulp && a.equal_nan == b.equal_nan;
+         a.atol.value_or(0) == b.atol.value_or(0) && a.ulp == b.ulp;
 }
 
 std::unexpected<Error> unknown(const std::string& what) {
@@ -186,21 +200,29 @@ std::unexpected<Error> unknown(const std::string& what) {
 }
 
 // Brings `mismatched` to the wanted tolerance.
-Status recount(TensorDiff& diff, const Tolerance& wanted, const Gates& gates) {
+Status recount(TensorDiff& diff, const Tolerance& wanted, const Gates& gates,
+               std::uint64_t finite) {
   const auto uncounted = [&] {
     return unknown("how many elements " + tolerance_text(wanted) +
                    " refuses, which --max-mismatch asks for");
   };
-  const bool same = same_tolerance(diff.tolerance, wanted);
-  const Verdict verdict = same ? Verdict::unknown : verdict_of(diff, wanted);
+  const bool same = same_limits(diff.tolerance, wanted);
+  const bool other_nan = diff.nan.both > 0 && diff.tolerance.equal_nan != wanted.equal_nan;
+  const Verdict verdict = verdict_of(diff, wanted, finite);
   diff.tolerance = wanted;
-  if (same) {
+  if (same && !other_nan) {
     if (gates.max_mismatch && !diff.mismatched_known) return uncounted();
     return {};
   }
-  const std::uint64_t special = special_mismatches(diff);
-  const bool apart = special_pairs_apart(diff);
-  if (verdict == Verdict::accepted && (special == 0 || apart)) {
+  if (same && diff.mismatched_known) {
+    if (wanted.equal_nan)
+      diff.mismatched -= diff.nan.both;
+    else
+      diff.mismatched += diff.nan.both;
+    return {};
+  }
+  const std::uint64_t special = special_mismatches(diff, finite);
+  if (verdict == Verdict::accepted) {
     diff.mismatched = special;
     diff.mismatched_known = true;
     return {};
@@ -230,16 +252,26 @@ Status check_figures(const TensorDiff& diff, const Gates& gates) {
 
 }  // namespace
 
-void judge(TensorDiff& diff, const Gates& gates) { Judgement(diff, gates).run(); }
+void judge(TensorDiff& diff, const Gates& gates, std::uint64_t finite) {
+  Judgement(diff, gates, finite).run();
+}
 
 Status rejudge(TensorDiff& diff, const Tolerance& tolerance, const Gates& gates) {
   if (diff.result == DiffResult::missing || diff.result == DiffResult::shape) return {};
   if (!diff.actual || !diff.golden)
     return fail(ErrorCode::invalid_argument, "a tensor is missing on one side");
   BTF_TRY(check_figures(diff, gates));
-  BTF_TRY(
-      recount(diff, effective(tolerance, nullptr, diff.actual->dtype, diff.golden->dtype), gates));
-  judge(diff, gates);
+  const std::optional<std::uint64_t> finite = finite_pairs(diff);
+  if (!finite) return unknown("how many pairs of finite numbers there are");
+  BTF_TRY(recount(diff, effective(tolerance, nullptr, diff.actual->dtype, diff.golden->dtype),
+                  gates, *finite));
+  if (!diff.tolerance.equal_nan && diff.nan.both > 0) {
+    diff.required_atol.reset();
+    diff.required_rtol.reset();
+    diff.required_pair.reset();
+    diff.required_pairs.clear();
+  }
+  judge(diff, gates, *finite);
   return {};
 }
 

@@ -452,6 +452,19 @@ TEST_CASE("criteria: a pair of tolerances that is said to be enough is enough") 
   CHECK(pairs > 1000);
 }
 
+TEST_CASE("criteria: a pair of tolerances that saves no atol is no advice") {
+  const Tensor zero{DType::float32, {2}, {0, 0x3f800000}};
+  const Tensor off{DType::float32, {2}, {0x3f800001, 0x3f800000}};
+  const TensorDiff diff = diff_of(off, zero, {});
+  CHECK_FALSE(diff.required_pair);
+  CHECK_FALSE(diff.required_pairs.empty());
+  // Elsewhere it takes less of both.
+  const Tensor ramp{DType::float32, {2}, {0x3a000000, 0x41201000}};
+  const TensorDiff balanced = diff_of(ramp, {DType::float32, {2}, {0, 0x41200000}}, {});
+  REQUIRE(balanced.required_pair);
+  CHECK(balanced.required_pair->atol < *balanced.required_atol);
+}
+
 TEST_CASE("criteria: errors are counted by decade") {
   const auto code = [](double x) { return std::bit_cast<std::uint64_t>(x); };
   std::vector<double> errors{0, 0, 1, 9.999, 10, 0.1, 0.0999999, 1e-300, 5e-324, 1e-323, 1e308};
@@ -468,6 +481,76 @@ TEST_CASE("criteria: errors are counted by decade") {
                                                         {-2, 1, 0},   {-1, 1, 0},   {0, 2, 2},
                                                         {1, 1, 1},    {308, 1, 1}};
   CHECK(found == expected);
+}
+
+TEST_CASE("criteria: what --no-equal-nan changes in a report is counted") {
+  const Tensor golden{DType::float32, {4}, {0x3f800000, 0x7fc00000, 0x40400000, 0x40800000}};
+  Tensor actual = golden;
+  actual.codes[0] += 1;
+  const Tolerance strict{.equal_nan = false};
+  TensorDiff finite = diff_of({DType::float32, {2}, {0x3f800000, 0x40400000}},
+                              {DType::float32, {2}, {0x3f800001, 0x40400000}}, {});
+  REQUIRE(btf::rejudge(finite, strict, {}));
+  CHECK(finite.mismatched_known);
+  CHECK(finite.mismatched == 1);
+  CHECK(finite.required_atol);
+  TensorDiff diff = diff_of(actual, golden, {});
+  CHECK(diff.mismatched == 1);
+  REQUIRE(btf::rejudge(diff, strict, Gates{.max_mismatch = btf::MismatchLimit{2, false}}));
+  CHECK(diff.mismatched_known);
+  CHECK(diff.mismatched == 2);
+  CHECK(diff.result == DiffResult::same);
+  CHECK_FALSE(diff.required_atol);
+  CHECK(diff.required_pairs.empty());
+  REQUIRE(btf::rejudge(diff, {}, {}));
+  CHECK(diff.mismatched_known);
+  CHECK(diff.mismatched == 1);
+}
+
+TEST_CASE("criteria: a NaN that meets an Inf is one pair") {
+  const Tensor actual{DType::float32, {4}, {0x7fc00000, 0x7f800000, 0x3f800000, 0x7f800000}};
+  const Tensor golden{DType::float32, {4}, {0x7f800000, 0x7fc00000, 0x3f800000, 0x7f800000}};
+  for (const bool details : {false, true}) {
+    DiffOptions options = with(Gates{.max_abs = 1});
+    options.details = details;
+    const TensorDiff diff = diff_of(actual, golden, options);
+    REQUIRE(diff.criteria.size() == 2);
+    CHECK(diff.criteria[0].name == "nonfinite");
+    CHECK(diff.criteria[0].value == 2);
+    CHECK(diff.criteria[0].text == "NaN or Inf that the other side has not: 2");
+  }
+  TensorDiff report = diff_of(actual, golden, {});
+  REQUIRE(btf::rejudge(report, Tolerance{.atol = 1}, {}));
+  CHECK(report.mismatched_known);
+  CHECK(report.mismatched == 2);
+  report.figures.reset();
+  CHECK(btf::rejudge(report, {}, {}).error().code == btf::ErrorCode::refused);
+}
+
+TEST_CASE("criteria: no figure holds of no pair of numbers") {
+  const Tensor ones{DType::float32, {2}, {0x3f800000, 0x3f800000}};
+  const Tensor nans{DType::float32, {2}, {0x7fc00000, 0x7fc00000}};
+  const Tensor one_nan{DType::float32, {2}, {0x7fc00000, 0x3f800000}};
+  const Gates all[] = {{.cosine = -1.0}, {.psnr = -1e300},   {.snr = -1e300},
+                       {.rmse = 1e300},  {.max_abs = 1e300}, {.quantiles = {{0.5, 1e300}}}};
+  for (Gates gates : all) {
+    gates.max_mismatch = btf::MismatchLimit{100, true};
+    for (const auto& [actual, golden] : {std::pair(ones, nans), std::pair(nans, ones)}) {
+      const TensorDiff diff = diff_of(actual, golden, with(gates));
+      CHECK(diff.result == DiffResult::different);
+      REQUIRE(diff.criteria.size() == 2);
+      CHECK(diff.criteria[0].passed);
+      CHECK_FALSE(diff.criteria[1].passed);
+      CHECK_FALSE(diff.criteria[1].value);
+      CHECK(diff.criteria[1].text.ends_with(": there is no pair of finite numbers"));
+      TensorDiff report = diff_of(actual, golden, {});
+      REQUIRE(btf::rejudge(report, {}, Gates{.rmse = 1e300}));
+      CHECK(failed(report, "rmse"));
+    }
+    CHECK(passes(nans, nans, with(gates)));
+    CHECK_FALSE(passes(nans, nans, with(gates, Tolerance{.equal_nan = false})));
+    CHECK(passes(one_nan, ones, with(gates)));
+  }
 }
 
 TEST_CASE("criteria: a report judged again says what a new comparison says") {

@@ -122,7 +122,7 @@ Values make_data(int kind, const Words& dims, double scale, Random& random) {
   return values;
 }
 
-constexpr int kNoiseKinds = 18;
+constexpr int kNoiseKinds = 19;
 
 // Returns the tensor with noise.
 Tensor disturbed(int kind, const Tensor& golden, double scale, Random& random) {
@@ -191,6 +191,9 @@ Tensor disturbed(int kind, const Tensor& golden, double scale, Random& random) {
         break;
       case 17:  // outliers on top of noise
         put(v * (1 + 1e-4 * gaussian(random)) + (hit ? scale * gaussian(random) : 0));
+        break;
+      case 18:  // quantised
+        put(std::nearbyint(v / (size * scale / 300)) * size * scale / 300);
         break;
     }
     if (golden.dtype == DType::boolean) code = code != 0 ? 1 : 0;

@@ -235,6 +235,25 @@ TEST_CASE("numbers that became Inf are found") {
              StartsWith("saturation: 3 mismatches have actual Inf"));
 }
 
+TEST_CASE("numbers that went through a narrower dtype are found") {
+  for (const DType through : {DType::bfloat16, DType::float16, DType::float8_e4m3fn,
+                              DType::float8_e5m2, DType::float4_e2m1fn}) {
+    const Tensor golden = random_tensor(DType::float32, {1, 8, 10, 10}, 69);
+    const Tensor actual =
+        mapped(golden, [&](double v) { return value_of(through, code_of(through, v)); });
+    CHECK(hint_of(actual, golden) == "rounding: actual is golden rounded to " +
+                                         std::string(btf::info(through).name) + all_of(800));
+  }
+  // Counting up, where the numbers that a dtype does not hold are places, too.
+  Values counting(4096);
+  for (std::size_t i = 0; i < counting.size(); ++i) counting[i] = static_cast<double>(i);
+  const Tensor golden = tensor(DType::float32, {64, 64}, counting);
+  CHECK(hint_of(
+            mapped(golden,
+                   [](double v) { return value_of(DType::bfloat16, code_of(DType::bfloat16, v)); }),
+            golden) == "rounding: actual is golden rounded to bfloat16" + all_of(4096));
+}
+
 TEST_CASE("another rounding mode is found") {
   Random random(70);
   const Tensor golden = tensor(DType::float32, {4000}, gaussians(4000, 1, random));

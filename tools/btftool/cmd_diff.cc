@@ -10,6 +10,7 @@
 #include "diff_selection.h"
 #include "exit_code.h"
 #include "file_pairs.h"
+#include "heatmap_scale.h"
 #include "interrupt.h"
 #include "progress.h"
 
@@ -48,6 +49,10 @@ class Comparison {
   }
 
   btf::Result<int> directories() {
+    if (const btf::Status status = check_tolerances(); !status) {
+      reports_.refuse({command_.actual, command_.actual, command_.golden}, status.error());
+      return std::unexpected(status.error());
+    }
     std::uint64_t bytes = 0;
     for (const Candidate& candidate : pairs_.pairs) bytes += candidate.files.bytes;
     start_progress(bytes);
@@ -67,10 +72,25 @@ class Comparison {
     }
     if (errors_.held_back() > 0)
       context_.log.error("and " + std::to_string(errors_.held_back()) + " more");
-    const int exit_code = reports_.finish();
-    if (const btf::Status status = selection_.check_used(); !status)
-      return std::unexpected(status.error());
-    return exit_code;
+    return reports_.finish();
+  }
+
+  // Is there a tensor for every tolerance of a single one? Asked before the reports begin.
+  btf::Status check_tolerances() {
+    if (command_.tensor_tolerances.empty()) return {};
+    for (const Candidate& candidate : pairs_.pairs) {
+      const FilePair& files = candidate.files;
+      if (!candidate.error && (files.actual.empty() || files.golden.empty())) continue;
+      // What cannot be opened is trouble by itself, and might have the tensor.
+      if (candidate.error) return {};
+      const auto actual = btf::TensorFile::open(files.actual);
+      const auto golden = btf::TensorFile::open(files.golden);
+      if (!actual || !golden) return {};
+      btf::DiffOptions unused;
+      if (!selection_.apply(*actual, *golden, unused)) return {};
+      if (selection_.check_used()) return {};
+    }
+    return selection_.check_used();
   }
 
   static PairOutcome outcome_of(const btf::Result<bool>& same) {
@@ -86,6 +106,7 @@ class Comparison {
     btf::DiffOptions options = options_;
     btf::Status status = selection_.apply(*actual, *golden, options);
     if (status && !pairs_.directories) status = selection_.check_used();
+    if (status && !pairs_.directories) status = check_axes(*actual, *golden, options);
     if (!status) return std::unexpected(status.error());
     if (!progress_) start_progress(std::max(actual->size(), golden->size()));
     progress_->attach(options.execution);
@@ -93,6 +114,28 @@ class Comparison {
                           [&](const btf::TensorDiff& diff) { reports_.take(diff); });
     progress_->clear();
     return same;
+  }
+
+  // Of several tensors those without the axes get others; the only one is to have them.
+  btf::Status check_axes(const btf::TensorFile& actual, const btf::TensorFile& golden,
+                         const btf::DiffOptions& options) const {
+    if (!command_.diff.heatmap) return {};
+    const auto only = [](const btf::TensorFile& file, const auto& selected) {
+      const std::uint64_t count = selected ? selected->size() : file.tensor_count();
+      return count == 1 ? std::optional(selected ? selected->front() : 0) : std::nullopt;
+    };
+    const auto left = only(actual, options.actual_tensors);
+    const auto right = only(golden, options.golden_tensors);
+    if (!left || !right) return {};
+    const auto a = actual.tensor(*left);
+    const auto g = golden.tensor(*right);
+    // What else is wrong is found by the comparison.
+    if (!a || !g || a->dims != g->dims) return {};
+    const std::string trouble = axes_trouble(command_.diff.heatmap->axes, g->dims.size());
+    if (trouble.empty()) return {};
+    return std::unexpected(btf::Error{btf::ErrorCode::invalid_argument, "--heatmap: " + trouble}
+                               .within("tensor " + std::to_string(*left))
+                               .in_file(actual.path()));
   }
 
   void start_progress(std::uint64_t bytes) { progress_.emplace(context_.global, bytes); }

@@ -34,14 +34,14 @@ std::string figures_cells(const TensorDiff& diff) {
   const bool share = diff.compared > 0 && diff.mismatched_known;
   std::string cells =
       number_cell(diff.mismatched_known ? html_count(diff.mismatched) : std::string("some"));
-  cells += number_cell(share ? percent(diff.mismatched, diff.compared) : "–");
+  cells += number_cell(share ? html_text(percent(diff.mismatched, diff.compared)) : "–");
   cells += number_cell(html_number(diff.max_abs));
   cells += number_cell(html_number(diff.max_rel));
   cells += number_cell(html_count(diff.max_ulp));
   cells += number_cell(diff.figures ? html_number(diff.figures->cosine) : "–");
   cells += "<td>";
   if (!diff.hints.empty())
-    cells += html_text(btf::cause_name(diff.hints.front().cause));
+    cells += html_text(cause_text(diff.hints.front()));
   else
     cells += html_text(diff.reason);
   return cells;
@@ -94,6 +94,9 @@ class HtmlReport final : public DiffReport {
  private:
   void pair_row(std::string_view result, const std::string& note);
   std::string path_cell() const;
+  std::vector<std::int32_t> axes() const {
+    return command_.diff.heatmap ? command_.diff.heatmap->axes : std::vector<std::int32_t>();
+  }
   std::string head(const Totals& totals) const;
   std::string overview(const Totals& totals) const;
   std::string table(const Rows& rows) const;
@@ -125,7 +128,7 @@ void HtmlReport::take(const TensorDiff& diff) {
     if (sections_ < kMostSections && details_.size() < kMostDetail) {
       const std::string anchor = fmt::format("d{}", ++sections_);
       const std::string file = directories_ ? path_html(pair_.name) + " · " : "";
-      details_ += html_section(diff, file + "Tensor " + name, anchor);
+      details_ += html_section(diff, file + "Tensor " + name, anchor, axes());
       name = fmt::format("<a href=\"#{}\">{}</a>", anchor, name);
     }
   }
@@ -150,9 +153,7 @@ std::string HtmlReport::path_cell() const {
 }
 
 std::string HtmlReport::head(const Totals& totals) const {
-  const std::string result = totals.troubled_files > 0 ? "trouble"
-                             : totals.same()           ? "same"
-                                                       : "different";
+  const std::string result = result_name(result_of(totals));
   return fmt::format(
       "<!doctype html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
       "<meta name=viewport content=\"width=device-width, initial-scale=1\">\n"
@@ -172,7 +173,7 @@ std::string HtmlReport::overview(const Totals& totals) const {
   };
   fact("actual", path_html(command_.actual));
   fact("golden", path_html(command_.golden));
-  fact("accepted", html_text(criteria_text(command_)));
+  fact("accepted", html_text(common_criteria_text(command_, totals.close)));
   if (directories_)
     fact("files", fmt::format("{}, {} different", html_count(totals.files),
                               html_count(totals.different_files)));
@@ -182,7 +183,8 @@ std::string HtmlReport::overview(const Totals& totals) const {
   else if (!counted_)
     elements += "some mismatched";
   else
-    elements += html_count(mismatched_) + " mismatched (" + percent(mismatched_, compared_) + ")";
+    elements += html_count(mismatched_) + " mismatched (" +
+                html_text(percent(mismatched_, compared_)) + ")";
   fact("elements", elements);
   return html + "</dl>\n</header>\n";
 }

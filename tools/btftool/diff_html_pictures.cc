@@ -98,9 +98,9 @@ class HeatPicture {
     size_.height = size_.top + rows * size_.cell_height + 4;
   }
 
-  std::string html() const {
-    return fmt::format("<figure class=heat>\n<figcaption>{}</figcaption>\n", caption()) + svg() +
-           legend() + "</figure>\n";
+  std::string html(const std::string& picked) const {
+    return fmt::format("<figure class=heat>\n<figcaption>{}</figcaption>\n", caption(picked)) +
+           svg() + legend() + "</figure>\n";
   }
 
  private:
@@ -117,12 +117,13 @@ class HeatPicture {
     return every;
   }
 
-  std::string caption() const {
+  std::string caption(const std::string& picked) const {
     std::string text = "Share of mismatches";
     if (map_.down) text += " by " + axis_title(map_.down->dim, dims_.size()) + " (down)";
     if (map_.across)
       text += (map_.down ? " and " : " by ") + axis_title(map_.across->dim, dims_.size()) +
               (map_.down ? " (across)" : "");
+    if (!picked.empty()) text += "<br><small>" + picked_text(picked) + "</small>";
     return text + "<br><small>" + html_text(coverage_text(map_, dims_)) + "</small>";
   }
 
@@ -220,8 +221,9 @@ std::string html_histogram(const TensorDiff& diff) {
          "</figure>\n";
 }
 
-std::string html_heatmap(const btf::Heatmap& map, const btf::Dims& dims) {
-  return HeatPicture(map, dims).html();
+std::string html_heatmap(const btf::Heatmap& map, const btf::Dims& dims,
+                         const std::string& picked) {
+  return HeatPicture(map, dims).html(picked);
 }
 
 }  // namespace btftool

@@ -6,6 +6,7 @@
 #include "btf/value.h"
 #include "diff_html_parts.h"
 #include "diff_text.h"
+#include "heatmap_scale.h"
 #include "html_text.h"
 #include "text.h"
 
@@ -38,7 +39,9 @@ std::string criteria_list(const TensorDiff& diff) {
   std::string html = "<ul class=criteria>\n";
   for (const btf::CriterionResult& criterion : diff.criteria) {
     std::string_view text = criterion.text;
-    if (text.starts_with(criterion.name + " ")) text.remove_prefix(criterion.name.size() + 1);
+    for (const std::string_view end : {" ", ": "})
+      if (text.starts_with(criterion.name + std::string(end)))
+        text.remove_prefix(criterion.name.size() + end.size());
     html += fmt::format("<li class={}><b>{}</b> {}\n", criterion.passed ? "held" : "failed",
                         html_text(criterion.name), html_text(text));
   }
@@ -49,7 +52,7 @@ std::string hint_list(const TensorDiff& diff) {
   std::string html;
   for (std::size_t i = 0; i < diff.hints.size(); ++i)
     html += fmt::format("<p class=hint><span>{}</span> <b>{}</b> {}</p>\n",
-                        i == 0 ? "Likely cause" : "Or", btf::cause_name(diff.hints[i].cause),
+                        i == 0 ? "Likely cause" : "Or", html_text(cause_text(diff.hints[i])),
                         html_text(diff.hints[i].evidence));
   return html;
 }
@@ -98,7 +101,9 @@ std::string share_text(const TensorDiff& diff) {
   const std::string all = " of " + html_count(diff.compared);
   if (!diff.mismatched_known) return "some" + all;
   const std::string count = html_count(diff.mismatched) + all;
-  return diff.compared == 0 ? count : count + " (" + percent(diff.mismatched, diff.compared) + ")";
+  return diff.compared == 0
+             ? count
+             : count + " (" + html_text(percent(diff.mismatched, diff.compared)) + ")";
 }
 
 std::string figure_grid(const TensorDiff& diff) {
@@ -127,9 +132,10 @@ std::string figure_grid(const TensorDiff& diff) {
   return html + "</dl>\n" + required_text(diff);
 }
 
-std::string pictures(const TensorDiff& diff) {
+std::string pictures(const TensorDiff& diff, const std::vector<std::int32_t>& axes) {
   std::string html = html_histogram(diff);
-  if (diff.heatmap) html += html_heatmap(*diff.heatmap, diff.golden->dims);
+  const btf::Dims& dims = diff.golden->dims;
+  if (diff.heatmap) html += html_heatmap(*diff.heatmap, dims, axes_trouble(axes, dims.size()));
   return html.empty() ? "" : "<div class=pictures>\n" + html + "</div>\n";
 }
 
@@ -224,10 +230,10 @@ std::string html_pair(const TensorDiff& diff) {
 }
 
 std::string html_section(const TensorDiff& diff, const std::string& title,
-                         const std::string& anchor) {
+                         const std::string& anchor, const std::vector<std::int32_t>& axes) {
   return fmt::format("<section id={}>\n<h2>{} {}</h2>\n<p class=sides>{}</p>\n", anchor, title,
                      html_result("different"), html_sides(diff)) +
-         hint_list(diff) + criteria_list(diff) + figure_grid(diff) + pictures(diff) +
+         hint_list(diff) + criteria_list(diff) + figure_grid(diff) + pictures(diff, axes) +
          elements(diff) + "<p class=up><a href=\"#top\">Back to the top</a></p>\n</section>\n";
 }
 

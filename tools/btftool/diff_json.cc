@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "btf/value.h"
+#include "diff_text.h"
 
 namespace btftool {
 namespace {
@@ -176,11 +177,10 @@ Json json_tensor_diff(const TensorDiff& diff) {
       {"largest", list(diff.largest, found)},
       {"histogram", histogram(diff)},
       {"required", required(diff)},
-      {"hints",
-       list(diff.hints,
-            [](const btf::Hint& hint) {
-              return Json{{"cause", btf::cause_name(hint.cause)}, {"evidence", hint.evidence}};
-            })},
+      {"hints", list(diff.hints,
+                     [](const btf::Hint& hint) {
+                       return Json{{"cause", cause_text(hint)}, {"evidence", hint.evidence}};
+                     })},
       {"heatmap", heatmap(diff)}};
 }
 
@@ -223,7 +223,7 @@ class JsonReport final : public DiffReport {
     const Json head{{"schema", "btftool/diff/1"},
                     {"actual", directories_ ? command_.actual : pair_.actual},
                     {"golden", directories_ ? command_.golden : pair_.golden},
-                    {"result", result(totals)},
+                    {"result", result_name(result_of(totals))},
                     {"tolerance", std::move(tolerance)}};
     out_.text("{" + members(head) + (directories_ ? ",\"files\":[" : ",\"tensors\":["));
     out_.text(directories_ ? files_ : tensors_);
@@ -232,12 +232,6 @@ class JsonReport final : public DiffReport {
   }
 
  private:
-  // "same" is never said of what was not compared.
-  static const char* result(const Totals& totals) {
-    if (!totals.same()) return "different";
-    return totals.troubled_files > 0 ? "trouble" : "same";
-  }
-
   static std::string members(const Json& object) {
     const std::string text = dump(object);
     return text.substr(1, text.size() - 2);

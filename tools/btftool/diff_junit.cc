@@ -20,7 +20,7 @@ class JunitReport final : public DiffReport {
     declaration.append_attribute("version") = "1.0";
     declaration.append_attribute("encoding") = "UTF-8";
     suites_ = document_.append_child("testsuites");
-    set(suites_, "name", "btftool diff: " + criteria_text(command));
+    suites_.append_attribute("name");
     for (const char* count : {"tests", "failures", "errors"}) suites_.append_attribute(count);
   }
 
@@ -57,7 +57,9 @@ class JunitReport final : public DiffReport {
     sums_.errors += counts_.errors;
   }
 
-  btf::Status finish(const Totals&) override {
+  btf::Status finish(const Totals& totals) override {
+    suites_.attribute("name") =
+        xml_text("btftool diff: " + common_criteria_text(command_, totals.close)).c_str();
     set_counts(suites_, sums_);
     std::ostringstream text;
     document_.save(text, "  ", pugi::format_default, pugi::encoding_utf8);

@@ -17,10 +17,17 @@ using btf::ErrorCode;
 using btf::TensorDiff;
 using btf::Tolerance;
 
-bool same_limits(const Tolerance& a, const Tolerance& b) {
+// Do both tolerances accept the same pairs of this tensor?
+bool same_limits(const Tolerance& a, const TensorDiff& diff) {
+  const Tolerance& b = diff.tolerance;
   const auto by_error = [](const Tolerance& t) { return t.rtol || t.atol || !t.ulp; };
   return by_error(a) == by_error(b) && a.rtol.value_or(0) == b.rtol.value_or(0) &&
-         a.atol.value_or(0) == b.atol.value_or(0) && a.ulp == b.ulp && a.equal_nan == b.equal_nan;
+         a.atol.value_or(0) == b.atol.value_or(0) && a.ulp == b.ulp &&
+         (a.equal_nan == b.equal_nan || diff.nan.both == 0);
+}
+
+bool is_for(const TensorTolerance& given, const TensorDiff& diff) {
+  return diff.actual && diff.actual->index == static_cast<std::uint64_t>(given.tensor);
 }
 
 // What tells of the mismatches one by one tells of those of the old tolerance.
@@ -39,18 +46,19 @@ class Rejudgement {
       : context_(context),
         command_(command),
         report_(report),
-        reports_(context, command, report.directories),
-        used_(command.tensor_tolerances.size()) {}
+        reports_(context, command, report.directories) {}
 
   btf::Result<int> run() {
     if (const auto status = check_tolerances(); !status) return std::unexpected(status.error());
     if (const auto status = reports_.check_files(); !status) return std::unexpected(status.error());
+    if (const auto status = check_used(); !status) {
+      reports_.refuse({report_.actual, report_.actual, report_.golden}, status.error());
+      return std::unexpected(status.error());
+    }
     for (const SavedPair& pair : report_.pairs) judge(pair);
     if (errors_.held_back() > 0)
       context_.log.error("and " + std::to_string(errors_.held_back()) + " more");
-    const int exit_code = reports_.finish();
-    if (const auto status = check_used(); !status) return std::unexpected(status.error());
-    return exit_code;
+    return reports_.finish();
   }
 
  private:
@@ -61,39 +69,40 @@ class Rejudgement {
       trouble({ErrorCode::refused, outcome.error});
     else if (outcome.result != PairResult::missing)
       outcome.result = PairResult::same;
-    if (outcome.result == PairResult::same && pair.tensors.empty())
-      outcome = undecided(pair, "nothing was compared");
-    for (const TensorDiff& saved : pair.tensors) judge(pair, saved, outcome);
-    reports_.end(outcome);
-  }
-
-  void judge(const SavedPair& pair, TensorDiff diff, PairOutcome& outcome) {
-    if (const auto status = judge(diff); !status) {
-      const std::string why = pair_name(diff) + ": " + status.error().message;
-      // Of several tensors the first tells why the pair is trouble.
-      const PairOutcome undecided_by_it = undecided(pair, why);
-      if (outcome.result != PairResult::trouble) outcome = undecided_by_it;
-      return;
+    std::string why;
+    if (outcome.result == PairResult::same && pair.tensors.empty()) why = "nothing was compared";
+    std::uint64_t undecided_tensors = 0;
+    for (TensorDiff diff : pair.tensors) {
+      if (const auto status = judge(diff); !status) {
+        // Of several tensors the first tells why the pair is trouble.
+        if (++undecided_tensors == 1) why = pair_name(diff) + ": " + status.error().message;
+        continue;
+      }
+      reports_.take(diff);
+      if (diff.result != DiffResult::same && outcome.result == PairResult::same)
+        outcome.result = PairResult::different;
     }
-    reports_.take(diff);
-    if (diff.result != DiffResult::same && outcome.result == PairResult::same)
-      outcome.result = PairResult::different;
+    if (undecided_tensors > 1)
+      why += "; " + counted(undecided_tensors - 1, "more tensor") + " cannot be judged";
+    if (!why.empty()) {
+      const PairOutcome undecided_pair = undecided(pair, why);
+      if (outcome.result != PairResult::trouble) outcome = undecided_pair;
+    }
+    reports_.end(outcome);
   }
 
   btf::Status judge(TensorDiff& diff) {
     const Tolerance before = diff.tolerance;
     const btf::Status status = btf::rejudge(diff, tolerance_of(diff), command_.diff.gates);
-    if (status && !same_limits(before, diff.tolerance)) drop_mismatches(diff);
+    if (status && !same_limits(before, diff)) drop_mismatches(diff);
     return status;
   }
 
   // What is given for this tensor goes before what is given for all.
-  Tolerance tolerance_of(const TensorDiff& diff) {
+  Tolerance tolerance_of(const TensorDiff& diff) const {
     Tolerance tolerance = command_.diff.tolerance;
-    for (std::size_t i = 0; i < command_.tensor_tolerances.size(); ++i) {
-      const TensorTolerance& given = command_.tensor_tolerances[i];
-      if (!diff.actual || diff.actual->index != static_cast<std::uint64_t>(given.tensor)) continue;
-      used_[i] = true;
+    for (const TensorTolerance& given : command_.tensor_tolerances) {
+      if (!is_for(given, diff)) continue;
       if (given.tolerance.rtol) tolerance.rtol = given.tolerance.rtol;
       if (given.tolerance.atol) tolerance.atol = given.tolerance.atol;
       if (given.tolerance.ulp) tolerance.ulp = given.tolerance.ulp;
@@ -124,20 +133,23 @@ class Rejudgement {
   }
 
   btf::Status check_used() const {
-    const auto unused = std::ranges::find(used_, false);
-    if (unused == used_.end()) return {};
-    const TensorTolerance& given =
-        command_.tensor_tolerances[static_cast<std::size_t>(unused - used_.begin())];
-    return btf::fail(ErrorCode::invalid_argument, given.option + " " + given.word +
-                                                      ": the report has no tensor " +
-                                                      std::to_string(given.tensor) + " of actual");
+    for (const TensorTolerance& given : command_.tensor_tolerances) {
+      const bool used = std::ranges::any_of(report_.pairs, [&](const SavedPair& pair) {
+        return std::ranges::any_of(pair.tensors,
+                                   [&](const TensorDiff& diff) { return is_for(given, diff); });
+      });
+      if (!used)
+        return btf::fail(ErrorCode::invalid_argument,
+                         given.option + " " + given.word + ": the report has no tensor " +
+                             std::to_string(given.tensor) + " of actual");
+    }
+    return {};
   }
 
   const Context& context_;
   const DiffCommand& command_;
   const SavedReport& report_;
   DiffReports reports_;
-  std::vector<bool> used_;
   Limited errors_;
 };
 

@@ -32,6 +32,11 @@ std::string result_name(btf::DiffResult result) {
   return "missing";
 }
 
+PairResult result_of(const Totals& totals) {
+  if (totals.trouble()) return PairResult::trouble;
+  return totals.same() ? PairResult::same : PairResult::different;
+}
+
 std::string missing_side(const FilePair& pair) {
   return pair.actual.empty() ? "no actual file" : "no golden file";
 }

@@ -39,11 +39,17 @@ struct Totals {
   std::uint64_t tensors = 0;
   std::uint64_t different_tensors = 0;
   bool directories = false;
+  bool unwritten = false;  // a report file could not be written
   // What --close has become: different ones, up to a few.
   std::vector<btf::Tolerance> close;
 
-  bool same() const { return different_files == 0; }
+  // Of what was compared, the tensors of a troubled file too.
+  bool same() const { return different_files == 0 && different_tensors == 0; }
+  bool trouble() const { return troubled_files > 0 || unwritten; }
 };
+
+// What goes with the exit code: trouble goes before a difference.
+PairResult result_of(const Totals& totals);
 
 // Adds the tolerance of a tensor that was judged if no other had it.
 void note_close(const btf::TensorDiff& diff, std::vector<btf::Tolerance>& close);

@@ -69,18 +69,34 @@ void DiffReports::end(const PairOutcome& outcome) {
   for (const auto& report : reports_) report->end(pair_, outcome);
 }
 
+// Files first: the report on stdout tells of those that could not be written.
 int DiffReports::finish() {
-  const bool trouble = totals_.troubled_files > 0;
-  bool written = true;
-  for (const auto& report : reports_) {
-    if (trouble && !totals_.directories && !report->own_file()) continue;
-    if (const btf::Status status = report->finish(totals_); !status) {
-      context_.log.error(status.error());
-      written = false;
-    }
+  const bool silent = totals_.troubled_files > 0 && !totals_.directories;
+  for (const bool own_file : {true, false})
+    for (const auto& report : reports_)
+      if (report->own_file() == own_file && (own_file || !silent)) finish(*report);
+  switch (result_of(totals_)) {
+    case PairResult::same:
+      return kSame;
+    case PairResult::trouble:
+      return kTrouble;
+    default:
+      return kDifferent;
   }
-  if (trouble || !written) return kTrouble;
-  return totals_.same() ? kSame : kDifferent;
+}
+
+void DiffReports::refuse(const FilePair& pair, const btf::Error& error) {
+  totals_.directories = false;
+  begin(pair);
+  end({.result = PairResult::trouble, .error = error.text()});
+  finish();
+}
+
+void DiffReports::finish(DiffReport& report) {
+  const btf::Status status = report.finish(totals_);
+  if (status) return;
+  context_.log.error(status.error());
+  totals_.unwritten = true;
 }
 
 btf::DiffOptions needed_by_reports(const GlobalOptions& global, const DiffCommand& command) {

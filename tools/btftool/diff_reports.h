@@ -21,8 +21,12 @@ class DiffReports {
   void end(const PairOutcome& outcome);
   // The exit code. Reports that cannot be written are named on stderr.
   int finish();
+  // Instead of all these: `pair` as a whole is trouble, before anything was compared.
+  void refuse(const FilePair& pair, const btf::Error& error);
 
  private:
+  void finish(DiffReport& report);
+
   const Context& context_;
   const DiffCommand& command_;
   std::vector<std::unique_ptr<DiffReport>> reports_;

@@ -21,11 +21,14 @@ std::string verdict(const Totals& totals, const Output& paint, const DiffCommand
   std::string text;
   if (totals.troubled_files > 0)
     text = paint.red("trouble") + ": " + of(totals.troubled_files, totals.files, "file") + "; ";
-  if (totals.troubled_files == totals.files) return text + "nothing was compared";
+  else if (totals.unwritten)
+    text = paint.red("trouble") + ": a report could not be written; ";
+  if (totals.tensors == 0 && totals.troubled_files == totals.files)
+    return text + "nothing was compared";
   text += (totals.same() ? paint.green("same") : paint.red("different")) + ": ";
   const std::uint64_t judged = totals.files - totals.troubled_files;
   std::string counts;
-  if (totals.directories) counts = of(totals.different_files, judged, "file");
+  if (totals.directories && judged > 0) counts = of(totals.different_files, judged, "file");
   if (totals.tensors > 0)
     counts += (counts.empty() ? "" : ", ") + of(totals.different_tensors, totals.tensors, "tensor");
   return text + counts + " (" + criteria_text(command, totals.close) + ")";
@@ -85,7 +88,8 @@ class DirectoryScreen final : public DiffReport {
 
   void end(const FilePair& pair, const PairOutcome& outcome) override {
     if (outcome.result == PairResult::same && !command_.all) return same(pair);
-    tensors_.end_run();
+    // What was the same before the trouble is not what is looked for.
+    tensors_.end_run(outcome.result == PairResult::trouble && !command_.all);
     end_run();
     const std::vector<std::string> lines = tensors_.lines();
     if (!line(printable(pair.name) + ": " + what(pair, outcome))) {

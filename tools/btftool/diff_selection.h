@@ -17,7 +17,7 @@ class DiffSelection {
   btf::Status apply(const btf::TensorFile& actual, const btf::TensorFile& golden,
                     btf::DiffOptions& options);
 
-  // An error if a tolerance was given for a tensor that no file had.
+  // An error if a tolerance was given for a tensor that none of the files applied to had.
   btf::Status check_used() const;
 
  private:

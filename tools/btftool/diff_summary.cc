@@ -21,8 +21,9 @@ class SummaryReport final : public DiffReport {
     if (diff.result != btf::DiffResult::same) ++sums_.different;
     sums_.compared += diff.compared;
     sums_.mismatched += diff.mismatched;
-    sums_.nonfinite +=
-        diff.nan.actual + diff.nan.golden + diff.inf.actual + diff.inf.golden + diff.inf.opposite;
+    // A NaN that meets an Inf is one pair, though both sides count it.
+    if (diff.figures)
+      sums_.nonfinite += diff.compared - diff.figures->pairs - diff.nan.both - diff.inf.both;
     note_close(diff, sums_.close);
     sums_.worst = std::max(sums_.worst, diff.max_abs);
     if (diff.figures && diff.figures->pairs > 0)

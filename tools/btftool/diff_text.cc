@@ -41,15 +41,19 @@ std::string tolerance_text(const btf::Tolerance& tolerance, bool always) {
 }
 
 // What stands for all tensors: with --close, rtol and atol may be several.
-std::string general_tolerance(const DiffCommand& command,
-                              const std::vector<btf::Tolerance>& close) {
-  btf::Tolerance general = command.diff.tolerance;
+std::string general_tolerance(const DiffCommand& command, const std::string& close) {
+  const btf::Tolerance& general = command.diff.tolerance;
   if (!general.close) return tolerance_text(general, !command.diff.gates.given());
+  return (close.empty() ? "close" : "close: " + close) +
+         (general.ulp ? ", ulp " + std::to_string(*general.ulp) : "");
+}
+
+// "rtol 0.001, atol 1e-05; or rtol 0, atol 0"
+std::string close_text(const std::vector<btf::Tolerance>& close) {
   std::string text;
   for (const btf::Tolerance& used : close)
-    text += (text.empty() ? "close: " : "; or ") + error_tolerance(used);
-  if (text.empty()) text = "close";
-  return text + (general.ulp ? ", ulp " + std::to_string(*general.ulp) : "");
+    text += (text.empty() ? "" : "; or ") + error_tolerance(used);
+  return text;
 }
 
 // "rtol 1e-3 for tensor 2"
@@ -147,7 +151,7 @@ void add_hints(const TensorDiff& diff, std::size_t most, std::vector<std::string
   for (std::size_t i = 0; i < std::min(most, diff.hints.size()); ++i) {
     const btf::Hint& hint = diff.hints[i];
     lines.push_back(line(i == 0 ? "why" : "",
-                         fmt::format("{}: {}", btf::cause_name(hint.cause), hint.evidence)));
+                         printable(fmt::format("{}: {}", cause_text(hint), hint.evidence))));
   }
 }
 
@@ -163,7 +167,8 @@ std::vector<std::string> passing_options(const TensorDiff& diff) {
   if (diff.required_pair && rounded_up(diff.required_pair->atol) != atol)
     options.push_back(fmt::format("--rtol {} --atol {}", rounded_up(diff.required_pair->rtol),
                                   rounded_up(diff.required_pair->atol)));
-  if (diff.max_ulp > 0) options.push_back(fmt::format("--ulp {}", diff.max_ulp));
+  // 0 steps: unequal numbers that the coarser dtype cannot tell apart.
+  options.push_back(fmt::format("--ulp {}", diff.max_ulp));
   return options;
 }
 
@@ -226,6 +231,10 @@ std::string specials_text(const btf::NanCount& nan, const btf::InfCount& inf) {
   return text;
 }
 
+std::string_view cause_text(const btf::Hint& hint) {
+  return hint.other_cause.empty() ? btf::cause_name(hint.cause) : hint.other_cause;
+}
+
 std::string refused_word(const btf::Tolerance& tolerance) {
   return tolerance.given() ? "refused" : "unequal";
 }
@@ -257,7 +266,9 @@ std::string headline(const TensorDiff& diff) {
   return text + (diff.reason.empty() ? "" : "; " + diff.reason);
 }
 
-std::string criteria_text(const DiffCommand& command, const std::vector<btf::Tolerance>& close) {
+namespace {
+
+std::string all_criteria(const DiffCommand& command, const std::string& close) {
   const btf::Gates& gates = command.diff.gates;
   std::string text = general_tolerance(command, close);
   const char* separator = command.diff.tolerance.close ? "; " : ", ";
@@ -283,6 +294,17 @@ std::string criteria_text(const DiffCommand& command, const std::vector<btf::Tol
   if (command.diff.strict) add("strict");
   if (!command.diff.tolerance.equal_nan) add("NaN equals nothing");
   return text;
+}
+
+}  // namespace
+
+std::string criteria_text(const DiffCommand& command, const std::vector<btf::Tolerance>& close) {
+  return all_criteria(command, close_text(close));
+}
+
+std::string common_criteria_text(const DiffCommand& command,
+                                 const std::vector<btf::Tolerance>& close) {
+  return all_criteria(command, close.size() > 1 ? "by dtype" : close_text(close));
 }
 
 std::vector<std::string> detail_lines(const TensorDiff& diff, Detail detail,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "btf/diff.h"
@@ -21,6 +22,9 @@ std::string specials_text(const btf::NanCount& nan, const btf::InfCount& inf);
 // What stands behind "tensor 0: same: " or "tensor 0: different: ".
 std::string headline(const btf::TensorDiff& diff);
 
+// "byte-order"
+std::string_view cause_text(const btf::Hint& hint);
+
 // What mismatched elements are that did not decide: "refused" by the tolerance, or "unequal".
 std::string refused_word(const btf::Tolerance& tolerance);
 
@@ -28,6 +32,11 @@ std::string refused_word(const btf::Tolerance& tolerance);
 // has become, if that is known.
 std::string criteria_text(const DiffCommand& command,
                           const std::vector<btf::Tolerance>& close = {});
+
+// The same for a report of every tensor by itself: of several that --close has become, only that
+// they go by dtype.
+std::string common_criteria_text(const DiffCommand& command,
+                                 const std::vector<btf::Tolerance>& close);
 
 enum class Detail : std::uint8_t {
   brief,  // which criteria failed, the worst element, what would pass, why

@@ -29,8 +29,9 @@ class Picture {
     }
   }
 
-  std::vector<std::string> lines() {
+  std::vector<std::string> lines(const std::string& picked) {
     add(title());
+    if (!picked.empty()) add(picked_text(picked));
     add(coverage_text(map_, dims_));
     ticks();
     for (std::uint64_t row = 0; row < map_.rows; ++row)
@@ -158,8 +159,9 @@ class Picture {
 
 }  // namespace
 
-std::vector<std::string> heatmap_lines(const btf::Heatmap& map, const btf::Dims& dims, bool color) {
-  return Picture(map, dims, color).lines();
+std::vector<std::string> heatmap_lines(const btf::Heatmap& map, const btf::Dims& dims,
+                                       const std::string& picked, bool color) {
+  return Picture(map, dims, color).lines(picked);
 }
 
 }  // namespace btftool

@@ -9,8 +9,10 @@
 
 namespace btftool {
 
-// A title, the rows with the indices beside and above them, the worst cell and a legend. `color`:
-// colours of 256 may be used; what they say the characters say too.
-std::vector<std::string> heatmap_lines(const btf::Heatmap& map, const btf::Dims& dims, bool color);
+// A title, the rows with the indices beside and above them, the worst cell and a legend. `picked`:
+// why these are not the axes that were asked for, or empty. `color`: colours of 256 may be used;
+// what they say the characters say too.
+std::vector<std::string> heatmap_lines(const btf::Heatmap& map, const btf::Dims& dims,
+                                       const std::string& picked, bool color);
 
 }  // namespace btftool

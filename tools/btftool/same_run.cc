@@ -40,9 +40,9 @@ std::string SameRun::summary() const {
 }
 
 std::string SameRun::folded(const Output& paint) const {
-  std::string name = consecutive_ ? fmt::format("tensors {}-{}", first_, last_)
-                                  : fmt::format("tensors {}, ..., {}", first_, last_);
-  if (count_ == 1) name = fmt::format("tensor {}", first_);
+  if (count_ == 1) return lines_.front();
+  const std::string name = consecutive_ ? fmt::format("tensors {}-{}", first_, last_)
+                                        : fmt::format("tensors {}, ..., {}", first_, last_);
   return name + ": " + paint.green("same") + ": " + summary();
 }
 

@@ -17,7 +17,7 @@ class SameRun {
   std::uint64_t count() const { return count_; }
   // A line a tensor, if the run is so short that these are kept; otherwise none.
   const std::vector<std::string>& lines() const { return lines_; }
-  // All in one line.
+  // All in one line, which of a single tensor is its own.
   std::string folded(const Output& paint) const;
   // "12 tensors, 480 elements, worst error 0.001"
   std::string summary() const;

@@ -1,5 +1,6 @@
 #include "saved_tensor.h"
 
+#include <algorithm>
 #include <charconv>
 #include <initializer_list>
 #include <optional>
@@ -134,7 +135,7 @@ void read_counts(const JsonNode& node, TensorDiff& diff) {
   diff.mismatched = diff.mismatched_known ? mismatched.count() : 1;
   // Whoever adds up counts of pairs need not think of what wraps.
   if (diff.compared > INT64_MAX) node["compared"].fail("is beyond what a file can hold");
-  if (diff.mismatched > diff.compared) node["mismatched"].fail("is above what was compared");
+  if (diff.mismatched > diff.compared) mismatched.fail("is above what was compared");
   diff.max_abs = node["max_abs"].amount();
   diff.max_rel = node["max_rel"].amount();
   diff.max_ulp = node["max_ulp"].count();
@@ -146,6 +147,12 @@ void read_counts(const JsonNode& node, TensorDiff& diff) {
               inf["golden"].count()};
   check_sum(inf, diff.compared,
             {diff.inf.both, diff.inf.opposite, diff.inf.actual, diff.inf.golden});
+  // NaN on both sides is refused or accepted, all of it.
+  const bool equal_nan = diff.tolerance.equal_nan;
+  if (equal_nan && diff.mismatched > diff.compared - std::min(diff.compared, diff.nan.both))
+    mismatched.fail("counts NaN on both sides");
+  if (!equal_nan && diff.mismatched_known && diff.mismatched < diff.nan.both)
+    mismatched.fail("does not count NaN on both sides");
 }
 
 void read_figures(const JsonNode& node, TensorDiff& diff) {
@@ -194,11 +201,12 @@ void read_histogram(const JsonNode& node, TensorDiff& diff) {
 void read_hints(const JsonNode& node, TensorDiff& diff) {
   node.each([&](const JsonNode& item) {
     const std::string name = item["cause"].text();
+    if (name.empty()) item["cause"].fail("is empty");
     std::optional<btf::Cause> cause;
     for (int i = 0; i <= static_cast<int>(btf::Cause::zero_tail); ++i)
       if (btf::cause_name(static_cast<btf::Cause>(i)) == name) cause = static_cast<btf::Cause>(i);
-    if (!cause) item["cause"].fail("is no cause that is known");
-    diff.hints.push_back({cause.value_or(btf::Cause::layout), item["evidence"].text()});
+    diff.hints.push_back(
+        {cause.value_or(btf::Cause{}), item["evidence"].text(), cause ? std::string() : name});
   });
 }
 
@@ -245,11 +253,30 @@ void read_heatmap(const JsonNode& node, TensorDiff& diff) {
   if (!node.failed()) diff.heatmap = std::move(map);
 }
 
+// Pairs of finite numbers and those with NaN or Inf are all pairs; a NaN that meets an Inf is one
+// pair that two counts have.
+void check_pairs(const JsonNode& node, const TensorDiff& diff) {
+  const btf::NanCount& nan = diff.nan;
+  const btf::InfCount& inf = diff.inf;
+  const std::uint64_t counted =
+      nan.both + nan.actual + nan.golden + inf.both + inf.opposite + inf.actual + inf.golden;
+  const std::uint64_t twice = std::min(nan.actual, inf.golden) + std::min(nan.golden, inf.actual);
+  if (counted - twice > diff.compared)
+    return node["inf"].fail("counts more than was compared, with NaN");
+  if (!diff.figures) return;
+  const JsonNode pairs = node["figures"]["pairs"];
+  if (diff.figures->pairs > diff.compared) return pairs.fail("is above what was compared");
+  const std::uint64_t special = diff.compared - diff.figures->pairs;
+  if (special > counted || counted - special > twice)
+    pairs.fail("does not go with the counts of NaN and Inf");
+}
+
 // What is there of two tensors that were compared.
 void read_comparison(const JsonNode& node, TensorDiff& diff) {
   diff.tolerance = tolerance(node["tolerance"]);
   read_counts(node, diff);
   read_figures(node, diff);
+  if (!node.failed()) check_pairs(node, diff);
   read_required(node["required"], diff);
   read_mismatches(node, diff);
   read_histogram(node["histogram"], diff);

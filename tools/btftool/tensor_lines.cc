@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "diff_text.h"
+#include "heatmap_scale.h"
 #include "heatmap_text.h"
 #include "text.h"
 
@@ -58,11 +59,11 @@ void TensorLines::take(const btf::TensorDiff& diff) {
 
 SameRun TensorLines::take_run() { return std::exchange(run_, {}); }
 
-void TensorLines::end_run() {
+void TensorLines::end_run(bool fold) {
   constexpr std::uint64_t kBesides = 3;  // single lines of a run, if there is something to tell of
   const SameRun run = take_run();
   if (run.count() == 0) return;
-  const bool single = !run.lines().empty() && (first_ || run.count() <= kBesides);
+  const bool single = !fold && !run.lines().empty() && (first_ || run.count() <= kBesides);
   if (single && room(run.count(), first_ ? 0 : kHeadlines)) {
     for (const std::string& line : run.lines()) put(line);
   } else if (room(1, first_ ? 0 : 2)) {
@@ -105,7 +106,9 @@ void TensorLines::heatmap(const btf::TensorDiff& diff) {
   if (!diff.heatmap || !command_.diff.heatmap) return;
   if (!command_.all && maps_ == kMaps) return;
   ++maps_;
-  for (const std::string& line : heatmap_lines(*diff.heatmap, diff.golden->dims, paint_.colored()))
+  const btf::Dims& dims = diff.golden->dims;
+  const std::string picked = axes_trouble(command_.diff.heatmap->axes, dims.size());
+  for (const std::string& line : heatmap_lines(*diff.heatmap, dims, picked, paint_.colored()))
     put(line);
 }
 

@@ -22,8 +22,8 @@ class TensorLines {
   void section(std::uint64_t lines);
 
   void take(const btf::TensorDiff& diff);
-  // Tells of the tensors that were the same and are not told of yet.
-  void end_run();
+  // Tells of the tensors that were the same and are not told of yet; `fold`: in one line.
+  void end_run(bool fold = false);
   // Takes them away instead.
   SameRun take_run();
 

@@ -39,7 +39,8 @@ std::string layout_text(btf::Layout layout) {
 std::string percent(std::uint64_t part, std::uint64_t whole) {
   const double share = 100.0 * static_cast<double>(part) / static_cast<double>(whole);
   if (part == 0 || part == whole) return fmt::format("{:.0f}%", share);
-  return fmt::format("{:.3g}%", std::clamp(share, 0.001, 99.9));
+  if (share < 0.001) return "<0.001%";
+  return fmt::format("{:.3g}%", std::min(share, 99.9));
 }
 
 }  // namespace btftool

@@ -98,6 +98,7 @@ BTF_API std::string_view cause_name(Cause cause);
 struct Hint {
   Cause cause{};
   std::string evidence;
+  std::string other_cause{};  // of a report by another version: a cause that is none of these
 };
 
 // How many pairs were refused, cell by cell over one or two dims and summed over the others. A cell

@@ -99,7 +99,8 @@ Result<Resolved> linear_view(const Dims& dims, DType dtype) {
 
 Result<Resolved> own_view(const DiffSide& side) {
   if (side.storage() != nullptr) return *side.storage();
-  return linear_view(side.dims(), side.dtype());
+  // Spelt out a COO tensor may take more bytes than can be counted; its elements can be.
+  return linear_view(side.dims(), DType::uint8);
 }
 
 Result<Resolved> permuted_view(const DiffSide& side, std::span<const std::uint32_t> order) {

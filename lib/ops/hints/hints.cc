@@ -9,7 +9,6 @@
 #include "ops/hints/flat_stream.h"
 #include "ops/hints/searches.h"
 #include "ops/parallel.h"
-#include "ops/sparse_pairs.h"
 
 namespace btf {
 namespace {
@@ -23,10 +22,6 @@ using hints::SearchResult;
 
 // Fewer pairs than this say nothing.
 constexpr std::uint64_t kLeastElements = 8;
-
-// Explanations are confirmed element by element. Two COO tensors may have more of them than can be
-// gone through: there only patterns are looked for.
-constexpr std::uint64_t kMostSparseElements = 1U << 26;
 
 // What the elements of one side are or became. The better explanation of two that explain as much
 // goes first.
@@ -42,6 +37,7 @@ constexpr auto kExplanations = std::to_array<SearchResult (*)(const Inquiry&)>({
     hints::find_offset,
     hints::find_zero_tail,
     hints::find_saturation,
+    hints::find_lost_precision,
 });
 
 // Where mismatches are, if nothing explains them.
@@ -97,10 +93,7 @@ Result<std::vector<Hint>> find_hints(const HintInput& input) {
   for (const std::uint64_t dim : input.golden.dims()) elements *= dim;
   if (elements < kLeastElements || input.sample.empty()) return std::vector<Hint>{};
   BTF_ASSIGN(const Sample sample, hints::take_sample(input));
-  std::optional<Finding> finding;
-  if (!both_sparse(input.actual, input.golden) || elements <= kMostSparseElements) {
-    BTF_ASSIGN(finding, best_explanation(input, sample));
-  }
+  BTF_ASSIGN(std::optional<Finding> finding, best_explanation(input, sample));
   for (const auto search : kPatterns) {
     if (finding) break;
     BTF_ASSIGN(finding, search(input, sample));

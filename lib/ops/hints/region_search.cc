@@ -1,6 +1,7 @@
 // All mismatches in one part of the tensor: a channel, a row, a tile, some lanes of every block.
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <vector>
 
 #include "core/try.h"
@@ -34,16 +35,32 @@ bool zeros_agree(const HintInput& input) {
          accepts(value_of(input.actual.dtype(), 0), value_of(input.golden.dtype(), 0), input.judge);
 }
 
+double bits_of(std::uint64_t count, std::uint64_t all, std::uint64_t inside) {
+  if (all == 0 || inside == 0) return 0;
+  return static_cast<double>(count) *
+         std::log2(static_cast<double>(all) / static_cast<double>(inside));
+}
+
 // Mismatches may be where golden is large, or where it is small, as noise has it: there must be
 // others like that outside.
 bool not_by_size(const RegionTally& tally) {
-  const auto bits = [&](std::uint64_t all, std::uint64_t inside) {
-    if (all == 0 || inside == 0) return 0.0;
-    return static_cast<double>(tally.mismatched) *
-           std::log2(static_cast<double>(all) / static_cast<double>(inside));
-  };
-  return std::min(bits(tally.large, tally.large_inside), bits(tally.small, tally.small_inside)) >=
-         kNeededBits;
+  return std::min(bits_of(tally.mismatched, tally.large, tally.large_inside),
+                  bits_of(tally.mismatched, tally.small, tally.small_inside)) >= kNeededBits;
+}
+
+// Where golden has few numbers, each in its place, what happens to a number happens to the place:
+// then the same numbers must be right outside.
+bool not_by_value(const RegionTally& tally, std::size_t distinct) {
+  return bits_of(distinct, tally.elements, tally.inside) >= 1.4 * kNeededBits ||
+         bits_of(tally.mismatched, tally.like, tally.like_inside) >= kNeededBits;
+}
+
+Usual usual_of(const Sample& sample) {
+  std::set<long double> like;
+  for (const Point& point : sample.mismatches)
+    if (!std::isnan(point.golden)) like.insert(point.golden);
+  return {median_size(sample.mismatches, [](const Point& p) { return p.golden; }),
+          {like.begin(), like.end()}};
 }
 
 // The last lanes of a dim, or of every block of it.
@@ -68,7 +85,7 @@ bool looks_stale(const RegionTally& tally, const Sample& sample) {
 
 // One of the parts may be padding by itself, whatever else the mismatches have in common.
 SearchResult find_padding(const HintInput& input, const Sample& sample, const Axes& axes,
-                          const std::vector<Part>& parts, long double usual) {
+                          const std::vector<Part>& parts, const Usual& usual) {
   for (const Part& part : parts) {
     if (!is_last(axes, part)) continue;
     const std::vector<Part> lanes{part};
@@ -102,14 +119,14 @@ SearchResult find_region(const HintInput& input, const Sample& sample) {
   }
   if (parts.empty()) return std::nullopt;
 
-  const long double usual = median_size(sample.mismatches, [](const Point& p) { return p.golden; });
+  const Usual usual = usual_of(sample);
   BTF_ASSIGN(const RegionTally all, look_inside(input, axes, parts, usual));
   if (all.outside != 0 || all.mismatched < kLeast) return std::nullopt;
   if (all.golden_inside == 0) {
     BTF_ASSIGN(std::optional<Finding> padding, find_padding(input, sample, axes, parts, usual));
     if (padding) return padding;
   }
-  if (!not_by_size(all)) return std::nullopt;
+  if (!not_by_size(all) || !not_by_value(all, usual.like.size())) return std::nullopt;
   const std::string what = all.actual_zero == all.mismatched  ? "; actual is 0 there"
                            : all.actual_nan == all.mismatched ? "; actual is NaN there"
                                                               : "";

@@ -51,16 +51,24 @@ Result<AllCounts> count_all(const HintInput& input, const Axes& axes) {
 }
 
 template <typename Real>
-void add_pair(Real actual, Real golden, bool inside, Real usual, const Judge& judge,
+void add_pair(Real actual, Real golden, bool inside, const Usual& usual, const Judge& judge,
               RegionTally& tally) {
+  const Real limit = static_cast<Real>(usual.size);
   const Real size = std::isnan(golden) ? static_cast<Real>(HUGE_VAL) : std::abs(golden);
   ++tally.elements;
   if (inside) ++tally.inside;
   if (golden != 0) ++(inside ? tally.golden_inside : tally.golden_outside);
-  if (size >= usual) ++tally.large;
-  if (size >= usual && inside) ++tally.large_inside;
-  if (size <= usual) ++tally.small;
-  if (size <= usual && inside) ++tally.small_inside;
+  if (size >= limit) ++tally.large;
+  if (size >= limit && inside) ++tally.large_inside;
+  // Zeros are not like small numbers: noise may leave them alone.
+  const bool small = size <= limit && (golden != 0 || limit == 0);
+  if (small) ++tally.small;
+  if (small && inside) ++tally.small_inside;
+  if (!usual.like.empty() &&
+      std::ranges::binary_search(usual.like, static_cast<long double>(golden))) {
+    ++tally.like;
+    if (inside) ++tally.like_inside;
+  }
   if (accepts(actual, golden, judge)) return;
   ++tally.mismatched;
   if (!inside) ++tally.outside;
@@ -83,23 +91,26 @@ std::uint64_t size_of(const Axes& axes, const std::vector<Part>& parts) {
 }
 
 // How many zeros that stand nowhere are inside follows from the others.
-void add_background(std::uint64_t background, std::uint64_t size, long double usual,
+void add_background(std::uint64_t background, std::uint64_t size, const Usual& usual,
                     RegionTally& tally) {
   const std::uint64_t inside = size - tally.inside;
   tally.elements += background;
   tally.background = background;
   tally.inside = size;
-  if (usual <= 0) {
-    tally.large += background;
-    tally.large_inside += inside;
+  if (std::ranges::binary_search(usual.like, 0.0L)) {
+    tally.like += background;
+    tally.like_inside += inside;
   }
+  if (usual.size > 0) return;
+  tally.large += background;
+  tally.large_inside += inside;
   tally.small += background;
   tally.small_inside += inside;
 }
 
 template <typename Real>
 Result<RegionTally> look_at_all(const HintInput& input, const Axes& axes,
-                                const std::vector<Part>& parts, long double usual) {
+                                const std::vector<Part>& parts, const Usual& usual) {
   const PairRows pairs(input.actual, input.golden, input.execution);
   BTF_ASSIGN(const unsigned workers, pairs.workers());
   const bool stored = std::ranges::any_of(
@@ -112,8 +123,7 @@ Result<RegionTally> look_at_all(const HintInput& input, const Axes& axes,
                    if (stored) axes.stored(at);
                    bool inside = true;
                    for (const Part& part : parts) inside = inside && part.set.holds(at[part.axis]);
-                   add_pair(actual, golden, inside, static_cast<Real>(usual), input.judge,
-                            tallies[worker]);
+                   add_pair(actual, golden, inside, usual, input.judge, tallies[worker]);
                  }));
   RegionTally all;
   for (const RegionTally& one : tallies) all.add(one);
@@ -137,6 +147,8 @@ void RegionTally::add(const RegionTally& other) {
   large_inside += other.large_inside;
   small += other.small;
   small_inside += other.small_inside;
+  like += other.like;
+  like_inside += other.like_inside;
 }
 
 Result<AllCounts> count_mismatches(const HintInput& input, const Axes& axes) {
@@ -146,7 +158,7 @@ Result<AllCounts> count_mismatches(const HintInput& input, const Axes& axes) {
 }
 
 Result<RegionTally> look_inside(const HintInput& input, const Axes& axes,
-                                const std::vector<Part>& parts, long double usual) {
+                                const std::vector<Part>& parts, const Usual& usual) {
   return PairRows(input.actual, input.golden, input.execution).use_double()
              ? look_at_all<double>(input, axes, parts, usual)
              : look_at_all<long double>(input, axes, parts, usual);

@@ -18,11 +18,14 @@ struct RegionTally {
   std::uint64_t golden_outside = 0;  // likewise
   std::uint64_t actual_zero = 0;     // of the mismatches
   std::uint64_t actual_nan = 0;
-  // Elements whose golden is no smaller, and no larger, than `usual`: all, and those inside.
+  // Elements whose golden is no smaller, and no larger, than usual: all, and those inside.
   std::uint64_t large = 0;
   std::uint64_t large_inside = 0;
   std::uint64_t small = 0;
   std::uint64_t small_inside = 0;
+  // Elements whose golden is one of the numbers `like`.
+  std::uint64_t like = 0;
+  std::uint64_t like_inside = 0;
 
   void add(const RegionTally& other);
 };
@@ -30,7 +33,13 @@ struct RegionTally {
 // By the user's tolerance. Two COO tensors must agree in what neither stores.
 Result<AllCounts> count_mismatches(const HintInput& input, const Axes& axes);
 
+// What to compare the elements of a region with.
+struct Usual {
+  long double size = 0;           // of golden where mismatches are
+  std::vector<long double> like;  // golden numbers there, ascending, if they are few
+};
+
 Result<RegionTally> look_inside(const HintInput& input, const Axes& axes,
-                                const std::vector<Part>& parts, long double usual);
+                                const std::vector<Part>& parts, const Usual& usual);
 
 }  // namespace btf::hints

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "core/try.h"
@@ -26,6 +27,7 @@ struct Demand {
 constexpr Demand kOverflow{2, 24};    // Inf or NaN just where a dtype ends
 constexpr Demand kKnownLimit{8, 24};  // a dtype's largest number
 constexpr Demand kAnyLimit{24, 50};
+constexpr std::size_t kLeastDistinct = 4;  // golden numbers that were cut off
 
 bool enough(const MapTally& tally, const Demand& demand) {
   if (tally.confirmed < demand.least || tally.telling == 0) return false;
@@ -88,10 +90,13 @@ std::string sentence(const Cut& cut, std::optional<DType> dtype, const MapTally&
 SearchResult try_cut(const Inquiry& inquiry) {
   std::vector<long double> lows;
   std::vector<long double> highs;
+  std::set<long double> distinct;
   for (const Point& point : inquiry.mismatches) {
     if (std::isnan(point.actual) || std::isnan(point.golden)) continue;
     (point.actual < point.golden ? highs : lows).push_back(point.actual);
+    distinct.insert(point.golden);
   }
+  if (distinct.size() < kLeastDistinct) return std::nullopt;
   Cut cut;
   if (!highs.empty()) cut.high = common(highs).value_or(cut.low);
   if (!lows.empty()) cut.low = common(lows).value_or(cut.high);

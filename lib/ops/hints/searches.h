@@ -18,6 +18,7 @@ SearchResult find_scale(const Inquiry& inquiry);
 SearchResult find_offset(const Inquiry& inquiry);
 SearchResult find_zero_tail(const Inquiry& inquiry);
 SearchResult find_saturation(const Inquiry& inquiry);
+SearchResult find_lost_precision(const Inquiry& inquiry);
 
 // These say where mismatches are or what they have in common, not what the elements should be.
 SearchResult find_rounding(const HintInput& input, const Sample& sample);

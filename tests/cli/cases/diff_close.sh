@@ -8,3 +8,9 @@ btftool -q convert --tensor 0 --dtype fp16 "$golden" actual.btf
 btftool diff --close --rtol 1e-4 --tensor 0 --show 0 --no-hints actual.btf "$golden"; echo "exit $?"
 btftool diff --close --atol 1 --tensor 0 actual.btf "$golden" | tail -n 1
 btftool diff --close --ulp 0 --tensor 0 actual.btf "$golden" | tail -n 1
+# Reports in files say the numbers where all tensors have the same.
+for tensors in 0 0,2; do
+  btftool diff -q --close --tensor "$tensors" --junit report.xml --html page.html "$golden" "$golden"
+  grep -o '<testsuites name="[^"]*"' report.xml
+  grep '<dt>accepted' page.html
+done

@@ -15,4 +15,8 @@ btftool diff -q actual golden; echo "exit $?"
 cp "$TESTDATA/good/many.btf" actual/many.btf
 cp "$TESTDATA/good/many.btf" golden/many.btf
 btftool diff --summary --rtol 200=1 actual golden; echo "exit $?"
+btftool diff --rtol 1000=1 --junit report.xml --html page.html actual golden; echo "exit $?"
+grep -o '<title>[a-z]*' page.html
+grep -A1 -e '<testcase' report.xml
 btftool diff --summary --rtol 1000=1 actual golden; echo "exit $?"
+btftool diff --json --rtol 1000=1 actual golden; echo "exit $?"

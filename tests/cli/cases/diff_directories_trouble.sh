@@ -21,3 +21,11 @@ btftool diff actual -; echo "exit $?"
 for i in {10..40}; do echo text >actual/$i; echo text >golden/$i; done
 btftool diff --summary actual golden >report; echo "exit $?"
 sort report | uniq -c | wc -l
+# The tensors before the trouble are one line if they are the same; those that differ are told of.
+rm -r actual/* golden/*
+for name in a b; do cp "$golden" "golden/$name.btf"; done
+head -c 3000 "$golden" >actual/a.btf
+head -c 3000 "$TESTDATA/good/mixed_noisy.btf" >actual/b.btf
+btftool diff --no-hints --show 0 --include a.btf actual golden 2>&1; echo "exit $?"
+btftool diff --no-hints --show 0 --include a.btf --all actual golden 2>&1; echo "exit $?"
+btftool diff --no-hints --show 0 --rtol 0.1 actual golden 2>&1; echo "exit $?"

@@ -28,3 +28,13 @@ cp "$golden" a/only.btf
 btftool diff --no-hints --json a g >report.json
 btftool diff --from-json report.json --json | cmp - report.json
 again --atol 1
+# NaN equals nothing: without NaN on both sides that changes nothing, otherwise they are counted.
+btftool diff --no-hints --json --tensor 0 "$noisy" "$golden" >report.json
+again --no-equal-nan --show 0
+btftool diff --no-hints --json --tensor 1 "$noisy" "$noisy" >report.json
+again --no-equal-nan
+# A cause that another version may have found is carried through; it is text, whatever is in it.
+btftool diff --json --tensor 1 --show 0 "$noisy" "$golden" | sed 's/"hints":[^]]*]/"hints":[{"cause":"moon\\u001b phase","evidence":"<full> \\u001b[1m"}]/' >report.json
+btftool diff --from-json report.json --json | cmp - report.json
+again --html page.html
+grep -e 'class=hint' -e 'moon' page.html | grep -o '<full>\|&lt;full&gt;\|<td>moon.*$'
