@@ -29,7 +29,8 @@ group() {
       ;;
     test)
       echo 'catch2             header  catch2/catch.hpp
-            time               command time'
+            time               command time
+            zstd               command zstd'
       ;;
     *)
       say "usage: packages.sh build|test... (got '$1')"

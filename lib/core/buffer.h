@@ -21,6 +21,7 @@ class Buffer {
   }
 
   std::byte* data() { return data_.get(); }
+  const std::byte* data() const { return data_.get(); }
 
  private:
   static constexpr std::align_val_t kAlignment{64};

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "btf/dlpack_abi.h"
 #include "btf/dtype.h"
 
 namespace btf {
@@ -10,6 +11,7 @@ namespace btf {
 namespace dtype_rows {
 using enum NumberKind;
 using enum FloatSpecials;
+using namespace dlpack;
 
 // exponent bits, mantissa bits, bias, specials, saturates, power of two
 inline constexpr FloatGeometry kFloat64{11, 52, 1023, ieee, false, false};
@@ -38,49 +40,81 @@ consteval Closeness half_step(const FloatGeometry& fp) {
 }
 
 inline constexpr auto kRows = std::to_array<DTypeInfo>({
-    {DType::int8, "int8", {"i8"}, 8, signed_integer, {}, {}},
-    {DType::int16, "int16", {"i16"}, 16, signed_integer, {}, {}},
-    {DType::int32, "int32", {"i32"}, 32, signed_integer, {}, {}},
-    {DType::int64, "int64", {"i64"}, 64, signed_integer, {}, {}},
+    {DType::int8, "int8", {"i8"}, 8, signed_integer, {}, {}, "i1", kDLInt},
+    {DType::int16, "int16", {"i16"}, 16, signed_integer, {}, {}, "i2", kDLInt},
+    {DType::int32, "int32", {"i32"}, 32, signed_integer, {}, {}, "i4", kDLInt},
+    {DType::int64, "int64", {"i64"}, 64, signed_integer, {}, {}, "i8", kDLInt},
     {DType::float32,
      "float32",
      {"fp32", "f32", "float", "single"},
      32,
      floating,
      kFloat32,
-     kCloseFloat32},
-    {DType::float64, "float64", {"fp64", "f64", "double"}, 64, floating, kFloat64, kCloseFloat64},
-    {DType::uint8, "uint8", {"u8", "ui8"}, 8, unsigned_integer, {}, {}},
-    {DType::uint16, "uint16", {"u16", "ui16"}, 16, unsigned_integer, {}, {}},
-    {DType::uint32, "uint32", {"u32", "ui32"}, 32, unsigned_integer, {}, {}},
-    {DType::uint64, "uint64", {"u64", "ui64"}, 64, unsigned_integer, {}, {}},
-    {DType::float16, "float16", {"fp16", "f16", "half"}, 16, floating, kFloat16, kCloseFloat16},
-    {DType::bfloat16, "bfloat16", {"bf16"}, 16, floating, kBFloat16, kCloseBFloat16},
+     kCloseFloat32,
+     "f4",
+     kDLFloat},
+    {DType::float64,
+     "float64",
+     {"fp64", "f64", "double"},
+     64,
+     floating,
+     kFloat64,
+     kCloseFloat64,
+     "f8",
+     kDLFloat},
+    {DType::uint8, "uint8", {"u8", "ui8"}, 8, unsigned_integer, {}, {}, "u1", kDLUInt},
+    {DType::uint16, "uint16", {"u16", "ui16"}, 16, unsigned_integer, {}, {}, "u2", kDLUInt},
+    {DType::uint32, "uint32", {"u32", "ui32"}, 32, unsigned_integer, {}, {}, "u4", kDLUInt},
+    {DType::uint64, "uint64", {"u64", "ui64"}, 64, unsigned_integer, {}, {}, "u8", kDLUInt},
+    {DType::float16,
+     "float16",
+     {"fp16", "f16", "half"},
+     16,
+     floating,
+     kFloat16,
+     kCloseFloat16,
+     "f2",
+     kDLFloat},
+    {DType::bfloat16, "bfloat16", {"bf16"}, 16, floating, kBFloat16, kCloseBFloat16, "", kDLBfloat},
     {DType::float8_e4m3fn,
      "float8_e4m3fn",
      {"fp8", "f8_e4m3", "f8_e4m3fn", "float8_e4m3", "e4m3fn", "e4m3"},
      8,
      floating,
      kE4M3,
-     half_step(kE4M3)},
-    {DType::float8_e5m2, "float8_e5m2", {"f8_e5m2", "e5m2"}, 8, floating, kE5M2, half_step(kE5M2)},
+     half_step(kE4M3),
+     "",
+     kDLFloat8_e4m3fn},
+    {DType::float8_e5m2,
+     "float8_e5m2",
+     {"f8_e5m2", "e5m2"},
+     8,
+     floating,
+     kE5M2,
+     half_step(kE5M2),
+     "",
+     kDLFloat8_e5m2},
     {DType::float8_e8m0fnu,
      "float8_e8m0fnu",
      {"e8m0", "f8_e8m0", "f8_e8m0fnu", "float8_e8m0", "e8m0fnu"},
      8,
      floating,
      kE8M0,
-     half_step(kE8M0)},
+     half_step(kE8M0),
+     "",
+     kDLFloat8_e8m0fnu},
     {DType::float4_e2m1fn,
      "float4_e2m1fn",
      {"fp4", "f4", "f4_e2m1", "float4_e2m1", "e2m1fn", "e2m1"},
      4,
      floating,
      kE2M1,
-     half_step(kE2M1)},
-    {DType::int4, "int4", {"i4"}, 4, signed_integer, {}, {}},
-    {DType::uint4, "uint4", {"u4", "ui4"}, 4, unsigned_integer, {}, {}},
-    {DType::boolean, "bool", {"boolean", "i1"}, 8, NumberKind::boolean, {}, {}},
+     half_step(kE2M1),
+     "",
+     kDLFloat4_e2m1fn},
+    {DType::int4, "int4", {"i4"}, 4, signed_integer, {}, {}, "", kDLInt},
+    {DType::uint4, "uint4", {"u4", "ui4"}, 4, unsigned_integer, {}, {}, "", kDLUInt},
+    {DType::boolean, "bool", {"boolean", "i1"}, 8, NumberKind::boolean, {}, {}, "b1", kDLBool},
 });
 
 }  // namespace dtype_rows

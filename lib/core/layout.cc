@@ -204,6 +204,16 @@ std::uint64_t offset(const Resolved& layout, std::span<const std::uint64_t> inde
   return sum;
 }
 
+Dims tensorrt_strides(const Resolved& layout) {
+  Dims strides = layout.strides;
+  for (std::size_t d = 0; d < strides.size(); ++d) {
+    // Where channels stand side by side, so do the vectors that they fill.
+    const bool side_by_side = static_cast<int>(d) == layout.vectorized_dim && !layout.split;
+    strides[d] = side_by_side ? 1 : strides[d] / layout.components;
+  }
+  return strides;
+}
+
 std::uint64_t storage_bytes(const Resolved& layout, DType dtype) {
   return *stream_bytes(layout.storage_elements, info(dtype).bits);
 }

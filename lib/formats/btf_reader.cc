@@ -21,13 +21,14 @@ std::string bytes_text(std::uint64_t bytes) {
 // that stand side by side cost one read for many.
 class Window {
  public:
-  explicit Window(const ByteSource& source) : source_(source) {}
+  // Nothing at or behind `end` is read, which lies inside the source.
+  Window(const ByteSource& source, std::uint64_t end) : source_(source), end_(end) {}
 
-  // [offset, offset + length) must lie inside the source, and length within kBytes.
+  // [offset, offset + length) must lie before the end, and length within kBytes.
   Result<const std::byte*> at(std::uint64_t offset, std::uint64_t length) {
     if (offset < begin_ || offset - begin_ > bytes_.size() ||
         bytes_.size() - (offset - begin_) < length) {
-      bytes_.resize(std::min(kBytes, source_.size() - offset));
+      bytes_.resize(std::min(kBytes, end_ - offset));
       begin_ = offset;
       if (Status status = source_.read_at(offset, bytes_); !status) {
         bytes_.clear();
@@ -41,6 +42,7 @@ class Window {
 
  private:
   const ByteSource& source_;
+  std::uint64_t end_;
   std::uint64_t begin_ = 0;
   std::vector<std::byte> bytes_;
 };
@@ -48,7 +50,10 @@ class Window {
 class BtfReader final : public TensorReader {
  public:
   BtfReader(const ByteSource& source, std::uint64_t count)
-      : source_(source), count_(count), table_(source), headers_(source) {}
+      : source_(source),
+        count_(count),
+        table_(source, kWord + count * kWord),
+        headers_(source, source.size()) {}
 
   std::uint64_t tensor_count() const override { return count_; }
 
@@ -177,9 +182,13 @@ class BtfReader final : public TensorReader {
 
 }  // namespace
 
-bool recognizes_btf(const ByteSource&, std::string_view) { return true; }
+bool recognizes_btf(const ByteSource&, const OpenRequest&) { return true; }
 
-Result<std::unique_ptr<TensorReader>> open_btf(const ByteSource& source) {
+Result<std::unique_ptr<TensorReader>> open_btf(const ByteSource& source,
+                                               const OpenRequest& request) {
+  if (request.options.spec)
+    return fail(ErrorCode::invalid_argument,
+                "a spec without dims goes with a .npy file; raw bytes need TYPE:LAYOUT:DIMS");
   if (source.size() < kWord)
     return malformed(
         "file-too-short", 0,

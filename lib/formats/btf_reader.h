@@ -5,7 +5,8 @@
 
 namespace btf {
 
-bool recognizes_btf(const ByteSource& source, std::string_view path);
-Result<std::unique_ptr<TensorReader>> open_btf(const ByteSource& source);
+bool recognizes_btf(const ByteSource& source, const OpenRequest& request);
+Result<std::unique_ptr<TensorReader>> open_btf(const ByteSource& source,
+                                               const OpenRequest& request);
 
 }  // namespace btf

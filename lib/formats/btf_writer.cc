@@ -52,6 +52,7 @@ class BtfWriter final : public TensorWriter {
     header[wire::kLayoutAt] = std::byte{record.layout_code};
     for (std::size_t d = 0; d < record.dims.size(); ++d)
       wire::store_u64(header.data() + wire::kRecordHeader + d * kWord, record.dims[d]);
+    BTF_TRY(sink.begin_piece());
     BTF_TRY(sink.write_at(offset_, header));
     payload_end_ = offset_ + header.size() + record.payload;
     return offset_ + header.size();

@@ -27,6 +27,10 @@ class ByteSink {
   // Several threads may write to different places when random_access().
   virtual Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) = 0;
 
+  // What is written from here on can be read without what stands before it. Says so between two
+  // pieces; only a sink that compresses makes a difference of it.
+  virtual Status begin_piece() { return {}; }
+
   // Nothing may be written afterwards.
   virtual Status commit() = 0;
 };
@@ -37,7 +41,8 @@ class ByteSink {
 Result<std::unique_ptr<ByteSink>> create_sink(const std::string& path, const SinkOptions& options);
 
 // Passes everything on to `sink`, but small writes that follow on one another as one. commit()
-// passes on what is left; the sink itself is not committed by it.
+// passes on what is left; the sink itself is not committed by it. Pieces are not passed on: what
+// compresses gathers by itself.
 std::unique_ptr<ByteSink> gather_small_writes(ByteSink& sink);
 
 }  // namespace btf

@@ -21,12 +21,23 @@ class ByteSource {
   // All of `out` or an error: reading past the end is one.
   virtual Status read_at(std::uint64_t offset, std::span<std::byte> out) const = 0;
 
+  // Are these the contents of a compressed file?
+  virtual bool compressed() const { return false; }
+
   // An error if the file was changed since it was opened. Ask after the last read.
   virtual Status check_unchanged() const = 0;
 };
 
+struct SourceOptions {
+  // False: the content begins with no header, so nothing in it says how large it may become.
+  bool header = true;
+};
+
 // By pread, never by mmap: a file that is cut while it is read is an error and not a signal.
-// "-" is stdin. What cannot seek is first copied to an unlinked file in $TMPDIR (or /tmp).
-Result<std::unique_ptr<ByteSource>> open_source(const std::string& path);
+// "-" is stdin. What cannot seek is first copied to an unlinked file in $TMPDIR (or /tmp). zstd,
+// known by its magic number, is decompressed: frame by frame as they are needed if the file has a
+// seek table, else to such an unlinked file.
+Result<std::unique_ptr<ByteSource>> open_source(const std::string& path,
+                                                const SourceOptions& options = {});
 
 }  // namespace btf

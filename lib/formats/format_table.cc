@@ -3,23 +3,42 @@
 #include <algorithm>
 #include <array>
 
+#include "core/names.h"
 #include "formats/btf_check.h"
 #include "formats/btf_reader.h"
+#include "formats/btf_writer.h"
+#include "formats/npy.h"
+#include "formats/raw.h"
 
 namespace btf {
 namespace {
 
+std::unique_ptr<TensorWriter> write_btf(const WriteRequest&) { return btf_writer(); }
+
 constexpr auto kRows = std::to_array<FormatRow>({
-    {"btf", recognizes_btf, open_btf, check_btf},
+    {"npy", "NumPy .npy", ".npy", recognizes_npy, open_npy, check_npy, npy_writer, true},
+    {"raw", "raw bytes", ".raw", recognizes_raw, open_raw, check_raw, raw_writer},
+    {"btf", "BTF", "", recognizes_btf, open_btf, check_btf, write_btf},
 });
+
+bool ends_in(std::string_view path, std::string_view suffix) {
+  return path.size() >= suffix.size() &&
+         same_name(suffix, path.substr(path.size() - suffix.size()));
+}
 
 }  // namespace
 
 std::span<const FormatRow> formats() { return kRows; }
 
-const FormatRow& recognize_format(const ByteSource& source, std::string_view path) {
-  return *std::ranges::find_if(kRows,
-                               [&](const FormatRow& row) { return row.recognizes(source, path); });
+const FormatRow& recognize_format(const ByteSource& source, const OpenRequest& request) {
+  return *std::ranges::find_if(
+      kRows, [&](const FormatRow& row) { return row.recognizes(source, request); });
+}
+
+const FormatRow& format_to_write(const WriteRequest& request) {
+  if (request.spec != nullptr) return format_named("raw");
+  return *std::ranges::find_if(
+      kRows, [&](const FormatRow& row) { return ends_in(request.path, row.suffix); });
 }
 
 const FormatRow& format_named(std::string_view name) {

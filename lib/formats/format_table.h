@@ -10,6 +10,7 @@
 #include "btf/file.h"
 #include "btf/validate.h"
 #include "formats/byte_source.h"
+#include "formats/tensor_writer.h"
 
 namespace btf {
 
@@ -19,21 +20,42 @@ class TensorReader {
   virtual ~TensorReader() = default;
   virtual std::uint64_t tensor_count() const = 0;
   virtual Result<TensorInfo> tensor(std::uint64_t index) const = 0;
+  // Where the elements are read from, if not from the source as it is.
+  virtual const ByteSource* elements() const { return nullptr; }
+};
+
+struct OpenRequest {
+  std::string_view path;
+  const OpenOptions& options;
+};
+
+struct WriteRequest {
+  std::string_view path;
+  const TensorSpec* spec = nullptr;  // of raw bytes
+  bool as_uint = false;
 };
 
 struct FormatRow {
   std::string_view name;
-  bool (*recognizes)(const ByteSource& source, std::string_view path);
+  std::string_view title;   // as people write it
+  std::string_view suffix;  // of the names of files that are written so; empty: of all others
+  bool (*recognizes)(const ByteSource& source, const OpenRequest& request);
   // The source outlives the reader.
-  Result<std::unique_ptr<TensorReader>> (*open)(const ByteSource& source);
+  Result<std::unique_ptr<TensorReader>> (*open)(const ByteSource& source,
+                                                const OpenRequest& request);
   // Reports what is wrong or odd with the structure of the file and of its records.
   Status (*check)(const TensorFile& file, const FindingSink& report);
+  std::unique_ptr<TensorWriter> (*writer)(const WriteRequest& request);
+  bool row_major_only = false;  // tensors of any layout become kLINEAR if nothing else is said
 };
 
 std::span<const FormatRow> formats();
 
 // The first row that recognizes the source; BTF, which has no magic number, is the last.
-const FormatRow& recognize_format(const ByteSource& source, std::string_view path);
+const FormatRow& recognize_format(const ByteSource& source, const OpenRequest& request);
+
+// By the spec and then by the name; BTF for all others.
+const FormatRow& format_to_write(const WriteRequest& request);
 
 const FormatRow& format_named(std::string_view name);
 

@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
+
 namespace btf {
 
 Result<Spool> Spool::create() {
@@ -13,13 +15,16 @@ Result<Spool> Spool::create() {
   return Spool(std::move(fd));
 }
 
-Status Spool::append(std::span<const std::byte> bytes) {
+Status Spool::append(std::span<const std::byte> bytes) { return write_at(size_, bytes); }
+
+Status Spool::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
-    const ssize_t put = ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(size_));
+    const ssize_t put = ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) return system_failure("write a temporary file in " + temporary_directory());
     bytes = bytes.subspan(static_cast<std::size_t>(put));
-    size_ += static_cast<std::uint64_t>(put);
+    offset += static_cast<std::uint64_t>(put);
+    size_ = std::max(size_, offset);
   }
   return {};
 }

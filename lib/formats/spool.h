@@ -15,6 +15,8 @@ class Spool {
   static Result<Spool> create();
 
   Status append(std::span<const std::byte> bytes);
+  // Anywhere; size() counts up to the end of what was written last in the file.
+  Status write_at(std::uint64_t offset, std::span<const std::byte> bytes);
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const;
   std::uint64_t size() const { return size_; }
 

@@ -62,14 +62,14 @@ TensorFile::TensorFile(TensorFile&&) noexcept = default;
 TensorFile& TensorFile::operator=(TensorFile&&) noexcept = default;
 TensorFile::~TensorFile() = default;
 
-Result<TensorFile> TensorFile::open(const std::string& path) {
+Result<TensorFile> TensorFile::open(const std::string& path, const OpenOptions& options) {
   auto state = std::make_unique<State>();
   state->path = path;
-  auto source = open_source(path);
+  auto source = open_source(path, {.header = !options.spec});
   if (!source) return std::unexpected(source.error().in_file(path));
   state->source = *std::move(source);
-  state->format = &recognize_format(*state->source, path);
-  auto reader = state->format->open(*state->source);
+  state->format = &recognize_format(*state->source, {path, options});
+  auto reader = state->format->open(*state->source, {path, options});
   if (!reader) return std::unexpected(reader.error().in_file(path));
   state->reader = *std::move(reader);
   return TensorFile(std::move(state));
@@ -77,9 +77,14 @@ Result<TensorFile> TensorFile::open(const std::string& path) {
 
 const std::string& TensorFile::path() const { return state_->path; }
 std::string_view TensorFile::format() const { return state_->format->name; }
+bool TensorFile::compressed() const { return state_->source->compressed(); }
+std::string_view TensorFile::format_title() const { return state_->format->title; }
 std::uint64_t TensorFile::size() const { return state_->source->size(); }
 std::uint64_t TensorFile::tensor_count() const { return state_->reader->tensor_count(); }
-const ByteSource& TensorFile::source() const { return *state_->source; }
+const ByteSource& TensorFile::source() const {
+  const ByteSource* elements = state_->reader->elements();
+  return elements != nullptr ? *elements : *state_->source;
+}
 
 Result<TensorInfo> TensorFile::tensor(std::uint64_t index) const {
   if (index >= tensor_count())

@@ -32,6 +32,10 @@ class TensorWriter {
   virtual Status begin(ByteSink& sink) = 0;
   // What stands before the payload of the next record; returns where the payload begins.
   virtual Result<std::uint64_t> begin_record(ByteSink& sink, const RecordShape& record) = 0;
+  // Where its elements are written, if not to the sink as they are.
+  virtual ByteSink* elements() { return nullptr; }
+  // Bytes that its elements take in the file.
+  virtual std::uint64_t data_bytes(const RecordShape& record) const { return record.payload; }
   // What stands behind it.
   virtual Status end_record(ByteSink& sink) = 0;
 };

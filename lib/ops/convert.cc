@@ -5,35 +5,88 @@
 #include <memory>
 
 #include "core/try.h"
-#include "formats/btf_writer.h"
 #include "formats/byte_sink.h"
+#include "formats/format_table.h"
+#include "formats/zstd/zstd_sink.h"
 #include "ops/convert_tensor.h"
+#include "ops/parallel.h"
 #include "ops/quantize_plan.h"
 
 namespace btf {
 namespace {
 
+// A compressed file is named after what is in it: "x.npy.zst".
+WriteRequest request_for(const std::string& output, const ConvertOptions& options) {
+  constexpr std::string_view kCompressed = ".zst";
+  std::string_view name = output;
+  if (options.compression && name.ends_with(kCompressed)) name.remove_suffix(kCompressed.size());
+  return {name, options.spec ? &*options.spec : nullptr, options.as_uint};
+}
+
+// What the output's format and spec ask for, where the options leave it open.
+Result<ConvertOptions> complete(ConvertOptions options, const FormatRow& format) {
+  if (options.as_uint && format.name != "npy")
+    return fail(ErrorCode::invalid_argument,
+                "unsigned integers in place of dtypes without a NumPy name are for .npy only");
+  if (format.row_major_only && !options.layout && !options.plain) options.layout = Layout::linear;
+  if (!options.spec) return options;
+  if (!options.spec->storage)
+    return fail(ErrorCode::invalid_argument, "the spec of an output needs dims");
+  if (options.plain || options.where_possible || options.quantization.block)
+    return fail(ErrorCode::invalid_argument, "the spec of an output leaves nothing to choose");
+  const auto agree = [](const auto& given, const auto& wanted) {
+    return !given || *given == wanted;
+  };
+  if (!agree(options.dtype, options.spec->dtype) || !agree(options.layout, options.spec->layout))
+    return fail(ErrorCode::invalid_argument,
+                "the spec of the output contradicts the dtype or layout that was asked for");
+  options.dtype = options.spec->dtype;
+  options.layout = options.spec->layout;
+  return options;
+}
+
 class FileConversion {
  public:
   FileConversion(const TensorFile& input, const std::string& output, const ConvertOptions& options,
                  const TensorReportSink& report)
-      : input_(input), output_(output), options_(options), report_(report) {}
+      : input_(input),
+        output_(output),
+        options_(options),
+        report_(report),
+        writer_(
+            format_to_write(request_for(output, options)).writer(request_for(output, options))) {}
 
   Result<std::uint64_t> run() {
+    if (options_.compression &&
+        (*options_.compression < kLeastCompression || *options_.compression > kGreatestCompression))
+      return fail(ErrorCode::invalid_argument,
+                  "there is no level " + std::to_string(*options_.compression) + " of compression");
     BTF_TRY(measure());
     BTF_ASSIGN(const std::uint64_t bytes, writer_->total_bytes());
+    const bool compressed = options_.compression.has_value();
+    // How much is left of it by compressing is not known before.
     BTF_ASSIGN(const std::unique_ptr<ByteSink> file,
-               create_sink(output_, {.size = bytes, .sync = options_.sync}));
-    const std::unique_ptr<ByteSink> sink = gather_small_writes(*file);
-    BTF_TRY(writer_->begin(*sink));
-    for (const Work& work : work_) BTF_TRY(write_tensor(work, *sink));
-    BTF_TRY(input_.source().check_unchanged());
-    BTF_TRY(sink->commit());
+               create_sink(output_, {.size = compressed ? 0 : bytes, .sync = options_.sync}));
+    if (!compressed) {
+      BTF_TRY(write(*gather_small_writes(*file)));
+      BTF_TRY(file->commit());
+      return bytes;
+    }
+    const unsigned threads = worker_count(options_.execution, UINT64_MAX, bytes);
+    const auto sink = zstd::compressing_sink(*file, *options_.compression, threads);
+    BTF_TRY(write(*sink));
     BTF_TRY(file->commit());
-    return bytes;
+    return sink->file_bytes();
   }
 
  private:
+  Status write(ByteSink& sink) {
+    BTF_TRY(writer_->begin(sink));
+    for (const Work& work : work_) BTF_TRY(write_tensor(work, sink));
+    BTF_TRY(input_.source().check_unchanged());
+    return sink.commit();
+  }
+
   // A tensor of the input that becomes one record, or several when scales are written.
   struct Work {
     std::uint64_t index = 0;  // in the input
@@ -115,15 +168,16 @@ class FileConversion {
                                  const RecordShape& shape, ByteSink& sink) {
     const ConvertTarget& target = conversion.target;
     BTF_ASSIGN(const std::uint64_t payload, writer_->begin_record(sink, shape));
+    ByteSink& elements_to = writer_->elements() != nullptr ? *writer_->elements() : sink;
     LossAccount loss;
     if (target.sparse()) {
-      BTF_ASSIGN(loss, write_coo(conversion, sink, payload, work.nnz));
+      BTF_ASSIGN(loss, write_coo(conversion, elements_to, payload, work.nnz));
     } else {
       const ElementSource elements = work.quantization
                                          ? scaled_elements(conversion, *work.quantization)
                                          : record_elements(conversion);
       BTF_ASSIGN(loss, write_dense(elements, options_.policy, *target.storage, target.job.to,
-                                   options_.execution, sink, payload));
+                                   options_.execution, elements_to, payload));
     }
     BTF_TRY(end_record(sink));
     return loss;
@@ -152,7 +206,7 @@ class FileConversion {
                         .target_layout = target.layout,
                         .source_dims = record.dims,
                         .target_dims = target.dims,
-                        .data_bytes = shape.payload,
+                        .data_bytes = writer_->data_bytes(shape),
                         .nnz = {},
                         .loss = {},
                         .scales = {},
@@ -177,15 +231,21 @@ class FileConversion {
   const ConvertOptions& options_;
   const TensorReportSink& report_;
   std::vector<Work> work_;
-  std::unique_ptr<TensorWriter> writer_ = btf_writer();
+  std::unique_ptr<TensorWriter> writer_;
   std::uint64_t written_ = 0;  // records of the output
 };
 
 }  // namespace
 
+std::string_view output_format(const std::string& output, const ConvertOptions& options) {
+  return format_to_write(request_for(output, options)).name;
+}
+
 Result<std::uint64_t> convert(const TensorFile& input, const std::string& output,
                               const ConvertOptions& options, const TensorReportSink& report) {
-  return FileConversion(input, output, options, report).run();
+  const FormatRow& format = format_to_write(request_for(output, options));
+  BTF_ASSIGN(const ConvertOptions complete_options, complete(options, format));
+  return FileConversion(input, output, complete_options, report).run();
 }
 
 }  // namespace btf

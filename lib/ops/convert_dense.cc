@@ -88,32 +88,62 @@ Result<LossAccount> write_dense(const ElementSource& source, const CastPolicy& p
   return run(execution, job, grid, workers, source.bytes);
 }
 
+bool packed(const Resolved& layout) {
+  return distinct_elements(layout) &&
+         element_count(layout.storage_shape()) == layout.storage_elements;
+}
+
+Status check_bytes(const TensorView& view) {
+  if (view.bytes.size() >= storage_bytes(view.layout, view.dtype)) return {};
+  return fail(ErrorCode::invalid_argument, "a buffer is smaller than its layout");
+}
+
+ElementSource memory_elements(const TensorView& view) {
+  ElementSource elements;
+  elements.layout = view.layout;
+  elements.stored = elements.dtype = view.dtype;
+  elements.slab_bytes = 1U << 20;
+  elements.bytes = view.bytes.size();
+  elements.open = [view, bytes = std::make_shared<MemorySource>(view.bytes)](LossAccount&) {
+    return info(view.dtype).bits < 8 ? file_reader(*bytes, 0, view.layout, view.dtype)
+                                     : memory_reader(view.bytes.data(), view.layout, view.dtype);
+  };
+  return elements;
+}
+
+Result<LossAccount> write_memory(const ElementSource& source, const CastPolicy& policy,
+                                 const MutableTensorView& target, const Execution& execution) {
+  BTF_TRY(check_bytes({target.dtype, target.layout, target.bytes}));
+  if (!distinct_elements(target.layout))
+    return fail(ErrorCode::invalid_argument, "elements of the target share memory");
+  const bool nibbles = info(target.dtype).bits < 8;
+  if (nibbles && !packed(target.layout))
+    return fail(ErrorCode::unsupported, "a target of 4-bit elements must have no gaps");
+  if (source.in_order && !packed(target.layout))
+    return fail(ErrorCode::unsupported, "the target of a COO tensor must have no gaps");
+  const CastJob job{source.dtype, target.dtype, policy};
+  MemorySink bytes(target.bytes);
+  const bool in_order = source.in_order || nibbles;
+  const SlabGrid grid = choose_slabs({&source.layout, info(source.stored).buffer_bytes()},
+                                     {&target.layout, info(target.dtype).buffer_bytes()},
+                                     {.bytes = source.slab_bytes, .target_contiguous = in_order});
+  std::vector<Worker> workers(
+      in_order ? 1 : worker_count(execution, grid.count(), target.bytes.size()));
+  for (Worker& worker : workers) {
+    BTF_ASSIGN(worker.reader, source.open(worker.account));
+    worker.writer = nibbles ? file_writer(bytes, 0, target.layout, target.dtype)
+                            : memory_writer(target.bytes.data(), target.layout, target.dtype);
+  }
+  return run(execution, job, grid, workers, source.bytes);
+}
+
 Result<LossAccount> convert(const TensorView& source, const MutableTensorView& target,
                             const CastPolicy& policy, const Execution& execution) {
-  const CastJob job{source.dtype, target.dtype, policy};
   if (source.layout.dims != target.layout.dims)
     return fail(ErrorCode::invalid_argument, "source and target have different dims");
-  if (source.bytes.size() < storage_bytes(source.layout, source.dtype) ||
-      target.bytes.size() < storage_bytes(target.layout, target.dtype))
-    return fail(ErrorCode::invalid_argument, "a buffer is smaller than its layout");
-  BTF_TRY(check_policy(job.from, job.to, policy));
-
-  const bool packed_source = info(job.from).bits < 8;
-  const bool packed_target = info(job.to).bits < 8;
-  const MemorySource bytes_in(source.bytes);
-  MemorySink bytes_out(target.bytes);
-  const SlabGrid grid = choose_slabs({&source.layout, info(job.from).buffer_bytes()},
-                                     {&target.layout, info(job.to).buffer_bytes()},
-                                     {.bytes = 1U << 20, .target_contiguous = packed_target});
-  std::vector<Worker> workers(
-      packed_target ? 1 : worker_count(execution, grid.count(), target.bytes.size()));
-  for (Worker& worker : workers) {
-    worker.reader = packed_source ? file_reader(bytes_in, 0, source.layout, job.from)
-                                  : memory_reader(source.bytes.data(), source.layout, job.from);
-    worker.writer = packed_target ? file_writer(bytes_out, 0, target.layout, job.to)
-                                  : memory_writer(target.bytes.data(), target.layout, job.to);
-  }
-  return run(execution, job, grid, workers, source.bytes.size());
+  BTF_TRY(check_bytes(source));
+  BTF_TRY(check_policy(source.dtype, target.dtype, policy));
+  return write_memory(memory_elements(source), policy, target, execution);
 }
 
 }  // namespace btf

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/strided.h"
 #include "core/try.h"
 #include "formats/btf_writer.h"
 #include "ops/element_access.h"
@@ -39,6 +40,16 @@ Result<ConvertTarget> choose_target(const TensorInfo& source, const ConvertOptio
   BTF_TRY(check_policy(target.job.from, target.job.to, options.policy));
   BTF_ASSIGN(target.dims, permute_dims(source.dims, options.permute));
   target.layout = options.layout.value_or(*source.layout);
+  if (options.spec) {
+    if (options.spec->storage->dims != target.dims)
+      return fail(ErrorCode::refused, "the spec of the output says " +
+                                          dims_text(options.spec->storage->dims) +
+                                          ", the tensor has " + dims_text(target.dims));
+    if (options.spec->strided) {
+      BTF_ASSIGN(target.storage, with_padding(*options.spec->storage, target.job.to));
+      return target;
+    }
+  }
   if (target.sparse()) return target;
 
   auto resolved = resolve(target.layout, target.dims, target.job.to);

@@ -82,8 +82,12 @@ Result<std::vector<Element>> elements_at(const ByteSource& source, const TensorI
   std::vector<Element> elements;
   elements.reserve(indices.size());
   for (const Dims& index : indices) {
-    BTF_ASSIGN(const Element element, read_stream(source, tensor.data_offset,
-                                                  offset(*tensor.storage, index), *tensor.dtype));
+    const std::uint64_t position = offset(*tensor.storage, index);
+    BTF_ASSIGN(Element element, read_stream(source, tensor.data_offset, position, *tensor.dtype));
+    if (tensor.unpacked) {
+      element.offset = tensor.data_offset + position;
+      element.high_nibble = false;
+    }
     elements.push_back(element);
   }
   return elements;

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <mutex>
+#include <new>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -51,6 +53,16 @@ class SlabQueue {
   std::optional<Error> error_;
 };
 
+// No exception may leave a thread.
+Status run_slab(const std::function<Status(unsigned, std::uint64_t)>& work, unsigned worker,
+                std::uint64_t slab) {
+  try {
+    return work(worker, slab);
+  } catch (const std::bad_alloc&) {
+    return fail(ErrorCode::no_space, "out of memory");
+  }
+}
+
 }  // namespace
 
 unsigned worker_count(const Execution& execution, std::uint64_t slabs, std::uint64_t bytes) {
@@ -71,13 +83,18 @@ Status for_each_slab(const Execution& execution, unsigned workers, std::uint64_t
   const auto run = [&](unsigned worker) {
     while (const auto slab = queue.take()) {
       Status status = check_cancelled(execution);
-      if (status) status = work(worker, *slab);
+      if (status) status = run_slab(work, worker, *slab);
       if (!status) return queue.fail(*slab, std::move(status).error());
     }
   };
   {
     std::vector<std::jthread> threads;
-    for (unsigned worker = 1; worker < workers; ++worker) threads.emplace_back(run, worker);
+    threads.reserve(workers);
+    try {
+      for (unsigned worker = 1; worker < workers; ++worker) threads.emplace_back(run, worker);
+    } catch (const std::system_error&) {
+      // Where the system gives no more threads, those that there are do the work.
+    }
     run(0);
   }
   return std::move(queue).status();

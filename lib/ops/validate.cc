@@ -8,8 +8,8 @@
 
 namespace btf {
 
-Status validate(const std::string& path, const FindingSink& report) {
-  const auto file = TensorFile::open(path);
+Status validate(const std::string& path, const FindingSink& report, const OpenOptions& options) {
+  const auto file = TensorFile::open(path, options);
   if (!file && file.error().finding.empty()) return std::unexpected(file.error());
   if (!file) {
     report({Severity::error, file.error().finding, {}, file.error().offset, file.error().message});

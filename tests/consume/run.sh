@@ -49,6 +49,7 @@ cmake -S "$source" -B "$scratch/build" -G "$(cached CMAKE_GENERATOR)" \
   -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$prefix"
 cmake --build "$scratch/build"
 run_consumer "$scratch/build/consume"
+run_consumer "$scratch/build/consume_c"
 
 [[ -f $prefix/lib/pkgconfig/btf.pc ]] || fail "no lib/pkgconfig/btf.pc"
 if command -v pkg-config >/dev/null; then
@@ -58,5 +59,10 @@ if command -v pkg-config >/dev/null; then
   # shellcheck disable=SC2086
   "$compiler" -std=c++23 "$source/main.cc" -o "$scratch/by_pkg_config" $flags -Wl,-rpath,"$prefix/lib"
   run_consumer "$scratch/by_pkg_config"
+  c_compiler=$(cached CMAKE_C_COMPILER)
+  # shellcheck disable=SC2086
+  "$c_compiler" -std=c99 -Wall -Wextra -Wpedantic -Werror "$source/main.c" -o "$scratch/c_by_pkg_config" $flags \
+    -Wl,-rpath,"$prefix/lib"
+  run_consumer "$scratch/c_by_pkg_config"
 fi
 echo "consume: ok"

@@ -496,7 +496,7 @@ class ManyRecords final : public btf::ByteSource {
 
 TEST_CASE("btf file: one tensor of a million costs a few reads") {
   const ManyRecords source;
-  const auto reader = btf::open_btf(source);
+  const auto reader = btf::open_btf(source, {{}, {}});
   REQUIRE(reader);
   REQUIRE((*reader)->tensor_count() == ManyRecords::kCount);
   for (const std::uint64_t index : {999'999ULL, 0ULL, 500'000ULL}) {

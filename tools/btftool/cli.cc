@@ -7,11 +7,14 @@
 #include "btf/dtype.h"
 #include "btf/layout.h"
 #include "cli_diff.h"
+#include "cli_spec.h"
 #include "cli_support.h"
 
 namespace btftool {
 namespace {
 
+// Of --compress without a value.
+const std::string kDefaultLevel = std::to_string(btf::kDefaultCompression);
 constexpr const char* kVersion = "btftool " BTFTOOL_VERSION "\n";
 
 // The operands of one command, with their number checked here so that the message can say it well.
@@ -49,7 +52,7 @@ void setup_globals(CLI::App& app, GlobalOptions& options) {
       "threads; the result does not depend on it");
 }
 
-void setup_inspect(CLI::App& app, InspectOptions& options, Operands& operands) {
+void setup_inspect(CLI::App& app, InspectOptions& options, SpecWords& spec, Operands& operands) {
   operands.declare(app, "FILE", "files to look into; - is stdin");
   add_text(app, "--tensor", options.tensors, "SEL", "which tensors: 0,2-5,-1");
   app.add_flag("--json", options.json, "print one JSON document");
@@ -61,6 +64,7 @@ void setup_inspect(CLI::App& app, InspectOptions& options, Operands& operands) {
       "print the values, summarised beyond N (1000)");
   add_text(app, "--slice", options.slice, "SLICE", "print the values of a part: 0,:,1:3,::2");
   add_text(app, "--at", options.at, "INDEX", "one element's value, bits and place: 0,3,7,7");
+  add_input_spec(app, spec);
   app.footer(
       "Examples:\n"
       "  btftool inspect model.btf\n"
@@ -73,6 +77,8 @@ struct ConvertWords {
   std::optional<std::string> layout;
   std::optional<std::string> permute;
   std::string dla;
+  SpecWords input;
+  std::optional<std::string> output_spec;
   std::optional<std::string> scale;
   std::optional<std::string> scale_axis;
   std::optional<std::string> zero_point;
@@ -127,10 +133,33 @@ void finish_scales(const ConvertWords& words, btf::Quantization& scales) {
     throw Wrong("--zero-point goes with --scale or --dequantize");
 }
 
+void finish_formats(const ConvertWords& words, ConvertCommand& command) {
+  btf::ConvertOptions& options = command.convert;
+  command.open = words.input.finish("--input-spec");
+  if (words.output_spec) {
+    auto spec = btf::parse_tensor_spec(*words.output_spec);
+    if (!spec) throw Wrong("--output-spec " + spec.error().message);
+    if (!spec->storage) throw Wrong("--output-spec needs dims: fp16:hwc8:1x3x224x224");
+    if (options.plain || options.where_possible)
+      throw Wrong("--output-spec leaves nothing to --plain and --where-possible");
+    if ((options.dtype && *options.dtype != spec->dtype) ||
+        (options.layout && *options.layout != spec->layout))
+      throw Wrong("--output-spec contradicts --dtype or --layout");
+    options.dtype = spec->dtype;
+    options.layout = spec->layout;
+    const std::string_view by_name = btf::output_format(command.output, {});
+    if (by_name == "npy") throw Wrong("--output-spec is for raw bytes, the output is named .npy");
+    options.spec = *std::move(spec);
+  }
+  if (options.as_uint && btf::output_format(command.output, options) != "npy")
+    throw Wrong("--as-uint goes with an output named .npy");
+}
+
 void finish_convert(const ConvertWords& words, ConvertCommand& command) {
   btf::ConvertOptions& options = command.convert;
   choose_target(words, options);
   if (words.permute) options.permute = value_or_throw(parse_permute(*words.permute));
+  finish_formats(words, command);
   if (!words.dla.empty()) {
     if (options.layout != btf::Layout::dla_hwc4 && options.layout != btf::Layout::dla_linear)
       throw Wrong("--dla goes with --layout kDLA_HWC4 (or kDLA_LINEAR, where it changes nothing)");
@@ -195,11 +224,21 @@ void setup_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words,
   app.add_flag("--plain", options.plain,
                "write the stored array as an ordinary dense tensor, for readers without the "
                "extension");
+  app.add_flag("--as-uint", options.as_uint,
+               ".npy: types that NumPy has no name for as unsigned integers");
+  add_text(app, "--output-spec", words.output_spec, "SPEC",
+           "write raw bytes: fp16:hwc8:1x3x224x224, or with\nstrides; see --input-spec")
+      ->group("Files that do not say what they hold");
+  add_input_spec(app, words.input);
   add_choice<std::uint8_t>(app, "--coo-code", options.coo_code,
                            {{"spec", btf::kCooCodeSpec}, {"tfrt", btf::kCooCodeTfrt}},
                            "layout code of COO tensors: 2 as published, 1 as TFRT reads");
   add_choice<std::string>(app, "--dla", words.dla, {{"orin", "orin"}, {"xavier", "xavier"}},
                           "pitch of kDLA_HWC4: 64 or 32 bytes");
+  add_count(
+      app, "--compress", btf::kLeastCompression, btf::kGreatestCompression,
+      [&options](std::uint64_t level) { options.compression = static_cast<int>(level); },
+      "write seekable zstd at level N (3); default if OUT ends in .zst");
   app.add_flag("--fsync", options.sync, "survive a power cut: sync before renaming");
   app.add_flag("--json", command.json, "print a report as one JSON document");
   app.footer(
@@ -209,10 +248,11 @@ void setup_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words,
       "  btftool convert --layout coo dense.btf sparse.btf");
 }
 
-void setup_validate(CLI::App& app, ValidateOptions& options, Operands& operands) {
+void setup_validate(CLI::App& app, ValidateOptions& options, SpecWords& spec, Operands& operands) {
   operands.declare(app, "FILE", "files to check; - is stdin");
   app.add_flag("--strict", options.strict, "warnings count as errors");
   app.add_flag("--json", options.json, "print one JSON document");
+  add_input_spec(app, spec);
   app.footer("Exit status: 0 well-formed, 1 not well-formed, 2 trouble.");
 }
 
@@ -226,7 +266,8 @@ struct OptionalValue {
 
 const OptionalValue* find_optional_value(std::string_view word) {
   static const OptionalValue kRows[] = {{"--values", "0123456789", "1000"},
-                                        {"--heatmap", "0123456789,-", kPickedAxes}};
+                                        {"--heatmap", "0123456789,-", kPickedAxes},
+                                        {"--compress", "0123456789", kDefaultLevel}};
   const auto* row = std::ranges::find(kRows, word, &OptionalValue::option);
   return row == std::end(kRows) ? nullptr : row;
 }
@@ -305,6 +346,9 @@ std::variant<Invocation, Information, UsageError> parse_command_line(int argc, c
   ConvertWords convert_words;
   DiffCommand diff;
   ValidateOptions validate;
+  SpecWords spec;  // inspect, validate
+  SpecWords actual_spec;
+  SpecWords golden_spec;
   Operands operands;
   const auto subcommand = [&](const char* name, const char* help) {
     CLI::App* command = app.add_subcommand(name, help);
@@ -316,11 +360,12 @@ std::variant<Invocation, Information, UsageError> parse_command_line(int argc, c
   CLI::App* diff_app =
       subcommand("diff", "are they the same, within a tolerance, and if not, where and why");
   CLI::App* validate_app = subcommand("validate", "is it well-formed");
-  setup_inspect(*inspect_app, inspect, operands);
+  setup_inspect(*inspect_app, inspect, spec, operands);
   setup_convert(*convert_app, convert, convert_words, operands);
   operands.declare(*diff_app, "ACTUAL GOLDEN", "the file to judge and the reference");
   declare_diff(*diff_app, diff);
-  setup_validate(*validate_app, validate, operands);
+  add_diff_specs(*diff_app, actual_spec, golden_spec, "What is compared");
+  setup_validate(*validate_app, validate, spec, operands);
 
   const auto command_name = [&]() -> std::string {
     const auto parsed = app.get_subcommands();
@@ -335,6 +380,7 @@ std::variant<Invocation, Information, UsageError> parse_command_line(int argc, c
     if (inspect_app->parsed()) {
       if (operands.words.empty()) throw Wrong("missing operand FILE");
       inspect.files = operands.words;
+      inspect.open = spec.finish("--input-spec");
       if (inspect.slice && !inspect.values) inspect.values = 1000;
       return Invocation{global, inspect};
     }
@@ -343,17 +389,23 @@ std::variant<Invocation, Information, UsageError> parse_command_line(int argc, c
       convert.input = operands.words[0];
       convert.output = operands.words[1];
       finish_convert(convert_words, convert);
+      if (!convert.convert.compression && convert.output.ends_with(".zst"))
+        convert.convert.compression = btf::kDefaultCompression;
       convert.convert.execution.jobs = global.jobs;
       return Invocation{global, convert};
     }
     if (diff_app->parsed()) {
       if (!diff.from_json) operands.expect({"ACTUAL", "GOLDEN"});
       finish_diff(*diff_app, diff, operands.words);
+      diff.open_actual = actual_spec.finish("--actual-spec");
+      diff.open_golden = golden_spec.finish("--golden-spec");
+      diff.open_golden.layout_in = diff.open_actual.layout_in;
       diff.diff.execution.jobs = global.jobs;
       return Invocation{global, diff};
     }
     if (operands.words.empty()) throw Wrong("missing operand FILE");
     validate.files = operands.words;
+    validate.open = spec.finish("--input-spec");
     return Invocation{global, validate};
   } catch (const CLI::CallForHelp&) {
     const auto parsed = app.get_subcommands();

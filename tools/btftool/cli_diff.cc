@@ -177,7 +177,8 @@ void finish_diff(const CLI::App& app, DiffCommand& command,
   exclude(app, "--summary", {"--json", "--all", "--show"});
   if (!command.html) exclude(app, "--summary", {"--heatmap"});
   exclude(app, "--from-json",
-          {"--tensor", "--pair", "--strict", "--include", "--exclude", "--heatmap"});
+          {"--tensor", "--pair", "--strict", "--include", "--exclude", "--heatmap", "--actual-spec",
+           "--golden-spec", "--layout-in", "--nvmedia"});
   check_file_name("--junit", command.junit);
   check_file_name("--html", command.html);
   if (command.junit && command.html && *command.junit == *command.html)

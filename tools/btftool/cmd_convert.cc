@@ -94,7 +94,7 @@ class Conversion {
       : context_(context), command_(command), options_(command.convert) {}
 
   btf::Result<int> run() {
-    const auto input = btf::TensorFile::open(command_.input);
+    const auto input = btf::TensorFile::open(command_.input, command_.open);
     if (!input) return std::unexpected(input.error());
     if (command_.tensors) {
       auto tensors = parse_selection(*command_.tensors, input->tensor_count());
@@ -138,7 +138,20 @@ class Conversion {
     return error;
   }
 
+  // Raw bytes do not say what they hold, so it is said here.
+  void describe_raw(const btf::TensorReport& report) {
+    if (options_.spec || btf::output_format(command_.output, options_) != "raw") return;
+    std::string text =
+        fmt::format("{} is --input-spec {}", printable(command_.output),
+                    btf::spec_text(report.target_dtype, report.target_layout, report.target_dims));
+    if (!btf::parse_dump_name(command_.output))
+      text += "; trtexec would name it " +
+              printable(btf::dump_name(command_.output, report.target_dtype, report.target_dims));
+    notes_.push_back(std::move(text));
+  }
+
   void take(const btf::TensorReport& report) {
+    describe_raw(report);
     const std::string tensor = "tensor " + std::to_string(report.source) + ": ";
     if (report.kept && warnings_.pass())
       context_.log.warning(tensor + "keeps its layout: " + *report.kept);

@@ -99,9 +99,9 @@ class Comparison {
   }
 
   btf::Result<bool> compare(const FilePair& files) {
-    const auto actual = btf::TensorFile::open(files.actual);
+    const auto actual = btf::TensorFile::open(files.actual, command_.open_actual);
     if (!actual) return std::unexpected(actual.error());
-    const auto golden = btf::TensorFile::open(files.golden);
+    const auto golden = btf::TensorFile::open(files.golden, command_.open_golden);
     if (!golden) return std::unexpected(golden.error());
     btf::DiffOptions options = options_;
     btf::Status status = selection_.apply(*actual, *golden, options);

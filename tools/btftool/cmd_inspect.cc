@@ -86,7 +86,8 @@ class TextReport {
   TextReport(Output& out, const InspectOptions& options) : out_(out), options_(options) {}
 
   void begin(const btf::TensorFile& file) {
-    out_.line(fmt::format("{}: BTF, {}, {}", printable(file.path()),
+    btf_ = file.format() == "btf";
+    out_.line(fmt::format("{}: {}, {}, {}", printable(file.path()), file.format_title(),
                           counted(file.tensor_count(), "tensor"), counted(file.size(), "byte")));
     width_ = std::max<std::size_t>(2, std::to_string(file.tensor_count()).size());
     if (file.tensor_count() > 0)
@@ -102,7 +103,7 @@ class TextReport {
     if (tensor.coo) line += fmt::format("  nnz {}", tensor.coo->nnz);
     if (tensor.layout && !btf::spec(*tensor.layout).dla.empty())
       line += "  " + std::string(btf::spec(*tensor.layout).dla);
-    if (is_extension(tensor)) line += "  extension";
+    if (btf_ && is_extension(tensor)) line += "  extension";
     out_.line(line);
     if (options_.strides) strides(tensor);
     if (details.stats) stats(*details.stats, *tensor.dtype);
@@ -127,7 +128,9 @@ class TextReport {
       detail("", btf::dims_text(byte_strides(tensor)) + " bytes, innermost first (NvMedia)");
     detail("", storage.vectorized_dim < 0
                    ? "not vectorised (TensorRT)"
-                   : fmt::format("vectorised dim {}, {} components per element (TensorRT)",
+                   : fmt::format("{} vectors, vectorised dim {}, {} components per element "
+                                 "(TensorRT)",
+                                 btf::dims_text(btf::tensorrt_strides(storage)),
                                  storage.vectorized_dim, storage.components));
   }
 
@@ -176,6 +179,7 @@ class TextReport {
   Output& out_;
   const InspectOptions& options_;
   std::size_t width_ = 2;
+  bool btf_ = true;
 };
 
 // The document is written as it grows: a file of a million records needs no million objects.
@@ -188,10 +192,11 @@ class JsonReport {
   void begin(const btf::TensorFile& file) {
     out_.text(first_file_ ? "" : ",");
     first_file_ = false;
+    btf_ = file.format() == "btf";
     const std::string head = dump({{"path", file.path()},
                                    {"format", file.format()},
                                    {"size", json_number(file.size())},
-                                   {"compressed", false}});
+                                   {"compressed", file.compressed()}});
     out_.text(head.substr(0, head.size() - 1) + ",\"tensors\":[");
     first_tensor_ = true;
     findings_ = Json::array();
@@ -248,7 +253,7 @@ class JsonReport {
               {"data_offset", json_number(tensor.data_offset)},
               {"data_bytes", tensor.known() ? json_number(tensor.data_bytes) : Json(nullptr)},
               {"nnz", tensor.coo ? json_number(tensor.coo->nnz) : Json(nullptr)},
-              {"extension", is_extension(tensor)}};
+              {"extension", btf_ && is_extension(tensor)}};
     if (tensor.layout) add_layout(json, "", *tensor.layout);
     if (tensor.storage) {
       json["storage_shape"] = json_dims(tensor.storage->storage_shape());
@@ -256,6 +261,7 @@ class JsonReport {
       if (options_.strides) {
         const bool bytes = btf::info(*tensor.dtype).bits >= 8;
         json["strides_bytes"] = bytes ? json_dims(byte_strides(tensor)) : Json(nullptr);
+        json["strides_vectors"] = json_dims(btf::tensorrt_strides(*tensor.storage));
         json["vectorized_dim"] = tensor.storage->vectorized_dim;
         json["components_per_element"] = json_number(tensor.storage->components);
       }
@@ -283,6 +289,7 @@ class JsonReport {
   const InspectOptions& options_;
   bool first_file_ = true;
   bool first_tensor_ = true;
+  bool btf_ = true;
   Json findings_;
 };
 
@@ -312,7 +319,7 @@ class Inspection {
 
   void inspect(const std::string& path) {
     errors_ = {};
-    const auto file = btf::TensorFile::open(path);
+    const auto file = btf::TensorFile::open(path, options_.open);
     if (!file) return give_up(path, file.error());
     std::optional<std::vector<std::uint64_t>> selection;
     if (options_.tensors) {

@@ -30,8 +30,8 @@ class Validation {
       out_.text((first_file_ ? "" : ",") + head.substr(0, head.size() - 1) + ",\"findings\":[");
       first_file_ = false;
     }
-    const btf::Status status =
-        btf::validate(path, [&](const btf::Finding& finding) { take(path, finding); });
+    const btf::Status status = btf::validate(
+        path, [&](const btf::Finding& finding) { take(path, finding); }, options_.open);
     const bool good = errors_ == 0 && (warnings_ == 0 || !options_.strict);
     if (!status) {
       context_.log.error(status.error().in_file(path));

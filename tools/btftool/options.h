@@ -9,6 +9,7 @@
 
 #include "btf/convert.h"
 #include "btf/diff.h"
+#include "btf/file.h"
 
 namespace btftool {
 
@@ -26,6 +27,7 @@ struct InspectOptions {
   std::vector<std::string> files;
   std::optional<std::string> tensors;  // a selection; nothing: all
   bool json = false;
+  btf::OpenOptions open;
   bool stats = false;
   bool strides = false;
   std::optional<std::uint64_t> values;  // how many before they are summarised
@@ -38,6 +40,7 @@ struct ConvertCommand {
   std::string output;
   std::optional<std::string> tensors;
   bool json = false;
+  btf::OpenOptions open;
   btf::ConvertOptions convert;
 };
 
@@ -58,6 +61,8 @@ struct TensorTolerance {
 struct DiffCommand {
   std::string actual;
   std::string golden;
+  btf::OpenOptions open_actual;
+  btf::OpenOptions open_golden;
   std::optional<std::string> from_json;  // a report to judge again; there are no operands then
   std::optional<std::string> tensors;
   std::vector<TensorPair> pairs;  // empty: by index
@@ -74,6 +79,7 @@ struct DiffCommand {
 
 struct ValidateOptions {
   std::vector<std::string> files;
+  btf::OpenOptions open;
   bool json = false;
   bool strict = false;
 };

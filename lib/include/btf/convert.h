@@ -17,6 +17,7 @@
 #include "btf/file.h"
 #include "btf/layout.h"
 #include "btf/quantize.h"
+#include "btf/tensor_spec.h"
 
 namespace btf {
 
@@ -34,11 +35,22 @@ struct ConvertOptions {
   bool prune_zeros = false;     // COO to COO: leave out explicit zeros
   bool where_possible = false;  // a tensor that cannot take the layout keeps its own
   bool plain = false;           // write the stored array as an ordinary dense record
+  std::optional<TensorSpec>
+      spec{};            // raw output: dtype, layout or strides, and the dims it must have
+  bool as_uint = false;  // .npy: dtypes without a NumPy name as unsigned integers, not as void
   std::uint8_t coo_code = kCooCodeSpec;
+  // Compress into the seekable zstd format at this level (kLeastCompression to
+  // kGreatestCompression); nothing: as it is.
+  std::optional<int> compression{};
   bool sync = false;                 // survive a power cut
   std::uint64_t memory = 32U << 20;  // bytes that sorting COO entries may take
   Execution execution{};
 };
+
+// Levels of compression, as the zstd tool counts them.
+inline constexpr int kLeastCompression = 1;
+inline constexpr int kDefaultCompression = 3;
+inline constexpr int kGreatestCompression = 22;
 
 // What became of one tensor: the target's members say what the record holds, so that of a plain
 // record is kLINEAR with the stored array's shape.
@@ -64,8 +76,12 @@ struct TensorReport {
 // final only when convert() has returned without an error.
 using TensorReportSink = std::function<void(const TensorReport&)>;
 
-// Writes a canonical BTF file and returns its size in bytes. `output` is "-" for stdout and may be
-// the input; it holds the old file or the whole new one whatever happens.
+// "raw" with a spec, else as the end of the name says: ".npy", ".raw"; "btf" for all others.
+BTF_API std::string_view output_format(const std::string& output, const ConvertOptions& options);
+
+// Writes a file of that format, a canonical one, compressed if the options say so, and returns its
+// size in bytes. `output` is "-" for stdout and may be the input; it holds the old file or the whole
+// new one whatever happens.
 BTF_API Result<std::uint64_t> convert(const TensorFile& input, const std::string& output,
                                       const ConvertOptions& options,
                                       const TensorReportSink& report = {});

@@ -66,8 +66,10 @@ struct DTypeInfo {
   std::array<std::string_view, 6> aliases;  // names of trtexec, TFRT, safetensors; lower case
   std::uint8_t bits = 0;
   NumberKind kind{};
-  FloatGeometry fp{};  // floating only
-  Closeness close{};   // integers: none
+  FloatGeometry fp{};       // floating only
+  Closeness close{};        // integers: none
+  std::string_view npy{};   // NumPy's type string without the byte order; empty: it has none
+  std::uint8_t dlpack = 0;  // DLPack's type code (btf/dlpack_abi.h); with `bits` the whole type
 
   constexpr std::uint8_t code() const { return static_cast<std::uint8_t>(dtype); }
   constexpr bool extension() const { return code() >= 128; }

@@ -11,6 +11,7 @@
 #include "btf/dtype.h"
 #include "btf/error.h"
 #include "btf/layout.h"
+#include "btf/tensor_spec.h"
 
 namespace btf {
 
@@ -36,25 +37,34 @@ struct TensorInfo {
   std::uint64_t data_offset = 0;    // behind the dims
   std::uint64_t data_bytes = 0;     // of the payload behind the dims, without record padding
   std::optional<Resolved> storage;  // dense records
-  std::optional<CooParts> coo;      // COO records
+  bool unpacked = false;        // 4-bit elements take a byte each in the file; source() packs them
+  std::optional<CooParts> coo;  // COO records
 
   bool known() const { return dtype && layout; }
   std::uint64_t end() const { return data_offset + data_bytes; }
+};
+
+// What a file does not say of itself.
+struct OpenOptions {
+  std::optional<TensorSpec> spec{};   // raw bytes; only the dtype: a .npy that does not tell it
+  std::optional<Layout> layout_in{};  // of a file that trtexec dumped; nothing: kLINEAR
 };
 
 // Not for several threads at once.
 class BTF_API TensorFile {
  public:
   // "-" is stdin. Reads the header only.
-  static Result<TensorFile> open(const std::string& path);
+  static Result<TensorFile> open(const std::string& path, const OpenOptions& options = {});
 
   TensorFile(TensorFile&&) noexcept;
   TensorFile& operator=(TensorFile&&) noexcept;
   ~TensorFile();
 
   const std::string& path() const;
-  std::string_view format() const;  // "btf"
-  std::uint64_t size() const;       // bytes
+  std::string_view format() const;        // "btf", "npy", "raw"
+  std::string_view format_title() const;  // as people write it: "BTF"
+  bool compressed() const;                // the file is zstd; sizes and offsets are of its content
+  std::uint64_t size() const;             // bytes
   std::uint64_t tensor_count() const;
 
   // One record's header, checked against the file. O(1) in the number of records. A record whose
@@ -64,7 +74,7 @@ class BTF_API TensorFile {
   // Refuses records that share bytes with others of this file. O(records).
   Status check_overlap(std::uint64_t index) const;
 
-  // For the library's own operations.
+  // For the library's own operations: where the elements are read from.
   const ByteSource& source() const;
 
  private:

@@ -131,8 +131,22 @@ struct Resolved {
 // types anywhere but in kLINEAR, kDLA_HWC4 with a C other than 1, 3, 4, and COO.
 BTF_API Result<Resolved> resolve(Layout layout, std::span<const std::uint64_t> dims, DType dtype);
 
+// A tensor in memory by its strides, in elements and none of them negative. Elements may be reached
+// in several ways (stride 0); storage_elements is then what the memory has, fewer than elements().
+// Refuses sizes that do not fit 64 bits.
+BTF_API Result<Resolved> resolve_strides(std::span<const std::uint64_t> dims,
+                                         std::span<const std::uint64_t> strides, DType dtype);
+
+// Has every element a place of its own?
+BTF_API bool distinct_elements(const Resolved& layout);
+
 // The only offset function there is. index.size() == rank, every index inside its dim.
 BTF_API std::uint64_t offset(const Resolved& layout, std::span<const std::uint64_t> index);
+
+// What TensorRT's getTensorStrides() says: per logical dim, in vectors of `components` elements.
+//   offset(i) = sum over d of i[d] * strides[d] * components,
+//   but for the vectorised dim v: (i[v] / components) * strides[v] * components + i[v] % components
+BTF_API Dims tensorrt_strides(const Resolved& layout);
 
 // Bytes of the stored array of a layout that resolve() gave for this dtype.
 BTF_API std::uint64_t storage_bytes(const Resolved& layout, DType dtype);

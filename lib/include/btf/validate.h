@@ -9,6 +9,7 @@
 
 #include "btf/api.h"
 #include "btf/error.h"
+#include "btf/file.h"
 
 namespace btf {
 
@@ -30,6 +31,7 @@ using FindingSink = std::function<void(const Finding&)>;
 // Reads the whole file, headers and elements, in bounded memory, and reports findings as they come.
 // An error only for trouble with the file itself (missing, unreadable); a malformed file is a
 // finding. "-" is stdin.
-BTF_API Status validate(const std::string& path, const FindingSink& report);
+BTF_API Status validate(const std::string& path, const FindingSink& report,
+                        const OpenOptions& options = {});
 
 }  // namespace btf

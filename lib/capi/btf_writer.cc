@@ -1,0 +1,159 @@
+// Converting and writing.
+#include <algorithm>
+#include <span>
+
+#include "btf/convert.h"
+#include "btf/dlpack.h"
+#include "capi/handles.h"
+#include "core/try.h"
+
+namespace btf::capi {
+namespace {
+
+Result<ConvertOptions> convert_options(const btf_convert_options* from) {
+  BTF_ASSIGN(const btf_convert_options options, given(from));
+  ConvertOptions convert;
+  BTF_ASSIGN(convert.dtype, dtype_named(options.dtype));
+  BTF_ASSIGN(convert.layout, layout_named(options.layout));
+  BTF_ASSIGN(convert.policy, policy_of(options.overflow, options.rounding, options.lossless != 0));
+  BTF_ASSIGN(convert.duplicates, duplicates_named(options.duplicates));
+  if (options.tensors != nullptr)
+    convert.tensors.emplace(options.tensors, options.tensors + options.tensor_count);
+  if (options.permute != nullptr)
+    convert.permute.assign(options.permute, options.permute + options.permute_count);
+  convert.prune_zeros = options.prune_zeros != 0;
+  convert.where_possible = options.where_possible != 0;
+  convert.sync = options.sync != 0;
+  convert.execution.jobs = options.jobs;
+  return convert;
+}
+
+Result<Dims> strides_of(const btf_array& array) {
+  Dims strides;
+  for (std::uint64_t d = 0; d < array.rank; ++d) {
+    if (array.strides[d] < 0)
+      return fail(ErrorCode::unsupported, "stride " + std::to_string(array.strides[d]) +
+                                              " of dim " + std::to_string(d) + " is negative");
+    strides.push_back(static_cast<std::uint64_t>(array.strides[d]));
+  }
+  return strides;
+}
+
+Result<Resolved> layout_of(const btf_array& array, Layout layout, DType dtype) {
+  if (array.rank > 0 && array.dims == nullptr) return wrong("no dims");
+  const std::span<const std::uint64_t> dims(array.dims, array.rank);
+  if (array.strides == nullptr) return resolve(layout, dims, dtype);
+  if (array.layout != nullptr) return wrong("strides and a layout cannot both be given");
+  BTF_ASSIGN(const Dims strides, strides_of(array));
+  return resolve_strides(dims, strides, dtype);
+}
+
+// The tensor with the layout of the memory as that of the file.
+Result<TensorToWrite> tensor_of(const btf_array* from) {
+  if (from == nullptr) return wrong("no array");
+  BTF_ASSIGN(const btf_array array, given(from));
+  if (array.dtype == nullptr) return wrong("the array has no dtype");
+  BTF_ASSIGN(const DType dtype, parse_dtype(array.dtype));
+  BTF_ASSIGN(const auto named, layout_named(array.layout));
+  TensorToWrite tensor{.tensor = {}, .dtype = {}, .layout = named.value_or(Layout::linear)};
+  BTF_ASSIGN(Resolved layout, layout_of(array, tensor.layout, dtype));
+  const std::uint64_t bytes = storage_bytes(layout, dtype);
+  if (array.bytes < bytes)
+    return wrong("the array has " + std::to_string(array.bytes) + " bytes, its dims need " +
+                 std::to_string(bytes));
+  if (array.data == nullptr && bytes > 0) return wrong("the array has no data");
+  if (reinterpret_cast<std::uintptr_t>(array.data) % info(dtype).buffer_bytes() != 0)
+    return wrong("the data is not aligned to its elements");
+  tensor.tensor = {dtype, std::move(layout), {static_cast<const std::byte*>(array.data), bytes}};
+  return tensor;
+}
+
+Status add(btf_writer& writer, TensorToWrite tensor, const btf_write_options* from) {
+  BTF_ASSIGN(const btf_write_options options, given(from));
+  BTF_ASSIGN(tensor.dtype, dtype_named(options.dtype));
+  BTF_ASSIGN(const auto layout, layout_named(options.layout));
+  tensor.layout = layout.value_or(tensor.layout);
+  const DType dtype = tensor.dtype.value_or(tensor.tensor.dtype);
+  // What cannot be is refused here and not when all is written.
+  BTF_TRY(resolve(tensor.layout, tensor.tensor.layout.dims, dtype));
+  writer.tensors.push_back(std::move(tensor));
+  return {};
+}
+
+Result<WriteOptions> save_options(const btf_save_options* from) {
+  BTF_ASSIGN(const btf_save_options options, given(from));
+  WriteOptions write;
+  BTF_ASSIGN(write.policy, policy_of(options.overflow, options.rounding, options.lossless != 0));
+  write.sync = options.sync != 0;
+  write.execution.jobs = options.jobs;
+  return write;
+}
+
+}  // namespace
+}  // namespace btf::capi
+
+using namespace btf::capi;
+
+extern "C" {
+
+btf_status btf_convert(btf_file* input, const char* output, const btf_convert_options* options,
+                       uint64_t* bytes, btf_loss* loss) {
+  return with_handle(input, [&]() -> btf::Status {
+    if (output == nullptr) return wrong("no path for the output");
+    BTF_ASSIGN(const btf::ConvertOptions convert, convert_options(options));
+    btf::LossAccount total;
+    BTF_ASSIGN(const std::uint64_t size,
+               btf::convert(input->file, output, convert,
+                            [&](const btf::TensorReport& report) { total.add(report.loss); }));
+    if (bytes != nullptr) *bytes = size;
+    return give_loss(loss, total);
+  });
+}
+
+btf_writer* btf_writer_new(void) {
+  btf_writer* created = nullptr;
+  guarded(nullptr, [&]() -> btf::Status {
+    created = new btf_writer;
+    return {};
+  });
+  return created;
+}
+
+void btf_writer_free(btf_writer* writer) { delete writer; }
+
+const char* btf_writer_error(const btf_writer* writer) {
+  return writer == nullptr ? "" : writer->error.c_str();
+}
+
+btf_status btf_writer_add(btf_writer* writer, const btf_array* array,
+                          const btf_write_options* options) {
+  return with_handle(writer, [&]() -> btf::Status {
+    BTF_ASSIGN(btf::TensorToWrite tensor, tensor_of(array));
+    return add(*writer, std::move(tensor), options);
+  });
+}
+
+btf_status btf_writer_add_dlpack(btf_writer* writer, const void* dl_tensor,
+                                 const btf_write_options* options) {
+  return with_handle(writer, [&]() -> btf::Status {
+    if (dl_tensor == nullptr) return wrong("no tensor");
+    BTF_ASSIGN(const btf::MutableTensorView view,
+               btf::from_dlpack(*static_cast<const btf::dlpack::DLTensor*>(dl_tensor)));
+    btf::TensorToWrite tensor{.tensor = {view.dtype, view.layout, view.bytes},
+                              .dtype = {},
+                              .layout = btf::Layout::linear};
+    return add(*writer, std::move(tensor), options);
+  });
+}
+
+btf_status btf_writer_save(btf_writer* writer, const char* output, const btf_save_options* options,
+                           uint64_t* bytes) {
+  return with_handle(writer, [&]() -> btf::Status {
+    if (output == nullptr) return wrong("no path for the output");
+    BTF_ASSIGN(const btf::WriteOptions write, save_options(options));
+    BTF_ASSIGN(const std::uint64_t size, btf::write_tensors(output, writer->tensors, write));
+    if (bytes != nullptr) *bytes = size;
+    return {};
+  });
+}
+}

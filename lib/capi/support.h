@@ -1,0 +1,98 @@
+// What every function of the C interface does at its border: no exception leaves, errors become
+// text, and structures may be of an older or a newer header.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "btf/btf.h"
+#include "btf/cast.h"
+#include "btf/convert.h"
+#include "btf/error.h"
+
+namespace btf::capi {
+
+// Holds a text even when there is no memory for one.
+class ErrorText {
+ public:
+  const char* c_str() const noexcept { return literal_ != nullptr ? literal_ : text_.c_str(); }
+  void set(const char* text) noexcept;
+
+ private:
+  std::string text_;
+  const char* literal_ = nullptr;
+};
+
+// Of this thread.
+ErrorText& last_error() noexcept;
+
+// Notes the error for btf_last_error() and, if there is one, for the handle. Returns the status.
+btf_status note(ErrorText* handle, btf_status status, const char* text) noexcept;
+btf_status note(ErrorText* handle, const Error& error);
+
+// Runs `body`, which returns a Status.
+template <typename Body>
+btf_status guarded(ErrorText* handle, Body&& body) noexcept {
+  try {
+    const Status status = std::forward<Body>(body)();
+    return status ? BTF_OK : note(handle, status.error());
+  } catch (const std::bad_alloc&) {
+    return note(handle, BTF_NO_SPACE, "out of memory");
+  } catch (const std::exception& thrown) {
+    return note(handle, BTF_INTERNAL, thrown.what());
+  } catch (...) {
+    return note(handle, BTF_INTERNAL, "an exception of unknown kind");
+  }
+}
+
+inline std::unexpected<Error> wrong(std::string message) {
+  return fail(ErrorCode::invalid_argument, std::move(message));
+}
+
+// What the caller gave, for NULL all zero. Members of a newer header must be as usual, since nobody
+// here knows them.
+template <typename Struct>
+Result<Struct> given(const Struct* from) {
+  Struct known{};
+  if (from == nullptr) return known;
+  const std::size_t size = from->size;
+  if (size < sizeof(std::size_t)) return wrong("the size of a structure is not set");
+  std::memcpy(&known, from, std::min(size, sizeof(Struct)));
+  const auto* bytes = reinterpret_cast<const unsigned char*>(from);
+  for (std::size_t i = sizeof(Struct); i < size; ++i)
+    if (bytes[i] != 0) return wrong("an option of a newer libbtf is set");
+  return known;
+}
+
+// Hands a structure out, as much of it as the caller knows. NULL wants nothing.
+template <typename Struct>
+Status give(Struct* to, Struct value) {
+  if (to == nullptr) return {};
+  const std::size_t size = to->size;
+  if (size < sizeof(std::size_t)) return wrong("the size of a structure is not set");
+  value.size = size;
+  std::memcpy(to, &value, std::min(size, sizeof(Struct)));
+  if (size > sizeof(Struct))
+    std::memset(reinterpret_cast<char*>(to) + sizeof(Struct), 0, size - sizeof(Struct));
+  return {};
+}
+
+// NULL: nothing.
+Result<std::optional<DType>> dtype_named(const char* name);
+Result<std::optional<Layout>> layout_named(const char* name);
+Result<CastPolicy> policy_of(const char* overflow, const char* rounding, bool lossless);
+Result<Duplicates> duplicates_named(const char* name);
+
+// NULL for none.
+const char* name_of(const std::optional<DType>& dtype);
+const char* name_of(const std::optional<Layout>& layout);
+
+Status give_loss(btf_loss* to, const LossAccount& loss);
+
+}  // namespace btf::capi

@@ -1,0 +1,18 @@
+// Arrays with strides of their own: pitched buffers, and whatever else has no layout's name.
+#pragma once
+
+#include <vector>
+
+#include "btf/layout.h"
+
+namespace btf {
+
+// `axes` in any order, every dim once (a split one as blocks and lanes). Refuses elements that
+// share a place, and sizes that do not fit 64 bits. The stored array ends with its last element.
+Result<Resolved> strided(Dims dims, std::vector<StorageAxis> axes, DType dtype);
+
+// The same array with the gaps as padding of its axes, so that it can be written front to back and
+// ends behind the padding of the outermost. Refuses strides that are no multiples of one another.
+Result<Resolved> with_padding(const Resolved& layout, DType dtype);
+
+}  // namespace btf

@@ -1,0 +1,64 @@
+#include "formats/zstd/frame_decoder.h"
+
+#include <new>
+
+#include "core/try.h"
+#include "core/xxh64.h"
+#include "formats/zstd/zstd_errors.h"
+#include "formats/zstd/zstd_wire.h"
+
+namespace btf::zstd {
+namespace {
+
+// Of the frame header's descriptor, the byte behind the magic number.
+constexpr std::byte kHasChecksum{0x04};
+
+Status check_header(const FramePlace& place, std::span<const std::byte> frame) {
+  const auto wrong = [&](std::string what) {
+    return wrong_frame(place.index, place.file_offset, std::move(what));
+  };
+  if (load_u32(frame.data()) != kFrameMagic)
+    return wrong("no frame with content begins here, the seek table says " +
+                 std::to_string(place.content) + " bytes of it");
+  const std::size_t length = ZSTD_findFrameCompressedSize(frame.data(), frame.size());
+  if (ZSTD_isError(length) != 0) return frame_error(length, place.index, place.file_offset);
+  if (length != frame.size())
+    return wrong("it ends after " + std::to_string(length) + " bytes, the seek table says " +
+                 std::to_string(frame.size()));
+  const unsigned long long content = ZSTD_getFrameContentSize(frame.data(), frame.size());
+  if (content != ZSTD_CONTENTSIZE_UNKNOWN && content != place.content)
+    return wrong("its header says " + std::to_string(content) +
+                 " bytes of content, the seek table " + std::to_string(place.content));
+  return {};
+}
+
+}  // namespace
+
+FrameDecoder::FrameDecoder() : context_(ZSTD_createDCtx()) {
+  if (context_ == nullptr) throw std::bad_alloc();
+}
+
+Status FrameDecoder::read(const ByteSource& file, const FramePlace& place,
+                          std::span<std::byte> out) {
+  const std::span<std::byte> frame(compressed_.reserve(place.compressed), place.compressed);
+  BTF_TRY(file.read_at(place.file_offset, frame));
+  BTF_TRY(check_header(place, frame));
+  const std::size_t got =
+      ZSTD_decompressDCtx(context_.get(), out.data(), out.size(), frame.data(), frame.size());
+  if (ZSTD_isError(got) != 0) return frame_error(got, place.index, place.file_offset);
+  if (got != out.size())
+    return wrong_frame(place.index, place.file_offset,
+                       "it holds " + std::to_string(got) + " bytes, the seek table says " +
+                           std::to_string(out.size()));
+  if (!place.checksum) return {};
+  // libzstd has compared a frame's own checksum with the content: the same 32 bits.
+  const std::uint32_t checksum = (frame[4] & kHasChecksum) != std::byte{}
+                                     ? load_u32(frame.data() + frame.size() - 4)
+                                     : static_cast<std::uint32_t>(xxh64(out));
+  if (checksum != *place.checksum)
+    return wrong_frame(place.index, place.file_offset,
+                       "its content does not fit the checksum in the seek table");
+  return {};
+}
+
+}  // namespace btf::zstd

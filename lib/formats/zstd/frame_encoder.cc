@@ -1,0 +1,92 @@
+#include "formats/zstd/frame_encoder.h"
+
+#include <new>
+
+namespace btf::zstd {
+namespace {
+
+// So many frames may wait per thread: enough that none runs dry while the owner writes.
+constexpr unsigned kJobsPerThread = 4;
+// Threads are started when there is work for them.
+constexpr std::uint64_t kFramesAlone = 3;
+
+}  // namespace
+
+FrameEncoder::FrameEncoder(int level, unsigned threads)
+    : level_(level),
+      threads_(threads),
+      jobs_(threads > 1 ? kJobsPerThread * threads : 1),
+      own_(make_context()) {}
+
+FrameEncoder::~FrameEncoder() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_all();
+}
+
+FrameEncoder::Context FrameEncoder::make_context() const {
+  Context context(ZSTD_createCCtx());
+  if (context == nullptr) throw std::bad_alloc();
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, level_);
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_contentSizeFlag, 1);
+  return context;
+}
+
+void FrameEncoder::compress(ZSTD_CCtx* context, FrameJob& job) {
+  job.frame.resize(ZSTD_compressBound(job.content.size()));
+  job.result = ZSTD_compress2(context, job.frame.data(), job.frame.size(), job.content.data(),
+                              job.content.size());
+}
+
+void FrameEncoder::work() {
+  const Context context = make_context();
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return stop_ || taken_ < submitted_; });
+    if (stop_) return;
+    FrameJob& job = jobs_[taken_++ % jobs_.size()];
+    lock.unlock();
+    compress(context.get(), job);
+    lock.lock();
+    job.done = true;
+    changed_.notify_all();
+  }
+}
+
+void FrameEncoder::submit() {
+  {
+    const std::scoped_lock lock(mutex_);
+    jobs_[submitted_ % jobs_.size()].done = false;
+    ++submitted_;
+  }
+  changed_.notify_all();
+  if (workers_.empty() && threads_ > 1 && pending() > kFramesAlone)
+    for (unsigned i = 1; i < threads_; ++i) workers_.emplace_back([this] { work(); });
+}
+
+bool FrameEncoder::oldest_done() {
+  const std::scoped_lock lock(mutex_);
+  return pending() > 0 && jobs_[released_ % jobs_.size()].done;
+}
+
+FrameJob& FrameEncoder::wait_oldest() {
+  FrameJob& oldest = jobs_[released_ % jobs_.size()];
+  std::unique_lock lock(mutex_);
+  while (!oldest.done) {
+    if (taken_ == submitted_) {
+      changed_.wait(lock);
+      continue;
+    }
+    FrameJob& job = jobs_[taken_++ % jobs_.size()];
+    lock.unlock();
+    compress(own_.get(), job);
+    lock.lock();
+    job.done = true;
+  }
+  return oldest;
+}
+
+}  // namespace btf::zstd

@@ -1,0 +1,68 @@
+// Frames of a seekable file, compressed by several threads and handed out in order.
+#pragma once
+
+#include <zstd.h>
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "btf/error.h"
+
+namespace btf::zstd {
+
+// One frame: its content goes in, the frame comes out.
+struct FrameJob {
+  std::vector<std::byte> content;
+  std::vector<std::byte> frame;
+  std::size_t result = 0;  // bytes of the frame, or what libzstd has to complain about
+  bool done = false;
+};
+
+// A ring of jobs. The owner fills the next, submits it and takes the oldest back when it is done;
+// meanwhile the other threads compress, and it helps them when it would have to wait.
+class FrameEncoder {
+ public:
+  FrameEncoder(int level, unsigned threads);
+  ~FrameEncoder();
+
+  // To be filled and submitted. There must be room: pending() < capacity().
+  FrameJob& next() { return jobs_[submitted_ % jobs_.size()]; }
+  void submit();
+
+  // The oldest job once it is done; release() gives its room back.
+  FrameJob& wait_oldest();
+  bool oldest_done();
+  void release() { ++released_; }
+
+  std::uint64_t pending() const { return submitted_ - released_; }
+  std::uint64_t capacity() const { return jobs_.size(); }
+
+ private:
+  struct Free {
+    void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+  };
+  using Context = std::unique_ptr<ZSTD_CCtx, Free>;
+
+  Context make_context() const;
+  static void compress(ZSTD_CCtx* context, FrameJob& job);
+  void work();
+
+  int level_;
+  unsigned threads_;
+  std::vector<FrameJob> jobs_;
+  Context own_;
+  std::uint64_t submitted_ = 0;  // changed under the lock; the owner alone changes it
+  std::uint64_t taken_ = 0;      // under the lock
+  std::uint64_t released_ = 0;   // the owner's
+  bool stop_ = false;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::jthread> workers_;  // last: they use everything above
+};
+
+}  // namespace btf::zstd

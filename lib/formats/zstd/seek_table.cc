@@ -1,0 +1,139 @@
+#include "formats/zstd/seek_table.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/try.h"
+#include "formats/zstd/zstd_wire.h"
+
+namespace btf::zstd {
+namespace {
+
+constexpr std::uint64_t kInterval = 1024;  // frames between two checkpoints
+// Frame header, one empty block: no frame is shorter than a skippable one's header.
+constexpr std::uint32_t kLeastFrame = kSkippableHeader;
+
+std::unexpected<Error> wrong(std::uint64_t offset, std::string message) {
+  return malformed("seek-table", offset, "seek table: " + std::move(message));
+}
+
+// More than zstd makes of content that cannot be compressed.
+std::uint64_t most_compressed(std::uint64_t content) {
+  return content + content / 128 + (1U << 10);
+}
+
+}  // namespace
+
+Result<bool> has_seek_table(const ByteSource& file) {
+  if (file.size() < kSkippableHeader + kFooter) return false;
+  std::array<std::byte, 4> magic;
+  BTF_TRY(file.read_at(file.size() - magic.size(), magic));
+  return load_u32(magic.data()) == kSeekableMagic;
+}
+
+Result<SeekTable> SeekTable::read(const ByteSource& file) {
+  SeekTable table(file);
+  BTF_TRY(table.read_footer());
+  BTF_TRY(table.check_entries());
+  return table;
+}
+
+Status SeekTable::read_footer() {
+  const std::uint64_t size = file_->size();
+  const std::uint64_t footer_at = size - kFooter;
+  std::array<std::byte, kFooter> footer;
+  BTF_TRY(file_->read_at(footer_at, footer));
+  frames_ = load_u32(footer.data());
+  const auto descriptor = std::to_integer<std::uint8_t>(footer[4]);
+  if ((descriptor & kReservedBits) != 0)
+    return wrong(footer_at + 4, "the reserved bits of its descriptor are not 0");
+  checksums_ = (descriptor & kChecksumFlag) != 0;
+  // 32 bits times 12: no 64 bits wrap here.
+  const std::uint64_t body = frames_ * entry_bytes(checksums_) + kFooter;
+  if (body + kSkippableHeader > size)
+    return wrong(footer_at, std::to_string(frames_) + " frames need " +
+                                std::to_string(body + kSkippableHeader) +
+                                " bytes of table, the file has " + std::to_string(size));
+  const std::uint64_t table_at = size - body - kSkippableHeader;
+  std::array<std::byte, kSkippableHeader> header;
+  BTF_TRY(file_->read_at(table_at, header));
+  if (load_u32(header.data()) != kSeekTableMagic)
+    return wrong(table_at, "no skippable frame begins at byte " + std::to_string(table_at) +
+                               ", where that of " + std::to_string(frames_) + " frames should");
+  if (load_u32(header.data() + 4) != body)
+    return wrong(table_at + 4, "its frame says " + std::to_string(load_u32(header.data() + 4)) +
+                                   " bytes, " + std::to_string(frames_) + " frames need " +
+                                   std::to_string(body));
+  entries_offset_ = table_at + kSkippableHeader;
+  return {};
+}
+
+template <typename Visit>
+Status SeekTable::for_entries(FramePlace place, std::uint64_t count, Visit&& visit) const {
+  const std::uint64_t width = entry_bytes(checksums_);
+  std::vector<std::byte> block;
+  while (count > 0) {
+    const std::uint64_t some = std::min(count, kInterval);
+    block.resize(some * width);
+    BTF_TRY(file_->read_at(entries_offset_ + place.index * width, block));
+    for (const std::byte* entry = block.data(); entry != block.data() + block.size();
+         entry += width) {
+      place.compressed = load_u32(entry);
+      place.content = load_u32(entry + 4);
+      if (checksums_) place.checksum = load_u32(entry + 8);
+      if (!visit(place)) return {};
+      ++place.index;
+      place.file_offset += place.compressed;
+      place.content_offset += place.content;
+    }
+    count -= some;
+  }
+  return {};
+}
+
+Status SeekTable::check_entries() {
+  Status status;
+  std::uint64_t file_offset = 0;
+  BTF_TRY(for_entries({}, frames_, [&](const FramePlace& place) {
+    const std::string frame = "frame " + std::to_string(place.index) + " has " +
+                              std::to_string(place.compressed) + " compressed bytes";
+    const std::uint64_t at = entries_offset_ + place.index * entry_bytes(checksums_);
+    if (place.compressed < kLeastFrame)
+      status = wrong(at, frame + ", fewer than any frame");
+    else if (place.content > 0 && place.compressed > most_compressed(place.content))
+      status = wrong(at, frame + " for " + std::to_string(place.content) +
+                             " bytes of content, more than compressing makes of them");
+    if (place.index % kInterval == 0) checkpoints_.push_back(place);
+    file_offset = place.file_offset + place.compressed;
+    content_bytes_ = place.content_end();
+    largest_content_ = std::max(largest_content_, place.content);
+    return status.has_value();
+  }));
+  BTF_TRY(std::move(status));
+  const std::uint64_t before = entries_offset_ - kSkippableHeader;
+  if (file_offset != before)
+    return wrong(entries_offset_, "its frames have " + std::to_string(file_offset) +
+                                      " bytes together, " + std::to_string(before) +
+                                      " stand before it");
+  return {};
+}
+
+Result<FramePlace> SeekTable::find(std::uint64_t content_offset) const {
+  // The last checkpoint at or before the byte. Empty frames share their place with the next one.
+  const auto after =
+      std::ranges::upper_bound(checkpoints_, content_offset, {}, &FramePlace::content_offset);
+  if (after == checkpoints_.begin()) return wrong(entries_offset_, "it has no frames");
+  const FramePlace& from = *(after - 1);
+  std::optional<FramePlace> found;
+  BTF_TRY(
+      for_entries(from, std::min(kInterval, frames_ - from.index), [&](const FramePlace& place) {
+        if (content_offset >= place.content_end()) return true;
+        found = place;
+        return false;
+      }));
+  // It was there when the table was checked.
+  if (!found) return fail(ErrorCode::io, "the file was changed while it was read");
+  return *found;
+}
+
+}  // namespace btf::zstd

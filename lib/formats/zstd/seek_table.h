@@ -1,0 +1,59 @@
+// The seek table at the end of a seekable zstd file: sizes of its frames, from which follows where
+// each begins.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "btf/error.h"
+#include "formats/byte_source.h"
+
+namespace btf::zstd {
+
+struct FramePlace {
+  std::uint64_t index = 0;
+  std::uint64_t file_offset = 0;
+  std::uint64_t content_offset = 0;
+  std::uint32_t compressed = 0;  // bytes
+  std::uint32_t content = 0;
+  std::optional<std::uint32_t> checksum;  // low half of XXH64 of the content
+
+  std::uint64_t content_end() const { return content_offset + content; }
+};
+
+// The table stays in the file; in memory is one place of every so many. For several threads at
+// once, like the source, which must outlive it.
+class SeekTable {
+ public:
+  // Goes through the whole table once: all sizes are checked against the file.
+  static Result<SeekTable> read(const ByteSource& file);
+
+  std::uint64_t frames() const { return frames_; }
+  std::uint64_t content_bytes() const { return content_bytes_; }
+  std::uint32_t largest_content() const { return largest_content_; }
+
+  // The frame that holds a byte of the content, which must be less than content_bytes().
+  Result<FramePlace> find(std::uint64_t content_offset) const;
+
+ private:
+  explicit SeekTable(const ByteSource& file) : file_(&file) {}
+  Status read_footer();
+  Status check_entries();
+  // Calls visit(place) from a checkpoint on, until it returns false.
+  template <typename Visit>
+  Status for_entries(FramePlace place, std::uint64_t count, Visit&& visit) const;
+
+  const ByteSource* file_;
+  std::uint64_t frames_ = 0;
+  bool checksums_ = false;
+  std::uint64_t entries_offset_ = 0;
+  std::uint64_t content_bytes_ = 0;
+  std::uint32_t largest_content_ = 0;
+  std::vector<FramePlace> checkpoints_;  // every kInterval-th frame
+};
+
+// Does the file end like one that has a seek table?
+Result<bool> has_seek_table(const ByteSource& file);
+
+}  // namespace btf::zstd

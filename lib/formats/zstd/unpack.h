@@ -1,0 +1,19 @@
+// zstd from front to back: whatever has no seek table, and what cannot seek.
+#pragma once
+
+#include <functional>
+#include <span>
+
+#include "btf/error.h"
+#include "formats/spool.h"
+
+namespace btf::zstd {
+
+// The next compressed bytes, as many as there are up to the size of `out`; 0: the end.
+using Pull = std::function<Result<std::size_t>(std::span<std::byte> out)>;
+
+// The content of all frames in a file without a name. Stops at more content than the header in it
+// can need (`by_header`), and before the file system is full.
+Result<Spool> unpack(const Pull& pull, bool by_header);
+
+}  // namespace btf::zstd

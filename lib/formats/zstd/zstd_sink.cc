@@ -1,0 +1,109 @@
+#include "formats/zstd/zstd_sink.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "core/try.h"
+#include "formats/zstd/frame_encoder.h"
+#include "formats/zstd/zstd_wire.h"
+
+namespace btf::zstd {
+namespace {
+
+// Readers of the seekable format refuse more.
+constexpr std::uint64_t kMostFrames = 1U << 27;
+
+class Sink final : public CompressingSink {
+ public:
+  Sink(ByteSink& file, int level, unsigned threads) : file_(file), encoder_(level, threads) {}
+
+  bool random_access() const override { return false; }
+  std::uint64_t file_bytes() const override { return file_bytes_; }
+
+  Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
+    if (offset != content_bytes_)
+      return fail(ErrorCode::unsupported, "a compressed output is written front to back and byte " +
+                                              std::to_string(offset) + " is not the next one");
+    content_bytes_ += bytes.size();
+    while (!bytes.empty()) {
+      std::vector<std::byte>& content = encoder_.next().content;
+      const auto some = bytes.first(std::min(bytes.size(), kFrameContent - content.size()));
+      content.insert(content.end(), some.begin(), some.end());
+      bytes = bytes.subspan(some.size());
+      if (content.size() == kFrameContent) BTF_TRY(end_frame());
+    }
+    return {};
+  }
+
+  Status begin_piece() override { return end_frame(); }
+
+  Status commit() override {
+    BTF_TRY(end_frame());
+    while (encoder_.pending() > 0) BTF_TRY(write_oldest());
+    return write_table();
+  }
+
+ private:
+  Status end_frame() {
+    if (encoder_.next().content.empty()) return {};
+    encoder_.submit();
+    while (encoder_.pending() == encoder_.capacity() || encoder_.oldest_done())
+      BTF_TRY(write_oldest());
+    return {};
+  }
+
+  Status write_oldest() {
+    FrameJob& job = encoder_.wait_oldest();
+    if (ZSTD_isError(job.result) != 0)
+      return fail(ErrorCode::io, std::string("cannot compress: ") + ZSTD_getErrorName(job.result));
+    const std::span<const std::byte> frame(job.frame.data(), job.result);
+    BTF_TRY(put(frame));
+    if (entries_.size() == kMostFrames * entry_bytes(true))
+      return fail(ErrorCode::unsupported, "the compressed file would have more than " +
+                                              std::to_string(kMostFrames) +
+                                              " frames, more than readers take");
+    std::byte entry[entry_bytes(true)];
+    store_u32(entry, static_cast<std::uint32_t>(frame.size()));
+    store_u32(entry + 4, static_cast<std::uint32_t>(job.content.size()));
+    // A frame ends with its checksum, which is the one that the table wants.
+    std::copy_n(frame.end() - 4, 4, entry + 8);
+    entries_.insert(entries_.end(), std::begin(entry), std::end(entry));
+    job.content.clear();
+    encoder_.release();
+    return {};
+  }
+
+  Status write_table() {
+    const std::uint64_t frames = entries_.size() / entry_bytes(true);
+    std::byte header[kSkippableHeader];
+    store_u32(header, kSeekTableMagic);
+    store_u32(header + 4, static_cast<std::uint32_t>(entries_.size() + kFooter));
+    std::byte footer[kFooter];
+    store_u32(footer, static_cast<std::uint32_t>(frames));
+    footer[4] = std::byte{kChecksumFlag};
+    store_u32(footer + 5, kSeekableMagic);
+    BTF_TRY(put(header));
+    BTF_TRY(put(entries_));
+    return put(footer);
+  }
+
+  Status put(std::span<const std::byte> bytes) {
+    BTF_TRY(file_.write_at(file_bytes_, bytes));
+    file_bytes_ += bytes.size();
+    return {};
+  }
+
+  ByteSink& file_;
+  FrameEncoder encoder_;
+  std::vector<std::byte> entries_;
+  std::uint64_t content_bytes_ = 0;
+  std::uint64_t file_bytes_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<CompressingSink> compressing_sink(ByteSink& file, int level, unsigned threads) {
+  return std::make_unique<Sink>(file, level, threads);
+}
+
+}  // namespace btf::zstd

@@ -1,0 +1,43 @@
+// Numbers of the zstd format and of its seekable form. All are little-endian.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace btf::zstd {
+
+inline constexpr std::uint32_t kFrameMagic = 0xFD2FB528;
+// 16 magic numbers, in the low four bits whatever the writer likes.
+inline constexpr std::uint32_t kSkippableMagic = 0x184D2A50;
+inline constexpr std::uint32_t kSeekTableMagic = 0x184D2A5E;  // of the skippable frame
+inline constexpr std::uint32_t kSeekableMagic = 0x8F92EAB1;   // the last bytes of the file
+
+inline constexpr std::uint64_t kSkippableHeader = 8;  // magic, bytes that follow
+inline constexpr std::uint64_t kFooter = 9;           // frames, descriptor, magic
+inline constexpr std::uint8_t kChecksumFlag = 0x80;
+inline constexpr std::uint8_t kReservedBits = 0x7C;
+
+constexpr std::uint64_t entry_bytes(bool checksums) { return checksums ? 12 : 8; }
+
+inline std::uint32_t load_u32(const std::byte* from) {
+  std::uint32_t value = 0;
+  for (unsigned i = 0; i < 4; ++i) value |= std::to_integer<std::uint32_t>(from[i]) << (8 * i);
+  return value;
+}
+
+inline void store_u32(std::byte* to, std::uint32_t value) {
+  for (unsigned i = 0; i < 4; ++i) to[i] = static_cast<std::byte>(value >> (8 * i));
+}
+
+constexpr bool skippable(std::uint32_t magic) { return (magic & ~0xFU) == kSkippableMagic; }
+
+inline constexpr std::size_t kMagicBytes = 4;
+
+// Is it zstd, by its first bytes? A BTF file that began so would have 400 million tensors.
+inline bool recognizes(std::span<const std::byte, kMagicBytes> start) {
+  const std::uint32_t magic = load_u32(start.data());
+  return magic == kFrameMagic || skippable(magic);
+}
+
+}  // namespace btf::zstd

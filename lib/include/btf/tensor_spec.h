@@ -1,0 +1,47 @@
+// What bytes hold that do not say so themselves.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "btf/api.h"
+#include "btf/dtype.h"
+#include "btf/error.h"
+#include "btf/layout.h"
+
+namespace btf {
+
+struct TensorSpec {
+  DType dtype{};
+  Layout layout = Layout::linear;   // strides of one's own count as kLINEAR
+  std::optional<Resolved> storage;  // nothing: only the dtype is told
+  bool strided = false;             // by strides and not by a layout's name
+};
+
+// "fp16:hwc8:1x3x224x224": dtype, layout (kLINEAR may be left out) and logical dims; "scalar" for
+// none. "kDLA_HWC4:xavier" is the layout with Xavier's rows.
+// "fp16:1x3x4x5:strides=96,32,8,1": elements, or bytes with a B behind the number.
+// "fp16:5x4x3x1:strides=2,16,64,192:nvmedia=NCHW": sizes and strides in bytes, innermost first, as
+// NvMedia's tensor metadata has them; NCxHWx has five of each, and ":c=3" says how many channels
+// there are where they do not fill the last block.
+// "bf16": the dtype only.
+BTF_API Result<TensorSpec> parse_tensor_spec(std::string_view text);
+
+// The same language: "fp16:hwc8:1x3x224x224".
+BTF_API std::string spec_text(DType dtype, Layout layout, std::span<const std::uint64_t> dims);
+
+// What the name of a file says that trtexec dumped, NAME.input|output.D0.D1.(..).TYPE.raw; nothing
+// for other names. It does not say which layout.
+struct DumpName {
+  DType dtype{};
+  Dims dims;
+};
+BTF_API std::optional<DumpName> parse_dump_name(std::string_view path);
+
+// "x.raw" -> "x.output.1.3.224.224.fp16.raw"
+BTF_API std::string dump_name(std::string_view path, DType dtype,
+                              std::span<const std::uint64_t> dims);
+
+}  // namespace btf

@@ -1,0 +1,146 @@
+// Tensors of other libraries: everything in a DLTensor is a claim until it has been checked.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <string>
+
+#include "btf/dlpack.h"
+#include "core/checked_math.h"
+#include "core/dtype_table.h"
+#include "core/try.h"
+
+namespace btf {
+namespace {
+
+using dlpack::DLTensor;
+
+// A row without a code of its own would look like an integer.
+consteval bool codes_are_unique() {
+  for (const DTypeInfo& a : dtype_rows::kRows)
+    for (const DTypeInfo& b : dtype_rows::kRows)
+      if (a.dtype != b.dtype && a.dlpack == b.dlpack && a.bits == b.bits) return false;
+  return true;
+}
+static_assert(codes_are_unique());
+
+std::unexpected<Error> wrong(std::string message) {
+  return fail(ErrorCode::invalid_argument, "DLPack: " + std::move(message));
+}
+
+std::unexpected<Error> unsupported(std::string message) {
+  return fail(ErrorCode::unsupported, "DLPack: " + std::move(message));
+}
+
+Result<DType> dtype_of(const dlpack::DLDataType& type) {
+  if (type.lanes == 0) return wrong("elements of 0 lanes");
+  bool known = false;
+  for (const DTypeInfo& row : dtypes()) {
+    if (row.dlpack != type.code) continue;
+    if (row.bits == type.bits) return row.dtype;
+    known = true;
+  }
+  const std::string code = "type code " + std::to_string(type.code);
+  if (known) return unsupported(code + " with " + std::to_string(type.bits) + " bits");
+  return unsupported(code + " is none of this library's dtypes");
+}
+
+// Only memory that the CPU may simply read.
+Status check_device(const dlpack::DLDevice& device) {
+  constexpr std::array kHost{dlpack::kDLCPU, dlpack::kDLCUDAHost, dlpack::kDLROCMHost};
+  if (std::ranges::find(kHost, device.device_type) != kHost.end()) return {};
+  return unsupported("the tensor is on a device of type " + std::to_string(device.device_type) +
+                     ", not in the CPU's memory");
+}
+
+Result<Dims> dims_of(const DLTensor& tensor) {
+  if (tensor.ndim < 0) return wrong("a rank of " + std::to_string(tensor.ndim));
+  if (tensor.ndim > 0 && tensor.shape == nullptr)
+    return wrong("no shape for rank " + std::to_string(tensor.ndim));
+  Dims dims;
+  for (std::int32_t d = 0; d < tensor.ndim; ++d) {
+    if (tensor.shape[d] < 0)
+      return wrong("dim " + std::to_string(d) + " is " + std::to_string(tensor.shape[d]));
+    dims.push_back(static_cast<std::uint64_t>(tensor.shape[d]));
+  }
+  return dims;
+}
+
+// In elements of one lane; without strides those of a compact row-major array.
+Result<Dims> strides_of(const DLTensor& tensor, const Dims& dims) {
+  Dims strides(dims.size());
+  Checked packed = tensor.dtype.lanes;
+  for (std::size_t d = dims.size(); d-- > 0;) {
+    Checked stride = packed;
+    if (tensor.strides != nullptr) {
+      if (tensor.strides[d] < 0)
+        return unsupported("stride " + std::to_string(tensor.strides[d]) + " of dim " +
+                           std::to_string(d) + " is negative");
+      stride = checked_mul(static_cast<std::uint64_t>(tensor.strides[d]), tensor.dtype.lanes);
+    }
+    if (!stride) return wrong("the strides do not fit 64 bits");
+    strides[d] = *stride;
+    packed = checked_mul(packed, std::max<std::uint64_t>(dims[d], 1));
+  }
+  return strides;
+}
+
+Result<std::byte*> address_of(const DLTensor& tensor, std::uint64_t bytes, DType dtype) {
+  if (bytes == 0) return nullptr;
+  if (tensor.data == nullptr) return wrong("no data for " + std::to_string(bytes) + " bytes");
+  const auto base = reinterpret_cast<std::uintptr_t>(tensor.data);
+  const Checked first = checked_add(base, tensor.byte_offset);
+  if (!first || !checked_add(first, bytes))
+    return wrong("byte_offset and size go beyond the end of memory");
+  const std::uint64_t element = info(dtype).buffer_bytes();
+  if (*first % element != 0)
+    return unsupported("the elements are not aligned to their " + std::to_string(element) +
+                       " bytes");
+  return static_cast<std::byte*>(tensor.data) + tensor.byte_offset;
+}
+
+template <typename Managed>
+SharedTensor keep(const MutableTensorView& view, Managed* managed, bool read_only) {
+  std::shared_ptr<void> owner(managed, [](Managed* tensor) {
+    if (tensor->deleter != nullptr) tensor->deleter(tensor);
+  });
+  return {view.dtype, view.layout, view.bytes, std::move(owner), read_only};
+}
+
+}  // namespace
+
+Result<MutableTensorView> from_dlpack(const DLTensor& tensor) {
+  BTF_TRY(check_device(tensor.device));
+  BTF_ASSIGN(const DType dtype, dtype_of(tensor.dtype));
+  BTF_ASSIGN(Dims dims, dims_of(tensor));
+  BTF_ASSIGN(Dims strides, strides_of(tensor, dims));
+  if (tensor.dtype.lanes > 1) {
+    dims.push_back(tensor.dtype.lanes);
+    strides.push_back(1);
+  }
+  auto layout = resolve_strides(dims, strides, dtype);
+  if (!layout) return wrong(layout.error().message);
+  const std::uint64_t bytes = storage_bytes(*layout, dtype);
+  BTF_ASSIGN(std::byte* const data, address_of(tensor, bytes, dtype));
+  return MutableTensorView{dtype, *std::move(layout), {data, bytes}};
+}
+
+Result<SharedTensor> take_dlpack(dlpack::DLManagedTensor* tensor) {
+  if (tensor == nullptr) return wrong("no tensor");
+  BTF_ASSIGN(const MutableTensorView view, from_dlpack(tensor->dl_tensor));
+  return keep(view, tensor, false);
+}
+
+Result<SharedTensor> take_dlpack(dlpack::DLManagedTensorVersioned* tensor) {
+  if (tensor == nullptr) return wrong("no tensor");
+  // Of another major version only the deleter may be relied on.
+  if (tensor->version.major != dlpack::kMajorVersion)
+    return unsupported("a tensor of major version " + std::to_string(tensor->version.major));
+  const DLTensor& inner = tensor->dl_tensor;
+  if ((tensor->flags & dlpack::kFlagSubbytePadded) != 0 && inner.dtype.bits < 8)
+    return unsupported("elements of " + std::to_string(inner.dtype.bits) +
+                       " bits with a byte each; packed ones are understood");
+  BTF_ASSIGN(const MutableTensorView view, from_dlpack(inner));
+  return keep(view, tensor, (tensor->flags & dlpack::kFlagReadOnly) != 0);
+}
+
+}  // namespace btf

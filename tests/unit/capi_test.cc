@@ -1,0 +1,320 @@
+// The C interface, called from C++; tests/capi/ has programs in C.
+#include <array>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "btf/btf.h"
+#include "btf/dlpack_abi.h"
+#include "support/scratch_dir.h"
+
+namespace {
+
+using btf::dlpack::DLTensor;
+
+struct Close {
+  void operator()(btf_file* file) const { btf_close(file); }
+  void operator()(btf_writer* writer) const { btf_writer_free(writer); }
+};
+using File = std::unique_ptr<btf_file, Close>;
+using Writer = std::unique_ptr<btf_writer, Close>;
+
+const std::string kMixed = BTF_TESTDATA_DIR "/good/mixed.btf";
+
+template <typename Struct>
+Struct sized() {
+  Struct empty{};
+  empty.size = sizeof(Struct);
+  return empty;
+}
+
+File open(const std::string& path) {
+  File file(btf_open(path.c_str()));
+  REQUIRE(file);
+  return file;
+}
+
+btf_array array_of(const void* data, std::uint64_t bytes, const char* dtype,
+                   const std::vector<std::uint64_t>& dims) {
+  auto array = sized<btf_array>();
+  array.data = data;
+  array.bytes = bytes;
+  array.dtype = dtype;
+  array.rank = dims.size();
+  array.dims = dims.data();
+  return array;
+}
+
+// One tensor of floats in a file.
+void save(const std::string& path, const std::vector<float>& values) {
+  const Writer writer(btf_writer_new());
+  const std::vector<std::uint64_t> dims{values.size()};
+  const auto array = array_of(values.data(), values.size() * 4, "float32", dims);
+  REQUIRE(btf_writer_add(writer.get(), &array, nullptr) == BTF_OK);
+  REQUIRE(btf_writer_save(writer.get(), path.c_str(), nullptr, nullptr) == BTF_OK);
+}
+
+}  // namespace
+
+TEST_CASE("capi: a file that is not there", "[capi]") {
+  CHECK(btf_open("/nonexistent/x.btf") == nullptr);
+  CHECK(std::string(btf_last_error()).find("/nonexistent/x.btf") != std::string::npos);
+  CHECK(btf_open(nullptr) == nullptr);
+  CHECK(std::string(btf_last_error()) == "no path");
+  btf_close(nullptr);
+  btf_writer_free(nullptr);
+}
+
+TEST_CASE("capi: what is in a file", "[capi]") {
+  const File file = open(kMixed);
+  CHECK(std::string(btf_format(file.get())) == "btf");
+  REQUIRE(btf_count(file.get()) == 4);
+  CHECK(std::string(btf_file_error(file.get())).empty());
+  auto info = sized<btf_tensor_info>();
+  REQUIRE(btf_info(file.get(), 0, &info) == BTF_OK);
+  CHECK(std::string(info.dtype) == "float32");
+  CHECK(std::string(info.layout) == "kLINEAR");
+  CHECK(std::vector(info.dims, info.dims + info.rank) == std::vector<std::uint64_t>{1, 3, 8, 8});
+  CHECK(info.bytes == 768);
+  const std::uint64_t* const dims = info.dims;
+  REQUIRE(btf_info(file.get(), 3, &info) == BTF_OK);
+  CHECK(std::string(info.layout) == "coo");
+  CHECK(info.nnz == 20);
+  CHECK(dims[3] == 8);  // still there
+  CHECK(btf_info(file.get(), 4, &info) == BTF_INVALID_ARGUMENT);
+  CHECK(btf_file_error(file.get()) == kMixed + ": there is no tensor 4, the file has 4");
+  CHECK(std::string(btf_last_error()) == btf_file_error(file.get()));
+}
+
+TEST_CASE("capi: structures of an older and of a newer header", "[capi]") {
+  const File file = open(kMixed);
+  struct Older {
+    size_t size;
+    const char* name;
+    const char* dtype;
+    std::uint64_t canary;
+  } older{offsetof(Older, canary), nullptr, nullptr, 0x1234};
+  REQUIRE(btf_info(file.get(), 0, reinterpret_cast<btf_tensor_info*>(&older)) == BTF_OK);
+  CHECK(std::string(older.dtype) == "float32");
+  CHECK(older.canary == 0x1234);
+
+  struct Newer {
+    btf_read_options known;
+    std::uint64_t more;
+  } newer{};
+  newer.known.size = sizeof(Newer);
+  std::uint64_t bytes = 0;
+  CHECK(btf_read_size(file.get(), 0, &newer.known, &bytes) == BTF_OK);
+  newer.more = 1;
+  CHECK(btf_read_size(file.get(), 0, &newer.known, &bytes) == BTF_INVALID_ARGUMENT);
+  newer.known.size = 0;
+  CHECK(btf_read_size(file.get(), 0, &newer.known, &bytes) == BTF_INVALID_ARGUMENT);
+  CHECK(std::string(btf_file_error(file.get())) == "the size of a structure is not set");
+}
+
+TEST_CASE("capi: a tensor as another dtype and layout", "[capi]") {
+  const File file = open(kMixed);
+  auto options = sized<btf_read_options>();
+  options.dtype = "fp16";
+  options.layout = "hwc8";
+  std::uint64_t bytes = 0;
+  REQUIRE(btf_read_size(file.get(), 0, &options, &bytes) == BTF_OK);
+  REQUIRE(bytes == 8 * 8 * 8 * 2);
+  std::array<std::uint64_t, 4> strides{};
+  REQUIRE(btf_read_strides(file.get(), 0, &options, strides.data(), 4) == BTF_OK);
+  CHECK(strides == std::array<std::uint64_t, 4>{512, 1, 64, 8});
+  CHECK(btf_read_strides(file.get(), 0, &options, strides.data(), 3) == BTF_INVALID_ARGUMENT);
+  std::vector<std::uint16_t> buffer(bytes / 2 + 1, 0xffff);
+  auto loss = sized<btf_loss>();
+  CHECK(btf_read(file.get(), 0, &options, buffer.data(), bytes - 1, &loss) == BTF_INVALID_ARGUMENT);
+  CHECK(btf_read(file.get(), 0, &options, nullptr, bytes, &loss) == BTF_INVALID_ARGUMENT);
+  CHECK(btf_read(file.get(), 0, &options, reinterpret_cast<char*>(buffer.data()) + 1, bytes,
+                 &loss) == BTF_INVALID_ARGUMENT);
+  REQUIRE(btf_read(file.get(), 0, &options, buffer.data(), bytes, &loss) == BTF_OK);
+  CHECK(loss.elements == 192);
+  CHECK(loss.inexact == 180);
+  CHECK(buffer[3] == 0);
+  CHECK(buffer.back() == 0xffff);
+
+  options.lossless = 1;
+  CHECK(btf_read(file.get(), 0, &options, buffer.data(), bytes, nullptr) == BTF_REFUSED);
+  options = sized<btf_read_options>();
+  options.layout = "kCHW4";
+  CHECK(btf_read_strides(file.get(), 0, &options, strides.data(), 4) == BTF_UNSUPPORTED);
+  options.layout = "coo";
+  CHECK(btf_read_size(file.get(), 0, &options, &bytes) == BTF_UNSUPPORTED);
+  options.layout = "hwc9";
+  CHECK(btf_read_size(file.get(), 0, &options, &bytes) == BTF_INVALID_ARGUMENT);
+  options = sized<btf_read_options>();
+  options.overflow = "sometimes";
+  CHECK(btf_read_size(file.get(), 0, &options, &bytes) == BTF_INVALID_ARGUMENT);
+  CHECK(std::string(btf_last_error()) ==
+        "unknown overflow 'sometimes'; there are saturate, ieee, wrap, error");
+
+  // A sparse one, dense.
+  REQUIRE(btf_read_size(file.get(), 3, nullptr, &bytes) == BTF_OK);
+  CHECK(bytes == 64 * 64 * 4);
+  std::vector<float> dense(64 * 64, 7.0F);
+  REQUIRE(btf_read(file.get(), 3, nullptr, dense.data(), bytes, nullptr) == BTF_OK);
+  CHECK(std::ranges::count_if(dense, [](float v) { return v != 0; }) <= 20);
+}
+
+TEST_CASE("capi: write, convert, read again, compare", "[capi]") {
+  const ScratchDir scratch;
+  std::vector<float> values(2 * 3 * 4);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) / 4;
+  const std::vector<std::uint64_t> dims{3, 2, 4};
+  const std::vector<std::int64_t> turned{4, 12, 1};
+
+  const Writer writer(btf_writer_new());
+  REQUIRE(writer);
+  auto array = array_of(values.data(), values.size() * 4, "f32", dims);
+  array.strides = turned.data();
+  auto as = sized<btf_write_options>();
+  REQUIRE(btf_writer_add(writer.get(), &array, &as) == BTF_OK);
+  array.strides = nullptr;
+  as.dtype = "bf16";
+  as.layout = "kHWC";
+  REQUIRE(btf_writer_add(writer.get(), &array, &as) == BTF_OK);
+  std::array<std::int64_t, 1> shape{5};
+  const DLTensor column{values.data(), {1, 0}, 1, {2, 32, 1}, shape.data(), nullptr, 4};
+  REQUIRE(btf_writer_add_dlpack(writer.get(), &column, nullptr) == BTF_OK);
+  std::uint64_t bytes = 0;
+  REQUIRE(btf_writer_save(writer.get(), (scratch / "a.btf").c_str(), nullptr, &bytes) == BTF_OK);
+  CHECK(read_file(scratch / "a.btf").size() == bytes);
+
+  const File file = open(scratch / "a.btf");
+  CHECK(btf_count(file.get()) == 3);
+  auto info = sized<btf_tensor_info>();
+  REQUIRE(btf_info(file.get(), 1, &info) == BTF_OK);
+  CHECK(std::string(info.dtype) == "bfloat16");
+  CHECK(std::string(info.layout) == "kHWC");
+  std::vector<float> back(values.size());
+  REQUIRE(btf_read(file.get(), 0, nullptr, back.data(), back.size() * 4, nullptr) == BTF_OK);
+  CHECK(back[4] == values[12]);  // [0, 1, 0]
+  CHECK(back[8] == values[4]);   // [1, 0, 0]
+  auto linear = sized<btf_read_options>();
+  linear.dtype = "float32";
+  linear.layout = "kLINEAR";
+  REQUIRE(btf_read(file.get(), 1, &linear, back.data(), back.size() * 4, nullptr) == BTF_OK);
+  CHECK(back == values);
+  REQUIRE(btf_read(file.get(), 2, nullptr, back.data(), back.size() * 4, nullptr) == BTF_OK);
+  CHECK(back[0] == values[1]);
+
+  const std::array<std::uint64_t, 2> order{1, 0};
+  const std::array<std::uint32_t, 3> permute{1, 0, 2};
+  auto convert = sized<btf_convert_options>();
+  convert.dtype = "int8";
+  convert.tensors = order.data();
+  convert.tensor_count = 2;
+  convert.permute = permute.data();
+  convert.permute_count = 3;
+  auto loss = sized<btf_loss>();
+  REQUIRE(btf_convert(file.get(), (scratch / "b.btf").c_str(), &convert, &bytes, &loss) == BTF_OK);
+  CHECK(loss.elements == 48);
+  const File other = open(scratch / "b.btf");
+  REQUIRE(btf_info(other.get(), 0, &info) == BTF_OK);
+  CHECK(std::vector(info.dims, info.dims + 3) == std::vector<std::uint64_t>{2, 3, 4});
+  convert.lossless = 1;
+  CHECK(btf_convert(file.get(), (scratch / "b.btf").c_str(), &convert, nullptr, nullptr) ==
+        BTF_REFUSED);
+  CHECK(btf_convert(file.get(), "/nonexistent/x.btf", nullptr, nullptr, nullptr) == BTF_IO);
+
+  auto result = sized<btf_diff_result>();
+  REQUIRE(btf_diff(other.get(), file.get(), nullptr, &result) == BTF_OK);
+  CHECK(result.same == 0);
+  CHECK(result.tensors == 3);
+  CHECK(result.different == 3);
+  CHECK(std::string(result.reason) == "shape [2, 3, 4] against [3, 2, 4]");
+  REQUIRE(btf_diff(file.get(), file.get(), nullptr, &result) == BTF_OK);
+  CHECK(result.same == 1);
+  CHECK(result.compared == 53);
+}
+
+TEST_CASE("capi: tolerances", "[capi]") {
+  const ScratchDir scratch;
+  save(scratch / "a.btf", {1, 2, 3.5F, NAN});
+  save(scratch / "b.btf", {1, 2, 3, NAN});
+  const File actual = open(scratch / "a.btf");
+  const File golden = open(scratch / "b.btf");
+  auto options = sized<btf_diff_options>();
+  auto result = sized<btf_diff_result>();
+  REQUIRE(btf_diff(actual.get(), golden.get(), &options, &result) == BTF_OK);
+  CHECK(result.same == 0);
+  CHECK(result.mismatched == 1);
+  CHECK(result.max_abs == 0.5);
+  CHECK(std::string(result.reason).empty());
+  options.atol = 0.5;
+  REQUIRE(btf_diff(actual.get(), golden.get(), &options, &result) == BTF_OK);
+  CHECK(result.same == 1);
+  options.nan_differs = 1;
+  REQUIRE(btf_diff(actual.get(), golden.get(), &options, &result) == BTF_OK);
+  CHECK(result.same == 0);
+  options.rtol = -1;
+  CHECK(btf_diff(actual.get(), golden.get(), &options, &result) == BTF_INVALID_ARGUMENT);
+  options.rtol = NAN;
+  CHECK(btf_diff(actual.get(), golden.get(), &options, &result) == BTF_INVALID_ARGUMENT);
+  CHECK(btf_diff(actual.get(), nullptr, nullptr, &result) == BTF_INVALID_ARGUMENT);
+  CHECK(btf_diff(nullptr, golden.get(), nullptr, &result) == BTF_INVALID_ARGUMENT);
+  CHECK(btf_diff(actual.get(), golden.get(), nullptr, nullptr) == BTF_INVALID_ARGUMENT);
+}
+
+TEST_CASE("capi: arrays that cannot be", "[capi]") {
+  const Writer writer(btf_writer_new());
+  const std::array<float, 6> data{};
+  const std::vector<std::uint64_t> dims{2, 3};
+  const std::vector<std::int64_t> strides{-3, 1};
+  const auto refused = [&](auto&& change) {
+    auto array = array_of(data.data(), sizeof(data), "float32", dims);
+    change(array);
+    const btf_status status = btf_writer_add(writer.get(), &array, nullptr);
+    return status == BTF_OK ? "accepted" : std::string(btf_writer_error(writer.get()));
+  };
+  CHECK(refused([](btf_array&) {}) == "accepted");
+  CHECK(refused([](btf_array& a) { a.bytes = 20; }) == "the array has 20 bytes, its dims need 24");
+  CHECK(refused([](btf_array& a) { a.data = nullptr; }) == "the array has no data");
+  CHECK(refused([](btf_array& a) { a.dims = nullptr; }) == "no dims");
+  CHECK(refused([](btf_array& a) { a.dtype = nullptr; }) == "the array has no dtype");
+  CHECK(refused([](btf_array& a) { a.layout = "coo"; }) == "COO is not a dense layout");
+  CHECK(refused([&](btf_array& a) { a.strides = strides.data(); }) ==
+        "stride -3 of dim 0 is negative");
+  CHECK(refused([&](btf_array& a) { a.strides = strides.data(), a.layout = "kLINEAR"; }) ==
+        "strides and a layout cannot both be given");
+  CHECK(btf_writer_add(writer.get(), nullptr, nullptr) == BTF_INVALID_ARGUMENT);
+  CHECK(btf_writer_add_dlpack(writer.get(), nullptr, nullptr) == BTF_INVALID_ARGUMENT);
+  CHECK(btf_writer_save(writer.get(), nullptr, nullptr, nullptr) == BTF_INVALID_ARGUMENT);
+  CHECK(btf_writer_add(nullptr, nullptr, nullptr) == BTF_INVALID_ARGUMENT);
+}
+
+TEST_CASE("capi: DLPack outlives the file", "[capi]") {
+  File file = open(kMixed);
+  auto options = sized<btf_read_options>();
+  DLManagedTensor* plain = nullptr;
+  REQUIRE(btf_read_dlpack(file.get(), 0, &options, &plain) == BTF_OK);
+  options.dtype = "fp4";
+  DLManagedTensor* none = plain;
+  CHECK(btf_read_dlpack(file.get(), 0, &options, &none) == BTF_UNSUPPORTED);
+  CHECK(none == nullptr);
+  DLManagedTensorVersioned* packed = nullptr;
+  REQUIRE(btf_read_dlpack_versioned(file.get(), 0, &options, &packed) == BTF_OK);
+  file.reset();
+  auto* tensor = reinterpret_cast<btf::dlpack::DLManagedTensor*>(plain);
+  CHECK(tensor->dl_tensor.ndim == 4);
+  CHECK(static_cast<float*>(tensor->dl_tensor.data)[0] == Approx(0).margin(10));
+  tensor->deleter(tensor);
+  auto* versioned = reinterpret_cast<btf::dlpack::DLManagedTensorVersioned*>(packed);
+  CHECK(versioned->dl_tensor.dtype.bits == 4);
+  CHECK(versioned->flags == btf::dlpack::kFlagIsCopied);
+  versioned->deleter(versioned);
+}
+
+TEST_CASE("capi: names of statuses", "[capi]") {
+  CHECK(std::string(btf_status_name(BTF_OK)) == "ok");
+  CHECK(std::string(btf_status_name(BTF_INTERNAL)) == "internal");
+  CHECK(std::string(btf_status_name(-1)) == "unknown");
+  CHECK(std::string(btf_status_name(10)) == "unknown");
+  CHECK(std::string(btf_version()).size() >= 5);
+}

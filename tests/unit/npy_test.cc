@@ -1,0 +1,271 @@
+// .npy: files that NumPy wrote against their twins in BTF, and what is written against NumPy's.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "btf/convert.h"
+#include "btf/element.h"
+#include "btf/validate.h"
+#include "formats/memory_bytes.h"
+#include "formats/nibble_bytes.h"
+#include "formats/swapped_source.h"
+#include "support/btf_bytes.h"
+#include "support/random_tensor.h"
+#include "support/scratch_dir.h"
+
+using btf::DType;
+using btf::TensorFile;
+using bytes::Bytes;
+
+namespace {
+
+const std::string kFolder = std::string(BTF_TESTDATA_DIR) + "/npy/";
+const std::string kBadFolder = std::string(BTF_TESTDATA_DIR) + "/npy-bad/";
+
+std::vector<std::string> npy_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(kFolder))
+    if (entry.path().extension() == ".npy") names.push_back(entry.path().filename().string());
+  std::ranges::sort(names);
+  return names;
+}
+
+// "float32" of "float32.c.little.v1.npy"
+std::string stem_of(const std::string& name) { return name.substr(0, name.find('.')); }
+
+btf::OpenOptions told(DType dtype) {
+  btf::TensorSpec spec;
+  spec.dtype = dtype;
+  return {.spec = spec};
+}
+
+btf::OpenOptions options_for(const std::string& stem) {
+  if (!stem.starts_with("void_")) return {};
+  return told(btf::parse_dtype(stem.substr(5)).value());
+}
+
+TensorFile open(const std::string& path, const btf::OpenOptions& options = {}) {
+  auto file = TensorFile::open(path, options);
+  if (!file) FAIL(file.error().text());
+  return *std::move(file);
+}
+
+void write(const TensorFile& file, const std::string& output,
+           const btf::ConvertOptions& options = {}) {
+  const auto size = btf::convert(file, output, options);
+  if (!size) FAIL(size.error().text());
+  CHECK(*size == std::filesystem::file_size(output));
+}
+
+std::string refusal(const std::string& path, const btf::OpenOptions& options = {}) {
+  const auto file = TensorFile::open(path, options);
+  return file ? "" : file.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("npy: what NumPy wrote is its twin to the bit") {
+  const ScratchDir scratch;
+  const std::vector<std::string> names = npy_names();
+  CHECK(names.size() > 50);
+  for (const std::string& name : names) {
+    CAPTURE(name);
+    const std::string stem = stem_of(name);
+    const TensorFile file = open(kFolder + name, options_for(stem));
+    CHECK(file.format() == "npy");
+    REQUIRE(file.tensor_count() == 1);
+    write(file, scratch / "out.btf");
+    CHECK(read_file(scratch / "out.btf") == read_file(kFolder + stem + ".btf"));
+    std::size_t findings = 0;
+    CHECK(btf::validate(
+        kFolder + name, [&](const btf::Finding&) { ++findings; }, options_for(stem)));
+    CHECK(findings == 0);
+  }
+}
+
+TEST_CASE("npy: what is written is what NumPy writes, to the byte") {
+  const ScratchDir scratch;
+  for (const std::string& name : npy_names()) {
+    const std::string stem = stem_of(name);
+    const bool canonical = name == stem + ".c.little.v1.npy" || stem.starts_with("shape_");
+    if (!canonical) continue;
+    CAPTURE(name);
+    write(open(kFolder + stem + ".btf"), scratch / "out.npy");
+    CHECK(read_file(scratch / "out.npy") == read_file(kFolder + name));
+  }
+}
+
+TEST_CASE("npy: dtypes without a NumPy name come back when told") {
+  const ScratchDir scratch;
+  for (const btf::DTypeInfo& row : btf::dtypes()) {
+    if (!row.npy.empty()) continue;
+    const std::string twin = kFolder + "void_" + std::string(row.name) + ".btf";
+    CAPTURE(row.name);
+    for (const bool as_uint : {false, true}) {
+      const std::string path = scratch / "out.npy";
+      write(open(twin), path, {.as_uint = as_uint});
+      const Bytes written = read_file(path);
+      const std::string header(reinterpret_cast<const char*>(written.data()), 40);
+      const std::string descr = std::string(row.bits == 16 ? "'<" : "'|") + (as_uint ? "u" : "V") +
+                                (row.bits == 16 ? "2'" : "1'");
+      CHECK(header.find(descr) != std::string::npos);
+      write(open(path, told(row.dtype)), scratch / "back.btf");
+      CHECK(read_file(scratch / "back.btf") == read_file(twin));
+      if (!as_uint) {
+        CHECK(refusal(path).find("a spec of only a TYPE") != std::string::npos);
+      } else {
+        CHECK(open(path).tensor(0)->dtype == (row.bits == 16 ? DType::uint16 : DType::uint8));
+      }
+    }
+  }
+}
+
+TEST_CASE("npy: a told dtype must fit what the file says") {
+  CHECK(refusal(kFolder + "void_bfloat16.npy", told(DType::int4)).find("have 2 bytes") !=
+        std::string::npos);
+  CHECK(refusal(kFolder + "void_int4.npy", told(DType::float16)).find("have 1 bytes") !=
+        std::string::npos);
+  CHECK(refusal(kFolder + "float32.c.little.v1.npy", told(DType::int32)) ==
+        "the file says float32, the spec says int32");
+  CHECK(refusal(kFolder + "float32.c.little.v1.npy", told(DType::float32)).empty());
+  const auto spec = btf::parse_tensor_spec("fp32:2x3x5");
+  REQUIRE(spec);
+  CHECK(refusal(kFolder + "float32.c.little.v1.npy", {.spec = *spec}).find("says itself") !=
+        std::string::npos);
+}
+
+TEST_CASE("npy: an element of a 4-bit array has a byte of its own") {
+  const TensorFile file = open(kFolder + "void_int4.npy", told(DType::int4));
+  const TensorFile twin = open(kFolder + "void_int4.btf");
+  const auto info = file.tensor(0);
+  REQUIRE(info);
+  CHECK(info->data_bytes == 45);
+  for (const btf::Dims& index : {btf::Dims{0, 0, 1}, {1, 1, 1}, {2, 2, 4}}) {
+    const auto element = btf::read_elements(file, *info, std::span(&index, 1));
+    const auto wanted = btf::read_elements(twin, *twin.tensor(0), std::span(&index, 1));
+    REQUIRE(element);
+    REQUIRE(wanted);
+    CHECK(element->front().code == wanted->front().code);
+    CHECK(element->front().offset == info->data_offset + index[0] * 15 + index[1] * 5 + index[2]);
+    CHECK_FALSE(element->front().high_nibble);
+  }
+}
+
+TEST_CASE("npy: every bad file has its own error") {
+  std::ifstream table(kBadFolder + "expected.tsv");
+  REQUIRE(table);
+  std::set<std::string> texts;
+  std::set<std::string> listed{"expected.tsv"};
+  std::string name, finding;
+  while (std::getline(table, name, '\t') && std::getline(table, finding)) {
+    CAPTURE(name);
+    listed.insert(name);
+    const auto file = TensorFile::open(kBadFolder + name);
+    REQUIRE_FALSE(file);
+    CHECK(file.error().file == kBadFolder + name);
+    CHECK((file.error().finding.empty() ? "-" : file.error().finding) == finding);
+    CHECK(texts.insert(file.error().message).second);
+    std::vector<std::string> found;
+    const auto status = btf::validate(kBadFolder + name,
+                                      [&](const btf::Finding& f) { found.emplace_back(f.code); });
+    CHECK(status.has_value() == (finding != "-"));
+    if (status) CHECK(found == std::vector{finding});
+  }
+  CHECK(texts.size() > 40);
+  for (const auto& entry : std::filesystem::directory_iterator(kBadFolder))
+    CHECK(listed.contains(entry.path().filename().string()));
+}
+
+TEST_CASE(
+    "npy: a file cut anywhere, and one with any byte of its header changed, is refused or read") {
+  const ScratchDir scratch;
+  const Bytes whole = read_file(kFolder + "float32.f.big.v2.npy");
+  const std::string path = scratch / "x.npy";
+  for (std::size_t size = 6; size < whole.size(); ++size) {
+    write_file(path, std::span(whole).first(size));
+    CHECK_FALSE(TensorFile::open(path));
+  }
+  Bytes changed = whole;
+  for (std::size_t at = 6; at < 100; ++at) {
+    for (const int value : {0, 1, 39, 44, 45, 48, 57, 123, 255}) {
+      changed[at] = static_cast<std::byte>(value);
+      write_file(path, changed);
+      const auto file = TensorFile::open(path);
+      if (file) CHECK(file->tensor(0)->end() == whole.size());
+    }
+    changed[at] = whole[at];
+  }
+}
+
+TEST_CASE("npy: one row-major array and nothing else is written") {
+  const ScratchDir scratch;
+  const std::string good = std::string(BTF_TESTDATA_DIR) + "/good/";
+  const auto message = [&](const std::string& input, const btf::ConvertOptions& options) {
+    const auto size = btf::convert(open(good + input), scratch / "out.npy", options);
+    CHECK_FALSE(std::filesystem::exists(scratch / "out.npy"));
+    return size ? std::string() : size.error().message;
+  };
+  using Selection = std::vector<std::uint64_t>;
+  CHECK(message("mixed.btf", {}).find("holds one tensor, the result has more") !=
+        std::string::npos);
+  CHECK(message("mixed.btf", {.tensors = Selection{}}).find("there is none") != std::string::npos);
+  CHECK(message("mixed.btf", {.layout = btf::Layout::hwc8, .tensors = Selection{0}})
+            .find("row-major") != std::string::npos);
+  CHECK(message("mixed.btf", {.layout = btf::Layout::coo, .tensors = Selection{0}})
+            .find("row-major") != std::string::npos);
+
+  // A vectorised layout and COO become row-major by themselves; plain keeps the stored array.
+  const TensorFile layouts = open(good + "layouts_f16.btf");
+  write(layouts, scratch / "out.npy", {.tensors = Selection{2}});
+  CHECK(open(scratch / "out.npy").tensor(0)->dims == btf::Dims{1, 3, 5, 7});
+  write(layouts, scratch / "out.npy", {.tensors = Selection{2}, .plain = true});
+  CHECK(open(scratch / "out.npy").tensor(0)->dims == btf::Dims{1, 5, 7, 8});
+  write(open(good + "mixed.btf"), scratch / "out.npy", {.tensors = Selection{3}});
+  CHECK(open(scratch / "out.npy").tensor(0)->dims == btf::Dims{64, 64});
+}
+
+TEST_CASE("npy: elements that are turned round or packed can be read from anywhere") {
+  Bytes stored;
+  for (int i = 0; i < 10'007; ++i) stored.push_back(static_cast<std::byte>(i * 37 + i / 256));
+  const btf::MemorySource memory(stored);
+  constexpr std::uint64_t kFirst = 7;
+  const std::uint64_t count = stored.size() - kFirst;
+  const auto check = [&](const btf::ByteSource& source, const Bytes& wanted) {
+    REQUIRE(source.size() == wanted.size());
+    for (std::uint64_t i = 0; i < 500; ++i) {
+      const std::uint64_t offset = i * i * 7919 % wanted.size();
+      const std::uint64_t length = i * 104729 % (wanted.size() - offset + 1);
+      Bytes out(length);
+      REQUIRE(source.read_at(offset, out));
+      REQUIRE(std::ranges::equal(out, std::span(wanted).subspan(offset, length)));
+    }
+    Bytes beyond(2);
+    CHECK_FALSE(source.read_at(wanted.size() - 1, beyond));
+  };
+  for (const std::uint64_t width : {2, 4, 8}) {
+    Bytes turned = stored;
+    for (std::uint64_t at = kFirst; at + width <= turned.size(); at += width)
+      std::reverse(turned.begin() + static_cast<std::ptrdiff_t>(at),
+                   turned.begin() + static_cast<std::ptrdiff_t>(at + width));
+    check(*btf::swapped_source(memory, kFirst, width), turned);
+  }
+  for (const std::uint64_t codes : {count, count - 1}) {
+    Bytes packed(stored.begin(), stored.begin() + kFirst);
+    for (std::uint64_t i = 0; i < codes; i += 2)
+      packed.push_back((stored[kFirst + i] & std::byte{15}) |
+                       (i + 1 < codes ? stored[kFirst + i + 1] << 4 : std::byte{}));
+    check(*btf::packed_source(memory, kFirst, codes), packed);
+    Bytes spread(kFirst + codes);
+    btf::MemorySink sink(spread);
+    const auto spreading = btf::spread_sink(sink, kFirst, codes);
+    const auto data = std::span(std::as_const(packed)).subspan(kFirst);
+    REQUIRE(spreading->write_at(kFirst, data.first(3001)));
+    REQUIRE(spreading->write_at(kFirst + 3001, data.subspan(3001)));
+    for (std::uint64_t i = 0; i < codes; ++i)
+      REQUIRE(spread[kFirst + i] == (stored[kFirst + i] & std::byte{15}));
+  }
+}

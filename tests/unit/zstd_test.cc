@@ -1,0 +1,241 @@
+#include <algorithm>
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "btf/convert.h"
+#include "btf/file.h"
+#include "core/xxh64.h"
+#include "formats/byte_sink.h"
+#include "formats/byte_source.h"
+#include "formats/format_table.h"
+#include "formats/memory_bytes.h"
+#include "formats/zstd/seek_table.h"
+#include "formats/zstd/seekable_source.h"
+#include "formats/zstd/zstd_sink.h"
+#include "support/btf_bytes.h"
+#include "support/scratch_dir.h"
+
+using bytes::Bytes;
+
+namespace {
+
+// Counts what is read through it.
+class CountingSource final : public btf::ByteSource {
+ public:
+  CountingSource(std::unique_ptr<btf::ByteSource> source, std::atomic<std::uint64_t>& count)
+      : source_(std::move(source)), count_(count) {}
+  std::uint64_t size() const override { return source_->size(); }
+  btf::Status check_unchanged() const override { return source_->check_unchanged(); }
+  btf::Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    count_ += out.size();
+    return source_->read_at(offset, out);
+  }
+
+ private:
+  std::unique_ptr<btf::ByteSource> source_;
+  std::atomic<std::uint64_t>& count_;
+};
+
+// Keeps what is written to it.
+class GrowingSink final : public btf::ByteSink {
+ public:
+  bool random_access() const override { return false; }
+  btf::Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
+    if (offset != content.size()) return btf::fail(btf::ErrorCode::io, "not the next byte");
+    content.insert(content.end(), bytes.begin(), bytes.end());
+    return {};
+  }
+  btf::Status commit() override { return {}; }
+
+  Bytes content;
+};
+
+// Half of the bits are noise.
+Bytes noise(std::size_t size, unsigned seed = 1) {
+  std::mt19937 random(seed);
+  Bytes all(size);
+  for (std::byte& byte : all) byte = static_cast<std::byte>(random() & 0xf);
+  return all;
+}
+
+Bytes compress(const Bytes& content, unsigned threads, const std::vector<std::size_t>& pieces = {},
+               int level = 1) {
+  GrowingSink file;
+  const auto sink = btf::zstd::compressing_sink(file, level, threads);
+  std::size_t at = 0;
+  const auto write_to = [&](std::size_t end) {
+    // In odd portions: frames must not depend on them.
+    for (std::size_t portion = 1; at < end; portion = portion * 3 + 1) {
+      const std::size_t some = std::min(portion, end - at);
+      REQUIRE(sink->write_at(at, std::span(content).subspan(at, some)));
+      at += some;
+    }
+  };
+  for (const std::size_t piece : pieces) {
+    write_to(piece);
+    REQUIRE(sink->begin_piece());
+  }
+  write_to(content.size());
+  REQUIRE(sink->commit());
+  CHECK(sink->file_bytes() == file.content.size());
+  return std::move(file.content);
+}
+
+Bytes all_of(const btf::ByteSource& source) {
+  Bytes content(source.size());
+  REQUIRE(source.read_at(0, content));
+  return content;
+}
+
+std::unique_ptr<btf::ByteSource> open(const std::string& path) {
+  auto source = btf::open_source(path);
+  INFO((source ? "" : source.error().text()));
+  REQUIRE(source);
+  return *std::move(source);
+}
+
+const std::string kFolder = std::string(BTF_TESTDATA_DIR) + "/zstd/";
+
+}  // namespace
+
+TEST_CASE("zstd: XXH64 as published") {
+  const auto hash = [](const std::string& text) {
+    return btf::xxh64(std::as_bytes(std::span(text)));
+  };
+  CHECK(hash("") == 0xEF46DB3751D8E999);
+  CHECK(hash("a") == 0xD24EC4F1A98C6E5B);
+  CHECK(hash("abc") == 0x44BC2CF5AD770999);
+  CHECK(hash("Nobody inspects the spammish repetition") == 0xFBCEA83C8A378BF1);
+}
+
+TEST_CASE("zstd: the bytes do not depend on threads nor on how they are handed over") {
+  const Bytes content = noise((11U << 20) + 4321);
+  const std::vector<std::size_t> pieces{0, 24, 24, 5U << 20, (9U << 20) + 7};
+  const Bytes one = compress(content, 1, pieces);
+  for (const unsigned threads : {2U, 3U, 8U}) CHECK(compress(content, threads, pieces) == one);
+  // Frames begin where pieces do: 24 bytes in 1, 5 MiB - 24 in 5, 4 MiB + 7 in 5, the rest in 3.
+  const btf::MemorySource file(one);
+  const auto table = btf::zstd::SeekTable::read(file);
+  REQUIRE(table);
+  CHECK(table->frames() == 14);
+  CHECK(table->content_bytes() == content.size());
+  for (const std::size_t piece : {std::size_t{24}, pieces[3], pieces[4]})
+    CHECK(table->find(piece)->content_offset == piece);
+}
+
+TEST_CASE("zstd: what is compressed reads back") {
+  const ScratchDir scratch;
+  for (const std::size_t size : {0U, 1U, 1000U, 1U << 20, (1U << 20) + 1, (3U << 20) - 1}) {
+    const Bytes content = noise(size);
+    const auto source = open(bytes::save(scratch, "x", compress(content, 2)));
+    CHECK(source->compressed());
+    CHECK(all_of(*source) == content);
+    CHECK(source->check_unchanged());
+    std::byte one{};
+    CHECK(!source->read_at(size, std::span(&one, 1)));
+  }
+}
+
+TEST_CASE("zstd: several threads read one file") {
+  const ScratchDir scratch;
+  const Bytes content = noise(20U << 20);
+  const auto source = open(bytes::save(scratch, "x", compress(content, 2)));
+  std::atomic<int> wrong = 0;
+  const auto reader = [&](unsigned seed) {
+    std::mt19937_64 random(seed);
+    for (int i = 0; i < 60; ++i) {
+      const std::size_t at = random() % content.size();
+      const std::size_t most = i % 3 == 0 ? 3U << 20 : 5000;
+      Bytes part(std::min(content.size() - at, static_cast<std::size_t>(random() % most)));
+      if (!source->read_at(at, part) ||
+          !std::equal(part.begin(), part.end(), content.begin() + static_cast<long>(at)))
+        ++wrong;
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (unsigned seed = 1; seed <= 12; ++seed) threads.emplace_back(reader, seed);
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("zstd: one tensor of 64 is read without the others") {
+  const ScratchDir scratch;
+  constexpr std::uint64_t kBytes = 512U << 10;
+  std::vector<Bytes> records;
+  for (unsigned i = 0; i < 64; ++i)
+    records.push_back(
+        bytes::dense(btf::DType::uint8, btf::Layout::linear, {kBytes}, noise(kBytes, i)));
+  const std::string plain = bytes::save(scratch, "x.btf", bytes::file(records));
+  btf::ConvertOptions options;
+  options.compression = 1;
+  const auto written = btf::convert(bytes::open(plain), scratch / "x.zst", options);
+  REQUIRE(written);
+
+  std::atomic<std::uint64_t> count = 0;
+  const Bytes packed = read_file(scratch / "x.zst");
+  auto file = std::make_unique<CountingSource>(std::make_unique<btf::MemorySource>(packed), count);
+  CHECK(file->size() == *written);
+  auto table = btf::zstd::SeekTable::read(*file);
+  REQUIRE(table);
+  const auto source = btf::zstd::seekable_source("x", std::move(file), *std::move(table));
+  const btf::OpenOptions open_options;
+  const btf::OpenRequest request{"x", open_options};
+  const btf::FormatRow& format = btf::recognize_format(*source, request);
+  const auto reader = format.open(*source, request);
+  REQUIRE(reader);
+  const auto info = (*reader)->tensor(63);
+  REQUIRE(info);
+  Bytes data(info->data_bytes);
+  REQUIRE(source->read_at(info->data_offset, data));
+  CHECK(data == noise(kBytes, 63));
+  CHECK(count < *written * 3 / 100);
+}
+
+TEST_CASE("zstd: sound files of other hands") {
+  const Bytes golden = read_file(std::string(BTF_TESTDATA_DIR) + "/good/mixed.btf");
+  for (const std::string name :
+       {"seekable.btf.zst", "seekable_bare.btf.zst", "seekable_sums.btf.zst",
+        "seekable_gaps.btf.zst", "one_frame.btf.zst", "frames.btf.zst", "no_name"}) {
+    INFO(name);
+    const auto source = open(kFolder + name);
+    CHECK(source->compressed());
+    CHECK(all_of(*source) == golden);
+  }
+}
+
+TEST_CASE("zstd: a file that is damaged or cut anywhere is never read as another") {
+  const ScratchDir scratch;
+  const Bytes golden = read_file(std::string(BTF_TESTDATA_DIR) + "/good/mixed.btf");
+  for (const std::string name : {"seekable.btf.zst", "seekable_sums.btf.zst"}) {
+    const Bytes sound = read_file(kFolder + name);
+    for (std::size_t at = 4; at < sound.size(); at += 3) {
+      Bytes damaged = sound;
+      damaged[at] ^= std::byte{0x10};
+      const auto source = btf::open_source(bytes::save(scratch, "x", damaged));
+      if (!source) continue;
+      Bytes content((*source)->size());
+      if ((*source)->read_at(0, content) && content != golden) {
+        INFO(name << ", byte " << at);
+        // Without its last bytes the table is not seen, and only it has checksums.
+        CHECK((at >= sound.size() - 4 && name == "seekable_sums.btf.zst"));
+      }
+    }
+    for (std::size_t size = 4; size < sound.size(); ++size) {
+      const auto source = btf::open_source(
+          bytes::save(scratch, "x", Bytes(sound.begin(), sound.begin() + static_cast<long>(size))));
+      if (!source) continue;
+      // Cut between two frames: whole records are missing.
+      const Bytes content = all_of(**source);
+      INFO(name << ", " << size << " bytes");
+      const auto file = btf::TensorFile::open(scratch / "x");
+      if (content == golden) continue;
+      REQUIRE(content.size() < golden.size());
+      CHECK((!file || !file->tensor(file->tensor_count() - 1)));
+    }
+  }
+}
