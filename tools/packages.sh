@@ -24,6 +24,7 @@ group() {
             libfmt-dev         header  fmt/format.h
             libpugixml-dev     header  pugixml.hpp
             libzstd-dev        header  zstd.h
+            libxxhash-dev      header  xxhash.h
             nlohmann-json3-dev header  nlohmann/json.hpp
             pkg-config         command pkg-config'
       ;;

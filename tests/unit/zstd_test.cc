@@ -8,7 +8,6 @@
 
 #include "btf/convert.h"
 #include "btf/file.h"
-#include "core/xxh64.h"
 #include "formats/byte_sink.h"
 #include "formats/byte_source.h"
 #include "formats/format_table.h"
@@ -101,16 +100,6 @@ std::unique_ptr<btf::ByteSource> open(const std::string& path) {
 const std::string kFolder = std::string(BTF_TESTDATA_DIR) + "/zstd/";
 
 }  // namespace
-
-TEST_CASE("zstd: XXH64 as published") {
-  const auto hash = [](const std::string& text) {
-    return btf::xxh64(std::as_bytes(std::span(text)));
-  };
-  CHECK(hash("") == 0xEF46DB3751D8E999);
-  CHECK(hash("a") == 0xD24EC4F1A98C6E5B);
-  CHECK(hash("abc") == 0x44BC2CF5AD770999);
-  CHECK(hash("Nobody inspects the spammish repetition") == 0xFBCEA83C8A378BF1);
-}
 
 TEST_CASE("zstd: the bytes do not depend on threads nor on how they are handed over") {
   const Bytes content = noise((11U << 20) + 4321);

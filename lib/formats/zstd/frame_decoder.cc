@@ -1,9 +1,11 @@
 #include "formats/zstd/frame_decoder.h"
 
+#define XXH_INLINE_ALL  // no library to link
+#include <xxhash.h>
+
 #include <new>
 
 #include "core/try.h"
-#include "core/xxh64.h"
 #include "formats/zstd/zstd_errors.h"
 #include "formats/zstd/zstd_wire.h"
 
@@ -54,7 +56,7 @@ Status FrameDecoder::read(const ByteSource& file, const FramePlace& place,
   // libzstd has compared a frame's own checksum with the content: the same 32 bits.
   const std::uint32_t checksum = (frame[4] & kHasChecksum) != std::byte{}
                                      ? load_u32(frame.data() + frame.size() - 4)
-                                     : static_cast<std::uint32_t>(xxh64(out));
+                                     : static_cast<std::uint32_t>(XXH64(out.data(), out.size(), 0));
   if (checksum != *place.checksum)
     return wrong_frame(place.index, place.file_offset,
                        "its content does not fit the checksum in the seek table");

@@ -13,8 +13,9 @@
 namespace btf::hints {
 namespace {
 
-constexpr std::uint64_t kLeast = 8;   // mismatches
-constexpr double kStaleShare = 0.01;  // of golden's numbers elsewhere
+constexpr std::uint64_t kLeast = 8;     // mismatches
+constexpr double kStaleShare = 0.01;    // of golden's numbers elsewhere
+constexpr std::size_t kLeastStale = 4;  // different numbers
 
 template <typename Value>
 long double median_size(const std::vector<Point>& points, Value&& value) {
@@ -77,6 +78,10 @@ bool looks_stale(const RegionTally& tally, const Sample& sample) {
   std::vector<Point> others;
   std::ranges::copy_if(sample.anywhere, std::back_inserter(others),
                        [](const Point& p) { return p.golden != 0; });
+  std::set<long double> left;  // one number everywhere was put there
+  for (const Point& point : sample.mismatches)
+    if (!std::isnan(point.actual)) left.insert(point.actual);
+  if (left.size() < kLeastStale) return false;
   const long double stale = median_size(
       sample.mismatches, [](const Point& p) { return std::isnan(p.actual) ? 0 : p.actual; });
   const long double usual = median_size(others, [](const Point& p) { return p.golden; });

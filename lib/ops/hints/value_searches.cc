@@ -15,7 +15,7 @@ namespace btf::hints {
 namespace {
 
 // What was fitted must hold for so many different numbers, or it is no law.
-constexpr std::size_t kLeastDistinct = 8;
+constexpr std::size_t kLeastDistinct = 16;
 constexpr std::size_t kLeastFitted = 16;
 
 std::vector<Point> finite_points(const std::vector<Point>& points) {

@@ -16,13 +16,20 @@ std::string dim_text(std::uint32_t dim, std::size_t rank) {
 std::string number_text(long double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value < 0 ? "-Inf" : "Inf";
-  std::array<char, 64> text;
   const bool whole = value == std::nearbyint(value) && std::abs(value) < 1e19L;
-  const auto end = whole
-                       ? std::to_chars(text.begin(), text.end(), value, std::chars_format::fixed, 0)
-                       : std::to_chars(text.begin(), text.end(), static_cast<double>(value),
-                                       std::chars_format::general, 6);
-  return {text.begin(), end.ptr};
+  std::array<char, 64> text;
+  const auto digits = [&](int precision) -> std::string {
+    const auto end = std::to_chars(text.begin(), text.end(), static_cast<double>(value),
+                                   std::chars_format::general, precision);
+    return {text.begin(), end.ptr};
+  };
+  if (whole) {
+    const auto end = std::to_chars(text.begin(), text.end(), value, std::chars_format::fixed, 0);
+    return {text.begin(), end.ptr};
+  }
+  // 1.0000003 must not look like 1.
+  const std::string few = digits(6);
+  return few.find_first_of(".e") == std::string::npos ? digits(17) : few;
 }
 
 std::string share_text(std::uint64_t part, std::uint64_t whole) {
