@@ -86,8 +86,12 @@ std::string worst_text(const Mismatch& mismatch, const TensorDiff& diff) {
                                  btf::value_text(diff.actual->dtype, mismatch.actual_code),
                                  btf::value_text(diff.golden->dtype, mismatch.golden_code));
   text += fmt::format(", error {:.4g} ({:.3g} relative)", mismatch.abs_error, mismatch.rel_error);
-  if (mismatch.allowed > 0) text += fmt::format(", allowed {:.4g}", mismatch.allowed);
+  // By steps alone, any error is allowed.
+  if (mismatch.allowed > 0 && std::isfinite(mismatch.allowed))
+    text += fmt::format(", allowed {:.4g}", mismatch.allowed);
   if (mismatch.steps) text += ", " + counted(*mismatch.steps, "step");
+  if (mismatch.steps && diff.tolerance.ulp)
+    text += fmt::format(" ({} allowed)", *diff.tolerance.ulp);
   const std::string actual = offset_text(mismatch.actual_offset);
   const std::string golden = offset_text(mismatch.golden_offset);
   return text + (actual == golden ? ", both at " + actual : ", " + actual + " and " + golden);
