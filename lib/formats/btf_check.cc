@@ -97,7 +97,7 @@ class BtfCheck {
     if (!info.layout)
       error("unknown-layout", info, at + wire::kLayoutAt,
             "unknown layout code " + std::to_string(info.layout_code));
-    if (const Status overlap = file_.check_overlap(info.index); !overlap)
+    if (const Status overlap = file_.check_overlap(info); !overlap)
       error(overlap.error().finding, info, at, without_tensor(overlap.error()));
     return {};
   }

@@ -58,10 +58,9 @@ class BtfReader final : public TensorReader {
   std::uint64_t tensor_count() const override { return count_; }
 
   Result<TensorInfo> tensor(std::uint64_t index) const override {
-    BTF_ASSIGN(const std::byte* entry, table_.at(kWord + index * kWord, kWord));
     TensorInfo info;
     info.index = index;
-    info.record_offset = wire::load_u64(entry);
+    BTF_ASSIGN(info.record_offset, table_entry(index));
     BTF_TRY(read_header(info));
     if (!info.known()) return info;
     if (*info.layout == Layout::coo)
@@ -71,7 +70,17 @@ class BtfReader final : public TensorReader {
     return info;
   }
 
+  std::optional<std::uint64_t> record_offset(std::uint64_t index) const override {
+    const auto entry = table_entry(index);
+    return entry ? std::optional(*entry) : std::nullopt;
+  }
+
  private:
+  Result<std::uint64_t> table_entry(std::uint64_t index) const {
+    BTF_ASSIGN(const std::byte* entry, table_.at(kWord + index * kWord, kWord));
+    return wire::load_u64(entry);
+  }
+
   std::uint64_t left(std::uint64_t offset) const { return source_.size() - offset; }
 
   Status read_header(TensorInfo& info) const {

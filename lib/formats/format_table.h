@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +21,8 @@ class TensorReader {
   virtual ~TensorReader() = default;
   virtual std::uint64_t tensor_count() const = 0;
   virtual Result<TensorInfo> tensor(std::uint64_t index) const = 0;
+  // Where a record begins; not checked against the file. Nothing if that is not known beforehand.
+  virtual std::optional<std::uint64_t> record_offset(std::uint64_t) const { return std::nullopt; }
   // Where the elements are read from, if not from the source as it is.
   virtual const ByteSource* elements() const { return nullptr; }
 };

@@ -15,6 +15,10 @@ struct Extent {
   std::uint64_t tensor = 0;
 };
 
+std::uint64_t extent_end(const TensorInfo& tensor) {
+  return std::max(tensor.end(), tensor.data_offset);
+}
+
 }  // namespace
 
 struct TensorFile::State {
@@ -25,8 +29,33 @@ struct TensorFile::State {
   // Tensors that share bytes, each with one that it shares them with; found at the first question.
   mutable std::optional<std::vector<std::pair<std::uint64_t, std::uint64_t>>> overlaps;
 
+  // Of the tensors asked for in order: how many share nothing with those behind them.
+  mutable std::uint64_t apart = 0;
+  mutable std::optional<bool> ascending;  // record offsets
+
   void find_overlaps() const;
+  bool next_apart(const TensorInfo& tensor) const;
 };
+
+// Is this the next in order, or an earlier one, and does it end before all that follow begin?
+bool TensorFile::State::next_apart(const TensorInfo& tensor) const {
+  if (tensor.index < apart) return true;
+  if (tensor.index > apart) return false;
+  if (!ascending) {
+    ascending = true;
+    std::optional<std::uint64_t> last;
+    for (std::uint64_t i = 0; *ascending && i < reader->tensor_count(); ++i) {
+      const auto begin = reader->record_offset(i);
+      ascending = begin && (!last || *begin > *last);
+      last = begin;
+    }
+  }
+  if (!*ascending) return false;
+  const bool last = apart + 1 == reader->tensor_count();
+  if (!last && extent_end(tensor) > reader->record_offset(apart + 1)) return false;
+  ++apart;
+  return true;
+}
 
 void TensorFile::State::find_overlaps() const {
   overlaps.emplace();
@@ -36,7 +65,7 @@ void TensorFile::State::find_overlaps() const {
   const auto visit = [&](auto&& take) {
     for (std::uint64_t i = 0; i < reader->tensor_count(); ++i)
       if (const auto info = reader->tensor(i))
-        take(Extent{info->record_offset, std::max(info->end(), info->data_offset), i});
+        take(Extent{info->record_offset, extent_end(*info), i});
   };
   // Ascending records without overlap, the common case, need no list.
   visit([&](const Extent& extent) {
@@ -98,19 +127,19 @@ Result<TensorInfo> TensorFile::tensor(std::uint64_t index) const {
   return info;
 }
 
-Status TensorFile::check_overlap(std::uint64_t index) const {
+Status TensorFile::check_overlap(const TensorInfo& info) const {
+  if (!state_->overlaps && state_->next_apart(info)) return {};
   if (!state_->overlaps) state_->find_overlaps();
   const auto& overlaps = *state_->overlaps;
-  const auto found = std::ranges::lower_bound(overlaps, std::pair(index, std::uint64_t{0}));
-  if (found == overlaps.end() || found->first != index) return {};
-  BTF_ASSIGN(const TensorInfo info, tensor(index));
+  const auto found = std::ranges::lower_bound(overlaps, std::pair(info.index, std::uint64_t{0}));
+  if (found == overlaps.end() || found->first != info.index) return {};
   return std::unexpected(
       Error{ErrorCode::malformed,
             "the record overlaps that of tensor " + std::to_string(found->second),
             {},
             "records-overlap",
             info.record_offset}
-          .within("tensor " + std::to_string(index))
+          .within("tensor " + std::to_string(info.index))
           .in_file(path()));
 }
 

@@ -107,7 +107,7 @@ class FileConversion {
       const std::uint64_t index = options_.tensors ? (*options_.tensors)[i] : i;
       if (std::ranges::find(consumed, index) != consumed.end()) continue;
       BTF_ASSIGN(const TensorInfo record, input_.tensor(index));
-      BTF_TRY(input_.check_overlap(index));
+      BTF_TRY(input_.check_overlap(record));
       if (const Status status = measure_tensor(record); !status)
         return about(index, status.error());
       const auto& plan = work_.back().quantization;

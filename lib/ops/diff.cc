@@ -104,7 +104,7 @@ class FileDiff {
                                  std::uint64_t i) {
     const std::uint64_t index = tensors ? (*tensors)[i] : i;
     BTF_ASSIGN(TensorInfo record, file.tensor(index));
-    Status status = file.check_overlap(index);
+    Status status = file.check_overlap(record);
     if (status) status = check_known(record);
     if (!status)
       return std::unexpected(

@@ -96,7 +96,7 @@ Result<std::vector<Element>> elements_at(const ByteSource& source, const TensorI
 Result<std::vector<Element>> read_elements(const TensorFile& file, const TensorInfo& tensor,
                                            std::span<const Dims> indices) {
   Status status = check_known(tensor);
-  if (status) status = file.check_overlap(tensor.index);
+  if (status) status = file.check_overlap(tensor);
   if (!status) return std::unexpected(status.error().in_file(file.path()));
   auto elements = elements_at(file.source(), tensor, indices);
   if (!elements)

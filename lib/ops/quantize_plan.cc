@@ -166,7 +166,7 @@ class Planner {
     const std::uint64_t index = work_.record.index + after;
     if (index >= file_.tensor_count()) return std::nullopt;
     auto record = file_.tensor(index);
-    if (!record || !record->known() || !record->storage || !file_.check_overlap(index))
+    if (!record || !record->known() || !record->storage || !file_.check_overlap(*record))
       return std::nullopt;
     if (*record->layout != Layout::linear) return std::nullopt;
     return *std::move(record);

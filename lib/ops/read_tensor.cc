@@ -46,7 +46,7 @@ Result<LossAccount> read_into(const TensorFile& file, const TensorInfo& tensor,
   if (tensor.dims != target.layout.dims)
     return fail(ErrorCode::invalid_argument, "the tensor has dims " + dims_text(tensor.dims) +
                                                  ", the target " + dims_text(target.layout.dims));
-  BTF_TRY(file.check_overlap(tensor.index));
+  BTF_TRY(file.check_overlap(tensor));
   BTF_TRY(check_policy(*tensor.dtype, target.dtype, options.policy));
   const ConvertTarget to{.job = {*tensor.dtype, target.dtype, options.policy},
                          .layout = Layout::linear,

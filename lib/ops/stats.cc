@@ -201,7 +201,7 @@ Result<TensorStats> stats_as(const ByteSource& source, const TensorInfo& tensor,
 Result<TensorStats> stats(const TensorFile& file, const TensorInfo& tensor,
                           const Execution& execution) {
   Status status = check_known(tensor);
-  if (status) status = file.check_overlap(tensor.index);
+  if (status) status = file.check_overlap(tensor);
   if (!status) return std::unexpected(status.error().in_file(file.path()));
   auto result = fits_double(*tensor.dtype)
                     ? stats_as<double>(file.source(), tensor, execution)

@@ -18,7 +18,7 @@ Status validate(const std::string& path, const FindingSink& report, const OpenOp
   BTF_TRY(format_named(file->format()).check(*file, report));
   for (std::uint64_t i = 0; i < file->tensor_count(); ++i) {
     const auto record = file->tensor(i);
-    if (record && record->known() && file->check_overlap(i))
+    if (record && record->known() && file->check_overlap(*record))
       BTF_TRY(check_payload(file->source(), *record, report));
   }
   return file->source().check_unchanged();

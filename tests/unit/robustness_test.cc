@@ -167,7 +167,7 @@ class Exerciser {
     bool clean = true;
     for (std::uint64_t i = 0; i < file->tensor_count(); ++i) {
       const auto info = file->tensor(i);
-      bool usable = info && info->known() && file->check_overlap(i);
+      bool usable = info && info->known() && file->check_overlap(*info);
       if (info && info->coo) {
         for (const std::uint64_t dim : info->dims) small = small && dim < 1U << 10;
         small = small && info->dims.size() < 4;

@@ -18,6 +18,8 @@ Json or_null(const std::optional<T>& value, auto&& convert) {
 
 }  // namespace
 
+bool json_exact(std::uint64_t value) { return value <= kExact; }
+
 Json json_number(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
@@ -25,7 +27,7 @@ Json json_number(double value) {
 }
 
 Json json_number(std::uint64_t value) {
-  if (value > kExact) return std::to_string(value);
+  if (!json_exact(value)) return std::to_string(value);
   return value;
 }
 

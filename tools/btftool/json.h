@@ -18,6 +18,8 @@ namespace btftool {
 
 using Json = nlohmann::ordered_json;
 
+// Does every reader get this integer as it is? Others are written as strings.
+bool json_exact(std::uint64_t value);
 Json json_number(double value);
 Json json_number(std::uint64_t value);
 Json json_dims(const btf::Dims& dims);

@@ -3,8 +3,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 
 namespace btftool {
+namespace {
+
+class Digits {
+ public:
+  explicit Digits(std::uint64_t number)
+      : end_(std::to_chars(digits_.data(), digits_.data() + digits_.size(), number).ptr) {}
+
+  std::string_view text() const { return {digits_.data(), end_}; }
+
+ private:
+  std::array<char, 20> digits_;  // of 2^64 - 1
+  char* end_;
+};
+
+}  // namespace
 
 std::string pad_left(std::string_view text, std::size_t width) {
   return std::string(width - std::min(width, text.size()), ' ') + std::string(text);
@@ -13,6 +30,20 @@ std::string pad_left(std::string_view text, std::size_t width) {
 std::string pad_right(std::string_view text, std::size_t width) {
   return std::string(text) + std::string(width - std::min(width, text.size()), ' ');
 }
+
+void append_pad_left(std::string& line, std::string_view text, std::size_t width) {
+  line.append(width - std::min(width, text.size()), ' ').append(text);
+}
+
+void append_pad_left(std::string& line, std::uint64_t number, std::size_t width) {
+  append_pad_left(line, Digits(number).text(), width);
+}
+
+void append_pad_right(std::string& line, std::string_view text, std::size_t width) {
+  line.append(text).append(width - std::min(width, text.size()), ' ');
+}
+
+void append_number(std::string& line, std::uint64_t number) { line += Digits(number).text(); }
 
 std::string counted(std::uint64_t count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");

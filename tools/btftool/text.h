@@ -9,8 +9,15 @@
 
 namespace btftool {
 
+// Blanks in front of `text`, or behind it, up to a width.
 std::string pad_left(std::string_view text, std::size_t width);
 std::string pad_right(std::string_view text, std::size_t width);
+
+// The same behind what `line` has. These and the next are for lines that come by the million.
+void append_pad_left(std::string& line, std::string_view text, std::size_t width);
+void append_pad_left(std::string& line, std::uint64_t number, std::size_t width);
+void append_pad_right(std::string& line, std::string_view text, std::size_t width);
+void append_number(std::string& line, std::uint64_t number);
 
 // "1 tensor", "2 tensors"
 std::string counted(std::uint64_t count, std::string_view noun);

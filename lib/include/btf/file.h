@@ -71,8 +71,9 @@ class BTF_API TensorFile {
   // dtype or layout is unknown is no error here; using its data is.
   Result<TensorInfo> tensor(std::uint64_t index) const;
 
-  // Refuses records that share bytes with others of this file. O(records).
-  Status check_overlap(std::uint64_t index) const;
+  // Refuses records that share bytes with others of this file. O(records) at the first question;
+  // asked of every tensor in order it costs no further look at the headers.
+  Status check_overlap(const TensorInfo& tensor) const;
 
   // For the library's own operations: where the elements are read from.
   const ByteSource& source() const;
