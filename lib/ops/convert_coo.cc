@@ -26,10 +26,11 @@ constexpr std::uint64_t kCancelInterval = 1U << 20;  // entries
 // codes are of the target's dtype already.
 class DenseEntries final : public CooSource {
  public:
-  DenseEntries(LinearWalk walk, const CastJob& job, Dims dims)
+  DenseEntries(LinearWalk walk, const CastJob& job, Dims dims, const Execution& execution)
       : walk_(std::move(walk)),
         job_(job),
         dims_(std::move(dims)),
+        execution_(execution),
         source_bytes_(info(job.from).buffer_bytes()),
         target_bytes_(info(job.to).buffer_bytes()) {}
 
@@ -66,6 +67,7 @@ class DenseEntries final : public CooSource {
     cast_run(job_, slab.codes, codes_.reserve(slab.count * target_bytes_), slab.count, account);
     if (forbidden(job_.policy, account)) return refuse_in(slab);
     account_.add(account);
+    if (execution_.progress) execution_.progress(coo_progress(slab.count * source_bytes_));
     return {};
   }
 
@@ -83,6 +85,7 @@ class DenseEntries final : public CooSource {
   LinearWalk walk_;
   CastJob job_;
   Dims dims_;
+  const Execution& execution_;
   std::uint64_t source_bytes_;
   std::uint64_t target_bytes_;
   LinearSlab slab_;
@@ -152,15 +155,16 @@ Result<Entries> open_entries(const TensorConversion& work) {
   const std::vector<std::uint32_t>& order = work.options.permute;
   if (!work.record.coo) {
     BTF_ASSIGN(LinearWalk walk,
-               LinearWalk::open(work.source, work.record, order, work.options.memory));
-    auto dense = std::make_unique<DenseEntries>(std::move(walk), work.target.job, dims);
+               LinearWalk::open(work.source, work.record, order, work.options.execution));
+    auto dense = std::make_unique<DenseEntries>(std::move(walk), work.target.job, dims,
+                                                work.options.execution);
     const LossAccount* account = &dense->account();
     return Entries{std::move(dense), account};
   }
   CooKey key = permuted_key(
       order, [&dims](std::span<const std::uint64_t> index) { return linear_key(dims, index); });
   BTF_ASSIGN(auto sorted,
-             sorted_entries(work.source, work.record, std::move(key), work.options.memory));
+             sorted_entries(work.source, work.record, std::move(key), work.options.execution));
   auto cast = std::make_unique<CastEntries>(
       canonical_entries(std::move(sorted), work.target.job.from, {work.options.duplicates}),
       work.target.job, dims, work.options.prune_zeros);
@@ -289,7 +293,6 @@ Result<LossAccount> write_coo(const TensorConversion& work, ByteSink& sink, std:
   BTF_TRY(entries.source->rewind());
   BTF_TRY(put_values(*entries.source, work.target.job.to, out));
   BTF_TRY(out.flush());
-  if (work.options.execution.progress) work.options.execution.progress(work.record.data_bytes);
   BTF_ASSIGN(LossAccount loss, absent_loss(work));
   loss.add(*entries.account);
   return loss;

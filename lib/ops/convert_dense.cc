@@ -61,9 +61,10 @@ ElementSource record_elements(const TensorConversion& work) {
   elements.stored = elements.dtype = *work.record.dtype;
   elements.in_order = from_coo;
   elements.bytes = work.record.data_bytes;
+  elements.told = from_coo ? coo_progress(elements.bytes) : elements.bytes;
   elements.open = [work, layout = elements.layout](LossAccount&) {
     return open_slab_reader(work.source, work.record, work.options.permute, layout,
-                            {work.options.duplicates}, work.options.memory);
+                            {work.options.duplicates}, work.options.execution);
   };
   return elements;
 }
@@ -73,19 +74,20 @@ Result<LossAccount> write_dense(const ElementSource& source, const CastPolicy& p
                                 ByteSink& sink, std::uint64_t offset) {
   const CastJob job{source.dtype, dtype, policy};
   const bool in_order = source.in_order || info(dtype).bits < 8 || !sink.random_access();
-  const SlabGrid grid = choose_slabs({&source.layout, info(source.stored).buffer_bytes()},
-                                     {&storage, info(dtype).buffer_bytes()},
-                                     {.bytes = source.slab_bytes,
-                                      .target_contiguous = in_order,
-                                      .last_granule = source.last_granule});
   const std::uint64_t bytes = std::max(source.bytes, storage_bytes(storage, dtype));
+  const unsigned most = in_order ? 1 : worker_count(execution, UINT64_MAX, bytes);
+  const SlabGrid grid = choose_slabs(
+      {&source.layout, info(source.stored).buffer_bytes()}, {&storage, info(dtype).buffer_bytes()},
+      {.bytes = std::min(source.slab_bytes, most_slab_bytes(execution, most)),
+       .target_contiguous = in_order,
+       .last_granule = source.last_granule});
   std::vector<Worker> workers(in_order ? 1 : worker_count(execution, grid.count(), bytes));
   for (Worker& worker : workers) {
     BTF_ASSIGN(worker.reader, source.open(worker.account));
     worker.accounted = source.accounted;
     worker.writer = file_writer(sink, offset, storage, dtype);
   }
-  return run(execution, job, grid, workers, source.bytes);
+  return run(execution, job, grid, workers, source.told);
 }
 
 bool packed(const Resolved& layout) {
@@ -103,7 +105,7 @@ ElementSource memory_elements(const TensorView& view) {
   elements.layout = view.layout;
   elements.stored = elements.dtype = view.dtype;
   elements.slab_bytes = 1U << 20;
-  elements.bytes = view.bytes.size();
+  elements.bytes = elements.told = view.bytes.size();
   elements.open = [view, bytes = std::make_shared<MemorySource>(view.bytes)](LossAccount&) {
     return info(view.dtype).bits < 8 ? file_reader(*bytes, 0, view.layout, view.dtype)
                                      : memory_reader(view.bytes.data(), view.layout, view.dtype);
@@ -134,7 +136,7 @@ Result<LossAccount> write_memory(const ElementSource& source, const CastPolicy& 
     worker.writer = nibbles ? file_writer(bytes, 0, target.layout, target.dtype)
                             : memory_writer(target.bytes.data(), target.layout, target.dtype);
   }
-  return run(execution, job, grid, workers, source.bytes);
+  return run(execution, job, grid, workers, source.told);
 }
 
 Result<LossAccount> convert(const TensorView& source, const MutableTensorView& target,

@@ -28,7 +28,8 @@ struct ElementSource {
   bool in_order = false;           // boxes must be contiguous and ascending in the target
   std::uint64_t last_granule = 1;  // see SlabLimits
   std::uint64_t slab_bytes = SlabLimits{}.bytes;
-  std::uint64_t bytes = 0;  // of input, for progress and threads
+  std::uint64_t bytes = 0;  // of input
+  std::uint64_t told = 0;   // as progress, by who writes the elements
   bool accounted = false;   // the readers count elements and losses themselves
   // A worker's own reader; what it loses goes to the account. Both outlived by this source.
   std::function<Result<std::unique_ptr<SlabReader>>(LossAccount&)> open;

@@ -7,6 +7,7 @@
 #include "core/try.h"
 #include "formats/btf_wire.h"
 #include "ops/coo_sort.h"
+#include "ops/parallel.h"
 
 namespace btf {
 namespace {
@@ -14,12 +15,14 @@ namespace {
 // The entries in the order of the file, block by block.
 class FileEntries final : public CooSource {
  public:
-  FileEntries(const ByteSource& source, const TensorInfo& record, CooKey key)
+  FileEntries(const ByteSource& source, const TensorInfo& record, CooKey key,
+              const Execution& execution)
       : source_(source),
         parts_(*record.coo),
         dims_(record.dims),
         bits_(info(*record.dtype).bits),
         key_(std::move(key)),
+        execution_(execution),
         index_(dims_.size()),
         block_entries_(std::max<std::uint64_t>(2, kBlockBytes / (8 * (dims_.size() + 1)) / 2 * 2)) {
   }
@@ -53,6 +56,8 @@ class FileEntries final : public CooSource {
                             std::span(indices_.reserve(count * row), count * row)));
     // Blocks have an even number of entries, so 4-bit codes start at a whole byte too.
     const std::uint64_t bytes = *stream_bytes(count, bits_);
+    BTF_TRY(check_cancelled(execution_));
+    if (execution_.progress) execution_.progress(coo_progress(count * row + bytes));
     return source_.read_at(parts_.values_offset + position_ * bits_ / 8,
                            std::span(values_.reserve(bytes), bytes));
   }
@@ -81,6 +86,7 @@ class FileEntries final : public CooSource {
   Dims dims_;
   unsigned bits_;
   CooKey key_;
+  Execution execution_;
   Dims index_;
   std::uint64_t block_entries_;
   std::uint64_t position_ = 0;
@@ -195,17 +201,17 @@ class CooReader final : public SlabReader {
 }  // namespace
 
 std::unique_ptr<CooSource> file_entries(const ByteSource& source, const TensorInfo& record,
-                                        CooKey key) {
-  return std::make_unique<FileEntries>(source, record, std::move(key));
+                                        CooKey key, const Execution& execution) {
+  return std::make_unique<FileEntries>(source, record, std::move(key), execution);
 }
 
 Result<std::unique_ptr<CooSource>> sorted_entries(const ByteSource& source,
                                                   const TensorInfo& record, CooKey key,
-                                                  std::uint64_t memory) {
-  std::unique_ptr<CooSource> entries = file_entries(source, record, std::move(key));
+                                                  const Execution& execution) {
+  std::unique_ptr<CooSource> entries = file_entries(source, record, std::move(key), execution);
   BTF_ASSIGN(const bool ascending, is_ascending(*entries));
   if (ascending) return entries;
-  return sort_entries(*entries, memory);
+  return sort_entries(*entries, record.coo->nnz, execution.memory);
 }
 
 std::unique_ptr<CooSource> canonical_entries(std::unique_ptr<CooSource> entries, DType dtype,
@@ -241,11 +247,11 @@ Result<std::unique_ptr<SlabReader>> open_slab_reader(const ByteSource& source,
                                                      const TensorInfo& record,
                                                      std::span<const std::uint32_t> order,
                                                      const Resolved& storage, const CooRules& rules,
-                                                     std::uint64_t memory) {
+                                                     const Execution& execution) {
   if (!record.coo) return file_reader(source, record.data_offset, storage, *record.dtype);
   CooKey key = permuted_key(
       order, [&storage](std::span<const std::uint64_t> index) { return offset(storage, index); });
-  BTF_ASSIGN(auto entries, sorted_entries(source, record, std::move(key), memory));
+  BTF_ASSIGN(auto entries, sorted_entries(source, record, std::move(key), execution));
   return std::make_unique<CooReader>(canonical_entries(std::move(entries), *record.dtype, rules),
                                      storage, *record.dtype);
 }

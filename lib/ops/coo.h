@@ -9,6 +9,7 @@
 #include <span>
 
 #include "btf/convert.h"
+#include "btf/execution.h"
 #include "btf/file.h"
 #include "formats/byte_source.h"
 #include "ops/slab_io.h"
@@ -38,13 +39,16 @@ struct CooRules {
 
 // The entries in the order of the file. Checks every index against the dims.
 std::unique_ptr<CooSource> file_entries(const ByteSource& source, const TensorInfo& record,
-                                        CooKey key);
+                                        CooKey key, const Execution& execution = {});
 
-// The same, sorted. `record` must be a COO record of `source`; both outlive the
-// result. `memory`: bytes that sorting may take.
+// The same, sorted. `record` must be a COO record of `source`; both outlive the result.
 Result<std::unique_ptr<CooSource>> sorted_entries(const ByteSource& source,
                                                   const TensorInfo& record, CooKey key,
-                                                  std::uint64_t memory);
+                                                  const Execution& execution);
+
+// Entries are read up to three times: to see their order, and then for their indices and values.
+// Each time tells of so much of the record as progress.
+constexpr std::uint64_t coo_progress(std::uint64_t bytes) { return bytes / 3; }
 
 // One entry a key, as the rules say.
 std::unique_ptr<CooSource> canonical_entries(std::unique_ptr<CooSource> entries, DType dtype,
@@ -61,7 +65,7 @@ Result<std::unique_ptr<SlabReader>> open_slab_reader(const ByteSource& source,
                                                      const TensorInfo& record,
                                                      std::span<const std::uint32_t> order,
                                                      const Resolved& storage, const CooRules& rules,
-                                                     std::uint64_t memory);
+                                                     const Execution& execution);
 
 // Reorders an index of the record before `key` sees it.
 CooKey permuted_key(std::span<const std::uint32_t> order, CooKey key);

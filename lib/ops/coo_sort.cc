@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <functional>
 #include <vector>
 
 #include "core/try.h"
@@ -12,9 +11,10 @@
 namespace btf {
 namespace {
 
-bool before(const CooEntry& a, const CooEntry& b) {
+// An object and not a function, so that sorting can inline it.
+constexpr auto before = [](const CooEntry& a, const CooEntry& b) {
   return a.key != b.key ? a.key < b.key : a.position < b.position;
-}
+};
 
 class SortedVector final : public CooSource {
  public:
@@ -63,6 +63,11 @@ class Run {
 };
 
 class MergedRuns final : public CooSource {
+  // Before its first use, for its type is deduced.
+  auto later() const {
+    return [&](std::size_t a, std::size_t b) { return before(runs_[b].front(), runs_[a].front()); };
+  }
+
  public:
   MergedRuns(Spool spool, std::vector<std::uint64_t> counts, std::uint64_t memory)
       : spool_(std::move(spool)), counts_(std::move(counts)), memory_(memory) {}
@@ -97,11 +102,6 @@ class MergedRuns final : public CooSource {
   }
 
  private:
-  auto later() const -> std::function<bool(std::size_t, std::size_t)> {
-    return
-        [this](std::size_t a, std::size_t b) { return before(runs_[b].front(), runs_[a].front()); };
-  }
-
   Spool spool_;
   std::vector<std::uint64_t> counts_;
   std::uint64_t memory_;
@@ -111,9 +111,11 @@ class MergedRuns final : public CooSource {
 
 }  // namespace
 
-Result<std::unique_ptr<CooSource>> sort_entries(CooSource& entries, std::uint64_t memory) {
+Result<std::unique_ptr<CooSource>> sort_entries(CooSource& entries, std::uint64_t count,
+                                                std::uint64_t memory) {
   const std::uint64_t most = std::max<std::uint64_t>(64, memory / sizeof(CooEntry));
   std::vector<CooEntry> run;
+  run.reserve(std::min(count, most));  // growing would take half as much again
   std::optional<Spool> spool;
   std::vector<std::uint64_t> counts;
   const auto spill = [&]() -> Status {
@@ -134,7 +136,7 @@ Result<std::unique_ptr<CooSource>> sort_entries(CooSource& entries, std::uint64_
     if (!run.empty()) BTF_TRY(spill());
     if (!entry) break;
   }
-  run = {};
+  run = std::vector<CooEntry>();  // unlike {}, this gives the memory back
   auto merged = std::make_unique<MergedRuns>(*std::move(spool), std::move(counts), memory);
   BTF_TRY(merged->rewind());
   return merged;

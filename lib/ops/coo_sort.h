@@ -9,8 +9,10 @@
 
 namespace btf {
 
-// Sorted runs of at most `memory` bytes; more than one go to an unlinked file and are merged.
-Result<std::unique_ptr<CooSource>> sort_entries(CooSource& entries, std::uint64_t memory);
+// All `count` entries. Sorted runs of at most `memory` bytes; more than one go to an unlinked file
+// and are merged.
+Result<std::unique_ptr<CooSource>> sort_entries(CooSource& entries, std::uint64_t count,
+                                                std::uint64_t memory);
 
 // The sum of values of one dtype, rounded and clamped to it once, at the end. Integers add exactly
 // and floats in double.

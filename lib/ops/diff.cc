@@ -125,8 +125,8 @@ class FileDiff {
       diff.reason = "shape " + dims_text(a.dims) + " against " + dims_text(b.dims);
       return {};
     }
-    const auto actual = file_side(actual_, a, options_.memory);
-    const auto golden = file_side(golden_, b, options_.memory);
+    const auto actual = file_side(actual_, a, options_.execution);
+    const auto golden = file_side(golden_, b, options_.execution);
     if (options_.strict) compare_types(diff);
     return compare(*actual, *golden, options_, diff);
   }

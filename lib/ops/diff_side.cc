@@ -46,10 +46,10 @@ class NamingEntries final : public CooSource {
 
 class FileSide final : public DiffSide {
  public:
-  FileSide(const TensorFile& file, const TensorInfo& record, std::uint64_t memory)
+  FileSide(const TensorFile& file, const TensorInfo& record, const Execution& execution)
       : source_(file.source()),
         record_(record),
-        memory_(memory),
+        execution_{.memory = execution.memory, .cancel = execution.cancel, .progress = {}},
         name_{file.path(), "tensor " + std::to_string(record.index)} {}
 
   DType dtype() const override { return *record_.dtype; }
@@ -57,7 +57,7 @@ class FileSide final : public DiffSide {
   const Resolved* storage() const override { return record_.storage ? &*record_.storage : nullptr; }
 
   Result<std::unique_ptr<SlabReader>> reader(const Resolved& layout) const override {
-    BTF_ASSIGN(auto reader, name_(open_slab_reader(source_, record_, {}, layout, {}, memory_)));
+    BTF_ASSIGN(auto reader, name_(open_slab_reader(source_, record_, {}, layout, {}, execution_)));
     return std::make_unique<NamingReader>(std::move(reader), name_);
   }
 
@@ -65,7 +65,7 @@ class FileSide final : public DiffSide {
     const auto key = [this](std::span<const std::uint64_t> index) {
       return linear_key(record_.dims, index);
     };
-    BTF_ASSIGN(auto sorted, name_(sorted_entries(source_, record_, key, memory_)));
+    BTF_ASSIGN(auto sorted, name_(sorted_entries(source_, record_, key, execution_)));
     return std::make_unique<NamingEntries>(canonical_entries(std::move(sorted), *record_.dtype, {}),
                                            name_);
   }
@@ -77,7 +77,7 @@ class FileSide final : public DiffSide {
  private:
   const ByteSource& source_;
   const TensorInfo& record_;
-  std::uint64_t memory_;
+  Execution execution_;  // who compares tells of progress
   Naming name_;
 };
 
@@ -116,8 +116,8 @@ class MemorySide final : public DiffSide {
 }  // namespace
 
 std::unique_ptr<DiffSide> file_side(const TensorFile& file, const TensorInfo& record,
-                                    std::uint64_t memory) {
-  return std::make_unique<FileSide>(file, record, memory);
+                                    const Execution& execution) {
+  return std::make_unique<FileSide>(file, record, execution);
 }
 
 std::unique_ptr<DiffSide> memory_side(const TensorView& view) {

@@ -31,7 +31,7 @@ class DiffSide {
 
 // Errors name the file and the tensor.
 std::unique_ptr<DiffSide> file_side(const TensorFile& file, const TensorInfo& record,
-                                    std::uint64_t memory);
+                                    const Execution& execution);
 std::unique_ptr<DiffSide> memory_side(const TensorView& view);
 
 }  // namespace btf

@@ -10,7 +10,7 @@ struct LinearWalk::State {
   const ByteSource& source;
   const TensorInfo& record;
   std::vector<std::uint32_t> order;
-  std::uint64_t memory;
+  Execution execution;
   Resolved linear;
   Resolved storage;
   SlabGrid grid;
@@ -20,7 +20,8 @@ struct LinearWalk::State {
 };
 
 Result<LinearWalk> LinearWalk::open(const ByteSource& source, const TensorInfo& record,
-                                    std::span<const std::uint32_t> order, std::uint64_t memory) {
+                                    std::span<const std::uint32_t> order,
+                                    const Execution& execution) {
   Dims dims = record.dims;
   for (std::size_t d = 0; d < order.size(); ++d) dims[d] = record.dims[order[d]];
   BTF_ASSIGN(Resolved linear, resolve(Layout::linear, dims, *record.dtype));
@@ -30,7 +31,7 @@ Result<LinearWalk> LinearWalk::open(const ByteSource& source, const TensorInfo& 
   auto state = std::make_shared<State>(State{.source = source,
                                              .record = record,
                                              .order = {order.begin(), order.end()},
-                                             .memory = memory,
+                                             .execution = execution,
                                              .linear = std::move(linear),
                                              .storage = std::move(storage),
                                              .grid = std::move(grid),
@@ -46,7 +47,7 @@ Status LinearWalk::rewind() {
   s.slab = 0;
   // Only entries of a COO record come in one order.
   if (s.reader && !s.record.coo) return {};
-  BTF_ASSIGN(s.reader, open_slab_reader(s.source, s.record, s.order, s.storage, {}, s.memory));
+  BTF_ASSIGN(s.reader, open_slab_reader(s.source, s.record, s.order, s.storage, {}, s.execution));
   return {};
 }
 

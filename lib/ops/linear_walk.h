@@ -23,9 +23,9 @@ struct LinearSlab {
 class LinearWalk {
  public:
   // With the dims permuted as `order` says (empty: as they are). A COO tensor must have each index
-  // once. `memory`: bytes that sorting COO entries may take. Source and record must outlive it.
+  // once. Source and record must outlive it.
   static Result<LinearWalk> open(const ByteSource& source, const TensorInfo& record,
-                                 std::span<const std::uint32_t> order, std::uint64_t memory);
+                                 std::span<const std::uint32_t> order, const Execution& execution);
 
   // Nothing after the last; valid until the next call.
   Result<std::optional<LinearSlab>> next();

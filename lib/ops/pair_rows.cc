@@ -33,10 +33,13 @@ Result<DensePlan> plan_dense(const DiffSide& actual, const DiffSide& golden,
   const std::uint64_t golden_bytes = info(golden.dtype()).buffer_bytes();
   const Resolved& target = in_order ? linear : storage_of(golden, linear);
   const SlabSide other{&storage_of(golden, linear), golden_bytes};
+  const std::uint64_t bytes = target.storage_elements * std::max(actual_bytes, golden_bytes);
+  const unsigned most = in_order ? 1 : worker_count(execution, UINT64_MAX, bytes);
   SlabGrid grid =
       choose_slabs({&storage_of(actual, linear), actual_bytes}, {&target, golden_bytes},
-                   {.bytes = 1U << 20, .target_contiguous = in_order, .second_source = &other});
-  const std::uint64_t bytes = target.storage_elements * std::max(actual_bytes, golden_bytes);
+                   {.bytes = std::min<std::uint64_t>(1U << 20, most_slab_bytes(execution, most)),
+                    .target_contiguous = in_order,
+                    .second_source = &other});
   const unsigned workers = in_order ? 1 : worker_count(execution, grid.count(), bytes);
   return DensePlan{std::move(linear), std::move(grid), workers};
 }

@@ -16,6 +16,9 @@ namespace {
 // Below this a second thread costs more than it saves.
 constexpr std::uint64_t kSmall = 4U << 20;
 
+// And below this a slab costs more than its elements.
+constexpr std::uint64_t kLeastSlab = 64U << 10;
+
 unsigned usable_cpus() {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -69,6 +72,10 @@ unsigned worker_count(const Execution& execution, std::uint64_t slabs, std::uint
   if (bytes < kSmall) return 1;
   const std::uint64_t wanted = execution.jobs != 0 ? execution.jobs : usable_cpus();
   return static_cast<unsigned>(std::clamp<std::uint64_t>(slabs, 1, wanted));
+}
+
+std::uint64_t most_slab_bytes(const Execution& execution, unsigned workers) {
+  return std::max(kLeastSlab, execution.memory / (2 * std::uint64_t{workers}));
 }
 
 Status check_cancelled(const Execution& execution) {

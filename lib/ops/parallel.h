@@ -13,6 +13,9 @@ namespace btf {
 // Threads for `slabs` pieces of work of `bytes` bytes in all: small work starts none.
 unsigned worker_count(const Execution& execution, std::uint64_t slabs, std::uint64_t bytes);
 
+// What a slab may take on either of its two sides when so many workers have buffers for both.
+std::uint64_t most_slab_bytes(const Execution& execution, unsigned workers);
+
 // For loops of their own: an error once the caller has asked to stop.
 Status check_cancelled(const Execution& execution);
 

@@ -8,18 +8,23 @@
 #include "core/checked_math.h"
 #include "core/try.h"
 #include "ops/coo.h"
+#include "ops/parallel.h"
 #include "ops/slab_io.h"
 
 namespace btf {
 namespace {
 
 constexpr std::uint64_t kBlockBytes = 256U << 10;
-constexpr std::uint64_t kSortMemory = 32U << 20;
 
 class PayloadCheck {
  public:
-  PayloadCheck(const ByteSource& source, const TensorInfo& record, const FindingSink& report)
-      : source_(source), record_(record), report_(report), row_(info(*record.dtype)) {}
+  PayloadCheck(const ByteSource& source, const TensorInfo& record, const FindingSink& report,
+               const Execution& execution)
+      : source_(source),
+        record_(record),
+        report_(report),
+        execution_(execution),
+        row_(info(*record.dtype)) {}
 
   Status run() {
     if (record_.coo) {
@@ -32,6 +37,11 @@ class PayloadCheck {
   }
 
  private:
+  Status advance(std::uint64_t bytes) const {
+    if (execution_.progress) execution_.progress(bytes);
+    return check_cancelled(execution_);
+  }
+
   void warn(std::string_view code, std::uint64_t offset, std::string message) {
     report_({Severity::warning, code, record_.index, offset, std::move(message)});
   }
@@ -54,6 +64,7 @@ class PayloadCheck {
     std::byte* block = block_.reserve(kBlockBytes);
     for (std::uint64_t at = 0; at < bytes; at += kBlockBytes) {
       const std::span part(block, std::min(kBlockBytes, bytes - at));
+      BTF_TRY(advance(part.size()));
       BTF_TRY(source_.read_at(offset + at, part));
       const auto odd = std::ranges::find_if(part, [](std::byte b) { return b > std::byte{1}; });
       if (odd == part.end()) continue;
@@ -76,6 +87,7 @@ class PayloadCheck {
     for (std::uint64_t slab = 0; slab < grid.count(); ++slab) {
       const Box box = grid.box(slab);
       const Footprint from = footprint(layout, box);
+      BTF_TRY(advance(from.elements * bytes));
       BTF_ASSIGN(const SourceSlab read, reader->read(box));
       std::byte* copy = block_.reserve(from.elements * bytes);
       std::copy_n(read.data, from.elements * bytes, copy);
@@ -110,7 +122,7 @@ class PayloadCheck {
     const Dims& dims = record_.dims;
     auto entries = sorted_entries(
         source_, record_,
-        [&](std::span<const std::uint64_t> index) { return linear_key(dims, index); }, kSortMemory);
+        [&](std::span<const std::uint64_t> index) { return linear_key(dims, index); }, execution_);
     if (!entries && entries.error().code == ErrorCode::malformed) {
       report_({Severity::error, entries.error().finding, record_.index, entries.error().offset,
                entries.error().message});
@@ -134,15 +146,16 @@ class PayloadCheck {
   const ByteSource& source_;
   const TensorInfo& record_;
   const FindingSink& report_;
+  const Execution& execution_;
   const DTypeInfo& row_;
   Buffer block_;
 };
 
 }  // namespace
 
-Status check_payload(const ByteSource& source, const TensorInfo& record,
-                     const FindingSink& report) {
-  return PayloadCheck(source, record, report).run();
+Status check_payload(const ByteSource& source, const TensorInfo& record, const FindingSink& report,
+                     const Execution& execution) {
+  return PayloadCheck(source, record, report, execution).run();
 }
 
 }  // namespace btf

@@ -114,7 +114,7 @@ class Planner {
 
   Result<std::vector<double>> largest(std::optional<std::uint32_t> axis) const {
     return largest_magnitudes(work_.source, work_.record, work_.options.permute, axis,
-                              work_.options.memory, work_.options.execution);
+                              work_.options.execution);
   }
 
   Status plan_automatic() {

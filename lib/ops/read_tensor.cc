@@ -29,7 +29,6 @@ ConvertOptions convert_options(const ReadOptions& options) {
   convert.layout = options.layout;
   convert.policy = options.policy;
   convert.duplicates = options.duplicates;
-  convert.memory = options.memory;
   convert.execution = options.execution;
   return convert;
 }

@@ -71,7 +71,7 @@ DType quantized_dtype(const Quantization& quantization, DType source) {
 Result<std::vector<double>> largest_magnitudes(const ByteSource& source, const TensorInfo& record,
                                                std::span<const std::uint32_t> order,
                                                std::optional<std::uint32_t> axis,
-                                               std::uint64_t memory, const Execution& execution) {
+                                               const Execution& execution) {
   Dims dims = record.dims;
   for (std::size_t d = 0; d < order.size(); ++d) dims[d] = record.dims[order[d]];
   std::vector<double> largest(axis ? dims[*axis] : 1, 0.0);
@@ -79,7 +79,7 @@ Result<std::vector<double>> largest_magnitudes(const ByteSource& source, const T
   const WidenFn<double> widen = widener<double>(*record.dtype);
   const std::uint64_t bytes = info(*record.dtype).buffer_bytes();
   std::array<double, 1024> values;
-  BTF_ASSIGN(LinearWalk walk, LinearWalk::open(source, record, order, memory));
+  BTF_ASSIGN(LinearWalk walk, LinearWalk::open(source, record, order, execution));
   for (;;) {
     BTF_TRY(check_cancelled(execution));
     BTF_ASSIGN(const std::optional<LinearSlab> slab, walk.next());

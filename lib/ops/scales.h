@@ -34,7 +34,7 @@ DType quantized_dtype(const Quantization& quantization, DType source);
 Result<std::vector<double>> largest_magnitudes(const ByteSource& source, const TensorInfo& record,
                                                std::span<const std::uint32_t> order,
                                                std::optional<std::uint32_t> axis,
-                                               std::uint64_t memory, const Execution& execution);
+                                               const Execution& execution);
 
 // max|x| / largest representable, rounded to float32 and kept within its positive numbers; 1 where
 // everything is 0.

@@ -18,7 +18,6 @@ namespace btf {
 namespace {
 
 constexpr std::uint64_t kChunk = 1024;
-constexpr std::uint64_t kSortMemory = 32U << 20;
 
 // Mean and sum of squared deviations, merged chunk by chunk (Chan, Golub, LeVeque).
 struct Moments {
@@ -156,7 +155,7 @@ template <typename Real>
 Result<TensorStats> dense_stats(const ByteSource& source, const TensorInfo& tensor,
                                 const Execution& execution) {
   StatsOf<Real> stats(tensor);
-  BTF_ASSIGN(LinearWalk walk, LinearWalk::open(source, tensor, {}, kSortMemory));
+  BTF_ASSIGN(LinearWalk walk, LinearWalk::open(source, tensor, {}, execution));
   for (;;) {
     BTF_TRY(check_cancelled(execution));
     BTF_ASSIGN(const std::optional<LinearSlab> slab, walk.next());
@@ -168,14 +167,15 @@ Result<TensorStats> dense_stats(const ByteSource& source, const TensorInfo& tens
 
 // The gaps between the entries are runs of absent elements, so the cost goes by the entries.
 template <typename Real>
-Result<TensorStats> coo_stats(const ByteSource& source, const TensorInfo& tensor) {
+Result<TensorStats> coo_stats(const ByteSource& source, const TensorInfo& tensor,
+                              const Execution& execution) {
   StatsOf<Real> stats(tensor);
   BTF_ASSIGN(auto sorted, sorted_entries(
                               source, tensor,
                               [&](std::span<const std::uint64_t> index) {
                                 return linear_key(tensor.dims, index);
                               },
-                              kSortMemory));
+                              execution));
   const auto entries = canonical_entries(std::move(sorted), *tensor.dtype, {});
   std::uint64_t next = 0;
   for (;;) {
@@ -192,7 +192,7 @@ Result<TensorStats> coo_stats(const ByteSource& source, const TensorInfo& tensor
 template <typename Real>
 Result<TensorStats> stats_as(const ByteSource& source, const TensorInfo& tensor,
                              const Execution& execution) {
-  return tensor.coo ? coo_stats<Real>(source, tensor)
+  return tensor.coo ? coo_stats<Real>(source, tensor, execution)
                     : dense_stats<Real>(source, tensor, execution);
 }
 

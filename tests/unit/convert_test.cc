@@ -563,10 +563,10 @@ TEST_CASE("file: COO with TFRT's code") {
 TEST_CASE("file: COO in any order is sorted, in memory or not") {
   for (const std::uint64_t memory : {std::uint64_t{0}, std::uint64_t{32} << 20}) {
     CAPTURE(memory);
-    CHECK((converted(testdata("good/coo_unsorted.btf"), {.memory = memory}) ==
+    CHECK((converted(testdata("good/coo_unsorted.btf"), {.execution = {.memory = memory}}) ==
            read_file(testdata("good/coo_unsorted.canonical.btf"))));
     CHECK((converted(testdata("good/coo_unsorted.btf"),
-                     {.layout = Layout::linear, .memory = memory}) ==
+                     {.layout = Layout::linear, .execution = {.memory = memory}}) ==
            read_file(testdata("good/coo_unsorted.dense.btf"))));
   }
 }

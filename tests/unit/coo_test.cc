@@ -214,7 +214,7 @@ TEST_CASE("coo: sorting in any memory is a stable sort") {
     // 1536 bytes are the least: 64 entries a run, so 313 runs of 20000.
     for (const std::uint64_t memory : {0U, 1536U, 4000U, 100'000U, 1U << 25}) {
       CAPTURE(count, memory);
-      auto sorted = btf::sorted_entries(file.source(), info, key, memory);
+      auto sorted = btf::sorted_entries(file.source(), info, key, {.memory = memory});
       REQUIRE(sorted);
       CHECK(drain(**sorted) == expected);
       CHECK_FALSE((*sorted)->next()->has_value());
@@ -237,7 +237,7 @@ TEST_CASE("coo: sorting that finds no room for its temporary file is an error") 
       bytes::file({coo_record(DType::int8, dims, random_cells(dims, 200, 8, random))})));
   const auto sorted = btf::sorted_entries(
       file.source(), file.tensor(0).value(),
-      [](std::span<const std::uint64_t> index) { return index[0]; }, 0);
+      [](std::span<const std::uint64_t> index) { return index[0]; }, {.memory = 0});
   REQUIRE_FALSE(sorted);
   CHECK(sorted.error().code == ErrorCode::io);
   CHECK(sorted.error().message.find("no/such/directory") != std::string::npos);
@@ -254,7 +254,7 @@ TEST_CASE("coo: canonical output is sorted, with explicit zeros, whatever the me
     std::ranges::sort(sorted, {}, [&](const Cell& cell) { return number(dims, cell.index); });
     for (const std::uint64_t memory : {0U, 1U << 25}) {
       ConvertOptions options;
-      options.memory = memory;
+      options.execution.memory = memory;
       CHECK(converter.bytes_of({coo_record(dtype, dims, cells)}, options) ==
             bytes::file({coo_record(dtype, dims, sorted)}));
     }
@@ -343,7 +343,7 @@ TEST_CASE("coo: duplicates mean what they are told to") {
 
       ConvertOptions options;
       options.duplicates = rule;
-      options.memory = 0;
+      options.execution.memory = 0;
       const auto sparse = converter.run({coo_record(dtype, dims, cells)}, options);
       REQUIRE(sparse);
       CHECK(stored_cells(*sparse) == expected);
@@ -458,7 +458,7 @@ TEST_CASE("coo: to any layout is the same as by way of dense") {
       CAPTURE(name.name, btf::info(dtype).name);
       const auto layout = static_cast<Layout>(name.code);
       ConvertOptions options = to_layout(layout);
-      options.memory = 0;
+      options.execution.memory = 0;
       const Bytes result = converter.bytes_of({sparse}, options);
       CHECK(result == converter.bytes_of({dense}, options));
       const unsigned element = btf::info(dtype).bits / 8;
@@ -482,7 +482,7 @@ TEST_CASE("coo: to dense over many slabs") {
   for (const Layout layout : {Layout::linear, Layout::chw32, Layout::hwc8, Layout::dla_linear}) {
     CAPTURE(btf::spec(layout).name);
     ConvertOptions options = to_layout(layout);
-    options.memory = 0;
+    options.execution.memory = 0;
     const bool same = converter.bytes_of({coo_record(DType::float32, dims, cells)}, options) ==
                       converter.bytes_of({dense_record(DType::float32, dims, cells)}, options);
     CHECK(same);
@@ -519,7 +519,7 @@ TEST_CASE("coo: permuted like a dense tensor") {
     for (const Layout layout : {Layout::linear, Layout::hwc8, Layout::chw32, Layout::coo}) {
       ConvertOptions options = to_layout(layout);
       options.permute = order;
-      options.memory = 0;
+      options.execution.memory = 0;
       options.prune_zeros = true;
       const Bytes result = converter.bytes_of({coo_record(DType::float16, dims, cells)}, options);
       CHECK(result == converter.bytes_of({dense_record(DType::float16, dims, cells)}, options));
@@ -646,7 +646,7 @@ TEST_CASE("coo: the golden files") {
     return read_file(scratch / "out.btf");
   };
   ConvertOptions tiny;
-  tiny.memory = 0;
+  tiny.execution.memory = 0;
   CHECK(converted("coo_unsorted.btf", tiny) == read_file(good + "coo_unsorted.canonical.btf"));
   for (const char* name : {"coo_code1", "coo_code2"})
     CHECK(converted(name + std::string(".btf"), to_layout(Layout::linear)) ==

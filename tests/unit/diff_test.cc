@@ -247,8 +247,8 @@ Brute brute_force(const Tensor& actual, const Tensor& golden, const btf::Toleran
     bool accepted = false;
     if (std::isfinite(a) && std::isfinite(g)) {
       const auto [error, rel] = brute_error(actual, golden, i);
-      accepted = std::abs(a - g) <=
-                 tolerance.atol.value_or(0) + tolerance.rtol.value_or(0) * std::abs(g);
+      accepted =
+          std::abs(a - g) <= tolerance.atol.value_or(0) + tolerance.rtol.value_or(0) * std::abs(g);
       all.max_abs = std::max(all.max_abs, error);
       all.max_rel = std::max(all.max_rel, rel);
       if (!accepted && error > worst_abs) {
@@ -304,7 +304,8 @@ void check_against(const TensorDiff& diff, const Tensor& actual, const Tensor& g
   }
   CHECK(diff.worst_abs.has_value() == (brute.mismatched != 0));
   CHECK(diff.worst_rel.has_value() == (brute.mismatched != 0));
-  const bool equality = options.tolerance.rtol.value_or(0) == 0 && options.tolerance.atol.value_or(0) == 0;
+  const bool equality =
+      options.tolerance.rtol.value_or(0) == 0 && options.tolerance.atol.value_or(0) == 0;
   const auto check_worst = [&](const Mismatch& worst, std::uint64_t at) {
     CHECK(worst.index == index_of(golden.dims, at));
     std::uint64_t found = 0;
@@ -699,7 +700,7 @@ TEST_CASE("diff: dense against COO, and COO against COO") {
       if (random.below(3) != 0) code = 0;
     Tensor actual = disturbed(golden, random);
     DiffOptions options = tolerance(1e-3, 0);
-    options.memory = 0;
+    options.execution.memory = 0;
     for (const naive::Name& name : naive::names()) {
       CAPTURE(btf::info(dtype).name, name.name);
       check_against(files.one(stored(name, actual), sparse(golden), options), actual, golden,

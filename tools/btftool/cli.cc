@@ -50,6 +50,10 @@ void setup_globals(CLI::App& app, GlobalOptions& options) {
       app, "-j,--jobs", 1, 1024,
       [&options](std::uint64_t n) { options.jobs = static_cast<unsigned>(n); },
       "threads; the result does not depend on it");
+  add_words(
+      app, "--max-memory", "SIZE",
+      [&options](const std::string& text) { options.max_memory = parse_memory(text); },
+      "memory to stay within: 16M and more; default 256M");
 }
 
 void setup_inspect(CLI::App& app, InspectOptions& options, SpecWords& spec, Operands& operands) {
@@ -391,7 +395,7 @@ std::variant<Invocation, Information, UsageError> parse_command_line(int argc, c
       finish_convert(convert_words, convert);
       if (!convert.convert.compression && convert.output.ends_with(".zst"))
         convert.convert.compression = btf::kDefaultCompression;
-      convert.convert.execution.jobs = global.jobs;
+      convert.convert.execution = global.execution();
       return Invocation{global, convert};
     }
     if (diff_app->parsed()) {
@@ -400,7 +404,7 @@ std::variant<Invocation, Information, UsageError> parse_command_line(int argc, c
       diff.open_actual = actual_spec.finish("--actual-spec");
       diff.open_golden = golden_spec.finish("--golden-spec");
       diff.open_golden.layout_in = diff.open_actual.layout_in;
-      diff.diff.execution.jobs = global.jobs;
+      diff.diff.execution = global.execution();
       return Invocation{global, diff};
     }
     if (operands.words.empty()) throw Wrong("missing operand FILE");

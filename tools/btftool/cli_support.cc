@@ -24,6 +24,21 @@ std::uint64_t parse_count(const std::string& option, const std::string& text, st
   return value;
 }
 
+std::uint64_t parse_memory(const std::string& text) {
+  constexpr std::uint64_t kLeast = 16U << 20;
+  std::string bytes = text;
+  std::uint64_t value = 0;
+  try {
+    CLI::AsSizeValue(false)(bytes);
+    if (text.find('-') == std::string::npos) value = std::stoull(bytes);
+  } catch (const std::exception&) {
+    value = 0;
+  }
+  if (value < kLeast)
+    throw Wrong("--max-memory takes a size from 16M on, like 256M or 1G, not '" + text + "'");
+  return value;
+}
+
 CLI::Option* add_words(CLI::App& app, const std::string& name, const std::string& type,
                        std::function<void(const std::string&)> parse, const std::string& help) {
   const auto take = [parse = std::move(parse), option = long_name(name),

@@ -54,6 +54,9 @@ CLI::Option* add_count(CLI::App& app, const std::string& name, std::uint64_t lea
 CLI::Option* add_text(CLI::App& app, const std::string& name, std::optional<std::string>& target,
                       const std::string& type, const std::string& help);
 
+// Bytes of "256M", "1GiB", "67108864".
+std::uint64_t parse_memory(const std::string& text);
+
 std::uint64_t parse_count(const std::string& option, const std::string& text, std::uint64_t least,
                           std::uint64_t most);
 

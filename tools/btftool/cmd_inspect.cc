@@ -9,6 +9,7 @@
 #include "inspect_details.h"
 #include "inspect_json.h"
 #include "inspect_text.h"
+#include "progress.h"
 
 namespace btftool {
 namespace {
@@ -47,6 +48,9 @@ class Inspection {
       if (!parsed) return give_up(path, parsed.error().in_file(path));
       selection = *std::move(parsed);
     }
+    execution_ = context_.global.execution();
+    progress_.emplace(context_.global, file->size());
+    progress_->attach(execution_);
     json_ ? json_->begin(*file) : text_.begin(*file);
     const std::uint64_t count = selection ? selection->size() : file->tensor_count();
     for (std::uint64_t i = 0; i < count; ++i)
@@ -66,7 +70,8 @@ class Inspection {
       if (json_) json_->broken(status.error(), index);
       return complain(status.error());
     }
-    const auto details = read_details(file, *tensor, options_);
+    const auto details = read_details(file, *tensor, options_, execution_);
+    progress_->clear();
     const InspectDetails none;
     const InspectDetails& shown = details ? *details : none;
     json_ ? json_->tensor(*tensor, shown) : text_.tensor(*tensor, shown);
@@ -84,6 +89,8 @@ class Inspection {
   const InspectOptions& options_;
   InspectText text_;
   std::unique_ptr<InspectJson> json_;
+  std::optional<Progress> progress_;  // of one file
+  btf::Execution execution_;
   Limited errors_;
   bool trouble_ = false;
 };

@@ -1,10 +1,14 @@
 // btftool validate: is it well-formed?
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <system_error>
+
 #include "btf/validate.h"
 #include "commands.h"
 #include "exit_code.h"
 #include "json.h"
+#include "progress.h"
 #include "text.h"
 
 namespace btftool {
@@ -30,8 +34,15 @@ class Validation {
       out_.text((first_file_ ? "" : ",") + head.substr(0, head.size() - 1) + ",\"findings\":[");
       first_file_ = false;
     }
-    const btf::Status status = btf::validate(
-        path, [&](const btf::Finding& finding) { take(path, finding); }, options_.open);
+    Progress progress(context_.global, size_of(path));
+    btf::Execution execution = context_.global.execution();
+    progress.attach(execution);
+    const auto report = [&](const btf::Finding& finding) {
+      progress.clear();
+      take(path, finding);
+    };
+    const btf::Status status = btf::validate(path, report, options_.open, execution);
+    progress.clear();
     const bool good = errors_ == 0 && (warnings_ == 0 || !options_.strict);
     if (!status) {
       context_.log.error(status.error().in_file(path));
@@ -43,6 +54,13 @@ class Validation {
       json_verdict(status.has_value(), good);
     else if (status)
       text_verdict(path, good);
+  }
+
+  // What progress is measured by; nothing to go by where it is not a file.
+  static std::uint64_t size_of(const std::string& path) {
+    std::error_code unknown;
+    const std::uintmax_t size = std::filesystem::file_size(path, unknown);
+    return unknown ? 0 : size;
   }
 
   void take(const std::string& path, const btf::Finding& finding) {

@@ -8,7 +8,8 @@
 namespace btftool {
 
 btf::Result<InspectDetails> read_details(const btf::TensorFile& file, const btf::TensorInfo& tensor,
-                                         const InspectOptions& options) {
+                                         const InspectOptions& options,
+                                         const btf::Execution& execution) {
   InspectDetails details;
   if (!options.stats && !options.values && !options.at) return details;
   if (options.at || options.values || options.stats) {
@@ -18,7 +19,7 @@ btf::Result<InspectDetails> read_details(const btf::TensorFile& file, const btf:
                                     : "unknown dtype code " + std::to_string(tensor.dtype_code));
   }
   if (options.stats) {
-    auto stats = btf::stats(file, tensor);
+    auto stats = btf::stats(file, tensor, execution);
     if (!stats) return std::unexpected(stats.error());
     details.stats = *std::move(stats);
   }

@@ -19,7 +19,8 @@ struct InspectDetails {
 };
 
 btf::Result<InspectDetails> read_details(const btf::TensorFile& file, const btf::TensorInfo& tensor,
-                                         const InspectOptions& options);
+                                         const InspectOptions& options,
+                                         const btf::Execution& execution);
 
 bool is_extension(const btf::TensorInfo& tensor);
 

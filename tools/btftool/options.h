@@ -21,6 +21,10 @@ struct GlobalOptions {
   When color = When::automatic;
   When progress = When::automatic;
   unsigned jobs = 0;
+  std::uint64_t max_memory = 256U << 20;  // bytes, of the whole process
+
+  // Buffers are several: of both sides, while entries are sorted and again while they are merged.
+  btf::Execution execution() const { return {.jobs = jobs, .memory = max_memory / 8}; }
 };
 
 struct InspectOptions {

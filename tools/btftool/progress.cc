@@ -40,12 +40,14 @@ void Progress::draw(Clock::time_point now) {
   drawn_ = now;
   visible_ = true;
   const double seconds = std::chrono::duration<double>(now - begin_).count();
-  const double done = static_cast<double>(std::min(done_, total_));
-  const double total = static_cast<double>(std::max<std::uint64_t>(total_, 1));
+  const auto done = static_cast<double>(done_);
+  const auto total = static_cast<double>(total_);
   const double rate = done / seconds;
-  std::string line = fmt::format("\r{:3.0f}%  {} of {}  {}/s", 100 * done / total, bytes_text(done),
-                                 bytes_text(total), bytes_text(rate));
-  if (rate > 0) line += fmt::format("  {:.0f} s left", (total - done) / rate);
+  std::string line = fmt::format("\r{}  {}/s", bytes_text(done), bytes_text(rate));
+  if (done_ <= total_ && done_ > 0)
+    line =
+        fmt::format("\r{:3.0f}%  {} of {}  {}/s  {:.0f} s left", 100 * done / total,
+                    bytes_text(done), bytes_text(total), bytes_text(rate), (total - done) / rate);
   std::fputs((line + "\x1b[K").c_str(), stderr);
 }
 

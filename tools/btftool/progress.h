@@ -11,6 +11,7 @@ namespace btftool {
 
 class Progress {
  public:
+  // The total may turn out to be too low, as that of a compressed file: it is not shown then.
   Progress(const GlobalOptions& options, std::uint64_t total_bytes);
 
   // Must outlive the work.

@@ -42,8 +42,7 @@ struct ConvertOptions {
   // Compress into the seekable zstd format at this level (kLeastCompression to
   // kGreatestCompression); nothing: as it is.
   std::optional<int> compression{};
-  bool sync = false;                 // survive a power cut
-  std::uint64_t memory = 32U << 20;  // bytes that sorting COO entries may take
+  bool sync = false;  // survive a power cut
   Execution execution{};
 };
 
@@ -80,8 +79,8 @@ using TensorReportSink = std::function<void(const TensorReport&)>;
 BTF_API std::string_view output_format(const std::string& output, const ConvertOptions& options);
 
 // Writes a file of that format, a canonical one, compressed if the options say so, and returns its
-// size in bytes. `output` is "-" for stdout and may be the input; it holds the old file or the whole
-// new one whatever happens.
+// size in bytes. `output` is "-" for stdout and may be the input; it holds the old file or the
+// whole new one whatever happens.
 BTF_API Result<std::uint64_t> convert(const TensorFile& input, const std::string& output,
                                       const ConvertOptions& options,
                                       const TensorReportSink& report = {});

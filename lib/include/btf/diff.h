@@ -38,7 +38,6 @@ struct DiffOptions {
   bool hints = true;       // look for causes
   std::uint64_t show = 5;  // how many of the first and of the largest mismatches are kept
   std::optional<HeatmapRequest> heatmap{};
-  std::uint64_t memory = 32U << 20;  // bytes that sorting COO entries may take
   Execution execution{};
 };
 

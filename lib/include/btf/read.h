@@ -19,7 +19,6 @@ struct ReadOptions {
   std::optional<Layout> layout{};  // nothing: the tensor's own, of a COO tensor kLINEAR; dense
   CastPolicy policy{};
   Duplicates duplicates = Duplicates::error;
-  std::uint64_t memory = 32U << 20;  // bytes that sorting COO entries may take
   Execution execution{};
 };
 

@@ -9,6 +9,7 @@
 
 #include "btf/api.h"
 #include "btf/error.h"
+#include "btf/execution.h"
 #include "btf/file.h"
 
 namespace btf {
@@ -32,6 +33,6 @@ using FindingSink = std::function<void(const Finding&)>;
 // An error only for trouble with the file itself (missing, unreadable); a malformed file is a
 // finding. "-" is stdin.
 BTF_API Status validate(const std::string& path, const FindingSink& report,
-                        const OpenOptions& options = {});
+                        const OpenOptions& options = {}, const Execution& execution = {});
 
 }  // namespace btf
