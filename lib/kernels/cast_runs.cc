@@ -266,10 +266,8 @@ BTF_INLINE void half_to_float32(const std::byte* source, std::byte* target, std:
   }                                                                                         \
   BTF_LEVELS(name, void, (const std::byte* s, std::byte* t, std::size_t n, LossAccount& a), \
              (s, t, n, a))
-#define BTF_ROW(name, from, to)                            \
-  {                                                        \
-    from, to, { name##_plain, name##_avx2, name##_avx512 } \
-  }
+#define BTF_ROW(name, from, to) \
+  { from, to, BTF_LEVEL_TABLE(name) }
 
 BTF_PAIR(f32_f16, float32_to_float<DType::float16>)
 BTF_PAIR(f32_bf16, float32_to_float<DType::bfloat16>)
@@ -312,9 +310,8 @@ constexpr auto kRows = std::to_array<Row>({
 }  // namespace
 
 CastRunFn find_cast_run(DType from, DType to) {
-  static const CpuLevel level = best_cpu_level();
   for (const Row& row : kRows)
-    if (row.from == from && row.to == to) return row.run[level];
+    if (row.from == from && row.to == to) return row.run[cpu_level()];
   return nullptr;
 }
 

@@ -186,20 +186,25 @@ BTF_LEVELS(least_atol, double, (const double* e, const double* g, std::uint64_t 
 BTF_LEVELS(largest_relative, double,
            (const double* e, const double* g, const std::uint8_t* r, std::uint64_t n), (e, g, r, n))
 
-constexpr std::array<CompareRuns, kCpuLevels> kRuns{{
-    {no_record_plain, judge_run_plain, sums_of_plain, least_atol_plain, largest_relative_plain},
-    {no_record_avx2, judge_run_avx2, sums_of_avx2, least_atol_avx2, largest_relative_avx2},
-    {no_record_avx512, judge_run_avx512, sums_of_avx512, least_atol_avx512,
-     largest_relative_avx512},
-}};
+constexpr std::array<decltype(CompareRuns::no_record), kCpuLevels> kNoRecord
+    BTF_LEVEL_TABLE(no_record);
+constexpr std::array<decltype(CompareRuns::judge), kCpuLevels> kJudge BTF_LEVEL_TABLE(judge_run);
+constexpr std::array<decltype(CompareRuns::sums), kCpuLevels> kSums BTF_LEVEL_TABLE(sums_of);
+constexpr std::array<decltype(CompareRuns::least_atol), kCpuLevels> kLeastAtol
+    BTF_LEVEL_TABLE(least_atol);
+constexpr std::array<decltype(CompareRuns::largest_relative), kCpuLevels> kLargestRelative
+    BTF_LEVEL_TABLE(largest_relative);
+
+constexpr auto kRuns = [] {
+  std::array<CompareRuns, kCpuLevels> runs{};
+  for (std::size_t level = 0; level < kCpuLevels; ++level)
+    runs[level] = {kNoRecord[level], kJudge[level], kSums[level], kLeastAtol[level],
+                   kLargestRelative[level]};
+  return runs;
+}();
 
 }  // namespace
 
-const CompareRuns& compare_runs(std::size_t level) { return kRuns[level]; }
-
-const CompareRuns& compare_runs() {
-  static const CompareRuns& kBest = kRuns[best_cpu_level()];
-  return kBest;
-}
+const CompareRuns& compare_runs() { return kRuns[cpu_level()]; }
 
 }  // namespace btf

@@ -42,9 +42,7 @@ struct CompareRuns {
                              std::uint64_t count);
 };
 
+// Those of the level in use (cpu_level.h).
 const CompareRuns& compare_runs();
-
-// By level, for tests: every level must agree with the plain one.
-const CompareRuns& compare_runs(std::size_t level);
 
 }  // namespace btf

@@ -1,30 +1,41 @@
-// Which of the instruction sets that loops are compiled for this CPU has.
+// The instruction sets that loops are compiled for, and which of them is used.
 #pragma once
 
 #include <cstddef>
 
 namespace btf {
 
-// BTF_LEVELS(name, result, parameters, arguments) makes name_plain, name_avx2 and name_avx512 of
-// the always-inline `name`: the same statements with wider vectors, so the same results.
-enum CpuLevel : std::size_t { kPlain, kAvx2, kAvx512, kCpuLevels };
-
-inline CpuLevel best_cpu_level() {
+// From the narrowest vectors to the widest. kPlain is what every CPU of the architecture has: SSE2
+// on x86-64, NEON on aarch64, which has no other level.
+enum CpuLevel : std::size_t {
+  kPlain,
 #if defined(__x86_64__)
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("fma") &&
-      __builtin_cpu_supports("f16c"))
-    return kAvx512;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c")) return kAvx2;
+  kSse4,
+  kAvx2,
+  kAvx512,
 #endif
-  return kPlain;
-}
+  kCpuLevels
+};
+
+// The widest that this CPU has.
+CpuLevel best_cpu_level();
+
+// The one in use: the widest, unless another was forced. Kernels ask at every call, so that a
+// change holds for all that start after it.
+CpuLevel cpu_level();
+
+// For tests and benchmarks, which compare levels. More than the CPU has becomes what it has.
+void force_cpu_level(CpuLevel level);
+
+const char* cpu_level_name(CpuLevel level);
 
 }  // namespace btf
 
 #define BTF_INLINE [[gnu::always_inline]] inline
 
+// BTF_LEVELS(name, result, parameters, arguments) compiles the always-inline `name` once for every
+// level: the same statements with wider vectors, so the same results. BTF_LEVEL_TABLE(name) are the
+// addresses of these functions, by level.
 #if defined(__x86_64__)
 #define BTF_LEVELS(name, result, parameters, arguments)                                   \
   [[gnu::target(                                                                          \
@@ -32,10 +43,13 @@ inline CpuLevel best_cpu_level() {
     return name arguments;                                                                \
   }                                                                                       \
   [[gnu::target("avx2,f16c")]] result name##_avx2 parameters { return name arguments; }   \
+  [[gnu::target("sse4.2")]] result name##_sse4 parameters { return name arguments; }      \
   result name##_plain parameters { return name arguments; }
+#define BTF_LEVEL_TABLE(name) \
+  { name##_plain, name##_sse4, name##_avx2, name##_avx512 }
 #else
-#define BTF_LEVELS(name, result, parameters, arguments)      \
-  result name##_avx512 parameters { return name arguments; } \
-  result name##_avx2 parameters { return name arguments; }   \
+#define BTF_LEVELS(name, result, parameters, arguments) \
   result name##_plain parameters { return name arguments; }
+#define BTF_LEVEL_TABLE(name) \
+  { name##_plain }
 #endif

@@ -4,10 +4,11 @@
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <vector>
 
-#include "kernels/cpu_level.h"
+#include "support/forced_level.h"
 #include "support/random_tensor.h"
 
 namespace {
@@ -45,8 +46,13 @@ TEST_CASE("compare runs: every instruction set, every count, misaligned") {
   const std::vector<btf::StepGrid> grids{
       btf::StepGrid::integers(), btf::StepGrid::floats(53, -1022), btf::StepGrid::floats(24, -126),
       btf::StepGrid::floats(11, -14), btf::StepGrid::floats(1, -127)};
-  for (std::size_t level = 0; level <= btf::best_cpu_level(); ++level) {
-    const btf::CompareRuns& runs = btf::compare_runs(level);
+  const btf::CompareRuns& plain_runs = [] {
+    const btf::test::ForcedLevel forced(btf::kPlain);
+    return std::ref(btf::compare_runs());
+  }();
+  for (const btf::CpuLevel level : btf::test::cpu_levels()) {
+    const btf::test::ForcedLevel forced(level);
+    const btf::CompareRuns& runs = btf::compare_runs();
     for (std::uint64_t count = 0; count < 70; ++count) {
       for (const btf::StepGrid& grid : grids) {
         const bool specials = random.below(2) == 0;
@@ -55,7 +61,7 @@ TEST_CASE("compare runs: every instruction set, every count, misaligned") {
         const double* golden = run.golden.data() + 1;
         btf::Judge judge{.rtol = 0x1p-11, .atol = 0x1p-9, .grid = grid};
         if (random.below(3) == 0) judge.ulp = random.below(1000);
-        CAPTURE(level, count, grid.precision, grid.integer, judge.ulp);
+        CAPTURE(btf::cpu_level_name(level), count, grid.precision, grid.integer, judge.ulp);
 
         std::vector<double> error(count + 2, 77);
         std::vector<std::uint8_t> refused(count + 2, 77);
@@ -104,7 +110,7 @@ TEST_CASE("compare runs: every instruction set, every count, misaligned") {
           CHECK_FALSE(runs.no_record(actual, golden, count, judge, score, over));
         }
         const btf::RunSums sums = runs.sums(actual, golden, count);
-        const btf::RunSums plain = btf::compare_runs(btf::kPlain).sums(actual, golden, count);
+        const btf::RunSums plain = plain_runs.sums(actual, golden, count);
         CHECK(std::bit_cast<std::uint64_t>(sums.error2) ==
               std::bit_cast<std::uint64_t>(plain.error2));
         CHECK(std::bit_cast<std::uint64_t>(sums.product) ==
