@@ -1,0 +1,240 @@
+// float32 to types that cannot hold all of its values: bodies for cast_loop.h.
+#pragma once
+
+#include "kernels/cast_loop.h"
+#include "kernels/number.h"
+
+namespace btf::cast_loop {
+
+template <unsigned kBits>
+using CodeOfBits =
+    std::conditional_t<kBits <= 8, std::uint8_t,
+                       std::conditional_t<kBits <= 16, std::uint16_t, std::uint32_t>>;
+
+// Errors and counts of a body's loop, as local variables of simple types.
+template <Watch kWatch>
+struct Watcher {
+  float bar;
+  Errors* errors;
+  std::uint32_t changed = 0;
+  FloatBits max_error = 0;
+  std::uint32_t record = 0;  // the top bit
+
+  // `error` is that of `magnitude`, 0 for what has none. kTiny: magnitudes may be so small that a
+  // product with the bar is subnormal and rounded up to the error itself.
+  template <bool kTiny>
+  BTF_INLINE void see(std::size_t i, FloatBits error, FloatBits magnitude) {
+    if constexpr (kWatch == Watch::nothing) return;
+    changed += std::min(error, 1U);
+    max_error = std::max(max_error, error);
+    if constexpr (kWatch == Watch::relative) {
+      const auto limit = std::bit_cast<FloatBits>(std::bit_cast<float>(magnitude) * bar);
+      // The difference of two floats' bits is negative if the second float is the larger one.
+      record |= kTiny ? (limit - error - 1) & (0 - error) : limit - error;
+    }
+    if constexpr (kWatch == Watch::each) {
+      errors->error[i] = error;
+      errors->magnitude[i] = magnitude;
+    }
+  }
+};
+
+// To a float with fewer bits. Adding a number whose last place is that of the result rounds, to
+// nearest and ties to even, normal and subnormal results alike; and if that number's low bits are
+// the exponent's part of the result's code, those of the sum are the code.
+template <DType T>
+struct Float32ToFloat {
+  static constexpr const DTypeInfo& kRow = dtype_rows::kRows[row_of(T)];
+  static constexpr const FloatGeometry& kFp = kRow.fp;
+  static constexpr unsigned kDrop = 23U - kFp.mantissa_bits;
+  static constexpr std::uint32_t kLeastNormal = static_cast<std::uint32_t>(128 - kFp.bias) << 23;
+  static constexpr std::uint32_t kToAddend =
+      (kDrop << 23) - (static_cast<std::uint32_t>(128 - kFp.bias) << kFp.mantissa_bits);
+  static constexpr auto kMax = static_cast<std::uint32_t>(number::max_finite(kFp));
+  static constexpr std::uint32_t kMaxBits =
+      (kMax << kDrop) + (static_cast<std::uint32_t>(127 - kFp.bias) << 23);
+  // The least magnitude that is rounded beyond kMax: the tie if kMax is odd, else what follows it.
+  static constexpr std::uint32_t kOver = kMaxBits + (1U << (kDrop - 1)) + (1 - (kMax & 1U));
+  // Magnitudes are cut off at one that rounds to the code of all larger ones: kMax, or Inf.
+  static constexpr std::uint32_t kCut = kFp.saturates ? kOver - 1 : kOver;
+  static constexpr bool kHasNan = kFp.specials != FloatSpecials::none;
+  static constexpr std::uint32_t kNan =
+      kHasNan ? static_cast<std::uint32_t>(number::nan_code(kFp)) : kMax;
+  static constexpr unsigned kSignShift = 32U - kRow.bits;
+  static constexpr std::uint32_t kSignBit = 1U << (kRow.bits - 1U);
+
+  using Code = CodeOfBits<kRow.bits>;
+  static constexpr std::size_t kSourceBytes = sizeof(float);
+  static constexpr std::size_t kTargetBytes = sizeof(Code);
+  static constexpr bool kClamps = kFp.saturates;
+  static constexpr double kHigh = std::bit_cast<float>(kMaxBits);
+  static constexpr double kLow = -kHigh;
+
+  BTF_INLINE static bool clean(const Chunk& chunk) {
+    std::uint32_t largest = 0;
+    for (std::size_t i = 0; i < chunk.count; ++i)
+      largest = std::max(largest, load<std::uint32_t>(chunk.source, i) & kMagnitude32);
+    return largest < kOver;
+  }
+
+  template <bool kSpecials, Watch kWatch>
+  BTF_INLINE static Tally loop(const Chunk& chunk, float bar, Errors* errors) {
+    Watcher<kWatch> watcher{bar, errors};
+    std::uint32_t nans = 0;
+    std::uint32_t overflowed = 0;
+    std::uint32_t to_zero = 0;
+    for (std::size_t i = 0; i < chunk.count; ++i) {
+      const auto bits = load<std::uint32_t>(chunk.source, i);
+      const std::uint32_t whole = bits & kMagnitude32;
+      const std::uint32_t magnitude = kSpecials ? std::min(whole, kCut) : whole;
+      const std::uint32_t binade = std::max(magnitude, kLeastNormal) & kInfinity32;
+      const auto addend = std::bit_cast<float>(binade + (binade >> kDrop) + kToAddend);
+      const float value = std::bit_cast<float>(magnitude);
+      const float sum = value + addend;
+      std::uint32_t code = std::bit_cast<std::uint32_t>(sum) & (kSignBit - 1);
+      std::uint32_t error = std::bit_cast<std::uint32_t>(sum - addend - value) & kMagnitude32;
+      std::uint32_t signs = bits >> kSignShift & kSignBit;
+      if constexpr (kSpecials) {
+        const std::uint32_t nan = mask(whole > kInfinity32);
+        const std::uint32_t over = mask(whole >= kOver) & ~nan;
+        code = select(nan, kNan, code);
+        if constexpr (!kHasNan) signs &= ~nan;
+        error &= ~(over | nan);
+        nans -= nan;
+        overflowed -= over & mask(kFp.saturates || whole != kInfinity32);
+      }
+      store(chunk.target, i, static_cast<Code>(code | signs));
+      if constexpr (kWatch != Watch::nothing) to_zero -= mask(code == 0) & mask(magnitude != 0);
+      watcher.template see<false>(i, error, magnitude);
+    }
+    return {
+        overflowed, nans, to_zero, watcher.changed, watcher.max_error, watcher.record >> 31 != 0};
+  }
+};
+
+// bfloat16 has float32's exponents, so that integer arithmetic rounds subnormal numbers too.
+struct Float32ToBfloat16 {
+  static constexpr std::uint32_t kOver = 0x7f7f8000;
+  static constexpr std::uint32_t kMostToZero = 0x00008000;
+  static constexpr bool kHasNan = true;
+  static constexpr std::size_t kSourceBytes = sizeof(float);
+  static constexpr std::size_t kTargetBytes = sizeof(std::uint16_t);
+  static constexpr bool kClamps = false;
+  static constexpr double kHigh = 0;
+  static constexpr double kLow = 0;
+
+  BTF_INLINE static bool clean(const Chunk& chunk) {
+    std::uint32_t largest = 0;
+    for (std::size_t i = 0; i < chunk.count; ++i)
+      largest = std::max(largest, load<std::uint32_t>(chunk.source, i) & kMagnitude32);
+    return largest < kOver;
+  }
+
+  template <bool kSpecials, Watch kWatch>
+  BTF_INLINE static Tally loop(const Chunk& chunk, float bar, Errors* errors) {
+    Watcher<kWatch> watcher{bar, errors};
+    std::uint32_t nans = 0;
+    std::uint32_t overflowed = 0;
+    std::uint32_t to_zero = 0;
+    for (std::size_t i = 0; i < chunk.count; ++i) {
+      const auto bits = load<std::uint32_t>(chunk.source, i);
+      const std::uint32_t magnitude = bits & kMagnitude32;
+      // No carry reaches the sign: NaN's are lost, and replaced.
+      const std::uint32_t rounded = bits + 0x7fff + (bits >> 16 & 1U);
+      std::uint32_t code = rounded >> 16;
+      std::uint32_t error =
+          std::bit_cast<std::uint32_t>(std::bit_cast<float>(rounded & 0xffff0000U) -
+                                       std::bit_cast<float>(bits)) &
+          kMagnitude32;
+      if constexpr (kSpecials) {
+        const std::uint32_t nan = mask(magnitude > kInfinity32);
+        const std::uint32_t over = mask(magnitude >= kOver) & ~nan;
+        code = select(nan, (bits >> 16 & 0x8000U) | 0x7fc0U, code);
+        error &= ~(over | nan);
+        nans -= nan;
+        overflowed -= over & mask(magnitude != kInfinity32);
+      }
+      store(chunk.target, i, static_cast<std::uint16_t>(code));
+      if constexpr (kWatch != Watch::nothing)
+        to_zero -= mask(magnitude <= kMostToZero) & mask(magnitude != 0);
+      watcher.template see<true>(i, error, magnitude);
+    }
+    return {
+        overflowed, nans, to_zero, watcher.changed, watcher.max_error, watcher.record >> 31 != 0};
+  }
+};
+
+// To an integer of at most 16 bits, or 32 with a sign: toward zero, clamped, NaN to 0.
+template <DType T>
+struct Float32ToInteger {
+  static constexpr const DTypeInfo& kRow = dtype_rows::kRows[row_of(T)];
+  static constexpr bool kSigned = kRow.kind == NumberKind::signed_integer;
+  // Bounds that float32 holds: what lies between them truncates into the range. The lower one is
+  // the next number below the least integer, or -1 without a sign.
+  static constexpr float kAbove = static_cast<float>(1ULL << (kRow.bits - (kSigned ? 1U : 0U)));
+  static constexpr float kBelow = !kSigned          ? -1.0F
+                                  : kRow.bits == 32 ? std::bit_cast<float>(0xcf000001U)
+                                                    : -kAbove - 1.0F;
+  static constexpr auto kMaxCode =
+      static_cast<std::uint32_t>(number::low_bits(kRow.bits - (kSigned ? 1U : 0U)));
+  static constexpr std::uint32_t kMinCode = kSigned ? ~kMaxCode : 0;
+  static constexpr auto kMask = static_cast<std::uint32_t>(number::low_bits(kRow.bits));
+  static constexpr bool kHasNan = false;
+
+  using Code = CodeOfBits<kRow.bits>;
+  static constexpr std::size_t kSourceBytes = sizeof(float);
+  static constexpr std::size_t kTargetBytes = sizeof(Code);
+  static constexpr bool kClamps = true;
+  static constexpr double kHigh = kMaxCode;
+  static constexpr double kLow = static_cast<std::int32_t>(kMinCode);
+
+  BTF_INLINE static bool clean(const Chunk& chunk) {
+    // By their bits negative floats lie above the others as unsigned numbers, below as signed ones.
+    std::uint32_t lowest = 0;
+    std::int32_t highest = 0;
+    for (std::size_t i = 0; i < chunk.count; ++i) {
+      const auto bits = load<std::uint32_t>(chunk.source, i);
+      lowest = std::max(lowest, bits);
+      highest = std::max(highest, static_cast<std::int32_t>(bits));
+    }
+    return lowest < std::bit_cast<std::uint32_t>(kBelow) &&
+           highest < std::bit_cast<std::int32_t>(kAbove);
+  }
+
+  template <bool kSpecials, Watch kWatch>
+  BTF_INLINE static Tally loop(const Chunk& chunk, float bar, Errors* errors) {
+    Watcher<kWatch> watcher{bar, errors};
+    std::uint32_t nans = 0;
+    std::uint32_t overflowed = 0;
+    std::uint32_t to_zero = 0;
+    for (std::size_t i = 0; i < chunk.count; ++i) {
+      const auto bits = load<std::uint32_t>(chunk.source, i);
+      std::uint32_t inside = bits;
+      std::uint32_t above = 0;
+      std::uint32_t below = 0;
+      if constexpr (kSpecials) {
+        const std::uint32_t nan = mask((bits & kMagnitude32) > kInfinity32);
+        const auto number = std::bit_cast<float>(bits & ~nan);
+        above = mask(number >= kAbove);
+        below = mask(number <= kBelow);
+        inside = bits & ~(nan | above | below);
+        nans -= nan;
+        overflowed -= above | below;
+      }
+      const auto value = std::bit_cast<float>(inside);
+      const auto integer = static_cast<std::int32_t>(value);
+      auto code = static_cast<std::uint32_t>(integer);
+      if constexpr (kSpecials) code = select(above, kMaxCode, select(below, kMinCode, code));
+      store(chunk.target, i, static_cast<Code>(code & kMask));
+      const std::uint32_t magnitude = inside & kMagnitude32;
+      const std::uint32_t error =
+          std::bit_cast<std::uint32_t>(value - static_cast<float>(integer)) & kMagnitude32;
+      if constexpr (kWatch != Watch::nothing) to_zero -= mask(integer == 0) & mask(magnitude != 0);
+      watcher.template see<false>(i, error, magnitude);
+    }
+    return {
+        overflowed, nans, to_zero, watcher.changed, watcher.max_error, watcher.record >> 31 != 0};
+  }
+};
+
+}  // namespace btf::cast_loop
