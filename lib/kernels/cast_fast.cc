@@ -18,14 +18,6 @@ struct Sizes {
   std::uint64_t target;
 };
 
-// Elements side by side on both sides.
-void cast_contiguous(CastRunFn run, const Sizes& sizes, const std::byte* source, std::byte* target,
-                     std::uint64_t count, LossAccount& account) {
-  for (std::uint64_t at = 0; at < count; at += kMostRun)
-    run(source + at * sizes.source, target + at * sizes.target,
-        std::min<std::uint64_t>(kMostRun, count - at), account);
-}
-
 // One line with strides, by way of buffers.
 void cast_strided(CastRunFn run, const Sizes& sizes, const std::byte* source,
                   std::uint64_t source_stride, std::byte* target, std::uint64_t target_stride,
@@ -79,7 +71,7 @@ void cast_fast_tile(const CastJob& job, const Tile& tile, LossAccount& account) 
     const std::byte* source = tile.source + i * tile.source_stride1 * sizes.source;
     std::byte* target = tile.target + i * tile.target_stride1 * sizes.target;
     if (tile.source_stride0 == 1 && tile.target_stride0 == 1)
-      cast_contiguous(run, sizes, source, target, tile.n0, account);
+      run(source, target, tile.n0, account);
     else
       cast_strided(run, sizes, source, tile.source_stride0, target, tile.target_stride0, tile.n0,
                    account);

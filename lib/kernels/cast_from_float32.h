@@ -25,7 +25,7 @@ struct Watcher {
   template <bool kTiny>
   BTF_INLINE void see(std::size_t i, FloatBits error, FloatBits magnitude) {
     if constexpr (kWatch == Watch::nothing) return;
-    changed += std::min(error, 1U);
+    changed += (0 - error) >> 31;  // errors are less than 2^31, by their bits
     max_error = std::max(max_error, error);
     if constexpr (kWatch == Watch::relative) {
       const auto limit = std::bit_cast<FloatBits>(std::bit_cast<float>(magnitude) * bar);
@@ -57,6 +57,9 @@ struct Float32ToFloat {
   static constexpr std::uint32_t kOver = kMaxBits + (1U << (kDrop - 1)) + (1 - (kMax & 1U));
   // Magnitudes are cut off at one that rounds to the code of all larger ones: kMax, or Inf.
   static constexpr std::uint32_t kCut = kFp.saturates ? kOver - 1 : kOver;
+  // Half of the least subnormal number: a tie.
+  static constexpr std::uint32_t kMostToZero =
+      static_cast<std::uint32_t>(127 - kFp.bias - kFp.mantissa_bits) << 23;
   static constexpr bool kHasNan = kFp.specials != FloatSpecials::none;
   static constexpr std::uint32_t kNan =
       kHasNan ? static_cast<std::uint32_t>(number::nan_code(kFp)) : kMax;
@@ -70,19 +73,22 @@ struct Float32ToFloat {
   static constexpr double kHigh = std::bit_cast<float>(kMaxBits);
   static constexpr double kLow = -kHigh;
 
-  BTF_INLINE static bool clean(const Chunk& chunk) {
+  BTF_INLINE static Scan scan(Chunk chunk) {
     std::uint32_t largest = 0;
-    for (std::size_t i = 0; i < chunk.count; ++i)
-      largest = std::max(largest, load<std::uint32_t>(chunk.source, i) & kMagnitude32);
-    return largest < kOver;
+    std::uint32_t least = ~0U;
+    for (std::size_t i = 0; i < chunk.count; ++i) {
+      const std::uint32_t magnitude = load<std::uint32_t>(chunk.source, i) & kMagnitude32;
+      largest = std::max(largest, magnitude);
+      least = std::min(least, magnitude - 1);  // 0 is none: it becomes the largest
+    }
+    return {largest < kOver, least < kMostToZero};
   }
 
   template <bool kSpecials, Watch kWatch>
-  BTF_INLINE static Tally loop(const Chunk& chunk, float bar, Errors* errors) {
+  BTF_INLINE static Tally loop(Chunk chunk, float bar, Errors* errors) {
     Watcher<kWatch> watcher{bar, errors};
     std::uint32_t nans = 0;
     std::uint32_t overflowed = 0;
-    std::uint32_t to_zero = 0;
     for (std::size_t i = 0; i < chunk.count; ++i) {
       const auto bits = load<std::uint32_t>(chunk.source, i);
       const std::uint32_t whole = bits & kMagnitude32;
@@ -95,27 +101,25 @@ struct Float32ToFloat {
       std::uint32_t error = std::bit_cast<std::uint32_t>(sum - addend - value) & kMagnitude32;
       std::uint32_t signs = bits >> kSignShift & kSignBit;
       if constexpr (kSpecials) {
-        const std::uint32_t nan = mask(whole > kInfinity32);
-        const std::uint32_t over = mask(whole >= kOver) & ~nan;
+        const std::uint32_t nan = less(kInfinity32, whole);
+        const std::uint32_t over = ~(less(whole, kOver) | nan);
         code = select(nan, kNan, code);
         if constexpr (!kHasNan) signs &= ~nan;
         error &= ~(over | nan);
         nans -= nan;
-        overflowed -= over & mask(kFp.saturates || whole != kInfinity32);
+        overflowed -= over & (kFp.saturates ? ~0U : less(whole, kInfinity32));
       }
       store(chunk.target, i, static_cast<Code>(code | signs));
-      if constexpr (kWatch != Watch::nothing) to_zero -= mask(code == 0) & mask(magnitude != 0);
       watcher.template see<false>(i, error, magnitude);
     }
-    return {
-        overflowed, nans, to_zero, watcher.changed, watcher.max_error, watcher.record >> 31 != 0};
+    return {overflowed, nans, watcher.changed, watcher.max_error, watcher.record >> 31 != 0};
   }
 };
 
 // bfloat16 has float32's exponents, so that integer arithmetic rounds subnormal numbers too.
 struct Float32ToBfloat16 {
   static constexpr std::uint32_t kOver = 0x7f7f8000;
-  static constexpr std::uint32_t kMostToZero = 0x00008000;
+  static constexpr std::uint32_t kMostToZero = 0x00008000;  // half the least number
   static constexpr bool kHasNan = true;
   static constexpr std::size_t kSourceBytes = sizeof(float);
   static constexpr std::size_t kTargetBytes = sizeof(std::uint16_t);
@@ -123,19 +127,22 @@ struct Float32ToBfloat16 {
   static constexpr double kHigh = 0;
   static constexpr double kLow = 0;
 
-  BTF_INLINE static bool clean(const Chunk& chunk) {
+  BTF_INLINE static Scan scan(Chunk chunk) {
     std::uint32_t largest = 0;
-    for (std::size_t i = 0; i < chunk.count; ++i)
-      largest = std::max(largest, load<std::uint32_t>(chunk.source, i) & kMagnitude32);
-    return largest < kOver;
+    std::uint32_t least = ~0U;
+    for (std::size_t i = 0; i < chunk.count; ++i) {
+      const std::uint32_t magnitude = load<std::uint32_t>(chunk.source, i) & kMagnitude32;
+      largest = std::max(largest, magnitude);
+      least = std::min(least, magnitude - 1);  // 0 is none: it becomes the largest
+    }
+    return {largest < kOver, least < kMostToZero};
   }
 
   template <bool kSpecials, Watch kWatch>
-  BTF_INLINE static Tally loop(const Chunk& chunk, float bar, Errors* errors) {
+  BTF_INLINE static Tally loop(Chunk chunk, float bar, Errors* errors) {
     Watcher<kWatch> watcher{bar, errors};
     std::uint32_t nans = 0;
     std::uint32_t overflowed = 0;
-    std::uint32_t to_zero = 0;
     for (std::size_t i = 0; i < chunk.count; ++i) {
       const auto bits = load<std::uint32_t>(chunk.source, i);
       const std::uint32_t magnitude = bits & kMagnitude32;
@@ -147,20 +154,17 @@ struct Float32ToBfloat16 {
                                        std::bit_cast<float>(bits)) &
           kMagnitude32;
       if constexpr (kSpecials) {
-        const std::uint32_t nan = mask(magnitude > kInfinity32);
-        const std::uint32_t over = mask(magnitude >= kOver) & ~nan;
+        const std::uint32_t nan = less(kInfinity32, magnitude);
+        const std::uint32_t over = ~(less(magnitude, kOver) | nan);
         code = select(nan, (bits >> 16 & 0x8000U) | 0x7fc0U, code);
         error &= ~(over | nan);
         nans -= nan;
-        overflowed -= over & mask(magnitude != kInfinity32);
+        overflowed -= over & less(magnitude, kInfinity32);
       }
       store(chunk.target, i, static_cast<std::uint16_t>(code));
-      if constexpr (kWatch != Watch::nothing)
-        to_zero -= mask(magnitude <= kMostToZero) & mask(magnitude != 0);
       watcher.template see<true>(i, error, magnitude);
     }
-    return {
-        overflowed, nans, to_zero, watcher.changed, watcher.max_error, watcher.record >> 31 != 0};
+    return {overflowed, nans, watcher.changed, watcher.max_error, watcher.record >> 31 != 0};
   }
 };
 
@@ -179,6 +183,7 @@ struct Float32ToInteger {
       static_cast<std::uint32_t>(number::low_bits(kRow.bits - (kSigned ? 1U : 0U)));
   static constexpr std::uint32_t kMinCode = kSigned ? ~kMaxCode : 0;
   static constexpr auto kMask = static_cast<std::uint32_t>(number::low_bits(kRow.bits));
+  static constexpr std::uint32_t kMostToZero = std::bit_cast<std::uint32_t>(1.0F) - 1;
   static constexpr bool kHasNan = false;
 
   using Code = CodeOfBits<kRow.bits>;
@@ -188,35 +193,37 @@ struct Float32ToInteger {
   static constexpr double kHigh = kMaxCode;
   static constexpr double kLow = static_cast<std::int32_t>(kMinCode);
 
-  BTF_INLINE static bool clean(const Chunk& chunk) {
+  BTF_INLINE static Scan scan(Chunk chunk) {
     // By their bits negative floats lie above the others as unsigned numbers, below as signed ones.
     std::uint32_t lowest = 0;
     std::int32_t highest = 0;
+    std::uint32_t least = ~0U;
     for (std::size_t i = 0; i < chunk.count; ++i) {
       const auto bits = load<std::uint32_t>(chunk.source, i);
       lowest = std::max(lowest, bits);
       highest = std::max(highest, static_cast<std::int32_t>(bits));
+      least = std::min(least, (bits & kMagnitude32) - 1);
     }
-    return lowest < std::bit_cast<std::uint32_t>(kBelow) &&
-           highest < std::bit_cast<std::int32_t>(kAbove);
+    return {lowest < std::bit_cast<std::uint32_t>(kBelow) &&
+                highest < std::bit_cast<std::int32_t>(kAbove),
+            least < kMostToZero};
   }
 
   template <bool kSpecials, Watch kWatch>
-  BTF_INLINE static Tally loop(const Chunk& chunk, float bar, Errors* errors) {
+  BTF_INLINE static Tally loop(Chunk chunk, float bar, Errors* errors) {
     Watcher<kWatch> watcher{bar, errors};
     std::uint32_t nans = 0;
     std::uint32_t overflowed = 0;
-    std::uint32_t to_zero = 0;
     for (std::size_t i = 0; i < chunk.count; ++i) {
       const auto bits = load<std::uint32_t>(chunk.source, i);
       std::uint32_t inside = bits;
       std::uint32_t above = 0;
       std::uint32_t below = 0;
       if constexpr (kSpecials) {
-        const std::uint32_t nan = mask((bits & kMagnitude32) > kInfinity32);
-        const auto number = std::bit_cast<float>(bits & ~nan);
-        above = mask(number >= kAbove);
-        below = mask(number <= kBelow);
+        const std::uint32_t size = bits & kMagnitude32;
+        const std::uint32_t nan = less(kInfinity32, size);
+        below = sign_mask(bits) & ~(less(size, std::bit_cast<std::uint32_t>(-kBelow)) | nan);
+        above = ~(sign_mask(bits) | less(size, std::bit_cast<std::uint32_t>(kAbove)) | nan);
         inside = bits & ~(nan | above | below);
         nans -= nan;
         overflowed -= above | below;
@@ -229,11 +236,9 @@ struct Float32ToInteger {
       const std::uint32_t magnitude = inside & kMagnitude32;
       const std::uint32_t error =
           std::bit_cast<std::uint32_t>(value - static_cast<float>(integer)) & kMagnitude32;
-      if constexpr (kWatch != Watch::nothing) to_zero -= mask(integer == 0) & mask(magnitude != 0);
       watcher.template see<false>(i, error, magnitude);
     }
-    return {
-        overflowed, nans, to_zero, watcher.changed, watcher.max_error, watcher.record >> 31 != 0};
+    return {overflowed, nans, watcher.changed, watcher.max_error, watcher.record >> 31 != 0};
   }
 };
 

@@ -23,8 +23,19 @@ namespace btf::cast_loop {
 // Elements that are looked at together: few enough that both sides stay in the first-level cache.
 inline constexpr std::size_t kChunk = 512;
 
-// Masks of all ones or all zeros instead of bools: nothing is left for the compiler to branch on.
-BTF_INLINE constexpr std::uint32_t mask(bool condition) { return condition ? ~0U : 0U; }
+// How far ahead the source is called into the second-level cache. Without it the two passes over a
+// chunk wait for memory, and tensors larger than the caches take twice as long.
+inline constexpr std::size_t kAhead = 4096;
+
+// Masks of all ones or all zeros, by arithmetic: a condition the compiler may turn into a branch,
+// or into a sum that it does not vectorise. Both numbers are less than 2^31.
+BTF_INLINE constexpr std::uint32_t less(std::uint32_t a, std::uint32_t b) {
+  return static_cast<std::uint32_t>(static_cast<std::int32_t>(a - b) >> 31);
+}
+
+BTF_INLINE constexpr std::uint32_t sign_mask(std::uint32_t bits) {
+  return static_cast<std::uint32_t>(static_cast<std::int32_t>(bits) >> 31);
+}
 
 BTF_INLINE constexpr std::uint32_t select(std::uint32_t mask, std::uint32_t yes, std::uint32_t no) {
   return (mask & yes) | (~mask & no);
@@ -62,8 +73,7 @@ struct Errors {
 struct Tally {
   std::uint32_t overflowed = 0;
   std::uint32_t nan = 0;
-  std::uint32_t to_zero = 0;
-  std::uint32_t changed = 0;  // with an error, to_zero among them
+  std::uint32_t changed = 0;  // with an error
   FloatBits max_error = 0;
   bool record = false;  // a quotient above the bar, perhaps
 };
@@ -74,6 +84,23 @@ struct Chunk {
   std::byte* target;
   std::size_t count;
 };
+
+// Of a chunk, before it is cast: is all of it finite and within the target's range, and may there
+// be numbers that become zero?
+struct Scan {
+  bool clean;
+  bool to_zero;
+};
+
+// Magnitudes from the least number to `most`.
+BTF_INLINE std::uint32_t count_to_zero(Chunk chunk, std::uint32_t most) {
+  std::uint32_t count = 0;
+  for (std::size_t i = 0; i < chunk.count; ++i) {
+    const std::uint32_t magnitude = load<std::uint32_t>(chunk.source, i) & kMagnitude32;
+    count += ((magnitude - most - 1) & (0 - magnitude)) >> 31;
+  }
+  return count;
+}
 
 // At most max_rel * (1 - 2^-21). Small ones, which only an account of other casts can bring along,
 // become 0, so that no product with a value from 2^-60 on is subnormal.
@@ -110,15 +137,33 @@ BTF_INLINE void settle_quotients(const Errors& errors, std::size_t count, LossAc
     if (errors.error[i] != 0) account.max_rel = std::max(account.max_rel, quotient(i));
 }
 
-// Finite numbers that the target's largest or lowest one stands for.
-BTF_INLINE void settle_clamped(const Chunk& chunk, double low, double high, LossAccount& account) {
+// Finite numbers that the target's largest or lowest one stands for. Both errors grow with the
+// number, so that a look at its size is enough for most chunks.
+BTF_INLINE void settle_clamped(Chunk chunk, double low, double high, LossAccount& account) {
+  constexpr float kLargest = std::numeric_limits<float>::max();
+  const double max_abs = account.max_abs;
+  const double max_rel = account.max_rel;
+  // From where on numbers may have larger errors, a little less than exactly.
+  const auto from = [&](double limit) {
+    const double by_rel = max_rel < 1 ? limit / (1 - max_rel + 0x1p-40) : 0x1p127;
+    const double least = std::min({limit + max_abs, by_rel, 0x1p127}) * (1 - 0x1p-20);
+    return std::bit_cast<FloatBits>(static_cast<float>(least));
+  };
+  const FloatBits above = from(high);
+  const FloatBits below = from(-low);
+  std::uint32_t far = 0;
+  for (std::size_t i = 0; i < chunk.count; ++i) {
+    const auto bits = load<std::uint32_t>(chunk.source, i);
+    const FloatBits size = bits & kMagnitude32;
+    far |= ~less(size, select(sign_mask(bits), below, above)) & less(size, kInfinity32);
+  }
+  if (far == 0) return;
+
   const auto error_of = [&](float value) {
-    const double x = std::abs(value) < std::numeric_limits<float>::infinity() ? value : 0;
+    const double x = std::abs(value) <= kLargest ? value : 0;
     const double error = x > high ? x - high : low - x;
     return error > 0 ? error : 0;
   };
-  const double max_abs = account.max_abs;
-  const double max_rel = account.max_rel;
   std::uint64_t records = 0;
   for (std::size_t i = 0; i < chunk.count; ++i) {
     const auto value = load<float>(chunk.source, i);
@@ -137,15 +182,15 @@ BTF_INLINE void settle_clamped(const Chunk& chunk, double low, double high, Loss
   }
 }
 
-// Body::clean(chunk): no NaN, no Inf, nothing beyond the target's range.
+// Body::scan(chunk), with kMostToZero, the largest magnitude that becomes zero.
 // Body::loop<kSpecials, kWatch>(chunk, bar, errors): casts; kSpecials unless clean.
 // Body::kHasNan, kClamps, kLow, kHigh: what becomes of NaN, and of numbers beyond [kLow, kHigh].
 template <typename Body>
-BTF_INLINE void cast_chunk(const Chunk& chunk, LossAccount& account) {
-  const bool clean = Body::clean(chunk);
+BTF_INLINE void cast_chunk(Chunk chunk, LossAccount& account) {
+  const Scan scan = Body::scan(chunk);
   const float bar = relative_bar(account.max_rel);
   Tally tally;
-  if (!clean)
+  if (!scan.clean)
     tally = Body::template loop<true, Watch::relative>(chunk, bar, nullptr);
   else if (account.max_rel < 1)
     tally = Body::template loop<false, Watch::relative>(chunk, bar, nullptr);
@@ -155,10 +200,11 @@ BTF_INLINE void cast_chunk(const Chunk& chunk, LossAccount& account) {
   account.nan += tally.nan;
   account.nan_lost += Body::kHasNan ? 0 : tally.nan;
   account.overflowed += tally.overflowed;
-  account.to_zero += tally.to_zero;
-  account.inexact += tally.changed - tally.to_zero;
+  const std::uint32_t to_zero = scan.to_zero ? count_to_zero(chunk, Body::kMostToZero) : 0;
+  account.to_zero += to_zero;
+  account.inexact += tally.changed - to_zero;
   account.max_abs = std::max(account.max_abs, as_double(tally.max_error));
-  if (tally.to_zero > 0) account.max_rel = std::max(account.max_rel, 1.0);
+  if (to_zero > 0) account.max_rel = std::max(account.max_rel, 1.0);
   if (tally.record && account.max_rel < 1) {
     Errors errors;
     Body::template loop<true, Watch::each>(chunk, bar, &errors);
@@ -175,12 +221,11 @@ BTF_INLINE void cast_chunks(const std::byte* source, std::byte* target, std::siz
   for (std::size_t at = 0; at < count; at += kChunk) {
     const Chunk chunk{source + at * Body::kSourceBytes, target + at * Body::kTargetBytes,
                       std::min(kChunk, count - at)};
-#ifdef PF
-    for(std::size_t k=0;k<kChunk*Body::kSourceBytes;k+=64) __builtin_prefetch(chunk.source+PF+k,0,2);
-#endif
+    for (std::size_t ahead = 0; ahead < kChunk * Body::kSourceBytes; ahead += 64)
+      __builtin_prefetch(chunk.source + kAhead + ahead, 0, 2);
     if constexpr (kAccount)
       cast_chunk<Body>(chunk, account);
-    else if (Body::clean(chunk))
+    else if (Body::scan(chunk).clean)
       Body::template loop<false, Watch::nothing>(chunk, 0, nullptr);
     else
       Body::template loop<true, Watch::nothing>(chunk, 0, nullptr);

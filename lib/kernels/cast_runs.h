@@ -9,10 +9,11 @@
 
 namespace btf {
 
-// At most kMostRun elements; adds them to the account.
+// Any number of elements; adds them to the account.
 using CastRunFn = void (*)(const std::byte* source, std::byte* target, std::size_t count,
                            LossAccount& account);
 
+// What callers with buffers of their own cast at a time.
 inline constexpr std::size_t kMostRun = 256;
 
 // nullptr if there is none for the pair. Picks the widest instruction set of this CPU.
