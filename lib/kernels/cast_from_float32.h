@@ -6,11 +6,6 @@
 
 namespace btf::cast_loop {
 
-template <unsigned kBits>
-using CodeOfBits =
-    std::conditional_t<kBits <= 8, std::uint8_t,
-                       std::conditional_t<kBits <= 16, std::uint16_t, std::uint32_t>>;
-
 // Errors and counts of a body's loop, as local variables of simple types.
 template <Watch kWatch>
 struct Watcher {

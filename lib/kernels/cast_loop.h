@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include "btf/cast.h"
 #include "kernels/cpu_level.h"
@@ -53,6 +54,11 @@ BTF_INLINE void store(std::byte* bytes, std::size_t index, T value) {
   std::memcpy(bytes + index * sizeof(value), &value, sizeof(value));
 }
 
+template <unsigned kBits>
+using CodeOfBits =
+    std::conditional_t<kBits <= 8, std::uint8_t,
+                       std::conditional_t<kBits <= 16, std::uint16_t, std::uint32_t>>;
+
 // Floats that are not negative, by their bits: ordered like the numbers, and unlike those their
 // maximum vectorises.
 using FloatBits = std::uint32_t;
@@ -69,6 +75,24 @@ struct Errors {
   std::array<FloatBits, kChunk> magnitude;
 };
 
+struct Chunk {
+  const std::byte* source;
+  std::byte* target;
+  std::size_t count;
+};
+
+template <typename Body, typename Do>
+BTF_INLINE void for_chunks(const std::byte* source, std::byte* target, std::size_t count,
+                           const Do& cast) {
+  for (std::size_t at = 0; at < count; at += kChunk) {
+    const Chunk chunk{source + at * Body::kSourceBytes, target + at * Body::kTargetBytes,
+                      std::min(kChunk, count - at)};
+    for (std::size_t ahead = 0; ahead < kChunk * Body::kSourceBytes; ahead += 64)
+      __builtin_prefetch(chunk.source + kAhead + ahead, 0, 2);
+    cast(chunk);
+  }
+}
+
 // Of a chunk. Errors are those of finite numbers within the target's range.
 struct Tally {
   std::uint32_t overflowed = 0;
@@ -76,13 +100,6 @@ struct Tally {
   std::uint32_t changed = 0;  // with an error
   FloatBits max_error = 0;
   bool record = false;  // a quotient above the bar, perhaps
-};
-
-// The arguments of a body.
-struct Chunk {
-  const std::byte* source;
-  std::byte* target;
-  std::size_t count;
 };
 
 // Of a chunk, before it is cast: is all of it finite and within the target's range, and may there
@@ -159,7 +176,7 @@ BTF_INLINE void settle_clamped(Chunk chunk, double low, double high, LossAccount
   }
   if (far == 0) return;
 
-  const auto error_of = [&](float value) {
+  const auto error_of = [&](float value) BTF_INLINE_LAMBDA {
     const double x = std::abs(value) <= kLargest ? value : 0;
     const double error = x > high ? x - high : low - x;
     return error > 0 ? error : 0;
@@ -218,18 +235,14 @@ BTF_INLINE void cast_chunk(Chunk chunk, LossAccount& account) {
 template <typename Body, bool kAccount = true>
 BTF_INLINE void cast_chunks(const std::byte* source, std::byte* target, std::size_t count,
                             LossAccount& account) {
-  for (std::size_t at = 0; at < count; at += kChunk) {
-    const Chunk chunk{source + at * Body::kSourceBytes, target + at * Body::kTargetBytes,
-                      std::min(kChunk, count - at)};
-    for (std::size_t ahead = 0; ahead < kChunk * Body::kSourceBytes; ahead += 64)
-      __builtin_prefetch(chunk.source + kAhead + ahead, 0, 2);
+  for_chunks<Body>(source, target, count, [&](Chunk chunk) BTF_INLINE_LAMBDA {
     if constexpr (kAccount)
       cast_chunk<Body>(chunk, account);
     else if (Body::scan(chunk).clean)
       Body::template loop<false, Watch::nothing>(chunk, 0, nullptr);
     else
       Body::template loop<true, Watch::nothing>(chunk, 0, nullptr);
-  }
+  });
 }
 
 }  // namespace btf::cast_loop

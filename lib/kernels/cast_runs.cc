@@ -2,54 +2,17 @@
 // without branches: the compiler vectorises them, and the one chosen at run time is the widest.
 #include "kernels/cast_runs.h"
 
-#include <algorithm>
 #include <array>
-#include <bit>
-#include <cmath>
-#include <cstring>
-#include <limits>
 
+#include "kernels/cast_exact.h"
 #include "kernels/cast_from_float32.h"
+#include "kernels/cast_from_wide.h"
 #include "kernels/cpu_level.h"
-#include "kernels/number.h"
 
 namespace btf {
 namespace {
 
 using namespace cast_loop;
-
-template <DType T>
-constexpr const FloatGeometry& geometry() {
-  return dtype_rows::kRows[row_of(T)].fp;
-}
-
-// float16 and bfloat16 to float32: exact; NaN loses its payload.
-template <DType T>
-BTF_INLINE void half_to_float32(const std::byte* source, std::byte* target, std::size_t count,
-                                LossAccount& account) {
-  constexpr const FloatGeometry& kFp = geometry<T>();
-  constexpr unsigned kShift = 23U - kFp.mantissa_bits;
-  constexpr std::uint32_t kSpecial = static_cast<std::uint32_t>(number::max_finite(kFp)) + 1;
-  // Multiplying by a power of two rebiases the exponent and makes subnormals normal.
-  const float rebias = std::bit_cast<float>(static_cast<std::uint32_t>(254 - kFp.bias) << 23);
-  std::uint32_t nans = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    std::uint16_t code;
-    std::memcpy(&code, source + i * sizeof(code), sizeof(code));
-    const std::uint32_t magnitude = code & 0x7fffU;
-    const auto sign = static_cast<std::uint32_t>(code & 0x8000U) << 16;
-    const std::uint32_t wide = magnitude << kShift;
-    const std::uint32_t finite =
-        kFp.bias == 127 ? wide : std::bit_cast<std::uint32_t>(std::bit_cast<float>(wide) * rebias);
-    const bool nan = magnitude > kSpecial;
-    const std::uint32_t special = nan ? 0x7fc00000U : kInfinity32;
-    const std::uint32_t bits = sign | (magnitude >= kSpecial ? special : finite);
-    std::memcpy(target + i * sizeof(bits), &bits, sizeof(bits));
-    nans += nan ? 1U : 0U;
-  }
-  account.elements += count;
-  account.nan += nans;
-}
 
 #define BTF_PAIR(name, ...)                                                                 \
   BTF_INLINE void name(const std::byte* s, std::byte* t, std::size_t n, LossAccount& a) {   \
@@ -72,8 +35,23 @@ BTF_PAIR(f32_u8, cast_chunks<Float32ToInteger<DType::uint8>>)
 BTF_PAIR(f32_i16, cast_chunks<Float32ToInteger<DType::int16>>)
 BTF_PAIR(f32_u16, cast_chunks<Float32ToInteger<DType::uint16>>)
 BTF_PAIR(f32_i32, cast_chunks<Float32ToInteger<DType::int32>>)
-BTF_PAIR(f16_f32, half_to_float32<DType::float16>)
-BTF_PAIR(bf16_f32, half_to_float32<DType::bfloat16>)
+BTF_PAIR(f64_f32, cast_wide<Float64ToFloat32>)
+BTF_PAIR(i32_f32, cast_wide<Int32ToFloat32>)
+BTF_PAIR(i64_i32, cast_int64_to_int32)
+BTF_PAIR(f16_f32, cast_exactly<SmallFloatToFloat32<DType::float16>>)
+BTF_PAIR(bf16_f32, cast_exactly<SmallFloatToFloat32<DType::bfloat16>>)
+BTF_PAIR(e4m3_f32, cast_exactly<SmallFloatToFloat32<DType::float8_e4m3fn>>)
+BTF_PAIR(e5m2_f32, cast_exactly<SmallFloatToFloat32<DType::float8_e5m2>>)
+BTF_PAIR(e2m1_f32, cast_exactly<SmallFloatToFloat32<DType::float4_e2m1fn>>)
+BTF_PAIR(i4_f32, cast_exactly<SmallIntegerToFloat32<DType::int4>>)
+BTF_PAIR(u4_f32, cast_exactly<SmallIntegerToFloat32<DType::uint4>>)
+BTF_PAIR(i8_f32, cast_exactly<SmallIntegerToFloat32<DType::int8>>)
+BTF_PAIR(u8_f32, cast_exactly<SmallIntegerToFloat32<DType::uint8>>)
+BTF_PAIR(i16_f32, cast_exactly<SmallIntegerToFloat32<DType::int16>>)
+BTF_PAIR(u16_f32, cast_exactly<SmallIntegerToFloat32<DType::uint16>>)
+BTF_PAIR(bool_f32, cast_exactly<SmallIntegerToFloat32<DType::boolean>>)
+BTF_PAIR(f32_f64, cast_exactly<Float32ToFloat64>)
+BTF_PAIR(i32_i64, cast_exactly<Int32ToInt64>)
 
 struct Row {
   DType from;
@@ -94,8 +72,23 @@ constexpr auto kRows = std::to_array<Row>({
     BTF_ROW(f32_i16, DType::float32, DType::int16),
     BTF_ROW(f32_u16, DType::float32, DType::uint16),
     BTF_ROW(f32_i32, DType::float32, DType::int32),
+    BTF_ROW(f64_f32, DType::float64, DType::float32),
+    BTF_ROW(i32_f32, DType::int32, DType::float32),
+    BTF_ROW(i64_i32, DType::int64, DType::int32),
     BTF_ROW(f16_f32, DType::float16, DType::float32),
     BTF_ROW(bf16_f32, DType::bfloat16, DType::float32),
+    BTF_ROW(e4m3_f32, DType::float8_e4m3fn, DType::float32),
+    BTF_ROW(e5m2_f32, DType::float8_e5m2, DType::float32),
+    BTF_ROW(e2m1_f32, DType::float4_e2m1fn, DType::float32),
+    BTF_ROW(i4_f32, DType::int4, DType::float32),
+    BTF_ROW(u4_f32, DType::uint4, DType::float32),
+    BTF_ROW(i8_f32, DType::int8, DType::float32),
+    BTF_ROW(u8_f32, DType::uint8, DType::float32),
+    BTF_ROW(i16_f32, DType::int16, DType::float32),
+    BTF_ROW(u16_f32, DType::uint16, DType::float32),
+    BTF_ROW(bool_f32, DType::boolean, DType::float32),
+    BTF_ROW(f32_f64, DType::float32, DType::float64),
+    BTF_ROW(i32_i64, DType::int32, DType::int64),
 });
 
 }  // namespace

@@ -31,7 +31,9 @@ const char* cpu_level_name(CpuLevel level);
 
 }  // namespace btf
 
+// What a level's function calls must become part of it, or it is compiled for no level.
 #define BTF_INLINE [[gnu::always_inline]] inline
+#define BTF_INLINE_LAMBDA __attribute__((always_inline))
 
 // BTF_LEVELS(name, result, parameters, arguments) compiles the always-inline `name` once for every
 // level: the same statements with wider vectors, so the same results. BTF_LEVEL_TABLE(name) are the

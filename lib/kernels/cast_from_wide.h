@@ -1,0 +1,258 @@
+// Types of 32 and 64 bits whose errors need doubles: float64 and int32 to float32, int64 to int32.
+#pragma once
+
+#include <cstdlib>
+
+#include "kernels/cast_loop.h"
+
+namespace btf::cast_loop {
+
+using DoubleBits = std::uint64_t;
+inline constexpr DoubleBits kMagnitude64 = 0x7fffffffffffffff;
+inline constexpr DoubleBits kInfinity64 = 0x7ff0000000000000;
+
+// As less() of 32 bits: both numbers are less than 2^63.
+BTF_INLINE constexpr std::uint64_t less64(std::uint64_t a, std::uint64_t b) {
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(a - b) >> 63);
+}
+
+BTF_INLINE constexpr std::uint64_t select64(std::uint64_t mask, std::uint64_t yes,
+                                            std::uint64_t no) {
+  return (mask & yes) | (~mask & no);
+}
+
+struct WideErrors {
+  std::array<double, kChunk> error;
+  std::array<double, kChunk> magnitude;
+};
+
+struct WideTally {
+  std::uint64_t overflowed = 0;
+  std::uint64_t nan = 0;
+  std::uint64_t changed = 0;
+  bool record = false;  // of either error, perhaps
+};
+
+// The largest errors so far; the relative one less a little, as relative_bar().
+struct WideBars {
+  DoubleBits absolute;
+  double relative;
+};
+
+BTF_INLINE WideBars wide_bars(const LossAccount& account) {
+  return {std::bit_cast<DoubleBits>(account.max_abs),
+          account.max_rel < 0x1p-60 ? 0 : std::min(account.max_rel, 1.0) * (1 - 0x1p-40)};
+}
+
+// The top bit is set if the error may be a record. Values with an error are from 2^-160 on.
+BTF_INLINE DoubleBits wide_record(DoubleBits error, DoubleBits magnitude, WideBars bars) {
+  const auto limit = std::bit_cast<DoubleBits>(std::bit_cast<double>(magnitude) * bars.relative);
+  return (bars.absolute - error) | (limit - error);
+}
+
+BTF_INLINE void settle_wide(const WideErrors& errors, std::size_t count, LossAccount& account) {
+  std::uint64_t records = 0;
+  const double max_abs = account.max_abs;
+  const double max_rel = account.max_rel;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t larger = errors.error[i] > max_abs ? 1 : 0;
+    const std::uint64_t worse = errors.error[i] / errors.magnitude[i] > max_rel ? 1 : 0;
+    records |= larger | worse;
+  }
+  if (records == 0) return;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!(errors.error[i] > 0)) continue;
+    account.max_abs = std::max(account.max_abs, errors.error[i]);
+    account.max_rel = std::max(account.max_rel, errors.error[i] / errors.magnitude[i]);
+  }
+}
+
+// Body::scan(chunk): is all of it finite and in range, or even exact; may some become zero?
+// Body::loop<kSpecials>(chunk, bars, errors): casts; errors are kept unless nullptr.
+template <typename Body>
+BTF_INLINE void cast_wide(const std::byte* source, std::byte* target, std::size_t count,
+                          LossAccount& account) {
+  for_chunks<Body>(source, target, count, [&](Chunk chunk) BTF_INLINE_LAMBDA {
+    const Scan scan = Body::scan(chunk);
+    const WideBars bars = wide_bars(account);
+    const WideTally tally = scan.clean ? Body::template loop<false, false>(chunk, bars, nullptr)
+                                       : Body::template loop<true, false>(chunk, bars, nullptr);
+    const std::uint64_t to_zero = scan.to_zero ? Body::count_to_zero(chunk) : 0;
+    account.nan += tally.nan;
+    account.overflowed += tally.overflowed;
+    account.to_zero += to_zero;
+    account.inexact += tally.changed - to_zero;
+    if (to_zero > 0) account.max_rel = std::max(account.max_rel, 1.0);
+    if (!tally.record) return;
+    WideErrors errors;
+    Body::template loop<true, true>(chunk, bars, &errors);
+    settle_wide(errors, chunk.count, account);
+  });
+  account.elements += count;
+}
+
+struct Float64ToFloat32 {
+  static constexpr DoubleBits kOver = 0x47effffff0000000;        // rounds to 2^128
+  static constexpr DoubleBits kMostToZero = 0x3690000000000000;  // half the least number
+  static constexpr std::size_t kSourceBytes = sizeof(double);
+  static constexpr std::size_t kTargetBytes = sizeof(float);
+
+  BTF_INLINE static Scan scan(Chunk chunk) {
+    DoubleBits over = 0;
+    DoubleBits zero = 0;
+    for (std::size_t i = 0; i < chunk.count; ++i) {
+      const DoubleBits magnitude = load<DoubleBits>(chunk.source, i) & kMagnitude64;
+      over |= kOver - 1 - magnitude;
+      zero |= (magnitude - kMostToZero - 1) & (0 - magnitude);
+    }
+    return {over >> 63 == 0, zero >> 63 != 0};
+  }
+
+  BTF_INLINE static std::uint64_t count_to_zero(Chunk chunk) {
+    std::uint64_t count = 0;
+    for (std::size_t i = 0; i < chunk.count; ++i) {
+      const DoubleBits magnitude = load<DoubleBits>(chunk.source, i) & kMagnitude64;
+      count += ((magnitude - kMostToZero - 1) & (0 - magnitude)) >> 63;
+    }
+    return count;
+  }
+
+  template <bool kSpecials, bool kKeep>
+  BTF_INLINE static WideTally loop(Chunk chunk, WideBars bars, WideErrors* errors) {
+    std::uint64_t nans = 0;
+    std::uint64_t overflowed = 0;
+    std::uint64_t changed = 0;
+    DoubleBits record = 0;
+    for (std::size_t i = 0; i < chunk.count; ++i) {
+      const auto bits = load<DoubleBits>(chunk.source, i);
+      const DoubleBits magnitude = bits & kMagnitude64;
+      DoubleBits plain = bits;
+      DoubleBits counted = ~DoubleBits{0};
+      if constexpr (kSpecials) {
+        const std::uint64_t nan = less64(kInfinity64, magnitude);
+        const std::uint64_t over = ~(less64(magnitude, kOver) | nan);
+        // The quiet NaN without payload is that of a double without payload.
+        plain = select64(nan, (bits & ~kMagnitude64) | 0x7ff8000000000000, bits);
+        // A float beyond the range of the target type is undefined in C++; Inf is not.
+        plain = select64(over, (bits & ~kMagnitude64) | kInfinity64, plain);
+        counted = ~(nan | over);
+        nans -= nan;
+        overflowed -= over & less64(magnitude, kInfinity64);
+      }
+      const auto result = static_cast<float>(std::bit_cast<double>(plain));
+      store(chunk.target, i, result);
+      const double difference = static_cast<double>(result) - std::bit_cast<double>(plain);
+      const DoubleBits error = std::bit_cast<DoubleBits>(difference) & kMagnitude64 & counted;
+      changed += (0 - error) >> 63;
+      record |= wide_record(error, magnitude & counted, bars);
+      if constexpr (kKeep) {
+        errors->error[i] = std::bit_cast<double>(error);
+        errors->magnitude[i] = std::bit_cast<double>(magnitude);
+      }
+    }
+    return {overflowed, nans, changed, record >> 63 != 0};
+  }
+};
+
+struct Int32ToFloat32 {
+  static constexpr std::uint32_t kExact = 1U << 24;  // integers up to here are
+  static constexpr std::size_t kSourceBytes = sizeof(std::int32_t);
+  static constexpr std::size_t kTargetBytes = sizeof(float);
+
+  BTF_INLINE static Scan scan(Chunk chunk) {
+    std::uint32_t all = 0;
+    for (std::size_t i = 0; i < chunk.count; ++i)
+      all |= load<std::uint32_t>(chunk.source, i) + kExact;
+    return {all < 2 * kExact, false};
+  }
+
+  BTF_INLINE static std::uint64_t count_to_zero(Chunk) { return 0; }
+
+  // Here specials are integers that may not be exact.
+  template <bool kSpecials, bool kKeep>
+  BTF_INLINE static WideTally loop(Chunk chunk, WideBars bars, WideErrors* errors) {
+    std::uint64_t changed = 0;
+    DoubleBits record = 0;
+    for (std::size_t i = 0; i < chunk.count; ++i) {
+      const auto value = load<std::int32_t>(chunk.source, i);
+      const auto result = static_cast<float>(value);
+      store(chunk.target, i, result);
+      if constexpr (!kSpecials) continue;
+      const auto exact = static_cast<double>(value);
+      const DoubleBits error =
+          std::bit_cast<DoubleBits>(static_cast<double>(result) - exact) & kMagnitude64;
+      const DoubleBits magnitude = std::bit_cast<DoubleBits>(exact) & kMagnitude64;
+      changed += (0 - error) >> 63;
+      record |= wide_record(error, magnitude, bars);
+      if constexpr (kKeep) {
+        errors->error[i] = std::bit_cast<double>(error);
+        errors->magnitude[i] = std::bit_cast<double>(magnitude);
+      }
+    }
+    return {0, 0, changed, record >> 63 != 0};
+  }
+};
+
+struct Int64ToInt32 {
+  static constexpr std::int64_t kHigh = std::numeric_limits<std::int32_t>::max();
+  static constexpr std::int64_t kLow = std::numeric_limits<std::int32_t>::min();
+  static constexpr std::size_t kSourceBytes = sizeof(std::int64_t);
+  static constexpr std::size_t kTargetBytes = sizeof(std::int32_t);
+
+  BTF_INLINE static bool in_range(Chunk chunk) {
+    std::uint64_t all = 0;
+    for (std::size_t i = 0; i < chunk.count; ++i)
+      all |= load<std::uint64_t>(chunk.source, i) - static_cast<std::uint64_t>(kLow);
+    return all >> 32 == 0;
+  }
+
+  BTF_INLINE static void account_clamped(std::int64_t value, LossAccount& account) {
+    if (value >= kLow && value <= kHigh) return;
+    const auto size = static_cast<std::uint64_t>(value);
+    const std::uint64_t error = value < 0 ? static_cast<std::uint64_t>(kLow) - size
+                                          : size - static_cast<std::uint64_t>(kHigh);
+    const auto absolute = static_cast<double>(error);
+    account.max_abs = std::max(account.max_abs, absolute);
+    account.max_rel =
+        std::max(account.max_rel, absolute / static_cast<double>(value < 0 ? 0 - size : size));
+  }
+
+  BTF_INLINE static void loop(Chunk chunk, LossAccount& account) {
+    if (in_range(chunk)) {
+      for (std::size_t i = 0; i < chunk.count; ++i)
+        store(chunk.target, i, static_cast<std::int32_t>(load<std::int64_t>(chunk.source, i)));
+      return;
+    }
+    std::int64_t most = kHigh;
+    std::int64_t least = kLow;
+    std::uint64_t overflowed = 0;
+    for (std::size_t i = 0; i < chunk.count; ++i) {
+      const auto value = load<std::int64_t>(chunk.source, i);
+      const std::int64_t inside = std::clamp(value, kLow, kHigh);
+      store(chunk.target, i, static_cast<std::int32_t>(inside));
+      most = std::max(most, value);
+      least = std::min(least, value);
+      overflowed += inside == value ? 0 : 1;
+    }
+    account.overflowed += overflowed;
+    // Both errors grow with the number, as long as a double holds it.
+    constexpr std::int64_t kHeld = std::int64_t{1} << 53;
+    if (most <= kHeld && least >= -kHeld) {
+      account_clamped(most, account);
+      account_clamped(least, account);
+      return;
+    }
+    for (std::size_t i = 0; i < chunk.count; ++i)
+      account_clamped(load<std::int64_t>(chunk.source, i), account);
+  }
+};
+
+BTF_INLINE void cast_int64_to_int32(const std::byte* source, std::byte* target, std::size_t count,
+                                    LossAccount& account) {
+  for_chunks<Int64ToInt32>(source, target, count, [&](Chunk chunk) BTF_INLINE_LAMBDA {
+    Int64ToInt32::loop(chunk, account);
+  });
+  account.elements += count;
+}
+
+}  // namespace btf::cast_loop
