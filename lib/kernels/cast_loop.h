@@ -167,7 +167,7 @@ BTF_INLINE void settle_clamped(Chunk chunk, double low, double high, LossAccount
     return std::bit_cast<FloatBits>(static_cast<float>(least));
   };
   const FloatBits above = from(high);
-  const FloatBits below = from(-low);
+  const FloatBits below = from(std::abs(low));  // not -0
   std::uint32_t far = 0;
   for (std::size_t i = 0; i < chunk.count; ++i) {
     const auto bits = load<std::uint32_t>(chunk.source, i);

@@ -1,0 +1,270 @@
+// The casts of runs, for every instruction set that this CPU has, against the reference: bytes and
+// accounts.
+#include "kernels/cast_runs.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "kernels/kernel_table.h"
+#include "support/forced_level.h"
+#include "support/random_tensor.h"
+
+namespace btf::test {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+struct Pair {
+  DType from;
+  DType to;
+};
+
+std::vector<Pair> pairs() {
+  std::vector<Pair> all;
+  for (const DTypeInfo& from : dtypes())
+    for (const DTypeInfo& to : dtypes())
+      if (find_cast_run(from.dtype, to.dtype) != nullptr) all.push_back({from.dtype, to.dtype});
+  return all;
+}
+
+std::string text(Pair pair) {
+  return std::string(info(pair.from).name) + " to " + std::string(info(pair.to).name);
+}
+
+// Codes of which most are numbers near those of the targets, some are at the ends of the ranges,
+// and some, if asked for, are NaN, Inf and beyond.
+std::uint64_t random_code(DType dtype, bool specials, Random& random) {
+  const DTypeInfo& row = info(dtype);
+  const std::uint64_t ones = ~0ULL >> (64 - row.bits);
+  if (!row.floating()) {
+    if (row.bits <= 16) return random.next() & ones;
+    const std::uint64_t bits = specials ? random.below(row.bits) : random.below(24);
+    const std::uint64_t magnitude = random.next() & ((2ULL << bits) - 1);
+    return (random.below(2) == 0 ? magnitude : 0 - magnitude) & ones;
+  }
+  if (row.bits <= 16) {
+    std::uint64_t code = random.next() & ones;
+    const std::uint64_t exponent = (std::uint64_t{1} << row.fp.exponent_bits) - 1;
+    // Numbers only: not the highest exponent.
+    if (!specials && (code >> row.fp.mantissa_bits & exponent) == exponent)
+      code ^= std::uint64_t{1} << row.fp.mantissa_bits;
+    return code;
+  }
+  const std::uint64_t choice = random.below(specials ? 12 : 7);
+  const double sign = random.below(2) == 0 ? 1 : -1;
+  double value = 0;
+  switch (choice) {
+    case 0:
+      break;
+    case 1:
+      value = static_cast<double>(random.below(9)) / 4;
+      break;
+    case 2:
+      value = std::ldexp(1 + static_cast<double>(random.below(1 << 12)) * 0x1p-12,
+                         static_cast<int>(random.below(30)) - 24);
+      break;
+    case 7:
+      return random.next() & ones;
+    case 8:
+      value = std::ldexp(1 + static_cast<double>(random.below(64)) / 32,
+                         static_cast<int>(random.below(300)) - 160);
+      break;
+    case 9:
+      value = INFINITY;
+      break;
+    case 10:
+      value = static_cast<double>(random.below(70000));
+      break;
+    case 11:
+      return (ones >> 1) - random.below(2);
+    default:
+      value = static_cast<double>(random.next() >> 11) * 0x1p-53 * 6;
+  }
+  value *= sign;
+  return dtype == DType::float64 ? std::bit_cast<std::uint64_t>(value)
+                                 : std::bit_cast<std::uint32_t>(static_cast<float>(value));
+}
+
+Bytes random_codes(DType dtype, std::size_t count, bool specials, Random& random) {
+  const std::size_t size = info(dtype).buffer_bytes();
+  Bytes bytes(count * size);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t code = random_code(dtype, specials, random);
+    std::memcpy(bytes.data() + i * size, &code, size);
+  }
+  return bytes;
+}
+
+struct Result {
+  Bytes bytes;
+  LossAccount account;
+};
+
+Result by_reference(Pair pair, const Bytes& source, const LossAccount& before = {}) {
+  const std::size_t count = source.size() / info(pair.from).buffer_bytes();
+  Result result{Bytes(count * info(pair.to).buffer_bytes()), before};
+  const Tile tile{.source = source.data(),
+                  .target = result.bytes.data(),
+                  .n0 = count,
+                  .source_stride0 = 1,
+                  .target_stride0 = 1};
+  cast_kernels().back().run({pair.from, pair.to, {}}, tile, result.account);
+  return result;
+}
+
+bool same(const LossAccount& a, const LossAccount& b) {
+  return a.elements == b.elements && a.overflowed == b.overflowed && a.nan_lost == b.nan_lost &&
+         a.to_zero == b.to_zero && a.inexact == b.inexact && a.nan == b.nan &&
+         std::bit_cast<std::uint64_t>(a.max_abs) == std::bit_cast<std::uint64_t>(b.max_abs) &&
+         std::bit_cast<std::uint64_t>(a.max_rel) == std::bit_cast<std::uint64_t>(b.max_rel);
+}
+
+constexpr std::byte kSentinel{0xA5};
+constexpr std::size_t kMargin = 64;
+
+// Empty if the run does what is expected, with its source and target that many bytes off.
+std::string difference(CastRunFn run, Pair pair, const Bytes& source, const Result& expected,
+                       std::size_t source_off = 0, std::size_t target_off = 0,
+                       const LossAccount& before = {}) {
+  // The source ends where its memory ends, which a sanitizer sees.
+  Bytes from(source_off + source.size());
+  std::ranges::copy(source, from.begin() + static_cast<std::ptrdiff_t>(source_off));
+  Bytes to(kMargin + target_off + expected.bytes.size() + kMargin, kSentinel);
+  std::byte* target = to.data() + kMargin + target_off;
+  LossAccount account = before;
+  run(from.data() + source_off, target, source.size() / info(pair.from).buffer_bytes(), account);
+  if (!std::equal(expected.bytes.begin(), expected.bytes.end(), target)) return "other bytes";
+  const auto untouched = [](std::byte byte) { return byte == kSentinel; };
+  if (!std::all_of(to.data(), target, untouched)) return "bytes in front";
+  if (!std::all_of(target + expected.bytes.size(), to.data() + to.size(), untouched))
+    return "bytes behind";
+  return same(account, expected.account) ? "" : "another account";
+}
+
+}  // namespace
+
+TEST_CASE("cast runs: the hot pairs have one", "[cast]") {
+  using enum DType;
+  for (const DType small : {float16, bfloat16, float8_e4m3fn, float8_e5m2, float4_e2m1fn, int8,
+                            uint8, int32, int4, uint4, float64}) {
+    CAPTURE(info(small).name);
+    CHECK(find_cast_run(float32, small) != nullptr);
+    CHECK(find_cast_run(small, float32) != nullptr);
+  }
+  CHECK(find_cast_run(int64, int32) != nullptr);
+  CHECK(find_cast_run(int32, int64) != nullptr);
+}
+
+TEST_CASE("cast runs: every instruction set, every count, misaligned", "[cast]") {
+  // Twice the elements of a vector of the widest set, and some.
+  constexpr std::size_t kMostElements = 130;
+  Random random(51);
+  for (const Pair pair : pairs()) {
+    for (std::size_t count = 0; count <= kMostElements; ++count) {
+      const Bytes source = random_codes(pair.from, count, count % 2 == 0, random);
+      const Result expected = by_reference(pair, source);
+      for (const CpuLevel level : cpu_levels()) {
+        const ForcedLevel forced(level);
+        const CastRunFn run = find_cast_run(pair.from, pair.to);
+        std::string found;
+        for (std::size_t off = 0; off < 64 && found.empty(); ++off)
+          found = difference(run, pair, source, expected, off / 8, off % 8);
+        CAPTURE(text(pair), cpu_level_name(level), count);
+        REQUIRE(found == "");
+      }
+    }
+  }
+}
+
+TEST_CASE("cast runs: long runs, accounts that go on", "[cast]") {
+  Random random(52);
+  for (const Pair pair : pairs()) {
+    for (const std::size_t count : {511U, 512U, 513U, 1025U, 5000U}) {
+      for (const bool specials : {false, true}) {
+        const Bytes first = random_codes(pair.from, count, specials, random);
+        const Bytes second = random_codes(pair.from, count, random.below(2) == 0, random);
+        const Result before = by_reference(pair, first);
+        const Result alone = by_reference(pair, second);
+        const Result after = by_reference(pair, second, before.account);
+        for (const CpuLevel level : cpu_levels()) {
+          const ForcedLevel forced(level);
+          const CastRunFn run = find_cast_run(pair.from, pair.to);
+          CAPTURE(text(pair), cpu_level_name(level), count, specials);
+          REQUIRE(difference(run, pair, first, before) == "");
+          REQUIRE(difference(run, pair, second, alone) == "");
+          REQUIRE(difference(run, pair, second, after, 0, 0, before.account) == "");
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("cast runs: one value all over, and accounts just above and below its errors", "[cast]") {
+  Random random(53);
+  for (const Pair pair : pairs()) {
+    const std::size_t size = info(pair.from).buffer_bytes();
+    for (int round = 0; round < 60; ++round) {
+      const Bytes one = random_codes(pair.from, 1, round % 3 == 0, random);
+      Bytes many;
+      for (std::size_t i = 0; i < 600; ++i) many.insert(many.end(), one.begin(), one.end());
+      // The first chunk has something else in it, so that both kinds of chunks are met.
+      const Bytes other = random_codes(pair.from, 1, true, random);
+      if (round % 2 == 0)
+        std::ranges::copy(other, many.begin() + static_cast<std::ptrdiff_t>(37 * size));
+      const LossAccount errors = by_reference(pair, one).account;
+      for (const double rel : {0.0, std::nextafter(errors.max_rel, 0), errors.max_rel,
+                               std::nextafter(errors.max_rel, 1), 1.0}) {
+        for (const double abs : {0.0, std::nextafter(errors.max_abs, 0), errors.max_abs}) {
+          LossAccount before;
+          before.max_rel = rel;
+          before.max_abs = abs;
+          const Result expected = by_reference(pair, many, before);
+          for (const CpuLevel level : cpu_levels()) {
+            const ForcedLevel forced(level);
+            CAPTURE(text(pair), cpu_level_name(level), rel, abs, round);
+            REQUIRE(difference(find_cast_run(pair.from, pair.to), pair, many, expected, 0, 0,
+                               before) == "");
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("cast runs: errors that grow with every element", "[cast]") {
+  for (const Pair pair : pairs()) {
+    if (pair.from != DType::float32) continue;
+    // Relative errors of up to half a step of any target with at most 10 bits, absolute ones too.
+    Bytes source(4000 * sizeof(float));
+    for (std::size_t i = 0; i < 4000; ++i) {
+      const float value = 4 + static_cast<float>(i) * 0x1p-21F;
+      std::memcpy(source.data() + i * sizeof(value), &value, sizeof(value));
+    }
+    const Result expected = by_reference(pair, source);
+    for (const CpuLevel level : cpu_levels()) {
+      const ForcedLevel forced(level);
+      CAPTURE(text(pair), cpu_level_name(level));
+      CHECK(difference(find_cast_run(pair.from, pair.to), pair, source, expected) == "");
+    }
+  }
+}
+
+TEST_CASE("cast runs: a forced instruction set is used", "[cast]") {
+  std::vector<CastRunFn> seen;
+  for (const CpuLevel level : cpu_levels()) {
+    const ForcedLevel forced(level);
+    CHECK(cpu_level() == level);
+    const CastRunFn run = find_cast_run(DType::float32, DType::float16);
+    CHECK(std::ranges::find(seen, run) == seen.end());
+    seen.push_back(run);
+  }
+  CHECK(cpu_level() == best_cpu_level());
+}
+
+}  // namespace btf::test
