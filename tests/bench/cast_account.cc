@@ -1,0 +1,95 @@
+// What the account of losses costs: casts of float32 with and without it, in cache and from memory,
+// by instruction set. "without" is the same body, compiled without everything that only the account
+// needs. Data: normal numbers of the standard deviation in the name, none NaN.
+//   build/tests/btf_bench_cast_account --benchmark_filter='float16' [--benchmark_repetitions=9]
+#include <benchmark/benchmark.h>
+
+#include <array>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernels/cast_from_float32.h"
+#include "kernels/cast_runs.h"
+
+namespace btf {
+namespace {
+
+using namespace cast_loop;
+
+#define BTF_WITHOUT(name, ...)                                                              \
+  BTF_INLINE void name(const std::byte* s, std::byte* t, std::size_t n, LossAccount& a) {   \
+    cast_chunks<__VA_ARGS__, false>(s, t, n, a);                                            \
+  }                                                                                         \
+  BTF_LEVELS(name, void, (const std::byte* s, std::byte* t, std::size_t n, LossAccount& a), \
+             (s, t, n, a))
+
+BTF_WITHOUT(f16, Float32ToFloat<DType::float16>)
+BTF_WITHOUT(bf16, Float32ToBfloat16)
+BTF_WITHOUT(e4m3, Float32ToFloat<DType::float8_e4m3fn>)
+BTF_WITHOUT(e5m2, Float32ToFloat<DType::float8_e5m2>)
+BTF_WITHOUT(e2m1, Float32ToFloat<DType::float4_e2m1fn>)
+BTF_WITHOUT(i4, Float32ToInteger<DType::int4>)
+BTF_WITHOUT(i8, Float32ToInteger<DType::int8>)
+BTF_WITHOUT(u8, Float32ToInteger<DType::uint8>)
+BTF_WITHOUT(i32, Float32ToInteger<DType::int32>)
+
+struct Row {
+  DType to;
+  float deviation;
+  std::array<CastRunFn, kCpuLevels> without;
+};
+
+// Of int8 and e4m3fn also data that go beyond the range.
+constexpr auto kRows = std::to_array<Row>({
+    {DType::float16, 1, BTF_LEVEL_TABLE(f16)},
+    {DType::bfloat16, 1, BTF_LEVEL_TABLE(bf16)},
+    {DType::float8_e4m3fn, 1, BTF_LEVEL_TABLE(e4m3)},
+    {DType::float8_e4m3fn, 300, BTF_LEVEL_TABLE(e4m3)},
+    {DType::float8_e5m2, 1, BTF_LEVEL_TABLE(e5m2)},
+    {DType::float4_e2m1fn, 1, BTF_LEVEL_TABLE(e2m1)},
+    {DType::int4, 2, BTF_LEVEL_TABLE(i4)},
+    {DType::int8, 20, BTF_LEVEL_TABLE(i8)},
+    {DType::int8, 100, BTF_LEVEL_TABLE(i8)},
+    {DType::uint8, 50, BTF_LEVEL_TABLE(u8)},
+    {DType::int32, 1000, BTF_LEVEL_TABLE(i32)},
+});
+
+void run(benchmark::State& state, CastRunFn cast, std::size_t count, float deviation) {
+  std::mt19937 random(1);
+  std::normal_distribution<float> normal(0, deviation);
+  std::vector<float> source(count);
+  for (float& value : source) value = normal(random);
+  std::vector<std::byte> target(count * sizeof(float));
+  LossAccount account;
+  for (auto _ : state) {
+    cast(reinterpret_cast<const std::byte*>(source.data()), target.data(), count, account);
+    benchmark::ClobberMemory();
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(count));
+}
+
+// 256 KiB of float32 stay in the second-level cache, 128 MiB in none.
+constexpr std::pair<const char*, std::size_t> kSizes[] = {{"cache", 1U << 16},
+                                                          {"memory", 1U << 25}};
+
+}  // namespace
+}  // namespace btf
+
+int main(int argc, char** argv) {
+  using namespace btf;
+  for (const Row& row : kRows)
+    for (const auto& [place, count] : kSizes)
+      for (std::size_t level = 0; level <= best_cpu_level(); ++level) {
+        force_cpu_level(static_cast<CpuLevel>(level));
+        const std::string name = std::string(info(row.to).name) + "/" +
+                                 std::to_string(static_cast<int>(row.deviation)) + "/" + place +
+                                 "/" + cpu_level_name(static_cast<CpuLevel>(level));
+        benchmark::RegisterBenchmark((name + "/with").c_str(), run,
+                                     find_cast_run(DType::float32, row.to), count, row.deviation);
+        benchmark::RegisterBenchmark((name + "/without").c_str(), run, row.without[level], count,
+                                     row.deviation);
+      }
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+}
