@@ -5,6 +5,7 @@
 
 #include "kernels/cast_runs.h"
 #include "kernels/move.h"
+#include "kernels/stream.h"
 #include "kernels/transpose.h"
 
 namespace btf {
@@ -41,12 +42,20 @@ void cast_transposed(CastRunFn run, const Sizes& sizes, const Tile& tile, LossAc
     const std::uint64_t n1 = std::min<std::uint64_t>(kMostRun, tile.n1 - at1);
     for (std::uint64_t at0 = 0; at0 < tile.n0; at0 += kRows) {
       const std::uint64_t n0 = std::min(kRows, tile.n0 - at0);
-      for (std::uint64_t r = 0; r < n0; ++r)
-        run(tile.source + ((at0 + r) * tile.source_stride0 + at1) * sizes.source,
-            rows.data() + r * kMostRun * sizes.target, n1, account);
-      transpose(sizes.target, rows.data(), kMostRun,
-                tile.target + (at1 * tile.target_stride1 + at0) * sizes.target, tile.target_stride1,
-                n0, n1);
+      for (std::uint64_t r = 0; r < n0; ++r) {
+        const std::byte* source =
+            tile.source + ((at0 + r) * tile.source_stride0 + at1) * sizes.source;
+        if (tile.ahead != 0) fetch_run(source + tile.ahead, n1 * sizes.source);
+        run(source, rows.data() + r * kMostRun * sizes.target, n1, account);
+      }
+      transpose({.element_bytes = sizes.target,
+                 .source = rows.data(),
+                 .source_stride = kMostRun,
+                 .target = tile.target + (at1 * tile.target_stride1 + at0) * sizes.target,
+                 .target_stride = tile.target_stride1,
+                 .rows = n0,
+                 .columns = n1,
+                 .width = std::max(tile.width0, tile.n0) - at0});
     }
   }
 }

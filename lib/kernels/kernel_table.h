@@ -19,6 +19,11 @@ struct Tile {
   std::byte* target = nullptr;
   std::uint64_t n0 = 0, source_stride0 = 0, target_stride0 = 0;  // inner
   std::uint64_t n1 = 1, source_stride1 = 0, target_stride1 = 0;  // outer
+  // Elements of a line of the inner axis that may be written in the target: those behind the n0 are
+  // zero and stay so. Less than n0: n0.
+  std::uint64_t width0 = 0;
+  // A kernel that turns rows into columns fetches what lies so many bytes behind what it reads.
+  std::uint64_t ahead = 0;
 };
 
 struct CastJob {

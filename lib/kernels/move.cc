@@ -39,8 +39,15 @@ void move_words(const Tile& tile) {
   if (tile.source_stride0 == 1 && tile.target_stride0 == 1)
     return move_block<Word>(tile, 0, tile.n0, 0, tile.n1);
   if (tile.source_stride1 == 1 && tile.target_stride0 == 1)
-    return transpose(sizeof(Word), tile.source, tile.source_stride0, tile.target,
-                     tile.target_stride1, tile.n0, tile.n1);
+    return transpose({.element_bytes = sizeof(Word),
+                      .source = tile.source,
+                      .source_stride = tile.source_stride0,
+                      .target = tile.target,
+                      .target_stride = tile.target_stride1,
+                      .rows = tile.n0,
+                      .columns = tile.n1,
+                      .width = tile.width0,
+                      .ahead = tile.ahead});
   for (std::uint64_t i1 = 0; i1 < tile.n1; i1 += kBlock)
     for (std::uint64_t i0 = 0; i0 < tile.n0; i0 += kBlock)
       move_block<Word>(tile, i0, std::min(kBlock, tile.n0 - i0), i1,

@@ -1,126 +1,293 @@
-// Square blocks that fill vector registers, by ladders of unpack instructions; the rest one by one.
+// Blocks that fill vector registers, by ladders of interleaving instructions, for every instruction
+// set there is; the rest one by one.
 #include "kernels/transpose.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
+#include "kernels/simd_targets.h"
 
-namespace btf {
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/transpose.cc"
+#include <hwy/foreach_target.h>
+// After foreach_target.h.
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace btf::HWY_NAMESPACE {
 namespace {
 
-// A part of the matrix that stays in the first-level cache on both sides.
-constexpr std::uint64_t kPart = 64;
+namespace hn = hwy::HWY_NAMESPACE;
 
-template <typename Word>
-void transpose_plain(const std::byte* source, std::uint64_t source_stride, std::byte* target,
-                     std::uint64_t target_stride, std::uint64_t rows, std::uint64_t columns) {
-  for (std::uint64_t c = 0; c < columns; ++c)
-    for (std::uint64_t r = 0; r < rows; ++r)
-      std::memcpy(target + (c * target_stride + r) * sizeof(Word),
-                  source + (r * source_stride + c) * sizeof(Word), sizeof(Word));
+template <typename T>
+struct Matrix {
+  const T* source;
+  std::size_t source_stride;
+  T* target;
+  std::size_t target_stride;
+  std::size_t rows;
+  std::size_t columns;
+  std::size_t width;
+  std::size_t ahead;  // bytes
+
+  const T* from(std::size_t r, std::size_t c) const { return source + r * source_stride + c; }
+  T* to(std::size_t r, std::size_t c) const { return target + c * target_stride + r; }
+};
+
+template <typename T>
+void copy_each(const Matrix<T>& m, std::size_t r, std::size_t rows, std::size_t c,
+               std::size_t columns) {
+  for (std::size_t j = c; j < c + columns; ++j)
+    for (std::size_t i = r; i < r + rows; ++i) std::memcpy(m.to(i, j), m.from(i, j), sizeof(T));
 }
 
-#if defined(__SSE2__)
+#if HWY_TARGET == HWY_SCALAR
 
-// Elements on a side of the block that transpose_block() takes: a register's worth.
-template <typename Word>
-constexpr std::uint64_t kSide = 16 / sizeof(Word);
-
-template <typename Word>
-__m128i unpack_low(__m128i a, __m128i b) {
-  if constexpr (sizeof(Word) == 1) return _mm_unpacklo_epi8(a, b);
-  if constexpr (sizeof(Word) == 2) return _mm_unpacklo_epi16(a, b);
-  if constexpr (sizeof(Word) == 4) return _mm_unpacklo_epi32(a, b);
-  return _mm_unpacklo_epi64(a, b);
-}
-
-template <typename Word>
-__m128i unpack_high(__m128i a, __m128i b) {
-  if constexpr (sizeof(Word) == 1) return _mm_unpackhi_epi8(a, b);
-  if constexpr (sizeof(Word) == 2) return _mm_unpackhi_epi16(a, b);
-  if constexpr (sizeof(Word) == 4) return _mm_unpackhi_epi32(a, b);
-  return _mm_unpackhi_epi64(a, b);
-}
-
-// One round interleaves row i with row i + side / 2; log2(side) rounds transpose the block.
-template <typename Word>
-void transpose_block(const std::byte* source, std::uint64_t source_stride, std::byte* target,
-                     std::uint64_t target_stride) {
-  constexpr std::uint64_t kN = kSide<Word>;
-  __m128i block[kN];
-  __m128i next[kN];
-  for (std::uint64_t r = 0; r < kN; ++r)
-    block[r] = _mm_loadu_si128(
-        reinterpret_cast<const __m128i*>(source + r * source_stride * sizeof(Word)));
-  for (std::uint64_t round = 1; round < kN; round *= 2) {
-    for (std::uint64_t i = 0; i < kN / 2; ++i) {
-      next[2 * i] = unpack_low<Word>(block[i], block[i + kN / 2]);
-      next[2 * i + 1] = unpack_high<Word>(block[i], block[i + kN / 2]);
-    }
-    std::copy_n(next, kN, block);
-  }
-  for (std::uint64_t c = 0; c < kN; ++c)
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(target + c * target_stride * sizeof(Word)),
-                     block[c]);
-}
-
-template <typename Word>
-void transpose_part(const std::byte* source, std::uint64_t source_stride, std::byte* target,
-                    std::uint64_t target_stride, std::uint64_t rows, std::uint64_t columns) {
-  constexpr std::uint64_t kN = kSide<Word>;
-  const std::uint64_t whole_rows = rows / kN * kN;
-  const std::uint64_t whole_columns = columns / kN * kN;
-  const auto from = [&](std::uint64_t r, std::uint64_t c) {
-    return source + (r * source_stride + c) * sizeof(Word);
-  };
-  const auto to = [&](std::uint64_t r, std::uint64_t c) {
-    return target + (c * target_stride + r) * sizeof(Word);
-  };
-  for (std::uint64_t c = 0; c < whole_columns; c += kN)
-    for (std::uint64_t r = 0; r < whole_rows; r += kN)
-      transpose_block<Word>(from(r, c), source_stride, to(r, c), target_stride);
-  transpose_plain<Word>(from(0, whole_columns), source_stride, to(0, whole_columns), target_stride,
-                        whole_rows, columns - whole_columns);
-  transpose_plain<Word>(from(whole_rows, 0), source_stride, to(whole_rows, 0), target_stride,
-                        rows - whole_rows, columns);
+template <typename T>
+void transpose_all(const Matrix<T>& m) {
+  constexpr std::size_t kPart = 64;
+  for (std::size_t c = 0; c < m.columns; c += kPart)
+    for (std::size_t r = 0; r < m.rows; r += kPart)
+      copy_each(m, r, std::min(kPart, m.rows - r), c, std::min(kPart, m.columns - c));
 }
 
 #else
 
-template <typename Word>
-void transpose_part(const std::byte* source, std::uint64_t source_stride, std::byte* target,
-                    std::uint64_t target_stride, std::uint64_t rows, std::uint64_t columns) {
-  transpose_plain<Word>(source, source_stride, target, target_stride, rows, columns);
+// A piece of a row is 16 bytes: what the interleaving instructions work on.
+template <typename T>
+constexpr std::size_t kPiece = 16 / sizeof(T);
+// Elements of a cache line.
+template <typename T>
+constexpr std::size_t kLine = 64 / sizeof(T);
+
+// Pieces of kPieces rows, kPiece rows apart, side by side.
+template <typename T, std::size_t kPieces>
+HWY_INLINE auto load_pieces(const T* source, std::size_t stride) {
+  const hn::FixedTag<T, kPiece<T> * kPieces> d;
+  if constexpr (kPieces == 1)
+    return hn::LoadU(d, source);
+  else
+    return hn::Combine(
+        d, load_pieces<T, kPieces / 2>(source + kPieces / 2 * kPiece<T> * stride, stride),
+        load_pieces<T, kPieces / 2>(source, stride));
 }
 
-#endif
+// One round interleaves row i with row i + kPiece / 2; log2(kPiece) rounds transpose.
+template <typename T, typename V>
+HWY_INLINE void turn(V (&block)[kPiece<T>]) {
+  constexpr std::size_t kN = kPiece<T>;
+  const hn::DFromV<V> d;
+  V next[kN];
+#pragma GCC unroll 4
+  for (std::size_t round = 1; round < kN; round *= 2) {
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < kN / 2; ++i) {
+      next[2 * i] = hn::InterleaveLower(d, block[i], block[i + kN / 2]);
+      next[2 * i + 1] = hn::InterleaveUpper(d, block[i], block[i + kN / 2]);
+    }
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < kN; ++i) block[i] = next[i];
+  }
+}
 
-template <typename Word>
-void transpose_all(const std::byte* source, std::uint64_t source_stride, std::byte* target,
-                   std::uint64_t target_stride, std::uint64_t rows, std::uint64_t columns) {
-  for (std::uint64_t c = 0; c < columns; c += kPart)
-    for (std::uint64_t r = 0; r < rows; r += kPart)
-      transpose_part<Word>(source + (r * source_stride + c) * sizeof(Word), source_stride,
-                           target + (c * target_stride + r) * sizeof(Word), target_stride,
-                           std::min(kPart, rows - r), std::min(kPart, columns - c));
+// kPieces * kPiece rows and kPiece columns.
+template <std::size_t kPieces, typename T>
+HWY_INLINE void whole_block(const Matrix<T>& m, std::size_t r, std::size_t c) {
+  constexpr std::size_t kN = kPiece<T>;
+  const hn::FixedTag<T, kN * kPieces> d;
+  hn::Vec<decltype(d)> block[kN];
+  const T* const source = m.from(r, c);
+  T* const target = m.to(r, c);
+#pragma GCC unroll 16
+  for (std::size_t i = 0; i < kN; ++i)
+    block[i] = load_pieces<T, kPieces>(source + i * m.source_stride, m.source_stride);
+  turn<T>(block);
+#pragma GCC unroll 16
+  for (std::size_t i = 0; i < kN; ++i) hn::StoreU(block[i], d, target + i * m.target_stride);
+}
+
+// Fewer than kPiece rows, with zeros for the others: kPiece columns, as columns of `out`.
+template <typename T>
+HWY_INLINE void short_block(const Matrix<T>& m, std::size_t r, std::size_t rows, std::size_t c,
+                            T* HWY_RESTRICT out, std::size_t out_stride) {
+  constexpr std::size_t kN = kPiece<T>;
+  const hn::FixedTag<T, kN> d;
+  hn::Vec<decltype(d)> block[kN];
+#pragma GCC unroll 16
+  for (std::size_t i = 0; i < kN; ++i)
+    block[i] = i < rows ? hn::LoadU(d, m.from(r + i, c)) : hn::Zero(d);
+  turn<T>(block);
+#pragma GCC unroll 16
+  for (std::size_t i = 0; i < kN; ++i) hn::StoreU(block[i], d, out + i * out_stride);
+}
+
+// Fewer than kPiece rows of which nothing behind them may be written.
+template <typename T>
+void last_rows(const Matrix<T>& m, std::size_t r, std::size_t rows, std::size_t c) {
+  constexpr std::size_t kN = kPiece<T>;
+  HWY_ALIGN T out[kN * kN];
+  short_block(m, r, rows, c, out, kN);
+  for (std::size_t i = 0; i < kN; ++i) std::memcpy(m.to(r, c + i), out + i * kN, rows * sizeof(T));
+}
+
+// All rows of [begin, end), kPiece columns.
+template <typename T>
+HWY_INLINE void column_block(const Matrix<T>& m, std::size_t begin, std::size_t end,
+                             std::size_t c) {
+  constexpr std::size_t kN = kPiece<T>;
+  std::size_t r = begin;
+#if HWY_MAX_BYTES >= 64
+  for (; end - r >= 4 * kN; r += 4 * kN) whole_block<4>(m, r, c);
+#endif
+#if HWY_MAX_BYTES >= 32
+  for (; end - r >= 2 * kN; r += 2 * kN) whole_block<2>(m, r, c);
+#endif
+  for (; end - r >= kN; r += kN) whole_block<1>(m, r, c);
+  if (r == end) return;
+  if (r + kN <= m.width)
+    short_block(m, r, end - r, c, m.to(r, c), m.target_stride);
+  else if (end >= kN)
+    whole_block<1>(m, end - kN, c);  // some rows a second time
+  else
+    last_rows(m, r, end - r, c);
+}
+
+template <typename T>
+HWY_INLINE void fetch(const Matrix<T>& m, std::size_t begin, std::size_t end, std::size_t c) {
+#if HWY_ARCH_X86
+  // Into the second-level cache, which hn::Prefetch() cannot say.
+  for (std::size_t r = begin; r < end; ++r)
+    __builtin_prefetch(reinterpret_cast<const std::byte*>(m.from(r, c)) + m.ahead, 0, 2);
+#else
+  (void)m, (void)begin, (void)end, (void)c;
+#endif
+}
+
+// At least kPiece columns: tiles of a cache line on either side.
+template <typename T>
+void by_tiles(const Matrix<T>& m) {
+  constexpr std::size_t kN = kPiece<T>;
+  for (std::size_t c = 0; c < m.columns; c += kLine<T>) {
+    const std::size_t columns = std::min(kLine<T>, m.columns - c);
+    for (std::size_t r = 0; r < m.rows; r += kLine<T>) {
+      const std::size_t end = std::min(r + kLine<T>, m.rows);
+      if (m.ahead != 0) fetch(m, r, end, c);
+      std::size_t at = 0;
+      for (; columns - at >= kN; at += kN) column_block(m, r, end, c + at);
+      if (at < columns) column_block(m, r, end, m.columns - kN);  // some columns a second time
+    }
+  }
+}
+
+// Two to four rows whose columns stand one behind the other.
+template <typename T>
+void interleave(const Matrix<T>& m) {
+  const hn::ScalableTag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t c = 0;
+  for (; m.columns - c >= lanes; c += lanes) {
+    if (m.ahead != 0) fetch(m, 0, m.rows, c);
+    T* const target = m.to(0, c);
+    const auto row = [&](std::size_t r) { return hn::LoadU(d, m.from(r, c)); };
+    if (m.rows == 2)
+      hn::StoreInterleaved2(row(0), row(1), d, target);
+    else if (m.rows == 3)
+      hn::StoreInterleaved3(row(0), row(1), row(2), d, target);
+    else
+      hn::StoreInterleaved4(row(0), row(1), row(2), row(3), d, target);
+  }
+  copy_each(m, 0, m.rows, c, m.columns - c);
+}
+
+// Two to four columns whose rows stand one behind the other.
+template <typename T>
+void deinterleave(const Matrix<T>& m) {
+  const hn::ScalableTag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t r = 0;
+  for (; m.rows - r >= lanes; r += lanes) {
+    const T* const source = m.from(r, 0);
+    hn::Vec<decltype(d)> column[4];
+    if (m.columns == 2)
+      hn::LoadInterleaved2(d, source, column[0], column[1]);
+    else if (m.columns == 3)
+      hn::LoadInterleaved3(d, source, column[0], column[1], column[2]);
+    else
+      hn::LoadInterleaved4(d, source, column[0], column[1], column[2], column[3]);
+    for (std::size_t c = 0; c < m.columns; ++c) hn::StoreU(column[c], d, m.to(r, c));
+  }
+  copy_each(m, r, m.rows - r, 0, m.columns);
+}
+
+// Fewer than kPiece columns. What is read behind them is within the rows that follow.
+template <typename T>
+void few_columns(const Matrix<T>& m) {
+  constexpr std::size_t kN = kPiece<T>;
+  std::size_t r = 0;
+  if (m.source_stride != 0) {
+    const std::size_t behind = (kN - m.columns + m.source_stride - 1) / m.source_stride;
+    const hn::FixedTag<T, kN> d;
+    for (; r + kN + behind <= m.rows; r += kN) {
+      hn::Vec<decltype(d)> block[kN];
+#pragma GCC unroll 16
+      for (std::size_t i = 0; i < kN; ++i) block[i] = hn::LoadU(d, m.from(r + i, 0));
+      turn<T>(block);
+#pragma GCC unroll 16
+      for (std::size_t i = 0; i < kN; ++i)
+        if (i < m.columns) hn::StoreU(block[i], d, m.to(r, i));
+    }
+  }
+  copy_each(m, r, m.rows - r, 0, m.columns);
+}
+
+template <typename T>
+void transpose_all(const Matrix<T>& m) {
+  const auto few = [](std::size_t n) { return n >= 2 && n <= 4 && n < kPiece<T>; };
+  if (few(m.rows) && m.target_stride == m.rows)
+    interleave(m);
+  else if (few(m.columns) && m.source_stride == m.columns)
+    deinterleave(m);
+  else if (m.columns < kPiece<T>)
+    few_columns(m);
+  else
+    by_tiles(m);
+}
+
+#endif  // HWY_TARGET == HWY_SCALAR
+
+template <typename T>
+void transpose_as(const Transpose& job) {
+  // Elements need not be aligned for their type; nothing but vector loads and memcpy touches them.
+  transpose_all<T>({.source = reinterpret_cast<const T*>(job.source),
+                    .source_stride = job.source_stride,
+                    .target = reinterpret_cast<T*>(job.target),
+                    .target_stride = job.target_stride,
+                    .rows = job.rows,
+                    .columns = job.columns,
+                    .width = std::max(job.width, job.rows),
+                    .ahead = job.ahead});
+}
+
+void transpose_matrix(const Transpose& job) {
+  if (job.element_bytes == 1)
+    transpose_as<std::uint8_t>(job);
+  else if (job.element_bytes == 2)
+    transpose_as<std::uint16_t>(job);
+  else if (job.element_bytes == 4)
+    transpose_as<std::uint32_t>(job);
+  else
+    transpose_as<std::uint64_t>(job);
 }
 
 }  // namespace
+}  // namespace btf::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
 
-void transpose(std::uint64_t element_bytes, const std::byte* source, std::uint64_t source_stride,
-               std::byte* target, std::uint64_t target_stride, std::uint64_t rows,
-               std::uint64_t columns) {
-  if (element_bytes == 1)
-    transpose_all<std::uint8_t>(source, source_stride, target, target_stride, rows, columns);
-  else if (element_bytes == 2)
-    transpose_all<std::uint16_t>(source, source_stride, target, target_stride, rows, columns);
-  else if (element_bytes == 4)
-    transpose_all<std::uint32_t>(source, source_stride, target, target_stride, rows, columns);
-  else
-    transpose_all<std::uint64_t>(source, source_stride, target, target_stride, rows, columns);
-}
+#if HWY_ONCE
+namespace btf {
+
+void transpose(const Transpose& job) { BTF_SIMD_CALL(transpose_matrix)(job); }
 
 }  // namespace btf
+#endif

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "btf/value.h"
+#include "kernels/stream_tile.h"
 
 namespace btf {
 namespace {
@@ -31,6 +32,27 @@ bool next_index(Dims& index, std::span<const std::uint64_t> counts) {
   return false;
 }
 
+// Padding that no line of a tile runs into.
+void zero_padding(std::span<const std::uint64_t> counts, const TargetSlab& target,
+                  std::uint64_t element_bytes) {
+  Dims ends(counts.begin(), counts.end());
+  ends[target.padded_dim] = 1;
+  Dims first(counts.size(), 0);
+  first[target.padded_dim] = counts[target.padded_dim] - 1;
+  std::byte* behind = target.data + (mapped_offset(target.mapping, first) + 1) * element_bytes;
+  for (const Region& region : make_plan(ends, target.mapping, target.mapping))
+    for_each_tile(region, {.loops = region.axes}, [&](std::uint64_t, std::uint64_t to) {
+      std::memset(behind + to * element_bytes, 0, target.padding * element_bytes);
+    });
+}
+
+// Where the last index of the padded dim is.
+std::uint64_t padded_end(std::span<const std::uint64_t> counts, const TargetSlab& target) {
+  Dims last(counts.size(), 0);
+  last[target.padded_dim] = counts[target.padded_dim] - 1;
+  return mapped_offset(target.mapping, last);
+}
+
 }  // namespace
 
 void cast_slab(const CastJob& job, std::span<const std::uint64_t> counts, const SourceSlab& source,
@@ -38,7 +60,9 @@ void cast_slab(const CastJob& job, std::span<const std::uint64_t> counts, const 
   const CastKernel& kernel = pick_cast_kernel(job);
   const std::uint64_t source_bytes = info(job.from).buffer_bytes();
   const std::uint64_t target_bytes = info(job.to).buffer_bytes();
-  for (const Region& region : make_plan(counts, source.mapping, target.mapping)) {
+  const std::vector<Region> regions = make_plan(counts, source.mapping, target.mapping);
+  bool padding_left = target.padding != 0 && !regions.empty();
+  for (const Region& region : regions) {
     const Tiling tiling = tile_region(region);
     Tile tile{.n0 = tiling.inner.count,
               .source_stride0 = tiling.inner.source_stride,
@@ -46,12 +70,21 @@ void cast_slab(const CastJob& job, std::span<const std::uint64_t> counts, const 
               .n1 = tiling.outer.count,
               .source_stride1 = tiling.outer.source_stride,
               .target_stride1 = tiling.outer.target_stride};
+    if (padding_left && tile.target_stride0 == 1 &&
+        region.target_base + tile.n0 - 1 == padded_end(counts, target)) {
+      tile.width0 = tile.n0 + target.padding;
+      padding_left = false;
+    }
     for_each_tile(region, tiling, [&](std::uint64_t from, std::uint64_t to) {
       tile.source = source.data + from * source_bytes;
       tile.target = target.data + to * target_bytes;
-      kernel.run(job, tile, account);
+      if (target.stream)
+        stream_tile(kernel, job, tile, account);
+      else
+        kernel.run(job, tile, account);
     });
   }
+  if (padding_left) zero_padding(counts, target, target_bytes);
 }
 
 void cast_run(const CastJob& job, const std::byte* source, std::byte* target, std::uint64_t n,

@@ -13,6 +13,9 @@
 namespace btf {
 namespace {
 
+// Targets in memory from here on are written around the caches.
+constexpr std::uint64_t kLargerThanCaches = 8U << 20;
+
 // One side of a dense conversion: a worker's own way to the elements.
 struct Worker {
   std::unique_ptr<SlabReader> reader;
@@ -126,6 +129,7 @@ Result<LossAccount> write_memory(const ElementSource& source, const CastPolicy& 
   const CastJob job{source.dtype, target.dtype, policy};
   MemorySink bytes(target.bytes);
   const bool in_order = source.in_order || nibbles;
+  const bool stream = target.bytes.size() >= kLargerThanCaches;
   const SlabGrid grid = choose_slabs({&source.layout, info(source.stored).buffer_bytes()},
                                      {&target.layout, info(target.dtype).buffer_bytes()},
                                      {.bytes = source.slab_bytes, .target_contiguous = in_order});
@@ -133,8 +137,9 @@ Result<LossAccount> write_memory(const ElementSource& source, const CastPolicy& 
       in_order ? 1 : worker_count(execution, grid.count(), target.bytes.size()));
   for (Worker& worker : workers) {
     BTF_ASSIGN(worker.reader, source.open(worker.account));
-    worker.writer = nibbles ? file_writer(bytes, 0, target.layout, target.dtype)
-                            : memory_writer(target.bytes.data(), target.layout, target.dtype);
+    worker.writer = nibbles
+                        ? file_writer(bytes, 0, target.layout, target.dtype)
+                        : memory_writer(target.bytes.data(), target.layout, target.dtype, stream);
   }
   return run(execution, job, grid, workers, source.told);
 }

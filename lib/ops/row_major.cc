@@ -21,7 +21,7 @@ SourceSlab in_row_major(const SourceSlab& slab, const Dims& counts, DType dtype,
   for (const std::uint64_t count : counts) elements *= count;
   std::byte* codes = buffer.reserve(elements * info(dtype).buffer_bytes());
   LossAccount none;
-  cast_slab({dtype, dtype, {}}, counts, slab, {codes, mapping}, none);
+  cast_slab({dtype, dtype, {}}, counts, slab, TargetSlab{{codes, mapping}}, none);
   return {codes, std::move(mapping)};
 }
 

@@ -1,9 +1,11 @@
 #include "ops/slab_io.h"
 
 #include <cstring>
+#include <optional>
 
 #include "core/checked_math.h"
 #include "core/try.h"
+#include "kernels/stream.h"
 
 namespace btf {
 namespace {
@@ -117,7 +119,7 @@ class FileWriter final : public SlabWriter {
     // A code that the last slab left over goes in front of this one's.
     std::byte* data = slab_.reserve(1 + to_.elements * bytes_) + (bits_ < 8 ? 1 : 0);
     if (padded_) std::memset(data, 0, to_.elements * bytes_);
-    return TargetSlab{data, to_.packed};
+    return TargetSlab{{data, to_.packed}};
   }
 
   Status finish() override {
@@ -170,28 +172,63 @@ class MemoryReader final : public SlabReader {
   std::uint64_t bytes_;
 };
 
+// The padding of layouts in which that of one dim is all there is, right behind its last index.
+struct DimPadding {
+  std::uint32_t dim = 0;
+  std::uint64_t elements = 0;
+};
+
+std::optional<DimPadding> dim_padding(const Resolved& layout) {
+  if (layout.storage.empty()) return std::nullopt;
+  const StorageAxis& innermost = layout.storage.back();
+  if (innermost.stride != 1 || innermost.part == AxisPart::blocks) return std::nullopt;
+  const std::uint64_t dim = layout.dims[innermost.dim];
+  if (dim == 0) return std::nullopt;
+  const std::uint64_t stored = innermost.part == AxisPart::lanes
+                                   ? ceil_div(dim, innermost.extent) * innermost.extent
+                                   : innermost.extent;
+  const Checked all = checked_mul(Checked(layout.elements() / dim), stored);
+  if (!all || *all != layout.storage_elements) return std::nullopt;
+  return DimPadding{innermost.dim, stored - dim};
+}
+
 class MemoryWriter final : public SlabWriter {
  public:
-  MemoryWriter(std::byte* data, Resolved layout, DType dtype)
-      : data_(data), layout_(std::move(layout)), bytes_(info(dtype).buffer_bytes()) {}
+  MemoryWriter(std::byte* data, Resolved layout, DType dtype, bool stream)
+      : data_(data),
+        layout_(std::move(layout)),
+        bytes_(info(dtype).buffer_bytes()),
+        stream_(stream),
+        padding_(stream ? dim_padding(layout_) : std::nullopt) {}
 
   Result<TargetSlab> begin(const Box& box) override {
-    if (layout_.padded()) {
-      const Footprint to = footprint(layout_, box);
-      BTF_TRY(for_each_run(to, to.loops.size(), [&](std::uint64_t storage, std::uint64_t) {
-        std::memset(data_ + storage * bytes_, 0, to.run * bytes_);
-        return Status{};
-      }));
+    TargetSlab slab{{data_ + offset(layout_, box.lo) * bytes_, mapping_of(layout_)}, stream_};
+    if (!layout_.padded()) return slab;
+    if (padding_) {
+      slab.padded_dim = padding_->dim;
+      if (box.hi[padding_->dim] == layout_.dims[padding_->dim]) slab.padding = padding_->elements;
+      return slab;
     }
-    return TargetSlab{data_ + offset(layout_, box.lo) * bytes_, mapping_of(layout_)};
+    slab.stream = false;
+    const Footprint to = footprint(layout_, box);
+    BTF_TRY(for_each_run(to, to.loops.size(), [&](std::uint64_t storage, std::uint64_t) {
+      std::memset(data_ + storage * bytes_, 0, to.run * bytes_);
+      return Status{};
+    }));
+    return slab;
   }
 
-  Status finish() override { return {}; }
+  Status finish() override {
+    if (stream_) stream_fence();
+    return {};
+  }
 
  private:
   std::byte* data_;
   Resolved layout_;
   std::uint64_t bytes_;
+  bool stream_;
+  std::optional<DimPadding> padding_;
 };
 
 }  // namespace
@@ -211,8 +248,9 @@ std::unique_ptr<SlabReader> memory_reader(const std::byte* data, const Resolved&
   return std::make_unique<MemoryReader>(data, layout, dtype);
 }
 
-std::unique_ptr<SlabWriter> memory_writer(std::byte* data, const Resolved& layout, DType dtype) {
-  return std::make_unique<MemoryWriter>(data, layout, dtype);
+std::unique_ptr<SlabWriter> memory_writer(std::byte* data, const Resolved& layout, DType dtype,
+                                          bool stream) {
+  return std::make_unique<MemoryWriter>(data, layout, dtype, stream);
 }
 
 void unpack_nibbles(const std::byte* packed, std::uint64_t first, std::uint64_t count,

@@ -24,7 +24,14 @@ struct Slab {
 };
 
 using SourceSlab = Slab<const std::byte>;
-using TargetSlab = Slab<std::byte>;
+
+struct TargetSlab : Slab<std::byte> {
+  // The target is larger than the caches and nobody reads it soon.
+  bool stream = false;
+  // So many elements of padding stand right behind the last index of this dim, not zeroed yet.
+  std::uint32_t padded_dim = 0;
+  std::uint64_t padding = 0;
+};
 
 // Not for several threads at once: every worker has its own.
 class SlabReader {
@@ -37,7 +44,8 @@ class SlabReader {
 class SlabWriter {
  public:
   virtual ~SlabWriter() = default;
-  // Memory for the box in which everything but the elements is zero already.
+  // Memory for the box in which everything but the elements, and what is told as padding, is zero
+  // already.
   virtual Result<TargetSlab> begin(const Box& box) = 0;
   // The box of the last begin() is complete.
   virtual Status finish() = 0;
@@ -54,7 +62,9 @@ std::unique_ptr<SlabWriter> file_writer(ByteSink& sink, std::uint64_t data_offse
 // Tensors in memory, of 8 bits and more: no copy is made.
 std::unique_ptr<SlabReader> memory_reader(const std::byte* data, const Resolved& layout,
                                           DType dtype);
-std::unique_ptr<SlabWriter> memory_writer(std::byte* data, const Resolved& layout, DType dtype);
+// `stream`: the target is larger than the caches.
+std::unique_ptr<SlabWriter> memory_writer(std::byte* data, const Resolved& layout, DType dtype,
+                                          bool stream);
 
 // Spreads and packs 4-bit codes. `first` and `count` are in elements; element 2k is the low nibble
 // of byte k.

@@ -13,6 +13,7 @@
 #include "bench/peers.h"
 #include "btf/convert.h"
 #include "btf/diff.h"
+#include "kernels/cpu_level.h"
 
 namespace {
 
@@ -286,7 +287,8 @@ constexpr std::string_view kUsage =
     "             (in cache), 32x255x56x56 32x257x56x56 32x256x3137x1 (tails); or all\n"
     "--job        jobs whose names have PART in them\n"
     "--turns      of which the median is taken (15)\n"
-    "--cpu        plain, avx2, avx512: kernels for this instruction set, not the best there is\n"
+    "--cpu        plain, SSE4, AVX2, AVX-512: kernels for these vectors and not the widest there "
+    "are\n"
     "--peers      oneDNN too, where it was found: one more column\n"
     "--unaligned  the target begins 16 bytes behind a cache line\n"
     "One thread is measured by CPU time, two by the clock.\n";
@@ -324,10 +326,18 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
+void force(std::string_view name) {
+  for (std::size_t level = 0; level < btf::kCpuLevels; ++level)
+    if (name == btf::cpu_level_name(static_cast<btf::CpuLevel>(level)))
+      return btf::force_cpu_level(static_cast<btf::CpuLevel>(level));
+  usage(2);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const Options options = parse(argc, argv);
+  if (!options.level.empty()) force(options.level);
   std::printf("| shape | job | threads | ratio | GB/s | memcpy | NT copy | goal |%s\n",
               options.peers ? " oneDNN |" : "");
   std::printf("|---|---|---|---|---|---|---|---|%s\n", options.peers ? "---|" : "");

@@ -1,0 +1,166 @@
+#include "kernels/stream_tile.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "kernels/stream.h"
+
+namespace btf {
+namespace {
+
+constexpr std::uint64_t kLine = 64;
+// Bytes of the target that are made at a time. More would make reading and writing take turns, less
+// costs calls.
+constexpr std::uint64_t kPart = 4U << 10;
+// The same where that makes what is written longer: then fewer lines are written in part.
+constexpr std::uint64_t kMostPart = 24U << 10;
+// How far reading runs ahead of the work.
+constexpr std::uint64_t kAhead = 8U << 10;
+// Columns that a cast takes at a time in a transpose.
+constexpr std::uint64_t kCastColumns = 128;
+
+class TileStreamer {
+ public:
+  TileStreamer(const CastKernel& kernel, const CastJob& job, const Tile& tile, LossAccount& account)
+      : kernel_(kernel),
+        job_(job),
+        tile_(tile),
+        account_(account),
+        from_bytes_(info(job.from).buffer_bytes()),
+        to_bytes_(info(job.to).buffer_bytes()),
+        width_(std::max(tile.width0, tile.n0)) {}
+
+  void run() {
+    if (tile_.target_stride0 == 1 && tile_.source_stride0 == 1 && width_ == tile_.n0 &&
+        tile_.n0 * to_bytes_ >= kPart / 4)
+      lines();
+    else if (tile_.target_stride0 == 1 && tile_.source_stride1 == 1 && choose_parts())
+      parts();
+    else
+      plainly();
+  }
+
+ private:
+  const std::byte* source(std::uint64_t i0, std::uint64_t i1) const {
+    return tile_.source + (i0 * tile_.source_stride0 + i1 * tile_.source_stride1) * from_bytes_;
+  }
+  std::byte* target(std::uint64_t i0, std::uint64_t i1) const {
+    return tile_.target + (i0 + i1 * tile_.target_stride1) * to_bytes_;
+  }
+
+  void plainly() {
+    if (width_ > tile_.n0)
+      for (std::uint64_t i1 = 0; i1 < tile_.n1; ++i1)
+        for (std::uint64_t i0 = tile_.n0; i0 < width_; ++i0)
+          std::memset(
+              tile_.target + (i0 * tile_.target_stride0 + i1 * tile_.target_stride1) * to_bytes_, 0,
+              to_bytes_);
+    kernel_.run(job_, tile_, account_);
+  }
+
+  // Elements that stand side by side on both sides.
+  void lines() {
+    for (std::uint64_t i1 = 0; i1 < tile_.n1; ++i1) {
+      const std::uint64_t past = reinterpret_cast<std::uintptr_t>(target(0, i1)) % kLine;
+      // The first part ends where a line begins.
+      std::uint64_t n = (kPart - past) / to_bytes_;
+      for (std::uint64_t i0 = 0; i0 < tile_.n0; i0 += n, n = kPart / to_bytes_) {
+        n = std::min(n, tile_.n0 - i0);
+        fetch_run(source(i0, i1) + kAhead, n * from_bytes_);
+        if (job_.from == job_.to) {
+          stream_copy(source(i0, i1), target(i0, i1), n * to_bytes_);
+          account_.elements += n;
+          continue;
+        }
+        const Tile part{.source = source(i0, i1),
+                        .target = buffer_.data(),
+                        .n0 = n,
+                        .source_stride0 = 1,
+                        .target_stride0 = 1};
+        kernel_.run(job_, part, account_);
+        stream_copy(buffer_.data(), target(i0, i1), n * to_bytes_);
+      }
+    }
+  }
+
+  // How many rows (elements of a line of the target) and columns are turned at a time. False where
+  // streaming is not worth it.
+  bool choose_parts() {
+    const bool moves = job_.from == job_.to;
+    const std::uint64_t line_columns = kLine / std::min(from_bytes_, to_bytes_);
+    const bool packed = tile_.n1 == 1 || tile_.target_stride1 == width_;
+    const bool aligned = reinterpret_cast<std::uintptr_t>(tile_.target) % kLine == 0 &&
+                         tile_.target_stride1 * to_bytes_ % kLine == 0;
+    const std::uint64_t line_bytes = width_ * to_bytes_;
+    whole_ = packed && line_bytes * line_columns <= (aligned ? kPart : kMostPart);
+    if (whole_) {
+      rows_ = width_;
+      columns_ = std::max(kPart / line_bytes / line_columns, std::uint64_t{1}) * line_columns;
+    } else if (aligned) {
+      rows_ = (moves ? kLine : kLine / to_bytes_);
+      columns_ = moves ? kLine / to_bytes_ : kCastColumns;
+    } else {
+      rows_ = 8 * kLine / to_bytes_;
+      columns_ = line_columns;
+      return tile_.n0 >= rows_;
+    }
+    return true;
+  }
+
+  void parts() {
+    if (width_ > tile_.n0) buffer_.fill(std::byte{0});
+    const std::uint64_t column_bytes = columns_ * from_bytes_;
+    const std::uint64_t pass_bytes = column_bytes * tile_.n0;
+    const std::uint64_t ahead = (kAhead + pass_bytes - 1) / pass_bytes * column_bytes;
+    for (std::uint64_t i1 = 0; i1 < tile_.n1; i1 += columns_) {
+      const std::uint64_t n1 = std::min(columns_, tile_.n1 - i1);
+      for (std::uint64_t i0 = 0; i0 < width_; i0 += rows_)
+        part(i0, std::min(rows_, width_ - i0), i1, n1, ahead);
+    }
+  }
+
+  void part(std::uint64_t i0, std::uint64_t width, std::uint64_t i1, std::uint64_t n1,
+            std::uint64_t ahead) {
+    const std::uint64_t n0 = std::min(width, tile_.n0 - std::min(i0, tile_.n0));
+    if (n0 != 0) {
+      const Tile part{.source = source(i0, i1),
+                      .target = buffer_.data(),
+                      .n0 = n0,
+                      .source_stride0 = tile_.source_stride0,
+                      .target_stride0 = 1,
+                      .n1 = n1,
+                      .source_stride1 = 1,
+                      .target_stride1 = width,
+                      .width0 = width,
+                      .ahead = ahead};
+      kernel_.run(job_, part, account_);
+    } else {
+      std::memset(buffer_.data(), 0, width * n1 * to_bytes_);
+    }
+    if (whole_) return stream_copy(buffer_.data(), target(i0, i1), width * n1 * to_bytes_);
+    for (std::uint64_t c = 0; c < n1; ++c)
+      stream_copy(buffer_.data() + c * width * to_bytes_, target(i0, i1 + c), width * to_bytes_);
+  }
+
+  const CastKernel& kernel_;
+  const CastJob& job_;
+  const Tile& tile_;
+  LossAccount& account_;
+  std::uint64_t from_bytes_;
+  std::uint64_t to_bytes_;
+  std::uint64_t width_;
+  bool whole_ = false;  // parts are whole lines of the target, one behind the other
+  std::uint64_t rows_ = 0;
+  std::uint64_t columns_ = 0;
+  alignas(kLine) std::array<std::byte, kMostPart + kPart> buffer_;
+};
+
+}  // namespace
+
+void stream_tile(const CastKernel& kernel, const CastJob& job, const Tile& tile,
+                 LossAccount& account) {
+  TileStreamer(kernel, job, tile, account).run();
+}
+
+}  // namespace btf
