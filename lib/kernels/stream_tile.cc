@@ -14,7 +14,7 @@ constexpr std::uint64_t kLine = 64;
 // costs calls.
 constexpr std::uint64_t kPart = 4U << 10;
 // The same where that makes what is written longer: then fewer lines are written in part.
-constexpr std::uint64_t kMostPart = 24U << 10;
+constexpr std::uint64_t kMostPart = 32U << 10;
 // How far reading runs ahead of the work.
 constexpr std::uint64_t kAhead = 8U << 10;
 // Columns that a cast takes at a time in a transpose.
@@ -98,10 +98,10 @@ class TileStreamer {
       rows_ = width_;
       columns_ = std::max(kPart / line_bytes / line_columns, std::uint64_t{1}) * line_columns;
     } else if (aligned) {
-      rows_ = (moves ? kLine : kLine / to_bytes_);
-      columns_ = moves ? kLine / to_bytes_ : kCastColumns;
+      columns_ = std::min(tile_.n1, moves ? kLine / to_bytes_ : kCastColumns);
+      rows_ = std::max(kPart / kLine / columns_, std::uint64_t{1}) * kLine / to_bytes_;
     } else {
-      rows_ = 8 * kLine / to_bytes_;
+      rows_ = kMostPart / kLine / kLine * kLine / to_bytes_;
       columns_ = line_columns;
       return tile_.n0 >= rows_;
     }
@@ -109,10 +109,12 @@ class TileStreamer {
   }
 
   void parts() {
-    if (width_ > tile_.n0) buffer_.fill(std::byte{0});
-    const std::uint64_t column_bytes = columns_ * from_bytes_;
-    const std::uint64_t pass_bytes = column_bytes * tile_.n0;
-    const std::uint64_t ahead = (kAhead + pass_bytes - 1) / pass_bytes * column_bytes;
+    if (whole_ && width_ > tile_.n0) buffer_.fill(std::byte{0});
+    // The next columns of the same rows, or the next rows where these are all columns.
+    const bool wide = tile_.n1 > columns_;
+    const std::uint64_t pass_bytes = (wide ? columns_ * tile_.n0 : tile_.n1 * rows_) * from_bytes_;
+    const std::uint64_t step = wide ? columns_ : rows_ * tile_.source_stride0;
+    const std::uint64_t ahead = (kAhead + pass_bytes - 1) / pass_bytes * step * from_bytes_;
     for (std::uint64_t i1 = 0; i1 < tile_.n1; i1 += columns_) {
       const std::uint64_t n1 = std::min(columns_, tile_.n1 - i1);
       for (std::uint64_t i0 = 0; i0 < width_; i0 += rows_)
@@ -123,6 +125,7 @@ class TileStreamer {
   void part(std::uint64_t i0, std::uint64_t width, std::uint64_t i1, std::uint64_t n1,
             std::uint64_t ahead) {
     const std::uint64_t n0 = std::min(width, tile_.n0 - std::min(i0, tile_.n0));
+    if (n0 < width && !whole_) std::memset(buffer_.data(), 0, width * n1 * to_bytes_);
     if (n0 != 0) {
       const Tile part{.source = source(i0, i1),
                       .target = buffer_.data(),
@@ -135,8 +138,6 @@ class TileStreamer {
                       .width0 = width,
                       .ahead = ahead};
       kernel_.run(job_, part, account_);
-    } else {
-      std::memset(buffer_.data(), 0, width * n1 * to_bytes_);
     }
     if (whole_) return stream_copy(buffer_.data(), target(i0, i1), width * n1 * to_bytes_);
     for (std::uint64_t c = 0; c < n1; ++c)
@@ -153,7 +154,7 @@ class TileStreamer {
   bool whole_ = false;  // parts are whole lines of the target, one behind the other
   std::uint64_t rows_ = 0;
   std::uint64_t columns_ = 0;
-  alignas(kLine) std::array<std::byte, kMostPart + kPart> buffer_;
+  alignas(kLine) std::array<std::byte, kMostPart> buffer_;
 };
 
 }  // namespace

@@ -131,6 +131,81 @@ void last_rows(const Matrix<T>& m, std::size_t r, std::size_t rows, std::size_t 
   for (std::size_t i = 0; i < kN; ++i) std::memcpy(m.to(r, c + i), out + i * kN, rows * sizeof(T));
 }
 
+template <typename T>
+HWY_INLINE void fetch(const Matrix<T>& m, std::size_t begin, std::size_t end, std::size_t c) {
+#if HWY_ARCH_X86
+  // Into the second-level cache, which hn::Prefetch() cannot say.
+  for (std::size_t r = begin; r < end; ++r)
+    __builtin_prefetch(reinterpret_cast<const std::byte*>(m.from(r, c)) + m.ahead, 0, 2);
+#else
+  (void)m, (void)begin, (void)end, (void)c;
+#endif
+}
+
+#if HWY_MAX_BYTES >= 32
+// Four (two) vectors of 16-byte blocks become the vectors of their first blocks, second blocks, ...
+template <typename D, typename V>
+HWY_INLINE void turn_blocks(D d, const V* in, V* out) {
+#if HWY_MAX_BYTES >= 64
+  V even[2];
+  V odd[2];
+#pragma GCC unroll 2
+  for (std::size_t i = 0; i < 2; ++i) {
+    even[i] = hn::OddEvenBlocks(hn::SwapAdjacentBlocks(in[2 * i + 1]), in[2 * i]);
+    odd[i] = hn::OddEvenBlocks(in[2 * i + 1], hn::SwapAdjacentBlocks(in[2 * i]));
+  }
+  out[0] = hn::ConcatLowerLower(d, even[1], even[0]);
+  out[1] = hn::ConcatLowerLower(d, odd[1], odd[0]);
+  out[2] = hn::ConcatUpperUpper(d, even[1], even[0]);
+  out[3] = hn::ConcatUpperUpper(d, odd[1], odd[0]);
+#else
+  out[0] = hn::ConcatLowerLower(d, in[1], in[0]);
+  out[1] = hn::ConcatUpperUpper(d, in[1], in[0]);
+#endif
+}
+
+// kGroups * kPiece rows, and a vector of columns, from whole vectors of each row. Target columns
+// have that many rows and no gap, or as many bytes as a vector.
+template <std::size_t kGroups, typename T>
+HWY_INLINE void vector_block(const Matrix<T>& m, std::size_t r, std::size_t c) {
+  constexpr std::size_t kN = kPiece<T>;
+  constexpr std::size_t kBlocks = HWY_MAX_BYTES / 16;
+  const hn::FixedTag<T, HWY_MAX_BYTES / sizeof(T)> d;
+  using V = hn::Vec<decltype(d)>;
+  V turned[kN * kGroups];
+#pragma GCC unroll 4
+  for (std::size_t g = 0; g < kGroups; ++g) {
+    V block[kN];
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < kN; ++i) block[i] = hn::LoadU(d, m.from(r + g * kN + i, c));
+    turn<T>(block);
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < kN; ++i) turned[i * kGroups + g] = block[i];
+  }
+#pragma GCC unroll 64
+  for (std::size_t i = 0; i < kN * kGroups; i += kBlocks) {
+    V out[kBlocks];
+    turn_blocks(d, turned + i, out);
+#pragma GCC unroll 4
+    for (std::size_t b = 0; b < kBlocks; ++b)
+      hn::StoreU(out[b], d, m.to(r, c + b * kN + i / kGroups) + i % kGroups * kN);
+  }
+}
+
+// Rows that fill half a vector or a quarter, in target columns without gaps; or a whole one.
+// Returns the columns done.
+template <std::size_t kGroups, typename T>
+std::size_t by_vectors(const Matrix<T>& m) {
+  constexpr std::size_t kColumns = HWY_MAX_BYTES / sizeof(T);
+  std::size_t c = 0;
+  for (; m.columns - c >= kColumns; c += kColumns) {
+    if (m.ahead != 0) fetch(m, 0, m.rows, c);
+    vector_block<kGroups>(m, 0, c);
+  }
+  return c;
+}
+#endif
+
 // All rows of [begin, end), kPiece columns.
 template <typename T>
 HWY_INLINE void column_block(const Matrix<T>& m, std::size_t begin, std::size_t end,
@@ -153,22 +228,21 @@ HWY_INLINE void column_block(const Matrix<T>& m, std::size_t begin, std::size_t 
     last_rows(m, r, end - r, c);
 }
 
-template <typename T>
-HWY_INLINE void fetch(const Matrix<T>& m, std::size_t begin, std::size_t end, std::size_t c) {
-#if HWY_ARCH_X86
-  // Into the second-level cache, which hn::Prefetch() cannot say.
-  for (std::size_t r = begin; r < end; ++r)
-    __builtin_prefetch(reinterpret_cast<const std::byte*>(m.from(r, c)) + m.ahead, 0, 2);
-#else
-  (void)m, (void)begin, (void)end, (void)c;
-#endif
-}
-
 // At least kPiece columns: tiles of a cache line on either side.
 template <typename T>
 void by_tiles(const Matrix<T>& m) {
   constexpr std::size_t kN = kPiece<T>;
-  for (std::size_t c = 0; c < m.columns; c += kLine<T>) {
+  std::size_t done = 0;
+#if HWY_MAX_BYTES >= 32
+  if (m.rows == m.target_stride || m.rows == kN * (HWY_MAX_BYTES / 16)) {
+    if (m.rows == kN) done = by_vectors<1>(m);
+    if (m.rows == 2 * kN) done = by_vectors<2>(m);
+#if HWY_MAX_BYTES >= 64
+    if (m.rows == 4 * kN) done = by_vectors<4>(m);
+#endif
+  }
+#endif
+  for (std::size_t c = done; c < m.columns; c += kLine<T>) {
     const std::size_t columns = std::min(kLine<T>, m.columns - c);
     for (std::size_t r = 0; r < m.rows; r += kLine<T>) {
       const std::size_t end = std::min(r + kLine<T>, m.rows);
