@@ -164,10 +164,10 @@ HWY_INLINE void turn_blocks(D d, const V* in, V* out) {
 #endif
 }
 
-// kGroups * kPiece rows, and a vector of columns, from whole vectors of each row. Target columns
-// have that many rows and no gap, or as many bytes as a vector.
+// kGroups * kPiece rows, those that there are not as zeros, and a vector of columns, from whole
+// vectors of each row. Target columns have that many rows and no gap, or as many bytes as a vector.
 template <std::size_t kGroups, typename T>
-HWY_INLINE void vector_block(const Matrix<T>& m, std::size_t r, std::size_t c) {
+HWY_INLINE void vector_block(const Matrix<T>& m, std::size_t c) {
   constexpr std::size_t kN = kPiece<T>;
   constexpr std::size_t kBlocks = HWY_MAX_BYTES / 16;
   const hn::FixedTag<T, HWY_MAX_BYTES / sizeof(T)> d;
@@ -177,7 +177,10 @@ HWY_INLINE void vector_block(const Matrix<T>& m, std::size_t r, std::size_t c) {
   for (std::size_t g = 0; g < kGroups; ++g) {
     V block[kN];
 #pragma GCC unroll 16
-    for (std::size_t i = 0; i < kN; ++i) block[i] = hn::LoadU(d, m.from(r + g * kN + i, c));
+    for (std::size_t i = 0; i < kN; ++i) {
+      const std::size_t row = g * kN + i;
+      block[i] = row < m.rows ? hn::LoadU(d, m.from(row, c)) : hn::Zero(d);
+    }
     turn<T>(block);
 #pragma GCC unroll 16
     for (std::size_t i = 0; i < kN; ++i) turned[i * kGroups + g] = block[i];
@@ -188,19 +191,25 @@ HWY_INLINE void vector_block(const Matrix<T>& m, std::size_t r, std::size_t c) {
     turn_blocks(d, turned + i, out);
 #pragma GCC unroll 4
     for (std::size_t b = 0; b < kBlocks; ++b)
-      hn::StoreU(out[b], d, m.to(r, c + b * kN + i / kGroups) + i % kGroups * kN);
+      hn::StoreU(out[b], d, m.to(i % kGroups * kN, c + b * kN + i / kGroups));
   }
 }
 
-// Rows that fill half a vector or a quarter, in target columns without gaps; or a whole one.
-// Returns the columns done.
+// Columns of the target that are part of a vector, without gaps, or a whole one. Returns how many
+// columns are done.
 template <std::size_t kGroups, typename T>
 std::size_t by_vectors(const Matrix<T>& m) {
   constexpr std::size_t kColumns = HWY_MAX_BYTES / sizeof(T);
+  constexpr std::size_t kBlocks = HWY_MAX_BYTES / 16;
   std::size_t c = 0;
-  for (; m.columns - c >= kColumns; c += kColumns) {
-    if (m.ahead != 0) fetch(m, 0, m.rows, c);
-    vector_block<kGroups>(m, 0, c);
+  if constexpr (kPiece<T> * kGroups % kBlocks == 0 && kGroups <= kBlocks) {
+    const std::size_t rows = kGroups * kPiece<T>;
+    const bool gapless = m.target_stride == rows && m.width == rows;
+    if (!gapless && !(kGroups == kBlocks && m.rows == rows)) return 0;
+    for (; m.columns - c >= kColumns; c += kColumns) {
+      if (m.ahead != 0) fetch(m, 0, m.rows, c);
+      vector_block<kGroups>(m, c);
+    }
   }
   return c;
 }
@@ -234,13 +243,9 @@ void by_tiles(const Matrix<T>& m) {
   constexpr std::size_t kN = kPiece<T>;
   std::size_t done = 0;
 #if HWY_MAX_BYTES >= 32
-  if (m.rows == m.target_stride || m.rows == kN * (HWY_MAX_BYTES / 16)) {
-    if (m.rows == kN) done = by_vectors<1>(m);
-    if (m.rows == 2 * kN) done = by_vectors<2>(m);
-#if HWY_MAX_BYTES >= 64
-    if (m.rows == 4 * kN) done = by_vectors<4>(m);
-#endif
-  }
+  if (done == 0) done = by_vectors<1>(m);
+  if (done == 0) done = by_vectors<2>(m);
+  if (done == 0) done = by_vectors<4>(m);
 #endif
   for (std::size_t c = done; c < m.columns; c += kLine<T>) {
     const std::size_t columns = std::min(kLine<T>, m.columns - c);
@@ -254,7 +259,7 @@ void by_tiles(const Matrix<T>& m) {
   }
 }
 
-// Two to four rows whose columns stand one behind the other.
+// Two to four rows, some perhaps zero, whose columns stand one behind the other.
 template <typename T>
 void interleave(const Matrix<T>& m) {
   const hn::ScalableTag<T> d;
@@ -263,10 +268,12 @@ void interleave(const Matrix<T>& m) {
   for (; m.columns - c >= lanes; c += lanes) {
     if (m.ahead != 0) fetch(m, 0, m.rows, c);
     T* const target = m.to(0, c);
-    const auto row = [&](std::size_t r) { return hn::LoadU(d, m.from(r, c)); };
-    if (m.rows == 2)
+    const auto row = [&](std::size_t r) {
+      return r < m.rows ? hn::LoadU(d, m.from(r, c)) : hn::Zero(d);
+    };
+    if (m.width == 2)
       hn::StoreInterleaved2(row(0), row(1), d, target);
-    else if (m.rows == 3)
+    else if (m.width == 3)
       hn::StoreInterleaved3(row(0), row(1), row(2), d, target);
     else
       hn::StoreInterleaved4(row(0), row(1), row(2), row(3), d, target);
@@ -318,7 +325,7 @@ void few_columns(const Matrix<T>& m) {
 template <typename T>
 void transpose_all(const Matrix<T>& m) {
   const auto few = [](std::size_t n) { return n >= 2 && n <= 4 && n < kPiece<T>; };
-  if (few(m.rows) && m.target_stride == m.rows)
+  if (few(m.width) && m.target_stride == m.width)
     interleave(m);
   else if (few(m.columns) && m.source_stride == m.columns)
     deinterleave(m);
