@@ -93,10 +93,13 @@ class TileStreamer {
     const bool aligned = reinterpret_cast<std::uintptr_t>(tile_.target) % kLine == 0 &&
                          tile_.target_stride1 * to_bytes_ % kLine == 0;
     const std::uint64_t line_bytes = width_ * to_bytes_;
-    whole_ = packed && line_bytes * line_columns <= (aligned ? kPart : kMostPart);
+    whole_ = packed && line_bytes * line_columns <= kMostPart;
     if (whole_) {
+      // Rows that do not begin with a line share lines with the columns before.
+      const bool shared = tile_.source_stride0 * from_bytes_ % kLine != 0;
+      const std::uint64_t part = shared ? kMostPart : kPart;
       rows_ = width_;
-      columns_ = std::max(kPart / line_bytes / line_columns, std::uint64_t{1}) * line_columns;
+      columns_ = std::max(part / line_bytes / line_columns, std::uint64_t{1}) * line_columns;
     } else if (aligned) {
       columns_ = std::min(tile_.n1, moves ? kLine / to_bytes_ : kCastColumns);
       rows_ = std::max(kPart / kLine / columns_, std::uint64_t{1}) * kLine / to_bytes_;

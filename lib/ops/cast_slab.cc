@@ -63,7 +63,14 @@ void cast_slab(const CastJob& job, std::span<const std::uint64_t> counts, const 
   const std::vector<Region> regions = make_plan(counts, source.mapping, target.mapping);
   bool padding_left = target.padding != 0 && !regions.empty();
   for (const Region& region : regions) {
-    const Tiling tiling = tile_region(region);
+    Tiling tiling = tile_region(region);
+    // The last index alone is a line of one element and the padding.
+    if (padding_left && tiling.inner.target_stride != 1 &&
+        region.target_base == padded_end(counts, target)) {
+      if (tiling.outer.count != 1) tiling.loops.push_back(tiling.outer);
+      tiling.outer = tiling.inner;
+      tiling.inner = {1, 1, 1};
+    }
     Tile tile{.n0 = tiling.inner.count,
               .source_stride0 = tiling.inner.source_stride,
               .target_stride0 = tiling.inner.target_stride,

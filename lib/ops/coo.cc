@@ -6,6 +6,7 @@
 #include "core/checked_math.h"
 #include "core/try.h"
 #include "formats/btf_wire.h"
+#include "kernels/nibbles.h"
 #include "ops/coo_sort.h"
 #include "ops/parallel.h"
 

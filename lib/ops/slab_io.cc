@@ -5,6 +5,7 @@
 
 #include "core/checked_math.h"
 #include "core/try.h"
+#include "kernels/nibbles.h"
 #include "kernels/stream.h"
 
 namespace btf {
@@ -251,19 +252,6 @@ std::unique_ptr<SlabReader> memory_reader(const std::byte* data, const Resolved&
 std::unique_ptr<SlabWriter> memory_writer(std::byte* data, const Resolved& layout, DType dtype,
                                           bool stream) {
   return std::make_unique<MemoryWriter>(data, layout, dtype, stream);
-}
-
-void unpack_nibbles(const std::byte* packed, std::uint64_t first, std::uint64_t count,
-                    std::byte* codes) {
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const std::uint64_t at = first + i;
-    codes[i] = (at % 2 == 0 ? packed[at / 2] : packed[at / 2] >> 4) & std::byte{0xf};
-  }
-}
-
-void pack_nibbles(const std::byte* codes, std::uint64_t count, std::byte* packed) {
-  for (std::uint64_t i = 0; i + 1 < count; i += 2) packed[i / 2] = codes[i] | codes[i + 1] << 4;
-  if (count % 2 != 0) packed[count / 2] = codes[count - 1];
 }
 
 }  // namespace btf

@@ -66,10 +66,4 @@ std::unique_ptr<SlabReader> memory_reader(const std::byte* data, const Resolved&
 std::unique_ptr<SlabWriter> memory_writer(std::byte* data, const Resolved& layout, DType dtype,
                                           bool stream);
 
-// Spreads and packs 4-bit codes. `first` and `count` are in elements; element 2k is the low nibble
-// of byte k.
-void unpack_nibbles(const std::byte* packed, std::uint64_t first, std::uint64_t count,
-                    std::byte* codes);
-void pack_nibbles(const std::byte* codes, std::uint64_t count, std::byte* packed);
-
 }  // namespace btf
