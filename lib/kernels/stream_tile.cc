@@ -15,6 +15,8 @@ constexpr std::uint64_t kLine = 64;
 constexpr std::uint64_t kPart = 4U << 10;
 // The same where that makes what is written longer: then fewer lines are written in part.
 constexpr std::uint64_t kMostPart = 32U << 10;
+// Lines of a piece of the target that is written at a time, at most, where the next is elsewhere.
+constexpr std::uint64_t kMostLines = 32;
 // How far reading runs ahead of the work.
 constexpr std::uint64_t kAhead = 8U << 10;
 // Columns that a cast takes at a time in a transpose.
@@ -104,8 +106,8 @@ class TileStreamer {
       columns_ = std::min(tile_.n1, moves ? kLine / to_bytes_ : kCastColumns);
       rows_ = std::max(kPart / kLine / columns_, std::uint64_t{1}) * kLine / to_bytes_;
     } else {
-      rows_ = kMostPart / kLine / kLine * kLine / to_bytes_;
-      columns_ = line_columns;
+      columns_ = std::min(tile_.n1, line_columns);
+      rows_ = std::min(kMostPart / kLine / columns_, kMostLines) * kLine / to_bytes_;
       return tile_.n0 >= rows_;
     }
     return true;

@@ -69,7 +69,7 @@ void cast_slab(const CastJob& job, std::span<const std::uint64_t> counts, const 
         region.target_base == padded_end(counts, target)) {
       if (tiling.outer.count != 1) tiling.loops.push_back(tiling.outer);
       tiling.outer = tiling.inner;
-      tiling.inner = {1, 1, 1};
+      tiling.inner = {1, 0, 1};
     }
     Tile tile{.n0 = tiling.inner.count,
               .source_stride0 = tiling.inner.source_stride,
