@@ -23,6 +23,7 @@ group() {
             libspdlog-dev      header  spdlog/spdlog.h
             libfmt-dev         header  fmt/format.h
             libpugixml-dev     header  pugixml.hpp
+            libhwy-dev         header  hwy/highway.h
             libzstd-dev        header  zstd.h
             libxxhash-dev      header  xxhash.h
             nlohmann-json3-dev header  nlohmann/json.hpp

@@ -35,7 +35,31 @@ void cast_strided(CastRunFn run, const Sizes& sizes, const std::byte* source,
   }
 }
 
-// The source runs along the outer axis, the target along the inner one.
+// The source runs along the outer axis, the target along the inner one, in more bytes: columns are
+// cast.
+void turned_and_cast(CastRunFn run, const Sizes& sizes, const Tile& tile, LossAccount& account) {
+  constexpr std::uint64_t kColumns = 32;
+  std::array<std::byte, kColumns * kMostRun * 4> columns;
+  for (std::uint64_t at0 = 0; at0 < tile.n0; at0 += kMostRun) {
+    const std::uint64_t n0 = std::min<std::uint64_t>(kMostRun, tile.n0 - at0);
+    for (std::uint64_t at1 = 0; at1 < tile.n1; at1 += kColumns) {
+      const std::uint64_t n1 = std::min(kColumns, tile.n1 - at1);
+      transpose({.element_bytes = sizes.source,
+                 .source = tile.source + (at0 * tile.source_stride0 + at1) * sizes.source,
+                 .source_stride = tile.source_stride0,
+                 .target = columns.data(),
+                 .target_stride = n0,
+                 .rows = n0,
+                 .columns = n1,
+                 .ahead = tile.ahead});
+      for (std::uint64_t c = 0; c < n1; ++c)
+        run(columns.data() + c * n0 * sizes.source,
+            tile.target + ((at1 + c) * tile.target_stride1 + at0) * sizes.target, n0, account);
+    }
+  }
+}
+
+// The same in as many bytes or fewer: rows are cast.
 void cast_transposed(CastRunFn run, const Sizes& sizes, const Tile& tile, LossAccount& account) {
   std::array<std::byte, kRows * kMostRun * 8> rows;
   for (std::uint64_t at1 = 0; at1 < tile.n1; at1 += kMostRun) {
@@ -75,7 +99,8 @@ void cast_fast_tile(const CastJob& job, const Tile& tile, LossAccount& account) 
   const CastRunFn run = find_cast_run(job.from, job.to);
   const Sizes sizes{info(job.from).buffer_bytes(), info(job.to).buffer_bytes()};
   if (tile.source_stride1 == 1 && tile.target_stride0 == 1 && tile.source_stride0 != 1)
-    return cast_transposed(run, sizes, tile, account);
+    return sizes.source < sizes.target ? turned_and_cast(run, sizes, tile, account)
+                                       : cast_transposed(run, sizes, tile, account);
   for (std::uint64_t i = 0; i < tile.n1; ++i) {
     const std::byte* source = tile.source + i * tile.source_stride1 * sizes.source;
     std::byte* target = tile.target + i * tile.target_stride1 * sizes.target;

@@ -10,6 +10,8 @@
 // size, which cannot stand in arrays.
 #define HWY_DISABLED_TARGETS \
   (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+// Highway's own assertions call its library, which is not linked.
+#define HWY_IS_DEBUG_BUILD 0
 #include <hwy/detect_targets.h>
 
 // Behind HWY_ONCE, BTF_SIMD_CALL(name) is the function `name` of the target in use. HWY_NAMESPACE

@@ -9,6 +9,11 @@ namespace btf {
 // Copies to memory that nobody reads soon. Where lines of 64 bytes are not whole, plainly.
 void stream_copy(const std::byte* source, std::byte* target, std::uint64_t bytes);
 
+// The same for `count` pieces of `bytes` each, side by side in the source and `pitch` bytes from
+// one to the next in the target.
+void stream_pieces(const std::byte* source, std::byte* target, std::uint64_t bytes,
+                   std::uint64_t pitch, std::uint64_t count);
+
 // What this thread has streamed is there for other threads.
 void stream_fence();
 

@@ -20,7 +20,7 @@ constexpr std::uint64_t kMostLines = 32;
 // How far reading runs ahead of the work.
 constexpr std::uint64_t kAhead = 8U << 10;
 // Columns that a cast takes at a time in a transpose.
-constexpr std::uint64_t kCastColumns = 128;
+constexpr std::uint64_t kCastColumns = 256;
 
 class TileStreamer {
  public:
@@ -95,16 +95,20 @@ class TileStreamer {
     const bool aligned = reinterpret_cast<std::uintptr_t>(tile_.target) % kLine == 0 &&
                          tile_.target_stride1 * to_bytes_ % kLine == 0;
     const std::uint64_t line_bytes = width_ * to_bytes_;
-    whole_ = packed && line_bytes * line_columns <= kMostPart;
+    const bool narrow = line_bytes * kCastColumns <= kMostPart;
+    whole_ = packed && (moves || !aligned || narrow) && line_bytes * line_columns <= kMostPart;
     if (whole_) {
       // Rows that do not begin with a line share lines with the columns before.
       const bool shared = tile_.source_stride0 * from_bytes_ % kLine != 0;
-      const std::uint64_t part = shared ? kMostPart : kPart;
+      const std::uint64_t part = shared || !moves ? kMostPart : kPart;
       rows_ = width_;
       columns_ = std::max(part / line_bytes / line_columns, std::uint64_t{1}) * line_columns;
     } else if (aligned) {
-      columns_ = std::min(tile_.n1, moves ? kLine / to_bytes_ : kCastColumns);
-      rows_ = std::max(kPart / kLine / columns_, std::uint64_t{1}) * kLine / to_bytes_;
+      columns_ = std::min(tile_.n1, moves                     ? kLine / to_bytes_
+                                    : from_bytes_ < to_bytes_ ? line_columns
+                                                              : kCastColumns);
+      const std::uint64_t part = from_bytes_ < to_bytes_ ? kMostPart / 2 : kPart;
+      rows_ = std::max(part / kLine / columns_, std::uint64_t{1}) * kLine / to_bytes_;
     } else {
       columns_ = std::min(tile_.n1, line_columns);
       rows_ = std::min(kMostPart / kLine / columns_, kMostLines) * kLine / to_bytes_;
@@ -145,8 +149,8 @@ class TileStreamer {
       kernel_.run(job_, part, account_);
     }
     if (whole_) return stream_copy(buffer_.data(), target(i0, i1), width * n1 * to_bytes_);
-    for (std::uint64_t c = 0; c < n1; ++c)
-      stream_copy(buffer_.data() + c * width * to_bytes_, target(i0, i1 + c), width * to_bytes_);
+    stream_pieces(buffer_.data(), target(i0, i1), width * to_bytes_,
+                  tile_.target_stride1 * to_bytes_, n1);
   }
 
   const CastKernel& kernel_;
