@@ -55,6 +55,8 @@ Result<TensorToWrite> tensor_of(const btf_array* from) {
   if (array.dtype == nullptr) return wrong("the array has no dtype");
   BTF_ASSIGN(const DType dtype, parse_dtype(array.dtype));
   BTF_ASSIGN(const auto named, layout_named(array.layout));
+  if (named && spec(*named).shuffled())
+    return wrong("elements in memory are whole: shuffled is for files");
   TensorToWrite tensor{.tensor = {}, .dtype = {}, .layout = named.value_or(Layout::linear)};
   BTF_ASSIGN(Resolved layout, layout_of(array, tensor.layout, dtype));
   const std::uint64_t bytes = storage_bytes(layout, dtype);

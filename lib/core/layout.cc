@@ -85,6 +85,10 @@ Status check_pair(const LayoutSpec& row, std::span<const std::uint64_t> dims,
   if (dtype.bits < 8 && row.layout != Layout::linear)
     return misfit("layout-dtype", "4-bit types go in kLINEAR only, not " + std::string(dtype.name) +
                                       " in " + name_of(row));
+  if (row.shuffled() && !can_shuffle(dtype.dtype))
+    return misfit("layout-dtype",
+                  "elements of one byte have nothing to shuffle: " + std::string(dtype.name) +
+                      " goes in kLINEAR, not in " + name_of(row));
   if (row.image) {
     const std::uint64_t channels = dims[dims.size() - row.vector_dim];
     if (channels != 1 && channels != 3 && channels != 4)
@@ -127,6 +131,8 @@ Result<Layout> parse_layout(std::string_view name) {
   return fail(ErrorCode::invalid_argument,
               "unknown layout '" + std::string(name) + "'; there are " + names);
 }
+
+bool can_shuffle(DType dtype) { return info(dtype).bits > 8; }
 
 std::optional<std::string> tensorrt_objection(Layout layout, DType dtype) {
   const LayoutSpec& row = spec(layout);

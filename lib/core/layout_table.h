@@ -54,7 +54,8 @@ inline constexpr std::array<TensorRtSupport, 6> kDhwc{
     {{"10.12 to 11.1", {float32}, 1}, {"8.6 to 10.10", {float32}, 1}}};
 
 // clang-format off: a row a line, so that columns can be read down
-// layout, name, aliases, placement, vector dim, lanes, pitch, least rank, image, dla, TensorRT
+// layout, name, aliases, placement, vector dim, lanes, pitch, least rank, image, dla, TensorRT,
+// shuffled in blocks of
 inline constexpr auto kRows = std::to_array<LayoutSpec>({
     {Layout::linear,
      "kLINEAR",
@@ -111,6 +112,7 @@ inline constexpr auto kRows = std::to_array<LayoutSpec>({
     {Layout::hwc16, "kHWC16", {"hwc16", "nhwc16"}, vector_minor, 3, 16, 0, 3, false, {}, kHwc16},
     {Layout::dhwc, "kDHWC", {"dhwc", "ndhwc"}, vector_minor, 4, 1, 0, 4, false, {}, kDhwc},
     {Layout::dla_hwc4_xavier, "kDLA_HWC4", {}, vector_minor, 3, 4, 32, 3, true, "xavier", kDla},
+    {Layout::shuffled, "shuffled", {"shuffle"}, row_major, 0, 1, 0, 0, false, {}, {}, 1U << 17},
 });
 // clang-format on
 

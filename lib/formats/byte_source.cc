@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <vector>
 
 #include "core/checked_math.h"
@@ -140,12 +139,10 @@ Result<std::unique_ptr<ByteSource>> open_zstd(const std::string& name,
                                               std::unique_ptr<ByteSource> file,
                                               const SourceOptions& options) {
   BTF_ASSIGN(const bool seekable, zstd::has_seek_table(*file));
-  std::optional<std::uint64_t> promised;
   if (seekable) {
     BTF_ASSIGN(zstd::SeekTable table, zstd::SeekTable::read(*file));
     if (table.largest_content() <= zstd::kLargestFrame)
       return zstd::seekable_source(name, std::move(file), std::move(table));
-    promised = table.content_bytes();
   }
   const auto pull =
       [&, at = std::uint64_t{0}](std::span<std::byte> out) mutable -> Result<std::size_t> {
@@ -156,10 +153,6 @@ Result<std::unique_ptr<ByteSource>> open_zstd(const std::string& name,
   };
   BTF_ASSIGN(Spool content, zstd::unpack(pull, options.header));
   BTF_TRY(file->check_unchanged());
-  if (promised && *promised != content.size())
-    return malformed("seek-table", file->size(),
-                     "seek table: it says " + std::to_string(*promised) +
-                         " bytes of content, the frames hold " + std::to_string(content.size()));
   return source_of(name, std::move(content).release(), true);
 }
 

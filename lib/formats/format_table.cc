@@ -18,7 +18,7 @@ std::unique_ptr<TensorWriter> write_btf(const WriteRequest&) { return btf_writer
 constexpr auto kRows = std::to_array<FormatRow>({
     {"npy", "NumPy .npy", ".npy", recognizes_npy, open_npy, check_npy, npy_writer, true},
     {"raw", "raw bytes", ".raw", recognizes_raw, open_raw, check_raw, raw_writer},
-    {"btf", "BTF", "", recognizes_btf, open_btf, check_btf, write_btf},
+    {"btf", "BTF", "", recognizes_btf, open_btf, check_btf, write_btf, false, true},
 });
 
 bool ends_in(std::string_view path, std::string_view suffix) {

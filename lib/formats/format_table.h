@@ -50,6 +50,7 @@ struct FormatRow {
   Status (*check)(const TensorFile& file, const FindingSink& report);
   std::unique_ptr<TensorWriter> (*writer)(const WriteRequest& request);
   bool row_major_only = false;  // tensors of any layout become kLINEAR if nothing else is said
+  bool shuffled = false;        // holds the layouts that shuffle
 };
 
 std::span<const FormatRow> formats();

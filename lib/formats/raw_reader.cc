@@ -27,7 +27,7 @@ class RawReader final : public TensorReader {
 std::string others_of_size(const TensorSpec& spec, std::uint64_t bytes) {
   std::vector<std::string> names;
   const auto try_pair = [&](const DTypeInfo& dtype, const LayoutSpec& layout) {
-    if (!layout.dense()) return;
+    if (!layout.dense() || layout.shuffled()) return;
     const auto storage = resolve(layout.layout, spec.storage->dims, dtype.dtype);
     if (!storage || storage_bytes(*storage, dtype.dtype) != bytes) return;
     const std::string text = spec_text(dtype.dtype, layout.layout, {});

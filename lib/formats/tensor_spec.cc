@@ -93,6 +93,8 @@ class SpecParser {
     BTF_ASSIGN(const Layout layout, parse_layout(part));
     BTF_TRY(set(layout_, layout, "a layout"));
     if (!btf::spec(layout).dense()) return wrong("raw bytes hold no COO");
+    if (btf::spec(layout).shuffled())
+      return wrong("raw bytes hold no shuffled elements, only BTF does");
     spec_.layout = layout;
     return {};
   }

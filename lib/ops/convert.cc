@@ -11,6 +11,7 @@
 #include "ops/convert_tensor.h"
 #include "ops/parallel.h"
 #include "ops/quantize_plan.h"
+#include "ops/shuffling_sink.h"
 
 namespace btf {
 namespace {
@@ -23,11 +24,28 @@ WriteRequest request_for(const std::string& output, const ConvertOptions& option
   return {name, options.spec ? &*options.spec : nullptr, options.as_uint};
 }
 
+Status check_shuffle(const ConvertOptions& options, const FormatRow& format) {
+  const bool by_layout = options.layout && spec(*options.layout).shuffled();
+  if (!by_layout && !options.shuffle.value_or(false)) return {};
+  if (!format.shuffled)
+    return fail(ErrorCode::invalid_argument,
+                "shuffled elements are for BTF, the output is " + std::string(format.title));
+  if (options.plain)
+    return fail(ErrorCode::invalid_argument,
+                "a plain record is for readers without the extension, which cannot unshuffle it");
+  if (!by_layout && options.layout && *options.layout != Layout::linear)
+    return fail(ErrorCode::invalid_argument, "shuffled elements are in the order of kLINEAR, not " +
+                                                 std::string(spec(*options.layout).name));
+  return {};
+}
+
 // What the output's format and spec ask for, where the options leave it open.
 Result<ConvertOptions> complete(ConvertOptions options, const FormatRow& format) {
   if (options.as_uint && format.name != "npy")
     return fail(ErrorCode::invalid_argument,
                 "unsigned integers in place of dtypes without a NumPy name are for .npy only");
+  BTF_TRY(check_shuffle(options, format));
+  if (!format.shuffled) options.shuffle = false;
   if (format.row_major_only && !options.layout && !options.plain) options.layout = Layout::linear;
   if (!options.spec) return options;
   if (!options.spec->storage)
@@ -73,7 +91,7 @@ class FileConversion {
       return bytes;
     }
     const unsigned threads = worker_count(options_.execution, UINT64_MAX, bytes);
-    const auto sink = zstd::compressing_sink(*file, *options_.compression, threads);
+    const auto sink = zstd::compressing_sink(*file, {*options_.compression, shuffled_}, threads);
     BTF_TRY(write(*sink));
     BTF_TRY(file->commit());
     return sink->file_bytes();
@@ -118,6 +136,7 @@ class FileConversion {
 
   Status measure_tensor(const TensorInfo& record) {
     BTF_ASSIGN(const ConvertTarget target, choose_target(record, options_));
+    shuffled_ = shuffled_ || spec(target.layout).shuffled();
     const TensorConversion conversion{input_.source(), record, target, options_};
     Work work{.index = record.index, .nnz = 0, .quantization = {}};
     if (target.sparse()) {
@@ -168,7 +187,11 @@ class FileConversion {
                                  const RecordShape& shape, ByteSink& sink) {
     const ConvertTarget& target = conversion.target;
     BTF_ASSIGN(const std::uint64_t payload, writer_->begin_record(sink, shape));
-    ByteSink& elements_to = writer_->elements() != nullptr ? *writer_->elements() : sink;
+    const std::unique_ptr<ByteSink> shuffling =
+        shuffling_sink(sink, payload, shape.payload, target.layout, shape.dtype);
+    ByteSink& elements_to = shuffling                        ? *shuffling
+                            : writer_->elements() != nullptr ? *writer_->elements()
+                                                             : sink;
     LossAccount loss;
     if (target.sparse()) {
       BTF_ASSIGN(loss, write_coo(conversion, elements_to, payload, work.nnz));
@@ -233,6 +256,7 @@ class FileConversion {
   std::vector<Work> work_;
   std::unique_ptr<TensorWriter> writer_;
   std::uint64_t written_ = 0;  // records of the output
+  bool shuffled_ = false;      // one of them at least
 };
 
 }  // namespace

@@ -29,6 +29,14 @@ Result<Dims> permute_dims(const Dims& dims, const std::vector<std::uint32_t>& or
   return permuted;
 }
 
+// With its bytes shuffled or not, as is wanted and as can be.
+Layout shuffled_or_not(Layout layout, const ConvertOptions& options, DType dtype) {
+  const LayoutSpec& row = spec(layout);
+  const bool wanted = options.shuffle.value_or(row.shuffled()) && !options.plain;
+  if (wanted && row.dense() && can_shuffle(dtype)) return Layout::shuffled;
+  return row.shuffled() ? Layout::linear : layout;
+}
+
 }  // namespace
 
 Result<ConvertTarget> choose_target(const TensorInfo& source, const ConvertOptions& options) {
@@ -39,7 +47,7 @@ Result<ConvertTarget> choose_target(const TensorInfo& source, const ConvertOptio
                 options.policy};
   BTF_TRY(check_policy(target.job.from, target.job.to, options.policy));
   BTF_ASSIGN(target.dims, permute_dims(source.dims, options.permute));
-  target.layout = options.layout.value_or(*source.layout);
+  target.layout = shuffled_or_not(options.layout.value_or(*source.layout), options, target.job.to);
   if (options.spec) {
     if (options.spec->storage->dims != target.dims)
       return fail(ErrorCode::refused, "the spec of the output says " +
@@ -55,7 +63,7 @@ Result<ConvertTarget> choose_target(const TensorInfo& source, const ConvertOptio
   auto resolved = resolve(target.layout, target.dims, target.job.to);
   if (!resolved && options.where_possible && options.layout) {
     target.kept = resolved.error().message;
-    target.layout = *source.layout;
+    target.layout = shuffled_or_not(*source.layout, options, target.job.to);
     if (target.sparse()) return target;
     resolved = resolve(target.layout, target.dims, target.job.to);
   }

@@ -249,7 +249,7 @@ Result<std::unique_ptr<SlabReader>> open_slab_reader(const ByteSource& source,
                                                      std::span<const std::uint32_t> order,
                                                      const Resolved& storage, const CooRules& rules,
                                                      const Execution& execution) {
-  if (!record.coo) return file_reader(source, record.data_offset, storage, *record.dtype);
+  if (!record.coo) return record_reader(source, record, storage);
   CooKey key = permuted_key(
       order, [&storage](std::span<const std::uint64_t> index) { return offset(storage, index); });
   BTF_ASSIGN(auto entries, sorted_entries(source, record, std::move(key), execution));

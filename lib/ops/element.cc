@@ -8,6 +8,7 @@
 #include "formats/byte_source.h"
 #include "ops/coo.h"
 #include "ops/element_access.h"
+#include "ops/stored_elements.h"
 
 namespace btf {
 namespace {
@@ -25,6 +26,7 @@ Status check_index(const Dims& dims, const Dims& index) {
   return {};
 }
 
+// Of the values of COO, and of 4-bit types.
 Result<Element> read_stream(const ByteSource& source, std::uint64_t stream, std::uint64_t position,
                             DType dtype) {
   const unsigned bits = info(dtype).bits;
@@ -81,8 +83,15 @@ Result<std::vector<Element>> elements_at(const ByteSource& source, const TensorI
   if (tensor.coo) return search_coo(source, tensor, indices);
   std::vector<Element> elements;
   elements.reserve(indices.size());
+  StoredElements stored(source, tensor);
   for (const Dims& index : indices) {
     const std::uint64_t position = offset(*tensor.storage, index);
+    if (info(*tensor.dtype).bits >= 8) {
+      Element& element = elements.emplace_back();
+      BTF_TRY(stored.read(position, 1, reinterpret_cast<std::byte*>(&element.code)));
+      element.offset = stored.place(position);
+      continue;
+    }
     BTF_ASSIGN(Element element, read_stream(source, tensor.data_offset, position, *tensor.dtype));
     if (tensor.unpacked) {
       element.offset = tensor.data_offset + position;

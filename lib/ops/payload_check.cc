@@ -83,7 +83,7 @@ class PayloadCheck {
     const std::uint64_t bytes = row_.buffer_bytes();
     const SlabSide side{&layout, bytes};
     const SlabGrid grid = choose_slabs(side, side, {.target_contiguous = true});
-    const auto reader = file_reader(source_, record_.data_offset, layout, *record_.dtype);
+    const auto reader = record_reader(source_, record_, layout);
     for (std::uint64_t slab = 0; slab < grid.count(); ++slab) {
       const Box box = grid.box(slab);
       const Footprint from = footprint(layout, box);

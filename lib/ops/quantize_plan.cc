@@ -8,6 +8,7 @@
 #include "core/try.h"
 #include "ops/coo.h"
 #include "ops/quantized_reader.h"
+#include "ops/stored_elements.h"
 
 namespace btf {
 namespace {
@@ -168,7 +169,8 @@ class Planner {
     auto record = file_.tensor(index);
     if (!record || !record->known() || !record->storage || !file_.check_overlap(*record))
       return std::nullopt;
-    if (*record->layout != Layout::linear) return std::nullopt;
+    const LayoutSpec& layout = btf::spec(*record->layout);
+    if (layout.placement != Placement::row_major || layout.pitch_bytes != 0) return std::nullopt;
     return *std::move(record);
   }
 
@@ -238,7 +240,8 @@ class Planner {
 
   Result<std::vector<double>> read_values(const TensorInfo& record) const {
     std::vector<float> values(record.storage->elements());
-    BTF_TRY(work_.source.read_at(record.data_offset, std::as_writable_bytes(std::span(values))));
+    BTF_TRY(StoredElements(work_.source, record)
+                .read(0, values.size(), std::as_writable_bytes(std::span(values)).data()));
     for (const float value : values)
       if (!(value > 0) || !std::isfinite(value))
         return refuse("a scale in tensor " + std::to_string(record.index) + " is " +
@@ -281,8 +284,7 @@ ElementSource scaled_elements(const TensorConversion& work, const QuantizePlan& 
       return quantizing_reader(std::move(source), plan.cast, plan.scales, account);
     std::unique_ptr<SlabReader> blocks;
     if (plan.block_scales)
-      blocks = file_reader(work.source, plan.block_scales->data_offset, *plan.block_scales->storage,
-                           *plan.block_scales->dtype);
+      blocks = record_reader(work.source, *plan.block_scales, *plan.block_scales->storage);
     return dequantizing_reader(std::move(source), std::move(blocks), plan.cast, plan.scales,
                                account);
   };

@@ -66,6 +66,9 @@ Result<LossAccount> read_into(const TensorFile& file, const TensorInfo& tensor,
 Result<ReadShape> read_shape(const TensorInfo& tensor, const ReadOptions& options) {
   ConvertOptions convert = convert_options(options);
   if (tensor.coo && !convert.layout) convert.layout = Layout::linear;
+  if (convert.layout && spec(*convert.layout).shuffled())
+    return fail(ErrorCode::unsupported, "elements in memory are whole: shuffled is for files");
+  convert.shuffle = false;
   BTF_ASSIGN(ConvertTarget target, choose_target(tensor, convert));
   if (target.sparse())
     return fail(ErrorCode::unsupported, "a tensor in memory is dense: COO is for files");

@@ -7,6 +7,7 @@
 #include "core/try.h"
 #include "kernels/nibbles.h"
 #include "kernels/stream.h"
+#include "ops/stored_elements.h"
 
 namespace btf {
 namespace {
@@ -40,9 +41,11 @@ Status for_each_run(const Footprint& footprint, std::size_t depth, Visit&& visit
 
 class FileReader final : public SlabReader {
  public:
-  FileReader(const ByteSource& source, std::uint64_t data_offset, Resolved layout, DType dtype)
+  FileReader(const ByteSource& source, std::uint64_t data_offset, StoredElements elements,
+             Resolved layout, DType dtype)
       : source_(source),
         data_offset_(data_offset),
+        elements_(std::move(elements)),
         layout_(std::move(layout)),
         bits_(info(dtype).bits),
         bytes_(info(dtype).buffer_bytes()) {}
@@ -85,8 +88,7 @@ class FileReader final : public SlabReader {
 
   Status read_run(std::uint64_t storage, std::uint64_t count, std::byte* out) {
     if (count == 0) return {};
-    if (bits_ >= 8)
-      return source_.read_at(data_offset_ + storage * bytes_, std::span(out, count * bytes_));
+    if (bits_ >= 8) return elements_.read(storage, count, out);
     const std::uint64_t first = storage / 2;
     const std::uint64_t bytes = ceil_div(storage + count, 2) - first;
     std::byte* packed = nibbles_.reserve(bytes);
@@ -97,6 +99,7 @@ class FileReader final : public SlabReader {
 
   const ByteSource& source_;
   std::uint64_t data_offset_;
+  StoredElements elements_;  // of 8 bits and more
   Resolved layout_;
   unsigned bits_;
   std::uint64_t bytes_;
@@ -236,7 +239,14 @@ class MemoryWriter final : public SlabWriter {
 
 std::unique_ptr<SlabReader> file_reader(const ByteSource& source, std::uint64_t data_offset,
                                         const Resolved& layout, DType dtype) {
-  return std::make_unique<FileReader>(source, data_offset, layout, dtype);
+  return std::make_unique<FileReader>(source, data_offset,
+                                      StoredElements(source, data_offset, dtype), layout, dtype);
+}
+
+std::unique_ptr<SlabReader> record_reader(const ByteSource& source, const TensorInfo& record,
+                                          const Resolved& layout) {
+  return std::make_unique<FileReader>(source, record.data_offset, StoredElements(source, record),
+                                      layout, *record.dtype);
 }
 
 std::unique_ptr<SlabWriter> file_writer(ByteSink& sink, std::uint64_t data_offset,

@@ -9,6 +9,7 @@
 
 #include "btf/dtype.h"
 #include "btf/error.h"
+#include "btf/file.h"
 #include "btf/layout.h"
 #include "core/buffer.h"
 #include "formats/byte_sink.h"
@@ -54,6 +55,10 @@ class SlabWriter {
 // A dense tensor whose stored array begins at byte `data_offset` of the source.
 std::unique_ptr<SlabReader> file_reader(const ByteSource& source, std::uint64_t data_offset,
                                         const Resolved& layout, DType dtype);
+
+// The elements of a dense record, by its layout or that layout permuted.
+std::unique_ptr<SlabReader> record_reader(const ByteSource& source, const TensorInfo& record,
+                                          const Resolved& layout);
 
 // A 4-bit tensor must be written front to back, as must any tensor to a sink that cannot seek.
 std::unique_ptr<SlabWriter> file_writer(ByteSink& sink, std::uint64_t data_offset,

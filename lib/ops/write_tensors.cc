@@ -6,6 +6,7 @@
 #include "formats/btf_writer.h"
 #include "formats/byte_sink.h"
 #include "ops/convert_tensor.h"
+#include "ops/shuffling_sink.h"
 
 namespace btf {
 namespace {
@@ -13,6 +14,7 @@ namespace {
 struct Work {
   const TensorView& source;
   DType dtype{};
+  Layout layout{};
   Resolved storage;
   RecordShape record;
 };
@@ -27,14 +29,16 @@ Result<Work> plan(const TensorToWrite& tensor, const WriteOptions& options) {
                      .layout_code = spec(tensor.layout).code(),
                      .dims = view.layout.dims,
                      .payload = storage_bytes(storage, dtype)};
-  return Work{view, dtype, std::move(storage), std::move(record)};
+  return Work{view, dtype, tensor.layout, std::move(storage), std::move(record)};
 }
 
 Status write_one(const Work& work, const WriteOptions& options, TensorWriter& writer,
                  ByteSink& sink) {
   BTF_ASSIGN(const std::uint64_t payload, writer.begin_record(sink, work.record));
+  const std::unique_ptr<ByteSink> shuffling =
+      shuffling_sink(sink, payload, work.record.payload, work.layout, work.dtype);
   BTF_TRY(write_dense(memory_elements(work.source), options.policy, work.storage, work.dtype,
-                      options.execution, sink, payload));
+                      options.execution, shuffling ? *shuffling : sink, payload));
   return writer.end_record(sink);
 }
 

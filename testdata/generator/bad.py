@@ -85,6 +85,7 @@ def record_faults():
         "unknown-layout": (between(wire.raw_dense(CODE["float32"], 77, [4], bytes(16))), None, 1),
         "layout-rank": (between(wire.raw_dense(CODE["float16"], KHWC8, [8, 3], float16_data)), None, 1),
         "layout-dtype": (between(wire.raw_dense(CODE["int4"], KCHW4, [1, 4, 2, 2], bytes(8))), None, 1),
+        "layout-dtype-shuffled": (between(wire.raw_dense(CODE["int8"], 192, [8], bytes(8))), "layout-dtype", 1),
         "layout-channels": (between(wire.raw_dense(CODE["int8"], KDLA_HWC4, [1, 2, 2, 5], bytes(128))), None, 1),
     }
 

@@ -14,6 +14,7 @@ def files():
     made.update(dtype_files())
     made.update(layout_files())
     made.update(channel_files())
+    made.update(shuffled_files())
     made.update(coo_files())
     made.update(shape_files())
     made.update(mixed_files())
@@ -85,6 +86,22 @@ def layout_files():
             tensors.append((dtype, counting(dtype, shape), layout))
         made.update(with_linear_golden(stem, tensors))
     return made
+
+
+def shuffled_files():
+    """Every type whose elements have several bytes; rank 0, one element, no element."""
+    tensors = []
+    for dtype, (_, bits) in wire.DTYPES.items():
+        if bits > 8:
+            lcg = Lcg(bits)
+            codes = [lcg.below(2**31) * (2**33 + 5) % 2**bits for _ in range(105)]
+            tensors.append((dtype, np.array(codes, f"u{bits // 8}").reshape(3, 5, 7)))
+    tensors += [("float32", counting("float32", shape)) for shape in ((), (1,), (1, 2, 3, 5))]
+    tensors.append(("float64", np.zeros((2, 0), "u8")))
+    return {
+        "shuffled.btf": wire.canonical_file([layouts.shuffled_record(*tensor) for tensor in tensors]),
+        "shuffled.linear.btf": linear_file(tensors),
+    }
 
 
 def channel_files():

@@ -74,3 +74,15 @@ def record(dtype, codes, layout, fill=0):
     dtype_code, bits = wire.DTYPES[dtype]
     stored = place(codes, bits // 8, fill)
     return wire.raw_dense(dtype_code, layout_code, codes.shape, wire.pack(dtype, stored))
+
+
+SHUFFLED = 192
+SHUFFLED_BLOCK = 2**17  # elements
+
+
+def shuffled_record(dtype, codes):
+    """A record in kLINEAR's order with the bytes of its elements shuffled, block by block."""
+    dtype_code, bits = wire.DTYPES[dtype]
+    flat = np.frombuffer(wire.pack(dtype, codes), "u1").reshape(-1, bits // 8)
+    blocks = [flat[at : at + SHUFFLED_BLOCK].T.tobytes() for at in range(0, len(flat), SHUFFLED_BLOCK)]
+    return wire.raw_dense(dtype_code, SHUFFLED, codes.shape, b"".join(blocks))

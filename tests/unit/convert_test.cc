@@ -539,7 +539,7 @@ TEST_CASE("file: every layout to kLINEAR and back") {
     }
     ++files;
   }
-  CHECK(files == 15);
+  CHECK(files == 16);
 }
 
 TEST_CASE("file: COO to dense and back") {

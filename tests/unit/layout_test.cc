@@ -56,13 +56,13 @@ struct Refusal {
 }  // namespace
 
 TEST_CASE("layouts have the codes of the format") {
-  CHECK(btf::layouts().size() == naive::names().size() + 1);  // and COO
+  CHECK(btf::layouts().size() == naive::names().size() + 2);  // and COO, and shuffled
   for (unsigned code = 0; code < 256; ++code) {
     const btf::LayoutSpec* found = btf::find_layout(static_cast<std::uint8_t>(code));
     const auto names = naive::names();
     const auto known = std::ranges::find(names, code, &naive::Name::code);
     CAPTURE(code);
-    REQUIRE((found != nullptr) == (code == 1 || code == 2 || known != names.end()));
+    REQUIRE((found != nullptr) == (code == 1 || code == 2 || code == 192 || known != names.end()));
     if (found == nullptr) continue;
     CHECK(found->code() == (code == 1 ? 2 : code));
     CHECK(found->extension() == (code >= 128));
@@ -89,6 +89,7 @@ TEST_CASE("layouts answer to all of their names in any case") {
       {Layout::dla_hwc4, {"kDLA_HWC4", "dla_hwc4", "DLA HWC4"}},
       {Layout::hwc16, {"kHWC16", "hwc16", "NHWC16"}},
       {Layout::dhwc, {"kDHWC", "dhwc", "NDHWC"}},
+      {Layout::shuffled, {"shuffled", "shuffle"}},
   };
   for (const auto& [layout, all] : names) {
     for (const std::string& name : all) {
@@ -108,7 +109,7 @@ TEST_CASE("an unknown layout's error lists the names there are") {
     CHECK(parsed.error().message ==
           "unknown layout '" + name +
               "'; there are kLINEAR, coo, kCHW2, kHWC8, kCHW4, kCHW16, kCHW32, kDHWC8, kCDHW32, "
-              "kHWC, kDLA_LINEAR, kDLA_HWC4, kHWC16, kDHWC");
+              "kHWC, kDLA_LINEAR, kDLA_HWC4, kHWC16, kDHWC, shuffled");
   }
 }
 

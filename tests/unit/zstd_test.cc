@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <cstdio>
 #include <random>
 #include <string>
 #include <thread>
@@ -14,8 +15,10 @@
 #include "formats/memory_bytes.h"
 #include "formats/zstd/seek_table.h"
 #include "formats/zstd/seekable_source.h"
+#include "formats/zstd/unpack.h"
 #include "formats/zstd/zstd_sink.h"
 #include "support/btf_bytes.h"
+#include "support/random_tensor.h"
 #include "support/scratch_dir.h"
 
 using bytes::Bytes;
@@ -37,6 +40,25 @@ class CountingSource final : public btf::ByteSource {
  private:
   std::unique_ptr<btf::ByteSource> source_;
   std::atomic<std::uint64_t>& count_;
+};
+
+// A file, past the library's own way of opening one, which would decompress it.
+class HandleSource final : public btf::ByteSource {
+ public:
+  HandleSource(std::FILE* file, std::uint64_t size) : file_(file), size_(size) {}
+  ~HandleSource() override { std::fclose(file_); }
+  std::uint64_t size() const override { return size_; }
+  btf::Status check_unchanged() const override { return {}; }
+  btf::Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    if (std::fseek(file_, static_cast<long>(offset), SEEK_SET) != 0 ||
+        std::fread(out.data(), 1, out.size(), file_) != out.size())
+      return btf::fail(btf::ErrorCode::io, "cannot read");
+    return {};
+  }
+
+ private:
+  std::FILE* file_;
+  std::uint64_t size_;
 };
 
 // Keeps what is written to it.
@@ -64,7 +86,7 @@ Bytes noise(std::size_t size, unsigned seed = 1) {
 Bytes compress(const Bytes& content, unsigned threads, const std::vector<std::size_t>& pieces = {},
                int level = 1) {
   GrowingSink file;
-  const auto sink = btf::zstd::compressing_sink(file, level, threads);
+  const auto sink = btf::zstd::compressing_sink(file, {.level = level}, threads);
   std::size_t at = 0;
   const auto write_to = [&](std::size_t end) {
     // In odd portions: frames must not depend on them.
@@ -152,26 +174,43 @@ TEST_CASE("zstd: several threads read one file") {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("zstd: one tensor of 64 is read without the others") {
+TEST_CASE("zstd: the last of 64 tensors of 1 GiB is read without the others") {
   const ScratchDir scratch;
-  constexpr std::uint64_t kBytes = 512U << 10;
-  std::vector<Bytes> records;
-  for (unsigned i = 0; i < 64; ++i)
-    records.push_back(
-        bytes::dense(btf::DType::uint8, btf::Layout::linear, {kBytes}, noise(kBytes, i)));
-  const std::string plain = bytes::save(scratch, "x.btf", bytes::file(records));
-  btf::ConvertOptions options;
-  options.compression = 1;
-  const auto written = btf::convert(bytes::open(plain), scratch / "x.zst", options);
-  REQUIRE(written);
-
+  constexpr std::uint64_t kBytes = 16U << 20;
+  // A quarter of the bits are noise, so that the share means something of the compressed bytes.
+  const auto data_of = [](std::uint64_t tensor) {
+    Bytes data = random_bytes(kBytes, tensor);
+    for (std::byte& byte : data) byte &= std::byte{3};
+    return data;
+  };
+  const Bytes header =
+      bytes::join({bytes::header(1, btf::DType::uint8, btf::Layout::linear), bytes::u64({kBytes})});
+  bytes::Words table{64};
+  for (std::uint64_t i = 0; i < 64; ++i) table.push_back(65 * 8 + i * (header.size() + kBytes));
+  std::uint64_t written = 0;
+  {
+    const auto file = btf::create_sink(scratch / "x.zst", {});
+    REQUIRE(file);
+    const auto sink = btf::zstd::compressing_sink(**file, {.level = 1}, 2);
+    REQUIRE(sink->write_at(0, bytes::u64(table)));
+    for (std::uint64_t i = 0; i < 64; ++i) {
+      REQUIRE(sink->begin_piece());
+      REQUIRE(sink->write_at(table[i + 1], header));
+      REQUIRE(sink->write_at(table[i + 1] + header.size(), data_of(i)));
+    }
+    REQUIRE(sink->commit());
+    REQUIRE((*file)->commit());
+    written = sink->file_bytes();
+  }
   std::atomic<std::uint64_t> count = 0;
-  const Bytes packed = read_file(scratch / "x.zst");
-  auto file = std::make_unique<CountingSource>(std::make_unique<btf::MemorySource>(packed), count);
-  CHECK(file->size() == *written);
-  auto table = btf::zstd::SeekTable::read(*file);
-  REQUIRE(table);
-  const auto source = btf::zstd::seekable_source("x", std::move(file), *std::move(table));
+  std::FILE* const handle = std::fopen((scratch / "x.zst").c_str(), "rb");
+  REQUIRE(handle != nullptr);
+  auto file =
+      std::make_unique<CountingSource>(std::make_unique<HandleSource>(handle, written), count);
+  auto seek_table = btf::zstd::SeekTable::read(*file);
+  REQUIRE(seek_table);
+  const auto source = btf::zstd::seekable_source("x", std::move(file), *std::move(seek_table));
+  CHECK(source->size() == 65 * 8 + 64 * (header.size() + kBytes));
   const btf::OpenOptions open_options;
   const btf::OpenRequest request{"x", open_options};
   const btf::FormatRow& format = btf::recognize_format(*source, request);
@@ -181,8 +220,8 @@ TEST_CASE("zstd: one tensor of 64 is read without the others") {
   REQUIRE(info);
   Bytes data(info->data_bytes);
   REQUIRE(source->read_at(info->data_offset, data));
-  CHECK(data == noise(kBytes, 63));
-  CHECK(count < *written * 3 / 100);
+  CHECK((data == data_of(63)));
+  CHECK(count < written * 3 / 100);
 }
 
 TEST_CASE("zstd: sound files of other hands") {
@@ -225,6 +264,62 @@ TEST_CASE("zstd: a file that is damaged or cut anywhere is never read as another
       if (content == golden) continue;
       REQUIRE(content.size() < golden.size());
       CHECK((!file || !file->tensor(file->tensor_count() - 1)));
+    }
+  }
+}
+
+namespace {
+
+// From front to back, as through a pipe that gives so many bytes at a time.
+btf::Status unpacked(std::span<const std::byte> file, std::size_t portion, Bytes& content) {
+  std::size_t at = 0;
+  const auto pull = [&](std::span<std::byte> out) -> btf::Result<std::size_t> {
+    const std::size_t some = std::min({out.size(), file.size() - at, portion});
+    std::ranges::copy(file.subspan(at, some), out.begin());
+    at += some;
+    return some;
+  };
+  const auto spool = btf::zstd::unpack(pull, true);
+  if (!spool) return std::unexpected(spool.error());
+  content.resize(spool->size());
+  return spool->read_at(0, content);
+}
+
+}  // namespace
+
+TEST_CASE("zstd: a stream that ends too early is noticed at every byte") {
+  std::vector<Bytes> records;
+  std::vector<std::size_t> pieces{8 + 5 * 8};
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    records.push_back(i == 3 ? bytes::coo(btf::DType::float32, {9}, {{1}, {4}}, Bytes(8))
+                             : bytes::dense(btf::DType::int16, 0, {i, 3}, noise(i * 6)));
+    pieces.push_back(pieces.back() + bytes::padded(records.back()).size());
+  }
+  const Bytes content = bytes::file(records);
+  pieces.pop_back();
+  const Bytes file = compress(content, 1, pieces);
+  const std::size_t table = 8 + 12 * 6 + 9;
+  for (const std::size_t portion : {1U, 7U, 1U << 20}) {
+    Bytes back;
+    REQUIRE(unpacked(file, portion, back));
+    CHECK(back == content);
+    for (std::size_t end = 1; end < file.size(); ++end) {
+      CAPTURE(portion, end, file.size());
+      const bool whole = end == file.size() - table;  // all of the content is there
+      CHECK(unpacked(std::span(file).first(end), portion, back).has_value() == whole);
+    }
+    // Any byte of the table but those of the checksums, which only a reader that seeks looks at.
+    for (std::size_t at = file.size() - table; at < file.size(); ++at) {
+      const std::size_t entry = at - (file.size() - table);
+      const bool checksum = entry >= 8 && entry < table - 9 && (entry - 8) % 12 >= 8;
+      const bool descriptor = entry == table - 5;
+      // Another magic number, or another at the end: no seek table, and not one that is wrong.
+      const bool magic = entry < 4 || entry >= table - 4;
+      if (checksum || descriptor || magic) continue;
+      Bytes wrong = file;
+      wrong[at] ^= std::byte{0x10};
+      CAPTURE(portion, entry);
+      CHECK(!unpacked(wrong, portion, back));
     }
   }
 }

@@ -159,6 +159,16 @@ void finish_formats(const ConvertWords& words, ConvertCommand& command) {
     throw Wrong("--as-uint goes with an output named .npy");
 }
 
+void check_shuffle(const btf::ConvertOptions& options, const std::string& output) {
+  if (!options.shuffle) return;
+  if (options.layout && *options.layout != btf::Layout::linear && !spec(*options.layout).shuffled())
+    throw Wrong("--shuffle takes elements in the order of kLINEAR, not of " +
+                std::string(spec(*options.layout).name));
+  if (options.plain) throw Wrong("--shuffle and --plain exclude each other");
+  if (const std::string_view format = btf::output_format(output, options); format != "btf")
+    throw Wrong("--shuffle is for BTF, the output is " + std::string(format));
+}
+
 void finish_convert(const ConvertWords& words, ConvertCommand& command) {
   btf::ConvertOptions& options = command.convert;
   choose_target(words, options);
@@ -170,6 +180,7 @@ void finish_convert(const ConvertWords& words, ConvertCommand& command) {
     if (words.dla == "xavier" && options.layout == btf::Layout::dla_hwc4)
       options.layout = btf::Layout::dla_hwc4_xavier;
   }
+  check_shuffle(options, command.output);
   finish_scales(words, options.quantization);
   if (options.quantization.scale && !options.dtype)
     throw Wrong("--scale needs --dtype: it decides between quantising and dequantising");
@@ -243,6 +254,9 @@ void setup_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words,
       app, "--compress", btf::kLeastCompression, btf::kGreatestCompression,
       [&options](std::uint64_t level) { options.compression = static_cast<int>(level); },
       "write seekable zstd at level N (3); default if OUT ends in .zst");
+  app.add_flag(
+      "--shuffle", [&options](std::int64_t) { options.shuffle = true; },
+      "store first the lowest bytes of all elements, then the next: smaller when compressed");
   app.add_flag("--fsync", options.sync, "survive a power cut: sync before renaming");
   app.add_flag("--json", command.json, "print a report as one JSON document");
   app.footer(

@@ -71,18 +71,17 @@ void InspectJson::describe(const btf::TensorInfo& tensor, const InspectDetails& 
       .add("layout", tensor.layout ? btf::spec(*tensor.layout).name : "unknown")
       .add("layout_code", tensor.layout_code)
       .add("shape", tensor.dims);
-  if (tensor.storage)
-    text.add("storage_shape", tensor.storage->storage_shape())
-        .add("strides", tensor.storage->strides);
-  else
-    text.add_null("storage_shape").add_null("strides");
+  tensor.storage ? text.add("storage_shape", tensor.storage->storage_shape())
+                 : text.add_null("storage_shape");
+  const bool strided = tensor.storage && !btf::spec(*tensor.layout).shuffled();
+  strided ? text.add("strides", tensor.storage->strides) : text.add_null("strides");
   text.add("record_offset", tensor.record_offset).add("data_offset", tensor.data_offset);
   tensor.known() ? text.add("data_bytes", tensor.data_bytes) : text.add_null("data_bytes");
   tensor.coo ? text.add("nnz", tensor.coo->nnz) : text.add_null("nnz");
   text.add_bool("extension", btf_ && is_extension(tensor));
   if (tensor.layout && !btf::spec(*tensor.layout).dla.empty())
     text.add("dla", btf::spec(*tensor.layout).dla);
-  if (options_.strides && tensor.storage) strides(tensor);
+  if (options_.strides && strided) strides(tensor);
   if (details.stats) text.add("stats", json_stats(*details.stats, *tensor.dtype));
   if (details.values) text.add("values", details.values->json());
   if (details.at) text.add("at", at(tensor, details));

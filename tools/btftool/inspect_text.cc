@@ -76,6 +76,8 @@ void InspectText::detail(std::string_view label, const std::string& text) {
 void InspectText::strides(const btf::TensorInfo& tensor) {
   if (!tensor.known()) return detail("strides", "none: the dtype or the layout is unknown");
   if (!tensor.storage) return detail("strides", "none: the tensor is not dense");
+  if (btf::spec(*tensor.layout).shuffled())
+    return detail("strides", "none: the bytes of elements are shuffled");
   const btf::Resolved& storage = *tensor.storage;
   detail("stored as", btf::dims_text(storage.storage_shape()));
   detail("strides", btf::dims_text(storage.strides) + " elements, outermost first" +

@@ -58,6 +58,7 @@ Checked payload_bytes(Layout layout, DType dtype, const Dims& dims, std::uint64_
 }  // namespace
 
 void ContentBound::allow(std::uint64_t end) {
+  least_ = std::max(least_, end);
   most_ = std::max(most_, checked_add(end, kSlack).value_or(UINT64_MAX));
 }
 
@@ -66,7 +67,7 @@ Status ContentBound::begin(const Spool& content) {
   std::array<char, kNpyMagic.size()> magic;
   BTF_TRY(content.read_at(0, std::as_writable_bytes(std::span(magic))));
   if (std::string_view(magic.data(), magic.size()) == kNpyMagic) {
-    decided_ = true;
+    decided_ = npy_ = true;
     BTF_ASSIGN(const NpyHeader header, read_npy_header(SpoolSource(content)));
     most_ = 0;
     if (const Checked bytes = checked_mul(element_count(header.shape), kWidestNpy))
@@ -132,6 +133,16 @@ Result<std::uint64_t> ContentBound::most(const Spool& content) {
     ++next_;
   }
   return most_;
+}
+
+std::string_view ContentBound::whose() const {
+  return npy_ ? "the array in its .npy header" : "the header of its BTF file";
+}
+
+Result<std::uint64_t> ContentBound::least(const Spool& content, std::uint64_t frames) {
+  BTF_TRY(most(content));
+  if (!begun_ || npy_) return 0;
+  return frames > 1 || content.size() == kWord + count_ * kWord ? least_ : 0;
 }
 
 }  // namespace btf::zstd

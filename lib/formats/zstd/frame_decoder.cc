@@ -2,8 +2,10 @@
 
 #define XXH_INLINE_ALL  // no library to link
 #include <xxhash.h>
+#include <zstd_errors.h>
 
 #include <new>
+#include <string>
 
 #include "core/try.h"
 #include "formats/zstd/zstd_errors.h"
@@ -15,6 +17,19 @@ namespace {
 // Of the frame header's descriptor, the byte behind the magic number.
 constexpr std::byte kHasChecksum{0x04};
 
+std::unexpected<Error> explained(std::size_t code, const FramePlace& place,
+                                 std::span<const std::byte> frame) {
+  if (ZSTD_getErrorCode(code) == ZSTD_error_checksum_wrong && place.checksum) {
+    const bool same = load_u32(frame.data() + frame.size() - 4) == *place.checksum;
+    return wrong_frame(place.index, place.file_offset,
+                       std::string("its content does not fit its checksum; the seek table has ") +
+                           (same ? "the same one" : "another one"));
+  }
+  FrameWalk walk;
+  walk.feed(frame);
+  return frame_error(code, place.index, place.file_offset, walk);
+}
+
 Status check_header(const FramePlace& place, std::span<const std::byte> frame) {
   const auto wrong = [&](std::string what) {
     return wrong_frame(place.index, place.file_offset, std::move(what));
@@ -23,7 +38,7 @@ Status check_header(const FramePlace& place, std::span<const std::byte> frame) {
     return wrong("no frame with content begins here, the seek table says " +
                  std::to_string(place.content) + " bytes of it");
   const std::size_t length = ZSTD_findFrameCompressedSize(frame.data(), frame.size());
-  if (ZSTD_isError(length) != 0) return frame_error(length, place.index, place.file_offset);
+  if (ZSTD_isError(length) != 0) return explained(length, place, frame);
   if (length != frame.size())
     return wrong("it ends after " + std::to_string(length) + " bytes, the seek table says " +
                  std::to_string(frame.size()));
@@ -47,20 +62,20 @@ Status FrameDecoder::read(const ByteSource& file, const FramePlace& place,
   BTF_TRY(check_header(place, frame));
   const std::size_t got =
       ZSTD_decompressDCtx(context_.get(), out.data(), out.size(), frame.data(), frame.size());
-  if (ZSTD_isError(got) != 0) return frame_error(got, place.index, place.file_offset);
+  if (ZSTD_isError(got) != 0) return explained(got, place, frame);
   if (got != out.size())
     return wrong_frame(place.index, place.file_offset,
                        "it holds " + std::to_string(got) + " bytes, the seek table says " +
                            std::to_string(out.size()));
   if (!place.checksum) return {};
   // libzstd has compared a frame's own checksum with the content: the same 32 bits.
-  const std::uint32_t checksum = (frame[4] & kHasChecksum) != std::byte{}
-                                     ? load_u32(frame.data() + frame.size() - 4)
+  const bool own = (frame[4] & kHasChecksum) != std::byte{};
+  const std::uint32_t checksum = own ? load_u32(frame.data() + frame.size() - 4)
                                      : static_cast<std::uint32_t>(XXH64(out.data(), out.size(), 0));
-  if (checksum != *place.checksum)
-    return wrong_frame(place.index, place.file_offset,
-                       "its content does not fit the checksum in the seek table");
-  return {};
+  if (checksum == *place.checksum) return {};
+  return wrong_frame(place.index, place.file_offset,
+                     own ? "its checksum is another than that in the seek table"
+                         : "its content does not fit the checksum in the seek table");
 }
 
 }  // namespace btf::zstd

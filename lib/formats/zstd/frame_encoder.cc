@@ -1,5 +1,7 @@
+#define ZSTD_STATIC_LINKING_ONLY  // for the name of the literal mode; every libzstd has it
 #include "formats/zstd/frame_encoder.h"
 
+#include <iterator>
 #include <new>
 
 namespace btf::zstd {
@@ -10,10 +12,15 @@ constexpr unsigned kJobsPerThread = 4;
 // Threads are started when there is work for them.
 constexpr std::uint64_t kFramesAlone = 3;
 
+// Of shuffled elements a byte says little of those behind it, so their own frequencies are worth
+// more than matches. The fast levels therefore give up looking for these sooner: places that are
+// skipped after each one that had none, by level.
+constexpr int kSkipped[] = {0, 8, 4};
+
 }  // namespace
 
-FrameEncoder::FrameEncoder(int level, unsigned threads)
-    : level_(level),
+FrameEncoder::FrameEncoder(Compression compression, unsigned threads)
+    : compression_(compression),
       threads_(threads),
       jobs_(threads > 1 ? kJobsPerThread * threads : 1),
       own_(make_context()) {}
@@ -29,9 +36,13 @@ FrameEncoder::~FrameEncoder() {
 FrameEncoder::Context FrameEncoder::make_context() const {
   Context context(ZSTD_createCCtx());
   if (context == nullptr) throw std::bad_alloc();
-  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, level_);
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, compression_.level);
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_contentSizeFlag, 1);
+  if (compression_.shuffled && compression_.level < static_cast<int>(std::size(kSkipped))) {
+    ZSTD_CCtx_setParameter(context.get(), ZSTD_c_targetLength, kSkipped[compression_.level]);
+    ZSTD_CCtx_setParameter(context.get(), ZSTD_c_literalCompressionMode, ZSTD_ps_enable);
+  }
   return context;
 }
 

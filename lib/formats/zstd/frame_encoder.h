@@ -23,11 +23,16 @@ struct FrameJob {
   bool done = false;
 };
 
+struct Compression {
+  int level = 0;
+  bool shuffled = false;  // most of the content is elements with their bytes shuffled
+};
+
 // A ring of jobs. The owner fills the next, submits it and takes the oldest back when it is done;
 // meanwhile the other threads compress, and it helps them when it would have to wait.
 class FrameEncoder {
  public:
-  FrameEncoder(int level, unsigned threads);
+  FrameEncoder(Compression compression, unsigned threads);
   ~FrameEncoder();
 
   // To be filled and submitted. There must be room: pending() < capacity().
@@ -52,7 +57,7 @@ class FrameEncoder {
   static void compress(ZSTD_CCtx* context, FrameJob& job);
   void work();
 
-  int level_;
+  Compression compression_;
   unsigned threads_;
   std::vector<FrameJob> jobs_;
   Context own_;

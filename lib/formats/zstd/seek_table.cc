@@ -57,6 +57,9 @@ Status SeekTable::read_footer() {
   const std::uint64_t table_at = size - body - kSkippableHeader;
   std::array<std::byte, kSkippableHeader> header;
   BTF_TRY(file_->read_at(table_at, header));
+  if (skippable(load_u32(header.data())) && load_u32(header.data()) != kSeekTableMagic)
+    return wrong(table_at, "the skippable frame at byte " + std::to_string(table_at) +
+                               " is of another kind than that of a seek table");
   if (load_u32(header.data()) != kSeekTableMagic)
     return wrong(table_at, "no skippable frame begins at byte " + std::to_string(table_at) +
                                ", where that of " + std::to_string(frames_) + " frames should");
@@ -111,10 +114,14 @@ Status SeekTable::check_entries() {
   }));
   BTF_TRY(std::move(status));
   const std::uint64_t before = entries_offset_ - kSkippableHeader;
-  if (file_offset != before)
-    return wrong(entries_offset_, "its frames have " + std::to_string(file_offset) +
-                                      " bytes together, " + std::to_string(before) +
-                                      " stand before it");
+  if (file_offset > before)
+    return wrong(entries_offset_, "of the " + std::to_string(file_offset) +
+                                      " bytes of its frames " + std::to_string(before) +
+                                      " stand before it: the others are missing");
+  if (file_offset < before)
+    return wrong(entries_offset_, "its frames have " + std::to_string(file_offset) + " bytes, " +
+                                      std::to_string(before) +
+                                      " stand before it: the others belong to no frame");
   return {};
 }
 

@@ -12,7 +12,8 @@ std::unexpected<Error> wrong_frame(std::uint64_t index, std::uint64_t offset, st
                        ": " + std::move(what));
 }
 
-std::unexpected<Error> frame_error(std::size_t code, std::uint64_t index, std::uint64_t offset) {
+std::unexpected<Error> frame_error(std::size_t code, std::uint64_t index, std::uint64_t offset,
+                                   const FrameWalk& walk) {
   switch (ZSTD_getErrorCode(code)) {
     case ZSTD_error_memory_allocation:
       throw std::bad_alloc();
@@ -38,6 +39,8 @@ std::unexpected<Error> frame_error(std::size_t code, std::uint64_t index, std::u
     case ZSTD_error_dstSize_tooSmall:
       return wrong_frame(index, offset, "it holds more than it says");
     default:
+      if (std::string fault = walk.fault(); !fault.empty())
+        return wrong_frame(index, offset, std::move(fault));
       return wrong_frame(index, offset,
                          std::string("it is damaged (") + ZSTD_getErrorName(code) + ")");
   }

@@ -15,7 +15,8 @@ constexpr std::uint64_t kMostFrames = 1U << 27;
 
 class Sink final : public CompressingSink {
  public:
-  Sink(ByteSink& file, int level, unsigned threads) : file_(file), encoder_(level, threads) {}
+  Sink(ByteSink& file, Compression compression, unsigned threads)
+      : file_(file), encoder_(compression, threads) {}
 
   bool random_access() const override { return false; }
   std::uint64_t file_bytes() const override { return file_bytes_; }
@@ -102,8 +103,9 @@ class Sink final : public CompressingSink {
 
 }  // namespace
 
-std::unique_ptr<CompressingSink> compressing_sink(ByteSink& file, int level, unsigned threads) {
-  return std::make_unique<Sink>(file, level, threads);
+std::unique_ptr<CompressingSink> compressing_sink(ByteSink& file, Compression compression,
+                                                  unsigned threads) {
+  return std::make_unique<Sink>(file, compression, threads);
 }
 
 }  // namespace btf::zstd

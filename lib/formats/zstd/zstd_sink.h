@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "formats/byte_sink.h"
+#include "formats/zstd/frame_encoder.h"
 
 namespace btf::zstd {
 
@@ -19,6 +20,7 @@ class CompressingSink : public ByteSink {
 
 // To be written front to back. `threads` compress, the calling one being one of them; the bytes do
 // not depend on their number. commit() writes the seek table; `file` itself is not committed by it.
-std::unique_ptr<CompressingSink> compressing_sink(ByteSink& file, int level, unsigned threads);
+std::unique_ptr<CompressingSink> compressing_sink(ByteSink& file, Compression compression,
+                                                  unsigned threads);
 
 }  // namespace btf::zstd

@@ -34,7 +34,10 @@ struct ConvertOptions {
   Duplicates duplicates = Duplicates::error;
   bool prune_zeros = false;     // COO to COO: leave out explicit zeros
   bool where_possible = false;  // a tensor that cannot take the layout keeps its own
-  bool plain = false;           // write the stored array as an ordinary dense record
+  // True: Layout::shuffled for every dense tensor whose elements have several bytes. False: for
+  // none, those become kLINEAR. Nothing: as `layout` says, or as the tensor is.
+  std::optional<bool> shuffle{};
+  bool plain = false;  // write the stored array as an ordinary dense record
   std::optional<TensorSpec>
       spec{};            // raw output: dtype, layout or strides, and the dims it must have
   bool as_uint = false;  // .npy: dtypes without a NumPy name as unsigned integers, not as void

@@ -22,7 +22,8 @@ using Dims = std::vector<std::uint64_t>;
 BTF_API std::string dims_text(std::span<const std::uint64_t> dims);
 
 // The numbers are the codes in a BTF file: part of the format, do not change.
-// From 128 on: 128 + TensorRT's TensorFormat number (docs/format.md).
+// From 128 on: 128 + TensorRT's TensorFormat number, from 192 on what TensorRT has not
+// (docs/format.md).
 enum class Layout : std::uint8_t {
   linear = 0,
   coo = 2,  // read as 1 too: TFRT's own code numbers it so
@@ -39,6 +40,7 @@ enum class Layout : std::uint8_t {
   hwc16 = 139,
   dhwc = 140,
   dla_hwc4_xavier = 154,
+  shuffled = 192,
 };
 
 inline constexpr std::uint8_t kCooCodeSpec = 2;
@@ -72,10 +74,14 @@ struct LayoutSpec {
   bool image = false;    // DLA's image input: C is 1, 3 or 4, stored as 1, 4, 4
   std::string_view dla;  // "orin" or "xavier" where one name has two pitches
   std::array<TensorRtSupport, 6> tensorrt{};  // newest first; empty: every type
+  // Files only: of every so many elements the first bytes come first, then the second, and so on
+  // (docs/format.md); 0: bytes stand as in memory. Strides are of the elements before that.
+  std::uint32_t shuffle_block = 0;
 
   constexpr std::uint8_t code() const { return static_cast<std::uint8_t>(layout); }
   constexpr bool extension() const { return code() >= 128; }
   constexpr bool dense() const { return placement != Placement::coordinates; }
+  constexpr bool shuffled() const { return shuffle_block != 0; }
 };
 
 // All rows, in the order of their codes.
@@ -88,6 +94,9 @@ BTF_API const LayoutSpec* find_layout(std::uint8_t code);
 
 // By any of its names, in any case. kDLA_HWC4 is Orin's. The error lists the names there are.
 BTF_API Result<Layout> parse_layout(std::string_view name);
+
+// Are there several bytes in an element?
+BTF_API bool can_shuffle(DType dtype);
 
 // Why TensorRT would not take this pair: a sentence naming the versions that would, or nothing.
 BTF_API std::optional<std::string> tensorrt_objection(Layout layout, DType dtype);
@@ -128,7 +137,8 @@ struct Resolved {
 };
 
 // Refuses, with the reason: a rank below the layout's least, sizes that do not fit 64 bits, 4-bit
-// types anywhere but in kLINEAR, kDLA_HWC4 with a C other than 1, 3, 4, and COO.
+// types anywhere but in kLINEAR, kDLA_HWC4 with a C other than 1, 3, 4, types without bytes to
+// shuffle, and COO.
 BTF_API Result<Resolved> resolve(Layout layout, std::span<const std::uint64_t> dims, DType dtype);
 
 // A tensor in memory by its strides, in elements and none of them negative. Elements may be reached

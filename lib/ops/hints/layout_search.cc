@@ -16,7 +16,7 @@ std::vector<std::pair<const LayoutSpec*, Resolved>> other_layouts(const DiffSide
   if (side.storage() == nullptr) return others;
   const Resolved& own = *side.storage();
   for (const LayoutSpec& row : layouts()) {
-    if (!row.dense()) continue;
+    if (!row.dense() || row.shuffled()) continue;
     auto resolved = resolve(row.layout, side.dims(), side.dtype());
     if (!resolved || resolved->storage_elements != own.storage_elements) continue;
     if (resolved->strides == own.strides && resolved->split == own.split) continue;
