@@ -11,13 +11,7 @@ namespace {
 
 Result<ReadOptions> read_options(const btf_read_options* from) {
   BTF_ASSIGN(const btf_read_options options, given(from));
-  ReadOptions read;
-  BTF_ASSIGN(read.dtype, dtype_named(options.dtype));
-  BTF_ASSIGN(read.layout, layout_named(options.layout));
-  BTF_ASSIGN(read.policy, policy_of(options.overflow, options.rounding, options.lossless != 0));
-  BTF_ASSIGN(read.duplicates, duplicates_named(options.duplicates));
-  read.execution.jobs = options.jobs;
-  return read;
+  return common_options<ReadOptions>(options);
 }
 
 struct Request {

@@ -12,19 +12,14 @@ namespace {
 
 Result<ConvertOptions> convert_options(const btf_convert_options* from) {
   BTF_ASSIGN(const btf_convert_options options, given(from));
-  ConvertOptions convert;
-  BTF_ASSIGN(convert.dtype, dtype_named(options.dtype));
-  BTF_ASSIGN(convert.layout, layout_named(options.layout));
-  BTF_ASSIGN(convert.policy, policy_of(options.overflow, options.rounding, options.lossless != 0));
-  BTF_ASSIGN(convert.duplicates, duplicates_named(options.duplicates));
+  BTF_ASSIGN(ConvertOptions convert, common_options<ConvertOptions>(options));
+  if (options.shuffle != 0) convert.shuffle = true;
   if (options.tensors != nullptr)
     convert.tensors.emplace(options.tensors, options.tensors + options.tensor_count);
   if (options.permute != nullptr)
     convert.permute.assign(options.permute, options.permute + options.permute_count);
   convert.prune_zeros = options.prune_zeros != 0;
   convert.where_possible = options.where_possible != 0;
-  convert.sync = options.sync != 0;
-  convert.execution.jobs = options.jobs;
   return convert;
 }
 
@@ -84,11 +79,7 @@ Status add(btf_writer& writer, TensorToWrite tensor, const btf_write_options* fr
 
 Result<WriteOptions> save_options(const btf_save_options* from) {
   BTF_ASSIGN(const btf_save_options options, given(from));
-  WriteOptions write;
-  BTF_ASSIGN(write.policy, policy_of(options.overflow, options.rounding, options.lossless != 0));
-  write.sync = options.sync != 0;
-  write.execution.jobs = options.jobs;
-  return write;
+  return common_options<WriteOptions>(options);
 }
 
 }  // namespace

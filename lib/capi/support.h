@@ -15,6 +15,7 @@
 #include "btf/cast.h"
 #include "btf/convert.h"
 #include "btf/error.h"
+#include "core/try.h"
 
 namespace btf::capi {
 
@@ -88,6 +89,26 @@ Result<std::optional<DType>> dtype_named(const char* name);
 Result<std::optional<Layout>> layout_named(const char* name);
 Result<CastPolicy> policy_of(const char* overflow, const char* rounding, bool lossless);
 Result<Duplicates> duplicates_named(const char* name);
+
+// The options that most functions have: those of `From` that `To` has a place for.
+template <typename To, typename From>
+Result<To> common_options(const From& from) {
+  To to;
+  if constexpr (requires { to.dtype; }) {
+    BTF_ASSIGN(to.dtype, dtype_named(from.dtype));
+  }
+  if constexpr (requires { to.layout; }) {
+    BTF_ASSIGN(to.layout, layout_named(from.layout));
+  }
+  if constexpr (requires { to.duplicates; }) {
+    BTF_ASSIGN(to.duplicates, duplicates_named(from.duplicates));
+  }
+  if constexpr (requires { to.sync; }) to.sync = from.sync != 0;
+  if constexpr (requires { to.format; }) to.format = from.format == nullptr ? "" : from.format;
+  BTF_ASSIGN(to.policy, policy_of(from.overflow, from.rounding, from.lossless != 0));
+  to.execution.jobs = from.jobs;
+  return to;
+}
 
 // NULL for none.
 const char* name_of(const std::optional<DType>& dtype);

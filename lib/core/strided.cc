@@ -1,6 +1,8 @@
+// The one place where a layout is made of strides instead of the name of a layout.
 #include "core/strided.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "core/checked_math.h"
@@ -13,41 +15,27 @@ std::unexpected<Error> too_large() {
   return malformed("size-overflow", 0, "the size in bytes does not fit 64 bits");
 }
 
-// Elements from the first to the last, both included; axes innermost last.
-Result<std::uint64_t> reach_of(const std::vector<StorageAxis>& axes) {
-  std::uint64_t reach = 1;
-  for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
-    if (axis->extent <= 1) continue;
-    if (axis->stride < reach)
-      return fail(ErrorCode::invalid_argument,
-                  "elements would share a place: the stride of dim " + std::to_string(axis->dim) +
-                      " is " + std::to_string(axis->stride) +
-                      " elements, what it steps over takes " + std::to_string(reach));
-    const Checked longer = checked_add(reach, checked_mul(axis->extent - 1, axis->stride));
-    if (!longer) return too_large();
-    reach = *longer;
-  }
-  return reach;
-}
-
-}  // namespace
-
-Result<Resolved> strided(Dims dims, std::vector<StorageAxis> axes, DType dtype) {
-  if (info(dtype).bits < 8)
-    return fail(ErrorCode::unsupported, "4-bit types have no strides of their own");
-  if (!element_count(dims)) return too_large();
-  std::ranges::stable_sort(axes, std::ranges::greater{}, &StorageAxis::stride);
+// `axes` in any order, every dim once (a split one as blocks and lanes). The stored array ends with
+// its last element. Nothing if its size does not fit 64 bits; that of `dims` does.
+std::optional<Resolved> of_axes(Dims dims, std::vector<StorageAxis> axes, DType dtype) {
+  // Outermost first; what is repeated, by a stride of 0, is outside of all that it repeats.
+  std::ranges::stable_sort(axes, std::ranges::greater{},
+                           [](const StorageAxis& axis) { return axis.stride - 1; });
   Resolved layout;
   layout.strides.resize(dims.size());
+  Checked span = 1;
+  bool empty = false;
   for (const StorageAxis& axis : axes) {
     if (axis.part == AxisPart::lanes)
       layout.split = Split{axis.dim, axis.extent, axis.stride};
     else
       layout.strides[axis.dim] = axis.stride;
+    empty = empty || axis.extent == 0;
+    if (axis.extent > 1) span = checked_add(span, checked_mul(axis.extent - 1, axis.stride));
   }
-  if (std::ranges::find(axes, std::uint64_t{0}, &StorageAxis::extent) == axes.end()) {
-    BTF_ASSIGN(layout.storage_elements, reach_of(axes));
-    if (!stream_bytes(layout.storage_elements, info(dtype).bits)) return too_large();
+  if (!empty) {
+    if (!span || !stream_bytes(span, info(dtype).bits)) return std::nullopt;
+    layout.storage_elements = *span;
   }
   const auto whole_vectors = [&](std::uint64_t stride) {
     return stride % layout.split->lanes == 0;
@@ -60,6 +48,74 @@ Result<Resolved> strided(Dims dims, std::vector<StorageAxis> axes, DType dtype) 
   layout.dims = std::move(dims);
   layout.storage = std::move(axes);
   return layout;
+}
+
+// The innermost axis that steps over less than what stands inside it takes, and how much that is.
+struct Overlap {
+  const StorageAxis* axis = nullptr;
+  std::uint64_t inside = 1;  // elements
+};
+
+std::optional<Overlap> find_overlap(const Resolved& layout) {
+  if (layout.storage_elements == 0) return std::nullopt;
+  std::uint64_t inside = 1;
+  for (auto axis = layout.storage.rbegin(); axis != layout.storage.rend(); ++axis) {
+    if (axis->extent == 1) continue;
+    if (axis->stride < inside) return Overlap{&*axis, inside};
+    inside += (axis->extent - 1) * axis->stride;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<Resolved> strided(Dims dims, std::vector<StorageAxis> axes, DType dtype) {
+  if (info(dtype).bits < 8)
+    return fail(ErrorCode::unsupported, "4-bit types have no strides of their own");
+  if (!element_count(dims)) return too_large();
+  auto layout = of_axes(std::move(dims), std::move(axes), dtype);
+  if (!layout) return too_large();
+  if (const auto overlap = find_overlap(*layout))
+    return fail(ErrorCode::invalid_argument, "elements would share a place: the stride of dim " +
+                                                 std::to_string(overlap->axis->dim) + " is " +
+                                                 std::to_string(overlap->axis->stride) +
+                                                 " elements, what it steps over takes " +
+                                                 std::to_string(overlap->inside));
+  return *std::move(layout);
+}
+
+Result<Resolved> resolve_strides(std::span<const std::uint64_t> dims,
+                                 std::span<const std::uint64_t> strides, DType dtype) {
+  const auto too_large_for = [&](std::string_view what) {
+    return fail(ErrorCode::invalid_argument, "the " + std::string(what) + " of dims " +
+                                                 dims_text(dims) + " does not fit 64 bits");
+  };
+  if (strides.size() != dims.size())
+    return fail(ErrorCode::invalid_argument, std::to_string(strides.size()) + " strides for rank " +
+                                                 std::to_string(dims.size()));
+  const Checked count = element_count(dims);
+  if (!count) return too_large_for("product");
+  if (*count == 0) return resolve(Layout::linear, dims, dtype);
+  std::vector<StorageAxis> axes(dims.size());
+  // A dim of size 1 has no stride that matters. It gets the one that it has in a packed array, so
+  // that equal arrangements look equal.
+  Checked packed = 1;
+  for (auto d = static_cast<std::uint32_t>(dims.size()); d-- > 0;) {
+    const std::uint64_t stride = dims[d] == 1 ? packed.value_or(0) : strides[d];
+    packed = checked_mul(dims[d], stride);
+    axes[d] = {dims[d], stride, d, AxisPart::whole};
+  }
+  auto layout = of_axes(Dims(dims.begin(), dims.end()), std::move(axes), dtype);
+  if (!layout) return too_large_for("size in bytes");
+  return *std::move(layout);
+}
+
+// Whatever made the layout, its axes are looked at by their strides.
+bool distinct_elements(const Resolved& layout) {
+  if (layout.elements() == 0) return true;
+  Resolved sorted = layout;
+  std::ranges::stable_sort(sorted.storage, std::ranges::greater{}, &StorageAxis::stride);
+  return !find_overlap(sorted);
 }
 
 Result<Resolved> with_padding(const Resolved& layout, DType dtype) {

@@ -35,10 +35,19 @@ const FormatRow& recognize_format(const ByteSource& source, const OpenRequest& r
       kRows, [&](const FormatRow& row) { return row.recognizes(source, request); });
 }
 
-const FormatRow& format_to_write(const WriteRequest& request) {
-  if (request.spec != nullptr) return format_named("raw");
-  return *std::ranges::find_if(
-      kRows, [&](const FormatRow& row) { return ends_in(request.path, row.suffix); });
+Result<const FormatRow*> format_to_write(const WriteRequest& request) {
+  const auto* row = std::ranges::find_if(kRows, [&](const FormatRow& candidate) {
+    if (!request.format.empty()) return same_name(candidate.name, request.format);
+    if (request.spec != nullptr) return candidate.name == "raw";
+    return ends_in(request.path, candidate.suffix);
+  });
+  if (row == kRows.end())
+    return fail(ErrorCode::invalid_argument, "unknown format '" + std::string(request.format) +
+                                                 "'; there are " + name_list(kRows));
+  if (request.spec != nullptr && row->name != "raw")
+    return fail(ErrorCode::invalid_argument,
+                "the spec of an output is for raw bytes, not for " + std::string(row->title));
+  return row;
 }
 
 const FormatRow& format_named(std::string_view name) {

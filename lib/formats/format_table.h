@@ -36,6 +36,7 @@ struct WriteRequest {
   std::string_view path;
   const TensorSpec* spec = nullptr;  // of raw bytes
   bool as_uint = false;
+  std::string_view format = {};  // its name, if it was said
 };
 
 struct FormatRow {
@@ -58,8 +59,8 @@ std::span<const FormatRow> formats();
 // The first row that recognizes the source; BTF, which has no magic number, is the last.
 const FormatRow& recognize_format(const ByteSource& source, const OpenRequest& request);
 
-// By the spec and then by the name; BTF for all others.
-const FormatRow& format_to_write(const WriteRequest& request);
+// What was said, else by the spec and then by the name; BTF for all others.
+Result<const FormatRow*> format_to_write(const WriteRequest& request);
 
 const FormatRow& format_named(std::string_view name);
 

@@ -21,7 +21,7 @@ WriteRequest request_for(const std::string& output, const ConvertOptions& option
   constexpr std::string_view kCompressed = ".zst";
   std::string_view name = output;
   if (options.compression && name.ends_with(kCompressed)) name.remove_suffix(kCompressed.size());
-  return {name, options.spec ? &*options.spec : nullptr, options.as_uint};
+  return {name, options.spec ? &*options.spec : nullptr, options.as_uint, options.format};
 }
 
 Status check_shuffle(const ConvertOptions& options, const FormatRow& format) {
@@ -66,13 +66,12 @@ Result<ConvertOptions> complete(ConvertOptions options, const FormatRow& format)
 class FileConversion {
  public:
   FileConversion(const TensorFile& input, const std::string& output, const ConvertOptions& options,
-                 const TensorReportSink& report)
+                 const FormatRow& format, const TensorReportSink& report)
       : input_(input),
         output_(output),
         options_(options),
         report_(report),
-        writer_(
-            format_to_write(request_for(output, options)).writer(request_for(output, options))) {}
+        writer_(format.writer(request_for(output, options))) {}
 
   Result<std::uint64_t> run() {
     if (options_.compression &&
@@ -261,15 +260,16 @@ class FileConversion {
 
 }  // namespace
 
-std::string_view output_format(const std::string& output, const ConvertOptions& options) {
-  return format_to_write(request_for(output, options)).name;
+Result<std::string_view> output_format(const std::string& output, const ConvertOptions& options) {
+  BTF_ASSIGN(const FormatRow* const format, format_to_write(request_for(output, options)));
+  return format->name;
 }
 
 Result<std::uint64_t> convert(const TensorFile& input, const std::string& output,
                               const ConvertOptions& options, const TensorReportSink& report) {
-  const FormatRow& format = format_to_write(request_for(output, options));
-  BTF_ASSIGN(const ConvertOptions complete_options, complete(options, format));
-  return FileConversion(input, output, complete_options, report).run();
+  BTF_ASSIGN(const FormatRow* const format, format_to_write(request_for(output, options)));
+  BTF_ASSIGN(const ConvertOptions complete_options, complete(options, *format));
+  return FileConversion(input, output, complete_options, *format, report).run();
 }
 
 }  // namespace btf

@@ -3,8 +3,8 @@
 
 #include "btf/write.h"
 #include "core/try.h"
-#include "formats/btf_writer.h"
 #include "formats/byte_sink.h"
+#include "formats/format_table.h"
 #include "ops/convert_tensor.h"
 #include "ops/shuffling_sink.h"
 
@@ -19,11 +19,15 @@ struct Work {
   RecordShape record;
 };
 
-Result<Work> plan(const TensorToWrite& tensor, const WriteOptions& options) {
+Result<Work> plan(const TensorToWrite& tensor, const FormatRow& format,
+                  const WriteOptions& options) {
   const TensorView& view = tensor.tensor;
   const DType dtype = tensor.dtype.value_or(view.dtype);
   BTF_TRY(check_bytes(view));
   BTF_TRY(check_policy(view.dtype, dtype, options.policy));
+  if (spec(tensor.layout).shuffled() && !format.shuffled)
+    return fail(ErrorCode::invalid_argument,
+                "shuffled elements are for BTF, the output is " + std::string(format.title));
   BTF_ASSIGN(Resolved storage, resolve(tensor.layout, view.layout.dims, dtype));
   RecordShape record{.dtype = dtype,
                      .layout_code = spec(tensor.layout).code(),
@@ -37,8 +41,11 @@ Status write_one(const Work& work, const WriteOptions& options, TensorWriter& wr
   BTF_ASSIGN(const std::uint64_t payload, writer.begin_record(sink, work.record));
   const std::unique_ptr<ByteSink> shuffling =
       shuffling_sink(sink, payload, work.record.payload, work.layout, work.dtype);
+  ByteSink& elements_to = shuffling                      ? *shuffling
+                          : writer.elements() != nullptr ? *writer.elements()
+                                                         : sink;
   BTF_TRY(write_dense(memory_elements(work.source), options.policy, work.storage, work.dtype,
-                      options.execution, shuffling ? *shuffling : sink, payload));
+                      options.execution, elements_to, payload));
   return writer.end_record(sink);
 }
 
@@ -51,11 +58,13 @@ std::unexpected<Error> about(std::size_t tensor, const Error& error) {
 Result<std::uint64_t> write_tensors(const std::string& output,
                                     std::span<const TensorToWrite> tensors,
                                     const WriteOptions& options) {
-  const std::unique_ptr<TensorWriter> writer = btf_writer();
+  const WriteRequest request{.path = output, .format = options.format};
+  BTF_ASSIGN(const FormatRow* const format, format_to_write(request));
+  const std::unique_ptr<TensorWriter> writer = format->writer(request);
   std::vector<Work> works;
   works.reserve(tensors.size());
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    auto work = plan(tensors[i], options);
+    auto work = plan(tensors[i], *format, options);
     if (!work) return about(i, work.error());
     BTF_TRY(writer->add(work->record));
     works.push_back(*std::move(work));

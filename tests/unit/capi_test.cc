@@ -234,6 +234,62 @@ TEST_CASE("capi: write, convert, read again, compare", "[capi]") {
   CHECK(result.compared == 53);
 }
 
+TEST_CASE("capi: other formats, by the name of the output or by their own", "[capi]") {
+  const ScratchDir scratch;
+  const std::vector<std::uint64_t> dims{2, 3};
+  const std::vector<std::uint16_t> values{1, 2, 3, 4, 5, 258};
+  const Writer writer(btf_writer_new());
+  auto array = array_of(values.data(), 12, "uint16", dims);
+  REQUIRE(btf_writer_add(writer.get(), &array, nullptr) == BTF_OK);
+  auto options = sized<btf_save_options>();
+  const auto saved = [&](const char* name) {
+    REQUIRE(btf_writer_save(writer.get(), (scratch / name).c_str(), &options, nullptr) == BTF_OK);
+    return read_file(scratch / name);
+  };
+  const auto raw = std::as_bytes(std::span(values));
+  const auto npy = saved("a.npy");
+  CHECK(std::string(reinterpret_cast<const char*>(npy.data()) + 1, 5) == "NUMPY");
+  CHECK(std::ranges::equal(std::span(npy).last(12), raw));
+  CHECK(std::ranges::equal(saved("a.raw"), raw));
+  options.format = "npy";
+  CHECK(saved("b.btf") == npy);
+  options.format = "btf";
+  CHECK(std::string(btf_format(open((saved("b.npy"), scratch / "b.npy")).get())) == "btf");
+  options.format = "zip";
+  CHECK(btf_writer_save(writer.get(), (scratch / "c").c_str(), &options, nullptr) ==
+        BTF_INVALID_ARGUMENT);
+  CHECK(std::string(btf_writer_error(writer.get())) ==
+        "unknown format 'zip'; there are npy, raw, btf");
+  // Two tensors are too many for .npy.
+  REQUIRE(btf_writer_add(writer.get(), &array, nullptr) == BTF_OK);
+  options.format = nullptr;
+  CHECK(btf_writer_save(writer.get(), (scratch / "c.npy").c_str(), &options, nullptr) ==
+        BTF_UNSUPPORTED);
+
+  const File file = open(scratch / "b.npy");
+  auto convert = sized<btf_convert_options>();
+  convert.shuffle = 1;
+  REQUIRE(btf_convert(file.get(), (scratch / "s.btf").c_str(), &convert, nullptr, nullptr) ==
+          BTF_OK);
+  const File shuffled = open(scratch / "s.btf");
+  auto info = sized<btf_tensor_info>();
+  REQUIRE(btf_info(shuffled.get(), 0, &info) == BTF_OK);
+  CHECK(std::string(info.layout) == "shuffled");
+  std::vector<std::uint16_t> back(6);
+  REQUIRE(btf_read(shuffled.get(), 0, nullptr, back.data(), 12, nullptr) == BTF_OK);
+  CHECK(back == values);
+  auto read = sized<btf_read_options>();
+  read.layout = "shuffled";
+  CHECK(btf_read(shuffled.get(), 0, &read, back.data(), 12, nullptr) == BTF_UNSUPPORTED);
+  array.layout = "shuffled";
+  CHECK(btf_writer_add(writer.get(), &array, nullptr) == BTF_INVALID_ARGUMENT);
+  convert = sized<btf_convert_options>();
+  convert.format = "npy";
+  REQUIRE(btf_convert(shuffled.get(), (scratch / "s").c_str(), &convert, nullptr, nullptr) ==
+          BTF_OK);
+  CHECK(read_file(scratch / "s") == npy);
+}
+
 TEST_CASE("capi: tolerances", "[capi]") {
   const ScratchDir scratch;
   save(scratch / "a.btf", {1, 2, 3.5F, NAN});

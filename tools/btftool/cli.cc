@@ -83,6 +83,7 @@ struct ConvertWords {
   std::string dla;
   SpecWords input;
   std::optional<std::string> output_spec;
+  std::optional<std::string> format;
   std::optional<std::string> scale;
   std::optional<std::string> scale_axis;
   std::optional<std::string> zero_point;
@@ -140,6 +141,7 @@ void finish_scales(const ConvertWords& words, btf::Quantization& scales) {
 void finish_formats(const ConvertWords& words, ConvertCommand& command) {
   btf::ConvertOptions& options = command.convert;
   command.open = words.input.finish("--input-spec");
+  options.format = words.format.value_or("");
   if (words.output_spec) {
     auto spec = btf::parse_tensor_spec(*words.output_spec);
     if (!spec) throw Wrong("--output-spec " + spec.error().message);
@@ -151,12 +153,12 @@ void finish_formats(const ConvertWords& words, ConvertCommand& command) {
       throw Wrong("--output-spec contradicts --dtype or --layout");
     options.dtype = spec->dtype;
     options.layout = spec->layout;
-    const std::string_view by_name = btf::output_format(command.output, {});
-    if (by_name == "npy") throw Wrong("--output-spec is for raw bytes, the output is named .npy");
+    if (options.format.empty() && value_or_throw(btf::output_format(command.output, {})) == "npy")
+      throw Wrong("--output-spec is for raw bytes, the output is named .npy");
     options.spec = *std::move(spec);
   }
-  if (options.as_uint && btf::output_format(command.output, options) != "npy")
-    throw Wrong("--as-uint goes with an output named .npy");
+  const std::string_view format = value_or_throw(btf::output_format(command.output, options));
+  if (options.as_uint && format != "npy") throw Wrong("--as-uint goes with an output named .npy");
 }
 
 void check_shuffle(const btf::ConvertOptions& options, const std::string& output) {
@@ -165,7 +167,7 @@ void check_shuffle(const btf::ConvertOptions& options, const std::string& output
     throw Wrong("--shuffle takes elements in the order of kLINEAR, not of " +
                 std::string(spec(*options.layout).name));
   if (options.plain) throw Wrong("--shuffle and --plain exclude each other");
-  if (const std::string_view format = btf::output_format(output, options); format != "btf")
+  if (const auto format = value_or_throw(btf::output_format(output, options)); format != "btf")
     throw Wrong("--shuffle is for BTF, the output is " + std::string(format));
 }
 
@@ -241,6 +243,9 @@ void setup_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words,
                "extension");
   app.add_flag("--as-uint", options.as_uint,
                ".npy: types that NumPy has no name for as unsigned integers");
+  add_text(app, "--format", words.format, "F",
+           "format of OUT: btf, npy, raw; as its name says, of - btf")
+      ->group("Files that do not say what they hold");
   add_text(app, "--output-spec", words.output_spec, "SPEC",
            "write raw bytes: fp16:hwc8:1x3x224x224, or with\nstrides; see --input-spec")
       ->group("Files that do not say what they hold");

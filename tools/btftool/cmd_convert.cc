@@ -141,6 +141,12 @@ class Conversion {
   // Raw bytes do not say what they hold, so it is said here.
   void describe_raw(const btf::TensorReport& report) {
     if (options_.spec || btf::output_format(command_.output, options_) != "raw") return;
+    if (command_.output == "-") {
+      notes_.push_back("standard output is --input-spec " + btf::spec_text(report.target_dtype,
+                                                                           report.target_layout,
+                                                                           report.target_dims));
+      return;
+    }
     std::string text =
         fmt::format("{} is --input-spec {}", printable(command_.output),
                     btf::spec_text(report.target_dtype, report.target_layout, report.target_dims));

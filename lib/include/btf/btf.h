@@ -140,11 +140,13 @@ typedef struct btf_convert_options {
   int32_t where_possible; /* a tensor that cannot take the layout keeps its own */
   int32_t sync;           /* survive a power cut */
   uint32_t jobs;
+  const char* format; /* "btf", "npy", "raw"; NULL: as the end of the output's name says */
+  int32_t shuffle;    /* bytes of elements apart, as convert --shuffle */
 } btf_convert_options;
 
-/* Writes a BTF file. The output holds its old content or all of the new, whatever happens; it may
- * be the input. `bytes`, which may be NULL: its size. `loss`, which may be NULL: over all tensors.
- * An error is on the input's handle. */
+/* Writes a file, a BTF file but for names that end in .npy or .raw. The output holds its old
+ * content or all of the new, whatever happens; it may be the input. `bytes`, which may be NULL: its
+ * size. `loss`, which may be NULL: over all tensors. An error is on the input's handle. */
 BTF_C_API btf_status btf_convert(btf_file* input, const char* output,
                                  const btf_convert_options* options, uint64_t* bytes,
                                  btf_loss* loss);
@@ -178,6 +180,7 @@ typedef struct btf_save_options {
   int32_t lossless;
   int32_t sync;
   uint32_t jobs;
+  const char* format; /* as for converting */
 } btf_save_options;
 
 BTF_C_API btf_writer* btf_writer_new(void);
@@ -192,7 +195,8 @@ BTF_C_API btf_status btf_writer_add(btf_writer* writer, const btf_array* array,
 BTF_C_API btf_status btf_writer_add_dlpack(btf_writer* writer, const void* dl_tensor,
                                            const btf_write_options* options);
 
-/* All tensors that were added, in their order, as a BTF file: the old content or all of the new. */
+/* All tensors that were added, in their order, as a file of the format that the options or the end
+ * of the name say: the old content or all of the new. .npy and raw hold one tensor. */
 BTF_C_API btf_status btf_writer_save(btf_writer* writer, const char* output,
                                      const btf_save_options* options, uint64_t* bytes);
 

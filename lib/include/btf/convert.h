@@ -40,6 +40,7 @@ struct ConvertOptions {
   bool plain = false;  // write the stored array as an ordinary dense record
   std::optional<TensorSpec>
       spec{};            // raw output: dtype, layout or strides, and the dims it must have
+  std::string format{};  // of the output: "btf", "npy", "raw"; empty: see output_format()
   bool as_uint = false;  // .npy: dtypes without a NumPy name as unsigned integers, not as void
   std::uint8_t coo_code = kCooCodeSpec;
   // Compress into the seekable zstd format at this level (kLeastCompression to
@@ -78,8 +79,10 @@ struct TensorReport {
 // final only when convert() has returned without an error.
 using TensorReportSink = std::function<void(const TensorReport&)>;
 
-// "raw" with a spec, else as the end of the name says: ".npy", ".raw"; "btf" for all others.
-BTF_API std::string_view output_format(const std::string& output, const ConvertOptions& options);
+// options.format, else "raw" with a spec, else as the end of the name says: ".npy", ".raw"; "btf"
+// for all others.
+BTF_API Result<std::string_view> output_format(const std::string& output,
+                                               const ConvertOptions& options);
 
 // Writes a file of that format, a canonical one, compressed if the options say so, and returns its
 // size in bytes. `output` is "-" for stdout and may be the input; it holds the old file or the

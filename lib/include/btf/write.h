@@ -22,11 +22,13 @@ struct TensorToWrite {
 
 struct WriteOptions {
   CastPolicy policy{};
-  bool sync = false;  // survive a power cut
+  std::string format{};  // "btf", "npy", "raw"; empty: as the end of the name says, see convert.h
+  bool sync = false;     // survive a power cut
   Execution execution{};
 };
 
-// Writes a canonical BTF file, as convert() does, and returns its size in bytes.
+// Writes a file as convert() does, not compressed, and returns its size in bytes. A format that
+// holds one tensor, or no layout but kLINEAR, refuses others.
 BTF_API Result<std::uint64_t> write_tensors(const std::string& output,
                                             std::span<const TensorToWrite> tensors,
                                             const WriteOptions& options = {});
