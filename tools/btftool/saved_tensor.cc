@@ -264,7 +264,8 @@ void check_pairs(const JsonNode& node, const TensorDiff& diff) {
   if (counted - twice > diff.compared)
     return node["inf"].fail("counts more than was compared, with NaN");
   if (!diff.figures) return;
-  const JsonNode pairs = node["figures"]["pairs"];
+  const JsonNode figures = node["figures"];
+  const JsonNode pairs = figures["pairs"];
   if (diff.figures->pairs > diff.compared) return pairs.fail("is above what was compared");
   const std::uint64_t special = diff.compared - diff.figures->pairs;
   if (special > counted || counted - special > twice)
