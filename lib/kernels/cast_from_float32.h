@@ -34,6 +34,18 @@ struct Watcher {
   }
 };
 
+// For floats: `over` is the least magnitude beyond the range.
+BTF_INLINE Scan scan_floats(Chunk chunk, std::uint32_t over, std::uint32_t most_to_zero) {
+  std::uint32_t largest = 0;
+  std::uint32_t least = ~0U;
+  for (std::size_t i = 0; i < chunk.count; ++i) {
+    const std::uint32_t magnitude = load<std::uint32_t>(chunk.source, i) & kMagnitude32;
+    largest = std::max(largest, magnitude);
+    least = std::min(least, magnitude - 1);  // 0 is none: it becomes the largest
+  }
+  return {largest < over, least < most_to_zero};
+}
+
 // To a float with fewer bits. Adding a number whose last place is that of the result rounds, to
 // nearest and ties to even, normal and subnormal results alike; and if that number's low bits are
 // the exponent's part of the result's code, those of the sum are the code.
@@ -68,16 +80,7 @@ struct Float32ToFloat {
   static constexpr double kHigh = std::bit_cast<float>(kMaxBits);
   static constexpr double kLow = -kHigh;
 
-  BTF_INLINE static Scan scan(Chunk chunk) {
-    std::uint32_t largest = 0;
-    std::uint32_t least = ~0U;
-    for (std::size_t i = 0; i < chunk.count; ++i) {
-      const std::uint32_t magnitude = load<std::uint32_t>(chunk.source, i) & kMagnitude32;
-      largest = std::max(largest, magnitude);
-      least = std::min(least, magnitude - 1);  // 0 is none: it becomes the largest
-    }
-    return {largest < kOver, least < kMostToZero};
-  }
+  BTF_INLINE static Scan scan(Chunk chunk) { return scan_floats(chunk, kOver, kMostToZero); }
 
   template <bool kSpecials, Watch kWatch>
   BTF_INLINE static Tally loop(Chunk chunk, float bar, Errors* errors) {
@@ -122,16 +125,7 @@ struct Float32ToBfloat16 {
   static constexpr double kHigh = 0;
   static constexpr double kLow = 0;
 
-  BTF_INLINE static Scan scan(Chunk chunk) {
-    std::uint32_t largest = 0;
-    std::uint32_t least = ~0U;
-    for (std::size_t i = 0; i < chunk.count; ++i) {
-      const std::uint32_t magnitude = load<std::uint32_t>(chunk.source, i) & kMagnitude32;
-      largest = std::max(largest, magnitude);
-      least = std::min(least, magnitude - 1);  // 0 is none: it becomes the largest
-    }
-    return {largest < kOver, least < kMostToZero};
-  }
+  BTF_INLINE static Scan scan(Chunk chunk) { return scan_floats(chunk, kOver, kMostToZero); }
 
   template <bool kSpecials, Watch kWatch>
   BTF_INLINE static Tally loop(Chunk chunk, float bar, Errors* errors) {
