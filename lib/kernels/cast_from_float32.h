@@ -15,9 +15,7 @@ struct Watcher {
   FloatBits max_error = 0;
   std::uint32_t record = 0;  // the top bit
 
-  // `error` is that of `magnitude`, 0 for what has none. kTiny: magnitudes may be so small that a
-  // product with the bar is subnormal and rounded up to the error itself.
-  template <bool kTiny>
+  // `error` is that of `magnitude`, 0 for what has none.
   BTF_INLINE void see(std::size_t i, FloatBits error, FloatBits magnitude) {
     if constexpr (kWatch == Watch::nothing) return;
     changed += (0 - error) >> 31;  // errors are less than 2^31, by their bits
@@ -25,32 +23,35 @@ struct Watcher {
     if constexpr (kWatch == Watch::relative) {
       const auto limit = std::bit_cast<FloatBits>(std::bit_cast<float>(magnitude) * bar);
       // The difference of two floats' bits is negative if the second float is the larger one.
-      record |= kTiny ? (limit - error - 1) & (0 - error) : limit - error;
+      // Equal if the product is subnormal, and rounded up to the error.
+      record |= (limit - error - 1) & (0 - error);
     }
     if constexpr (kWatch == Watch::each) {
       errors->error[i] = error;
       errors->magnitude[i] = magnitude;
     }
   }
+
+  BTF_INLINE Tally tally(std::uint32_t overflowed, std::uint32_t nan) const {
+    return {.overflowed = overflowed,
+            .nan = nan,
+            .changed = changed,
+            .max_error = max_error,
+            .record = record >> 31 != 0};
+  }
 };
 
-// For floats: `over` is the least magnitude beyond the range.
-BTF_INLINE Scan scan_floats(Chunk chunk, std::uint32_t over, std::uint32_t most_to_zero) {
-  std::uint32_t largest = 0;
-  std::uint32_t least = ~0U;
-  for (std::size_t i = 0; i < chunk.count; ++i) {
-    const std::uint32_t magnitude = load<std::uint32_t>(chunk.source, i) & kMagnitude32;
-    largest = std::max(largest, magnitude);
-    least = std::min(least, magnitude - 1);  // 0 is none: it becomes the largest
-  }
-  return {largest < over, least < most_to_zero};
-}
+// A body for any chunk; cast_vectors-inl.h has faster ones for most.
+struct AnyChunk {
+  static constexpr bool kInVectors = false;
+  static constexpr std::size_t kSourceBytes = sizeof(float);
+};
 
 // To a float with fewer bits. Adding a number whose last place is that of the result rounds, to
 // nearest and ties to even, normal and subnormal results alike; and if that number's low bits are
 // the exponent's part of the result's code, those of the sum are the code.
 template <DType T>
-struct Float32ToFloat {
+struct Float32ToFloat : AnyChunk {
   static constexpr const DTypeInfo& kRow = dtype_rows::kRows[row_of(T)];
   static constexpr const FloatGeometry& kFp = kRow.fp;
   static constexpr unsigned kDrop = 23U - kFp.mantissa_bits;
@@ -74,15 +75,12 @@ struct Float32ToFloat {
   static constexpr std::uint32_t kSignBit = 1U << (kRow.bits - 1U);
 
   using Code = CodeOfBits<kRow.bits>;
-  static constexpr std::size_t kSourceBytes = sizeof(float);
   static constexpr std::size_t kTargetBytes = sizeof(Code);
   static constexpr bool kClamps = kFp.saturates;
   static constexpr double kHigh = std::bit_cast<float>(kMaxBits);
   static constexpr double kLow = -kHigh;
 
-  BTF_INLINE static Scan scan(Chunk chunk) { return scan_floats(chunk, kOver, kMostToZero); }
-
-  template <bool kSpecials, Watch kWatch>
+  template <Watch kWatch>
   BTF_INLINE static Tally loop(Chunk chunk, float bar, Errors* errors) {
     Watcher<kWatch> watcher{bar, errors};
     std::uint32_t nans = 0;
@@ -90,7 +88,7 @@ struct Float32ToFloat {
     for (std::size_t i = 0; i < chunk.count; ++i) {
       const auto bits = load<std::uint32_t>(chunk.source, i);
       const std::uint32_t whole = bits & kMagnitude32;
-      const std::uint32_t magnitude = kSpecials ? std::min(whole, kCut) : whole;
+      const std::uint32_t magnitude = std::min(whole, kCut);
       const std::uint32_t binade = std::max(magnitude, kLeastNormal) & kInfinity32;
       const auto addend = std::bit_cast<float>(binade + (binade >> kDrop) + kToAddend);
       const float value = std::bit_cast<float>(magnitude);
@@ -98,36 +96,31 @@ struct Float32ToFloat {
       std::uint32_t code = std::bit_cast<std::uint32_t>(sum) & (kSignBit - 1);
       std::uint32_t error = std::bit_cast<std::uint32_t>(sum - addend - value) & kMagnitude32;
       std::uint32_t signs = bits >> kSignShift & kSignBit;
-      if constexpr (kSpecials) {
-        const std::uint32_t nan = less(kInfinity32, whole);
-        const std::uint32_t over = ~(less(whole, kOver) | nan);
-        code = select(nan, kNan, code);
-        if constexpr (!kHasNan) signs &= ~nan;
-        error &= ~(over | nan);
-        nans -= nan;
-        overflowed -= over & (kFp.saturates ? ~0U : less(whole, kInfinity32));
-      }
+      const std::uint32_t nan = less(kInfinity32, whole);
+      const std::uint32_t over = ~(less(whole, kOver) | nan);
+      code = select(nan, kNan, code);
+      if constexpr (!kHasNan) signs &= ~nan;
+      error &= ~(over | nan);
+      nans -= nan;
+      overflowed -= over & (kFp.saturates ? ~0U : less(whole, kInfinity32));
       store(chunk.target, i, static_cast<Code>(code | signs));
-      watcher.template see<false>(i, error, magnitude);
+      watcher.see(i, error, magnitude);
     }
-    return {overflowed, nans, watcher.changed, watcher.max_error, watcher.record >> 31 != 0};
+    return watcher.tally(overflowed, nans);
   }
 };
 
 // bfloat16 has float32's exponents, so that integer arithmetic rounds subnormal numbers too.
-struct Float32ToBfloat16 {
+struct Float32ToBfloat16 : AnyChunk {
   static constexpr std::uint32_t kOver = 0x7f7f8000;
   static constexpr std::uint32_t kMostToZero = 0x00008000;  // half the least number
   static constexpr bool kHasNan = true;
-  static constexpr std::size_t kSourceBytes = sizeof(float);
   static constexpr std::size_t kTargetBytes = sizeof(std::uint16_t);
   static constexpr bool kClamps = false;
   static constexpr double kHigh = 0;
   static constexpr double kLow = 0;
 
-  BTF_INLINE static Scan scan(Chunk chunk) { return scan_floats(chunk, kOver, kMostToZero); }
-
-  template <bool kSpecials, Watch kWatch>
+  template <Watch kWatch>
   BTF_INLINE static Tally loop(Chunk chunk, float bar, Errors* errors) {
     Watcher<kWatch> watcher{bar, errors};
     std::uint32_t nans = 0;
@@ -142,24 +135,22 @@ struct Float32ToBfloat16 {
           std::bit_cast<std::uint32_t>(std::bit_cast<float>(rounded & 0xffff0000U) -
                                        std::bit_cast<float>(bits)) &
           kMagnitude32;
-      if constexpr (kSpecials) {
-        const std::uint32_t nan = less(kInfinity32, magnitude);
-        const std::uint32_t over = ~(less(magnitude, kOver) | nan);
-        code = select(nan, (bits >> 16 & 0x8000U) | 0x7fc0U, code);
-        error &= ~(over | nan);
-        nans -= nan;
-        overflowed -= over & less(magnitude, kInfinity32);
-      }
+      const std::uint32_t nan = less(kInfinity32, magnitude);
+      const std::uint32_t over = ~(less(magnitude, kOver) | nan);
+      code = select(nan, (bits >> 16 & 0x8000U) | 0x7fc0U, code);
+      error &= ~(over | nan);
+      nans -= nan;
+      overflowed -= over & less(magnitude, kInfinity32);
       store(chunk.target, i, static_cast<std::uint16_t>(code));
-      watcher.template see<true>(i, error, magnitude);
+      watcher.see(i, error, magnitude);
     }
-    return {overflowed, nans, watcher.changed, watcher.max_error, watcher.record >> 31 != 0};
+    return watcher.tally(overflowed, nans);
   }
 };
 
 // To an integer of at most 16 bits, or 32 with a sign: toward zero, clamped, NaN to 0.
 template <DType T>
-struct Float32ToInteger {
+struct Float32ToInteger : AnyChunk {
   static constexpr const DTypeInfo& kRow = dtype_rows::kRows[row_of(T)];
   static constexpr bool kSigned = kRow.kind == NumberKind::signed_integer;
   // Bounds that float32 holds: what lies between them truncates into the range. The lower one is
@@ -176,58 +167,38 @@ struct Float32ToInteger {
   static constexpr bool kHasNan = false;
 
   using Code = CodeOfBits<kRow.bits>;
-  static constexpr std::size_t kSourceBytes = sizeof(float);
   static constexpr std::size_t kTargetBytes = sizeof(Code);
   static constexpr bool kClamps = true;
   static constexpr double kHigh = kMaxCode;
   static constexpr double kLow = static_cast<std::int32_t>(kMinCode);
 
-  BTF_INLINE static Scan scan(Chunk chunk) {
-    // By their bits negative floats lie above the others as unsigned numbers, below as signed ones.
-    std::uint32_t lowest = 0;
-    std::int32_t highest = 0;
-    std::uint32_t least = ~0U;
-    for (std::size_t i = 0; i < chunk.count; ++i) {
-      const auto bits = load<std::uint32_t>(chunk.source, i);
-      lowest = std::max(lowest, bits);
-      highest = std::max(highest, static_cast<std::int32_t>(bits));
-      least = std::min(least, (bits & kMagnitude32) - 1);
-    }
-    return {lowest < std::bit_cast<std::uint32_t>(kBelow) &&
-                highest < std::bit_cast<std::int32_t>(kAbove),
-            least < kMostToZero};
-  }
-
-  template <bool kSpecials, Watch kWatch>
+  template <Watch kWatch>
   BTF_INLINE static Tally loop(Chunk chunk, float bar, Errors* errors) {
     Watcher<kWatch> watcher{bar, errors};
     std::uint32_t nans = 0;
     std::uint32_t overflowed = 0;
     for (std::size_t i = 0; i < chunk.count; ++i) {
       const auto bits = load<std::uint32_t>(chunk.source, i);
-      std::uint32_t inside = bits;
-      std::uint32_t above = 0;
-      std::uint32_t below = 0;
-      if constexpr (kSpecials) {
-        const std::uint32_t size = bits & kMagnitude32;
-        const std::uint32_t nan = less(kInfinity32, size);
-        below = sign_mask(bits) & ~(less(size, std::bit_cast<std::uint32_t>(-kBelow)) | nan);
-        above = ~(sign_mask(bits) | less(size, std::bit_cast<std::uint32_t>(kAbove)) | nan);
-        inside = bits & ~(nan | above | below);
-        nans -= nan;
-        overflowed -= above | below;
-      }
+      const std::uint32_t size = bits & kMagnitude32;
+      const std::uint32_t nan = less(kInfinity32, size);
+      const std::uint32_t below =
+          sign_mask(bits) & ~(less(size, std::bit_cast<std::uint32_t>(-kBelow)) | nan);
+      const std::uint32_t above =
+          ~(sign_mask(bits) | less(size, std::bit_cast<std::uint32_t>(kAbove)) | nan);
+      const std::uint32_t inside = bits & ~(nan | above | below);
+      nans -= nan;
+      overflowed -= above | below;
       const auto value = std::bit_cast<float>(inside);
       const auto integer = static_cast<std::int32_t>(value);
       auto code = static_cast<std::uint32_t>(integer);
-      if constexpr (kSpecials) code = select(above, kMaxCode, select(below, kMinCode, code));
+      code = select(above, kMaxCode, select(below, kMinCode, code));
       store(chunk.target, i, static_cast<Code>(code & kMask));
       const std::uint32_t magnitude = inside & kMagnitude32;
       const std::uint32_t error =
           std::bit_cast<std::uint32_t>(value - static_cast<float>(integer)) & kMagnitude32;
-      watcher.template see<false>(i, error, magnitude);
+      watcher.see(i, error, magnitude);
     }
-    return {overflowed, nans, watcher.changed, watcher.max_error, watcher.record >> 31 != 0};
+    return watcher.tally(overflowed, nans);
   }
 };
 

@@ -21,6 +21,13 @@ BTF_INLINE constexpr std::uint64_t select64(std::uint64_t mask, std::uint64_t ye
   return (mask & yes) | (~mask & no);
 }
 
+// Of a chunk, before it is cast: is all of it finite and within the target's range, and may there
+// be numbers that become zero?
+struct Scan {
+  bool clean;
+  bool to_zero;
+};
+
 struct WideErrors {
   std::array<double, kChunk> error;
   std::array<double, kChunk> magnitude;

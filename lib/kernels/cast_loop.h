@@ -66,9 +66,10 @@ using FloatBits = std::uint32_t;
 inline constexpr std::uint32_t kMagnitude32 = 0x7fffffff;
 inline constexpr std::uint32_t kInfinity32 = 0x7f800000;
 
-// What is wanted of errors: nothing; the largest one; also whether one may have the largest
-// quotient so far; or each of them, with the magnitude it is an error of.
-enum class Watch : std::uint8_t { nothing, absolute, relative, each };
+// What is wanted of errors: nothing; the largest one, and whether one may have the largest quotient
+// so far; the largest one, and how many are of what became zero; or each of them, with the
+// magnitude it is an error of.
+enum class Watch : std::uint8_t { nothing, relative, zeros, each };
 
 struct Errors {
   std::array<FloatBits, kChunk> error;
@@ -81,16 +82,22 @@ struct Chunk {
   std::size_t count;
 };
 
+// The chunk that begins with element `at`. Calls what lies ahead into the cache.
+template <typename Body>
+BTF_INLINE Chunk chunk_at(const std::byte* source, std::byte* target, std::size_t at,
+                          std::size_t count) {
+  const Chunk chunk{source + at * Body::kSourceBytes, target + at * Body::kTargetBytes,
+                    std::min(kChunk, count - at)};
+  for (std::size_t ahead = 0; ahead < kChunk * Body::kSourceBytes; ahead += 64)
+    __builtin_prefetch(chunk.source + kAhead + ahead, 0, 2);
+  return chunk;
+}
+
 template <typename Body, typename Do>
 BTF_INLINE void for_chunks(const std::byte* source, std::byte* target, std::size_t count,
                            const Do& cast) {
-  for (std::size_t at = 0; at < count; at += kChunk) {
-    const Chunk chunk{source + at * Body::kSourceBytes, target + at * Body::kTargetBytes,
-                      std::min(kChunk, count - at)};
-    for (std::size_t ahead = 0; ahead < kChunk * Body::kSourceBytes; ahead += 64)
-      __builtin_prefetch(chunk.source + kAhead + ahead, 0, 2);
-    cast(chunk);
-  }
+  for (std::size_t at = 0; at < count; at += kChunk)
+    cast(chunk_at<Body>(source, target, at, count));
 }
 
 // Of a chunk. Errors are those of finite numbers within the target's range.
@@ -98,15 +105,9 @@ struct Tally {
   std::uint32_t overflowed = 0;
   std::uint32_t nan = 0;
   std::uint32_t changed = 0;  // with an error
+  std::uint32_t to_zero = 0;  // of these, if watched
   FloatBits max_error = 0;
   bool record = false;  // a quotient above the bar, perhaps
-};
-
-// Of a chunk, before it is cast: is all of it finite and within the target's range, and may there
-// be numbers that become zero?
-struct Scan {
-  bool clean;
-  bool to_zero;
 };
 
 // Magnitudes from the least number to `most`.
@@ -197,52 +198,6 @@ BTF_INLINE void settle_clamped(Chunk chunk, double low, double high, LossAccount
     account.max_abs = std::max(account.max_abs, error);
     account.max_rel = std::max(account.max_rel, error / std::abs(static_cast<double>(value)));
   }
-}
-
-// Body::scan(chunk), with kMostToZero, the largest magnitude that becomes zero.
-// Body::loop<kSpecials, kWatch>(chunk, bar, errors): casts; kSpecials unless clean.
-// Body::kHasNan, kClamps, kLow, kHigh: what becomes of NaN, and of numbers beyond [kLow, kHigh].
-template <typename Body>
-BTF_INLINE void cast_chunk(Chunk chunk, LossAccount& account) {
-  const Scan scan = Body::scan(chunk);
-  const float bar = relative_bar(account.max_rel);
-  Tally tally;
-  if (!scan.clean)
-    tally = Body::template loop<true, Watch::relative>(chunk, bar, nullptr);
-  else if (account.max_rel < 1)
-    tally = Body::template loop<false, Watch::relative>(chunk, bar, nullptr);
-  else  // No error is larger than the number itself, for 0 would be nearer.
-    tally = Body::template loop<false, Watch::absolute>(chunk, bar, nullptr);
-  account.elements += chunk.count;
-  account.nan += tally.nan;
-  account.nan_lost += Body::kHasNan ? 0 : tally.nan;
-  account.overflowed += tally.overflowed;
-  const std::uint32_t to_zero = scan.to_zero ? count_to_zero(chunk, Body::kMostToZero) : 0;
-  account.to_zero += to_zero;
-  account.inexact += tally.changed - to_zero;
-  account.max_abs = std::max(account.max_abs, as_double(tally.max_error));
-  if (to_zero > 0) account.max_rel = std::max(account.max_rel, 1.0);
-  if (tally.record && account.max_rel < 1) {
-    Errors errors;
-    Body::template loop<true, Watch::each>(chunk, bar, &errors);
-    settle_quotients(errors, chunk.count, account);
-  }
-  if (Body::kClamps && tally.overflowed > 0)
-    settle_clamped(chunk, Body::kLow, Body::kHigh, account);
-}
-
-// Without an account a cast is a benchmark's measure of what the account costs.
-template <typename Body, bool kAccount = true>
-BTF_INLINE void cast_chunks(const std::byte* source, std::byte* target, std::size_t count,
-                            LossAccount& account) {
-  for_chunks<Body>(source, target, count, [&](Chunk chunk) BTF_INLINE_LAMBDA {
-    if constexpr (kAccount)
-      cast_chunk<Body>(chunk, account);
-    else if (Body::scan(chunk).clean)
-      Body::template loop<false, Watch::nothing>(chunk, 0, nullptr);
-    else
-      Body::template loop<true, Watch::nothing>(chunk, 0, nullptr);
-  });
 }
 
 }  // namespace btf::cast_loop

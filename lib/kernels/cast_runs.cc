@@ -1,40 +1,39 @@
-// One body per kind of pair, compiled for several instruction sets. The bodies are plain loops
-// without branches: the compiler vectorises them, and the one chosen at run time is the widest.
+// One function per pair, compiled for several instruction sets.
 #include "kernels/cast_runs.h"
 
 #include <array>
 
 #include "kernels/cast_exact.h"
-#include "kernels/cast_from_float32.h"
 #include "kernels/cast_from_wide.h"
-#include "kernels/cpu_level.h"
+#include "kernels/simd_targets.h"
 
-namespace btf {
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cast_runs.cc"
+#include <hwy/foreach_target.h>
+// After foreach_target.h.
+#include "kernels/cast_vectors-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace btf::HWY_NAMESPACE {
 namespace {
 
-using namespace cast_loop;
+#define BTF_PAIR(name, ...)                                                    \
+  void name(const std::byte* s, std::byte* t, std::size_t n, LossAccount& a) { \
+    __VA_ARGS__(s, t, n, a);                                                   \
+  }
 
-#define BTF_PAIR(name, ...)                                                                 \
-  BTF_INLINE void name(const std::byte* s, std::byte* t, std::size_t n, LossAccount& a) {   \
-    __VA_ARGS__(s, t, n, a);                                                                \
-  }                                                                                         \
-  BTF_LEVELS(name, void, (const std::byte* s, std::byte* t, std::size_t n, LossAccount& a), \
-             (s, t, n, a))
-#define BTF_ROW(name, from, to) \
-  { from, to, BTF_LEVEL_TABLE(name) }
-
-BTF_PAIR(f32_f16, cast_chunks<Float32ToFloat<DType::float16>>)
-BTF_PAIR(f32_bf16, cast_chunks<Float32ToBfloat16>)
-BTF_PAIR(f32_e4m3, cast_chunks<Float32ToFloat<DType::float8_e4m3fn>>)
-BTF_PAIR(f32_e5m2, cast_chunks<Float32ToFloat<DType::float8_e5m2>>)
-BTF_PAIR(f32_e2m1, cast_chunks<Float32ToFloat<DType::float4_e2m1fn>>)
-BTF_PAIR(f32_i4, cast_chunks<Float32ToInteger<DType::int4>>)
-BTF_PAIR(f32_u4, cast_chunks<Float32ToInteger<DType::uint4>>)
-BTF_PAIR(f32_i8, cast_chunks<Float32ToInteger<DType::int8>>)
-BTF_PAIR(f32_u8, cast_chunks<Float32ToInteger<DType::uint8>>)
-BTF_PAIR(f32_i16, cast_chunks<Float32ToInteger<DType::int16>>)
-BTF_PAIR(f32_u16, cast_chunks<Float32ToInteger<DType::uint16>>)
-BTF_PAIR(f32_i32, cast_chunks<Float32ToInteger<DType::int32>>)
+BTF_PAIR(f32_f16, cast_chunks<InVectors<ToFloat16>>)
+BTF_PAIR(f32_bf16, cast_chunks<InVectors<ToBfloat16>>)
+BTF_PAIR(f32_e4m3, cast_chunks<InVectors<ToFloat<DType::float8_e4m3fn>>>)
+BTF_PAIR(f32_e5m2, cast_chunks<InVectors<ToFloat<DType::float8_e5m2>>>)
+BTF_PAIR(f32_e2m1, cast_chunks<InVectors<ToFloat<DType::float4_e2m1fn>>>)
+BTF_PAIR(f32_i4, cast_chunks<InVectors<ToInteger<DType::int4>>>)
+BTF_PAIR(f32_u4, cast_chunks<InVectors<ToInteger<DType::uint4>>>)
+BTF_PAIR(f32_i8, cast_chunks<InVectors<ToInteger<DType::int8>>>)
+BTF_PAIR(f32_u8, cast_chunks<InVectors<ToInteger<DType::uint8>>>)
+BTF_PAIR(f32_i16, cast_chunks<InVectors<ToInteger<DType::int16>>>)
+BTF_PAIR(f32_u16, cast_chunks<InVectors<ToInteger<DType::uint16>>>)
+BTF_PAIR(f32_i32, cast_chunks<InVectors<ToInteger<DType::int32>>>)
 BTF_PAIR(f64_f32, cast_wide<Float64ToFloat32>)
 BTF_PAIR(i32_f32, cast_wide<Int32ToFloat32>)
 BTF_PAIR(i64_i32, cast_int64_to_int32)
@@ -52,6 +51,19 @@ BTF_PAIR(u16_f32, cast_exactly<SmallIntegerToFloat32<DType::uint16>>)
 BTF_PAIR(bool_f32, cast_exactly<SmallIntegerToFloat32<DType::boolean>>)
 BTF_PAIR(f32_f64, cast_exactly<Float32ToFloat64>)
 BTF_PAIR(i32_i64, cast_exactly<Int32ToInt64>)
+
+#undef BTF_PAIR
+
+}  // namespace
+}  // namespace btf::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace btf {
+namespace {
+
+#define BTF_ROW(name, from, to) \
+  { from, to, BTF_SIMD_TABLE(name) }
 
 struct Row {
   DType from;
@@ -100,3 +112,4 @@ CastRunFn find_cast_run(DType from, DType to) {
 }
 
 }  // namespace btf
+#endif

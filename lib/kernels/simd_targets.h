@@ -14,8 +14,9 @@
 #define HWY_IS_DEBUG_BUILD 0
 #include <hwy/detect_targets.h>
 
-// Behind HWY_ONCE, BTF_SIMD_CALL(name) is the function `name` of the target in use. HWY_NAMESPACE
-// is that of the least target then, which stands for levels that it includes.
+// Behind HWY_ONCE, BTF_SIMD_TABLE(name) are the addresses of the functions `name`, by level, and
+// BTF_SIMD_CALL(name) is the one in use. HWY_NAMESPACE is that of the least target then, which
+// stands for levels that it includes.
 #if defined(__x86_64__)
 #if HWY_TARGETS & HWY_SSE4
 #define BTF_SIMD_SSE4 N_SSE4
@@ -32,10 +33,11 @@
 #else
 #define BTF_SIMD_AVX512 HWY_NAMESPACE
 #endif
-#define BTF_SIMD_CALL(name)                                          \
-  (std::array<decltype(&HWY_NAMESPACE::name), kCpuLevels>{           \
-      HWY_NAMESPACE::name, BTF_SIMD_SSE4::name, BTF_SIMD_AVX2::name, \
-      BTF_SIMD_AVX512::name}[cpu_level()])
+#define BTF_SIMD_TABLE(name) \
+  { HWY_NAMESPACE::name, BTF_SIMD_SSE4::name, BTF_SIMD_AVX2::name, BTF_SIMD_AVX512::name }
 #else
-#define BTF_SIMD_CALL(name) (HWY_NAMESPACE::name)
+#define BTF_SIMD_TABLE(name) \
+  { HWY_NAMESPACE::name }
 #endif
+#define BTF_SIMD_CALL(name) \
+  (std::array<decltype(&HWY_NAMESPACE::name), kCpuLevels> BTF_SIMD_TABLE(name)[cpu_level()])
