@@ -66,10 +66,9 @@ using FloatBits = std::uint32_t;
 inline constexpr std::uint32_t kMagnitude32 = 0x7fffffff;
 inline constexpr std::uint32_t kInfinity32 = 0x7f800000;
 
-// What is wanted of errors: nothing; the largest one, and whether one may have the largest quotient
-// so far; the largest one, and how many are of what became zero; or each of them, with the
-// magnitude it is an error of.
-enum class Watch : std::uint8_t { nothing, relative, zeros, each };
+// What is wanted of errors: nothing; the largest one; also whether one may have the largest
+// quotient so far; or each of them, with the magnitude it is an error of.
+enum class Watch : std::uint8_t { nothing, absolute, relative, each };
 
 struct Errors {
   std::array<FloatBits, kChunk> error;
@@ -82,22 +81,23 @@ struct Chunk {
   std::size_t count;
 };
 
-// The chunk that begins with element `at`. Calls what lies ahead into the cache.
+// The chunk that begins with element `at`.
 template <typename Body>
 BTF_INLINE Chunk chunk_at(const std::byte* source, std::byte* target, std::size_t at,
                           std::size_t count) {
-  const Chunk chunk{source + at * Body::kSourceBytes, target + at * Body::kTargetBytes,
-                    std::min(kChunk, count - at)};
-  for (std::size_t ahead = 0; ahead < kChunk * Body::kSourceBytes; ahead += 64)
-    __builtin_prefetch(chunk.source + kAhead + ahead, 0, 2);
-  return chunk;
+  return {source + at * Body::kSourceBytes, target + at * Body::kTargetBytes,
+          std::min(kChunk, count - at)};
 }
 
 template <typename Body, typename Do>
 BTF_INLINE void for_chunks(const std::byte* source, std::byte* target, std::size_t count,
                            const Do& cast) {
-  for (std::size_t at = 0; at < count; at += kChunk)
-    cast(chunk_at<Body>(source, target, at, count));
+  for (std::size_t at = 0; at < count; at += kChunk) {
+    const Chunk chunk = chunk_at<Body>(source, target, at, count);
+    for (std::size_t ahead = 0; ahead < kChunk * Body::kSourceBytes; ahead += 64)
+      __builtin_prefetch(chunk.source + kAhead + ahead, 0, 2);
+    cast(chunk);
+  }
 }
 
 // Of a chunk. Errors are those of finite numbers within the target's range.
@@ -105,7 +105,7 @@ struct Tally {
   std::uint32_t overflowed = 0;
   std::uint32_t nan = 0;
   std::uint32_t changed = 0;  // with an error
-  std::uint32_t to_zero = 0;  // of these, if watched
+  std::uint32_t zeros = 0;    // results that are zero
   FloatBits max_error = 0;
   bool record = false;  // a quotient above the bar, perhaps
 };

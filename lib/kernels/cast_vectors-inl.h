@@ -27,6 +27,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 // Without vectors of its own, the compiler's are better.
 template <typename Body>
 using InVectors = Body;
+HWY_INLINE std::uint32_t count_zeros(Chunk) { return 0; }
 template <DType T>
 using ToFloat = Float32ToFloat<T>;
 using ToFloat16 = Float32ToFloat<DType::float16>;
@@ -56,36 +57,57 @@ constexpr std::size_t kBlock = kVectors * kLanes;
 HWY_INLINE Bits bits_of(Floats values) { return hn::BitCast(kBits, values); }
 HWY_INLINE Floats floats_of(Bits bits) { return hn::BitCast(kFloats, bits); }
 
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+#define BTF_MASKS_ARE_BITS 1
+#else
+#define BTF_MASKS_ARE_BITS 0
+#endif
+
 // How often a comparison was true.
 class Counter {
  public:
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-  HWY_INLINE Counter() : count_(0) {}
-#else
-  HWY_INLINE Counter() : count_(hn::Zero(kBits)) {}
-#endif
+  HWY_INLINE Counter() : count_(none()) {}
   HWY_INLINE void add(hn::Mask<hn::ScalableTag<float>> mask) {
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+#if BTF_MASKS_ARE_BITS
     count_ += static_cast<std::uint32_t>(hn::CountTrue(kFloats, mask));
 #else
     count_ = hn::Sub(count_, bits_of(hn::VecFromMask(kFloats, mask)));
 #endif
   }
-  HWY_INLINE std::uint32_t total() const {
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-    return count_;
-#else
-    return hn::GetLane(hn::SumOfLanes(kBits, count_));
-#endif
-  }
+#if BTF_MASKS_ARE_BITS
+  HWY_INLINE std::uint32_t total() const { return count_; }
 
  private:
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+  HWY_INLINE static std::uint32_t none() { return 0; }
   std::uint32_t count_;
 #else
+  HWY_INLINE std::uint32_t total() const { return hn::GetLane(hn::SumOfLanes(kBits, count_)); }
+
+ private:
+  HWY_INLINE static Bits none() { return hn::Zero(kBits); }
   Bits count_;
 #endif
 };
+
+// How many lanes have none of these bits.
+template <typename D, typename V>
+HWY_INLINE std::uint32_t without(D d, V values, hn::TFromD<D> bits) {
+#if BTF_MASKS_ARE_BITS
+  const auto all = hn::Set(d, bits);
+  if constexpr (sizeof(bits) == 1)
+    return static_cast<std::uint32_t>(
+        hwy::PopCount(std::uint64_t{_mm512_testn_epi8_mask(values.raw, all.raw)}));
+  else if constexpr (sizeof(bits) == 2)
+    return static_cast<std::uint32_t>(
+        hwy::PopCount(std::uint64_t{_mm512_testn_epi16_mask(values.raw, all.raw)}));
+  else
+    return static_cast<std::uint32_t>(
+        hwy::PopCount(std::uint64_t{_mm512_testn_epi32_mask(values.raw, all.raw)}));
+#else
+  const auto none = hn::Eq(hn::And(values, hn::Set(d, bits)), hn::Zero(d));
+  return static_cast<std::uint32_t>(hn::CountTrue(d, none));
+#endif
+}
 
 // What the account needs of a chunk.
 template <Watch kWatch>
@@ -95,24 +117,22 @@ class Watcher {
       : bar_(hn::Set(kFloats, bar)), largest_(hn::Zero(kBits)), record_(hn::Zero(kBits)) {}
 
   // `rounded` is what the target holds of `value`, both perhaps without their sign.
-  template <std::uint32_t kMostToZero>
   HWY_INLINE void see(Floats value, Floats magnitude, Floats rounded) {
     if constexpr (kWatch == Watch::nothing) return;
     const Floats error = hn::Abs(hn::Sub(rounded, value));
     largest_ = hn::Max(largest_, bits_of(error));
-    const auto changed = hn::Ne(error, hn::Zero(kFloats));
-    changed_.add(changed);
-    if constexpr (kWatch == Watch::zeros) {
-      const auto few = hn::Le(magnitude, floats_of(hn::Set(kBits, kMostToZero)));
-      to_zero_.add(hn::And(changed, few));
-    } else {
-      record_ = hn::Or(record_, below(error, magnitude));
-    }
+    changed_.add(hn::Ne(error, hn::Zero(kFloats)));
+    if constexpr (kWatch == Watch::relative) record_ = hn::Or(record_, below(error, magnitude));
+  }
+  // Codes of which `bits` are 0 in that of zero only.
+  template <typename D, typename V>
+  HWY_INLINE void see_codes(D d, V codes, hn::TFromD<D> bits) {
+    if constexpr (kWatch != Watch::nothing) zeros_ += without(d, codes, bits);
   }
 
   HWY_INLINE Tally tally() const {
     return {.changed = changed_.total(),
-            .to_zero = to_zero_.total(),
+            .zeros = zeros_,
             .max_error = hn::GetLane(hn::MaxOfLanes(kBits, largest_)),
             .record = !hn::AllFalse(kInts, hn::Lt(hn::BitCast(kInts, record_), hn::Zero(kInts)))};
   }
@@ -134,7 +154,7 @@ class Watcher {
   Bits largest_;
   Bits record_;
   Counter changed_;
-  Counter to_zero_;
+  std::uint32_t zeros_ = 0;
 };
 
 // Packs numbers that fit; 16-byte pieces of both vectors take turns where an instruction works on
@@ -182,16 +202,23 @@ HWY_INLINE void shorten(const Block& codes, ShortBlock& shorts) {
     shorts[v] = hn::ReorderDemote2To(kShorts, codes[2 * v], codes[2 * v + 1]);
 }
 
-HWY_INLINE void store_shorts(const ShortBlock& shorts, std::byte* target) {
-  for (std::size_t v = 0; v < kVectors / 2; ++v)
+// Codes of 16 bits, of which `bits` are 0 in that of zero only.
+template <typename Watcher>
+HWY_INLINE void store_shorts(const ShortBlock& shorts, std::int16_t bits, std::byte* target,
+                             Watcher& watcher) {
+  for (std::size_t v = 0; v < kVectors / 2; ++v) {
+    watcher.see_codes(kShorts, shorts[v], bits);
     hn::StoreU(in_order<2, std::int64_t>(shorts[v]), hn::ScalableTag<std::int64_t>(),
                reinterpret_cast<std::int64_t*>(target + v * HWY_MAX_BYTES));
+  }
 }
 
-// Codes of 4 bits are cut off.
-template <unsigned kBitsOfCode, bool kSigned>
-HWY_INLINE void store_bytes(const ShortBlock& shorts, std::byte* target) {
+// The same of 8 bits, or 4: those are cut off.
+template <unsigned kBitsOfCode, bool kSigned, typename Watcher>
+HWY_INLINE void store_bytes(const ShortBlock& shorts, std::int8_t bits, std::byte* target,
+                            Watcher& watcher) {
   Bytes bytes = pack<kSigned>(shorts[0], shorts[1]);
+  watcher.see_codes(kBytes, bytes, bits);
   if constexpr (kBitsOfCode == 4) bytes = hn::And(bytes, hn::Set(kBytes, 0xf));
   hn::StoreU(in_order<4, std::int32_t>(bytes), kInts, reinterpret_cast<std::int32_t*>(target));
 }
@@ -199,6 +226,8 @@ HWY_INLINE void store_bytes(const ShortBlock& shorts, std::byte* target) {
 template <DType T>
 class ToFloat : public Float32ToFloat<T> {
   using Base = Float32ToFloat<T>;
+  static constexpr auto kMagnitude =
+      static_cast<std::make_signed_t<typename Base::Code>>(Base::kSignBit - 1);
 
  public:
   HWY_INLINE ToFloat() : largest_(hn::Zero(kBits)) {}
@@ -210,9 +239,9 @@ class ToFloat : public Float32ToFloat<T> {
     ShortBlock shorts;
     shorten(codes, shorts);
     if constexpr (Base::kRow.bits > 8)
-      store_shorts(shorts, target);
+      store_shorts(shorts, kMagnitude, target, watcher);
     else
-      store_bytes<Base::kRow.bits, true>(shorts, target);
+      store_bytes<Base::kRow.bits, true>(shorts, kMagnitude, target, watcher);
   }
   HWY_INLINE bool clean(FloatBits) const {
     return hn::GetLane(hn::MaxOfLanes(kBits, largest_)) < Base::kOver;
@@ -228,7 +257,7 @@ class ToFloat : public Float32ToFloat<T> {
     const Bits addend = hn::Add(hn::Add(binade, hn::ShiftRight<Base::kDrop>(binade)),
                                 hn::Set(kBits, Base::kToAddend));
     const Floats sum = hn::Add(magnitude, floats_of(addend));
-    watcher.template see<Base::kMostToZero>(magnitude, magnitude, hn::Sub(sum, floats_of(addend)));
+    watcher.see(magnitude, magnitude, hn::Sub(sum, floats_of(addend)));
     const Ints signs = hn::ShiftRight<31>(hn::BitCast(kInts, value));
     const Ints sign_bits = hn::Set(kInts, -static_cast<std::int32_t>(Base::kSignBit));
     return hn::Or(hn::And(signs, sign_bits), hn::AndNot(sign_bits, hn::BitCast(kInts, sum)));
@@ -246,13 +275,12 @@ class ToBfloat16 : public Float32ToBfloat16 {
       const Floats value = hn::LoadU(kFloats, source + v * kLanes);
       const Bits odd = hn::And(hn::ShiftRight<16>(bits_of(value)), hn::Set(kBits, 1));
       const Bits rounded = hn::Add(hn::Add(bits_of(value), odd), hn::Set(kBits, 0x7fff));
-      watcher.template see<kMostToZero>(value, hn::Abs(value),
-                                        floats_of(hn::And(rounded, hn::Set(kBits, 0xffff0000U))));
+      watcher.see(value, hn::Abs(value), floats_of(hn::And(rounded, hn::Set(kBits, 0xffff0000U))));
       codes[v] = hn::ShiftRight<16>(hn::BitCast(kInts, rounded));
     }
     ShortBlock shorts;
     shorten(codes, shorts);
-    store_shorts(shorts, target);
+    store_shorts(shorts, 0x7fff, target, watcher);
   }
   // Inf and NaN have the error NaN, what becomes Inf has the error Inf.
   HWY_INLINE bool clean(FloatBits max_error) const { return max_error < kInfinity32; }
@@ -265,11 +293,18 @@ class ToFloat16 : public Float32ToFloat<DType::float16> {
   template <typename Watcher>
   HWY_INLINE void block(const float* source, std::byte* target, Watcher& watcher) {
     const hn::Rebind<hwy::float16_t, hn::ScalableTag<float>> halves;
-    for (std::size_t v = 0; v < kVectors; ++v) {
+    const hn::Half<hn::ScalableTag<std::int16_t>> half;
+    const auto one = [&](std::size_t v) HWY_ATTR {
       const Floats value = hn::LoadU(kFloats, source + v * kLanes);
       const auto code = hn::DemoteTo(halves, value);
-      hn::StoreU(code, halves, reinterpret_cast<hwy::float16_t*>(target) + v * kLanes);
-      watcher.template see<kMostToZero>(value, hn::Abs(value), hn::PromoteTo(kFloats, code));
+      watcher.see(value, hn::Abs(value), hn::PromoteTo(kFloats, code));
+      return hn::BitCast(half, code);
+    };
+    for (std::size_t v = 0; v < kVectors; v += 2) {
+      const auto low = one(v);
+      const Shorts codes = hn::Combine(kShorts, one(v + 1), low);
+      watcher.see_codes(kShorts, codes, 0x7fff);
+      hn::StoreU(codes, kShorts, reinterpret_cast<std::int16_t*>(target) + v * kLanes);
     }
   }
   // As of bfloat16.
@@ -324,22 +359,23 @@ class ToInteger : public Float32ToInteger<T> {
       const Floats value = hn::LoadU(kFloats, source + v * kLanes);
       const Floats magnitude = hn::Abs(value);
       codes[v] = truncate(value);
-      watcher.template see<Base::kMostToZero>(value, magnitude, hn::ConvertTo(kFloats, codes[v]));
+      watcher.see(value, magnitude, hn::ConvertTo(kFloats, codes[v]));
       if constexpr (kWidth == 32) range_.see(hn::BitCast(kInts, magnitude));
       if constexpr (kWidth == 16) range_.see(codes[v]);
       if constexpr (kWidth == 16 && !Base::kSigned)
         codes[v] = hn::ShiftRight<16>(hn::ShiftLeft<16>(codes[v]));
+      if constexpr (kWidth == 32) watcher.see_codes(kInts, codes[v], -1);
       if constexpr (kWidth == 32)
         hn::StoreU(codes[v], kInts, reinterpret_cast<std::int32_t*>(target) + v * kLanes);
     }
     if constexpr (kWidth == 32) return;
     ShortBlock shorts;
     shorten(codes, shorts);
-    if constexpr (kWidth == 16) return store_shorts(shorts, target);
+    if constexpr (kWidth == 16) return store_shorts(shorts, -1, target, watcher);
     // Numbers that an int16 cannot hold have become its largest or least one.
     if constexpr (kWidth <= 8)
       for (const Shorts& some : shorts) range_.see(some);
-    store_bytes<kWidth, Base::kSigned>(shorts, target);
+    store_bytes<kWidth, Base::kSigned>(shorts, -1, target, watcher);
   }
   HWY_INLINE bool clean(FloatBits) const {
     if constexpr (kWidth == 32)
@@ -351,6 +387,17 @@ class ToInteger : public Float32ToInteger<T> {
  private:
   Range<hn::ScalableTag<std::conditional_t<(kWidth <= 8), std::int16_t, std::int32_t>>> range_;
 };
+
+HWY_INLINE std::uint32_t count_zeros(Chunk chunk) {
+  const auto* source = reinterpret_cast<const std::uint32_t*>(chunk.source);
+  std::uint32_t zeros = 0;
+  std::size_t i = 0;
+  for (; chunk.count - i >= kLanes; i += kLanes)
+    zeros += without(kBits, hn::LoadU(kBits, source + i), kMagnitude32);
+  for (; i < chunk.count; ++i)
+    zeros += (load<std::uint32_t>(chunk.source, i) & kMagnitude32) == 0 ? 1 : 0;
+  return zeros;
+}
 
 // What cast_chunks() wants, of one of the classes above.
 template <typename Casts>
@@ -364,10 +411,14 @@ struct InVectors : Casts {
     Watcher<kWatch> watcher(bar);
     const auto* source = reinterpret_cast<const float*>(chunk.source);
     std::size_t i = 0;
-    for (; chunk.count - i >= kBlock; i += kBlock)
+    for (; chunk.count - i >= kBlock; i += kBlock) {
+      for (std::size_t line = 0; line < kBlock * sizeof(float); line += 64)
+        __builtin_prefetch(chunk.source + i * sizeof(float) + kAhead + line, 0, 2);
       casts.block(source + i, chunk.target + i * Casts::kTargetBytes, watcher);
+    }
+    std::uint32_t padding = 0;
     if (i < chunk.count) {
-      // Zeros change nothing.
+      padding = static_cast<std::uint32_t>(kBlock - (chunk.count - i));
       HWY_ALIGN std::array<float, kBlock> in{};
       HWY_ALIGN std::array<std::byte, kBlock * Casts::kTargetBytes> out;
       std::memcpy(in.data(), source + i, (chunk.count - i) * sizeof(float));
@@ -376,6 +427,7 @@ struct InVectors : Casts {
                   (chunk.count - i) * Casts::kTargetBytes);
     }
     tally = watcher.tally();
+    if (tally.zeros != 0) tally.zeros -= padding;
     return casts.clean(tally.max_error);
   }
 };
@@ -401,24 +453,26 @@ HWY_INLINE void cast_chunk(Chunk chunk, bool& clean, LossAccount& account) {
   const bool settled = account.max_rel >= 1;
   const float bar = relative_bar(account.max_rel);
   Tally tally;
+  std::uint32_t to_zero = 0;
   if (clean)
-    clean = settled ? cast_clean<Body, Watch::zeros>(chunk, bar, tally)
+    clean = settled ? cast_clean<Body, Watch::absolute>(chunk, bar, tally)
                     : cast_clean<Body, Watch::relative>(chunk, bar, tally);
-  const bool counted = clean && settled;
   if (!clean) {
     tally = Body::template loop<Watch::relative>(chunk, bar, nullptr);
     clean = tally.nan + tally.overflowed == 0;
+    // What becomes zero has an error above every bar.
+    if (tally.record) to_zero = count_to_zero(chunk, Body::kMostToZero);
+  } else if (tally.zeros != 0) {
+    to_zero = tally.zeros - count_zeros(chunk);
   }
-  // What becomes zero has an error above every bar.
-  if (!counted && tally.record) tally.to_zero = count_to_zero(chunk, Body::kMostToZero);
   account.elements += chunk.count;
   account.nan += tally.nan;
   account.nan_lost += Body::kHasNan ? 0 : tally.nan;
   account.overflowed += tally.overflowed;
-  account.to_zero += tally.to_zero;
-  account.inexact += tally.changed - tally.to_zero;
+  account.to_zero += to_zero;
+  account.inexact += tally.changed - to_zero;
   account.max_abs = std::max(account.max_abs, as_double(tally.max_error));
-  if (tally.to_zero > 0) account.max_rel = std::max(account.max_rel, 1.0);
+  if (to_zero > 0) account.max_rel = std::max(account.max_rel, 1.0);
   if (tally.record && account.max_rel < 1) {
     Errors errors;
     Body::template loop<Watch::each>(chunk, bar, &errors);

@@ -9,30 +9,41 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cast_from_float32.h"
 #include "kernels/cast_runs.h"
+#include "kernels/simd_targets.h"
 
-namespace btf {
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cast_account.cc"
+#include <hwy/foreach_target.h>
+// After foreach_target.h.
+#include "kernels/cast_vectors-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace btf::HWY_NAMESPACE {
 namespace {
 
-using namespace cast_loop;
+#define BTF_WITHOUT(name, ...)                                                 \
+  void name(const std::byte* s, std::byte* t, std::size_t n, LossAccount& a) { \
+    cast_chunks<InVectors<__VA_ARGS__>, false>(s, t, n, a);                    \
+  }
 
-#define BTF_WITHOUT(name, ...)                                                              \
-  BTF_INLINE void name(const std::byte* s, std::byte* t, std::size_t n, LossAccount& a) {   \
-    cast_chunks<__VA_ARGS__, false>(s, t, n, a);                                            \
-  }                                                                                         \
-  BTF_LEVELS(name, void, (const std::byte* s, std::byte* t, std::size_t n, LossAccount& a), \
-             (s, t, n, a))
+BTF_WITHOUT(f16, ToFloat16)
+BTF_WITHOUT(bf16, ToBfloat16)
+BTF_WITHOUT(e4m3, ToFloat<DType::float8_e4m3fn>)
+BTF_WITHOUT(e5m2, ToFloat<DType::float8_e5m2>)
+BTF_WITHOUT(e2m1, ToFloat<DType::float4_e2m1fn>)
+BTF_WITHOUT(i4, ToInteger<DType::int4>)
+BTF_WITHOUT(i8, ToInteger<DType::int8>)
+BTF_WITHOUT(u8, ToInteger<DType::uint8>)
+BTF_WITHOUT(i32, ToInteger<DType::int32>)
 
-BTF_WITHOUT(f16, Float32ToFloat<DType::float16>)
-BTF_WITHOUT(bf16, Float32ToBfloat16)
-BTF_WITHOUT(e4m3, Float32ToFloat<DType::float8_e4m3fn>)
-BTF_WITHOUT(e5m2, Float32ToFloat<DType::float8_e5m2>)
-BTF_WITHOUT(e2m1, Float32ToFloat<DType::float4_e2m1fn>)
-BTF_WITHOUT(i4, Float32ToInteger<DType::int4>)
-BTF_WITHOUT(i8, Float32ToInteger<DType::int8>)
-BTF_WITHOUT(u8, Float32ToInteger<DType::uint8>)
-BTF_WITHOUT(i32, Float32ToInteger<DType::int32>)
+}  // namespace
+}  // namespace btf::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace btf {
+namespace {
 
 struct Row {
   DType to;
@@ -42,17 +53,17 @@ struct Row {
 
 // Of int8 and e4m3fn also data that go beyond the range.
 constexpr auto kRows = std::to_array<Row>({
-    {DType::float16, 1, BTF_LEVEL_TABLE(f16)},
-    {DType::bfloat16, 1, BTF_LEVEL_TABLE(bf16)},
-    {DType::float8_e4m3fn, 1, BTF_LEVEL_TABLE(e4m3)},
-    {DType::float8_e4m3fn, 300, BTF_LEVEL_TABLE(e4m3)},
-    {DType::float8_e5m2, 1, BTF_LEVEL_TABLE(e5m2)},
-    {DType::float4_e2m1fn, 1, BTF_LEVEL_TABLE(e2m1)},
-    {DType::int4, 2, BTF_LEVEL_TABLE(i4)},
-    {DType::int8, 20, BTF_LEVEL_TABLE(i8)},
-    {DType::int8, 100, BTF_LEVEL_TABLE(i8)},
-    {DType::uint8, 50, BTF_LEVEL_TABLE(u8)},
-    {DType::int32, 1000, BTF_LEVEL_TABLE(i32)},
+    {DType::float16, 1, BTF_SIMD_TABLE(f16)},
+    {DType::bfloat16, 1, BTF_SIMD_TABLE(bf16)},
+    {DType::float8_e4m3fn, 1, BTF_SIMD_TABLE(e4m3)},
+    {DType::float8_e4m3fn, 300, BTF_SIMD_TABLE(e4m3)},
+    {DType::float8_e5m2, 1, BTF_SIMD_TABLE(e5m2)},
+    {DType::float4_e2m1fn, 1, BTF_SIMD_TABLE(e2m1)},
+    {DType::int4, 2, BTF_SIMD_TABLE(i4)},
+    {DType::int8, 20, BTF_SIMD_TABLE(i8)},
+    {DType::int8, 100, BTF_SIMD_TABLE(i8)},
+    {DType::uint8, 50, BTF_SIMD_TABLE(u8)},
+    {DType::int32, 1000, BTF_SIMD_TABLE(i32)},
 });
 
 void run(benchmark::State& state, CastRunFn cast, std::size_t count, float deviation) {
@@ -93,3 +104,4 @@ int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
 }
+#endif
