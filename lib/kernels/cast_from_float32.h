@@ -41,7 +41,7 @@ struct Watcher {
   }
 };
 
-// A body for any chunk; cast_vectors-inl.h has faster ones for most.
+// A body for any chunk; cast_narrow-inl.h has faster ones for most.
 struct AnyChunk {
   static constexpr bool kInVectors = false;
   static constexpr std::size_t kSourceBytes = sizeof(float);

@@ -21,13 +21,6 @@ BTF_INLINE constexpr std::uint64_t select64(std::uint64_t mask, std::uint64_t ye
   return (mask & yes) | (~mask & no);
 }
 
-// Of a chunk, before it is cast: is all of it finite and within the target's range, and may there
-// be numbers that become zero?
-struct Scan {
-  bool clean;
-  bool to_zero;
-};
-
 struct WideErrors {
   std::array<double, kChunk> error;
   std::array<double, kChunk> magnitude;
@@ -37,7 +30,8 @@ struct WideTally {
   std::uint64_t overflowed = 0;
   std::uint64_t nan = 0;
   std::uint64_t changed = 0;
-  bool record = false;  // of either error, perhaps
+  std::uint64_t zeros = 0;  // results that are zero, if counted
+  bool record = false;      // of either error, perhaps
 };
 
 // The largest errors so far; the relative one less a little, as relative_bar().
@@ -74,28 +68,21 @@ BTF_INLINE void settle_wide(const WideErrors& errors, std::size_t count, LossAcc
   }
 }
 
-// Body::scan(chunk): is all of it finite and in range, or even exact; may some become zero?
-// Body::loop<kSpecials>(chunk, bars, errors): casts; errors are kept unless nullptr.
+// Body::loop<kKeep>(chunk, bars, errors): casts, and keeps the errors. `may_be_zero`: does
+// any result say so?
 template <typename Body>
-BTF_INLINE void cast_wide(const std::byte* source, std::byte* target, std::size_t count,
-                          LossAccount& account) {
-  for_chunks<Body>(source, target, count, [&](Chunk chunk) BTF_INLINE_LAMBDA {
-    const Scan scan = Body::scan(chunk);
-    const WideBars bars = wide_bars(account);
-    const WideTally tally = scan.clean ? Body::template loop<false, false>(chunk, bars, nullptr)
-                                       : Body::template loop<true, false>(chunk, bars, nullptr);
-    const std::uint64_t to_zero = scan.to_zero ? Body::count_to_zero(chunk) : 0;
-    account.nan += tally.nan;
-    account.overflowed += tally.overflowed;
-    account.to_zero += to_zero;
-    account.inexact += tally.changed - to_zero;
-    if (to_zero > 0) account.max_rel = std::max(account.max_rel, 1.0);
-    if (!tally.record) return;
-    WideErrors errors;
-    Body::template loop<true, true>(chunk, bars, &errors);
-    settle_wide(errors, chunk.count, account);
-  });
-  account.elements += count;
+BTF_INLINE void add_wide(Chunk chunk, WideBars bars, const WideTally& tally, bool may_be_zero,
+                         LossAccount& account) {
+  const std::uint64_t to_zero = may_be_zero ? Body::count_to_zero(chunk) : 0;
+  account.nan += tally.nan;
+  account.overflowed += tally.overflowed;
+  account.to_zero += to_zero;
+  account.inexact += tally.changed - to_zero;
+  if (to_zero > 0) account.max_rel = std::max(account.max_rel, 1.0);
+  if (!tally.record) return;
+  WideErrors errors;
+  Body::template loop<true>(chunk, bars, &errors);
+  settle_wide(errors, chunk.count, account);
 }
 
 struct Float64ToFloat32 {
@@ -103,17 +90,6 @@ struct Float64ToFloat32 {
   static constexpr DoubleBits kMostToZero = 0x3690000000000000;  // half the least number
   static constexpr std::size_t kSourceBytes = sizeof(double);
   static constexpr std::size_t kTargetBytes = sizeof(float);
-
-  BTF_INLINE static Scan scan(Chunk chunk) {
-    DoubleBits over = 0;
-    DoubleBits zero = 0;
-    for (std::size_t i = 0; i < chunk.count; ++i) {
-      const DoubleBits magnitude = load<DoubleBits>(chunk.source, i) & kMagnitude64;
-      over |= kOver - 1 - magnitude;
-      zero |= (magnitude - kMostToZero - 1) & (0 - magnitude);
-    }
-    return {over >> 63 == 0, zero >> 63 != 0};
-  }
 
   BTF_INLINE static std::uint64_t count_to_zero(Chunk chunk) {
     std::uint64_t count = 0;
@@ -124,7 +100,7 @@ struct Float64ToFloat32 {
     return count;
   }
 
-  template <bool kSpecials, bool kKeep>
+  template <bool kKeep>
   BTF_INLINE static WideTally loop(Chunk chunk, WideBars bars, WideErrors* errors) {
     std::uint64_t nans = 0;
     std::uint64_t overflowed = 0;
@@ -133,19 +109,15 @@ struct Float64ToFloat32 {
     for (std::size_t i = 0; i < chunk.count; ++i) {
       const auto bits = load<DoubleBits>(chunk.source, i);
       const DoubleBits magnitude = bits & kMagnitude64;
-      DoubleBits plain = bits;
-      DoubleBits counted = ~DoubleBits{0};
-      if constexpr (kSpecials) {
-        const std::uint64_t nan = less64(kInfinity64, magnitude);
-        const std::uint64_t over = ~(less64(magnitude, kOver) | nan);
-        // The quiet NaN without payload is that of a double without payload.
-        plain = select64(nan, (bits & ~kMagnitude64) | 0x7ff8000000000000, bits);
-        // A float beyond the range of the target type is undefined in C++; Inf is not.
-        plain = select64(over, (bits & ~kMagnitude64) | kInfinity64, plain);
-        counted = ~(nan | over);
-        nans -= nan;
-        overflowed -= over & less64(magnitude, kInfinity64);
-      }
+      const std::uint64_t nan = less64(kInfinity64, magnitude);
+      const std::uint64_t over = ~(less64(magnitude, kOver) | nan);
+      const DoubleBits counted = ~(nan | over);
+      // The quiet NaN without payload is that of a double without payload.
+      DoubleBits plain = select64(nan, (bits & ~kMagnitude64) | 0x7ff8000000000000, bits);
+      // A float beyond the range of the target type is undefined in C++; Inf is not.
+      plain = select64(over, (bits & ~kMagnitude64) | kInfinity64, plain);
+      nans -= nan;
+      overflowed -= over & less64(magnitude, kInfinity64);
       const auto result = static_cast<float>(std::bit_cast<double>(plain));
       store(chunk.target, i, result);
       const double difference = static_cast<double>(result) - std::bit_cast<double>(plain);
@@ -157,7 +129,7 @@ struct Float64ToFloat32 {
         errors->magnitude[i] = std::bit_cast<double>(magnitude);
       }
     }
-    return {overflowed, nans, changed, record >> 63 != 0};
+    return {.overflowed = overflowed, .nan = nans, .changed = changed, .record = record >> 63 != 0};
   }
 };
 
@@ -166,17 +138,21 @@ struct Int32ToFloat32 {
   static constexpr std::size_t kSourceBytes = sizeof(std::int32_t);
   static constexpr std::size_t kTargetBytes = sizeof(float);
 
-  BTF_INLINE static Scan scan(Chunk chunk) {
+  BTF_INLINE static bool exact(Chunk chunk) {
     std::uint32_t all = 0;
     for (std::size_t i = 0; i < chunk.count; ++i)
       all |= load<std::uint32_t>(chunk.source, i) + kExact;
-    return {all < 2 * kExact, false};
+    return all < 2 * kExact;
+  }
+
+  BTF_INLINE static void exact_loop(Chunk chunk) {
+    for (std::size_t i = 0; i < chunk.count; ++i)
+      store(chunk.target, i, static_cast<float>(load<std::int32_t>(chunk.source, i)));
   }
 
   BTF_INLINE static std::uint64_t count_to_zero(Chunk) { return 0; }
 
-  // Here specials are integers that may not be exact.
-  template <bool kSpecials, bool kKeep>
+  template <bool kKeep>
   BTF_INLINE static WideTally loop(Chunk chunk, WideBars bars, WideErrors* errors) {
     std::uint64_t changed = 0;
     DoubleBits record = 0;
@@ -184,7 +160,6 @@ struct Int32ToFloat32 {
       const auto value = load<std::int32_t>(chunk.source, i);
       const auto result = static_cast<float>(value);
       store(chunk.target, i, result);
-      if constexpr (!kSpecials) continue;
       const auto exact = static_cast<double>(value);
       const DoubleBits error =
           std::bit_cast<DoubleBits>(static_cast<double>(result) - exact) & kMagnitude64;
@@ -196,7 +171,7 @@ struct Int32ToFloat32 {
         errors->magnitude[i] = std::bit_cast<double>(magnitude);
       }
     }
-    return {0, 0, changed, record >> 63 != 0};
+    return {.changed = changed, .record = record >> 63 != 0};
   }
 };
 
@@ -205,13 +180,6 @@ struct Int64ToInt32 {
   static constexpr std::int64_t kLow = std::numeric_limits<std::int32_t>::min();
   static constexpr std::size_t kSourceBytes = sizeof(std::int64_t);
   static constexpr std::size_t kTargetBytes = sizeof(std::int32_t);
-
-  BTF_INLINE static bool in_range(Chunk chunk) {
-    std::uint64_t all = 0;
-    for (std::size_t i = 0; i < chunk.count; ++i)
-      all |= load<std::uint64_t>(chunk.source, i) - static_cast<std::uint64_t>(kLow);
-    return all >> 32 == 0;
-  }
 
   BTF_INLINE static void account_clamped(std::int64_t value, LossAccount& account) {
     if (value >= kLow && value <= kHigh) return;
@@ -225,11 +193,6 @@ struct Int64ToInt32 {
   }
 
   BTF_INLINE static void loop(Chunk chunk, LossAccount& account) {
-    if (in_range(chunk)) {
-      for (std::size_t i = 0; i < chunk.count; ++i)
-        store(chunk.target, i, static_cast<std::int32_t>(load<std::int64_t>(chunk.source, i)));
-      return;
-    }
     std::int64_t most = kHigh;
     std::int64_t least = kLow;
     std::uint64_t overflowed = 0;
@@ -254,10 +217,13 @@ struct Int64ToInt32 {
   }
 };
 
-BTF_INLINE void cast_int64_to_int32(const std::byte* source, std::byte* target, std::size_t count,
-                                    LossAccount& account) {
-  for_chunks<Int64ToInt32>(source, target, count, [&](Chunk chunk) BTF_INLINE_LAMBDA {
-    Int64ToInt32::loop(chunk, account);
+BTF_INLINE void cast_int32_to_float32(const std::byte* source, std::byte* target, std::size_t count,
+                                      LossAccount& account) {
+  for_chunks<Int32ToFloat32>(source, target, count, [&](Chunk chunk) BTF_INLINE_LAMBDA {
+    if (Int32ToFloat32::exact(chunk)) return Int32ToFloat32::exact_loop(chunk);
+    const WideBars bars = wide_bars(account);
+    const WideTally tally = Int32ToFloat32::loop<false>(chunk, bars, nullptr);
+    add_wide<Int32ToFloat32>(chunk, bars, tally, false, account);
   });
   account.elements += count;
 }

@@ -3,15 +3,14 @@
 
 #include <array>
 
-#include "kernels/cast_exact.h"
-#include "kernels/cast_from_wide.h"
 #include "kernels/simd_targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cast_runs.cc"
 #include <hwy/foreach_target.h>
 // After foreach_target.h.
-#include "kernels/cast_vectors-inl.h"
+#include "kernels/cast_narrow-inl.h"
+#include "kernels/cast_wide-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace btf::HWY_NAMESPACE {
@@ -34,10 +33,10 @@ BTF_PAIR(f32_u8, cast_chunks<InVectors<ToInteger<DType::uint8>>>)
 BTF_PAIR(f32_i16, cast_chunks<InVectors<ToInteger<DType::int16>>>)
 BTF_PAIR(f32_u16, cast_chunks<InVectors<ToInteger<DType::uint16>>>)
 BTF_PAIR(f32_i32, cast_chunks<InVectors<ToInteger<DType::int32>>>)
-BTF_PAIR(f64_f32, cast_wide<Float64ToFloat32>)
-BTF_PAIR(i32_f32, cast_wide<Int32ToFloat32>)
+BTF_PAIR(f64_f32, cast_float64_to_float32)
+BTF_PAIR(i32_f32, cast_int32_to_float32)
 BTF_PAIR(i64_i32, cast_int64_to_int32)
-BTF_PAIR(f16_f32, cast_exactly<SmallFloatToFloat32<DType::float16>>)
+BTF_PAIR(f16_f32, cast_float16_to_float32)
 BTF_PAIR(bf16_f32, cast_exactly<SmallFloatToFloat32<DType::bfloat16>>)
 BTF_PAIR(e4m3_f32, cast_exactly<SmallFloatToFloat32<DType::float8_e4m3fn>>)
 BTF_PAIR(e5m2_f32, cast_exactly<SmallFloatToFloat32<DType::float8_e5m2>>)

@@ -16,7 +16,7 @@
 #define HWY_TARGET_INCLUDE "cast_account.cc"
 #include <hwy/foreach_target.h>
 // After foreach_target.h.
-#include "kernels/cast_vectors-inl.h"
+#include "kernels/cast_narrow-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace btf::HWY_NAMESPACE {

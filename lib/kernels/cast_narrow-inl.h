@@ -1,0 +1,390 @@
+// float32 to types that cannot hold all of its values. Chunks of finite numbers within the target's
+// range go by explicit vectors; the others, and those that may have a new largest relative error,
+// by the loops of cast_from_float32.h.
+#if defined(BTF_KERNELS_CAST_NARROW_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef BTF_KERNELS_CAST_NARROW_INL_H
+#undef BTF_KERNELS_CAST_NARROW_INL_H
+#else
+#define BTF_KERNELS_CAST_NARROW_INL_H
+#endif
+
+#include "kernels/cast_from_float32.h"
+#include "kernels/cast_vectors-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace btf::HWY_NAMESPACE {
+namespace {
+
+using namespace cast_loop;
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if !BTF_CAST_VECTORS
+
+template <typename Body>
+using InVectors = Body;
+HWY_INLINE std::uint32_t count_zeros(Chunk) { return 0; }
+template <DType T>
+using ToFloat = Float32ToFloat<T>;
+using ToFloat16 = Float32ToFloat<DType::float16>;
+using ToBfloat16 = Float32ToBfloat16;
+template <DType T>
+using ToInteger = Float32ToInteger<T>;
+
+#else
+
+// What the account needs of a chunk.
+template <Watch kWatch>
+class Watcher {
+ public:
+  explicit HWY_INLINE Watcher(float bar)
+      : bar_(hn::Set(kFloats, bar)), largest_(hn::Zero(kBits)), record_(hn::Zero(kBits)) {}
+
+  // `rounded` is what the target holds of `value`, both perhaps without their sign.
+  HWY_INLINE void see(Floats value, Floats magnitude, Floats rounded) {
+    if constexpr (kWatch == Watch::nothing) return;
+    const Floats error = hn::Abs(hn::Sub(rounded, value));
+    largest_ = hn::Max(largest_, bits_of(error));
+    changed_.add(hn::Ne(error, hn::Zero(kFloats)));
+    if constexpr (kWatch == Watch::relative) record_ = hn::Or(record_, below(error, magnitude));
+  }
+  // Codes of which `bits` are 0 in that of zero only.
+  template <typename D, typename V>
+  HWY_INLINE void see_codes(D d, V codes, hn::TFromD<D> bits) {
+    if constexpr (kWatch != Watch::nothing) zeros_ += without(d, codes, bits);
+  }
+
+  HWY_INLINE Tally tally() const {
+    return {.changed = changed_.total(),
+            .zeros = zeros_,
+            .max_error = hn::GetLane(hn::MaxOfLanes(kBits, largest_)),
+            .record = !hn::AllFalse(kInts, hn::Lt(hn::BitCast(kInts, record_), hn::Zero(kInts)))};
+  }
+
+ private:
+  // Its top bit is set if the error is larger than the bar allows.
+  HWY_INLINE Bits below(Floats error, Floats magnitude) const {
+#if HWY_NATIVE_FMA
+    return bits_of(hn::MulSub(bar_, magnitude, error));
+#else
+    // A subnormal product may have been rounded up to the error itself.
+    const Bits e = bits_of(error);
+    const Bits room = hn::Sub(bits_of(hn::Mul(bar_, magnitude)), e);
+    return hn::And(hn::Sub(room, hn::Set(kBits, 1)), hn::Sub(hn::Zero(kBits), e));
+#endif
+  }
+
+  Floats bar_;
+  Bits largest_;
+  Bits record_;
+  Counter changed_;
+  std::uint32_t zeros_ = 0;
+};
+
+using Block = Ints[kVectors];
+using ShortBlock = Shorts[kVectors / 2];
+
+HWY_INLINE void shorten(const Block& codes, ShortBlock& shorts) {
+  for (std::size_t v = 0; v < kVectors / 2; ++v)
+    shorts[v] = hn::ReorderDemote2To(kShorts, codes[2 * v], codes[2 * v + 1]);
+}
+
+// Codes of 16 bits, of which `bits` are 0 in that of zero only.
+template <typename Watcher>
+HWY_INLINE void store_shorts(const ShortBlock& shorts, std::int16_t bits, std::byte* target,
+                             Watcher& watcher) {
+  for (std::size_t v = 0; v < kVectors / 2; ++v) {
+    watcher.see_codes(kShorts, shorts[v], bits);
+    hn::StoreU(in_order<2, std::int64_t>(shorts[v]), hn::ScalableTag<std::int64_t>(),
+               reinterpret_cast<std::int64_t*>(target + v * HWY_MAX_BYTES));
+  }
+}
+
+// The same of 8 bits, or 4: those are cut off.
+template <unsigned kBitsOfCode, bool kSigned, typename Watcher>
+HWY_INLINE void store_bytes(const ShortBlock& shorts, std::int8_t bits, std::byte* target,
+                            Watcher& watcher) {
+  Bytes bytes = pack<kSigned>(shorts[0], shorts[1]);
+  watcher.see_codes(kBytes, bytes, bits);
+  if constexpr (kBitsOfCode == 4) bytes = hn::And(bytes, hn::Set(kBytes, 0xf));
+  hn::StoreU(in_order<4, std::int32_t>(bytes), kInts, reinterpret_cast<std::int32_t*>(target));
+}
+
+template <DType T>
+class ToFloat : public Float32ToFloat<T> {
+  using Base = Float32ToFloat<T>;
+  static constexpr auto kMagnitude =
+      static_cast<std::make_signed_t<typename Base::Code>>(Base::kSignBit - 1);
+
+ public:
+  HWY_INLINE ToFloat() : largest_(hn::Zero(kBits)) {}
+  template <typename Watcher>
+  HWY_INLINE void block(const float* source, std::byte* target, Watcher& watcher) {
+    Block codes;
+    for (std::size_t v = 0; v < kVectors; ++v)
+      codes[v] = one(hn::LoadU(kFloats, source + v * kLanes), watcher);
+    ShortBlock shorts;
+    shorten(codes, shorts);
+    if constexpr (Base::kRow.bits > 8)
+      store_shorts(shorts, kMagnitude, target, watcher);
+    else
+      store_bytes<Base::kRow.bits, true>(shorts, kMagnitude, target, watcher);
+  }
+  HWY_INLINE bool clean(FloatBits) const {
+    return hn::GetLane(hn::MaxOfLanes(kBits, largest_)) < Base::kOver;
+  }
+
+ private:
+  template <typename Watcher>
+  HWY_INLINE Ints one(Floats value, Watcher& watcher) {
+    const Floats magnitude = hn::Abs(value);
+    largest_ = hn::Max(largest_, bits_of(magnitude));
+    const Bits binade = hn::And(hn::Max(bits_of(magnitude), hn::Set(kBits, Base::kLeastNormal)),
+                                hn::Set(kBits, kInfinity32));
+    const Bits addend = hn::Add(hn::Add(binade, hn::ShiftRight<Base::kDrop>(binade)),
+                                hn::Set(kBits, Base::kToAddend));
+    const Floats sum = hn::Add(magnitude, floats_of(addend));
+    watcher.see(magnitude, magnitude, hn::Sub(sum, floats_of(addend)));
+    const Ints signs = hn::ShiftRight<31>(hn::BitCast(kInts, value));
+    const Ints sign_bits = hn::Set(kInts, -static_cast<std::int32_t>(Base::kSignBit));
+    return hn::Or(hn::And(signs, sign_bits), hn::AndNot(sign_bits, hn::BitCast(kInts, sum)));
+  }
+
+  Bits largest_;
+};
+
+class ToBfloat16 : public Float32ToBfloat16 {
+ public:
+  template <typename Watcher>
+  HWY_INLINE void block(const float* source, std::byte* target, Watcher& watcher) {
+    Block codes;
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      const Floats value = hn::LoadU(kFloats, source + v * kLanes);
+      const Bits odd = hn::And(hn::ShiftRight<16>(bits_of(value)), hn::Set(kBits, 1));
+      const Bits rounded = hn::Add(hn::Add(bits_of(value), odd), hn::Set(kBits, 0x7fff));
+      watcher.see(value, hn::Abs(value), floats_of(hn::And(rounded, hn::Set(kBits, 0xffff0000U))));
+      codes[v] = hn::ShiftRight<16>(hn::BitCast(kInts, rounded));
+    }
+    ShortBlock shorts;
+    shorten(codes, shorts);
+    store_shorts(shorts, 0x7fff, target, watcher);
+  }
+  // Inf and NaN have the error NaN, what becomes Inf has the error Inf.
+  HWY_INLINE bool clean(FloatBits max_error) const { return max_error < kInfinity32; }
+};
+
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+// By instructions that round as the reference does.
+class ToFloat16 : public Float32ToFloat<DType::float16> {
+ public:
+  template <typename Watcher>
+  HWY_INLINE void block(const float* source, std::byte* target, Watcher& watcher) {
+    const hn::Rebind<hwy::float16_t, hn::ScalableTag<float>> halves;
+    const hn::Half<hn::ScalableTag<std::int16_t>> half;
+    const auto one = [&](std::size_t v) HWY_ATTR {
+      const Floats value = hn::LoadU(kFloats, source + v * kLanes);
+      const auto code = hn::DemoteTo(halves, value);
+      watcher.see(value, hn::Abs(value), hn::PromoteTo(kFloats, code));
+      return hn::BitCast(half, code);
+    };
+    for (std::size_t v = 0; v < kVectors; v += 2) {
+      const auto low = one(v);
+      const Shorts codes = hn::Combine(kShorts, one(v + 1), low);
+      watcher.see_codes(kShorts, codes, 0x7fff);
+      hn::StoreU(codes, kShorts, reinterpret_cast<std::int16_t*>(target) + v * kLanes);
+    }
+  }
+  // As of bfloat16.
+  HWY_INLINE bool clean(FloatBits max_error) const { return max_error < kInfinity32; }
+};
+#else
+using ToFloat16 = ToFloat<DType::float16>;
+#endif
+
+// Toward zero. What an int32 cannot hold becomes its least number, which is within no range.
+HWY_INLINE Ints truncate(Floats values) {
+#if HWY_ARCH_X86 && HWY_MAX_BYTES == 64
+  return Ints{_mm512_cvttps_epi32(values.raw)};
+#elif HWY_ARCH_X86 && HWY_MAX_BYTES == 32
+  return Ints{_mm256_cvttps_epi32(values.raw)};
+#elif HWY_ARCH_X86
+  return Ints{_mm_cvttps_epi32(values.raw)};
+#else
+  return hn::ConvertTo(kInts, values);
+#endif
+}
+
+template <typename Tag>
+class Range {
+ public:
+  HWY_INLINE Range() : least_(hn::Zero(Tag())), most_(hn::Zero(Tag())) {}
+  HWY_INLINE void see(hn::Vec<Tag> values) {
+    least_ = hn::Min(least_, values);
+    most_ = hn::Max(most_, values);
+  }
+  HWY_INLINE bool within(std::int64_t low, std::int64_t high) const {
+    return hn::GetLane(hn::MinOfLanes(Tag(), least_)) >= low &&
+           hn::GetLane(hn::MaxOfLanes(Tag(), most_)) <= high;
+  }
+
+ private:
+  hn::Vec<Tag> least_;
+  hn::Vec<Tag> most_;
+};
+
+template <DType T>
+class ToInteger : public Float32ToInteger<T> {
+  using Base = Float32ToInteger<T>;
+  static constexpr unsigned kWidth = Base::kRow.bits;
+
+ public:
+  HWY_INLINE ToInteger() {}
+  template <typename Watcher>
+  HWY_INLINE void block(const float* source, std::byte* target, Watcher& watcher) {
+    Block codes;
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      const Floats value = hn::LoadU(kFloats, source + v * kLanes);
+      const Floats magnitude = hn::Abs(value);
+      codes[v] = truncate(value);
+      watcher.see(value, magnitude, hn::ConvertTo(kFloats, codes[v]));
+      if constexpr (kWidth == 32) range_.see(hn::BitCast(kInts, magnitude));
+      if constexpr (kWidth == 16) range_.see(codes[v]);
+      if constexpr (kWidth == 16 && !Base::kSigned)
+        codes[v] = hn::ShiftRight<16>(hn::ShiftLeft<16>(codes[v]));
+      if constexpr (kWidth == 32) watcher.see_codes(kInts, codes[v], -1);
+      if constexpr (kWidth == 32)
+        hn::StoreU(codes[v], kInts, reinterpret_cast<std::int32_t*>(target) + v * kLanes);
+    }
+    if constexpr (kWidth == 32) return;
+    ShortBlock shorts;
+    shorten(codes, shorts);
+    if constexpr (kWidth == 16) return store_shorts(shorts, -1, target, watcher);
+    // Numbers that an int16 cannot hold have become its largest or least one.
+    if constexpr (kWidth <= 8)
+      for (const Shorts& some : shorts) range_.see(some);
+    store_bytes<kWidth, Base::kSigned>(shorts, -1, target, watcher);
+  }
+  HWY_INLINE bool clean(FloatBits) const {
+    if constexpr (kWidth == 32)
+      return range_.within(0, std::bit_cast<std::int32_t>(Base::kAbove) - 1);
+    else
+      return range_.within(static_cast<std::int32_t>(Base::kMinCode), Base::kMaxCode);
+  }
+
+ private:
+  Range<hn::ScalableTag<std::conditional_t<(kWidth <= 8), std::int16_t, std::int32_t>>> range_;
+};
+
+HWY_INLINE std::uint32_t count_zeros(Chunk chunk) {
+  const auto* source = reinterpret_cast<const std::uint32_t*>(chunk.source);
+  std::uint32_t zeros = 0;
+  std::size_t i = 0;
+  for (; chunk.count - i >= kLanes; i += kLanes)
+    zeros += without(kBits, hn::LoadU(kBits, source + i), kMagnitude32);
+  for (; i < chunk.count; ++i)
+    zeros += (load<std::uint32_t>(chunk.source, i) & kMagnitude32) == 0 ? 1 : 0;
+  return zeros;
+}
+
+// What cast_chunks() wants, of one of the classes above.
+template <typename Casts>
+struct InVectors : Casts {
+  static constexpr bool kInVectors = true;
+
+  // False if the chunk must be cast by loop().
+  template <Watch kWatch>
+  HWY_INLINE static bool vectors(Chunk chunk, float bar, Tally& tally) {
+    Casts casts;
+    Watcher<kWatch> watcher(bar);
+    const auto* source = reinterpret_cast<const float*>(chunk.source);
+    std::size_t i = 0;
+    for (; chunk.count - i >= kBlock; i += kBlock) {
+      for (std::size_t line = 0; line < kBlock * sizeof(float); line += 64)
+        __builtin_prefetch(chunk.source + i * sizeof(float) + kAhead + line, 0, 2);
+      casts.block(source + i, chunk.target + i * Casts::kTargetBytes, watcher);
+    }
+    std::uint32_t padding = 0;
+    if (i < chunk.count) {
+      padding = static_cast<std::uint32_t>(kBlock - (chunk.count - i));
+      HWY_ALIGN std::array<float, kBlock> in{};
+      HWY_ALIGN std::array<std::byte, kBlock * Casts::kTargetBytes> out;
+      std::memcpy(in.data(), source + i, (chunk.count - i) * sizeof(float));
+      casts.block(in.data(), out.data(), watcher);
+      std::memcpy(chunk.target + i * Casts::kTargetBytes, out.data(),
+                  (chunk.count - i) * Casts::kTargetBytes);
+    }
+    tally = watcher.tally();
+    if (tally.zeros != 0) tally.zeros -= padding;
+    return casts.clean(tally.max_error);
+  }
+};
+
+#endif
+
+// Body::loop<kWatch>(chunk, bar, errors): casts anything. Body::kMostToZero: the largest magnitude
+// that becomes zero. Body::kHasNan, kClamps, kLow, kHigh: what becomes of NaN, and of numbers
+// beyond [kLow, kHigh]. Body::vectors<kWatch>(chunk, bar, tally), if Body::kInVectors: faster, and
+// false if there is more in the chunk than finite numbers within the range.
+template <typename Body, Watch kWatch>
+HWY_INLINE bool cast_clean(Chunk chunk, float bar, Tally& tally) {
+  if constexpr (Body::kInVectors)
+    return Body::template vectors<kWatch>(chunk, bar, tally);
+  else
+    return false;
+}
+
+// `clean`: was the chunk before?
+template <typename Body>
+HWY_INLINE void cast_chunk(Chunk chunk, bool& clean, LossAccount& account) {
+  // No error is larger than the number itself, for 0 would be nearer.
+  const bool settled = account.max_rel >= 1;
+  const float bar = relative_bar(account.max_rel);
+  Tally tally;
+  std::uint32_t to_zero = 0;
+  if (clean)
+    clean = settled ? cast_clean<Body, Watch::absolute>(chunk, bar, tally)
+                    : cast_clean<Body, Watch::relative>(chunk, bar, tally);
+  if (!clean) {
+    tally = Body::template loop<Watch::relative>(chunk, bar, nullptr);
+    clean = tally.nan + tally.overflowed == 0;
+    // What becomes zero has an error above every bar.
+    if (tally.record) to_zero = count_to_zero(chunk, Body::kMostToZero);
+  } else if (tally.zeros != 0) {
+    to_zero = tally.zeros - count_zeros(chunk);
+  }
+  account.elements += chunk.count;
+  account.nan += tally.nan;
+  account.nan_lost += Body::kHasNan ? 0 : tally.nan;
+  account.overflowed += tally.overflowed;
+  account.to_zero += to_zero;
+  account.inexact += tally.changed - to_zero;
+  account.max_abs = std::max(account.max_abs, as_double(tally.max_error));
+  if (to_zero > 0) account.max_rel = std::max(account.max_rel, 1.0);
+  if (tally.record && account.max_rel < 1) {
+    Errors errors;
+    Body::template loop<Watch::each>(chunk, bar, &errors);
+    settle_quotients(errors, chunk.count, account);
+  }
+  if (Body::kClamps && tally.overflowed > 0)
+    settle_clamped(chunk, Body::kLow, Body::kHigh, account);
+}
+
+// Without an account a cast is a benchmark's measure of what the account costs.
+template <typename Body, bool kAccount = true>
+HWY_INLINE void cast_chunks(const std::byte* source, std::byte* target, std::size_t count,
+                            LossAccount& account) {
+  bool clean = true;
+  for (std::size_t at = 0; at < count; at += kChunk) {
+    const Chunk chunk = chunk_at<Body>(source, target, at, count);
+    Tally tally;
+    if constexpr (kAccount)
+      cast_chunk<Body>(chunk, clean, account);
+    else if (!cast_clean<Body, Watch::nothing>(chunk, 0, tally))
+      Body::template loop<Watch::nothing>(chunk, 0, nullptr);
+  }
+}
+
+}  // namespace
+}  // namespace btf::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

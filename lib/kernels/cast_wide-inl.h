@@ -1,0 +1,170 @@
+// Casts between types of 32 and 64 bits and of float16 to float32, by explicit vectors where a
+// chunk has nothing special; the rest by the loops of cast_from_wide.h and cast_exact.h.
+#if defined(BTF_KERNELS_CAST_WIDE_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef BTF_KERNELS_CAST_WIDE_INL_H
+#undef BTF_KERNELS_CAST_WIDE_INL_H
+#else
+#define BTF_KERNELS_CAST_WIDE_INL_H
+#endif
+
+#include "kernels/cast_exact.h"
+#include "kernels/cast_from_wide.h"
+#include "kernels/cast_vectors-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace btf::HWY_NAMESPACE {
+namespace {
+
+using namespace cast_loop;
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if !BTF_CAST_VECTORS
+
+HWY_INLINE bool float64_to_float32(Chunk, WideBars, WideTally&) { return false; }
+HWY_INLINE bool int64_to_int32(Chunk) { return false; }
+
+#else
+
+const hn::ScalableTag<double> kDoubles;
+const hn::ScalableTag<std::uint64_t> kWideBits;
+using Doubles = hn::Vec<hn::ScalableTag<double>>;
+using WideBits = hn::Vec<hn::ScalableTag<std::uint64_t>>;
+
+// Elements of 64 bits that become a vector of 32.
+constexpr std::size_t kPair = kLanes;
+
+// Blocks of so many elements; the last one is filled up with zeros, which change nothing. Returns
+// how many of those there were.
+template <std::size_t kElements, typename Source, typename Target, typename Cast>
+HWY_INLINE std::uint32_t by_blocks(Chunk chunk, const Cast& cast) {
+  const auto* source = reinterpret_cast<const Source*>(chunk.source);
+  auto* target = reinterpret_cast<Target*>(chunk.target);
+  std::size_t i = 0;
+  for (; chunk.count - i >= kElements; i += kElements) {
+    for (std::size_t line = 0; line < kElements * sizeof(Source); line += 64)
+      __builtin_prefetch(chunk.source + i * sizeof(Source) + kAhead + line, 0, 2);
+    cast(source + i, target + i);
+  }
+  const std::size_t rest = chunk.count - i;
+  if (rest == 0) return 0;
+  HWY_ALIGN std::array<Source, kElements> in{};
+  HWY_ALIGN std::array<Target, kElements> out;
+  std::memcpy(in.data(), source + i, rest * sizeof(Source));
+  cast(in.data(), out.data());
+  std::memcpy(target + i, out.data(), rest * sizeof(Target));
+  return static_cast<std::uint32_t>(kElements - rest);
+}
+
+// False if there is NaN, or a number beyond the range.
+HWY_INLINE bool float64_to_float32(Chunk chunk, WideBars bars, WideTally& tally) {
+  const hn::Half<hn::ScalableTag<float>> half;
+  const Doubles absolute = hn::Set(kDoubles, std::bit_cast<double>(bars.absolute));
+  const Doubles relative = hn::Set(kDoubles, bars.relative);
+  Doubles record = hn::Zero(kDoubles);
+  Bits largest = hn::Zero(kBits);
+  std::uint64_t exact = 0;
+  std::uint32_t zeros = 0;
+  const auto narrow = [&](const double* from) HWY_ATTR {
+    const Doubles value = hn::LoadU(kDoubles, from);
+    const auto result = hn::DemoteTo(half, value);
+    const Doubles error = hn::Abs(hn::Sub(hn::PromoteTo(kDoubles, result), value));
+    exact += without(kWideBits, hn::BitCast(kWideBits, error), kMagnitude64);
+    // Values with an error are from 2^-160 on: no product is subnormal.
+    const Doubles room = hn::MulSub(relative, hn::Abs(value), error);
+    record = hn::Or(record, hn::Or(hn::Sub(absolute, error), room));
+    return result;
+  };
+  const std::uint32_t padding =
+      by_blocks<kPair, double, float>(chunk, [&](const double* from, float* to) HWY_ATTR {
+        const auto low = narrow(from);
+        const Floats result = hn::Combine(kFloats, narrow(from + kPair / 2), low);
+        const Bits magnitude = bits_of(hn::Abs(result));
+        largest = hn::Max(largest, magnitude);
+        zeros += without(kBits, magnitude, kMagnitude32);
+        hn::StoreU(result, kFloats, to);
+      });
+  const auto records = hn::Lt(hn::BitCast(hn::ScalableTag<std::int64_t>(), record),
+                              hn::Zero(hn::ScalableTag<std::int64_t>()));
+  tally = {.changed = chunk.count + padding - exact,
+           .zeros = zeros - padding,
+           .record = !hn::AllFalse(hn::ScalableTag<std::int64_t>(), records)};
+  return hn::GetLane(hn::MaxOfLanes(kBits, largest)) < kInfinity32;
+}
+
+// False if there is a number beyond the range.
+HWY_INLINE bool int64_to_int32(Chunk chunk) {
+  const WideBits shift = hn::Set(kWideBits, 0x80000000U);
+  WideBits all = hn::Zero(kWideBits);
+  by_blocks<kPair, std::uint64_t, std::uint32_t>(chunk, [&](const std::uint64_t* from,
+                                                            std::uint32_t* to) HWY_ATTR {
+    const WideBits low = hn::LoadU(kWideBits, from);
+    const WideBits high = hn::LoadU(kWideBits, from + kPair / 2);
+    all = hn::Or(all, hn::Or(hn::Add(low, shift), hn::Add(high, shift)));
+    hn::StoreU(hn::ConcatEven(kBits, hn::BitCast(kBits, high), hn::BitCast(kBits, low)), kBits, to);
+  });
+  return hn::AllTrue(kWideBits, hn::Eq(hn::ShiftRight<32>(all), hn::Zero(kWideBits)));
+}
+
+#endif
+
+#if BTF_CAST_VECTORS && !(HWY_ARCH_X86 && HWY_TARGET > HWY_AVX2)
+
+// By instructions that are exact. False if there is NaN.
+HWY_INLINE bool float16_to_float32(Chunk chunk) {
+  const hn::Rebind<hwy::float16_t, hn::ScalableTag<float>> halves;
+  Shorts largest = hn::Zero(kShorts);
+  by_blocks<2 * kLanes, std::int16_t, float>(
+      chunk, [&](const std::int16_t* from, float* to) HWY_ATTR {
+        const Shorts codes = hn::LoadU(kShorts, from);
+        largest = hn::Max(largest, hn::And(codes, hn::Set(kShorts, 0x7fff)));
+        for (std::size_t v = 0; v < 2; ++v) {
+          const auto* half = reinterpret_cast<const hwy::float16_t*>(from) + v * kLanes;
+          hn::StoreU(hn::PromoteTo(kFloats, hn::LoadU(halves, half)), kFloats, to + v * kLanes);
+        }
+      });
+  return hn::GetLane(hn::MaxOfLanes(kShorts, largest)) <= 0x7c00;
+}
+
+#else
+
+HWY_INLINE bool float16_to_float32(Chunk) { return false; }
+
+#endif
+
+HWY_INLINE void cast_float64_to_float32(const std::byte* source, std::byte* target,
+                                        std::size_t count, LossAccount& account) {
+  for (std::size_t at = 0; at < count; at += kChunk) {
+    const Chunk chunk = chunk_at<Float64ToFloat32>(source, target, at, count);
+    const WideBars bars = wide_bars(account);
+    WideTally tally;
+    const bool clean = float64_to_float32(chunk, bars, tally);
+    if (!clean) tally = Float64ToFloat32::loop<false>(chunk, bars, nullptr);
+    add_wide<Float64ToFloat32>(chunk, bars, tally, !clean || tally.zeros != 0, account);
+  }
+  account.elements += count;
+}
+
+HWY_INLINE void cast_int64_to_int32(const std::byte* source, std::byte* target, std::size_t count,
+                                    LossAccount& account) {
+  for (std::size_t at = 0; at < count; at += kChunk) {
+    const Chunk chunk = chunk_at<Int64ToInt32>(source, target, at, count);
+    if (!int64_to_int32(chunk)) Int64ToInt32::loop(chunk, account);
+  }
+  account.elements += count;
+}
+
+HWY_INLINE void cast_float16_to_float32(const std::byte* source, std::byte* target,
+                                        std::size_t count, LossAccount& account) {
+  using Body = SmallFloatToFloat32<DType::float16>;
+  for (std::size_t at = 0; at < count; at += kChunk) {
+    const Chunk chunk = chunk_at<Body>(source, target, at, count);
+    if (!float16_to_float32(chunk)) account.nan += Body::loop(chunk);
+  }
+  account.elements += count;
+}
+
+}  // namespace
+}  // namespace btf::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
