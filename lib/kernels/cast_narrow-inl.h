@@ -295,23 +295,9 @@ struct InVectors : Casts {
   HWY_INLINE static bool vectors(Chunk chunk, float bar, Tally& tally) {
     Casts casts;
     Watcher<kWatch> watcher(bar);
-    const auto* source = reinterpret_cast<const float*>(chunk.source);
-    std::size_t i = 0;
-    for (; chunk.count - i >= kBlock; i += kBlock) {
-      for (std::size_t line = 0; line < kBlock * sizeof(float); line += 64)
-        __builtin_prefetch(chunk.source + i * sizeof(float) + kAhead + line, 0, 2);
-      casts.block(source + i, chunk.target + i * Casts::kTargetBytes, watcher);
-    }
-    std::uint32_t padding = 0;
-    if (i < chunk.count) {
-      padding = static_cast<std::uint32_t>(kBlock - (chunk.count - i));
-      HWY_ALIGN std::array<float, kBlock> in{};
-      HWY_ALIGN std::array<std::byte, kBlock * Casts::kTargetBytes> out;
-      std::memcpy(in.data(), source + i, (chunk.count - i) * sizeof(float));
-      casts.block(in.data(), out.data(), watcher);
-      std::memcpy(chunk.target + i * Casts::kTargetBytes, out.data(),
-                  (chunk.count - i) * Casts::kTargetBytes);
-    }
+    const std::uint32_t padding = by_blocks<kBlock, float, CodeOfBits<8 * Casts::kTargetBytes>>(
+        chunk, [&](const float* from, auto* to)
+                   HWY_ATTR { casts.block(from, reinterpret_cast<std::byte*>(to), watcher); });
     tally = watcher.tally();
     if (tally.zeros != 0) tally.zeros -= padding;
     return casts.clean(tally.max_error);

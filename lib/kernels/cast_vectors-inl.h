@@ -139,6 +139,28 @@ HWY_INLINE auto in_order(V packed) {
   }
 }
 
+// Blocks of so many elements; the last one is filled up with zeros, which change nothing. Returns
+// how many of those there were.
+template <std::size_t kElements, typename Source, typename Target, typename Cast>
+HWY_INLINE std::uint32_t by_blocks(Chunk chunk, Cast&& cast) {
+  const auto* source = reinterpret_cast<const Source*>(chunk.source);
+  auto* target = reinterpret_cast<Target*>(chunk.target);
+  std::size_t i = 0;
+  for (; chunk.count - i >= kElements; i += kElements) {
+    for (std::size_t line = 0; line < kElements * sizeof(Source); line += 64)
+      __builtin_prefetch(chunk.source + i * sizeof(Source) + chunk.ahead + line, 0, 2);
+    cast(source + i, target + i);
+  }
+  const std::size_t rest = chunk.count - i;
+  if (rest == 0) return 0;
+  HWY_ALIGN std::array<Source, kElements> in{};
+  HWY_ALIGN std::array<Target, kElements> out;
+  std::memcpy(in.data(), source + i, rest * sizeof(Source));
+  cast(in.data(), out.data());
+  std::memcpy(target + i, out.data(), rest * sizeof(Target));
+  return static_cast<std::uint32_t>(kElements - rest);
+}
+
 #endif  // BTF_CAST_VECTORS
 
 }  // namespace

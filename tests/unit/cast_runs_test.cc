@@ -185,7 +185,7 @@ TEST_CASE("cast runs: every instruction set, every count, misaligned", "[cast]")
 TEST_CASE("cast runs: long runs, accounts that go on", "[cast]") {
   Random random(52);
   for (const Pair pair : pairs()) {
-    for (const std::size_t count : {511U, 512U, 513U, 1025U, 5000U}) {
+    for (const std::size_t count : {1023U, 1024U, 1025U, 2049U, 5000U}) {
       for (const bool specials : {false, true}) {
         const Bytes first = random_codes(pair.from, count, specials, random);
         const Bytes second = random_codes(pair.from, count, random.below(2) == 0, random);
@@ -212,7 +212,7 @@ TEST_CASE("cast runs: one value all over, and accounts just above and below its 
     for (int round = 0; round < 60; ++round) {
       const Bytes one = random_codes(pair.from, 1, round % 3 == 0, random);
       Bytes many;
-      for (std::size_t i = 0; i < 600; ++i) many.insert(many.end(), one.begin(), one.end());
+      for (std::size_t i = 0; i < 1100; ++i) many.insert(many.end(), one.begin(), one.end());
       // The first chunk has something else in it, so that both kinds of chunks are met.
       const Bytes other = random_codes(pair.from, 1, true, random);
       if (round % 2 == 0)
