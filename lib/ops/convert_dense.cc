@@ -27,7 +27,10 @@ struct Worker {
 Status convert_slab(const CastJob& job, const Box& box, Worker& worker) {
   BTF_ASSIGN(const SourceSlab source, worker.reader->read(box));
   BTF_ASSIGN(const TargetSlab target, worker.writer->begin(box));
+  // Counts of this slab; the largest errors go on, for most casts need only look for larger ones.
   LossAccount account;
+  account.max_abs = worker.account.max_abs;
+  account.max_rel = worker.account.max_rel;
   cast_slab(job, box.counts(), source, target, account);
   if (forbidden(job.policy, account)) return refuse(job, box, source);
   if (!worker.accounted) worker.account.add(account);
