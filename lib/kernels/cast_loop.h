@@ -107,7 +107,7 @@ struct Tally {
   std::uint32_t overflowed = 0;
   std::uint32_t nan = 0;
   std::uint32_t changed = 0;  // with an error
-  std::uint32_t zeros = 0;    // results that are zero
+  std::uint32_t to_zero = 0;  // of these, what became zero
   FloatBits max_error = 0;
   bool record = false;  // a quotient above the bar, perhaps
 };

@@ -22,7 +22,6 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 template <typename Body>
 using InVectors = Body;
-HWY_INLINE std::uint32_t count_zeros(Chunk) { return 0; }
 template <DType T>
 using ToFloat = Float32ToFloat<T>;
 using ToFloat16 = Float32ToFloat<DType::float16>;
@@ -32,6 +31,62 @@ using ToInteger = Float32ToInteger<T>;
 
 #else
 
+// Which elements of a block have changed, and of these became zero.
+class Changes {
+ public:
+#if BTF_MASKS_ARE_BITS
+  HWY_INLINE Changes() {}
+  HWY_INLINE void see(std::size_t v, Floats error) {
+    block_ |= ~lanes_without(kBits, bits_of(error), ~0U) << (v * kLanes) & kLanesOf << (v * kLanes);
+  }
+  template <typename D, typename V>
+  HWY_INLINE void see_codes(std::size_t at, D d, V codes, hn::TFromD<D> bits) {
+    const std::uint64_t zeros = lanes_without(d, codes, bits) << at;
+    to_zero_ += static_cast<std::uint32_t>(hwy::PopCount(block_ & zeros));
+  }
+  HWY_INLINE void end_block() {
+    changed_ += static_cast<std::uint32_t>(hwy::PopCount(block_));
+    block_ = 0;
+  }
+  HWY_INLINE std::uint32_t changed() const { return changed_; }
+  HWY_INLINE std::uint32_t to_zero(Chunk, std::uint32_t) const { return to_zero_; }
+
+ private:
+  static constexpr std::uint64_t kLanesOf = (1U << kLanes) - 1;
+  std::uint64_t block_ = 0;
+  std::uint32_t changed_ = 0;
+  std::uint32_t to_zero_ = 0;
+#else
+  HWY_INLINE Changes() : changed_(hn::Zero(kBits)) {}
+  HWY_INLINE void see(std::size_t, Floats error) {
+    const auto changed = hn::Ne(error, hn::Zero(kFloats));
+    changed_ = hn::Sub(changed_, bits_of(hn::VecFromMask(kFloats, changed)));
+  }
+  template <typename D, typename V>
+  HWY_INLINE void see_codes(std::size_t, D d, V codes, hn::TFromD<D> bits) {
+    zeros_ += without(d, codes, bits);
+  }
+  HWY_INLINE void end_block() {}
+  HWY_INLINE std::uint32_t changed() const { return hn::GetLane(hn::SumOfLanes(kBits, changed_)); }
+  // Zeros stay zero; `padding` are those behind the chunk.
+  HWY_INLINE std::uint32_t to_zero(Chunk chunk, std::uint32_t padding) const {
+    if (zeros_ == padding) return 0;
+    const auto* source = reinterpret_cast<const std::uint32_t*>(chunk.source);
+    std::uint32_t zeros = zeros_ - padding;
+    std::size_t i = 0;
+    for (; chunk.count - i >= kLanes; i += kLanes)
+      zeros -= without(kBits, hn::LoadU(kBits, source + i), kMagnitude32);
+    for (; i < chunk.count; ++i)
+      zeros -= (load<std::uint32_t>(chunk.source, i) & kMagnitude32) == 0 ? 1 : 0;
+    return zeros;
+  }
+
+ private:
+  Bits changed_;
+  std::uint32_t zeros_ = 0;
+#endif
+};
+
 // What the account needs of a chunk.
 template <Watch kWatch>
 class Watcher {
@@ -39,23 +94,26 @@ class Watcher {
   explicit HWY_INLINE Watcher(float bar)
       : bar_(hn::Set(kFloats, bar)), largest_(hn::Zero(kBits)), record_(hn::Zero(kBits)) {}
 
-  // `rounded` is what the target holds of `value`, both perhaps without their sign.
-  HWY_INLINE void see(Floats value, Floats magnitude, Floats rounded) {
+  // Vector `v` of a block: `rounded` is what the target holds of `value`, both perhaps without
+  // their sign.
+  HWY_INLINE void see(std::size_t v, Floats value, Floats magnitude, Floats rounded) {
     if constexpr (kWatch == Watch::nothing) return;
     const Floats error = hn::Abs(hn::Sub(rounded, value));
     largest_ = hn::Max(largest_, bits_of(error));
-    changed_.add(hn::Ne(error, hn::Zero(kFloats)));
+    changes_.see(v, error);
     if constexpr (kWatch == Watch::relative) record_ = hn::Or(record_, below(error, magnitude));
   }
-  // Codes of which `bits` are 0 in that of zero only.
+  // Codes of the block from element `at` on, in order. Their `bits` are 0 in that of zero only.
   template <typename D, typename V>
-  HWY_INLINE void see_codes(D d, V codes, hn::TFromD<D> bits) {
-    if constexpr (kWatch != Watch::nothing) zeros_ += without(d, codes, bits);
+  HWY_INLINE void see_codes(std::size_t at, D d, V codes, hn::TFromD<D> bits) {
+    if constexpr (kWatch != Watch::nothing) changes_.see_codes(at, d, codes, bits);
   }
+  HWY_INLINE void end_block() { changes_.end_block(); }
 
-  HWY_INLINE Tally tally() const {
-    return {.changed = changed_.total(),
-            .zeros = zeros_,
+  HWY_INLINE Tally tally(Chunk chunk, std::uint32_t padding) const {
+    if constexpr (kWatch == Watch::nothing) return {};
+    return {.changed = changes_.changed(),
+            .to_zero = changes_.to_zero(chunk, padding),
             .max_error = hn::GetLane(hn::MaxOfLanes(kBits, largest_)),
             .record = !hn::AllFalse(kInts, hn::Lt(hn::BitCast(kInts, record_), hn::Zero(kInts)))};
   }
@@ -76,8 +134,7 @@ class Watcher {
   Floats bar_;
   Bits largest_;
   Bits record_;
-  Counter changed_;
-  std::uint32_t zeros_ = 0;
+  Changes changes_;
 };
 
 using Block = Ints[kVectors];
@@ -92,10 +149,11 @@ HWY_INLINE void shorten(const Block& codes, ShortBlock& shorts) {
 template <typename Watcher>
 HWY_INLINE void store_shorts(const ShortBlock& shorts, std::int16_t bits, std::byte* target,
                              Watcher& watcher) {
+  const hn::ScalableTag<std::int64_t> d;
   for (std::size_t v = 0; v < kVectors / 2; ++v) {
-    watcher.see_codes(kShorts, shorts[v], bits);
-    hn::StoreU(in_order<2, std::int64_t>(shorts[v]), hn::ScalableTag<std::int64_t>(),
-               reinterpret_cast<std::int64_t*>(target + v * HWY_MAX_BYTES));
+    const auto codes = in_order<2, std::int64_t>(shorts[v]);
+    watcher.see_codes(2 * v * kLanes, kShorts, hn::BitCast(kShorts, codes), bits);
+    hn::StoreU(codes, d, reinterpret_cast<std::int64_t*>(target + v * HWY_MAX_BYTES));
   }
 }
 
@@ -103,10 +161,10 @@ HWY_INLINE void store_shorts(const ShortBlock& shorts, std::int16_t bits, std::b
 template <unsigned kBitsOfCode, bool kSigned, typename Watcher>
 HWY_INLINE void store_bytes(const ShortBlock& shorts, std::int8_t bits, std::byte* target,
                             Watcher& watcher) {
-  Bytes bytes = pack<kSigned>(shorts[0], shorts[1]);
-  watcher.see_codes(kBytes, bytes, bits);
+  Bytes bytes = hn::BitCast(kBytes, in_order<4, std::int32_t>(pack<kSigned>(shorts[0], shorts[1])));
+  watcher.see_codes(0, kBytes, bytes, bits);
   if constexpr (kBitsOfCode == 4) bytes = hn::And(bytes, hn::Set(kBytes, 0xf));
-  hn::StoreU(in_order<4, std::int32_t>(bytes), kInts, reinterpret_cast<std::int32_t*>(target));
+  hn::StoreU(bytes, kBytes, reinterpret_cast<std::int8_t*>(target));
 }
 
 template <DType T>
@@ -121,7 +179,7 @@ class ToFloat : public Float32ToFloat<T> {
   HWY_INLINE void block(const float* source, std::byte* target, Watcher& watcher) {
     Block codes;
     for (std::size_t v = 0; v < kVectors; ++v)
-      codes[v] = one(hn::LoadU(kFloats, source + v * kLanes), watcher);
+      codes[v] = one(v, hn::LoadU(kFloats, source + v * kLanes), watcher);
     ShortBlock shorts;
     shorten(codes, shorts);
     if constexpr (Base::kRow.bits > 8)
@@ -135,7 +193,7 @@ class ToFloat : public Float32ToFloat<T> {
 
  private:
   template <typename Watcher>
-  HWY_INLINE Ints one(Floats value, Watcher& watcher) {
+  HWY_INLINE Ints one(std::size_t v, Floats value, Watcher& watcher) {
     const Floats magnitude = hn::Abs(value);
     largest_ = hn::Max(largest_, bits_of(magnitude));
     const Bits binade = hn::And(hn::Max(bits_of(magnitude), hn::Set(kBits, Base::kLeastNormal)),
@@ -143,7 +201,7 @@ class ToFloat : public Float32ToFloat<T> {
     const Bits addend = hn::Add(hn::Add(binade, hn::ShiftRight<Base::kDrop>(binade)),
                                 hn::Set(kBits, Base::kToAddend));
     const Floats sum = hn::Add(magnitude, floats_of(addend));
-    watcher.see(magnitude, magnitude, hn::Sub(sum, floats_of(addend)));
+    watcher.see(v, magnitude, magnitude, hn::Sub(sum, floats_of(addend)));
     const Ints signs = hn::ShiftRight<31>(hn::BitCast(kInts, value));
     const Ints sign_bits = hn::Set(kInts, -static_cast<std::int32_t>(Base::kSignBit));
     return hn::Or(hn::And(signs, sign_bits), hn::AndNot(sign_bits, hn::BitCast(kInts, sum)));
@@ -161,7 +219,8 @@ class ToBfloat16 : public Float32ToBfloat16 {
       const Floats value = hn::LoadU(kFloats, source + v * kLanes);
       const Bits odd = hn::And(hn::ShiftRight<16>(bits_of(value)), hn::Set(kBits, 1));
       const Bits rounded = hn::Add(hn::Add(bits_of(value), odd), hn::Set(kBits, 0x7fff));
-      watcher.see(value, hn::Abs(value), floats_of(hn::And(rounded, hn::Set(kBits, 0xffff0000U))));
+      watcher.see(v, value, hn::Abs(value),
+                  floats_of(hn::And(rounded, hn::Set(kBits, 0xffff0000U))));
       codes[v] = hn::ShiftRight<16>(hn::BitCast(kInts, rounded));
     }
     ShortBlock shorts;
@@ -183,13 +242,13 @@ class ToFloat16 : public Float32ToFloat<DType::float16> {
     const auto one = [&](std::size_t v) HWY_ATTR {
       const Floats value = hn::LoadU(kFloats, source + v * kLanes);
       const auto code = hn::DemoteTo(halves, value);
-      watcher.see(value, hn::Abs(value), hn::PromoteTo(kFloats, code));
+      watcher.see(v, value, hn::Abs(value), hn::PromoteTo(kFloats, code));
       return hn::BitCast(half, code);
     };
     for (std::size_t v = 0; v < kVectors; v += 2) {
       const auto low = one(v);
       const Shorts codes = hn::Combine(kShorts, one(v + 1), low);
-      watcher.see_codes(kShorts, codes, 0x7fff);
+      watcher.see_codes(v * kLanes, kShorts, codes, 0x7fff);
       hn::StoreU(codes, kShorts, reinterpret_cast<std::int16_t*>(target) + v * kLanes);
     }
   }
@@ -245,12 +304,12 @@ class ToInteger : public Float32ToInteger<T> {
       const Floats value = hn::LoadU(kFloats, source + v * kLanes);
       const Floats magnitude = hn::Abs(value);
       codes[v] = truncate(value);
-      watcher.see(value, magnitude, hn::ConvertTo(kFloats, codes[v]));
+      watcher.see(v, value, magnitude, hn::ConvertTo(kFloats, codes[v]));
       if constexpr (kWidth == 32) range_.see(hn::BitCast(kInts, magnitude));
       if constexpr (kWidth == 16) range_.see(codes[v]);
       if constexpr (kWidth == 16 && !Base::kSigned)
         codes[v] = hn::ShiftRight<16>(hn::ShiftLeft<16>(codes[v]));
-      if constexpr (kWidth == 32) watcher.see_codes(kInts, codes[v], -1);
+      if constexpr (kWidth == 32) watcher.see_codes(v * kLanes, kInts, codes[v], -1);
       if constexpr (kWidth == 32)
         hn::StoreU(codes[v], kInts, reinterpret_cast<std::int32_t*>(target) + v * kLanes);
     }
@@ -274,17 +333,6 @@ class ToInteger : public Float32ToInteger<T> {
   Range<hn::ScalableTag<std::conditional_t<(kWidth <= 8), std::int16_t, std::int32_t>>> range_;
 };
 
-HWY_INLINE std::uint32_t count_zeros(Chunk chunk) {
-  const auto* source = reinterpret_cast<const std::uint32_t*>(chunk.source);
-  std::uint32_t zeros = 0;
-  std::size_t i = 0;
-  for (; chunk.count - i >= kLanes; i += kLanes)
-    zeros += without(kBits, hn::LoadU(kBits, source + i), kMagnitude32);
-  for (; i < chunk.count; ++i)
-    zeros += (load<std::uint32_t>(chunk.source, i) & kMagnitude32) == 0 ? 1 : 0;
-  return zeros;
-}
-
 // What cast_chunks() wants, of one of the classes above.
 template <typename Casts>
 struct InVectors : Casts {
@@ -296,10 +344,11 @@ struct InVectors : Casts {
     Casts casts;
     Watcher<kWatch> watcher(bar);
     const std::uint32_t padding = by_blocks<kBlock, float, CodeOfBits<8 * Casts::kTargetBytes>>(
-        chunk, [&](const float* from, auto* to)
-                   HWY_ATTR { casts.block(from, reinterpret_cast<std::byte*>(to), watcher); });
-    tally = watcher.tally();
-    if (tally.zeros != 0) tally.zeros -= padding;
+        chunk, [&](const float* from, auto* to) HWY_ATTR {
+          casts.block(from, reinterpret_cast<std::byte*>(to), watcher);
+          watcher.end_block();
+        });
+    tally = watcher.tally(chunk, padding);
     return casts.clean(tally.max_error);
   }
 };
@@ -325,7 +374,6 @@ HWY_INLINE void cast_chunk(Chunk chunk, bool& clean, LossAccount& account) {
   const bool settled = account.max_rel >= 1;
   const float bar = relative_bar(account.max_rel);
   Tally tally;
-  std::uint32_t to_zero = 0;
   if (clean)
     clean = settled ? cast_clean<Body, Watch::absolute>(chunk, bar, tally)
                     : cast_clean<Body, Watch::relative>(chunk, bar, tally);
@@ -333,18 +381,16 @@ HWY_INLINE void cast_chunk(Chunk chunk, bool& clean, LossAccount& account) {
     tally = Body::template loop<Watch::relative>(chunk, bar, nullptr);
     clean = tally.nan + tally.overflowed == 0;
     // What becomes zero has an error above every bar.
-    if (tally.record) to_zero = count_to_zero(chunk, Body::kMostToZero);
-  } else if (tally.zeros != 0) {
-    to_zero = tally.zeros - count_zeros(chunk);
+    if (tally.record) tally.to_zero = count_to_zero(chunk, Body::kMostToZero);
   }
   account.elements += chunk.count;
   account.nan += tally.nan;
   account.nan_lost += Body::kHasNan ? 0 : tally.nan;
   account.overflowed += tally.overflowed;
-  account.to_zero += to_zero;
-  account.inexact += tally.changed - to_zero;
+  account.to_zero += tally.to_zero;
+  account.inexact += tally.changed - tally.to_zero;
   account.max_abs = std::max(account.max_abs, as_double(tally.max_error));
-  if (to_zero > 0) account.max_rel = std::max(account.max_rel, 1.0);
+  if (tally.to_zero > 0) account.max_rel = std::max(account.max_rel, 1.0);
   if (tally.record && account.max_rel < 1) {
     Errors errors;
     Body::template loop<Watch::each>(chunk, bar, &errors);

@@ -55,52 +55,31 @@ HWY_INLINE Floats floats_of(Bits bits) { return hn::BitCast(kFloats, bits); }
 #define BTF_MASKS_ARE_BITS 0
 #endif
 
-// How often a comparison was true.
-class Counter {
- public:
-  HWY_INLINE Counter() : count_(none()) {}
-  HWY_INLINE void add(hn::Mask<hn::ScalableTag<float>> mask) {
+// The lanes that have none of these bits, as a mask or as how many they are.
 #if BTF_MASKS_ARE_BITS
-    count_ += static_cast<std::uint32_t>(hn::CountTrue(kFloats, mask));
-#else
-    count_ = hn::Sub(count_, bits_of(hn::VecFromMask(kFloats, mask)));
-#endif
-  }
-#if BTF_MASKS_ARE_BITS
-  HWY_INLINE std::uint32_t total() const { return count_; }
-
- private:
-  HWY_INLINE static std::uint32_t none() { return 0; }
-  std::uint32_t count_;
-#else
-  HWY_INLINE std::uint32_t total() const { return hn::GetLane(hn::SumOfLanes(kBits, count_)); }
-
- private:
-  HWY_INLINE static Bits none() { return hn::Zero(kBits); }
-  Bits count_;
-#endif
-};
-
-// How many lanes have none of these bits.
+template <typename D, typename V>
+HWY_INLINE std::uint64_t lanes_without(D d, V values, hn::TFromD<D> bits) {
+  const auto all = hn::Set(d, bits);
+  if constexpr (sizeof(bits) == 1)
+    return _mm512_testn_epi8_mask(values.raw, all.raw);
+  else if constexpr (sizeof(bits) == 2)
+    return _mm512_testn_epi16_mask(values.raw, all.raw);
+  else if constexpr (sizeof(bits) == 4)
+    return _mm512_testn_epi32_mask(values.raw, all.raw);
+  else
+    return _mm512_testn_epi64_mask(values.raw, all.raw);
+}
 template <typename D, typename V>
 HWY_INLINE std::uint32_t without(D d, V values, hn::TFromD<D> bits) {
-#if BTF_MASKS_ARE_BITS
-  const auto all = hn::Set(d, bits);
-  std::uint64_t mask;
-  if constexpr (sizeof(bits) == 1)
-    mask = _mm512_testn_epi8_mask(values.raw, all.raw);
-  else if constexpr (sizeof(bits) == 2)
-    mask = _mm512_testn_epi16_mask(values.raw, all.raw);
-  else if constexpr (sizeof(bits) == 4)
-    mask = _mm512_testn_epi32_mask(values.raw, all.raw);
-  else
-    mask = _mm512_testn_epi64_mask(values.raw, all.raw);
-  return static_cast<std::uint32_t>(hwy::PopCount(mask));
+  return static_cast<std::uint32_t>(hwy::PopCount(lanes_without(d, values, bits)));
+}
 #else
+template <typename D, typename V>
+HWY_INLINE std::uint32_t without(D d, V values, hn::TFromD<D> bits) {
   const auto none = hn::Eq(hn::And(values, hn::Set(d, bits)), hn::Zero(d));
   return static_cast<std::uint32_t>(hn::CountTrue(d, none));
-#endif
 }
+#endif
 
 // Packs numbers that fit; 16-byte pieces of both vectors take turns where an instruction works on
 // such pieces.
@@ -139,8 +118,8 @@ HWY_INLINE auto in_order(V packed) {
   }
 }
 
-// Blocks of so many elements; the last one is filled up with zeros, which change nothing. Returns
-// how many of those there were.
+// Blocks of so many elements; the last one is filled up with zeros, which lose nothing. Returns how
+// many of those there were.
 template <std::size_t kElements, typename Source, typename Target, typename Cast>
 HWY_INLINE std::uint32_t by_blocks(Chunk chunk, Cast&& cast) {
   const auto* source = reinterpret_cast<const Source*>(chunk.source);
