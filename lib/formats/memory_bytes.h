@@ -1,10 +1,9 @@
-// Bytes in memory as a source and as a sink, for who works on files otherwise.
+// Bytes in memory as a source, for who works on files otherwise.
 #pragma once
 
 #include <cstring>
 
 #include "core/checked_math.h"
-#include "formats/byte_sink.h"
 #include "formats/byte_source.h"
 
 namespace btf {
@@ -25,25 +24,6 @@ class MemorySource final : public ByteSource {
 
  private:
   std::span<const std::byte> bytes_;
-};
-
-class MemorySink final : public ByteSink {
- public:
-  explicit MemorySink(std::span<std::byte> bytes) : bytes_(bytes) {}
-
-  bool random_access() const override { return true; }
-
-  Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
-    if (!fits(offset, bytes.size(), bytes_.size()))
-      return fail(ErrorCode::invalid_argument, "past the end");
-    if (!bytes.empty()) std::memcpy(bytes_.data() + offset, bytes.data(), bytes.size());
-    return {};
-  }
-
-  Status commit() override { return {}; }
-
- private:
-  std::span<std::byte> bytes_;
 };
 
 }  // namespace btf

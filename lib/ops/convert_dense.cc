@@ -8,6 +8,7 @@
 #include "ops/cast_slab.h"
 #include "ops/convert_tensor.h"
 #include "ops/coo.h"
+#include "ops/nibble_writer.h"
 #include "ops/parallel.h"
 
 namespace btf {
@@ -23,6 +24,27 @@ struct Worker {
   LossAccount account;
   bool accounted = false;  // by the reader
 };
+
+struct Division {
+  SlabGrid grid;
+  unsigned workers = 1;
+};
+
+bool nibbles(DType dtype) { return info(dtype).bits < 8; }
+
+// `in_order`: slabs must come one behind the other, as they stand in the target.
+Division divide(const ElementSource& source, const Resolved& storage, DType dtype, bool in_order,
+                const Execution& execution) {
+  const std::uint64_t bytes = std::max(source.bytes, storage_bytes(storage, dtype));
+  const unsigned most = in_order ? 1 : worker_count(execution, UINT64_MAX, bytes);
+  SlabGrid grid = choose_slabs(
+      {&source.layout, info(source.stored).buffer_bytes()}, {&storage, info(dtype).buffer_bytes()},
+      {.bytes = std::min(source.slab_bytes, most_slab_bytes(execution, most)),
+       .target_contiguous = in_order || nibbles(dtype),
+       .last_granule = source.last_granule});
+  const unsigned workers = in_order ? 1 : worker_count(execution, grid.count(), bytes);
+  return {std::move(grid), workers};
+}
 
 Status convert_slab(const CastJob& job, const Box& box, Worker& worker) {
   BTF_ASSIGN(const SourceSlab source, worker.reader->read(box));
@@ -79,21 +101,17 @@ Result<LossAccount> write_dense(const ElementSource& source, const CastPolicy& p
                                 const Resolved& storage, DType dtype, const Execution& execution,
                                 ByteSink& sink, std::uint64_t offset) {
   const CastJob job{source.dtype, dtype, policy};
-  const bool in_order = source.in_order || info(dtype).bits < 8 || !sink.random_access();
-  const std::uint64_t bytes = std::max(source.bytes, storage_bytes(storage, dtype));
-  const unsigned most = in_order ? 1 : worker_count(execution, UINT64_MAX, bytes);
-  const SlabGrid grid = choose_slabs(
-      {&source.layout, info(source.stored).buffer_bytes()}, {&storage, info(dtype).buffer_bytes()},
-      {.bytes = std::min(source.slab_bytes, most_slab_bytes(execution, most)),
-       .target_contiguous = in_order,
-       .last_granule = source.last_granule});
-  std::vector<Worker> workers(in_order ? 1 : worker_count(execution, grid.count(), bytes));
+  const bool in_order = source.in_order || !sink.random_access();
+  const Division division = divide(source, storage, dtype, in_order, execution);
+  NibbleSeams seams;
+  std::vector<Worker> workers(division.workers);
   for (Worker& worker : workers) {
     BTF_ASSIGN(worker.reader, source.open(worker.account));
     worker.accounted = source.accounted;
-    worker.writer = file_writer(sink, offset, storage, dtype);
+    worker.writer = nibbles(dtype) ? nibble_file_writer(sink, offset, storage, seams)
+                                   : file_writer(sink, offset, storage, dtype);
   }
-  return run(execution, job, grid, workers, source.told);
+  return run(execution, job, division.grid, workers, source.told);
 }
 
 bool packed(const Resolved& layout) {
@@ -124,27 +142,22 @@ Result<LossAccount> write_memory(const ElementSource& source, const CastPolicy& 
   BTF_TRY(check_bytes({target.dtype, target.layout, target.bytes}));
   if (!distinct_elements(target.layout))
     return fail(ErrorCode::invalid_argument, "elements of the target share memory");
-  const bool nibbles = info(target.dtype).bits < 8;
-  if (nibbles && !packed(target.layout))
+  if (nibbles(target.dtype) && !packed(target.layout))
     return fail(ErrorCode::unsupported, "a target of 4-bit elements must have no gaps");
   if (source.in_order && !packed(target.layout))
     return fail(ErrorCode::unsupported, "the target of a COO tensor must have no gaps");
   const CastJob job{source.dtype, target.dtype, policy};
-  MemorySink bytes(target.bytes);
-  const bool in_order = source.in_order || nibbles;
   const bool stream = target.bytes.size() >= kLargerThanCaches;
-  const SlabGrid grid = choose_slabs({&source.layout, info(source.stored).buffer_bytes()},
-                                     {&target.layout, info(target.dtype).buffer_bytes()},
-                                     {.bytes = source.slab_bytes, .target_contiguous = in_order});
-  std::vector<Worker> workers(
-      in_order ? 1 : worker_count(execution, grid.count(), target.bytes.size()));
+  const Division division = divide(source, target.layout, target.dtype, source.in_order, execution);
+  NibbleSeams seams;
+  std::vector<Worker> workers(division.workers);
   for (Worker& worker : workers) {
     BTF_ASSIGN(worker.reader, source.open(worker.account));
-    worker.writer = nibbles
-                        ? file_writer(bytes, 0, target.layout, target.dtype)
+    worker.writer = nibbles(target.dtype)
+                        ? nibble_memory_writer(target.bytes.data(), target.layout, stream, seams)
                         : memory_writer(target.bytes.data(), target.layout, target.dtype, stream);
   }
-  return run(execution, job, grid, workers, source.told);
+  return run(execution, job, division.grid, workers, source.told);
 }
 
 Result<LossAccount> convert(const TensorView& source, const MutableTensorView& target,

@@ -115,19 +115,16 @@ class FileWriter final : public SlabWriter {
         data_offset_(data_offset),
         layout_(std::move(layout)),
         padded_(layout_.padded()),
-        bits_(info(dtype).bits),
         bytes_(info(dtype).buffer_bytes()) {}
 
   Result<TargetSlab> begin(const Box& box) override {
     to_ = footprint(layout_, box);
-    // A code that the last slab left over goes in front of this one's.
-    std::byte* data = slab_.reserve(1 + to_.elements * bytes_) + (bits_ < 8 ? 1 : 0);
+    std::byte* data = slab_.reserve(to_.elements * bytes_);
     if (padded_) std::memset(data, 0, to_.elements * bytes_);
     return TargetSlab{{data, to_.packed}};
   }
 
   Status finish() override {
-    if (bits_ < 8) return write_nibbles();
     return for_each_run(to_, to_.loops.size(), [&](std::uint64_t storage, std::uint64_t packed) {
       return sink_.write_at(data_offset_ + storage * bytes_,
                             std::span(slab_.data() + packed * bytes_, to_.run * bytes_));
@@ -135,28 +132,13 @@ class FileWriter final : public SlabWriter {
   }
 
  private:
-  Status write_nibbles() {
-    const bool left_over = to_.base % 2 != 0;
-    std::byte* codes = slab_.data() + (left_over ? 0 : 1);
-    if (left_over) codes[0] = spare_;
-    std::uint64_t count = to_.elements + (left_over ? 1 : 0);
-    const bool last = to_.base + to_.elements == layout_.storage_elements;
-    if (count % 2 != 0 && !last) spare_ = codes[--count];
-    std::byte* packed = packed_.reserve(ceil_div(count, 2));
-    pack_nibbles(codes, count, packed);
-    return sink_.write_at(data_offset_ + to_.base / 2, std::span(packed, ceil_div(count, 2)));
-  }
-
   ByteSink& sink_;
   std::uint64_t data_offset_;
   Resolved layout_;
   bool padded_;
-  unsigned bits_;
   std::uint64_t bytes_;
   Footprint to_;
   Buffer slab_;
-  Buffer packed_;
-  std::byte spare_{};
 };
 
 Mapping mapping_of(const Resolved& layout) { return {layout.strides, layout.split}; }

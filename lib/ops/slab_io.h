@@ -60,7 +60,8 @@ std::unique_ptr<SlabReader> file_reader(const ByteSource& source, std::uint64_t 
 std::unique_ptr<SlabReader> record_reader(const ByteSource& source, const TensorInfo& record,
                                           const Resolved& layout);
 
-// A 4-bit tensor must be written front to back, as must any tensor to a sink that cannot seek.
+// Of 8 bits and more (nibble_writer.h has the others). To be written front to back where the sink
+// cannot seek.
 std::unique_ptr<SlabWriter> file_writer(ByteSink& sink, std::uint64_t data_offset,
                                         const Resolved& layout, DType dtype);
 

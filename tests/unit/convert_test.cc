@@ -725,6 +725,39 @@ TEST_CASE("file: large tensors by any number of threads, in tiles") {
   CHECK((converted_through_pipe(dir / "in", {.permute = {1, 0}}) == golden));
 }
 
+// Rows of an odd length, so that slabs begin in the middle of a byte.
+TEST_CASE("file: 4-bit tensors by any number of threads") {
+  const ScratchDir dir;
+  const Dims dims{1033, 2049};
+  const Bytes codes = random_nibbles(count_of(dims), 22);
+  Bytes elements(codes.size() * 2);
+  for (std::size_t i = 0; i < codes.size(); ++i) elements[2 * i] = codes[i];
+  write_file(dir / "in", one_record(DType::uint16, Layout::linear, dims, elements));
+  REQUIRE(try_convert(dir / "in", dir / "coo", {.layout = Layout::coo}));
+  const Bytes golden = one_record(DType::uint4, Layout::linear, dims, pack(codes));
+  const Bytes turned = one_record(DType::uint4, Layout::linear, {2049, 1033},
+                                  pack(transposed(dims, codes, {1, 0}, 1)));
+  const auto npy = [&](const ConvertOptions& options) {
+    REQUIRE(try_convert(dir / "in", dir / "out.npy", options));
+    const Bytes file = read_file(dir / "out.npy");
+    return Bytes(file.end() - static_cast<std::ptrdiff_t>(codes.size()), file.end());
+  };
+  for (const std::uint64_t memory : {std::uint64_t{0}, btf::Execution{}.memory}) {
+    for (const unsigned jobs : {1U, 2U, 3U, 8U}) {
+      ConvertOptions options{.dtype = DType::uint4, .layout = Layout::linear};
+      options.execution.jobs = jobs;
+      options.execution.memory = memory;
+      CAPTURE(memory, jobs);
+      CHECK((converted(dir / "in", options) == golden));
+      CHECK((converted_through_pipe(dir / "in", options) == golden));
+      CHECK((converted(dir / "coo", options) == golden));
+      CHECK((npy(options) == codes));
+      options.permute = {1, 0};
+      CHECK((converted(dir / "in", options) == turned));
+    }
+  }
+}
+
 TEST_CASE("file: planes out of interleaved channels, written front to back") {
   const ScratchDir dir;
   const Dims dims{740, 740, 3};

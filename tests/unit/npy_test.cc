@@ -14,6 +14,7 @@
 #include "formats/nibble_bytes.h"
 #include "formats/swapped_source.h"
 #include "support/btf_bytes.h"
+#include "support/memory_sink.h"
 #include "support/random_tensor.h"
 #include "support/scratch_dir.h"
 
@@ -260,7 +261,7 @@ TEST_CASE("npy: elements that are turned round or packed can be read from anywhe
                        (i + 1 < codes ? stored[kFirst + i + 1] << 4 : std::byte{}));
     check(*btf::packed_source(memory, kFirst, codes), packed);
     Bytes spread(kFirst + codes);
-    btf::MemorySink sink(spread);
+    MemorySink sink(spread);
     const auto spreading = btf::spread_sink(sink, kFirst, codes);
     const auto data = std::span(std::as_const(packed)).subspan(kFirst);
     REQUIRE(spreading->write_at(kFirst, data.first(3001)));
