@@ -8,11 +8,11 @@ namespace btf::cast_loop {
 
 // Body::loop(chunk) casts, and says how many were NaN.
 template <typename Body>
-BTF_INLINE void cast_exactly(const std::byte* source, std::byte* target, std::size_t count,
-                             LossAccount& account) {
-  for_chunks<Body>(source, target, count,
-                   [&](Chunk chunk) BTF_INLINE_LAMBDA { account.nan += Body::loop(chunk); });
-  account.elements += count;
+BTF_INLINE void cast_exactly(const CastRuns& work, LossAccount& account) {
+  for_chunks<Body>(work, account, [&](Chunk chunk) BTF_INLINE_LAMBDA {
+    fetch_ahead(chunk, kChunk * Body::kSourceBytes);
+    account.nan += Body::loop(chunk);
+  });
 }
 
 // Floats of at most 16 bits.

@@ -5,11 +5,17 @@
 
 #include "kernels/cast_runs.h"
 #include "kernels/move.h"
-#include "kernels/stream.h"
 #include "kernels/transpose.h"
 
 namespace btf {
 namespace {
+
+// Elements of a run that goes through a buffer.
+constexpr std::uint64_t kMostRun = 256;
+
+// How far ahead a long run is called into the second-level cache: a cast takes longer than what the
+// CPU fetches by itself.
+constexpr std::uint64_t kAhead = 4096;
 
 // Rows of a transposing tile that are cast before they are turned into columns.
 constexpr std::uint64_t kRows = 32;
@@ -20,7 +26,7 @@ struct Sizes {
 };
 
 // One line with strides, by way of buffers.
-void cast_strided(CastRunFn run, const Sizes& sizes, const std::byte* source,
+void cast_strided(CastRunsFn run, const Sizes& sizes, const std::byte* source,
                   std::uint64_t source_stride, std::byte* target, std::uint64_t target_stride,
                   std::uint64_t count, LossAccount& account) {
   std::array<std::byte, kMostRun * 8> in;
@@ -29,7 +35,7 @@ void cast_strided(CastRunFn run, const Sizes& sizes, const std::byte* source,
     const std::uint64_t n = std::min<std::uint64_t>(kMostRun, count - at);
     move_line(sizes.source, source + at * source_stride * sizes.source, source_stride, in.data(), 1,
               n);
-    run(in.data(), out.data(), n, account);
+    run({.source = in.data(), .target = out.data(), .count = n}, account);
     move_line(sizes.target, out.data(), 1, target + at * target_stride * sizes.target,
               target_stride, n);
   }
@@ -37,7 +43,7 @@ void cast_strided(CastRunFn run, const Sizes& sizes, const std::byte* source,
 
 // The source runs along the outer axis, the target along the inner one, in more bytes: columns are
 // cast.
-void turned_and_cast(CastRunFn run, const Sizes& sizes, const Tile& tile, LossAccount& account) {
+void turned_and_cast(CastRunsFn run, const Sizes& sizes, const Tile& tile, LossAccount& account) {
   constexpr std::uint64_t kColumns = 32;
   std::array<std::byte, kColumns * kMostRun * 4> columns;
   for (std::uint64_t at0 = 0; at0 < tile.n0; at0 += kMostRun) {
@@ -52,26 +58,32 @@ void turned_and_cast(CastRunFn run, const Sizes& sizes, const Tile& tile, LossAc
                  .rows = n0,
                  .columns = n1,
                  .ahead = tile.ahead});
-      for (std::uint64_t c = 0; c < n1; ++c)
-        run(columns.data() + c * n0 * sizes.source,
-            tile.target + ((at1 + c) * tile.target_stride1 + at0) * sizes.target, n0, account);
+      run({.source = columns.data(),
+           .target = tile.target + (at1 * tile.target_stride1 + at0) * sizes.target,
+           .count = n0,
+           .runs = n1,
+           .source_pitch = n0 * sizes.source,
+           .target_pitch = tile.target_stride1 * sizes.target},
+          account);
     }
   }
 }
 
 // The same in as many bytes or fewer: rows are cast.
-void cast_transposed(CastRunFn run, const Sizes& sizes, const Tile& tile, LossAccount& account) {
+void cast_transposed(CastRunsFn run, const Sizes& sizes, const Tile& tile, LossAccount& account) {
   std::array<std::byte, kRows * kMostRun * 8> rows;
   for (std::uint64_t at1 = 0; at1 < tile.n1; at1 += kMostRun) {
     const std::uint64_t n1 = std::min<std::uint64_t>(kMostRun, tile.n1 - at1);
     for (std::uint64_t at0 = 0; at0 < tile.n0; at0 += kRows) {
       const std::uint64_t n0 = std::min(kRows, tile.n0 - at0);
-      for (std::uint64_t r = 0; r < n0; ++r) {
-        const std::byte* source =
-            tile.source + ((at0 + r) * tile.source_stride0 + at1) * sizes.source;
-        if (tile.ahead != 0) fetch_run(source + tile.ahead, n1 * sizes.source);
-        run(source, rows.data() + r * kMostRun * sizes.target, n1, account);
-      }
+      run({.source = tile.source + (at0 * tile.source_stride0 + at1) * sizes.source,
+           .target = rows.data(),
+           .count = n1,
+           .ahead = tile.ahead,
+           .runs = n0,
+           .source_pitch = tile.source_stride0 * sizes.source,
+           .target_pitch = kMostRun * sizes.target},
+          account);
       transpose({.element_bytes = sizes.target,
                  .source = rows.data(),
                  .source_stride = kMostRun,
@@ -92,24 +104,28 @@ bool by_default(const CastPolicy& policy) {
 }  // namespace
 
 bool cast_fast_applies(const CastJob& job) {
-  return by_default(job.policy) && find_cast_run(job.from, job.to) != nullptr;
+  return by_default(job.policy) && find_cast_runs(job.from, job.to) != nullptr;
 }
 
 void cast_fast_tile(const CastJob& job, const Tile& tile, LossAccount& account) {
-  const CastRunFn run = find_cast_run(job.from, job.to);
+  const CastRunsFn run = find_cast_runs(job.from, job.to);
   const Sizes sizes{info(job.from).buffer_bytes(), info(job.to).buffer_bytes()};
   if (tile.source_stride1 == 1 && tile.target_stride0 == 1 && tile.source_stride0 != 1)
     return sizes.source < sizes.target ? turned_and_cast(run, sizes, tile, account)
                                        : cast_transposed(run, sizes, tile, account);
-  for (std::uint64_t i = 0; i < tile.n1; ++i) {
-    const std::byte* source = tile.source + i * tile.source_stride1 * sizes.source;
-    std::byte* target = tile.target + i * tile.target_stride1 * sizes.target;
-    if (tile.source_stride0 == 1 && tile.target_stride0 == 1)
-      run(source, target, tile.n0, account);
-    else
-      cast_strided(run, sizes, source, tile.source_stride0, target, tile.target_stride0, tile.n0,
-                   account);
-  }
+  if (tile.source_stride0 == 1 && tile.target_stride0 == 1)
+    return run({.source = tile.source,
+                .target = tile.target,
+                .count = tile.n0,
+                .ahead = tile.n0 > kMostRun ? kAhead : 0,
+                .runs = tile.n1,
+                .source_pitch = tile.source_stride1 * sizes.source,
+                .target_pitch = tile.target_stride1 * sizes.target},
+               account);
+  for (std::uint64_t i = 0; i < tile.n1; ++i)
+    cast_strided(run, sizes, tile.source + i * tile.source_stride1 * sizes.source,
+                 tile.source_stride0, tile.target + i * tile.target_stride1 * sizes.target,
+                 tile.target_stride0, tile.n0, account);
 }
 
 }  // namespace btf

@@ -217,15 +217,15 @@ struct Int64ToInt32 {
   }
 };
 
-BTF_INLINE void cast_int32_to_float32(const std::byte* source, std::byte* target, std::size_t count,
-                                      LossAccount& account) {
-  for_chunks<Int32ToFloat32>(source, target, count, [&](Chunk chunk) BTF_INLINE_LAMBDA {
-    if (Int32ToFloat32::exact(chunk)) return Int32ToFloat32::exact_loop(chunk);
+BTF_INLINE void cast_int32_to_float32(const CastRuns& work, LossAccount& account) {
+  using Body = Int32ToFloat32;
+  for_chunks<Body>(work, account, [&](Chunk chunk) BTF_INLINE_LAMBDA {
+    fetch_ahead(chunk, kChunk * Body::kSourceBytes);
+    if (Body::exact(chunk)) return Body::exact_loop(chunk);
     const WideBars bars = wide_bars(account);
-    const WideTally tally = Int32ToFloat32::loop<false>(chunk, bars, nullptr);
-    add_wide<Int32ToFloat32>(chunk, bars, tally, false, account);
+    const WideTally tally = Body::loop<false>(chunk, bars, nullptr);
+    add_wide<Body>(chunk, bars, tally, false, account);
   });
-  account.elements += count;
 }
 
 }  // namespace btf::cast_loop

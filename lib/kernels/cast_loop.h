@@ -25,10 +25,6 @@ namespace btf::cast_loop {
 // Elements that are looked at together: few enough that both sides stay in the first-level cache.
 inline constexpr std::size_t kChunk = 1024;
 
-// How far ahead the source is called into the second-level cache: a cast takes longer than what the
-// CPU fetches by itself. Callers with buffers of their own fetch what they read next.
-inline constexpr std::size_t kAhead = 4096;
-
 // Masks of all ones or all zeros, by arithmetic: a condition the compiler may turn into a branch,
 // or into a sum that it does not vectorise. Both numbers are less than 2^31.
 BTF_INLINE constexpr std::uint32_t less(std::uint32_t a, std::uint32_t b) {
@@ -80,26 +76,29 @@ struct Chunk {
   const std::byte* source;
   std::byte* target;
   std::size_t count;
-  std::size_t ahead;  // bytes from what is read to what is fetched
+  std::size_t ahead;  // as of CastRuns
 };
 
-// The chunk that begins with element `at`.
+// The chunk of a run that begins with element `at`.
 template <typename Body>
-BTF_INLINE Chunk chunk_at(const std::byte* source, std::byte* target, std::size_t at,
-                          std::size_t count) {
-  return {source + at * Body::kSourceBytes, target + at * Body::kTargetBytes,
-          std::min(kChunk, count - at), count > kMostRun ? kAhead : 0};
+BTF_INLINE Chunk chunk_at(const CastRuns& work, std::size_t run, std::size_t at) {
+  return {work.source + run * work.source_pitch + at * Body::kSourceBytes,
+          work.target + run * work.target_pitch + at * Body::kTargetBytes,
+          std::min(kChunk, work.count - at), work.ahead};
 }
 
+// Calls cast(chunk) for all, and counts the elements.
 template <typename Body, typename Do>
-BTF_INLINE void for_chunks(const std::byte* source, std::byte* target, std::size_t count,
-                           const Do& cast) {
-  for (std::size_t at = 0; at < count; at += kChunk) {
-    const Chunk chunk = chunk_at<Body>(source, target, at, count);
-    for (std::size_t ahead = 0; ahead < kChunk * Body::kSourceBytes; ahead += 64)
-      __builtin_prefetch(chunk.source + chunk.ahead + ahead, 0, 2);
-    cast(chunk);
-  }
+BTF_INLINE void for_chunks(const CastRuns& work, LossAccount& account, const Do& cast) {
+  for (std::size_t run = 0; run < work.runs; ++run)
+    for (std::size_t at = 0; at < work.count; at += kChunk) cast(chunk_at<Body>(work, run, at));
+  account.elements += work.runs * work.count;
+}
+
+BTF_INLINE void fetch_ahead(Chunk chunk, std::size_t bytes) {
+  if (chunk.ahead != 0)
+    for (std::size_t at = 0; at < bytes; at += 64)
+      __builtin_prefetch(chunk.source + chunk.ahead + at, 0, 2);
 }
 
 // Of a chunk. Errors are those of finite numbers within the target's range.

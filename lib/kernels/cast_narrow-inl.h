@@ -8,6 +8,8 @@
 #define BTF_KERNELS_CAST_NARROW_INL_H
 #endif
 
+#include <span>
+
 #include "kernels/cast_from_float32.h"
 #include "kernels/cast_vectors-inl.h"
 
@@ -17,6 +19,8 @@ namespace {
 
 using namespace cast_loop;
 namespace hn = hwy::HWY_NAMESPACE;
+
+using Chunks = std::span<const Chunk>;
 
 #if !BTF_CAST_VECTORS
 
@@ -37,22 +41,22 @@ class Changes {
 #if BTF_MASKS_ARE_BITS
   HWY_INLINE Changes() {}
   HWY_INLINE void see(std::size_t v, Floats error) {
-    block_ |= ~lanes_without(kBits, bits_of(error), ~0U) << (v * kLanes) & kLanesOf << (v * kLanes);
+    const auto changed = hn::Ne(error, hn::Zero(kFloats));
+    block_ |= std::uint64_t{changed.raw} << (v * kLanes);
   }
   template <typename D, typename V>
   HWY_INLINE void see_codes(std::size_t at, D d, V codes, hn::TFromD<D> bits) {
-    const std::uint64_t zeros = lanes_without(d, codes, bits) << at;
-    to_zero_ += static_cast<std::uint32_t>(hwy::PopCount(block_ & zeros));
+    const auto zero = hn::Eq(hn::And(codes, hn::Set(d, bits)), hn::Zero(d));
+    to_zero_ += static_cast<std::uint32_t>(hwy::PopCount(block_ & std::uint64_t{zero.raw} << at));
   }
   HWY_INLINE void end_block() {
     changed_ += static_cast<std::uint32_t>(hwy::PopCount(block_));
     block_ = 0;
   }
   HWY_INLINE std::uint32_t changed() const { return changed_; }
-  HWY_INLINE std::uint32_t to_zero(Chunk, std::uint32_t) const { return to_zero_; }
+  HWY_INLINE std::uint32_t to_zero(Chunks, std::uint32_t) const { return to_zero_; }
 
  private:
-  static constexpr std::uint64_t kLanesOf = (1U << kLanes) - 1;
   std::uint64_t block_ = 0;
   std::uint32_t changed_ = 0;
   std::uint32_t to_zero_ = 0;
@@ -68,17 +72,19 @@ class Changes {
   }
   HWY_INLINE void end_block() {}
   HWY_INLINE std::uint32_t changed() const { return hn::GetLane(hn::SumOfLanes(kBits, changed_)); }
-  // Zeros stay zero; `padding` are those behind the chunk.
-  HWY_INLINE std::uint32_t to_zero(Chunk chunk, std::uint32_t padding) const {
-    if (zeros_ == padding) return 0;
-    const auto* source = reinterpret_cast<const std::uint32_t*>(chunk.source);
-    std::uint32_t zeros = zeros_ - padding;
-    std::size_t i = 0;
-    for (; chunk.count - i >= kLanes; i += kLanes)
-      zeros -= without(kBits, hn::LoadU(kBits, source + i), kMagnitude32);
-    for (; i < chunk.count; ++i)
-      zeros -= (load<std::uint32_t>(chunk.source, i) & kMagnitude32) == 0 ? 1 : 0;
-    return zeros;
+  // Zeros stay zero.
+  HWY_INLINE std::uint32_t to_zero(Chunks chunks, std::uint32_t padding) const {
+    std::uint32_t count = zeros_ - padding;
+    if (count == 0) return 0;
+    for (const Chunk& chunk : chunks) {
+      const auto* source = reinterpret_cast<const std::uint32_t*>(chunk.source);
+      std::size_t i = 0;
+      for (; chunk.count - i >= kLanes; i += kLanes)
+        count -= without(kBits, hn::LoadU(kBits, source + i), kMagnitude32);
+      for (; i < chunk.count; ++i)
+        count -= (load<std::uint32_t>(chunk.source, i) & kMagnitude32) == 0 ? 1 : 0;
+    }
+    return count;
   }
 
  private:
@@ -110,10 +116,11 @@ class Watcher {
   }
   HWY_INLINE void end_block() { changes_.end_block(); }
 
-  HWY_INLINE Tally tally(Chunk chunk, std::uint32_t padding) const {
+  // Of these chunks and so many zeros behind them.
+  HWY_INLINE Tally tally(Chunks chunks, std::uint32_t padding) const {
     if constexpr (kWatch == Watch::nothing) return {};
     return {.changed = changes_.changed(),
-            .to_zero = changes_.to_zero(chunk, padding),
+            .to_zero = changes_.to_zero(chunks, padding),
             .max_error = hn::GetLane(hn::MaxOfLanes(kBits, largest_)),
             .record = !hn::AllFalse(kInts, hn::Lt(hn::BitCast(kInts, record_), hn::Zero(kInts)))};
   }
@@ -338,17 +345,19 @@ template <typename Casts>
 struct InVectors : Casts {
   static constexpr bool kInVectors = true;
 
-  // False if the chunk must be cast by loop().
+  // False if they must be cast by loop().
   template <Watch kWatch>
-  HWY_INLINE static bool vectors(Chunk chunk, float bar, Tally& tally) {
+  HWY_INLINE static bool vectors(Chunks chunks, float bar, Tally& tally) {
     Casts casts;
     Watcher<kWatch> watcher(bar);
-    const std::uint32_t padding = by_blocks<kBlock, float, CodeOfBits<8 * Casts::kTargetBytes>>(
-        chunk, [&](const float* from, auto* to) HWY_ATTR {
-          casts.block(from, reinterpret_cast<std::byte*>(to), watcher);
-          watcher.end_block();
-        });
-    tally = watcher.tally(chunk, padding);
+    std::uint32_t padding = 0;
+    for (const Chunk& chunk : chunks)
+      padding += by_blocks<kBlock, float, CodeOfBits<8 * Casts::kTargetBytes>>(
+          chunk, [&](const float* from, auto* to) HWY_ATTR {
+            casts.block(from, reinterpret_cast<std::byte*>(to), watcher);
+            watcher.end_block();
+          });
+    tally = watcher.tally(chunks, padding);
     return casts.clean(tally.max_error);
   }
 };
@@ -357,33 +366,22 @@ struct InVectors : Casts {
 
 // Body::loop<kWatch>(chunk, bar, errors): casts anything. Body::kMostToZero: the largest magnitude
 // that becomes zero. Body::kHasNan, kClamps, kLow, kHigh: what becomes of NaN, and of numbers
-// beyond [kLow, kHigh]. Body::vectors<kWatch>(chunk, bar, tally), if Body::kInVectors: faster, and
-// false if there is more in the chunk than finite numbers within the range.
-template <typename Body, Watch kWatch>
-HWY_INLINE bool cast_clean(Chunk chunk, float bar, Tally& tally) {
-  if constexpr (Body::kInVectors)
-    return Body::template vectors<kWatch>(chunk, bar, tally);
-  else
+// beyond [kLow, kHigh]. Body::vectors<kWatch>(chunks, bar, tally), if Body::kInVectors: faster, and
+// false if there is more in the chunks than finite numbers within the range.
+template <typename Body>
+HWY_INLINE bool cast_clean(Chunks chunks, const LossAccount& account, Tally& tally) {
+  if constexpr (Body::kInVectors) {
+    // No error is larger than the number itself, for 0 would be nearer.
+    if (account.max_rel >= 1) return Body::template vectors<Watch::absolute>(chunks, 0, tally);
+    const float bar = relative_bar(account.max_rel);
+    return Body::template vectors<Watch::relative>(chunks, bar, tally);
+  } else {
     return false;
+  }
 }
 
-// `clean`: was the chunk before?
 template <typename Body>
-HWY_INLINE void cast_chunk(Chunk chunk, bool& clean, LossAccount& account) {
-  // No error is larger than the number itself, for 0 would be nearer.
-  const bool settled = account.max_rel >= 1;
-  const float bar = relative_bar(account.max_rel);
-  Tally tally;
-  if (clean)
-    clean = settled ? cast_clean<Body, Watch::absolute>(chunk, bar, tally)
-                    : cast_clean<Body, Watch::relative>(chunk, bar, tally);
-  if (!clean) {
-    tally = Body::template loop<Watch::relative>(chunk, bar, nullptr);
-    clean = tally.nan + tally.overflowed == 0;
-    // What becomes zero has an error above every bar.
-    if (tally.record) tally.to_zero = count_to_zero(chunk, Body::kMostToZero);
-  }
-  account.elements += chunk.count;
+HWY_INLINE void add_tally(const Tally& tally, LossAccount& account) {
   account.nan += tally.nan;
   account.nan_lost += Body::kHasNan ? 0 : tally.nan;
   account.overflowed += tally.overflowed;
@@ -391,6 +389,21 @@ HWY_INLINE void cast_chunk(Chunk chunk, bool& clean, LossAccount& account) {
   account.inexact += tally.changed - tally.to_zero;
   account.max_abs = std::max(account.max_abs, as_double(tally.max_error));
   if (tally.to_zero > 0) account.max_rel = std::max(account.max_rel, 1.0);
+}
+
+// `clean`: was the chunk before?
+template <typename Body>
+HWY_INLINE void cast_chunk(const Chunk& chunk, bool& clean, LossAccount& account) {
+  const float bar = relative_bar(account.max_rel);
+  Tally tally;
+  if (clean) clean = cast_clean<Body>(Chunks(&chunk, 1), account, tally);
+  if (!clean) {
+    tally = Body::template loop<Watch::relative>(chunk, bar, nullptr);
+    clean = tally.nan + tally.overflowed == 0;
+    // What becomes zero has an error above every bar.
+    if (tally.record) tally.to_zero = count_to_zero(chunk, Body::kMostToZero);
+  }
+  add_tally<Body>(tally, account);
   if (tally.record && account.max_rel < 1) {
     Errors errors;
     Body::template loop<Watch::each>(chunk, bar, &errors);
@@ -400,18 +413,45 @@ HWY_INLINE void cast_chunk(Chunk chunk, bool& clean, LossAccount& account) {
     settle_clamped(chunk, Body::kLow, Body::kHigh, account);
 }
 
-// Without an account a cast is a benchmark's measure of what the account costs.
-template <typename Body, bool kAccount = true>
-HWY_INLINE void cast_chunks(const std::byte* source, std::byte* target, std::size_t count,
-                            LossAccount& account) {
+// Short runs, several with one tally: that of each would take as long as the run itself.
+template <typename Body>
+HWY_INLINE void cast_short_runs(const CastRuns& work, LossAccount& account) {
+  constexpr std::size_t kMost = 16;
+  std::array<Chunk, kMost> chunks;
+  const std::size_t together = std::clamp<std::size_t>(kChunk / work.count, 1, kMost);
   bool clean = true;
-  for (std::size_t at = 0; at < count; at += kChunk) {
-    const Chunk chunk = chunk_at<Body>(source, target, at, count);
+  for (std::size_t run = 0; run < work.runs; run += together) {
+    const std::size_t some = std::min(together, work.runs - run);
+    for (std::size_t i = 0; i < some; ++i) chunks[i] = chunk_at<Body>(work, run + i, 0);
     Tally tally;
-    if constexpr (kAccount)
-      cast_chunk<Body>(chunk, clean, account);
-    else if (!cast_clean<Body, Watch::nothing>(chunk, 0, tally))
-      Body::template loop<Watch::nothing>(chunk, 0, nullptr);
+    if (clean && cast_clean<Body>(Chunks(chunks.data(), some), account, tally) && !tally.record)
+      add_tally<Body>(tally, account);
+    else
+      for (std::size_t i = 0; i < some; ++i) cast_chunk<Body>(chunks[i], clean, account);
+  }
+}
+
+template <typename Body>
+HWY_INLINE void cast_narrow(const CastRuns& work, LossAccount& account) {
+  account.elements += work.runs * work.count;
+  if (work.count == 0) return;
+  if (work.runs > 1 && work.count <= kChunk / 2) return cast_short_runs<Body>(work, account);
+  bool clean = true;
+  for (std::size_t run = 0; run < work.runs; ++run)
+    for (std::size_t at = 0; at < work.count; at += kChunk)
+      cast_chunk<Body>(chunk_at<Body>(work, run, at), clean, account);
+}
+
+// A benchmark's measure of what the account costs.
+template <typename Body>
+HWY_INLINE void cast_without_account(const CastRuns& work, LossAccount&) {
+  for (std::size_t at = 0; at < work.count; at += kChunk) {
+    const Chunk chunk = chunk_at<Body>(work, 0, at);
+    bool clean = false;
+    Tally tally;
+    if constexpr (Body::kInVectors)
+      clean = Body::template vectors<Watch::nothing>(Chunks(&chunk, 1), 0, tally);
+    if (!clean) Body::template loop<Watch::nothing>(chunk, 0, nullptr);
   }
 }
 

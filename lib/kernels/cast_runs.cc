@@ -16,23 +16,21 @@ HWY_BEFORE_NAMESPACE();
 namespace btf::HWY_NAMESPACE {
 namespace {
 
-#define BTF_PAIR(name, ...)                                                    \
-  void name(const std::byte* s, std::byte* t, std::size_t n, LossAccount& a) { \
-    __VA_ARGS__(s, t, n, a);                                                   \
-  }
+#define BTF_PAIR(name, ...) \
+  void name(const CastRuns& work, LossAccount& account) { __VA_ARGS__(work, account); }
 
-BTF_PAIR(f32_f16, cast_chunks<InVectors<ToFloat16>>)
-BTF_PAIR(f32_bf16, cast_chunks<InVectors<ToBfloat16>>)
-BTF_PAIR(f32_e4m3, cast_chunks<InVectors<ToFloat<DType::float8_e4m3fn>>>)
-BTF_PAIR(f32_e5m2, cast_chunks<InVectors<ToFloat<DType::float8_e5m2>>>)
-BTF_PAIR(f32_e2m1, cast_chunks<InVectors<ToFloat<DType::float4_e2m1fn>>>)
-BTF_PAIR(f32_i4, cast_chunks<InVectors<ToInteger<DType::int4>>>)
-BTF_PAIR(f32_u4, cast_chunks<InVectors<ToInteger<DType::uint4>>>)
-BTF_PAIR(f32_i8, cast_chunks<InVectors<ToInteger<DType::int8>>>)
-BTF_PAIR(f32_u8, cast_chunks<InVectors<ToInteger<DType::uint8>>>)
-BTF_PAIR(f32_i16, cast_chunks<InVectors<ToInteger<DType::int16>>>)
-BTF_PAIR(f32_u16, cast_chunks<InVectors<ToInteger<DType::uint16>>>)
-BTF_PAIR(f32_i32, cast_chunks<InVectors<ToInteger<DType::int32>>>)
+BTF_PAIR(f32_f16, cast_narrow<InVectors<ToFloat16>>)
+BTF_PAIR(f32_bf16, cast_narrow<InVectors<ToBfloat16>>)
+BTF_PAIR(f32_e4m3, cast_narrow<InVectors<ToFloat<DType::float8_e4m3fn>>>)
+BTF_PAIR(f32_e5m2, cast_narrow<InVectors<ToFloat<DType::float8_e5m2>>>)
+BTF_PAIR(f32_e2m1, cast_narrow<InVectors<ToFloat<DType::float4_e2m1fn>>>)
+BTF_PAIR(f32_i4, cast_narrow<InVectors<ToInteger<DType::int4>>>)
+BTF_PAIR(f32_u4, cast_narrow<InVectors<ToInteger<DType::uint4>>>)
+BTF_PAIR(f32_i8, cast_narrow<InVectors<ToInteger<DType::int8>>>)
+BTF_PAIR(f32_u8, cast_narrow<InVectors<ToInteger<DType::uint8>>>)
+BTF_PAIR(f32_i16, cast_narrow<InVectors<ToInteger<DType::int16>>>)
+BTF_PAIR(f32_u16, cast_narrow<InVectors<ToInteger<DType::uint16>>>)
+BTF_PAIR(f32_i32, cast_narrow<InVectors<ToInteger<DType::int32>>>)
 BTF_PAIR(f64_f32, cast_float64_to_float32)
 BTF_PAIR(i32_f32, cast_int32_to_float32)
 BTF_PAIR(i64_i32, cast_int64_to_int32)
@@ -67,7 +65,7 @@ namespace {
 struct Row {
   DType from;
   DType to;
-  std::array<CastRunFn, kCpuLevels> run;
+  std::array<CastRunsFn, kCpuLevels> run;
 };
 
 constexpr auto kRows = std::to_array<Row>({
@@ -104,7 +102,7 @@ constexpr auto kRows = std::to_array<Row>({
 
 }  // namespace
 
-CastRunFn find_cast_run(DType from, DType to) {
+CastRunsFn find_cast_runs(DType from, DType to) {
   for (const Row& row : kRows)
     if (row.from == from && row.to == to) return row.run[cpu_level()];
   return nullptr;

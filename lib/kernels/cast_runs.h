@@ -9,14 +9,21 @@
 
 namespace btf {
 
-// Any number of elements; adds them to the account.
-using CastRunFn = void (*)(const std::byte* source, std::byte* target, std::size_t count,
-                           LossAccount& account);
+// Runs of `count` elements each. Pitches are the bytes from one run to the next.
+struct CastRuns {
+  const std::byte* source = nullptr;
+  std::byte* target = nullptr;
+  std::size_t count = 0;
+  std::size_t ahead = 0;  // what lies so many bytes behind what is read is fetched; 0: nothing
+  std::size_t runs = 1;
+  std::size_t source_pitch = 0;
+  std::size_t target_pitch = 0;
+};
 
-// What callers with buffers of their own cast at a time.
-inline constexpr std::size_t kMostRun = 256;
+// Adds all elements to the account.
+using CastRunsFn = void (*)(const CastRuns& work, LossAccount& account);
 
 // nullptr if there is none for the pair. Picks the widest instruction set of this CPU.
-CastRunFn find_cast_run(DType from, DType to);
+CastRunsFn find_cast_runs(DType from, DType to);
 
 }  // namespace btf

@@ -55,31 +55,12 @@ HWY_INLINE Floats floats_of(Bits bits) { return hn::BitCast(kFloats, bits); }
 #define BTF_MASKS_ARE_BITS 0
 #endif
 
-// The lanes that have none of these bits, as a mask or as how many they are.
-#if BTF_MASKS_ARE_BITS
-template <typename D, typename V>
-HWY_INLINE std::uint64_t lanes_without(D d, V values, hn::TFromD<D> bits) {
-  const auto all = hn::Set(d, bits);
-  if constexpr (sizeof(bits) == 1)
-    return _mm512_testn_epi8_mask(values.raw, all.raw);
-  else if constexpr (sizeof(bits) == 2)
-    return _mm512_testn_epi16_mask(values.raw, all.raw);
-  else if constexpr (sizeof(bits) == 4)
-    return _mm512_testn_epi32_mask(values.raw, all.raw);
-  else
-    return _mm512_testn_epi64_mask(values.raw, all.raw);
-}
-template <typename D, typename V>
-HWY_INLINE std::uint32_t without(D d, V values, hn::TFromD<D> bits) {
-  return static_cast<std::uint32_t>(hwy::PopCount(lanes_without(d, values, bits)));
-}
-#else
+// How many lanes have none of these bits.
 template <typename D, typename V>
 HWY_INLINE std::uint32_t without(D d, V values, hn::TFromD<D> bits) {
   const auto none = hn::Eq(hn::And(values, hn::Set(d, bits)), hn::Zero(d));
   return static_cast<std::uint32_t>(hn::CountTrue(d, none));
 }
-#endif
 
 // Packs numbers that fit; 16-byte pieces of both vectors take turns where an instruction works on
 // such pieces.
@@ -126,8 +107,9 @@ HWY_INLINE std::uint32_t by_blocks(Chunk chunk, Cast&& cast) {
   auto* target = reinterpret_cast<Target*>(chunk.target);
   std::size_t i = 0;
   for (; chunk.count - i >= kElements; i += kElements) {
-    for (std::size_t line = 0; line < kElements * sizeof(Source); line += 64)
-      __builtin_prefetch(chunk.source + i * sizeof(Source) + chunk.ahead + line, 0, 2);
+    if (chunk.ahead != 0)
+      for (std::size_t line = 0; line < kElements * sizeof(Source); line += 64)
+        __builtin_prefetch(chunk.source + i * sizeof(Source) + chunk.ahead + line, 0, 2);
     cast(source + i, target + i);
   }
   const std::size_t rest = chunk.count - i;

@@ -109,36 +109,36 @@ HWY_INLINE bool float16_to_float32(Chunk) { return false; }
 
 #endif
 
-HWY_INLINE void cast_float64_to_float32(const std::byte* source, std::byte* target,
-                                        std::size_t count, LossAccount& account) {
-  for (std::size_t at = 0; at < count; at += kChunk) {
-    const Chunk chunk = chunk_at<Float64ToFloat32>(source, target, at, count);
-    const WideBars bars = wide_bars(account);
-    WideTally tally;
-    const bool clean = float64_to_float32(chunk, bars, tally);
-    if (!clean) tally = Float64ToFloat32::loop<false>(chunk, bars, nullptr);
-    add_wide<Float64ToFloat32>(chunk, bars, tally, !clean || tally.zeros != 0, account);
-  }
-  account.elements += count;
+HWY_INLINE void cast_float64_to_float32(const CastRuns& work, LossAccount& account) {
+  for (std::size_t run = 0; run < work.runs; ++run)
+    for (std::size_t at = 0; at < work.count; at += kChunk) {
+      const Chunk chunk = chunk_at<Float64ToFloat32>(work, run, at);
+      const WideBars bars = wide_bars(account);
+      WideTally tally;
+      const bool clean = float64_to_float32(chunk, bars, tally);
+      if (!clean) tally = Float64ToFloat32::loop<false>(chunk, bars, nullptr);
+      add_wide<Float64ToFloat32>(chunk, bars, tally, !clean || tally.zeros != 0, account);
+    }
+  account.elements += work.runs * work.count;
 }
 
-HWY_INLINE void cast_int64_to_int32(const std::byte* source, std::byte* target, std::size_t count,
-                                    LossAccount& account) {
-  for (std::size_t at = 0; at < count; at += kChunk) {
-    const Chunk chunk = chunk_at<Int64ToInt32>(source, target, at, count);
-    if (!int64_to_int32(chunk)) Int64ToInt32::loop(chunk, account);
-  }
-  account.elements += count;
+HWY_INLINE void cast_int64_to_int32(const CastRuns& work, LossAccount& account) {
+  for (std::size_t run = 0; run < work.runs; ++run)
+    for (std::size_t at = 0; at < work.count; at += kChunk) {
+      const Chunk chunk = chunk_at<Int64ToInt32>(work, run, at);
+      if (!int64_to_int32(chunk)) Int64ToInt32::loop(chunk, account);
+    }
+  account.elements += work.runs * work.count;
 }
 
-HWY_INLINE void cast_float16_to_float32(const std::byte* source, std::byte* target,
-                                        std::size_t count, LossAccount& account) {
+HWY_INLINE void cast_float16_to_float32(const CastRuns& work, LossAccount& account) {
   using Body = SmallFloatToFloat32<DType::float16>;
-  for (std::size_t at = 0; at < count; at += kChunk) {
-    const Chunk chunk = chunk_at<Body>(source, target, at, count);
-    if (!float16_to_float32(chunk)) account.nan += Body::loop(chunk);
-  }
-  account.elements += count;
+  for (std::size_t run = 0; run < work.runs; ++run)
+    for (std::size_t at = 0; at < work.count; at += kChunk) {
+      const Chunk chunk = chunk_at<Body>(work, run, at);
+      if (!float16_to_float32(chunk)) account.nan += Body::loop(chunk);
+    }
+  account.elements += work.runs * work.count;
 }
 
 }  // namespace

@@ -22,9 +22,9 @@ HWY_BEFORE_NAMESPACE();
 namespace btf::HWY_NAMESPACE {
 namespace {
 
-#define BTF_WITHOUT(name, ...)                                                 \
-  void name(const std::byte* s, std::byte* t, std::size_t n, LossAccount& a) { \
-    cast_chunks<InVectors<__VA_ARGS__>, false>(s, t, n, a);                    \
+#define BTF_WITHOUT(name, ...)                                   \
+  void name(const CastRuns& work, LossAccount& account) {        \
+    cast_without_account<InVectors<__VA_ARGS__>>(work, account); \
   }
 
 BTF_WITHOUT(f16, ToFloat16)
@@ -48,7 +48,7 @@ namespace {
 struct Row {
   DType to;
   float deviation;
-  std::array<CastRunFn, kCpuLevels> without;
+  std::array<CastRunsFn, kCpuLevels> without;
 };
 
 // Of int8 and e4m3fn also data that go beyond the range.
@@ -66,7 +66,7 @@ constexpr auto kRows = std::to_array<Row>({
     {DType::int32, 1000, BTF_SIMD_TABLE(i32)},
 });
 
-void run(benchmark::State& state, CastRunFn cast, std::size_t count, float deviation) {
+void run(benchmark::State& state, CastRunsFn cast, std::size_t count, float deviation) {
   std::mt19937 random(1);
   std::normal_distribution<float> normal(0, deviation);
   std::vector<float> source(count);
@@ -74,7 +74,11 @@ void run(benchmark::State& state, CastRunFn cast, std::size_t count, float devia
   std::vector<std::byte> target(count * sizeof(float));
   LossAccount account;
   for (auto _ : state) {
-    cast(reinterpret_cast<const std::byte*>(source.data()), target.data(), count, account);
+    cast({.source = reinterpret_cast<const std::byte*>(source.data()),
+          .target = target.data(),
+          .count = count,
+          .ahead = 4096},
+         account);
     benchmark::ClobberMemory();
   }
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(count));
@@ -97,7 +101,7 @@ int main(int argc, char** argv) {
                                  std::to_string(static_cast<int>(row.deviation)) + "/" + place +
                                  "/" + cpu_level_name(static_cast<CpuLevel>(level));
         benchmark::RegisterBenchmark((name + "/with").c_str(), run,
-                                     find_cast_run(DType::float32, row.to), count, row.deviation);
+                                     find_cast_runs(DType::float32, row.to), count, row.deviation);
         benchmark::RegisterBenchmark((name + "/without").c_str(), run, row.without[level], count,
                                      row.deviation);
       }

@@ -29,7 +29,7 @@ std::vector<Pair> pairs() {
   std::vector<Pair> all;
   for (const DTypeInfo& from : dtypes())
     for (const DTypeInfo& to : dtypes())
-      if (find_cast_run(from.dtype, to.dtype) != nullptr) all.push_back({from.dtype, to.dtype});
+      if (find_cast_runs(from.dtype, to.dtype) != nullptr) all.push_back({from.dtype, to.dtype});
   return all;
 }
 
@@ -129,7 +129,7 @@ constexpr std::byte kSentinel{0xA5};
 constexpr std::size_t kMargin = 64;
 
 // Empty if the run does what is expected, with its source and target that many bytes off.
-std::string difference(CastRunFn run, Pair pair, const Bytes& source, const Result& expected,
+std::string difference(CastRunsFn run, Pair pair, const Bytes& source, const Result& expected,
                        std::size_t source_off = 0, std::size_t target_off = 0,
                        const LossAccount& before = {}) {
   // The source ends where its memory ends, which a sanitizer sees.
@@ -138,7 +138,10 @@ std::string difference(CastRunFn run, Pair pair, const Bytes& source, const Resu
   Bytes to(kMargin + target_off + expected.bytes.size() + kMargin, kSentinel);
   std::byte* target = to.data() + kMargin + target_off;
   LossAccount account = before;
-  run(from.data() + source_off, target, source.size() / info(pair.from).buffer_bytes(), account);
+  run({.source = from.data() + source_off,
+       .target = target,
+       .count = source.size() / info(pair.from).buffer_bytes()},
+      account);
   if (!std::equal(expected.bytes.begin(), expected.bytes.end(), target)) return "other bytes";
   const auto untouched = [](std::byte byte) { return byte == kSentinel; };
   if (!std::all_of(to.data(), target, untouched)) return "bytes in front";
@@ -154,11 +157,11 @@ TEST_CASE("cast runs: the hot pairs have one", "[cast]") {
   for (const DType small : {float16, bfloat16, float8_e4m3fn, float8_e5m2, float4_e2m1fn, int8,
                             uint8, int32, int4, uint4, float64}) {
     CAPTURE(info(small).name);
-    CHECK(find_cast_run(float32, small) != nullptr);
-    CHECK(find_cast_run(small, float32) != nullptr);
+    CHECK(find_cast_runs(float32, small) != nullptr);
+    CHECK(find_cast_runs(small, float32) != nullptr);
   }
-  CHECK(find_cast_run(int64, int32) != nullptr);
-  CHECK(find_cast_run(int32, int64) != nullptr);
+  CHECK(find_cast_runs(int64, int32) != nullptr);
+  CHECK(find_cast_runs(int32, int64) != nullptr);
 }
 
 TEST_CASE("cast runs: every instruction set, every count, misaligned", "[cast]") {
@@ -171,7 +174,7 @@ TEST_CASE("cast runs: every instruction set, every count, misaligned", "[cast]")
       const Result expected = by_reference(pair, source);
       for (const CpuLevel level : cpu_levels()) {
         const ForcedLevel forced(level);
-        const CastRunFn run = find_cast_run(pair.from, pair.to);
+        const CastRunsFn run = find_cast_runs(pair.from, pair.to);
         std::string found;
         for (std::size_t off = 0; off < 64 && found.empty(); ++off)
           found = difference(run, pair, source, expected, off / 8, off % 8);
@@ -194,7 +197,7 @@ TEST_CASE("cast runs: long runs, accounts that go on", "[cast]") {
         const Result after = by_reference(pair, second, before.account);
         for (const CpuLevel level : cpu_levels()) {
           const ForcedLevel forced(level);
-          const CastRunFn run = find_cast_run(pair.from, pair.to);
+          const CastRunsFn run = find_cast_runs(pair.from, pair.to);
           CAPTURE(text(pair), cpu_level_name(level), count, specials);
           REQUIRE(difference(run, pair, first, before) == "");
           REQUIRE(difference(run, pair, second, alone) == "");
@@ -228,7 +231,7 @@ TEST_CASE("cast runs: one value all over, and accounts just above and below its 
           for (const CpuLevel level : cpu_levels()) {
             const ForcedLevel forced(level);
             CAPTURE(text(pair), cpu_level_name(level), rel, abs, round);
-            REQUIRE(difference(find_cast_run(pair.from, pair.to), pair, many, expected, 0, 0,
+            REQUIRE(difference(find_cast_runs(pair.from, pair.to), pair, many, expected, 0, 0,
                                before) == "");
           }
         }
@@ -250,17 +253,65 @@ TEST_CASE("cast runs: errors that grow with every element", "[cast]") {
     for (const CpuLevel level : cpu_levels()) {
       const ForcedLevel forced(level);
       CAPTURE(text(pair), cpu_level_name(level));
-      CHECK(difference(find_cast_run(pair.from, pair.to), pair, source, expected) == "");
+      CHECK(difference(find_cast_runs(pair.from, pair.to), pair, source, expected) == "");
+    }
+  }
+}
+
+TEST_CASE("cast runs: several runs with gaps between them", "[cast]") {
+  Random random(54);
+  for (const Pair pair : pairs()) {
+    const std::size_t in = info(pair.from).buffer_bytes();
+    const std::size_t out = info(pair.to).buffer_bytes();
+    for (const std::size_t count : {1U, 7U, 56U, 64U, 200U, 512U, 513U, 1500U}) {
+      for (const std::size_t runs : {0U, 1U, 2U, 5U, 33U}) {
+        // Specials in all runs, in none or in the last one.
+        const std::uint64_t kind = random.below(3);
+        const std::size_t source_pitch = count + random.below(3);
+        const std::size_t target_pitch = count + random.below(3);
+        Bytes source;
+        for (std::size_t run = 0; run < runs; ++run) {
+          const bool specials = kind == 0 || (kind == 1 && run + 1 == runs);
+          const Bytes codes = random_codes(pair.from, source_pitch, specials, random);
+          source.insert(source.end(), codes.begin(), codes.end());
+        }
+        Result expected{Bytes(runs * target_pitch * out, kSentinel), {}};
+        const Tile tile{.source = source.data(),
+                        .target = expected.bytes.data(),
+                        .n0 = count,
+                        .source_stride0 = 1,
+                        .target_stride0 = 1,
+                        .n1 = runs,
+                        .source_stride1 = source_pitch,
+                        .target_stride1 = target_pitch};
+        cast_kernels().back().run({pair.from, pair.to, {}}, tile, expected.account);
+        for (const CpuLevel level : cpu_levels()) {
+          const ForcedLevel forced(level);
+          Bytes target(expected.bytes.size(), kSentinel);
+          LossAccount account;
+          find_cast_runs(pair.from, pair.to)({.source = source.data(),
+                                              .target = target.data(),
+                                              .count = count,
+                                              .ahead = random.below(2) * 512,
+                                              .runs = runs,
+                                              .source_pitch = source_pitch * in,
+                                              .target_pitch = target_pitch * out},
+                                             account);
+          CAPTURE(text(pair), cpu_level_name(level), count, runs, kind);
+          REQUIRE(target == expected.bytes);
+          REQUIRE(same(account, expected.account));
+        }
+      }
     }
   }
 }
 
 TEST_CASE("cast runs: a forced instruction set is used", "[cast]") {
-  std::vector<CastRunFn> seen;
+  std::vector<CastRunsFn> seen;
   for (const CpuLevel level : cpu_levels()) {
     const ForcedLevel forced(level);
     CHECK(cpu_level() == level);
-    const CastRunFn run = find_cast_run(DType::float32, DType::float16);
+    const CastRunsFn run = find_cast_runs(DType::float32, DType::float16);
     CHECK(std::ranges::find(seen, run) == seen.end());
     seen.push_back(run);
   }
