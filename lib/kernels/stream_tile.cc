@@ -107,7 +107,7 @@ class TileStreamer {
       columns_ = std::min(tile_.n1, moves                     ? kLine / to_bytes_
                                     : from_bytes_ < to_bytes_ ? line_columns
                                                               : kCastColumns);
-      const std::uint64_t part = from_bytes_ < to_bytes_ ? kMostPart / 2 : kPart;
+      const std::uint64_t part = from_bytes_ < to_bytes_ ? kMostPart / 2 : moves ? kPart : kMostPart;
       rows_ = std::max(part / kLine / columns_, std::uint64_t{1}) * kLine / to_bytes_;
     } else {
       columns_ = std::min(tile_.n1, line_columns);
