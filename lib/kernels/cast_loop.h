@@ -152,8 +152,18 @@ BTF_INLINE void settle_quotients(const Errors& errors, std::size_t count, LossAc
     return as_double(errors.error[i]) / as_double(errors.magnitude[i]);
   };
   if (above == 0 && quotient(static_cast<std::size_t>(near)) == account.max_rel) return;
+  // Divisions of doubles for those only that are near the largest quotient of floats. No error is
+  // less than 2^-24 of its number, so that these are normal.
+  FloatBits largest = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const FloatBits bits = std::bit_cast<FloatBits>(std::bit_cast<float>(errors.error[i]) /
+                                                    std::bit_cast<float>(errors.magnitude[i]));
+    largest = std::max(largest, bits & sign_mask(0 - errors.error[i]));  // 0 / 0 is no quotient
+  }
+  const double close = as_double(largest) * (1 - 0x1p-20);
   for (std::size_t i = 0; i < count; ++i)
-    if (errors.error[i] != 0) account.max_rel = std::max(account.max_rel, quotient(i));
+    if (as_double(errors.error[i]) > close * as_double(errors.magnitude[i]))
+      account.max_rel = std::max(account.max_rel, quotient(i));
 }
 
 // Finite numbers that the target's largest or lowest one stands for. Both errors grow with the
