@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "kernels/cast_loop.h"
+#include "kernels/move.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace btf::HWY_NAMESPACE {
@@ -114,11 +115,14 @@ HWY_INLINE std::uint32_t by_blocks(Chunk chunk, Cast&& cast) {
   }
   const std::size_t rest = chunk.count - i;
   if (rest == 0) return 0;
+  if (chunk.ahead != 0)
+    for (std::size_t at = i * sizeof(Source); at < chunk.count * sizeof(Source); at += 64)
+      __builtin_prefetch(chunk.source + chunk.ahead + at, 0, 2);
   HWY_ALIGN std::array<Source, kElements> in{};
   HWY_ALIGN std::array<Target, kElements> out;
-  std::memcpy(in.data(), source + i, rest * sizeof(Source));
+  copy_bytes(source + i, in.data(), rest * sizeof(Source));
   cast(in.data(), out.data());
-  std::memcpy(target + i, out.data(), rest * sizeof(Target));
+  copy_bytes(out.data(), target + i, rest * sizeof(Target));
   return static_cast<std::uint32_t>(kElements - rest);
 }
 

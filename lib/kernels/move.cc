@@ -89,4 +89,8 @@ void move_tile(const CastJob& job, const Tile& tile, LossAccount& account) {
   account.elements += tile.n0 * tile.n1;
 }
 
+void copy_bytes(const void* source, void* target, std::size_t bytes) {
+  std::memcpy(target, source, bytes);
+}
+
 }  // namespace btf
