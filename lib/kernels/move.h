@@ -12,8 +12,8 @@ void move_line(std::uint64_t element_bytes, const std::byte* source, std::uint64
 bool move_applies(const CastJob& job);
 void move_tile(const CastJob& job, const Tile& tile, LossAccount& account);
 
-// memcpy() that is always called: for short copies g++ puts string instructions into the loop, which
-// take longer to start than what is copied.
+// memcpy() that is always called: for short copies g++ puts string instructions into the loop,
+// which take longer to start than what is copied.
 void copy_bytes(const void* source, void* target, std::size_t bytes);
 
 }  // namespace btf

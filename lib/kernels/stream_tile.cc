@@ -14,13 +14,15 @@ constexpr std::uint64_t kLine = 64;
 // costs calls.
 constexpr std::uint64_t kPart = 4U << 10;
 // The same where that makes what is written longer: then fewer lines are written in part.
-constexpr std::uint64_t kMostPart = 32U << 10;
+constexpr std::uint64_t kMostPart = 36U << 10;
 // Lines of a piece of the target that is written at a time, at most, where the next is elsewhere.
 constexpr std::uint64_t kMostLines = 32;
 // How far reading runs ahead of the work.
 constexpr std::uint64_t kAhead = 8U << 10;
 // Columns that a cast takes at a time in a transpose.
 constexpr std::uint64_t kCastColumns = 256;
+// What a cast takes in one step; fewer cost as much.
+constexpr std::uint64_t kCastBlock = 64;
 
 class TileStreamer {
  public:
@@ -103,11 +105,14 @@ class TileStreamer {
       const std::uint64_t part = shared || !moves ? kMostPart : kPart;
       rows_ = width_;
       columns_ = std::max(part / line_bytes / line_columns, std::uint64_t{1}) * line_columns;
+      if (!moves && columns_ > kCastBlock) columns_ -= columns_ % kCastBlock;
     } else if (aligned) {
       columns_ = std::min(tile_.n1, moves                     ? kLine / to_bytes_
                                     : from_bytes_ < to_bytes_ ? line_columns
                                                               : kCastColumns);
-      const std::uint64_t part = from_bytes_ < to_bytes_ ? kMostPart / 2 : moves ? kPart : kMostPart;
+      const std::uint64_t part = from_bytes_ < to_bytes_ ? kMostPart / 2
+                                 : moves                 ? kPart
+                                                         : kMostPart;
       rows_ = std::max(part / kLine / columns_, std::uint64_t{1}) * kLine / to_bytes_;
     } else {
       columns_ = std::min(tile_.n1, line_columns);
