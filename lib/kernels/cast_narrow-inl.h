@@ -35,61 +35,55 @@ using ToInteger = Float32ToInteger<T>;
 
 #else
 
-// Which elements of a block have changed, and of these became zero.
+// Which elements have changed, and of these became zero.
 class Changes {
  public:
-#if BTF_MASKS_ARE_BITS
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
   HWY_INLINE Changes() {}
-  HWY_INLINE void see(std::size_t v, Floats error) {
-    const auto changed = hn::Ne(error, hn::Zero(kFloats));
-    block_ |= std::uint64_t{changed.raw} << (v * kLanes);
+  HWY_INLINE void see(std::size_t v, Floats error, Floats) {
+    block_ |= bits_of_mask(kFloats, hn::Ne(error, hn::Zero(kFloats))) << (v * kLanes);
   }
+  // Codes tell zeros of more elements at once than floats do.
   template <typename D, typename V>
   HWY_INLINE void see_codes(std::size_t at, D d, V codes, hn::TFromD<D> bits) {
     const auto zero = hn::Eq(hn::And(codes, hn::Set(d, bits)), hn::Zero(d));
-    to_zero_ += static_cast<std::uint32_t>(hwy::PopCount(block_ & std::uint64_t{zero.raw} << at));
+    to_zero_ += hwy::PopCount(block_ & bits_of_mask(d, zero) << at);
   }
   HWY_INLINE void end_block() {
-    changed_ += static_cast<std::uint32_t>(hwy::PopCount(block_));
+    changed_ += hwy::PopCount(block_);
     block_ = 0;
   }
-  HWY_INLINE std::uint32_t changed() const { return changed_; }
-  HWY_INLINE std::uint32_t to_zero(Chunks, std::uint32_t) const { return to_zero_; }
+  HWY_INLINE std::uint32_t changed() const { return static_cast<std::uint32_t>(changed_); }
+  HWY_INLINE std::uint32_t to_zero() const { return static_cast<std::uint32_t>(to_zero_); }
 
  private:
+  template <typename D, typename M>
+  HWY_INLINE static std::uint64_t bits_of_mask(D d, M mask) {
+    std::uint64_t bits = 0;
+    hn::StoreMaskBits(d, mask, reinterpret_cast<std::uint8_t*>(&bits));
+    return bits;
+  }
+
   std::uint64_t block_ = 0;
-  std::uint32_t changed_ = 0;
-  std::uint32_t to_zero_ = 0;
+  std::size_t changed_ = 0;
+  std::size_t to_zero_ = 0;
 #else
-  HWY_INLINE Changes() : changed_(hn::Zero(kBits)) {}
-  HWY_INLINE void see(std::size_t, Floats error) {
+  HWY_INLINE Changes() : changed_(hn::Zero(kBits)), to_zero_(hn::Zero(kBits)) {}
+  HWY_INLINE void see(std::size_t, Floats error, Floats rounded) {
     const auto changed = hn::Ne(error, hn::Zero(kFloats));
+    const auto zero = hn::And(changed, hn::Eq(rounded, hn::Zero(kFloats)));
     changed_ = hn::Sub(changed_, bits_of(hn::VecFromMask(kFloats, changed)));
+    to_zero_ = hn::Sub(to_zero_, bits_of(hn::VecFromMask(kFloats, zero)));
   }
   template <typename D, typename V>
-  HWY_INLINE void see_codes(std::size_t, D d, V codes, hn::TFromD<D> bits) {
-    zeros_ += without(d, codes, bits);
-  }
+  HWY_INLINE void see_codes(std::size_t, D, V, hn::TFromD<D>) {}
   HWY_INLINE void end_block() {}
   HWY_INLINE std::uint32_t changed() const { return hn::GetLane(hn::SumOfLanes(kBits, changed_)); }
-  // Zeros stay zero.
-  HWY_INLINE std::uint32_t to_zero(Chunks chunks, std::uint32_t padding) const {
-    std::uint32_t count = zeros_ - padding;
-    if (count == 0) return 0;
-    for (const Chunk& chunk : chunks) {
-      const auto* source = reinterpret_cast<const std::uint32_t*>(chunk.source);
-      std::size_t i = 0;
-      for (; chunk.count - i >= kLanes; i += kLanes)
-        count -= without(kBits, hn::LoadU(kBits, source + i), kMagnitude32);
-      for (; i < chunk.count; ++i)
-        count -= (load<std::uint32_t>(chunk.source, i) & kMagnitude32) == 0 ? 1 : 0;
-    }
-    return count;
-  }
+  HWY_INLINE std::uint32_t to_zero() const { return hn::GetLane(hn::SumOfLanes(kBits, to_zero_)); }
 
  private:
   Bits changed_;
-  std::uint32_t zeros_ = 0;
+  Bits to_zero_;
 #endif
 };
 
@@ -106,7 +100,7 @@ class Watcher {
     if constexpr (kWatch == Watch::nothing) return;
     const Floats error = hn::Abs(hn::Sub(rounded, value));
     largest_ = hn::Max(largest_, bits_of(error));
-    changes_.see(v, error);
+    changes_.see(v, error, rounded);
     if constexpr (kWatch == Watch::relative) record_ = hn::Or(record_, below(error, magnitude));
   }
   // Codes of the block from element `at` on, in order. Their `bits` are 0 in that of zero only.
@@ -116,11 +110,10 @@ class Watcher {
   }
   HWY_INLINE void end_block() { changes_.end_block(); }
 
-  // Of these chunks and so many zeros behind them.
-  HWY_INLINE Tally tally(Chunks chunks, std::uint32_t padding) const {
+  HWY_INLINE Tally tally() const {
     if constexpr (kWatch == Watch::nothing) return {};
     return {.changed = changes_.changed(),
-            .to_zero = changes_.to_zero(chunks, padding),
+            .to_zero = changes_.to_zero(),
             .max_error = hn::GetLane(hn::MaxOfLanes(kBits, largest_)),
             .record = !hn::AllFalse(kInts, hn::Lt(hn::BitCast(kInts, record_), hn::Zero(kInts)))};
   }
@@ -350,14 +343,13 @@ struct InVectors : Casts {
   HWY_INLINE static bool vectors(Chunks chunks, float bar, Tally& tally) {
     Casts casts;
     Watcher<kWatch> watcher(bar);
-    std::uint32_t padding = 0;
     for (const Chunk& chunk : chunks)
-      padding += by_blocks<kBlock, float, CodeOfBits<8 * Casts::kTargetBytes>>(
+      by_blocks<kBlock, float, CodeOfBits<8 * Casts::kTargetBytes>>(
           chunk, [&](const float* from, auto* to) HWY_ATTR {
             casts.block(from, reinterpret_cast<std::byte*>(to), watcher);
             watcher.end_block();
           });
-    tally = watcher.tally(chunks, padding);
+    tally = watcher.tally();
     return casts.clean(tally.max_error);
   }
 };

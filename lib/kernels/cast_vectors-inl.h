@@ -49,13 +49,6 @@ constexpr std::size_t kBlock = kVectors * kLanes;
 HWY_INLINE Bits bits_of(Floats values) { return hn::BitCast(kBits, values); }
 HWY_INLINE Floats floats_of(Bits bits) { return hn::BitCast(kFloats, bits); }
 
-#undef BTF_MASKS_ARE_BITS
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-#define BTF_MASKS_ARE_BITS 1
-#else
-#define BTF_MASKS_ARE_BITS 0
-#endif
-
 // How many lanes have none of these bits.
 template <typename D, typename V>
 HWY_INLINE std::uint32_t without(D d, V values, hn::TFromD<D> bits) {
