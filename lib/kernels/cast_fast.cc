@@ -15,7 +15,7 @@ constexpr std::uint64_t kMostRun = 256;
 
 // How far ahead a long run is called into the second-level cache: a cast takes longer than what the
 // CPU fetches by itself.
-constexpr std::uint64_t kAhead = 4096;
+constexpr std::uint64_t kAhead = 8192;
 
 // Rows of a transposing tile that are cast before they are turned into columns.
 constexpr std::uint64_t kRows = 32;
