@@ -121,10 +121,20 @@ inline constexpr auto kRows = std::to_array<DTypeInfo>({
 
 inline constexpr std::size_t kDTypeCount = dtype_rows::kRows.size();
 
+namespace dtype_rows {
+
+// By the dtype's code. Kernels ask for every tile.
+inline constexpr auto kRowOf = [] {
+  std::array<std::uint8_t, 256> rows{};
+  for (std::size_t row = 0; row < kRows.size(); ++row)
+    rows[static_cast<std::uint8_t>(kRows[row].dtype)] = static_cast<std::uint8_t>(row);
+  return rows;
+}();
+
+}  // namespace dtype_rows
+
 constexpr std::size_t row_of(DType dtype) {
-  std::size_t row = 0;
-  while (dtype_rows::kRows[row].dtype != dtype) ++row;
-  return row;
+  return dtype_rows::kRowOf[static_cast<std::uint8_t>(dtype)];
 }
 
 }  // namespace btf

@@ -100,12 +100,21 @@ constexpr auto kRows = std::to_array<Row>({
     BTF_ROW(i32_i64, DType::int32, DType::int64),
 });
 
+// By both dtypes' rows: which of kRows, or kNone.
+constexpr std::uint8_t kNone = 255;
+constexpr auto kRowOfPair = [] {
+  std::array<std::array<std::uint8_t, kDTypeCount>, kDTypeCount> rows{};
+  for (auto& of_source : rows) of_source.fill(kNone);
+  for (std::size_t row = 0; row < kRows.size(); ++row)
+    rows[row_of(kRows[row].from)][row_of(kRows[row].to)] = static_cast<std::uint8_t>(row);
+  return rows;
+}();
+
 }  // namespace
 
 CastRunsFn find_cast_runs(DType from, DType to) {
-  for (const Row& row : kRows)
-    if (row.from == from && row.to == to) return row.run[cpu_level()];
-  return nullptr;
+  const std::uint8_t row = kRowOfPair[row_of(from)][row_of(to)];
+  return row == kNone ? nullptr : kRows[row].run[cpu_level()];
 }
 
 }  // namespace btf
