@@ -8,7 +8,7 @@ namespace btf::cast_loop {
 
 // Errors and counts of a body's loop, as local variables of simple types.
 template <Watch kWatch>
-struct Watcher {
+struct LoopWatcher {
   float bar;
   Errors* errors;
   std::uint32_t changed = 0;
@@ -82,7 +82,7 @@ struct Float32ToFloat : AnyChunk {
 
   template <Watch kWatch>
   BTF_INLINE static Tally loop(Chunk chunk, float bar, Errors* errors) {
-    Watcher<kWatch> watcher{bar, errors};
+    LoopWatcher<kWatch> watcher{bar, errors};
     std::uint32_t nans = 0;
     std::uint32_t overflowed = 0;
     for (std::size_t i = 0; i < chunk.count; ++i) {
@@ -122,7 +122,7 @@ struct Float32ToBfloat16 : AnyChunk {
 
   template <Watch kWatch>
   BTF_INLINE static Tally loop(Chunk chunk, float bar, Errors* errors) {
-    Watcher<kWatch> watcher{bar, errors};
+    LoopWatcher<kWatch> watcher{bar, errors};
     std::uint32_t nans = 0;
     std::uint32_t overflowed = 0;
     for (std::size_t i = 0; i < chunk.count; ++i) {
@@ -174,7 +174,7 @@ struct Float32ToInteger : AnyChunk {
 
   template <Watch kWatch>
   BTF_INLINE static Tally loop(Chunk chunk, float bar, Errors* errors) {
-    Watcher<kWatch> watcher{bar, errors};
+    LoopWatcher<kWatch> watcher{bar, errors};
     std::uint32_t nans = 0;
     std::uint32_t overflowed = 0;
     for (std::size_t i = 0; i < chunk.count; ++i) {
