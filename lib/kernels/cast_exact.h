@@ -10,7 +10,7 @@ namespace btf::cast_loop {
 template <typename Body>
 BTF_INLINE void cast_exactly(const CastRuns& work, LossAccount& account) {
   for_chunks<Body>(work, account, [&](Chunk chunk) BTF_INLINE_LAMBDA {
-    fetch_ahead(chunk, kChunk * Body::kSourceBytes);
+    fetch_ahead(chunk, chunk.count * Body::kSourceBytes);
     account.nan += Body::loop(chunk);
   });
 }

@@ -1,4 +1,5 @@
-// float32 to types that cannot hold all of its values: bodies for cast_loop.h.
+// float32 to types that cannot hold all of its values: plain loops for any chunk, which
+// cast_narrow-inl.h falls back to.
 #pragma once
 
 #include "kernels/cast_loop.h"

@@ -1,8 +1,6 @@
 // Types of 32 and 64 bits whose errors need doubles: float64 and int32 to float32, int64 to int32.
 #pragma once
 
-#include <cstdlib>
-
 #include "kernels/cast_loop.h"
 
 namespace btf::cast_loop {
@@ -45,7 +43,8 @@ BTF_INLINE WideBars wide_bars(const LossAccount& account) {
           account.max_rel < 0x1p-60 ? 0 : std::min(account.max_rel, 1.0) * (1 - 0x1p-40)};
 }
 
-// The top bit is set if the error may be a record. Values with an error are from 2^-160 on.
+// The top bit is set if the error may be a record. Products that are rounded up to it are
+// subnormal, of numbers that become zero, and those are counted elsewhere.
 BTF_INLINE DoubleBits wide_record(DoubleBits error, DoubleBits magnitude, WideBars bars) {
   const auto limit = std::bit_cast<DoubleBits>(std::bit_cast<double>(magnitude) * bars.relative);
   return (bars.absolute - error) | (limit - error);
@@ -220,7 +219,7 @@ struct Int64ToInt32 {
 BTF_INLINE void cast_int32_to_float32(const CastRuns& work, LossAccount& account) {
   using Body = Int32ToFloat32;
   for_chunks<Body>(work, account, [&](Chunk chunk) BTF_INLINE_LAMBDA {
-    fetch_ahead(chunk, kChunk * Body::kSourceBytes);
+    fetch_ahead(chunk, chunk.count * Body::kSourceBytes);
     if (Body::exact(chunk)) return Body::exact_loop(chunk);
     const WideBars bars = wide_bars(account);
     const WideTally tally = Body::loop<false>(chunk, bars, nullptr);

@@ -122,7 +122,7 @@ BTF_INLINE std::uint32_t count_to_zero(Chunk chunk, std::uint32_t most) {
 }
 
 // At most max_rel * (1 - 2^-21). Small ones, which only an account of other casts can bring along,
-// become 0, so that no product with a value from 2^-60 on is subnormal.
+// become 0: a subnormal bar could be rounded above max_rel.
 BTF_INLINE float relative_bar(double max_rel) {
   if (max_rel < 0x1p-40) return 0;
   return static_cast<float>(std::min(max_rel, 1.0) * (1 - 0x1p-20));

@@ -158,7 +158,8 @@ class ToFloat16 : public Float32ToFloat<DType::float16> {
 using ToFloat16 = ToFloat<DType::float16>;
 #endif
 
-// Toward zero. What an int32 cannot hold becomes its least number, which is within no range.
+// Toward zero. What an int32 cannot hold becomes a number that no narrower type holds, but for NaN,
+// which is 0 on some CPUs.
 HWY_INLINE Ints truncate(Floats values) {
 #if HWY_ARCH_X86 && HWY_MAX_BYTES == 64
   return Ints{_mm512_cvttps_epi32(values.raw)};
@@ -222,18 +223,20 @@ class ToInteger : public Float32ToInteger<T> {
       for (const Shorts& some : shorts) range_.see(some);
     store_bytes<kWidth, Base::kSigned>(shorts, -1, target, watcher);
   }
-  HWY_INLINE bool clean(FloatBits) const {
+  // NaN has the error NaN.
+  HWY_INLINE bool clean(FloatBits max_error) const {
     if constexpr (kWidth == 32)
       return range_.within(0, std::bit_cast<std::int32_t>(Base::kAbove) - 1);
     else
-      return range_.within(static_cast<std::int32_t>(Base::kMinCode), Base::kMaxCode);
+      return max_error < kInfinity32 &&
+             range_.within(static_cast<std::int32_t>(Base::kMinCode), Base::kMaxCode);
   }
 
  private:
   Range<hn::ScalableTag<std::conditional_t<(kWidth <= 8), std::int16_t, std::int32_t>>> range_;
 };
 
-// What cast_chunks() wants, of one of the classes above.
+// What cast_clean() wants, of one of the classes above.
 template <typename Casts>
 struct InVectors : Casts {
   static constexpr bool kInVectors = true;
@@ -329,22 +332,20 @@ HWY_INLINE void cast_narrow(const CastRuns& work, LossAccount& account) {
   if (work.count == 0) return;
   if (work.runs > 1 && work.count <= kChunk / 2) return cast_short_runs<Body>(work, account);
   bool clean = true;
-  for (std::size_t run = 0; run < work.runs; ++run)
-    for (std::size_t at = 0; at < work.count; at += kChunk)
-      cast_chunk<Body>(chunk_at<Body>(work, run, at), clean, account);
+  each_chunk<Body>(work,
+                   [&](const Chunk& chunk) HWY_ATTR { cast_chunk<Body>(chunk, clean, account); });
 }
 
 // A benchmark's measure of what the account costs.
 template <typename Body>
 HWY_INLINE void cast_without_account(const CastRuns& work, LossAccount&) {
-  for (std::size_t at = 0; at < work.count; at += kChunk) {
-    const Chunk chunk = chunk_at<Body>(work, 0, at);
+  each_chunk<Body>(work, [&](const Chunk& chunk) HWY_ATTR {
     bool clean = false;
     Tally tally;
     if constexpr (Body::kInVectors)
       clean = Body::template vectors<Watch::nothing>(Chunks(&chunk, 1), 0, tally);
     if (!clean) Body::template loop<Watch::nothing>(chunk, 0, nullptr);
-  }
+  });
 }
 
 }  // namespace

@@ -22,6 +22,13 @@ namespace {
 using namespace cast_loop;
 namespace hn = hwy::HWY_NAMESPACE;
 
+// As for_chunks(), for functions of this instruction set.
+template <typename Body, typename Do>
+HWY_INLINE void each_chunk(const CastRuns& work, Do&& cast) {
+  for (std::size_t run = 0; run < work.runs; ++run)
+    for (std::size_t at = 0; at < work.count; at += kChunk) cast(chunk_at<Body>(work, run, at));
+}
+
 // Without vectors of its own, the compiler's are better.
 #undef BTF_CAST_VECTORS
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128

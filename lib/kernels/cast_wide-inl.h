@@ -47,7 +47,7 @@ HWY_INLINE bool float64_to_float32(Chunk chunk, WideBars bars, WideTally& tally)
     const auto result = hn::DemoteTo(half, value);
     const Doubles error = hn::Abs(hn::Sub(hn::PromoteTo(kDoubles, result), value));
     exact += without(kWideBits, hn::BitCast(kWideBits, error), kMagnitude64);
-    // Values with an error are from 2^-160 on: no product is subnormal.
+    // As in wide_record(), no product that counts is subnormal.
     const Doubles room = hn::MulSub(relative, hn::Abs(value), error);
     record = hn::Or(record, hn::Or(hn::Sub(absolute, error), room));
     return result;
@@ -110,35 +110,29 @@ HWY_INLINE bool float16_to_float32(Chunk) { return false; }
 #endif
 
 HWY_INLINE void cast_float64_to_float32(const CastRuns& work, LossAccount& account) {
-  for (std::size_t run = 0; run < work.runs; ++run)
-    for (std::size_t at = 0; at < work.count; at += kChunk) {
-      const Chunk chunk = chunk_at<Float64ToFloat32>(work, run, at);
-      const WideBars bars = wide_bars(account);
-      WideTally tally;
-      const bool clean = float64_to_float32(chunk, bars, tally);
-      if (!clean) tally = Float64ToFloat32::loop<false>(chunk, bars, nullptr);
-      add_wide<Float64ToFloat32>(chunk, bars, tally, !clean || tally.zeros != 0, account);
-    }
   account.elements += work.runs * work.count;
+  each_chunk<Float64ToFloat32>(work, [&](const Chunk& chunk) HWY_ATTR {
+    const WideBars bars = wide_bars(account);
+    WideTally tally;
+    const bool clean = float64_to_float32(chunk, bars, tally);
+    if (!clean) tally = Float64ToFloat32::loop<false>(chunk, bars, nullptr);
+    add_wide<Float64ToFloat32>(chunk, bars, tally, !clean || tally.zeros != 0, account);
+  });
 }
 
 HWY_INLINE void cast_int64_to_int32(const CastRuns& work, LossAccount& account) {
-  for (std::size_t run = 0; run < work.runs; ++run)
-    for (std::size_t at = 0; at < work.count; at += kChunk) {
-      const Chunk chunk = chunk_at<Int64ToInt32>(work, run, at);
-      if (!int64_to_int32(chunk)) Int64ToInt32::loop(chunk, account);
-    }
   account.elements += work.runs * work.count;
+  each_chunk<Int64ToInt32>(work, [&](const Chunk& chunk) HWY_ATTR {
+    if (!int64_to_int32(chunk)) Int64ToInt32::loop(chunk, account);
+  });
 }
 
 HWY_INLINE void cast_float16_to_float32(const CastRuns& work, LossAccount& account) {
   using Body = SmallFloatToFloat32<DType::float16>;
-  for (std::size_t run = 0; run < work.runs; ++run)
-    for (std::size_t at = 0; at < work.count; at += kChunk) {
-      const Chunk chunk = chunk_at<Body>(work, run, at);
-      if (!float16_to_float32(chunk)) account.nan += Body::loop(chunk);
-    }
   account.elements += work.runs * work.count;
+  each_chunk<Body>(work, [&](const Chunk& chunk) HWY_ATTR {
+    if (!float16_to_float32(chunk)) account.nan += Body::loop(chunk);
+  });
 }
 
 }  // namespace

@@ -19,7 +19,9 @@ CpuLevel detect() {
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
     return kAvx512;
   if (avx2) return kAvx2;
-  if (__builtin_cpu_supports("sse4.2")) return kSse4;
+  if (__builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("aes") &&
+      __builtin_cpu_supports("pclmul"))
+    return kSse4;
 #endif
   return kPlain;
 }

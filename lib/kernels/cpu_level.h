@@ -39,13 +39,12 @@ const char* cpu_level_name(CpuLevel level);
 // level: the same statements with wider vectors, so the same results. BTF_LEVEL_TABLE(name) are the
 // addresses of these functions, by level.
 #if defined(__x86_64__)
-#define BTF_LEVELS(name, result, parameters, arguments)                                   \
-  [[gnu::target(                                                                          \
-      "avx512f,avx512bw,avx512dq,avx512vl,avx2,f16c")]] result name##_avx512 parameters { \
-    return name arguments;                                                                \
-  }                                                                                       \
-  [[gnu::target("avx2,f16c")]] result name##_avx2 parameters { return name arguments; }   \
-  [[gnu::target("sse4.2")]] result name##_sse4 parameters { return name arguments; }      \
+#define BTF_LEVELS(name, result, parameters, arguments)                                        \
+  [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx2")]] result name##_avx512 parameters { \
+    return name arguments;                                                                     \
+  }                                                                                            \
+  [[gnu::target("avx2")]] result name##_avx2 parameters { return name arguments; }             \
+  [[gnu::target("sse4.2")]] result name##_sse4 parameters { return name arguments; }           \
   result name##_plain parameters { return name arguments; }
 #define BTF_LEVEL_TABLE(name) \
   { name##_plain, name##_sse4, name##_avx2, name##_avx512 }

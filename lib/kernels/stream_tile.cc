@@ -71,8 +71,8 @@ class TileStreamer {
       std::uint64_t n = (kPart - past) / to_bytes_;
       for (std::uint64_t i0 = 0; i0 < tile_.n0; i0 += n, n = kPart / to_bytes_) {
         n = std::min(n, tile_.n0 - i0);
-        if (job_.from == job_.to) fetch_run(source(i0, i1) + kAhead, n * from_bytes_);
         if (job_.from == job_.to) {
+          fetch_run(source(i0, i1) + kAhead, n * from_bytes_);
           stream_copy(source(i0, i1), target(i0, i1), n * to_bytes_);
           account_.elements += n;
           continue;

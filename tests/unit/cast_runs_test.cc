@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -255,6 +256,61 @@ TEST_CASE("cast runs: errors that grow with every element", "[cast]") {
       CAPTURE(text(pair), cpu_level_name(level));
       CHECK(difference(find_cast_runs(pair.from, pair.to), pair, source, expected) == "");
     }
+  }
+}
+
+// NaN with and without payload, Inf, the least numbers, and the ends of the ranges of all targets
+// with their neighbours.
+template <typename Float>
+std::vector<Float> edges() {
+  using Limits = std::numeric_limits<Float>;
+  std::vector<Float> all{Limits::quiet_NaN(),
+                         Limits::signaling_NaN(),
+                         Limits::infinity(),
+                         Limits::max(),
+                         Limits::denorm_min(),
+                         Limits::min(),
+                         Float{0}};
+  for (const double end :
+       {.25,     .5,      1.,      2.,      6.,       7.,       8.,     15.,    16.,
+        127.,    128.,    255.,    256.,    448.,     464.,     32767., 32768., 65504.,
+        65520.,  65535.,  65536.,  57344.,  61440.,   0x1p24,   0x1p31, 0x1p63, 0x1p-9,
+        0x1p-10, 0x1p-17, 0x1p-24, 0x1p-25, 0x1p-133, 0x1p-134, 3.4e38})
+    for (const double off : {0., .1, .5, .9, .99}) {
+      const auto value = static_cast<Float>(end + off);
+      all.insert(all.end(), {value, std::nextafter(value, Float{0}),
+                             std::nextafter(value, Limits::infinity())});
+    }
+  const std::size_t count = all.size();
+  for (std::size_t i = 0; i < count; ++i) all.push_back(-all[i]);
+  return all;
+}
+
+template <typename Float>
+void check_edges(Pair pair) {
+  // Numbers that every target has room for.
+  constexpr std::size_t kCount = 150;
+  for (const Float edge : edges<Float>()) {
+    for (const std::size_t at : {std::size_t{0}, std::size_t{70}, kCount - 1}) {
+      std::vector<Float> values(kCount);
+      for (std::size_t i = 0; i < kCount; ++i) values[i] = static_cast<Float>(i % 23) / 4;
+      values[at] = edge;
+      Bytes source(sizeof(Float) * kCount);
+      std::memcpy(source.data(), values.data(), source.size());
+      const Result expected = by_reference(pair, source);
+      for (const CpuLevel level : cpu_levels()) {
+        const ForcedLevel forced(level);
+        CAPTURE(text(pair), cpu_level_name(level), edge, at);
+        REQUIRE(difference(find_cast_runs(pair.from, pair.to), pair, source, expected) == "");
+      }
+    }
+  }
+}
+
+TEST_CASE("cast runs: one edge among plain numbers", "[cast]") {
+  for (const Pair pair : pairs()) {
+    if (pair.from == DType::float32) check_edges<float>(pair);
+    if (pair.from == DType::float64) check_edges<double>(pair);
   }
 }
 

@@ -104,7 +104,8 @@ struct MutableTensorView {
   std::span<std::byte> bytes;
 };
 
-// Both layouts must have the same dims. Padding of the target becomes zero.
+// Both layouts must have the same dims, and source and target no memory in common. Padding of the
+// target becomes zero.
 BTF_API Result<LossAccount> convert(const TensorView& source, const MutableTensorView& target,
                                     const CastPolicy& policy = {}, const Execution& execution = {});
 
