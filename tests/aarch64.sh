@@ -57,7 +57,7 @@ prepare() {
 
 prepare >&2 || exit 2
 
-(( $# > 0 )) || set -- '[cast]' 'compare runs*' 'same bits*' 'layout*' 'plan*' 'transpose*' 'stream_*' 'byte planes*'
+(( $# > 0 )) || set -- 'cast runs*' 'nibble*' 'compare runs*' 'same bits*' 'layout*' 'plan*' 'transpose*' 'stream_*' 'byte planes*'
 status=0
 for tests in "$@"; do
   say "$tests"
