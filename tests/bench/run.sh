@@ -5,8 +5,8 @@
 #   run.sh [--runs N] [--large]
 #
 # Needs build/ (see README.md) and 3 GB in $TMPDIR; --large adds files of 1 to 8 GiB and needs 20 GB.
-# Peers are measured where they are installed: hdf5-tools, python3-numpy; oneDNN and torch with the
-# kernels (build with -DBTF_BENCHMARKS=ON).
+# Peers are measured where they are installed: hdf5-tools, python3-numpy, python3-torch. The kernels
+# need a build with -DBTF_BENCHMARKS=ON, and have oneDNN as a peer (--peers).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=$here/../../build
@@ -168,6 +168,13 @@ if [ -x "$build/bench/btf_kernels_bench" ]; then
   echo "In memory:"
   echo
   "$build/bench/btf_kernels_bench" --table
+fi
+
+if "$python" -c "import numpy" 2>/dev/null; then
+  echo
+  echo "Peers in memory, 32x256x56x56, one thread:"
+  echo
+  "$python" "$here/peers_memory.py"
 fi
 
 if [ "$large" = yes ]; then

@@ -2,7 +2,6 @@
 
 #include <catch2/catch.hpp>
 #include <cstring>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -10,20 +9,10 @@
 #include "kernels/stream_tile.h"
 #include "support/forced_level.h"
 #include "support/naive_layout.h"
+#include "support/random_bytes.h"
 
 namespace btf::test {
 namespace {
-
-constexpr std::byte kSentinel{0xa5};
-
-using Bytes = std::vector<std::byte>;
-
-Bytes random_bytes(std::size_t count) {
-  std::mt19937 random(static_cast<unsigned>(count));
-  Bytes bytes(count);
-  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
-  return bytes;
-}
 
 struct Shape {
   std::size_t n0;

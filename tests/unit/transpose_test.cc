@@ -1,25 +1,14 @@
 #include "kernels/transpose.h"
 
 #include <catch2/catch.hpp>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "support/forced_level.h"
+#include "support/random_bytes.h"
 
 namespace btf::test {
 namespace {
-
-constexpr std::byte kSentinel{0xa5};
-
-using Bytes = std::vector<std::byte>;
-
-Bytes random_bytes(std::size_t count) {
-  std::mt19937 random(static_cast<unsigned>(count));
-  Bytes bytes(count);
-  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
-  return bytes;
-}
 
 struct Case {
   std::size_t element_bytes;
