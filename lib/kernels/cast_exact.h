@@ -6,14 +6,7 @@
 
 namespace btf::cast_loop {
 
-// Body::loop(chunk) casts, and says how many were NaN.
-template <typename Body>
-BTF_INLINE void cast_exactly(const CastRuns& work, LossAccount& account) {
-  for_chunks<Body>(work, account, [&](Chunk chunk) BTF_INLINE_LAMBDA {
-    fetch_ahead(chunk, chunk.count * Body::kSourceBytes);
-    account.nan += Body::loop(chunk);
-  });
-}
+// Bodies: loop(chunk) casts, and says how many were NaN.
 
 // Floats of at most 16 bits.
 template <DType T>

@@ -216,15 +216,4 @@ struct Int64ToInt32 {
   }
 };
 
-BTF_INLINE void cast_int32_to_float32(const CastRuns& work, LossAccount& account) {
-  using Body = Int32ToFloat32;
-  for_chunks<Body>(work, account, [&](Chunk chunk) BTF_INLINE_LAMBDA {
-    fetch_ahead(chunk, chunk.count * Body::kSourceBytes);
-    if (Body::exact(chunk)) return Body::exact_loop(chunk);
-    const WideBars bars = wide_bars(account);
-    const WideTally tally = Body::loop<false>(chunk, bars, nullptr);
-    add_wide<Body>(chunk, bars, tally, false, account);
-  });
-}
-
 }  // namespace btf::cast_loop

@@ -19,6 +19,7 @@
 #include "btf/cast.h"
 #include "kernels/cast_runs.h"
 #include "kernels/cpu_level.h"
+#include "kernels/stream.h"
 
 namespace btf::cast_loop {
 
@@ -87,18 +88,9 @@ BTF_INLINE Chunk chunk_at(const CastRuns& work, std::size_t run, std::size_t at)
           std::min(kChunk, work.count - at), work.ahead};
 }
 
-// Calls cast(chunk) for all, and counts the elements.
-template <typename Body, typename Do>
-BTF_INLINE void for_chunks(const CastRuns& work, LossAccount& account, const Do& cast) {
-  for (std::size_t run = 0; run < work.runs; ++run)
-    for (std::size_t at = 0; at < work.count; at += kChunk) cast(chunk_at<Body>(work, run, at));
-  account.elements += work.runs * work.count;
-}
-
-BTF_INLINE void fetch_ahead(Chunk chunk, std::size_t bytes) {
-  if (chunk.ahead != 0)
-    for (std::size_t at = 0; at < bytes; at += 64)
-      __builtin_prefetch(chunk.source + chunk.ahead + at, 0, 2);
+// Asks for the `bytes` that lie ahead of what is read from `at` on.
+BTF_INLINE void fetch_ahead(const Chunk& chunk, std::size_t at, std::size_t bytes) {
+  if (chunk.ahead != 0) fetch_run(chunk.source + at + chunk.ahead, bytes);
 }
 
 // Of a chunk. Errors are those of finite numbers within the target's range.

@@ -311,6 +311,7 @@ HWY_INLINE void cast_chunk(const Chunk& chunk, bool& clean, LossAccount& account
 // Short runs, several with one tally: that of each would take as long as the run itself.
 template <typename Body>
 HWY_INLINE void cast_short_runs(const CastRuns& work, LossAccount& account) {
+  account.elements += work.runs * work.count;
   constexpr std::size_t kMost = 16;
   std::array<Chunk, kMost> chunks;
   const std::size_t together = std::clamp<std::size_t>(kChunk / work.count, 1, kMost);
@@ -328,18 +329,17 @@ HWY_INLINE void cast_short_runs(const CastRuns& work, LossAccount& account) {
 
 template <typename Body>
 HWY_INLINE void cast_narrow(const CastRuns& work, LossAccount& account) {
-  account.elements += work.runs * work.count;
   if (work.count == 0) return;
   if (work.runs > 1 && work.count <= kChunk / 2) return cast_short_runs<Body>(work, account);
   bool clean = true;
-  each_chunk<Body>(work,
+  each_chunk<Body>(work, account,
                    [&](const Chunk& chunk) HWY_ATTR { cast_chunk<Body>(chunk, clean, account); });
 }
 
 // A benchmark's measure of what the account costs.
 template <typename Body>
-HWY_INLINE void cast_without_account(const CastRuns& work, LossAccount&) {
-  each_chunk<Body>(work, [&](const Chunk& chunk) HWY_ATTR {
+HWY_INLINE void cast_without_account(const CastRuns& work, LossAccount& account) {
+  each_chunk<Body>(work, account, [&](const Chunk& chunk) HWY_ATTR {
     bool clean = false;
     Tally tally;
     if constexpr (Body::kInVectors)

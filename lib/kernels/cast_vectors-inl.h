@@ -22,9 +22,10 @@ namespace {
 using namespace cast_loop;
 namespace hn = hwy::HWY_NAMESPACE;
 
-// As for_chunks(), for functions of this instruction set.
+// Calls cast(chunk) for all, and counts the elements.
 template <typename Body, typename Do>
-HWY_INLINE void each_chunk(const CastRuns& work, Do&& cast) {
+HWY_INLINE void each_chunk(const CastRuns& work, LossAccount& account, Do&& cast) {
+  account.elements += work.runs * work.count;
   for (std::size_t run = 0; run < work.runs; ++run)
     for (std::size_t at = 0; at < work.count; at += kChunk) cast(chunk_at<Body>(work, run, at));
 }
@@ -108,16 +109,12 @@ HWY_INLINE std::uint32_t by_blocks(Chunk chunk, Cast&& cast) {
   auto* target = reinterpret_cast<Target*>(chunk.target);
   std::size_t i = 0;
   for (; chunk.count - i >= kElements; i += kElements) {
-    if (chunk.ahead != 0)
-      for (std::size_t line = 0; line < kElements * sizeof(Source); line += 64)
-        __builtin_prefetch(chunk.source + i * sizeof(Source) + chunk.ahead + line, 0, 2);
+    fetch_ahead(chunk, i * sizeof(Source), kElements * sizeof(Source));
     cast(source + i, target + i);
   }
   const std::size_t rest = chunk.count - i;
   if (rest == 0) return 0;
-  if (chunk.ahead != 0)
-    for (std::size_t at = i * sizeof(Source); at < chunk.count * sizeof(Source); at += 64)
-      __builtin_prefetch(chunk.source + chunk.ahead + at, 0, 2);
+  fetch_ahead(chunk, i * sizeof(Source), rest * sizeof(Source));
   HWY_ALIGN std::array<Source, kElements> in{};
   HWY_ALIGN std::array<Target, kElements> out;
   copy_bytes(source + i, in.data(), rest * sizeof(Source));

@@ -1,5 +1,6 @@
-// Casts between types of 32 and 64 bits and of float16 to float32, by explicit vectors where a
-// chunk has nothing special; the rest by the loops of cast_from_wide.h and cast_exact.h.
+// Casts between types of 32 and 64 bits, and to types that hold every value: float64 -> float32,
+// int64 -> int32 and float16 -> float32 by explicit vectors where a chunk has nothing special, the
+// rest by the loops of cast_from_wide.h and cast_exact.h.
 #if defined(BTF_KERNELS_CAST_WIDE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef BTF_KERNELS_CAST_WIDE_INL_H
 #undef BTF_KERNELS_CAST_WIDE_INL_H
@@ -110,8 +111,7 @@ HWY_INLINE bool float16_to_float32(Chunk) { return false; }
 #endif
 
 HWY_INLINE void cast_float64_to_float32(const CastRuns& work, LossAccount& account) {
-  account.elements += work.runs * work.count;
-  each_chunk<Float64ToFloat32>(work, [&](const Chunk& chunk) HWY_ATTR {
+  each_chunk<Float64ToFloat32>(work, account, [&](const Chunk& chunk) HWY_ATTR {
     const WideBars bars = wide_bars(account);
     WideTally tally;
     const bool clean = float64_to_float32(chunk, bars, tally);
@@ -121,17 +121,35 @@ HWY_INLINE void cast_float64_to_float32(const CastRuns& work, LossAccount& accou
 }
 
 HWY_INLINE void cast_int64_to_int32(const CastRuns& work, LossAccount& account) {
-  account.elements += work.runs * work.count;
-  each_chunk<Int64ToInt32>(work, [&](const Chunk& chunk) HWY_ATTR {
+  each_chunk<Int64ToInt32>(work, account, [&](const Chunk& chunk) HWY_ATTR {
     if (!int64_to_int32(chunk)) Int64ToInt32::loop(chunk, account);
   });
 }
 
 HWY_INLINE void cast_float16_to_float32(const CastRuns& work, LossAccount& account) {
   using Body = SmallFloatToFloat32<DType::float16>;
-  account.elements += work.runs * work.count;
-  each_chunk<Body>(work, [&](const Chunk& chunk) HWY_ATTR {
+  each_chunk<Body>(work, account, [&](const Chunk& chunk) HWY_ATTR {
     if (!float16_to_float32(chunk)) account.nan += Body::loop(chunk);
+  });
+}
+
+HWY_INLINE void cast_int32_to_float32(const CastRuns& work, LossAccount& account) {
+  using Body = Int32ToFloat32;
+  each_chunk<Body>(work, account, [&](const Chunk& chunk) HWY_ATTR {
+    fetch_ahead(chunk, 0, chunk.count * Body::kSourceBytes);
+    if (Body::exact(chunk)) return Body::exact_loop(chunk);
+    const WideBars bars = wide_bars(account);
+    const WideTally tally = Body::loop<false>(chunk, bars, nullptr);
+    add_wide<Body>(chunk, bars, tally, false, account);
+  });
+}
+
+// By the plain loops of cast_exact.h alone.
+template <typename Body>
+HWY_INLINE void cast_exactly(const CastRuns& work, LossAccount& account) {
+  each_chunk<Body>(work, account, [&](const Chunk& chunk) HWY_ATTR {
+    fetch_ahead(chunk, 0, chunk.count * Body::kSourceBytes);
+    account.nan += Body::loop(chunk);
   });
 }
 

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/cpu_level.h"
+
 namespace btf {
 
 // Copies to memory that nobody reads soon. Where lines of 64 bytes are not whole, plainly.
@@ -17,8 +19,9 @@ void stream_pieces(const std::byte* source, std::byte* target, std::uint64_t byt
 // What this thread has streamed is there for other threads.
 void stream_fence();
 
-// Asks for the lines of a run that will be read soon.
-inline void fetch_run(const std::byte* source, std::uint64_t bytes) {
+// Asks for the lines of a run that will be read soon. Always inline: a call in a loop of vectors
+// would cost their registers.
+BTF_INLINE void fetch_run(const std::byte* source, std::uint64_t bytes) {
   for (std::uint64_t at = 0; at < bytes; at += 64) __builtin_prefetch(source + at, 0, 2);
 }
 
