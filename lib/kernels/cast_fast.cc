@@ -120,7 +120,8 @@ void cast_fast_tile(const CastJob& job, const Tile& tile, LossAccount& account) 
                 .ahead = tile.n0 > kMostRun ? kAhead : 0,
                 .runs = tile.n1,
                 .source_pitch = tile.source_stride1 * sizes.source,
-                .target_pitch = tile.target_stride1 * sizes.target},
+                .target_pitch = tile.target_stride1 * sizes.target,
+                .stream = tile.stream},
                account);
   for (std::uint64_t i = 0; i < tile.n1; ++i)
     cast_strided(run, sizes, tile.source + i * tile.source_stride1 * sizes.source,

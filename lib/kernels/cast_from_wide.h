@@ -144,9 +144,10 @@ struct Int32ToFloat32 {
     return all < 2 * kExact;
   }
 
-  BTF_INLINE static void exact_loop(Chunk chunk) {
+  BTF_INLINE static WideTally exact_loop(Chunk chunk) {
     for (std::size_t i = 0; i < chunk.count; ++i)
       store(chunk.target, i, static_cast<float>(load<std::int32_t>(chunk.source, i)));
+    return {};
   }
 
   BTF_INLINE static std::uint64_t count_to_zero(Chunk) { return 0; }
@@ -191,7 +192,8 @@ struct Int64ToInt32 {
         std::max(account.max_rel, absolute / static_cast<double>(value < 0 ? 0 - size : size));
   }
 
-  BTF_INLINE static void loop(Chunk chunk, LossAccount& account) {
+  // Returns how many were beyond the range.
+  BTF_INLINE static std::uint64_t loop(Chunk chunk, LossAccount& account) {
     std::int64_t most = kHigh;
     std::int64_t least = kLow;
     std::uint64_t overflowed = 0;
@@ -203,16 +205,16 @@ struct Int64ToInt32 {
       least = std::min(least, value);
       overflowed += inside == value ? 0 : 1;
     }
-    account.overflowed += overflowed;
     // Both errors grow with the number, as long as a double holds it.
     constexpr std::int64_t kHeld = std::int64_t{1} << 53;
     if (most <= kHeld && least >= -kHeld) {
       account_clamped(most, account);
       account_clamped(least, account);
-      return;
+      return overflowed;
     }
     for (std::size_t i = 0; i < chunk.count; ++i)
       account_clamped(load<std::int64_t>(chunk.source, i), account);
+    return overflowed;
   }
 };
 

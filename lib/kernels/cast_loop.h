@@ -78,6 +78,7 @@ struct Chunk {
   std::byte* target;
   std::size_t count;
   std::size_t ahead;  // as of CastRuns
+  bool stream;        // likewise
 };
 
 // The chunk of a run that begins with element `at`.
@@ -85,7 +86,17 @@ template <typename Body>
 BTF_INLINE Chunk chunk_at(const CastRuns& work, std::size_t run, std::size_t at) {
   return {work.source + run * work.source_pitch + at * Body::kSourceBytes,
           work.target + run * work.target_pitch + at * Body::kTargetBytes,
-          std::min(kChunk, work.count - at), work.ahead};
+          std::min(kChunk, work.count - at), work.ahead, work.stream};
+}
+
+// What a plain loop makes of a chunk, whose target it does not write around the caches by itself.
+template <typename Body, typename Loop>
+BTF_INLINE auto streamed(const Chunk& chunk, Loop&& loop) {
+  if (!chunk.stream) return loop(chunk);
+  alignas(64) std::array<std::byte, kChunk * Body::kTargetBytes> codes;
+  const auto result = loop(Chunk{chunk.source, codes.data(), chunk.count, chunk.ahead, false});
+  stream_copy(codes.data(), chunk.target, chunk.count * Body::kTargetBytes);
+  return result;
 }
 
 // Asks for the `bytes` that lie ahead of what is read from `at` on.

@@ -47,23 +47,23 @@ HWY_INLINE void shorten(const Block& codes, ShortBlock& shorts) {
 // Codes of 16 bits, of which `bits` are 0 in that of zero only.
 template <typename Watcher>
 HWY_INLINE void store_shorts(const ShortBlock& shorts, std::int16_t bits, std::byte* target,
-                             Watcher& watcher) {
+                             bool stream, Watcher& watcher) {
   const hn::ScalableTag<std::int64_t> d;
   for (std::size_t v = 0; v < kVectors / 2; ++v) {
     const auto codes = in_order<2, std::int64_t>(shorts[v]);
     watcher.see_codes(2 * v * kLanes, kShorts, hn::BitCast(kShorts, codes), bits);
-    hn::StoreU(codes, d, reinterpret_cast<std::int64_t*>(target + v * HWY_MAX_BYTES));
+    put(codes, d, reinterpret_cast<std::int64_t*>(target + v * HWY_MAX_BYTES), stream);
   }
 }
 
 // The same of 8 bits, or 4: those are cut off.
 template <unsigned kBitsOfCode, bool kSigned, typename Watcher>
 HWY_INLINE void store_bytes(const ShortBlock& shorts, std::int8_t bits, std::byte* target,
-                            Watcher& watcher) {
+                            bool stream, Watcher& watcher) {
   Bytes bytes = hn::BitCast(kBytes, in_order<4, std::int32_t>(pack<kSigned>(shorts[0], shorts[1])));
   watcher.see_codes(0, kBytes, bytes, bits);
   if constexpr (kBitsOfCode == 4) bytes = hn::And(bytes, hn::Set(kBytes, 0xf));
-  hn::StoreU(bytes, kBytes, reinterpret_cast<std::int8_t*>(target));
+  put(bytes, kBytes, reinterpret_cast<std::int8_t*>(target), stream);
 }
 
 template <DType T>
@@ -75,16 +75,16 @@ class ToFloat : public Float32ToFloat<T> {
  public:
   HWY_INLINE ToFloat() : largest_(hn::Zero(kBits)) {}
   template <typename Watcher>
-  HWY_INLINE void block(const float* source, std::byte* target, Watcher& watcher) {
+  HWY_INLINE void block(const float* source, std::byte* target, bool stream, Watcher& watcher) {
     Block codes;
     for (std::size_t v = 0; v < kVectors; ++v)
       codes[v] = one(v, hn::LoadU(kFloats, source + v * kLanes), watcher);
     ShortBlock shorts;
     shorten(codes, shorts);
     if constexpr (Base::kRow.bits > 8)
-      store_shorts(shorts, kMagnitude, target, watcher);
+      store_shorts(shorts, kMagnitude, target, stream, watcher);
     else
-      store_bytes<Base::kRow.bits, true>(shorts, kMagnitude, target, watcher);
+      store_bytes<Base::kRow.bits, true>(shorts, kMagnitude, target, stream, watcher);
   }
   HWY_INLINE bool clean(FloatBits) const {
     return hn::GetLane(hn::MaxOfLanes(kBits, largest_)) < Base::kOver;
@@ -112,7 +112,7 @@ class ToFloat : public Float32ToFloat<T> {
 class ToBfloat16 : public Float32ToBfloat16 {
  public:
   template <typename Watcher>
-  HWY_INLINE void block(const float* source, std::byte* target, Watcher& watcher) {
+  HWY_INLINE void block(const float* source, std::byte* target, bool stream, Watcher& watcher) {
     Block codes;
     for (std::size_t v = 0; v < kVectors; ++v) {
       const Floats value = hn::LoadU(kFloats, source + v * kLanes);
@@ -124,7 +124,7 @@ class ToBfloat16 : public Float32ToBfloat16 {
     }
     ShortBlock shorts;
     shorten(codes, shorts);
-    store_shorts(shorts, 0x7fff, target, watcher);
+    store_shorts(shorts, 0x7fff, target, stream, watcher);
   }
   // Inf and NaN have the error NaN, what becomes Inf has the error Inf.
   HWY_INLINE bool clean(FloatBits max_error) const { return max_error < kInfinity32; }
@@ -135,7 +135,7 @@ class ToBfloat16 : public Float32ToBfloat16 {
 class ToFloat16 : public Float32ToFloat<DType::float16> {
  public:
   template <typename Watcher>
-  HWY_INLINE void block(const float* source, std::byte* target, Watcher& watcher) {
+  HWY_INLINE void block(const float* source, std::byte* target, bool stream, Watcher& watcher) {
     const hn::Rebind<hwy::float16_t, hn::ScalableTag<float>> halves;
     const hn::Half<hn::ScalableTag<std::int16_t>> half;
     const auto one = [&](std::size_t v) HWY_ATTR {
@@ -148,7 +148,7 @@ class ToFloat16 : public Float32ToFloat<DType::float16> {
       const auto low = one(v);
       const Shorts codes = hn::Combine(kShorts, one(v + 1), low);
       watcher.see_codes(v * kLanes, kShorts, codes, 0x7fff);
-      hn::StoreU(codes, kShorts, reinterpret_cast<std::int16_t*>(target) + v * kLanes);
+      put(codes, kShorts, reinterpret_cast<std::int16_t*>(target) + v * kLanes, stream);
     }
   }
   // As of bfloat16.
@@ -198,7 +198,7 @@ class ToInteger : public Float32ToInteger<T> {
  public:
   HWY_INLINE ToInteger() {}
   template <typename Watcher>
-  HWY_INLINE void block(const float* source, std::byte* target, Watcher& watcher) {
+  HWY_INLINE void block(const float* source, std::byte* target, bool stream, Watcher& watcher) {
     Block codes;
     for (std::size_t v = 0; v < kVectors; ++v) {
       const Floats value = hn::LoadU(kFloats, source + v * kLanes);
@@ -211,17 +211,17 @@ class ToInteger : public Float32ToInteger<T> {
         codes[v] = hn::ShiftRight<16>(hn::ShiftLeft<16>(codes[v]));
       if constexpr (kWidth == 32) {
         watcher.see_codes(v * kLanes, kInts, codes[v], -1);
-        hn::StoreU(codes[v], kInts, reinterpret_cast<std::int32_t*>(target) + v * kLanes);
+        put(codes[v], kInts, reinterpret_cast<std::int32_t*>(target) + v * kLanes, stream);
       }
     }
     if constexpr (kWidth == 32) return;
     ShortBlock shorts;
     shorten(codes, shorts);
-    if constexpr (kWidth == 16) return store_shorts(shorts, -1, target, watcher);
+    if constexpr (kWidth == 16) return store_shorts(shorts, -1, target, stream, watcher);
     // Numbers that an int16 cannot hold have become its largest or least one.
     if constexpr (kWidth <= 8)
       for (const Shorts& some : shorts) range_.see(some);
-    store_bytes<kWidth, Base::kSigned>(shorts, -1, target, watcher);
+    store_bytes<kWidth, Base::kSigned>(shorts, -1, target, stream, watcher);
   }
   // NaN has the error NaN.
   HWY_INLINE bool clean(FloatBits max_error) const {
@@ -248,8 +248,8 @@ struct InVectors : Casts {
     Watcher<kWatch> watcher(bar);
     for (const Chunk& chunk : chunks)
       by_blocks<kBlock, float, CodeOfBits<8 * Casts::kTargetBytes>>(
-          chunk, [&](const float* from, auto* to) HWY_ATTR {
-            casts.block(from, reinterpret_cast<std::byte*>(to), watcher);
+          chunk, [&](const float* from, auto* to, bool stream) HWY_ATTR {
+            casts.block(from, reinterpret_cast<std::byte*>(to), stream, watcher);
             watcher.end_block();
           });
     tally = watcher.tally();
@@ -293,7 +293,9 @@ HWY_INLINE void cast_chunk(const Chunk& chunk, bool& clean, LossAccount& account
   Tally tally;
   if (clean) clean = cast_clean<Body>(Chunks(&chunk, 1), account, tally);
   if (!clean) {
-    tally = Body::template loop<Watch::relative>(chunk, bar, nullptr);
+    tally = streamed<Body>(chunk, [&](const Chunk& some) HWY_ATTR {
+      return Body::template loop<Watch::relative>(some, bar, nullptr);
+    });
     clean = tally.nan + tally.overflowed == 0;
     // What becomes zero has an error above every bar.
     if (tally.record) tally.to_zero = count_to_zero(chunk, Body::kMostToZero);

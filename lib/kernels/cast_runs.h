@@ -18,6 +18,8 @@ struct CastRuns {
   std::size_t runs = 1;
   std::size_t source_pitch = 0;
   std::size_t target_pitch = 0;
+  // Written around the caches: nobody reads it soon. Target and pitch are multiples of 64 bytes.
+  bool stream = false;
 };
 
 // Adds all elements to the account.

@@ -101,8 +101,17 @@ HWY_INLINE auto in_order(V packed) {
   }
 }
 
-// Blocks of so many elements; the last one is filled up with zeros, which lose nothing. Returns how
-// many of those there were.
+// To an address of whole vectors if `stream`.
+template <typename D, typename V>
+HWY_INLINE void put(V values, D d, hn::TFromD<D>* target, bool stream) {
+  if (stream)
+    hn::Stream(values, d, target);
+  else
+    hn::StoreU(values, d, target);
+}
+
+// Calls cast(source, target, stream) for blocks of so many elements; the last one is filled up with
+// zeros, which lose nothing. Returns how many of those there were.
 template <std::size_t kElements, typename Source, typename Target, typename Cast>
 HWY_INLINE std::uint32_t by_blocks(Chunk chunk, Cast&& cast) {
   const auto* source = reinterpret_cast<const Source*>(chunk.source);
@@ -110,7 +119,7 @@ HWY_INLINE std::uint32_t by_blocks(Chunk chunk, Cast&& cast) {
   std::size_t i = 0;
   for (; chunk.count - i >= kElements; i += kElements) {
     fetch_ahead(chunk, i * sizeof(Source), kElements * sizeof(Source));
-    cast(source + i, target + i);
+    cast(source + i, target + i, chunk.stream);
   }
   const std::size_t rest = chunk.count - i;
   if (rest == 0) return 0;
@@ -118,7 +127,7 @@ HWY_INLINE std::uint32_t by_blocks(Chunk chunk, Cast&& cast) {
   HWY_ALIGN std::array<Source, kElements> in{};
   HWY_ALIGN std::array<Target, kElements> out;
   copy_bytes(source + i, in.data(), rest * sizeof(Source));
-  cast(in.data(), out.data());
+  cast(in.data(), out.data(), false);
   copy_bytes(out.data(), target + i, rest * sizeof(Target));
   return static_cast<std::uint32_t>(kElements - rest);
 }

@@ -53,14 +53,14 @@ HWY_INLINE bool float64_to_float32(Chunk chunk, WideBars bars, WideTally& tally)
     record = hn::Or(record, hn::Or(hn::Sub(absolute, error), room));
     return result;
   };
-  const std::uint32_t padding =
-      by_blocks<kPair, double, float>(chunk, [&](const double* from, float* to) HWY_ATTR {
+  const std::uint32_t padding = by_blocks<kPair, double, float>(
+      chunk, [&](const double* from, float* to, bool stream) HWY_ATTR {
         const auto low = narrow(from);
         const Floats result = hn::Combine(kFloats, narrow(from + kPair / 2), low);
         const Bits magnitude = bits_of(hn::Abs(result));
         largest = hn::Max(largest, magnitude);
         zeros += without(kBits, magnitude, kMagnitude32);
-        hn::StoreU(result, kFloats, to);
+        put(result, kFloats, to, stream);
       });
   const auto records = hn::Lt(hn::BitCast(hn::ScalableTag<std::int64_t>(), record),
                               hn::Zero(hn::ScalableTag<std::int64_t>()));
@@ -74,13 +74,14 @@ HWY_INLINE bool float64_to_float32(Chunk chunk, WideBars bars, WideTally& tally)
 HWY_INLINE bool int64_to_int32(Chunk chunk) {
   const WideBits shift = hn::Set(kWideBits, 0x80000000U);
   WideBits all = hn::Zero(kWideBits);
-  by_blocks<kPair, std::uint64_t, std::uint32_t>(chunk, [&](const std::uint64_t* from,
-                                                            std::uint32_t* to) HWY_ATTR {
-    const WideBits low = hn::LoadU(kWideBits, from);
-    const WideBits high = hn::LoadU(kWideBits, from + kPair / 2);
-    all = hn::Or(all, hn::Or(hn::Add(low, shift), hn::Add(high, shift)));
-    hn::StoreU(hn::ConcatEven(kBits, hn::BitCast(kBits, high), hn::BitCast(kBits, low)), kBits, to);
-  });
+  by_blocks<kPair, std::uint64_t, std::uint32_t>(
+      chunk, [&](const std::uint64_t* from, std::uint32_t* to, bool stream) HWY_ATTR {
+        const WideBits low = hn::LoadU(kWideBits, from);
+        const WideBits high = hn::LoadU(kWideBits, from + kPair / 2);
+        all = hn::Or(all, hn::Or(hn::Add(low, shift), hn::Add(high, shift)));
+        put(hn::ConcatEven(kBits, hn::BitCast(kBits, high), hn::BitCast(kBits, low)), kBits, to,
+            stream);
+      });
   return hn::AllTrue(kWideBits, hn::Eq(hn::ShiftRight<32>(all), hn::Zero(kWideBits)));
 }
 
@@ -93,12 +94,12 @@ HWY_INLINE bool float16_to_float32(Chunk chunk) {
   const hn::Rebind<hwy::float16_t, hn::ScalableTag<float>> halves;
   Shorts largest = hn::Zero(kShorts);
   by_blocks<2 * kLanes, std::int16_t, float>(
-      chunk, [&](const std::int16_t* from, float* to) HWY_ATTR {
+      chunk, [&](const std::int16_t* from, float* to, bool stream) HWY_ATTR {
         const Shorts codes = hn::LoadU(kShorts, from);
         largest = hn::Max(largest, hn::And(codes, hn::Set(kShorts, 0x7fff)));
         for (std::size_t v = 0; v < 2; ++v) {
           const auto* half = reinterpret_cast<const hwy::float16_t*>(from) + v * kLanes;
-          hn::StoreU(hn::PromoteTo(kFloats, hn::LoadU(halves, half)), kFloats, to + v * kLanes);
+          put(hn::PromoteTo(kFloats, hn::LoadU(halves, half)), kFloats, to + v * kLanes, stream);
         }
       });
   return hn::GetLane(hn::MaxOfLanes(kShorts, largest)) <= 0x7c00;
@@ -115,21 +116,28 @@ HWY_INLINE void cast_float64_to_float32(const CastRuns& work, LossAccount& accou
     const WideBars bars = wide_bars(account);
     WideTally tally;
     const bool clean = float64_to_float32(chunk, bars, tally);
-    if (!clean) tally = Float64ToFloat32::loop<false>(chunk, bars, nullptr);
+    if (!clean)
+      tally = streamed<Float64ToFloat32>(chunk, [&](const Chunk& some) HWY_ATTR {
+        return Float64ToFloat32::loop<false>(some, bars, nullptr);
+      });
     add_wide<Float64ToFloat32>(chunk, bars, tally, !clean || tally.zeros != 0, account);
   });
 }
 
 HWY_INLINE void cast_int64_to_int32(const CastRuns& work, LossAccount& account) {
   each_chunk<Int64ToInt32>(work, account, [&](const Chunk& chunk) HWY_ATTR {
-    if (!int64_to_int32(chunk)) Int64ToInt32::loop(chunk, account);
+    if (!int64_to_int32(chunk))
+      account.overflowed += streamed<Int64ToInt32>(
+          chunk, [&](const Chunk& some) HWY_ATTR { return Int64ToInt32::loop(some, account); });
   });
 }
 
 HWY_INLINE void cast_float16_to_float32(const CastRuns& work, LossAccount& account) {
   using Body = SmallFloatToFloat32<DType::float16>;
   each_chunk<Body>(work, account, [&](const Chunk& chunk) HWY_ATTR {
-    if (!float16_to_float32(chunk)) account.nan += Body::loop(chunk);
+    if (!float16_to_float32(chunk))
+      account.nan +=
+          streamed<Body>(chunk, [](const Chunk& some) HWY_ATTR { return Body::loop(some); });
   });
 }
 
@@ -137,9 +145,10 @@ HWY_INLINE void cast_int32_to_float32(const CastRuns& work, LossAccount& account
   using Body = Int32ToFloat32;
   each_chunk<Body>(work, account, [&](const Chunk& chunk) HWY_ATTR {
     fetch_ahead(chunk, 0, chunk.count * Body::kSourceBytes);
-    if (Body::exact(chunk)) return Body::exact_loop(chunk);
     const WideBars bars = wide_bars(account);
-    const WideTally tally = Body::loop<false>(chunk, bars, nullptr);
+    const WideTally tally = streamed<Body>(chunk, [&](const Chunk& some) HWY_ATTR {
+      return Body::exact(some) ? Body::exact_loop(some) : Body::loop<false>(some, bars, nullptr);
+    });
     add_wide<Body>(chunk, bars, tally, false, account);
   });
 }
@@ -149,7 +158,8 @@ template <typename Body>
 HWY_INLINE void cast_exactly(const CastRuns& work, LossAccount& account) {
   each_chunk<Body>(work, account, [&](const Chunk& chunk) HWY_ATTR {
     fetch_ahead(chunk, 0, chunk.count * Body::kSourceBytes);
-    account.nan += Body::loop(chunk);
+    account.nan +=
+        streamed<Body>(chunk, [](const Chunk& some) HWY_ATTR { return Body::loop(some); });
   });
 }
 

@@ -24,6 +24,9 @@ struct Tile {
   std::uint64_t width0 = 0;
   // A kernel that turns rows into columns fetches what lies so many bytes behind what it reads.
   std::uint64_t ahead = 0;
+  // The target begins with a line of 64 bytes that nobody reads soon: a run is written around the
+  // caches by kernels that can.
+  bool stream = false;
 };
 
 struct CastJob {

@@ -67,6 +67,10 @@ class TileStreamer {
   void lines() {
     for (std::uint64_t i1 = 0; i1 < tile_.n1; ++i1) {
       const std::uint64_t past = reinterpret_cast<std::uintptr_t>(target(0, i1)) % kLine;
+      if (job_.from != job_.to && past % to_bytes_ == 0) {
+        cast_line(i1, past == 0 ? 0 : std::min((kLine - past) / to_bytes_, tile_.n0));
+        continue;
+      }
       // The first part ends where a line begins.
       std::uint64_t n = (kPart - past) / to_bytes_;
       for (std::uint64_t i0 = 0; i0 < tile_.n0; i0 += n, n = kPart / to_bytes_) {
@@ -86,6 +90,22 @@ class TileStreamer {
         stream_copy(buffer_.data(), target(i0, i1), n * to_bytes_);
       }
     }
+  }
+
+  // The first `head` elements are those before a line of the target.
+  void cast_line(std::uint64_t i1, std::uint64_t head) {
+    Tile run{.source = source(0, i1),
+             .target = target(0, i1),
+             .n0 = head,
+             .source_stride0 = 1,
+             .target_stride0 = 1};
+    if (head != 0) kernel_.run(job_, run, account_);
+    if (head == tile_.n0) return;
+    run.source = source(head, i1);
+    run.target = target(head, i1);
+    run.n0 = tile_.n0 - head;
+    run.stream = true;
+    kernel_.run(job_, run, account_);
   }
 
   // How many rows (elements of a line of the target) and columns are turned at a time. False where
