@@ -13,10 +13,6 @@ namespace {
 // Elements of a run that goes through a buffer.
 constexpr std::uint64_t kMostRun = 256;
 
-// How far ahead a long run is called into the second-level cache: a cast takes longer than what the
-// CPU fetches by itself.
-constexpr std::uint64_t kAhead = 8192;
-
 // Rows of a transposing tile that are cast before they are turned into columns.
 constexpr std::uint64_t kRows = 32;
 
@@ -117,7 +113,7 @@ void cast_fast_tile(const CastJob& job, const Tile& tile, LossAccount& account) 
     return run({.source = tile.source,
                 .target = tile.target,
                 .count = tile.n0,
-                .ahead = tile.n0 > kMostRun ? kAhead : 0,
+                .ahead = tile.n0 > kMostRun ? kByPages : 0,
                 .runs = tile.n1,
                 .source_pitch = tile.source_stride1 * sizes.source,
                 .target_pitch = tile.target_stride1 * sizes.target,

@@ -99,9 +99,21 @@ BTF_INLINE auto streamed(const Chunk& chunk, Loop&& loop) {
   return result;
 }
 
-// Asks for the `bytes` that lie ahead of what is read from `at` on.
-BTF_INLINE void fetch_ahead(const Chunk& chunk, std::size_t at, std::size_t bytes) {
-  if (chunk.ahead != 0) fetch_run(chunk.source + at + chunk.ahead, bytes);
+// Asks for what lies ahead of the block of kBytes that begins with byte `at`.
+template <std::size_t kBytes>
+BTF_INLINE void fetch_ahead(const Chunk& chunk, std::size_t at) {
+  if (chunk.ahead == kByPages)
+    fetch_pages<kBytes>(chunk.source + at);
+  else if (chunk.ahead != 0)
+    fetch_run(chunk.source + at + chunk.ahead, kBytes);
+}
+
+// The same of the whole chunk.
+template <typename Body>
+BTF_INLINE void fetch_ahead(const Chunk& chunk) {
+  constexpr std::size_t kBytes = 256;
+  for (std::size_t at = 0; at < chunk.count * Body::kSourceBytes; at += kBytes)
+    fetch_ahead<kBytes>(chunk, at);
 }
 
 // Of a chunk. Errors are those of finite numbers within the target's range.

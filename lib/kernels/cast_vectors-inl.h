@@ -118,12 +118,12 @@ HWY_INLINE std::uint32_t by_blocks(Chunk chunk, Cast&& cast) {
   auto* target = reinterpret_cast<Target*>(chunk.target);
   std::size_t i = 0;
   for (; chunk.count - i >= kElements; i += kElements) {
-    fetch_ahead(chunk, i * sizeof(Source), kElements * sizeof(Source));
+    fetch_ahead<kElements * sizeof(Source)>(chunk, i * sizeof(Source));
     cast(source + i, target + i, chunk.stream);
   }
   const std::size_t rest = chunk.count - i;
   if (rest == 0) return 0;
-  fetch_ahead(chunk, i * sizeof(Source), rest * sizeof(Source));
+  fetch_ahead<kElements * sizeof(Source)>(chunk, i * sizeof(Source));
   HWY_ALIGN std::array<Source, kElements> in{};
   HWY_ALIGN std::array<Target, kElements> out;
   copy_bytes(source + i, in.data(), rest * sizeof(Source));

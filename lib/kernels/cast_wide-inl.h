@@ -144,7 +144,7 @@ HWY_INLINE void cast_float16_to_float32(const CastRuns& work, LossAccount& accou
 HWY_INLINE void cast_int32_to_float32(const CastRuns& work, LossAccount& account) {
   using Body = Int32ToFloat32;
   each_chunk<Body>(work, account, [&](const Chunk& chunk) HWY_ATTR {
-    fetch_ahead(chunk, 0, chunk.count * Body::kSourceBytes);
+    fetch_ahead<Body>(chunk);
     const WideBars bars = wide_bars(account);
     const WideTally tally = streamed<Body>(chunk, [&](const Chunk& some) HWY_ATTR {
       return Body::exact(some) ? Body::exact_loop(some) : Body::loop<false>(some, bars, nullptr);
@@ -157,7 +157,7 @@ HWY_INLINE void cast_int32_to_float32(const CastRuns& work, LossAccount& account
 template <typename Body>
 HWY_INLINE void cast_exactly(const CastRuns& work, LossAccount& account) {
   each_chunk<Body>(work, account, [&](const Chunk& chunk) HWY_ATTR {
-    fetch_ahead(chunk, 0, chunk.count * Body::kSourceBytes);
+    fetch_ahead<Body>(chunk);
     account.nan +=
         streamed<Body>(chunk, [](const Chunk& some) HWY_ATTR { return Body::loop(some); });
   });

@@ -77,7 +77,7 @@ void run(benchmark::State& state, CastRunsFn cast, std::size_t count, float devi
     cast({.source = reinterpret_cast<const std::byte*>(source.data()),
           .target = target.data(),
           .count = count,
-          .ahead = 4096},
+          .ahead = kByPages},
          account);
     benchmark::ClobberMemory();
   }
