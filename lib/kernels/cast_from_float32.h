@@ -80,6 +80,9 @@ struct Float32ToFloat : AnyChunk {
   static constexpr bool kClamps = kFp.saturates;
   static constexpr double kHigh = std::bit_cast<float>(kMaxBits);
   static constexpr double kLow = -kHigh;
+  // What is beyond the range by less than this has a float for its error: kHigh has no bit below
+  // the last one of such a number.
+  static constexpr FloatBits kExactError = ((kMaxBits >> 23) - kFp.mantissa_bits + 23) << 23;
 
   template <Watch kWatch>
   BTF_INLINE static Tally loop(Chunk chunk, float bar, Errors* errors) {
@@ -172,6 +175,7 @@ struct Float32ToInteger : AnyChunk {
   static constexpr bool kClamps = true;
   static constexpr double kHigh = kMaxCode;
   static constexpr double kLow = static_cast<std::int32_t>(kMinCode);
+  static constexpr FloatBits kExactError = std::bit_cast<FloatBits>(0x1p23F);  // as of floats
 
   template <Watch kWatch>
   BTF_INLINE static Tally loop(Chunk chunk, float bar, Errors* errors) {

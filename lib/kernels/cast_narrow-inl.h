@@ -1,6 +1,6 @@
-// float32 to types that cannot hold all of its values. Chunks of finite numbers within the target's
-// range go by explicit vectors; the others, and those that may have a new largest relative error,
-// by the loops of cast_from_float32.h.
+// float32 to types that cannot hold all of its values. Chunks of finite numbers go by explicit
+// vectors, which clamp only where a chunk has numbers beyond the range; the others, and those that
+// may have a new largest relative error, by the loops of cast_from_float32.h.
 #if defined(BTF_KERNELS_CAST_NARROW_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef BTF_KERNELS_CAST_NARROW_INL_H
 #undef BTF_KERNELS_CAST_NARROW_INL_H
@@ -74,11 +74,13 @@ class ToFloat : public Float32ToFloat<T> {
 
  public:
   HWY_INLINE ToFloat() : largest_(hn::Zero(kBits)) {}
-  template <typename Watcher>
+  static constexpr bool kClampsInVectors = Base::kClamps;
+
+  template <bool kClamp, typename Watcher>
   HWY_INLINE void block(const float* source, std::byte* target, bool stream, Watcher& watcher) {
     Block codes;
     for (std::size_t v = 0; v < kVectors; ++v)
-      codes[v] = one(v, hn::LoadU(kFloats, source + v * kLanes), watcher);
+      codes[v] = one<kClamp>(v, hn::LoadU(kFloats, source + v * kLanes), watcher);
     ShortBlock shorts;
     shorten(codes, shorts);
     if constexpr (Base::kRow.bits > 8)
@@ -91,16 +93,24 @@ class ToFloat : public Float32ToFloat<T> {
   }
 
  private:
-  template <typename Watcher>
+  template <bool kClamp, typename Watcher>
   HWY_INLINE Ints one(std::size_t v, Floats value, Watcher& watcher) {
-    const Floats magnitude = hn::Abs(value);
-    largest_ = hn::Max(largest_, bits_of(magnitude));
+    const Floats whole = hn::Abs(value);
+    Floats magnitude = whole;
+    if constexpr (kClamp)
+      magnitude = floats_of(hn::Min(bits_of(whole), hn::Set(kBits, Base::kCut)));
+    else
+      largest_ = hn::Max(largest_, bits_of(whole));
     const Bits binade = hn::And(hn::Max(bits_of(magnitude), hn::Set(kBits, Base::kLeastNormal)),
                                 hn::Set(kBits, kInfinity32));
     const Bits addend = hn::Add(hn::Add(binade, hn::ShiftRight<Base::kDrop>(binade)),
                                 hn::Set(kBits, Base::kToAddend));
     const Floats sum = hn::Add(magnitude, floats_of(addend));
-    watcher.see(v, magnitude, magnitude, hn::Sub(sum, floats_of(addend)));
+    const Floats rounded = hn::Sub(sum, floats_of(addend));
+    if constexpr (kClamp)
+      watcher.see(v, whole, whole, rounded, hn::Ne(whole, magnitude));
+    else
+      watcher.see(v, whole, whole, rounded);
     const Ints signs = hn::ShiftRight<31>(hn::BitCast(kInts, value));
     const Ints sign_bits = hn::Set(kInts, -static_cast<std::int32_t>(Base::kSignBit));
     return hn::Or(hn::And(signs, sign_bits), hn::AndNot(sign_bits, hn::BitCast(kInts, sum)));
@@ -111,7 +121,9 @@ class ToFloat : public Float32ToFloat<T> {
 
 class ToBfloat16 : public Float32ToBfloat16 {
  public:
-  template <typename Watcher>
+  static constexpr bool kClampsInVectors = false;
+
+  template <bool, typename Watcher>
   HWY_INLINE void block(const float* source, std::byte* target, bool stream, Watcher& watcher) {
     Block codes;
     for (std::size_t v = 0; v < kVectors; ++v) {
@@ -134,7 +146,9 @@ class ToBfloat16 : public Float32ToBfloat16 {
 // By instructions that round as the reference does.
 class ToFloat16 : public Float32ToFloat<DType::float16> {
  public:
-  template <typename Watcher>
+  static constexpr bool kClampsInVectors = false;
+
+  template <bool, typename Watcher>
   HWY_INLINE void block(const float* source, std::byte* target, bool stream, Watcher& watcher) {
     const hn::Rebind<hwy::float16_t, hn::ScalableTag<float>> halves;
     const hn::Half<hn::ScalableTag<std::int16_t>> half;
@@ -196,17 +210,25 @@ class ToInteger : public Float32ToInteger<T> {
   static constexpr unsigned kWidth = Base::kRow.bits;
 
  public:
+  // The errors of what an int32 cannot hold are no floats.
+  static constexpr bool kClampsInVectors = kWidth < 32;
+
   HWY_INLINE ToInteger() {}
-  template <typename Watcher>
+  template <bool kClamp, typename Watcher>
   HWY_INLINE void block(const float* source, std::byte* target, bool stream, Watcher& watcher) {
     Block codes;
     for (std::size_t v = 0; v < kVectors; ++v) {
       const Floats value = hn::LoadU(kFloats, source + v * kLanes);
       const Floats magnitude = hn::Abs(value);
-      codes[v] = truncate(value);
-      watcher.see(v, value, magnitude, hn::ConvertTo(kFloats, codes[v]));
+      const Ints whole = truncate(value);
+      codes[v] = kClamp ? clamped(whole) : whole;
+      const Floats rounded = hn::ConvertTo(kFloats, codes[v]);
+      if constexpr (kClamp)
+        watcher.see(v, value, magnitude, rounded, hn::RebindMask(kFloats, hn::Ne(codes[v], whole)));
+      else
+        watcher.see(v, value, magnitude, rounded);
       if constexpr (kWidth == 32) range_.see(hn::BitCast(kInts, magnitude));
-      if constexpr (kWidth == 16) range_.see(codes[v]);
+      if constexpr (kWidth == 16 && !kClamp) range_.see(codes[v]);
       if constexpr (kWidth == 16 && !Base::kSigned)
         codes[v] = hn::ShiftRight<16>(hn::ShiftLeft<16>(codes[v]));
       if constexpr (kWidth == 32) {
@@ -219,7 +241,7 @@ class ToInteger : public Float32ToInteger<T> {
     shorten(codes, shorts);
     if constexpr (kWidth == 16) return store_shorts(shorts, -1, target, stream, watcher);
     // Numbers that an int16 cannot hold have become its largest or least one.
-    if constexpr (kWidth <= 8)
+    if constexpr (kWidth <= 8 && !kClamp)
       for (const Shorts& some : shorts) range_.see(some);
     store_bytes<kWidth, Base::kSigned>(shorts, -1, target, stream, watcher);
   }
@@ -233,46 +255,74 @@ class ToInteger : public Float32ToInteger<T> {
   }
 
  private:
+  HWY_INLINE static Ints clamped(Ints whole) {
+    const Ints low = hn::Set(kInts, static_cast<std::int32_t>(Base::kMinCode));
+    return hn::Min(hn::Max(whole, low), hn::Set(kInts, static_cast<std::int32_t>(Base::kMaxCode)));
+  }
+
   Range<hn::ScalableTag<std::conditional_t<(kWidth <= 8), std::int16_t, std::int32_t>>> range_;
 };
 
-// What cast_clean() wants, of one of the classes above.
+// What take() wants, of one of the classes above.
 template <typename Casts>
 struct InVectors : Casts {
   static constexpr bool kInVectors = true;
 
-  // False if they must be cast by loop().
-  template <Watch kWatch>
+  // False if they must be cast in another way.
+  template <Watch kWatch, bool kClamp>
   HWY_INLINE static bool vectors(Chunks chunks, float bar, Tally& tally) {
     Casts casts;
     Watcher<kWatch> watcher(bar);
     for (const Chunk& chunk : chunks)
       by_blocks<kBlock, float, CodeOfBits<8 * Casts::kTargetBytes>>(
           chunk, [&](const float* from, auto* to, bool stream) HWY_ATTR {
-            casts.block(from, reinterpret_cast<std::byte*>(to), stream, watcher);
+            casts.template block<kClamp>(from, reinterpret_cast<std::byte*>(to), stream, watcher);
             watcher.end_block();
           });
     tally = watcher.tally();
+    if constexpr (kClamp) return tally.max_error < Casts::kExactError;
     return casts.clean(tally.max_error);
   }
 };
 
 #endif
 
+// How a chunk is cast. The next one is first tried in the way that this one needed.
+enum class Way : std::uint8_t { vectors, clamping_vectors, loops };
+
 // Body::loop<kWatch>(chunk, bar, errors): casts anything. Body::kMostToZero: the largest magnitude
 // that becomes zero. Body::kHasNan, kClamps, kLow, kHigh: what becomes of NaN, and of numbers
-// beyond [kLow, kHigh]. Body::vectors<kWatch>(chunks, bar, tally), if Body::kInVectors: faster, and
-// false if there is more in the chunks than finite numbers within the range.
+// beyond [kLow, kHigh]. Body::vectors<kWatch, kClamp>(chunks, bar, tally), if Body::kInVectors:
+// faster, and false if there is more in the chunks than finite numbers within the range, or with
+// kClamp (if Body::kClampsInVectors) not too far beyond it.
+template <typename Body, bool kClamp>
+HWY_INLINE bool by_vectors(Chunks chunks, const LossAccount& account, Tally& tally) {
+  // No error is larger than the number itself, for 0 would be nearer.
+  if (account.max_rel >= 1)
+    return Body::template vectors<Watch::absolute, kClamp>(chunks, 0, tally);
+  const float bar = relative_bar(account.max_rel);
+  return Body::template vectors<Watch::relative, kClamp>(chunks, bar, tally);
+}
+
+// Casts in the first way from `way` on that can, if that is no loop. Says which it is.
 template <typename Body>
-HWY_INLINE bool cast_clean(Chunks chunks, const LossAccount& account, Tally& tally) {
+HWY_INLINE Way take(Way way, Chunks chunks, const LossAccount& account, Tally& tally) {
   if constexpr (Body::kInVectors) {
-    // No error is larger than the number itself, for 0 would be nearer.
-    if (account.max_rel >= 1) return Body::template vectors<Watch::absolute>(chunks, 0, tally);
-    const float bar = relative_bar(account.max_rel);
-    return Body::template vectors<Watch::relative>(chunks, bar, tally);
-  } else {
-    return false;
+    if (way == Way::vectors && by_vectors<Body, false>(chunks, account, tally)) return Way::vectors;
+    if constexpr (Body::kClampsInVectors)
+      if (way != Way::loops && by_vectors<Body, true>(chunks, account, tally))
+        return Way::clamping_vectors;
   }
+  return Way::loops;
+}
+
+template <typename Body>
+HWY_INLINE Way next_way(const Tally& tally) {
+  if (tally.nan != 0) return Way::loops;
+  if (tally.overflowed == 0) return Way::vectors;
+  if constexpr (Body::kInVectors)
+    if (Body::kClampsInVectors) return Way::clamping_vectors;
+  return Way::loops;
 }
 
 template <typename Body>
@@ -286,27 +336,27 @@ HWY_INLINE void add_tally(const Tally& tally, LossAccount& account) {
   if (tally.to_zero > 0) account.max_rel = std::max(account.max_rel, 1.0);
 }
 
-// `clean`: was the chunk before?
 template <typename Body>
-HWY_INLINE void cast_chunk(const Chunk& chunk, bool& clean, LossAccount& account) {
+HWY_INLINE void cast_chunk(const Chunk& chunk, Way& way, LossAccount& account) {
   const float bar = relative_bar(account.max_rel);
   Tally tally;
-  if (clean) clean = cast_clean<Body>(Chunks(&chunk, 1), account, tally);
-  if (!clean) {
+  const Way taken = take<Body>(way, Chunks(&chunk, 1), account, tally);
+  if (taken == Way::loops) {
     tally = streamed<Body>(chunk, [&](const Chunk& some) HWY_ATTR {
       return Body::template loop<Watch::relative>(some, bar, nullptr);
     });
-    clean = tally.nan + tally.overflowed == 0;
     // What becomes zero has an error above every bar.
     if (tally.record) tally.to_zero = count_to_zero(chunk, Body::kMostToZero);
   }
+  way = next_way<Body>(tally);
   add_tally<Body>(tally, account);
   if (tally.record && account.max_rel < 1) {
     Errors errors;
     Body::template loop<Watch::each>(chunk, bar, &errors);
     settle_quotients(errors, chunk.count, account);
   }
-  if (Body::kClamps && tally.overflowed > 0)
+  // Vectors have seen these errors too, loops have not.
+  if (Body::kClamps && tally.overflowed > 0 && (tally.record || taken == Way::loops))
     settle_clamped(chunk, Body::kLow, Body::kHigh, account);
 }
 
@@ -317,15 +367,18 @@ HWY_INLINE void cast_short_runs(const CastRuns& work, LossAccount& account) {
   constexpr std::size_t kMost = 16;
   std::array<Chunk, kMost> chunks;
   const std::size_t together = std::clamp<std::size_t>(kChunk / work.count, 1, kMost);
-  bool clean = true;
+  Way way = Way::vectors;
   for (std::size_t run = 0; run < work.runs; run += together) {
     const std::size_t some = std::min(together, work.runs - run);
     for (std::size_t i = 0; i < some; ++i) chunks[i] = chunk_at<Body>(work, run + i, 0);
     Tally tally;
-    if (clean && cast_clean<Body>(Chunks(chunks.data(), some), account, tally) && !tally.record)
+    const Way taken = take<Body>(way, Chunks(chunks.data(), some), account, tally);
+    if (taken != Way::loops && !tally.record) {
+      way = next_way<Body>(tally);
       add_tally<Body>(tally, account);
-    else
-      for (std::size_t i = 0; i < some; ++i) cast_chunk<Body>(chunks[i], clean, account);
+    } else {
+      for (std::size_t i = 0; i < some; ++i) cast_chunk<Body>(chunks[i], way, account);
+    }
   }
 }
 
@@ -333,20 +386,25 @@ template <typename Body>
 HWY_INLINE void cast_narrow(const CastRuns& work, LossAccount& account) {
   if (work.count == 0) return;
   if (work.runs > 1 && work.count <= kChunk / 2) return cast_short_runs<Body>(work, account);
-  bool clean = true;
+  Way way = Way::vectors;
   each_chunk<Body>(work, account,
-                   [&](const Chunk& chunk) HWY_ATTR { cast_chunk<Body>(chunk, clean, account); });
+                   [&](const Chunk& chunk) HWY_ATTR { cast_chunk<Body>(chunk, way, account); });
 }
 
 // A benchmark's measure of what the account costs.
 template <typename Body>
 HWY_INLINE void cast_without_account(const CastRuns& work, LossAccount& account) {
   each_chunk<Body>(work, account, [&](const Chunk& chunk) HWY_ATTR {
-    bool clean = false;
-    Tally tally;
-    if constexpr (Body::kInVectors)
-      clean = Body::template vectors<Watch::nothing>(Chunks(&chunk, 1), 0, tally);
-    if (!clean) Body::template loop<Watch::nothing>(chunk, 0, nullptr);
+    if constexpr (Body::kInVectors) {
+      Tally tally;
+      const Chunks chunks(&chunk, 1);
+      if constexpr (Body::kClampsInVectors)
+        Body::template vectors<Watch::nothing, true>(chunks, 0, tally);
+      else
+        Body::template vectors<Watch::nothing, false>(chunks, 0, tally);
+    } else {
+      Body::template loop<Watch::nothing>(chunk, 0, nullptr);
+    }
   });
 }
 

@@ -273,10 +273,10 @@ std::vector<Float> edges() {
                          Limits::min(),
                          Float{0}};
   for (const double end :
-       {.25,     .5,      1.,      2.,      6.,       7.,       8.,     15.,    16.,
-        127.,    128.,    255.,    256.,    448.,     464.,     32767., 32768., 65504.,
-        65520.,  65535.,  65536.,  57344.,  61440.,   0x1p24,   0x1p31, 0x1p63, 0x1p-9,
-        0x1p-10, 0x1p-17, 0x1p-24, 0x1p-25, 0x1p-133, 0x1p-134, 3.4e38})
+       {.25,    .5,     1.,      2.,      6.,      7.,      8.,       15.,      16.,    127.,
+        128.,   255.,   256.,    448.,    464.,    32767.,  32768.,   65504.,   65520., 65535.,
+        65536., 57344., 61440.,  0x1p23,  0x1p24,  0x1p25,  0x1p28,   0x1p29,   0x1p37, 0x1p31,
+        0x1p63, 0x1p-9, 0x1p-10, 0x1p-17, 0x1p-24, 0x1p-25, 0x1p-133, 0x1p-134, 3.4e38})
     for (const double off : {0., .1, .5, .9, .99}) {
       const auto value = static_cast<Float>(end + off);
       all.insert(all.end(), {value, std::nextafter(value, Float{0}),
@@ -312,6 +312,37 @@ TEST_CASE("cast runs: one edge among plain numbers", "[cast]") {
   for (const Pair pair : pairs()) {
     if (pair.from == DType::float32) check_edges<float>(pair);
     if (pair.from == DType::float64) check_edges<double>(pair);
+  }
+}
+
+TEST_CASE("cast runs: numbers beyond the range, in chunks with and without others", "[cast]") {
+  Random random(55);
+  const auto uniform = [&] { return static_cast<double>(random.next() >> 11) * 0x1p-53; };
+  for (const Pair pair : pairs()) {
+    if (pair.from != DType::float32) continue;
+    for (int round = 0; round < 40; ++round) {
+      // Of each chunk: the size of its numbers, and whether one of them is NaN or Inf.
+      Bytes source;
+      const int widest = static_cast<int>(random.below(40));
+      while (source.size() < 9000 * sizeof(float)) {
+        const double size = std::ldexp(1, static_cast<int>(random.below(8)) + widest - 4);
+        const std::size_t count = 1024 + random.below(2) * 7;
+        const std::size_t special = random.below(5) == 0 ? random.below(count) : count;
+        for (std::size_t i = 0; i < count; ++i) {
+          auto value = static_cast<float>((2 * uniform() - 1) * size);
+          if (random.below(3) == 0) value = std::trunc(value);
+          if (i == special) value = random.below(2) == 0 ? NAN : INFINITY;
+          const auto* bytes = reinterpret_cast<const std::byte*>(&value);
+          source.insert(source.end(), bytes, bytes + sizeof(value));
+        }
+      }
+      const Result expected = by_reference(pair, source);
+      for (const CpuLevel level : cpu_levels()) {
+        const ForcedLevel forced(level);
+        CAPTURE(text(pair), cpu_level_name(level), round, widest);
+        REQUIRE(difference(find_cast_runs(pair.from, pair.to), pair, source, expected) == "");
+      }
+    }
   }
 }
 
