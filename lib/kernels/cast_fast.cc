@@ -5,6 +5,7 @@
 
 #include "kernels/cast_runs.h"
 #include "kernels/move.h"
+#include "kernels/stream.h"
 #include "kernels/transpose.h"
 
 namespace btf {

@@ -9,14 +9,12 @@
 
 namespace btf {
 
-inline constexpr std::size_t kByPages = ~std::size_t{0};
-
 // Runs of `count` elements each. Pitches are the bytes from one run to the next.
 struct CastRuns {
   const std::byte* source = nullptr;
   std::byte* target = nullptr;
   std::size_t count = 0;
-  // What lies so many bytes behind what is read is fetched; 0: nothing. kByPages: as fetch_pages().
+  // What lies so many bytes behind what is read is fetched; 0: nothing. kByPages is in stream.h.
   std::size_t ahead = 0;
   std::size_t runs = 1;
   std::size_t source_pitch = 0;

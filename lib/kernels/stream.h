@@ -25,7 +25,10 @@ BTF_INLINE void fetch_run(const std::byte* source, std::uint64_t bytes) {
   for (std::uint64_t at = 0; at < bytes; at += 64) __builtin_prefetch(source + at, 0, 2);
 }
 
-// The same for what a long run is read in blocks of kBytes: `block` asks for as many lines of the
+// Instead of a distance: fetch_pages().
+inline constexpr std::uint64_t kByPages = ~std::uint64_t{0};
+
+// The same for a long run that is read in blocks of kBytes: `block` asks for as many lines of the
 // next 16 KiB, and all blocks of 16 KiB together for all of them. Their four pages take turns,
 // which memory answers sooner than one page behind the other.
 template <std::uint64_t kBytes>

@@ -146,9 +146,13 @@ class TileStreamer {
     if (whole_ && width_ > tile_.n0) buffer_.fill(std::byte{0});
     // The next columns of the same rows, or the next rows where these are all columns.
     const bool wide = tile_.n1 > columns_;
+    const std::uint64_t row_bytes = tile_.source_stride0 * from_bytes_;
+    // One part behind the other, of which every line is read.
+    const bool run = !wide && (tile_.source_stride0 == tile_.n1 || row_bytes <= kLine);
     const std::uint64_t pass_bytes = (wide ? columns_ * tile_.n0 : tile_.n1 * rows_) * from_bytes_;
     const std::uint64_t step = wide ? columns_ : rows_ * tile_.source_stride0;
-    const std::uint64_t ahead = (kAhead + pass_bytes - 1) / pass_bytes * step * from_bytes_;
+    const std::uint64_t ahead =
+        run ? kByPages : (kAhead + pass_bytes - 1) / pass_bytes * step * from_bytes_;
     for (std::uint64_t i1 = 0; i1 < tile_.n1; i1 += columns_) {
       const std::uint64_t n1 = std::min(columns_, tile_.n1 - i1);
       for (std::uint64_t i0 = 0; i0 < width_; i0 += rows_)

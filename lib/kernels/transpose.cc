@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <type_traits>
 
 #include "kernels/simd_targets.h"
+#include "kernels/stream.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/transpose.cc"
@@ -135,6 +137,13 @@ template <typename T>
 HWY_INLINE void fetch(const Matrix<T>& m, std::size_t begin, std::size_t end, std::size_t c) {
 #if HWY_ARCH_X86
   // Into the second-level cache, which hn::Prefetch() cannot say.
+  if (m.ahead == kByPages) {
+    constexpr std::size_t kBytes = 256;
+    const auto* first = reinterpret_cast<const std::byte*>(m.from(begin, 0));
+    const std::size_t bytes = c == 0 ? (end - begin) * m.source_stride * sizeof(T) : 0;
+    for (std::size_t at = 0; at < bytes; at += kBytes) fetch_pages<kBytes>(first + at);
+    return;
+  }
   for (std::size_t r = begin; r < end; ++r)
     __builtin_prefetch(reinterpret_cast<const std::byte*>(m.from(r, c)) + m.ahead, 0, 2);
 #else
@@ -281,22 +290,56 @@ void interleave(const Matrix<T>& m) {
   copy_each(m, 0, m.rows, c, m.columns - c);
 }
 
-// Two to four columns whose rows stand one behind the other.
+// Rows of two to four elements, of which the first ones are columns: a vector of each of these.
+template <typename T>
+HWY_INLINE void deinterleave_vector(const Matrix<T>& m, std::size_t r, const T* rows,
+                                    std::size_t row_elements) {
+  const hn::ScalableTag<T> d;
+  hn::Vec<decltype(d)> column[4];
+  if (row_elements == 2)
+    hn::LoadInterleaved2(d, rows, column[0], column[1]);
+  else if (row_elements == 3)
+    hn::LoadInterleaved3(d, rows, column[0], column[1], column[2]);
+  else
+    hn::LoadInterleaved4(d, rows, column[0], column[1], column[2], column[3]);
+  for (std::size_t c = 0; c < m.columns; ++c) hn::StoreU(column[c], d, m.to(r, c));
+}
+
+// Rows of two to four elements, one behind the other. Nothing is read behind the last one's
+// columns.
 template <typename T>
 void deinterleave(const Matrix<T>& m) {
-  const hn::ScalableTag<T> d;
-  const std::size_t lanes = hn::Lanes(d);
+  const std::size_t lanes = hn::Lanes(hn::ScalableTag<T>());
+  const std::size_t whole_rows = m.rows - (m.columns < m.source_stride ? 1 : 0);
   std::size_t r = 0;
-  for (; m.rows - r >= lanes; r += lanes) {
-    const T* const source = m.from(r, 0);
-    hn::Vec<decltype(d)> column[4];
-    if (m.columns == 2)
-      hn::LoadInterleaved2(d, source, column[0], column[1]);
-    else if (m.columns == 3)
-      hn::LoadInterleaved3(d, source, column[0], column[1], column[2]);
-    else
-      hn::LoadInterleaved4(d, source, column[0], column[1], column[2], column[3]);
-    for (std::size_t c = 0; c < m.columns; ++c) hn::StoreU(column[c], d, m.to(r, c));
+  for (; whole_rows - r >= lanes; r += lanes) {
+    if (m.ahead != 0) fetch(m, r, r + lanes, 0);
+    deinterleave_vector(m, r, m.from(r, 0), m.source_stride);
+  }
+  copy_each(m, r, m.rows - r, 0, m.columns);
+}
+
+// Rows of eight elements, of which at most the first four are columns: without the others these are
+// rows of four.
+template <typename T>
+void deinterleave_halves(const Matrix<T>& m) {
+  using Half = std::conditional_t<sizeof(T) == 1, std::uint32_t, std::uint64_t>;
+  const hn::ScalableTag<Half> d;
+  const std::size_t lanes = hn::Lanes(hn::ScalableTag<T>());
+  const std::size_t whole_rows = m.rows - 1;
+  HWY_ALIGN T rows[4 * HWY_MAX_BYTES / sizeof(T)];
+  std::size_t r = 0;
+  for (; whole_rows - r >= lanes; r += lanes) {
+    if (m.ahead != 0) fetch(m, r, r + lanes, 0);
+    const auto* source = reinterpret_cast<const Half*>(m.from(r, 0));
+    auto* target = reinterpret_cast<Half*>(rows);
+    const std::size_t n = hn::Lanes(d);
+#pragma GCC unroll 4
+    for (std::size_t i = 0; i < 4; ++i)
+      hn::Store(hn::ConcatEven(d, hn::LoadU(d, source + (2 * i + 1) * n),
+                               hn::LoadU(d, source + 2 * i * n)),
+                d, target + i * n);
+    deinterleave_vector(m, r, rows, 4);
   }
   copy_each(m, r, m.rows - r, 0, m.columns);
 }
@@ -310,6 +353,7 @@ void few_columns(const Matrix<T>& m) {
     const std::size_t behind = (kN - m.columns + m.source_stride - 1) / m.source_stride;
     const hn::FixedTag<T, kN> d;
     for (; r + kN + behind <= m.rows; r += kN) {
+      if (m.ahead != 0) fetch(m, r, r + kN, 0);
       hn::Vec<decltype(d)> block[kN];
 #pragma GCC unroll 16
       for (std::size_t i = 0; i < kN; ++i) block[i] = hn::LoadU(d, m.from(r + i, 0));
@@ -325,10 +369,14 @@ void few_columns(const Matrix<T>& m) {
 template <typename T>
 void transpose_all(const Matrix<T>& m) {
   const auto few = [](std::size_t n) { return n >= 2 && n <= 4 && n < kPiece<T>; };
+  const bool gaps = m.columns < m.source_stride;
   if (few(m.width) && m.target_stride == m.width)
     interleave(m);
-  else if (few(m.columns) && m.source_stride == m.columns)
+  else if (m.rows != 0 && (few(m.source_stride) || (m.source_stride == 4 && gaps)) &&
+           m.columns <= m.source_stride)
     deinterleave(m);
+  else if (sizeof(T) <= 2 && m.rows != 0 && m.source_stride == 8 && m.columns <= 4)
+    deinterleave_halves(m);
   else if (m.columns < kPiece<T>)
     few_columns(m);
   else

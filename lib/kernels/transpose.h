@@ -21,7 +21,7 @@ struct Transpose {
   // and stay so.
   std::uint64_t width = 0;
   // Bytes from what is read to what will be read next, which is fetched into the second-level
-  // cache meanwhile; 0: nothing.
+  // cache meanwhile; 0: nothing; kByPages (stream.h) of rows one behind the other.
   std::uint64_t ahead = 0;
 };
 

@@ -11,6 +11,7 @@
 
 #include "kernels/cast_runs.h"
 #include "kernels/simd_targets.h"
+#include "kernels/stream.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cast_account.cc"

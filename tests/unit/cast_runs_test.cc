@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "kernels/kernel_table.h"
+#include "kernels/stream.h"
 #include "support/forced_level.h"
 #include "support/random_tensor.h"
 

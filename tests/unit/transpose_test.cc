@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/stream.h"
 #include "support/forced_level.h"
 #include "support/random_bytes.h"
 
@@ -18,6 +19,7 @@ struct Case {
   std::size_t target_gap = 0;
   std::size_t zeros = 0;  // of the target's gap, that may be written
   std::size_t misaligned = 0;
+  std::uint64_t ahead = 128;
 };
 
 std::string text(const Case& c) {
@@ -52,7 +54,7 @@ bool turns(const Case& c) {
              .rows = c.rows,
              .columns = c.columns,
              .width = c.zeros == 0 ? 0 : c.rows + c.zeros,
-             .ahead = 128});
+             .ahead = c.ahead});
   return target == expected;
 }
 
@@ -87,6 +89,21 @@ TEST_CASE("transpose: gaps, zeros and any alignment", "[transpose]") {
                 const Case c{bytes, rows, columns, source_gap, target_gap, zeros, misaligned};
                 if (!turns(c)) FAIL(text(c));
               }
+  }
+}
+
+TEST_CASE("transpose: few columns of longer rows", "[transpose]") {
+  for (const CpuLevel level : cpu_levels()) {
+    const ForcedLevel forced(level);
+    INFO(cpu_level_name(level));
+    for (const std::size_t bytes : {1U, 2U, 4U, 8U})
+      for (std::size_t rows = 0; rows <= 3 * 64 / bytes + 2; ++rows)
+        for (std::size_t columns = 1; columns <= 5; ++columns)
+          for (std::size_t stride = columns; stride <= 9; ++stride)
+            for (const std::uint64_t ahead : {std::uint64_t{0}, kByPages}) {
+              const Case c{bytes, rows, columns, stride - columns, rows % 3, 0, rows % 2, ahead};
+              if (!turns(c)) FAIL(text(c));
+            }
   }
 }
 
