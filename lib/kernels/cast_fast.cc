@@ -14,8 +14,10 @@ namespace {
 // Elements of a run that goes through a buffer.
 constexpr std::uint64_t kMostRun = 256;
 
-// Rows of a transposing tile that are cast before they are turned into columns.
+// Rows of a transposing tile that are cast before they are turned into columns; and as many
+// elements of fewer rows, up to what a cast looks at together.
 constexpr std::uint64_t kRows = 32;
+constexpr std::uint64_t kMostColumns = 1024;
 
 struct Sizes {
   std::uint64_t source;
@@ -69,8 +71,10 @@ void turned_and_cast(CastRunsFn run, const Sizes& sizes, const Tile& tile, LossA
 // The same in as many bytes or fewer: rows are cast.
 void cast_transposed(CastRunsFn run, const Sizes& sizes, const Tile& tile, LossAccount& account) {
   std::array<std::byte, kRows * kMostRun * 8> rows;
-  for (std::uint64_t at1 = 0; at1 < tile.n1; at1 += kMostRun) {
-    const std::uint64_t n1 = std::min<std::uint64_t>(kMostRun, tile.n1 - at1);
+  const std::uint64_t elements = kRows * kMostRun / std::clamp<std::uint64_t>(tile.n0, 1, kRows);
+  const std::uint64_t columns = std::min(elements / kMostRun * kMostRun, kMostColumns);
+  for (std::uint64_t at1 = 0; at1 < tile.n1; at1 += columns) {
+    const std::uint64_t n1 = std::min(columns, tile.n1 - at1);
     for (std::uint64_t at0 = 0; at0 < tile.n0; at0 += kRows) {
       const std::uint64_t n0 = std::min(kRows, tile.n0 - at0);
       run({.source = tile.source + (at0 * tile.source_stride0 + at1) * sizes.source,
@@ -79,11 +83,11 @@ void cast_transposed(CastRunsFn run, const Sizes& sizes, const Tile& tile, LossA
            .ahead = tile.ahead,
            .runs = n0,
            .source_pitch = tile.source_stride0 * sizes.source,
-           .target_pitch = kMostRun * sizes.target},
+           .target_pitch = columns * sizes.target},
           account);
       transpose({.element_bytes = sizes.target,
                  .source = rows.data(),
-                 .source_stride = kMostRun,
+                 .source_stride = columns,
                  .target = tile.target + (at1 * tile.target_stride1 + at0) * sizes.target,
                  .target_stride = tile.target_stride1,
                  .rows = n0,

@@ -21,6 +21,8 @@ constexpr std::uint64_t kMostLines = 32;
 constexpr std::uint64_t kAhead = 8U << 10;
 // Columns that a cast takes at a time in a transpose.
 constexpr std::uint64_t kCastColumns = 256;
+// Bytes of a row that are as many pages as take turns when they are fetched.
+constexpr std::uint64_t kLongRow = 16U << 10;
 // What a cast takes in one step; fewer cost as much.
 constexpr std::uint64_t kCastBlock = 64;
 
@@ -146,13 +148,13 @@ class TileStreamer {
     if (whole_ && width_ > tile_.n0) buffer_.fill(std::byte{0});
     // The next columns of the same rows, or the next rows where these are all columns.
     const bool wide = tile_.n1 > columns_;
-    const std::uint64_t row_bytes = tile_.source_stride0 * from_bytes_;
-    // One part behind the other, of which every line is read.
-    const bool run = !wide && (tile_.source_stride0 == tile_.n1 || row_bytes <= kLine);
     const std::uint64_t pass_bytes = (wide ? columns_ * tile_.n0 : tile_.n1 * rows_) * from_bytes_;
     const std::uint64_t step = wide ? columns_ : rows_ * tile_.source_stride0;
-    const std::uint64_t ahead =
-        run ? kByPages : (kAhead + pass_bytes - 1) / pass_bytes * step * from_bytes_;
+    std::uint64_t ahead = (kAhead + pass_bytes - 1) / pass_bytes * step * from_bytes_;
+    // Short rows that are read one behind the other, or long pieces of rows that a cast reads.
+    const bool short_rows = !wide && tile_.source_stride0 * from_bytes_ <= kLine;
+    const bool long_rows = wide && from_bytes_ > to_bytes_ && columns_ * from_bytes_ >= kLongRow;
+    if (short_rows || long_rows) ahead = kByPages;
     for (std::uint64_t i1 = 0; i1 < tile_.n1; i1 += columns_) {
       const std::uint64_t n1 = std::min(columns_, tile_.n1 - i1);
       for (std::uint64_t i0 = 0; i0 < width_; i0 += rows_)
