@@ -1,14 +1,22 @@
 #include "json_text.h"
 
+#include <algorithm>
+
 #include "text.h"
 
 namespace btftool {
 
 void JsonText::name(std::string_view name) {
-  if (text_.size() > 1) text_ += ',';
-  text_ += '"';
-  text_ += name;
-  text_ += "\":";
+  const std::size_t size = text_.size();
+  text_.resize_and_overwrite(size + name.size() + 4, [&](char* text, std::size_t) {
+    char* end = text + size;
+    if (size > 1) *end++ = ',';
+    *end++ = '"';
+    end = std::ranges::copy(name, end).out;
+    *end++ = '"';
+    *end++ = ':';
+    return end - text;
+  });
 }
 
 void JsonText::number(std::uint64_t number) {

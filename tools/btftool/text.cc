@@ -9,6 +9,8 @@
 namespace btftool {
 namespace {
 
+constexpr std::size_t kMostDigits = 20;  // of 2^64 - 1
+
 class Digits {
  public:
   explicit Digits(std::uint64_t number)
@@ -17,7 +19,7 @@ class Digits {
   std::string_view text() const { return {digits_.data(), end_}; }
 
  private:
-  std::array<char, 20> digits_;  // of 2^64 - 1
+  std::array<char, kMostDigits> digits_;
   char* end_;
 };
 
@@ -43,7 +45,13 @@ void append_pad_right(std::string& line, std::string_view text, std::size_t widt
   line.append(text).append(width - std::min(width, text.size()), ' ');
 }
 
-void append_number(std::string& line, std::uint64_t number) { line += Digits(number).text(); }
+void append_number(std::string& line, std::uint64_t number) {
+  const std::size_t size = line.size();
+  const std::size_t most = size + kMostDigits;
+  line.resize_and_overwrite(most, [&](char* text, std::size_t) {
+    return std::to_chars(text + size, text + most, number).ptr - text;
+  });
+}
 
 std::string counted(std::uint64_t count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
