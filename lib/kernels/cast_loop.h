@@ -77,8 +77,8 @@ struct Chunk {
   const std::byte* source;
   std::byte* target;
   std::size_t count;
-  std::size_t ahead;  // as of CastRuns
-  bool stream;        // likewise
+  std::ptrdiff_t ahead;  // as of CastRuns
+  bool stream;           // likewise
 };
 
 // The chunk of a run that begins with element `at`.
@@ -105,7 +105,7 @@ BTF_INLINE void fetch_ahead(const Chunk& chunk, std::size_t at) {
   if (chunk.ahead == kByPages)
     fetch_pages<kBytes>(chunk.source + at);
   else if (chunk.ahead != 0)
-    fetch_run(chunk.source + at + chunk.ahead, kBytes);
+    fetch_run(chunk.source + static_cast<std::ptrdiff_t>(at) + chunk.ahead, kBytes);
 }
 
 // The same of the whole chunk.

@@ -22,9 +22,9 @@ struct Tile {
   // Elements of a line of the inner axis that may be written in the target: those behind the n0 are
   // zero and stay so. Less than n0: n0.
   std::uint64_t width0 = 0;
-  // A kernel that turns rows into columns fetches what lies so many bytes behind what it reads, or
+  // A kernel that turns rows into columns fetches what lies so many bytes from what it reads, or
   // kByPages (stream.h).
-  std::uint64_t ahead = 0;
+  std::ptrdiff_t ahead = 0;
   // The target begins with a line of 64 bytes that nobody reads soon: a run is written around the
   // caches by kernels that can.
   bool stream = false;

@@ -26,7 +26,7 @@ BTF_INLINE void fetch_run(const std::byte* source, std::uint64_t bytes) {
 }
 
 // Instead of a distance: fetch_pages().
-inline constexpr std::uint64_t kByPages = ~std::uint64_t{0};
+inline constexpr std::ptrdiff_t kByPages = PTRDIFF_MIN;
 
 // The same for a long run that is read in blocks of kBytes: `block` asks for as many lines of the
 // next 16 KiB, and all blocks of 16 KiB together for all of them. Their four pages take turns,

@@ -146,24 +146,37 @@ class TileStreamer {
 
   void parts() {
     if (whole_ && width_ > tile_.n0) buffer_.fill(std::byte{0});
-    // The next columns of the same rows, or the next rows where these are all columns.
     const bool wide = tile_.n1 > columns_;
-    const std::uint64_t pass_bytes = (wide ? columns_ * tile_.n0 : tile_.n1 * rows_) * from_bytes_;
-    const std::uint64_t step = wide ? columns_ : rows_ * tile_.source_stride0;
-    std::uint64_t ahead = (kAhead + pass_bytes - 1) / pass_bytes * step * from_bytes_;
     // Short rows that are read one behind the other, or long pieces of rows that a cast reads.
     const bool short_rows = !wide && tile_.source_stride0 * from_bytes_ <= kLine;
     const bool long_rows = wide && from_bytes_ > to_bytes_ && columns_ * from_bytes_ >= kLongRow;
-    if (short_rows || long_rows) ahead = kByPages;
+    const bool by_pages = short_rows || long_rows;
     for (std::uint64_t i1 = 0; i1 < tile_.n1; i1 += columns_) {
       const std::uint64_t n1 = std::min(columns_, tile_.n1 - i1);
       for (std::uint64_t i0 = 0; i0 < width_; i0 += rows_)
-        part(i0, std::min(rows_, width_ - i0), i1, n1, ahead);
+        part(i0, std::min(rows_, width_ - i0), i1, n1, by_pages ? kByPages : to_next(i0, i1));
     }
   }
 
+  // Bytes from a part to the one that is fetched meanwhile: the next one or, of small ones, a later
+  // one; behind the last, those of a tile that follows in memory.
+  std::ptrdiff_t to_next(std::uint64_t i0, std::uint64_t i1) const {
+    const std::uint64_t bytes =
+        std::min(rows_, tile_.n0) * std::min(columns_, tile_.n1) * from_bytes_;
+    const std::uint64_t in_column = (width_ + rows_ - 1) / rows_;
+    const std::uint64_t next = i0 / rows_ + (kAhead + bytes - 1) / bytes;
+    std::uint64_t row = next % in_column * rows_;
+    std::uint64_t column = i1 + next / in_column * columns_;
+    if (column >= tile_.n1) {
+      row += tile_.n0;
+      column = 0;
+    }
+    const std::uint64_t elements = (row - i0) * tile_.source_stride0 + column - i1;
+    return static_cast<std::ptrdiff_t>(elements * from_bytes_);
+  }
+
   void part(std::uint64_t i0, std::uint64_t width, std::uint64_t i1, std::uint64_t n1,
-            std::uint64_t ahead) {
+            std::ptrdiff_t ahead) {
     const std::uint64_t n0 = std::min(width, tile_.n0 - std::min(i0, tile_.n0));
     if (n0 < width && !whole_) std::memset(buffer_.data(), 0, width * n1 * to_bytes_);
     if (n0 != 0) {

@@ -31,7 +31,7 @@ struct Matrix {
   std::size_t rows;
   std::size_t columns;
   std::size_t width;
-  std::size_t ahead;  // bytes
+  std::ptrdiff_t ahead;  // bytes
 
   const T* from(std::size_t r, std::size_t c) const { return source + r * source_stride + c; }
   T* to(std::size_t r, std::size_t c) const { return target + c * target_stride + r; }

@@ -22,7 +22,7 @@ struct Transpose {
   std::uint64_t width = 0;
   // Bytes from what is read to what will be read next, which is fetched into the second-level
   // cache meanwhile; 0: nothing; kByPages (stream.h) of rows one behind the other.
-  std::uint64_t ahead = 0;
+  std::ptrdiff_t ahead = 0;
 };
 
 void transpose(const Transpose& job);

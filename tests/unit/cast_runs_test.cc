@@ -386,7 +386,7 @@ TEST_CASE("cast runs: several runs with gaps between them", "[cast]") {
               {.source = source.data(),
                .target = target,
                .count = count,
-               .ahead = std::array<std::size_t, 3>{0, 512, kByPages}[random.below(3)],
+               .ahead = std::array<std::ptrdiff_t, 3>{0, 512, kByPages}[random.below(3)],
                .runs = runs,
                .source_pitch = source_pitch * in,
                .target_pitch = target_pitch * out,

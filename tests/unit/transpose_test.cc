@@ -19,7 +19,7 @@ struct Case {
   std::size_t target_gap = 0;
   std::size_t zeros = 0;  // of the target's gap, that may be written
   std::size_t misaligned = 0;
-  std::uint64_t ahead = 128;
+  std::ptrdiff_t ahead = 128;
 };
 
 std::string text(const Case& c) {
@@ -100,7 +100,7 @@ TEST_CASE("transpose: few columns of longer rows", "[transpose]") {
       for (std::size_t rows = 0; rows <= 3 * 64 / bytes + 2; ++rows)
         for (std::size_t columns = 1; columns <= 5; ++columns)
           for (std::size_t stride = columns; stride <= 9; ++stride)
-            for (const std::uint64_t ahead : {std::uint64_t{0}, kByPages}) {
+            for (const std::ptrdiff_t ahead : {std::ptrdiff_t{0}, kByPages}) {
               const Case c{bytes, rows, columns, stride - columns, rows % 3, 0, rows % 2, ahead};
               if (!turns(c)) FAIL(text(c));
             }
