@@ -15,6 +15,8 @@ constexpr std::uint64_t kLine = 64;
 constexpr std::uint64_t kPart = 4U << 10;
 // The same where that makes what is written longer: then fewer lines are written in part.
 constexpr std::uint64_t kMostPart = 36U << 10;
+// The same where a cast makes elements longer, as many rows as it takes at a time.
+constexpr std::uint64_t kWidenedPart = 32U << 10;
 // Lines of a piece of the target that is written at a time, at most, where the next is elsewhere.
 constexpr std::uint64_t kMostLines = 32;
 // How far reading runs ahead of the work.
@@ -132,9 +134,7 @@ class TileStreamer {
       columns_ = std::min(tile_.n1, moves                     ? kLine / to_bytes_
                                     : from_bytes_ < to_bytes_ ? line_columns
                                                               : kCastColumns);
-      const std::uint64_t part = from_bytes_ < to_bytes_ ? kMostPart / 2
-                                 : moves                 ? kPart
-                                                         : kMostPart;
+      const std::uint64_t part = from_bytes_ < to_bytes_ ? kWidenedPart : moves ? kPart : kMostPart;
       rows_ = std::max(part / kLine / columns_, std::uint64_t{1}) * kLine / to_bytes_;
     } else {
       columns_ = std::min(tile_.n1, line_columns);
