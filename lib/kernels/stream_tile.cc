@@ -128,17 +128,22 @@ class TileStreamer {
       const bool shared = tile_.source_stride0 * from_bytes_ % kLine != 0;
       const std::uint64_t part = shared || !moves ? kMostPart : kPart;
       rows_ = width_;
+      pitch_ = line_bytes;
       columns_ = std::max(part / line_bytes / line_columns, std::uint64_t{1}) * line_columns;
       if (!moves && columns_ > kCastBlock) columns_ -= columns_ % kCastBlock;
     } else if (aligned) {
+      line_aligned_ = true;
       columns_ = std::min(tile_.n1, moves                     ? kLine / to_bytes_
                                     : from_bytes_ < to_bytes_ ? line_columns
                                                               : kCastColumns);
       const std::uint64_t part = from_bytes_ < to_bytes_ ? kWidenedPart : moves ? kPart : kMostPart;
       rows_ = std::max(part / kLine / columns_, std::uint64_t{1}) * kLine / to_bytes_;
+      pitch_ = rows_ * to_bytes_;
     } else {
       columns_ = std::min(tile_.n1, line_columns);
-      rows_ = std::min(kMostPart / kLine / columns_, kMostLines) * kLine / to_bytes_;
+      const std::uint64_t part = from_bytes_ < to_bytes_ ? kWidenedPart : kMostPart;
+      rows_ = std::min(part / kLine / columns_, kMostLines) * kLine / to_bytes_;
+      pitch_ = rows_ * to_bytes_ + kLine + tile_.target_stride1 * to_bytes_ % kLine;
       return tile_.n0 >= rows_;
     }
     return true;
@@ -175,26 +180,50 @@ class TileStreamer {
     return static_cast<std::ptrdiff_t>(elements * from_bytes_);
   }
 
+  // Where column i1 + c of a part is made: as far behind a line as in the target, with room for
+  // what the part before has left of that line.
+  std::byte* made(std::uint64_t i1, std::uint64_t c) {
+    if (whole_) return buffer_.data() + c * pitch_;
+    const std::uint64_t past = reinterpret_cast<std::uintptr_t>(target(0, i1)) % kLine;
+    return buffer_.data() + kLine + past + c * pitch_;
+  }
+
   void part(std::uint64_t i0, std::uint64_t width, std::uint64_t i1, std::uint64_t n1,
             std::ptrdiff_t ahead) {
     const std::uint64_t n0 = std::min(width, tile_.n0 - std::min(i0, tile_.n0));
-    if (n0 < width && !whole_) std::memset(buffer_.data(), 0, width * n1 * to_bytes_);
+    if (n0 < width && !whole_)
+      for (std::uint64_t c = 0; c < n1; ++c) std::memset(made(i1, c), 0, width * to_bytes_);
     if (n0 != 0) {
       const Tile part{.source = source(i0, i1),
-                      .target = buffer_.data(),
+                      .target = made(i1, 0),
                       .n0 = n0,
                       .source_stride0 = tile_.source_stride0,
                       .target_stride0 = 1,
                       .n1 = n1,
                       .source_stride1 = 1,
-                      .target_stride1 = width,
+                      .target_stride1 = pitch_ / to_bytes_,
                       .width0 = width,
                       .ahead = ahead};
       kernel_.run(job_, part, account_);
     }
-    if (whole_) return stream_copy(buffer_.data(), target(i0, i1), width * n1 * to_bytes_);
-    stream_pieces(buffer_.data(), target(i0, i1), width * to_bytes_,
-                  tile_.target_stride1 * to_bytes_, n1);
+    if (whole_) return stream_copy(made(i1, 0), target(0, i1), width * n1 * to_bytes_);
+    const std::uint64_t line_bytes = width * to_bytes_;
+    if (line_aligned_ && width == rows_)
+      return stream_pieces(made(i1, 0), target(i0, i1), line_bytes,
+                           tile_.target_stride1 * to_bytes_, n1);
+    for (std::uint64_t c = 0; c < n1; ++c)
+      write_line(made(i1, c), target(i0, i1 + c), line_bytes, i0 == 0, i0 + width == width_);
+  }
+
+  // Part of a line of the tile, which need not begin with one of the cache: what is left of the
+  // last one there is written with the next part, so that it is written once.
+  static void write_line(std::byte* made, std::byte* target, std::uint64_t bytes, bool first,
+                         bool last) {
+    const std::uint64_t past = reinterpret_cast<std::uintptr_t>(target) % kLine;
+    const std::uint64_t before = first ? 0 : past;
+    const std::uint64_t left = last ? 0 : past;  // parts but the last are of whole lines
+    stream_copy(made - before, target - before, before + bytes - left);
+    std::memcpy(made - left, made + bytes - left, left);
   }
 
   const CastKernel& kernel_;
@@ -207,7 +236,10 @@ class TileStreamer {
   bool whole_ = false;  // parts are whole lines of the target, one behind the other
   std::uint64_t rows_ = 0;
   std::uint64_t columns_ = 0;
-  alignas(kLine) std::array<std::byte, kMostPart> buffer_;
+  bool line_aligned_ = false;  // every line of the target begins with one of the cache
+  std::uint64_t pitch_ = 0;    // bytes from a line of a part to the next
+  // With a line of the cache in front, and up to two for each of as many columns as it has bytes.
+  alignas(kLine) std::array<std::byte, kMostPart + 2 * kLine*(kLine + 1)> buffer_;
 };
 
 }  // namespace
