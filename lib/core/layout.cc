@@ -16,19 +16,15 @@ using layout_rows::kRows;
 
 std::string name_of(const LayoutSpec& row) { return std::string(row.name); }
 
-// Strides of the axes as one packed array; nothing if its size does not fit 64 bits.
+// Strides of the axes as one packed array; its size, nothing if that does not fit 64 bits.
 Checked pack(std::vector<StorageAxis>& axes) {
   Checked stride = 1;
-  bool empty = false;
   for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
     if (!stride) return std::nullopt;
     axis->stride = *stride;
-    if (axis->extent == 0) empty = true;
-    // An empty axis must not hide an overflow of the others.
-    if (axis->extent != 0) stride = checked_mul(stride, axis->extent);
+    stride = checked_mul(stride, axis->extent);
   }
-  if (!stride) return std::nullopt;
-  return empty ? 0 : *stride;
+  return stride;
 }
 
 // Elements that the vector dim takes in storage for `channels` of them.
@@ -70,6 +66,13 @@ Status apply_pitch(const LayoutSpec& row, unsigned bits, std::vector<StorageAxis
   if (!padded) return malformed("size-overflow", 0, "the padded row does not fit 64 bits");
   width.extent = *padded;
   return {};
+}
+
+Result<std::vector<StorageAxis>> stored_axes(const LayoutSpec& row,
+                                             std::span<const std::uint64_t> dims, unsigned bits) {
+  BTF_ASSIGN(std::vector<StorageAxis> axes, place(row, dims));
+  BTF_TRY(apply_pitch(row, bits, axes));
+  return axes;
 }
 
 std::unexpected<Error> misfit(std::string_view finding, std::string message) {
@@ -176,13 +179,20 @@ Result<Resolved> resolve(Layout layout, std::span<const std::uint64_t> dims, DTy
 
   Resolved resolved;
   resolved.dims.assign(dims.begin(), dims.end());
-  BTF_ASSIGN(resolved.storage, place(row, dims));
-  BTF_TRY(apply_pitch(row, type.bits, resolved.storage));
+  // A dim of 0 counts as 1: it hides no overflow, and strides stay those of whole rows and lanes.
+  Dims counted = resolved.dims;
+  std::ranges::replace(counted, std::uint64_t{0}, std::uint64_t{1});
+  BTF_ASSIGN(resolved.storage, stored_axes(row, counted, type.bits));
   const Checked elements = pack(resolved.storage);
   if (!elements || !stream_bytes(elements, type.bits))
     return malformed("size-overflow", 0,
                      "the size in bytes of dims " + dims_text(dims) + " does not fit 64 bits");
   resolved.storage_elements = *elements;
+  if (resolved.elements() == 0) {
+    BTF_ASSIGN(const std::vector<StorageAxis> axes, stored_axes(row, dims, type.bits));
+    for (std::size_t a = 0; a < axes.size(); ++a) resolved.storage[a].extent = axes[a].extent;
+    resolved.storage_elements = 0;
+  }
 
   resolved.strides.resize(dims.size());
   for (const StorageAxis& axis : resolved.storage) {

@@ -32,7 +32,7 @@ class PayloadCheck {
       BTF_TRY(check_stream(record_.coo->values_offset, record_.coo->nnz));
       return {};
     }
-    if (record_.storage->padded()) BTF_TRY(check_lanes());
+    if (record_.storage->padded()) return check_padded();
     return check_stream(record_.data_offset, record_.storage->storage_elements);
   }
 
@@ -68,23 +68,28 @@ class PayloadCheck {
       BTF_TRY(source_.read_at(offset + at, part));
       const auto odd = std::ranges::find_if(part, [](std::byte b) { return b > std::byte{1}; });
       if (odd == part.end()) continue;
-      const std::uint64_t where = offset + at + static_cast<std::uint64_t>(odd - part.begin());
-      warn("bool-byte", where,
-           "a bool is stored as " + std::to_string(std::to_integer<unsigned>(*odd)) +
-               "; only 0 and 1 are well-defined");
+      warn_of_bool(offset + at + static_cast<std::uint64_t>(odd - part.begin()), *odd);
       break;
     }
     return {};
   }
 
-  // Marks the bytes of the elements in a copy of the storage, box by box; what stays is padding.
-  Status check_lanes() {
+  void warn_of_bool(std::uint64_t where, std::byte odd) {
+    warn("bool-byte", where,
+         "a bool is stored as " + std::to_string(std::to_integer<unsigned>(odd)) +
+             "; only 0 and 1 are well-defined");
+  }
+
+  // Clears the bytes of the elements in a copy of the storage, box by box; what stays is padding.
+  Status check_padded() {
     const Resolved& layout = *record_.storage;
     const std::uint64_t bytes = row_.buffer_bytes();
     const SlabSide side{&layout, bytes};
     const SlabGrid grid = choose_slabs(side, side, {.target_contiguous = true});
     const auto reader = record_reader(source_, record_, layout);
-    for (std::uint64_t slab = 0; slab < grid.count(); ++slab) {
+    bool lanes = true;  // still looked at
+    bool bools = row_.kind == NumberKind::boolean;
+    for (std::uint64_t slab = 0; slab < grid.count() && (lanes || bools); ++slab) {
       const Box box = grid.box(slab);
       const Footprint from = footprint(layout, box);
       BTF_TRY(advance(from.elements * bytes));
@@ -92,13 +97,20 @@ class PayloadCheck {
       std::byte* copy = block_.reserve(from.elements * bytes);
       std::copy_n(read.data, from.elements * bytes, copy);
       clear_elements(box.counts(), from.packed, copy);
-      const std::byte* odd = std::find_if(copy, copy + from.elements * bytes,
-                                          [](std::byte b) { return b != std::byte{}; });
-      if (odd == copy + from.elements * bytes) continue;
-      const std::uint64_t where =
-          record_.data_offset + from.base * bytes + static_cast<std::uint64_t>(odd - copy);
-      warn("lane-padding-not-zero", where, "padding of the layout is not zero");
-      break;
+      const std::uint64_t size = from.elements * bytes;
+      const std::uint64_t begin = record_.data_offset + from.base * bytes;
+      const std::span padding(copy, size);
+      const auto odd = std::ranges::find_if(padding, [](std::byte b) { return b != std::byte{}; });
+      if (lanes && odd != padding.end()) {
+        lanes = false;
+        warn("lane-padding-not-zero", begin + static_cast<std::uint64_t>(odd - padding.begin()),
+             "padding of the layout is not zero");
+      }
+      for (std::uint64_t i = 0; bools && i < size; ++i) {
+        if (read.data[i] <= std::byte{1} || copy[i] != std::byte{}) continue;
+        bools = false;
+        warn_of_bool(begin + i, read.data[i]);
+      }
     }
     return {};
   }

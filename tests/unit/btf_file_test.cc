@@ -634,6 +634,23 @@ TEST_CASE("validate: findings say where") {
                                   {true, "coo-index-out-of-range", 6, at(6) + 32 + 16 + 3 * 8}});
 }
 
+TEST_CASE("validate: a lane of padding is no bool") {
+  const ScratchDir scratch;
+  const auto bools = [](Bytes data) {
+    return bytes::dense(DType::boolean, Layout::hwc8, {2, 1, 2}, data);
+  };
+  const Bytes lane = bools(bytes::hex("01 00 05 00 00 00 00 00  00 01 00 00 00 00 00 00"));
+  const Bytes both = bools(bytes::hex("01 00 00 05 00 00 00 00  00 07 00 00 00 00 00 00"));
+  const Bytes only = bools(bytes::hex("01 00 00 00 00 00 00 00  06 01 00 00 00 00 00 00"));
+  const std::string path = bytes::save(scratch, "f.btf", bytes::file({lane, both, only}));
+  const TensorFile file = bytes::open(path);
+  const auto at = [&](std::uint64_t i) { return tensor(file, i).data_offset; };
+  CHECK(findings(path) == std::vector<Found>{{false, "lane-padding-not-zero", 0, at(0) + 2},
+                                             {false, "lane-padding-not-zero", 1, at(1) + 3},
+                                             {false, "bool-byte", 1, at(1) + 9},
+                                             {false, "bool-byte", 2, at(2) + 8}});
+}
+
 TEST_CASE("validate: gaps and bytes at the end") {
   const ScratchDir scratch;
   const Bytes record = bytes::padded(kFloats);

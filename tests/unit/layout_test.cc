@@ -284,6 +284,35 @@ TEST_CASE("a dim of 0 leaves nothing to store in any layout") {
   }
 }
 
+TEST_CASE("a dim of 0 counts as 1 in strides and in limits") {
+  for (const naive::Name& name : naive::names()) {
+    for (std::size_t d = 0; d < 5; ++d) {
+      Dims dims = naive::dims_for(name, 5, 3, 5);
+      const bool image = name.code == 138 || name.code == 154;
+      if (image && d == 5 - name.channel_from_end) continue;
+      dims[d] = 1;
+      const auto one = btf::resolve(layout_of(name), dims, DType::int8);
+      dims[d] = 0;
+      const auto none = btf::resolve(layout_of(name), dims, DType::int8);
+      CAPTURE(name.name, dims);
+      REQUIRE(none);
+      CHECK(none->strides == one->strides);
+      CHECK(btf::tensorrt_strides(*none) == btf::tensorrt_strides(*one));
+      CHECK(none->elements() == 0);
+    }
+  }
+  const auto strides = [](Layout layout, Dims dims) {
+    return btf::resolve(layout, dims, DType::int8)->strides;
+  };
+  CHECK(strides(Layout::dla_linear, {1, 1, 0}) == Dims{64, 64, 1});
+  CHECK(strides(Layout::hwc8, {0, 3, 5}) == Dims{1, 40, 8});
+  const std::uint64_t k61 = std::uint64_t{1} << 61;
+  CHECK(btf::resolve(Layout::hwc, Dims{0, k61, 4}, DType::int8));
+  CHECK_FALSE(btf::resolve(Layout::hwc8, Dims{0, k61, 1}, DType::int8));
+  CHECK_FALSE(btf::resolve(Layout::linear, Dims{0, k61}, DType::float64));
+  CHECK(btf::resolve(Layout::linear, Dims{0, k61}, DType::float32));
+}
+
 TEST_CASE("resolve refuses what cannot be stored, and says why") {
   using enum btf::ErrorCode;
   const std::uint64_t most = UINT64_MAX;
