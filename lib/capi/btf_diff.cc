@@ -53,6 +53,7 @@ btf_status btf_diff(btf_file* actual, btf_file* golden, const btf_diff_options* 
   return with_handle(actual, [&]() -> btf::Status {
     if (golden == nullptr) return wrong("no golden file");
     if (result == nullptr) return wrong("no room for the result");
+    BTF_TRY(can_give(result));
     BTF_ASSIGN(const btf::DiffOptions diff, diff_options(options));
     btf_diff_result total{};
     actual->reason.clear();

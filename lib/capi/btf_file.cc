@@ -138,6 +138,7 @@ btf_status btf_read_strides(btf_file* file, uint64_t index, const btf_read_optio
 btf_status btf_read(btf_file* file, uint64_t index, const btf_read_options* options, void* buffer,
                     uint64_t bytes, btf_loss* loss) {
   return with_handle(file, [&]() -> btf::Status {
+    BTF_TRY(can_give(loss));
     BTF_ASSIGN(const Request what, request(*file, index, options));
     return read(*file, what, buffer, bytes, loss);
   });

@@ -93,6 +93,7 @@ btf_status btf_convert(btf_file* input, const char* output, const btf_convert_op
                        uint64_t* bytes, btf_loss* loss) {
   return with_handle(input, [&]() -> btf::Status {
     if (output == nullptr) return wrong("no path for the output");
+    BTF_TRY(can_give(loss));
     BTF_ASSIGN(const btf::ConvertOptions convert, convert_options(options));
     btf::LossAccount total;
     BTF_ASSIGN(const std::uint64_t size,

@@ -56,14 +56,29 @@ inline std::unexpected<Error> wrong(std::string message) {
   return fail(ErrorCode::invalid_argument, std::move(message));
 }
 
+// No structure will ever be larger. A caller who left `size` uninitialised must not have this library
+// read or write megabytes behind the structure.
+inline constexpr std::size_t kLargestStruct = 1024;
+
+// The size that the caller says a structure has: of an older header, of this or of a newer one.
+template <typename Struct>
+Result<std::size_t> size_of(const Struct& from) {
+  static_assert(sizeof(Struct) <= kLargestStruct && alignof(Struct) >= alignof(std::size_t));
+  const std::size_t size = from.size;
+  if (size < sizeof(std::size_t)) return wrong("the size of a structure is not set");
+  if (size > kLargestStruct || size % alignof(std::size_t) != 0)
+    return wrong("the size of a structure is " + std::to_string(size) + ", here it is " +
+                 std::to_string(sizeof(Struct)) + ": it was not set to sizeof");
+  return size;
+}
+
 // What the caller gave, for NULL all zero. Members of a newer header must be as usual, since nobody
 // here knows them.
 template <typename Struct>
 Result<Struct> given(const Struct* from) {
   Struct known{};
   if (from == nullptr) return known;
-  const std::size_t size = from->size;
-  if (size < sizeof(std::size_t)) return wrong("the size of a structure is not set");
+  BTF_ASSIGN(const std::size_t size, size_of(*from));
   std::memcpy(&known, from, std::min(size, sizeof(Struct)));
   const auto* bytes = reinterpret_cast<const unsigned char*>(from);
   for (std::size_t i = sizeof(Struct); i < size; ++i)
@@ -71,12 +86,18 @@ Result<Struct> given(const Struct* from) {
   return known;
 }
 
+// Asked before the work begins, so that what was done is not reported as an error at its end.
+template <typename Struct>
+Status can_give(const Struct* to) {
+  if (to != nullptr) BTF_TRY(size_of(*to));
+  return {};
+}
+
 // Hands a structure out, as much of it as the caller knows. NULL wants nothing.
 template <typename Struct>
 Status give(Struct* to, Struct value) {
   if (to == nullptr) return {};
-  const std::size_t size = to->size;
-  if (size < sizeof(std::size_t)) return wrong("the size of a structure is not set");
+  BTF_ASSIGN(const std::size_t size, size_of(*to));
   value.size = size;
   std::memcpy(to, &value, std::min(size, sizeof(Struct)));
   if (size > sizeof(Struct))

@@ -2,7 +2,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <memory>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include "btf/dlpack.h"
 #include "core/checked_math.h"
@@ -98,12 +101,29 @@ Result<std::byte*> address_of(const DLTensor& tensor, std::uint64_t bytes, DType
   return static_cast<std::byte*>(tensor.data) + tensor.byte_offset;
 }
 
+// Gives a tensor back, once it has one.
 template <typename Managed>
-SharedTensor keep(const MutableTensorView& view, Managed* managed, bool read_only) {
-  std::shared_ptr<void> owner(managed, [](Managed* tensor) {
-    if (tensor->deleter != nullptr) tensor->deleter(tensor);
-  });
-  return {view.dtype, view.layout, view.bytes, std::move(owner), read_only};
+struct Taken {
+  Taken() = default;
+  Taken(const Taken&) = delete;
+  Taken& operator=(const Taken&) = delete;
+  ~Taken() {
+    if (tensor != nullptr && tensor->deleter != nullptr) tensor->deleter(tensor);
+  }
+
+  Managed* tensor = nullptr;
+};
+
+// The tensor is the caller's until nothing can fail any more: a std::shared_ptr that is given a
+// pointer and finds no memory would call the deleter.
+template <typename Managed>
+SharedTensor keep(MutableTensorView view, Managed* tensor, bool read_only) {
+  static_assert(std::is_nothrow_move_constructible_v<SharedTensor>);
+  auto taken = std::make_shared<Taken<Managed>>();
+  Managed*& owned = taken->tensor;
+  SharedTensor kept{view.dtype, std::move(view.layout), view.bytes, std::move(taken), read_only};
+  owned = tensor;
+  return kept;
 }
 
 }  // namespace
@@ -126,8 +146,8 @@ Result<MutableTensorView> from_dlpack(const DLTensor& tensor) {
 
 Result<SharedTensor> take_dlpack(dlpack::DLManagedTensor* tensor) {
   if (tensor == nullptr) return wrong("no tensor");
-  BTF_ASSIGN(const MutableTensorView view, from_dlpack(tensor->dl_tensor));
-  return keep(view, tensor, false);
+  BTF_ASSIGN(MutableTensorView view, from_dlpack(tensor->dl_tensor));
+  return keep(std::move(view), tensor, false);
 }
 
 Result<SharedTensor> take_dlpack(dlpack::DLManagedTensorVersioned* tensor) {
@@ -139,8 +159,8 @@ Result<SharedTensor> take_dlpack(dlpack::DLManagedTensorVersioned* tensor) {
   if ((tensor->flags & dlpack::kFlagSubbytePadded) != 0 && inner.dtype.bits < 8)
     return unsupported("elements of " + std::to_string(inner.dtype.bits) +
                        " bits with a byte each; packed ones are understood");
-  BTF_ASSIGN(const MutableTensorView view, from_dlpack(inner));
-  return keep(view, tensor, (tensor->flags & dlpack::kFlagReadOnly) != 0);
+  BTF_ASSIGN(MutableTensorView view, from_dlpack(inner));
+  return keep(std::move(view), tensor, (tensor->flags & dlpack::kFlagReadOnly) != 0);
 }
 
 }  // namespace btf

@@ -1,9 +1,14 @@
 // The C interface, called from C++; tests/capi/ has programs in C.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -113,6 +118,64 @@ TEST_CASE("capi: structures of an older and of a newer header", "[capi]") {
   newer.known.size = 0;
   CHECK(btf_read_size(file.get(), 0, &newer.known, &bytes) == BTF_INVALID_ARGUMENT);
   CHECK(std::string(btf_file_error(file.get())) == "the size of a structure is not set");
+}
+
+// A structure that ends where the readable memory ends.
+class AtTheEdge {
+ public:
+  AtTheEdge() : page_(static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))) {
+    pages_ = ::mmap(nullptr, 2 * page_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(pages_ != MAP_FAILED);
+    REQUIRE(::mprotect(static_cast<char*>(pages_) + page_, page_, PROT_NONE) == 0);
+  }
+  AtTheEdge(const AtTheEdge&) = delete;
+  AtTheEdge& operator=(const AtTheEdge&) = delete;
+  ~AtTheEdge() { ::munmap(pages_, 2 * page_); }
+
+  template <typename Struct>
+  Struct* place(std::size_t size) {
+    auto* placed = new (static_cast<char*>(pages_) + page_ - sizeof(Struct)) Struct{};
+    placed->size = size;
+    return placed;
+  }
+
+ private:
+  std::size_t page_;
+  void* pages_ = nullptr;
+};
+
+TEST_CASE("capi: a size that nobody set is refused and not followed", "[capi]") {
+  const File file = open(kMixed);
+  const Writer writer(btf_writer_new());
+  const ScratchDir scratch;
+  const std::string output = scratch / "out.btf";
+  AtTheEdge memory;
+  // Too large for any structure ever, and no multiple of a word.
+  const auto size = GENERATE(std::size_t{1032}, std::size_t{1} << 40, ~std::size_t{7},
+                             sizeof(btf_read_options) + 4, sizeof(btf_loss) - 1);
+  CAPTURE(size);
+  const auto refused = [&](btf_status status) {
+    CHECK(status == BTF_INVALID_ARGUMENT);
+    CHECK(std::string(btf_last_error())
+              .starts_with("the size of a structure is " + std::to_string(size) + ", here it is "));
+  };
+  std::uint64_t bytes = 0;
+  refused(btf_info(file.get(), 0, memory.place<btf_tensor_info>(size)));
+  refused(btf_read_size(file.get(), 0, memory.place<btf_read_options>(size), &bytes));
+  refused(btf_convert(file.get(), output.c_str(), memory.place<btf_convert_options>(size), nullptr,
+                      nullptr));
+  refused(btf_convert(file.get(), output.c_str(), nullptr, nullptr, memory.place<btf_loss>(size)));
+  auto result = sized<btf_diff_result>();
+  refused(btf_diff(file.get(), file.get(), memory.place<btf_diff_options>(size), &result));
+  refused(btf_diff(file.get(), file.get(), nullptr, memory.place<btf_diff_result>(size)));
+  refused(btf_writer_add(writer.get(), memory.place<btf_array>(size), nullptr));
+  refused(btf_writer_save(writer.get(), output.c_str(), memory.place<btf_save_options>(size),
+                          nullptr));
+  std::array<float, 192> values{};
+  refused(btf_read(file.get(), 0, nullptr, values.data(), sizeof(values),
+                   memory.place<btf_loss>(size)));
+  // Nothing was done before the refusal.
+  CHECK_FALSE(std::filesystem::exists(output));
 }
 
 TEST_CASE("capi: a tensor as another dtype and layout", "[capi]") {
