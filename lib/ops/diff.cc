@@ -9,6 +9,7 @@
 #include "ops/compare_walk.h"
 #include "ops/diff_details.h"
 #include "ops/element_access.h"
+#include "ops/figures.h"
 
 namespace btf {
 namespace {
@@ -20,6 +21,11 @@ Status compare(const DiffSide& actual, const DiffSide& golden, const DiffOptions
                              special == options.tensor_tolerance.end() ? nullptr : &special->second,
                              actual.dtype(), golden.dtype());
   const Judge judge = judge_of(diff.tolerance, actual.dtype(), golden.dtype());
+  if (options.gates.top_k) {
+    const Status fits = check_top_k(actual, golden, *options.gates.top_k, options.execution);
+    if (!fits)
+      return std::unexpected(fits.error().within("tensor " + std::to_string(diff.actual->index)));
+  }
   BTF_ASSIGN(const CompareScore score, score_pairs(actual, golden, judge, options.execution));
   diff.compared = score.compared;
   diff.mismatched = score.mismatched;

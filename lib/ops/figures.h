@@ -59,6 +59,10 @@ class FigureCollector final : public PairCollector {
 Result<std::vector<QuantileValue>> error_quantiles(const PairRows& pairs, std::uint64_t finite,
                                                    std::span<const QuantileGate> gates);
 
+// The lists of compare_top_k() are kept in memory: an error if that is more than `execution` gives.
+Status check_top_k(const DiffSide& actual, const DiffSide& golden, std::uint64_t k,
+                   const Execution& execution);
+
 // In descending order, NaN before all numbers, of equals the lower index first.
 Result<TopK> compare_top_k(const DiffSide& actual, const DiffSide& golden, std::uint64_t k,
                            const Execution& execution);

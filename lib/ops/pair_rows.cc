@@ -24,6 +24,16 @@ struct DensePlan {
   unsigned workers = 1;
 };
 
+// Sums are added up slab by slab, so that their last digit would tell of another cut: slabs are a
+// function of the tensors alone, and where memory is short there are fewer workers instead.
+constexpr std::uint64_t kPairSlab = 256U << 10;
+
+unsigned pair_workers(const Execution& execution, std::uint64_t slabs, std::uint64_t bytes) {
+  const std::uint64_t most = std::max<std::uint64_t>(1, execution.memory / (2 * kPairSlab));
+  return static_cast<unsigned>(
+      std::min<std::uint64_t>(most, worker_count(execution, slabs, bytes)));
+}
+
 Result<DensePlan> plan_dense(const DiffSide& actual, const DiffSide& golden,
                              const Execution& execution, PairOrder order) {
   BTF_ASSIGN(Resolved linear, resolve(Layout::linear, golden.dims(), DType::uint8));
@@ -34,13 +44,10 @@ Result<DensePlan> plan_dense(const DiffSide& actual, const DiffSide& golden,
   const Resolved& target = in_order ? linear : storage_of(golden, linear);
   const SlabSide other{&storage_of(golden, linear), golden_bytes};
   const std::uint64_t bytes = target.storage_elements * std::max(actual_bytes, golden_bytes);
-  const unsigned most = in_order ? 1 : worker_count(execution, UINT64_MAX, bytes);
-  SlabGrid grid =
-      choose_slabs({&storage_of(actual, linear), actual_bytes}, {&target, golden_bytes},
-                   {.bytes = std::min<std::uint64_t>(1U << 20, most_slab_bytes(execution, most)),
-                    .target_contiguous = in_order,
-                    .second_source = &other});
-  const unsigned workers = in_order ? 1 : worker_count(execution, grid.count(), bytes);
+  SlabGrid grid = choose_slabs(
+      {&storage_of(actual, linear), actual_bytes}, {&target, golden_bytes},
+      {.bytes = kPairSlab, .target_contiguous = in_order, .second_source = &other});
+  const unsigned workers = in_order ? 1 : pair_workers(execution, grid.count(), bytes);
   return DensePlan{std::move(linear), std::move(grid), workers};
 }
 

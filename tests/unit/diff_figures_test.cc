@@ -500,17 +500,19 @@ TEST_CASE("diff: no elements, whatever is asked for") {
   }
 }
 
-TEST_CASE("diff: every figure is the same to the last bit on any number of threads") {
+TEST_CASE("diff: every figure is the same to the last bit for any threads and memory") {
   Random random(7);
   const auto check = [](const Bytes& actual, const Bytes& golden) {
     DiffOptions options = everything(4);
     std::vector<std::vector<double>> found;
-    for (const unsigned jobs : {1U, 2U, 3U}) {
-      options.execution.jobs = jobs;
-      found.push_back(numbers(file_diff(actual, golden, options)));
-    }
-    CHECK(found[1] == found[0]);
-    CHECK(found[2] == found[0]);
+    for (const unsigned jobs : {1U, 3U, 64U})
+      for (const std::uint64_t memory : {2U << 20, 128U << 20}) {
+        options.execution.jobs = jobs;
+        options.execution.memory = memory;
+        found.push_back(numbers(file_diff(actual, golden, options)));
+        CAPTURE(jobs, memory);
+        CHECK(found.back() == found.front());
+      }
   };
   // Below 4 MiB there is one thread only.
   const Words single{2, 37, 101, 150};
@@ -522,6 +524,26 @@ TEST_CASE("diff: every figure is the same to the last bit on any number of threa
   const Tensor large = mild_tensor(DType::float64, twice, random);
   check(linear_file(pairs::disturbed(large, random)), linear_file(large));
   check(linear_file(random_tensor(DType::int64, twice, random)), linear_file(large));
+}
+
+TEST_CASE("diff: a top that does not fit the memory is refused, however long the row") {
+  const auto compare = [](DType dtype, std::uint64_t length, std::uint64_t k) {
+    DiffOptions options = pairs::no_hints();
+    options.gates.top_k = k;
+    options.execution.memory = 1U << 20;
+    const Tensor tensor{dtype, {length}, Words(length)};
+    return pairs::try_diff(tensor, tensor, options);
+  };
+  // 16 bytes on either side; of long doubles 32.
+  CHECK(compare(DType::float32, 40000, 32768));
+  CHECK_FALSE(compare(DType::float32, 40000, 32769));
+  CHECK(compare(DType::float32, 32768, UINT64_MAX));
+  CHECK(compare(DType::int64, 40000, 16384));
+  const auto refused = compare(DType::int64, 40000, UINT64_MAX);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == btf::ErrorCode::refused);
+  CHECK(refused.error().message.find("40000") != std::string::npos);
+  CHECK(refused.error().message.find("16384") != std::string::npos);
 }
 
 TEST_CASE("diff: the top of no elements is an error, and a short row is its own top") {
