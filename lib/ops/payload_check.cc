@@ -8,6 +8,7 @@
 #include "core/checked_math.h"
 #include "core/try.h"
 #include "ops/coo.h"
+#include "ops/finite_check.h"
 #include "ops/parallel.h"
 #include "ops/slab_io.h"
 
@@ -35,6 +36,9 @@ class PayloadCheck {
     if (record_.storage->padded()) return check_padded();
     return check_stream(record_.data_offset, record_.storage->storage_elements);
   }
+
+  // Could all elements be found?
+  bool sound() const { return sound_; }
 
  private:
   Status advance(std::uint64_t bytes) const {
@@ -136,6 +140,7 @@ class PayloadCheck {
         source_, record_,
         [&](std::span<const std::uint64_t> index) { return linear_key(dims, index); }, execution_);
     if (!entries && entries.error().code == ErrorCode::malformed) {
+      sound_ = false;
       report_({Severity::error, entries.error().finding, record_.index, entries.error().offset,
                entries.error().message});
       return {};
@@ -161,13 +166,17 @@ class PayloadCheck {
   const Execution& execution_;
   const DTypeInfo& row_;
   Buffer block_;
+  bool sound_ = true;
 };
 
 }  // namespace
 
 Status check_payload(const ByteSource& source, const TensorInfo& record, const FindingSink& report,
-                     const Execution& execution) {
-  return PayloadCheck(source, record, report, execution).run();
+                     const Execution& execution, const ValidateChecks& checks) {
+  PayloadCheck check(source, record, report, execution);
+  BTF_TRY(check.run());
+  if (!checks.finite || !check.sound()) return {};
+  return check_finite(source, record, report, execution);
 }
 
 }  // namespace btf

@@ -10,6 +10,6 @@ namespace btf {
 
 // Reads the payload in bounded memory. At most one finding of a kind per record.
 Status check_payload(const ByteSource& source, const TensorInfo& record, const FindingSink& report,
-                     const Execution& execution);
+                     const Execution& execution, const ValidateChecks& checks = {});
 
 }  // namespace btf

@@ -9,7 +9,7 @@
 namespace btf {
 
 Status validate(const std::string& path, const FindingSink& report, const OpenOptions& options,
-                const Execution& execution) {
+                const Execution& execution, const ValidateChecks& checks) {
   const auto file = TensorFile::open(path, options);
   if (!file && file.error().finding.empty()) return std::unexpected(file.error());
   if (!file) {
@@ -20,7 +20,7 @@ Status validate(const std::string& path, const FindingSink& report, const OpenOp
   for (std::uint64_t i = 0; i < file->tensor_count(); ++i) {
     const auto record = file->tensor(i);
     if (record && record->known() && file->check_overlap(*record))
-      BTF_TRY(check_payload(file->source(), *record, report, execution));
+      BTF_TRY(check_payload(file->source(), *record, report, execution, checks));
   }
   return file->source().check_unchanged();
 }

@@ -80,6 +80,8 @@ void setup_inspect(CLI::App& app, InspectOptions& options, SpecWords& spec, Oper
 void setup_validate(CLI::App& app, ValidateOptions& options, SpecWords& spec, Operands& operands) {
   operands.declare(app, "FILE", "files to check; - is stdin");
   app.add_flag("--strict", options.strict, "warnings count as errors");
+  app.add_flag("--nan", options.checks.finite, "NaN and Inf among the elements are errors");
+  app.add_flag("--all", options.all, "every finding, however many there are");
   app.add_flag("--json", options.json, "print one JSON document");
   add_input_spec(app, spec);
   app.footer("Exit status: 0 well-formed, 1 not well-formed, 2 trouble.");

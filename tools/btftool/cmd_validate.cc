@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <map>
+#include <string_view>
 #include <system_error>
 
 #include "btf/validate.h"
@@ -13,6 +15,60 @@
 
 namespace btftool {
 namespace {
+
+// Of the findings in one file: how many there are of each kind, and which of them are shown. A
+// kind is shown once at least, so that many of one hide none of another.
+class Tally {
+ public:
+  explicit Tally(bool all) : all_(all) {}
+
+  // Counts it. Is it shown?
+  bool take(const btf::Finding& finding) {
+    Kind& kind = kinds_[finding.code];
+    const bool first = kind.count++ == 0;
+    const bool error = finding.severity == btf::Severity::error;
+    ++(error ? errors_ : warnings_);
+    const bool room = (error ? shown_errors_ : shown_warnings_).pass();
+    if (first || room || all_) return true;
+    ++kind.hidden;
+    ++hidden_;
+    return false;
+  }
+
+  std::uint64_t errors() const { return errors_; }
+  std::uint64_t warnings() const { return warnings_; }
+  std::uint64_t hidden() const { return hidden_; }
+  bool any() const { return errors_ + warnings_ > 0; }
+
+  // "980 [data-past-end], 3 [padding-not-zero]"
+  std::string hidden_text() const {
+    std::string text;
+    for (const auto& [code, kind] : kinds_)
+      if (kind.hidden > 0)
+        text += fmt::format("{}{} [{}]", text.empty() ? "" : ", ", kind.hidden, code);
+    return text;
+  }
+
+  Json json_codes() const {
+    Json codes = Json::object();
+    for (const auto& [code, kind] : kinds_) codes[std::string(code)] = json_number(kind.count);
+    return codes;
+  }
+
+ private:
+  struct Kind {
+    std::uint64_t count = 0;
+    std::uint64_t hidden = 0;
+  };
+
+  bool all_;
+  std::map<std::string_view, Kind> kinds_;  // by code
+  Limited shown_errors_;
+  Limited shown_warnings_;
+  std::uint64_t errors_ = 0;
+  std::uint64_t warnings_ = 0;
+  std::uint64_t hidden_ = 0;
+};
 
 class Validation {
  public:
@@ -28,22 +84,25 @@ class Validation {
 
  private:
   void validate(const std::string& path) {
-    errors_ = warnings_ = 0;
+    Tally tally(options_.all);
     if (options_.json) {
       const std::string head = dump({{"path", path}});
       out_.text((first_file_ ? "" : ",") + head.substr(0, head.size() - 1) + ",\"findings\":[");
       first_file_ = false;
+      first_finding_ = true;
     }
     Progress progress(context_.global, size_of(path));
     btf::Execution execution = context_.global.execution();
     progress.attach(execution);
     const auto report = [&](const btf::Finding& finding) {
+      if (!tally.take(finding)) return;
       progress.clear();
-      take(path, finding);
+      show(path, finding);
     };
-    const btf::Status status = btf::validate(path, report, options_.open, execution);
+    const btf::Status status =
+        btf::validate(path, report, options_.open, execution, options_.checks);
     progress.clear();
-    const bool good = errors_ == 0 && (warnings_ == 0 || !options_.strict);
+    const bool good = tally.errors() == 0 && (tally.warnings() == 0 || !options_.strict);
     if (!status) {
       context_.log.error(status.error().in_file(path));
       exit_code_ = kTrouble;
@@ -51,9 +110,9 @@ class Validation {
       exit_code_ = kDifferent;
     }
     if (options_.json)
-      json_verdict(status.has_value(), good);
-    else if (status)
-      text_verdict(path, good);
+      json_verdict(tally, status.has_value(), good);
+    else
+      text_verdict(path, tally, status.has_value(), good);
   }
 
   // What progress is measured by; nothing to go by where it is not a file.
@@ -63,35 +122,42 @@ class Validation {
     return unknown ? 0 : size;
   }
 
-  void take(const std::string& path, const btf::Finding& finding) {
-    const bool error = finding.severity == btf::Severity::error;
-    ++(error ? errors_ : warnings_);
+  void show(const std::string& path, const btf::Finding& finding) {
     if (options_.json) {
-      out_.text((errors_ + warnings_ == 1 ? "" : ",") + dump(json_finding(finding)));
+      out_.text((first_finding_ ? "" : ",") + dump(json_finding(finding)));
+      first_finding_ = false;
       return;
     }
     if (context_.global.quiet) return;
+    const bool error = finding.severity == btf::Severity::error;
     out_.line(fmt::format("{}: {}: {}byte {}: {} [{}]", printable(path),
                           error ? out_.red("error") : out_.yellow("warning"),
                           finding.tensor ? fmt::format("tensor {}: ", *finding.tensor) : "",
                           finding.offset, finding.message, finding.code));
   }
 
-  void json_verdict(bool readable, bool good) {
-    const std::string tail = dump({{"errors", json_number(errors_)},
-                                   {"warnings", json_number(warnings_)},
+  void json_verdict(const Tally& tally, bool readable, bool good) {
+    const std::string tail = dump({{"errors", json_number(tally.errors())},
+                                   {"warnings", json_number(tally.warnings())},
+                                   {"codes", tally.json_codes()},
+                                   {"not_shown", json_number(tally.hidden())},
                                    {"result", !readable ? "unreadable"
                                               : good    ? "well-formed"
                                                         : "malformed"}});
     out_.text("]," + tail.substr(1));
   }
 
-  void text_verdict(const std::string& path, bool good) {
+  void text_verdict(const std::string& path, const Tally& tally, bool readable, bool good) {
     if (context_.global.quiet) return;
+    if (tally.hidden() > 0)
+      out_.line(fmt::format("{}: not shown: {}; --all shows them", printable(path),
+                            tally.hidden_text()));
+    if (!readable) return;
     std::string line = printable(path) + ": ";
     line += good ? out_.green("well-formed") : out_.red("not well-formed");
-    if (errors_ + warnings_ > 0)
-      line += fmt::format(": {}, {}", counted(errors_, "error"), counted(warnings_, "warning"));
+    if (tally.any())
+      line += fmt::format(": {}, {}", counted(tally.errors(), "error"),
+                          counted(tally.warnings(), "warning"));
     out_.line(line);
   }
 
@@ -99,8 +165,7 @@ class Validation {
   Output& out_;
   const ValidateOptions& options_;
   bool first_file_ = true;
-  std::uint64_t errors_ = 0;
-  std::uint64_t warnings_ = 0;
+  bool first_finding_ = true;  // of the file
   int exit_code_ = kSame;
 };
 

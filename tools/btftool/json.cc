@@ -48,11 +48,14 @@ Json json_value(btf::DType dtype, std::uint64_t code) {
 }
 
 Json json_finding(const btf::Finding& finding) {
-  return {{"severity", finding.severity == btf::Severity::error ? "error" : "warning"},
-          {"code", finding.code},
-          {"tensor", or_null(finding.tensor, [](std::uint64_t i) { return json_number(i); })},
-          {"offset", json_number(finding.offset)},
-          {"message", finding.message}};
+  Json json{{"severity", finding.severity == btf::Severity::error ? "error" : "warning"},
+            {"code", finding.code},
+            {"tensor", or_null(finding.tensor, [](std::uint64_t i) { return json_number(i); })},
+            {"offset", json_number(finding.offset)},
+            {"message", finding.message}};
+  if (finding.count) json["count"] = json_number(*finding.count);
+  if (finding.index) json["index"] = json_dims(*finding.index);
+  return json;
 }
 
 Json json_finding(const btf::Error& error, std::optional<std::uint64_t> tensor) {

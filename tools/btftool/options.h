@@ -10,6 +10,7 @@
 #include "btf/convert.h"
 #include "btf/diff.h"
 #include "btf/file.h"
+#include "btf/validate.h"
 
 namespace btftool {
 
@@ -86,6 +87,8 @@ struct ValidateOptions {
   btf::OpenOptions open;
   bool json = false;
   bool strict = false;
+  bool all = false;
+  btf::ValidateChecks checks;
 };
 
 using Command = std::variant<InspectOptions, ConvertCommand, DiffCommand, ValidateOptions>;

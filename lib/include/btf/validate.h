@@ -11,6 +11,7 @@
 #include "btf/error.h"
 #include "btf/execution.h"
 #include "btf/file.h"
+#include "btf/layout.h"
 
 namespace btf {
 
@@ -25,6 +26,14 @@ struct Finding {
   std::optional<std::uint64_t> tensor;  // nothing: the file as a whole
   std::uint64_t offset = 0;             // bytes from the start of the file
   std::string message;
+  // Of findings about elements that are counted: how many, and the logical index of the first.
+  std::optional<std::uint64_t> count{};
+  std::optional<Dims> index{};
+};
+
+// What is looked for beyond the format.
+struct ValidateChecks {
+  bool finite = false;  // NaN and Inf among the elements are errors
 };
 
 using FindingSink = std::function<void(const Finding&)>;
@@ -33,6 +42,7 @@ using FindingSink = std::function<void(const Finding&)>;
 // An error only for trouble with the file itself (missing, unreadable); a malformed file is a
 // finding. "-" is stdin.
 BTF_API Status validate(const std::string& path, const FindingSink& report,
-                        const OpenOptions& options = {}, const Execution& execution = {});
+                        const OpenOptions& options = {}, const Execution& execution = {},
+                        const ValidateChecks& checks = {});
 
 }  // namespace btf
