@@ -177,7 +177,7 @@ class Run:
     def check(self, files):
         """`files`: path and name for people."""
         paths = [path for path, _ in files]
-        validated = self.tool.json_of_files("-q", "validate", "--json", *paths)
+        validated = self.tool.json_of_files("-q", "validate", "--all", "--json", *paths)
         inspected = self.tool.json_of_files("-q", "inspect", "--json", "--values", MOST_ELEMENTS, *paths)
         for path, name in files:
             with open(path, "rb") as file:
