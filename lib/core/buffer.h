@@ -13,6 +13,7 @@ class Buffer {
   // At least `bytes`, aligned for any vector unit. What was in it is lost when it grows.
   std::byte* reserve(std::uint64_t bytes) {
     if (bytes > size_) {
+      size_ = 0;  // until there is memory again
       data_.reset();
       data_.reset(static_cast<std::byte*>(::operator new(bytes, kAlignment)));
       size_ = bytes;

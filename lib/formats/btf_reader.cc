@@ -26,24 +26,33 @@ class Window {
 
   // [offset, offset + length) must lie before the end, and length within kBytes.
   Result<const std::byte*> at(std::uint64_t offset, std::uint64_t length) {
-    if (offset < begin_ || offset - begin_ > bytes_.size() ||
-        bytes_.size() - (offset - begin_) < length) {
-      bytes_.resize(std::min(kBytes, end_ - offset));
-      begin_ = offset;
-      if (Status status = source_.read_at(offset, bytes_); !status) {
-        bytes_.clear();
-        return std::unexpected(std::move(status).error());
-      }
-    }
+    if (offset < begin_ || offset - begin_ > held_ || held_ - (offset - begin_) < length)
+      BTF_TRY(move_to(offset, length));
     return bytes_.data() + (offset - begin_);
   }
 
   static constexpr std::uint64_t kBytes = 4096;
 
  private:
+  // What lies behind the bytes that were asked for is read for later: if that fails, so be it.
+  Status move_to(std::uint64_t offset, std::uint64_t length) {
+    held_ = 0;  // until the read has succeeded
+    begin_ = offset;
+    bytes_.resize(kBytes);
+    const std::uint64_t ahead = std::min(kBytes, end_ - offset);
+    if (ahead > length && source_.read_at(offset, std::span(bytes_).first(ahead))) {
+      held_ = ahead;
+      return {};
+    }
+    BTF_TRY(source_.read_at(offset, std::span(bytes_).first(length)));
+    held_ = length;
+    return {};
+  }
+
   const ByteSource& source_;
   std::uint64_t end_;
   std::uint64_t begin_ = 0;
+  std::uint64_t held_ = 0;  // bytes from there on
   std::vector<std::byte> bytes_;
 };
 

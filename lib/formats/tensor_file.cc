@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,9 @@ struct Extent {
   std::uint64_t tensor = 0;
 };
 
+// Tensors that share bytes, each with one that it shares them with.
+using Overlaps = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+
 std::uint64_t extent_end(const TensorInfo& tensor) {
   return std::max(tensor.end(), tensor.data_offset);
 }
@@ -26,30 +30,33 @@ struct TensorFile::State {
   const FormatRow* format = nullptr;
   std::unique_ptr<ByteSource> source;
   std::unique_ptr<TensorReader> reader;
-  // Tensors that share bytes, each with one that it shares them with; found at the first question.
-  mutable std::optional<std::vector<std::pair<std::uint64_t, std::uint64_t>>> overlaps;
+  mutable std::optional<Overlaps> overlaps;  // found at the first question
 
   // Of the tensors asked for in order: how many share nothing with those behind them.
   mutable std::uint64_t apart = 0;
   mutable std::optional<bool> ascending;  // record offsets
 
-  void find_overlaps() const;
+  Status for_extents(const std::function<void(const Extent&)>& take) const;
+  Result<Overlaps> find_overlaps() const;
+  bool find_ascending() const;
   bool next_apart(const TensorInfo& tensor) const;
 };
+
+bool TensorFile::State::find_ascending() const {
+  std::optional<std::uint64_t> last;
+  for (std::uint64_t i = 0; i < reader->tensor_count(); ++i) {
+    const auto begin = reader->record_offset(i);
+    if (!begin || (last && *begin <= *last)) return false;
+    last = begin;
+  }
+  return true;
+}
 
 // Is this the next in order, or an earlier one, and does it end before all that follow begin?
 bool TensorFile::State::next_apart(const TensorInfo& tensor) const {
   if (tensor.index < apart) return true;
   if (tensor.index > apart) return false;
-  if (!ascending) {
-    ascending = true;
-    std::optional<std::uint64_t> last;
-    for (std::uint64_t i = 0; *ascending && i < reader->tensor_count(); ++i) {
-      const auto begin = reader->record_offset(i);
-      ascending = begin && (!last || *begin > *last);
-      last = begin;
-    }
-  }
+  if (!ascending) ascending = find_ascending();
   if (!*ascending) return false;
   const bool last = apart + 1 == reader->tensor_count();
   if (!last && extent_end(tensor) > reader->record_offset(apart + 1)) return false;
@@ -57,33 +64,41 @@ bool TensorFile::State::next_apart(const TensorInfo& tensor) const {
   return true;
 }
 
-void TensorFile::State::find_overlaps() const {
-  overlaps.emplace();
-  std::vector<Extent> extents;
+// Of a record that is not sound only its reader can tell; trouble with the file is another thing.
+Status TensorFile::State::for_extents(const std::function<void(const Extent&)>& take) const {
+  for (std::uint64_t i = 0; i < reader->tensor_count(); ++i) {
+    const auto info = reader->tensor(i);
+    if (info)
+      take(Extent{info->record_offset, extent_end(*info), i});
+    else if (info.error().finding.empty())
+      return std::unexpected(info.error().within("tensor " + std::to_string(i)));
+  }
+  return {};
+}
+
+Result<Overlaps> TensorFile::State::find_overlaps() const {
   std::uint64_t end = 0;
-  bool ascending = true;
-  const auto visit = [&](auto&& take) {
-    for (std::uint64_t i = 0; i < reader->tensor_count(); ++i)
-      if (const auto info = reader->tensor(i))
-        take(Extent{info->record_offset, extent_end(*info), i});
-  };
+  bool in_order = true;
   // Ascending records without overlap, the common case, need no list.
-  visit([&](const Extent& extent) {
-    ascending = ascending && extent.begin >= end;
+  BTF_TRY(for_extents([&](const Extent& extent) {
+    in_order = in_order && extent.begin >= end;
     end = std::max(end, extent.end);
-  });
-  if (ascending) return;
-  visit([&](const Extent& extent) { extents.push_back(extent); });
+  }));
+  Overlaps found;
+  if (in_order) return found;
+  std::vector<Extent> extents;
+  BTF_TRY(for_extents([&](const Extent& extent) { extents.push_back(extent); }));
   std::ranges::sort(extents, {}, [](const Extent& e) { return std::pair(e.begin, e.end); });
   Extent widest{};
   for (const Extent& extent : extents) {
     if (extent.begin < widest.end) {
-      overlaps->emplace_back(extent.tensor, widest.tensor);
-      overlaps->emplace_back(widest.tensor, extent.tensor);
+      found.emplace_back(extent.tensor, widest.tensor);
+      found.emplace_back(widest.tensor, extent.tensor);
     }
     if (extent.end > widest.end) widest = extent;
   }
-  std::ranges::sort(*overlaps);
+  std::ranges::sort(found);
+  return found;
 }
 
 TensorFile::TensorFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -129,7 +144,11 @@ Result<TensorInfo> TensorFile::tensor(std::uint64_t index) const {
 
 Status TensorFile::check_overlap(const TensorInfo& info) const {
   if (!state_->overlaps && state_->next_apart(info)) return {};
-  if (!state_->overlaps) state_->find_overlaps();
+  if (!state_->overlaps) {
+    auto found = state_->find_overlaps();
+    if (!found) return std::unexpected(found.error().in_file(path()));
+    state_->overlaps = *std::move(found);
+  }
   const auto& overlaps = *state_->overlaps;
   const auto found = std::ranges::lower_bound(overlaps, std::pair(info.index, std::uint64_t{0}));
   if (found == overlaps.end() || found->first != info.index) return {};

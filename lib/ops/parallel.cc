@@ -6,9 +6,8 @@
 #include <mutex>
 #include <new>
 #include <optional>
-#include <system_error>
-#include <thread>
-#include <vector>
+
+#include "core/workers.h"
 
 namespace btf {
 namespace {
@@ -56,7 +55,8 @@ class SlabQueue {
   std::optional<Error> error_;
 };
 
-// No exception may leave a thread.
+// Which slab runs out of memory must not depend on who works on it, so that is an error of the
+// slab.
 Status run_slab(const std::function<Status(unsigned, std::uint64_t)>& work, unsigned worker,
                 std::uint64_t slab) {
   try {
@@ -94,16 +94,10 @@ Status for_each_slab(const Execution& execution, unsigned workers, std::uint64_t
       if (!status) return queue.fail(*slab, std::move(status).error());
     }
   };
-  {
-    std::vector<std::jthread> threads;
-    threads.reserve(workers);
-    try {
-      for (unsigned worker = 1; worker < workers; ++worker) threads.emplace_back(run, worker);
-    } catch (const std::system_error&) {
-      // Where the system gives no more threads, those that there are do the work.
-    }
-    run(0);
-  }
+  Workers others;
+  if (workers > 1) others.start(workers - 1, std::ref(run));
+  run(0);
+  others.join();
   return std::move(queue).status();
 }
 

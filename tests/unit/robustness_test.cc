@@ -4,13 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <filesystem>
-#include <new>
 #include <optional>
 #include <set>
 #include <span>
@@ -25,57 +22,7 @@
 #include "btf/validate.h"
 #include "support/btf_bytes.h"
 #include "support/scratch_dir.h"
-
-namespace {
-
-std::atomic<std::size_t> largest_request = 0;
-
-[[maybe_unused]] void note(std::size_t size) {
-  std::size_t largest = largest_request.load(std::memory_order_relaxed);
-  while (size > largest &&
-         !largest_request.compare_exchange_weak(largest, size, std::memory_order_relaxed)) {
-  }
-}
-
-[[maybe_unused]] void* checked(void* memory) {
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-}  // namespace
-
-// Sanitizers have operators of their own and know more than these.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define BTF_SANITIZED 1
-#endif
-#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define BTF_SANITIZED 1
-#endif
-
-#ifndef BTF_SANITIZED
-// Of the whole test program; all other forms of new and delete call these. Where they are inlined,
-// g++ takes free() for a mistake.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  note(size);
-  return checked(std::malloc(std::max<std::size_t>(size, 1)));
-}
-[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
-  note(size);
-  const auto unit = static_cast<std::size_t>(alignment);
-  if (size > SIZE_MAX - unit) throw std::bad_alloc();
-  return checked(
-      std::aligned_alloc(unit, (std::max<std::size_t>(size, 1) + unit - 1) / unit * unit));
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept {
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-  std::free(memory);
-}
-#endif
+#include "support/shortage.h"
 
 namespace {
 
@@ -137,14 +84,15 @@ class Exerciser {
   // Does everything there is to do with the file.
   void run(const Bytes& content) {
     file_.write(content);
-    largest_request = 0;
+    shortage::largest_request();
     std::string wrong;
     try {
       wrong = use(file_.path());
     } catch (const std::exception& exception) {
       wrong = exception.what();
     }
-    if (largest_request > kMostMemory) wrong += " allocated " + std::to_string(largest_request);
+    const std::size_t largest = shortage::largest_request();
+    if (largest > kMostMemory) wrong += " allocated " + std::to_string(largest);
     if (!wrong.empty()) {
       INFO(wrong);
       CHECK(wrong.empty());

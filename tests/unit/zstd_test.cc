@@ -20,8 +20,11 @@
 #include "support/btf_bytes.h"
 #include "support/random_tensor.h"
 #include "support/scratch_dir.h"
+#include "support/zstd_bytes.h"
 
 using bytes::Bytes;
+using bytes::compress;
+using bytes::noise;
 
 namespace {
 
@@ -60,51 +63,6 @@ class HandleSource final : public btf::ByteSource {
   std::FILE* file_;
   std::uint64_t size_;
 };
-
-// Keeps what is written to it.
-class GrowingSink final : public btf::ByteSink {
- public:
-  bool random_access() const override { return false; }
-  btf::Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
-    if (offset != content.size()) return btf::fail(btf::ErrorCode::io, "not the next byte");
-    content.insert(content.end(), bytes.begin(), bytes.end());
-    return {};
-  }
-  btf::Status commit() override { return {}; }
-
-  Bytes content;
-};
-
-// Half of the bits are noise.
-Bytes noise(std::size_t size, unsigned seed = 1) {
-  std::mt19937 random(seed);
-  Bytes all(size);
-  for (std::byte& byte : all) byte = static_cast<std::byte>(random() & 0xf);
-  return all;
-}
-
-Bytes compress(const Bytes& content, unsigned threads, const std::vector<std::size_t>& pieces = {},
-               int level = 1) {
-  GrowingSink file;
-  const auto sink = btf::zstd::compressing_sink(file, {.level = level}, threads);
-  std::size_t at = 0;
-  const auto write_to = [&](std::size_t end) {
-    // In odd portions: frames must not depend on them.
-    for (std::size_t portion = 1; at < end; portion = portion * 3 + 1) {
-      const std::size_t some = std::min(portion, end - at);
-      REQUIRE(sink->write_at(at, std::span(content).subspan(at, some)));
-      at += some;
-    }
-  };
-  for (const std::size_t piece : pieces) {
-    write_to(piece);
-    REQUIRE(sink->begin_piece());
-  }
-  write_to(content.size());
-  REQUIRE(sink->commit());
-  CHECK(sink->file_bytes() == file.content.size());
-  return std::move(file.content);
-}
 
 Bytes all_of(const btf::ByteSource& source) {
   Bytes content(source.size());

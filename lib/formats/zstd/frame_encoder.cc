@@ -1,6 +1,8 @@
 #define ZSTD_STATIC_LINKING_ONLY  // for the name of the literal mode; every libzstd has it
 #include "formats/zstd/frame_encoder.h"
 
+#include <zstd_errors.h>
+
 #include <iterator>
 #include <new>
 
@@ -23,7 +25,9 @@ FrameEncoder::FrameEncoder(Compression compression, unsigned threads)
     : compression_(compression),
       threads_(threads),
       jobs_(threads > 1 ? kJobsPerThread * threads : 1),
-      own_(make_context()) {}
+      own_(make_context()) {
+  if (own_ == nullptr) throw std::bad_alloc();
+}
 
 FrameEncoder::~FrameEncoder() {
   {
@@ -33,9 +37,10 @@ FrameEncoder::~FrameEncoder() {
   changed_.notify_all();
 }
 
+// Nothing if there is no memory.
 FrameEncoder::Context FrameEncoder::make_context() const {
   Context context(ZSTD_createCCtx());
-  if (context == nullptr) throw std::bad_alloc();
+  if (context == nullptr) return context;
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, compression_.level);
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_contentSizeFlag, 1);
@@ -46,14 +51,20 @@ FrameEncoder::Context FrameEncoder::make_context() const {
   return context;
 }
 
-void FrameEncoder::compress(ZSTD_CCtx* context, FrameJob& job) {
-  job.frame.resize(ZSTD_compressBound(job.content.size()));
+void FrameEncoder::compress(ZSTD_CCtx* context, FrameJob& job) noexcept {
+  try {
+    job.frame.resize(ZSTD_compressBound(job.content.size()));
+  } catch (const std::bad_alloc&) {
+    job.result = static_cast<std::size_t>(-ZSTD_error_memory_allocation);
+    return;
+  }
   job.result = ZSTD_compress2(context, job.frame.data(), job.frame.size(), job.content.data(),
                               job.content.size());
 }
 
 void FrameEncoder::work() {
   const Context context = make_context();
+  if (context == nullptr) return;
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [&] { return stop_ || taken_ < submitted_; });
@@ -74,8 +85,10 @@ void FrameEncoder::submit() {
     ++submitted_;
   }
   changed_.notify_all();
-  if (workers_.empty() && threads_ > 1 && pending() > kFramesAlone)
-    for (unsigned i = 1; i < threads_; ++i) workers_.emplace_back([this] { work(); });
+  if (!started_ && threads_ > 1 && pending() > kFramesAlone) {
+    started_ = true;
+    workers_.start(threads_ - 1, [this](unsigned) { work(); });
+  }
 }
 
 bool FrameEncoder::oldest_done() {

@@ -7,11 +7,9 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <span>
-#include <thread>
 #include <vector>
 
-#include "btf/error.h"
+#include "core/workers.h"
 
 namespace btf::zstd {
 
@@ -19,7 +17,7 @@ namespace btf::zstd {
 struct FrameJob {
   std::vector<std::byte> content;
   std::vector<std::byte> frame;
-  std::size_t result = 0;  // bytes of the frame, or what libzstd has to complain about
+  std::size_t result = 0;  // bytes of the frame, or an error code of libzstd
   bool done = false;
 };
 
@@ -29,7 +27,8 @@ struct Compression {
 };
 
 // A ring of jobs. The owner fills the next, submits it and takes the oldest back when it is done;
-// meanwhile the other threads compress, and it helps them when it would have to wait.
+// meanwhile the other threads compress, and it helps them when it would have to wait. It gets along
+// without them.
 class FrameEncoder {
  public:
   FrameEncoder(Compression compression, unsigned threads);
@@ -54,7 +53,7 @@ class FrameEncoder {
   using Context = std::unique_ptr<ZSTD_CCtx, Free>;
 
   Context make_context() const;
-  static void compress(ZSTD_CCtx* context, FrameJob& job);
+  static void compress(ZSTD_CCtx* context, FrameJob& job) noexcept;
   void work();
 
   Compression compression_;
@@ -65,9 +64,10 @@ class FrameEncoder {
   std::uint64_t taken_ = 0;      // under the lock
   std::uint64_t released_ = 0;   // the owner's
   bool stop_ = false;
+  bool started_ = false;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<std::jthread> workers_;  // last: they use everything above
+  Workers workers_;  // last: they use everything above
 };
 
 }  // namespace btf::zstd

@@ -1,5 +1,7 @@
 #include "formats/zstd/kept_frames.h"
 
+#include <new>
+
 namespace btf::zstd {
 
 bool KeptFrames::has(const FramePlace& place) const {
@@ -11,23 +13,34 @@ Status KeptFrames::read_at(std::uint64_t offset, std::span<std::byte> out) const
   return spool_->read_at(offset, out);
 }
 
-void KeptFrames::offer(const FramePlace& place, std::span<const std::byte> content) {
+void KeptFrames::offer(const FramePlace& place, std::span<const std::byte> content) noexcept {
   const std::scoped_lock lock(mutex_);
   if (given_up_) return;
+  try {
+    given_up_ = !keep(place, content);
+  } catch (const std::bad_alloc&) {
+    given_up_ = true;
+  }
+}
+
+// False: there is no room.
+bool KeptFrames::keep(const FramePlace& place, std::span<const std::byte> content) {
   if (seen_.empty()) seen_.resize(frames_);
   if (!seen_[place.index]) {
     seen_[place.index] = true;
-    return;
+    return true;
   }
-  if (!spool_) {
+  if (kept_.empty()) {
+    std::vector<bool> kept(frames_);
     auto spool = Spool::create();
-    if (spool) spool_.emplace(*std::move(spool));
-    given_up_ = !spool_;
-    kept_.resize(frames_);
+    if (!spool) return false;
+    spool_.emplace(*std::move(spool));
+    kept_ = std::move(kept);
   }
-  if (given_up_ || kept_[place.index]) return;
-  given_up_ = !spool_->write_at(place.content_offset, content);
-  kept_[place.index] = !given_up_;
+  if (kept_[place.index]) return true;
+  if (!spool_->write_at(place.content_offset, content)) return false;
+  kept_[place.index] = true;
+  return true;
 }
 
 }  // namespace btf::zstd

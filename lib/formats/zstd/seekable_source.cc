@@ -30,13 +30,19 @@ class Decoders {
  private:
   std::unique_ptr<FrameDecoder> take() {
     const std::scoped_lock lock(mutex_);
-    if (idle_.empty()) return std::make_unique<FrameDecoder>();
+    if (idle_.empty()) {
+      idle_.reserve(made_ + 1);  // so that giving one back never fails
+      auto decoder = std::make_unique<FrameDecoder>();
+      ++made_;
+      return decoder;
+    }
     std::unique_ptr<FrameDecoder> decoder = std::move(idle_.back());
     idle_.pop_back();
     return decoder;
   }
 
   std::mutex mutex_;
+  std::size_t made_ = 0;
   std::vector<std::unique_ptr<FrameDecoder>> idle_;
 };
 
@@ -80,11 +86,9 @@ class FrameCache {
     }
     *slot = {.index = index, .used = ++clock_, .loading = true, .frame = {}};
     lock.unlock();
+    const Loading loading(*this, *slot);
     auto frame = load();
-    lock.lock();
-    slot->loading = false;
-    if (frame) slot->frame = *frame;
-    loaded_.notify_all();
+    if (frame) loading.keep(*frame);
     return frame;
   }
 
@@ -94,6 +98,28 @@ class FrameCache {
     std::uint64_t used = 0;
     bool loading = false;
     std::shared_ptr<const Frame> frame;
+  };
+
+  // Whatever becomes of it, others must not wait for ever.
+  class Loading {
+   public:
+    Loading(FrameCache& cache, Slot& slot) : cache_(cache), slot_(slot) {}
+    Loading(const Loading&) = delete;
+    Loading& operator=(const Loading&) = delete;
+    ~Loading() {
+      const std::scoped_lock lock(cache_.mutex_);
+      slot_.loading = false;
+      cache_.loaded_.notify_all();
+    }
+
+    void keep(const std::shared_ptr<const Frame>& frame) const {
+      const std::scoped_lock lock(cache_.mutex_);
+      slot_.frame = frame;
+    }
+
+   private:
+    FrameCache& cache_;
+    Slot& slot_;
   };
 
   Slot* oldest() {

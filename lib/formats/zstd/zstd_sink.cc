@@ -1,6 +1,9 @@
 #include "formats/zstd/zstd_sink.h"
 
+#include <zstd_errors.h>
+
 #include <algorithm>
+#include <new>
 #include <vector>
 
 #include "core/try.h"
@@ -25,11 +28,11 @@ class Sink final : public CompressingSink {
     if (offset != content_bytes_)
       return fail(ErrorCode::unsupported, "a compressed output is written front to back and byte " +
                                               std::to_string(offset) + " is not the next one");
-    content_bytes_ += bytes.size();
     while (!bytes.empty()) {
       std::vector<std::byte>& content = encoder_.next().content;
       const auto some = bytes.first(std::min(bytes.size(), kFrameContent - content.size()));
       content.insert(content.end(), some.begin(), some.end());
+      content_bytes_ += some.size();
       bytes = bytes.subspan(some.size());
       if (content.size() == kFrameContent) BTF_TRY(end_frame());
     }
@@ -55,6 +58,7 @@ class Sink final : public CompressingSink {
 
   Status write_oldest() {
     FrameJob& job = encoder_.wait_oldest();
+    if (ZSTD_getErrorCode(job.result) == ZSTD_error_memory_allocation) throw std::bad_alloc();
     if (ZSTD_isError(job.result) != 0)
       return fail(ErrorCode::io, std::string("cannot compress: ") + ZSTD_getErrorName(job.result));
     const std::span<const std::byte> frame(job.frame.data(), job.result);
