@@ -300,10 +300,20 @@ class Reader:
         stored = unpack(record.dtype, data, len(data) * 8 // record.dtype.bits)
         return [stored[place] for place in layouts.places(record.layout, record.dims, record.dtype)]
 
-
-def validate(data):
-    """The findings in a file, in no particular order."""
-    try:
-        return Reader(data).validate()
-    except Unusable as unusable:
-        return [unusable.args[0]]
+    def place(self, record, index):
+        """Where an element stands: the byte of the file (of shuffled elements, the lowest one), and of 4-bit types which
+        half of it. None if it is not stored."""
+        bits = record.dtype.bits
+        if record.sparse:
+            rows = self.entries(record)[0]
+            if index not in rows:
+                return None, None
+            at, k = record.values_offset, rows.index(index)
+        else:
+            at = record.data_offset
+            k = layouts.row_major(layouts.stored_shape(record.layout, record.dims, record.dtype),
+                                  layouts.stored_index(record.layout, index))
+        if record.layout == layouts.SHUFFLED:  # 4.3
+            block, j = divmod(k, layouts.BLOCK)
+            return at + block * layouts.BLOCK * bits // 8 + j, None
+        return at + k * bits // 8, ("low", "high")[k % 2] if bits == 4 else None

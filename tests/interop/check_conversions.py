@@ -90,20 +90,32 @@ def accept(reader, options, rng):
     return True
 
 
+def large_shuffled(rng):
+    """More elements than a block of the layout has, and a few in the last block; as bytes."""
+    dtype = rng.choice([t for t in DTYPES if t.bits == 16])
+    dims = rng.choice([[layouts.BLOCK + rng.randrange(1, 9)], [3, 50000], [layouts.BLOCK // 4, 2, 2]])
+    return btf_writer.dense(dtype, layouts.SHUFFLED, dims,
+                            [rng.randrange(1 << 16) for _ in range(layouts.count(dims))])
+
+
 class Case(Conversion):
     def __init__(self, seed, number):
         super().__init__(seed, number)
         rng = self.rng
-        while True:
+        if number % 250 == 100:
+            self.data = btf_writer.file([large_shuffled(rng)])
+            self.options = Options(layout=rng.choice([None, layouts.LINEAR, COO]), shuffle=False,
+                                   threads=rng.choice([0, 1, 2]))
+        while not self.data:
             rank = rng.choice([0, 1, 2, 3, 3, 4, 4, 4, 5])
             self.options = random_options(rng, rank)
             duplicates = rng.random() < 0.4
             small = rng.random() < 0.2
             records = [random_tensor(rng, rank, duplicates, small) for _ in range(rng.choice([1, 1, 2, 3]))]
-            self.data = btf_writer.file(records)
-            self.reader = Reader(self.data)
-            if accept(self.reader, self.options, rng):
-                break
+            data = btf_writer.file(records)
+            if accept(Reader(data), self.options, rng):
+                self.data = data
+        self.reader = Reader(self.data)
         self.compressed = rng.random() < 0.15 and compressed.available()
         self.arguments = self.options.arguments()
 

@@ -94,8 +94,11 @@ class FileCheck:
             return
         listed = [index for index in sorted(self.reader.records) if index not in self.reader.overlapping]
         expect("tensors", listed, [t["index"] for t in self.inspected["tensors"]])
+        self.places = []
         for tensor in self.inspected["tensors"]:
             self.check_tensor(self.reader.records[tensor["index"]], tensor)
+        if self.places:
+            self.check_place(random.Random(self.path).choice(self.places))
         self.check_canonical()
 
     def check_tensor(self, record, tensor):
@@ -121,6 +124,8 @@ class FileCheck:
         expect(where + "readable", readable, "values" in tensor)
         if readable:
             self.check_values(where, record, flat(tensor["values"]))
+            if elements:
+                self.places.append(record)
 
     def check_values(self, where, record, shown):
         codes = self.reader.codes(record)
@@ -129,6 +134,20 @@ class FileCheck:
             if not same_value(record.dtype, code, value):
                 raise Disagreement(f"{where}element {k}: code {code:#x} of {record.dtype.name} is "
                                    f"{decode(record.dtype, code)}, btftool says {value!r}")
+
+    def check_place(self, record):
+        """One element of one tensor."""
+        rng = random.Random(self.path)
+        index = tuple(rng.randrange(dim) for dim in record.dims)
+        text = ",".join(map(str, index))
+        done = self.tool.run("inspect", "--json", "--tensor", record.index, "--at", text, self.path)
+        at = json.loads(done.stdout)["files"][0]["tensors"][0]["at"]
+        offset, nibble = self.reader.place(record, index)
+        code = self.reader.codes(record)[layouts.row_major(record.dims, index)]
+        where = f"tensor {record.index} at [{text}]: "
+        expect(where + "code", f"0x{code:0{record.dtype.bits // 4}x}", at["code"])
+        expect(where + "offset", offset, at["offset"])
+        expect(where + "nibble", nibble, at.get("nibble"))
 
     def check_canonical(self):
         """What a conversion without options makes of it, to the byte; of a file with a fault, nothing."""

@@ -110,6 +110,13 @@ std::vector<std::string> prepare(int argc, char** argv, std::vector<std::string>
     operands.assign(mark + 1, words.end());
     words.erase(mark, words.end());
   }
+  // The parser would take the next word for a value that is empty.
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (!words[i].starts_with("--") || !words[i].ends_with('=')) continue;
+    words[i].pop_back();
+    if (find_optional_value(words[i]) != nullptr) throw Wrong(words[i] + "= needs a value");
+    words.insert(words.begin() + static_cast<std::ptrdiff_t>(i) + 1, "");
+  }
   for (std::size_t i = 0; i < words.size(); ++i) {
     const OptionalValue* row = find_optional_value(words[i]);
     if (row == nullptr) continue;
