@@ -90,12 +90,19 @@ def accept(reader, options, rng):
     return True
 
 
-def large_shuffled(rng):
-    """More elements than a block of the layout has, and a few in the last block; as bytes."""
-    dtype = rng.choice([t for t in DTYPES if t.bits == 16])
-    dims = rng.choice([[layouts.BLOCK + rng.randrange(1, 9)], [3, 50000], [layouts.BLOCK // 4, 2, 2]])
-    return btf_writer.dense(dtype, layouts.SHUFFLED, dims,
-                            [rng.randrange(1 << 16) for _ in range(layouts.count(dims))])
+def large(rng):
+    """A tensor of more elements than a block of shuffled ones has, and of several slabs; with options. No cast: that
+    takes long here."""
+    dtype = rng.choice([t for t in DTYPES if t.bits >= 16])
+    dims = rng.choice([[3, 50000, 1], [layouts.BLOCK // 4, 2, 2], [2, 5, 45, 300], [1, 64, 64, 33]])
+    layout, target = (rng.choice([layouts.LINEAR, layouts.SHUFFLED, *layouts.PADDED]) for _ in range(2))
+    permute = rng.choice([None, rng.sample(range(len(dims)), len(dims))])
+    options = Options(layout=rng.choice([COO, target]), permute=permute, where_possible=True, threads=rng.choice([1, 3, 8]),
+                      memory="16M")
+    if not fits(layout, dims, dtype) or layouts.count(layouts.stored_shape(layout, dims, dtype)) > 1 << 19:
+        layout = layouts.SHUFFLED
+    codes = [rng.randrange(1 << dtype.bits) for _ in range(layouts.count(dims))]
+    return btf_writer.dense(dtype, layout, dims, codes), options
 
 
 class Case(Conversion):
@@ -103,9 +110,8 @@ class Case(Conversion):
         super().__init__(seed, number)
         rng = self.rng
         if number % 250 == 100:
-            self.data = btf_writer.file([large_shuffled(rng)])
-            self.options = Options(layout=rng.choice([None, layouts.LINEAR, COO]), shuffle=False,
-                                   threads=rng.choice([0, 1, 2]))
+            record, self.options = large(rng)
+            self.data = btf_writer.file([record])
         while not self.data:
             rank = rng.choice([0, 1, 2, 3, 3, 4, 4, 4, 5])
             self.options = random_options(rng, rank)

@@ -3,8 +3,8 @@
 
     check_files.py BTFTOOL TESTDATA [COUNT [SEED]]
 
-First the files of testdata, then COUNT random ones (default 300) of SEED (default 1): sound, odd and broken. Every tenth
-is compressed if there is a `zstd` command, and half of these are damaged then. A file that the two do not agree on is
+First the files of testdata, then COUNT random ones (default 300) of SEED (default 1): sound, odd and broken, and damaged ones
+of testdata. Every tenth is compressed if there is a `zstd` command, and half of these are damaged then. A file that the two do not agree on is
 kept in the current directory."""
 
 import json
@@ -20,7 +20,7 @@ import layouts
 from btf_reader import Finding, Reader, Unusable
 from btf_writer import canonical
 from elements import decode
-from random_files import random_file
+from random_files import damaged_file, random_file
 from tool import Tool
 
 BATCH = 40
@@ -222,12 +222,24 @@ def files_of_testdata(testdata):
                 yield os.path.join(testdata, folder, name), f"{folder}/{name}"
 
 
-def write_random(tool, scratch, seed, number):
-    """One random file; one of ten is compressed, by btftool if it can read it, else or at times by zstd."""
+def small_files(testdata):
+    """The contents of those of testdata that are worth damaging."""
+    paths = [path for path, name in files_of_testdata(testdata) if not name.startswith("zstd")]
+    contents = []
+    for path in paths:
+        if os.path.getsize(path) <= 4096:
+            with open(path, "rb") as file:
+                contents.append(file.read())
+    return contents
+
+
+def write_random(tool, scratch, small, seed, number):
+    """One random file; one of five is a damaged one of testdata, and one of ten is compressed, by btftool if it can read
+    it, else or at times by zstd."""
     rng = random.Random(f"{seed}:{number}")
     path = os.path.join(scratch, f"random-{seed}-{number}.btf")
     with open(path, "wb") as file:
-        file.write(random_file(rng))
+        file.write(damaged_file(rng, rng.choice(small)) if number % 5 == 3 else random_file(rng))
     if number % 10 == 0 and compressed.available():
         plain, path = path, path + ".zst"
         if rng.random() < 0.3 or tool.run("-q", "convert", "--duplicates", "last", plain, path).returncode != 0:
@@ -262,8 +274,9 @@ def main():
         run = Run(tool, scratch)
         for batch in batches(files_of_testdata(sys.argv[2])):
             run.check(batch)
+        small = small_files(sys.argv[2])
         for numbers in batches(range(count)):
-            files = [write_random(tool, scratch, seed, number) for number in numbers]
+            files = [write_random(tool, scratch, small, seed, number) for number in numbers]
             run.check(files)
             for path, _ in files:
                 os.unlink(path)

@@ -163,7 +163,7 @@ class Random:
         fault = rng.randrange(3)
         if fault == 0:
             del data[rng.randrange(len(data) + 1):]
-        elif fault == 1:
+        elif fault == 1 and len(data) >= 8:
             at = rng.randrange(0, len(data) - 7, 8)
             data[at:at + 8] = word(rng.choice([len(data), len(data) + 1, len(data) - 8, *NASTY]))
         else:
@@ -173,3 +173,10 @@ class Random:
 
 def random_file(rng):
     return Random(rng).file()
+
+
+def damaged_file(rng, data):
+    data = bytearray(data)
+    while data and rng.random() < 0.7:
+        Random(rng).damage(data)
+    return bytes(data)
