@@ -38,24 +38,25 @@ Result<Bounds> parse_bounds(std::string_view text) {
 
 // Python's rule: bounds are brought into the dim, never an error.
 SliceDim apply_bounds(const Bounds& bounds, std::uint64_t size) {
-  const auto length = static_cast<std::int64_t>(size);
   const std::int64_t step = bounds.step.value_or(1);
-  const std::int64_t low = step > 0 ? 0 : -1;
-  const std::int64_t high = step > 0 ? length : length - 1;
-  const auto clamp = [&](std::optional<std::int64_t> bound, std::int64_t otherwise) {
+  const bool forward = step > 0;
+  // Backwards, bounds go from -1 to size - 1; counted from 1 up they are unsigned too.
+  const std::uint64_t shift = forward ? 0 : 1;
+  const auto clamp = [&](std::optional<std::int64_t> bound, std::uint64_t otherwise) {
     if (!bound) return otherwise;
-    return std::clamp(*bound < 0 ? *bound + length : *bound, low, high);
+    const auto number = static_cast<std::uint64_t>(*bound);
+    if (*bound >= 0) return std::min(number + shift, size);
+    const std::uint64_t back = 0 - number;
+    return back > size ? 0 : size - back + shift;
   };
-  const std::int64_t start = clamp(bounds.start, step > 0 ? low : high);
-  const std::int64_t stop = clamp(bounds.stop, step > 0 ? high : low);
-  SliceDim dim{.start = static_cast<std::uint64_t>(std::max<std::int64_t>(start, 0)),
-               .step = step,
-               .count = 0,
-               .keep = true};
-  const std::int64_t distance = step > 0 ? stop - start : start - stop;
+  const std::uint64_t start = clamp(bounds.start, forward ? 0 : size);
+  const std::uint64_t stop = clamp(bounds.stop, forward ? size : 0);
+  SliceDim dim{.start = start > shift ? start - shift : 0, .step = step, .count = 0, .keep = true};
+  const auto [low, high] = std::minmax(start, stop);
+  const bool empty = forward ? start >= stop : stop >= start;
   const std::uint64_t stride =
-      step > 0 ? static_cast<std::uint64_t>(step) : 0 - static_cast<std::uint64_t>(step);
-  if (distance > 0) dim.count = (static_cast<std::uint64_t>(distance) - 1) / stride + 1;
+      forward ? static_cast<std::uint64_t>(step) : 0 - static_cast<std::uint64_t>(step);
+  if (!empty) dim.count = (high - low - 1) / stride + 1;
   return dim;
 }
 
