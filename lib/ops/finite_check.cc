@@ -20,6 +20,7 @@ struct Special {
   std::string_view name;
   std::uint64_t count = 0;
   std::uint64_t first = 0;  // row-major number
+  std::uint64_t entry = 0;  // COO: its place in the record, which the index alone may not tell
 };
 
 class FiniteCheck {
@@ -43,13 +44,13 @@ class FiniteCheck {
     for (const Special& special : specials_) {
       if (special.count == 0) continue;
       const Dims index = index_of(record_.dims, special.first);
-      BTF_ASSIGN(const std::vector<Element> place, elements_at(source, record_, {{index}}));
+      BTF_ASSIGN(const std::uint64_t offset, offset_of(source, special, index));
       std::string text;
       for (const std::uint64_t i : index) text += (text.empty() ? "" : ", ") + std::to_string(i);
       sink({.severity = Severity::error,
             .code = special.code,
             .tensor = record_.index,
-            .offset = place.front().offset.value_or(record_.data_offset),
+            .offset = offset,
             .message = std::to_string(special.count) + " " + std::string(special.name) +
                        ", the first at [" + text + "]",
             .count = special.count,
@@ -59,6 +60,13 @@ class FiniteCheck {
   }
 
  private:
+  Result<std::uint64_t> offset_of(const ByteSource& source, const Special& special,
+                                  const Dims& index) const {
+    if (record_.coo) return record_.coo->values_offset + special.entry * row_.bits / 8;
+    BTF_ASSIGN(const std::vector<Element> place, elements_at(source, record_, {{index}}));
+    return place.front().offset.value_or(record_.data_offset);
+  }
+
   // Elements that no entry stands for have bits of zero, which is a number in every dtype.
   Status run_coo(const ByteSource& source, const Execution& execution) {
     const auto key = [&](std::span<const std::uint64_t> index) {
@@ -68,11 +76,12 @@ class FiniteCheck {
     for (;;) {
       BTF_ASSIGN(const std::optional<CooEntry> entry, entries->next());
       if (!entry) return {};
-      take(reinterpret_cast<const std::byte*>(&entry->code), entry->key, 1);
+      take(reinterpret_cast<const std::byte*>(&entry->code), entry->key, 1, entry->position);
     }
   }
 
-  void take(const std::byte* codes, std::uint64_t first, std::uint64_t count) {
+  void take(const std::byte* codes, std::uint64_t first, std::uint64_t count,
+            std::uint64_t entry = 0) {
     std::array<double, 1024> values;
     for (std::uint64_t at = 0; at < count; at += values.size()) {
       const std::uint64_t n = std::min<std::uint64_t>(values.size(), count - at);
@@ -80,7 +89,9 @@ class FiniteCheck {
       for (std::uint64_t i = 0; i < n; ++i) {
         if (std::isfinite(values[i])) continue;
         Special& special = specials_[std::isnan(values[i]) ? 0 : 1];
-        if (special.count++ == 0) special.first = first + at + i;
+        if (special.count++ > 0) continue;
+        special.first = first + at + i;
+        special.entry = entry;
       }
     }
   }
