@@ -1,0 +1,168 @@
+#include "faults/scenarios.h"
+
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+#include "faults/child.h"
+
+namespace faults {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kOut = "out.btf";
+
+// Scenarios with one output, the last argument.
+Scenario converts(std::string name, std::vector<std::string> arguments, std::string output = kOut) {
+  arguments.insert(arguments.begin(), {"convert", "-j", "4"});
+  arguments.push_back(output);
+  return {std::move(name), std::move(arguments), {std::move(output)}};
+}
+
+Scenario reads(std::string name, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"-j", "4"});
+  return {std::move(name), std::move(arguments), {}};
+}
+
+std::vector<Scenario> all() {
+  std::vector<Scenario> list{
+      reads("inspect", {"inspect", "../in/mixed.btf"}),
+      reads("inspect-json-stats", {"inspect", "--json", "--stats", "../in/big.btf"}),
+      reads("inspect-values-zst", {"inspect", "--values", "../in/mixed.btf.zst"}),
+      reads("inspect-stats-zst", {"inspect", "--stats", "../in/big.btf.zst"}),
+      reads("inspect-npy", {"inspect", "--at", "0,0", "../in/dense.npy"}),
+      reads("validate", {"validate", "../in/big.btf", "../in/sparse.btf"}),
+      reads("validate-zst", {"validate", "--json", "../in/big.btf.zst"}),
+      reads("validate-odd", {"validate", "../in/odd.btf"}),
+      converts("cast-and-layout", {"--layout", "kCHW4", "--dtype", "int8", "../in/big.btf"}),
+      converts("copy", {"../in/mixed.btf"}),
+      converts("json", {"--json", "--dtype", "fp16", "../in/big.btf"}),
+      converts("fsync", {"--fsync", "--dtype", "fp16", "../in/mixed.btf"}),
+      converts("transpose-fp4", {"--permute", "3,1,2,0", "--dtype", "fp4", "../in/big.btf"}),
+      converts("compress", {"../in/big.btf"}, "out.btf.zst"),
+      converts("compress-shuffled", {"--shuffle", "../in/big.btf"}, "out.btf.zst"),
+      converts("decompress", {"--dtype", "fp16", "../in/big.btf.zst"}),
+      converts("decompress-one-frame", {"../in/one_frame.btf.zst"}),
+      converts("compressed-tensor", {"--tensor", "2", "../in/mixed.btf.zst"}),
+      converts("to-coo", {"--layout", "coo", "../in/dense.btf"}),
+      converts("sort-coo",
+               {"--max-memory", "16M", "--permute", "1,0", "--layout", "coo", "../in/sparse.btf"}),
+      converts("coo-to-dense",
+               {"--max-memory", "16M", "--permute", "1,0", "--layout", "linear",
+                "../in/sparse.btf"}),
+      converts("coo-sum", {"--duplicates", "sum", "../in/duplicates.btf"}),
+      converts("npy-to-btf", {"../in/dense.npy"}),
+      converts("btf-to-npy", {"../in/dense.btf"}, "out.npy"),
+      converts("btf-to-raw", {"--tensor", "0", "../in/big.btf"}, "out.raw"),
+      converts("raw-to-btf", {"--input-spec", "fp32:linear:8x16x112x112", "../in/big.raw"}),
+      converts("quantise", {"--dtype", "int8", "--scale", "auto", "--scale-axis", "1",
+                            "../in/big.btf"}),
+      converts("quantise-blocks", {"--block-scale", "mxfp8", "../in/big.btf"}),
+      converts("dequantise", {"--dequantize", "../in/blocks.btf"}),
+      reads("diff-same", {"diff", "../in/big.btf", "../in/big.btf.zst"}),
+      reads("diff-different", {"diff", "--heatmap", "2,3", "../in/other.btf", "../in/big.btf"}),
+      reads("diff-figures", {"diff", "--close", "--psnr", "20", "--quantile", "0.99=1",
+                             "../in/half.btf", "../in/big.btf"}),
+      reads("diff-coo", {"diff", "../in/sparse.btf", "../in/dense.btf"}),
+      reads("diff-permuted", {"diff", "--json", "../in/permuted.btf", "../in/square.btf"}),
+      reads("diff-directories", {"diff", "../in/a", "../in/b"}),
+      reads("diff-from-json", {"diff", "--from-json", "../in/report.json", "--atol", "100"}),
+      {"diff-reports",
+       {"diff", "--junit", "report.xml", "--html", "report.html", "../in/permuted.btf",
+        "../in/square.btf"},
+       {"report.xml", "report.html"}},
+      {"in-place", {"convert", "--dtype", "fp16", kOut, kOut}, {kOut}, {}, "mixed.btf"},
+      {"pipe", {"convert", "--layout", "linear", "-", kOut}, {kOut}, "../in/mixed.btf"},
+      {"pipe-zst", {"convert", "-", kOut}, {kOut}, "../in/mixed.btf.zst"},
+      {"to-stdout", {"convert", "--dtype", "fp16", "../in/mixed.btf", "-"}, {}},
+      {"help", {"convert", "--help"}, {}},
+  };
+  return list;
+}
+
+// Numbers from -4 to 4, some zero; the same everywhere.
+std::string floats(std::size_t count, unsigned zeros) {
+  std::string bytes(count * sizeof(float), '\0');
+  std::uint64_t state = 12345;
+  for (std::size_t i = 0; i < count; ++i) {
+    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+    const auto number = static_cast<std::uint32_t>(state >> 40);
+    const float value =
+        number % 8 < zeros ? 0.0F : static_cast<float>(number) / 2097152.0F - 4.0F;
+    std::memcpy(bytes.data() + i * sizeof(value), &value, sizeof(value));
+  }
+  return bytes;
+}
+
+}  // namespace
+
+const std::vector<Scenario>& scenarios() {
+  static const std::vector<Scenario> list = all();
+  return list;
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write_file(const std::string& path, const std::string& content) {
+  std::ofstream file(path, std::ios::binary);
+  file << content;
+  if (!file.flush()) throw std::runtime_error("cannot write " + path);
+}
+
+void write_inputs(const std::string& directory, const std::string& btftool,
+                  const std::string& testdata) {
+  const auto btf = [&](std::vector<std::string> arguments, int expected = 0) {
+    arguments.insert(arguments.begin(), btftool);
+    Run what{.arguments = arguments, .directory = directory};
+    what.out = directory + "/report.json";
+    what.err = directory + "/log";
+    what.temporary = directory;
+    const Outcome outcome = run(what);
+    if (outcome.code != expected)
+      throw std::runtime_error("btftool " + arguments[1] + " failed while inputs were made: " +
+                               read_file(what.err));
+  };
+  fs::create_directories(directory + "/a");
+  fs::create_directories(directory + "/b");
+  fs::copy(testdata + "/good/mixed.btf", directory + "/mixed.btf");
+  fs::copy(testdata + "/odd/gap_between_records.btf", directory + "/odd.btf");
+  fs::copy(testdata + "/odd/coo_duplicate_index.btf", directory + "/duplicates.btf");
+  fs::copy(testdata + "/zstd/one_frame.btf.zst", directory + "/one_frame.btf.zst");
+  const std::string big = floats(8 * 16 * 112 * 112, 0);
+  write_file(directory + "/big.raw", big);
+  // One channel of zeros.
+  std::string other = big;
+  constexpr std::size_t kChannel = 112 * 112 * sizeof(float);
+  std::memset(other.data() + 5 * kChannel, 0, kChannel);
+  write_file(directory + "/other.raw", other);
+  write_file(directory + "/dense.raw", floats(400 * 500, 4));
+  write_file(directory + "/square.raw", floats(3 * 40 * 50, 0));
+  for (const char* const name : {"big", "other"})
+    btf({"convert", "--input-spec", "fp32:linear:8x16x112x112", name + std::string(".raw"),
+         name + std::string(".btf")});
+  btf({"convert", "--input-spec", "fp32:linear:400x500", "dense.raw", "dense.btf"});
+  btf({"convert", "--input-spec", "fp32:linear:3x40x50", "square.raw", "square.btf"});
+  // The numbers of the transposed array with the old shape.
+  btf({"convert", "--permute", "0,2,1", "--format", "raw", "square.btf", "permuted.raw"});
+  btf({"convert", "--input-spec", "fp32:linear:3x40x50", "permuted.raw", "permuted.btf"});
+  btf({"convert", "big.btf", "big.btf.zst"});
+  btf({"convert", "mixed.btf", "mixed.btf.zst"});
+  btf({"convert", "--dtype", "fp16", "big.btf", "half.btf"});
+  btf({"convert", "--layout", "coo", "dense.btf", "sparse.btf"});
+  btf({"convert", "dense.btf", "dense.npy"});
+  btf({"convert", "--block-scale", "mxfp8", "big.btf", "blocks.btf"});
+  for (const char* const name : {"a/x.btf", "a/y.btf", "b/x.btf", "b/y.btf"})
+    btf({"convert", "mixed.btf", name});
+  btf({"convert", "square.btf", "b/z.btf"});
+  btf({"convert", "permuted.btf", "a/z.btf"});
+  btf({"diff", "--json", "--atol", "100", "permuted.btf", "square.btf"});  // leaves report.json
+}
+
+}  // namespace faults
