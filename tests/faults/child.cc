@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <stdexcept>
@@ -51,14 +52,14 @@ void become_nobody() {
     ::_exit(kCannotStart);
 }
 
-[[noreturn]] void start(const Run& what) {
+[[noreturn]] void start(const Run& what, int err) {
   if (::chdir(what.directory.c_str()) != 0) ::_exit(kCannotStart);
   if (what.input.empty())
     redirect(STDIN_FILENO, "/dev/null", O_RDONLY);
   else
     feed(what.input.c_str());
   redirect(STDOUT_FILENO, what.out.c_str(), O_WRONLY | O_CREAT | O_TRUNC);
-  redirect(STDERR_FILENO, what.err.c_str(), O_WRONLY | O_CREAT | O_TRUNC);
+  ::dup2(err, STDERR_FILENO);
   if (!what.shim.empty()) {
     ::setenv("LD_PRELOAD", what.shim.c_str(), 1);
     ::setenv("BTF_FAULT_ORDERS", what.orders_file.c_str(), 1);
@@ -82,9 +83,14 @@ void become_nobody() {
 }  // namespace
 
 Outcome run(const Run& what) {
+  // Messages go through a pipe: a limit on the size of files does not hold for it.
+  int err[2];
+  if (::pipe2(err, O_CLOEXEC | O_NONBLOCK) != 0) throw std::runtime_error("pipe failed");
+  ::fcntl(err[1], F_SETPIPE_SZ, 1 << 20);
   const pid_t child = ::fork();
   if (child < 0) throw std::runtime_error("fork failed");
-  if (child == 0) start(what);
+  if (child == 0) start(what, err[1]);
+  ::close(err[1]);
   if (what.kill_after_us >= 0) {
     ::usleep(static_cast<useconds_t>(what.kill_after_us));
     ::kill(child, SIGKILL);
@@ -92,8 +98,16 @@ Outcome run(const Run& what) {
   int status = 0;
   while (::waitpid(child, &status, 0) < 0)
     if (errno != EINTR) throw std::runtime_error("waitpid failed");
-  if (WIFSIGNALED(status)) return {.code = -1, .signal = WTERMSIG(status)};
-  return {.code = WEXITSTATUS(status), .signal = 0};
+  Outcome outcome;
+  char buffer[1 << 14];
+  for (ssize_t got = 0; (got = ::read(err[0], buffer, sizeof(buffer))) > 0;)
+    outcome.err.append(buffer, static_cast<std::size_t>(got));
+  ::close(err[0]);
+  if (WIFSIGNALED(status))
+    outcome.signal = WTERMSIG(status);
+  else
+    outcome.code = WEXITSTATUS(status);
+  return outcome;
 }
 
 SharedOrders::SharedOrders(std::string path) : path_(std::move(path)) {

@@ -18,8 +18,7 @@ struct Run {
   std::vector<std::string> arguments = {};  // the program first
   std::string directory = {};               // where it runs
   std::string input = {};                   // a file that it reads through a pipe, else /dev/null
-  std::string out = {};                     // files for what it prints
-  std::string err = {};
+  std::string out = {};                     // a file for its standard output
   std::string shim = {};  // LD_PRELOAD; empty: none
   std::string orders_file = {};
   std::string temporary = {};  // TMPDIR
@@ -30,7 +29,8 @@ struct Run {
 
 struct Outcome {
   int code = -1;
-  int signal = 0;  // SIGALRM: it hung
+  int signal = 0;        // SIGALRM: it hung
+  std::string err = {};  // what it says on standard error, as much of it as a pipe holds
 };
 
 Outcome run(const Run& what);

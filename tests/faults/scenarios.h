@@ -13,6 +13,7 @@ struct Scenario {
   std::vector<std::string> outputs;    // files that it writes; they hold something before
   std::string input = {};              // read through a pipe
   std::string old = {};                // the input that the output holds before; empty: a few words
+  bool reports = false;  // the outputs also say what went wrong
 };
 
 const std::vector<Scenario>& scenarios();

@@ -94,7 +94,7 @@ std::vector<Fault> faults_of(const std::string& group, const Scenario& scenario,
   }
   if (group == "address-space") {
     // Below this the system cannot even load the program.
-    for (long megabytes = 12; megabytes <= (all ? 400 : 200); megabytes += all ? 4 : 47)
+    for (long megabytes = 12; megabytes <= (all ? 400 : 100); megabytes += all ? 4 : 22)
       list.push_back({.limits = {.address_space = megabytes << 20}});
   }
   if (group == "processes")

@@ -51,13 +51,12 @@ class Bench {
 
   bool fired() const { return orders_.read().fired > 0; }
   int last_code() const { return last_.outcome.code; }
-  const std::string& last_messages() const { return last_.err; }
+  const std::string& last_messages() const { return last_.outcome.err; }
 
  private:
   struct Result {
     Outcome outcome;
     std::string out;
-    std::string err;
     std::map<std::string, std::string> files;  // in the directory of the run
   };
 

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <memory>
+#include <new>
 
 namespace btftool {
 namespace {
@@ -31,6 +32,8 @@ std::uint64_t parse_memory(const std::string& text) {
   try {
     CLI::AsSizeValue(false)(bytes);
     if (text.find('-') == std::string::npos) value = std::stoull(bytes);
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception&) {
     value = 0;
   }

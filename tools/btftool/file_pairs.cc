@@ -5,21 +5,33 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <set>
 #include <utility>
+#include <vector>
 
 namespace btftool {
 namespace {
 
 using btf::ErrorCode;
 
-bool is_directory(const std::string& path) {
+btf::Error cannot_open(const std::string& path, int error) {
+  return btf::Error{ErrorCode::io, std::string("cannot open: ") + std::strerror(error)}.in_file(
+      path);
+}
+
+btf::Result<bool> is_directory(const std::string& path) {
   struct stat status {};
-  return path != "-" && ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+  if (path == "-") return false;
+  if (::stat(path.c_str(), &status) == 0) return S_ISDIR(status.st_mode);
+  // These are said of the pair, when its file is opened.
+  constexpr std::array kOfThePair{ENOENT, ENOTDIR, EACCES, ELOOP, ENAMETOOLONG};
+  if (std::ranges::find(kOfThePair, errno) != kOfThePair.end()) return false;
+  return std::unexpected(cannot_open(path, errno));
 }
 
 std::string join(const std::string& directory, const std::string& name) {
@@ -33,6 +45,19 @@ bool matches(const std::string& glob, const std::string& path) {
          ::fnmatch(glob.c_str(), base_name(path).c_str(), 0) == 0;
 }
 
+// The names in a directory; or an error of the system, by its number.
+int list(const std::string& path, std::vector<std::string>& names) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(path.c_str()), ::closedir);
+  if (directory == nullptr) return errno;
+  for (;;) {
+    // The end and an error look the same but for errno.
+    errno = 0;
+    const dirent* const entry = ::readdir(directory.get());
+    if (entry == nullptr) return errno;
+    names.emplace_back(entry->d_name);
+  }
+}
+
 // The files below a directory, by relative path.
 class Walk {
  public:
@@ -44,7 +69,8 @@ class Walk {
   btf::Status run(const std::string& root, Side side) {
     side_ = side;
     struct stat status {};
-    if (::stat(root.c_str(), &status) == 0) enter(root, "", status);
+    if (::stat(root.c_str(), &status) != 0) return std::unexpected(cannot_open(root, errno));
+    enter(root, "", status);
     const auto trouble = found_.find("");
     return trouble == found_.end() ? btf::Status() : std::unexpected(*trouble->second.error);
   }
@@ -56,16 +82,12 @@ class Walk {
       add(path, relative, "a directory that contains itself");
       return;
     }
-    const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(path.c_str()), ::closedir);
-    if (directory == nullptr) {
-      add(path, relative, std::string("cannot open: ") + std::strerror(errno));
-    } else {
-      std::vector<std::string> names;
-      while (const dirent* entry = ::readdir(directory.get())) names.emplace_back(entry->d_name);
-      for (const std::string& name : names)
-        if (name != "." && name != "..")
-          visit(join(path, name), relative.empty() ? name : join(relative, name));
-    }
+    std::vector<std::string> names;
+    if (const int error = list(path, names); error != 0)
+      add(path, relative, std::string("cannot read the directory: ") + std::strerror(error));
+    for (const std::string& name : names)
+      if (name != "." && name != "..")
+        visit(join(path, name), relative.empty() ? name : join(relative, name));
     open_.erase(place);
   }
 
@@ -123,8 +145,12 @@ btf::Result<FilePairs> pair_directories(const DiffCommand& command) {
 }  // namespace
 
 btf::Result<FilePairs> find_pairs(const DiffCommand& command) {
-  const bool left = is_directory(command.actual);
-  const bool right = is_directory(command.golden);
+  const btf::Result<bool> of_actual = is_directory(command.actual);
+  if (!of_actual) return std::unexpected(of_actual.error());
+  const btf::Result<bool> of_golden = is_directory(command.golden);
+  if (!of_golden) return std::unexpected(of_golden.error());
+  const bool left = *of_actual;
+  const bool right = *of_golden;
   if (left && right) return pair_directories(command);
   if (!command.include.empty() || !command.exclude.empty())
     return btf::fail(ErrorCode::invalid_argument,

@@ -3,8 +3,10 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <new>
+#include <string_view>
 #include <variant>
 
 #include "cli.h"
@@ -37,18 +39,12 @@ int finish(Output& out, Log& log, int exit_code) {
 int run(const Invocation& invocation) {
   Log log(invocation.global);
   Output out(invocation.global.color);
-  try {
-    const auto exit_code = run({invocation.global, out, log}, invocation.command);
-    if (exit_code) return finish(out, log, *exit_code);
-    finish(out, log, kTrouble);
-    if (exit_code.error().code == btf::ErrorCode::closed_pipe) return kTrouble;
-    log.error(exit_code.error());
-    if (exit_code.error().code == btf::ErrorCode::cancelled) die_of_interrupt();
-  } catch (const std::bad_alloc&) {
-    log.error("out of memory");
-  } catch (const std::exception& error) {
-    log.error(std::string("internal error: ") + error.what());
-  }
+  const auto exit_code = run({invocation.global, out, log}, invocation.command);
+  if (exit_code) return finish(out, log, *exit_code);
+  finish(out, log, kTrouble);
+  if (exit_code.error().code == btf::ErrorCode::closed_pipe) return kTrouble;
+  log.error(exit_code.error());
+  if (exit_code.error().code == btf::ErrorCode::cancelled) die_of_interrupt();
   return kTrouble;
 }
 
@@ -79,7 +75,35 @@ int main(int argc, char** argv) {
   return kTrouble;
 }
 
+// Needs no memory, unlike the log.
+int give_up(std::string_view why, std::string_view what = "") noexcept {
+  for (const std::string_view text : {std::string_view("btftool: "), why, what, std::string_view("\n")})
+    if (::write(STDERR_FILENO, text.data(), text.size()) < 0) break;
+  return kTrouble;
+}
+
+// Destructors of the JSON library allocate: where memory is short they end here.
+[[noreturn]] void on_terminate() {
+  try {
+    if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    ::_exit(give_up("out of memory"));
+  } catch (...) {
+    // A fault of this program, to be looked at in a debugger.
+  }
+  std::abort();
+}
+
 }  // namespace
 }  // namespace btftool
 
-int main(int argc, char** argv) { return btftool::main(argc, argv); }
+int main(int argc, char** argv) {
+  std::set_terminate(btftool::on_terminate);
+  try {
+    return btftool::main(argc, argv);
+  } catch (const std::bad_alloc&) {
+    return btftool::give_up("out of memory");
+  } catch (const std::exception& error) {
+    return btftool::give_up("internal error: ", error.what());
+  }
+}
