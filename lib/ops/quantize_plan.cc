@@ -162,13 +162,23 @@ class Planner {
     return {};
   }
 
-  // The record `after` places behind the data; nothing if there is none that can be used.
-  std::optional<TensorInfo> record_behind(std::uint64_t after) const {
+  static bool is_damage(const Error& error) {
+    return error.code == ErrorCode::malformed || error.code == ErrorCode::unsupported;
+  }
+
+  // The record `after` places behind the data; nothing if there is none that can be used. What the
+  // system refuses to read may well be one.
+  Result<std::optional<TensorInfo>> record_behind(std::uint64_t after) const {
     const std::uint64_t index = work_.record.index + after;
     if (index >= file_.tensor_count()) return std::nullopt;
     auto record = file_.tensor(index);
-    if (!record || !record->known() || !record->storage || !file_.check_overlap(*record))
-      return std::nullopt;
+    Status usable;
+    if (!record)
+      usable = std::unexpected(record.error());
+    else
+      usable = file_.check_overlap(*record);
+    if (!usable && !is_damage(usable.error())) return std::unexpected(usable.error());
+    if (!usable || !record->known() || !record->storage) return std::nullopt;
     const LayoutSpec& layout = btf::spec(*record->layout);
     if (layout.placement != Placement::row_major || layout.pitch_bytes != 0) return std::nullopt;
     return *std::move(record);
@@ -181,7 +191,7 @@ class Planner {
       return refuse("dequantising and permuting in one go is not possible: permute afterwards");
     BTF_TRY(require_large_target());
     BTF_TRY(check_zero_point(wanted_, from()));
-    const std::optional<TensorInfo> scales = record_behind(1);
+    BTF_ASSIGN(const std::optional<TensorInfo> scales, record_behind(1));
     plan_.scaling = Scaling::dequantize;
     bool found = false;
     if (scales) {
@@ -205,7 +215,7 @@ class Planner {
         continue;
       plan_.consumed = {scales.index};
       if (format.tensor_scale) {
-        const std::optional<TensorInfo> tensor = record_behind(2);
+        BTF_ASSIGN(const std::optional<TensorInfo> tensor, record_behind(2));
         if (!tensor || *tensor->dtype != DType::float32 || !tensor->dims.empty()) continue;
         BTF_ASSIGN(const std::vector<double> value, read_values(*tensor));
         plan_.scales.tensor_scale = static_cast<float>(value.front());

@@ -52,7 +52,7 @@ std::vector<long> spread(long first, long last, long most) {
 // there it is every other call.
 void add_calls(std::vector<Fault>& list, const Kind& kind, long first, long count, bool all) {
   const bool allocate = kind.kind == FAULT_ALLOCATE;
-  const long most = allocate ? (all ? LONG_MAX : 10) : (all ? 300 : 5);
+  const long most = allocate ? (all ? LONG_MAX : 6) : (all ? 300 : 3);
   for (const int error : kind.errors) {
     const bool signal = error == EINTR;
     for (const long n : spread(first, count, most)) {
@@ -94,16 +94,16 @@ std::vector<Fault> faults_of(const std::string& group, const Scenario& scenario,
   }
   if (group == "address-space") {
     // Below this the system cannot even load the program.
-    for (long megabytes = 12; megabytes <= (all ? 400 : 100); megabytes += all ? 4 : 22)
+    for (long megabytes = 12; megabytes <= (all ? 400 : 100); megabytes += all ? 4 : 30)
       list.push_back({.limits = {.address_space = megabytes << 20}});
   }
   if (group == "processes")
-    for (long n = 1; n <= (all ? 8 : 2); ++n) list.push_back({.limits = {.processes = n}});
+    for (long n = 1; n <= (all ? 8 : 1); ++n) list.push_back({.limits = {.processes = n}});
   if (group == "file-size" && !scenario.outputs.empty())
-    for (const long n : spread(0, static_cast<long>(bench.output_bytes()), all ? 40 : 4))
+    for (const long n : spread(0, static_cast<long>(bench.output_bytes()), all ? 40 : 3))
       list.push_back({.limits = {.file_size = n}});
   if (group == "kill" && !scenario.outputs.empty())
-    for (const long n : spread(0, bench.microseconds(), all ? 200 : 6))
+    for (const long n : spread(0, bench.microseconds(), all ? 200 : 3))
       list.push_back({.kill_after_us = n});
   return list;
 }
