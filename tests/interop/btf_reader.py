@@ -4,7 +4,7 @@ and steps there. It asks for no speed: every rule is written down as it is worde
 from typing import NamedTuple, Optional
 
 import layouts
-from elements import BY_CODE, stream_bytes, unpack
+from elements import BY_CODE, decode, stream_bytes, unpack
 
 LIMIT = 1 << 64
 TABLE_ENTRY = 8
@@ -114,10 +114,7 @@ class Reader:
             layouts.check_pair(record.layout, record.dims, record.dtype)  # 9
         except layouts.Misfit as misfit:
             return misfit.args[0], record.offset
-        # 10: a dim of 0 counts as 1.
-        dims = [dim or 1 for dim in record.dims]
-        stored = layouts.count(layouts.stored_shape(record.layout, dims, record.dtype))
-        if max(layouts.count(dims), stored, stream_bytes(record.dtype, stored)) >= LIMIT:
+        if not layouts.sized(record.layout, record.dims, record.dtype):  # 10
             return "size-overflow", record.offset
         record.data_bytes = stream_bytes(
             record.dtype, layouts.count(layouts.stored_shape(record.layout, record.dims, record.dtype)))
@@ -181,10 +178,18 @@ class Reader:
             self.warn("offset-not-aligned", record.index, record.offset)
         if not self.zero(record.offset + 10, record.offset + 16):
             self.warn("reserved-not-zero", record.index, record.offset + 10)
+        if record.known and self.beyond_tensorrt(record):
+            self.warn("tensorrt-limits", record.index, record.offset + RECORD_HEADER)
         if record.dtype is None:
             self.error("unknown-dtype", record.index, record.offset + 8)
         if record.layout is None:
             self.error("unknown-layout", record.index, record.offset + 9)
+
+    @staticmethod
+    def beyond_tensorrt(record):
+        if record.layout in layouts.DLA and any(not 1 <= dim <= 8192 for dim in record.dims[-3:]):
+            return True
+        return 128 <= record.layout < 192 and len(record.dims) > 8
 
     def check_gaps(self):
         """Bytes that no record owns: padding, gaps, what is behind the last record."""
@@ -276,6 +281,29 @@ class Reader:
             self.warn("coo-duplicate-index", record.index, twice)
         return None
 
+    def check_finite(self):
+        """What --nan adds: the first NaN and the first Inf of each tensor, in row-major order."""
+        for record in self.records.values():
+            if not record.known or record.index in self.overlapping or not record.dtype.is_float:
+                continue
+            for special, code in (("nan", "element-nan"), ("inf", "element-inf")):
+                at = self.first_special(record, special)
+                if at is not None:
+                    self.error(code, record.index, at)
+
+    def first_special(self, record, special):
+        dtype = record.dtype
+        if record.sparse:
+            rows, codes = self.entries(record)
+            if self.bad_index(record) is not None:
+                return None
+            found = [(row, k) for k, row in enumerate(rows) if decode(dtype, codes[k]).special == special]
+            return record.values_offset + min(found)[1] * dtype.bits // 8 if found else None
+        for index, code in zip(layouts.indices(record.dims), self.codes(record)):
+            if decode(dtype, code).special == special:
+                return self.place(record, index)[0]
+        return None
+
     # Elements.
 
     def usable(self, record):
@@ -301,8 +329,8 @@ class Reader:
         return [stored[place] for place in layouts.places(record.layout, record.dims, record.dtype)]
 
     def place(self, record, index):
-        """Where an element stands: the byte of the file (of shuffled elements, the lowest one), and of 4-bit types which
-        half of it. None if it is not stored."""
+        """Where an element stands: the byte of the file (of shuffled elements, the lowest one), and of 4-bit types
+        which half of it. None if it is not stored."""
         bits = record.dtype.bits
         if record.sparse:
             rows = self.entries(record)[0]

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from elements import Number, decode, power_of_two, sign_bit
+from elements import decode, power_of_two, sign_bit
 
 LOSSES = ("overflowed", "nan_lost", "to_zero", "inexact")
 

@@ -14,8 +14,8 @@ from casts import Account, integer_limits, largest
 from conversions import permuted
 from elements import BY_NAME, DTYPES, decode, sign_bit
 from harness import Conversion, Refused, run_cases
-from quantisation import (BLOCKS, FLOAT32, dequantise, float32_bytes, is_small, largest_magnitude, mx_scale, nvfp4_scale,
-                          quantise, scale_of)
+from quantisation import (BLOCKS, FLOAT32, affine_scale, dequantise, float32_bytes, is_affine, is_small,
+                          largest_magnitude, mx_scale, nvfp4_scale, quantise, scale_of)
 from random_files import random_code, random_dims
 
 SMALL = [t for t in DTYPES if is_small(t)]
@@ -84,7 +84,7 @@ class Case(Conversion):
         self.reader = Reader(self.data)
         self.add("--overflow", None if self.overflow == "saturate" else self.overflow)
         self.add("--round", self.round)
-        self.add("--zero-point", self.zero_point or None)
+        self.add("--zero-point", "auto" if self.zero_point is None else self.zero_point or None)
         self.add("--permute", self.permute and ",".join(map(str, self.permute)))
         self.add("--jobs", rng.choice([None, 1, 2]))
         self.arguments += ["--lossless"] if self.lossless else []
@@ -133,13 +133,16 @@ class Case(Conversion):
 
     def make_auto(self, axis=False):
         rng, rank = self.rng, self.rng.choice([1, 2, 3, 4, 4])
-        self.target = rng.choice(SMALL)
+        self.target = rng.choice([t for t in SMALL if t.kind != "unsigned"])
         self.sources(DTYPES, rank)
         self.add("--dtype", self.target.name)
         self.add("--scale", "auto")
         if axis:
             self.axis = rng.randrange(rank)
             self.add("--scale-axis", self.axis)
+        if False and self.target.is_integer and self.target.bits <= 32 and rng.random() < 0.5:
+            least, most = integer_limits(self.target)
+            self.zero_point = rng.choice([None, None, least, most, rng.randrange(max(least, -300), min(most, 300) + 1)])
         self.policies()
         self.target_layout(rank)
 
@@ -190,6 +193,9 @@ class Case(Conversion):
         rank = rng.choice([1, 2, 3, 4])
         form = rng.choice(["tensor", "axis", "mxfp8", "mxfp4", "nvfp4"])
         dtype = rng.choice(SMALL) if form in ("tensor", "axis") else BY_NAME[BLOCKS[form][0]]
+        if self.zero_point is None:
+            form = rng.choice(["tensor", "axis"])
+            dtype = rng.choice([t for t in SMALL if t.is_integer and t.bits <= 32])
         dims = random_dims(rng, 200, rank, zeros=0)
         codes = btf_writer.dense(dtype, layouts.LINEAR, dims,
                                  [random_code(rng, dtype) for _ in range(layouts.count(dims))])
@@ -197,13 +203,14 @@ class Case(Conversion):
         def positive():
             return rng.randrange(1, 254) << 23 | rng.randrange(1 << 23)
 
-        if form == "tensor":
-            return [codes, btf_writer.dense(FLOAT32, 0, [], [positive()])]
-        if form == "axis":
-            shape = [1] * rank
+        if form in ("tensor", "axis"):
             axis = rng.randrange(rank)
-            shape[axis] = dims[axis]
-            return [codes, btf_writer.dense(FLOAT32, 0, shape, [positive() for _ in range(dims[axis])])]
+            shape = [] if form == "tensor" else [dim if d == axis else 1 for d, dim in enumerate(dims)]
+            count = layouts.count(shape)
+            records = [codes, btf_writer.dense(FLOAT32, 0, shape, [positive() for _ in range(count)])]
+            if self.zero_point is None:
+                records.append(btf_writer.dense(dtype, 0, shape, [random_code(rng, dtype) for _ in range(count)]))
+            return records
         size = BLOCKS[form][1]
         shape = [*dims[:-1], -(-dims[-1] // size)]
         scale = BY_NAME["float8_e4m3fn" if form == "nvfp4" else "float8_e8m0fnu"]
@@ -238,23 +245,35 @@ class Case(Conversion):
             return [btf_writer.dense(self.target, self.layout, dims, codes)], members, account
         numbers = [decode(record.dtype, code) for code in codes]
         scales, group, behind = self.scales(numbers, dims)
-        result = [quantise(n, self.target, scales[g], self.zero_point, self.overflow, self.round, account)
+        zero_points = self.found or [self.zero_point] * len(scales)
+        result = [quantise(n, self.target, scales[g], zero_points[g], self.overflow, self.round, account)
                   for n, g in zip(numbers, group)]
         return [btf_writer.dense(self.target, self.layout, dims, result), *behind], members, account
 
     def scales(self, numbers, dims):
         """Those of all groups, the group of each element, and the records behind the codes."""
+        self.found = []
         if self.kind == "scale":
             return [Fraction(float(self.scale))], [0] * len(numbers), []
         if self.kind in ("auto", "axis"):
             group, count = groups(dims, self.axis)
-            scales = [scale_of(maximum, largest(self.target)) for maximum in self.maxima(numbers, group, count)]
             shape = [] if self.axis is None else [d if k == self.axis else 1 for k, d in enumerate(dims)]
-            return scales, group, [btf_writer.dense(FLOAT32, 0, shape, [float32_bytes(s) for s in scales])]
+            members = self.members(numbers, group, count)
+            if is_affine(self.target, self.zero_point):
+                pairs = [affine_scale(m, self.target, self.zero_point, self.round or "nearest") for m in members]
+                scales = [scale for scale, _ in pairs]
+                self.found = [zero for _, zero in pairs] if self.zero_point is None else []
+            else:
+                scales = [scale_of(largest_magnitude(m), largest(self.target)) for m in members]
+            behind = [btf_writer.dense(FLOAT32, 0, shape, [float32_bytes(s) for s in scales])]
+            if self.zero_point is None:
+                mask = (1 << self.target.bits) - 1
+                behind.append(btf_writer.dense(self.target, 0, shape, [zero & mask for zero in self.found]))
+            return scales, group, behind
         size = BLOCKS[self.kind][1]
         group, count = block_groups(dims, size)
         shape = [*dims[:-1], -(-dims[-1] // size)]
-        maxima = self.maxima(numbers, group, count)
+        maxima = [largest_magnitude(m) for m in self.members(numbers, group, count)]
         if self.kind != "nvfp4":
             pairs = [mx_scale(maximum, self.target) for maximum in maxima]
             record = btf_writer.dense(BY_NAME["float8_e8m0fnu"], 0, shape, [code for code, _ in pairs])
@@ -266,11 +285,11 @@ class Case(Conversion):
             btf_writer.dense(FLOAT32, 0, [], [float32_bytes(of_tensor)])]
 
     @staticmethod
-    def maxima(numbers, group, count):
-        members = [[] for _ in range(count)]
+    def members(numbers, group, count):
+        parts = [[] for _ in range(count)]
         for n, g in zip(numbers, group):
-            members[g].append(n)
-        return [largest_magnitude(m) for m in members]
+            parts[g].append(n)
+        return parts
 
     def expected_back(self):
         records, reports = [], []
@@ -289,9 +308,13 @@ class Case(Conversion):
             if behind.dtype.name == "float8_e4m3fn":
                 of_tensor = decode(FLOAT32, self.reader.codes(todo.pop(0))[0]).value
                 values = [None if v is None else v * of_tensor for v in values]
+            zero_points = [0] * len(values)
+            if self.zero_point is None:
+                behind = todo.pop(0)
+                zero_points = [int(decode(behind.dtype, c).value) for c in self.reader.codes(behind)]
             account = Account()
-            result = [dequantise(c, data.dtype, values[g], 0, self.target, self.overflow, account, scales[g].negative)
-                      for c, g in zip(codes, group)]
+            result = [dequantise(c, data.dtype, values[g], zero_points[g], self.target, self.overflow, account,
+                                 scales[g].negative) for c, g in zip(codes, group)]
             records.append(btf_writer.dense(self.target, data.layout, dims, result))
             reports.append(({"dtype": self.target.name, "shape": dims}, account))
             self.check(account)

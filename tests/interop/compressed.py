@@ -230,6 +230,16 @@ class Content:
     def bytes(self):
         return b"".join(self.parts)
 
+    def holes(self):
+        """Where content is missing, and the content with zeros there."""
+        at, holes, parts = 0, [], []
+        for frame, part in zip(self.frames, self.parts):
+            if part is None:
+                holes.append((at, at + frame.content))
+            parts.append(bytes(frame.content) if part is None else part)
+            at += frame.content
+        return holes, b"".join(parts)
+
 
 def table_end(content):
     return 8 + 8 * int.from_bytes(content[:8], "little")
@@ -282,7 +292,7 @@ def record_end(content, at):
             layouts.check_pair(layout, dims, dtype)
         except layouts.Misfit:
             return end
-        if layouts.count(layouts.stored_shape(layout, [dim or 1 for dim in dims], dtype)) * dtype.bits >= 1 << 67:
+        if not layouts.sized(layout, dims, dtype):
             return end
         payload = stream_bytes(dtype, layouts.count(layouts.stored_shape(layout, dims, dtype)))
     whole = at + 16 + 8 * rank + payload

@@ -4,8 +4,8 @@ from typing import NamedTuple, Optional
 
 import layouts
 from btf_writer import dense, header, sparse
-from casts import Account, cast
-from elements import DType, decode
+from casts import Account, cast, cast_number
+from elements import DType, Number, decode
 from harness import Refused
 
 COO = 2
@@ -86,13 +86,25 @@ def target_layout(source_layout, dims, dtype, options):
 
 
 def single_entries(rows, codes, policy):
-    """Sorted, each index once."""
+    """Each index once: a list of the codes that are to be added up, mostly one."""
     by_row = {}
     for row, code in zip(rows, codes):
         by_row.setdefault(row, []).append(code)
     if policy is None and any(len(same) > 1 for same in by_row.values()):
         raise Refused
-    return {row: by_row[row][0 if policy == "first" else -1] for row in sorted(by_row)}
+    keep = {"first": slice(0, 1), "sum": slice(None)}.get(policy, slice(-1, None))
+    return {row: same[keep] for row, same in by_row.items()}
+
+
+def exact_sum(numbers):
+    """As IEEE 754 adds, but without rounding."""
+    infinities = {n.negative for n in numbers if n.special == "inf"}
+    if any(n.special == "nan" for n in numbers) or len(infinities) > 1:
+        return Number(False, None, "nan")
+    if infinities:
+        return Number(infinities.pop(), None, "inf")
+    total = sum(n.value for n in numbers)
+    return Number(total < 0 or total == 0 and all(n.negative for n in numbers), total)
 
 
 def permuted(values, permute):
@@ -105,20 +117,25 @@ def convert(reader, record, options):
     layout, kept = target_layout(record.layout, dims, target, options)
     account = Account()
 
-    def through(code):
-        return cast(code, source, target, account, options.overflow, options.round)
+    def through(codes):
+        if len(codes) == 1:
+            return cast(codes[0], source, target, account, options.overflow, options.round)
+        number = exact_sum([decode(source, code) for code in codes])
+        result, loss = cast_number(number, target, options.overflow, options.round)
+        account.add(number, decode(target, result), loss)
+        return result
 
     if record.sparse:
         entries = single_entries(*reader.entries(record), options.duplicates)
-        entries = {tuple(permuted(row, options.permute)): code for row, code in entries.items()}
+        entries = {tuple(permuted(row, options.permute)): codes for row, codes in entries.items()}
         if layout != COO:
-            codes = [through(entries.get(index, 0)) for index in layouts.indices(dims)]
+            codes = [through(entries.get(index, [0])) for index in layouts.indices(dims)]
     else:
         source_codes = reader.codes(record)
         codes = [None] * len(source_codes)
         for k, index in enumerate(layouts.indices(record.dims)):
             codes[layouts.row_major(dims, permuted(index, options.permute))] = source_codes[k]
-        codes = [through(code) for code in codes]
+        codes = [through([code]) for code in codes]
 
     nnz = None
     if layout == COO:

@@ -8,7 +8,6 @@ import tempfile
 
 import btf_writer
 import compressed
-import layouts
 from tool import Tool
 
 
@@ -54,7 +53,8 @@ def compare_loss(tensor, account):
         return
     compare_members(what, {"nan": account.nan}, loss)
     # Errors are computed in doubles, from numbers that are rounded to doubles.
-    for name, ours, size in (("max_abs_error", account.max_abs, account.largest), ("max_rel_error", account.max_rel, 1)):
+    for name, ours, size in (("max_abs_error", account.max_abs, account.largest),
+                             ("max_rel_error", account.max_rel, 1)):
         ours, theirs, size = as_float(ours), number(loss[name]), as_float(size)
         if ours != theirs and not abs(ours - theirs) <= 1e-12 * ours + 2.0 ** -50 * size:
             raise Disagreement(f"{what}: {name} is {theirs} instead of {ours}")

@@ -2,7 +2,7 @@
 
 from itertools import product
 
-from elements import pack
+from elements import pack, stream_bytes
 
 LINEAR = 0
 COO = (1, 2)
@@ -17,6 +17,7 @@ NAMES = {
 VECTOR_MAJOR = {129: (3, 2), 131: (3, 4), 132: (3, 16), 133: (3, 32), 135: (4, 32)}  # code: (C from the end, lanes)
 VECTOR_MINOR = {130: (3, 8), 134: (4, 8), 136: (3, 1), 139: (3, 16), 140: (4, 1)}
 DLA_ROW = {137: 64, 138: 64, 154: 32}  # code: bytes that rows are a multiple of
+DLA = (132, 133, 137, 138, 154)
 PADDED = sorted({*VECTOR_MAJOR, *VECTOR_MINOR, *DLA_ROW})
 ALL_DENSE = [LINEAR, *PADDED, SHUFFLED]
 
@@ -72,6 +73,13 @@ def stored_shape(code, dims, dtype):
         row = DLA_ROW[code] // (channels * dtype.bytes)
         return [*dims[:-3], dims[-2], up(dims[-1], row), channels]
     return dims
+
+
+def sized(code, dims, dtype):
+    """Step 10: do the numbers of elements, stored elements and bytes fit 64 bits? A dim of 0 counts as 1."""
+    dims = [dim or 1 for dim in dims]
+    stored = count(stored_shape(code, dims, dtype))
+    return max(count(dims), stored, stream_bytes(dtype, stored)) < 1 << 64
 
 
 def stored_index(code, index):

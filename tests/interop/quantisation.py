@@ -4,6 +4,7 @@ from fractions import Fraction
 
 from casts import cast_number, exponent_of, integer_limits, largest, round_integer
 from elements import BY_NAME, Number, decode, power_of_two
+from harness import Refused
 
 FLOAT32 = BY_NAME["float32"]
 # Codes, and elements of a block.
@@ -16,7 +17,8 @@ def is_small(dtype):
 
 
 def stands_for(code, dtype, scale, zero_point=0, negative_scale=False):
-    """The number that a code stands for. `scale` is a fraction, or None for NaN; that of a block may be below 0, or -0."""
+    """The number that a code stands for. `scale` is a fraction, or None for NaN; that of a block may be below 0, or
+    -0."""
     value = decode(dtype, code)
     negative = value.negative != negative_scale
     if scale is None or value.special == "nan":
@@ -85,6 +87,45 @@ def scale_of(maximum, divisor):
     if quotient == float("inf") or quotient > most:
         return most
     return max(as_float32(quotient), least) if quotient > least else least
+
+
+def is_affine(dtype, zero_point):
+    """Do the codes lie otherwise than around 0?"""
+    return dtype.is_integer and (zero_point != 0 or dtype.kind == "unsigned")
+
+
+def next_float32(value):
+    code, _ = cast_number(Number(False, value), FLOAT32)
+    return decode(FLOAT32, code + 1).value
+
+
+def affine_scale(numbers, dtype, zero_point, how):
+    """The scale with which every finite number fits, and the zero point: that given, or that found. Refused is what no
+    scale brings into range."""
+    finite = [n.value for n in numbers if n.value is not None]
+    low, high = min([Fraction(0), *finite]), max([Fraction(0), *finite])
+    least, most = integer_limits(dtype)
+    if zero_point is None:
+        quotient = (high - low) / (most - least)
+    else:
+        if high and zero_point == most or low and zero_point == least:
+            raise Refused
+        quotient = max(high / (most - zero_point) if high else Fraction(0),
+                       low / (least - zero_point) if low else Fraction(0))
+
+    def found(scale):
+        return least - round_integer(low / scale, how) if zero_point is None else zero_point
+
+    if quotient == 0:
+        return Fraction(1), found(Fraction(1))
+    scale = max(as_float32(quotient) or power_of_two(-149), power_of_two(-149))
+    while True:
+        if scale is None or scale > largest(FLOAT32):
+            raise Refused
+        zero = found(scale)
+        if all(least <= round_integer(end / scale, how) + zero <= most for end in (low, high)):
+            return scale, zero
+        scale = next_float32(scale)
 
 
 def largest_magnitude(numbers):
