@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sees to it that what btftool is built and tested with is there.
 #
-#   packages.sh build|test...
+#   packages.sh build|test|fuzz...
 #
 # What is missing is installed with apt-get where there is one; where there is none it is named.
 # When nothing is missing, nothing is asked of the network.
@@ -12,7 +12,7 @@ say() {
   echo "packages.sh: $*" >&2
 }
 
-# Per group: a Debian package, and the command or header that shows that it is there however it was installed.
+# Per group: a Debian package, and the command, header or file that shows that it is there however it was installed.
 group() {
   case $1 in
     build)
@@ -36,8 +36,12 @@ group() {
             time               command time
             zstd               command zstd'
       ;;
+    fuzz)
+      echo 'clang-19           command clang++-19
+            libclang-rt-19-dev file    /usr/lib/llvm-19/lib/clang/19/lib/linux'
+      ;;
     *)
-      say "usage: packages.sh build|test... (got '$1')"
+      say "usage: packages.sh build|test|fuzz... (got '$1')"
       return 2
       ;;
   esac
@@ -58,6 +62,7 @@ there() {
   case "$2 $3" in
     'command c++') compiler >/dev/null ;;
     command*) type -P "$3" >/dev/null ;;
+    file*) [[ -e $3 ]] ;;
     header*)
       cxx=$(compiler) || return 1
       # CMake looks in CMAKE_PREFIX_PATH as well, so headers there count.

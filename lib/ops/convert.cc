@@ -8,6 +8,7 @@
 #include "formats/byte_sink.h"
 #include "formats/format_table.h"
 #include "formats/zstd/zstd_sink.h"
+#include "ops/convert_into.h"
 #include "ops/convert_tensor.h"
 #include "ops/parallel.h"
 #include "ops/quantize_plan.h"
@@ -65,13 +66,13 @@ Result<ConvertOptions> complete(ConvertOptions options, const FormatRow& format)
 
 class FileConversion {
  public:
-  FileConversion(const TensorFile& input, const std::string& output, const ConvertOptions& options,
-                 const FormatRow& format, const TensorReportSink& report)
+  FileConversion(const TensorFile& input, const MakeSink& make_sink, const ConvertOptions& options,
+                 std::unique_ptr<TensorWriter> writer, const TensorReportSink& report)
       : input_(input),
-        output_(output),
+        make_sink_(make_sink),
         options_(options),
         report_(report),
-        writer_(format.writer(request_for(output, options))) {}
+        writer_(std::move(writer)) {}
 
   Result<std::uint64_t> run() {
     if (options_.compression &&
@@ -83,7 +84,7 @@ class FileConversion {
     const bool compressed = options_.compression.has_value();
     // How much is left of it by compressing is not known before.
     BTF_ASSIGN(const std::unique_ptr<ByteSink> file,
-               create_sink(output_, {.size = compressed ? 0 : bytes, .sync = options_.sync}));
+               make_sink_({.size = compressed ? 0 : bytes, .sync = options_.sync}));
     if (!compressed) {
       BTF_TRY(write(*gather_small_writes(*file)));
       BTF_TRY(file->commit());
@@ -249,7 +250,7 @@ class FileConversion {
   }
 
   const TensorFile& input_;
-  const std::string& output_;
+  const MakeSink& make_sink_;
   const ConvertOptions& options_;
   const TensorReportSink& report_;
   std::vector<Work> work_;
@@ -267,9 +268,18 @@ Result<std::string_view> output_format(const std::string& output, const ConvertO
 
 Result<std::uint64_t> convert(const TensorFile& input, const std::string& output,
                               const ConvertOptions& options, const TensorReportSink& report) {
-  BTF_ASSIGN(const FormatRow* const format, format_to_write(request_for(output, options)));
+  const auto create = [&](const SinkOptions& sink) { return create_sink(output, sink); };
+  return convert_into(input, output, create, options, report);
+}
+
+Result<std::uint64_t> convert_into(const TensorFile& input, const std::string& name,
+                                   const MakeSink& make_sink, const ConvertOptions& options,
+                                   const TensorReportSink& report) {
+  BTF_ASSIGN(const FormatRow* const format, format_to_write(request_for(name, options)));
   BTF_ASSIGN(const ConvertOptions complete_options, complete(options, *format));
-  return FileConversion(input, output, complete_options, *format, report).run();
+  return FileConversion(input, make_sink, complete_options,
+                        format->writer(request_for(name, complete_options)), report)
+      .run();
 }
 
 }  // namespace btf

@@ -129,11 +129,17 @@ btf::Result<SavedReport> read_saved_report(const std::string& path) {
   };
   const auto text = read_file(path);
   if (!text) return in_file(text.error());
-  const auto json = parse(*text);
-  if (!json) return in_file(json.error());
+  auto report = parse_saved_report(*text);
+  if (!report) return in_file(report.error());
+  return report;
+}
+
+btf::Result<SavedReport> parse_saved_report(const std::string& text) {
+  const auto json = parse(text);
+  if (!json) return std::unexpected(json.error());
   std::string trouble;
   SavedReport report = report_of(JsonNode(*json, trouble));
-  if (!trouble.empty()) return in_file({ErrorCode::malformed, trouble});
+  if (!trouble.empty()) return std::unexpected(btf::Error{ErrorCode::malformed, trouble});
   return report;
 }
 

@@ -25,5 +25,7 @@ struct SavedReport {
 // "-" is stdin. Whatever the file holds: the report or an error that names the member which is
 // wrong.
 btf::Result<SavedReport> read_saved_report(const std::string& path);
+// Of the file's content.
+btf::Result<SavedReport> parse_saved_report(const std::string& text);
 
 }  // namespace btftool

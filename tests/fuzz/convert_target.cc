@@ -1,0 +1,137 @@
+// Any file under any options: what convert() writes is well-formed, and when its account says that
+// no value changed, none did. The options come first, the file behind them.
+#include <numeric>
+
+#include "btf/diff.h"
+#include "well_formed.h"
+
+namespace fuzz {
+namespace {
+
+struct Request {
+  btf::ConvertOptions options;
+  std::string name = "x.btf";
+  bool random_access = true;
+};
+
+btf::Quantization quantization(Input& input) {
+  btf::Quantization result;
+  switch (input.below(5)) {
+    case 0:
+      result.scale = 0.03125 * double(input.byte());
+      break;
+    case 1:
+      result.automatic = true;
+      break;
+    case 2:
+      result.automatic = true;
+      result.axis = static_cast<std::uint32_t>(input.below(4));
+      break;
+    case 3:
+      result.block = input.row(btf::block_formats()).format;
+      break;
+    default:
+      result.dequantize = true;
+  }
+  if (input.rarely(3)) result.zero_point = static_cast<std::int8_t>(input.byte());
+  return result;
+}
+
+// 24 bytes at most, so that the file begins at the same place whatever they say.
+Request request(BytesView bytes) {
+  Input input(bytes);
+  Request result;
+  btf::ConvertOptions& options = result.options;
+  const std::uint64_t flags = input.byte();
+  if (flags & 1) options.dtype = input.row(btf::dtypes()).dtype;
+  if (flags & 2) options.layout = input.row(btf::layouts()).layout;
+  options.prune_zeros = (flags & 4) != 0;
+  options.where_possible = (flags & 8) != 0;
+  options.as_uint = (flags & 16) != 0;
+  result.random_access = (flags & 32) == 0;
+  if (flags & 64) options.duplicates = static_cast<btf::Duplicates>(input.below(4));
+  if (flags & 128) options.shuffle = input.flag();
+  const std::uint64_t more = input.byte();
+  options.plain = (more & 7) == 1;
+  if (more & 8) {
+    options.policy.overflow = static_cast<btf::Overflow>(input.below(4));
+    options.policy.rounding = static_cast<btf::Rounding>(input.below(5));
+    options.policy.lossless = input.rarely(8);
+  }
+  if (more & 16) options.coo_code = btf::kCooCodeTfrt;
+  if ((more & 0x60) == 0x60) options.quantization = quantization(input);
+  if ((more & 0x80) != 0) {
+    options.tensors.emplace();
+    const std::uint64_t count = input.below(3);
+    for (std::uint64_t i = 0; i <= count; ++i) options.tensors->push_back(input.below(5));
+  }
+  switch (input.below(8)) {
+    case 1:
+      result.name = "x.npy";
+      break;
+    case 2:
+      result.name = "x.raw";
+      break;
+    default:
+      break;
+  }
+  if (input.rarely(4)) {
+    options.permute.resize(input.below(6));
+    for (std::uint32_t& dim : options.permute) dim = static_cast<std::uint32_t>(input.below(6));
+  }
+  return result;
+}
+
+// The tensors of both files one by one, where the account says that they are the same.
+void check_unchanged(const btf::TensorFile& input, const Converted& output,
+                     const btf::ConvertOptions& options, const btf::OpenOptions& as_written) {
+  if (options.plain || !options.permute.empty() || options.quantization.active()) return;
+  if (options.duplicates != btf::Duplicates::error) return;
+  const auto written = open(output.bytes, as_written);
+  if (!written) broken("the output cannot be opened: " + written.error().message);
+  for (const btf::TensorReport& report : output.reports) {
+    if (report.loss.changed() != 0 || report.target_dims != report.source_dims) continue;
+    btf::DiffOptions compare{.actual_tensors = {{report.target}},
+                             .golden_tensors = {{report.source}},
+                             .details = false,
+                             .hints = false,
+                             .execution = alone()};
+    const auto same = btf::diff(*written, input, compare, [](const btf::TensorDiff&) {});
+    if (!same) broken("the output cannot be compared: " + same.error().message);
+    require(*same, "no loss was told, and values differ");
+  }
+}
+
+}  // namespace
+}  // namespace fuzz
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace fuzz;
+  constexpr std::size_t kOptions = 24;
+  if (size < kOptions) return 0;
+  const Request wanted = request(view(data, kOptions));
+  const auto input = open(view(data, size).subspan(kOptions));
+  if (!input) return 0;
+  const Converted output =
+      fuzz::convert(*input, wanted.name, wanted.options, wanted.random_access);
+  if (!output.status) {
+    require(!output.status.error().message.empty(), "an error says nothing");
+    return 0;
+  }
+  btf::OpenOptions as_written;
+  if (wanted.name == "x.raw") {
+    require(output.reports.size() == 1, "raw bytes of several tensors");
+    const btf::TensorReport& report = output.reports.front();
+    const auto storage = btf::resolve(report.target_layout, report.target_dims, report.target_dtype);
+    if (!storage) broken("raw bytes of a layout that cannot be: " + storage.error().message);
+    as_written.spec = btf::TensorSpec{report.target_dtype, report.target_layout, *storage};
+  } else if (wanted.name == "x.npy" && wanted.options.as_uint) {
+    return 0;  // what it holds is not said in it
+  } else if (wanted.name == "x.npy") {
+    as_written.spec = btf::TensorSpec{
+        .dtype = output.reports.front().target_dtype, .storage = {}};
+  }
+  check_canonical(output.bytes, as_written);
+  check_unchanged(*input, output, wanted.options, as_written);
+  return 0;
+}

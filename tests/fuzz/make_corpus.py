@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""Writes the small corpora from which fuzzing begins, out of testdata and the expected output of the
+command line's tests.
+
+    make_corpus.py            write them
+    make_corpus.py --check    are they what it would write?
+
+What is named crash-* was found by fuzzing and belongs to nobody but itself: it stays.
+"""
+
+import pathlib
+import random
+import struct
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+TESTDATA = ROOT / "testdata"
+MOST = 2600  # bytes of an input: libFuzzer is fast with short ones
+
+
+def short_files(folders, pattern):
+    for folder in folders:
+        for path in sorted((TESTDATA / folder).glob(pattern)):
+            if path.stat().st_size <= MOST:
+                yield path
+
+
+def btf(write):
+    for path in short_files(["good", "odd", "bad"], "*.btf"):
+        write(path.stem, path.read_bytes())
+
+
+def npy(write):
+    for path in short_files(["npy", "npy-bad"], "*.npy"):
+        write(path.stem, b"\xff" + path.read_bytes())
+    for told, name in ((11, "bfloat16"), (18, "bool"), (15, "float4"), (16, "int4")):
+        path = next(short_files(["npy"], "*int8*.npy"))
+        write("told-" + name, bytes([told]) + path.read_bytes())
+
+
+def raw(write):
+    specs = [
+        "fp16:hwc8:1x3x2x2",
+        "f32:2x3",
+        "int4:5",
+        "fp16:1x3x4x5:strides=96,32,8,1",
+        "f32:2x3:strides=4B,8B",
+        "fp16:5x4x3x1:strides=2,16,64,192:nvmedia=NCHW",
+        "int8:kDLA_HWC4:xavier:1x3x2x2",
+        "e8m0:scalar",
+        "coo:3",
+        "bf16",
+        "bool:chw32:1x5x1x2",
+        "u8:0x3",
+    ]
+    for i, spec in enumerate(specs):
+        for size in (6, 32, 192):
+            write(f"{i}-{size}", spec.encode() + b"\n" + bytes(range(size)))
+
+
+def text(write):
+    texts = [
+        (0, "fp16:hwc8:1x3x224x224"), (0, "kDLA_HWC4:xavier:int8:1x3x2x2"), (0, "f32:scalar"),
+        (0, "fp16:1x3x4x5:strides=96,32,8,1"), (0, "f32:2x3:strides=4B,8B"),
+        (0, "fp16:5x4x3x1x2:strides=2,16,64,192,384:nvmedia=NCxHWx:c=3"), (0, "bf16"),
+        (2, "dir/x.output.1.3.224.224.fp16.raw"), (2, "x.input.2.int8.raw"),
+        (3, "NC/32HW32"), (3, "F8_E4M3"), (3, "khwc8"), (3, "half"),
+        (4, "0,2-5,-1"), (4, "49,0-49,-50--1"), (5, "0,3,1,2"), (6, "0,0,-1,7"), (6, "3,0,6,299"),
+        (7, "0,:,1:3,::2"), (7, "::-1,:,-3:,5:100:7"), (7, "..."), (8, "-1.5e300"), (8, "12"),
+        (8, "inf"),
+    ]
+    for i, (what, line) in enumerate(texts):
+        write(str(i), bytes([what]) + line.encode())
+
+
+def kernels(write):
+    some = random.Random(1)
+    for what in range(3, 8):
+        for i in range(6):
+            write(f"{what}-{i}", bytes([what]) + some.randbytes(40 + 60 * i))
+    for source in range(19):
+        for target in some.sample(range(19), 4):
+            options = bytes([0, source, target, some.choice([0, 3]), 0, 0, 0, 0, 3, 9])
+            write(f"cast-{source}-{target}", options + some.randbytes(some.choice([16, 64, 130])))
+
+
+def files_to_convert():
+    return [p for p in short_files(["good", "odd"], "*.btf") if p.stat().st_size < 1200] + list(
+        short_files(["npy"], "*int*c*little.v1.npy"))
+
+
+def convert(write):
+    some = random.Random(2)
+    for path in files_to_convert():
+        for i in range(2):
+            options = some.randbytes(24) if i else bytes([some.randrange(4)]) + some.randbytes(2) + bytes(21)
+            write(f"{path.stem}-{i}", options + path.read_bytes())
+
+
+def diff(write):
+    some = random.Random(3)
+    for path in files_to_convert():
+        file = path.read_bytes()
+        for i in range(2):
+            changes = some.randbytes(i * 3)
+            options = bytes([some.choice([0, 3, 8, 4])]) + (some.randbytes(27) if i else bytes(27))
+            places = struct.pack("<HH", len(file), some.randrange(len(file)))
+            write(f"{path.stem}-{i}", options + places + file + changes)
+    for name in ("coo_code2", "coo_unsorted", "small_codes"):
+        a = next(TESTDATA.glob(f"good/{name}.btf")).read_bytes()
+        other = "dense" if name.startswith("coo") else "float32"
+        b = next(TESTDATA.glob(f"good/{name}.{other}.btf")).read_bytes()
+        write(name, bytes(28) + struct.pack("<HH", len(a), 0) + a + b)
+
+
+def write_then_read(write):
+    some = random.Random(4)
+    for i in range(40):
+        write(str(i), some.randbytes(some.choice([20, 60, 90])))
+
+
+def zstd(write):
+    for path in sorted((TESTDATA / "zstd").glob("*.zst")):
+        write(path.name.removesuffix(".btf.zst"), bytes([0, 37]) + path.read_bytes())
+    some = random.Random(5)
+    for path in short_files(["good"], "*.btf"):
+        if path.stat().st_size > 700:
+            continue
+        for flags in (0, 1, 3, 9, 17):
+            how = bytes([flags, some.randrange(1, 20), some.randrange(2)]) + some.randbytes(12)
+            write(f"built-{path.stem}-{flags}", bytes([1, some.randrange(1, 255)]) + how + path.read_bytes())
+
+
+def capi(write):
+    some = random.Random(6)
+    for path in files_to_convert():
+        for what in some.sample(range(4), 2):
+            options = bytes([what]) + bytes([0, 1]) + some.randbytes(61)
+            write(f"{path.stem}-{what}", options + path.read_bytes())
+
+
+def report(write):
+    number = 0
+    for path in sorted((ROOT / "tests/cli/cases").glob("*.stdout")):
+        for line in path.read_text(errors="replace").splitlines():
+            if line.startswith('{"schema":"btftool/diff/1"') and len(line) <= 6000:
+                write(f"{path.stem}-{number}", line.encode())
+                number += 1
+
+
+CORPORA = {"btf": btf, "npy": npy, "raw": raw, "text": text, "kernels": kernels, "convert": convert,
+           "diff": diff, "write": write_then_read, "zstd": zstd, "capi": capi, "report": report}
+
+
+def generate(root):
+    for name, make in CORPORA.items():
+        folder = root / name
+        folder.mkdir(parents=True, exist_ok=True)
+        for old in folder.iterdir():
+            if not old.name.startswith("crash-"):
+                old.unlink()
+        make(lambda file, content: (folder / file).write_bytes(content))
+
+
+def content(root):
+    return {str(p.relative_to(root)): p.read_bytes() for p in root.rglob("*")
+            if p.is_file() and not p.name.startswith("crash-")}
+
+
+def main():
+    if sys.argv[1:] == ["--check"]:
+        with tempfile.TemporaryDirectory() as scratch:
+            generate(pathlib.Path(scratch))
+            fresh, there = content(pathlib.Path(scratch)), content(HERE / "corpus")
+        wrong = sorted(n for n in fresh.keys() | there.keys() if fresh.get(n) != there.get(n))
+        print("\n".join(wrong) or "the corpora are what this script writes")
+        return 1 if wrong else 0
+    if len(sys.argv) > 1:
+        print(__doc__, file=sys.stderr)
+        return 2
+    generate(HERE / "corpus")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,67 @@
+// Inputs that the library opens by a path: files that live in memory, and a pipe whose bytes come in
+// pieces.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "input.h"
+
+namespace fuzz {
+
+inline std::string path_of(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
+
+// The path of a file with these bytes. There are a few that take turns: one that is still open must
+// not be the eighth before the last.
+inline std::string file_with(BytesView bytes) {
+  static const std::array<int, 8> files = [] {
+    std::array<int, 8> created{};
+    for (int& fd : created) {
+      fd = ::memfd_create("fuzz", MFD_CLOEXEC);
+      require(fd >= 0, "no file in memory");
+    }
+    return created;
+  }();
+  static std::size_t next = 0;
+  const int fd = files[next++ % files.size()];
+  require(::ftruncate(fd, static_cast<off_t>(bytes.size())) == 0 &&
+              ::pwrite(fd, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()),
+          "the file in memory cannot be written");
+  return path_of(fd);
+}
+
+// What is read comes in pieces of `piece` bytes: a pipe of packets.
+class Pipe {
+ public:
+  Pipe(BytesView bytes, std::size_t piece) {
+    std::array<int, 2> ends{};
+    require(::pipe2(ends.data(), O_CLOEXEC | O_DIRECT | O_NONBLOCK) == 0, "no pipe");
+    fd_ = ends[0];
+    ::fcntl(fd_, F_SETPIPE_SZ, 1 << 20);
+    ::fcntl(fd_, F_SETFL, 0);
+    // A pipe of 1 MiB holds 256 packets.
+    piece = std::clamp<std::size_t>(piece, bytes.size() / 200 + 1, 4096);
+    while (!bytes.empty()) {
+      const BytesView some = bytes.first(std::min(piece, bytes.size()));
+      require(::write(ends[1], some.data(), some.size()) == static_cast<ssize_t>(some.size()),
+              "the pipe is full");
+      bytes = bytes.subspan(some.size());
+    }
+    ::close(ends[1]);
+  }
+  ~Pipe() { ::close(fd_); }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+
+  std::string path() const { return path_of(fd_); }
+
+ private:
+  int fd_ = -1;
+};
+
+}  // namespace fuzz

@@ -1,0 +1,60 @@
+// Any text as a report of `btftool diff --json`: what is read can be written and read again, and
+// judged by other limits. The input is the text.
+#include <array>
+
+#include "btf/diff.h"
+#include "diff_json.h"
+#include "input.h"
+#include "saved_report.h"
+
+namespace fuzz {
+namespace {
+
+std::string report_of(const btf::TensorDiff& diff) {
+  return btftool::dump({{"schema", "btftool/diff/1"},
+                        {"actual", "a"},
+                        {"golden", "b"},
+                        {"tensors", {btftool::json_tensor_diff(diff)}}});
+}
+
+void check(const btf::TensorDiff& diff) {
+  const std::string written = report_of(diff);
+  const auto again = btftool::parse_saved_report(written);
+  if (!again) broken("a report that was written cannot be read: " + again.error().message);
+  require(again->pairs.size() == 1 && again->pairs.front().tensors.size() == 1,
+          "a report of one tensor has others");
+  require(report_of(again->pairs.front().tensors.front()) == written,
+          "a report that is written and read again is another");
+  static const std::array<btf::Tolerance, 4> kTolerances{{
+      {},
+      {.rtol = 1e-3, .atol = 1e-5},
+      {.ulp = 2},
+      {.close = true, .equal_nan = false},
+  }};
+  static const std::array<btf::Gates, 3> kGates{{
+      {},
+      {.max_mismatch = {{1, true}}, .cosine = 0.99, .snr = 20},
+      {.psnr = 30, .rmse = 0.1, .max_abs = 1, .quantiles = {{0.5, 0.1}}, .top_k = 2},
+  }};
+  for (const btf::Tolerance& tolerance : kTolerances)
+    for (const btf::Gates& gates : kGates) {
+      btf::TensorDiff judged = diff;
+      const auto status = btf::rejudge(judged, tolerance, gates);
+      require(status || !status.error().message.empty(), "an error says nothing");
+    }
+}
+
+}  // namespace
+}  // namespace fuzz
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string text(fuzz::text(fuzz::view(data, size)));
+  const auto report = btftool::parse_saved_report(text);
+  if (!report) {
+    fuzz::require(!report.error().message.empty(), "an error says nothing");
+    return 0;
+  }
+  for (const btftool::SavedPair& pair : report->pairs)
+    for (const btf::TensorDiff& diff : pair.tensors) fuzz::check(diff);
+  return 0;
+}

@@ -1,0 +1,105 @@
+#include "well_formed.h"
+
+#include <algorithm>
+#include <array>
+
+#include "btf/element.h"
+#include "btf/read.h"
+#include "btf/stats.h"
+#include "btf/validate.h"
+#include "core/checked_math.h"
+
+namespace fuzz {
+namespace {
+
+constexpr std::uint64_t kMostBytes = 1 << 16;     // of a tensor that is read whole
+constexpr std::uint64_t kMostElements = 1 << 16;
+
+// A tensor whose dims are small enough to go through them all.
+bool small(const btf::TensorInfo& tensor) {
+  btf::Checked elements = std::uint64_t{1};
+  for (const std::uint64_t dim : tensor.dims) {
+    if (dim == 0) return true;
+    elements = btf::checked_mul(*elements, dim);
+    if (!elements || *elements > kMostElements) return false;
+  }
+  return true;
+}
+
+void ask_elements(const btf::TensorFile& file, const btf::TensorInfo& tensor) {
+  if (std::ranges::find(tensor.dims, 0U) != tensor.dims.end()) return;
+  btf::Dims last = tensor.dims;
+  for (std::uint64_t& dim : last) --dim;
+  const std::array indices{btf::Dims(tensor.dims.size(), 0), last};
+  const auto elements = read_elements(file, tensor, indices);
+  if (elements) require(elements->size() == 2, "two elements were asked for");
+}
+
+// `sound`: nothing at all was found in the file.
+void ask_tensor(const btf::TensorFile& file, const btf::TensorInfo& tensor, bool sound) {
+  const auto shape = btf::read_shape(tensor);
+  require(shape || shape.error().code != btf::ErrorCode::malformed || !sound,
+          "a sound tensor has no shape to be read");
+  if (!shape) return;
+  if (!small(tensor) || btf::storage_bytes(shape->layout, shape->dtype) > kMostBytes) return;
+  ask_elements(file, tensor);
+  const auto stats = btf::stats(file, tensor, alone());
+  require(stats || !sound, "a sound tensor has no statistics");
+  if (stats) {
+    require(stats->elements == shape->layout.elements(), "statistics count other elements");
+    require(stats->finite + stats->nan + stats->positive_inf + stats->negative_inf ==
+                stats->elements,
+            "statistics do not add up");
+  }
+  const auto whole = btf::read_tensor(file, tensor, {.execution = alone()});
+  if (!whole) require(!sound || tensor.coo, "a sound dense tensor cannot be read: " +
+                                                whole.error().message);
+}
+
+}  // namespace
+
+Findings findings(const std::string& path, const btf::OpenOptions& options) {
+  Findings found;
+  const auto status = btf::validate(
+      path,
+      [&](const btf::Finding& finding) {
+        require(!finding.code.empty() && !finding.message.empty(), "a finding says nothing");
+        if (finding.severity == btf::Severity::warning) {
+          ++found.warnings;
+        } else {
+          ++found.errors;
+          if (finding.tensor && *finding.tensor < kTensors)
+            found.tensors[*finding.tensor] = true;
+        }
+        if (found.text.empty())
+          found.text = std::string(finding.code) + ": " + finding.message;
+      },
+      options, alone());
+  // Bytes in memory are no trouble by themselves.
+  require(status.has_value() || !status.error().message.empty(), "an error says nothing");
+  return found;
+}
+
+void check_file(const std::string& path, const btf::OpenOptions& options) {
+  const Findings found = findings(path, options);
+  const auto file = btf::TensorFile::open(path, options);
+  if (!file) {
+    require(found.errors == 1 || file.error().finding.empty(), "a file that cannot be opened");
+    return;
+  }
+  for (std::uint64_t i = 0; i < std::min(file->tensor_count(), kTensors); ++i) {
+    const auto tensor = file->tensor(i);
+    const bool usable = tensor && tensor->known() && file->check_overlap(*tensor);
+    if (!usable) require(found.tensors[i], "a tensor cannot be used, and validate() says nothing");
+    if (!tensor) continue;
+    require(tensor->index == i, "another tensor was asked for");
+    if (usable) ask_tensor(*file, *tensor, found.errors + found.warnings == 0);
+  }
+}
+
+void check_canonical(BytesView bytes, const btf::OpenOptions& options) {
+  const Findings found = findings(file_with(bytes), options);
+  require(found.errors == 0, "what convert() wrote is not well-formed: " + found.text);
+}
+
+}  // namespace fuzz
