@@ -1,6 +1,6 @@
 // Any file under any options: what convert() writes is well-formed, and when its account says that
 // no value changed, none did. The options come first, the file behind them.
-#include <numeric>
+#include <algorithm>
 
 #include "btf/diff.h"
 #include "well_formed.h"
@@ -91,6 +91,7 @@ void check_unchanged(const btf::TensorFile& input, const Converted& output,
   if (!written) broken("the output cannot be opened: " + written.error().message);
   for (const btf::TensorReport& report : output.reports) {
     if (report.loss.changed() != 0 || report.target_dims != report.source_dims) continue;
+    if (std::ranges::find(report.target_dims, 0U) != report.target_dims.end()) continue;
     btf::DiffOptions compare{.actual_tensors = {{report.target}},
                              .golden_tensors = {{report.source}},
                              .details = false,

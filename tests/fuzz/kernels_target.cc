@@ -84,6 +84,7 @@ void clean(btf::DType dtype, Bytes& codes) {
 void cast(Input& input) {
   const btf::DTypeInfo& from = input.row(btf::dtypes());
   const btf::DTypeInfo& to = input.row(btf::dtypes());
+  if (from.dtype == to.dtype) return;  // a copy of bits, not a cast
   btf::CastJob job{from.dtype, to.dtype, {}};
   if (input.rarely(4)) {
     job.policy.overflow = static_cast<btf::Overflow>(input.below(4));

@@ -24,7 +24,7 @@ sanitize=${SANITIZE-address,undefined}
 build=${BUILD_DIR:-build/fuzz${sanitize:+-sanitized}}
 if [[ ! -f $build/CMakeCache.txt ]]; then
   CXX=clang++-19 cmake -S . -B "$build" -G Ninja -DBTF_FUZZ=ON -DBTF_SANITIZE="$sanitize" \
-    -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O1
+    -DBTF_HARDENING=OFF -DBTF_ASSERTIONS=ON -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O1
 fi
 cmake --build "$build" --parallel "$(nproc)" --target fuzz_targets
 
