@@ -75,9 +75,13 @@ void slice(std::string_view text) {
     const btftool::SliceDim& dim = (*parsed)[d];
     if (dim.count == 0) continue;
     require(dim.start < kDims[d], "a slice begins too far");
-    const auto last = static_cast<__int128>(dim.start) +
-                      static_cast<__int128>(dim.count - 1) * dim.step;
-    require(last >= 0 && last < static_cast<__int128>(kDims[d]), "a slice goes too far");
+    const auto size = static_cast<std::int64_t>(kDims[d]);
+    require(dim.count <= kDims[d] && (dim.count == 1 || (-size < dim.step && dim.step < size)),
+            "a slice has more than its dim");
+    if (dim.count == 1) continue;
+    const std::int64_t last = static_cast<std::int64_t>(dim.start) +
+                              static_cast<std::int64_t>(dim.count - 1) * dim.step;
+    require(last >= 0 && last < size, "a slice goes too far");
   }
 }
 

@@ -75,7 +75,7 @@ Findings findings(const std::string& path, const btf::OpenOptions& options) {
           found.text = std::string(finding.code) + ": " + finding.message;
       },
       options, alone());
-  // Bytes in memory are no trouble by themselves.
+  found.trouble = !status;
   require(status.has_value() || !status.error().message.empty(), "an error says nothing");
   return found;
 }
@@ -84,22 +84,23 @@ void check_file(const std::string& path, const btf::OpenOptions& options) {
   const Findings found = findings(path, options);
   const auto file = btf::TensorFile::open(path, options);
   if (!file) {
-    require(found.errors == 1 || file.error().finding.empty(), "a file that cannot be opened");
+    require(found.errors == 1 || found.trouble, "a file that cannot be opened");
     return;
   }
   for (std::uint64_t i = 0; i < std::min(file->tensor_count(), kTensors); ++i) {
     const auto tensor = file->tensor(i);
     const bool usable = tensor && tensor->known() && file->check_overlap(*tensor);
-    if (!usable) require(found.tensors[i], "a tensor cannot be used, and validate() says nothing");
+    if (!usable)
+      require(found.tensors[i] || found.trouble, "a tensor cannot be used, and validate() says nothing");
     if (!tensor) continue;
     require(tensor->index == i, "another tensor was asked for");
-    if (usable) ask_tensor(*file, *tensor, found.errors + found.warnings == 0);
+    if (usable) ask_tensor(*file, *tensor, found.errors + found.warnings == 0 && !found.trouble);
   }
 }
 
 void check_canonical(BytesView bytes, const btf::OpenOptions& options) {
   const Findings found = findings(file_with(bytes), options);
-  require(found.errors == 0, "what convert() wrote is not well-formed: " + found.text);
+  require(found.errors == 0 && !found.trouble, "what convert() wrote is not well-formed: " + found.text);
 }
 
 }  // namespace fuzz

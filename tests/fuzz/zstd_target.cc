@@ -2,6 +2,7 @@
 // give the same content. After two bytes comes the file; or, if the first byte is odd, what a file
 // is built from, so that faults get behind checksums: content, cut into frames, and a seek table
 // with bytes that are changed.
+#define XXH_INLINE_ALL
 #include <xxhash.h>
 #include <zstd.h>
 
