@@ -29,8 +29,8 @@ const char* name(Input& input, std::span<const char* const> names) {
   return choice < names.size() ? names[choice] : nullptr;
 }
 
-constexpr std::array kDtypes{"float32", "float16", "int8", "uint4", "bool", "float8_e4m3fn",
-                             "int64", "e8m0", "bf16", "none"};
+constexpr std::array kDtypes{"float32",       "float16", "int8", "uint4", "bool",
+                             "float8_e4m3fn", "int64",   "e8m0", "bf16",  "none"};
 constexpr std::array kLayouts{"linear", "khwc8", "chw32", "coo", "dla_linear", "shuffled", "no"};
 constexpr std::array kOverflow{"saturate", "ieee", "wrap", "error", ""};
 constexpr std::array kRounding{"nearest", "zero", "up", "down", "?"};

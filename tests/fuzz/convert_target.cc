@@ -113,8 +113,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const Request wanted = request(view(data, kOptions));
   const auto input = open(view(data, size).subspan(kOptions));
   if (!input) return 0;
-  const Converted output =
-      fuzz::convert(*input, wanted.name, wanted.options, wanted.random_access);
+  const Converted output = fuzz::convert(*input, wanted.name, wanted.options, wanted.random_access);
   if (!output.status) {
     require(!output.status.error().message.empty(), "an error says nothing");
     return 0;
@@ -123,14 +122,14 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (wanted.name == "x.raw") {
     require(output.reports.size() == 1, "raw bytes of several tensors");
     const btf::TensorReport& report = output.reports.front();
-    const auto storage = btf::resolve(report.target_layout, report.target_dims, report.target_dtype);
+    const auto storage =
+        btf::resolve(report.target_layout, report.target_dims, report.target_dtype);
     if (!storage) broken("raw bytes of a layout that cannot be: " + storage.error().message);
     as_written.spec = btf::TensorSpec{report.target_dtype, report.target_layout, *storage};
   } else if (wanted.name == "x.npy" && wanted.options.as_uint) {
     return 0;  // what it holds is not said in it
   } else if (wanted.name == "x.npy") {
-    as_written.spec = btf::TensorSpec{
-        .dtype = output.reports.front().target_dtype, .storage = {}};
+    as_written.spec = btf::TensorSpec{.dtype = output.reports.front().target_dtype, .storage = {}};
   }
   check_canonical(output.bytes, as_written);
   check_unchanged(*input, output, wanted.options, as_written);

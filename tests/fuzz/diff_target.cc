@@ -75,8 +75,8 @@ struct Verdict {
 Verdict compare(const btf::TensorFile& a, const btf::TensorFile& b,
                 const btf::DiffOptions& options) {
   Verdict verdict;
-  verdict.same =
-      btf::diff(a, b, options, [&](const btf::TensorDiff& diff) { verdict.tensors.push_back(diff); });
+  verdict.same = btf::diff(a, b, options,
+                           [&](const btf::TensorDiff& diff) { verdict.tensors.push_back(diff); });
   return verdict;
 }
 

@@ -100,10 +100,8 @@ void cast(Input& input) {
   const std::size_t count = codes.size() / from.buffer_bytes();
   const std::size_t step = apart ? 2 : 1;  // elements that do not stand side by side
   const Source source(codes, source_off);
-  btf::Tile tile{.source = source.data(),
-                 .n0 = count / step,
-                 .source_stride0 = step,
-                 .target_stride0 = 1};
+  btf::Tile tile{
+      .source = source.data(), .n0 = count / step, .source_stride0 = step, .target_stride0 = 1};
   btf::LossAccount start;
   if (before % 4 == 1) start.max_abs = start.max_rel = double(before) / 256;
   Bytes expected(tile.n0 * to.buffer_bytes());
@@ -253,11 +251,10 @@ void compare(Input& input) {
     btf::CompareScore score;
     btf::compare_run(x.data(), y.data(), count, judge, score);
     const auto key = [](const btf::CompareScore& s) {
-      return std::array{double(s.compared), double(s.mismatched),   double(s.special),
-                        s.max_abs,          s.max_rel,              double(s.max_ulp),
-                        s.least_atol,       s.least_rtol,           double(s.curable),
-                        double(s.nan.both), double(s.nan.actual),
-                        double(s.nan.golden)};
+      return std::array{
+          double(s.compared), double(s.mismatched), double(s.special),    s.max_abs,
+          s.max_rel,          double(s.max_ulp),    s.least_atol,         s.least_rtol,
+          double(s.curable),  double(s.nan.both),   double(s.nan.actual), double(s.nan.golden)};
     };
     require(key(score) == key(expected), "a run is scored otherwise than its pairs");
   }
@@ -291,7 +288,8 @@ void same_bits(Input& input) {
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace fuzz;
   Input input(view(data, size));
-  static constexpr std::array kWhat{cast, cast, cast, transpose, nibbles, planes, compare, same_bits};
+  static constexpr std::array kWhat{cast,    cast,   cast,    transpose,
+                                    nibbles, planes, compare, same_bits};
   kWhat[input.below(kWhat.size())](input);
   return 0;
 }

@@ -65,9 +65,9 @@ inline Converted convert(const btf::TensorFile& input, const std::string& name,
     result.bytes.reserve(promised);
     return std::make_unique<GrowingSink>(result.bytes, random_access);
   };
-  const auto written = btf::convert_into(
-      input, name, make, options,
-      [&](const btf::TensorReport& report) { result.reports.push_back(report); });
+  const auto written =
+      btf::convert_into(input, name, make, options,
+                        [&](const btf::TensorReport& report) { result.reports.push_back(report); });
   if (!written) {
     result.status = std::unexpected(written.error());
     return result;

@@ -1,5 +1,5 @@
-// Inputs that the library opens by a path: files that live in memory, and a pipe whose bytes come in
-// pieces.
+// Inputs that the library opens by a path: files that live in memory, and a pipe whose bytes come
+// in pieces.
 #pragma once
 
 #include <fcntl.h>

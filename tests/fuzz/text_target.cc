@@ -79,8 +79,8 @@ void slice(std::string_view text) {
     require(dim.count <= kDims[d] && (dim.count == 1 || (-size < dim.step && dim.step < size)),
             "a slice has more than its dim");
     if (dim.count == 1) continue;
-    const std::int64_t last = static_cast<std::int64_t>(dim.start) +
-                              static_cast<std::int64_t>(dim.count - 1) * dim.step;
+    const std::int64_t last =
+        static_cast<std::int64_t>(dim.start) + static_cast<std::int64_t>(dim.count - 1) * dim.step;
     require(last >= 0 && last < size, "a slice goes too far");
   }
 }
@@ -99,7 +99,8 @@ void numbers(std::string_view text) {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace fuzz;
-  static constexpr std::array kWhat{spec, spec, dump, names, selection, permute, index, slice, numbers};
+  static constexpr std::array kWhat{spec,    spec,  dump,  names,  selection,
+                                    permute, index, slice, numbers};
   Input input(view(data, size));
   const std::uint64_t what = input.below(kWhat.size());
   // The text ends where its memory ends, which a sanitizer sees.

@@ -12,7 +12,7 @@
 namespace fuzz {
 namespace {
 
-constexpr std::uint64_t kMostBytes = 1 << 16;     // of a tensor that is read whole
+constexpr std::uint64_t kMostBytes = 1 << 16;  // of a tensor that is read whole
 constexpr std::uint64_t kMostElements = 1 << 16;
 
 // A tensor whose dims are small enough to go through them all.
@@ -47,13 +47,13 @@ void ask_tensor(const btf::TensorFile& file, const btf::TensorInfo& tensor, bool
   require(stats || !sound, "a sound tensor has no statistics");
   if (stats) {
     require(stats->elements == shape->layout.elements(), "statistics count other elements");
-    require(stats->finite + stats->nan + stats->positive_inf + stats->negative_inf ==
-                stats->elements,
-            "statistics do not add up");
+    require(
+        stats->finite + stats->nan + stats->positive_inf + stats->negative_inf == stats->elements,
+        "statistics do not add up");
   }
   const auto whole = btf::read_tensor(file, tensor, {.execution = alone()});
-  if (!whole) require(!sound || tensor.coo, "a sound dense tensor cannot be read: " +
-                                                whole.error().message);
+  if (!whole)
+    require(!sound || tensor.coo, "a sound dense tensor cannot be read: " + whole.error().message);
 }
 
 }  // namespace
@@ -68,11 +68,9 @@ Findings findings(const std::string& path, const btf::OpenOptions& options) {
           ++found.warnings;
         } else {
           ++found.errors;
-          if (finding.tensor && *finding.tensor < kTensors)
-            found.tensors[*finding.tensor] = true;
+          if (finding.tensor && *finding.tensor < kTensors) found.tensors[*finding.tensor] = true;
         }
-        if (found.text.empty())
-          found.text = std::string(finding.code) + ": " + finding.message;
+        if (found.text.empty()) found.text = std::string(finding.code) + ": " + finding.message;
       },
       options, alone());
   found.trouble = !status;
@@ -91,7 +89,8 @@ void check_file(const std::string& path, const btf::OpenOptions& options) {
     const auto tensor = file->tensor(i);
     const bool usable = tensor && tensor->known() && file->check_overlap(*tensor);
     if (!usable)
-      require(found.tensors[i] || found.trouble, "a tensor cannot be used, and validate() says nothing");
+      require(found.tensors[i] || found.trouble,
+              "a tensor cannot be used, and validate() says nothing");
     if (!tensor) continue;
     require(tensor->index == i, "another tensor was asked for");
     if (usable) ask_tensor(*file, *tensor, found.errors + found.warnings == 0 && !found.trouble);
@@ -100,7 +99,8 @@ void check_file(const std::string& path, const btf::OpenOptions& options) {
 
 void check_canonical(BytesView bytes, const btf::OpenOptions& options) {
   const Findings found = findings(file_with(bytes), options);
-  require(found.errors == 0 && !found.trouble, "what convert() wrote is not well-formed: " + found.text);
+  require(found.errors == 0 && !found.trouble,
+          "what convert() wrote is not well-formed: " + found.text);
 }
 
 }  // namespace fuzz

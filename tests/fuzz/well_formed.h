@@ -14,9 +14,9 @@ inline constexpr std::uint64_t kTensors = 6;  // so many are asked for one by on
 struct Findings {
   std::uint64_t errors = 0;
   std::uint64_t warnings = 0;
-  bool trouble = false;  // validate() did not get to the end
+  bool trouble = false;                  // validate() did not get to the end
   std::array<bool, kTensors> tensors{};  // which of the first have an error
-  std::string text;           // of the first
+  std::string text;                      // of the first
 };
 
 Findings findings(const std::string& path, const btf::OpenOptions& options = {});

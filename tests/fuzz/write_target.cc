@@ -128,8 +128,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const Bytes between = converted(result, by, name, random_access);
   if (way == 3) {
     const Plain& tensor = tensors[wanted % count];
-    const auto told = btf::OpenOptions{
-        .spec = btf::TensorSpec{.dtype = tensor.dtype.dtype, .storage = {}}};
+    const auto told =
+        btf::OpenOptions{.spec = btf::TensorSpec{.dtype = tensor.dtype.dtype, .storage = {}}};
     const auto file = open(between, told);
     if (!file) broken("a .npy that was written cannot be opened: " + file.error().message);
     const Converted again = fuzz::convert(*file, "x.btf", {}, random_access, 1U << 22);

@@ -1,7 +1,7 @@
-// Compressed files, as files and as streams that come in pieces: no bytes lead astray, and both ways
-// give the same content. After two bytes comes the file; or, if the first byte is odd, what a file
-// is built from, so that faults get behind checksums: content, cut into frames, and a seek table
-// with bytes that are changed.
+// Compressed files, as files and as streams that come in pieces: no bytes lead astray, and both
+// ways give the same content. After two bytes comes the file; or, if the first byte is odd, what a
+// file is built from, so that faults get behind checksums: content, cut into frames, and a seek
+// table with bytes that are changed.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 #include <zstd.h>
@@ -40,8 +40,8 @@ Bytes built(Input& input) {
   while (input.size() > 0) {
     const BytesView content = input.take(frame);
     Bytes packed(ZSTD_compressBound(content.size()));
-    const std::size_t size = ZSTD_compress2(context.get(), packed.data(), packed.size(),
-                                            content.data(), content.size());
+    const std::size_t size =
+        ZSTD_compress2(context.get(), packed.data(), packed.size(), content.data(), content.size());
     require(ZSTD_isError(size) == 0, "libzstd does not compress");
     file.insert(file.end(), packed.begin(), packed.begin() + std::ptrdiff_t(size));
     put(table, size, 4);
