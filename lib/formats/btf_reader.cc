@@ -39,7 +39,9 @@ class Window {
     held_ = 0;  // until the read has succeeded
     begin_ = offset;
     bytes_.resize(kBytes);
-    const std::uint64_t ahead = std::min(kBytes, end_ - offset);
+    const std::uint64_t last = offset + std::max<std::uint64_t>(length, 1) - 1;
+    const std::uint64_t ahead =
+        std::min({kBytes, end_ - offset, source_.read_ahead_end(last) - offset});
     if (ahead > length && source_.read_at(offset, std::span(bytes_).first(ahead))) {
       held_ = ahead;
       return {};

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "btf/layout.h"
 #include "core/try.h"
 #include "formats/btf_wire.h"
 
@@ -42,6 +43,7 @@ class BtfWriter final : public TensorWriter {
       wire::store_u64(table.data() + (i + 1) * kWord, offset);
       offset += records_[i];
     }
+    BTF_TRY(sink.begin_piece(table.size()));
     return sink.write_at(0, table);
   }
 
@@ -52,8 +54,10 @@ class BtfWriter final : public TensorWriter {
     header[wire::kLayoutAt] = std::byte{record.layout_code};
     for (std::size_t d = 0; d < record.dims.size(); ++d)
       wire::store_u64(header.data() + wire::kRecordHeader + d * kWord, record.dims[d]);
-    BTF_TRY(sink.begin_piece());
+    BTF_TRY(sink.begin_piece(header.size()));
     BTF_TRY(sink.write_at(offset_, header));
+    // The parts of a sparse payload are pieces of their own, as who writes them tells.
+    if (find_layout(record.layout_code)->dense()) BTF_TRY(sink.begin_piece(record.payload));
     payload_end_ = offset_ + header.size() + record.payload;
     return offset_ + header.size();
   }

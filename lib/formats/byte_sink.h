@@ -27,9 +27,9 @@ class ByteSink {
   // Several threads may write to different places when random_access().
   virtual Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) = 0;
 
-  // What is written from here on can be read without what stands before it. Says so between two
-  // pieces; only a sink that compresses makes a difference of it.
-  virtual Status begin_piece() { return {}; }
+  // What comes next, up to the next call, is about so many bytes that are wanted together and often
+  // without those around them. Only a sink that compresses makes a difference of it.
+  virtual Status begin_piece(std::uint64_t) { return {}; }
 
   // Nothing may be written afterwards.
   virtual Status commit() = 0;

@@ -158,6 +158,10 @@ Result<std::unique_ptr<ByteSource>> open_zstd(const std::string& name,
 
 }  // namespace
 
+Result<FrameCheck> ByteSource::check_frame(std::uint64_t index) const {
+  return fail(ErrorCode::invalid_argument, "there is no frame " + std::to_string(index));
+}
+
 Result<std::unique_ptr<ByteSource>> open_source(const std::string& path,
                                                 const SourceOptions& options) {
   Descriptor fd(path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)

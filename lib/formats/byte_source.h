@@ -11,6 +11,13 @@
 
 namespace btf {
 
+// A frame of a compressed file: its bytes of the content, and what is wrong with it.
+struct FrameCheck {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  Status status;
+};
+
 // Bytes that can be read at any offset, by several threads at once. Errors name the file.
 class ByteSource {
  public:
@@ -23,6 +30,14 @@ class ByteSource {
 
   // Are these the contents of a compressed file?
   virtual bool compressed() const { return false; }
+
+  // Up to where it costs little more to read on from `offset`: the end of the frame that holds it.
+  virtual std::uint64_t read_ahead_end(std::uint64_t) const { return size(); }
+
+  // Frames of a compressed file, which can be checked each on its own; 0: there are none.
+  virtual std::uint64_t frame_count() const { return 0; }
+  // Reads one whole. An error: it cannot be told where the frame is.
+  virtual Result<FrameCheck> check_frame(std::uint64_t index) const;
 
   // An error if the file was changed since it was opened. Ask after the last read.
   virtual Status check_unchanged() const = 0;

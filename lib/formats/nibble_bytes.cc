@@ -18,6 +18,10 @@ class PackedSource final : public ByteSource {
 
   std::uint64_t size() const override { return first_ + ceil_div(count_, 2); }
   Status check_unchanged() const override { return source_.check_unchanged(); }
+  std::uint64_t frame_count() const override { return source_.frame_count(); }
+  Result<FrameCheck> check_frame(std::uint64_t index) const override {
+    return source_.check_frame(index);
+  }
 
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     if (!fits(offset, out.size(), size()))

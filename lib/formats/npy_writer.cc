@@ -73,7 +73,9 @@ class NpyWriter final : public TensorWriter {
 
   Result<std::uint64_t> begin_record(ByteSink& sink, const RecordShape& record) override {
     const std::string header = header_of(record, as_uint_);
+    BTF_TRY(sink.begin_piece(header.size()));
     BTF_TRY(sink.write_at(0, std::as_bytes(std::span(header))));
+    BTF_TRY(sink.begin_piece(data_bytes(record)));
     if (info(record.dtype).bits < 8)
       elements_ = spread_sink(sink, header.size(), data_bytes(record));
     return header.size();

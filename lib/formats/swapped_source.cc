@@ -16,6 +16,10 @@ class SwappedSource final : public ByteSource {
 
   std::uint64_t size() const override { return source_.size(); }
   Status check_unchanged() const override { return source_.check_unchanged(); }
+  std::uint64_t frame_count() const override { return source_.frame_count(); }
+  Result<FrameCheck> check_frame(std::uint64_t index) const override {
+    return source_.check_frame(index);
+  }
 
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     if (offset < first_) {

@@ -186,6 +186,12 @@ class Appender {
     return {};
   }
 
+  // See ByteSink.
+  Status begin_piece(std::uint64_t bytes) {
+    BTF_TRY(flush());
+    return sink_.begin_piece(bytes);
+  }
+
   Status put_word(std::uint64_t word) {
     std::array<std::byte, kWord> piece;
     wire::store_u64(piece.data(), word);
@@ -286,10 +292,15 @@ Result<LossAccount> write_coo(const TensorConversion& work, ByteSink& sink, std:
                               std::uint64_t nnz) {
   BTF_ASSIGN(const Entries entries, open_entries(work));
   Appender out(sink, offset, work.options.execution);
+  const std::size_t rank = work.target.dims.size();
+  BTF_TRY(out.begin_piece(2 * kWord));
   BTF_TRY(out.put_word(nnz));
-  BTF_TRY(out.put_word(work.target.dims.size()));
+  BTF_TRY(out.put_word(rank));
+  BTF_TRY(out.begin_piece(nnz * rank * kWord));
   BTF_TRY(put_indices(*entries.source, work.target.dims, nnz, out));
+  BTF_TRY(out.begin_piece(kWord));
   BTF_TRY(out.put_word(nnz));
+  BTF_TRY(out.begin_piece(*stream_bytes(nnz, info(work.target.job.to).bits)));
   BTF_TRY(entries.source->rewind());
   BTF_TRY(put_values(*entries.source, work.target.job.to, out));
   BTF_TRY(out.flush());

@@ -87,14 +87,27 @@ def entry(compressed, content):
 
 
 def parts():
-    """mixed.btf cut where records begin, as a writer of seekable files does."""
+    """mixed.btf cut where records begin, as the first files of btftool are."""
     content = good.files()["mixed.btf"]
     cuts = [0, *struct.unpack_from("<4Q", content, 8), len(content)]
     return [content[a:b] for a, b in zip(cuts, cuts[1:])]
 
 
+def pieces_of_records():
+    """mixed.btf as btftool cuts it: payloads, and the parts of sparse ones, from more than 256 bytes on have frames of
+    their own; what stands between them shares one."""
+    content = good.files()["mixed.btf"]
+    dense_0, dense_1, _, coo = struct.unpack_from("<4Q", content, 8)
+    # Headers of rank 4 have 48 bytes, that of the COO tensor 32; then come 16 bytes and 20 indices of rank 2.
+    cuts = [0, dense_0 + 48, dense_1, dense_1 + 48, dense_1 + 48 + 1728, coo + 48, coo + 48 + 320, len(content)]
+    return [content[a:b] for a, b in zip(cuts, cuts[1:])]
+
+
 def good_files():
     pieces = parts()
+    new_pieces = pieces_of_records()
+    new_frames = [frame(piece) for piece in new_pieces]
+    new_entries = [entry(f, piece) for f, piece in zip(new_frames, new_pieces)]
     frames = [frame(piece) for piece in pieces]
     bare = [frame(piece, checksum=False, size=False) for piece in pieces]
     entries = [entry(f, piece) for f, piece in zip(frames, pieces)]
@@ -104,6 +117,7 @@ def good_files():
     whole = b"".join(pieces)
     return {
         "seekable.btf.zst": b"".join(frames) + table(entries),
+        "seekable_pieces.btf.zst": b"".join(new_frames) + table(new_entries),
         # Neither the frames nor the table have checksums; the descriptor's unused bits are set.
         "seekable_bare.btf.zst": b"".join(bare) + table(bare_entries, checksums=False, descriptor=3),
         # The table alone has checksums.
@@ -173,7 +187,13 @@ def table_faults():
     unsized_sums = sums[:4] + [[len(unsized[4]), len(pieces[4]) - 8, sums[4][2]]]
     unsized_sums_above = sums[:4] + [[len(unsized[4]), len(pieces[4]) + 8, sums[4][2]]]
     note = skippable(bytes(len(frames[1]) - 8))
+    new_pieces = pieces_of_records()
+    new_frames = [frame(piece) for piece in new_pieces]
+    new_sums = [entry(f, piece) for f, piece in zip(new_frames, new_pieces)]
+    data_lost = b"".join([*new_frames[:3], frame(new_pieces[3], sum_says=1), *new_frames[4:]]) + table(new_sums)
     return {
+        "table-data-frame": data_lost,
+        "table-skippable": note[:4] + b"\1" + note[5:] + bytes_of_frames + table([[len(note), 0, 0], *sums]),
         "table-reserved-bits": bytes_of_frames + table(sums, descriptor=0x84),
         "table-too-many-frames": bytes_of_frames + table(sums, frames=2**32 - 1),
         "table-numbers-wrap": table([], checksums=False, frames=2**29),  # 8 * 2^29 wraps to 0 in 32 bits

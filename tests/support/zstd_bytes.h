@@ -51,7 +51,8 @@ inline btf::Status compress_to(btf::ByteSink& file, const Bytes& content, unsign
   };
   for (const std::size_t piece : pieces) {
     if (auto status = write_to(piece); !status) return status;
-    if (auto status = sink->begin_piece(); !status) return status;
+    // None of them is small.
+    if (auto status = sink->begin_piece(1U << 20); !status) return status;
   }
   if (auto status = write_to(content.size()); !status) return status;
   return sink->commit();

@@ -4,6 +4,7 @@
 #include <xxhash.h>
 #include <zstd_errors.h>
 
+#include <array>
 #include <new>
 #include <string>
 
@@ -16,6 +17,8 @@ namespace {
 
 // Of the frame header's descriptor, the byte behind the magic number.
 constexpr std::byte kHasChecksum{0x04};
+// Far more than a frame without content takes.
+constexpr std::uint32_t kMostEmpty = 1U << 10;
 
 std::unexpected<Error> explained(std::size_t code, const FramePlace& place,
                                  std::span<const std::byte> frame) {
@@ -30,6 +33,12 @@ std::unexpected<Error> explained(std::size_t code, const FramePlace& place,
   return frame_error(code, place.index, place.file_offset, walk);
 }
 
+std::unexpected<Error> wrong_length(const FramePlace& place, std::uint64_t length) {
+  return wrong_frame(place.index, place.file_offset,
+                     "it ends after " + std::to_string(length) + " bytes, the seek table says " +
+                         std::to_string(place.compressed));
+}
+
 Status check_header(const FramePlace& place, std::span<const std::byte> frame) {
   const auto wrong = [&](std::string what) {
     return wrong_frame(place.index, place.file_offset, std::move(what));
@@ -39,9 +48,7 @@ Status check_header(const FramePlace& place, std::span<const std::byte> frame) {
                  std::to_string(place.content) + " bytes of it");
   const std::size_t length = ZSTD_findFrameCompressedSize(frame.data(), frame.size());
   if (ZSTD_isError(length) != 0) return explained(length, place, frame);
-  if (length != frame.size())
-    return wrong("it ends after " + std::to_string(length) + " bytes, the seek table says " +
-                 std::to_string(frame.size()));
+  if (length != frame.size()) return wrong_length(place, length);
   const unsigned long long content = ZSTD_getFrameContentSize(frame.data(), frame.size());
   if (content != ZSTD_CONTENTSIZE_UNKNOWN && content != place.content)
     return wrong("its header says " + std::to_string(content) +
@@ -76,6 +83,23 @@ Status FrameDecoder::read(const ByteSource& file, const FramePlace& place,
   return wrong_frame(place.index, place.file_offset,
                      own ? "its checksum is another than that in the seek table"
                          : "its content does not fit the checksum in the seek table");
+}
+
+// One without content may be skippable, of any length; its checksum in the table means nothing.
+Status FrameDecoder::check(const ByteSource& file, const FramePlace& place) {
+  if (place.content == 0) {
+    std::array<std::byte, kSkippableHeader> header;
+    BTF_TRY(file.read_at(place.file_offset, header));
+    if (skippable(load_u32(header.data()))) {
+      const std::uint64_t length = kSkippableHeader + load_u32(header.data() + 4);
+      return length == place.compressed ? Status{} : wrong_length(place, length);
+    }
+    if (place.compressed > kMostEmpty)
+      return wrong_frame(place.index, place.file_offset,
+                         "it has " + std::to_string(place.compressed) +
+                             " bytes and no content, by the seek table");
+  }
+  return read(file, place, std::span(content_.reserve(place.content), place.content));
 }
 
 }  // namespace btf::zstd

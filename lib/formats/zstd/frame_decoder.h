@@ -22,12 +22,16 @@ class FrameDecoder {
   // than the table says.
   Status read(const ByteSource& file, const FramePlace& place, std::span<std::byte> out);
 
+  // The same, and the content is for nobody. It may have none.
+  Status check(const ByteSource& file, const FramePlace& place);
+
  private:
   struct Free {
     void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
   };
   std::unique_ptr<ZSTD_DCtx, Free> context_;
   Buffer compressed_;
+  Buffer content_;  // that is only checked
 };
 
 }  // namespace btf::zstd

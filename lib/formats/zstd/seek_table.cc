@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
+#include <string>
 
 #include "core/try.h"
 #include "formats/zstd/zstd_wire.h"
@@ -30,6 +32,16 @@ Result<bool> has_seek_table(const ByteSource& file) {
   BTF_TRY(file.read_at(file.size() - magic.size(), magic));
   return load_u32(magic.data()) == kSeekableMagic;
 }
+
+struct SeekTable::LastBlock {
+  std::mutex mutex;
+  std::uint64_t number = 0;
+  std::shared_ptr<const Block> places;  // nothing at first
+};
+
+SeekTable::SeekTable(const ByteSource& file) : file_(&file), last_(std::make_unique<LastBlock>()) {}
+SeekTable::SeekTable(SeekTable&&) noexcept = default;
+SeekTable::~SeekTable() = default;
 
 Result<SeekTable> SeekTable::read(const ByteSource& file) {
   SeekTable table(file);
@@ -98,14 +110,16 @@ Status SeekTable::check_entries() {
   Status status;
   std::uint64_t file_offset = 0;
   BTF_TRY(for_entries({}, frames_, [&](const FramePlace& place) {
-    const std::string frame = "frame " + std::to_string(place.index) + " has " +
-                              std::to_string(place.compressed) + " compressed bytes";
-    const std::uint64_t at = entries_offset_ + place.index * entry_bytes(checksums_);
+    const auto refuse = [&](const std::string& fault) {
+      status = wrong(entries_offset_ + place.index * entry_bytes(checksums_),
+                     "frame " + std::to_string(place.index) + " has " +
+                         std::to_string(place.compressed) + " compressed bytes" + fault);
+    };
     if (place.compressed < kLeastFrame)
-      status = wrong(at, frame + ", fewer than any frame");
+      refuse(", fewer than any frame");
     else if (place.content > 0 && place.compressed > most_compressed(place.content))
-      status = wrong(at, frame + " for " + std::to_string(place.content) +
-                             " bytes of content, more than compressing makes of them");
+      refuse(" for " + std::to_string(place.content) +
+             " bytes of content, more than compressing makes of them");
     if (place.index % kInterval == 0) checkpoints_.push_back(place);
     file_offset = place.file_offset + place.compressed;
     content_bytes_ = place.content_end();
@@ -125,22 +139,39 @@ Status SeekTable::check_entries() {
   return {};
 }
 
+Result<std::shared_ptr<const SeekTable::Block>> SeekTable::block(std::uint64_t number) const {
+  {
+    const std::scoped_lock lock(last_->mutex);
+    if (last_->places && last_->number == number) return last_->places;
+  }
+  const FramePlace& from = checkpoints_[number];
+  auto places = std::make_shared<Block>();
+  places->reserve(std::min(kInterval, frames_ - from.index));
+  BTF_TRY(for_entries(from, std::min(kInterval, frames_ - from.index),
+                      [&](const FramePlace& place) { return places->push_back(place), true; }));
+  const std::scoped_lock lock(last_->mutex);
+  last_->number = number;
+  last_->places = places;
+  return places;
+}
+
 Result<FramePlace> SeekTable::find(std::uint64_t content_offset) const {
   // The last checkpoint at or before the byte. Empty frames share their place with the next one.
   const auto after =
       std::ranges::upper_bound(checkpoints_, content_offset, {}, &FramePlace::content_offset);
   if (after == checkpoints_.begin()) return wrong(entries_offset_, "it has no frames");
-  const FramePlace& from = *(after - 1);
-  std::optional<FramePlace> found;
-  BTF_TRY(
-      for_entries(from, std::min(kInterval, frames_ - from.index), [&](const FramePlace& place) {
-        if (content_offset >= place.content_end()) return true;
-        found = place;
-        return false;
-      }));
+  BTF_ASSIGN(const auto places,
+             block(static_cast<std::uint64_t>(after - checkpoints_.begin()) - 1));
+  const auto found =
+      std::ranges::upper_bound(*places, content_offset, {}, &FramePlace::content_end);
   // It was there when the table was checked.
-  if (!found) return fail(ErrorCode::io, "the file was changed while it was read");
+  if (found == places->end()) return fail(ErrorCode::io, "the file was changed while it was read");
   return *found;
+}
+
+Result<FramePlace> SeekTable::frame(std::uint64_t index) const {
+  BTF_ASSIGN(const auto places, block(index / kInterval));
+  return (*places)[index % kInterval];
 }
 
 }  // namespace btf::zstd

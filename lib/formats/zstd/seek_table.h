@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -22,12 +23,15 @@ struct FramePlace {
   std::uint64_t content_end() const { return content_offset + content; }
 };
 
-// The table stays in the file; in memory is one place of every so many. For several threads at
-// once, like the source, which must outlive it.
+// The table stays in the file; in memory are one place of every so many, and all of those around
+// the one that was looked for last. For several threads at once, like the source, which must
+// outlive it.
 class SeekTable {
  public:
   // Goes through the whole table once: all sizes are checked against the file.
   static Result<SeekTable> read(const ByteSource& file);
+  SeekTable(SeekTable&&) noexcept;
+  ~SeekTable();
 
   std::uint64_t frames() const { return frames_; }
   std::uint64_t content_bytes() const { return content_bytes_; }
@@ -36,10 +40,18 @@ class SeekTable {
   // The frame that holds a byte of the content, which must be less than content_bytes().
   Result<FramePlace> find(std::uint64_t content_offset) const;
 
+  // Any of them, also one without content. `index` must be less than frames().
+  Result<FramePlace> frame(std::uint64_t index) const;
+
  private:
-  explicit SeekTable(const ByteSource& file) : file_(&file) {}
+  using Block = std::vector<FramePlace>;
+  struct LastBlock;
+
+  explicit SeekTable(const ByteSource& file);
   Status read_footer();
   Status check_entries();
+  // The frames from a checkpoint to the next.
+  Result<std::shared_ptr<const Block>> block(std::uint64_t number) const;
   // Calls visit(place) from a checkpoint on, until it returns false.
   template <typename Visit>
   Status for_entries(FramePlace place, std::uint64_t count, Visit&& visit) const;
@@ -51,6 +63,7 @@ class SeekTable {
   std::uint64_t content_bytes_ = 0;
   std::uint32_t largest_content_ = 0;
   std::vector<FramePlace> checkpoints_;  // every kInterval-th frame
+  std::unique_ptr<LastBlock> last_;
 };
 
 // Does the file end like one that has a seek table?

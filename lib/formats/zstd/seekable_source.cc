@@ -22,12 +22,23 @@ class Decoders {
   Status read(const ByteSource& file, const FramePlace& place, std::span<std::byte> out) {
     std::unique_ptr<FrameDecoder> decoder = take();
     Status status = decoder->read(file, place, out);
-    const std::scoped_lock lock(mutex_);
-    idle_.push_back(std::move(decoder));
+    give_back(std::move(decoder));
+    return status;
+  }
+
+  Status check(const ByteSource& file, const FramePlace& place) {
+    std::unique_ptr<FrameDecoder> decoder = take();
+    Status status = decoder->check(file, place);
+    give_back(std::move(decoder));
     return status;
   }
 
  private:
+  void give_back(std::unique_ptr<FrameDecoder> decoder) {
+    const std::scoped_lock lock(mutex_);
+    idle_.push_back(std::move(decoder));
+  }
+
   std::unique_ptr<FrameDecoder> take() {
     const std::scoped_lock lock(mutex_);
     if (idle_.empty()) {
@@ -146,6 +157,22 @@ class SeekableSource final : public ByteSource {
   std::uint64_t size() const override { return table_.content_bytes(); }
   bool compressed() const override { return true; }
   Status check_unchanged() const override { return file_->check_unchanged(); }
+
+  std::uint64_t read_ahead_end(std::uint64_t offset) const override {
+    if (offset >= size()) return size();
+    const auto place = table_.find(offset);
+    return place ? place->content_end() : offset;
+  }
+
+  std::uint64_t frame_count() const override { return table_.frames(); }
+
+  Result<FrameCheck> check_frame(std::uint64_t index) const override {
+    const auto place = table_.frame(index);
+    if (!place) return std::unexpected(place.error().in_file(name_));
+    Status status = decoders_.check(*file_, *place);
+    if (!status) status = std::unexpected(status.error().in_file(name_));
+    return FrameCheck{place->content_offset, place->content_end(), std::move(status)};
+  }
 
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     if (!fits(offset, out.size(), size()))

@@ -39,7 +39,13 @@ class Sink final : public CompressingSink {
     return {};
   }
 
-  Status begin_piece() override { return end_frame(); }
+  Status begin_piece(std::uint64_t bytes) override {
+    const bool small = bytes <= kSmallPiece;
+    const bool joins = small && shared_ && encoder_.next().content.size() + bytes <= kSharedFrame;
+    if (!joins) BTF_TRY(end_frame());
+    shared_ = small;
+    return {};
+  }
 
   Status commit() override {
     BTF_TRY(end_frame());
@@ -101,6 +107,7 @@ class Sink final : public CompressingSink {
   ByteSink& file_;
   FrameEncoder encoder_;
   std::vector<std::byte> entries_;
+  bool shared_ = false;  // the frame that is being filled is one of small pieces
   std::uint64_t content_bytes_ = 0;
   std::uint64_t file_bytes_ = 0;
 };

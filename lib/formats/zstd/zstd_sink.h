@@ -9,8 +9,12 @@
 
 namespace btf::zstd {
 
-// Content of a frame; the last before the end of a piece may have less.
+// A piece has frames of its own, of so much content each, and less only in the last.
 inline constexpr std::size_t kFrameContent = 1U << 20;
+// But pieces up to this that follow on one another share frames,
+inline constexpr std::uint64_t kSmallPiece = 256;
+// as many as fit whole.
+inline constexpr std::size_t kSharedFrame = 16U << 10;
 
 class CompressingSink : public ByteSink {
  public:

@@ -1,5 +1,5 @@
 # zstd is known by its first bytes, whoever wrote it and however it comes.
-for file in seekable.btf.zst seekable_bare.btf.zst seekable_gaps.btf.zst one_frame.btf.zst frames.btf.zst no_name; do
+for file in seekable.btf.zst seekable_pieces.btf.zst seekable_bare.btf.zst seekable_gaps.btf.zst one_frame.btf.zst frames.btf.zst no_name; do
   btftool convert "$TESTDATA/zstd/$file" plain.btf && cmp plain.btf "$TESTDATA/good/mixed.btf"
   btftool diff -q --tensor 0,2 "$TESTDATA/zstd/$file" "$TESTDATA/good/mixed.btf" || echo "$file differs"
   # Standard input that can seek, and one that cannot.
