@@ -189,9 +189,9 @@ class Content:
 
     @staticmethod
     def part(data, frame):
-        if frame.content == 0:
-            return b""
         try:
+            if frame.content == 0 and u32(data, frame.begin) in SKIPPABLE:
+                return b"" if 8 + u32(data, frame.begin + 4) == frame.end - frame.begin else None
             if u32(data, frame.begin) != FRAME or frame_length(data, frame.begin) != frame.end - frame.begin:
                 return None
             check_needs(data, frame.begin)
