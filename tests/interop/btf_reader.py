@@ -345,3 +345,11 @@ class Reader:
             block, j = divmod(k, layouts.BLOCK)
             return at + block * layouts.BLOCK * bits // 8 + j, None
         return at + k * bits // 8, ("low", "high")[k % 2] if bits == 4 else None
+
+
+def validate(data):
+    """The findings in a file, in no particular order."""
+    try:
+        return Reader(data).validate()
+    except Unusable as unusable:
+        return [unusable.args[0]]

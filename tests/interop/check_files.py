@@ -18,7 +18,7 @@ from typing import NamedTuple, Optional
 
 import compressed
 import layouts
-from btf_reader import Reader, Unusable
+from btf_reader import Reader, Unusable, validate
 from btf_writer import canonical
 from elements import decode
 from random_files import damaged_file, random_file
@@ -186,6 +186,7 @@ class CompressedCheck:
         self.outer, self.path, self.data, self.answers = run, path, data, answers
 
     def run(self):
+        self.check_pipe()
         validated = self.answers.validated
         codes = {f["code"] for f in validated["findings"]}
         try:
@@ -197,6 +198,16 @@ class CompressedCheck:
             return self.check_intact(content)
         return FileCheck(self.outer, self.path, content.bytes, self.answers).run()
 
+
+    def check_pipe(self):
+        """The same file from front to back."""
+        done = self.outer.tool.run("-q", "validate", "--all", "--json", "-", data=self.data)
+        entry = json.loads(done.stdout)["files"][0]
+        try:
+            content = compressed.Content(self.data, pipe=True).bytes
+        except compressed.Damaged as damaged:
+            return expect("findings through a pipe", {damaged.args[0]}, {f["code"] for f in entry["findings"]})
+        return expect("findings through a pipe", sorted_findings(validate(content)), findings_of(entry))
 
     def check_intact(self, content):
         """A damaged frame spoils what lies in it and nothing else."""

@@ -180,9 +180,10 @@ def check_needs(data, at):
 class Content:
     """What is in a compressed file. `parts` is None for a damaged frame of one that is read frame by frame."""
 
-    def __init__(self, data):
-        self.frames = seek_table(data)
-        if self.frames is not None and all(f.content <= LARGEST_FRAME for f in self.frames):
+    def __init__(self, data, pipe=False):
+        if not pipe:
+            self.frames = seek_table(data)
+        if not pipe and self.frames is not None and all(f.content <= LARGEST_FRAME for f in self.frames):
             self.parts = [self.part(data, frame) for frame in self.frames]
         else:
             self.front_to_back(data)
@@ -202,8 +203,9 @@ class Content:
         return content if sound else None
 
     def front_to_back(self, data):
-        contents, at, ends = [], 0, []
+        contents, at, ends, begin = [], 0, [], 0
         while at < len(data):
+            begin = at
             end = at + frame_length(data, at)
             if u32(data, at) == FRAME:
                 check_needs(data, at)
@@ -215,6 +217,7 @@ class Content:
         self.parts = [b"".join(contents)]
         if len(self.bytes) > needed(self.bytes, SLACK):
             raise Damaged("decompression-bomb")
+        self.frames = seek_table(data) if u32(data, begin) == SEEK_TABLE else None
         if self.frames is not None:
             if [(frame.end, frame.content) for frame in self.frames] != ends[:-1]:
                 raise Damaged("seek-table")
