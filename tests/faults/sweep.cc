@@ -1,8 +1,10 @@
 // Runs btftool with one fault after another and says where it does what it must not (docs/testing.md).
 //
-//   btf_fault_sweep BTFTOOL SHIM TESTDATA [--all] [--jobs N] [--scenario NAME] [--kind NAME] [--fault F]
+//   btf_fault_sweep BTFTOOL SHIM TESTDATA [--all [--most N]] [--jobs N] [--scenario NAME]
+//                   [--kind NAME] [--fault F]
 //
-// Without --all a part that takes some seconds. --fault allocate:17:17:1:12 (with --scenario) is one
+// Without --all a part that takes some seconds; --most N with --all takes N calls of each kind, evenly
+// spread, instead of every one. --fault allocate:17:17:1:12 (with --scenario) is one
 // run, in the form in which a failure is reported, and shows what is printed.
 // Exit codes: 0 all as it must be, 1 something is not, 2 the sweep cannot run.
 #include "faults/sweep.h"
@@ -31,6 +33,7 @@ struct Options {
   std::string shim;
   std::string testdata;
   bool all = false;
+  long most = LONG_MAX;
   unsigned jobs = 2;
   std::string scenario = {};
   std::string kind = {};
@@ -50,9 +53,9 @@ std::vector<long> spread(long first, long last, long most) {
 
 // Each call of a kind once, and from it on for ever. What is interrupted for ever can only wait, so
 // there it is every other call.
-void add_calls(std::vector<Fault>& list, const Kind& kind, long first, long count, bool all) {
-  const bool allocate = kind.kind == FAULT_ALLOCATE;
-  const long most = allocate ? (all ? LONG_MAX : 6) : (all ? 300 : 3);
+void add_calls(std::vector<Fault>& list, const Kind& kind, long first, long count, bool all,
+               long most) {
+  if (!all) most = kind.kind == FAULT_ALLOCATE ? 6 : 3;
   for (const int error : kind.errors) {
     const bool signal = error == EINTR;
     for (const long n : spread(first, count, most)) {
@@ -78,7 +81,8 @@ void add_short(std::vector<Fault>& list, const Kind& kind, std::size_t bytes, bo
 
 // The faults of a group for a scenario: a kind of call, or a limit.
 std::vector<Fault> faults_of(const std::string& group, const Scenario& scenario, const Bench& bench,
-                             bool all) {
+                             const Options& options) {
+  const bool all = options.all;
   std::vector<Fault> list;
   for (const Kind& kind : kinds()) {
     if (group != kind.name) continue;
@@ -88,7 +92,7 @@ std::vector<Fault> faults_of(const std::string& group, const Scenario& scenario,
                             scenario.name == "copy" || scenario.name == "diff-same" || !all;
     const long first =
         kind.kind == FAULT_ALLOCATE && !from_start ? calls.allocations_before_open + 1 : 1;
-    add_calls(list, kind, first, calls.calls[kind.kind], all);
+    add_calls(list, kind, first, calls.calls[kind.kind], all, options.most);
     if (kind.kind == FAULT_READ || kind.kind == FAULT_WRITE)
       add_short(list, kind, std::max<std::size_t>(bench.output_bytes(), 2U << 20), all);
   }
@@ -103,7 +107,7 @@ std::vector<Fault> faults_of(const std::string& group, const Scenario& scenario,
     for (const long n : spread(0, static_cast<long>(bench.output_bytes()), all ? 40 : 3))
       list.push_back({.limits = {.file_size = n}});
   if (group == "kill" && !scenario.outputs.empty())
-    for (const long n : spread(0, bench.microseconds(), all ? 200 : 3))
+    for (const long n : spread(0, bench.microseconds(), all ? std::min(options.most, 200L) : 3))
       list.push_back({.kill_after_us = n});
   return list;
 }
@@ -166,7 +170,7 @@ class Sweep {
 
   void sweep(Bench& bench, const Scenario& scenario, const std::string& group) {
     Tally tally;
-    for (const Fault& fault : faults_of(group, scenario, bench, options_.all)) {
+    for (const Fault& fault : faults_of(group, scenario, bench, options_)) {
       const std::string wrong = bench.disturbed(scenario, fault);
       if (bench.last_code() == kCannotStart) return;  // the system does not let us: no such user
       if (fault.limits.address_space >= 0 && bench.last_code() == kNotLoaded) continue;
@@ -251,7 +255,9 @@ Options options_of(int argc, char** argv) {
       continue;
     }
     if (++i == argc) usage();
-    if (name == "--jobs")
+    if (name == "--most")
+      options.most = std::stol(argv[i]);
+    else if (name == "--jobs")
       options.jobs = static_cast<unsigned>(std::stoul(argv[i]));
     else if (name == "--scenario")
       options.scenario = argv[i];
