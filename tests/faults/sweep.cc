@@ -19,6 +19,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <mutex>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 #include <thread>
@@ -172,7 +173,11 @@ class Sweep {
     Tally tally;
     for (const Fault& fault : faults_of(group, scenario, bench, options_)) {
       const std::string wrong = bench.disturbed(scenario, fault);
-      if (bench.last_code() == kCannotStart) return;  // the system does not let us: no such user
+      if (bench.last_code() == kCannotStart) {
+        // The program is not to be had by user 65534, or the limit is not to be set.
+        report(group, scenario, fault.text(), "skipped: it cannot be started so here");
+        return;
+      }
       if (fault.limits.address_space >= 0 && bench.last_code() == kNotLoaded) continue;
       ++tally.runs;
       tally.fired += bench.fired() || fault.kind == FAULT_NONE ? 1 : 0;
@@ -194,6 +199,10 @@ class Sweep {
     const std::scoped_lock lock(mutex_);
     if (fault == "sweep") ++tallies_[group].failures;
     if (++reported_[scenario.name + group] > (options_.all ? 20 : 3)) return;
+    if (wrong.starts_with("skipped")) {
+      if (skipped_.insert(group).second) std::printf("%s: %s\n", group.c_str(), wrong.c_str());
+      return;
+    }
     std::printf("WRONG --scenario %s --fault %s: %s\n", scenario.name.c_str(), fault.c_str(),
                 wrong.c_str());
     std::fflush(stdout);
@@ -207,6 +216,7 @@ class Sweep {
   std::mutex mutex_;
   std::map<std::string, Tally> tallies_;
   std::map<std::string, int> reported_;
+  std::set<std::string> skipped_;
 };
 
 Fault parsed(const std::string& text) {
