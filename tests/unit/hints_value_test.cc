@@ -180,6 +180,28 @@ TEST_CASE("a constant offset is found") {
              StartsWith("offset: actual = golden - 0.125: "));
 }
 
+TEST_CASE("a law that holds nearly says for how many elements it holds") {
+  Random random(45);
+  const Words dims{4096};
+  const Tensor golden = tensor(DType::int32, dims, gaussians(4096, 3000, random));
+  std::uint64_t exact = 0;
+  const Tensor off = mapped(golden, [&](double v) {
+    const bool more = random.below(100) < 37;
+    exact += more ? 0 : 1;
+    return v + 100 + (more ? 1 : 0);
+  });
+  CHECK(hint_of(off, golden) == "offset: actual = golden + 100: " + std::to_string(exact) +
+                                    " of 4096 elements, " + std::to_string(4096 - exact) +
+                                    " more within 1 of it");
+  const Tensor floats = tensor(DType::float32, dims, gaussians(4096, 1, random));
+  std::uint64_t left = 0;
+  const Tensor scaled = mapped(floats, [&](double v) { return v * (left++ % 4 == 0 ? 2.01 : 2); });
+  const std::string text = hint_of(scaled, floats);
+  CHECK_THAT(text, StartsWith("scale: actual = 2 * golden: 3072 of 4096 elements, 1024 more within "
+                              "0.5") &&
+                       Contains("% of it"));
+}
+
 TEST_CASE("a flipped sign is found") {
   std::uint64_t seed = 50;
   for (const DType dtype : {DType::float32, DType::float16, DType::int8, DType::int64,
@@ -212,6 +234,37 @@ TEST_CASE("numbers cut off at a limit are found") {
   close.tolerance.close = true;
   CHECK_THAT(hint_of(tensor(DType::float8_e4m3fn, {4000}, fp8.values()), fp8, close),
              StartsWith("saturation: ") && Contains("float8_e4m3fn's limits, -448 or 448"));
+}
+
+TEST_CASE("a cut at 6 or 7 is not that of a dtype of 4 bits, unless one is there") {
+  Random random(64);
+  const Tensor golden = tensor(DType::float32, {4096}, gaussians(4096, 5, random));
+  const auto cut = [&](double low, double high) {
+    return mapped(golden, [=](double v) { return std::clamp(v, low, high); });
+  };
+  for (const Tensor& actual :
+       {cut(-99, 6), cut(0, 6), cut(-99, 7), cut(-8, 7), cut(-6, 6), cut(0, 15)}) {
+    const std::string text = hint_of(actual, golden);
+    CHECK_THAT(text, StartsWith("saturation: ") && !Contains("int4") && !Contains("float4"));
+  }
+  CHECK_THAT(hint_of(cut(-99, 6), golden), Contains(" have actual at 6, where golden is above it"));
+  const Values whole = integers(4096, -20, 20, random);
+  CHECK_THAT(hint_of(tensor(DType::int4, {4096}, whole), tensor(DType::int8, {4096}, whole)),
+             Contains("have actual at int4's limits, -8 or 7, where golden is beyond"));
+}
+
+TEST_CASE("golden at the limit of its dtype is found") {
+  Random random(65);
+  const Values wide = gaussians(4096, 100, random);
+  const Tensor bytes = tensor(DType::int8, {4096}, wide);
+  const Tensor exact = tensor(DType::int16, {4096}, wide);
+  CHECK_THAT(hint_of(exact, bytes),
+             Contains(" have golden at int8's limits, -128 or 127, where actual is beyond"));
+  Values counting(1000);
+  for (std::size_t i = 0; i < counting.size(); ++i) counting[i] = static_cast<double>(i);
+  CHECK_THAT(hint_of(tensor(DType::float32, {1000}, counting),
+                     tensor(DType::float8_e4m3fn, {1000}, counting)),
+             Contains(" have golden at float8_e4m3fn's largest, 448, where actual is above it"));
 }
 
 TEST_CASE("numbers that became Inf are found") {
@@ -252,6 +305,67 @@ TEST_CASE("numbers that went through a narrower dtype are found") {
             mapped(golden,
                    [](double v) { return value_of(DType::bfloat16, code_of(DType::bfloat16, v)); }),
             golden) == "rounding: actual is golden rounded to bfloat16" + all_of(4096));
+}
+
+TEST_CASE("where the dtypes differ and every number is rounded, that is said") {
+  Random random(68);
+  Values counting(4096);
+  Values waves(4096);
+  for (std::size_t i = 0; i < counting.size(); ++i) {
+    counting[i] = static_cast<double>(i);
+    waves[i] = std::sin(0.01 * static_cast<double>(i));
+  }
+  for (const Values& values : {counting, waves, gaussians(4096, 1, random)})
+    for (const DType narrow : {DType::float16, DType::bfloat16, DType::float8_e5m2})
+      for (const Words& dims : {Words{4096}, Words{4, 8, 8, 16}}) {
+        const Tensor fine = tensor(DType::float32, dims, values);
+        const Tensor coarse = tensor(narrow, dims, values);
+        const std::string name(btf::info(narrow).name);
+        CHECK(hint_of(coarse, fine) ==
+              "rounding: actual is golden rounded to " + name + all_of(4096));
+        CHECK(hint_of(fine, coarse) ==
+              "rounding: golden is actual rounded to " + name + all_of(4096));
+        btf::DiffOptions some;
+        some.tolerance.rtol = 1e-4;
+        CHECK(hint_of(coarse, fine, some) ==
+              "rounding: actual is golden rounded to " + name + all_of(4096));
+      }
+}
+
+TEST_CASE("rounding to the coarser dtype hides nothing") {
+  Random random(67);
+  const Words dims{1, 32, 16, 16};
+  const Tensor golden = tensor(DType::float32, dims, gaussians(8192, 1, random));
+  const auto broken = [&](DType dtype, auto change) {
+    Values values = golden.values();
+    for (std::uint64_t i = 0; i < values.size(); ++i) values[i] = change(values[i], i);
+    return hint_of(tensor(dtype, dims, values), golden);
+  };
+  for (const DType dtype : {DType::float16, DType::bfloat16}) {
+    const std::string beyond = " mismatches beyond " + std::string(btf::info(dtype).name);
+    CHECK_THAT(broken(dtype, [](double v, std::uint64_t i) { return i >= 7500 ? 0 : v; }),
+               StartsWith("zero-tail: actual is 0 from element 7500 ") &&
+                   Contains(": 692" + beyond + "'s rounding, actual 0 at all of them"));
+    CHECK(broken(dtype, [](double v, std::uint64_t i) { return i / 256 == 5 ? 3 - v : v; }) ==
+          "region: all 256" + beyond + "'s rounding have dim 1 (C) = 5 (256 elements)");
+    CHECK(broken(dtype, [](double v, std::uint64_t i) { return i / 256 == 3 ? NAN : v; }) ==
+          "region: all 256" + beyond +
+              "'s rounding have dim 1 (C) = 3 (256 elements); actual is NaN there");
+    CHECK_THAT(broken(dtype, [](double v, std::uint64_t) { return std::min(v, 2.0); }),
+               StartsWith("saturation: ") && Contains("have actual at 2, where golden is above"));
+    // Noise within the tolerance of the dtype as well.
+    CHECK_THAT(broken(dtype,
+                      [&](double v, std::uint64_t i) {
+                        return i >= 7500 ? 0 : v * (1 + 2e-4 * gaussian(random)) + 1e-6;
+                      }),
+               StartsWith("zero-tail: actual is 0 from element 7500 ") &&
+                   Contains(": 692" + beyond + "'s tolerance, actual 0 at all of them"));
+  }
+  Values large = golden.values();
+  for (double& value : large) value *= 100;
+  for (const std::uint64_t i : {5U, 700U, 4000U}) large[i] = 70000;
+  CHECK(hint_of(tensor(DType::float16, dims, large), tensor(DType::float32, dims, large)) ==
+        "saturation: 3 mismatches have actual Inf where golden is beyond float16's largest, 65504");
 }
 
 TEST_CASE("another rounding mode is found") {

@@ -13,15 +13,15 @@ namespace btf::hints {
 namespace {
 
 template <typename Real>
-bool within(const Slack& slack, Real mapped, Real actual, Real golden) {
-  if (!std::isfinite(mapped) || !std::isfinite(actual) || !std::isfinite(golden)) return false;
+Fit fit_within(const Slack& slack, Real mapped, Real actual, Real golden) {
+  if (!std::isfinite(mapped) || !std::isfinite(actual) || !std::isfinite(golden)) return Fit::none;
   const Real rest = std::abs(actual - mapped);
-  if (slack.integer && rest < 1) return true;
-  if (rest <= slack.relative * std::abs(mapped)) return true;
+  if (rest <= slack.relative * std::abs(mapped)) return Fit::exact;
+  if (slack.integer && rest < 1) return Fit::near;
   Real most = std::min<Real>(slack.share_of_error * std::abs(actual - golden), slack.most);
   if (slack.share_of_actual > 0)
     most = std::min<Real>(most, slack.share_of_actual * std::abs(actual));
-  return rest <= most;
+  return rest <= most ? Fit::near : Fit::none;
 }
 
 template <typename Real>
@@ -44,15 +44,22 @@ void add_run(const Inquiry& inquiry, const ElementMap& map, const PairRun<Real>&
   for (std::uint64_t i = 0; i < run.values(); ++i) {
     const Real actual = run.actual[i];
     const Real golden = run.golden[i];
-    const bool fit = fits(mapped[i], actual, golden, map, agreement);
+    const Fit fit = fit_of(mapped[i], actual, golden, map, agreement);
     const bool telling =
         of_actual ? !agrees(actual, mapped[i], agreement) : !agrees(mapped[i], golden, agreement);
     const bool mismatch = !agrees(actual, golden, agreement);
     tally.elements += weight;
-    if (!fit) tally.exceptions += weight;
+    if (fit == Fit::none) tally.exceptions += weight;
+    if (fit == Fit::near) {
+      const Real rest = std::abs(actual - mapped[i]);
+      tally.near += weight;
+      tally.rest = std::max(tally.rest, static_cast<double>(rest));
+      tally.relative_rest =
+          std::max(tally.relative_rest, static_cast<double>(rest / std::abs(mapped[i])));
+    }
     if (telling) tally.telling += weight;
     if (mismatch) tally.mismatched += weight;
-    if (fit && telling && mismatch) tally.confirmed += weight;
+    if (fit != Fit::none && telling && mismatch) tally.confirmed += weight;
   }
 }
 
@@ -65,28 +72,34 @@ Result<MapTally> tally_all(const Inquiry& inquiry, const ElementMap& map) {
     add_run(inquiry, map, run, tallies[worker]);
   }));
   MapTally all;
-  for (const MapTally& one : tallies) {
-    all.elements += one.elements;
-    all.exceptions += one.exceptions;
-    all.telling += one.telling;
-    all.confirmed += one.confirmed;
-    all.mismatched += one.mismatched;
-  }
+  for (const MapTally& one : tallies) all.add(one);
   return all;
 }
 
 }  // namespace
 
-template <typename Real>
-bool fits(Real mapped, Real actual, Real golden, const ElementMap& map,
-          const Agreement& agreement) {
-  const bool agree = map.side == MovedSide::actual ? agrees(mapped, golden, agreement)
-                                                   : agrees(actual, mapped, agreement);
-  return agree || (map.slack && within(*map.slack, mapped, actual, golden));
+void MapTally::add(const MapTally& other) {
+  elements += other.elements;
+  exceptions += other.exceptions;
+  near += other.near;
+  rest = std::max(rest, other.rest);
+  relative_rest = std::max(relative_rest, other.relative_rest);
+  telling += other.telling;
+  confirmed += other.confirmed;
+  mismatched += other.mismatched;
 }
 
-template bool fits(double, double, double, const ElementMap&, const Agreement&);
-template bool fits(long double, long double, long double, const ElementMap&, const Agreement&);
+template <typename Real>
+Fit fit_of(Real mapped, Real actual, Real golden, const ElementMap& map,
+           const Agreement& agreement) {
+  const bool agree = map.side == MovedSide::actual ? agrees(mapped, golden, agreement)
+                                                   : agrees(actual, mapped, agreement);
+  if (agree) return Fit::exact;
+  return map.slack ? fit_within(*map.slack, mapped, actual, golden) : Fit::none;
+}
+
+template Fit fit_of(double, double, double, const ElementMap&, const Agreement&);
+template Fit fit_of(long double, long double, long double, const ElementMap&, const Agreement&);
 
 Result<MapTally> tally(const Inquiry& inquiry, const ElementMap& map) {
   const PairRows pairs(inquiry.input.actual, inquiry.input.golden, inquiry.input.execution);
@@ -104,7 +117,8 @@ bool fits_anywhere(const Inquiry& inquiry, const ElementMap& map) {
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const Point& point = inquiry.anywhere[i];
-    if (!fits(*values[i], point.actual, point.golden, map, inquiry.agreement)) ++wrong;
+    if (fit_of(*values[i], point.actual, point.golden, map, inquiry.agreement) == Fit::none)
+      ++wrong;
   }
   return 50 * wrong <= values.size() + 50;
 }

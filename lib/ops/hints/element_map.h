@@ -38,16 +38,28 @@ ElementMap value_map(MovedSide side, Map map) {
   return {.side = side, .narrow = apply, .wide = apply};
 }
 
+enum class Fit : std::uint8_t {
+  none,
+  near,   // by a share of the error, or as whole numbers may be rounded
+  exact,  // but for the rounding of floats
+};
+
 // Does an element fit what the map makes of its partner?
 template <typename Real>
-bool fits(Real mapped, Real actual, Real golden, const ElementMap& map, const Agreement& agreement);
+Fit fit_of(Real mapped, Real actual, Real golden, const ElementMap& map,
+           const Agreement& agreement);
 
 struct MapTally {
   std::uint64_t elements = 0;
   std::uint64_t exceptions = 0;  // do not fit
+  std::uint64_t near = 0;        // Fit::near
+  double rest = 0;               // of these, the largest distance from the prediction
+  double relative_rest = 0;      // likewise, beside the prediction
   std::uint64_t telling = 0;     // the map makes another number of them
   std::uint64_t confirmed = 0;   // telling, fit, and did not agree as they were
   std::uint64_t mismatched = 0;  // did not agree as they were
+
+  void add(const MapTally& other);
 };
 
 // Over all pairs.

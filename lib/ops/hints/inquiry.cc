@@ -5,12 +5,14 @@
 #include <numeric>
 
 #include "core/try.h"
+#include "ops/hints/residue.h"
+#include "ops/hints/rounding_grid.h"
+#include "ops/hints/wording.h"
 
 namespace btf::hints {
 namespace {
 
 constexpr std::uint64_t kAnywhere = 256;
-constexpr std::size_t kLeastMismatches = 2;
 
 // Numbers that look random and are always the same.
 std::uint64_t mixed(std::uint64_t x) {
@@ -77,8 +79,7 @@ Result<Sample> take_sample(const HintInput& input) {
   return sample;
 }
 
-std::optional<Inquiry> inquire(const HintInput& input, const Sample& sample,
-                               const Agreement& agreement) {
+Result<Inquiry> inquire(const HintInput& input, const Sample& sample, const Agreement& agreement) {
   Inquiry inquiry{.input = input,
                   .agreement = agreement,
                   .mismatches = {},
@@ -89,12 +90,26 @@ std::optional<Inquiry> inquire(const HintInput& input, const Sample& sample,
   for (const Point& point : sample.mismatches)
     if (!sampled_agree(point.actual, point.golden, agreement)) inquiry.mismatches.push_back(point);
   const std::size_t kept = inquiry.mismatches.size();
-  if (kept < kLeastMismatches || 2 * kept < sample.mismatches.size()) return std::nullopt;
+  const std::size_t sampled = sample.mismatches.size();
+  if (input.mismatched <= sampled) {
+    inquiry.mismatched = kept;
+  } else if (2 * kept >= sampled) {
+    const double share = static_cast<double>(kept) / static_cast<double>(sampled);
+    inquiry.mismatched =
+        static_cast<std::uint64_t>(std::ceil(static_cast<double>(input.mismatched) * share));
+  } else {
+    BTF_ASSIGN(const Residue residue, residue_of(input, agreement));
+    inquiry.mismatched = residue.mismatched;
+    BTF_ASSIGN(inquiry.mismatches, look_up(input, residue.sample));
+  }
   inquiry.rarest = by_rarity(inquiry);
-  const double share = static_cast<double>(kept) / static_cast<double>(sample.mismatches.size());
-  inquiry.mismatched =
-      static_cast<std::uint64_t>(std::ceil(static_cast<double>(input.mismatched) * share));
+  inquiry.rounded = looks_rounded(inquiry.mismatches, inquiry.anywhere);
   return inquiry;
+}
+
+std::string left_over_text(const Inquiry& inquiry, std::uint64_t mismatched) {
+  return mismatches_text(mismatched) +
+         (mismatched < inquiry.input.mismatched ? inquiry.agreement.beyond : "");
 }
 
 std::uint64_t allowed_exceptions(const Inquiry& inquiry) { return inquiry.mismatched / 100; }

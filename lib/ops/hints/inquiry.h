@@ -27,6 +27,7 @@ struct Sample {
 
 Result<Sample> take_sample(const HintInput& input);
 
+// One meaning of agreement, and the pairs that it leaves to be explained.
 struct Inquiry {
   const HintInput& input;
   Agreement agreement;
@@ -36,13 +37,16 @@ struct Inquiry {
   std::vector<std::size_t>
       rarest;                    // of `mismatches`, those first that agree with the fewest others
   std::uint64_t mismatched = 0;  // pairs that do not agree in all, as far as the sample tells
+  bool rounded = false;          // as far as the sample tells, they differ by rounding alone
   Lookup* actual = nullptr;      // by the tensor's own row-major numbers
   Lookup* golden = nullptr;
 };
 
-// Nothing if too few of the mismatches are left by this agreement to conclude anything from.
-std::optional<Inquiry> inquire(const HintInput& input, const Sample& sample,
-                               const Agreement& agreement);
+// Where few of the sampled mismatches are left by this agreement, others are looked for in a walk.
+Result<Inquiry> inquire(const HintInput& input, const Sample& sample, const Agreement& agreement);
+
+// "all 12 mismatches beyond float16's rounding" of so many that do not agree.
+std::string left_over_text(const Inquiry& inquiry, std::uint64_t mismatched);
 
 // A cause that holds for the whole tensor.
 struct Finding {

@@ -32,14 +32,15 @@ Result<std::uint64_t> for_each_pair(const PairRows& pairs, unsigned workers, con
 }
 
 template <typename Real>
-Result<AllCounts> count_all(const HintInput& input, const Axes& axes) {
+Result<AllCounts> count_all(const Inquiry& inquiry, const Axes& axes) {
+  const HintInput& input = inquiry.input;
   const PairRows pairs(input.actual, input.golden, input.execution);
   BTF_ASSIGN(const unsigned workers, pairs.workers());
   std::vector<AllCounts> counts(workers, counts_for(axes));
   auto walked = for_each_pair<Real>(
       pairs, workers, axes,
       [&](unsigned worker, std::vector<std::uint64_t>& at, Real actual, Real golden) {
-        if (accepts(actual, golden, input.judge)) return;
+        if (agrees(actual, golden, inquiry.agreement)) return;
         axes.stored(at);
         add_place(at, counts[worker]);
       });
@@ -50,9 +51,15 @@ Result<AllCounts> count_all(const HintInput& input, const Axes& axes) {
   return std::move(counts[0]);
 }
 
+struct Agreements {
+  Agreement own;
+  Agreement half;
+  Agreement twice;
+};
+
 template <typename Real>
-void add_pair(Real actual, Real golden, bool inside, const Usual& usual, const Judge& judge,
-              RegionTally& tally) {
+void add_pair(Real actual, Real golden, bool inside, const Usual& usual,
+              const Agreements& agreements, RegionTally& tally) {
   const Real limit = static_cast<Real>(usual.size);
   const Real size = std::isnan(golden) ? static_cast<Real>(HUGE_VAL) : std::abs(golden);
   ++tally.elements;
@@ -60,6 +67,9 @@ void add_pair(Real actual, Real golden, bool inside, const Usual& usual, const J
   if (golden != 0) ++(inside ? tally.golden_inside : tally.golden_outside);
   if (size >= limit) ++tally.large;
   if (size >= limit && inside) ++tally.large_inside;
+  const bool busy = golden != 0 || actual != 0;
+  if (busy) ++tally.busy;
+  if (busy && inside) ++tally.busy_inside;
   // Zeros are not like small numbers: noise may leave them alone.
   const bool small = size <= limit && (golden != 0 || limit == 0);
   if (small) ++tally.small;
@@ -69,8 +79,12 @@ void add_pair(Real actual, Real golden, bool inside, const Usual& usual, const J
     ++tally.like;
     if (inside) ++tally.like_inside;
   }
-  if (accepts(actual, golden, judge)) return;
+  if (agrees(actual, golden, agreements.own)) {
+    if (!inside && !agrees(actual, golden, agreements.half)) ++tally.just_outside;
+    return;
+  }
   ++tally.mismatched;
+  if (agrees(actual, golden, agreements.twice)) ++tally.just_refused;
   if (!inside) ++tally.outside;
   if (actual == 0) ++tally.actual_zero;
   if (std::isnan(actual)) ++tally.actual_nan;
@@ -109,12 +123,15 @@ void add_background(std::uint64_t background, std::uint64_t size, const Usual& u
 }
 
 template <typename Real>
-Result<RegionTally> look_at_all(const HintInput& input, const Axes& axes,
+Result<RegionTally> look_at_all(const Inquiry& inquiry, const Axes& axes,
                                 const std::vector<Part>& parts, const Usual& usual) {
+  const HintInput& input = inquiry.input;
   const PairRows pairs(input.actual, input.golden, input.execution);
   BTF_ASSIGN(const unsigned workers, pairs.workers());
   const bool stored = std::ranges::any_of(
       parts, [&](const Part& part) { return part.axis + 1 == axes.sizes().size(); });
+  const Agreements agreements{inquiry.agreement, widened(inquiry.agreement, 0.5),
+                              widened(inquiry.agreement, 2)};
   std::vector<RegionTally> tallies(workers);
   BTF_ASSIGN(const std::uint64_t background,
              for_each_pair<Real>(
@@ -123,7 +140,7 @@ Result<RegionTally> look_at_all(const HintInput& input, const Axes& axes,
                    if (stored) axes.stored(at);
                    bool inside = true;
                    for (const Part& part : parts) inside = inside && part.set.holds(at[part.axis]);
-                   add_pair(actual, golden, inside, usual, input.judge, tallies[worker]);
+                   add_pair(actual, golden, inside, usual, agreements, tallies[worker]);
                  }));
   RegionTally all;
   for (const RegionTally& one : tallies) all.add(one);
@@ -139,6 +156,8 @@ void RegionTally::add(const RegionTally& other) {
   inside += other.inside;
   mismatched += other.mismatched;
   outside += other.outside;
+  just_outside += other.just_outside;
+  just_refused += other.just_refused;
   golden_inside += other.golden_inside;
   golden_outside += other.golden_outside;
   actual_zero += other.actual_zero;
@@ -147,21 +166,25 @@ void RegionTally::add(const RegionTally& other) {
   large_inside += other.large_inside;
   small += other.small;
   small_inside += other.small_inside;
+  busy += other.busy;
+  busy_inside += other.busy_inside;
   like += other.like;
   like_inside += other.like_inside;
 }
 
-Result<AllCounts> count_mismatches(const HintInput& input, const Axes& axes) {
+Result<AllCounts> count_mismatches(const Inquiry& inquiry, const Axes& axes) {
+  const HintInput& input = inquiry.input;
   return PairRows(input.actual, input.golden, input.execution).use_double()
-             ? count_all<double>(input, axes)
-             : count_all<long double>(input, axes);
+             ? count_all<double>(inquiry, axes)
+             : count_all<long double>(inquiry, axes);
 }
 
-Result<RegionTally> look_inside(const HintInput& input, const Axes& axes,
+Result<RegionTally> look_inside(const Inquiry& inquiry, const Axes& axes,
                                 const std::vector<Part>& parts, const Usual& usual) {
+  const HintInput& input = inquiry.input;
   return PairRows(input.actual, input.golden, input.execution).use_double()
-             ? look_at_all<double>(input, axes, parts, usual)
-             : look_at_all<long double>(input, axes, parts, usual);
+             ? look_at_all<double>(inquiry, axes, parts, usual)
+             : look_at_all<long double>(inquiry, axes, parts, usual);
 }
 
 }  // namespace btf::hints

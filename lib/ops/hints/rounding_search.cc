@@ -92,17 +92,48 @@ Result<StepTally> tally_all(const HintInput& input, const Judge& judge) {
   return all;
 }
 
+// Pairs that are the same number once both are rounded to the coarser dtype.
+struct SameTally {
+  std::uint64_t elements = 0;
+  std::uint64_t same = 0;
+  std::uint64_t refused = 0;  // by the user, and not the same
+};
+
+template <typename Real>
+Result<SameTally> tally_same(const HintInput& input) {
+  Judge judge = input.judge;
+  judge.equal_nan = true;
+  const PairRows pairs(input.actual, input.golden, input.execution);
+  BTF_ASSIGN(const unsigned workers, pairs.workers());
+  std::vector<SameTally> tallies(workers);
+  BTF_TRY(pairs.walk<Real>([&](unsigned worker, std::uint64_t, const PairRun<Real>& run) {
+    SameTally& tally = tallies[worker];
+    const std::uint64_t weight = run.alike ? run.count : 1;
+    for (std::uint64_t i = 0; i < run.values(); ++i) {
+      const Real a = run.actual[i];
+      const Real g = run.golden[i];
+      const bool finite = std::isfinite(a) && std::isfinite(g);
+      const bool same = finite ? steps_between(a, g, judge.grid) == 0
+                               : a == g || (std::isnan(a) && std::isnan(g));
+      tally.elements += weight;
+      if (same) tally.same += weight;
+      if (!same && !accepts(a, g, judge)) tally.refused += weight;
+    }
+  }));
+  SameTally all;
+  for (const SameTally& one : tallies) {
+    all.elements += one.elements;
+    all.same += one.same;
+    all.refused += one.refused;
+  }
+  return all;
+}
+
 // The dtype whose steps they are.
 std::string grid_name(const HintInput& input) {
-  const StepGrid& grid = input.judge.grid;
-  if (grid.integer) return "1";
-  for (const DType dtype : {input.actual.dtype(), input.golden.dtype()}) {
-    const StepGrid own = step_grid(dtype, dtype);
-    if (!own.integer && own.precision == grid.precision &&
-        own.least_exponent == grid.least_exponent)
-      return name_of(dtype);
-  }
-  return "the coarser dtype";
+  if (input.judge.grid.integer) return "1";
+  const auto dtype = owner_of(input.judge.grid, input.actual.dtype(), input.golden.dtype());
+  return dtype ? name_of(*dtype) : "the coarser dtype";
 }
 
 // "down (toward zero)" where all numbers have one sign.
@@ -117,12 +148,13 @@ std::string direction_text(Direction direction, const StepTally& tally) {
 
 }  // namespace
 
-SearchResult find_rounding(const HintInput& input, const Sample& sample) {
+SearchResult find_rounding(const Inquiry& inquiry) {
+  const HintInput& input = inquiry.input;
   Judge judge = input.judge;
   judge.equal_nan = true;
   StepTally seen;
   std::set<long double> distinct;
-  for (const Point& point : sample.mismatches) {
+  for (const Point& point : inquiry.mismatches) {
     const std::uint64_t before = seen.steps[up] + seen.steps[down];
     add_pair(point.actual, point.golden, 1, judge, range_of(input), seen);
     if (seen.steps[up] + seen.steps[down] > before) distinct.insert(point.golden);
@@ -136,11 +168,27 @@ SearchResult find_rounding(const HintInput& input, const Sample& sample) {
   if (!direction || all.mismatched * 100 < kLeastPercent * all.elements) return std::nullopt;
   const std::uint64_t stepped = all.steps[*direction];
   return Finding{
-      {Cause::rounding, std::to_string(stepped) + " of " + mismatches_text(all.mismatched) +
+      {Cause::rounding, std::to_string(stepped) + " of " + left_over_text(inquiry, all.mismatched) +
                             " are one step of " + grid_name(input) + " " +
                             direction_text(*direction, all) + ", " +
                             std::to_string(stepped * 100 / all.elements) + "% of the elements"},
       all.mismatched - stepped};
+}
+
+SearchResult find_coarser_dtype(const Inquiry& inquiry) {
+  const HintInput& input = inquiry.input;
+  const DType actual = input.actual.dtype();
+  const DType golden = input.golden.dtype();
+  const auto coarser = owner_of(input.judge.grid, actual, golden);
+  if (!coarser || actual == golden) return std::nullopt;
+  const bool narrow = fits_double(actual) && fits_double(golden);
+  BTF_ASSIGN(const SameTally all,
+             narrow ? tally_same<double>(input) : tally_same<long double>(input));
+  if (all.refused > 0) return std::nullopt;
+  const std::string what =
+      *coarser == actual ? "actual is golden rounded to " : "golden is actual rounded to ";
+  return Finding{
+      {Cause::rounding, what + name_of(*coarser) + ": " + share_text(all.same, all.elements)}, 0};
 }
 
 }  // namespace btf::hints

@@ -45,7 +45,7 @@ std::optional<long double> common(const std::vector<long double>& values) {
   return std::nullopt;
 }
 
-// Actual's own dtype before others.
+// The side's own dtype before others.
 std::vector<DType> dtypes_from(DType own) {
   std::vector<DType> all{own};
   for (const DTypeInfo& row : dtypes())
@@ -58,61 +58,94 @@ struct Cut {
   long double high = kInf;
 };
 
+// Numbers are cut off at 6 or 7 for other reasons than a dtype of 4 bits, which is named only where
+// it is there.
+bool can_be_named(const DTypeInfo& row, const HintInput& input) {
+  if (row.kind == NumberKind::boolean || row.fp.power_of_two) return false;
+  return row.bits >= 8 || row.dtype == input.actual.dtype() || row.dtype == input.golden.dtype();
+}
+
 // The dtype whose limits these are.
-std::optional<DType> dtype_of(const Cut& cut, DType own) {
+std::optional<DType> dtype_of(const Cut& cut, const HintInput& input, MovedSide cut_side) {
+  const DType own = cut_side == MovedSide::actual ? input.actual.dtype() : input.golden.dtype();
   for (const DType dtype : dtypes_from(own)) {
+    if (!can_be_named(info(dtype), input)) continue;
     const Limits limits = limits_of(dtype);
     const bool low = cut.low == -kInf || cut.low == limits.lowest;
     const bool high = cut.high == kInf || cut.high == limits.highest;
-    if (low && high && info(dtype).kind != NumberKind::boolean && !info(dtype).fp.power_of_two)
-      return dtype;
+    if (low && high) return dtype;
   }
   return std::nullopt;
 }
 
-std::string sentence(const Cut& cut, std::optional<DType> dtype, const MapTally& tally) {
-  const std::string count = mismatches_text(tally.confirmed);
+// Numbers of `cut_side` stand at the cut.
+std::string sentence(const Cut& cut, std::optional<DType> dtype, MovedSide cut_side,
+                     const MapTally& tally) {
+  const bool of_actual = cut_side == MovedSide::actual;
+  const std::string count =
+      mismatches_text(tally.confirmed) + " have " + (of_actual ? "actual" : "golden");
+  const std::string other = of_actual ? "golden" : "actual";
   const std::string low = number_text(cut.low);
   const std::string high = number_text(cut.high);
   const std::string of = dtype ? name_of(*dtype) + "'s " : "";
   if (cut.high == kInf && cut.low == 0)
-    return count + " have actual 0 where golden is below it: negative numbers were cut off";
+    return count + " 0 where " + other + " is below it: negative numbers were cut off";
   if (cut.high == kInf)
-    return count + " have actual at " + (dtype ? of + "smallest, " : "") + low +
-           ", where golden is below it";
+    return count + " at " + (dtype ? of + "smallest, " : "") + low + ", where " + other +
+           " is below it";
   if (cut.low == -kInf)
-    return count + " have actual at " + (dtype ? of + "largest, " : "") + high +
-           ", where golden is above it";
-  return count + " have actual at " + (dtype ? of + "limits, " : "") + low + " or " + high +
-         ", where golden is beyond";
+    return count + " at " + (dtype ? of + "largest, " : "") + high + ", where " + other +
+           " is above it";
+  return count + " at " + (dtype ? of + "limits, " : "") + low + " or " + high + ", where " +
+         other + " is beyond";
 }
 
-SearchResult try_cut(const Inquiry& inquiry) {
+// Where the numbers of one side stand that differ, if they are at one or two limits.
+std::optional<Cut> cut_of(const Inquiry& inquiry, MovedSide cut_side) {
   std::vector<long double> lows;
   std::vector<long double> highs;
   std::set<long double> distinct;
   for (const Point& point : inquiry.mismatches) {
     if (std::isnan(point.actual) || std::isnan(point.golden)) continue;
-    (point.actual < point.golden ? highs : lows).push_back(point.actual);
-    distinct.insert(point.golden);
+    const bool of_actual = cut_side == MovedSide::actual;
+    const long double at = of_actual ? point.actual : point.golden;
+    const long double other = of_actual ? point.golden : point.actual;
+    (at < other ? highs : lows).push_back(at);
+    distinct.insert(other);
   }
   if (distinct.size() < kLeastDistinct) return std::nullopt;
+  // What few numbers do is left to the exceptions.
+  const auto few = [&](const auto& some) { return 50 * some.size() <= lows.size() + highs.size(); };
+  if (few(lows)) lows.clear();
+  if (few(highs)) highs.clear();
   Cut cut;
   if (!highs.empty()) cut.high = common(highs).value_or(cut.low);
   if (!lows.empty()) cut.low = common(lows).value_or(cut.high);
   if (!(cut.low < cut.high) || std::isinf(highs.empty() ? cut.low : cut.high)) return std::nullopt;
-  const ElementMap map = value_map(MovedSide::golden, [cut](auto golden) {
-    using Real = decltype(golden);
-    // NaN stays NaN.
-    if (golden < static_cast<Real>(cut.low)) return static_cast<Real>(cut.low);
-    return golden > static_cast<Real>(cut.high) ? static_cast<Real>(cut.high) : golden;
-  });
+  return cut;
+}
+
+SearchResult try_cut(const Inquiry& inquiry, MovedSide cut_side) {
+  if (inquiry.rounded) return std::nullopt;
+  const std::optional<Cut> found = cut_of(inquiry, cut_side);
+  if (!found) return std::nullopt;
+  const Cut cut = *found;
+  const bool of_actual = cut_side == MovedSide::actual;
+  const ElementMap map =
+      value_map(of_actual ? MovedSide::golden : MovedSide::actual, [cut](auto value) {
+        using Real = decltype(value);
+        // NaN stays NaN.
+        if (value < static_cast<Real>(cut.low)) return static_cast<Real>(cut.low);
+        return value > static_cast<Real>(cut.high) ? static_cast<Real>(cut.high) : value;
+      });
+  const std::optional<DType> dtype = dtype_of(cut, inquiry.input, cut_side);
+  // Golden is taken for right but where its own dtype ends.
+  if (!of_actual && dtype != inquiry.input.golden.dtype()) return std::nullopt;
   if (!fits_anywhere(inquiry, map)) return std::nullopt;
   BTF_ASSIGN(const MapTally all, tally(inquiry, map));
-  const std::optional<DType> dtype = dtype_of(cut, inquiry.input.actual.dtype());
   if (!bears_out(inquiry, all) || !enough(all, dtype ? kKnownLimit : kAnyLimit))
     return std::nullopt;
-  return Finding{{Cause::saturation, sentence(cut, dtype, all)}, all.exceptions};
+  return Finding{{Cause::saturation, sentence(cut, dtype, cut_side, all)}, all.exceptions};
 }
 
 // Golden beyond the range of `dtype` became Inf, or NaN where the dtype has no Inf.
@@ -148,7 +181,8 @@ SearchResult find_saturation(const Inquiry& inquiry) {
     BTF_ASSIGN(std::optional<Finding> finding, try_overflow(inquiry, dtype));
     if (finding) return finding;
   }
-  return try_cut(inquiry);
+  BTF_ASSIGN(std::optional<Finding> finding, try_cut(inquiry, MovedSide::actual));
+  return finding ? finding : try_cut(inquiry, MovedSide::golden);
 }
 
 }  // namespace btf::hints

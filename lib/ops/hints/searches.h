@@ -21,7 +21,10 @@ SearchResult find_saturation(const Inquiry& inquiry);
 SearchResult find_lost_precision(const Inquiry& inquiry);
 
 // These say where mismatches are or what they have in common, not what the elements should be.
-SearchResult find_rounding(const HintInput& input, const Sample& sample);
-SearchResult find_region(const HintInput& input, const Sample& sample);
+SearchResult find_rounding(const Inquiry& inquiry);
+SearchResult find_region(const Inquiry& inquiry);
+
+// Every mismatch is the same number once both sides are rounded to the coarser dtype.
+SearchResult find_coarser_dtype(const Inquiry& inquiry);
 
 }  // namespace btf::hints

@@ -92,7 +92,7 @@ std::size_t fitted(const Inquiry& inquiry, const ElementMap& map,
   for (const Point& point : points) {
     long double value = 0;
     map.wide(&point.golden, nullptr, 1, &value);
-    if (fits(value, point.actual, point.golden, map, inquiry.agreement)) ++count;
+    if (fit_of(value, point.actual, point.golden, map, inquiry.agreement) != Fit::none) ++count;
   }
   return count;
 }
@@ -112,7 +112,27 @@ bool leaves_little(const Law& law, const std::vector<Point>& points) {
   return rest <= 0.25 * std::min({error, varies, actual});
 }
 
-SearchResult try_law(const Inquiry& inquiry, const Law& law, const std::vector<Point>& points) {
+// "4096 of 4096 elements", "2580 of 4096 elements, 1516 more within 1 of it"
+std::string fit_text(const Law& law, bool integer, const MapTally& all) {
+  const std::string text = share_text(all.elements - all.exceptions - all.near, all.elements);
+  if (all.near == 0) return text;
+  const std::string rest = law.cause == Cause::offset || integer
+                               ? number_text(all.rest)
+                               : number_text(100 * all.relative_rest) + "%";
+  return text + ", " + std::to_string(all.near) + " more within " + rest + " of it";
+}
+
+// What rounding does can look like a law that holds nearly: then it must hold exactly.
+Inquiry strict_if_rounded(const Inquiry& inquiry) {
+  Inquiry strict = inquiry;
+  if (!inquiry.rounded) return strict;
+  strict.agreement.close.reset();
+  strict.agreement.judge = {.grid = inquiry.agreement.judge.grid};
+  return strict;
+}
+
+SearchResult try_law(const Inquiry& given, const Law& law, const std::vector<Point>& points) {
+  const Inquiry inquiry = strict_if_rounded(given);
   const ElementMap map = map_of(law, inquiry.input, points);
   std::set<long double> distinct;
   std::vector<Point> inside;  // where actual's range does not cut the law off
@@ -126,15 +146,15 @@ SearchResult try_law(const Inquiry& inquiry, const Law& law, const std::vector<P
   if (50 * (points.size() - fitted(inquiry, map, points)) > points.size()) return std::nullopt;
   if (!leaves_little(law, inside) || !fits_anywhere(inquiry, map)) return std::nullopt;
   BTF_ASSIGN(const MapTally all, tally(inquiry, map));
-  if (!bears_out(inquiry, all)) return std::nullopt;
-  const std::string share = share_text(all.elements - all.exceptions, all.elements);
+  if (!bears_out(inquiry, all) || (inquiry.rounded && all.near > 0)) return std::nullopt;
+  const std::string share = fit_text(law, !info(inquiry.input.actual.dtype()).floating(), all);
   const std::string named = law.name.empty() ? "" : " (" + law.name + ")";
   const std::string size = number_text(std::abs(law.constant));
   const std::string text =
       law.cause == Cause::scale
           ? "actual = " + number_text(law.constant) + named + " * golden: " + share
           : "actual = golden " + std::string(law.constant < 0 ? "- " : "+ ") + size + ": " + share;
-  return Finding{{law.cause, text}, all.exceptions};
+  return Finding{{law.cause, text}, all.exceptions + all.near};
 }
 
 struct NamedFactor {

@@ -42,6 +42,16 @@ std::string mismatches_text(std::uint64_t count) {
 
 std::string name_of(DType dtype) { return std::string(info(dtype).name); }
 
+std::optional<DType> owner_of(const StepGrid& grid, DType actual, DType golden) {
+  for (const DType dtype : {actual, golden}) {
+    const StepGrid own = step_grid(dtype, dtype);
+    if (own.integer == grid.integer && (own.integer || (own.precision == grid.precision &&
+                                                        own.least_exponent == grid.least_exponent)))
+      return dtype;
+  }
+  return std::nullopt;
+}
+
 std::string order_text(std::span<const std::uint32_t> order) {
   std::string text;
   for (const std::uint32_t dim : order) text += (text.empty() ? "" : ", ") + std::to_string(dim);

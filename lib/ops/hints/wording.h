@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "btf/dtype.h"
 #include "btf/layout.h"
+#include "kernels/steps.h"
 
 namespace btf::hints {
 
@@ -23,6 +25,9 @@ std::string share_text(std::uint64_t part, std::uint64_t whole);
 std::string mismatches_text(std::uint64_t count);
 
 std::string name_of(DType dtype);
+
+// Of the two dtypes, the one whose steps these are; nothing if they are of neither.
+std::optional<DType> owner_of(const StepGrid& grid, DType actual, DType golden);
 
 // "0, 2, 3, 1"
 std::string order_text(std::span<const std::uint32_t> order);

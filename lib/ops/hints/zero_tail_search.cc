@@ -76,7 +76,8 @@ bool is_tail(const TailTally& tally) {
 }
 
 SearchResult describe(const Inquiry& inquiry, const TailTally& tally, bool stored) {
-  const std::string lost = ": " + mismatches_text(tally.mismatched) + ", actual 0 at all of them";
+  const std::string lost =
+      ": " + left_over_text(inquiry, tally.mismatched) + ", actual 0 at all of them";
   if (tally.nonzero_end == 0)
     return Finding{{Cause::zero_tail, "actual is 0 throughout" + lost}, 0};
   const Dims index = index_of(inquiry.input.golden.dims(), tally.at);
@@ -92,7 +93,8 @@ SearchResult describe(const Inquiry& inquiry, const TailTally& tally, bool store
 }  // namespace
 
 SearchResult find_zero_tail(const Inquiry& inquiry) {
-  if (!std::ranges::all_of(inquiry.mismatches, [](const Point& p) { return p.actual == 0; }))
+  if (inquiry.rounded ||
+      !std::ranges::all_of(inquiry.mismatches, [](const Point& p) { return p.actual == 0; }))
     return std::nullopt;
   BTF_ASSIGN(const TailTally tail, tally_tail(inquiry, nullptr));
   if (is_tail(tail)) return describe(inquiry, tail, false);
