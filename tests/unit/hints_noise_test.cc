@@ -247,7 +247,8 @@ TEST_CASE("no cause is claimed for noise") {
     const std::string claim = hint_of(diff);
     INFO("pair " << pair << ": " << btf::info(dtype).name << " " << btf::dims_text(dims) << " data "
                  << data << " noise " << noise << " mismatched " << diff.mismatched);
-    CHECK(claim == "");
+    // True, too, where steps are wide: all is 0.
+    CHECK((claim.empty() || claim.starts_with("zero-tail: actual is 0 throughout")));
   }
   CHECK(different > rounds.count / 2);
 }

@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+"""Compares random comparisons with exact arithmetic, and a saved report judged again with a fresh one.
+
+    check_diffs.py BTFTOOL [COUNT [SEED]]
+
+COUNT pairs (default 200) of SEED (default 1) of any dtypes and layouts, sparse ones too. For each: the figures and the
+verdict of `diff --json` by random criteria, then two other sets of criteria on the saved report (--from-json) and on
+the files. A report that does not know enough may say so; what it says must be what the files say. A pair on which they
+disagree is printed, and its files kept in the current directory."""
+
+import json
+import math
+import os
+import random
+import shutil
+import struct
+import sys
+import tempfile
+
+import btf_writer
+import layouts
+from casts import cast_number
+from comparisons import Criteria, Pair, Unclear
+from elements import BY_NAME, DTYPES, decode
+from harness import Disagreement, number
+from random_files import random_code, random_dims
+from tool import Tool
+
+
+def random_layout(rng, dtype, dims):
+    while True:
+        layout = rng.choice([layouts.LINEAR, *layouts.COO, *layouts.ALL_DENSE])
+        if layout in layouts.COO:
+            return layout
+        try:
+            layouts.check_pair(layout, dims, dtype)
+            return layout
+        except layouts.Misfit:
+            pass
+
+
+def record(rng, dtype, dims, codes):
+    layout = random_layout(rng, dtype, dims)
+    if layout not in layouts.COO:
+        return btf_writer.dense(dtype, layout, dims, codes)
+    entries = [(tuple(index), code) for index, code in zip(layouts.indices(dims), codes) if code or rng.random() < 0.1]
+    rng.shuffle(entries)
+    return btf_writer.sparse(dtype, dims, [row for row, _ in entries], [code for _, code in entries], layout)
+
+
+def golden_code(rng, dtype, kind):
+    if kind == "any":
+        return random_code(rng, dtype)
+    if kind == "sparse" and rng.random() < 0.7:
+        return 0
+    return cast_number(decode(BY_NAME["float64"], as_float64(rng.gauss(0, 1) * (20 if dtype.bits > 4 else 2))), dtype)[0]
+
+
+def as_float64(value):
+    return struct.unpack("<Q", struct.pack("<d", value))[0]
+
+
+def disturbed(rng, code, golden, actual, share):
+    code = cast_number(decode(golden, code), actual)[0] if actual != golden else code
+    if rng.random() >= share:
+        return code
+    if actual.kind == "bool":
+        return 1 - code
+    step = rng.choice([1, -1, 2, rng.randrange(1 << actual.bits)])
+    return (code + step) % (1 << actual.bits)
+
+
+def random_criteria(rng, pair):
+    """Mostly near what decides."""
+    def around(value):
+        value = min(max(value, 0.0), 1e300)
+        return value * rng.choice([0.0, 0.5, 0.999, 1.001, 2.0])
+
+    options = {}
+    if rng.random() < 0.5:
+        worst = float(min(pair.max_abs(), 10 ** 30))
+        if rng.random() < 0.7:
+            options["atol"] = around(worst)
+        if rng.random() < 0.7:
+            options["rtol"] = rng.choice([0.0, 1e-6, 1e-3, 0.02, 0.3, 1.0])
+    if rng.random() < 0.2:
+        options["ulp"] = max(0, min(pair.max_ulp(), 1 << 40) + rng.choice([-1, 0, 0, 1]))
+    options["close"] = rng.random() < 0.15
+    options["equal_nan"] = rng.random() < 0.85
+    if rng.random() < 0.2:
+        options["max_mismatch"] = rng.randrange(len(pair.numbers) + 1)
+    figures = {**pair.figures(), "max-abs": float(min(pair.max_abs(), 10 ** 300))}
+    gates = []
+    for name, value in figures.items():
+        if rng.random() < 0.12 and math.isfinite(value):
+            gates.append((name, abs(value) * rng.choice([0.9, 0.999, 1.001, 1.1]) if name != "cosine" else
+                          min(1.0, max(-1.0, value + rng.choice([-1e-3, 1e-3])))))
+    options["gates"] = tuple(gates)
+    if rng.random() < 0.2:
+        options["quantiles"] = tuple({q: around(pair.quantile(q)) for q in
+                                      rng.sample([0.0, 0.25, 0.5, 0.9, 1.0], rng.randrange(1, 3))}.items())
+    if rng.random() < 0.2:
+        options["top_k"] = rng.randrange(1, 5)
+    return Criteria(**options)
+
+
+def compare(what, ours, theirs, near=0.0):
+    ours, theirs = number(ours) if isinstance(ours, str) else ours, number(theirs)
+    if ours != theirs and not abs(ours - theirs) <= near * max(abs(ours), abs(theirs), 1e-300):
+        raise Disagreement(f"{what} is {theirs!r} instead of {ours!r}")
+
+
+class Case:
+    def __init__(self, seed, n):
+        rng = self.rng = random.Random(f"{seed}:{n}")
+        golden = rng.choice(DTYPES)
+        actual = golden if rng.random() < 0.6 else rng.choice(DTYPES)
+        dims = random_dims(rng, rng.choice([12, 60, 300]), zeros=0)
+        kind = rng.choice(["any", "mild", "mild", "sparse"])
+        count = layouts.count(dims)
+        share = rng.choice([0.0, 0.02, 0.3, 1.0])
+        codes = [golden_code(rng, golden, kind) for _ in range(count)]
+        others = [disturbed(rng, code, golden, actual, share) for code in codes]
+        self.pair = Pair(dims, actual, others, golden, codes)
+        self.files = [btf_writer.file([record(rng, actual, dims, others)]),
+                      btf_writer.file([record(rng, golden, dims, codes)])]
+        self.criteria = [random_criteria(rng, self.pair) for _ in range(3)]
+        self.threads = rng.choice([1, 2])
+        self.arguments = []
+
+    def judge(self, tool, criteria, *sources):
+        self.arguments = criteria.arguments()
+        done = tool.run("-j", self.threads, "diff", "--json", *self.arguments, *sources)
+        return done, (json.loads(done.stdout)["tensors"][0] if done.returncode < 2 else None)
+
+    def run(self, tool, scratch):
+        paths = [os.path.join(scratch, name) for name in ("actual.btf", "golden.btf")]
+        for path, data in zip(paths, self.files):
+            with open(path, "wb") as file:
+                file.write(data)
+        done, found = self.judge(tool, self.criteria[0], *paths)
+        self.check_verdict(self.criteria[0], done)
+        self.check_figures(self.criteria[0], found)
+        report = os.path.join(scratch, "report.json")
+        with open(report, "wb") as file:
+            file.write(done.stdout)
+        known = 0
+        for criteria in self.criteria[1:]:
+            fresh, tensor = self.judge(tool, criteria, *paths)
+            self.check_verdict(criteria, fresh)
+            again, same = self.judge(tool, criteria, "--from-json", report)
+            if again.returncode == 2 and b"does not tell" in again.stderr:
+                continue
+            known += 1
+            compare("the exit code of the report judged again", fresh.returncode, again.returncode)
+            if [(c["name"], c["passed"]) for c in tensor["criteria"]] != [(c["name"], c["passed"]) for c in
+                                                                          same["criteria"]]:
+                raise Disagreement("the report judged again has other criteria")
+        return known
+
+    def check_verdict(self, criteria, done):
+        try:
+            same = self.pair.same(criteria)
+        except Unclear:
+            return
+        if done.returncode != (0 if same else 1):
+            raise Disagreement(f"the exit code is {done.returncode} instead of {0 if same else 1}: "
+                               f"{done.stderr.decode().strip()}")
+
+    def check_figures(self, criteria, found):
+        pair = self.pair
+        compare("compared", len(pair.numbers), found["compared"])
+        try:
+            compare("mismatched", pair.mismatched(criteria.for_types(*pair.types)), found["mismatched"])
+        except Unclear:
+            pass
+        compare("max_abs", as_double(pair.max_abs()), found["max_abs"], 1e-15)
+        compare("max_ulp", min(pair.max_ulp(), (1 << 64) - 1), int(found["max_ulp"]))
+        nan, inf = pair.counts()
+        if nan != found["nan"] or inf != found["inf"]:
+            raise Disagreement(f"NaN and Inf are {found['nan']} {found['inf']} instead of {nan} {inf}")
+        if found["figures"]:
+            compare("pairs", len(pair.finite), found["figures"]["pairs"])
+            for name, value in pair.figures().items():
+                theirs = number(found["figures"][name])
+                # A logarithm of nearly 1, and the sum of products that cancel each other.
+                if not abs(value - theirs) <= 1e-12:
+                    compare(name, value, theirs, 1e-10)
+        for quantile in found["quantiles"]:
+            compare(f"quantile {quantile['q']}", pair.quantile(number(quantile["q"])), quantile["value"], 1e-12)
+        if found["top_k"]:
+            compare("disagreeing rows", pair.top_k(criteria.top_k), found["top_k"]["disagreeing"])
+
+
+def as_double(value):
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def main():
+    if len(sys.argv) not in (2, 3, 4):
+        sys.exit(__doc__)
+    tool = Tool(sys.argv[1])
+    count = int(sys.argv[2]) if len(sys.argv) > 2 else 200
+    seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    failed = known = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        for n in range(count):
+            case = Case(seed, n)
+            try:
+                known += case.run(tool, scratch)
+            except Disagreement as disagreement:
+                failed += 1
+                print(f"diff {n} of seed {seed}: {disagreement}\n  {' '.join(case.arguments)} "
+                      f"(files kept as diff-{seed}-{n}-*.btf)", flush=True)
+                for name in ("actual", "golden"):
+                    shutil.copy(os.path.join(scratch, name + ".btf"), f"diff-{seed}-{n}-{name}.btf")
+    print(f"{count} pairs (seed {seed}), {known} of {2 * count} reports judged again, {failed} disagreements")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
