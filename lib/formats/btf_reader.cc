@@ -58,7 +58,7 @@ class Window {
   std::vector<std::byte> bytes_;
 };
 
-class BtfReader final : public TensorReader {
+class BtfReader final : public TensorReader, public BtfRecords {
  public:
   BtfReader(const ByteSource& source, std::uint64_t count)
       : source_(source),
@@ -69,9 +69,19 @@ class BtfReader final : public TensorReader {
   std::uint64_t tensor_count() const override { return count_; }
 
   Result<TensorInfo> tensor(std::uint64_t index) const override {
+    BTF_ASSIGN(const std::uint64_t offset, entry(index));
+    return at(index, offset);
+  }
+
+  Result<std::uint64_t> entry(std::uint64_t index) const override {
+    BTF_ASSIGN(const std::byte* word, table_.at(kWord + index * kWord, kWord));
+    return wire::load_u64(word);
+  }
+
+  Result<TensorInfo> at(std::uint64_t index, std::uint64_t offset) const override {
     TensorInfo info;
     info.index = index;
-    BTF_ASSIGN(info.record_offset, table_entry(index));
+    info.record_offset = offset;
     BTF_TRY(read_header(info));
     if (!info.known()) return info;
     if (*info.layout == Layout::coo)
@@ -82,16 +92,11 @@ class BtfReader final : public TensorReader {
   }
 
   std::optional<std::uint64_t> record_offset(std::uint64_t index) const override {
-    const auto entry = table_entry(index);
-    return entry ? std::optional(*entry) : std::nullopt;
+    const auto offset = entry(index);
+    return offset ? std::optional(*offset) : std::nullopt;
   }
 
  private:
-  Result<std::uint64_t> table_entry(std::uint64_t index) const {
-    BTF_ASSIGN(const std::byte* entry, table_.at(kWord + index * kWord, kWord));
-    return wire::load_u64(entry);
-  }
-
   std::uint64_t left(std::uint64_t offset) const { return source_.size() - offset; }
 
   Status read_header(TensorInfo& info) const {
@@ -201,6 +206,10 @@ class BtfReader final : public TensorReader {
 };
 
 }  // namespace
+
+std::unique_ptr<BtfRecords> btf_records(const ByteSource& source, std::uint64_t count) {
+  return std::make_unique<BtfReader>(source, count);
+}
 
 bool recognizes_btf(const ByteSource&, const OpenRequest&) { return true; }
 

@@ -1,9 +1,25 @@
 // Reads BTF.
 #pragma once
 
+#include <cstdint>
+#include <memory>
+
 #include "formats/format_table.h"
 
 namespace btf {
+
+// Records wherever they may begin, for who does not believe the offset table.
+class BtfRecords {
+ public:
+  virtual ~BtfRecords() = default;
+  // What the table says.
+  virtual Result<std::uint64_t> entry(std::uint64_t index) const = 0;
+  // The record that begins there, checked against the file; it is said to be the tensor `index`.
+  virtual Result<TensorInfo> at(std::uint64_t index, std::uint64_t offset) const = 0;
+};
+
+// The table has `count` entries, which must lie in the source. The source outlives the result.
+std::unique_ptr<BtfRecords> btf_records(const ByteSource& source, std::uint64_t count);
 
 bool recognizes_btf(const ByteSource& source, const OpenRequest& request);
 Result<std::unique_ptr<TensorReader>> open_btf(const ByteSource& source,

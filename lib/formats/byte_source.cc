@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "core/checked_math.h"
 #include "core/try.h"
+#include "formats/packed_source.h"
 #include "formats/spool.h"
 #include "formats/system.h"
 #include "formats/zstd/seek_table.h"
@@ -126,6 +128,15 @@ Result<std::unique_ptr<ByteSource>> source_of(const std::string& name, Descripto
   return std::make_unique<FileSource>(name, std::move(fd), state, compressed);
 }
 
+// Nothing: as it is, also if it is compressed.
+using Decompress = std::optional<SourceOptions>;
+
+Result<std::unique_ptr<ByteSource>> spool_stream(const std::string& name, Descriptor fd) {
+  Stream stream(std::move(fd));
+  BTF_ASSIGN(Spool copy, spool([&](std::span<std::byte> out) { return stream.pull(out); }));
+  return source_of(name, std::move(copy).release(), false);
+}
+
 Result<std::unique_ptr<ByteSource>> open_stream(const std::string& name, Descriptor fd,
                                                 const SourceOptions& options) {
   Stream stream(std::move(fd));
@@ -156,6 +167,24 @@ Result<std::unique_ptr<ByteSource>> open_zstd(const std::string& name,
   return source_of(name, std::move(content).release(), true);
 }
 
+Result<std::unique_ptr<ByteSource>> open_path(const std::string& path, const Decompress& options) {
+  Descriptor fd(path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                            : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.open()) return system_failure("open");
+  struct stat state {};
+  if (::fstat(fd.get(), &state) != 0) return system_failure("stat");
+  if (S_ISDIR(state.st_mode)) return fail(ErrorCode::io, "is a directory, a file was expected");
+  const std::string name = path == "-" ? "standard input" : path;
+  if (!S_ISREG(state.st_mode))
+    return options ? open_stream(name, std::move(fd), *options) : spool_stream(name, std::move(fd));
+  auto file = std::make_unique<FileSource>(name, std::move(fd), state, false);
+  std::array<std::byte, zstd::kMagicBytes> start{};
+  if (!options || file->size() < start.size()) return file;
+  BTF_TRY(file->read_at(0, start));
+  if (!zstd::recognizes(start)) return file;
+  return open_zstd(name, std::move(file), *options);
+}
+
 }  // namespace
 
 Result<FrameCheck> ByteSource::check_frame(std::uint64_t index) const {
@@ -164,20 +193,11 @@ Result<FrameCheck> ByteSource::check_frame(std::uint64_t index) const {
 
 Result<std::unique_ptr<ByteSource>> open_source(const std::string& path,
                                                 const SourceOptions& options) {
-  Descriptor fd(path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-                            : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.open()) return system_failure("open");
-  struct stat state {};
-  if (::fstat(fd.get(), &state) != 0) return system_failure("stat");
-  if (S_ISDIR(state.st_mode)) return fail(ErrorCode::io, "is a directory, a file was expected");
-  const std::string name = path == "-" ? "standard input" : path;
-  if (!S_ISREG(state.st_mode)) return open_stream(name, std::move(fd), options);
-  auto file = std::make_unique<FileSource>(name, std::move(fd), state, false);
-  std::array<std::byte, zstd::kMagicBytes> start{};
-  if (file->size() < start.size()) return file;
-  BTF_TRY(file->read_at(0, start));
-  if (!zstd::recognizes(start)) return file;
-  return open_zstd(name, std::move(file), options);
+  return open_path(path, options);
+}
+
+Result<std::unique_ptr<ByteSource>> open_packed_source(const std::string& path) {
+  return open_path(path, std::nullopt);
 }
 
 }  // namespace btf

@@ -8,6 +8,7 @@
 #include "btf/layout.h"
 #include "cli_convert.h"
 #include "cli_diff.h"
+#include "cli_repair.h"
 #include "cli_spec.h"
 #include "cli_support.h"
 
@@ -170,7 +171,8 @@ std::string command_help(const CLI::App& command) {
 
 }  // namespace
 
-std::variant<Invocation, Information, UsageError> parse_command_line(int argc, char** argv) {
+std::variant<Invocation, RepairInvocation, Information, UsageError> parse_command_line(
+    int argc, char** argv) {
   CLI::App app("Inspects, converts, compares and validates files in the Binary Tensor Format.",
                "btftool");
   app.set_version_flag("--version", kVersion);
@@ -184,6 +186,7 @@ std::variant<Invocation, Information, UsageError> parse_command_line(int argc, c
   ConvertWords convert_words;
   DiffCommand diff;
   ValidateOptions validate;
+  RepairCommand repair;
   SpecWords spec;  // inspect, validate
   SpecWords actual_spec;
   SpecWords golden_spec;
@@ -198,6 +201,7 @@ std::variant<Invocation, Information, UsageError> parse_command_line(int argc, c
   CLI::App* diff_app =
       subcommand("diff", "are they the same, within a tolerance, and if not, where and why");
   CLI::App* validate_app = subcommand("validate", "is it well-formed");
+  CLI::App* repair_app = subcommand("repair", "save what can be saved of a damaged file");
   setup_inspect(*inspect_app, inspect, spec, operands);
   operands.declare(*convert_app, "IN OUT", "input and output; - is stdin or stdout; OUT may be IN");
   declare_convert(*convert_app, convert, convert_words);
@@ -205,6 +209,8 @@ std::variant<Invocation, Information, UsageError> parse_command_line(int argc, c
   declare_diff(*diff_app, diff);
   add_diff_specs(*diff_app, actual_spec, golden_spec, "What is compared");
   setup_validate(*validate_app, validate, spec, operands);
+  operands.declare(*repair_app, "IN OUT", "input and output; - is stdin or stdout; OUT may be IN");
+  declare_repair(*repair_app, repair);
 
   const auto command_name = [&]() -> std::string {
     const auto parsed = app.get_subcommands();
@@ -241,6 +247,13 @@ std::variant<Invocation, Information, UsageError> parse_command_line(int argc, c
       diff.open_golden.layout_in = diff.open_actual.layout_in;
       diff.diff.execution = global.execution();
       return Invocation{global, diff};
+    }
+    if (repair_app->parsed()) {
+      operands.expect({"IN", "OUT"});
+      repair.input = operands.words[0];
+      repair.output = operands.words[1];
+      finish_repair(repair);
+      return RepairInvocation{global, repair};
     }
     if (operands.words.empty()) throw Wrong("missing operand FILE");
     validate.files = operands.words;

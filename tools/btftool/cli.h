@@ -4,6 +4,7 @@
 #include <string>
 #include <variant>
 
+#include "cmd_repair.h"
 #include "options.h"
 
 namespace btftool {
@@ -20,6 +21,7 @@ struct UsageError {
   std::string command;
 };
 
-std::variant<Invocation, Information, UsageError> parse_command_line(int argc, char** argv);
+std::variant<Invocation, RepairInvocation, Information, UsageError> parse_command_line(
+    int argc, char** argv);
 
 }  // namespace btftool

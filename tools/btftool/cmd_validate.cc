@@ -2,73 +2,18 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <map>
-#include <string_view>
 #include <system_error>
 
 #include "btf/validate.h"
 #include "commands.h"
 #include "exit_code.h"
+#include "finding_tally.h"
 #include "json.h"
 #include "progress.h"
 #include "text.h"
 
 namespace btftool {
 namespace {
-
-// Of the findings in one file: how many there are of each kind, and which of them are shown. A
-// kind is shown once at least, so that many of one hide none of another.
-class Tally {
- public:
-  explicit Tally(bool all) : all_(all) {}
-
-  // Counts it. Is it shown?
-  bool take(const btf::Finding& finding) {
-    Kind& kind = kinds_[finding.code];
-    const bool first = kind.count++ == 0;
-    const bool error = finding.severity == btf::Severity::error;
-    ++(error ? errors_ : warnings_);
-    const bool room = (error ? shown_errors_ : shown_warnings_).pass();
-    if (first || room || all_) return true;
-    ++kind.hidden;
-    ++hidden_;
-    return false;
-  }
-
-  std::uint64_t errors() const { return errors_; }
-  std::uint64_t warnings() const { return warnings_; }
-  std::uint64_t hidden() const { return hidden_; }
-  bool any() const { return errors_ + warnings_ > 0; }
-
-  // "980 [data-past-end], 3 [padding-not-zero]"
-  std::string hidden_text() const {
-    std::string text;
-    for (const auto& [code, kind] : kinds_)
-      if (kind.hidden > 0)
-        text += fmt::format("{}{} [{}]", text.empty() ? "" : ", ", kind.hidden, code);
-    return text;
-  }
-
-  Json json_codes() const {
-    Json codes = Json::object();
-    for (const auto& [code, kind] : kinds_) codes[std::string(code)] = json_number(kind.count);
-    return codes;
-  }
-
- private:
-  struct Kind {
-    std::uint64_t count = 0;
-    std::uint64_t hidden = 0;
-  };
-
-  bool all_;
-  std::map<std::string_view, Kind> kinds_;  // by code
-  Limited shown_errors_;
-  Limited shown_warnings_;
-  std::uint64_t errors_ = 0;
-  std::uint64_t warnings_ = 0;
-  std::uint64_t hidden_ = 0;
-};
 
 class Validation {
  public:
@@ -84,7 +29,7 @@ class Validation {
 
  private:
   void validate(const std::string& path) {
-    Tally tally(options_.all);
+    FindingTally tally(options_.all);
     if (options_.json) {
       const std::string head = dump({{"path", path}});
       out_.text((first_file_ ? "" : ",") + head.substr(0, head.size() - 1) + ",\"findings\":[");
@@ -136,10 +81,10 @@ class Validation {
                           finding.offset, finding.message, finding.code));
   }
 
-  void json_verdict(const Tally& tally, bool readable, bool good) {
+  void json_verdict(const FindingTally& tally, bool readable, bool good) {
     const std::string tail = dump({{"errors", json_number(tally.errors())},
                                    {"warnings", json_number(tally.warnings())},
-                                   {"codes", tally.json_codes()},
+                                   {"codes", tally.codes()},
                                    {"not_shown", json_number(tally.hidden())},
                                    {"result", !readable ? "unreadable"
                                               : good    ? "well-formed"
@@ -147,7 +92,7 @@ class Validation {
     out_.text("]," + tail.substr(1));
   }
 
-  void text_verdict(const std::string& path, const Tally& tally, bool readable, bool good) {
+  void text_verdict(const std::string& path, const FindingTally& tally, bool readable, bool good) {
     if (context_.global.quiet) return;
     if (tally.hidden() > 0)
       out_.line(fmt::format("{}: not shown: {}; --all shows them", printable(path),

@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "cli.h"
+#include "cmd_repair.h"
 #include "commands.h"
 #include "exit_code.h"
 #include "interrupt.h"
@@ -36,7 +37,12 @@ int finish(Output& out, Log& log, int exit_code) {
   return exit_code;
 }
 
-int run(const Invocation& invocation) {
+btf::Result<int> run(const Context& context, const RepairCommand& command) {
+  return run_repair(context, command);
+}
+
+template <typename Asked>
+int run(const Asked& invocation) {
   Log log(invocation.global);
   Output out(invocation.global.color);
   const auto exit_code = run({invocation.global, out, log}, invocation.command);
@@ -62,6 +68,7 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);
   const auto parsed = parse_command_line(argc, argv);
   if (const auto* invocation = std::get_if<Invocation>(&parsed)) return run(*invocation);
+  if (const auto* repair = std::get_if<RepairInvocation>(&parsed)) return run(*repair);
   Log log(GlobalOptions{});
   if (const auto* information = std::get_if<Information>(&parsed)) {
     Output out(When::never);

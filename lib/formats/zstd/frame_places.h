@@ -1,0 +1,19 @@
+// Where the content of frames belongs that stand behind lost ones of unknown size: records begin
+// and end between frames, and the offset table says how long each of them is.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "btf/error.h"
+#include "formats/byte_source.h"
+#include "formats/zstd/frame_scan.h"
+
+namespace btf::zstd {
+
+// `known` is the content up to there, with the offset table; `file` has the frames. Nothing if the
+// lengths of the records in the run fit to no place, or to several.
+Result<std::optional<std::uint64_t>> place_of(const ByteSource& known, const ByteSource& file,
+                                              const Run& run);
+
+}  // namespace btf::zstd
