@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sees to it that what btftool is built and tested with is there.
 #
-#   packages.sh build|test|fuzz...
+#   packages.sh build|test|fuzz|analysis...
 #
 # What is missing is installed with apt-get where there is one; where there is none it is named.
 # When nothing is missing, nothing is asked of the network.
@@ -40,8 +40,13 @@ group() {
       echo 'clang-19           command clang++-19
             libclang-rt-19-dev file    /usr/lib/llvm-19/lib/clang/19/lib/linux'
       ;;
+    analysis)
+      echo 'clang-tidy-19      command run-clang-tidy-19
+            cppcheck           command cppcheck
+            valgrind           command valgrind'
+      ;;
     *)
-      say "usage: packages.sh build|test|fuzz... (got '$1')"
+      say "usage: packages.sh build|test|fuzz|analysis... (got '$1')"
       return 2
       ;;
   esac
