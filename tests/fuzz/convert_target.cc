@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "btf/diff.h"
+#include "formats/byte_source.h"
 #include "well_formed.h"
 
 namespace fuzz {
@@ -12,6 +13,7 @@ struct Request {
   btf::ConvertOptions options;
   std::string name = "x.btf";
   bool random_access = true;
+  bool compress = false;  // once more, compressed
 };
 
 btf::Quantization quantization(Input& input) {
@@ -79,6 +81,7 @@ Request request(BytesView bytes) {
     options.permute.resize(input.below(6));
     for (std::uint32_t& dim : options.permute) dim = static_cast<std::uint32_t>(input.below(6));
   }
+  result.compress = input.rarely(16);
   return result;
 }
 
@@ -103,6 +106,20 @@ void check_unchanged(const btf::TensorFile& input, const Converted& output,
   }
 }
 
+void check_compressed(const btf::TensorFile& input, const Request& wanted, const Bytes& plain) {
+  btf::ConvertOptions options = wanted.options;
+  options.compression = btf::kLeastCompression;
+  const Converted packed =
+      fuzz::convert(input, wanted.name + ".zst", options, wanted.random_access);
+  if (!packed.status) broken("it cannot be compressed: " + packed.status.error().message);
+  const auto source = btf::open_source(file_with(packed.bytes));
+  if (!source) broken("what was compressed cannot be read: " + source.error().message);
+  Bytes content((*source)->size());
+  const auto read = (*source)->read_at(0, content);
+  if (!read) broken("what was compressed cannot be read: " + read.error().message);
+  require(content == plain, "compressed it has other content");
+}
+
 }  // namespace
 }  // namespace fuzz
 
@@ -118,6 +135,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     require(!output.status.error().message.empty(), "an error says nothing");
     return 0;
   }
+  if (wanted.compress) check_compressed(*input, wanted, output.bytes);
   btf::OpenOptions as_written;
   if (wanted.name == "x.raw") {
     require(output.reports.size() == 1, "raw bytes of several tensors");

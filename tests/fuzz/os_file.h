@@ -35,23 +35,16 @@ inline std::string file_with(BytesView bytes) {
   return path_of(fd);
 }
 
-// What is read comes in pieces of `piece` bytes: a pipe of packets.
+// Bytes that cannot seek. No more than 64 KiB, what a pipe holds.
 class Pipe {
  public:
-  Pipe(BytesView bytes, std::size_t piece) {
+  explicit Pipe(BytesView bytes) {
     std::array<int, 2> ends{};
-    require(::pipe2(ends.data(), O_CLOEXEC | O_DIRECT | O_NONBLOCK) == 0, "no pipe");
+    require(::pipe2(ends.data(), O_CLOEXEC) == 0, "no pipe");
     fd_ = ends[0];
-    ::fcntl(fd_, F_SETPIPE_SZ, 1 << 20);
-    ::fcntl(fd_, F_SETFL, 0);
-    // A pipe of 1 MiB holds 256 packets.
-    piece = std::clamp<std::size_t>(piece, bytes.size() / 200 + 1, 4096);
-    while (!bytes.empty()) {
-      const BytesView some = bytes.first(std::min(piece, bytes.size()));
-      require(::write(ends[1], some.data(), some.size()) == static_cast<ssize_t>(some.size()),
-              "the pipe is full");
-      bytes = bytes.subspan(some.size());
-    }
+    require(bytes.size() <= 1U << 16 &&
+                ::write(ends[1], bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()),
+            "the pipe is full");
     ::close(ends[1]);
   }
   ~Pipe() { ::close(fd_); }
