@@ -211,7 +211,7 @@ std::unique_ptr<BtfRecords> btf_records(const ByteSource& source, std::uint64_t 
   return std::make_unique<BtfReader>(source, count);
 }
 
-bool recognizes_btf(const ByteSource&, const OpenRequest&) { return true; }
+Result<bool> recognizes_btf(const ByteSource&, const OpenRequest&) { return true; }
 
 Result<std::unique_ptr<TensorReader>> open_btf(const ByteSource& source,
                                                const OpenRequest& request) {

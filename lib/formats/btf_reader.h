@@ -21,7 +21,7 @@ class BtfRecords {
 // The table has `count` entries, which must lie in the source. The source outlives the result.
 std::unique_ptr<BtfRecords> btf_records(const ByteSource& source, std::uint64_t count);
 
-bool recognizes_btf(const ByteSource& source, const OpenRequest& request);
+Result<bool> recognizes_btf(const ByteSource& source, const OpenRequest& request);
 Result<std::unique_ptr<TensorReader>> open_btf(const ByteSource& source,
                                                const OpenRequest& request);
 

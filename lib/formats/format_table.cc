@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/names.h"
+#include "core/try.h"
 #include "formats/btf_check.h"
 #include "formats/btf_reader.h"
 #include "formats/btf_writer.h"
@@ -30,9 +31,12 @@ bool ends_in(std::string_view path, std::string_view suffix) {
 
 std::span<const FormatRow> formats() { return kRows; }
 
-const FormatRow& recognize_format(const ByteSource& source, const OpenRequest& request) {
-  return *std::ranges::find_if(
-      kRows, [&](const FormatRow& row) { return row.recognizes(source, request); });
+Result<const FormatRow*> recognize_format(const ByteSource& source, const OpenRequest& request) {
+  for (const FormatRow& row : kRows) {
+    BTF_ASSIGN(const bool recognized, row.recognizes(source, request));
+    if (recognized) return &row;
+  }
+  return &format_named("btf");
 }
 
 Result<const FormatRow*> format_to_write(const WriteRequest& request) {

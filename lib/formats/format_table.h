@@ -43,7 +43,7 @@ struct FormatRow {
   std::string_view name;
   std::string_view title;   // as people write it
   std::string_view suffix;  // of the names of files that are written so; empty: of all others
-  bool (*recognizes)(const ByteSource& source, const OpenRequest& request);
+  Result<bool> (*recognizes)(const ByteSource& source, const OpenRequest& request);
   // The source outlives the reader.
   Result<std::unique_ptr<TensorReader>> (*open)(const ByteSource& source,
                                                 const OpenRequest& request);
@@ -57,7 +57,7 @@ struct FormatRow {
 std::span<const FormatRow> formats();
 
 // The first row that recognizes the source; BTF, which has no magic number, is the last.
-const FormatRow& recognize_format(const ByteSource& source, const OpenRequest& request);
+Result<const FormatRow*> recognize_format(const ByteSource& source, const OpenRequest& request);
 
 // What was said, else by the spec and then by the name; BTF for all others.
 Result<const FormatRow*> format_to_write(const WriteRequest& request);

@@ -7,7 +7,7 @@
 
 namespace btf {
 
-bool recognizes_npy(const ByteSource& source, const OpenRequest& request);
+Result<bool> recognizes_npy(const ByteSource& source, const OpenRequest& request);
 // A spec tells the dtype of an array whose own says only how wide it is.
 Result<std::unique_ptr<TensorReader>> open_npy(const ByteSource& source,
                                                const OpenRequest& request);

@@ -93,10 +93,10 @@ class NpyReader final : public TensorReader {
 
 }  // namespace
 
-bool recognizes_npy(const ByteSource& source, const OpenRequest&) {
+Result<bool> recognizes_npy(const ByteSource& source, const OpenRequest&) {
   std::array<char, kNpyMagic.size()> start{};
   if (source.size() < start.size()) return false;
-  if (!source.read_at(0, std::as_writable_bytes(std::span(start)))) return false;
+  BTF_TRY(source.read_at(0, std::as_writable_bytes(std::span(start))));
   return std::string_view(start.data(), start.size()) == kNpyMagic;
 }
 

@@ -7,7 +7,7 @@
 
 namespace btf {
 
-bool recognizes_raw(const ByteSource& source, const OpenRequest& request);
+Result<bool> recognizes_raw(const ByteSource& source, const OpenRequest& request);
 Result<std::unique_ptr<TensorReader>> open_raw(const ByteSource& source,
                                                const OpenRequest& request);
 Status check_raw(const TensorFile& file, const FindingSink& report);

@@ -76,7 +76,7 @@ Result<TensorSpec> spec_of(const OpenRequest& request) {
 
 }  // namespace
 
-bool recognizes_raw(const ByteSource&, const OpenRequest& request) {
+Result<bool> recognizes_raw(const ByteSource&, const OpenRequest& request) {
   if (request.options.spec) return request.options.spec->storage.has_value();
   const std::string_view path = request.path;
   return path.size() > kSuffix.size() && same_name(kSuffix, path.substr(path.size() - 4));

@@ -112,7 +112,9 @@ Result<TensorFile> TensorFile::open(const std::string& path, const OpenOptions& 
   auto source = open_source(path, {.header = !options.spec});
   if (!source) return std::unexpected(source.error().in_file(path));
   state->source = *std::move(source);
-  state->format = &recognize_format(*state->source, {path, options});
+  auto format = recognize_format(*state->source, {path, options});
+  if (!format) return std::unexpected(format.error().in_file(path));
+  state->format = *format;
   auto reader = state->format->open(*state->source, {path, options});
   if (!reader) return std::unexpected(reader.error().in_file(path));
   state->reader = *std::move(reader);

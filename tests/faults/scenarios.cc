@@ -63,6 +63,8 @@ std::vector<Scenario> all() {
                             "../in/big.btf"}),
       converts("quantise-blocks", {"--block-scale", "mxfp8", "../in/big.btf"}),
       converts("dequantise", {"--dequantize", "../in/blocks.btf"}),
+      {"repair", {"repair", "-j", "4", "../in/cut.btf", kOut}, {kOut}},
+      {"repair-zst", {"repair", "-j", "4", "../in/cut.btf.zst", kOut}, {kOut}},
       reads("diff-same", {"diff", "../in/big.btf", "../in/big.btf.zst"}),
       reads("diff-different", {"diff", "--heatmap", "2,3", "../in/other.btf", "../in/big.btf"}),
       reads("diff-figures", {"diff", "--close", "--psnr", "20", "--quantile", "0.99=1",
@@ -157,6 +159,11 @@ void write_inputs(const std::string& directory, const std::string& btftool,
   btf({"convert", "big.btf", "big.btf.zst"});
   btf({"convert", "mixed.btf", "mixed.btf.zst"});
   btf({"convert", "--dtype", "fp16", "big.btf", "half.btf"});
+  for (const std::string name : {"mixed.btf", "big.btf.zst"}) {
+    const std::string whole = read_file(directory + "/" + name);
+    write_file(directory + (name == "mixed.btf" ? "/cut.btf" : "/cut.btf.zst"),
+               whole.substr(0, whole.size() * 3 / 4));
+  }
   btf({"convert", "--layout", "coo", "dense.btf", "sparse.btf"});
   btf({"convert", "dense.btf", "dense.npy"});
   btf({"convert", "--block-scale", "mxfp8", "big.btf", "blocks.btf"});

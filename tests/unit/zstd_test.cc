@@ -171,8 +171,9 @@ TEST_CASE("zstd: the last of 64 tensors of 1 GiB is read without the others") {
   CHECK(source->size() == 65 * 8 + 64 * (header.size() + kBytes));
   const btf::OpenOptions open_options;
   const btf::OpenRequest request{"x", open_options};
-  const btf::FormatRow& format = btf::recognize_format(*source, request);
-  const auto reader = format.open(*source, request);
+  const auto format = btf::recognize_format(*source, request);
+  REQUIRE(format);
+  const auto reader = (*format)->open(*source, request);
   REQUIRE(reader);
   const auto info = (*reader)->tensor(63);
   REQUIRE(info);
