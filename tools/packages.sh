@@ -32,7 +32,6 @@ group() {
     test)
       echo 'catch2             header  catch2/catch.hpp
             python3            command python3
-            python3            command python3
             time               command time
             zstd               command zstd'
       ;;
