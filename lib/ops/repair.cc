@@ -72,10 +72,13 @@ class Repair {
       content_ = content.get();
       source_ = std::move(content);
     }
-    const FormatRow& format = recognize_format(*source_, {input_, OpenOptions{}});
-    if (format.name != "btf")
+    // A damaged beginning is no reason to give up.
+    const auto format = recognize_format(*source_, {input_, OpenOptions{}});
+    if (!format && format.error().code != ErrorCode::malformed)
+      return std::unexpected(format.error());
+    if (format && (*format)->name != "btf")
       return fail(ErrorCode::unsupported,
-                  "is " + std::string(format.title) + "; only BTF can be repaired");
+                  "is " + std::string((*format)->title) + "; only BTF can be repaired");
     return {};
   }
 
