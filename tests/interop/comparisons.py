@@ -72,7 +72,8 @@ def position(dtype, value):
         return 0
     least = -dtype.bias if dtype.is_scale else 1 - dtype.bias
     exponent = max(exponent_of(abs(value)), least)
-    steps = round(abs(value) / power_of_two(exponent - dtype.mantissa)) + ((exponent - least) << dtype.mantissa)
+    steps = ((exponent - least) << dtype.mantissa) + abs(value) / power_of_two(exponent - dtype.mantissa)
+    steps = round(steps)  # of two the even one
     return -steps if value < 0 else steps
 
 
