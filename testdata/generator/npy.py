@@ -76,12 +76,14 @@ def shape_files():
 
 
 def void_files():
-    """As ml_dtypes saves its types: void of the same width, 4-bit codes in a byte each, whose other bits mean nothing."""
+    """As ml_dtypes saves its types: void of the same width, 4-bit codes in a byte each; every other negative int4 has
+    its sign in the high nibble too."""
     made = {}
     for dtype in ("bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu", "float4_e2m1fn", "int4", "uint4"):
         codes = dtype_codes(dtype)
         width = codes.itemsize
-        stored = codes | ((np.arange(codes.size).reshape(codes.shape) % 16) << 4) if wire.DTYPES[dtype][1] == 4 else codes
+        signed = (codes >= 8) & (np.arange(codes.size).reshape(codes.shape) % 2 == 0) if dtype == "int4" else False
+        stored = np.where(signed, codes | 0xF0, codes)
         made[f"void_{dtype}.npy"] = by_hand(f"{'<' if width > 1 else '|'}V{width}", codes.shape, stored.astype(f"<u{width}").tobytes())
         made[f"void_{dtype}.btf"] = twin(dtype, codes)
     return made

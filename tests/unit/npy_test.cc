@@ -254,12 +254,17 @@ TEST_CASE("npy: elements that are turned round or packed can be read from anywhe
                    turned.begin() + static_cast<std::ptrdiff_t>(at + width));
     check(*btf::swapped_source(memory, kFirst, width), turned);
   }
+  // Some of the negative ones carry their sign in the high nibble too.
+  for (std::uint64_t i = kFirst; i < stored.size(); ++i) {
+    stored[i] &= std::byte{15};
+    if (i % 3 == 0 && stored[i] >= std::byte{8}) stored[i] |= std::byte{0xf0};
+  }
   for (const std::uint64_t codes : {count, count - 1}) {
     Bytes packed(stored.begin(), stored.begin() + kFirst);
     for (std::uint64_t i = 0; i < codes; i += 2)
       packed.push_back((stored[kFirst + i] & std::byte{15}) |
                        (i + 1 < codes ? stored[kFirst + i + 1] << 4 : std::byte{}));
-    check(*btf::packed_source(memory, kFirst, codes), packed);
+    check(*btf::packed_source(memory, kFirst, codes, DType::int4), packed);
     Bytes spread(kFirst + codes);
     MemorySink sink(spread);
     const auto spreading = btf::spread_sink(sink, kFirst, codes);
@@ -268,5 +273,59 @@ TEST_CASE("npy: elements that are turned round or packed can be read from anywhe
     REQUIRE(spreading->write_at(kFirst + 3001, data.subspan(3001)));
     for (std::uint64_t i = 0; i < codes; ++i)
       REQUIRE(spread[kFirst + i] == (stored[kFirst + i] & std::byte{15}));
+  }
+}
+
+TEST_CASE("npy: a byte that is no 4-bit code is refused where it stands, and only there") {
+  constexpr std::uint64_t kFirst = 3;
+  constexpr std::uint64_t kCodes = 9001;
+  for (const DType dtype : {DType::int4, DType::uint4, DType::float4_e2m1fn}) {
+    for (unsigned value = 0; value < 256; ++value) {
+      for (const std::uint64_t at : {std::uint64_t{0}, std::uint64_t{4321}, kCodes - 1}) {
+        CAPTURE(btf::info(dtype).name, value, at);
+        Bytes stored(kFirst + kCodes, std::byte{7});
+        stored[kFirst + at] = static_cast<std::byte>(value);
+        const btf::MemorySource memory(stored);
+        const auto source = btf::packed_source(memory, kFirst, kCodes, dtype);
+        Bytes out((kCodes + 1) / 2);
+        const btf::Status read = source->read_at(kFirst, out);
+        const bool code = value < 16 || (dtype == DType::int4 && value >= 0xf8);
+        CHECK(read.has_value() == code);
+        if (read) {
+          const auto nibble = static_cast<std::byte>(value & 15);
+          CHECK((at % 2 == 0 ? out[at / 2] & std::byte{15} : out[at / 2] >> 4) == nibble);
+          continue;
+        }
+        CHECK(read.error().code == btf::ErrorCode::malformed);
+        CHECK(read.error().finding == "nibble-byte");
+        CHECK(read.error().offset == kFirst + at);
+        // What stands before and behind can be had.
+        CHECK(source->read_at(kFirst, std::span(out).first(at / 2)));
+        if (at + 2 < kCodes)
+          CHECK(source->read_at(kFirst + at / 2 + 1, std::span(out).first((kCodes - at - 1) / 2)));
+      }
+    }
+  }
+}
+
+TEST_CASE("npy: validate has a finding for the first byte that is no code") {
+  const ScratchDir scratch;
+  const Bytes good = read_file(kFolder + "void_int4.npy");
+  const std::uint64_t first = good.size() - 45;
+  for (const std::uint64_t at : {0, 17, 44}) {
+    Bytes bad = good;
+    bad[first + at] = std::byte{0x43};
+    bad.back() |= std::byte{0x20};
+    write_file(scratch / "x.npy", bad);
+    std::vector<std::pair<std::string, std::uint64_t>> found;
+    const btf::Status status = btf::validate(
+        scratch / "x.npy",
+        [&](const btf::Finding& finding) {
+          CHECK(finding.severity == btf::Severity::error);
+          found.emplace_back(finding.code, finding.offset);
+        },
+        told(DType::int4));
+    CHECK(status);
+    CHECK(found == std::vector{std::pair(std::string("nibble-byte"), first + at)});
   }
 }
