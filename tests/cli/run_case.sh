@@ -8,7 +8,8 @@
 #
 # A case starts in an empty directory and reads the test files through $TESTDATA, a relative path, so
 # that messages which name a file are the same on every machine.
-# Exit codes: 0 all as expected, 1 something differs, 2 wrong usage.
+# What a machine may lack a case says with `needs COMMAND...`: if that command fails, the case is skipped, by name.
+# Exit codes: 0 all as expected, 1 something differs, 2 wrong usage, 77 nothing differs and a case was skipped.
 set -euo pipefail
 
 set_expected=no
@@ -27,6 +28,14 @@ shift 2
 umask 022
 unset NO_COLOR CLICOLOR CLICOLOR_FORCE FORCE_COLOR
 export LC_ALL=C TERM=dumb TESTDATA=../testdata PATH="${tool%/*}:$PATH"
+
+# needs COMMAND...: for the cases.
+needs() {
+  "$@" </dev/null >/dev/null 2>&1 && return
+  echo "needs: $*"
+  exit 77
+}
+export -f needs
 
 scratch=$(mktemp -d)
 trap 'rm -rf -- "$scratch"' EXIT
@@ -56,11 +65,17 @@ run_case() {
 }
 
 failed=0
+skipped=0
 for script in "$@"; do
   [[ -f $script ]] || { echo "run_case.sh: no such case: $script" >&2; exit 2; }
   script=$(realpath -- "$script")
   base=${script%.sh}
   run_case "$script"
+  if [[ $code == 77 ]]; then
+    echo "skipped: ${script##*/} $(tail -n 1 -- "$scratch/stdout")"
+    skipped=77
+    continue
+  fi
   if [[ $set_expected == yes ]]; then
     save "$base.stdout" "$scratch/stdout"
     save "$base.stderr" "$scratch/stderr"
@@ -76,4 +91,5 @@ for script in "$@"; do
     failed=1
   fi
 done
+(( failed )) || exit "$skipped"
 exit "$failed"

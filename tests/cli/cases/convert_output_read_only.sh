@@ -1,6 +1,7 @@
 # A file or a directory that must not be written to. The superuser may do everything and has to give that up first.
 plain=()
 (( EUID != 0 )) || plain=(setpriv --bounding-set=-dac_override,-dac_read_search --inh-caps=-dac_override,-dac_read_search)
+needs "${plain[@]}" true
 echo old >file
 chmod 444 file
 mkdir directory

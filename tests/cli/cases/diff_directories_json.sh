@@ -1,4 +1,5 @@
 # One document for directories, with the files that are trouble.
+needs test -c /dev/full
 mkdir actual golden
 cp "$TESTDATA/good/scalars.btf" actual/a.btf
 cp "$TESTDATA/good/scalars.btf" golden/a.btf

@@ -6,6 +6,7 @@ truncate -s $((64 + (256 << 20))) zeros.btf
 # 2 Mi random bytes as int8 [2, 1024, 1024]
 head -c 2097152 /dev/urandom >bytes.raw
 
+needs time -f %M true
 within() {
   local most=$1
   shift

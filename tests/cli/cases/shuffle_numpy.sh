@@ -1,5 +1,5 @@
-# What NumPy makes of the description in docs/format.md, with several blocks; without it there is nothing to see.
-python3 -c 'import numpy' 2>/dev/null || exit 0
+# What NumPy makes of the description in docs/format.md, with several blocks.
+needs python3 -c 'import numpy'
 for spec in 2:0x80 4:4 8:5; do
   python3 - "${spec%:*}" "${spec#*:}" <<'PYTHON'
 import struct

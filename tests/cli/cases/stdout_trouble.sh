@@ -1,4 +1,5 @@
 # A result that cannot be written is trouble; a reader that has seen enough is none.
+needs test -c /dev/full
 file=$TESTDATA/good/mixed.btf
 for words in --help "inspect $file" "inspect --json $file" "diff $file $file" "validate $file" "convert $file -" \
   "convert --json $file out.btf" "convert $file /dev/full"; do
