@@ -8,6 +8,7 @@
 #include "core/try.h"
 #include "formats/btf_wire.h"
 #include "formats/byte_source.h"
+#include "formats/told_source.h"
 
 namespace btf {
 namespace {
@@ -122,7 +123,8 @@ class BtfCheck {
     BTF_TRY(check_padding(end, std::min(limit, source_.size()), owner));
     if (source_.size() > limit)
       warn("trailing-bytes", {}, limit,
-           std::to_string(source_.size() - limit) + " bytes after the last record");
+           (goes_on(source_) ? "more than " : "") + std::to_string(source_.size() - limit) +
+               " bytes after the last record");
     return {};
   }
 

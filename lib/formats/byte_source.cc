@@ -10,9 +10,11 @@
 
 #include "core/checked_math.h"
 #include "core/try.h"
+#include "formats/bounded_spool.h"
 #include "formats/packed_source.h"
 #include "formats/spool.h"
 #include "formats/system.h"
+#include "formats/told_source.h"
 #include "formats/zstd/seek_table.h"
 #include "formats/zstd/seekable_source.h"
 #include "formats/zstd/unpack.h"
@@ -28,12 +30,23 @@ bool same_state(const struct stat& a, const struct stat& b) {
 
 class FileSource final : public ByteSource {
  public:
-  FileSource(std::string name, Descriptor fd, const struct stat& state, bool compressed)
-      : name_(std::move(name)), fd_(std::move(fd)), state_(state), compressed_(compressed) {}
+  struct Kind {
+    std::uint64_t begin = 0;  // what stands before this byte is no part of the source
+    bool compressed = false;  // this is what was decompressed
+    bool goes_on = false;
+  };
 
-  std::uint64_t size() const override { return static_cast<std::uint64_t>(state_.st_size); }
+  FileSource(std::string name, Descriptor fd, const struct stat& state, Kind kind)
+      : name_(std::move(name)), fd_(std::move(fd)), state_(state), kind_(kind) {
+    kind_.begin = std::min(kind_.begin, static_cast<std::uint64_t>(state.st_size));
+  }
 
-  bool compressed() const override { return compressed_; }
+  std::uint64_t size() const override {
+    return static_cast<std::uint64_t>(state_.st_size) - kind_.begin;
+  }
+
+  bool compressed() const override { return kind_.compressed; }
+  bool goes_on() const { return kind_.goes_on; }
 
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     if (!fits(offset, out.size(), size()))
@@ -41,7 +54,8 @@ class FileSource final : public ByteSource {
                         "byte " + std::to_string(offset) + ": " + std::to_string(out.size()) +
                             " bytes expected, the file ends at byte " + std::to_string(size())));
     while (!out.empty()) {
-      const ssize_t got = ::pread(fd_.get(), out.data(), out.size(), static_cast<off_t>(offset));
+      const ssize_t got =
+          ::pread(fd_.get(), out.data(), out.size(), static_cast<off_t>(kind_.begin + offset));
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return named(system_failure("read at byte " + std::to_string(offset)));
       if (got == 0)
@@ -70,16 +84,32 @@ class FileSource final : public ByteSource {
   std::string name_;
   Descriptor fd_;
   struct stat state_;
-  bool compressed_;  // what was decompressed into it
+  Kind kind_;
 };
 
-// Copies what cannot seek into a file without a name.
-Result<Spool> spool(const zstd::Pull& pull) {
-  BTF_ASSIGN(Spool copy, Spool::create());
+Result<std::unique_ptr<ByteSource>> source_of(const std::string& name, Spool content,
+                                              FileSource::Kind kind) {
+  Descriptor fd = std::move(content).release();
+  struct stat state {};
+  if (::fstat(fd.get(), &state) != 0) return system_failure("stat");
+  return std::make_unique<FileSource>(name, std::move(fd), state, kind);
+}
+
+// Copies what cannot seek into a file without a name, as far as it can be wanted.
+Result<std::unique_ptr<ByteSource>> spool(const std::string& name, const zstd::Pull& pull,
+                                          std::optional<std::uint64_t> told) {
+  BTF_ASSIGN(BoundedSpool copy, BoundedSpool::create(told));
   std::vector<std::byte> buffer(1U << 18);
   for (;;) {
-    BTF_ASSIGN(const std::size_t got, pull(buffer));
-    if (got == 0) return copy;
+    BTF_ASSIGN(const std::uint64_t most, copy.most());
+    const std::uint64_t wanted = most - copy.size();
+    // One byte more tells whether there are any.
+    const std::uint64_t some = std::clamp<std::uint64_t>(wanted, 1, buffer.size());
+    BTF_ASSIGN(const std::size_t got, pull(std::span(buffer).first(some)));
+    const bool goes_on = got > 0 && wanted == 0;
+    if (goes_on) BTF_TRY(copy.check_room());
+    if (got == 0 || goes_on)
+      return source_of(name, std::move(copy).release(), {.goes_on = goes_on});
     BTF_TRY(copy.append(std::span(buffer).first(got)));
   }
 }
@@ -121,34 +151,26 @@ class Stream {
   std::size_t taken_ = 0;  // and of these, that were pulled
 };
 
-Result<std::unique_ptr<ByteSource>> source_of(const std::string& name, Descriptor fd,
-                                              bool compressed) {
-  struct stat state {};
-  if (::fstat(fd.get(), &state) != 0) return system_failure("stat");
-  return std::make_unique<FileSource>(name, std::move(fd), state, compressed);
-}
-
-// Nothing: as it is, also if it is compressed.
-using Decompress = std::optional<SourceOptions>;
-
+// As it is, also if it is compressed.
 Result<std::unique_ptr<ByteSource>> spool_stream(const std::string& name, Descriptor fd) {
   Stream stream(std::move(fd));
-  BTF_ASSIGN(Spool copy, spool([&](std::span<std::byte> out) { return stream.pull(out); }));
-  return source_of(name, std::move(copy).release(), false);
+  return spool(
+      name, [&](std::span<std::byte> out) { return stream.pull(out); }, kNobodyKnows);
 }
 
 Result<std::unique_ptr<ByteSource>> open_stream(const std::string& name, Descriptor fd,
-                                                const SourceOptions& options) {
+                                                std::optional<std::uint64_t> told) {
   Stream stream(std::move(fd));
   const zstd::Pull pull = [&](std::span<std::byte> out) { return stream.pull(out); };
   BTF_ASSIGN(const bool compressed, stream.begins_as_zstd());
-  BTF_ASSIGN(Spool copy, compressed ? zstd::unpack(pull, options.header) : spool(pull));
-  return source_of(name, std::move(copy).release(), compressed);
+  if (!compressed) return spool(name, pull, told);
+  BTF_ASSIGN(Spool content, zstd::unpack(pull, told));
+  return source_of(name, std::move(content), {.compressed = true});
 }
 
 Result<std::unique_ptr<ByteSource>> open_zstd(const std::string& name,
                                               std::unique_ptr<ByteSource> file,
-                                              const SourceOptions& options) {
+                                              std::optional<std::uint64_t> told) {
   BTF_ASSIGN(const bool seekable, zstd::has_seek_table(*file));
   if (seekable) {
     BTF_ASSIGN(zstd::SeekTable table, zstd::SeekTable::read(*file));
@@ -162,12 +184,23 @@ Result<std::unique_ptr<ByteSource>> open_zstd(const std::string& name,
     at += out.size();
     return out.size();
   };
-  BTF_ASSIGN(Spool content, zstd::unpack(pull, options.header));
+  BTF_ASSIGN(Spool content, zstd::unpack(pull, told));
   BTF_TRY(file->check_unchanged());
-  return source_of(name, std::move(content).release(), true);
+  return source_of(name, std::move(content), {.compressed = true});
 }
 
-Result<std::unique_ptr<ByteSource>> open_path(const std::string& path, const Decompress& options) {
+// Whoever read before from the same open file has left a position; a file that was opened here, 0.
+Result<std::uint64_t> position_of(const Descriptor& fd) {
+  const off_t position = ::lseek(fd.get(), 0, SEEK_CUR);
+  if (position < 0) return system_failure("find the position in the file");
+  return static_cast<std::uint64_t>(position);
+}
+
+enum class Compressed : std::uint8_t { unpack, keep };
+
+Result<std::unique_ptr<ByteSource>> open_path(const std::string& path, Compressed compressed,
+                                              std::optional<std::uint64_t> told) {
+  const bool unpack = compressed == Compressed::unpack;
   Descriptor fd(path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
                             : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd.open()) return system_failure("open");
@@ -176,13 +209,15 @@ Result<std::unique_ptr<ByteSource>> open_path(const std::string& path, const Dec
   if (S_ISDIR(state.st_mode)) return fail(ErrorCode::io, "is a directory, a file was expected");
   const std::string name = path == "-" ? "standard input" : path;
   if (!S_ISREG(state.st_mode))
-    return options ? open_stream(name, std::move(fd), *options) : spool_stream(name, std::move(fd));
-  auto file = std::make_unique<FileSource>(name, std::move(fd), state, false);
+    return unpack ? open_stream(name, std::move(fd), told) : spool_stream(name, std::move(fd));
+  BTF_ASSIGN(const std::uint64_t begin, position_of(fd));
+  auto file =
+      std::make_unique<FileSource>(name, std::move(fd), state, FileSource::Kind{.begin = begin});
   std::array<std::byte, zstd::kMagicBytes> start{};
-  if (!options || file->size() < start.size()) return file;
+  if (!unpack || file->size() < start.size()) return file;
   BTF_TRY(file->read_at(0, start));
   if (!zstd::recognizes(start)) return file;
-  return open_zstd(name, std::move(file), *options);
+  return open_zstd(name, std::move(file), told);
 }
 
 }  // namespace
@@ -193,11 +228,21 @@ Result<FrameCheck> ByteSource::check_frame(std::uint64_t index) const {
 
 Result<std::unique_ptr<ByteSource>> open_source(const std::string& path,
                                                 const SourceOptions& options) {
-  return open_path(path, options);
+  return open_told_source(path, options.header ? std::nullopt : std::optional(kNobodyKnows));
+}
+
+Result<std::unique_ptr<ByteSource>> open_told_source(const std::string& path,
+                                                     std::optional<std::uint64_t> told) {
+  return open_path(path, Compressed::unpack, told);
 }
 
 Result<std::unique_ptr<ByteSource>> open_packed_source(const std::string& path) {
-  return open_path(path, std::nullopt);
+  return open_path(path, Compressed::keep, std::nullopt);
+}
+
+bool goes_on(const ByteSource& source) {
+  const auto* file = dynamic_cast<const FileSource*>(&source);
+  return file != nullptr && file->goes_on();
 }
 
 }  // namespace btf

@@ -8,6 +8,7 @@
 #include "formats/btf_check.h"
 #include "formats/btf_reader.h"
 #include "formats/btf_writer.h"
+#include "formats/file_endings.h"
 #include "formats/npy.h"
 #include "formats/raw.h"
 
@@ -17,19 +18,40 @@ namespace {
 std::unique_ptr<TensorWriter> write_btf(const WriteRequest&) { return btf_writer(); }
 
 constexpr auto kRows = std::to_array<FormatRow>({
-    {"npy", "NumPy .npy", ".npy", recognizes_npy, open_npy, check_npy, npy_writer, true},
-    {"raw", "raw bytes", ".raw", recognizes_raw, open_raw, check_raw, raw_writer},
-    {"btf", "BTF", "", recognizes_btf, open_btf, check_btf, write_btf, false, true},
+    {"npy", "NumPy .npy", nullptr, recognizes_npy, open_npy, check_npy, npy_writer, true},
+    {"raw", "raw bytes", raw_bytes, recognizes_raw, open_raw, check_raw, raw_writer},
+    {"btf", "BTF", nullptr, recognizes_btf, open_btf, check_btf, write_btf, false, true},
 });
 
-bool ends_in(std::string_view path, std::string_view suffix) {
-  return path.size() >= suffix.size() &&
-         same_name(suffix, path.substr(path.size() - suffix.size()));
+// A name is read by other tools, or by people, who would not get what it says.
+Status check_name(const WriteRequest& request, const FileEnding* ending, const FormatRow& row) {
+  const auto refuse = [&](std::string_view named, const std::string& written) -> Status {
+    return std::unexpected(
+        Error{ErrorCode::invalid_argument,
+              "is the name of " + std::string(named) + ", and " + written + " would be written"}
+            .in_file(request.path));
+  };
+  const std::string title(row.title);
+  const bool named_so = ends_as_compressed(request.path);
+  if (ending != nullptr && ending->format != row.name)
+    return refuse(ending->title, request.compressed ? "compressed " + title : title);
+  if (named_so && !request.compressed) return refuse("a compressed file", title + " as it is");
+  // Whoever reads BTF here knows it by its first bytes.
+  if (request.compressed && !named_so && ending != nullptr && row.name != "btf")
+    return refuse(ending->title, "compressed " + title);
+  return {};
 }
 
 }  // namespace
 
 std::span<const FormatRow> formats() { return kRows; }
+
+std::optional<std::uint64_t> told_bytes(const OpenRequest& request) {
+  for (const FormatRow& row : kRows)
+    if (row.told_bytes != nullptr)
+      if (const auto bytes = row.told_bytes(request)) return bytes;
+  return std::nullopt;
+}
 
 Result<const FormatRow*> recognize_format(const ByteSource& source, const OpenRequest& request) {
   for (const FormatRow& row : kRows) {
@@ -40,17 +62,21 @@ Result<const FormatRow*> recognize_format(const ByteSource& source, const OpenRe
 }
 
 Result<const FormatRow*> format_to_write(const WriteRequest& request) {
-  const auto* row = std::ranges::find_if(kRows, [&](const FormatRow& candidate) {
-    if (!request.format.empty()) return same_name(candidate.name, request.format);
-    if (request.spec != nullptr) return candidate.name == "raw";
-    return ends_in(request.path, candidate.suffix);
-  });
+  const FileEnding* ending = find_ending(content_name(request.path));
+  const bool ours = ending != nullptr && !ending->format.empty();
+  const std::string_view name = !request.format.empty() ? request.format
+                                : request.spec != nullptr ? "raw"
+                                : ours                    ? ending->format
+                                                          : "btf";
+  const auto* row = std::ranges::find_if(
+      kRows, [&](const FormatRow& candidate) { return same_name(candidate.name, name); });
   if (row == kRows.end())
     return fail(ErrorCode::invalid_argument, "unknown format '" + std::string(request.format) +
                                                  "'; there are " + name_list(kRows));
   if (request.spec != nullptr && row->name != "raw")
     return fail(ErrorCode::invalid_argument,
                 "the spec of an output is for raw bytes, not for " + std::string(row->title));
+  if (request.format.empty()) BTF_TRY(check_name(request, ending, *row));
   return row;
 }
 

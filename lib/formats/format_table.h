@@ -37,12 +37,14 @@ struct WriteRequest {
   const TensorSpec* spec = nullptr;  // of raw bytes
   bool as_uint = false;
   std::string_view format = {};  // its name, if it was said
+  bool compressed = false;
 };
 
 struct FormatRow {
   std::string_view name;
-  std::string_view title;   // as people write it
-  std::string_view suffix;  // of the names of files that are written so; empty: of all others
+  std::string_view title;  // as people write it
+  // Bytes that the file has if what is said of it is right; nullptr: it says itself.
+  std::optional<std::uint64_t> (*told_bytes)(const OpenRequest& request);
   Result<bool> (*recognizes)(const ByteSource& source, const OpenRequest& request);
   // The source outlives the reader.
   Result<std::unique_ptr<TensorReader>> (*open)(const ByteSource& source,
@@ -56,10 +58,14 @@ struct FormatRow {
 
 std::span<const FormatRow> formats();
 
+// By the spec or the name, of a file whose first bytes say nothing.
+std::optional<std::uint64_t> told_bytes(const OpenRequest& request);
+
 // The first row that recognizes the source; BTF, which has no magic number, is the last.
 Result<const FormatRow*> recognize_format(const ByteSource& source, const OpenRequest& request);
 
-// What was said, else by the spec and then by the name; BTF for all others.
+// What was said, else by the spec and then by the name (file_endings.h); BTF for all others. A name
+// that says something else than what would be written is refused, unless the format was said.
 Result<const FormatRow*> format_to_write(const WriteRequest& request);
 
 const FormatRow& format_named(std::string_view name);

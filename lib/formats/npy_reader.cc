@@ -10,6 +10,7 @@
 #include "formats/npy.h"
 #include "formats/npy_header.h"
 #include "formats/swapped_source.h"
+#include "formats/told_source.h"
 
 namespace btf {
 namespace {
@@ -132,16 +133,18 @@ Result<std::unique_ptr<TensorReader>> open_npy(const ByteSource& source,
   if (found > info.data_bytes)
     return malformed("bytes-after-data", info.end(),
                      "the shape needs " + std::to_string(info.data_bytes) +
-                         " bytes of data, the file has " + std::to_string(found));
+                         " bytes of data, the file has " + (goes_on(source) ? "more than " : "") +
+                         std::to_string(found));
   std::unique_ptr<ByteSource> elements;
   if (type.spread)
-    elements = packed_source(source, header.data_offset, info.data_bytes);
+    elements = packed_source(source, header.data_offset, info.data_bytes, type.dtype);
   else if (type.big_endian)
     elements = swapped_source(source, header.data_offset, btf::info(type.dtype).buffer_bytes());
   return std::make_unique<NpyReader>(std::move(info), std::move(elements));
 }
 
-// Whatever is wrong with a .npy file keeps it from being opened.
+// Whatever is wrong with a header keeps the file from being opened; the codes of 4-bit elements are
+// checked wherever elements are.
 Status check_npy(const TensorFile&, const FindingSink&) { return {}; }
 
 }  // namespace btf

@@ -7,6 +7,8 @@
 
 namespace btf {
 
+// With the padding behind the last element.
+std::optional<std::uint64_t> raw_bytes(const OpenRequest& request);
 Result<bool> recognizes_raw(const ByteSource& source, const OpenRequest& request);
 Result<std::unique_ptr<TensorReader>> open_raw(const ByteSource& source,
                                                const OpenRequest& request);

@@ -5,6 +5,7 @@
 #include "core/names.h"
 #include "core/try.h"
 #include "formats/raw.h"
+#include "formats/told_source.h"
 
 namespace btf {
 namespace {
@@ -74,27 +75,49 @@ Result<TensorSpec> spec_of(const OpenRequest& request) {
   return spec;
 }
 
-}  // namespace
+struct RawSize {
+  std::uint64_t needed = 0;  // up to the last element
+  std::uint64_t padded = 0;  // with what is behind it; strides do not say whether it is there
+};
 
-Result<bool> recognizes_raw(const ByteSource&, const OpenRequest& request) {
+RawSize size_of(const TensorSpec& spec) {
+  const std::uint64_t needed = storage_bytes(*spec.storage, spec.dtype);
+  if (!spec.strided) return {needed, needed};
+  const Checked padded = stream_bytes(padded_elements(*spec.storage), info(spec.dtype).bits);
+  return {needed, padded.value_or(needed)};
+}
+
+bool is_raw(const OpenRequest& request) {
   if (request.options.spec) return request.options.spec->storage.has_value();
   const std::string_view path = request.path;
   return path.size() > kSuffix.size() && same_name(kSuffix, path.substr(path.size() - 4));
 }
 
+}  // namespace
+
+std::optional<std::uint64_t> raw_bytes(const OpenRequest& request) {
+  if (!is_raw(request)) return std::nullopt;
+  const auto spec = spec_of(request);
+  return spec ? std::optional(size_of(*spec).padded) : std::nullopt;
+}
+
+Result<bool> recognizes_raw(const ByteSource&, const OpenRequest& request) {
+  return is_raw(request);
+}
+
 Result<std::unique_ptr<TensorReader>> open_raw(const ByteSource& source,
                                                const OpenRequest& request) {
   BTF_ASSIGN(TensorSpec spec, spec_of(request));
-  const std::uint64_t needed = storage_bytes(*spec.storage, spec.dtype);
-  const Checked padded =
-      spec.strided ? stream_bytes(padded_elements(*spec.storage), info(spec.dtype).bits) : needed;
-  if (source.size() != needed && source.size() != padded) {
+  const auto [needed, padded] = size_of(spec);
+  if ((source.size() != needed && source.size() != padded) || goes_on(source)) {
     std::string wanted = std::to_string(needed);
-    if (padded && *padded != needed)
-      wanted += " (with the last padding " + std::to_string(*padded) + ")";
+    if (padded != needed) wanted += " (with the last padding " + std::to_string(padded) + ")";
+    const std::string found = goes_on(source)
+                                  ? "more than " + std::to_string(source.size())
+                                  : std::to_string(source.size()) +
+                                        others_of_size(spec, source.size());
     return malformed("raw-size", std::min(needed, source.size()),
-                     said(spec) + " takes " + wanted + " bytes, the file has " +
-                         std::to_string(source.size()) + others_of_size(spec, source.size()));
+                     said(spec) + " takes " + wanted + " bytes, the file has " + found);
   }
   TensorInfo info;
   info.dtype = spec.dtype;

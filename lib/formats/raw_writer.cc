@@ -1,4 +1,5 @@
 #include "core/try.h"
+#include "formats/file_endings.h"
 #include "formats/raw.h"
 
 namespace btf {
@@ -7,7 +8,7 @@ namespace {
 class RawWriter final : public TensorWriter {
  public:
   explicit RawWriter(const WriteRequest& request)
-      : name_(request.spec == nullptr ? parse_dump_name(request.path) : std::nullopt) {}
+      : name_(request.spec == nullptr ? parse_dump_name(content_name(request.path)) : std::nullopt) {}
 
   Status add(const RecordShape& record) override {
     if (bytes_)

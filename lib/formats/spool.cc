@@ -1,8 +1,11 @@
 #include "formats/spool.h"
 
 #include <fcntl.h>
+#include <sys/statvfs.h>
 
 #include <algorithm>
+
+#include "core/checked_math.h"
 
 namespace btf {
 
@@ -13,6 +16,13 @@ Result<Spool> Spool::create() {
   if (!fd.open()) return system_failure("create a temporary file in " + directory);
   ::unlink(name.c_str());
   return Spool(std::move(fd));
+}
+
+std::uint64_t Spool::room() {
+  struct statvfs room {};
+  if (::statvfs(temporary_directory().c_str(), &room) != 0) return UINT64_MAX;
+  const Checked bytes = checked_mul(room.f_bavail, room.f_frsize);
+  return bytes ? *bytes - *bytes / 16 : UINT64_MAX;
 }
 
 Status Spool::append(std::span<const std::byte> bytes) { return write_at(size_, bytes); }

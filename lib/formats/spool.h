@@ -20,6 +20,9 @@ class Spool {
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const;
   std::uint64_t size() const { return size_; }
 
+  // Bytes that may be kept now in all spools together: others need some too.
+  static std::uint64_t room();
+
   // The file itself, for who reads it as a source.
   Descriptor release() && { return std::move(fd_); }
 

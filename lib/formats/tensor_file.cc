@@ -4,8 +4,10 @@
 #include <vector>
 
 #include "btf/file.h"
+#include "btf/stream.h"
 #include "core/try.h"
 #include "formats/format_table.h"
+#include "formats/told_source.h"
 
 namespace btf {
 namespace {
@@ -109,7 +111,7 @@ TensorFile::~TensorFile() = default;
 Result<TensorFile> TensorFile::open(const std::string& path, const OpenOptions& options) {
   auto state = std::make_unique<State>();
   state->path = path;
-  auto source = open_source(path, {.header = !options.spec});
+  auto source = open_told_source(path, told_bytes({path, options}));
   if (!source) return std::unexpected(source.error().in_file(path));
   state->source = *std::move(source);
   auto format = recognize_format(*state->source, {path, options});
@@ -163,5 +165,7 @@ Status TensorFile::check_overlap(const TensorInfo& info) const {
           .within("tensor " + std::to_string(info.index))
           .in_file(path()));
 }
+
+bool goes_on(const TensorFile& file) { return goes_on(file.source()); }
 
 }  // namespace btf

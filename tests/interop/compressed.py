@@ -252,8 +252,9 @@ def needed(content, slack=0):
     """Where the last record of a BTF file ends, by its headers as far as they are there; and so much more."""
     if content[:6] == b"\x93NUMPY":
         length = int.from_bytes(content[8:10], "little")
-        shape = ast.literal_eval(content[10:10 + length].decode("latin1"))["shape"]
-        return 10 + length + 32 * layouts.count(shape) + slack if slack else 0
+        header = ast.literal_eval(content[10:10 + length].decode("latin1"))
+        width = int(header["descr"].lstrip("<>|=bBcfiuV"))
+        return 10 + length + width * layouts.count(header["shape"]) + slack if slack else 0
     if len(content) < 8:
         return slack
     if u64(content, 0) > MOST_RECORDS:

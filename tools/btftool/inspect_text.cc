@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "btf/stream.h"
 #include "btf/value.h"
 #include "text.h"
 
@@ -35,8 +36,9 @@ constexpr std::string_view kGap = "  ";
 
 void InspectText::begin(const btf::TensorFile& file) {
   btf_ = file.format() == "btf";
-  out_.line(fmt::format("{}: {}, {}, {}", printable(file.path()), file.format_title(),
-                        counted(file.tensor_count(), "tensor"), counted(file.size(), "byte")));
+  out_.line(fmt::format("{}: {}, {}, {}{}", printable(file.path()), file.format_title(),
+                        counted(file.tensor_count(), "tensor"), btf::goes_on(file) ? "more than " : "",
+                        counted(file.size(), "byte")));
   width_ = std::max<std::size_t>(2, std::to_string(file.tensor_count()).size());
   if (file.tensor_count() > 0)
     out_.line(pad_left("#", width_) + "  " + pad_right("dtype", kDType) + "  " +

@@ -1,7 +1,9 @@
 // zstd from front to back: whatever has no seek table, and what cannot seek.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 
 #include "btf/error.h"
@@ -12,8 +14,8 @@ namespace btf::zstd {
 // The next compressed bytes, as many as there are up to the size of `out`; 0: the end.
 using Pull = std::function<Result<std::size_t>(std::span<std::byte> out)>;
 
-// The content of all frames in a file without a name. Stops at more content than the header in it
-// can need (`by_header`), and before the file system is full.
-Result<Spool> unpack(const Pull& pull, bool by_header);
+// The content of all frames in a file without a name. Stops at more content than can be wanted (see
+// content_bound.h), and before the file system is full.
+Result<Spool> unpack(const Pull& pull, std::optional<std::uint64_t> told);
 
 }  // namespace btf::zstd

@@ -1,7 +1,9 @@
-#include "formats/zstd/content_bound.h"
+#include "formats/content_bound.h"
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <system_error>
 #include <vector>
 
 #include "btf/layout.h"
@@ -10,19 +12,23 @@
 #include "formats/btf_wire.h"
 #include "formats/npy_header.h"
 
-namespace btf::zstd {
+namespace btf {
 namespace {
 
 using wire::kRecordHeader;
 using wire::kWord;
 
-// Bytes behind the last record are odd and not yet a bomb.
-constexpr std::uint64_t kSlack = 1U << 20;
 // A table of more records than this is no table.
 constexpr std::uint64_t kMostRecords = std::uint64_t{1} << 48;
 
-// Bytes of an element of the widest dtype that is a number, NumPy's complex256.
-constexpr std::uint64_t kWidestNpy = 32;
+// Bytes of an element of "<f4"; of what is no number, those of the widest that is one, complex256.
+std::uint64_t element_bytes(std::string_view descr) {
+  const std::size_t digits = descr.find_first_of("0123456789");
+  std::uint64_t bytes = 0;
+  if (digits == std::string_view::npos) return 32;
+  const auto [end, error] = std::from_chars(descr.data() + digits, descr.data() + descr.size(), bytes);
+  return error == std::errc{} && bytes < 32 ? bytes : 32;
+}
 
 class SpoolSource final : public ByteSource {
  public:
@@ -57,27 +63,41 @@ Checked payload_bytes(Layout layout, DType dtype, const Dims& dims, std::uint64_
 
 }  // namespace
 
+ContentBound::ContentBound(std::optional<std::uint64_t> told, std::uint64_t room) : room_(room) {
+  if (!told) return;
+  kind_ = Kind::told;
+  if (*told == kNobodyKnows)
+    most_ = UINT64_MAX;
+  else
+    allow(*told);
+  least_ = 0;
+}
+
 void ContentBound::allow(std::uint64_t end) {
   least_ = std::max(least_, end);
-  most_ = std::max(most_, checked_add(end, kSlack).value_or(UINT64_MAX));
+  if (end > room_)
+    beyond_room_ = std::max(beyond_room_, end);
+  else
+    most_ = std::max(most_, checked_add(end, kContentSlack).value_or(UINT64_MAX));
 }
 
 Status ContentBound::begin(const Spool& content) {
-  begun_ = true;
   std::array<char, kNpyMagic.size()> magic;
   BTF_TRY(content.read_at(0, std::as_writable_bytes(std::span(magic))));
   if (std::string_view(magic.data(), magic.size()) == kNpyMagic) {
-    decided_ = npy_ = true;
+    kind_ = Kind::npy;
     BTF_ASSIGN(const NpyHeader header, read_npy_header(SpoolSource(content)));
-    most_ = 0;
-    if (const Checked bytes = checked_mul(element_count(header.shape), kWidestNpy))
-      allow(checked_add(header.data_offset, bytes).value_or(UINT64_MAX));
+    const Checked bytes = checked_mul(element_count(header.shape), element_bytes(header.descr));
+    if (const Checked end = checked_add(header.data_offset, bytes)) allow(*end);
     return {};
   }
+  kind_ = Kind::btf;
   BTF_ASSIGN(count_, word_at(content, 0));
-  decided_ = count_ > kMostRecords;
-  if (decided_) return {};
-  most_ = 0;
+  if (count_ > kMostRecords)
+    return malformed("offset-table-too-long", 0,
+                     std::to_string(count_) +
+                         " tensors need a longer offset table than any file has, so this is no "
+                         "BTF file");
   allow(kWord + count_ * kWord);
   return {};
 }
@@ -88,6 +108,11 @@ Result<bool> ContentBound::take_record(const Spool& content) {
     allow(end);
     return content.size() >= end;
   };
+  // Wanted, but not to be had: what is said of the other records may be.
+  const auto beyond = [&](std::uint64_t end) {
+    if (end > room_) allow(end);
+    return end > room_;
+  };
   const std::uint64_t entry = kWord + next_ * kWord;
   if (!there(entry + kWord)) return false;
   BTF_ASSIGN(const std::uint64_t at, word_at(content, entry));
@@ -95,6 +120,7 @@ Result<bool> ContentBound::take_record(const Spool& content) {
   const Checked dims_at = checked_add(at, kRecordHeader);
   if (at < kWord + count_ * kWord || !checked_add(dims_at, wire::kMaxRank * kWord + kWord))
     return true;
+  if (beyond(*dims_at)) return true;
   if (!there(*dims_at)) return false;
   std::array<std::byte, kRecordHeader> header;
   BTF_TRY(content.read_at(at, header));
@@ -103,7 +129,7 @@ Result<bool> ContentBound::take_record(const Spool& content) {
   const DTypeInfo* dtype = find_dtype(std::to_integer<std::uint8_t>(header[wire::kDTypeAt]));
   const LayoutSpec* layout = find_layout(std::to_integer<std::uint8_t>(header[wire::kLayoutAt]));
   if (dtype == nullptr || layout == nullptr) {
-    most_ = UINT64_MAX;  // its size is not known
+    complete_ = false;
     return true;
   }
   const std::uint64_t data_at = *dims_at + rank * kWord;
@@ -123,11 +149,11 @@ Result<bool> ContentBound::take_record(const Spool& content) {
 }
 
 Result<std::uint64_t> ContentBound::most(const Spool& content) {
-  if (!begun_ && !decided_) {
-    if (content.size() < kWord) return kSlack;
+  if (kind_ == Kind::unknown) {
+    if (content.size() < kWord) return most_;
     BTF_TRY(begin(content));
   }
-  while (!decided_ && next_ < count_ && most_ != UINT64_MAX) {
+  while (kind_ == Kind::btf && next_ < count_) {
     BTF_ASSIGN(const bool known, take_record(content));
     if (!known) break;
     ++next_;
@@ -136,13 +162,20 @@ Result<std::uint64_t> ContentBound::most(const Spool& content) {
 }
 
 std::string_view ContentBound::whose() const {
-  return npy_ ? "the array in its .npy header" : "the header of its BTF file";
+  switch (kind_) {
+    case Kind::told:
+      return "what was said of it";
+    case Kind::npy:
+      return "the array in its .npy header";
+    default:
+      return "the header of its BTF file";
+  }
 }
 
 Result<std::uint64_t> ContentBound::least(const Spool& content, std::uint64_t frames) {
   BTF_TRY(most(content));
-  if (!begun_ || npy_) return 0;
+  if (kind_ != Kind::btf) return 0;
   return frames > 1 || content.size() == kWord + count_ * kWord ? least_ : 0;
 }
 
-}  // namespace btf::zstd
+}  // namespace btf

@@ -1,0 +1,24 @@
+// How names of files end, and what that says. Adding one is a row.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace btf {
+
+struct FileEnding {
+  std::string_view ending;
+  std::string_view title;   // of what has such a name, with an article
+  std::string_view format;  // that is written under such a name; empty: none of this library's
+};
+
+std::span<const FileEnding> file_endings();
+
+// Of the name as it is; nullptr: it says nothing.
+const FileEnding* find_ending(std::string_view path);
+
+// "x.npy.zst" -> "x.npy": a compressed file is named after what is in it.
+bool ends_as_compressed(std::string_view path);
+std::string_view content_name(std::string_view path);
+
+}  // namespace btf
