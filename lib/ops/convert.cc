@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "btf/output.h"
 #include "core/try.h"
 #include "formats/byte_sink.h"
 #include "formats/format_table.h"
@@ -17,12 +18,9 @@
 namespace btf {
 namespace {
 
-// A compressed file is named after what is in it: "x.npy.zst".
 WriteRequest request_for(const std::string& output, const ConvertOptions& options) {
-  constexpr std::string_view kCompressed = ".zst";
-  std::string_view name = output;
-  if (options.compression && name.ends_with(kCompressed)) name.remove_suffix(kCompressed.size());
-  return {name, options.spec ? &*options.spec : nullptr, options.as_uint, options.format};
+  return {output, options.spec ? &*options.spec : nullptr, options.as_uint, options.format,
+          options.compression.has_value()};
 }
 
 Status check_shuffle(const ConvertOptions& options, const FormatRow& format) {
@@ -266,8 +264,10 @@ Result<std::string_view> output_format(const std::string& output, const ConvertO
   return format->name;
 }
 
-Result<std::uint64_t> convert(const TensorFile& input, const std::string& output,
+Result<std::uint64_t> convert(const TensorFile& input, const std::string& output_or_directory,
                               const ConvertOptions& options, const TensorReportSink& report) {
+  BTF_ASSIGN(const std::string output, output_path(output_or_directory, input.path()));
+  BTF_TRY(check_output(output));
   const auto create = [&](const SinkOptions& sink) { return create_sink(output, sink); };
   return convert_into(input, output, create, options, report);
 }

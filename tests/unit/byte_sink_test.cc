@@ -9,12 +9,16 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "formats/output_place.h"
+#include "formats/replacing_sink.h"
 #include "support/random_tensor.h"
 #include "support/scratch_dir.h"
+#include "support/skip.h"
 
 namespace fs = std::filesystem;
 
@@ -200,6 +204,36 @@ TEST_CASE("sink: a new file has the mode that the umask leaves") {
   CHECK(mode_of(dir / "out") == 0640);
 }
 
+TEST_CASE("sink: a file with a temporary name is its owner's alone until it is finished") {
+  const ScratchDir dir;
+  const Umask mask(027);
+  write_file(dir / "old", bytes_of("old"));
+  REQUIRE(::chmod((dir / "old").c_str(), 0664) == 0);
+  for (const std::string name : {"new", "old"}) {
+    std::set<std::string> seen;
+    for (int i = 0; i < 3; ++i) {
+      const auto place = btf::find_output(dir / name);
+      REQUIRE(place);
+      const auto opened = btf::replacing_sink(name, *place, {.size = 3}, false);
+      REQUIRE(opened);
+      btf::ByteSink* const sink = opened->get();
+      const auto all = dir.names();
+      const auto temporary = std::ranges::find_if(
+          all, [](const std::string& file) { return file.starts_with(".btf-"); });
+      REQUIRE(temporary != all.end());
+      CHECK(mode_of(dir / *temporary) == 0600);
+      CHECK(temporary->size() == std::string(".btf-").size() + 16);
+      CHECK(seen.insert(*temporary).second);
+      REQUIRE(sink->write_at(0, bytes_of("abc")));
+      if (i < 2) continue;  // not committed: nothing stays
+      REQUIRE(sink->commit());
+    }
+    CHECK(read_file(dir / name) == bytes_of("abc"));
+    CHECK(mode_of(dir / name) == (name == "old" ? 0664 : 0640));
+  }
+  CHECK(dir.names() == Names{"new", "old"});
+}
+
 TEST_CASE("sink: an old file's mode is kept") {
   const ScratchDir dir;
   const std::string path = dir / "out";
@@ -213,7 +247,7 @@ TEST_CASE("sink: an old file's mode is kept") {
 }
 
 TEST_CASE("sink: a file that may not be written is not replaced") {
-  if (::geteuid() == 0) return;  // root may write anything
+  if (::geteuid() == 0) return skip("a user who is not root");
   const ScratchDir dir;
   write_file(dir / "out", bytes_of("old"));
   REQUIRE(::chmod((dir / "out").c_str(), 0444) == 0);
@@ -269,6 +303,32 @@ TEST_CASE("sink: a directory is refused") {
   CHECK(error.code == btf::ErrorCode::io);
   CHECK(error.text() == (dir / "sub") + ": is a directory, a file was expected");
   CHECK(fs::is_directory(dir / "sub"));
+}
+
+TEST_CASE("sink: a descriptor of this process is written in place, where it stands") {
+  if (!fs::exists("/proc/self/fd")) return skip("/proc");
+  const ScratchDir dir;
+  const std::string path = dir / "out";
+  for (const std::string folder : {"/proc/self/fd/", "/dev/fd/"}) {
+    if (!fs::exists(folder)) continue;
+    for (const int append : {0, O_APPEND}) {
+      write_file(path, bytes_of("0123456789"));
+      const int fd = ::open(path.c_str(), O_WRONLY | append);
+      REQUIRE(::lseek(fd, 4, SEEK_SET) == 4);
+      put(folder + std::to_string(fd), "ab");
+      REQUIRE(::write(fd, "c", 1) == 1);
+      ::close(fd);
+      CHECK(read_file(path) == bytes_of(append != 0 ? "0123456789abc" : "0123abc789"));
+    }
+  }
+  const int fd = ::open(path.c_str(), O_RDONLY);
+  const std::string name = "/proc/self/fd/" + std::to_string(fd);
+  CHECK(refusal(name).text() == name + ": is not open for writing");
+  ::close(fd);
+  CHECK(refusal(name).text() == name + ": cannot open for writing: Bad file descriptor");
+  // A number is a descriptor nowhere else.
+  put(dir / "1", "abc");
+  CHECK(read_file(dir / "1") == bytes_of("abc"));
 }
 
 TEST_CASE("sink: a missing directory is an error that names the file") {
@@ -334,7 +394,7 @@ TEST_CASE("sink: devices are written in place") {
 }
 
 TEST_CASE("sink: a write that fails is an error") {
-  if (!fs::exists("/dev/full")) return;
+  if (!fs::exists("/dev/full")) return skip("/dev/full");
   const auto sink = open_sink("/dev/full");
   const btf::Status status = sink->write_at(0, bytes_of("abc"));
   REQUIRE(!status);
@@ -343,7 +403,7 @@ TEST_CASE("sink: a write that fails is an error") {
 }
 
 TEST_CASE("sink: small writes that cannot be written fail in commit at the latest") {
-  if (!fs::exists("/dev/full")) return;
+  if (!fs::exists("/dev/full")) return skip("/dev/full");
   const auto file = open_sink("/dev/full");
   const auto sink = btf::gather_small_writes(*file);
   CHECK(sink->write_at(0, bytes_of("abc")));

@@ -234,8 +234,6 @@ std::variant<Invocation, RepairInvocation, Information, UsageError> parse_comman
       convert.input = operands.words[0];
       convert.output = operands.words[1];
       finish_convert(convert_words, convert);
-      if (!convert.convert.compression && convert.output.ends_with(".zst"))
-        convert.convert.compression = btf::kDefaultCompression;
       convert.convert.execution = global.execution();
       return Invocation{global, convert};
     }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "arguments.h"
+#include "btf/output.h"
 #include "btf/quantize.h"
 
 namespace btftool {
@@ -58,8 +59,40 @@ void finish_scales(const ConvertWords& words, btf::Quantization& scales) {
     throw Wrong("--zero-point goes with --scale or --dequantize");
 }
 
+// What is written, by the options and the name of OUT. In a directory OUT has IN's name, which must
+// not come to stand for something else.
+std::string_view format_of(const ConvertCommand& command, bool in_directory) {
+  const btf::ConvertOptions& options = command.convert;
+  const auto format = btf::output_format(command.output, options);
+  if (!format) {
+    btf::ConvertOptions uncompressed = options;
+    uncompressed.compression.reset();
+    auto meant = btf::output_format(command.output, uncompressed);
+    if (!meant) meant = btf::output_format("-", options);
+    if (!meant) throw Wrong(format.error().message);  // no matter what OUT is called
+    throw Wrong(format.error().text() + "; --format " + std::string(*meant) +
+                " writes it all the same");
+  }
+  btf::ConvertOptions unsaid = options;
+  unsaid.format.clear();
+  if (in_directory && btf::output_format(command.output, unsaid).value_or("") != *format)
+    throw Wrong(command.output + " is not the name of what --format " + options.format +
+                " writes: name the file in the directory");
+  return *format;
+}
+
+void finish_output(ConvertCommand& command) {
+  auto path = btf::output_path(command.output, command.input);
+  if (!path) throw Wrong(path.error().text());
+  command.output = *std::move(path);
+  if (!command.convert.compression && btf::compressed_by_name(command.output))
+    command.convert.compression = btf::kDefaultCompression;
+}
+
 void finish_formats(const ConvertWords& words, ConvertCommand& command) {
   btf::ConvertOptions& options = command.convert;
+  const std::string operand = command.output;
+  finish_output(command);
   command.open = words.input.finish("--input-spec");
   options.format = words.format.value_or("");
   if (words.output_spec) {
@@ -73,11 +106,9 @@ void finish_formats(const ConvertWords& words, ConvertCommand& command) {
       throw Wrong("--output-spec contradicts --dtype or --layout");
     options.dtype = spec->dtype;
     options.layout = spec->layout;
-    if (options.format.empty() && value_or_throw(btf::output_format(command.output, {})) == "npy")
-      throw Wrong("--output-spec is for raw bytes, the output is named .npy");
     options.spec = *std::move(spec);
   }
-  const std::string_view format = value_or_throw(btf::output_format(command.output, options));
+  const std::string_view format = format_of(command, command.output != operand);
   if (options.as_uint && format != "npy") throw Wrong("--as-uint goes with an output named .npy");
 }
 
@@ -187,8 +218,8 @@ void finish_convert(const ConvertWords& words, ConvertCommand& command) {
     throw Wrong("--scale needs --dtype: it decides between quantising and dequantising");
   if (options.quantization.automatic && !options.dtype)
     throw Wrong("--scale auto needs --dtype, the type to quantise to");
-  if (command.json && command.output == "-")
-    throw Wrong("--json and an output of - both want stdout");
+  if (command.json && btf::is_standard_output(command.output))
+    throw Wrong("--json and an output of " + command.output + " both want stdout");
 }
 
 }  // namespace btftool

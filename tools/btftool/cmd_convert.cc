@@ -5,6 +5,7 @@
 
 #include "arguments.h"
 #include "btf/convert.h"
+#include "btf/output.h"
 #include "btf/value.h"
 #include "commands.h"
 #include "exit_code.h"
@@ -94,6 +95,9 @@ class Conversion {
       : context_(context), command_(command), options_(command.convert) {}
 
   btf::Result<int> run() {
+    // Before anything is read, which of a pipe may take long.
+    if (const btf::Status status = btf::check_output(command_.output); !status)
+      return std::unexpected(status.error());
     const auto input = btf::TensorFile::open(command_.input, command_.open);
     if (!input) return std::unexpected(input.error());
     if (command_.tensors) {
@@ -133,7 +137,7 @@ class Conversion {
   btf::Error explain(btf::Error error) const {
     if (error.finding == "coo-duplicate-index")
       error.message += "; --duplicates sum, first or last says what that means";
-    if (error.code == btf::ErrorCode::refused && command_.output != "-")
+    if (error.code == btf::ErrorCode::refused && !btf::is_standard_output(command_.output))
       error.message += "; nothing was written";
     return error;
   }
@@ -141,7 +145,7 @@ class Conversion {
   // Raw bytes do not say what they hold, so it is said here.
   void describe_raw(const btf::TensorReport& report) {
     if (options_.spec || btf::output_format(command_.output, options_) != "raw") return;
-    if (command_.output == "-") {
+    if (btf::is_standard_output(command_.output)) {
       notes_.push_back("standard output is --input-spec " + btf::spec_text(report.target_dtype,
                                                                            report.target_layout,
                                                                            report.target_dims));

@@ -4,10 +4,10 @@
 
 #include <utility>
 
+#include "btf/output.h"
 #include "diff_html_parts.h"
 #include "diff_text.h"
 #include "html_text.h"
-#include "report_file.h"
 #include "text.h"
 
 namespace btftool {
@@ -229,7 +229,7 @@ btf::Status HtmlReport::finish(const Totals& totals) {
       "<footer>Errors are |actual − golden|, relative ones by |golden|. Largest errors, steps and "
       "figures are over the pairs of finite numbers; NaN and Inf are counted apart. Steps are of "
       "the coarser dtype.</footer>\n</main>\n</body>\n</html>\n";
-  return write_report_file(*command_.html, page);
+  return btf::write_text(*command_.html, page);
 }
 
 }  // namespace

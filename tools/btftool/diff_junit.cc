@@ -5,8 +5,8 @@
 #include <pugixml.hpp>
 #include <sstream>
 
+#include "btf/output.h"
 #include "diff_text.h"
-#include "report_file.h"
 #include "text.h"
 #include "xml_text.h"
 
@@ -63,7 +63,7 @@ class JunitReport final : public DiffReport {
     set_counts(suites_, sums_);
     std::ostringstream text;
     document_.save(text, "  ", pugi::format_default, pugi::encoding_utf8);
-    return write_report_file(*command_.junit, text.str());
+    return btf::write_text(*command_.junit, text.str());
   }
 
  private:

@@ -2,12 +2,12 @@
 
 #include <filesystem>
 
+#include "btf/output.h"
 #include "diff_html.h"
 #include "diff_json.h"
 #include "diff_junit.h"
 #include "diff_screen.h"
 #include "exit_code.h"
-#include "report_file.h"
 
 namespace btftool {
 namespace {
@@ -40,7 +40,7 @@ DiffReports::DiffReports(const Context& context, const DiffCommand& command, boo
 btf::Status DiffReports::check_files() const {
   for (const std::optional<std::string>& path : {command_.junit, command_.html}) {
     if (!path) continue;
-    btf::Status status = check_report_file(*path);
+    btf::Status status = btf::check_output(*path);
     if (status) status = check_operand(*path, command_.from_json.value_or(command_.actual));
     if (status) status = check_operand(*path, command_.from_json.value_or(command_.golden));
     if (!status) return status;

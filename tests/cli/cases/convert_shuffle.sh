@@ -24,7 +24,7 @@ btftool convert --shuffle --tensor 2,3 "$TESTDATA/good/mixed.btf" mixed.btf && b
 # What cannot be.
 for options in '--shuffle --layout kHWC8' '--shuffle --layout coo' '--shuffle --plain' '--layout shuffled --plain' \
   '--shuffle --output-spec fp32:3x5x7'; do
-  btftool convert $options "$in" wrong.btf
+  btftool convert $options "$in" wrong
   echo "$options: exit code $?"
 done
 btftool convert --shuffle --tensor 0 "$in" wrong.npy

@@ -1,0 +1,32 @@
+// Where outputs go: the rules by which convert() and write_tensors() write, for programs that write
+// files of their own beside them, or want to know early.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "btf/api.h"
+#include "btf/error.h"
+
+namespace btf {
+
+// `output`, or if that is a directory the file in it that has the name of `input`, as cp has it. An
+// error if this is `input` itself, or standard input, which has no name.
+BTF_API Result<std::string> output_path(const std::string& output, const std::string& input);
+
+// "x.npy.zst": the name asks for compression.
+BTF_API bool compressed_by_name(std::string_view output);
+
+// Can it be written, as far as that shows beforehand? Nothing is changed.
+// "-" is stdout. What /dev/stdout and /dev/fd/N name, and what is no regular file (a pipe, a
+// device) is written in place, behind what is there. A file is replaced in one step when all is
+// written, with the owner and the mode of the old one where permitted; a symbolic link is followed.
+BTF_API Status check_output(const std::string& path);
+
+// By any name.
+BTF_API bool is_standard_output(const std::string& path);
+
+// A whole file. Unlike tensors, text may go to a terminal.
+BTF_API Status write_text(const std::string& path, std::string_view text);
+
+}  // namespace btf

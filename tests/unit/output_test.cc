@@ -1,0 +1,171 @@
+// Paths of outputs, and what their names say.
+#include "btf/output.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "btf/convert.h"
+#include "btf/write.h"
+#include "core/names.h"
+#include "formats/file_endings.h"
+#include "formats/format_table.h"
+#include "support/btf_bytes.h"
+#include "support/scratch_dir.h"
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// What would be written under such a name, or "".
+std::string written(const std::string& path, const btf::ConvertOptions& options = {}) {
+  const auto format = btf::output_format(path, options);
+  return format ? std::string(*format) : "";
+}
+
+std::string message(const std::string& path, const btf::ConvertOptions& options = {}) {
+  const auto format = btf::output_format(path, options);
+  return format ? "" : format.error().text();
+}
+
+btf::TensorToWrite one_byte() {
+  static const std::byte value{7};
+  return {.tensor = {btf::DType::uint8,
+                     btf::resolve(btf::Layout::linear, btf::Dims{1}, btf::DType::uint8).value(),
+                     std::span(&value, 1)}};
+}
+
+}  // namespace
+
+TEST_CASE("endings: each is there once, and one of a format is that of a row") {
+  std::set<std::string_view> seen;
+  for (const btf::FileEnding& row : btf::file_endings()) {
+    CAPTURE(row.ending);
+    CHECK(seen.insert(row.ending).second);
+    CHECK(row.ending.size() > 1);
+    CHECK(row.ending.front() == '.');
+    for (const char c : row.ending) CHECK(btf::ascii_lower(c) == c);
+    CHECK(!row.title.empty());
+    CHECK(btf::find_ending("dir.x/a.b" + std::string(row.ending)) == &row);
+    if (!row.format.empty()) CHECK(btf::format_named(row.format).name == row.format);
+  }
+  for (const btf::FormatRow& format : btf::formats())
+    CHECK(std::ranges::any_of(btf::file_endings(), [&](const btf::FileEnding& row) {
+      return row.format == format.name;
+    }));
+}
+
+TEST_CASE("endings: a name that says something else is refused unless the format is said") {
+  for (const btf::FileEnding& row : btf::file_endings()) {
+    for (const std::string packed : {"", ".zst"}) {
+      const std::string path = "out" + std::string(row.ending) + packed;
+      CAPTURE(path);
+      btf::ConvertOptions options;
+      if (!packed.empty()) options.compression = btf::kDefaultCompression;
+      CHECK(written(path, options) == row.format);
+      for (const std::string format : {"btf", "npy", "raw"}) {
+        options.format = format;
+        CHECK(written(path, options) == format);
+      }
+    }
+  }
+  for (const std::string path : {"out", "-", "out.bin", "dir.npz/out", "npz", "out.npz_", "/dev/fd/1"})
+    CHECK(written(path) == "btf");
+  CHECK(message("out.NPZ") ==
+        "out.NPZ: is the name of an archive of NumPy arrays, and BTF would be written");
+}
+
+TEST_CASE("endings: what other tools read by its name is not compressed under it") {
+  const btf::ConvertOptions packed{.compression = 1};
+  CHECK(message("z.npy", packed) ==
+        "z.npy: is the name of a NumPy array, and compressed NumPy .npy would be written");
+  CHECK(message("z.raw", packed).find("compressed raw bytes") != std::string::npos);
+  CHECK(written("z.btf", packed) == "btf");
+  CHECK(written("z", packed) == "btf");
+  CHECK(written("z.npy.zst", packed) == "npy");
+  CHECK(message("z.npy.zst") ==
+        "z.npy.zst: is the name of a compressed file, and NumPy .npy as it is would be written");
+  CHECK(btf::compressed_by_name("z.npy.ZST"));
+  CHECK_FALSE(btf::compressed_by_name("zst"));
+}
+
+TEST_CASE("endings: raw bytes by a spec are called neither BTF nor .npy") {
+  btf::ConvertOptions options{.spec = btf::parse_tensor_spec("u8:3").value()};
+  CHECK(written("x.raw", options) == "raw");
+  CHECK(written("x.bin", options) == "raw");
+  CHECK(message("x.btf", options) == "x.btf: is the name of a BTF file, and raw bytes would be written");
+  CHECK(message("x.npy", options).find("raw bytes would be written") != std::string::npos);
+  options.format = "raw";
+  CHECK(written("x.btf", options) == "raw");
+}
+
+TEST_CASE("endings: tensors in memory go the same way") {
+  const ScratchDir dir;
+  const btf::TensorToWrite tensor = one_byte();
+  for (const std::string name : {"x.npz", "x.pt", "x.btf.zst"}) {
+    CHECK_FALSE(btf::write_tensors(dir / name, std::span(&tensor, 1)));
+    CHECK_FALSE(fs::exists(dir / name));
+  }
+  CHECK(btf::write_tensors(dir / "x.npz", std::span(&tensor, 1), {.format = "btf"}));
+  CHECK(btf::TensorFile::open(dir / "x.npz")->format() == "btf");
+  CHECK(btf::write_tensors(dir / "x.npy", std::span(&tensor, 1)));
+  CHECK(btf::TensorFile::open(dir / "x.npy")->format() == "npy");
+}
+
+TEST_CASE("output: into a directory a file goes under the input's name") {
+  const ScratchDir dir;
+  fs::create_directory(dir / "d");
+  fs::create_symlink("d", dir / "link");
+  write_file(dir / "in.btf", {});
+  CHECK(btf::output_path(dir / "d", "some/where/in.btf") == dir / "d/in.btf");
+  CHECK(btf::output_path(dir / "d/", dir / "in.btf") == dir / "d/in.btf");
+  CHECK(btf::output_path(dir / "link", dir / "in.btf") == dir / "link/in.btf");
+  CHECK(btf::output_path(dir / "new", dir / "in.btf") == dir / "new");
+  CHECK(btf::output_path(dir / "in.btf", dir / "in.btf") == dir / "in.btf");
+  CHECK(btf::output_path("-", dir / "in.btf") == "-");
+  CHECK_FALSE(btf::output_path(dir / "d", "-"));
+  // The input itself is replaced when it is named, not by way of its directory.
+  CHECK_FALSE(btf::output_path(dir / "", dir / "in.btf"));
+}
+
+TEST_CASE("output: convert puts its result into a directory too") {
+  const ScratchDir dir;
+  const std::string path = bytes::save(
+      dir, "in.btf",
+      bytes::file({bytes::dense(btf::DType::uint8, btf::Layout::linear, {3}, bytes::Bytes(3))}));
+  fs::create_directory(dir / "d");
+  const auto input = btf::TensorFile::open(path);
+  REQUIRE(input);
+  REQUIRE(btf::convert(*input, dir / "d", {}));
+  CHECK(read_file(dir / "d/in.btf") == read_file(path));
+}
+
+TEST_CASE("output: whether it can be written is known without touching it") {
+  const ScratchDir dir;
+  write_file(dir / "old", {});
+  CHECK(btf::check_output(dir / "new"));
+  CHECK(btf::check_output(dir / "old"));
+  CHECK(btf::check_output("/dev/null"));
+  REQUIRE(::mkfifo((dir / "pipe").c_str(), 0600) == 0);
+  CHECK(btf::check_output(dir / "pipe"));  // nobody reads it, and nobody has to
+  CHECK_FALSE(btf::check_output(dir / ""));
+  CHECK_FALSE(btf::check_output(""));
+  CHECK_FALSE(btf::check_output(dir / "nowhere/out"));
+  CHECK_FALSE(btf::check_output(dir / "old/out"));
+  CHECK_FALSE(btf::check_output(dir / std::string(300, 'x')));
+  CHECK(dir.names() == std::vector<std::string>{"old", "pipe"});
+}
+
+TEST_CASE("output: a text is written whole") {
+  const ScratchDir dir;
+  CHECK(btf::write_text(dir / "a", "some text\n"));
+  CHECK(btf::write_text(dir / "a", ""));
+  CHECK(fs::file_size(dir / "a") == 0);
+  const auto failure = btf::write_text(dir / "b/c", "x");
+  REQUIRE_FALSE(failure);
+  CHECK(failure.error().text() == (dir / "b/c") + ": cannot create: No such file or directory");
+}
