@@ -99,6 +99,7 @@ Status ContentBound::begin(const Spool& content) {
                          " tensors need a longer offset table than any file has, so this is no "
                          "BTF file");
   allow(kWord + count_ * kWord);
+  if (beyond_room_ > 0) count_ = 0;  // without its table nothing of it can be used
   return {};
 }
 
