@@ -1,30 +1,22 @@
 #include "formats/zstd/salvage_stream.h"
 
-#include <sys/statvfs.h>
 #include <zstd.h>
 
 #include <algorithm>
 #include <new>
+#include <optional>
 #include <vector>
 
 #include "core/checked_math.h"
 #include "core/try.h"
+#include "formats/content_bound.h"
 #include "formats/spool.h"
-#include "formats/zstd/content_bound.h"
 #include "formats/zstd/frame_scan.h"
 #include "formats/zstd/frame_walk.h"
 #include "formats/zstd/zstd_errors.h"
 
 namespace btf::zstd {
 namespace {
-
-// What may be taken of the room where spools are: others need some too.
-std::uint64_t room_left() {
-  struct statvfs room {};
-  if (::statvfs(temporary_directory().c_str(), &room) != 0) return UINT64_MAX;
-  const Checked bytes = checked_mul(room.f_bavail, room.f_frsize);
-  return bytes ? *bytes - *bytes / 16 : UINT64_MAX;
-}
 
 class StreamContent final : public SalvagedContent {
  public:
@@ -65,8 +57,8 @@ class StreamContent final : public SalvagedContent {
   std::string name_;
   std::unique_ptr<ByteSource> file_;
   Spool spool_;
-  ContentBound bound_{true};
-  std::uint64_t room_ = room_left();
+  std::uint64_t room_ = Spool::room();
+  ContentBound bound_{std::nullopt, room_};
   std::uint64_t allowed_ = 1U << 20;
   bool enough_ = false;  // more content than the records need
   std::uint64_t size_ = 0;
@@ -82,8 +74,9 @@ Status StreamContent::append(std::span<const std::byte> bytes) {
                                          temporary_directory());
   BTF_TRY(spool_.append(bytes));
   if (spool_.size() <= allowed_) return {};
-  BTF_ASSIGN(allowed_, bound_.most(spool_));
-  enough_ = spool_.size() > allowed_;
+  // A damaged header says nothing of how much there is.
+  allowed_ = bound_.most(spool_).value_or(UINT64_MAX);
+  enough_ = spool_.size() > allowed_ && bound_.complete();
   return {};
 }
 
