@@ -38,8 +38,8 @@ sed 's/<testsuites.*/<testsuites/; 4q' f
 btftool -q diff --html >(head -c 15; cat >/dev/null; echo; echo done >over2) "$file" "$file"
 while [ ! -e over2 ]; do sleep 0.01; done
 # What is not open for writing; two that want standard output.
-btftool convert "$file" /dev/fd/9; echo "exit $?"
+btftool convert "$file" /dev/fd/199; echo "exit $?"
 btftool convert "$file" /dev/fd/8 8<"$file"; echo "exit $?"
-btftool diff --junit /dev/fd/9 "$file" "$file"; echo "exit $?"
+btftool diff --junit /dev/fd/199 "$file" "$file"; echo "exit $?"
 btftool convert --json "$file" /dev/stdout; echo "exit $?"
 btftool convert --format raw --tensor 0 "$file" /dev/stdout | od -An -tx1
