@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "btf/tensorrt.h"
 #include "core/checked_math.h"
 #include "core/layout_table.h"
 #include "core/names.h"
@@ -151,6 +152,25 @@ std::optional<std::string> tensorrt_objection(Layout layout, DType dtype) {
   return "TensorRT " + std::string(newest.versions) + " does not hold " +
          std::string(info(dtype).name) + " in " + name_of(row) +
          (others.empty() ? "; no version does" : "; these versions do: " + others);
+}
+
+std::optional<std::string> tensorrt_objection(Layout layout, std::span<const std::uint64_t> dims) {
+  constexpr std::size_t kMostTensorRtDims = 8;  // nvinfer1::Dims::MAX_DIMS
+  constexpr std::string_view kChw = "CHW";
+  const LayoutSpec& row = spec(layout);
+  if (row.tensorrt.front().count == 0) return std::nullopt;
+  if (dims.size() > kMostTensorRtDims)
+    return "a TensorRT tensor has at most " + std::to_string(kMostTensorRtDims) +
+           " dims, this one has " + std::to_string(dims.size());
+  if (std::ranges::find(layout_rows::kDlaLayouts, layout) == layout_rows::kDlaLayouts.end())
+    return std::nullopt;
+  for (std::size_t d = 0; d < kChw.size(); ++d) {
+    const std::uint64_t extent = dims[dims.size() - kChw.size() + d];
+    if (extent >= 1 && extent <= layout_rows::kDlaExtent) continue;
+    return "a DLA takes " + name_of(row) + " with C, H and W from 1 to " +
+           std::to_string(layout_rows::kDlaExtent) + ", " + kChw[d] + " is " + std::to_string(extent);
+  }
+  return std::nullopt;
 }
 
 std::uint64_t Resolved::elements() const {

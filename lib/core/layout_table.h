@@ -53,6 +53,12 @@ inline constexpr std::array<TensorRtSupport, 6> kHwc16{
 inline constexpr std::array<TensorRtSupport, 6> kDhwc{
     {{"10.12 to 11.1", {float32}, 1}, {"8.6 to 10.10", {float32}, 1}}};
 
+// What NVIDIA's developer guide says of the DLA: C, H and W from 1 to 8192 in these.
+inline constexpr std::uint64_t kDlaExtent = 8192;
+inline constexpr auto kDlaLayouts =
+    std::to_array<Layout>({Layout::chw16, Layout::chw32, Layout::dla_linear, Layout::dla_hwc4,
+                           Layout::dla_hwc4_xavier});
+
 // clang-format off: a row a line, so that columns can be read down
 // layout, name, aliases, placement, vector dim, lanes, pitch, least rank, image, dla, TensorRT,
 // shuffled in blocks of

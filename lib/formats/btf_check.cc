@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "btf/tensorrt.h"
 #include "core/checked_math.h"
 #include "core/try.h"
 #include "formats/btf_wire.h"
@@ -98,6 +99,9 @@ class BtfCheck {
     if (!info.layout)
       error("unknown-layout", info, at + wire::kLayoutAt,
             "unknown layout code " + std::to_string(info.layout_code));
+    if (info.layout && info.storage)
+      if (const auto objection = tensorrt_objection(*info.layout, info.dims))
+        warn("tensorrt-limits", info.index, at + wire::kRecordHeader, *objection);
     if (const Status overlap = file_.check_overlap(info); !overlap)
       error(overlap.error().finding, info, at, without_tensor(overlap.error()));
     return {};

@@ -6,6 +6,7 @@
 #include "core/checked_math.h"
 #include "core/try.h"
 #include "formats/btf_wire.h"
+#include "formats/most_dims.h"
 
 namespace btf {
 namespace {
@@ -116,10 +117,10 @@ class BtfReader final : public TensorReader, public BtfRecords {
     info.layout_code = std::to_integer<std::uint8_t>(header[wire::kLayoutAt]);
     if (const DTypeInfo* row = find_dtype(info.dtype_code)) info.dtype = row->dtype;
     if (const LayoutSpec* row = find_layout(info.layout_code)) info.layout = row->layout;
-    if (rank > wire::kMaxRank)
+    if (rank > kMostDims)
       return malformed(
           "rank-too-large", at,
-          "rank " + std::to_string(rank) + " is above " + std::to_string(wire::kMaxRank));
+          "rank " + std::to_string(rank) + " is above " + std::to_string(kMostDims));
     const std::uint64_t dims_at = at + kRecordHeader;
     if (!fits(dims_at, rank * kWord, source_.size()))
       return malformed("dims-past-end", dims_at,

@@ -13,7 +13,6 @@ namespace btf::wire {
 
 inline constexpr std::uint64_t kWord = 8;           // bytes; also the alignment of records
 inline constexpr std::uint64_t kRecordHeader = 16;  // rank, dtype, layout, reserved
-inline constexpr std::uint64_t kMaxRank = 255;
 
 inline constexpr std::uint64_t kDTypeAt = 8;  // offsets within a record
 inline constexpr std::uint64_t kLayoutAt = 9;

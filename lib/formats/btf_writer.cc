@@ -19,7 +19,7 @@ std::unexpected<Error> too_large() {
 
 class BtfWriter final : public TensorWriter {
  public:
-  Status add(const RecordShape& record) override {
+  Status announce(const RecordShape& record) override {
     const Checked bytes = round_up(
         checked_add(record.payload, wire::kRecordHeader + record.dims.size() * kWord), kWord);
     if (!bytes) return too_large();

@@ -6,13 +6,13 @@
 #include <optional>
 
 #include "core/try.h"
+#include "formats/most_dims.h"
 
 namespace btf {
 namespace {
 
 // More than any array's description takes.
 constexpr std::uint64_t kLongestHeader = 64U << 10;
-constexpr std::size_t kMostDims = 255;
 
 // As much of Python's syntax as the header may use: a dict of a string or list, a bool and a tuple.
 class Parser {

@@ -47,7 +47,7 @@ class NpyWriter final : public TensorWriter {
  public:
   explicit NpyWriter(bool as_uint) : as_uint_(as_uint) {}
 
-  Status add(const RecordShape& record) override {
+  Status announce(const RecordShape& record) override {
     if (size_)
       return fail(ErrorCode::unsupported,
                   "a .npy file holds one tensor, the result has more: select one");

@@ -10,7 +10,7 @@ class RawWriter final : public TensorWriter {
   explicit RawWriter(const WriteRequest& request)
       : name_(request.spec == nullptr ? parse_dump_name(content_name(request.path)) : std::nullopt) {}
 
-  Status add(const RecordShape& record) override {
+  Status announce(const RecordShape& record) override {
     if (bytes_)
       return fail(ErrorCode::unsupported,
                   "raw bytes hold one tensor, the result has more: select one");

@@ -10,6 +10,7 @@
 #include "core/names.h"
 #include "core/strided.h"
 #include "core/try.h"
+#include "formats/most_dims.h"
 
 namespace btf {
 namespace {
@@ -107,7 +108,8 @@ class SpecParser {
         return wrong("dims are numbers with x between them, not '" + std::string(part) + "'");
       dims.push_back(*dim);
     }
-    if (dims.size() > 255) return wrong("there are at most 255 dims");
+    if (dims.size() > kMostDims)
+      return wrong("there are at most " + std::to_string(kMostDims) + " dims");
     return set(dims_, std::move(dims), "dims");
   }
 

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "btf/layout.h"
 #include "formats/byte_sink.h"
+#include "formats/most_dims.h"
 
 namespace btf {
 
@@ -24,7 +26,12 @@ class TensorWriter {
   virtual ~TensorWriter() = default;
 
   // Announces a tensor. An error says that the format cannot hold it, or not with the others.
-  virtual Status add(const RecordShape& record) = 0;
+  Status add(const RecordShape& record) {
+    if (record.dims.size() <= kMostDims) return announce(record);
+    return fail(ErrorCode::unsupported, "the result has rank " +
+                                            std::to_string(record.dims.size()) +
+                                            ", files hold at most " + std::to_string(kMostDims));
+  }
   // Of the whole file.
   virtual Result<std::uint64_t> total_bytes() const = 0;
 
@@ -38,6 +45,9 @@ class TensorWriter {
   virtual std::uint64_t data_bytes(const RecordShape& record) const { return record.payload; }
   // What stands behind it.
   virtual Status end_record(ByteSink& sink) = 0;
+
+ private:
+  virtual Status announce(const RecordShape& record) = 0;
 };
 
 }  // namespace btf

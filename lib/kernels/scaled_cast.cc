@@ -76,6 +76,14 @@ Number from_double(double value) {
   return decode<DType::float64>(std::bit_cast<std::uint64_t>(value));
 }
 
+// More than 64 bits are beyond every dtype, as Inf is.
+Number from_integer(Integer value) {
+  const bool negative = value < 0;
+  const auto magnitude = static_cast<Wide>(negative ? -value : value);
+  if (magnitude >> 64 != 0) return special(Number::Class::infinite, negative);
+  return normalized(negative, static_cast<std::uint64_t>(magnitude), 0);
+}
+
 }  // namespace number
 
 namespace {
@@ -86,20 +94,13 @@ bool is_real(const Number& x) {
   return x.kind == Number::Class::finite || x.kind == Number::Class::zero;
 }
 
-__extension__ using Integer = __int128;
+using number::from_integer;
+using number::Integer;
 
 Integer to_integer(const Number& x) {
   if (x.kind == Number::Class::zero) return 0;
   const Integer magnitude = x.significand >> (63 - x.exponent);
   return x.negative ? -magnitude : magnitude;
-}
-
-// More than 64 bits are beyond every dtype, as Inf is.
-Number from_integer(Integer value) {
-  const bool negative = value < 0;
-  const auto magnitude = static_cast<number::Wide>(negative ? -value : value);
-  if (magnitude >> 64 != 0) return number::special(Number::Class::infinite, negative);
-  return number::normalized(negative, static_cast<std::uint64_t>(magnitude), 0);
 }
 
 // kept + fraction / (2 * half), kept an integer, as an integer.
@@ -124,8 +125,10 @@ Integer rounded(number::Wide kept, number::Wide fraction, number::Wide half, boo
   return negative ? -magnitude : magnitude;
 }
 
-// round(x / scale) + zero_point. All 64 bits of the quotient may count here, so quotient(), which
-// keeps its last bit for what is lost, will not do.
+}  // namespace
+
+// All 64 bits of the quotient may count here, so quotient(), which keeps its last bit for what is
+// lost, will not do.
 Number shifted_code(const Number& x, const Number& scale, const ScaledCast& cast) {
   // NaN has no integer: it becomes the code of 0.
   if (x.kind == Number::Class::nan || x.kind == Number::Class::zero)
@@ -143,6 +146,8 @@ Number shifted_code(const Number& x, const Number& scale, const ScaledCast& cast
       cast.zero_point);
 }
 
+namespace {
+
 Number scaled_down(const Number& x, const Number& scale, const ScaledCast& cast) {
   return info(cast.to).floating() ? number::quotient(x, scale) : shifted_code(x, scale, cast);
 }
@@ -152,9 +157,13 @@ Number without_zero_point(const Number& code, std::int64_t zero_point) {
   return from_integer(to_integer(code) - zero_point);
 }
 
+}  // namespace
+
 Number scaled_up(const Number& code, const Number& scale, std::int64_t zero_point) {
   return number::product(without_zero_point(code, zero_point), scale);
 }
+
+namespace {
 
 // x against what its code stands for.
 void account_for(const Number& before, const Number& code, const Number& scale, bool overflowed,

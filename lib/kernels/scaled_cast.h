@@ -19,6 +19,10 @@ Number product(const Number& a, const Number& b);
 
 Number from_double(double value);
 
+// Beyond 64 bits: Inf.
+__extension__ using Integer = __int128;
+Number from_integer(Integer value);
+
 }  // namespace number
 
 struct ScaledCast {
@@ -27,6 +31,12 @@ struct ScaledCast {
   CastPolicy policy;
   std::int64_t zero_point = 0;
 };
+
+// round(x / scale) + zero_point, before it is clamped: an integer, or Inf beyond 64 bits.
+Number shifted_code(const Number& x, const Number& scale, const ScaledCast& cast);
+
+// (code - zero_point) * scale.
+Number scaled_up(const Number& code, const Number& scale, std::int64_t zero_point);
 
 // n elements that stand side by side on both sides, all with one scale. A scale of 0 stands for a
 // block of zeros: the codes are those of 0.

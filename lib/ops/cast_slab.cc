@@ -106,14 +106,16 @@ bool forbidden(const CastPolicy& policy, const LossAccount& account) {
          (policy.lossless && account.changed() != 0);
 }
 
+const char* what_is_lost(const LossAccount& one) {
+  if (one.overflowed != 0) return " overflows ";
+  return one.nan_lost != 0 ? " has no equal in " : " is not exact in ";
+}
+
 std::unexpected<Error> refuse_element(const CastJob& job, std::span<const std::uint64_t> index,
                                       const std::byte* element, const LossAccount& one) {
-  const char* what = one.overflowed != 0 ? " overflows "
-                     : one.nan_lost != 0 ? " has no equal in "
-                                         : " is not exact in ";
   return fail(ErrorCode::refused, "element " + dims_text(index) + " = " +
-                                      value_text(job.from, load_code(element, job.from)) + what +
-                                      std::string(info(job.to).name));
+                                      value_text(job.from, load_code(element, job.from)) +
+                                      what_is_lost(one) + std::string(info(job.to).name));
 }
 
 std::unexpected<Error> refuse(const CastJob& job, const Box& box, const SourceSlab& source) {

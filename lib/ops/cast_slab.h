@@ -21,7 +21,10 @@ bool forbidden(const CastPolicy& policy, const LossAccount& account);
 // The first element of the box, row-major, that the policy forbids, as an error that names it.
 std::unexpected<Error> refuse(const CastJob& job, const Box& box, const SourceSlab& source);
 
-// The same for one element, wherever it was found; `one` is its account.
+// " overflows ", " is not exact in ": the words between an element with this account and its dtype.
+const char* what_is_lost(const LossAccount& one);
+
+// The same as refuse() for one element, wherever it was found; `one` is its account.
 std::unexpected<Error> refuse_element(const CastJob& job, std::span<const std::uint64_t> index,
                                       const std::byte* element, const LossAccount& one);
 

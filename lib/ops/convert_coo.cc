@@ -1,6 +1,7 @@
 // Conversions whose target is COO.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "ops/cast_slab.h"
 #include "ops/convert_tensor.h"
 #include "ops/coo.h"
+#include "ops/coo_cast.h"
 #include "ops/linear_walk.h"
 #include "ops/parallel.h"
 
@@ -94,83 +96,58 @@ class DenseEntries final : public CooSource {
   LossAccount account_;
 };
 
-// The entries of a COO tensor, cast one by one; absent elements stay absent.
-class CastEntries final : public CooSource {
+// Leaves out what is zero once it is cast.
+class PrunedEntries final : public CooSource {
  public:
-  CastEntries(std::unique_ptr<CooSource> entries, const CastJob& job, Dims dims, bool prune_zeros)
-      : entries_(std::move(entries)),
-        job_(job),
-        dims_(std::move(dims)),
-        prune_zeros_(prune_zeros) {}
+  explicit PrunedEntries(CooSource& entries) : entries_(entries) {}
 
   Result<std::optional<CooEntry>> next() override {
     for (;;) {
-      BTF_ASSIGN(std::optional<CooEntry> entry, entries_->next());
-      if (!entry) return std::nullopt;
-      BTF_TRY(cast(*entry));
-      if (!prune_zeros_ || entry->code != 0) return entry;
+      BTF_ASSIGN(std::optional<CooEntry> entry, entries_.next());
+      if (!entry || entry->code != 0) return entry;
     }
   }
 
-  Status rewind() override {
-    account_ = {};
-    return entries_->rewind();
-  }
-
-  const LossAccount& account() const { return account_; }
+  Status rewind() override { return entries_.rewind(); }
 
  private:
-  Status cast(CooEntry& entry) {
-    if (job_.from == job_.to) {
-      ++account_.elements;
-      return {};
-    }
-    const std::uint64_t source = entry.code;
-    entry.code = 0;
-    LossAccount one;
-    cast_run(job_, reinterpret_cast<const std::byte*>(&source),
-             reinterpret_cast<std::byte*>(&entry.code), 1, one);
-    if (forbidden(job_.policy, one))
-      return refuse_element(job_, index_of(dims_, entry.key),
-                            reinterpret_cast<const std::byte*>(&source), one);
-    account_.add(one);
-    return {};
-  }
-
-  std::unique_ptr<CooSource> entries_;
-  CastJob job_;
-  Dims dims_;
-  bool prune_zeros_;  // once they are cast
-  LossAccount account_;
+  CooSource& entries_;
 };
 
 // The entries of the result in canonical order, and what casting them lost.
-struct Entries {
-  std::unique_ptr<CooSource> source;
-  const LossAccount* account = nullptr;
-};
-
-Result<Entries> open_entries(const TensorConversion& work) {
-  const Dims& dims = work.target.dims;
-  const std::vector<std::uint32_t>& order = work.options.permute;
-  if (!work.record.coo) {
-    BTF_ASSIGN(LinearWalk walk,
-               LinearWalk::open(work.source, work.record, order, work.options.execution));
-    auto dense = std::make_unique<DenseEntries>(std::move(walk), work.target.job, dims,
-                                                work.options.execution);
-    const LossAccount* account = &dense->account();
-    return Entries{std::move(dense), account};
+class Entries {
+ public:
+  static Result<Entries> open(const TensorConversion& work) {
+    Entries entries;
+    const Dims& dims = work.target.dims;
+    if (!work.record.coo) {
+      BTF_ASSIGN(LinearWalk walk, LinearWalk::open(work.source, work.record, work.options.permute,
+                                                   work.options.execution));
+      entries.dense_ = std::make_unique<DenseEntries>(std::move(walk), work.target.job, dims,
+                                                      work.options.execution);
+      return entries;
+    }
+    BTF_ASSIGN(entries.cast_,
+               CastEntries::open(work, [&dims](std::span<const std::uint64_t> index) {
+                 return linear_key(dims, index);
+               }));
+    if (work.options.prune_zeros)
+      entries.pruned_ = std::make_unique<PrunedEntries>(*entries.cast_);
+    return entries;
   }
-  CooKey key = permuted_key(
-      order, [&dims](std::span<const std::uint64_t> index) { return linear_key(dims, index); });
-  BTF_ASSIGN(auto sorted,
-             sorted_entries(work.source, work.record, std::move(key), work.options.execution));
-  auto cast = std::make_unique<CastEntries>(
-      canonical_entries(std::move(sorted), work.target.job.from, {work.options.duplicates}),
-      work.target.job, dims, work.options.prune_zeros);
-  const LossAccount* account = &cast->account();
-  return Entries{std::move(cast), account};
-}
+
+  CooSource& source() {
+    if (dense_) return *dense_;
+    return pruned_ ? static_cast<CooSource&>(*pruned_) : *cast_;
+  }
+
+  LossAccount take_account() { return dense_ ? dense_->account() : cast_->take_account(); }
+
+ private:
+  std::unique_ptr<DenseEntries> dense_;
+  std::unique_ptr<CastEntries> cast_;
+  std::unique_ptr<PrunedEntries> pruned_;
+};
 
 // Collects small pieces that follow on one another into large writes.
 class Appender {
@@ -252,10 +229,10 @@ Result<std::uint64_t> count_entries(const TensorConversion& work) {
   const bool as_they_are =
       work.record.coo && !work.options.prune_zeros && work.options.duplicates == Duplicates::error;
   if (as_they_are) return work.record.coo->nnz;
-  BTF_ASSIGN(const Entries entries, open_entries(work));
+  BTF_ASSIGN(Entries entries, Entries::open(work));
   for (std::uint64_t count = 0;; ++count) {
     if (count % kCancelInterval == 0) BTF_TRY(check_cancelled(work.options.execution));
-    BTF_ASSIGN(const std::optional<CooEntry> entry, entries.source->next());
+    BTF_ASSIGN(const std::optional<CooEntry> entry, entries.source().next());
     if (!entry) return count;
   }
 }
@@ -264,48 +241,40 @@ namespace {
 
 // Elements that a COO tensor does not store are zero bits, and stay that. Where those are another
 // value in the result, that is a loss like any other.
-Result<LossAccount> absent_loss(const TensorConversion& work) {
-  const CastJob& job = work.target.job;
-  if (!work.record.coo || job.from == job.to) return LossAccount{};
-  constexpr std::uint64_t kZero = 0;
-  std::uint64_t result = 0;
-  LossAccount one;
-  cast_run(job, reinterpret_cast<const std::byte*>(&kZero), reinterpret_cast<std::byte*>(&result),
-           1, one);
-  const std::uint64_t absent = *element_count(work.target.dims) - work.record.coo->nnz;
-  // Whatever zero bits would become, absent elements stay zero bits.
-  if (one.changed() == 0 && result != 0) one.to_zero = 1;
-  if (one.changed() == 0 || absent == 0) return LossAccount{};
-  if (forbidden(job.policy, one))
-    return fail(ErrorCode::refused, "the elements that are not stored change from " +
-                                        value_text(job.from, 0) + " to " + value_text(job.to, 0));
-  one.elements = absent;
-  one.overflowed *= absent;
-  one.to_zero *= absent;
-  one.inexact *= absent;
-  return one;
+Result<LossAccount> absent_loss(const TensorConversion& work, std::uint64_t stored) {
+  if (!work.record.coo) return LossAccount{};
+  const double before = value_double(work.target.job.from, 0);
+  const double after = value_double(work.target.job.to, 0);
+  if (before == after) return LossAccount{};
+  AbsentElement absent;
+  absent.one.elements = 1;
+  (after == 0 ? absent.one.to_zero : absent.one.inexact) = 1;
+  absent.one.max_abs = std::abs(after - before);
+  absent.one.max_rel = before == 0 ? 0 : absent.one.max_abs / before;
+  return account_for_absent(work.target.job, absent, *element_count(work.target.dims) - stored);
 }
 
 }  // namespace
 
 Result<LossAccount> write_coo(const TensorConversion& work, ByteSink& sink, std::uint64_t offset,
                               std::uint64_t nnz) {
-  BTF_ASSIGN(const Entries entries, open_entries(work));
+  BTF_ASSIGN(Entries entries, Entries::open(work));
   Appender out(sink, offset, work.options.execution);
   const std::size_t rank = work.target.dims.size();
   BTF_TRY(out.begin_piece(2 * kWord));
   BTF_TRY(out.put_word(nnz));
   BTF_TRY(out.put_word(rank));
   BTF_TRY(out.begin_piece(nnz * rank * kWord));
-  BTF_TRY(put_indices(*entries.source, work.target.dims, nnz, out));
+  BTF_TRY(put_indices(entries.source(), work.target.dims, nnz, out));
   BTF_TRY(out.begin_piece(kWord));
   BTF_TRY(out.put_word(nnz));
   BTF_TRY(out.begin_piece(*stream_bytes(nnz, info(work.target.job.to).bits)));
-  BTF_TRY(entries.source->rewind());
-  BTF_TRY(put_values(*entries.source, work.target.job.to, out));
+  BTF_TRY(entries.source().rewind());
+  BTF_TRY(put_values(entries.source(), work.target.job.to, out));
   BTF_TRY(out.flush());
-  BTF_ASSIGN(LossAccount loss, absent_loss(work));
-  loss.add(*entries.account);
+  LossAccount loss = entries.take_account();
+  BTF_ASSIGN(const LossAccount of_absent, absent_loss(work, loss.elements));
+  loss.add(of_absent);
   return loss;
 }
 

@@ -8,6 +8,7 @@
 #include "ops/cast_slab.h"
 #include "ops/convert_tensor.h"
 #include "ops/coo.h"
+#include "ops/coo_cast.h"
 #include "ops/nibble_writer.h"
 #include "ops/parallel.h"
 
@@ -82,6 +83,7 @@ Result<LossAccount> run(const Execution& execution, const CastJob& job, const Sl
 
 ElementSource record_elements(const TensorConversion& work) {
   const bool from_coo = work.record.coo.has_value();
+  if (from_coo && work.options.duplicates == Duplicates::sum) return summed_elements(work);
   ElementSource elements;
   // Entries of a COO source are read as if they stood in the target's storage.
   elements.layout =
@@ -153,6 +155,7 @@ Result<LossAccount> write_memory(const ElementSource& source, const CastPolicy& 
   std::vector<Worker> workers(division.workers);
   for (Worker& worker : workers) {
     BTF_ASSIGN(worker.reader, source.open(worker.account));
+    worker.accounted = source.accounted;
     worker.writer = nibbles(target.dtype)
                         ? nibble_memory_writer(target.bytes.data(), target.layout, stream, seams)
                         : memory_writer(target.bytes.data(), target.layout, target.dtype, stream);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "btf/tensorrt.h"
 #include "core/strided.h"
 #include "core/try.h"
 #include "formats/btf_writer.h"
@@ -75,6 +76,8 @@ Result<ConvertTarget> choose_target(const TensorInfo& source, const ConvertOptio
   }
   target.storage = *std::move(resolved);
   target.objection = tensorrt_objection(target.layout, target.job.to);
+  if (const auto limits = tensorrt_objection(target.layout, target.dims))
+    target.objection = target.objection ? *target.objection + "; " + *limits : *limits;
   return target;
 }
 

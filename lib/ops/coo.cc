@@ -110,8 +110,8 @@ Result<bool> is_ascending(CooSource& entries) {
 
 class CanonicalEntries final : public CooSource {
  public:
-  CanonicalEntries(std::unique_ptr<CooSource> entries, DType dtype, CooRules rules)
-      : entries_(std::move(entries)), dtype_(dtype), rules_(rules) {}
+  CanonicalEntries(std::unique_ptr<CooSource> entries, CooRules rules)
+      : entries_(std::move(entries)), rules_(rules) {}
 
   Result<std::optional<CooEntry>> next() override {
     if (!started_) {
@@ -132,35 +132,26 @@ class CanonicalEntries final : public CooSource {
 
  private:
   Status merge(CooEntry& entry) {
-    CooSum sum(dtype_);
-    sum.add(entry.code);
     while (ahead_ && ahead_->key == entry.key) {
-      switch (rules_.duplicates) {
-        case Duplicates::error:
-          return std::unexpected(Error{ErrorCode::refused,
-                                       "COO entries " + std::to_string(entry.position) + " and " +
-                                           std::to_string(ahead_->position) +
-                                           " have the same index",
-                                       {},
-                                       "coo-duplicate-index",
-                                       0});
-        case Duplicates::sum:
-          sum.add(ahead_->code);
-          break;
-        case Duplicates::first:
-          break;
-        case Duplicates::last:
-          entry.code = ahead_->code;
-          break;
-      }
+      if (rules_.duplicates == Duplicates::last)
+        entry.code = ahead_->code;
+      else if (rules_.duplicates != Duplicates::first)
+        return duplicate(entry, *ahead_);
       BTF_ASSIGN(ahead_, entries_->next());
     }
-    if (rules_.duplicates == Duplicates::sum) entry.code = sum.code();
     return {};
   }
 
+  static std::unexpected<Error> duplicate(const CooEntry& one, const CooEntry& other) {
+    return std::unexpected(Error{ErrorCode::refused,
+                                 "COO entries " + std::to_string(one.position) + " and " +
+                                     std::to_string(other.position) + " have the same index",
+                                 {},
+                                 "coo-duplicate-index",
+                                 0});
+  }
+
   std::unique_ptr<CooSource> entries_;
-  DType dtype_;
   CooRules rules_;
   bool started_ = false;
   std::optional<CooEntry> ahead_;
@@ -215,9 +206,9 @@ Result<std::unique_ptr<CooSource>> sorted_entries(const ByteSource& source,
   return sort_entries(*entries, record.coo->nnz, execution.memory);
 }
 
-std::unique_ptr<CooSource> canonical_entries(std::unique_ptr<CooSource> entries, DType dtype,
+std::unique_ptr<CooSource> canonical_entries(std::unique_ptr<CooSource> entries, DType,
                                              const CooRules& rules) {
-  return std::make_unique<CanonicalEntries>(std::move(entries), dtype, rules);
+  return std::make_unique<CanonicalEntries>(std::move(entries), rules);
 }
 
 std::uint64_t linear_key(const Dims& dims, std::span<const std::uint64_t> index) {

@@ -1,12 +1,10 @@
 #include "ops/coo_sort.h"
 
 #include <algorithm>
-#include <bit>
 #include <vector>
 
 #include "core/try.h"
 #include "formats/spool.h"
-#include "kernels/cast_reference.h"
 
 namespace btf {
 namespace {
@@ -140,38 +138,6 @@ Result<std::unique_ptr<CooSource>> sort_entries(CooSource& entries, std::uint64_
   auto merged = std::make_unique<MergedRuns>(*std::move(spool), std::move(counts), memory);
   BTF_TRY(merged->rewind());
   return merged;
-}
-
-void CooSum::add(std::uint64_t code) {
-  Number number;
-  decoder(dtype_)(reinterpret_cast<const std::byte*>(&code), 1, 1, &number);
-  if (info(dtype_).floating()) {
-    real_ += number::to_double(number);
-    return;
-  }
-  if (number.kind != Number::Class::finite) return;
-  const auto magnitude = static_cast<Wide>(number.significand >> (63 - number.exponent));
-  integer_ += number.negative ? -magnitude : magnitude;
-}
-
-std::uint64_t CooSum::code() const {
-  Number number;
-  if (info(dtype_).floating()) {
-    number = number::decode<DType::float64>(std::bit_cast<std::uint64_t>(real_));
-    // Which sign a NaN gets from an addition is up to the CPU.
-    if (number.kind == Number::Class::nan) number.negative = false;
-  } else {
-    const bool negative = integer_ < 0;
-    const Wide magnitude = negative ? -integer_ : integer_;
-    // Beyond 64 bits every integer dtype clamps.
-    const auto high = static_cast<std::uint64_t>(magnitude >> 64);
-    number = high != 0 ? Number{number::kTopBit, 64, negative, Number::Class::finite}
-                       : number::normalized(negative, static_cast<std::uint64_t>(magnitude), 0);
-  }
-  std::uint64_t code = 0;
-  LossAccount ignored;
-  encoder(dtype_)(&number, 1, reinterpret_cast<std::byte*>(&code), 1, CastPolicy{}, ignored);
-  return code;
 }
 
 }  // namespace btf

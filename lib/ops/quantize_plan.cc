@@ -6,6 +6,7 @@
 
 #include "btf/value.h"
 #include "core/try.h"
+#include "ops/affine_fit.h"
 #include "ops/coo.h"
 #include "ops/quantized_reader.h"
 #include "ops/stored_elements.h"
@@ -118,6 +119,37 @@ class Planner {
                               work_.options.execution);
   }
 
+  // Floats have a sign and no zero point, and with signed integers zero is the middle unless a zero
+  // point says else.
+  bool symmetric() const {
+    return info(to()).floating() ||
+           (info(to()).kind == NumberKind::signed_integer && wanted_.zero_point == 0);
+  }
+
+  Status find_symmetric() {
+    BTF_ASSIGN(const std::vector<double> magnitudes, largest(wanted_.axis));
+    plan_.scales.values.clear();
+    for (const double magnitude : magnitudes)
+      plan_.scales.values.push_back(symmetric_scale(magnitude, to()));
+    return {};
+  }
+
+  Status find_affine() {
+    BTF_ASSIGN(const std::vector<ValueRange> ranges,
+               value_ranges(work_.source, work_.record, work_.options.permute, wanted_.axis,
+                            work_.options.execution));
+    plan_.scales.values.clear();
+    for (std::uint64_t i = 0; i < ranges.size(); ++i) {
+      const auto fit = fit_affine(ranges[i], plan_.cast, false);
+      if (!fit && wanted_.axis)
+        return std::unexpected(fit.error().within("index " + std::to_string(i) + " of dim " +
+                                                  std::to_string(*wanted_.axis)));
+      if (!fit) return std::unexpected(fit.error());
+      plan_.scales.values.push_back(fit->scale);
+    }
+    return {};
+  }
+
   Status plan_automatic() {
     plan_.scaling = Scaling::quantize;
     BTF_TRY(require_small_target());
@@ -126,11 +158,9 @@ class Planner {
     if (wanted_.axis && *wanted_.axis >= dims.size())
       return refuse("there is no dim " + std::to_string(*wanted_.axis) +
                     " for the scales, the tensor has rank " + std::to_string(dims.size()));
-    BTF_ASSIGN(const std::vector<double> magnitudes, largest(wanted_.axis));
+    if (wanted_.axis) BTF_TRY(check_scale_memory(dims[*wanted_.axis], work_.options.execution));
     plan_.scales.axis = wanted_.axis;
-    plan_.scales.values.clear();
-    for (const double magnitude : magnitudes)
-      plan_.scales.values.push_back(symmetric_scale(magnitude, to()));
+    BTF_TRY(symmetric() ? find_symmetric() : find_affine());
     // A shape that broadcasts against the data.
     Dims shape;
     if (wanted_.axis) shape.assign(dims.size(), 1);
@@ -249,6 +279,7 @@ class Planner {
   }
 
   Result<std::vector<double>> read_values(const TensorInfo& record) const {
+    BTF_TRY(check_scale_memory(record.storage->elements(), work_.options.execution));
     std::vector<float> values(record.storage->elements());
     BTF_TRY(StoredElements(work_.source, record)
                 .read(0, values.size(), std::as_writable_bytes(std::span(values)).data()));

@@ -100,11 +100,11 @@ using RunFn = void (*)(const ScaledCast&, const Number&, const std::byte*, std::
 // What quantising and dequantising share: runs of a box, each with its scale.
 class ScalingReader : public SlabReader {
  public:
-  ScalingReader(std::unique_ptr<SlabReader> source, const ScaledCast& cast, Scales scales,
+  ScalingReader(std::unique_ptr<SlabReader> source, const ScaledCast& cast, const Scales& scales,
                 RunFn run, LossAccount& account)
       : source_(std::move(source), cast.from),
         cast_(cast),
-        scales_(std::move(scales)),
+        scales_(scales),
         run_(run),
         account_(account) {}
 
@@ -159,7 +159,7 @@ class ScalingReader : public SlabReader {
 
   LinearBoxes source_;
   ScaledCast cast_;
-  Scales scales_;
+  const Scales& scales_;
   RunFn run_;
   LossAccount& account_;
   Buffer result_;
@@ -167,9 +167,9 @@ class ScalingReader : public SlabReader {
 
 class QuantizingReader final : public ScalingReader {
  public:
-  QuantizingReader(std::unique_ptr<SlabReader> numbers, const ScaledCast& cast, Scales scales,
+  QuantizingReader(std::unique_ptr<SlabReader> numbers, const ScaledCast& cast, const Scales& scales,
                    LossAccount& account)
-      : ScalingReader(std::move(numbers), cast, std::move(scales), quantize_run, account) {}
+      : ScalingReader(std::move(numbers), cast, scales, quantize_run, account) {}
 
  private:
   Number scale_of(const std::byte* codes, std::uint64_t n, std::uint64_t number) override {
@@ -183,7 +183,7 @@ class QuantizingReader final : public ScalingReader {
 class DequantizingReader final : public ScalingReader {
  public:
   DequantizingReader(std::unique_ptr<SlabReader> codes, std::unique_ptr<SlabReader> scale_codes,
-                     const ScaledCast& cast, Scales scales, LossAccount& account)
+                     const ScaledCast& cast, const Scales& scales, LossAccount& account)
       : ScalingReader(std::move(codes), cast, scales, dequantize_run, account) {
     if (scale_codes)
       block_scales_ = std::make_unique<LinearBoxes>(std::move(scale_codes), scales.blocks->scale);
@@ -211,11 +211,11 @@ class DequantizingReader final : public ScalingReader {
 class BlockScaleReader final : public SlabReader {
  public:
   BlockScaleReader(std::unique_ptr<SlabReader> numbers, const ScaledCast& cast, Dims dims,
-                   Scales scales)
+                   const Scales& scales)
       : numbers_(std::move(numbers), cast.from),
         cast_(cast),
         dims_(std::move(dims)),
-        scales_(std::move(scales)) {}
+        scales_(scales) {}
 
   Result<SourceSlab> read(const Box& box) override {
     Box numbers = box;
@@ -239,7 +239,7 @@ class BlockScaleReader final : public SlabReader {
   LinearBoxes numbers_;
   ScaledCast cast_;
   Dims dims_;
-  Scales scales_;
+  const Scales& scales_;
   Buffer codes_;
 };
 
@@ -259,23 +259,23 @@ class ValueReader final : public SlabReader {
 }  // namespace
 
 std::unique_ptr<SlabReader> quantizing_reader(std::unique_ptr<SlabReader> numbers,
-                                              const ScaledCast& cast, Scales scales,
+                                              const ScaledCast& cast, const Scales& scales,
                                               LossAccount& account) {
-  return std::make_unique<QuantizingReader>(std::move(numbers), cast, std::move(scales), account);
+  return std::make_unique<QuantizingReader>(std::move(numbers), cast, scales, account);
 }
 
 std::unique_ptr<SlabReader> block_scale_reader(std::unique_ptr<SlabReader> numbers,
                                                const ScaledCast& cast, const Dims& dims,
-                                               Scales scales) {
-  return std::make_unique<BlockScaleReader>(std::move(numbers), cast, dims, std::move(scales));
+                                               const Scales& scales) {
+  return std::make_unique<BlockScaleReader>(std::move(numbers), cast, dims, scales);
 }
 
 std::unique_ptr<SlabReader> dequantizing_reader(std::unique_ptr<SlabReader> codes,
                                                 std::unique_ptr<SlabReader> scale_codes,
-                                                const ScaledCast& cast, Scales scales,
+                                                const ScaledCast& cast, const Scales& scales,
                                                 LossAccount& account) {
   return std::make_unique<DequantizingReader>(std::move(codes), std::move(scale_codes), cast,
-                                              std::move(scales), account);
+                                              scales, account);
 }
 
 std::unique_ptr<SlabReader> value_reader(std::vector<float> values, const Resolved& layout) {

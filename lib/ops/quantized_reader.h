@@ -12,21 +12,22 @@
 namespace btf {
 
 // Boxes of codes of cast.to. Block scales need boxes whose last dim begins at a whole block and
-// ends at one or at the dim's end. What is lost goes to `account`.
+// ends at one or at the dim's end. What is lost goes to `account`. The
+// scales outlive the readers.
 std::unique_ptr<SlabReader> quantizing_reader(std::unique_ptr<SlabReader> numbers,
-                                              const ScaledCast& cast, Scales scales,
+                                              const ScaledCast& cast, const Scales& scales,
                                               LossAccount& account);
 
 // The scale records' own boxes: `numbers` is the tensor that they scale, with dims `dims`.
 std::unique_ptr<SlabReader> block_scale_reader(std::unique_ptr<SlabReader> numbers,
                                                const ScaledCast& cast, const Dims& dims,
-                                               Scales scales);
+                                               const Scales& scales);
 
 // Boxes of numbers of cast.to from `codes`. `scale_codes` reads the block scales' record and is
 // null when scales.blocks is.
 std::unique_ptr<SlabReader> dequantizing_reader(std::unique_ptr<SlabReader> codes,
                                                 std::unique_ptr<SlabReader> scale_codes,
-                                                const ScaledCast& cast, Scales scales,
+                                                const ScaledCast& cast, const Scales& scales,
                                                 LossAccount& account);
 
 // A few numbers that are in memory already, as a tensor of float32.

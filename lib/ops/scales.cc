@@ -68,6 +68,18 @@ DType quantized_dtype(const Quantization& quantization, DType source) {
   return quantization.block ? info(*quantization.block).element : source;
 }
 
+Status check_scale_memory(std::uint64_t indices, const Execution& execution) {
+  // Ranges, scales, zero points, their records' codes and the report.
+  constexpr std::uint64_t kEach = 80;
+  // Of all that a process may take this is a half (btf/execution.h).
+  const std::uint64_t most = std::max<std::uint64_t>(execution.memory, 1U << 20) * 4;
+  if (indices <= most / kEach) return {};
+  return fail(ErrorCode::refused, "a scale for each of " + std::to_string(indices) +
+                                      " indices needs more memory than the limit leaves, which "
+                                      "is enough for " +
+                                      std::to_string(most / kEach));
+}
+
 Result<std::vector<double>> largest_magnitudes(const ByteSource& source, const TensorInfo& record,
                                                std::span<const std::uint32_t> order,
                                                std::optional<std::uint32_t> axis,

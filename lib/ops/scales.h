@@ -23,6 +23,10 @@ struct Scales {
   float tensor_scale = 1;                   // blocks: on top of the block's
 };
 
+// What keeping a scale for each of so many indices takes at most; an error if that is more than
+// the execution allows.
+Status check_scale_memory(std::uint64_t indices, const Execution& execution);
+
 // What scales are made for: integers, and floats of 8 bits and less.
 bool is_small(DType dtype);
 

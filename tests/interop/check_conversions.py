@@ -61,7 +61,7 @@ def random_options(rng, rank):
         options["permute"] = rng.sample(range(rank), rank)
     options["plain"] = not options.get("shuffle") and rng.random() < 0.2 and options.get("layout") != layouts.SHUFFLED
     options["where_possible"] = rng.random() < 0.6
-    options["duplicates"] = rng.choice([None, "first", "last"])
+    options["duplicates"] = rng.choice([None, "first", "last", "sum", "sum"])
     options["prune_zeros"] = rng.random() < 0.3
     options["coo_code"] = rng.choice([None, None, "tfrt", "spec"])
     if dtype is not None:

@@ -44,12 +44,11 @@ def number(value):
 
 def findings_of(entry):
     return sorted((f["severity"], f["code"], -1 if f["tensor"] is None else f["tensor"], number(f["offset"]))
-                  for f in entry["findings"] if f["code"] != "tensorrt-limits")
+                  for f in entry["findings"])
 
 
 def sorted_findings(findings):
-    return sorted((f.severity, f.code, -1 if f.tensor is None else f.tensor, f.offset) for f in findings
-                  if f.code != "tensorrt-limits")
+    return sorted((f.severity, f.code, -1 if f.tensor is None else f.tensor, f.offset) for f in findings)
 
 
 def flat(values):

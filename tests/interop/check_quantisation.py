@@ -133,16 +133,16 @@ class Case(Conversion):
 
     def make_auto(self, axis=False):
         rng, rank = self.rng, self.rng.choice([1, 2, 3, 4, 4])
-        self.target = rng.choice([t for t in SMALL if t.kind != "unsigned"])
+        self.target = rng.choice(SMALL)
         self.sources(DTYPES, rank)
         self.add("--dtype", self.target.name)
         self.add("--scale", "auto")
         if axis:
             self.axis = rng.randrange(rank)
             self.add("--scale-axis", self.axis)
-        if False and self.target.is_integer and self.target.bits <= 32 and rng.random() < 0.5:
+        if self.target.is_integer and self.target.bits <= 32 and rng.random() < 0.5:
             least, most = integer_limits(self.target)
-            self.zero_point = rng.choice([None, None, least, most, rng.randrange(max(least, -300), min(most, 300) + 1)])
+            self.zero_point = rng.choice([least, most, rng.randrange(max(least, -300), min(most, 300) + 1)])
         self.policies()
         self.target_layout(rank)
 

@@ -205,6 +205,45 @@ inline OracleCast oracle_quantize(DType from, DType to, std::uint64_t code, long
   return quantize_to_integer(to, x, scale, zero_point, policy.rounding);
 }
 
+struct OracleFit {
+  float scale = 1;
+  std::int64_t zero_point = 0;
+};
+
+// The scale, and the zero point if none is given, of numbers from least <= 0 to largest >= 0, whose
+// difference a long double holds; nothing where they cannot fit. Exact products are compared.
+inline std::optional<OracleFit> oracle_fit(DType to, long double least, long double largest,
+                                           std::optional<std::int64_t> given) {
+  const auto& limits = known<IntegerLimits>(to);
+  const auto& floats = known<Magnitudes>(DType::float32);
+  const auto ratio = [&](long double width, SignedWide codes) {
+    return floats.nearest(Exact::of(width), {static_cast<Wide>(codes), 0});
+  };
+  if (least == 0 && largest == 0) return OracleFit{1, given.value_or(0)};
+  std::uint64_t code = 0;
+  if (given) {
+    if (largest > 0 && *given == limits.largest) return std::nullopt;
+    if (least < 0 && *given == limits.least) return std::nullopt;
+    if (largest > 0) code = ratio(largest, limits.largest - *given);
+    if (least < 0) code = std::max(code, ratio(least, *given - limits.least));
+  } else {
+    code = ratio(largest - least, limits.largest - limits.least);
+  }
+  for (code = std::max<std::uint64_t>(code, 1); code <= floats.largest(); ++code) {
+    const auto scale = static_cast<float>(oracle_value(DType::float32, code));
+    const auto steps = [&](long double x) {
+      return oracle_quotient(x, Exact::of(scale), Rounding::nearest);
+    };
+    const auto down = steps(least);
+    const auto up = steps(largest);
+    if (!down || !up) continue;
+    const SignedWide zero = given ? SignedWide{*given} : limits.least - *down;
+    if (zero + *down >= limits.least && zero + *up <= limits.largest && zero <= limits.largest)
+      return OracleFit{scale, static_cast<std::int64_t>(zero)};
+  }
+  return std::nullopt;
+}
+
 // To a float of 16 bits or more.
 inline OracleCast oracle_dequantize(DType from, DType to, std::uint64_t code, long double scale,
                                     std::int64_t zero_point = 0) {

@@ -437,3 +437,26 @@ TEST_CASE("capi: names of statuses", "[capi]") {
   CHECK(std::string(btf_status_name(10)) == "unknown");
   CHECK(std::string(btf_version()).size() >= 5);
 }
+
+TEST_CASE("capi: a rank that no file holds is refused before anything is written", "[capi]") {
+  const ScratchDir scratch;
+  const std::int8_t value = 7;
+  for (const std::size_t rank : {255U, 256U, 300U}) {
+    const Writer writer(btf_writer_new());
+    const std::vector<std::uint64_t> dims(rank, 1);
+    const auto array = array_of(&value, 1, "int8", dims);
+    REQUIRE(btf_writer_add(writer.get(), &array, nullptr) == BTF_OK);
+    const std::string path = scratch / "x.btf";
+    const btf_status status = btf_writer_save(writer.get(), path.c_str(), nullptr, nullptr);
+    if (rank == 255) {
+      CHECK(status == BTF_OK);
+      CHECK(open(path) != nullptr);
+      std::filesystem::remove(path);
+      continue;
+    }
+    CHECK(status == BTF_UNSUPPORTED);
+    CHECK(std::string(btf_writer_error(writer.get())) ==
+          "the result has rank " + std::to_string(rank) + ", files hold at most 255");
+    CHECK(scratch.names().empty());
+  }
+}

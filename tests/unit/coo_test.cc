@@ -1,6 +1,7 @@
 #include "ops/coo.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -22,6 +23,7 @@
 #include "ops/coo_sort.h"
 #include "support/btf_bytes.h"
 #include "support/cast_oracle.h"
+#include "support/exact_sum_oracle.h"
 #include "support/naive_layout.h"
 #include "support/random_tensor.h"
 #include "support/scratch_dir.h"
@@ -131,6 +133,8 @@ class Converter {
     if (!path) throw std::runtime_error(path.error().text());
     return read_file(*path);
   }
+
+  const ScratchDir& scratch() const { return scratch_; }
 
  private:
   ScratchDir scratch_;
@@ -292,30 +296,11 @@ TEST_CASE("coo: pruning leaves out what a cast made zero, as dense to COO does")
 
 namespace {
 
-__extension__ using Wide = __int128;
-
 // What a list of values of one index means.
 std::uint64_t merged(DType dtype, const Words& codes, Duplicates rule) {
   if (codes.size() == 1 || rule == Duplicates::first) return codes.front();
   if (rule == Duplicates::last) return codes.back();
-  if (btf::info(dtype).floating()) {
-    double sum = -0.0;
-    for (const std::uint64_t code : codes)
-      sum += static_cast<double>(btf::test::oracle_value(dtype, code));
-    if (std::isnan(sum)) sum = std::numeric_limits<double>::quiet_NaN();
-    return btf::test::oracle_cast(DType::float64, dtype, std::bit_cast<std::uint64_t>(sum), {})
-        .code;
-  }
-  Wide sum = 0;
-  for (const std::uint64_t code : codes)
-    sum += static_cast<Wide>(btf::test::oracle_value(dtype, code));
-  const unsigned bits = btf::info(dtype).bits;
-  const bool is_signed = btf::info(dtype).kind == btf::NumberKind::signed_integer;
-  const unsigned value_bits = dtype == DType::boolean ? 1 : is_signed ? bits - 1 : bits;
-  const Wide largest = (static_cast<Wide>(1) << value_bits) - 1;
-  sum = std::clamp(sum, is_signed ? -largest - 1 : 0, largest);
-  const auto low = static_cast<std::uint64_t>(sum);
-  return bits == 64 ? low : low & ((1ULL << bits) - 1);
+  return btf::test::oracle_sum(dtype, dtype, codes).code;
 }
 
 }  // namespace
@@ -392,6 +377,161 @@ TEST_CASE("coo: sums are exact and clamped once, at the end") {
     const auto stored = stored_cells(*path);
     REQUIRE(stored.size() == 1);
     CHECK(stored[0].code == row.sum);
+  }
+}
+
+TEST_CASE("coo: sums go into any dtype with one rounding, and are counted like any cast") {
+  Converter converter;
+  Random random(17);
+  const Words dims{7, 11};
+  std::uint64_t lossy = 0;
+  for (const btf::DTypeInfo& from : btf::dtypes()) {
+    for (const btf::DTypeInfo& to : btf::dtypes()) {
+      // Its zero bits are no zero: absent elements have an account of their own.
+      if (to.dtype == DType::float8_e8m0fnu) continue;
+      CAPTURE(from.name, to.name);
+      const auto cells = random_cells(dims, 200, from.bits, random);
+      std::map<std::uint64_t, std::pair<Words, Words>> by_number;
+      for (const Cell& cell : cells) {
+        auto& [index, codes] = by_number[number(dims, cell.index)];
+        index = cell.index;
+        codes.push_back(cell.code);
+      }
+      std::vector<Cell> expected;
+      std::array<std::uint64_t, btf::test::kLossCount> losses{};
+      for (const auto& [at, cell] : by_number) {
+        const auto& codes = cell.second;
+        btf::test::OracleCast one{codes.front(), btf::test::Loss::none};
+        if (codes.size() > 1)
+          one = btf::test::oracle_sum(from.dtype, to.dtype, codes);
+        else if (from.dtype != to.dtype)
+          one = btf::test::oracle_cast(from.dtype, to.dtype, codes.front(), {});
+        expected.push_back({cell.first, one.code});
+        ++losses[static_cast<std::size_t>(one.loss)];
+      }
+      for (const Layout layout : {Layout::coo, Layout::linear}) {
+        ConvertOptions options;
+        options.dtype = to.dtype;
+        options.layout = layout;
+        options.duplicates = Duplicates::sum;
+        btf::LossAccount loss;
+        const std::string in = bytes::save(converter.scratch(), "sum.btf",
+                                           bytes::file({coo_record(from.dtype, dims, cells)}));
+        const std::string out = converter.scratch() / "sum-out.btf";
+        REQUIRE(btf::convert(bytes::open(in), out, options,
+                             [&](const btf::TensorReport& report) { loss = report.loss; }));
+        if (layout == Layout::coo)
+          CHECK(stored_cells(out) == expected);
+        else if (from.dtype != DType::float8_e8m0fnu)
+          CHECK(read_file(out) == bytes::file({dense_record(to.dtype, dims, expected)}));
+        using btf::test::Loss;
+        // Absent elements of E8M0 are 2^-127, which not every dtype has.
+        if (from.dtype == DType::float8_e8m0fnu) continue;
+        CHECK(loss.elements == (layout == Layout::coo ? expected.size() : product(dims)));
+        CHECK(loss.overflowed == losses[static_cast<std::size_t>(Loss::overflowed)]);
+        CHECK(loss.nan_lost == losses[static_cast<std::size_t>(Loss::nan_lost)]);
+        CHECK(loss.to_zero == losses[static_cast<std::size_t>(Loss::to_zero)]);
+        CHECK(loss.inexact == losses[static_cast<std::size_t>(Loss::inexact)]);
+        lossy += loss.changed();
+      }
+    }
+  }
+  CHECK(lossy > 1000);
+}
+
+TEST_CASE("coo: a sum that loses something is refused where losses are") {
+  Converter converter;
+  const auto f16 = [](float value) {
+    return btf::test::float_code(DType::float16, static_cast<double>(value));
+  };
+  struct Row {
+    DType from;
+    std::optional<DType> to;
+    Words codes;
+    bool lossless;
+    std::string message;  // empty: accepted
+  };
+  const Row rows[] = {
+      {DType::int8, {}, {100, 100}, false,
+       "the COO entries of index [2] add up to 200, which overflows int8"},
+      {DType::int8, {}, {100, 100}, true,
+       "the COO entries of index [2] add up to 200, which overflows int8"},
+      {DType::int8, DType::int32, {100, 100}, true, ""},
+      {DType::float16, {}, {f16(2048), f16(1)}, true,
+       "the COO entries of index [2] add up to 2049, which is not exact in float16"},
+      {DType::float16, {}, {f16(2048), f16(1)}, false, ""},
+      {DType::float16, DType::float32, {f16(2048), f16(1)}, true, ""},
+      {DType::int64, {}, {(1ULL << 63) - 1, 1}, false,
+       "the COO entries of index [2] add up to 9223372036854775808, which overflows int64"},
+      {DType::int64, DType::uint64, {(1ULL << 63) - 1, 1}, true, ""},
+  };
+  for (const Row& row : rows) {
+    for (const Layout layout : {Layout::coo, Layout::linear}) {
+      std::vector<Cell> cells{{{0}, row.codes.back()}};
+      for (const std::uint64_t code : row.codes) cells.push_back({{2}, code});
+      ConvertOptions options;
+      options.dtype = row.to;
+      options.layout = layout;
+      options.duplicates = Duplicates::sum;
+      options.policy.lossless = row.lossless;
+      if (!row.lossless) options.policy.overflow = btf::Overflow::error;
+      const auto path = converter.run({coo_record(row.from, {4}, cells)}, options);
+      CHECK(path.has_value() == row.message.empty());
+      if (!path) CHECK(path.error().message == "tensor 0: " + row.message);
+    }
+  }
+}
+
+TEST_CASE("coo: sums beyond 64 bits wrap as integers do") {
+  struct Row {
+    DType from;
+    DType to;
+    Words codes;
+    std::uint64_t code;
+  };
+  const auto f64 = [](double value) { return std::bit_cast<std::uint64_t>(value); };
+  const Row rows[] = {
+      {DType::int8, DType::int8, {100, 100}, 200},
+      {DType::uint64, DType::uint64, {~0ULL, ~0ULL, ~0ULL}, ~0ULL - 2},
+      {DType::float64, DType::int8, {f64(0x1p70), f64(3)}, 3},
+      {DType::float64, DType::int16, {f64(-0x1p70), f64(-3)}, 0xfffd},
+      {DType::float64, DType::uint64, {f64(0x1p63), f64(0.25), f64(4)}, (1ULL << 63) + 4},
+  };
+  Converter converter;
+  for (const Row& row : rows) {
+    std::vector<Cell> cells;
+    for (const std::uint64_t code : row.codes) cells.push_back({{2}, code});
+    ConvertOptions options;
+    options.dtype = row.to;
+    options.duplicates = Duplicates::sum;
+    options.policy.overflow = btf::Overflow::wrap;
+    const auto path = converter.run({coo_record(row.from, {4}, cells)}, options);
+    REQUIRE(path);
+    CHECK(stored_cells(*path) == std::vector<Cell>{{{2}, row.code}});
+  }
+}
+
+// It wrapped to 2^64 - 1 where duplicates were merged.
+TEST_CASE("coo: absent elements are counted by what is left after merging") {
+  for (const Duplicates rule : {Duplicates::sum, Duplicates::first, Duplicates::last}) {
+    for (const auto& [from, to] : {std::pair{DType::float8_e8m0fnu, DType::float16},
+                                   std::pair{DType::float32, DType::float8_e8m0fnu}}) {
+      for (const bool prune : {false, true}) {
+        const ScratchDir scratch;
+        const std::vector<Cell> cells{{{0}, 127}, {{0}, 127}, {{1}, 127}, {{2}, 0}, {{2}, 0}};
+        const std::string in =
+            bytes::save(scratch, "in.btf", bytes::file({coo_record(from, {3}, cells)}));
+        ConvertOptions options;
+        options.dtype = to;
+        options.duplicates = rule;
+        options.prune_zeros = prune;
+        btf::LossAccount loss;
+        REQUIRE(btf::convert(bytes::open(in), scratch / "out.btf", options,
+                             [&](const btf::TensorReport& report) { loss = report.loss; }));
+        CHECK(loss.elements == 3);
+        CHECK(loss.changed() <= 3);
+      }
+    }
   }
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "btf/tensorrt.h"
 #include "support/naive_layout.h"
 
 using btf::Dims;
@@ -464,4 +465,35 @@ TEST_CASE("what TensorRT holds where") {
         "TensorRT 10.12 to 11.1 does not hold int64 in kHWC; these versions do: 10.6 to 10.8");
   CHECK(objection(Layout::dhwc, DType::float64) ==
         "TensorRT 10.12 to 11.1 does not hold float64 in kDHWC; no version does");
+}
+
+TEST_CASE("layout: what TensorRT and a DLA take by the dims") {
+  const auto objection = [](Layout layout, const Dims& dims) {
+    return btf::tensorrt_objection(layout, dims).value_or("");
+  };
+  for (const Layout layout : {Layout::dla_linear, Layout::dla_hwc4, Layout::dla_hwc4_xavier,
+                              Layout::chw16, Layout::chw32}) {
+    const std::string takes = "a DLA takes " + std::string(btf::spec(layout).name);
+    CHECK(objection(layout, {8192, 8192, 8192}).empty());
+    CHECK(objection(layout, {1, 1, 1}).empty());
+    CHECK(objection(layout, {9000, 0, 3, 1, 1}).empty());
+    for (const std::uint64_t extent : {0ULL, 8193ULL, ~0ULL}) {
+      const std::string found = std::to_string(extent);
+      CHECK(objection(layout, {2, extent, 1, 1}).find("C is " + found) != std::string::npos);
+      CHECK(objection(layout, {2, 1, extent, 1}).find("H is " + found) != std::string::npos);
+      CHECK(objection(layout, {2, 1, 1, extent}).find("W is " + found) != std::string::npos);
+      CHECK(objection(layout, {2, 1, 1, extent}).find(takes) == 0);
+    }
+  }
+  for (const Layout layout : {Layout::linear, Layout::chw4, Layout::hwc8, Layout::dhwc})
+    CHECK(objection(layout, {9000, 9000, 9000, 0}).empty());
+  // All of TensorRT's end at rank 8.
+  const Dims nine(9, 2);
+  const Dims eight(8, 2);
+  for (const btf::LayoutSpec& row : btf::layouts()) {
+    const bool of_tensorrt = row.code() >= 128 && !row.shuffled();
+    CHECK(objection(row.layout, nine) ==
+          (of_tensorrt ? "a TensorRT tensor has at most 8 dims, this one has 9" : ""));
+    CHECK(objection(row.layout, eight).empty());
+  }
 }

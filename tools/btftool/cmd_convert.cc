@@ -65,10 +65,33 @@ std::string loss_line(const btf::TensorReport& report, const btf::CastPolicy& po
   return text;
 }
 
-Json describe(const btf::TensorReport& report) {
+// Where a large part of a tensor is gone the result is hardly what was wanted; nothing where it
+// was scaled, or where codes were to wrap.
+std::optional<std::string> loss_warning(const btf::TensorReport& report,
+                                        const btf::ConvertOptions& options) {
+  constexpr double kLargeShare = 0.1;
+  const btf::LossAccount& loss = report.loss;
+  if (options.quantization.active()) return std::nullopt;
+  const bool wrapped = options.policy.overflow == btf::Overflow::wrap;
+  const std::uint64_t gone = loss.to_zero + (wrapped ? 0 : loss.overflowed);
+  const double share = static_cast<double>(gone) / static_cast<double>(loss.elements);
+  if (gone == 0 || share < kLargeShare) return std::nullopt;
+  std::string text =
+      fmt::format("{} of {} elements ({:.3g} %) became zero or were clamped as {}", gone,
+                  loss.elements, 100 * share, name_of(report.target_dtype));
+  const btf::DTypeInfo& row = btf::info(report.target_dtype);
+  const bool has_scales = row.kind != btf::NumberKind::boolean &&
+                          (!row.floating() || (row.bits <= 8 && !row.fp.power_of_two));
+  if (has_scales && !report.nnz && report.source_layout != btf::Layout::coo)
+    text += "; --scale auto fits their range to it";
+  return text;
+}
+
+Json describe(const btf::TensorReport& report, const btf::ConvertOptions& options) {
   Json warnings = Json::array();
   if (report.kept) warnings.push_back("keeps its layout: " + *report.kept);
   if (report.objection) warnings.push_back(*report.objection);
+  if (auto lost = loss_warning(report, options)) warnings.push_back(*std::move(lost));
   Json scales = Json::array();
   for (const double scale : report.scales) scales.push_back(json_number(scale));
   Json json{{"index", json_number(report.target)},
@@ -120,6 +143,9 @@ class Conversion {
     for (const std::string& note : notes_) context_.log.note(note);
     if (warnings_.held_back() > 0)
       context_.log.warning(fmt::format("and {} more", warnings_.held_back()));
+    if (alarms_.held_back() > 0)
+      context_.log.alarm(
+          fmt::format("{} more tensors lost a large part", alarms_.held_back()));
     if (losses_.held_back() > 0)
       context_.log.note(fmt::format("and {} more tensors lost something", losses_.held_back()));
     context_.log.detail(fmt::format("{}: {} written", command_.output, counted(*bytes, "byte")));
@@ -166,13 +192,15 @@ class Conversion {
     if (report.kept && warnings_.pass())
       context_.log.warning(tensor + "keeps its layout: " + *report.kept);
     if (report.objection && warnings_.pass()) context_.log.warning(tensor + *report.objection);
+    if (const auto lost = loss_warning(report, options_); lost && alarms_.pass())
+      context_.log.alarm(tensor + *lost);
     if (!report.scales.empty() && !report.scale_targets.empty() && scales_.pass())
       notes_.push_back(scale_line(report));
     if (report.loss.changed() > 0 && losses_.pass())
       notes_.push_back(loss_line(report, options_.policy, options_.quantization.active()));
     if (!command_.json) return;
     if (tensors_.back() == '}') tensors_ += ",";
-    tensors_ += dump(describe(report));
+    tensors_ += dump(describe(report, options_));
   }
 
   const Context& context_;
@@ -181,6 +209,7 @@ class Conversion {
   std::string tensors_;
   std::vector<std::string> notes_;
   Limited warnings_;
+  Limited alarms_;
   Limited scales_;
   Limited losses_;
 };

@@ -40,6 +40,7 @@ class Inspection {
 
   void inspect(const std::string& path) {
     errors_ = {};
+    warnings_ = {};
     const auto file = btf::TensorFile::open(path, options_.open);
     if (!file) return give_up(path, file.error());
     std::optional<std::vector<std::uint64_t>> selection;
@@ -57,6 +58,8 @@ class Inspection {
       inspect(*file, selection ? (*selection)[i] : i, !selection);
     if (errors_.held_back() > 0)
       context_.log.error(fmt::format("{}: and {} more errors", path, errors_.held_back()));
+    if (warnings_.held_back() > 0)
+      context_.log.warning(fmt::format("{}: and {} more", path, warnings_.held_back()));
     if (json_) json_->end();
   }
 
@@ -75,6 +78,8 @@ class Inspection {
     const InspectDetails none;
     const InspectDetails& shown = details ? *details : none;
     json_ ? json_->tensor(*tensor, shown) : text_.tensor(*tensor, shown);
+    if (const auto objection = tensorrt_limits(*tensor); objection && warnings_.pass())
+      context_.log.warning(fmt::format("{}: tensor {}: {}", file.path(), index, *objection));
     if (details) return;
     const btf::Error error =
         details.error().file.empty()
@@ -92,6 +97,7 @@ class Inspection {
   std::optional<Progress> progress_;  // of one file
   btf::Execution execution_;
   Limited errors_;
+  Limited warnings_;
   bool trouble_ = false;
 };
 

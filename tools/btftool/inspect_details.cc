@@ -4,6 +4,7 @@
 #include <string>
 
 #include "arguments.h"
+#include "btf/tensorrt.h"
 
 namespace btftool {
 
@@ -39,6 +40,11 @@ btf::Result<InspectDetails> read_details(const btf::TensorFile& file, const btf:
     details.element = element->front();
   }
   return details;
+}
+
+std::optional<std::string> tensorrt_limits(const btf::TensorInfo& tensor) {
+  if (!tensor.layout || !tensor.storage) return std::nullopt;
+  return btf::tensorrt_objection(*tensor.layout, tensor.dims);
 }
 
 bool is_extension(const btf::TensorInfo& tensor) {

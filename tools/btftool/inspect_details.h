@@ -24,6 +24,9 @@ btf::Result<InspectDetails> read_details(const btf::TensorFile& file, const btf:
 
 bool is_extension(const btf::TensorInfo& tensor);
 
+// Why TensorRT or a DLA would not take its dims in its layout.
+std::optional<std::string> tensorrt_limits(const btf::TensorInfo& tensor);
+
 // Strides in bytes of the stored array, innermost first, as NvMedia counts them.
 btf::Dims byte_strides(const btf::TensorInfo& tensor);
 

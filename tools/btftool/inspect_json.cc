@@ -44,6 +44,11 @@ void InspectJson::tensor(const btf::TensorInfo& tensor, const InspectDetails& de
   // Byte 8 of a record is its dtype, byte 9 its layout.
   if (!tensor.dtype) unknown(tensor, 8, "unknown-dtype", "dtype", tensor.dtype_code);
   if (!tensor.layout) unknown(tensor, 9, "unknown-layout", "layout", tensor.layout_code);
+  // The dims begin at byte 16.
+  if (const auto objection = btf_ ? tensorrt_limits(tensor) : std::nullopt)
+    findings_.push_back(json_finding(btf::Finding{btf::Severity::warning, "tensorrt-limits",
+                                                  tensor.index, tensor.record_offset + 16,
+                                                  *objection}));
 }
 
 void InspectJson::broken(const btf::Error& error, std::uint64_t tensor) {

@@ -27,6 +27,9 @@ void Log::error(const std::string& message) { state_->logger.error("{}", printab
 void Log::warning(const std::string& message) {
   state_->logger.warn("warning: {}", printable(message));
 }
+void Log::alarm(const std::string& message) {
+  state_->logger.error("warning: {}", printable(message));
+}
 void Log::note(const std::string& message) { state_->logger.info("{}", printable(message)); }
 void Log::detail(const std::string& message) { state_->logger.debug("{}", printable(message)); }
 

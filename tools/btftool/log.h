@@ -18,6 +18,7 @@ class Log {
   void error(const btf::Error& error);
   void error(const std::string& message);
   void warning(const std::string& message);
+  void alarm(const std::string& message);   // a warning that --quiet does not hide
   void note(const std::string& message);    // what the user should know; not with --quiet
   void detail(const std::string& message);  // with --verbose only
 
