@@ -1,6 +1,6 @@
 #include "formats/zstd/kept_frames.h"
 
-#include <new>
+#include <exception>
 
 namespace btf::zstd {
 
@@ -18,7 +18,7 @@ void KeptFrames::offer(const FramePlace& place, std::span<const std::byte> conte
   if (given_up_) return;
   try {
     given_up_ = !keep(place, content);
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {
     given_up_ = true;
   }
 }
