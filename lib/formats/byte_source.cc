@@ -68,6 +68,13 @@ class FileSource final : public ByteSource {
     return {};
   }
 
+  // The same bytes once more, by a descriptor of its own.
+  Result<std::unique_ptr<FileSource>> again() const {
+    Descriptor fd(::fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0));
+    if (!fd.open()) return named(system_failure("open again"));
+    return std::make_unique<FileSource>(name_, std::move(fd), state_, kind_);
+  }
+
   Status check_unchanged() const override {
     struct stat now {};
     if (::fstat(fd_.get(), &now) != 0) return named(system_failure("stat"));
@@ -87,7 +94,7 @@ class FileSource final : public ByteSource {
   Kind kind_;
 };
 
-Result<std::unique_ptr<ByteSource>> source_of(const std::string& name, Spool content,
+Result<std::unique_ptr<FileSource>> source_of(const std::string& name, Spool content,
                                               FileSource::Kind kind) {
   Descriptor fd = std::move(content).release();
   struct stat state {};
@@ -158,16 +165,6 @@ Result<std::unique_ptr<ByteSource>> spool_stream(const std::string& name, Descri
       name, [&](std::span<std::byte> out) { return stream.pull(out); }, kNobodyKnows);
 }
 
-Result<std::unique_ptr<ByteSource>> open_stream(const std::string& name, Descriptor fd,
-                                                std::optional<std::uint64_t> told) {
-  Stream stream(std::move(fd));
-  const zstd::Pull pull = [&](std::span<std::byte> out) { return stream.pull(out); };
-  BTF_ASSIGN(const bool compressed, stream.begins_as_zstd());
-  if (!compressed) return spool(name, pull, told);
-  BTF_ASSIGN(Spool content, zstd::unpack(pull, told));
-  return source_of(name, std::move(content), {.compressed = true});
-}
-
 Result<std::unique_ptr<ByteSource>> open_zstd(const std::string& name,
                                               std::unique_ptr<ByteSource> file,
                                               std::optional<std::uint64_t> told) {
@@ -187,6 +184,63 @@ Result<std::unique_ptr<ByteSource>> open_zstd(const std::string& name,
   BTF_ASSIGN(Spool content, zstd::unpack(pull, told));
   BTF_TRY(file->check_unchanged());
   return source_of(name, std::move(content), {.compressed = true});
+}
+
+// Raw bytes may begin as zstd does. As many as were told of are taken as they are, unless they are
+// a whole zstd file with as much content.
+Result<std::unique_ptr<ByteSource>> open_zstd_or_raw(const std::string& name,
+                                                     std::unique_ptr<FileSource> file,
+                                                     std::optional<std::uint64_t> told) {
+  if (file->size() != told) return open_zstd(name, std::move(file), told);
+  BTF_ASSIGN(std::unique_ptr<ByteSource> again, file->again());
+  auto content = open_zstd(name, std::move(again), told);
+  const bool zstd = content ? (*content)->size() == *told : content.error().finding.empty();
+  if (zstd) return content;
+  return file;
+}
+
+// Its first bytes, up to so many.
+Result<Spool> beginning(const zstd::Pull& pull, std::uint64_t most) {
+  BTF_ASSIGN(BoundedSpool copy, BoundedSpool::create(most));
+  std::vector<std::byte> buffer(1U << 18);
+  while (copy.size() < most) {
+    const std::uint64_t some = std::min<std::uint64_t>(most - copy.size(), buffer.size());
+    BTF_ASSIGN(const std::size_t got, pull(std::span(buffer).first(some)));
+    if (got == 0) break;
+    BTF_TRY(copy.append(std::span(buffer).first(got)));
+  }
+  return std::move(copy).release();
+}
+
+Result<std::unique_ptr<ByteSource>> open_zstd_stream(const std::string& name,
+                                                     const zstd::Pull& pull,
+                                                     std::optional<std::uint64_t> told) {
+  BTF_ASSIGN(Spool content, zstd::unpack(pull, told));
+  return source_of(name, std::move(content), {.compressed = true});
+}
+
+Result<std::unique_ptr<ByteSource>> open_stream(const std::string& name, Descriptor fd,
+                                                std::optional<std::uint64_t> told) {
+  Stream stream(std::move(fd));
+  const zstd::Pull pull = [&](std::span<std::byte> out) { return stream.pull(out); };
+  BTF_ASSIGN(const bool compressed, stream.begins_as_zstd());
+  if (!compressed) return spool(name, pull, told);
+  if (!told || *told == kNobodyKnows) return open_zstd_stream(name, pull, told);
+  // Does it end where raw bytes would?
+  BTF_ASSIGN(Spool start, beginning(pull, *told + 1));
+  if (start.size() <= *told) {
+    BTF_ASSIGN(auto whole, source_of(name, std::move(start), {}));
+    return open_zstd_or_raw(name, std::move(whole), told);
+  }
+  const auto from_start =
+      [&, at = std::uint64_t{0}](std::span<std::byte> out) mutable -> Result<std::size_t> {
+    const std::uint64_t some = std::min<std::uint64_t>(out.size(), start.size() - at);
+    if (some == 0) return pull(out);
+    BTF_TRY(start.read_at(at, out.first(some)));
+    at += some;
+    return some;
+  };
+  return open_zstd_stream(name, from_start, told);
 }
 
 // Whoever read before from the same open file has left a position; a file that was opened here, 0.
@@ -217,7 +271,7 @@ Result<std::unique_ptr<ByteSource>> open_path(const std::string& path, Compresse
   if (!unpack || file->size() < start.size()) return file;
   BTF_TRY(file->read_at(0, start));
   if (!zstd::recognizes(start)) return file;
-  return open_zstd(name, std::move(file), told);
+  return open_zstd_or_raw(name, std::move(file), told);
 }
 
 }  // namespace
