@@ -90,7 +90,7 @@ btf::Result<btf::Spool> unpacked(BytesView bytes, std::size_t piece) {
     bytes = bytes.subspan(some.size());
     return some.size();
   };
-  return btf::zstd::unpack(pull, true);
+  return btf::zstd::unpack(pull, std::nullopt);
 }
 
 void check_streams(BytesView bytes, const std::string& file, std::size_t piece) {

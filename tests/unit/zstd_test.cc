@@ -238,7 +238,7 @@ btf::Status unpacked(std::span<const std::byte> file, std::size_t portion, Bytes
     at += some;
     return some;
   };
-  const auto spool = btf::zstd::unpack(pull, true);
+  const auto spool = btf::zstd::unpack(pull, std::nullopt);
   if (!spool) return std::unexpected(spool.error());
   content.resize(spool->size());
   return spool->read_at(0, content);
