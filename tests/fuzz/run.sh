@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Fuzzes every target for MINUTES in all, and prints how many inputs each has run.
 #
-#   tests/fuzz/run.sh 2                 as CI does
+#   tests/fuzz/run.sh 2                 all targets, with ASan and UBSan
 #   tests/fuzz/run.sh 600 zstd diff     ten hours for two of them
 #   SANITIZE= tests/fuzz/run.sh 60      several times as fast, with the assertions of libstdc++ only
 #
