@@ -92,10 +92,7 @@ ExactSum::Whole ExactSum::whole(Rounding rounding) const {
   const bool rest = std::any_of(words.begin(), words.begin() + kUnit - 1,
                                 [](std::uint64_t word) { return word != 0; });
   const std::uint64_t fraction = words[kUnit - 1] | (rest ? 1 : 0);
-  // Rounding asks for no more of the integer than whether it is odd.
-  const std::uint64_t odd = words[kUnit] & 1;
-  const std::uint64_t last = odd << 63 | fraction >> 1 | (fraction & 1);
-  const bool up = number::shift_right(last, 63, rounding, negative()).kept != odd;
+  const bool up = number::rounds_up(words[kUnit], fraction, rounding, negative());
   Whole result{.low = words[kUnit] + (up ? 1 : 0), .beyond = false, .inexact = fraction != 0};
   result.beyond = (up && result.low == 0) ||
                   std::any_of(words.begin() + kUnit + 1, words.end(),

@@ -98,6 +98,23 @@ struct Rounded {
   bool inexact = false;
 };
 
+// Does kept + fraction / 2^64, of a number with this sign, become kept + 1?
+constexpr bool rounds_up(std::uint64_t kept, std::uint64_t fraction, Rounding rounding,
+                         bool negative) {
+  switch (rounding) {
+    case Rounding::nearest:
+      return fraction > kTopBit || (fraction == kTopBit && (kept & 1) != 0);
+    case Rounding::up:
+      return fraction != 0 && !negative;
+    case Rounding::down:
+      return fraction != 0 && negative;
+    case Rounding::zero:
+    case Rounding::by_table:
+      break;
+  }
+  return false;
+}
+
 // significand / 2^shift as an integer. shift >= 0; 64 and more leave only a fraction.
 constexpr Rounded shift_right(std::uint64_t significand, int shift, Rounding rounding,
                               bool negative) {
@@ -111,23 +128,7 @@ constexpr Rounded shift_right(std::uint64_t significand, int shift, Rounding rou
     // Beyond 64 nothing is left but less than a half.
     fraction = shift == 64 ? significand : 1;
   }
-  if (fraction == 0) return {kept, false};
-  bool up = false;
-  switch (rounding) {
-    case Rounding::nearest:
-      up = fraction > kTopBit || (fraction == kTopBit && (kept & 1) != 0);
-      break;
-    case Rounding::up:
-      up = !negative;
-      break;
-    case Rounding::down:
-      up = negative;
-      break;
-    case Rounding::zero:
-    case Rounding::by_table:
-      break;
-  }
-  return {kept + (up ? 1 : 0), true};
+  return {kept + (rounds_up(kept, fraction, rounding, negative) ? 1 : 0), fraction != 0};
 }
 
 struct Encoded {

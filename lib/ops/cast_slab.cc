@@ -94,6 +94,25 @@ void cast_slab(const CastJob& job, std::span<const std::uint64_t> counts, const 
   if (padding_left) zero_padding(counts, target, target_bytes);
 }
 
+void slab_noise(const CastJob& job, std::span<const std::uint64_t> counts,
+                const SourceSlab& source, const TargetSlab& target, Noise& noise) {
+  const std::uint64_t source_bytes = info(job.from).buffer_bytes();
+  const std::uint64_t target_bytes = info(job.to).buffer_bytes();
+  for (const Region& region : make_plan(counts, source.mapping, target.mapping)) {
+    Tiling tiling = tile_region(region);
+    if (tiling.outer.count != 1) tiling.loops.push_back(tiling.outer);
+    for_each_tile(region, tiling, [&](std::uint64_t from, std::uint64_t to) {
+      measure_noise(job.from, job.to,
+                    {.source = source.data + from * source_bytes,
+                     .target = target.data + to * target_bytes,
+                     .n = tiling.inner.count,
+                     .source_stride = tiling.inner.source_stride,
+                     .target_stride = tiling.inner.target_stride},
+                    noise);
+    });
+  }
+}
+
 void cast_run(const CastJob& job, const std::byte* source, std::byte* target, std::uint64_t n,
               LossAccount& account) {
   const Tile tile{

@@ -7,6 +7,7 @@
 
 #include "btf/cast.h"
 #include "kernels/kernel_table.h"
+#include "kernels/noise.h"
 #include "ops/slab_io.h"
 
 namespace btf {
@@ -14,6 +15,10 @@ namespace btf {
 // Casts and rearranges every element of a box with these counts, and adds it to the account.
 void cast_slab(const CastJob& job, std::span<const std::uint64_t> counts, const SourceSlab& source,
                const TargetSlab& target, LossAccount& account);
+
+// The noise of a box that was cast.
+void slab_noise(const CastJob& job, std::span<const std::uint64_t> counts,
+                const SourceSlab& source, const TargetSlab& target, Noise& noise);
 
 // Does the policy forbid what the account says?
 bool forbidden(const CastPolicy& policy, const LossAccount& account);

@@ -11,6 +11,7 @@
 #include "formats/zstd/zstd_sink.h"
 #include "ops/convert_into.h"
 #include "ops/convert_tensor.h"
+#include "ops/loss_limits.h"
 #include "ops/parallel.h"
 #include "ops/quantize_plan.h"
 #include "ops/shuffling_sink.h"
@@ -168,7 +169,10 @@ class FileConversion {
     TensorReport report = describe(work, record, *target, *shape);
     const auto loss = write_data(work, conversion, *shape, sink);
     if (!loss) return about(work.index, loss.error());
+    if (const Status kept = check_limits(options_.limits, *loss); !kept)
+      return about(work.index, kept.error());
     report.loss = *loss;
+    if (loss->noise) report.snr = loss->noise->decibels();
     if (work.quantization) {
       for (const ScaleRecord& scales : work.quantization->written) {
         report.scale_targets.push_back(written_);
@@ -181,8 +185,8 @@ class FileConversion {
     return {};
   }
 
-  Result<LossAccount> write_data(const Work& work, const TensorConversion& conversion,
-                                 const RecordShape& shape, ByteSink& sink) {
+  Result<Losses> write_data(const Work& work, const TensorConversion& conversion,
+                            const RecordShape& shape, ByteSink& sink) {
     const ConvertTarget& target = conversion.target;
     BTF_ASSIGN(const std::uint64_t payload, writer_->begin_record(sink, shape));
     const std::unique_ptr<ByteSink> shuffling =
@@ -190,7 +194,7 @@ class FileConversion {
     ByteSink& elements_to = shuffling                        ? *shuffling
                             : writer_->elements() != nullptr ? *writer_->elements()
                                                              : sink;
-    LossAccount loss;
+    Losses loss;
     if (target.sparse()) {
       BTF_ASSIGN(loss, write_coo(conversion, elements_to, payload, work.nnz));
     } else {
@@ -230,10 +234,12 @@ class FileConversion {
                         .data_bytes = writer_->data_bytes(shape),
                         .nnz = {},
                         .loss = {},
+                        .snr = {},
                         .scales = {},
+                        .zero_points = {},
                         .scale_targets = {},
                         .kept = target.kept,
-                        .objection = target.objection};
+                        .objections = target.objections};
     if (target.sparse()) {
       report.nnz = work.nnz;
     } else if (options_.plain) {
@@ -244,6 +250,7 @@ class FileConversion {
     if (plan != nullptr && plan->scaling != Scaling::none &&
         (plan->scales.blocks == nullptr || plan->scales.blocks->tensor_scale))
       report.scales = plan->scales.values;
+    if (plan != nullptr) report.zero_points = plan->scales.zero_points;
     return report;
   }
 

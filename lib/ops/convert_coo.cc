@@ -28,11 +28,13 @@ constexpr std::uint64_t kCancelInterval = 1U << 20;  // entries
 // codes are of the target's dtype already.
 class DenseEntries final : public CooSource {
  public:
-  DenseEntries(LinearWalk walk, const CastJob& job, Dims dims, const Execution& execution)
+  DenseEntries(LinearWalk walk, const CastJob& job, Dims dims, const Execution& execution,
+               bool measure_noise)
       : walk_(std::move(walk)),
         job_(job),
         dims_(std::move(dims)),
         execution_(execution),
+        account_(measure_noise),
         source_bytes_(info(job.from).buffer_bytes()),
         target_bytes_(info(job.to).buffer_bytes()) {}
 
@@ -55,11 +57,11 @@ class DenseEntries final : public CooSource {
   Status rewind() override {
     slab_ = {};
     at_ = 0;
-    account_ = {};
+    account_ = Losses(account_.noise.has_value());
     return walk_.rewind();
   }
 
-  const LossAccount& account() const { return account_; }
+  const Losses& account() const { return account_; }
 
  private:
   Status cast(const LinearSlab& slab) {
@@ -69,6 +71,10 @@ class DenseEntries final : public CooSource {
     cast_run(job_, slab.codes, codes_.reserve(slab.count * target_bytes_), slab.count, account);
     if (forbidden(job_.policy, account)) return refuse_in(slab);
     account_.add(account);
+    if (account_.noise && job_.from != job_.to)
+      measure_noise(job_.from, job_.to,
+                    {.source = slab.codes, .target = codes_.data(), .n = slab.count},
+                    *account_.noise);
     if (execution_.progress) execution_.progress(coo_progress(slab.count * source_bytes_));
     return {};
   }
@@ -88,12 +94,12 @@ class DenseEntries final : public CooSource {
   CastJob job_;
   Dims dims_;
   const Execution& execution_;
+  Losses account_;
   std::uint64_t source_bytes_;
   std::uint64_t target_bytes_;
   LinearSlab slab_;
   std::uint64_t at_ = 0;
   Buffer codes_;
-  LossAccount account_;
 };
 
 // Leaves out what is zero once it is cast.
@@ -124,7 +130,8 @@ class Entries {
       BTF_ASSIGN(LinearWalk walk, LinearWalk::open(work.source, work.record, work.options.permute,
                                                    work.options.execution));
       entries.dense_ = std::make_unique<DenseEntries>(std::move(walk), work.target.job, dims,
-                                                      work.options.execution);
+                                                      work.options.execution,
+                                                      work.measures_noise());
       return entries;
     }
     BTF_ASSIGN(entries.cast_,
@@ -141,7 +148,7 @@ class Entries {
     return pruned_ ? static_cast<CooSource&>(*pruned_) : *cast_;
   }
 
-  LossAccount take_account() { return dense_ ? dense_->account() : cast_->take_account(); }
+  Losses take_account() { return dense_ ? dense_->account() : cast_->take_account(); }
 
  private:
   std::unique_ptr<DenseEntries> dense_;
@@ -241,23 +248,24 @@ namespace {
 
 // Elements that a COO tensor does not store are zero bits, and stay that. Where those are another
 // value in the result, that is a loss like any other.
-Result<LossAccount> absent_loss(const TensorConversion& work, std::uint64_t stored) {
-  if (!work.record.coo) return LossAccount{};
+Status add_absent(const TensorConversion& work, Losses& losses) {
+  if (!work.record.coo) return {};
   const double before = value_double(work.target.job.from, 0);
   const double after = value_double(work.target.job.to, 0);
-  if (before == after) return LossAccount{};
+  if (before == after) return {};
   AbsentElement absent;
   absent.one.elements = 1;
   (after == 0 ? absent.one.to_zero : absent.one.inexact) = 1;
   absent.one.max_abs = std::abs(after - before);
   absent.one.max_rel = before == 0 ? 0 : absent.one.max_abs / before;
-  return account_for_absent(work.target.job, absent, *element_count(work.target.dims) - stored);
+  return account_for_absent(work.target.job, absent,
+                            *element_count(work.target.dims) - losses.elements, losses);
 }
 
 }  // namespace
 
-Result<LossAccount> write_coo(const TensorConversion& work, ByteSink& sink, std::uint64_t offset,
-                              std::uint64_t nnz) {
+Result<Losses> write_coo(const TensorConversion& work, ByteSink& sink, std::uint64_t offset,
+                         std::uint64_t nnz) {
   BTF_ASSIGN(Entries entries, Entries::open(work));
   Appender out(sink, offset, work.options.execution);
   const std::size_t rank = work.target.dims.size();
@@ -272,10 +280,9 @@ Result<LossAccount> write_coo(const TensorConversion& work, ByteSink& sink, std:
   BTF_TRY(entries.source().rewind());
   BTF_TRY(put_values(entries.source(), work.target.job.to, out));
   BTF_TRY(out.flush());
-  LossAccount loss = entries.take_account();
-  BTF_ASSIGN(const LossAccount of_absent, absent_loss(work, loss.elements));
-  loss.add(of_absent);
-  return loss;
+  Losses losses = entries.take_account();
+  BTF_TRY(add_absent(work, losses));
+  return losses;
 }
 
 }  // namespace btf

@@ -22,7 +22,7 @@ constexpr std::uint64_t kLargerThanCaches = 8U << 20;
 struct Worker {
   std::unique_ptr<SlabReader> reader;
   std::unique_ptr<SlabWriter> writer;
-  LossAccount account;
+  Losses account;
   bool accounted = false;  // by the reader
 };
 
@@ -56,12 +56,17 @@ Status convert_slab(const CastJob& job, const Box& box, Worker& worker) {
   account.max_rel = worker.account.max_rel;
   cast_slab(job, box.counts(), source, target, account);
   if (forbidden(job.policy, account)) return refuse(job, box, source);
-  if (!worker.accounted) worker.account.add(account);
+  if (!worker.accounted) {
+    worker.account.add(account);
+    // A copy of bits has no noise.
+    if (worker.account.noise && job.from != job.to)
+      slab_noise(job, box.counts(), source, target, *worker.account.noise);
+  }
   return worker.writer->finish();
 }
 
-Result<LossAccount> run(const Execution& execution, const CastJob& job, const SlabGrid& grid,
-                        std::vector<Worker>& workers, std::uint64_t bytes) {
+Result<Losses> run(const Execution& execution, const CastJob& job, const SlabGrid& grid,
+                   std::vector<Worker>& workers, std::uint64_t bytes) {
   const std::uint64_t slabs = grid.count();
   std::uint64_t told = 0;
   BTF_TRY(for_each_slab(execution, static_cast<unsigned>(workers.size()), slabs,
@@ -74,7 +79,7 @@ Result<LossAccount> run(const Execution& execution, const CastJob& job, const Sl
                           }
                           return {};
                         }));
-  LossAccount account;
+  Losses account(workers.front().account.noise.has_value());
   for (const Worker& worker : workers) account.add(worker.account);
   return account;
 }
@@ -92,22 +97,24 @@ ElementSource record_elements(const TensorConversion& work) {
   elements.in_order = from_coo;
   elements.bytes = work.record.data_bytes;
   elements.told = from_coo ? coo_progress(elements.bytes) : elements.bytes;
+  elements.noise = work.measures_noise();
   elements.open = [work, layout = elements.layout](LossAccount&) {
     return open_slab_reader(work.source, work.record, work.options.permute, layout,
-                            {work.options.duplicates}, work.options.execution);
+                            work.options.duplicates, work.options.execution);
   };
   return elements;
 }
 
-Result<LossAccount> write_dense(const ElementSource& source, const CastPolicy& policy,
-                                const Resolved& storage, DType dtype, const Execution& execution,
-                                ByteSink& sink, std::uint64_t offset) {
+Result<Losses> write_dense(const ElementSource& source, const CastPolicy& policy,
+                           const Resolved& storage, DType dtype, const Execution& execution,
+                           ByteSink& sink, std::uint64_t offset) {
   const CastJob job{source.dtype, dtype, policy};
   const bool in_order = source.in_order || !sink.random_access();
   const Division division = divide(source, storage, dtype, in_order, execution);
   NibbleSeams seams;
   std::vector<Worker> workers(division.workers);
   for (Worker& worker : workers) {
+    worker.account = Losses(source.noise);
     BTF_ASSIGN(worker.reader, source.open(worker.account));
     worker.accounted = source.accounted;
     worker.writer = nibbles(dtype) ? nibble_file_writer(sink, offset, storage, seams)

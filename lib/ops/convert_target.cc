@@ -75,9 +75,9 @@ Result<ConvertTarget> choose_target(const TensorInfo& source, const ConvertOptio
     return std::unexpected(error);
   }
   target.storage = *std::move(resolved);
-  target.objection = tensorrt_objection(target.layout, target.job.to);
-  if (const auto limits = tensorrt_objection(target.layout, target.dims))
-    target.objection = target.objection ? *target.objection + "; " + *limits : *limits;
+  for (auto objection : {tensorrt_objection(target.layout, target.job.to),
+                         tensorrt_objection(target.layout, target.dims)})
+    if (objection) target.objections.push_back(*std::move(objection));
   return target;
 }
 

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "btf/convert.h"
 #include "formats/tensor_writer.h"
@@ -16,7 +17,7 @@ struct ConvertTarget {
   Dims dims;                        // logical, permuted
   std::optional<Resolved> storage;  // dense targets
   std::optional<std::string> kept;
-  std::optional<std::string> objection;
+  std::vector<std::string> objections;
 
   bool sparse() const { return layout == Layout::coo; }
 };

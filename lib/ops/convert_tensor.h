@@ -9,6 +9,7 @@
 #include "formats/byte_sink.h"
 #include "formats/byte_source.h"
 #include "ops/convert_target.h"
+#include "ops/losses.h"
 #include "ops/slab_io.h"
 
 namespace btf {
@@ -18,6 +19,8 @@ struct TensorConversion {
   const TensorInfo& record;
   const ConvertTarget& target;
   const ConvertOptions& options;
+
+  bool measures_noise() const { return options.limits.snr.has_value(); }
 };
 
 // Where the elements of a dense target come from.
@@ -31,8 +34,9 @@ struct ElementSource {
   std::uint64_t bytes = 0;  // of input
   std::uint64_t told = 0;   // as progress, by who writes the elements
   bool accounted = false;   // the readers count elements and losses themselves
+  bool noise = false;       // is to be measured
   // A worker's own reader; what it loses goes to the account. Both outlived by this source.
-  std::function<Result<std::unique_ptr<SlabReader>>(LossAccount&)> open;
+  std::function<Result<std::unique_ptr<SlabReader>>(Losses&)> open;
 };
 
 // The elements of the record itself. `work` and what it refers to must outlive the result.
@@ -53,15 +57,15 @@ Result<LossAccount> write_memory(const ElementSource& source, const CastPolicy& 
 bool packed(const Resolved& layout);
 
 // Writes the payload of a dense target.
-Result<LossAccount> write_dense(const ElementSource& source, const CastPolicy& policy,
-                                const Resolved& storage, DType dtype, const Execution& execution,
-                                ByteSink& sink, std::uint64_t offset);
+Result<Losses> write_dense(const ElementSource& source, const CastPolicy& policy,
+                           const Resolved& storage, DType dtype, const Execution& execution,
+                           ByteSink& sink, std::uint64_t offset);
 
 // Entries that the result will have; sparse targets.
 Result<std::uint64_t> count_entries(const TensorConversion& work);
 
 // Writes the payload of a sparse target, which must have `nnz` entries.
-Result<LossAccount> write_coo(const TensorConversion& work, ByteSink& sink, std::uint64_t offset,
-                              std::uint64_t nnz);
+Result<Losses> write_coo(const TensorConversion& work, ByteSink& sink, std::uint64_t offset,
+                         std::uint64_t nnz);
 
 }  // namespace btf

@@ -110,8 +110,8 @@ Result<bool> is_ascending(CooSource& entries) {
 
 class CanonicalEntries final : public CooSource {
  public:
-  CanonicalEntries(std::unique_ptr<CooSource> entries, CooRules rules)
-      : entries_(std::move(entries)), rules_(rules) {}
+  CanonicalEntries(std::unique_ptr<CooSource> entries, Duplicates duplicates)
+      : entries_(std::move(entries)), duplicates_(duplicates) {}
 
   Result<std::optional<CooEntry>> next() override {
     if (!started_) {
@@ -133,9 +133,9 @@ class CanonicalEntries final : public CooSource {
  private:
   Status merge(CooEntry& entry) {
     while (ahead_ && ahead_->key == entry.key) {
-      if (rules_.duplicates == Duplicates::last)
+      if (duplicates_ == Duplicates::last)
         entry.code = ahead_->code;
-      else if (rules_.duplicates != Duplicates::first)
+      else if (duplicates_ != Duplicates::first)
         return duplicate(entry, *ahead_);
       BTF_ASSIGN(ahead_, entries_->next());
     }
@@ -152,7 +152,7 @@ class CanonicalEntries final : public CooSource {
   }
 
   std::unique_ptr<CooSource> entries_;
-  CooRules rules_;
+  Duplicates duplicates_;
   bool started_ = false;
   std::optional<CooEntry> ahead_;
 };
@@ -206,9 +206,9 @@ Result<std::unique_ptr<CooSource>> sorted_entries(const ByteSource& source,
   return sort_entries(*entries, record.coo->nnz, execution.memory);
 }
 
-std::unique_ptr<CooSource> canonical_entries(std::unique_ptr<CooSource> entries, DType,
-                                             const CooRules& rules) {
-  return std::make_unique<CanonicalEntries>(std::move(entries), rules);
+std::unique_ptr<CooSource> canonical_entries(std::unique_ptr<CooSource> entries,
+                                             Duplicates duplicates) {
+  return std::make_unique<CanonicalEntries>(std::move(entries), duplicates);
 }
 
 std::uint64_t linear_key(const Dims& dims, std::span<const std::uint64_t> index) {
@@ -238,14 +238,14 @@ CooKey permuted_key(std::span<const std::uint32_t> order, CooKey key) {
 Result<std::unique_ptr<SlabReader>> open_slab_reader(const ByteSource& source,
                                                      const TensorInfo& record,
                                                      std::span<const std::uint32_t> order,
-                                                     const Resolved& storage, const CooRules& rules,
+                                                     const Resolved& storage, Duplicates duplicates,
                                                      const Execution& execution) {
   if (!record.coo) return record_reader(source, record, storage);
   CooKey key = permuted_key(
       order, [&storage](std::span<const std::uint64_t> index) { return offset(storage, index); });
   BTF_ASSIGN(auto entries, sorted_entries(source, record, std::move(key), execution));
-  return std::make_unique<CooReader>(canonical_entries(std::move(entries), *record.dtype, rules),
-                                     storage, *record.dtype);
+  return std::make_unique<CooReader>(canonical_entries(std::move(entries), duplicates), storage,
+                                     *record.dtype);
 }
 
 }  // namespace btf

@@ -33,10 +33,6 @@ class CooSource {
   virtual Status rewind() = 0;
 };
 
-struct CooRules {
-  Duplicates duplicates = Duplicates::error;
-};
-
 // The entries in the order of the file. Checks every index against the dims.
 std::unique_ptr<CooSource> file_entries(const ByteSource& source, const TensorInfo& record,
                                         CooKey key, const Execution& execution = {});
@@ -50,9 +46,10 @@ Result<std::unique_ptr<CooSource>> sorted_entries(const ByteSource& source,
 // Each time tells of so much of the record as progress.
 constexpr std::uint64_t coo_progress(std::uint64_t bytes) { return bytes / 3; }
 
-// One entry a key, as the rules say.
-std::unique_ptr<CooSource> canonical_entries(std::unique_ptr<CooSource> entries, DType dtype,
-                                             const CooRules& rules);
+// One entry a key. Sums are another dtype's business too: coo_cast.h has them, here they are an
+// error like any duplicate.
+std::unique_ptr<CooSource> canonical_entries(std::unique_ptr<CooSource> entries,
+                                             Duplicates duplicates = Duplicates::error);
 
 // Row-major number of an index, and back.
 std::uint64_t linear_key(const Dims& dims, std::span<const std::uint64_t> index);
@@ -64,7 +61,7 @@ Dims index_of(const Dims& dims, std::uint64_t key);
 Result<std::unique_ptr<SlabReader>> open_slab_reader(const ByteSource& source,
                                                      const TensorInfo& record,
                                                      std::span<const std::uint32_t> order,
-                                                     const Resolved& storage, const CooRules& rules,
+                                                     const Resolved& storage, Duplicates duplicates,
                                                      const Execution& execution);
 
 // Reorders an index of the record before `key` sees it.

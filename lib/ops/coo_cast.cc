@@ -6,11 +6,18 @@
 #include "btf/value.h"
 #include "core/try.h"
 #include "formats/btf_wire.h"
+#include "kernels/cast_reference.h"
 #include "ops/cast_slab.h"
 #include "ops/coo_sum.h"
 
 namespace btf {
 namespace {
+
+Number value_of(DType dtype, std::uint64_t code) {
+  Number value;
+  decoder(dtype)(reinterpret_cast<const std::byte*>(&code), 1, 1, &value);
+  return value;
+}
 
 AbsentElement cast_absent(const CastJob& job) {
   constexpr std::uint64_t kZero = 0;
@@ -27,7 +34,7 @@ AbsentElement cast_absent(const CastJob& job) {
 class SummedReader final : public SlabReader {
  public:
   SummedReader(std::unique_ptr<CastEntries> entries, const TensorConversion& work,
-               LossAccount& account)
+               Losses& account)
       : entries_(std::move(entries)),
         layout_(*work.target.storage),
         job_(work.target.job),
@@ -51,8 +58,7 @@ class SummedReader final : public SlabReader {
       std::memcpy(data + (ahead_->key - from.base) * bytes_, &ahead_->code, bytes_);
       BTF_ASSIGN(ahead_, entries_->next());
     }
-    BTF_ASSIGN(const LossAccount of_absent, account_for_absent(job_, absent_, absent));
-    account_.add(of_absent);
+    BTF_TRY(account_for_absent(job_, absent_, absent, account_));
     account_.add(entries_->take_account());
     return SourceSlab{data, std::move(from.packed)};
   }
@@ -63,7 +69,7 @@ class SummedReader final : public SlabReader {
   CastJob job_;
   AbsentElement absent_;
   std::uint64_t bytes_;
-  LossAccount& account_;
+  Losses& account_;
   bool started_ = false;
   std::optional<CooEntry> ahead_;
   Buffer slab_;
@@ -71,9 +77,9 @@ class SummedReader final : public SlabReader {
 
 }  // namespace
 
-Result<LossAccount> account_for_absent(const CastJob& job, const AbsentElement& absent,
-                                       std::uint64_t count) {
-  if (count == 0) return LossAccount{};
+Status account_for_absent(const CastJob& job, const AbsentElement& absent, std::uint64_t count,
+                          Losses& losses) {
+  if (count == 0) return {};
   if (forbidden(job.policy, absent.one))
     return fail(ErrorCode::refused, "the elements that are not stored change from " +
                                         value_text(job.from, 0) + " to " +
@@ -83,7 +89,9 @@ Result<LossAccount> account_for_absent(const CastJob& job, const AbsentElement& 
        {&LossAccount::elements, &LossAccount::overflowed, &LossAccount::nan_lost,
         &LossAccount::to_zero, &LossAccount::inexact, &LossAccount::nan})
     all.*member *= count;
-  return all;
+  losses.add(all);
+  if (losses.noise) losses.noise->add(value_of(job.from, 0), value_of(job.to, absent.code), count);
+  return {};
 }
 
 Result<std::unique_ptr<CastEntries>> CastEntries::open(const TensorConversion& work, CooKey key) {
@@ -92,7 +100,7 @@ Result<std::unique_ptr<CastEntries>> CastEntries::open(const TensorConversion& w
                             permuted_key(work.options.permute, std::move(key)),
                             work.options.execution));
   if (work.options.duplicates != Duplicates::sum)
-    entries = canonical_entries(std::move(entries), work.target.job.from, {work.options.duplicates});
+    entries = canonical_entries(std::move(entries), work.options.duplicates);
   return std::unique_ptr<CastEntries>(new CastEntries(work, std::move(entries)));
 }
 
@@ -112,7 +120,7 @@ Result<std::optional<CooEntry>> CastEntries::next() {
 }
 
 Status CastEntries::rewind() {
-  account_ = {};
+  take_account();
   started_ = false;
   return entries_->rewind();
 }
@@ -132,6 +140,8 @@ Status CastEntries::cast(CooEntry& entry) {
     return refuse_element(job_, index, element, one);
   }
   account_.add(one);
+  if (account_.noise)
+    account_.noise->add(value_of(job_.from, source), value_of(job_.to, entry.code));
   return {};
 }
 
@@ -152,6 +162,7 @@ Status CastEntries::add_up(CooEntry& entry) {
                                         std::string(info(job_.to).name));
   }
   account_.add(one);
+  if (account_.noise) account_.noise->add(sum.value(), value_of(job_.to, entry.code));
   return {};
 }
 
@@ -177,7 +188,8 @@ ElementSource summed_elements(const TensorConversion& work) {
   elements.bytes = work.record.data_bytes;
   elements.told = coo_progress(elements.bytes);
   elements.accounted = true;
-  elements.open = [work](LossAccount& account) -> Result<std::unique_ptr<SlabReader>> {
+  elements.noise = work.measures_noise();
+  elements.open = [work](Losses& account) -> Result<std::unique_ptr<SlabReader>> {
     BTF_ASSIGN(auto entries,
                CastEntries::open(work, [&storage = *work.target.storage](
                                            std::span<const std::uint64_t> index) {

@@ -16,9 +16,9 @@ struct AbsentElement {
   LossAccount one;
 };
 
-// Of so many of them; an error if the policy forbids what happens to one.
-Result<LossAccount> account_for_absent(const CastJob& job, const AbsentElement& absent,
-                                       std::uint64_t count);
+// Adds so many of them; an error if the policy forbids what happens to one.
+Status account_for_absent(const CastJob& job, const AbsentElement& absent, std::uint64_t count,
+                          Losses& losses);
 
 // The entries of a COO record as the work's target wants them: one for each index, their codes of
 // the target's dtype. Where duplicates are added up, the exact sum is what is cast.
@@ -31,11 +31,14 @@ class CastEntries final : public CooSource {
   Status rewind() override;
 
   // Of the entries since the last call, or rewind().
-  LossAccount take_account() { return std::exchange(account_, {}); }
+  Losses take_account() { return std::exchange(account_, Losses(work_.measures_noise())); }
 
  private:
   CastEntries(const TensorConversion& work, std::unique_ptr<CooSource> entries)
-      : work_(work), job_(work.target.job), entries_(std::move(entries)) {}
+      : work_(work),
+        job_(work.target.job),
+        entries_(std::move(entries)),
+        account_(work.measures_noise()) {}
 
   Status cast(CooEntry& entry);
   Status add_up(CooEntry& entry);
@@ -46,7 +49,7 @@ class CastEntries final : public CooSource {
   std::unique_ptr<CooSource> entries_;
   bool started_ = false;
   std::optional<CooEntry> ahead_;
-  LossAccount account_;
+  Losses account_;
 };
 
 // A dense tensor from a COO record whose duplicates are added up: the elements are of the target's

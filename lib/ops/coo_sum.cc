@@ -27,7 +27,7 @@ void CooSum::add(std::uint64_t code) {
 }
 
 // Which sign a NaN gets from an addition is up to the CPU; here it has none.
-Number CooSum::special_or_sum() const {
+Number CooSum::value() const {
   if (nan_ || (positive_inf_ && negative_inf_)) return {0, 0, false, Number::Class::nan};
   if (positive_inf_ || negative_inf_) return {0, 0, negative_inf_, Number::Class::infinite};
   Number sum = sum_.number();
@@ -36,7 +36,7 @@ Number CooSum::special_or_sum() const {
 }
 
 std::uint64_t CooSum::encode(LossAccount& account) const {
-  Number sum = special_or_sum();
+  Number sum = value();
   const NumberKind kind = info(job_.to).kind;
   const bool integer =
       kind == NumberKind::signed_integer || kind == NumberKind::unsigned_integer;
@@ -62,7 +62,7 @@ std::uint64_t CooSum::code(LossAccount& account) const {
   const std::uint64_t code = encode(one);
   // What was encoded may have been rounded already, so the error is taken from the sum itself.
   one.max_abs = one.max_rel = 0;
-  const Number sum = special_or_sum();
+  const Number sum = value();
   Number result;
   decoder(job_.to)(reinterpret_cast<const std::byte*>(&code), 1, 1, &result);
   const auto is_real = [](const Number& x) {
@@ -79,6 +79,6 @@ std::uint64_t CooSum::code(LossAccount& account) const {
   return code;
 }
 
-std::string CooSum::text() const { return number_text(number::to_double(special_or_sum())); }
+std::string CooSum::text() const { return number_text(number::to_double(value())); }
 
 }  // namespace btf

@@ -19,11 +19,11 @@ class CooSum {
   // Adds one element, and what it lost, to the account.
   std::uint64_t code(LossAccount& account) const;
 
-  // As far as a double says it.
+  // As far as 63 bits say it, and as far as a double does.
+  Number value() const;
   std::string text() const;
 
  private:
-  Number special_or_sum() const;
   std::uint64_t encode(LossAccount& account) const;
 
   CastJob job_;

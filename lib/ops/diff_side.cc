@@ -57,7 +57,8 @@ class FileSide final : public DiffSide {
   const Resolved* storage() const override { return record_.storage ? &*record_.storage : nullptr; }
 
   Result<std::unique_ptr<SlabReader>> reader(const Resolved& layout) const override {
-    BTF_ASSIGN(auto reader, name_(open_slab_reader(source_, record_, {}, layout, {}, execution_)));
+    BTF_ASSIGN(auto reader, name_(open_slab_reader(source_, record_, {}, layout, Duplicates::error,
+                                                   execution_)));
     return std::make_unique<NamingReader>(std::move(reader), name_);
   }
 
@@ -66,8 +67,7 @@ class FileSide final : public DiffSide {
       return linear_key(record_.dims, index);
     };
     BTF_ASSIGN(auto sorted, name_(sorted_entries(source_, record_, key, execution_)));
-    return std::make_unique<NamingEntries>(canonical_entries(std::move(sorted), *record_.dtype, {}),
-                                           name_);
+    return std::make_unique<NamingEntries>(canonical_entries(std::move(sorted)), name_);
   }
 
   Result<std::vector<Element>> elements(std::span<const Dims> indices) const override {

@@ -47,7 +47,8 @@ Status LinearWalk::rewind() {
   s.slab = 0;
   // Only entries of a COO record come in one order.
   if (s.reader && !s.record.coo) return {};
-  BTF_ASSIGN(s.reader, open_slab_reader(s.source, s.record, s.order, s.storage, {}, s.execution));
+  BTF_ASSIGN(s.reader, open_slab_reader(s.source, s.record, s.order, s.storage, Duplicates::error,
+                                        s.execution));
   return {};
 }
 

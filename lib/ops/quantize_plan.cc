@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <vector>
 
 #include "btf/value.h"
 #include "core/try.h"
+#include "kernels/cast_reference.h"
 #include "ops/affine_fit.h"
-#include "ops/coo.h"
 #include "ops/quantized_reader.h"
+#include "ops/row_major.h"
 #include "ops/stored_elements.h"
 
 namespace btf {
@@ -35,9 +38,19 @@ Status check_zero_point(const Quantization& wanted, DType small) {
   return {};
 }
 
-Result<ScaleRecord> scale_record(DType dtype, const Dims& dims, bool blocks) {
+// A double holds them, and a width of 32 bits times any float32.
+Status check_zero_points(DType codes) {
+  const DTypeInfo& row = info(codes);
+  if (row.floating())
+    return refuse("a zero point means nothing for " + name_of(codes) +
+                  ": only integers have one");
+  if (row.bits <= 32) return {};
+  return refuse("a zero point is found for integers of up to 32 bits, not for " + name_of(codes));
+}
+
+Result<ScaleRecord> scale_record(DType dtype, const Dims& dims, ScaleKind kind) {
   BTF_ASSIGN(Resolved storage, resolve(Layout::linear, dims, dtype));
-  return ScaleRecord{dtype, std::move(storage), blocks};
+  return ScaleRecord{dtype, std::move(storage), kind};
 }
 
 class Planner {
@@ -90,12 +103,12 @@ class Planner {
     if (!(scale > 0) || !std::isfinite(scale))
       return refuse("a scale of " + number_text(scale) + ": scales are positive numbers");
     plan_.scales.values = {scale};
-    if (is_small(to())) {
+    if (can_scale(to())) {
       plan_.scaling = Scaling::quantize;
       return check_zero_point(wanted_, to());
     }
     plan_.scaling = Scaling::dequantize;
-    if (!is_small(from()))
+    if (!can_scale(from()))
       return refuse("a scale means nothing from " + name_of(from()) + " to " + name_of(to()) +
                     ": one of them must be an integer or a float of 8 bits or less");
     BTF_TRY(require_large_target());
@@ -109,7 +122,7 @@ class Planner {
   }
 
   Status require_small_target() const {
-    if (is_small(to())) return {};
+    if (can_scale(to())) return {};
     return refuse("a scale for " + name_of(to()) +
                   " cannot be chosen: quantising needs an integer or a float of 8 bits or less");
   }
@@ -122,8 +135,8 @@ class Planner {
   // Floats have a sign and no zero point, and with signed integers zero is the middle unless a zero
   // point says else.
   bool symmetric() const {
-    return info(to()).floating() ||
-           (info(to()).kind == NumberKind::signed_integer && wanted_.zero_point == 0);
+    return info(to()).floating() || (info(to()).kind == NumberKind::signed_integer &&
+                                     !wanted_.find_zero_point && wanted_.zero_point == 0);
   }
 
   Status find_symmetric() {
@@ -140,12 +153,13 @@ class Planner {
                             work_.options.execution));
     plan_.scales.values.clear();
     for (std::uint64_t i = 0; i < ranges.size(); ++i) {
-      const auto fit = fit_affine(ranges[i], plan_.cast, false);
+      const auto fit = fit_affine(ranges[i], plan_.cast, wanted_.find_zero_point);
       if (!fit && wanted_.axis)
         return std::unexpected(fit.error().within("index " + std::to_string(i) + " of dim " +
                                                   std::to_string(*wanted_.axis)));
       if (!fit) return std::unexpected(fit.error());
       plan_.scales.values.push_back(fit->scale);
+      if (wanted_.find_zero_point) plan_.scales.zero_points.push_back(fit->zero_point);
     }
     return {};
   }
@@ -158,6 +172,7 @@ class Planner {
     if (wanted_.axis && *wanted_.axis >= dims.size())
       return refuse("there is no dim " + std::to_string(*wanted_.axis) +
                     " for the scales, the tensor has rank " + std::to_string(dims.size()));
+    if (wanted_.find_zero_point) BTF_TRY(check_zero_points(to()));
     if (wanted_.axis) BTF_TRY(check_scale_memory(dims[*wanted_.axis], work_.options.execution));
     plan_.scales.axis = wanted_.axis;
     BTF_TRY(symmetric() ? find_symmetric() : find_affine());
@@ -165,8 +180,11 @@ class Planner {
     Dims shape;
     if (wanted_.axis) shape.assign(dims.size(), 1);
     if (wanted_.axis) shape[*wanted_.axis] = dims[*wanted_.axis];
-    BTF_ASSIGN(ScaleRecord record, scale_record(DType::float32, shape, false));
+    BTF_ASSIGN(ScaleRecord record, scale_record(DType::float32, shape, ScaleKind::values));
     plan_.written.push_back(std::move(record));
+    if (!wanted_.find_zero_point) return {};
+    BTF_ASSIGN(ScaleRecord zeros, scale_record(to(), shape, ScaleKind::zero_points));
+    plan_.written.push_back(std::move(zeros));
     return {};
   }
 
@@ -174,20 +192,20 @@ class Planner {
     plan_.scaling = Scaling::quantize;
     const BlockFormatInfo& format = info(*wanted_.block);
     const DTypeInfo& element = info(to());
-    if (!is_small(to()) || !element.floating() || element.bits != info(format.element).bits)
+    if (!can_scale(to()) || !element.floating() || element.bits != info(format.element).bits)
       return refuse(std::string(format.name) + " has elements of " + name_of(format.element) +
                     ", not of " + name_of(to()));
     const Dims& dims = work_.target.dims;
     if (dims.empty()) return refuse("blocks need a dim to run along, the tensor has rank 0");
     plan_.scales.blocks = &format;
     BTF_ASSIGN(ScaleRecord blocks,
-               scale_record(format.scale, block_scale_dims(dims, format.block), true));
+               scale_record(format.scale, block_scale_dims(dims, format.block), ScaleKind::blocks));
     plan_.written.push_back(std::move(blocks));
     if (!format.tensor_scale) return {};
     BTF_ASSIGN(const std::vector<double> magnitudes, largest({}));
     plan_.scales.tensor_scale = nvfp4_tensor_scale(magnitudes.front());
     plan_.scales.values = {plan_.scales.tensor_scale};
-    BTF_ASSIGN(ScaleRecord tensor, scale_record(DType::float32, {}, false));
+    BTF_ASSIGN(ScaleRecord tensor, scale_record(DType::float32, {}, ScaleKind::values));
     plan_.written.push_back(std::move(tensor));
     return {};
   }
@@ -216,11 +234,12 @@ class Planner {
 
   Status plan_dequantize() {
     // Floats that are wide already, and whatever is no number to scale, pass by.
-    if (!is_small(from())) return {};
+    if (!can_scale(from())) return {};
     if (!work_.options.permute.empty())
       return refuse("dequantising and permuting in one go is not possible: permute afterwards");
     BTF_TRY(require_large_target());
     BTF_TRY(check_zero_point(wanted_, from()));
+    if (wanted_.find_zero_point) BTF_TRY(check_zero_points(from()));
     BTF_ASSIGN(const std::optional<TensorInfo> scales, record_behind(1));
     plan_.scaling = Scaling::dequantize;
     bool found = false;
@@ -230,6 +249,7 @@ class Planner {
         BTF_ASSIGN(found, use_values(*scales));
       }
     }
+    if (found && wanted_.find_zero_point) return use_zero_points();
     if (found) return {};
     return refuse(
         "no record of scales stands behind the tensor" +
@@ -278,6 +298,26 @@ class Planner {
     return true;
   }
 
+  // Of the codes' dtype, and with the dims of the scales in front of them.
+  Status use_zero_points() {
+    BTF_ASSIGN(const std::optional<TensorInfo> record, record_behind(2));
+    const auto scales = file_.tensor(plan_.consumed.front());
+    if (!record || !scales || plan_.scales.blocks != nullptr || *record->dtype != from() ||
+        record->dims != scales->dims)
+      return refuse("no record of zero points, of " + name_of(from()) +
+                    " and with the dims of the scales, stands behind those of the tensor");
+    const auto reader = record_reader(work_.source, *record, *record->storage);
+    BTF_ASSIGN(const SourceSlab slab, reader->read({Dims(record->dims.size(), 0), record->dims}));
+    Buffer buffer;
+    const SourceSlab codes = in_row_major(slab, record->dims, from(), buffer);
+    std::vector<Number> numbers(plan_.scales.values.size());
+    decoder(from())(codes.data, 1, numbers.size(), numbers.data());
+    for (const Number& number : numbers)
+      plan_.scales.zero_points.push_back(static_cast<std::int64_t>(number::to_double(number)));
+    plan_.consumed.push_back(record->index);
+    return {};
+  }
+
   Result<std::vector<double>> read_values(const TensorInfo& record) const {
     BTF_TRY(check_scale_memory(record.storage->elements(), work_.options.execution));
     std::vector<float> values(record.storage->elements());
@@ -319,37 +359,55 @@ ElementSource scaled_elements(const TensorConversion& work, const QuantizePlan& 
   elements.accounted = true;
   if (plan.scales.blocks != nullptr) elements.last_granule = plan.scales.blocks->block;
   elements.open = [&plan, work, open = elements.open](
-                      LossAccount& account) -> Result<std::unique_ptr<SlabReader>> {
-    BTF_ASSIGN(auto source, open(account));
+                      Losses& losses) -> Result<std::unique_ptr<SlabReader>> {
+    BTF_ASSIGN(auto source, open(losses));
     if (plan.scaling == Scaling::quantize)
-      return quantizing_reader(std::move(source), plan.cast, plan.scales, account);
+      return quantizing_reader(std::move(source), plan.cast, plan.scales, losses);
     std::unique_ptr<SlabReader> blocks;
     if (plan.block_scales)
       blocks = record_reader(work.source, *plan.block_scales, *plan.block_scales->storage);
     return dequantizing_reader(std::move(source), std::move(blocks), plan.cast, plan.scales,
-                               account);
+                               losses);
   };
   return elements;
 }
 
+namespace {
+
+// The codes of scales, or of zero points, each in buffer_bytes().
+std::vector<std::byte> scale_codes(const QuantizePlan& plan, const ScaleRecord& record) {
+  std::vector<Number> numbers;
+  if (record.kind == ScaleKind::zero_points)
+    std::ranges::transform(plan.scales.zero_points, std::back_inserter(numbers),
+                           number::from_integer);
+  else
+    std::ranges::transform(plan.scales.values, std::back_inserter(numbers), number::from_double);
+  std::vector<std::byte> codes(numbers.size() * info(record.dtype).buffer_bytes());
+  LossAccount ignored;
+  encoder(record.dtype)(numbers.data(), numbers.size(), codes.data(), 1, CastPolicy{}, ignored);
+  return codes;
+}
+
+}  // namespace
+
 ElementSource scale_elements(const TensorConversion& work, const QuantizePlan& plan,
                              const ScaleRecord& record) {
+  const bool blocks = record.kind == ScaleKind::blocks;
   ElementSource elements;
-  elements.layout = record.blocks ? as_stored_by(work, record.storage) : record.storage;
+  elements.layout = blocks ? as_stored_by(work, record.storage) : record.storage;
   elements.stored = elements.dtype = record.dtype;
   // Readers of COO sources, and of what is as large as the tensor, want one worker.
   elements.in_order = true;
   // A box of block scales stands for a box of elements that is larger by far.
-  if (record.blocks)
+  if (blocks)
     elements.slab_bytes /= plan.scales.blocks->block * info(plan.cast.from).buffer_bytes();
-  elements.open = [&work, &plan,
-                   &record](LossAccount& account) -> Result<std::unique_ptr<SlabReader>> {
-    if (record.blocks) {
-      BTF_ASSIGN(auto source, record_elements(work).open(account));
+  elements.open = [&work, &plan, &record,
+                   blocks](Losses& losses) -> Result<std::unique_ptr<SlabReader>> {
+    if (blocks) {
+      BTF_ASSIGN(auto source, record_elements(work).open(losses));
       return block_scale_reader(std::move(source), plan.cast, work.target.dims, plan.scales);
     }
-    const std::vector<double>& values = plan.scales.values;
-    return value_reader(std::vector<float>(values.begin(), values.end()), record.storage);
+    return value_reader(scale_codes(plan, record), record.dtype, record.storage);
   };
   return elements;
 }

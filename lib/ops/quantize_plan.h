@@ -14,11 +14,13 @@ namespace btf {
 
 enum class Scaling : std::uint8_t { none, quantize, dequantize };
 
-// A record of scales that is written behind the data.
+enum class ScaleKind : std::uint8_t { values, blocks, zero_points };
+
+// A record of scales, or of zero points, that is written behind the data.
 struct ScaleRecord {
   DType dtype{};
   Resolved storage;  // kLINEAR
-  bool blocks = false;
+  ScaleKind kind{};
 };
 
 struct QuantizePlan {

@@ -101,12 +101,12 @@ using RunFn = void (*)(const ScaledCast&, const Number&, const std::byte*, std::
 class ScalingReader : public SlabReader {
  public:
   ScalingReader(std::unique_ptr<SlabReader> source, const ScaledCast& cast, const Scales& scales,
-                RunFn run, LossAccount& account)
+                RunFn run, Losses& losses)
       : source_(std::move(source), cast.from),
         cast_(cast),
         scales_(scales),
         run_(run),
-        account_(account) {}
+        losses_(losses) {}
 
   Result<SourceSlab> read(const Box& box) override {
     const Dims counts = box.counts();
@@ -126,52 +126,78 @@ class ScalingReader : public SlabReader {
   // Of run `number`, whose elements are `codes`.
   virtual Number scale_of(const std::byte* codes, std::uint64_t n, std::uint64_t number) = 0;
 
+  // The number that a code stands for, and the other one.
+  virtual void add_noise(const ScaledCast& cast, const Number& scale, const Number& source,
+                         const Number& result, Noise& noise) const = 0;
+
   const ScaledCast& cast() const { return cast_; }
   const Scales& scales() const { return scales_; }
 
  private:
   Status scale_run(const Box& box, const std::byte* codes, std::uint64_t first, std::uint64_t n,
                    std::uint64_t number, std::byte* out) {
+    ScaledCast cast = cast_;
+    if (!scales_.zero_points.empty()) cast.zero_point = scales_.zero_points[number];
     const Number scale = scale_of(codes, n, number);
     LossAccount account;
-    run_(cast_, scale, codes, out, n, account);
-    if (forbidden(cast_.policy, account)) return refuse_in(box, scale, codes, first, n, out);
-    account_.add(account);
+    run_(cast, scale, codes, out, n, account);
+    if (forbidden(cast.policy, account)) return refuse_in(box, cast, scale, codes, first, n, out);
+    losses_.add(account);
+    if (losses_.noise) measure(cast, scale, codes, out, n);
     return {};
   }
 
-  std::unexpected<Error> refuse_in(const Box& box, const Number& scale, const std::byte* codes,
-                                   std::uint64_t first, std::uint64_t n, std::byte* out) {
-    const std::uint64_t bytes = info(cast_.from).buffer_bytes();
+  void measure(const ScaledCast& cast, const Number& scale, const std::byte* codes,
+               const std::byte* out, std::uint64_t n) {
+    std::array<Number, 64> source;
+    std::array<Number, 64> result;
+    for (std::uint64_t at = 0; at < n; at += source.size()) {
+      const std::uint64_t count = std::min<std::uint64_t>(source.size(), n - at);
+      decoder(cast.from)(codes + at * info(cast.from).buffer_bytes(), 1, count, source.data());
+      decoder(cast.to)(out + at * info(cast.to).buffer_bytes(), 1, count, result.data());
+      for (std::uint64_t i = 0; i < count; ++i)
+        add_noise(cast, scale, source[i], result[i], *losses_.noise);
+    }
+  }
+
+  std::unexpected<Error> refuse_in(const Box& box, const ScaledCast& cast, const Number& scale,
+                                   const std::byte* codes, std::uint64_t first, std::uint64_t n,
+                                   std::byte* out) {
+    const std::uint64_t bytes = info(cast.from).buffer_bytes();
     std::uint64_t i = 0;
     LossAccount one;
     for (; i < n; ++i) {
-      run_(cast_, scale, codes + i * bytes, out, 1, one);
-      if (forbidden(cast_.policy, one)) break;
+      run_(cast, scale, codes + i * bytes, out, 1, one);
+      if (forbidden(cast.policy, one)) break;
     }
     const Dims counts = box.counts();
     Dims index(counts.size());
     std::uint64_t rest = first + i;
     for (std::size_t d = counts.size(); d-- > 0; rest /= counts[d])
       index[d] = box.lo[d] + rest % counts[d];
-    return refuse_element({cast_.from, cast_.to, cast_.policy}, index, codes + i * bytes, one);
+    return refuse_element({cast.from, cast.to, cast.policy}, index, codes + i * bytes, one);
   }
 
   LinearBoxes source_;
   ScaledCast cast_;
   const Scales& scales_;
   RunFn run_;
-  LossAccount& account_;
+  Losses& losses_;
   Buffer result_;
 };
 
 class QuantizingReader final : public ScalingReader {
  public:
-  QuantizingReader(std::unique_ptr<SlabReader> numbers, const ScaledCast& cast, const Scales& scales,
-                   LossAccount& account)
-      : ScalingReader(std::move(numbers), cast, scales, quantize_run, account) {}
+  QuantizingReader(std::unique_ptr<SlabReader> numbers, const ScaledCast& cast,
+                   const Scales& scales, Losses& losses)
+      : ScalingReader(std::move(numbers), cast, scales, quantize_run, losses) {}
 
  private:
+  void add_noise(const ScaledCast& cast, const Number& scale, const Number& source,
+                 const Number& result, Noise& noise) const override {
+    noise.add(source, scaled_up(result, scale, cast.zero_point));
+  }
+
   Number scale_of(const std::byte* codes, std::uint64_t n, std::uint64_t number) override {
     if (scales().blocks == nullptr) return number::from_double(scales().values[number]);
     const Number largest = largest_magnitude(cast().from, codes, n);
@@ -183,13 +209,18 @@ class QuantizingReader final : public ScalingReader {
 class DequantizingReader final : public ScalingReader {
  public:
   DequantizingReader(std::unique_ptr<SlabReader> codes, std::unique_ptr<SlabReader> scale_codes,
-                     const ScaledCast& cast, const Scales& scales, LossAccount& account)
-      : ScalingReader(std::move(codes), cast, scales, dequantize_run, account) {
+                     const ScaledCast& cast, const Scales& scales, Losses& losses)
+      : ScalingReader(std::move(codes), cast, scales, dequantize_run, losses) {
     if (scale_codes)
       block_scales_ = std::make_unique<LinearBoxes>(std::move(scale_codes), scales.blocks->scale);
   }
 
  private:
+  void add_noise(const ScaledCast& cast, const Number& scale, const Number& source,
+                 const Number& result, Noise& noise) const override {
+    noise.add(scaled_up(source, scale, cast.zero_point), result);
+  }
+
   Status prepare(const Box& box) override {
     if (!block_scales_) return {};
     Box blocks = box;
@@ -245,14 +276,13 @@ class BlockScaleReader final : public SlabReader {
 
 class ValueReader final : public SlabReader {
  public:
-  ValueReader(std::vector<float> values, Resolved layout)
-      : values_(std::move(values)),
-        reader_(memory_reader(std::as_bytes(std::span(values_)).data(), layout, DType::float32)) {}
+  ValueReader(std::vector<std::byte> codes, DType dtype, const Resolved& layout)
+      : codes_(std::move(codes)), reader_(memory_reader(codes_.data(), layout, dtype)) {}
 
   Result<SourceSlab> read(const Box& box) override { return reader_->read(box); }
 
  private:
-  std::vector<float> values_;
+  std::vector<std::byte> codes_;
   std::unique_ptr<SlabReader> reader_;
 };
 
@@ -260,8 +290,8 @@ class ValueReader final : public SlabReader {
 
 std::unique_ptr<SlabReader> quantizing_reader(std::unique_ptr<SlabReader> numbers,
                                               const ScaledCast& cast, const Scales& scales,
-                                              LossAccount& account) {
-  return std::make_unique<QuantizingReader>(std::move(numbers), cast, scales, account);
+                                              Losses& losses) {
+  return std::make_unique<QuantizingReader>(std::move(numbers), cast, scales, losses);
 }
 
 std::unique_ptr<SlabReader> block_scale_reader(std::unique_ptr<SlabReader> numbers,
@@ -273,13 +303,14 @@ std::unique_ptr<SlabReader> block_scale_reader(std::unique_ptr<SlabReader> numbe
 std::unique_ptr<SlabReader> dequantizing_reader(std::unique_ptr<SlabReader> codes,
                                                 std::unique_ptr<SlabReader> scale_codes,
                                                 const ScaledCast& cast, const Scales& scales,
-                                                LossAccount& account) {
+                                                Losses& losses) {
   return std::make_unique<DequantizingReader>(std::move(codes), std::move(scale_codes), cast,
-                                              scales, account);
+                                              scales, losses);
 }
 
-std::unique_ptr<SlabReader> value_reader(std::vector<float> values, const Resolved& layout) {
-  return std::make_unique<ValueReader>(std::move(values), layout);
+std::unique_ptr<SlabReader> value_reader(std::vector<std::byte> codes, DType dtype,
+                                         const Resolved& layout) {
+  return std::make_unique<ValueReader>(std::move(codes), dtype, layout);
 }
 
 }  // namespace btf

@@ -1,22 +1,22 @@
 // Tensors that exist only as they are read: quantised codes, dequantised numbers, block scales.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <memory>
+#include <vector>
 
-#include "btf/cast.h"
 #include "kernels/scaled_cast.h"
+#include "ops/losses.h"
 #include "ops/scales.h"
 #include "ops/slab_io.h"
 
 namespace btf {
 
 // Boxes of codes of cast.to. Block scales need boxes whose last dim begins at a whole block and
-// ends at one or at the dim's end. What is lost goes to `account`. The
-// scales outlive the readers.
+// ends at one or at the dim's end. What is lost goes to `losses`. The scales outlive the readers.
 std::unique_ptr<SlabReader> quantizing_reader(std::unique_ptr<SlabReader> numbers,
                                               const ScaledCast& cast, const Scales& scales,
-                                              LossAccount& account);
+                                              Losses& losses);
 
 // The scale records' own boxes: `numbers` is the tensor that they scale, with dims `dims`.
 std::unique_ptr<SlabReader> block_scale_reader(std::unique_ptr<SlabReader> numbers,
@@ -28,9 +28,10 @@ std::unique_ptr<SlabReader> block_scale_reader(std::unique_ptr<SlabReader> numbe
 std::unique_ptr<SlabReader> dequantizing_reader(std::unique_ptr<SlabReader> codes,
                                                 std::unique_ptr<SlabReader> scale_codes,
                                                 const ScaledCast& cast, const Scales& scales,
-                                                LossAccount& account);
+                                                Losses& losses);
 
-// A few numbers that are in memory already, as a tensor of float32.
-std::unique_ptr<SlabReader> value_reader(std::vector<float> values, const Resolved& layout);
+// Codes that are in memory already, each in buffer_bytes().
+std::unique_ptr<SlabReader> value_reader(std::vector<std::byte> codes, DType dtype,
+                                         const Resolved& layout);
 
 }  // namespace btf

@@ -52,7 +52,7 @@ Result<LossAccount> read_into(const TensorFile& file, const TensorInfo& tensor,
                          .dims = tensor.dims,
                          .storage = target.layout,
                          .kept = {},
-                         .objection = {}};
+                         .objections = {}};
   const ConvertOptions convert = convert_options(options);
   const ElementSource elements = record_elements({file.source(), tensor, to, convert});
   BTF_ASSIGN(const LossAccount loss,

@@ -57,14 +57,14 @@ const BlockFormatInfo& info(BlockFormat format) {
   return *std::ranges::find(kBlockFormats, format, &BlockFormatInfo::format);
 }
 
-bool is_small(DType dtype) {
+bool can_scale(DType dtype) {
   const DTypeInfo& row = info(dtype);
   return row.kind != NumberKind::boolean &&
          (!row.floating() || (row.bits <= 8 && !row.fp.power_of_two));
 }
 
 DType quantized_dtype(const Quantization& quantization, DType source) {
-  if (quantization.dequantize) return is_small(source) ? DType::float32 : source;
+  if (quantization.dequantize) return can_scale(source) ? DType::float32 : source;
   return quantization.block ? info(*quantization.block).element : source;
 }
 

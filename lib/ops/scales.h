@@ -18,6 +18,7 @@ namespace btf {
 // `block` elements along the last dim.
 struct Scales {
   std::vector<double> values{1.0};
+  std::vector<std::int64_t> zero_points;  // one for each value; empty: the cast's
   std::optional<std::uint32_t> axis;
   const BlockFormatInfo* blocks = nullptr;  // block scales follow from the elements
   float tensor_scale = 1;                   // blocks: on top of the block's
@@ -26,9 +27,6 @@ struct Scales {
 // What keeping a scale for each of so many indices takes at most; an error if that is more than
 // the execution allows.
 Status check_scale_memory(std::uint64_t indices, const Execution& execution);
-
-// What scales are made for: integers, and floats of 8 bits and less.
-bool is_small(DType dtype);
 
 // The dtype that a tensor gets when the options do not say it.
 DType quantized_dtype(const Quantization& quantization, DType source);
@@ -44,7 +42,7 @@ Result<std::vector<double>> largest_magnitudes(const ByteSource& source, const T
 // everything is 0.
 float symmetric_scale(double largest, DType target);
 
-// The same with max|x| / (largest element * largest scale).
+// The same as symmetric_scale() with max|x| / (largest element * largest scale).
 float nvfp4_tensor_scale(double largest);
 
 // The code of a block's scale for the largest magnitude in it, which is zero or finite.

@@ -176,7 +176,7 @@ Result<TensorStats> coo_stats(const ByteSource& source, const TensorInfo& tensor
                                 return linear_key(tensor.dims, index);
                               },
                               execution));
-  const auto entries = canonical_entries(std::move(sorted), *tensor.dtype, {});
+  const auto entries = canonical_entries(std::move(sorted));
   std::uint64_t next = 0;
   for (;;) {
     BTF_ASSIGN(const std::optional<CooEntry> entry, entries->next());

@@ -142,7 +142,7 @@ class Case(Conversion):
             self.add("--scale-axis", self.axis)
         if self.target.is_integer and self.target.bits <= 32 and rng.random() < 0.5:
             least, most = integer_limits(self.target)
-            self.zero_point = rng.choice([least, most, rng.randrange(max(least, -300), min(most, 300) + 1)])
+            self.zero_point = rng.choice([None, None, least, most, rng.randrange(max(least, -300), min(most, 300) + 1)])
         self.policies()
         self.target_layout(rank)
 

@@ -165,6 +165,47 @@ def as_scale(values):
     return np.where(values == 0, 1, np.clip(values, least, largest)).astype(np.float32)
 
 
+def nearest_float32(ratio):
+    """Of a Fraction: the nearest float32, ties to even, within its positive numbers."""
+    guess = np.float32(float(ratio))
+    around = [np.nextafter(guess, np.float32(0)), guess, np.nextafter(guess, np.float32(np.inf))]
+    best = min(around, key=lambda f: (abs(Fraction(float(f)) - ratio), int(f.view(np.uint32)) & 1))
+    return max(best, np.float32(2.0 ** -149))
+
+
+def fit(lo, hi, name, zero):
+    """Scale and zero point for numbers from lo to hi: docs/dtypes.md, section 5.2. None if they cannot fit."""
+    least, largest = LIMITS[name]
+    lo, hi = Fraction(min(0, float(lo))), Fraction(max(0, float(hi)))
+    if lo == hi:
+        return np.float32(1), zero or 0
+    if zero is None:
+        ratio = (hi - lo) / (largest - least)
+    elif lo < 0 and zero == least or hi > 0 and zero == largest:
+        return None
+    else:
+        ratio = max(x / (end - zero) for x, end in ((lo, least), (hi, largest)) if end != zero)
+    scale = nearest_float32(ratio)
+    while True:
+        down, up = round(lo / Fraction(float(scale))), round(hi / Fraction(float(scale)))
+        z = least - down if zero is None else zero
+        if least <= z + down and z + up <= largest:
+            return scale, z
+        scale = np.nextafter(scale, np.float32(np.inf))
+
+
+def fit_all(x, name, axes, zero):
+    """Arrays that broadcast against x; None if something cannot fit."""
+    finite = np.where(np.isfinite(x), x, 0).astype(np.float64)
+    lo = np.asarray(finite.min(axis=axes, keepdims=axes is not None))
+    hi = np.asarray(finite.max(axis=axes, keepdims=axes is not None))
+    fits = [fit(a, b, name, zero) for a, b in zip(lo.ravel(), hi.ravel())]
+    if None in fits:
+        return None
+    return (np.array([scale for scale, _ in fits], np.float32).reshape(lo.shape),
+            np.array([z for _, z in fits], np.int64).reshape(lo.shape))
+
+
 BLOCKS = {"mxfp8": (32, "float8_e8m0fnu"), "mxfp4": (32, "float8_e8m0fnu"), "nvfp4": (16, "float8_e4m3fn")}
 
 
@@ -224,6 +265,36 @@ class Comparison:
         self.differences += wrong
 
 
+    def compare_fits(self, x, name, axis, axes):
+        for zero in (None, 5, *LIMITS[name]):
+            if zero == 0 and LIMITS[name][0] < 0:
+                continue
+            for y in (x, np.abs(x), -np.abs(x)):
+                source = [(y.dtype.name, y)]
+                options = ["--scale", "auto", "--dtype", name, "--zero-point", "auto" if zero is None else str(zero)]
+                options += [] if axis is None else ["--scale-axis", str(axis)]
+                found = fit_all(y, name, axes, zero)
+                if found is None:
+                    self.refuse(source, options)
+                    continue
+                scale, zeros = found
+                codes = quantize(y, scale.astype(np.float64), name, zeros)
+                records = [(name, codes), ("float32", scale)]
+                if zero is None:
+                    records += [(name, (zeros & 15 if bits_of(name) == 4 else zeros).astype(codes.dtype))]
+                self.compare(source, options, records)
+                self.compare(records, ["--dequantize", *options[4:6]], [
+                    ("float32", dequantize(codes, name, scale.astype(np.float64), zeros, np.float32))])
+
+    def refuse(self, tensors, options):
+        source, result = (os.path.join(self.scratch, name) for name in ("source.btf", "result.btf"))
+        write_btf(source, tensors)
+        run = subprocess.run([self.btftool, "-q", "convert", *options, source, result], capture_output=True, text=True)
+        good = run.returncode == 2 and "do not fit" in run.stderr
+        print(f"{tensors[0][0]}: {' '.join(options)}: {'refused' if good else 'NOT REFUSED'}")
+        self.differences += 0 if good else 1
+
+
 def dequantize(elements, name, scale, zero_point, target):
     with np.errstate(all="ignore"):
         # A product of two short numbers is exact in float64, so it is rounded once here.
@@ -257,6 +328,10 @@ def main():
                         comparison.compare(source, options, [(name, quantize(x, scale, name, zero))])
                 for axis in (None, 0, 1, 2):
                     axes = None if axis is None else tuple(d for d in range(3) if d != axis)
+                    if name in LIMITS:
+                        comparison.compare_fits(x, name, axis, axes)
+                    if name in LIMITS and LIMITS[name][0] == 0:
+                        continue
                     scale = as_scale(np.asarray(largest_finite(x, axes) / representable(name)))
                     codes = quantize(x, scale.astype(np.float64), name)
                     options = ["--scale", "auto", "--dtype", name]

@@ -671,13 +671,13 @@ std::vector<Tensor> fitted(const Tensor& tensor, DType to, const std::vector<Ora
 
 }  // namespace
 
-TEST_CASE("scale auto: with a zero point, or unsigned, both ends get codes") {
+TEST_CASE("scale auto: with a zero point, given or found, both ends get codes") {
   std::uint64_t refused = 0;
   std::uint64_t seed = 100;
   for (const DType to : small_types()) {
     if (btf::test::is_float(to)) continue;
     const btf::test::IntegerLimits limits(to);
-    std::vector<std::optional<std::int64_t>> zeros{0};
+    std::vector<std::optional<std::int64_t>> zeros{std::nullopt, 0};
     for (const std::int64_t zero : zero_points(to)) zeros.emplace_back(zero);
     for (const DType from : {DType::float32, DType::float64, DType::float16, DType::int16}) {
       for (int shift = -1; shift <= 1; ++shift) {
@@ -692,11 +692,13 @@ TEST_CASE("scale auto: with a zero point, or unsigned, both ends get codes") {
         if (from != DType::int16) tensor.codes[7] = float_code(from, -INFINITY);
         const auto [least, largest] = ends_of(tensor);
         for (const auto& zero : zeros) {
+          if (!zero && bits_of(to) > 32) continue;
           // Signed and without a zero point it is symmetric.
           if (zero == 0 && limits.least < 0) continue;
-          CAPTURE(name_of(to), name_of(from), shift, *zero);
+          CAPTURE(name_of(to), name_of(from), shift, zero.value_or(-777));
           ConvertOptions options = quantizing(to);
-          options.quantization.zero_point = *zero;
+          options.quantization.find_zero_point = !zero;
+          options.quantization.zero_point = zero.value_or(0);
           const auto fit = btf::test::oracle_fit(to, least, largest, zero);
           const Converted got = try_convert(file_of({tensor}), options);
           REQUIRE(got.error.has_value() == !fit.has_value());
@@ -709,11 +711,55 @@ TEST_CASE("scale auto: with a zero point, or unsigned, both ends get codes") {
           REQUIRE(got.reports.size() == 1);
           CHECK(got.reports[0].scales == std::vector<double>{fit->scale});
           CHECK(got.reports[0].loss.overflowed == (from != DType::int16 ? 1 : 0));  // the Inf
+          if (zero) continue;
+          CHECK(got.reports[0].zero_points == std::vector<std::int64_t>{fit->zero_point});
+          ConvertOptions back = dequantizing(DType::float64);
+          back.quantization.find_zero_point = true;
+          ConvertOptions by_hand = dequantizing(DType::float64);
+          by_hand.quantization.zero_point = fit->zero_point;
+          by_hand.tensors = Words{0, 1};
+          const Bytes numbers = converted(got.file, back).file;
+          CHECK((numbers == converted(got.file, by_hand).file));
         }
       }
     }
   }
   CHECK(refused > 20);
+}
+
+TEST_CASE("scale auto: a zero point for each index of a dim") {
+  for (const DType to : {DType::uint8, DType::int8, DType::uint4, DType::int4}) {
+    const Tensor tensor = random_tensor(DType::float32, {4, 5, 3}, 77);
+    std::vector<OracleFit> fits;
+    for (std::uint64_t c = 0; c < 5; ++c) {
+      Tensor channel{DType::float32, {}, {}};
+      for (std::size_t i = 0; i < tensor.codes.size(); ++i)
+        if (i / 3 % 5 == c) channel.codes.push_back(tensor.codes[i]);
+      const auto [least, largest] = ends_of(channel);
+      fits.push_back(btf::test::oracle_fit(to, least, largest, std::nullopt).value());
+    }
+    ConvertOptions options = quantizing(to, 1);
+    options.quantization.find_zero_point = true;
+    const Converted got = converted(file_of({tensor}), options);
+    CHECK((got.file == file_of(fitted(tensor, to, fits, 3, {1, 5, 1}, true))));
+    CHECK(got.reports[0].loss.overflowed == 0);
+    CHECK(got.reports[0].scale_targets == Words{1, 2});
+    ConvertOptions back = dequantizing(DType::float32);
+    back.quantization.find_zero_point = true;
+    const Converted numbers = converted(got.file, back);
+    REQUIRE(numbers.reports.size() == 1);
+    CHECK(numbers.reports[0].zero_points.size() == 5);
+  }
+}
+
+TEST_CASE("scale auto: ties at both ends take the next scale") {
+  // 255 steps of 1 from -1.5: both ends are ties, and round out.
+  const Tensor tensor = tensor_of(DType::float32, {2}, {-1.5, 253.5});
+  ConvertOptions options = quantizing(DType::uint8);
+  options.quantization.find_zero_point = true;
+  const Converted got = converted(file_of({tensor}), options);
+  CHECK(got.reports[0].scales == std::vector<double>{std::nextafter(1.0F, 2.0F)});
+  CHECK(got.reports[0].loss.overflowed == 0);
 }
 
 TEST_CASE("scale auto: more scales than the memory holds are refused") {
@@ -1204,6 +1250,18 @@ TEST_CASE("refused: what makes no sense") {
   CHECK(refusal(file_of({tensor_of(DType::float32, {2}, {-3.25, 1})}), quantizing(DType::uint8)) ==
         "tensor 0: numbers from -3.25 to 1 do not fit: with the zero point 0 no code of uint8 "
         "stands for one below 0; a zero point between its ends fits them");
+  ConvertOptions found = quantizing(DType::uint64);
+  found.quantization.find_zero_point = true;
+  CHECK(refusal(numbers, found) ==
+        "tensor 0: a zero point is found for integers of up to 32 bits, not for uint64");
+  found.dtype = DType::float8_e4m3fn;
+  CHECK(refusal(numbers, found) ==
+        "tensor 0: a zero point means nothing for float8_e4m3fn: only integers have one");
+  ConvertOptions zeros = dequantizing(DType::float32);
+  zeros.quantization.find_zero_point = true;
+  CHECK(refusal(file_of({Tensor{DType::int8, {2}, {1, 2}}, scale_tensor({}, {1})}), zeros) ==
+        "tensor 0: no record of zero points, of int8 and with the dims of the scales, stands behind "
+        "those of the tensor");
   CHECK(refusal(numbers, quantizing(DType::float16)) ==
         "tensor 0: a scale for float16 cannot be chosen: quantising needs an integer or a float of "
         "8 bits or less");

@@ -1,5 +1,8 @@
 #include "cli_convert.h"
 
+#include <cmath>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -31,11 +34,17 @@ void choose_target(const ConvertWords& words, btf::ConvertOptions& options) {
     choose(options.layout, value_or_throw(btf::parse_layout(*words.layout)));
 }
 
+std::optional<double> whole_number(const std::string& text) {
+  const auto value = parse_integer(text);
+  if (!value) return std::nullopt;
+  return static_cast<double>(*value);
+}
+
 std::int64_t parse_zero_point(const std::string& text) {
   constexpr std::int64_t kMost = std::int64_t{1} << 53;
   const auto value = parse_integer(text);
   if (!value || *value < -kMost || *value > kMost)
-    throw Wrong("--zero-point takes a whole number, not '" + text + "'");
+    throw Wrong("--zero-point takes auto or a whole number, not '" + text + "'");
   return *value;
 }
 
@@ -51,12 +60,39 @@ void finish_scales(const ConvertWords& words, btf::Quantization& scales) {
     scales.axis =
         static_cast<std::uint32_t>(parse_count("--scale-axis", *words.scale_axis, 0, 254));
   }
-  if (words.zero_point) scales.zero_point = parse_zero_point(*words.zero_point);
+  scales.find_zero_point = words.zero_point == "auto";
+  if (words.zero_point && !scales.find_zero_point)
+    scales.zero_point = parse_zero_point(*words.zero_point);
   const bool scaled = words.scale.has_value();
   if (scaled && (scales.block || scales.dequantize))
     throw Wrong("--scale, --block-scale and --dequantize exclude each other");
   if (words.zero_point && (scales.block || !scales.active()))
     throw Wrong("--zero-point goes with --scale or --dequantize");
+  if (scales.find_zero_point && scales.scale)
+    throw Wrong("--zero-point auto goes with --scale auto or --dequantize");
+}
+
+// "1%" of a tensor's elements, or "12" of them.
+btf::LossLimit parse_limit(const std::string& option, const std::string& text) {
+  btf::LossLimit limit;
+  limit.percent = text.ends_with('%');
+  const std::string number = limit.percent ? text.substr(0, text.size() - 1) : text;
+  const auto most = limit.percent ? parse_real(number) : whole_number(number);
+  if (!most || *most < 0 || (limit.percent && *most > 100))
+    throw Wrong(option + " takes a number of elements or a share such as 1%, not '" + text + "'");
+  limit.most = *most;
+  return limit;
+}
+
+void finish_limits(const ConvertWords& words, btf::LossLimits& limits) {
+  if (words.max_zero) limits.zero = parse_limit("--max-zero", *words.max_zero);
+  if (words.max_overflow) limits.overflow = parse_limit("--max-overflow", *words.max_overflow);
+  if (!words.min_snr) return;
+  std::string number = *words.min_snr;
+  if (number.ends_with("dB")) number.resize(number.size() - 2);
+  limits.snr = parse_real(number);
+  if (!limits.snr || !std::isfinite(*limits.snr))
+    throw Wrong("--min-snr takes a number of decibels such as 30dB, not '" + *words.min_snr + "'");
 }
 
 // What is written, by the options and the name of OUT. In a directory OUT has IN's name, which must
@@ -148,10 +184,17 @@ void declare_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words
                         {"down", Rounding::down}},
                        "rounding of float to integer and of float8_e8m0fnu");
   app.add_flag("--lossless", options.policy.lossless, "fail when any value would change");
+  add_text(app, "--max-zero", words.max_zero, "N|P%",
+           "fail when more elements of a tensor become zero");
+  add_text(app, "--max-overflow", words.max_overflow, "N|P%",
+           "fail when more elements of a tensor are beyond the range of the type");
+  add_text(app, "--min-snr", words.min_snr, "D",
+           "fail when the signal-to-noise ratio of a tensor is below D decibels: 30dB");
   add_text(app, "--scale", words.scale, "S|auto", "quantise, or come back: q = round(x / S) + Z");
   add_text(app, "--scale-axis", words.scale_axis, "A",
            "--scale auto: a scale for each index of dim A");
-  add_text(app, "--zero-point", words.zero_point, "Z", "Z of integers; 0 if not given");
+  add_text(app, "--zero-point", words.zero_point, "Z|auto",
+           "Z of integers; 0 if not given; auto finds it with --scale auto");
   std::vector<std::pair<std::string, std::optional<btf::BlockFormat>>> formats;
   for (const btf::BlockFormatInfo& row : btf::block_formats())
     formats.emplace_back(row.name, row.format);
@@ -214,6 +257,7 @@ void finish_convert(const ConvertWords& words, ConvertCommand& command) {
   }
   check_shuffle(options, command.output);
   finish_scales(words, options.quantization);
+  finish_limits(words, options.limits);
   if (options.quantization.scale && !options.dtype)
     throw Wrong("--scale needs --dtype: it decides between quantising and dequantising");
   if (options.quantization.automatic && !options.dtype)

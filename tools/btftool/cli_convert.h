@@ -22,6 +22,9 @@ struct ConvertWords {
   std::optional<std::string> scale;
   std::optional<std::string> scale_axis;
   std::optional<std::string> zero_point;
+  std::optional<std::string> max_zero;
+  std::optional<std::string> max_overflow;
+  std::optional<std::string> min_snr;
 };
 
 void declare_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words);

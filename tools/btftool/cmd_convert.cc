@@ -39,6 +39,8 @@ std::string scale_line(const btf::TensorReport& report) {
                                  name_of(report.source_dtype), name_of(report.target_dtype));
   for (std::size_t i = 0; i < std::min(kShown, report.scales.size()); ++i)
     text += fmt::format("{}{:.9g}", i == 0 ? " " : ", ", report.scales[i]);
+  if (report.scales.size() == 1 && report.zero_points.size() == 1)
+    text += fmt::format(", zero point {}", report.zero_points.front());
   if (report.scales.size() > kShown)
     text += fmt::format(", and {} more", report.scales.size() - kShown);
   return text;
@@ -79,10 +81,8 @@ std::optional<std::string> loss_warning(const btf::TensorReport& report,
   std::string text =
       fmt::format("{} of {} elements ({:.3g} %) became zero or were clamped as {}", gone,
                   loss.elements, 100 * share, name_of(report.target_dtype));
-  const btf::DTypeInfo& row = btf::info(report.target_dtype);
-  const bool has_scales = row.kind != btf::NumberKind::boolean &&
-                          (!row.floating() || (row.bits <= 8 && !row.fp.power_of_two));
-  if (has_scales && !report.nnz && report.source_layout != btf::Layout::coo)
+  if (btf::can_scale(report.target_dtype) && !report.nnz &&
+      report.source_layout != btf::Layout::coo)
     text += "; --scale auto fits their range to it";
   return text;
 }
@@ -90,10 +90,12 @@ std::optional<std::string> loss_warning(const btf::TensorReport& report,
 Json describe(const btf::TensorReport& report, const btf::ConvertOptions& options) {
   Json warnings = Json::array();
   if (report.kept) warnings.push_back("keeps its layout: " + *report.kept);
-  if (report.objection) warnings.push_back(*report.objection);
+  for (const std::string& objection : report.objections) warnings.push_back(objection);
   if (auto lost = loss_warning(report, options)) warnings.push_back(*std::move(lost));
   Json scales = Json::array();
   for (const double scale : report.scales) scales.push_back(json_number(scale));
+  Json zero_points = Json::array();
+  for (const std::int64_t zero : report.zero_points) zero_points.push_back(zero);
   Json json{{"index", json_number(report.target)},
             {"source_index", json_number(report.source)},
             {"source_dtype", name_of(report.source_dtype)},
@@ -106,8 +108,10 @@ Json describe(const btf::TensorReport& report, const btf::ConvertOptions& option
   json["nnz"] = report.nnz ? json_number(*report.nnz) : Json(nullptr);
   json["kept_layout"] = report.kept.has_value();
   json["scales"] = std::move(scales);
+  json["zero_points"] = std::move(zero_points);
   json["scale_records"] = json_dims(report.scale_targets);
   json["loss"] = json_loss(report.loss);
+  json["loss"]["snr"] = report.snr ? json_number(*report.snr) : Json(nullptr);
   json["warnings"] = std::move(warnings);
   return json;
 }
@@ -191,7 +195,8 @@ class Conversion {
     const std::string tensor = "tensor " + std::to_string(report.source) + ": ";
     if (report.kept && warnings_.pass())
       context_.log.warning(tensor + "keeps its layout: " + *report.kept);
-    if (report.objection && warnings_.pass()) context_.log.warning(tensor + *report.objection);
+    for (const std::string& objection : report.objections)
+      if (warnings_.pass()) context_.log.warning(tensor + objection);
     if (const auto lost = loss_warning(report, options_); lost && alarms_.pass())
       context_.log.alarm(tensor + *lost);
     if (!report.scales.empty() && !report.scale_targets.empty() && scales_.pass())

@@ -24,12 +24,27 @@ namespace btf {
 // What an index that occurs more than once in a COO record means.
 enum class Duplicates : std::uint8_t { error, sum, first, last };
 
+// Of a tensor's elements: how many of them, or how many percent.
+struct LossLimit {
+  double most = 0;
+  bool percent = false;
+};
+
+// What a tensor may lose at most. A conversion that loses more is refused: nothing is written.
+struct LossLimits {
+  std::optional<LossLimit> zero{};      // elements that became zero
+  std::optional<LossLimit> overflow{};  // elements beyond the target's range
+  // Least 10 log10(sum x^2 / sum (y - x)^2) in dB, of elements x written as codes of the values y.
+  std::optional<double> snr{};
+};
+
 struct ConvertOptions {
   std::optional<DType> dtype{};    // nothing: each tensor keeps its own
   std::optional<Layout> layout{};  // likewise; Layout::coo makes tensors sparse
   std::optional<std::vector<std::uint64_t>> tensors{};  // in this order; nothing: all
   std::vector<std::uint32_t> permute{};  // result dim d is source dim permute[d]; empty: as it is
   CastPolicy policy{};
+  LossLimits limits{};
   Quantization quantization{};
   Duplicates duplicates = Duplicates::error;
   bool prune_zeros = false;     // COO to COO: leave out explicit zeros
@@ -69,10 +84,12 @@ struct TensorReport {
   std::uint64_t data_bytes = 0;  // of the result
   std::optional<std::uint64_t> nnz;
   LossAccount loss;
+  std::optional<double> snr;   // in dB, where a limit was set: see LossLimits
   std::vector<double> scales;  // of the tensor or of each index of the axis; empty: none
-  std::vector<std::uint64_t> scale_targets;  // indices of the records of scales in the output
+  std::vector<std::int64_t> zero_points;  // found or read, one for each of the scales; else empty
+  std::vector<std::uint64_t> scale_targets;  // indices of the records of scales and zero points
   std::optional<std::string> kept;           // why the tensor kept its layout (where_possible)
-  std::optional<std::string> objection;  // why TensorRT would not take dtype and layout together
+  std::vector<std::string> objections;   // why TensorRT would not take dtype, layout and dims
 };
 
 // Called for every tensor, in the order of the output, when it has been written. What it tells is

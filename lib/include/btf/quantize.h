@@ -27,13 +27,21 @@ struct BlockFormatInfo {
 BTF_API std::span<const BlockFormatInfo> block_formats();
 BTF_API const BlockFormatInfo& info(BlockFormat format);
 
+// Integers, and floats of 8 bits or less but E8M0: what scales are made for.
+BTF_API bool can_scale(DType dtype);
+
 // To integers and small floats: q = round(x / scale) + zero_point, clamped. Back from them:
 // x = (q - zero_point) * scale. One of `scale`, `automatic`, `block`, `dequantize` at most.
 struct Quantization {
   std::optional<double> scale{};        // of every tensor; the direction follows from the dtypes
-  bool automatic = false;               // scale = max|x| / largest representable, written behind
+  // Written behind. Signed and without a zero point max|x| / largest representable; else so that
+  // the least and the largest element get codes.
+  bool automatic = false;
   std::optional<std::uint32_t> axis{};  // automatic: a scale for each index of this dim
   std::int64_t zero_point = 0;          // integers only
+  // automatic: found with the scale, and written behind it as a record of the codes' dtype.
+  // dequantize: read from there.
+  bool find_zero_point = false;
   std::optional<BlockFormat> block{};   // written behind: scales, and the tensor's scale if any
   bool dequantize = false;              // by the scale records that stand behind the data
 
