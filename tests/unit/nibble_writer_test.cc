@@ -209,9 +209,9 @@ bool write_shuffled(const Placed& target, const Bytes& codes, const SlabGrid& gr
 // How many readers a conversion opens, one for each worker.
 ElementSource counting(const ElementSource& source, unsigned& opened) {
   ElementSource counted = source;
-  counted.open = [open = source.open, &opened](LossAccount& account) {
+  counted.open = [open = source.open, &opened](Losses& losses) {
     ++opened;
-    return open(account);
+    return open(losses);
   };
   return counted;
 }
