@@ -21,7 +21,8 @@ std::string said_of(const std::string& path, const btf::OpenOptions& options = {
   const auto status = btf::validate(
       path,
       [&](const btf::Finding& finding) {
-        if (finding.severity == btf::Severity::error) add(finding.message);
+        const std::string where = finding.tensor ? "tensor " + std::to_string(*finding.tensor) : "";
+        if (finding.severity == btf::Severity::error) add(where + ": " + finding.message);
       },
       options);
   if (!status) add(status.error().message);
