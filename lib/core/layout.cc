@@ -164,9 +164,11 @@ std::optional<std::string> tensorrt_objection(Layout layout, std::span<const std
            " dims, this one has " + std::to_string(dims.size());
   if (std::ranges::find(layout_rows::kDlaLayouts, layout) == layout_rows::kDlaLayouts.end())
     return std::nullopt;
+  // A tensor without elements is well-formed and none that a device is given.
+  if (std::ranges::find(dims, std::uint64_t{0}) != dims.end()) return std::nullopt;
   for (std::size_t d = 0; d < kChw.size(); ++d) {
     const std::uint64_t extent = dims[dims.size() - kChw.size() + d];
-    if (extent >= 1 && extent <= layout_rows::kDlaExtent) continue;
+    if (extent <= layout_rows::kDlaExtent) continue;
     return "a DLA takes " + name_of(row) + " with C, H and W from 1 to " +
            std::to_string(layout_rows::kDlaExtent) + ", " + kChw[d] + " is " + std::to_string(extent);
   }

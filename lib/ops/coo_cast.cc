@@ -126,11 +126,15 @@ Status CastEntries::rewind() {
 }
 
 Status CastEntries::cast(CooEntry& entry) {
+  const std::uint64_t source = entry.code;
   if (job_.from == job_.to) {
     ++account_.elements;
+    if (account_.noise) {
+      const Number value = value_of(job_.from, source);
+      account_.noise->add(value, value);
+    }
     return {};
   }
-  const std::uint64_t source = entry.code;
   const auto* element = reinterpret_cast<const std::byte*>(&source);
   entry.code = 0;
   LossAccount one;

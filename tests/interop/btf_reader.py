@@ -187,7 +187,7 @@ class Reader:
 
     @staticmethod
     def beyond_tensorrt(record):
-        if record.layout in layouts.DLA and any(not 1 <= dim <= 8192 for dim in record.dims[-3:]):
+        if record.layout in layouts.DLA and 0 not in record.dims and max(record.dims[-3:]) > 8192:
             return True
         return 128 <= record.layout < 192 and len(record.dims) > 8
 
