@@ -47,8 +47,8 @@ const std::array<Binade, 2048>& binades() {
       while (at + 1 < kDecades && least >= powers[at + 1]) ++at;
       binades[exponent] = {static_cast<std::uint16_t>(at), powers[at + 1]};
     }
-    // More than a double counts with the largest.
-    binades[2047] = {kDecades - 1, kInf};
+    // Inf, which is not below its `next`, counts with the largest.
+    binades[2047] = {kDecades - 2, kInf};
     return binades;
   }();
   return kBinades;
