@@ -4,6 +4,7 @@
 #   tests/fuzz/run.sh 2                 all targets, with ASan and UBSan
 #   tests/fuzz/run.sh 600 zstd diff     ten hours for two of them
 #   SANITIZE= tests/fuzz/run.sh 60      several times as fast, with the assertions of libstdc++ only
+#   SEED=1 tests/fuzz/run.sh 2          the same inputs each time, as far as the time goes: a part of CI
 #
 # What is found is kept in build/fuzz*/found/TARGET; what was learnt in build/fuzz*/learnt/TARGET, from
 # where the next run goes on. Exit codes: 0 nothing was found, 1 something was, 2 trouble.
@@ -46,7 +47,7 @@ run_target() {
   mkdir -p "$found" "$learnt"
   # What has no end in memory or time is found too.
   TMPDIR=/dev/shm "$build/fuzz/$name" -max_total_time="$seconds" -max_len="$(longest "$name")" \
-    -rss_limit_mb=1500 -malloc_limit_mb=300 -timeout=20 -print_final_stats=1 \
+    -rss_limit_mb=1500 -malloc_limit_mb=300 -timeout=20 -print_final_stats=1 -seed="${SEED:-0}" \
     -artifact_prefix="$found/" "$learnt" "tests/fuzz/corpus/$name" >"$log" 2>&1 && return
   echo "$name: $(grep -ahoE -m 1 'broken: .*|SUMMARY: .*|runtime error: .*' "$log" || tail -n 1 "$log")" >>"$build/broken"
 }
