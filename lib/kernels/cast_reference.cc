@@ -103,6 +103,12 @@ constexpr auto kEncoders = make_encoders(std::make_index_sequence<kDTypeCount>{}
 DecodeFn decoder(DType dtype) { return kDecoders[row_of(dtype)]; }
 EncodeFn encoder(DType dtype) { return kEncoders[row_of(dtype)]; }
 
+Number decode_one(DType dtype, std::uint64_t code) {
+  Number number;
+  decoder(dtype)(reinterpret_cast<const std::byte*>(&code), 1, 1, &number);
+  return number;
+}
+
 bool cast_reference_applies(const CastJob&) { return true; }
 
 void cast_reference_tile(const CastJob& job, const Tile& tile, LossAccount& account) {

@@ -14,6 +14,9 @@ using EncodeFn = void (*)(const Number* numbers, std::uint64_t count, std::byte*
 DecodeFn decoder(DType dtype);
 EncodeFn encoder(DType dtype);
 
+// The number that a code stands for, which is in the lowest bytes.
+Number decode_one(DType dtype, std::uint64_t code);
+
 bool cast_reference_applies(const CastJob& job);
 void cast_reference_tile(const CastJob& job, const Tile& tile, LossAccount& account);
 

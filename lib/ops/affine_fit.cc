@@ -129,7 +129,8 @@ class Fit {
                   "numbers from " + text(range_.least) + " to " + text(range_.largest) +
                       " do not fit: with the zero point " + std::to_string(cast_.zero_point) +
                       " no code of " + std::string(info(cast_.to).name) + " stands for one " +
-                      (above == 0 ? "above" : "below") + " 0; a zero point between its ends fits them");
+                      (above == 0 ? "above" : "below") +
+                      " 0; a zero point between its ends fits them");
     const Number up =
         above == 0 ? Number{} : number::quotient(range_.largest, number::from_integer(above));
     const Number down =

@@ -13,12 +13,6 @@
 namespace btf {
 namespace {
 
-Number value_of(DType dtype, std::uint64_t code) {
-  Number value;
-  decoder(dtype)(reinterpret_cast<const std::byte*>(&code), 1, 1, &value);
-  return value;
-}
-
 AbsentElement cast_absent(const CastJob& job) {
   constexpr std::uint64_t kZero = 0;
   AbsentElement absent;
@@ -90,7 +84,8 @@ Status account_for_absent(const CastJob& job, const AbsentElement& absent, std::
         &LossAccount::to_zero, &LossAccount::inexact, &LossAccount::nan})
     all.*member *= count;
   losses.add(all);
-  if (losses.noise) losses.noise->add(value_of(job.from, 0), value_of(job.to, absent.code), count);
+  if (losses.noise)
+    losses.noise->add(decode_one(job.from, 0), decode_one(job.to, absent.code), count);
   return {};
 }
 
@@ -130,7 +125,7 @@ Status CastEntries::cast(CooEntry& entry) {
   if (job_.from == job_.to) {
     ++account_.elements;
     if (account_.noise) {
-      const Number value = value_of(job_.from, source);
+      const Number value = decode_one(job_.from, source);
       account_.noise->add(value, value);
     }
     return {};
@@ -145,7 +140,7 @@ Status CastEntries::cast(CooEntry& entry) {
   }
   account_.add(one);
   if (account_.noise)
-    account_.noise->add(value_of(job_.from, source), value_of(job_.to, entry.code));
+    account_.noise->add(decode_one(job_.from, source), decode_one(job_.to, entry.code));
   return {};
 }
 
@@ -166,7 +161,7 @@ Status CastEntries::add_up(CooEntry& entry) {
                                         std::string(info(job_.to).name));
   }
   account_.add(one);
-  if (account_.noise) account_.noise->add(sum.value(), value_of(job_.to, entry.code));
+  if (account_.noise) account_.noise->add(sum.value(), decode_one(job_.to, entry.code));
   return {};
 }
 

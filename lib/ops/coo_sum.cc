@@ -8,8 +8,7 @@
 namespace btf {
 
 void CooSum::add(std::uint64_t code) {
-  Number x;
-  decoder(job_.from)(reinterpret_cast<const std::byte*>(&code), 1, 1, &x);
+  const Number x = decode_one(job_.from, code);
   only_negative_zeros_ = only_negative_zeros_ && x.kind == Number::Class::zero && x.negative;
   switch (x.kind) {
     case Number::Class::zero:
@@ -63,8 +62,7 @@ std::uint64_t CooSum::code(LossAccount& account) const {
   // What was encoded may have been rounded already, so the error is taken from the sum itself.
   one.max_abs = one.max_rel = 0;
   const Number sum = value();
-  Number result;
-  decoder(job_.to)(reinterpret_cast<const std::byte*>(&code), 1, 1, &result);
+  const Number result = decode_one(job_.to, code);
   const auto is_real = [](const Number& x) {
     return x.kind == Number::Class::zero || x.kind == Number::Class::finite;
   };

@@ -38,15 +38,9 @@ class LinearBoxes {
   Buffer codes_;
 };
 
-Number decode_scale(DType dtype, std::uint64_t code) {
-  Number scale;
-  decoder(dtype)(reinterpret_cast<const std::byte*>(&code), 1, 1, &scale);
-  return scale;
-}
-
 // The scale of a block: its own times the tensor's.
 Number block_scale(const Scales& scales, std::uint64_t code) {
-  return number::product(decode_scale(scales.blocks->scale, code),
+  return number::product(decode_one(scales.blocks->scale, code),
                          number::from_double(scales.tensor_scale));
 }
 

@@ -9,12 +9,6 @@
 namespace btf {
 namespace {
 
-Number decode_one(DType dtype, std::uint64_t code) {
-  Number number;
-  decoder(dtype)(reinterpret_cast<const std::byte*>(&code), 1, 1, &number);
-  return number;
-}
-
 template <typename T>
 std::string shortest(T value) {
   if (std::isnan(value)) return "nan";
