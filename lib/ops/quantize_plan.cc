@@ -24,7 +24,7 @@ std::unexpected<Error> refuse(std::string message) {
 std::string name_of(DType dtype) { return std::string(info(dtype).name); }
 
 Status check_zero_point(const Quantization& wanted, DType small) {
-  const std::int64_t zero = wanted.zero_point;
+  const std::int64_t zero = wanted.zero_point.value_or(0);
   if (zero == 0) return {};
   const DTypeInfo& row = info(small);
   if (row.floating())
@@ -63,7 +63,7 @@ class Planner {
     if (work_.target.sparse() || work_.record.coo)
       return refuse("scales go with dense tensors; convert to a dense layout first");
     plan_.cast = {work_.target.job.from, work_.target.job.to, work_.options.policy,
-                  wanted_.zero_point};
+                  wanted_.zero_point.value_or(0)};
     if (wanted_.dequantize) {
       BTF_TRY(plan_dequantize());
     } else if (wanted_.block) {
@@ -136,7 +136,7 @@ class Planner {
   // point says else.
   bool symmetric() const {
     return info(to()).floating() || (info(to()).kind == NumberKind::signed_integer &&
-                                     !wanted_.find_zero_point && wanted_.zero_point == 0);
+                                     !wanted_.find_zero_point && plan_.cast.zero_point == 0);
   }
 
   Status find_symmetric() {
@@ -250,7 +250,8 @@ class Planner {
       }
     }
     if (found && wanted_.find_zero_point) return use_zero_points();
-    if (found) return {};
+    if (found) return wanted_.zero_point ? Status{} : check_unread_zero_points();
+    BTF_TRY(check_is_no_zero_points());
     return refuse(
         "no record of scales stands behind the tensor" +
         (wanted_.block ? " for " + std::string(info(*wanted_.block).name) : std::string()));
@@ -298,12 +299,46 @@ class Planner {
     return true;
   }
 
-  // Of the codes' dtype, and with the dims of the scales in front of them.
-  Status use_zero_points() {
-    BTF_ASSIGN(const std::optional<TensorInfo> record, record_behind(2));
+  // The record of zero points behind that of the scales: of the codes' dtype, and with the dims of
+  // the scales.
+  Result<std::optional<TensorInfo>> zero_points_behind() const {
+    BTF_ASSIGN(std::optional<TensorInfo> record, record_behind(2));
     const auto scales = file_.tensor(plan_.consumed.front());
-    if (!record || !scales || plan_.scales.blocks != nullptr || *record->dtype != from() ||
-        record->dims != scales->dims)
+    if (!record || !scales || plan_.scales.blocks != nullptr || info(from()).floating() ||
+        *record->dtype != from() || record->dims != scales->dims)
+      return std::nullopt;
+    return record;
+  }
+
+  static std::unexpected<Error> unread_zero_points(std::string message) {
+    return std::unexpected(
+        Error{ErrorCode::invalid_argument, std::move(message), {}, "zero-points-unread", 0});
+  }
+
+  // Numbers made with a zero point of 0 would be wrong.
+  Status check_unread_zero_points() const {
+    BTF_ASSIGN(const std::optional<TensorInfo> record, zero_points_behind());
+    if (!record) return {};
+    return unread_zero_points("tensor " + std::to_string(record->index) +
+                              " stands behind the scales as a record of zero points does");
+  }
+
+  // Of a tensor without scales: those that it stands behind may be its own zero points'.
+  Status check_is_no_zero_points() const {
+    const TensorInfo& record = work_.record;
+    if (info(from()).floating() || record.index < 2) return {};
+    const auto scales = file_.tensor(record.index - 1);
+    const auto codes = file_.tensor(record.index - 2);
+    if (!scales || !codes || scales->dtype != DType::float32 || scales->dims != record.dims ||
+        codes->dtype != from())
+      return {};
+    return unread_zero_points("it stands behind the scales of tensor " +
+                              std::to_string(codes->index) + " as a record of zero points does");
+  }
+
+  Status use_zero_points() {
+    BTF_ASSIGN(const std::optional<TensorInfo> record, zero_points_behind());
+    if (!record)
       return refuse("no record of zero points, of " + name_of(from()) +
                     " and with the dims of the scales, stands behind those of the tensor");
     const auto reader = record_reader(work_.source, *record, *record->storage);

@@ -1092,6 +1092,41 @@ TEST_CASE("dequantise: with a zero point") {
          file_of({tensor_of(DType::float32, {3}, {-64, 0, 63.5})})));
 }
 
+TEST_CASE("dequantise: zero points that nobody asked for are no reason for wrong numbers") {
+  for (const Dims& dims : {Dims{}, Dims{1, 3}}) {
+    CAPTURE(btf::dims_text(dims));
+    const auto count = static_cast<std::size_t>(count_of(dims));
+    const Tensor codes{DType::int8, {2, 3}, {1, 2, 3, 4, 5, 6}};
+    const Tensor scales = scale_tensor(dims, std::vector<float>(count, 0.5F));
+    const Tensor zeros{DType::int8, dims, Words(count, 2)};
+    const Bytes file = file_of({codes, scales, zeros});
+    ConvertOptions options{.quantization = {.dequantize = true}};
+    const std::string unread =
+        "tensor 0: tensor 2 stands behind the scales as a record of zero points does";
+    CHECK(refusal(file, options) == unread);
+    CHECK(try_convert(file, options).error->finding == "zero-points-unread");
+    options.tensors = Words{0};
+    CHECK(refusal(file, options) == unread);
+    // They are left where a zero point is given, be it 0.
+    options.quantization.zero_point = 0;
+    CHECK((converted(file, options).file ==
+           file_of({tensor_of(DType::float32, {2, 3}, {0.5, 1, 1.5, 2, 2.5, 3})})));
+    options.tensors.reset();
+    CHECK(refusal(file, options) ==
+          "tensor 2: it stands behind the scales of tensor 0 as a record of zero points does");
+    options.quantization.zero_point.reset();
+    options.quantization.find_zero_point = true;
+    CHECK((converted(file, options).file ==
+           file_of({tensor_of(DType::float32, {2, 3}, {-0.5, 0, 0.5, 1, 1.5, 2})})));
+    // Another dtype, or other dims, are something else.
+    options.quantization.find_zero_point = false;
+    options.tensors = Words{0};
+    CHECK(!try_convert(file_of({codes, scales, {DType::uint8, dims, Words(count, 2)}}), options)
+               .error);
+    CHECK(!try_convert(file_of({codes, scales, {DType::int8, {7}, Words(7, 2)}}), options).error);
+  }
+}
+
 TEST_CASE("dequantise: a scale of NaN makes its block NaN") {
   const Tensor data{DType::float8_e4m3fn, {33}, Words(33, 0x38)};
   const Tensor scales{DType::float8_e8m0fnu, {2}, {0xFF, 0x80}};

@@ -167,6 +167,11 @@ class Conversion {
   btf::Error explain(btf::Error error) const {
     if (error.finding == "coo-duplicate-index")
       error.message += "; --duplicates sum, first or last says what that means";
+    if (error.finding == "zero-points-unread")
+      error.message += std::string("; --zero-point auto takes them from there") +
+                       (options_.quantization.zero_point
+                            ? ""
+                            : ", --zero-point 0 says that they are something else");
     if (error.code == btf::ErrorCode::refused && !btf::is_standard_output(command_.output))
       error.message += "; nothing was written";
     return error;

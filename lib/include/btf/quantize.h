@@ -31,14 +31,16 @@ BTF_API const BlockFormatInfo& info(BlockFormat format);
 BTF_API bool can_scale(DType dtype);
 
 // To integers and small floats: q = round(x / scale) + zero_point, clamped. Back from them:
-// x = (q - zero_point) * scale. One of `scale`, `automatic`, `block`, `dequantize` at most.
+// x = (q - zero_point) * scale. `dequantize` without a word about zero points is refused where a
+// record stands behind the scales as theirs does; the error's `finding` is then "zero-points-unread".
+// One of `scale`, `automatic`, `block`, `dequantize` at most.
 struct Quantization {
   std::optional<double> scale{};        // of every tensor; the direction follows from the dtypes
   // Written behind. Signed and without a zero point max|x| / largest representable; else so that
   // the least and the largest element get codes.
   bool automatic = false;
   std::optional<std::uint32_t> axis{};  // automatic: a scale for each index of this dim
-  std::int64_t zero_point = 0;          // integers only
+  std::optional<std::int64_t> zero_point{};  // integers only; nothing: 0
   // automatic: found with the scale, and written behind it as a record of the codes' dtype.
   // dequantize: read from there.
   bool find_zero_point = false;

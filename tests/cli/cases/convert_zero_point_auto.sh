@@ -5,6 +5,8 @@ btftool convert --tensor 1 --dtype uint8 --scale auto --zero-point auto "$in" u8
 btftool inspect u8.btf
 btftool inspect --tensor 2 --values u8.btf | tail -1
 btftool -q convert --dequantize --zero-point auto u8.btf back.btf; echo "exit $?"
+btftool -q convert --dequantize u8.btf zero.btf; echo "exit $?"
+btftool -q convert --dequantize --zero-point 128 u8.btf zero.btf; echo "exit $?"
 btftool -q convert --tensor 1 "$in" weights.btf
 btftool diff --atol 0.001 back.btf weights.btf
 btftool convert --tensor 1 --dtype int8 --scale auto --zero-point 10 "$in" s8.btf; echo "exit $?"
