@@ -125,7 +125,8 @@ const LayoutSpec* find_layout(std::uint8_t code) {
 
 Result<Layout> parse_layout(std::string_view name) {
   for (const LayoutSpec& row : kRows) {
-    if (same_name(row.name, name)) return row.layout;
+    const std::string_view short_name = row.name.substr(row.name.starts_with('k') ? 1 : 0);
+    if (same_name(row.name, name) || same_name(short_name, name)) return row.layout;
     for (const std::string_view alias : row.aliases)
       if (!alias.empty() && same_name(alias, name)) return row.layout;
   }
@@ -155,22 +156,19 @@ std::optional<std::string> tensorrt_objection(Layout layout, DType dtype) {
 }
 
 std::optional<std::string> tensorrt_objection(Layout layout, std::span<const std::uint64_t> dims) {
-  constexpr std::size_t kMostTensorRtDims = 8;  // nvinfer1::Dims::MAX_DIMS
   constexpr std::string_view kChw = "CHW";
   const LayoutSpec& row = spec(layout);
-  if (row.tensorrt.front().count == 0) return std::nullopt;
-  if (dims.size() > kMostTensorRtDims)
-    return "a TensorRT tensor has at most " + std::to_string(kMostTensorRtDims) +
+  if (row.most_dims != 0 && dims.size() > row.most_dims)
+    return "a TensorRT tensor has at most " + std::to_string(row.most_dims) +
            " dims, this one has " + std::to_string(dims.size());
-  if (std::ranges::find(layout_rows::kDlaLayouts, layout) == layout_rows::kDlaLayouts.end())
-    return std::nullopt;
+  if (row.most_chw == 0) return std::nullopt;
   // A tensor without elements is well-formed and none that a device is given.
   if (std::ranges::find(dims, std::uint64_t{0}) != dims.end()) return std::nullopt;
   for (std::size_t d = 0; d < kChw.size(); ++d) {
     const std::uint64_t extent = dims[dims.size() - kChw.size() + d];
-    if (extent <= layout_rows::kDlaExtent) continue;
+    if (extent <= row.most_chw) continue;
     return "a DLA takes " + name_of(row) + " with C, H and W from 1 to " +
-           std::to_string(layout_rows::kDlaExtent) + ", " + kChw[d] + " is " + std::to_string(extent);
+           std::to_string(row.most_chw) + ", " + kChw[d] + " is " + std::to_string(extent);
   }
   return std::nullopt;
 }

@@ -9,6 +9,7 @@
 
 namespace btf::layout_rows {
 
+using enum Layout;
 using enum Placement;
 using enum DType;
 
@@ -53,72 +54,27 @@ inline constexpr std::array<TensorRtSupport, 6> kHwc16{
 inline constexpr std::array<TensorRtSupport, 6> kDhwc{
     {{"10.12 to 11.1", {float32}, 1}, {"8.6 to 10.10", {float32}, 1}}};
 
-// What NVIDIA's developer guide says of the DLA: C, H and W from 1 to 8192 in these.
-inline constexpr std::uint64_t kDlaExtent = 8192;
-inline constexpr auto kDlaLayouts =
-    std::to_array<Layout>({Layout::chw16, Layout::chw32, Layout::dla_linear, Layout::dla_hwc4,
-                           Layout::dla_hwc4_xavier});
-
 // clang-format off: a row a line, so that columns can be read down
 // layout, name, aliases, placement, vector dim, lanes, pitch, least rank, image, dla, TensorRT,
+// most dims (nvinfer1::Dims::MAX_DIMS), most C, H and W (of the DLA, by NVIDIA's developer guide),
 // shuffled in blocks of
 inline constexpr auto kRows = std::to_array<LayoutSpec>({
-    {Layout::linear,
-     "kLINEAR",
-     {"linear", "dense", "chw", "nchw", "row-major"},
-     row_major,
-     0,
-     1,
-     0,
-     0,
-     false,
-     {},
-     {}},
-    {Layout::coo, "coo", {"sparse", "coordinate"}, coordinates, 0, 1, 0, 0, false, {}, {}},
-    {Layout::chw2, "kCHW2", {"chw2", "nc/2hw2"}, vector_major, 3, 2, 0, 3, false, {}, kChw2},
-    {Layout::hwc8, "kHWC8", {"hwc8", "nhwc8"}, vector_minor, 3, 8, 0, 3, false, {}, kHwc8},
-    {Layout::chw4, "kCHW4", {"chw4", "nc/4hw4"}, vector_major, 3, 4, 0, 3, false, {}, kChw4},
-    {Layout::chw16, "kCHW16", {"chw16", "nc/16hw16"}, vector_major, 3, 16, 0, 3, false, {}, kChw16},
-    {Layout::chw32, "kCHW32", {"chw32", "nc/32hw32"}, vector_major, 3, 32, 0, 3, false, {}, kChw32},
-    {Layout::dhwc8, "kDHWC8", {"dhwc8", "ndhwc8"}, vector_minor, 4, 8, 0, 4, false, {}, kDhwc8},
-    {Layout::cdhw32,
-     "kCDHW32",
-     {"cdhw32", "nc/32dhw32"},
-     vector_major,
-     4,
-     32,
-     0,
-     4,
-     false,
-     {},
-     kCdhw32},
-    {Layout::hwc, "kHWC", {"hwc", "nhwc"}, vector_minor, 3, 1, 0, 3, false, {}, kHwc},
-    {Layout::dla_linear,
-     "kDLA_LINEAR",
-     {"dla_linear", "dla linear"},
-     row_major,
-     0,
-     1,
-     64,
-     3,
-     false,
-     {},
-     kDla},
-    {Layout::dla_hwc4,
-     "kDLA_HWC4",
-     {"dla_hwc4", "dla hwc4"},
-     vector_minor,
-     3,
-     4,
-     64,
-     3,
-     true,
-     "orin",
-     kDla},
-    {Layout::hwc16, "kHWC16", {"hwc16", "nhwc16"}, vector_minor, 3, 16, 0, 3, false, {}, kHwc16},
-    {Layout::dhwc, "kDHWC", {"dhwc", "ndhwc"}, vector_minor, 4, 1, 0, 4, false, {}, kDhwc},
-    {Layout::dla_hwc4_xavier, "kDLA_HWC4", {}, vector_minor, 3, 4, 32, 3, true, "xavier", kDla},
-    {Layout::shuffled, "shuffled", {"shuffle"}, row_major, 0, 1, 0, 0, false, {}, {}, 1U << 17},
+  {linear, "kLINEAR", {"dense", "chw", "nchw", "row-major"}, row_major},
+  {coo, "coo", {"sparse", "coordinate"}, coordinates},
+  {chw2, "kCHW2", {"nc/2hw2"}, vector_major, 3, 2, 0, 3, false, {}, kChw2, 8, 0},
+  {hwc8, "kHWC8", {"nhwc8"}, vector_minor, 3, 8, 0, 3, false, {}, kHwc8, 8, 0},
+  {chw4, "kCHW4", {"nc/4hw4"}, vector_major, 3, 4, 0, 3, false, {}, kChw4, 8, 0},
+  {chw16, "kCHW16", {"nc/16hw16"}, vector_major, 3, 16, 0, 3, false, {}, kChw16, 8, 8192},
+  {chw32, "kCHW32", {"nc/32hw32"}, vector_major, 3, 32, 0, 3, false, {}, kChw32, 8, 8192},
+  {dhwc8, "kDHWC8", {"ndhwc8"}, vector_minor, 4, 8, 0, 4, false, {}, kDhwc8, 8, 0},
+  {cdhw32, "kCDHW32", {"nc/32dhw32"}, vector_major, 4, 32, 0, 4, false, {}, kCdhw32, 8, 0},
+  {hwc, "kHWC", {"nhwc"}, vector_minor, 3, 1, 0, 3, false, {}, kHwc, 8, 0},
+  {dla_linear, "kDLA_LINEAR", {"dla linear"}, row_major, 0, 1, 64, 3, false, {}, kDla, 8, 8192},
+  {dla_hwc4, "kDLA_HWC4", {"dla hwc4"}, vector_minor, 3, 4, 64, 3, true, "orin", kDla, 8, 8192},
+  {hwc16, "kHWC16", {"nhwc16"}, vector_minor, 3, 16, 0, 3, false, {}, kHwc16, 8, 0},
+  {dhwc, "kDHWC", {"ndhwc"}, vector_minor, 4, 1, 0, 4, false, {}, kDhwc, 8, 0},
+  {dla_hwc4_xavier, "kDLA_HWC4", {}, vector_minor, 3, 4, 32, 3, true, "xavier", kDla, 8, 8192},
+  {shuffled, "shuffled", {"shuffle"}, row_major, 0, 1, 0, 0, false, {}, {}, 0, 0, 1U << 17},
 });
 // clang-format on
 

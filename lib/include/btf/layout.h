@@ -64,7 +64,7 @@ struct TensorRtSupport {
 struct LayoutSpec {
   Layout layout{};
   std::string_view name;                    // TensorRT's enumerator
-  std::array<std::string_view, 5> aliases;  // other names users know; lower case
+  std::array<std::string_view, 5> aliases{};  // lower case; the name without its k is one anyway
   Placement placement{};
   std::uint8_t vector_dim = 0;  // counted from the end: 3 is C of [.., C, H, W]; 0: none
   std::uint8_t lanes = 1;       // elements of the vector dim that stand together
@@ -72,8 +72,10 @@ struct LayoutSpec {
       0;  // rows (the dim before the innermost group) start at multiples of it
   std::uint8_t min_rank = 0;
   bool image = false;    // DLA's image input: C is 1, 3 or 4, stored as 1, 4, 4
-  std::string_view dla;  // "orin" or "xavier" where one name has two pitches
+  std::string_view dla{};  // "orin" or "xavier" where one name has two pitches
   std::array<TensorRtSupport, 6> tensorrt{};  // newest first; empty: every type
+  std::uint8_t most_dims = 0;  // of TensorRT's tensors; 0: no matter how many
+  std::uint16_t most_chw = 0;  // what C, H and W may be on a DLA; 0: it does not take the layout
   // Files only: of every so many elements the first bytes come first, then the second, and so on
   // (docs/format.md); 0: bytes stand as in memory. Strides are of the elements before that.
   std::uint32_t shuffle_block = 0;
