@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "btf/convert.h"
 #include "btf/repair.h"
 #include "btf/validate.h"
 #include "support/btf_bytes.h"
@@ -325,8 +326,8 @@ struct Compressed {
   std::vector<std::size_t> content_at;  // likewise
 };
 
-Compressed compressed(const Bytes& content, const std::vector<std::size_t>& pieces) {
-  Compressed all{content, bytes::compress(content, 1, pieces), {0}, {0}};
+Compressed framed(const Bytes& content, Bytes file) {
+  Compressed all{content, std::move(file), {0}, {0}};
   const std::size_t frames = half_at(all.file, all.file.size() - 9);
   std::size_t entry = all.file.size() - 9 - 12 * frames;
   for (std::size_t i = 0; i < frames; ++i, entry += 12) {
@@ -334,6 +335,10 @@ Compressed compressed(const Bytes& content, const std::vector<std::size_t>& piec
     all.content_at.push_back(all.content_at.back() + half_at(all.file, entry + 4));
   }
   return all;
+}
+
+Compressed compressed(const Bytes& content, const std::vector<std::size_t>& pieces) {
+  return framed(content, bytes::compress(content, 1, pieces));
 }
 
 // Records of many lengths, the middle one in many frames.
@@ -448,6 +453,41 @@ TEST_CASE("repair: frames that are missing leave the others where they belong", 
           expect_saved(outcome, good, expected);
       }
     }
+}
+
+TEST_CASE("repair: small records that share frames, each frame damaged in turn", "[repair]") {
+  // As convert() writes them: many small records to a frame, some with a large one's header behind.
+  std::vector<Bytes> records;
+  for (unsigned i = 0; i < 700; ++i) {
+    const std::size_t size = i % 97 == 50 ? 3000 + i : 1 + i * 37 % 101;
+    records.push_back(bytes::dense(DType::uint8, Layout::linear, {size}, bytes::noise(size, i)));
+  }
+  const Bytes content = bytes::file(records);
+  const ScratchDir scratch;
+  const auto input = bytes::open(bytes::save(scratch, "x.btf", content));
+  btf::ConvertOptions options;
+  options.compression = 1;
+  options.execution.jobs = 1;
+  REQUIRE(btf::convert(input, scratch / "x.btf.zst", options));
+  const Compressed data = framed(content, read_file(scratch / "x.btf.zst"));
+  const std::size_t frames = data.file_at.size() - 1;
+  REQUIRE(frames > 10);
+  REQUIRE(frames < records.size() / 8);
+  const std::vector<Bytes> good = records_of(content);
+  const std::size_t table = data.file_at.back();
+  Bench bench;
+  for (std::size_t frame = 1; frame < frames; ++frame) {
+    const std::set<std::uint64_t> expected = records_without(data, {frame});
+    // Its magic number, so that nothing but the seek table says how much it held; its content.
+    for (const std::size_t at : {data.file_at[frame], data.file_at[frame + 1] - 6}) {
+      Bytes damaged = flipped(data.file, at, 3);
+      CAPTURE(frame, at - data.file_at[frame]);
+      expect_saved(bench.run(damaged), good, expected);
+      expect_saved(bench.run(part(damaged, 0, table)), good, expected);  // no seek table
+      // One that a sound frame contradicts.
+      expect_saved(bench.run(flipped(damaged, table + 8 + 5, 0)), good, expected);
+    }
+  }
 }
 
 TEST_CASE("repair: records of one length are not taken for each other", "[repair]") {

@@ -19,7 +19,7 @@ namespace {
 
 using wire::kWord;
 
-// Frames at which a first record is looked for, and comparisons with the table.
+// Frames at which a first record is looked for, and records that are read or compared.
 constexpr std::size_t kMostStarts = 4096;
 constexpr std::uint64_t kMostSteps = 1U << 24;
 
@@ -92,29 +92,39 @@ class Table {
   std::unique_ptr<BtfRecords> entries_;
 };
 
-// Records one behind the other, each beginning and ending between frames.
+// Records one behind the other; the first begins with a frame, the last ends with one.
 struct Chain {
   std::uint64_t begin = 0;             // in the run
   std::vector<std::uint64_t> lengths;  // with padding
   std::uint64_t end = 0;
 };
 
-// From there on, as far as it goes.
-Result<Chain> follow(const BtfRecords& records, const Run& run, std::uint64_t begin) {
+// From there on, as far as it goes, but not for ever.
+Result<Chain> follow(const BtfRecords& records, const Run& run, std::uint64_t begin,
+                     std::uint64_t& steps) {
   Chain chain{begin, {}, begin};
+  std::size_t complete = 0;  // records up to the last end of a frame
+  std::uint64_t at = begin;
   const auto between = [&](std::uint64_t at) {
     return at == run.content ||
            std::ranges::binary_search(run.pieces, at, {}, &Piece::content_offset);
   };
-  while (chain.end < run.content) {
-    const auto info = records.at(0, kWord + chain.end);
+  for (; at < run.content && steps < kMostSteps; ++steps) {
+    const auto info = records.at(0, kWord + at);
     if (!info && info.error().code != ErrorCode::malformed) return std::unexpected(info.error());
     if (!info || !info->known()) break;
-    const Checked length = round_up(info->end() - kWord - chain.end, kWord);
-    if (!length || *length > run.content - chain.end || !between(chain.end + *length)) break;
+    // Zeros would do for a scalar.
+    const bool blank = info->dims.empty() && info->dtype_code == 0 && info->layout_code == 0;
+    if (blank && chain.lengths.empty()) break;
+    const Checked length = round_up(info->end() - kWord - at, kWord);
+    if (!length || *length > run.content - at) break;
     chain.lengths.push_back(*length);
-    chain.end += *length;
+    at += *length;
+    if (!between(at)) continue;
+    chain.end = at;
+    complete = chain.lengths.size();
   }
+  chain.lengths.resize(complete);
   return chain;
 }
 
@@ -133,10 +143,10 @@ Result<bool> matches(const Table& table, std::uint64_t first, const Chain& chain
 
 // Which record the chain begins with, if that is certain.
 Result<std::optional<std::uint64_t>> identify(const Table& table, const Chain& chain,
-                                              const Run& run, std::uint64_t behind) {
+                                              const Run& run, std::uint64_t behind,
+                                              std::uint64_t& steps) {
   const std::uint64_t length = chain.lengths.size();
   if (length > table.count()) return std::nullopt;
-  std::uint64_t steps = 0;
   const auto possible = [&](std::uint64_t first) -> Result<bool> {
     BTF_ASSIGN(const std::uint64_t begin, table.begin(first));
     if (begin < chain.begin || begin - chain.begin < behind) return false;
@@ -171,11 +181,12 @@ Result<std::optional<std::uint64_t>> place_of(const ByteSource& known, const Byt
   }
   const RunSource source(file, run);
   const auto records = btf_records(source, 0);
+  std::uint64_t steps = 0;
   for (std::size_t i = 0; i < std::min(run.pieces.size(), kMostStarts); ++i) {
     if (run.pieces[i].lost()) continue;
-    BTF_ASSIGN(const Chain chain, follow(*records, run, run.pieces[i].content_offset));
+    BTF_ASSIGN(const Chain chain, follow(*records, run, run.pieces[i].content_offset, steps));
     if (chain.lengths.empty()) continue;
-    const auto first = identify(table, chain, run, known.size());
+    const auto first = identify(table, chain, run, known.size(), steps);
     if (!first && damaged(first.error())) return std::nullopt;
     if (!first) return std::unexpected(first.error());
     if (!*first) continue;

@@ -1,5 +1,6 @@
-// Where the content of frames belongs that stand behind lost ones of unknown size: records begin
-// and end between frames, and the offset table says how long each of them is.
+// Where the content of frames belongs that stand behind lost ones of unknown size: a record, or
+// several small ones that share frames, begin with a frame and end with one, and the offset table
+// says how long each of them is.
 #pragma once
 
 #include <cstdint>
