@@ -1,7 +1,10 @@
 // Paths of outputs, and what their names say.
 #include "btf/output.h"
 
+#include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -14,10 +17,27 @@
 #include "core/names.h"
 #include "formats/file_endings.h"
 #include "formats/format_table.h"
+#include "formats/output_place.h"
+#include "formats/replacing_sink.h"
 #include "support/btf_bytes.h"
 #include "support/scratch_dir.h"
 
 namespace fs = std::filesystem;
+
+namespace {
+
+// So often "random" bytes are all zero.
+int zero_names = 0;
+
+}  // namespace
+
+// In front of the C library's: the library asks it for the names of temporary files.
+extern "C" ssize_t getrandom(void* bytes, std::size_t size, unsigned flags) {
+  if (zero_names <= 0) return ::syscall(SYS_getrandom, bytes, size, flags);
+  --zero_names;
+  std::fill_n(static_cast<unsigned char*>(bytes), size, static_cast<unsigned char>(0));
+  return static_cast<ssize_t>(size);
+}
 
 namespace {
 
@@ -168,4 +188,36 @@ TEST_CASE("output: a text is written whole") {
   const auto failure = btf::write_text(dir / "b/c", "x");
   REQUIRE_FALSE(failure);
   CHECK(failure.error().text() == (dir / "b/c") + ": cannot create: No such file or directory");
+}
+
+TEST_CASE("output: a temporary name that is taken is somebody else's") {
+  for (const bool nameless : {true, false}) {
+    CAPTURE(nameless);
+    const ScratchDir dir;
+    const std::string taken = dir / ".btf-0000000000000000";
+    write_file(taken, bytes::hex("01"));
+    const auto write = [&]() -> btf::Status {
+      const auto place = btf::find_output(dir / "out");
+      REQUIRE(place);
+      auto sink = btf::replacing_sink("out", *place, {}, nameless);
+      if (!sink) return std::unexpected(sink.error());
+      const std::byte two{2};
+      if (auto status = (*sink)->write_at(0, std::span(&two, 1)); !status) return status;
+      return (*sink)->commit();
+    };
+    zero_names = 3;
+    CHECK(write());
+    CHECK(zero_names == 0);
+    CHECK(read_file(dir / "out") == bytes::hex("02"));
+    CHECK(read_file(taken) == bytes::hex("01"));
+    CHECK(dir.names().size() == 2);
+    // Where every name is taken it ends.
+    zero_names = 1000;
+    const btf::Status status = write();
+    zero_names = 0;
+    REQUIRE_FALSE(status);
+    CHECK(status.error().message.find("File exists") != std::string::npos);
+    CHECK(read_file(dir / "out") == bytes::hex("02"));
+    CHECK(dir.names().size() == 2);
+  }
 }
