@@ -21,6 +21,7 @@ void InspectJson::begin(const btf::TensorFile& file) {
                                  {"compressed", file.compressed()}});
   out_.text(head.substr(0, head.size() - 1) + ",\"tensors\":[");
   first_tensor_ = true;
+  tally_ = FindingTally(false);
   findings_ = Json::array();
 }
 
@@ -46,24 +47,32 @@ void InspectJson::tensor(const btf::TensorInfo& tensor, const InspectDetails& de
   if (!tensor.layout) unknown(tensor, 9, "unknown-layout", "layout", tensor.layout_code);
   // The dims begin at byte 16.
   if (const auto objection = btf_ ? tensorrt_limits(tensor) : std::nullopt)
-    findings_.push_back(json_finding(btf::Finding{btf::Severity::warning, "tensorrt-limits",
-                                                  tensor.index, tensor.record_offset + 16,
-                                                  *objection}));
+    take({btf::Severity::warning, "tensorrt-limits", tensor.index, tensor.record_offset + 16,
+          *objection});
 }
 
 void InspectJson::broken(const btf::Error& error, std::uint64_t tensor) {
-  findings_.push_back(json_finding(error, tensor));
+  const std::string_view code = error.finding.empty() ? "unreadable" : error.finding;
+  if (tally_.take({btf::Severity::error, code, tensor, error.offset, {}}))
+    findings_.push_back(json_finding(error, tensor));
 }
 
-void InspectJson::end() { out_.text("],\"findings\":" + dump(findings_) + "}"); }
+void InspectJson::take(const btf::Finding& finding) {
+  if (tally_.take(finding)) findings_.push_back(json_finding(finding));
+}
+
+void InspectJson::end() {
+  const std::string counts =
+      dump({{"codes", tally_.codes()}, {"not_shown", json_number(tally_.hidden())}});
+  out_.text("],\"findings\":" + dump(findings_) + "," + counts.substr(1));
+}
 
 void InspectJson::close() { out_.line("]}"); }
 
 void InspectJson::unknown(const btf::TensorInfo& tensor, std::uint64_t at, std::string_view code,
                           const std::string& what, std::uint8_t number) {
-  findings_.push_back(
-      json_finding(btf::Finding{btf::Severity::error, code, tensor.index, tensor.record_offset + at,
-                                "unknown " + what + " code " + std::to_string(number)}));
+  take({btf::Severity::error, code, tensor.index, tensor.record_offset + at,
+        "unknown " + what + " code " + std::to_string(number)});
 }
 
 void InspectJson::describe(const btf::TensorInfo& tensor, const InspectDetails& details) {

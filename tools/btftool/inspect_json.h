@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "finding_tally.h"
 #include "inspect_details.h"
 #include "json.h"
 #include "json_text.h"
@@ -26,6 +27,7 @@ class InspectJson {
   void close();
 
  private:
+  void take(const btf::Finding& finding);
   void unknown(const btf::TensorInfo& tensor, std::uint64_t at, std::string_view code,
                const std::string& what, std::uint8_t number);
   void describe(const btf::TensorInfo& tensor, const InspectDetails& details);
@@ -38,7 +40,8 @@ class InspectJson {
   bool first_tensor_ = true;
   bool btf_ = true;
   JsonText object_;  // used again for every tensor
-  Json findings_;
+  FindingTally tally_{false};  // of a file
+  Json findings_;              // those that are shown
 };
 
 }  // namespace btftool
