@@ -9,7 +9,6 @@
 #include "core/try.h"
 #include "formats/btf_wire.h"
 #include "formats/byte_source.h"
-#include "formats/told_source.h"
 
 namespace btf {
 namespace {
@@ -35,6 +34,60 @@ std::uint64_t padded_end(const Extent& extent) {
   return std::max(by_offset, by_length);
 }
 
+// Bytes that belong to no record. Records are taken in the order of their offsets.
+class GapCheck {
+ public:
+  GapCheck(const TensorFile& file, const FindingSink& report)
+      : file_(file), source_(file.source()), report_(report) {}
+
+  Status take(const Extent& extent) {
+    BTF_TRY(check_padding(end_, std::min(limit_, extent.begin)));
+    if (extent.begin > limit_)
+      warn("gap-between-records", extent.tensor, limit_,
+           std::to_string(extent.begin - limit_) + " bytes before the record belong to none");
+    if (extent.end < end_) return {};
+    end_ = extent.end;
+    limit_ = padded_end(extent);
+    owner_ = extent.tensor;
+    return {};
+  }
+
+  Status finish() const {
+    BTF_TRY(check_padding(end_, std::min(limit_, source_.size())));
+    if (source_.size() > limit_)
+      warn("trailing-bytes", {}, limit_,
+           (goes_on(source_) ? "more than " : "") + std::to_string(source_.size() - limit_) +
+               " bytes after the last record");
+    return {};
+  }
+
+ private:
+  void warn(std::string_view code, std::optional<std::uint64_t> tensor, std::uint64_t offset,
+            std::string message) const {
+    report_({Severity::warning, code, tensor, offset, std::move(message)});
+  }
+
+  Status check_padding(std::uint64_t begin, std::uint64_t end) const {
+    if (begin >= end) return {};
+    std::array<std::byte, 2 * kWord> padding;
+    const std::span bytes = std::span(padding).first(end - begin);
+    const Status read = source_.read_at(begin, bytes);
+    // Of a frame that cannot be read nothing is known of its padding; who checks frames tells of
+    // it.
+    if (!read) return read.error().finding.empty() ? read : Status{};
+    if (!all_zero(bytes))
+      warn("padding-not-zero", owner_, begin, "padding bytes after the record are not zero");
+    return {};
+  }
+
+  const TensorFile& file_;
+  const ByteSource& source_;
+  const FindingSink& report_;
+  std::uint64_t end_ = kWord + file_.tensor_count() * kWord;
+  std::uint64_t limit_ = end_;  // where padding may reach to
+  std::optional<std::uint64_t> owner_;
+};
+
 class BtfCheck {
  public:
   BtfCheck(const TensorFile& file, const FindingSink& report)
@@ -42,8 +95,9 @@ class BtfCheck {
 
   Status run() {
     std::uint64_t last = 0;
-    bool ascending = true;
-    std::vector<Extent> extents;
+    bool gaps_found = false;
+    const FindingSink note = [&](const Finding&) { gaps_found = true; };
+    GapCheck gaps(file_, note);
     for (std::uint64_t i = 0; i < file_.tensor_count(); ++i) {
       const auto info = file_.tensor(i);
       if (!info && info.error().finding.empty()) return std::unexpected(info.error());
@@ -53,15 +107,16 @@ class BtfCheck {
         unreadable_ = true;
         continue;
       }
-      ascending = ascending && info->record_offset >= last;
+      ascending_ = ascending_ && info->record_offset >= last;
       last = info->record_offset;
-      extents.push_back({info->record_offset, info->end(), i});
       unreadable_ = unreadable_ || !info->known();
       BTF_TRY(check_record(*info));
+      if (ascending_ && !unreadable_) BTF_TRY(gaps.take({info->record_offset, info->end(), i}));
     }
-    if (!ascending)
+    if (ascending_) BTF_TRY(gaps.finish());
+    if (!ascending_)
       warn("offsets-not-ascending", {}, kWord, "the record offsets are not in ascending order");
-    return check_gaps(std::move(extents));
+    return ascending_ && !gaps_found ? Status{} : check_gaps();
   }
 
  private:
@@ -107,49 +162,30 @@ class BtfCheck {
     return {};
   }
 
-  // Bytes that belong to no record. A record whose size is not known may own any of them.
-  Status check_gaps(std::vector<Extent> extents) {
+  // A record whose size is not known may own any bytes. Of ascending records without a gap, the
+  // common case, no list is kept, and none is read twice.
+  Status check_gaps() const {
     if (unreadable_) return {};
-    std::ranges::sort(extents, {}, &Extent::begin);
-    std::uint64_t end = kWord + file_.tensor_count() * kWord;
-    std::uint64_t limit = end;  // where padding may reach to
-    std::optional<std::uint64_t> owner;
-    for (const Extent& extent : extents) {
-      BTF_TRY(check_padding(end, std::min(limit, extent.begin), owner));
-      if (extent.begin > limit)
-        warn("gap-between-records", extent.tensor, limit,
-             std::to_string(extent.begin - limit) + " bytes before the record belong to none");
-      if (extent.end < end) continue;
-      end = extent.end;
-      limit = padded_end(extent);
-      owner = extent.tensor;
+    GapCheck gaps(file_, report_);
+    std::vector<Extent> extents;
+    for (std::uint64_t i = 0; i < file_.tensor_count(); ++i) {
+      BTF_ASSIGN(const TensorInfo info, file_.tensor(i));
+      const Extent extent{info.record_offset, info.end(), i};
+      if (ascending_)
+        BTF_TRY(gaps.take(extent));
+      else
+        extents.push_back(extent);
     }
-    BTF_TRY(check_padding(end, std::min(limit, source_.size()), owner));
-    if (source_.size() > limit)
-      warn("trailing-bytes", {}, limit,
-           (goes_on(source_) ? "more than " : "") + std::to_string(source_.size() - limit) +
-               " bytes after the last record");
-    return {};
-  }
-
-  Status check_padding(std::uint64_t begin, std::uint64_t end,
-                       std::optional<std::uint64_t> owner) const {
-    if (begin >= end) return {};
-    std::array<std::byte, 2 * kWord> padding;
-    const std::span bytes = std::span(padding).first(end - begin);
-    const Status read = source_.read_at(begin, bytes);
-    // Of a frame that cannot be read nothing is known of its padding; who checks frames tells of
-    // it.
-    if (!read) return read.error().finding.empty() ? read : Status{};
-    if (!all_zero(bytes))
-      warn("padding-not-zero", owner, begin, "padding bytes after the record are not zero");
-    return {};
+    std::ranges::sort(extents, {}, &Extent::begin);
+    for (const Extent& extent : extents) BTF_TRY(gaps.take(extent));
+    return gaps.finish();
   }
 
   const TensorFile& file_;
   const ByteSource& source_;
   const FindingSink& report_;
   bool unreadable_ = false;
+  bool ascending_ = true;
 };
 
 }  // namespace

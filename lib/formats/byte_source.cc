@@ -14,7 +14,6 @@
 #include "formats/packed_source.h"
 #include "formats/spool.h"
 #include "formats/system.h"
-#include "formats/told_source.h"
 #include "formats/zstd/seek_table.h"
 #include "formats/zstd/seekable_source.h"
 #include "formats/zstd/unpack.h"
@@ -280,9 +279,8 @@ Result<FrameCheck> ByteSource::check_frame(std::uint64_t index) const {
   return fail(ErrorCode::invalid_argument, "there is no frame " + std::to_string(index));
 }
 
-Result<std::unique_ptr<ByteSource>> open_source(const std::string& path,
-                                                const SourceOptions& options) {
-  return open_told_source(path, options.header ? std::nullopt : std::optional(kNobodyKnows));
+Result<std::unique_ptr<ByteSource>> open_source(const std::string& path) {
+  return open_told_source(path, std::nullopt);
 }
 
 Result<std::unique_ptr<ByteSource>> open_told_source(const std::string& path,

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -43,16 +44,20 @@ class ByteSource {
   virtual Status check_unchanged() const = 0;
 };
 
-struct SourceOptions {
-  // False: the content begins with no header, so nothing in it says how large it may become.
-  bool header = true;
-};
-
 // By pread, never by mmap: a file that is cut while it is read is an error and not a signal.
 // "-" is stdin. What cannot seek is first copied to an unlinked file in $TMPDIR (or /tmp). zstd,
 // known by its magic number, is decompressed: frame by frame as they are needed if the file has a
 // seek table, else to such an unlinked file.
-Result<std::unique_ptr<ByteSource>> open_source(const std::string& path,
-                                                const SourceOptions& options = {});
+Result<std::unique_ptr<ByteSource>> open_source(const std::string& path);
+
+// Likewise. `told`: so many bytes are there if what was said of the file is right, or kNobodyKnows;
+// nothing: its first bytes say what can be wanted of it. Of a pipe and of zstd no more is read (see
+// content_bound.h).
+Result<std::unique_ptr<ByteSource>> open_told_source(const std::string& path,
+                                                     std::optional<std::uint64_t> told);
+
+// A pipe whose end was not waited for: more follows than can be wanted, and size() is what was read
+// of it.
+bool goes_on(const ByteSource& source);
 
 }  // namespace btf

@@ -10,7 +10,7 @@
 #include "formats/npy.h"
 #include "formats/npy_header.h"
 #include "formats/swapped_source.h"
-#include "formats/told_source.h"
+#include "formats/byte_source.h"
 
 namespace btf {
 namespace {

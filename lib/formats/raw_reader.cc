@@ -5,7 +5,7 @@
 #include "core/names.h"
 #include "core/try.h"
 #include "formats/raw.h"
-#include "formats/told_source.h"
+#include "formats/byte_source.h"
 
 namespace btf {
 namespace {
