@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "btf/output.h"
 #include "core/try.h"
 #include "formats/btf_reader.h"
 #include "formats/btf_salvage.h"
@@ -246,8 +247,10 @@ class Repair {
 
 }  // namespace
 
-Result<RepairSummary> repair(const std::string& input, const std::string& output,
+Result<RepairSummary> repair(const std::string& input, const std::string& output_or_directory,
                              const RepairOptions& options, const RepairReport& report) {
+  BTF_ASSIGN(const std::string output, output_path(output_or_directory, input));
+  BTF_TRY(check_output(output));
   auto summary = Repair(input, options, report).run(output);
   if (!summary) return std::unexpected(summary.error().in_file(input));
   return summary;

@@ -171,8 +171,7 @@ std::string command_help(const CLI::App& command) {
 
 }  // namespace
 
-std::variant<Invocation, RepairInvocation, Information, UsageError> parse_command_line(
-    int argc, char** argv) {
+std::variant<Invocation, Information, UsageError> parse_command_line(int argc, char** argv) {
   CLI::App app("Inspects, converts, compares and validates files in the Binary Tensor Format.",
                "btftool");
   app.set_version_flag("--version", kVersion);
@@ -251,7 +250,7 @@ std::variant<Invocation, RepairInvocation, Information, UsageError> parse_comman
       repair.input = operands.words[0];
       repair.output = operands.words[1];
       finish_repair(repair);
-      return RepairInvocation{global, repair};
+      return Invocation{global, repair};
     }
     if (operands.words.empty()) throw Wrong("missing operand FILE");
     validate.files = operands.words;

@@ -4,7 +4,6 @@
 #include <string>
 #include <variant>
 
-#include "cmd_repair.h"
 #include "options.h"
 
 namespace btftool {
@@ -21,7 +20,6 @@ struct UsageError {
   std::string command;
 };
 
-std::variant<Invocation, RepairInvocation, Information, UsageError> parse_command_line(
-    int argc, char** argv);
+std::variant<Invocation, Information, UsageError> parse_command_line(int argc, char** argv);
 
 }  // namespace btftool

@@ -117,18 +117,10 @@ std::string_view format_of(const ConvertCommand& command, bool in_directory) {
   return *format;
 }
 
-void finish_output(ConvertCommand& command) {
-  auto path = btf::output_path(command.output, command.input);
-  if (!path) throw Wrong(path.error().text());
-  command.output = *std::move(path);
-  if (!command.convert.compression && btf::compressed_by_name(command.output))
-    command.convert.compression = btf::kDefaultCompression;
-}
-
 void finish_formats(const ConvertWords& words, ConvertCommand& command) {
   btf::ConvertOptions& options = command.convert;
   const std::string operand = command.output;
-  finish_output(command);
+  place_output(command.output, command.input, options.compression);
   command.open = words.input.finish("--input-spec");
   options.format = words.format.value_or("");
   if (words.output_spec) {

@@ -1,5 +1,7 @@
 #include "cli_repair.h"
 
+#include "btf/output.h"
+
 namespace btftool {
 
 void declare_repair(CLI::App& app, RepairCommand& command) {
@@ -26,10 +28,9 @@ void declare_repair(CLI::App& app, RepairCommand& command) {
 }
 
 void finish_repair(RepairCommand& command) {
-  if (!command.repair.compression && command.output.ends_with(".zst"))
-    command.repair.compression = btf::kDefaultCompression;
-  if (command.json && command.output == "-")
-    throw Wrong("--json and an output of - both want stdout");
+  place_output(command.output, command.input, command.repair.compression);
+  if (command.json && btf::is_standard_output(command.output))
+    throw Wrong("--json and an output of " + command.output + " both want stdout");
 }
 
 }  // namespace btftool

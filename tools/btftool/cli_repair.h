@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli_support.h"
-#include "cmd_repair.h"
+#include "options.h"
 
 namespace btftool {
 

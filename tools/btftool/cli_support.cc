@@ -4,6 +4,9 @@
 #include <memory>
 #include <new>
 
+#include "btf/convert.h"
+#include "btf/output.h"
+
 namespace btftool {
 namespace {
 
@@ -23,6 +26,13 @@ std::uint64_t parse_count(const std::string& option, const std::string& text, st
     throw Wrong(option + " takes a number from " + std::to_string(least) + " to " +
                 std::to_string(most) + ", not '" + text + "'");
   return value;
+}
+
+void place_output(std::string& output, const std::string& input, std::optional<int>& compression) {
+  auto path = btf::output_path(output, input);
+  if (!path) throw Wrong(path.error().text());
+  output = *std::move(path);
+  if (!compression && btf::compressed_by_name(output)) compression = btf::kDefaultCompression;
 }
 
 std::uint64_t parse_memory(const std::string& text) {

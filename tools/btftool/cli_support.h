@@ -54,6 +54,10 @@ CLI::Option* add_count(CLI::App& app, const std::string& name, std::uint64_t lea
 CLI::Option* add_text(CLI::App& app, const std::string& name, std::optional<std::string>& target,
                       const std::string& type, const std::string& help);
 
+// The file that OUT names, in a directory that with the name of IN. A name that asks for compression
+// gets it, unless a level is said.
+void place_output(std::string& output, const std::string& input, std::optional<int>& compression);
+
 // Bytes of "256M", "1GiB", "67108864".
 std::uint64_t parse_memory(const std::string& text);
 

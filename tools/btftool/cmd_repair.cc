@@ -1,12 +1,12 @@
 // btftool repair: what can be saved of it?
-#include "cmd_repair.h"
-
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <string>
 #include <system_error>
 
+#include "btf/output.h"
+#include "commands.h"
 #include "exit_code.h"
 #include "finding_tally.h"
 #include "interrupt.h"
@@ -60,7 +60,7 @@ class Repair {
   void line(const std::string& text) {
     if (command_.json || context_.global.quiet) return;
     const std::string whole = printable(command_.input) + ": " + text;
-    command_.output == "-" ? context_.log.note(whole) : context_.out.line(whole);
+    btf::is_standard_output(command_.output) ? context_.log.note(whole) : context_.out.line(whole);
   }
 
   void keep(const btf::Finding& finding, const char* outcome, const Json& target) {

@@ -10,7 +10,6 @@
 #include <variant>
 
 #include "cli.h"
-#include "cmd_repair.h"
 #include "commands.h"
 #include "exit_code.h"
 #include "interrupt.h"
@@ -25,6 +24,7 @@ btf::Result<int> run(const Context& context, const Command& command) {
     btf::Result<int> operator()(const ConvertCommand& o) const { return run_convert(context, o); }
     btf::Result<int> operator()(const DiffCommand& o) const { return run_diff(context, o); }
     btf::Result<int> operator()(const ValidateOptions& o) const { return run_validate(context, o); }
+    btf::Result<int> operator()(const RepairCommand& o) const { return run_repair(context, o); }
   };
   return std::visit(Runner{context}, command);
 }
@@ -37,12 +37,7 @@ int finish(Output& out, Log& log, int exit_code) {
   return exit_code;
 }
 
-btf::Result<int> run(const Context& context, const RepairCommand& command) {
-  return run_repair(context, command);
-}
-
-template <typename Asked>
-int run(const Asked& invocation) {
+int run(const Invocation& invocation) {
   Log log(invocation.global);
   Output out(invocation.global.color);
   const auto exit_code = run({invocation.global, out, log}, invocation.command);
@@ -68,7 +63,6 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);
   const auto parsed = parse_command_line(argc, argv);
   if (const auto* invocation = std::get_if<Invocation>(&parsed)) return run(*invocation);
-  if (const auto* repair = std::get_if<RepairInvocation>(&parsed)) return run(*repair);
   Log log(GlobalOptions{});
   if (const auto* information = std::get_if<Information>(&parsed)) {
     Output out(When::never);

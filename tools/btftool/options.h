@@ -10,6 +10,7 @@
 #include "btf/convert.h"
 #include "btf/diff.h"
 #include "btf/file.h"
+#include "btf/repair.h"
 #include "btf/validate.h"
 
 namespace btftool {
@@ -91,7 +92,16 @@ struct ValidateOptions {
   btf::ValidateChecks checks;
 };
 
-using Command = std::variant<InspectOptions, ConvertCommand, DiffCommand, ValidateOptions>;
+struct RepairCommand {
+  std::string input;
+  std::string output;
+  bool json = false;
+  bool all = false;
+  btf::RepairOptions repair;
+};
+
+using Command =
+    std::variant<InspectOptions, ConvertCommand, DiffCommand, ValidateOptions, RepairCommand>;
 
 struct Invocation {
   GlobalOptions global;

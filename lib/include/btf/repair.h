@@ -50,11 +50,12 @@ struct RepairReport {
   std::function<void(const RepairedTensor&)> tensor = {};  // in the order of the input
 };
 
-// Writes every tensor of which all is there to `output`, a canonical file, as convert() writes it:
-// "-" is stdout, it may be the input, it holds the old file or the whole new one. If there are
+// Writes every tensor of which all is there to `output_or_directory`, a canonical file, as convert()
+// writes it: "-" is stdout, it may be the input, it holds the old file or the whole new one; that it
+// cannot be written is known before anything is read. If there are
 // tensors and none can be saved, nothing is written, and that is no error. An input that is no BTF
 // is one. Reports come before the output is written.
-BTF_API Result<RepairSummary> repair(const std::string& input, const std::string& output,
+BTF_API Result<RepairSummary> repair(const std::string& input, const std::string& output_or_directory,
                                      const RepairOptions& options = {},
                                      const RepairReport& report = {});
 
