@@ -1,7 +1,9 @@
 #include "cli.h"
 
 #include <algorithm>
+#include <new>
 #include <optional>
+#include <string>
 
 #include "arguments.h"
 #include "btf/dtype.h"
@@ -169,6 +171,29 @@ std::string command_help(const CLI::App& command) {
   return text + "\nOptions of every command: -q -v -j --color --progress, see 'btftool --help'\n";
 }
 
+// The parser makes its texts with streams, which swallow what is thrown: a text would end early.
+class AllocationWatch {
+ public:
+  AllocationWatch() : before_(std::set_new_handler(note)) { failed_ = false; }
+  AllocationWatch(const AllocationWatch&) = delete;
+  AllocationWatch& operator=(const AllocationWatch&) = delete;
+  ~AllocationWatch() { std::set_new_handler(before_); }
+
+  std::string whole(std::string text) const {
+    if (failed_) throw std::bad_alloc();
+    return text;
+  }
+
+ private:
+  [[noreturn]] static void note() {
+    failed_ = true;
+    throw std::bad_alloc();
+  }
+
+  static inline bool failed_ = false;
+  std::new_handler before_;
+};
+
 }  // namespace
 
 std::variant<Invocation, Information, UsageError> parse_command_line(int argc, char** argv) {
@@ -258,7 +283,8 @@ std::variant<Invocation, Information, UsageError> parse_command_line(int argc, c
     return Invocation{global, validate};
   } catch (const CLI::CallForHelp&) {
     const auto parsed = app.get_subcommands();
-    return Information{parsed.empty() ? app.help() : command_help(*parsed.front())};
+    const AllocationWatch watch;
+    return Information{watch.whole(parsed.empty() ? app.help() : command_help(*parsed.front()))};
   } catch (const CLI::CallForVersion&) {
     return Information{kVersion};
   } catch (const CLI::ParseError& error) {
