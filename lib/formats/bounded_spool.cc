@@ -7,8 +7,7 @@
 namespace btf {
 
 Result<BoundedSpool> BoundedSpool::create(std::optional<std::uint64_t> told) {
-  BTF_ASSIGN(Spool spool, Spool::create());
-  return BoundedSpool(std::move(spool), told, Spool::room());
+  return BoundedSpool(Spool::in_memory(), told, Spool::room());
 }
 
 Status BoundedSpool::append(std::span<const std::byte> bytes) {

@@ -27,34 +27,29 @@ bool same_state(const struct stat& a, const struct stat& b) {
          a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
 }
 
+std::unexpected<Error> past_end(std::uint64_t offset, std::uint64_t bytes, std::uint64_t size) {
+  return fail(ErrorCode::malformed, "byte " + std::to_string(offset) + ": " +
+                                        std::to_string(bytes) +
+                                        " bytes expected, the file ends at byte " +
+                                        std::to_string(size));
+}
+
 class FileSource final : public ByteSource {
  public:
-  struct Kind {
-    std::uint64_t begin = 0;  // what stands before this byte is no part of the source
-    bool compressed = false;  // this is what was decompressed
-    bool goes_on = false;
-  };
+  // What stands before byte `begin` is no part of the source.
+  FileSource(std::string name, Descriptor fd, const struct stat& state, std::uint64_t begin)
+      : name_(std::move(name)),
+        fd_(std::move(fd)),
+        state_(state),
+        begin_(std::min(begin, static_cast<std::uint64_t>(state.st_size))) {}
 
-  FileSource(std::string name, Descriptor fd, const struct stat& state, Kind kind)
-      : name_(std::move(name)), fd_(std::move(fd)), state_(state), kind_(kind) {
-    kind_.begin = std::min(kind_.begin, static_cast<std::uint64_t>(state.st_size));
-  }
-
-  std::uint64_t size() const override {
-    return static_cast<std::uint64_t>(state_.st_size) - kind_.begin;
-  }
-
-  bool compressed() const override { return kind_.compressed; }
-  bool goes_on() const { return kind_.goes_on; }
+  std::uint64_t size() const override { return static_cast<std::uint64_t>(state_.st_size) - begin_; }
 
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    if (!fits(offset, out.size(), size()))
-      return named(fail(ErrorCode::malformed,
-                        "byte " + std::to_string(offset) + ": " + std::to_string(out.size()) +
-                            " bytes expected, the file ends at byte " + std::to_string(size())));
+    if (!fits(offset, out.size(), size())) return named(past_end(offset, out.size(), size()));
     while (!out.empty()) {
       const ssize_t got =
-          ::pread(fd_.get(), out.data(), out.size(), static_cast<off_t>(kind_.begin + offset));
+          ::pread(fd_.get(), out.data(), out.size(), static_cast<off_t>(begin_ + offset));
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return named(system_failure("read at byte " + std::to_string(offset)));
       if (got == 0)
@@ -65,13 +60,6 @@ class FileSource final : public ByteSource {
       offset += static_cast<std::uint64_t>(got);
     }
     return {};
-  }
-
-  // The same bytes once more, by a descriptor of its own.
-  Result<std::unique_ptr<FileSource>> again() const {
-    Descriptor fd(::fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0));
-    if (!fd.open()) return named(system_failure("open again"));
-    return std::make_unique<FileSource>(name_, std::move(fd), state_, kind_);
   }
 
   Status check_unchanged() const override {
@@ -90,18 +78,60 @@ class FileSource final : public ByteSource {
   std::string name_;
   Descriptor fd_;
   struct stat state_;
+  std::uint64_t begin_;
+};
+
+// A copy that nobody else has.
+class CopiedSource final : public ByteSource {
+ public:
+  struct Kind {
+    bool compressed = false;  // this is what was decompressed
+    bool goes_on = false;
+  };
+
+  CopiedSource(std::string name, Spool content, Kind kind)
+      : name_(std::move(name)), content_(std::move(content)), kind_(kind) {}
+
+  std::uint64_t size() const override { return content_.size(); }
+  bool compressed() const override { return kind_.compressed; }
+  bool goes_on() const { return kind_.goes_on; }
+  Status check_unchanged() const override { return {}; }
+
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    const Status status = fits(offset, out.size(), size())
+                              ? content_.read_at(offset, out)
+                              : Status(past_end(offset, out.size(), size()));
+    if (!status) return std::unexpected(status.error().in_file(name_));
+    return {};
+  }
+
+ private:
+  std::string name_;
+  Spool content_;
   Kind kind_;
 };
 
-Result<std::unique_ptr<FileSource>> source_of(const std::string& name, Spool content,
-                                              FileSource::Kind kind) {
-  Descriptor fd = std::move(content).release();
-  struct stat state {};
-  if (::fstat(fd.get(), &state) != 0) return system_failure("stat");
-  return std::make_unique<FileSource>(name, std::move(fd), state, kind);
+// One of several that read the same.
+class SharedSource final : public ByteSource {
+ public:
+  explicit SharedSource(std::shared_ptr<const ByteSource> source) : source_(std::move(source)) {}
+
+  std::uint64_t size() const override { return source_->size(); }
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    return source_->read_at(offset, out);
+  }
+  Status check_unchanged() const override { return source_->check_unchanged(); }
+
+ private:
+  std::shared_ptr<const ByteSource> source_;
+};
+
+std::unique_ptr<ByteSource> source_of(const std::string& name, Spool content,
+                                      CopiedSource::Kind kind) {
+  return std::make_unique<CopiedSource>(name, std::move(content), kind);
 }
 
-// Copies what cannot seek into a file without a name, as far as it can be wanted.
+// Copies what cannot seek, as far as it can be wanted.
 Result<std::unique_ptr<ByteSource>> spool(const std::string& name, const zstd::Pull& pull,
                                           std::optional<std::uint64_t> told) {
   BTF_ASSIGN(BoundedSpool copy, BoundedSpool::create(told));
@@ -188,14 +218,14 @@ Result<std::unique_ptr<ByteSource>> open_zstd(const std::string& name,
 // Raw bytes may begin as zstd does. As many as were told of are taken as they are, unless they are
 // a whole zstd file with as much content.
 Result<std::unique_ptr<ByteSource>> open_zstd_or_raw(const std::string& name,
-                                                     std::unique_ptr<FileSource> file,
+                                                     std::unique_ptr<ByteSource> file,
                                                      std::optional<std::uint64_t> told) {
   if (file->size() != told) return open_zstd(name, std::move(file), told);
-  BTF_ASSIGN(std::unique_ptr<ByteSource> again, file->again());
-  auto content = open_zstd(name, std::move(again), told);
+  const std::shared_ptr<const ByteSource> shared = std::move(file);
+  auto content = open_zstd(name, std::make_unique<SharedSource>(shared), told);
   const bool zstd = content ? (*content)->size() == *told : content.error().finding.empty();
   if (zstd) return content;
-  return file;
+  return std::make_unique<SharedSource>(shared);
 }
 
 // Its first bytes, up to so many.
@@ -228,8 +258,7 @@ Result<std::unique_ptr<ByteSource>> open_stream(const std::string& name, Descrip
   // Does it end where raw bytes would?
   BTF_ASSIGN(Spool start, beginning(pull, *told + 1));
   if (start.size() <= *told) {
-    BTF_ASSIGN(auto whole, source_of(name, std::move(start), {}));
-    return open_zstd_or_raw(name, std::move(whole), told);
+    return open_zstd_or_raw(name, source_of(name, std::move(start), {}), told);
   }
   const auto from_start =
       [&, at = std::uint64_t{0}](std::span<std::byte> out) mutable -> Result<std::size_t> {
@@ -264,13 +293,9 @@ Result<std::unique_ptr<ByteSource>> open_path(const std::string& path, Compresse
   if (!S_ISREG(state.st_mode))
     return unpack ? open_stream(name, std::move(fd), told) : spool_stream(name, std::move(fd));
   BTF_ASSIGN(const std::uint64_t begin, position_of(fd));
-  auto file =
-      std::make_unique<FileSource>(name, std::move(fd), state, FileSource::Kind{.begin = begin});
-  std::array<std::byte, zstd::kMagicBytes> start{};
-  if (!unpack || file->size() < start.size()) return file;
-  BTF_TRY(file->read_at(0, start));
-  if (!zstd::recognizes(start)) return file;
-  return open_zstd_or_raw(name, std::move(file), told);
+  auto file = std::make_unique<FileSource>(name, std::move(fd), state, begin);
+  if (!unpack) return file;
+  return unpacked_source(name, std::move(file), told);
 }
 
 }  // namespace
@@ -288,13 +313,23 @@ Result<std::unique_ptr<ByteSource>> open_told_source(const std::string& path,
   return open_path(path, Compressed::unpack, told);
 }
 
+Result<std::unique_ptr<ByteSource>> unpacked_source(const std::string& name,
+                                                    std::unique_ptr<ByteSource> bytes,
+                                                    std::optional<std::uint64_t> told) {
+  std::array<std::byte, zstd::kMagicBytes> start{};
+  if (bytes->size() < start.size()) return bytes;
+  BTF_TRY(bytes->read_at(0, start));
+  if (!zstd::recognizes(start)) return bytes;
+  return open_zstd_or_raw(name, std::move(bytes), told);
+}
+
 Result<std::unique_ptr<ByteSource>> open_packed_source(const std::string& path) {
   return open_path(path, Compressed::keep, std::nullopt);
 }
 
 bool goes_on(const ByteSource& source) {
-  const auto* file = dynamic_cast<const FileSource*>(&source);
-  return file != nullptr && file->goes_on();
+  const auto* copied = dynamic_cast<const CopiedSource*>(&source);
+  return copied != nullptr && copied->goes_on();
 }
 
 }  // namespace btf

@@ -45,9 +45,9 @@ class ByteSource {
 };
 
 // By pread, never by mmap: a file that is cut while it is read is an error and not a signal.
-// "-" is stdin. What cannot seek is first copied to an unlinked file in $TMPDIR (or /tmp). zstd,
-// known by its magic number, is decompressed: frame by frame as they are needed if the file has a
-// seek table, else to such an unlinked file.
+// "-" is stdin. What cannot seek is first copied, into memory if it is short, else to an unlinked
+// file in $TMPDIR (or /tmp). zstd, known by its magic number, is decompressed: frame by frame as
+// they are needed if the file has a seek table, else it is copied in the same way.
 Result<std::unique_ptr<ByteSource>> open_source(const std::string& path);
 
 // Likewise. `told`: so many bytes are there if what was said of the file is right, or kNobodyKnows;
@@ -55,6 +55,11 @@ Result<std::unique_ptr<ByteSource>> open_source(const std::string& path);
 // content_bound.h).
 Result<std::unique_ptr<ByteSource>> open_told_source(const std::string& path,
                                                      std::optional<std::uint64_t> told);
+
+// The same of bytes that are there already; `name` is for errors.
+Result<std::unique_ptr<ByteSource>> unpacked_source(const std::string& name,
+                                                    std::unique_ptr<ByteSource> bytes,
+                                                    std::optional<std::uint64_t> told);
 
 // A pipe whose end was not waited for: more follows than can be wanted, and size() is what was read
 // of it.

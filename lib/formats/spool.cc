@@ -6,16 +6,26 @@
 #include <algorithm>
 
 #include "core/checked_math.h"
+#include "core/try.h"
 
 namespace btf {
 
 Result<Spool> Spool::create() {
+  Spool spool = in_memory();
+  BTF_TRY(spool.move_to_file());
+  return spool;
+}
+
+Status Spool::move_to_file() {
   const std::string directory = temporary_directory();
   std::string name = directory + "/btf-XXXXXX";
   Descriptor fd(::mkostemp(name.data(), O_CLOEXEC));
   if (!fd.open()) return system_failure("create a temporary file in " + directory);
   ::unlink(name.c_str());
-  return Spool(std::move(fd));
+  Spool file(std::move(fd));
+  BTF_TRY(file.write_at(0, start_));
+  *this = std::move(file);
+  return {};
 }
 
 std::uint64_t Spool::room() {
@@ -28,6 +38,14 @@ std::uint64_t Spool::room() {
 Status Spool::append(std::span<const std::byte> bytes) { return write_at(size_, bytes); }
 
 Status Spool::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
+  const Checked end = checked_add(offset, bytes.size());
+  if (!fd_.open() && end && *end <= kInMemory) {
+    start_.resize(std::max<std::uint64_t>(start_.size(), *end));
+    std::ranges::copy(bytes, start_.begin() + static_cast<std::ptrdiff_t>(offset));
+    size_ = start_.size();
+    return {};
+  }
+  if (!fd_.open()) BTF_TRY(move_to_file());
   while (!bytes.empty()) {
     const ssize_t put = ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (put < 0 && errno == EINTR) continue;
@@ -40,6 +58,10 @@ Status Spool::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
 }
 
 Status Spool::read_at(std::uint64_t offset, std::span<std::byte> out) const {
+  if (!fd_.open() && fits(offset, out.size(), size_)) {
+    std::copy_n(start_.begin() + static_cast<std::ptrdiff_t>(offset), out.size(), out.begin());
+    return {};
+  }
   while (!out.empty()) {
     const ssize_t got = ::pread(fd_.get(), out.data(), out.size(), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;

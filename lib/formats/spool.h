@@ -1,9 +1,11 @@
-// A temporary file without a name, in $TMPDIR (or /tmp): gone when it is closed, however that is.
+// Bytes that are kept for a while. If they are many, in a temporary file without a name, in $TMPDIR
+// (or /tmp): gone when it is closed, however that is.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "btf/error.h"
 #include "formats/system.h"
@@ -12,7 +14,11 @@ namespace btf {
 
 class Spool {
  public:
+  // In a file. Threads may write to different places, and read what is there.
   static Result<Spool> create();
+  // In memory up to kInMemory bytes.
+  static Spool in_memory() { return Spool(Descriptor{}); }
+  static constexpr std::uint64_t kInMemory = 256U << 10;
 
   Status append(std::span<const std::byte> bytes);
   // Anywhere; size() counts up to the end of what was written last in the file.
@@ -23,12 +29,12 @@ class Spool {
   // Bytes that may be kept now in all spools together: others need some too.
   static std::uint64_t room();
 
-  // The file itself, for who reads it as a source.
-  Descriptor release() && { return std::move(fd_); }
-
  private:
   explicit Spool(Descriptor fd) : fd_(std::move(fd)) {}
+  Status move_to_file();
+
   Descriptor fd_;
+  std::vector<std::byte> start_;  // all of it, as long as there is no file
   std::uint64_t size_ = 0;
 };
 

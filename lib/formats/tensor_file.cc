@@ -109,10 +109,20 @@ TensorFile& TensorFile::operator=(TensorFile&&) noexcept = default;
 TensorFile::~TensorFile() = default;
 
 Result<TensorFile> TensorFile::open(const std::string& path, const OpenOptions& options) {
+  return open_content(open_told_source(path, told_bytes({path, options})), path, options);
+}
+
+Result<TensorFile> TensorFile::open(std::unique_ptr<ByteSource> bytes, const std::string& name,
+                                    const OpenOptions& options) {
+  return open_content(unpacked_source(name, std::move(bytes), told_bytes({name, options})), name,
+                      options);
+}
+
+Result<TensorFile> TensorFile::open_content(Result<std::unique_ptr<ByteSource>> source,
+                                            const std::string& path, const OpenOptions& options) {
+  if (!source) return std::unexpected(source.error().in_file(path));
   auto state = std::make_unique<State>();
   state->path = path;
-  auto source = open_told_source(path, told_bytes({path, options}));
-  if (!source) return std::unexpected(source.error().in_file(path));
   state->source = *std::move(source);
   auto format = recognize_format(*state->source, {path, options});
   if (!format) return std::unexpected(format.error().in_file(path));

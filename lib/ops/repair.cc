@@ -19,6 +19,7 @@
 #include "ops/convert_tensor.h"
 #include "ops/parallel.h"
 #include "ops/payload_check.h"
+#include "ops/repair_into.h"
 #include "ops/shuffling_sink.h"
 
 namespace btf {
@@ -34,13 +35,15 @@ struct Kept {
 
 class Repair {
  public:
-  Repair(const std::string& input, const RepairOptions& options, const RepairReport& report)
+  Repair(const std::string& input, std::unique_ptr<ByteSource> bytes, const RepairOptions& options,
+         const RepairReport& report)
       : input_(input),
+        source_(std::move(bytes)),
         options_(options),
         conversion_(conversion(options)),
         report_(report) {}
 
-  Result<RepairSummary> run(const std::string& output) {
+  Result<RepairSummary> run(const MakeSink& make_sink) {
     BTF_TRY(open());
     auto salvage = BtfSalvage::find(*source_);
     if (!salvage && salvage.error().finding.empty()) return std::unexpected(salvage.error());
@@ -52,7 +55,7 @@ class Repair {
     BTF_TRY(look_through(*salvage));
     if (kept_.empty() && (summary_.tensors > 0 || source_->size() > kEmptyFile)) return summary_;
     summary_.saved = kept_.size();
-    BTF_ASSIGN(summary_.bytes, write(*salvage, output));
+    BTF_ASSIGN(summary_.bytes, write(*salvage, make_sink));
     return summary_;
   }
 
@@ -60,7 +63,6 @@ class Repair {
   static constexpr std::uint64_t kEmptyFile = 8;  // without a tensor
 
   Status open() {
-    BTF_ASSIGN(source_, open_packed_source(input_));
     std::array<std::byte, zstd::kMagicBytes> start{};
     if (source_->size() >= start.size()) BTF_TRY(source_->read_at(0, start));
     if (zstd::recognizes(start)) {
@@ -169,7 +171,7 @@ class Repair {
   }
 
   // As convert() writes a BTF file.
-  Result<std::uint64_t> write(const BtfSalvage& salvage, const std::string& output) {
+  Result<std::uint64_t> write(const BtfSalvage& salvage, const MakeSink& make_sink) {
     const std::unique_ptr<TensorWriter> writer = btf_writer();
     bool shuffled = false;
     for (Kept& kept : kept_) {
@@ -180,7 +182,7 @@ class Repair {
     BTF_ASSIGN(const std::uint64_t bytes, writer->total_bytes());
     const bool compressed = options_.compression.has_value();
     BTF_ASSIGN(const std::unique_ptr<ByteSink> file,
-               create_sink(output, {.size = compressed ? 0 : bytes, .sync = options_.sync}));
+               make_sink({.size = compressed ? 0 : bytes, .sync = options_.sync}));
     if (!compressed) {
       BTF_TRY(write_to(salvage, *writer, *gather_small_writes(*file)));
       BTF_TRY(file->commit());
@@ -236,10 +238,10 @@ class Repair {
   }
 
   const std::string& input_;
+  std::unique_ptr<ByteSource> source_;
   const RepairOptions& options_;
   ConvertOptions conversion_;
   const RepairReport& report_;
-  std::unique_ptr<ByteSource> source_;
   const zstd::SalvagedContent* content_ = nullptr;  // the source, if it is compressed
   std::vector<Kept> kept_;
   RepairSummary summary_;
@@ -247,13 +249,22 @@ class Repair {
 
 }  // namespace
 
+Result<RepairSummary> repair_into(std::unique_ptr<ByteSource> bytes, const std::string& name,
+                                  const MakeSink& make_sink, const RepairOptions& options,
+                                  const RepairReport& report) {
+  auto summary = Repair(name, std::move(bytes), options, report).run(make_sink);
+  if (!summary) return std::unexpected(summary.error().in_file(name));
+  return summary;
+}
+
 Result<RepairSummary> repair(const std::string& input, const std::string& output_or_directory,
                              const RepairOptions& options, const RepairReport& report) {
   BTF_ASSIGN(const std::string output, output_path(output_or_directory, input));
   BTF_TRY(check_output(output));
-  auto summary = Repair(input, options, report).run(output);
-  if (!summary) return std::unexpected(summary.error().in_file(input));
-  return summary;
+  auto bytes = open_packed_source(input);
+  if (!bytes) return std::unexpected(bytes.error().in_file(input));
+  const auto make_sink = [&](const SinkOptions& sink) { return create_sink(output, sink); };
+  return repair_into(*std::move(bytes), input, make_sink, options, report);
 }
 
 }  // namespace btf

@@ -6,6 +6,7 @@
 #include "formats/format_table.h"
 #include "ops/frame_findings.h"
 #include "ops/payload_check.h"
+#include "ops/validate_opened.h"
 
 namespace btf {
 namespace {
@@ -19,7 +20,11 @@ Finding as_finding(const Error& error, std::optional<std::uint64_t> tensor) {
 
 Status validate(const std::string& path, const FindingSink& report, const OpenOptions& options,
                 const Execution& execution, const ValidateChecks& checks) {
-  const auto file = TensorFile::open(path, options);
+  return validate_opened(TensorFile::open(path, options), report, execution, checks);
+}
+
+Status validate_opened(const Result<TensorFile>& file, const FindingSink& report,
+                       const Execution& execution, const ValidateChecks& checks) {
   if (!file && file.error().finding.empty()) return std::unexpected(file.error());
   if (!file) {
     report(as_finding(file.error(), {}));

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "btf/diff.h"
-#include "formats/byte_source.h"
 #include "well_formed.h"
 
 namespace fuzz {
@@ -112,12 +111,9 @@ void check_compressed(const btf::TensorFile& input, const Request& wanted, const
   const Converted packed =
       fuzz::convert(input, wanted.name + ".zst", options, wanted.random_access);
   if (!packed.status) broken("it cannot be compressed: " + packed.status.error().message);
-  const auto source = btf::open_source(file_with(packed.bytes));
-  if (!source) broken("what was compressed cannot be read: " + source.error().message);
-  Bytes content((*source)->size());
-  const auto read = (*source)->read_at(0, content);
-  if (!read) broken("what was compressed cannot be read: " + read.error().message);
-  require(content == plain, "compressed it has other content");
+  const auto unpacked = content(packed.bytes);
+  if (!unpacked) broken("what was compressed cannot be read: " + unpacked.error().message);
+  require(*unpacked == plain, "compressed it has other content");
 }
 
 }  // namespace

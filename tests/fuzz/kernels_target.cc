@@ -66,7 +66,7 @@ bool same(const btf::LossAccount& a, const btf::LossAccount& b) {
 
 // The elements of a short input again and again, so that there is enough for whole vectors.
 Bytes stretched(Input& input, std::size_t element) {
-  const std::uint64_t times = input.rarely(4) ? 1 + input.below(40) : 1;
+  const std::uint64_t times = input.rarely(16) ? 1 + input.below(40) : 1;
   const BytesView once = input.rest();
   const std::size_t whole = once.size() / element * element;
   Bytes all;

@@ -133,6 +133,24 @@ def zstd(write):
             write(f"built-{path.stem}-{flags}", bytes([1, some.randrange(1, 255)]) + how + path.read_bytes())
 
 
+def repair(write):
+    some = random.Random(7)
+    for path in short_files(["good", "odd", "bad"], "*.btf"):
+        file = bytearray(path.read_bytes())
+        write(path.stem, bytes([0]) + file)
+        if len(file) > 16:
+            write(f"{path.stem}-cut", bytes([some.choice([0, 2])]) + file[: some.randrange(16, len(file))])
+            file[some.randrange(16)] ^= 1 << some.randrange(8)
+            write(f"{path.stem}-bit", bytes([some.choice([0, 4, 8, 0xE0])]) + file)
+    for path in short_files(["good"], "*.btf"):
+        for flags in (1, 3, 17, 35):
+            how = bytes([flags, some.randrange(1, 20), some.randrange(4)]) + some.randbytes(12)
+            write(f"built-{path.stem}-{flags}", bytes([some.choice([1, 3, 5])]) + how + path.read_bytes())
+    for path in sorted((TESTDATA / "zstd").glob("*.zst")):
+        if path.stat().st_size <= MOST:
+            write(path.name.removesuffix(".btf.zst") + "-zst", bytes([0]) + path.read_bytes())
+
+
 def capi(write):
     some = random.Random(6)
     for path in files_to_convert():
@@ -151,7 +169,8 @@ def report(write):
 
 
 CORPORA = {"btf": btf, "npy": npy, "raw": raw, "text": text, "kernels": kernels, "convert": convert,
-           "diff": diff, "write": write_then_read, "zstd": zstd, "capi": capi, "report": report}
+           "diff": diff, "write": write_then_read, "zstd": zstd, "capi": capi, "repair": repair,
+           "report": report}
 
 
 def generate(root):

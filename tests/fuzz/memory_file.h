@@ -1,25 +1,40 @@
 // What the library opens lies in memory, and so does what it converts it to.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "btf/convert.h"
 #include "btf/file.h"
 #include "formats/byte_sink.h"
+#include "formats/memory_bytes.h"
+#include "formats/byte_source.h"
 #include "input.h"
 #include "ops/convert_into.h"
-#include "os_file.h"
 
 namespace fuzz {
 
 // No threads: what one input costs is what the target does.
 inline btf::Execution alone() { return {.jobs = 1, .memory = 1U << 20}; }
 
+// The bytes must be there as long as the file is.
 inline btf::Result<btf::TensorFile> open(BytesView bytes, const btf::OpenOptions& options = {}) {
-  return btf::TensorFile::open(file_with(bytes), options);
+  return btf::TensorFile::open(std::make_unique<btf::MemorySource>(bytes), "input", options);
+}
+
+// What they are decompressed, if they are compressed.
+inline btf::Result<Bytes> content(BytesView bytes, std::uint64_t most = 1U << 20) {
+  const auto source =
+      btf::unpacked_source("input", std::make_unique<btf::MemorySource>(bytes), std::nullopt);
+  if (!source) return std::unexpected(source.error());
+  Bytes all(std::min((*source)->size(), most));
+  const auto read = (*source)->read_at(0, all);
+  if (!read) return std::unexpected(read.error());
+  return all;
 }
 
 // Grows, up to a limit.

@@ -7,6 +7,6 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::uint64_t told = input.byte();
   if (told < btf::dtypes().size())
     options.spec = btf::TensorSpec{.dtype = btf::dtypes()[told].dtype, .storage = {}};
-  fuzz::check_file(fuzz::file_with(input.rest()), options);
+  fuzz::check_file(input.rest(), options);
   return 0;
 }

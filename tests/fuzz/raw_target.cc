@@ -10,7 +10,6 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   auto spec = btf::parse_tensor_spec(all.substr(0, end));
   if (!spec) return 0;
   const btf::OpenOptions options{.spec = *std::move(spec)};
-  fuzz::check_file(fuzz::file_with(fuzz::view(data, size).subspan(std::min(end + 1, size))),
-                   options);
+  fuzz::check_file(fuzz::view(data, size).subspan(std::min(end + 1, size)), options);
   return 0;
 }

@@ -14,16 +14,17 @@ inline constexpr std::uint64_t kTensors = 6;  // so many are asked for one by on
 struct Findings {
   std::uint64_t errors = 0;
   std::uint64_t warnings = 0;
+  std::uint64_t bool_bytes = 0;          // warnings of what is copied as it is
   bool trouble = false;                  // validate() did not get to the end
   std::array<bool, kTensors> tensors{};  // which of the first have an error
   std::string text;                      // of the first
 };
 
-Findings findings(const std::string& path, const btf::OpenOptions& options = {});
+Findings findings(const btf::Result<btf::TensorFile>& file);
 
 // Opens, asks everything that can be asked of the first tensors, and compares the answers with one
 // another and with what validate() says.
-void check_file(const std::string& path, const btf::OpenOptions& options = {});
+void check_file(BytesView bytes, const btf::OpenOptions& options = {});
 
 // For what convert() has written: no error, and no warning but for elements.
 void check_canonical(BytesView bytes, const btf::OpenOptions& options = {});

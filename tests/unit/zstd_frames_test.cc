@@ -15,6 +15,7 @@
 #include "btf/file.h"
 #include "btf/read.h"
 #include "btf/validate.h"
+#include "formats/byte_source.h"
 #include "support/btf_bytes.h"
 #include "support/scratch_dir.h"
 #include "support/zstd_bytes.h"
@@ -206,6 +207,45 @@ TEST_CASE("zstd frames: every damaged frame is found, and costs the tensors in i
     INFO(entry.path().string());
     damage_each_frame(scratch, compressed(scratch, entry.path().string()));
   }
+}
+
+TEST_CASE("zstd frames: a damaged one is decompressed once, however often it is asked for") {
+  class Counting final : public btf::ByteSource {
+   public:
+    Counting(const Bytes& bytes, std::uint64_t& read) : bytes_(bytes), read_(read) {}
+    std::uint64_t size() const override { return bytes_.size(); }
+    btf::Status check_unchanged() const override { return {}; }
+    btf::Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+      read_ += out.size();
+      std::ranges::copy(std::span(bytes_).subspan(offset, out.size()), out.begin());
+      return {};
+    }
+
+   private:
+    const Bytes& bytes_;
+    std::uint64_t& read_;
+  };
+  // A frame with the count, then one with the offsets of half a million tensors.
+  bytes::Words table{500'000};
+  table.resize(1 + table.front());
+  Bytes file = bytes::compress(bytes::u64(table), 1, {8});
+  const Frame offsets = frames_of(file)[1];
+  file[offsets.file_end - 1] ^= std::byte{1};
+  std::uint64_t read = 0;
+  const auto source = btf::unpacked_source("x", std::make_unique<Counting>(file, read), {});
+  REQUIRE(source);
+  const std::uint64_t before = read;
+  std::string first;
+  for (unsigned i = 0; i < 100; ++i) {
+    Bytes some(8);
+    const btf::Status status = (*source)->read_at(8 + 8 * i, some);
+    REQUIRE_FALSE(status);
+    CHECK(status.error().finding == "zstd-frame");
+    if (i == 0) first = status.error().text();
+    CHECK(status.error().text() == first);
+  }
+  // And a piece of the seek table.
+  CHECK(read - before < 5 * (offsets.file_end - offsets.file_begin));
 }
 
 TEST_CASE("zstd frames: so they are in files of other writers") {

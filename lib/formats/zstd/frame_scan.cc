@@ -97,7 +97,7 @@ Result<bool> FrameScan::by_table(const SeekTable& table) {
       BTF_ASSIGN(const Frame frame, judge(place.file_offset, shape));
       if (frame.worth == Worth::sound) return false;
     }
-    lose(place.content, read.error());
+    lose(1, place.content, read.error());
   }
   runs_.back().reaches_end = true;
   return true;
@@ -147,7 +147,9 @@ Status FrameScan::walk() {
       }
     }
     const std::uint64_t index = frames_;
-    frames_ += magic == kFrameMagic ? 1 : 0;
+    // One whose first bytes are damaged too; what can be skipped has no content to lose.
+    const std::uint64_t frames = skippable(magic) ? 0 : 1;
+    frames_ += frames;
     Frame frame;
     if (shape.fault == Fault::none) {
       BTF_ASSIGN(frame, judge(at, shape));
@@ -174,7 +176,7 @@ Status FrameScan::walk() {
     if (!next) {
       BTF_ASSIGN(next, next_start(at + 1));
     }
-    lose(known ? frame.content : 0, *std::move(frame.error));
+    lose(frames, known ? frame.content : 0, *std::move(frame.error));
     cut_ = !next && shape.fault == Fault::cut;
     if (!next) return {};
     if (!known) begin_run();
@@ -270,8 +272,8 @@ void FrameScan::take(std::uint64_t offset, std::uint64_t compressed, std::uint64
 }
 
 // Of unknown size: 0.
-void FrameScan::lose(std::uint64_t content, Error error) {
-  ++lost_;
+void FrameScan::lose(std::uint64_t frames, std::uint64_t content, Error error) {
+  lost_ += frames;
   const std::uint64_t at = error.offset;
   const std::uint32_t damage = note(std::move(error));
   Run& run = runs_.back();

@@ -71,7 +71,7 @@ class FrameScan {
   Result<bool> starts_here(std::uint64_t offset);
   Result<Frame> judge(std::uint64_t offset, const FrameShape& shape);
   void take(std::uint64_t offset, std::uint64_t compressed, std::uint64_t content);
-  void lose(std::uint64_t content, Error error);
+  void lose(std::uint64_t frames, std::uint64_t content, Error error);
   void begin_run();
   std::uint32_t note(Error error);
   void clear();

@@ -16,8 +16,9 @@
 namespace btf::zstd {
 namespace {
 
-// Decompressed frames that are kept.
+// Decompressed frames that are kept: so many bytes, and no more frames than are soon looked through.
 constexpr std::uint64_t kCacheBytes = 16U << 20;
+constexpr std::size_t kCacheFrames = 32;
 
 class FrameContent final : public SalvagedContent {
  public:
@@ -124,7 +125,7 @@ class FrameContent final : public SalvagedContent {
           Error{ErrorCode::io, "the file was changed while it was read"}.in_file(name_));
     cached_bytes_ += piece.content;
     cache_.push_front(std::move(fresh));
-    while (cached_bytes_ > kCacheBytes && cache_.size() > 1) {
+    while (cache_.size() > 1 && (cached_bytes_ > kCacheBytes || cache_.size() > kCacheFrames)) {
       cached_bytes_ -= cache_.back().content.size();
       cache_.pop_back();
     }

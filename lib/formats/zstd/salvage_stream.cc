@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/buffer.h"
 #include "core/checked_math.h"
 #include "core/try.h"
 #include "formats/content_bound.h"
@@ -17,6 +18,8 @@
 
 namespace btf::zstd {
 namespace {
+
+constexpr std::size_t kPlain = 256U << 10;  // decompressed at once
 
 class StreamContent final : public SalvagedContent {
  public:
@@ -83,15 +86,17 @@ Status StreamContent::append(std::span<const std::byte> bytes) {
 Status StreamContent::unpack(const SalvageOptions& options) {
   const std::unique_ptr<ZSTD_DCtx, Free> context(ZSTD_createDCtx());
   if (context == nullptr) throw std::bad_alloc();
-  std::vector<std::byte> packed(ZSTD_DStreamInSize());
-  std::vector<std::byte> plain(256U << 10);
+  Buffer packed_memory;
+  Buffer plain_memory;
+  const std::span packed(packed_memory.reserve(ZSTD_DStreamInSize()), ZSTD_DStreamInSize());
+  const std::span plain(plain_memory.reserve(kPlain), kPlain);
   FrameWalk walk;
   std::uint64_t frame_at = 0;
   std::size_t wanted = 0;  // 0: between two frames
   for (std::uint64_t at = 0; at < file_->size();) {
     const std::uint64_t some = std::min<std::uint64_t>(packed.size(), file_->size() - at);
     BTF_TRY(go_on(options.execution, some));
-    BTF_TRY(file_->read_at(at, std::span(packed).first(some)));
+    BTF_TRY(file_->read_at(at, packed.first(some)));
     ZSTD_inBuffer in{packed.data(), some, 0};
     // A full output buffer may leave content behind in the context.
     bool more = true;
@@ -100,13 +105,13 @@ Status StreamContent::unpack(const SalvageOptions& options) {
       const std::size_t before = in.pos;
       wanted = ZSTD_decompressStream(context.get(), &out, &in);
       const bool wrong = ZSTD_isError(wanted) != 0;
-      walk.feed(std::span<const std::byte>(packed).subspan(before, (wrong ? some : in.pos) - before));
+      walk.feed(packed.subspan(before, (wrong ? some : in.pos) - before));
       if (wrong) {
         lose(frame_error(wanted, frames_, frame_at, walk).error());
         ++frames_;
         return {};
       }
-      BTF_TRY(append(std::span(plain).first(out.pos)));
+      BTF_TRY(append(plain.first(out.pos)));
       if (enough_) {
         lose(Error{ErrorCode::malformed,
                    "the compressed file goes on after " + std::to_string(allowed_) +
@@ -141,9 +146,8 @@ Status StreamContent::unpack(const SalvageOptions& options) {
 Result<std::unique_ptr<SalvagedContent>> salvage_stream(std::string name,
                                                         std::unique_ptr<ByteSource> file,
                                                         const SalvageOptions& options) {
-  BTF_ASSIGN(Spool spool, Spool::create());
   auto content =
-      std::make_unique<StreamContent>(std::move(name), std::move(file), std::move(spool));
+      std::make_unique<StreamContent>(std::move(name), std::move(file), Spool::in_memory());
   BTF_TRY(content->unpack(options));
   return content;
 }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "core/checked_math.h"
@@ -57,9 +58,11 @@ class Decoders {
   std::vector<std::unique_ptr<FrameDecoder>> idle_;
 };
 
+// Or why it has no content: a damaged one, which may be asked for as often as a sound one.
 struct Frame {
   FramePlace place;
   Buffer content;
+  std::optional<Error> damage = {};
 
   bool holds(std::uint64_t offset) const {
     return offset >= place.content_offset && offset < place.content_end();
@@ -210,14 +213,23 @@ class SeekableSource final : public ByteSource {
                  auto fresh = std::make_shared<Frame>();
                  fresh->place = place;
                  const std::span content(fresh->content.reserve(place.content), place.content);
-                 BTF_TRY(decoders_.read(*file_, place, content));
-                 kept_.offer(place, content);
+                 const Status status = decoders_.read(*file_, place, content);
+                 if (status) {
+                   kept_.offer(place, content);
+                 } else {
+                   // What is no damage may be over when it is tried again.
+                   if (status.error().finding.empty()) return std::unexpected(status.error());
+                   fresh->damage = status.error();
+                   fresh->content = {};
+                 }
                  return fresh;
                }));
     return copy(*frame, offset, out);
   }
 
-  static std::uint64_t copy(const Frame& frame, std::uint64_t offset, std::span<std::byte> out) {
+  static Result<std::uint64_t> copy(const Frame& frame, std::uint64_t offset,
+                                    std::span<std::byte> out) {
+    if (frame.damage) return std::unexpected(*frame.damage);
     const std::uint64_t some =
         std::min<std::uint64_t>(out.size(), frame.place.content_end() - offset);
     std::memcpy(out.data(), frame.content.data() + (offset - frame.place.content_offset), some);

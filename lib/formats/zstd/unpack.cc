@@ -4,8 +4,8 @@
 
 #include <memory>
 #include <new>
-#include <vector>
 
+#include "core/buffer.h"
 #include "core/try.h"
 #include "formats/bounded_spool.h"
 #include "formats/zstd/frame_walk.h"
@@ -14,6 +14,8 @@
 
 namespace btf::zstd {
 namespace {
+
+constexpr std::size_t kPlain = 256U << 10;  // decompressed at once
 
 // Keeps the content within what the header and the file system allow.
 Status append(BoundedSpool& content, std::span<const std::byte> bytes) {
@@ -54,8 +56,10 @@ Result<Spool> unpack(const Pull& pull, std::optional<std::uint64_t> told) {
   const std::unique_ptr<ZSTD_DCtx, FreeContext> context(ZSTD_createDCtx());
   if (context == nullptr) throw std::bad_alloc();
   BTF_ASSIGN(BoundedSpool content, BoundedSpool::create(told));
-  std::vector<std::byte> packed(ZSTD_DStreamInSize());
-  std::vector<std::byte> plain(256U << 10);
+  Buffer packed_memory;
+  Buffer plain_memory;
+  const std::span packed(packed_memory.reserve(ZSTD_DStreamInSize()), ZSTD_DStreamInSize());
+  const std::span plain(plain_memory.reserve(kPlain), kPlain);
   Place frame;
   TableWatch table;
   FrameWalk walk;
@@ -72,11 +76,11 @@ Result<Spool> unpack(const Pull& pull, std::optional<std::uint64_t> told) {
       const std::size_t before = in.pos;
       wanted = ZSTD_decompressStream(context.get(), &out, &in);
       const std::size_t end = ZSTD_isError(wanted) != 0 ? in.size : in.pos;
-      const auto taken = std::span<const std::byte>(packed).subspan(before, end - before);
+      const auto taken = packed.subspan(before, end - before);
       walk.feed(taken);
       if (ZSTD_isError(wanted) != 0) return frame_error(wanted, frame.index, frame.offset, walk);
       table.feed(taken);
-      BTF_TRY(append(content, std::span(plain).first(out.pos)));
+      BTF_TRY(append(content, plain.first(out.pos)));
       more = out.pos == out.size && wanted != 0;
       if (wanted == 0) {
         table.end_frame(content.size() - frame.content);

@@ -56,6 +56,11 @@ class BTF_API TensorFile {
   // "-" is stdin. Reads the header only.
   static Result<TensorFile> open(const std::string& path, const OpenOptions& options = {});
 
+  // For the library's own operations: bytes that are no file of the system. `name` stands for the
+  // path.
+  static Result<TensorFile> open(std::unique_ptr<ByteSource> bytes, const std::string& name,
+                                 const OpenOptions& options = {});
+
   TensorFile(TensorFile&&) noexcept;
   TensorFile& operator=(TensorFile&&) noexcept;
   ~TensorFile();
@@ -81,6 +86,8 @@ class BTF_API TensorFile {
  private:
   struct State;
   explicit TensorFile(std::unique_ptr<State> state);
+  static Result<TensorFile> open_content(Result<std::unique_ptr<ByteSource>> source,
+                                         const std::string& path, const OpenOptions& options);
   std::unique_ptr<State> state_;
 };
 
