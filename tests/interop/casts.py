@@ -1,5 +1,6 @@
 """Casts of single elements by exact arithmetic, and their account (docs/dtypes.md 2 and 3)."""
 
+import math
 from fractions import Fraction
 
 from elements import decode, power_of_two, sign_bit
@@ -169,9 +170,12 @@ def cast_number(number, target, overflow="saturate", how=None):
 
 
 class Account:
-    """What the casts of one tensor did."""
+    """What the casts of one tensor did; with its noise if that is to be measured."""
 
-    def __init__(self):
+    def __init__(self, noise=False):
+        self.noise = noise
+        self.signal = self.error = Fraction(0)
+        self.unbounded = False  # an error that is no number
         self.counts = dict.fromkeys(LOSSES, 0)
         self.nan = 0
         self.elements = 0
@@ -181,6 +185,7 @@ class Account:
     def add(self, number, result, loss):
         self.elements += 1
         self.nan += number.special == "nan"
+        self.add_noise(number, result)
         if loss:
             self.counts[loss] += 1
         if number.value is not None and result.value is not None and number.value != result.value:
@@ -189,6 +194,25 @@ class Account:
             self.largest = max(self.largest, abs(number.value))
             if number.value:
                 self.max_rel = max(self.max_rel, error / abs(number.value))
+
+    def add_noise(self, number, result, times=1):
+        if not self.noise:
+            return
+        if number.value is None or result.value is None:
+            same = number.special == result.special and (number.special == "nan" or number.negative == result.negative)
+            self.unbounded |= not same and times > 0
+            return
+        self.signal += times * number.value ** 2
+        self.error += times * (result.value - number.value) ** 2
+
+    def decibels(self):
+        """The signal-to-noise ratio."""
+        if self.unbounded or self.error == 0:
+            return -math.inf if self.unbounded else math.inf
+        if self.signal == 0:
+            return -math.inf
+        ratio = self.signal / self.error
+        return 10 * (math.log10(ratio.numerator) - math.log10(ratio.denominator))
 
     @property
     def changed(self):
@@ -199,6 +223,8 @@ def cast(code, source, target, account, overflow="saturate", how=None):
     """A code of one type as a code of another."""
     if source == target:
         account.elements += 1
+        if account.noise:
+            account.add_noise(decode(source, code), decode(source, code))
         return code
     number = decode(source, code)
     result, loss = cast_number(number, target, overflow, how)

@@ -13,6 +13,7 @@ import layouts
 from btf_reader import Reader
 from conversions import COO, Options, convert, fits, permuted
 from elements import DTYPES
+from gates import random_gates
 from harness import Conversion, run_cases
 from random_files import random_code, random_dims, random_index
 
@@ -74,6 +75,7 @@ def random_options(rng, rank):
         if dtype.is_integer or dtype.is_scale:
             options["round"] = rng.choice([None, "nearest", "zero", "up", "down"])
         options["lossless"] = rng.random() < 0.1
+    options["gates"] = random_gates(rng)
     options["threads"] = rng.choice([0, 1, 2, 3])
     options["memory"] = rng.choice([None, "16M"])
     return Options(**options)

@@ -13,6 +13,7 @@ from btf_reader import Reader
 from casts import Account, integer_limits, largest
 from conversions import permuted
 from elements import BY_NAME, DTYPES, decode, sign_bit
+from gates import random_gates
 from harness import Conversion, Refused, run_cases
 from quantisation import (BLOCKS, FLOAT32, affine_scale, dequantise, float32_bytes, is_affine, is_small,
                           largest_magnitude, mx_scale, nvfp4_scale, quantise, scale_of)
@@ -86,6 +87,8 @@ class Case(Conversion):
         self.add("--round", self.round)
         self.add("--zero-point", "auto" if self.zero_point is None else self.zero_point or None)
         self.add("--permute", self.permute and ",".join(map(str, self.permute)))
+        self.gates = random_gates(rng)
+        self.arguments += self.gates.arguments()
         self.add("--jobs", rng.choice([None, 1, 2]))
         self.arguments += ["--lossless"] if self.lossless else []
 
@@ -233,10 +236,11 @@ class Case(Conversion):
     def check(self, account):
         if self.lossless and account.changed or self.overflow == "error" and account.counts["overflowed"]:
             raise Refused
+        self.gates.check(account)
 
     def convert(self, record):
         codes, dims = in_order(self.reader, record, self.permute)
-        account = Account()
+        account = Account(self.gates.snr is not None)
         members = {"dtype": self.target.name, "shape": dims}
         if self.kind == "back":
             scale = Fraction(float(self.scale))
@@ -312,7 +316,7 @@ class Case(Conversion):
             if self.zero_point is None:
                 behind = todo.pop(0)
                 zero_points = [int(decode(behind.dtype, c).value) for c in self.reader.codes(behind)]
-            account = Account()
+            account = Account(self.gates.snr is not None)
             result = [dequantise(c, data.dtype, values[g], zero_points[g], self.target, self.overflow, account,
                                  scales[g].negative) for c, g in zip(codes, group)]
             records.append(btf_writer.dense(self.target, data.layout, dims, result))

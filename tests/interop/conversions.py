@@ -6,6 +6,7 @@ import layouts
 from btf_writer import dense, header, sparse
 from casts import Account, cast, cast_number
 from elements import DType, Number, decode
+from gates import Gates
 from harness import Refused
 
 COO = 2
@@ -26,6 +27,7 @@ class Options(NamedTuple):
     lossless: bool = False
     threads: int = 0
     memory: Optional[str] = None
+    gates: Gates = Gates()
 
     def arguments(self):
         """Of the command line."""
@@ -44,7 +46,7 @@ class Options(NamedTuple):
         for name in ("plain", "shuffle", "where_possible", "prune_zeros", "lossless"):
             if getattr(self, name):
                 words.append("--" + name.replace("_", "-"))
-        return words
+        return words + self.gates.arguments()
 
 
 class Result(NamedTuple):
@@ -115,7 +117,7 @@ def convert(reader, record, options):
     source, target = record.dtype, options.dtype or record.dtype
     dims = permuted(record.dims, options.permute)
     layout, kept = target_layout(record.layout, dims, target, options)
-    account = Account()
+    account = Account(options.gates.snr is not None)
 
     def through(codes):
         if len(codes) == 1:
@@ -156,6 +158,7 @@ def convert(reader, record, options):
         written = dense(target, layout, dims, codes)
     if options.lossless and account.changed or options.overflow == "error" and account.counts["overflowed"]:
         raise Refused
+    options.gates.check(account)
     return Result(written, account, target, dims, layout, kept, nnz)
 
 
@@ -163,6 +166,7 @@ def absent_changes(account, source, target, absent):
     """Of COO to COO: what is not stored has zero bits before and after, which are another number where one of the types
     has no zero."""
     before, after = decode(source, 0), decode(target, 0)
+    account.add_noise(before, after, absent)
     if absent and before.value != after.value:
         account.counts["inexact" if after.value else "to_zero"] += absent
         account.elements += absent

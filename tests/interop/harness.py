@@ -49,6 +49,13 @@ def compare_loss(tensor, account):
     """The account in the report of `convert --json`."""
     what, loss = f"tensor {tensor['index']}", tensor["loss"]
     compare_members(what, {"elements": account.elements, "changed": account.changed, **account.counts}, loss)
+    ours, theirs = account.decibels() if account.noise else None, loss["snr"]
+    if ours is None or theirs is None:
+        compare_members(what, {"snr": ours}, loss)
+    elif min(ours, number(theirs)) > 300:
+        pass  # as small as the rounding of what a long code stands for
+    elif ours != number(theirs) and not abs(ours - number(theirs)) <= 1e-9:
+        raise Disagreement(f"{what}: snr is {theirs} instead of {ours}")
     if not account.changed:
         return
     compare_members(what, {"nan": account.nan}, loss)

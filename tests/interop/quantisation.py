@@ -117,10 +117,12 @@ def affine_scale(numbers, dtype, zero_point, how):
         return least - round_integer(low / scale, how) if zero_point is None else zero_point
 
     if quotient == 0:
-        return Fraction(1), found(Fraction(1))
-    scale = max(as_float32(quotient) or power_of_two(-149), power_of_two(-149))
+        return Fraction(1), zero_point or 0
+    scale = as_float32(quotient)
+    if scale is not None:
+        scale = max(scale, power_of_two(-149))
     while True:
-        if scale is None or scale > largest(FLOAT32):
+        if scale is None:  # beyond float32
             raise Refused
         zero = found(scale)
         if all(least <= round_integer(end / scale, how) + zero <= most for end in (low, high)):
