@@ -1,4 +1,7 @@
 // Mismatches in one part of a tensor: a tail of zeros, padding, regions.
+#include <algorithm>
+#include <span>
+
 #include <catch2/catch.hpp>
 
 #include "support/hint_data.h"
@@ -42,7 +45,7 @@ TEST_CASE("a tail of zeros is found") {
     const Tensor golden = random_tensor(dtype, kDims, ++seed);
     for (const std::uint64_t from : {5000U, 10000U, 10700U}) {
       Tensor actual = golden;
-      std::fill(actual.codes.begin() + from, actual.codes.end(), 0);
+      std::ranges::fill(std::span(actual.codes).subspan(from), 0);
       std::uint64_t first = from;
       while (golden.value(first) == 0) ++first;
       const btf::TensorDiff diff = diff_of(actual, golden);

@@ -247,7 +247,7 @@ TEST_CASE("npy: elements that are turned round or packed can be read from anywhe
     Bytes beyond(2);
     CHECK_FALSE(source.read_at(wanted.size() - 1, beyond));
   };
-  for (const std::uint64_t width : {2, 4, 8}) {
+  for (const std::uint64_t width : {2U, 4U, 8U}) {
     Bytes turned = stored;
     for (std::uint64_t at = kFirst; at + width <= turned.size(); at += width)
       std::reverse(turned.begin() + static_cast<std::ptrdiff_t>(at),
@@ -312,7 +312,7 @@ TEST_CASE("npy: validate has a finding for the first byte that is no code") {
   const ScratchDir scratch;
   const Bytes good = read_file(kFolder + "void_int4.npy");
   const std::uint64_t first = good.size() - 45;
-  for (const std::uint64_t at : {0, 17, 44}) {
+  for (const std::uint64_t at : {0U, 17U, 44U}) {
     Bytes bad = good;
     bad[first + at] = std::byte{0x43};
     bad.back() |= std::byte{0x20};

@@ -80,7 +80,7 @@ std::uint64_t count_of(const Dims& dims) {
 void add_around(DType dtype, long double value, Words& codes) {
   for (const double side : {1.0, -1.0}) {
     const std::uint64_t code = float_code(dtype, side * static_cast<double>(value));
-    for (std::uint64_t step : {0, 1, 2}) {
+    for (std::uint64_t step : {0U, 1U, 2U}) {
       codes.push_back((code + step) & all_ones(bits_of(dtype)));
       codes.push_back((code - step) & all_ones(bits_of(dtype)));
     }
@@ -837,7 +837,7 @@ TEST_CASE("scale auto: per channel, on every axis") {
 TEST_CASE("blocks: data and scales, from every type, with a tail") {
   for (const BlockRule& rule : kBlockRules)
     for (const DType from : all_types())
-      for (const std::uint64_t columns : {1, 16, 33, 64, 75}) {
+      for (const std::uint64_t columns : {1U, 16U, 33U, 64U, 75U}) {
         CAPTURE(name_of(from), name_of(rule.element), static_cast<int>(rule.format), columns);
         const Tensor tensor = random_tensor(from, {2, 3, columns}, columns);
         const Blocks expected = expected_blocks(rule, tensor);
@@ -1186,7 +1186,7 @@ TEST_CASE("large tensors: the same for every number of threads") {
   Tensor tensor{DType::float32, dims, {}};
   Random random(22);
   for (std::uint64_t i = 0; i < count_of(dims); ++i)
-    tensor.codes.push_back(random.next() & 0x877FFFFF | 0x38000000);
+    tensor.codes.push_back((random.next() & 0x877FFFFF) | 0x38000000);
   const Bytes input = file_of({tensor});
   std::vector<ConvertOptions> ways{quantizing(DType::int8, 1), quantizing(DType::uint16, 2),
                                    in_blocks(BlockFormat::mxfp8), in_blocks(BlockFormat::nvfp4)};
@@ -1446,7 +1446,7 @@ TEST_CASE("lossless and overflow error name the first element and leave the outp
 
   // In a later slab than the first, whoever gets there first.
   Tensor large{DType::float32, {30, 100'000}, Words(3'000'000, 0x3F800000)};
-  for (const std::size_t i : {1'234'567, 2'000'003, 2'999'999}) large.codes[i] = 0x3E99999A;
+  for (const std::size_t i : {1'234'567U, 2'000'003U, 2'999'999U}) large.codes[i] = 0x3E99999A;
   options.quantization.scale = 0.25;
   options.policy = {};
   options.policy.lossless = true;

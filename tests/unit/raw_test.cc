@@ -183,7 +183,7 @@ TEST_CASE("raw: NvMedia's NCHW with pitch, NHWC and NCxHWx") {
     check_counting(path, "fp16:3x7x5x2:strides=2,8,64,320:nvmedia=NHWC", dims);
   }
   SECTION("NCxHWx") {
-    for (const std::uint64_t x : {16, 32}) {
+    for (const std::uint64_t x : {16U, 32U}) {
       const std::uint64_t pitch = 7 * x * 2 + 32;
       const std::uint64_t s[] = {2, x * 2, pitch, pitch * 5, pitch * 5 * 2};
       const std::string strides = "2," + std::to_string(s[1]) + "," + std::to_string(s[2]) + "," +

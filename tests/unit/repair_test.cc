@@ -133,7 +133,7 @@ void expect_saved(const Outcome& outcome, const std::vector<Bytes>& good,
 
 // Records of all kinds whose data have no zero bytes at their ends.
 Bytes sample() {
-  const auto ramp = [](std::size_t count, int first) {
+  const auto ramp = [](std::size_t count, std::size_t first) {
     Bytes all(count);
     for (std::size_t i = 0; i < count; ++i) all[i] = static_cast<std::byte>((first + i * 7) % 255 + 1);
     return all;
