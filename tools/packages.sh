@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sees to it that what btftool is built and tested with is there.
 #
-#   packages.sh build|test|fuzz|analysis...
+#   packages.sh build|test|fuzz|analysis|mutate...
 #
 # What is missing is installed with apt-get where there is one; where there is none it is named.
 # When nothing is missing, nothing is asked of the network.
@@ -44,8 +44,13 @@ group() {
             cppcheck           command cppcheck
             valgrind           command valgrind'
       ;;
+    mutate)
+      echo 'clang-19           command clang++-19
+            lld-19             command ld.lld-19
+            llvm-19            command llvm-cov-19'
+      ;;
     *)
-      say "usage: packages.sh build|test|fuzz|analysis... (got '$1')"
+      say "usage: packages.sh build|test|fuzz|analysis|mutate... (got '$1')"
       return 2
       ;;
   esac

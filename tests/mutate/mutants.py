@@ -58,6 +58,10 @@ def outside_strings(line):
     return re.sub(r"//.*$", lambda m: "\x01" * len(m.group()), line)
 
 
+def beside_text(seen, at, operator):
+    return "\x01" in (seen[at - 1], seen[at + len(operator):at + len(operator) + 1]) or "std::to_string" in seen
+
+
 def of_line(line):
     if not line.strip() or NOT_CODE.search(line):
         return
@@ -69,7 +73,9 @@ def of_line(line):
                 rf"\b{operator}\b", seen[max(0, at - 1):at + len(operator) + 1])
             if whole:
                 for other in others:
-                    yield line[:at] + other + line[at + len(operator):]
+                    # Texts are joined by + and by nothing else.
+                    if other != " - " or not beside_text(seen, at, operator):
+                        yield line[:at] + other + line[at + len(operator):]
             at = seen.find(operator, at + len(operator))
     for match in NUMBER.finditer(seen):
         number = int(match.group(1))
@@ -86,7 +92,8 @@ def of_line(line):
 
 
 def all_mutants(tree):
-    for path in sorted(Path(tree, "lib").rglob("*.cc")):
+    files = [path for pattern in ("*.cc", "*-inl.h") for path in Path(tree, "lib").rglob(pattern)]
+    for path in sorted(files):
         name = path.relative_to(tree).as_posix()
         for number, line in enumerate(path.read_text().splitlines(), 1):
             for new in dict.fromkeys(of_line(line)):
@@ -104,3 +111,13 @@ def sample(tree, seed):
         (rest if place in lines else first).append(mutant)
         lines.add(place)
     return first + rest
+
+
+def moved(mutant, tree):
+    """The same change where its line is now, or nothing."""
+    path = Path(tree, mutant.file)
+    lines = path.read_text().splitlines() if path.exists() else []
+    places = [number for number, line in enumerate(lines, 1) if line == mutant.old]
+    if not places:
+        return None
+    return mutant._replace(line=min(places, key=lambda number: abs(number - mutant.line)))

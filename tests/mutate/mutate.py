@@ -1,148 +1,145 @@
-"""mutate.py PLACE N [SEED]: what tests/mutate.sh runs, on PLACE/tree and PLACE/build."""
+"""mutate.py PLACE N [SEED] and mutate.py PLACE again: what tests/mutate.sh runs."""
 
-import os
-import resource
-import shutil
-import signal
-import subprocess
+import csv
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 
-from mutants import sample
+from mutants import Mutant, moved, sample
+from reach import Reach
+from steps import Programs, run
 
-# Which unit tests are asked first, by the beginning of the file's name. All are asked in the end.
-FIRST = [
-    ("lib/capi/", "[capi]"),
-    ("lib/core/cast", "[cast]"),
-    ("lib/core/criteria", "[criteria]"),
-    ("lib/core/layout", "[layout]"),
-    ("lib/core/strided", "[strided]"),
-    ("lib/formats/npy", "[npy]"),
-    ("lib/formats/raw", "[raw]"),
-    ("lib/formats/zstd", "[zstd]"),
-    ("lib/formats/byte_sink", "[sink]"),
-    ("lib/kernels/cast", "[cast]"),
-    ("lib/kernels/compare", "[compare],[criteria]"),
-    ("lib/kernels/transpose", "[transpose],[convert]"),
-    ("lib/memory/", "[dlpack]"),
-    ("lib/ops/hints/", "[hints]"),
-    ("lib/ops/coo", "[coo]"),
-    ("lib/ops/quant", "[quantize]"),
-    ("lib/ops/stats", "[stats]"),
-    ("lib/ops/", "[convert],[diff],[plan]"),
-]
 BUILD_SECONDS = 1200
-
-
-def limit():
-    resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 30, 4 << 30))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+# Unit tests of so many seconds go together; before the last of these the cases are asked, and slower tests are alone.
+BATCH_SECONDS = (0.1, 0.5, 2, 10)
+# What is asked of a change that nothing else noticed.
+OTHERS = r"^(capi|exports|fuzz|interop|docs_examples|numpy_load|faults)"
+OTHERS_SECONDS = 600
 
 
 class Trial:
     def __init__(self, place):
         self.tree = place / "tree"
         self.build = place / "build"
-        self.unit = self.build / "tests/btf_unit_tests"
-        self.seconds = {}  # of each step, without a change
+        self.reach = Reach(place)
+        self.programs = Programs(self.tree, self.build)
+        self.tests = self.programs.tests()
 
-    def run(self, command, seconds, limits=True):
-        """True, False or None: it passes, it fails, it takes too long."""
-        # What was changed may write or want without end, and leave its children behind.
-        scratch = self.build / "tmp"
-        shutil.rmtree(scratch, ignore_errors=True)
-        scratch.mkdir()
-        started = subprocess.Popen([str(part) for part in command], cwd=self.build, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-                                   env=os.environ | {"TMPDIR": str(scratch)}, preexec_fn=limit if limits else None)
-        try:
-            return started.wait(seconds) == 0
-        except subprocess.TimeoutExpired:
-            return None
-        finally:
-            if started.poll() is None:
-                os.killpg(started.pid, signal.SIGKILL)
-                started.wait()
+    def compiles(self, *targets):
+        return run(["ninja", "-j1", *targets], self.build, BUILD_SECONDS, {"CCACHE_DISABLE": "1"}).passed
 
-    def builds(self):
-        return self.run(["ninja", "-j1", "btftool", "btf_unit_tests"], BUILD_SECONDS, limits=False)
+    def seconds(self, test):
+        known = self.reach.tests.get(test)
+        return known["seconds"] if known else 0
 
-    def steps(self, file):
-        tags = next((tags for start, tags in FIRST if file.startswith(start)), None)
-        if tags:
-            yield "unit " + tags, [self.unit, tags, "--abort"]
-        yield "unit", [self.unit, "--abort"]
-        yield "cli", ["ctest", "-R", "^cli\\.", "--stop-on-failure"]
+    def batches(self, tests):
+        """[(name, tests)], the quickest first. A process of its own costs a unit test more than it needs."""
+        batch, total, limits = [], 0, list(BATCH_SECONDS)
+        for test in sorted((test for test in tests if test[0] == "unit"), key=self.seconds):
+            if batch and (not limits or total + self.seconds(test) > limits[0]):
+                yield f"unit ({batch[0][1]})" if len(batch) == 1 else "unit", batch
+                batch, total, limits = [], 0, limits[1:]
+                if len(limits) == 1:
+                    yield from self.cases(tests)
+            batch.append(test)
+            total += self.seconds(test)
+        if batch:
+            yield "unit", batch
+        if len(limits) > 1:
+            yield from self.cases(tests)
 
-    def killer(self, mutant):
-        """The step that notices; nothing if none does."""
-        for name, command in self.steps(mutant.file):
-            if name not in self.seconds:
-                raise SystemExit(f"{name} was not run before")
-            passes = self.run(command, 60 + 8 * self.seconds[name])
-            if passes is None:
-                return name + " (time)"
-            if not passes:
-                return name
+    def cases(self, tests):
+        for test in sorted((test for test in tests if test[0] == "cli"), key=self.seconds):
+            yield f"cli {test[1]}", [test]
+
+    def check_unchanged(self):
+        for name, tests in self.batches(self.tests):
+            if not self.passes(tests).passed:
+                raise SystemExit(f"without a change these fail: {name}: {tests}")
+
+    def passes(self, tests):
+        return run(self.programs.command(tests), self.build, 10 + 5 * sum(map(self.seconds, tests)))
+
+    def noticed(self, tests):
+        """By which step; nothing if none notices."""
+        for name, tests in self.batches(tests):
+            outcome = self.passes(tests)
+            if not outcome.passed:
+                return name + (" (time)" if outcome.timed_out else "")
+        if not self.compiles():
+            return "build"
+        outcome = run(["ctest", "--stop-on-failure", "-R", OTHERS], self.build, OTHERS_SECONDS)
+        if not outcome.passed:
+            failed = (self.build / "Testing/Temporary/LastTestsFailed.log")
+            return failed.read_text().strip() if failed.exists() else "others"
         return None
 
-    def measure(self, files):
-        for file in files:
-            for name, command in self.steps(file):
-                if name in self.seconds:
-                    continue
-                begin = time.monotonic()
-                if not self.run(command, 3600):
-                    raise SystemExit(f"without a change these tests fail: {name}")
-                self.seconds[name] = time.monotonic() - begin
-                print(f"{name}: {self.seconds[name]:.1f} s", flush=True)
+    def outcome(self, mutant):
+        path = self.tree / mutant.file
+        content = path.read_text()
+        lines = content.split("\n")
+        assert lines[mutant.line - 1] == mutant.old
+        reached = [test for test in self.reach.of(mutant.file, mutant.line) if test in self.tests]
+        asked = [*reached, *self.reach.unknown(self.tests)]
+        lines[mutant.line - 1] = mutant.new
+        path.write_text("\n".join(lines))
+        try:
+            if not self.compiles("btf", "btf_unit_tests"):
+                return "does not compile"
+            by = self.noticed(list(dict.fromkeys(asked)))
+            return f"killed by {by}" if by else "SURVIVED" if reached else "SURVIVED, not reached"
+        finally:
+            path.write_text(content)
 
 
-def outcome(trial, mutant):
-    path = trial.tree / mutant.file
-    content = path.read_text()
-    lines = content.split("\n")
-    if lines[mutant.line - 1] != mutant.old:
-        return "changed"
-    lines[mutant.line - 1] = mutant.new
-    path.write_text("\n".join(lines))
-    try:
-        if not trial.builds():
-            return "does not compile"
-        killer = trial.killer(mutant)
-        return "killed by " + killer if killer else "SURVIVED"
-    finally:
-        path.write_text(content)
+class Log:
+    """mutants.tsv: outcome, file, line, old, new."""
+
+    def __init__(self, path):
+        self.path = path
+        self.rows = []
+        if path.exists():
+            with path.open(newline="") as lines:
+                self.rows = [(row[0], Mutant(row[1], int(row[2]), row[3], row[4]))
+                             for row in csv.reader(lines, "excel-tab")]
+
+    def add(self, what, mutant):
+        self.rows.append((what, mutant))
+        with self.path.open("a", newline="") as lines:
+            csv.writer(lines, "excel-tab").writerow([what, *mutant])
+
+    def survivors(self):
+        """Those whose last outcome this is."""
+        last = {(mutant.file, mutant.old, mutant.new): (what, mutant) for what, mutant in self.rows}
+        return [mutant for what, mutant in last.values() if what.startswith("SURVIVED")]
 
 
 def main(place, wanted, seed):
     trial = Trial(place)
-    log = place / "mutants.tsv"
-    seen = set()
-    if log.exists():
-        seen = {line.split("\t", 1)[1] for line in log.read_text().splitlines()}
-    candidates = [mutant for mutant in sample(trial.tree, seed) if mutant.text() not in seen]
+    trial.reach.measure()
+    log = Log(place / "mutants.tsv")
+    if wanted == "again":
+        candidates = [now for mutant in log.survivors() if (now := moved(mutant, trial.tree))]
+    else:
+        seen = {(mutant.file, mutant.old, mutant.new) for _, mutant in log.rows}
+        candidates = [mutant for mutant in sample(trial.tree, seed)
+                      if (mutant.file, mutant.old, mutant.new) not in seen]
     print(f"{len(candidates)} changes to choose from", flush=True)
-    trial.measure([start for start, _ in FIRST] + ["lib/other"])
+    trial.check_unchanged()
     counts = Counter()
     for mutant in candidates:
-        if counts["compiled"] == wanted:
+        if wanted != "again" and counts["compiled"] == int(wanted):
             break
-        what = outcome(trial, mutant)
+        what = trial.outcome(mutant)
         counts["compiled"] += what != "does not compile"
         counts[what.split(" by ")[0]] += 1
         print(f"{counts['compiled']}\t{what}\t{mutant.text()}", flush=True)
-        with log.open("a") as lines:
-            lines.write(f"{what}\t{mutant.text()}\n")
-    trial.builds()
+        log.add(what, mutant)
+    trial.compiles()
     print(dict(counts))
-    for line in log.read_text().splitlines():
-        if line.startswith("SURVIVED"):
-            print(line)
+    for mutant in log.survivors():
+        print(mutant.text())
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else "1")
+    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else "1")
