@@ -45,6 +45,11 @@ def compare_members(what, ours, theirs):
             raise Disagreement(f"{what}: {name} is {theirs[name]} instead of {value}")
 
 
+def snr_tolerance(decibels):
+    """What a long code stands for is rounded to 64 bits, which tells where errors are hardly larger."""
+    return 1e-9 + 1e-17 * 10 ** min(decibels / 20, 40)
+
+
 def compare_loss(tensor, account):
     """The account in the report of `convert --json`."""
     what, loss = f"tensor {tensor['index']}", tensor["loss"]
@@ -52,9 +57,7 @@ def compare_loss(tensor, account):
     ours, theirs = account.decibels() if account.noise else None, loss["snr"]
     if ours is None or theirs is None:
         compare_members(what, {"snr": ours}, loss)
-    elif min(ours, number(theirs)) > 300:
-        pass  # as small as the rounding of what a long code stands for
-    elif ours != number(theirs) and not abs(ours - number(theirs)) <= 1e-9:
+    elif ours != number(theirs) and not abs(ours - number(theirs)) <= snr_tolerance(min(ours, number(theirs))):
         raise Disagreement(f"{what}: snr is {theirs} instead of {ours}")
     if not account.changed:
         return
