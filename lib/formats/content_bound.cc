@@ -8,10 +8,10 @@
 
 #include "btf/layout.h"
 #include "core/checked_math.h"
+#include "core/most_dims.h"
 #include "core/try.h"
-#include "formats/btf_wire.h"
-#include "formats/most_dims.h"
-#include "formats/npy_header.h"
+#include "formats/btf/wire.h"
+#include "formats/npy/header.h"
 
 namespace btf {
 namespace {

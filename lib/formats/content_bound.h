@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "btf/error.h"
-#include "formats/spool.h"
+#include "formats/io/spool.h"
 
 namespace btf {
 

@@ -5,12 +5,12 @@
 
 #include "core/names.h"
 #include "core/try.h"
-#include "formats/btf_check.h"
-#include "formats/btf_reader.h"
-#include "formats/btf_writer.h"
-#include "formats/file_endings.h"
-#include "formats/npy.h"
-#include "formats/raw.h"
+#include "formats/btf/check.h"
+#include "formats/btf/reader.h"
+#include "formats/btf/writer.h"
+#include "formats/io/file_endings.h"
+#include "formats/npy/npy.h"
+#include "formats/raw/raw.h"
 
 namespace btf {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "btf/file.h"
 #include "btf/validate.h"
-#include "formats/byte_source.h"
-#include "formats/tensor_writer.h"
+#include "formats/interface/tensor_writer.h"
+#include "formats/io/byte_source.h"
 
 namespace btf {
 

@@ -7,7 +7,7 @@
 #include "btf/stream.h"
 #include "core/try.h"
 #include "formats/format_table.h"
-#include "formats/byte_source.h"
+#include "formats/io/byte_source.h"
 
 namespace btf {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "btf/repair.h"
-#include "formats/byte_source.h"
-#include "ops/convert_into.h"
+#include "convert/convert_into.h"
+#include "formats/io/byte_source.h"
 
 namespace btf {
 

@@ -9,15 +9,15 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cast_runs.h"
-#include "kernels/simd_targets.h"
-#include "kernels/stream.h"
+#include "kernels/cast/cast_runs.h"
+#include "kernels/cpu/simd_targets.h"
+#include "kernels/move/stream.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cast_account.cc"
 #include <hwy/foreach_target.h>
 // After foreach_target.h.
-#include "kernels/cast_narrow-inl.h"
+#include "kernels/cast/cast_narrow-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace btf::HWY_NAMESPACE {

@@ -13,7 +13,7 @@
 #include "bench/peers.h"
 #include "btf/convert.h"
 #include "btf/diff.h"
-#include "kernels/cpu_level.h"
+#include "kernels/cpu/cpu_level.h"
 
 namespace {
 

@@ -5,15 +5,15 @@
 #include <cstring>
 
 #include "input.h"
-#include "kernels/byte_planes.h"
-#include "kernels/cast_runs.h"
-#include "kernels/compare.h"
-#include "kernels/kernel_table.h"
-#include "kernels/nibbles.h"
-#include "kernels/same_bits.h"
-#include "kernels/stream.h"
-#include "kernels/transpose.h"
-#include "kernels/widen.h"
+#include "kernels/cast/cast_runs.h"
+#include "kernels/cast/kernel_table.h"
+#include "kernels/compare/compare.h"
+#include "kernels/compare/same_bits.h"
+#include "kernels/move/byte_planes.h"
+#include "kernels/move/nibbles.h"
+#include "kernels/move/stream.h"
+#include "kernels/move/transpose.h"
+#include "kernels/number/widen.h"
 #include "support/forced_level.h"
 
 namespace fuzz {

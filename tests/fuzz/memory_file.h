@@ -10,11 +10,11 @@
 
 #include "btf/convert.h"
 #include "btf/file.h"
-#include "formats/byte_sink.h"
-#include "formats/memory_bytes.h"
-#include "formats/byte_source.h"
+#include "convert/convert_into.h"
+#include "formats/io/byte_sink.h"
+#include "formats/io/byte_source.h"
+#include "formats/io/memory_bytes.h"
 #include "input.h"
-#include "ops/convert_into.h"
 
 namespace fuzz {
 

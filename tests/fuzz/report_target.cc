@@ -3,9 +3,9 @@
 #include <array>
 
 #include "btf/diff.h"
-#include "diff_json.h"
+#include "diff/reports/json.h"
+#include "diff/saved/saved_report.h"
 #include "input.h"
-#include "saved_report.h"
 
 namespace fuzz {
 namespace {

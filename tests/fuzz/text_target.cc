@@ -3,8 +3,8 @@
 #include <array>
 #include <numeric>
 
-#include "arguments.h"
 #include "btf/tensor_spec.h"
+#include "cli/arguments.h"
 #include "input.h"
 
 namespace fuzz {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "kernels/cpu_level.h"
+#include "kernels/cpu/cpu_level.h"
 
 namespace btf::test {
 

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "core/checked_math.h"
-#include "formats/byte_sink.h"
+#include "formats/io/byte_sink.h"
 
 class MemorySink final : public btf::ByteSink {
  public:

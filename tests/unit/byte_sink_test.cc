@@ -1,4 +1,4 @@
-#include "formats/byte_sink.h"
+#include "formats/io/byte_sink.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "formats/output_place.h"
-#include "formats/replacing_sink.h"
+#include "formats/io/output_place.h"
+#include "formats/io/replacing_sink.h"
 #include "support/random_tensor.h"
 #include "support/scratch_dir.h"
 #include "support/skip.h"

@@ -1,6 +1,6 @@
 // The casts of runs, for every instruction set that this CPU has, against the reference: bytes and
 // accounts.
-#include "kernels/cast_runs.h"
+#include "kernels/cast/cast_runs.h"
 
 #include <algorithm>
 #include <array>
@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/kernel_table.h"
-#include "kernels/stream.h"
+#include "kernels/cast/kernel_table.h"
+#include "kernels/move/stream.h"
 #include "support/forced_level.h"
 #include "support/random_tensor.h"
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "btf/value.h"
-#include "kernels/kernel_table.h"
-#include "ops/cast_slab.h"
+#include "elements/cast_slab.h"
+#include "kernels/cast/kernel_table.h"
 #include "support/cast_oracle.h"
 
 namespace btf::test {

@@ -1,5 +1,5 @@
 // The loops of diff for every instruction set that this CPU has, against plain scalar statements.
-#include "kernels/compare_runs.h"
+#include "kernels/compare/compare_runs.h"
 
 #include <bit>
 #include <catch2/catch.hpp>

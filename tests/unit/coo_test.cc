@@ -1,4 +1,4 @@
-#include "ops/coo.h"
+#include "elements/coo.h"
 
 #include <algorithm>
 #include <array>
@@ -20,7 +20,7 @@
 #include "btf/convert.h"
 #include "btf/diff.h"
 #include "btf/stats.h"
-#include "ops/coo_sort.h"
+#include "elements/coo_sort.h"
 #include "support/btf_bytes.h"
 #include "support/cast_oracle.h"
 #include "support/exact_sum_oracle.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "btf/diff.h"
-#include "kernels/steps.h"
+#include "kernels/number/steps.h"
 #include "support/cast_oracle.h"
 #include "support/diff_pair.h"
 #include "support/random_tensor.h"

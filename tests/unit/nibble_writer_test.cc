@@ -1,4 +1,4 @@
-#include "ops/nibble_writer.h"
+#include "elements/nibble_writer.h"
 
 #include <algorithm>
 #include <array>
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "btf/convert.h"
-#include "ops/convert_tensor.h"
-#include "ops/parallel.h"
+#include "convert/tensor/tensor.h"
+#include "elements/parallel.h"
 #include "support/naive_layout.h"
 #include "support/random_tensor.h"
 

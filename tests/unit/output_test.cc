@@ -15,10 +15,10 @@
 #include "btf/convert.h"
 #include "btf/write.h"
 #include "core/names.h"
-#include "formats/file_endings.h"
 #include "formats/format_table.h"
-#include "formats/output_place.h"
-#include "formats/replacing_sink.h"
+#include "formats/io/file_endings.h"
+#include "formats/io/output_place.h"
+#include "formats/io/replacing_sink.h"
 #include "support/btf_bytes.h"
 #include "support/scratch_dir.h"
 

@@ -1,4 +1,4 @@
-#include "ops/plan.h"
+#include "elements/plan.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -9,7 +9,7 @@
 
 #include "btf/convert.h"
 #include "btf/layout.h"
-#include "ops/slabs.h"
+#include "elements/slabs.h"
 #include "support/naive_layout.h"
 #include "support/random_tensor.h"
 

@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "btf/convert.h"
-#include "kernels/scaled_cast.h"
+#include "kernels/cast/scaled_cast.h"
 #include "support/btf_bytes.h"
 #include "support/naive_layout.h"
 #include "support/quantize_oracle.h"

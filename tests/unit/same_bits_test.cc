@@ -1,5 +1,5 @@
 // Equal finite codes, on every instruction set, against a look at one code after the other.
-#include "kernels/same_bits.h"
+#include "kernels/compare/same_bits.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -8,7 +8,7 @@
 #include "btf/file.h"
 #include "btf/read.h"
 #include "btf/write.h"
-#include "kernels/byte_planes.h"
+#include "kernels/move/byte_planes.h"
 #include "support/btf_bytes.h"
 #include "support/random_tensor.h"
 #include "support/scratch_dir.h"

@@ -1,5 +1,5 @@
 // What is kept for a while: in memory as long as it is little, then in a file without a name.
-#include "formats/spool.h"
+#include "formats/io/spool.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-#include "kernels/stream.h"
+#include "kernels/move/stream.h"
 
 #include <catch2/catch.hpp>
 #include <cstring>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "btf/convert.h"
-#include "kernels/stream_tile.h"
+#include "kernels/move/stream_tile.h"
 #include "support/forced_level.h"
 #include "support/naive_layout.h"
 #include "support/random_bytes.h"

@@ -1,10 +1,10 @@
-#include "kernels/transpose.h"
+#include "kernels/move/transpose.h"
 
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
-#include "kernels/stream.h"
+#include "kernels/move/stream.h"
 #include "support/forced_level.h"
 #include "support/random_bytes.h"
 

@@ -9,10 +9,10 @@
 
 #include "btf/convert.h"
 #include "btf/file.h"
-#include "formats/byte_sink.h"
-#include "formats/byte_source.h"
 #include "formats/format_table.h"
-#include "formats/memory_bytes.h"
+#include "formats/io/byte_sink.h"
+#include "formats/io/byte_source.h"
+#include "formats/io/memory_bytes.h"
 #include "formats/zstd/seek_table.h"
 #include "formats/zstd/seekable_source.h"
 #include "formats/zstd/unpack.h"

@@ -9,10 +9,10 @@
 #include <string_view>
 #include <variant>
 
-#include "cli.h"
-#include "commands.h"
-#include "exit_code.h"
-#include "interrupt.h"
+#include "cli/cli.h"
+#include "commands/commands.h"
+#include "io/exit_code.h"
+#include "io/interrupt.h"
 
 namespace btftool {
 namespace {

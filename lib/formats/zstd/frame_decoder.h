@@ -8,7 +8,7 @@
 
 #include "btf/error.h"
 #include "core/buffer.h"
-#include "formats/byte_source.h"
+#include "formats/io/byte_source.h"
 #include "formats/zstd/seek_table.h"
 
 namespace btf::zstd {

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "btf/error.h"
-#include "formats/byte_source.h"
+#include "formats/io/byte_source.h"
 
 namespace btf::zstd {
 

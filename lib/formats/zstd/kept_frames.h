@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "btf/error.h"
-#include "formats/spool.h"
+#include "formats/io/spool.h"
 #include "formats/zstd/seek_table.h"
 
 namespace btf::zstd {

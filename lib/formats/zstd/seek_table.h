@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "btf/error.h"
-#include "formats/byte_source.h"
+#include "formats/io/byte_source.h"
 
 namespace btf::zstd {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "formats/byte_source.h"
+#include "formats/io/byte_source.h"
 #include "formats/zstd/seek_table.h"
 
 namespace btf::zstd {

@@ -7,7 +7,7 @@
 
 #include "core/buffer.h"
 #include "core/try.h"
-#include "formats/bounded_spool.h"
+#include "formats/io/bounded_spool.h"
 #include "formats/zstd/frame_walk.h"
 #include "formats/zstd/table_watch.h"
 #include "formats/zstd/zstd_errors.h"

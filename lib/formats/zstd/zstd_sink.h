@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "formats/byte_sink.h"
+#include "formats/io/byte_sink.h"
 #include "formats/zstd/frame_encoder.h"
 
 namespace btf::zstd {

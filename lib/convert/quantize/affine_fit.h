@@ -1,0 +1,41 @@
+// A scale, and a zero point if it is to be found too, with which the least and the largest element
+// get codes of their own.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "btf/execution.h"
+#include "btf/file.h"
+#include "kernels/cast/scaled_cast.h"
+#include "kernels/number/number.h"
+
+namespace btf {
+
+// Of the finite elements and of 0, which always has a code: least <= 0 <= largest.
+struct ValueRange {
+  Number least;
+  Number largest;
+};
+
+// Of the tensor (one range) or of each index of `axis`. Reads the tensor once. `order` permutes its
+// dims first.
+Result<std::vector<ValueRange>> value_ranges(const ByteSource& source, const TensorInfo& record,
+                                             std::span<const std::uint32_t> order,
+                                             std::optional<std::uint32_t> axis,
+                                             const Execution& execution);
+
+struct AffineFit {
+  float scale = 1;
+  std::int64_t zero_point = 0;
+};
+
+// For codes of an integer dtype. The scale is the least with which the range fits between the
+// codes, rounded to the nearest float32, or to the next one above if with that an end would be
+// clamped; 1 for nothing but zeros. A zero point that is found is the code that puts the least
+// element on the least code. Refuses what cannot fit.
+Result<AffineFit> fit_affine(const ValueRange& range, const ScaledCast& cast, bool find_zero_point);
+
+}  // namespace btf

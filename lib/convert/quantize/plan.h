@@ -1,0 +1,43 @@
+// What a quantisation does to one tensor, and which records it takes and gives.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "btf/convert.h"
+#include "convert/quantize/scales.h"
+#include "convert/tensor/tensor.h"
+#include "kernels/cast/scaled_cast.h"
+
+namespace btf {
+
+enum class Scaling : std::uint8_t { none, quantize, dequantize };
+
+enum class ScaleKind : std::uint8_t { values, blocks, zero_points };
+
+// A record of scales, or of zero points, that is written behind the data.
+struct ScaleRecord {
+  DType dtype{};
+  Resolved storage;  // kLINEAR
+  ScaleKind kind{};
+};
+
+struct QuantizePlan {
+  Scaling scaling = Scaling::none;
+  ScaledCast cast;
+  Scales scales;
+  std::optional<TensorInfo> block_scales;  // dequantize: the record that holds them
+  std::vector<std::uint64_t> consumed;     // source records that were used up as scales
+  std::vector<ScaleRecord> written;        // in their order
+};
+
+// Reads the tensor where its scale must be found out.
+Result<QuantizePlan> plan_quantization(const TensorFile& file, const TensorConversion& work);
+
+// The elements of the data record, and of each record of scales. The arguments must outlive them.
+ElementSource scaled_elements(const TensorConversion& work, const QuantizePlan& plan);
+ElementSource scale_elements(const TensorConversion& work, const QuantizePlan& plan,
+                             const ScaleRecord& record);
+
+}  // namespace btf

@@ -1,0 +1,140 @@
+#include "convert/quantize/scales.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "btf/value.h"
+#include "core/checked_math.h"
+#include "core/try.h"
+#include "elements/linear_walk.h"
+#include "elements/parallel.h"
+#include "kernels/cast/cast_reference.h"
+#include "kernels/cast/scaled_cast.h"
+#include "kernels/number/widen.h"
+
+namespace btf {
+namespace {
+
+// Sources: mxfp8 and mxfp4: OCP Microscaling Formats v1.0; nvfp4: NVIDIA's block scaling (two
+// levels, E4M3 under float32).
+constexpr auto kBlockFormats = std::to_array<BlockFormatInfo>({
+    {BlockFormat::mxfp8, "mxfp8", 32, DType::float8_e4m3fn, DType::float8_e8m0fnu, false},
+    {BlockFormat::mxfp4, "mxfp4", 32, DType::float4_e2m1fn, DType::float8_e8m0fnu, false},
+    {BlockFormat::nvfp4, "nvfp4", 16, DType::float4_e2m1fn, DType::float8_e4m3fn, true},
+});
+
+double largest_value(DType dtype) { return value_double(dtype, largest_code(dtype)); }
+
+std::uint64_t encode_nearest(DType dtype, const Number& x) {
+  std::uint64_t code = 0;
+  LossAccount ignored;
+  encoder(dtype)(&x, 1, reinterpret_cast<std::byte*>(&code), 1, CastPolicy{}, ignored);
+  return code;
+}
+
+// A scale of 0 or Inf would be of no use to anyone.
+float scale_within_float(double largest, double divisor) {
+  using Limits = std::numeric_limits<float>;
+  if (largest == 0) return 1;
+  return static_cast<float>(
+      std::clamp<double>(largest / divisor, Limits::denorm_min(), Limits::max()));
+}
+
+// Elements of one index of `axis` that stand side by side, and how often the axis repeats.
+std::uint64_t inner_elements(const Dims& dims, std::uint32_t axis) {
+  std::uint64_t inner = 1;
+  for (std::size_t d = axis + 1; d < dims.size(); ++d) inner *= dims[d];
+  return inner;
+}
+
+}  // namespace
+
+std::span<const BlockFormatInfo> block_formats() { return kBlockFormats; }
+
+const BlockFormatInfo& info(BlockFormat format) {
+  return *std::ranges::find(kBlockFormats, format, &BlockFormatInfo::format);
+}
+
+bool can_scale(DType dtype) {
+  const DTypeInfo& row = info(dtype);
+  return row.kind != NumberKind::boolean &&
+         (!row.floating() || (row.bits <= 8 && !row.fp.power_of_two));
+}
+
+DType quantized_dtype(const Quantization& quantization, DType source) {
+  if (quantization.dequantize) return can_scale(source) ? DType::float32 : source;
+  return quantization.block ? info(*quantization.block).element : source;
+}
+
+Status check_scale_memory(std::uint64_t indices, const Execution& execution) {
+  // Ranges, scales, zero points, their records' codes and the report.
+  constexpr std::uint64_t kEach = 80;
+  // Of all that a process may take this is a half (btf/execution.h).
+  const std::uint64_t most = std::max<std::uint64_t>(execution.memory, 1U << 20) * 4;
+  if (indices <= most / kEach) return {};
+  return fail(ErrorCode::refused, "a scale for each of " + std::to_string(indices) +
+                                      " indices needs more memory than the limit leaves, which "
+                                      "is enough for " +
+                                      std::to_string(most / kEach));
+}
+
+Result<std::vector<double>> largest_magnitudes(const ByteSource& source, const TensorInfo& record,
+                                               std::span<const std::uint32_t> order,
+                                               std::optional<std::uint32_t> axis,
+                                               const Execution& execution) {
+  Dims dims = record.dims;
+  for (std::size_t d = 0; d < order.size(); ++d) dims[d] = record.dims[order[d]];
+  std::vector<double> largest(axis ? dims[*axis] : 1, 0.0);
+  const std::uint64_t inner = axis ? inner_elements(dims, *axis) : 1;
+  const WidenFn<double> widen = widener<double>(*record.dtype);
+  const std::uint64_t bytes = info(*record.dtype).buffer_bytes();
+  std::array<double, 1024> values;
+  BTF_ASSIGN(LinearWalk walk, LinearWalk::open(source, record, order, execution));
+  for (;;) {
+    BTF_TRY(check_cancelled(execution));
+    BTF_ASSIGN(const std::optional<LinearSlab> slab, walk.next());
+    if (!slab) return largest;
+    for (std::uint64_t at = 0; at < slab->count; at += values.size()) {
+      const std::uint64_t n = std::min<std::uint64_t>(values.size(), slab->count - at);
+      widen(slab->codes + at * bytes, 1, n, values.data());
+      for (std::uint64_t i = 0; i < n; ++i) {
+        if (!std::isfinite(values[i])) continue;
+        const std::uint64_t place = axis ? (slab->first + at + i) / inner % largest.size() : 0;
+        largest[place] = std::max(largest[place], std::abs(values[i]));
+      }
+    }
+  }
+}
+
+float symmetric_scale(double largest, DType target) {
+  return scale_within_float(largest, largest_value(target));
+}
+
+float nvfp4_tensor_scale(double largest) {
+  return scale_within_float(
+      largest, largest_value(DType::float4_e2m1fn) * largest_value(DType::float8_e4m3fn));
+}
+
+std::uint64_t block_scale_code(const BlockFormatInfo& format, DType element, const Number& largest,
+                               float tensor_scale) {
+  if (!format.tensor_scale) {
+    // 2^(floor(log2(max)) - emax), emax being the exponent of the element's largest number.
+    if (largest.kind == Number::Class::zero) return 0;
+    const int exponent = largest.exponent - std::ilogb(largest_value(element));
+    return encode_nearest(format.scale, {number::kTopBit, exponent, false, Number::Class::finite});
+  }
+  const Number ratio =
+      number::quotient(number::quotient(largest, number::from_double(largest_value(element))),
+                       number::from_double(tensor_scale));
+  return encode_nearest(format.scale, ratio);
+}
+
+Dims block_scale_dims(const Dims& dims, std::uint64_t block) {
+  Dims scales = dims;
+  scales.back() = ceil_div(dims.back(), block);
+  return scales;
+}
+
+}  // namespace btf

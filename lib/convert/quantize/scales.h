@@ -1,0 +1,55 @@
+// Where the scales of a quantisation come from.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "btf/execution.h"
+#include "btf/file.h"
+#include "btf/quantize.h"
+#include "elements/slab_io.h"
+#include "kernels/number/number.h"
+
+namespace btf {
+
+// The scales of a tensor: one for all, one for each index of `axis`, or one for each block of
+// `block` elements along the last dim.
+struct Scales {
+  std::vector<double> values{1.0};
+  std::vector<std::int64_t> zero_points;  // one for each value; empty: the cast's
+  std::optional<std::uint32_t> axis;
+  const BlockFormatInfo* blocks = nullptr;  // block scales follow from the elements
+  float tensor_scale = 1;                   // blocks: on top of the block's
+};
+
+// What keeping a scale for each of so many indices takes at most; an error if that is more than
+// the execution allows.
+Status check_scale_memory(std::uint64_t indices, const Execution& execution);
+
+// The dtype that a tensor gets when the options do not say it.
+DType quantized_dtype(const Quantization& quantization, DType source);
+
+// The largest magnitude among the finite elements: of the tensor (one number) or of each index of
+// `axis`. Reads the tensor once. `order` permutes its dims first.
+Result<std::vector<double>> largest_magnitudes(const ByteSource& source, const TensorInfo& record,
+                                               std::span<const std::uint32_t> order,
+                                               std::optional<std::uint32_t> axis,
+                                               const Execution& execution);
+
+// max|x| / largest representable, rounded to float32 and kept within its positive numbers; 1 where
+// everything is 0.
+float symmetric_scale(double largest, DType target);
+
+// The same as symmetric_scale() with max|x| / (largest element * largest scale).
+float nvfp4_tensor_scale(double largest);
+
+// The code of a block's scale for the largest magnitude in it, which is zero or finite.
+std::uint64_t block_scale_code(const BlockFormatInfo& format, DType element, const Number& largest,
+                               float tensor_scale);
+
+// The dims of the record of block scales.
+Dims block_scale_dims(const Dims& dims, std::uint64_t block);
+
+}  // namespace btf

@@ -1,0 +1,102 @@
+#include <memory>
+#include <new>
+#include <string>
+
+#include "btf/read.h"
+#include "convert/tensor/tensor.h"
+#include "core/try.h"
+#include "elements/element_access.h"
+#include "formats/io/byte_source.h"
+
+namespace btf {
+namespace {
+
+// DLPack asks for as much as CUDA's allocator gives.
+constexpr std::align_val_t kAlignment{256};
+
+Result<std::shared_ptr<std::byte>> allocate(std::uint64_t bytes) {
+  if (bytes == 0) return nullptr;
+  void* memory = ::operator new(bytes, kAlignment, std::nothrow);
+  if (memory == nullptr)
+    return fail(ErrorCode::no_space, "no memory for " + std::to_string(bytes) + " bytes");
+  return std::shared_ptr<std::byte>(static_cast<std::byte*>(memory),
+                                    [](std::byte* at) { ::operator delete(at, kAlignment); });
+}
+
+ConvertOptions convert_options(const ReadOptions& options) {
+  ConvertOptions convert;
+  convert.dtype = options.dtype;
+  convert.layout = options.layout;
+  convert.policy = options.policy;
+  convert.duplicates = options.duplicates;
+  convert.execution = options.execution;
+  return convert;
+}
+
+std::unexpected<Error> about(const TensorFile& file, const TensorInfo& tensor, const Error& error) {
+  if (!error.file.empty()) return std::unexpected(error);
+  return std::unexpected(
+      error.within("tensor " + std::to_string(tensor.index)).in_file(file.path()));
+}
+
+Result<LossAccount> read_into(const TensorFile& file, const TensorInfo& tensor,
+                              const MutableTensorView& target, const ReadOptions& options) {
+  BTF_TRY(check_known(tensor));
+  if (tensor.dims != target.layout.dims)
+    return fail(ErrorCode::invalid_argument, "the tensor has dims " + dims_text(tensor.dims) +
+                                                 ", the target " + dims_text(target.layout.dims));
+  BTF_TRY(file.check_overlap(tensor));
+  BTF_TRY(check_policy(*tensor.dtype, target.dtype, options.policy));
+  const ConvertTarget to{.job = {*tensor.dtype, target.dtype, options.policy},
+                         .layout = Layout::linear,
+                         .dims = tensor.dims,
+                         .storage = target.layout,
+                         .kept = {},
+                         .objections = {}};
+  const ConvertOptions convert = convert_options(options);
+  const ElementSource elements = record_elements({file.source(), tensor, to, convert});
+  BTF_ASSIGN(const LossAccount loss,
+             write_memory(elements, options.policy, target, options.execution));
+  BTF_TRY(file.source().check_unchanged());
+  return loss;
+}
+
+}  // namespace
+
+Result<ReadShape> read_shape(const TensorInfo& tensor, const ReadOptions& options) {
+  ConvertOptions convert = convert_options(options);
+  if (tensor.coo && !convert.layout) convert.layout = Layout::linear;
+  if (convert.layout && spec(*convert.layout).shuffled())
+    return fail(ErrorCode::unsupported, "elements in memory are whole: shuffled is for files");
+  convert.shuffle = false;
+  BTF_ASSIGN(ConvertTarget target, choose_target(tensor, convert));
+  if (target.sparse())
+    return fail(ErrorCode::unsupported, "a tensor in memory is dense: COO is for files");
+  return ReadShape{target.job.to, target.layout, *std::move(target.storage)};
+}
+
+Result<LossAccount> read_tensor_into(const TensorFile& file, const TensorInfo& tensor,
+                                     const MutableTensorView& target, const ReadOptions& options) {
+  auto loss = read_into(file, tensor, target, options);
+  if (!loss) return about(file, tensor, loss.error());
+  return loss;
+}
+
+Result<LoadedTensor> read_tensor(const TensorFile& file, const TensorInfo& tensor,
+                                 const ReadOptions& options) {
+  auto shape = read_shape(tensor, options);
+  if (!shape) return about(file, tensor, shape.error());
+  const std::uint64_t bytes = storage_bytes(shape->layout, shape->dtype);
+  const auto memory = allocate(bytes);
+  if (!memory) return about(file, tensor, memory.error());
+  LoadedTensor loaded{.tensor = {.dtype = shape->dtype,
+                                 .layout = std::move(shape->layout),
+                                 .bytes = {memory->get(), bytes},
+                                 .owner = *memory},
+                      .layout = shape->name,
+                      .loss = {}};
+  BTF_ASSIGN(loaded.loss, read_tensor_into(file, tensor, loaded.tensor.mutable_view(), options));
+  return loaded;
+}
+
+}  // namespace btf

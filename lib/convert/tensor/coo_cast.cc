@@ -1,0 +1,202 @@
+#include "convert/tensor/coo_cast.h"
+
+#include <cstring>
+#include <vector>
+
+#include "btf/value.h"
+#include "convert/tensor/coo_sum.h"
+#include "core/try.h"
+#include "elements/cast_slab.h"
+#include "formats/btf/wire.h"
+#include "kernels/cast/cast_reference.h"
+
+namespace btf {
+namespace {
+
+AbsentElement cast_absent(const CastJob& job) {
+  constexpr std::uint64_t kZero = 0;
+  AbsentElement absent;
+  absent.one.elements = 1;
+  if (job.from == job.to) return absent;
+  absent.one = {};
+  cast_run(job, reinterpret_cast<const std::byte*>(&kZero),
+           reinterpret_cast<std::byte*>(&absent.code), 1, absent.one);
+  return absent;
+}
+
+// Boxes of a dense tensor, each filled with what is absent before the entries are put into it.
+class SummedReader final : public SlabReader {
+ public:
+  SummedReader(std::unique_ptr<CastEntries> entries, const TensorConversion& work,
+               Losses& account)
+      : entries_(std::move(entries)),
+        layout_(*work.target.storage),
+        job_(work.target.job),
+        absent_(cast_absent(job_)),
+        bytes_(info(job_.to).buffer_bytes()),
+        account_(account) {}
+
+  Result<SourceSlab> read(const Box& box) override {
+    Footprint from = footprint(layout_, box);
+    std::byte* data = slab_.reserve(from.elements * bytes_);
+    for (std::uint64_t i = 0; i < from.elements; ++i)
+      std::memcpy(data + i * bytes_, &absent_.code, bytes_);
+    if (!started_) {
+      BTF_ASSIGN(ahead_, entries_->next());
+      started_ = true;
+    }
+    std::uint64_t absent = 1;
+    for (const std::uint64_t count : box.counts()) absent *= count;
+    const std::uint64_t end = from.base + from.elements;
+    for (; ahead_ && ahead_->key < end; --absent) {
+      std::memcpy(data + (ahead_->key - from.base) * bytes_, &ahead_->code, bytes_);
+      BTF_ASSIGN(ahead_, entries_->next());
+    }
+    BTF_TRY(account_for_absent(job_, absent_, absent, account_));
+    account_.add(entries_->take_account());
+    return SourceSlab{data, std::move(from.packed)};
+  }
+
+ private:
+  std::unique_ptr<CastEntries> entries_;
+  Resolved layout_;
+  CastJob job_;
+  AbsentElement absent_;
+  std::uint64_t bytes_;
+  Losses& account_;
+  bool started_ = false;
+  std::optional<CooEntry> ahead_;
+  Buffer slab_;
+};
+
+}  // namespace
+
+Status account_for_absent(const CastJob& job, const AbsentElement& absent, std::uint64_t count,
+                          Losses& losses) {
+  if (count == 0) return {};
+  if (forbidden(job.policy, absent.one))
+    return fail(ErrorCode::refused, "the elements that are not stored change from " +
+                                        value_text(job.from, 0) + " to " +
+                                        value_text(job.to, absent.code));
+  LossAccount all = absent.one;
+  for (std::uint64_t LossAccount::*const member :
+       {&LossAccount::elements, &LossAccount::overflowed, &LossAccount::nan_lost,
+        &LossAccount::to_zero, &LossAccount::inexact, &LossAccount::nan})
+    all.*member *= count;
+  losses.add(all);
+  if (losses.noise)
+    losses.noise->add(decode_one(job.from, 0), decode_one(job.to, absent.code), count);
+  return {};
+}
+
+Result<std::unique_ptr<CastEntries>> CastEntries::open(const TensorConversion& work, CooKey key) {
+  BTF_ASSIGN(auto entries,
+             sorted_entries(work.source, work.record,
+                            permuted_key(work.options.permute, std::move(key)),
+                            work.options.execution));
+  if (work.options.duplicates != Duplicates::sum)
+    entries = canonical_entries(std::move(entries), work.options.duplicates);
+  return std::unique_ptr<CastEntries>(new CastEntries(work, std::move(entries)));
+}
+
+Result<std::optional<CooEntry>> CastEntries::next() {
+  if (!started_) {
+    BTF_ASSIGN(ahead_, entries_->next());
+    started_ = true;
+  }
+  if (!ahead_) return std::nullopt;
+  CooEntry entry = *ahead_;
+  BTF_ASSIGN(ahead_, entries_->next());
+  if (ahead_ && ahead_->key == entry.key)
+    BTF_TRY(add_up(entry));
+  else
+    BTF_TRY(cast(entry));
+  return entry;
+}
+
+Status CastEntries::rewind() {
+  take_account();
+  started_ = false;
+  return entries_->rewind();
+}
+
+Status CastEntries::cast(CooEntry& entry) {
+  const std::uint64_t source = entry.code;
+  if (job_.from == job_.to) {
+    ++account_.elements;
+    if (account_.noise) {
+      const Number value = decode_one(job_.from, source);
+      account_.noise->add(value, value);
+    }
+    return {};
+  }
+  const auto* element = reinterpret_cast<const std::byte*>(&source);
+  entry.code = 0;
+  LossAccount one;
+  cast_run(job_, element, reinterpret_cast<std::byte*>(&entry.code), 1, one);
+  if (forbidden(job_.policy, one)) {
+    BTF_ASSIGN(const Dims index, index_of(entry));
+    return refuse_element(job_, index, element, one);
+  }
+  account_.add(one);
+  if (account_.noise)
+    account_.noise->add(decode_one(job_.from, source), decode_one(job_.to, entry.code));
+  return {};
+}
+
+// This entry and those ahead with the same index.
+Status CastEntries::add_up(CooEntry& entry) {
+  CooSum sum(job_);
+  sum.add(entry.code);
+  while (ahead_ && ahead_->key == entry.key) {
+    sum.add(ahead_->code);
+    BTF_ASSIGN(ahead_, entries_->next());
+  }
+  LossAccount one;
+  entry.code = sum.code(one);
+  if (forbidden(job_.policy, one)) {
+    BTF_ASSIGN(const Dims index, index_of(entry));
+    return fail(ErrorCode::refused, "the COO entries of index " + dims_text(index) + " add up to " +
+                                        sum.text() + ", which" + what_is_lost(one) +
+                                        std::string(info(job_.to).name));
+  }
+  account_.add(one);
+  if (account_.noise) account_.noise->add(sum.value(), decode_one(job_.to, entry.code));
+  return {};
+}
+
+// Keys are not indices: not where they are offsets in a stored array.
+Result<Dims> CastEntries::index_of(const CooEntry& entry) const {
+  const std::uint64_t rank = work_.record.dims.size();
+  std::vector<std::byte> bytes(rank * wire::kWord);
+  BTF_TRY(work_.source.read_at(work_.record.coo->indices_offset + entry.position * bytes.size(),
+                               bytes));
+  Dims index(rank);
+  for (std::uint64_t d = 0; d < rank; ++d) {
+    const std::uint64_t from = work_.options.permute.empty() ? d : work_.options.permute[d];
+    index[d] = wire::load_u64(bytes.data() + from * wire::kWord);
+  }
+  return index;
+}
+
+ElementSource summed_elements(const TensorConversion& work) {
+  ElementSource elements;
+  elements.layout = *work.target.storage;
+  elements.stored = elements.dtype = work.target.job.to;
+  elements.in_order = true;
+  elements.bytes = work.record.data_bytes;
+  elements.told = coo_progress(elements.bytes);
+  elements.accounted = true;
+  elements.noise = work.measures_noise();
+  elements.open = [work](Losses& account) -> Result<std::unique_ptr<SlabReader>> {
+    BTF_ASSIGN(auto entries,
+               CastEntries::open(work, [&storage = *work.target.storage](
+                                           std::span<const std::uint64_t> index) {
+                 return offset(storage, index);
+               }));
+    return std::make_unique<SummedReader>(std::move(entries), work, account);
+  };
+  return elements;
+}
+
+}  // namespace btf

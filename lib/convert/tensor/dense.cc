@@ -1,0 +1,182 @@
+// Conversions whose target is dense, to a file or in memory.
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "convert/tensor/coo_cast.h"
+#include "convert/tensor/tensor.h"
+#include "core/try.h"
+#include "elements/cast_slab.h"
+#include "elements/coo.h"
+#include "elements/nibble_writer.h"
+#include "elements/parallel.h"
+#include "formats/io/memory_bytes.h"
+
+namespace btf {
+namespace {
+
+// Targets in memory from here on are written around the caches.
+constexpr std::uint64_t kLargerThanCaches = 8U << 20;
+
+// One side of a dense conversion: a worker's own way to the elements.
+struct Worker {
+  std::unique_ptr<SlabReader> reader;
+  std::unique_ptr<SlabWriter> writer;
+  Losses account;
+  bool accounted = false;  // by the reader
+};
+
+struct Division {
+  SlabGrid grid;
+  unsigned workers = 1;
+};
+
+bool nibbles(DType dtype) { return info(dtype).bits < 8; }
+
+// `in_order`: slabs must come one behind the other, as they stand in the target.
+Division divide(const ElementSource& source, const Resolved& storage, DType dtype, bool in_order,
+                const Execution& execution) {
+  const std::uint64_t bytes = std::max(source.bytes, storage_bytes(storage, dtype));
+  const unsigned most = in_order ? 1 : worker_count(execution, UINT64_MAX, bytes);
+  SlabGrid grid = choose_slabs(
+      {&source.layout, info(source.stored).buffer_bytes()}, {&storage, info(dtype).buffer_bytes()},
+      {.bytes = std::min(source.slab_bytes, most_slab_bytes(execution, most)),
+       .target_contiguous = in_order || nibbles(dtype),
+       .last_granule = source.last_granule});
+  const unsigned workers = in_order ? 1 : worker_count(execution, grid.count(), bytes);
+  return {std::move(grid), workers};
+}
+
+Status convert_slab(const CastJob& job, const Box& box, Worker& worker) {
+  BTF_ASSIGN(const SourceSlab source, worker.reader->read(box));
+  BTF_ASSIGN(const TargetSlab target, worker.writer->begin(box));
+  // Counts of this slab; the largest errors go on, for most casts need only look for larger ones.
+  LossAccount account;
+  account.max_abs = worker.account.max_abs;
+  account.max_rel = worker.account.max_rel;
+  cast_slab(job, box.counts(), source, target, account);
+  if (forbidden(job.policy, account)) return refuse(job, box, source);
+  if (!worker.accounted) {
+    worker.account.add(account);
+    // A copy of bits has no noise.
+    if (worker.account.noise && job.from != job.to)
+      slab_noise(job, box.counts(), source, target, *worker.account.noise);
+  }
+  return worker.writer->finish();
+}
+
+Result<Losses> run(const Execution& execution, const CastJob& job, const SlabGrid& grid,
+                   std::vector<Worker>& workers, std::uint64_t bytes) {
+  const std::uint64_t slabs = grid.count();
+  std::uint64_t told = 0;
+  BTF_TRY(for_each_slab(execution, static_cast<unsigned>(workers.size()), slabs,
+                        [&](unsigned worker, std::uint64_t slab) -> Status {
+                          BTF_TRY(convert_slab(job, grid.box(slab), workers[worker]));
+                          if (execution.progress && worker == 0) {
+                            const std::uint64_t done = bytes / slabs * (slab + 1);
+                            execution.progress(done - std::min(told, done));
+                            told = std::max(told, done);
+                          }
+                          return {};
+                        }));
+  Losses account(workers.front().account.noise.has_value());
+  for (const Worker& worker : workers) account.add(worker.account);
+  return account;
+}
+
+}  // namespace
+
+ElementSource record_elements(const TensorConversion& work) {
+  const bool from_coo = work.record.coo.has_value();
+  if (from_coo && work.options.duplicates == Duplicates::sum) return summed_elements(work);
+  ElementSource elements;
+  // Entries of a COO source are read as if they stood in the target's storage.
+  elements.layout =
+      from_coo ? *work.target.storage : permuted(*work.record.storage, work.options.permute);
+  elements.stored = elements.dtype = *work.record.dtype;
+  elements.in_order = from_coo;
+  elements.bytes = work.record.data_bytes;
+  elements.told = from_coo ? coo_progress(elements.bytes) : elements.bytes;
+  elements.noise = work.measures_noise();
+  elements.open = [work, layout = elements.layout](LossAccount&) {
+    return open_slab_reader(work.source, work.record, work.options.permute, layout,
+                            work.options.duplicates, work.options.execution);
+  };
+  return elements;
+}
+
+Result<Losses> write_dense(const ElementSource& source, const CastPolicy& policy,
+                           const Resolved& storage, DType dtype, const Execution& execution,
+                           ByteSink& sink, std::uint64_t offset) {
+  const CastJob job{source.dtype, dtype, policy};
+  const bool in_order = source.in_order || !sink.random_access();
+  const Division division = divide(source, storage, dtype, in_order, execution);
+  NibbleSeams seams;
+  std::vector<Worker> workers(division.workers);
+  for (Worker& worker : workers) {
+    worker.account = Losses(source.noise);
+    BTF_ASSIGN(worker.reader, source.open(worker.account));
+    worker.accounted = source.accounted;
+    worker.writer = nibbles(dtype) ? nibble_file_writer(sink, offset, storage, seams)
+                                   : file_writer(sink, offset, storage, dtype);
+  }
+  return run(execution, job, division.grid, workers, source.told);
+}
+
+bool packed(const Resolved& layout) {
+  return distinct_elements(layout) &&
+         element_count(layout.storage_shape()) == layout.storage_elements;
+}
+
+Status check_bytes(const TensorView& view) {
+  if (view.bytes.size() >= storage_bytes(view.layout, view.dtype)) return {};
+  return fail(ErrorCode::invalid_argument, "a buffer is smaller than its layout");
+}
+
+ElementSource memory_elements(const TensorView& view) {
+  ElementSource elements;
+  elements.layout = view.layout;
+  elements.stored = elements.dtype = view.dtype;
+  elements.slab_bytes = 1U << 20;
+  elements.bytes = elements.told = view.bytes.size();
+  elements.open = [view, bytes = std::make_shared<MemorySource>(view.bytes)](LossAccount&) {
+    return info(view.dtype).bits < 8 ? file_reader(*bytes, 0, view.layout, view.dtype)
+                                     : memory_reader(view.bytes.data(), view.layout, view.dtype);
+  };
+  return elements;
+}
+
+Result<LossAccount> write_memory(const ElementSource& source, const CastPolicy& policy,
+                                 const MutableTensorView& target, const Execution& execution) {
+  BTF_TRY(check_bytes({target.dtype, target.layout, target.bytes}));
+  if (!distinct_elements(target.layout))
+    return fail(ErrorCode::invalid_argument, "elements of the target share memory");
+  if (nibbles(target.dtype) && !packed(target.layout))
+    return fail(ErrorCode::unsupported, "a target of 4-bit elements must have no gaps");
+  if (source.in_order && !packed(target.layout))
+    return fail(ErrorCode::unsupported, "the target of a COO tensor must have no gaps");
+  const CastJob job{source.dtype, target.dtype, policy};
+  const bool stream = target.bytes.size() >= kLargerThanCaches;
+  const Division division = divide(source, target.layout, target.dtype, source.in_order, execution);
+  NibbleSeams seams;
+  std::vector<Worker> workers(division.workers);
+  for (Worker& worker : workers) {
+    BTF_ASSIGN(worker.reader, source.open(worker.account));
+    worker.accounted = source.accounted;
+    worker.writer = nibbles(target.dtype)
+                        ? nibble_memory_writer(target.bytes.data(), target.layout, stream, seams)
+                        : memory_writer(target.bytes.data(), target.layout, target.dtype, stream);
+  }
+  return run(execution, job, division.grid, workers, source.told);
+}
+
+Result<LossAccount> convert(const TensorView& source, const MutableTensorView& target,
+                            const CastPolicy& policy, const Execution& execution) {
+  if (source.layout.dims != target.layout.dims)
+    return fail(ErrorCode::invalid_argument, "source and target have different dims");
+  BTF_TRY(check_bytes(source));
+  BTF_TRY(check_policy(source.dtype, target.dtype, policy));
+  return write_memory(memory_elements(source), policy, target, execution);
+}
+
+}  // namespace btf

@@ -1,0 +1,31 @@
+// What a tensor becomes: the one place where options meet a record.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "btf/convert.h"
+#include "formats/interface/tensor_writer.h"
+#include "kernels/cast/kernel_table.h"
+
+namespace btf {
+
+struct ConvertTarget {
+  CastJob job;
+  Layout layout{};
+  Dims dims;                        // logical, permuted
+  std::optional<Resolved> storage;  // dense targets
+  std::optional<std::string> kept;
+  std::vector<std::string> objections;
+
+  bool sparse() const { return layout == Layout::coo; }
+};
+
+Result<ConvertTarget> choose_target(const TensorInfo& source, const ConvertOptions& options);
+
+// What the output's record will say of itself; a sparse target has `nnz` entries.
+Result<RecordShape> record_shape(const ConvertTarget& target, const ConvertOptions& options,
+                                 std::uint64_t nnz);
+
+}  // namespace btf

@@ -1,0 +1,71 @@
+// One tensor from a source to a sink.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "btf/convert.h"
+#include "convert/tensor/losses.h"
+#include "convert/tensor/target.h"
+#include "elements/slab_io.h"
+#include "formats/io/byte_sink.h"
+#include "formats/io/byte_source.h"
+
+namespace btf {
+
+struct TensorConversion {
+  const ByteSource& source;
+  const TensorInfo& record;
+  const ConvertTarget& target;
+  const ConvertOptions& options;
+
+  bool measures_noise() const { return options.limits.snr.has_value(); }
+};
+
+// Where the elements of a dense target come from.
+struct ElementSource {
+  Resolved layout;                 // what is read, for choosing slabs: dims of the target
+  DType stored{};                  // its dtype
+  DType dtype{};                   // of the elements that the readers give
+  bool in_order = false;           // boxes must be contiguous and ascending in the target
+  std::uint64_t last_granule = 1;  // see SlabLimits
+  std::uint64_t slab_bytes = SlabLimits{}.bytes;
+  std::uint64_t bytes = 0;  // of input
+  std::uint64_t told = 0;   // as progress, by who writes the elements
+  bool accounted = false;   // the readers count elements and losses themselves
+  bool noise = false;       // is to be measured
+  // A worker's own reader; what it loses goes to the account. Both outlived by this source.
+  std::function<Result<std::unique_ptr<SlabReader>>(Losses&)> open;
+};
+
+// The elements of the record itself. `work` and what it refers to must outlive the result.
+ElementSource record_elements(const TensorConversion& work);
+
+// A tensor in memory, which must be there as long as the result is.
+ElementSource memory_elements(const TensorView& view);
+
+// Has the view all the bytes that its layout needs?
+Status check_bytes(const TensorView& view);
+
+// Writes all elements, and zeros where there is padding, to memory: every element must have a
+// place of its own there, and 4-bit ones must leave no gaps.
+Result<LossAccount> write_memory(const ElementSource& source, const CastPolicy& policy,
+                                 const MutableTensorView& target, const Execution& execution);
+
+// Is the stored array without gaps, but for padding?
+bool packed(const Resolved& layout);
+
+// Writes the payload of a dense target.
+Result<Losses> write_dense(const ElementSource& source, const CastPolicy& policy,
+                           const Resolved& storage, DType dtype, const Execution& execution,
+                           ByteSink& sink, std::uint64_t offset);
+
+// Entries that the result will have; sparse targets.
+Result<std::uint64_t> count_entries(const TensorConversion& work);
+
+// Writes the payload of a sparse target, which must have `nnz` entries.
+Result<Losses> write_coo(const TensorConversion& work, ByteSink& sink, std::uint64_t offset,
+                         std::uint64_t nnz);
+
+}  // namespace btf

@@ -1,0 +1,85 @@
+#include <memory>
+#include <vector>
+
+#include "btf/write.h"
+#include "convert/tensor/tensor.h"
+#include "core/try.h"
+#include "elements/shuffling_sink.h"
+#include "formats/format_table.h"
+#include "formats/io/byte_sink.h"
+
+namespace btf {
+namespace {
+
+struct Work {
+  const TensorView& source;
+  DType dtype{};
+  Layout layout{};
+  Resolved storage;
+  RecordShape record;
+};
+
+Result<Work> plan(const TensorToWrite& tensor, const FormatRow& format,
+                  const WriteOptions& options) {
+  const TensorView& view = tensor.tensor;
+  const DType dtype = tensor.dtype.value_or(view.dtype);
+  BTF_TRY(check_bytes(view));
+  BTF_TRY(check_policy(view.dtype, dtype, options.policy));
+  if (spec(tensor.layout).shuffled() && !format.shuffled)
+    return fail(ErrorCode::invalid_argument,
+                "shuffled elements are for BTF, the output is " + std::string(format.title));
+  BTF_ASSIGN(Resolved storage, resolve(tensor.layout, view.layout.dims, dtype));
+  RecordShape record{.dtype = dtype,
+                     .layout_code = spec(tensor.layout).code(),
+                     .dims = view.layout.dims,
+                     .payload = storage_bytes(storage, dtype)};
+  return Work{view, dtype, tensor.layout, std::move(storage), std::move(record)};
+}
+
+Status write_one(const Work& work, const WriteOptions& options, TensorWriter& writer,
+                 ByteSink& sink) {
+  BTF_ASSIGN(const std::uint64_t payload, writer.begin_record(sink, work.record));
+  const std::unique_ptr<ByteSink> shuffling =
+      shuffling_sink(sink, payload, work.record.payload, work.layout, work.dtype);
+  ByteSink& elements_to = shuffling                      ? *shuffling
+                          : writer.elements() != nullptr ? *writer.elements()
+                                                         : sink;
+  BTF_TRY(write_dense(memory_elements(work.source), options.policy, work.storage, work.dtype,
+                      options.execution, elements_to, payload));
+  return writer.end_record(sink);
+}
+
+std::unexpected<Error> about(std::size_t tensor, const Error& error) {
+  return std::unexpected(error.within("tensor " + std::to_string(tensor)));
+}
+
+}  // namespace
+
+Result<std::uint64_t> write_tensors(const std::string& output,
+                                    std::span<const TensorToWrite> tensors,
+                                    const WriteOptions& options) {
+  const WriteRequest request{.path = output, .format = options.format};
+  BTF_ASSIGN(const FormatRow* const format, format_to_write(request));
+  const std::unique_ptr<TensorWriter> writer = format->writer(request);
+  std::vector<Work> works;
+  works.reserve(tensors.size());
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    auto work = plan(tensors[i], *format, options);
+    if (!work) return about(i, work.error());
+    BTF_TRY(writer->add(work->record));
+    works.push_back(*std::move(work));
+  }
+  BTF_ASSIGN(const std::uint64_t bytes, writer->total_bytes());
+  BTF_ASSIGN(const std::unique_ptr<ByteSink> file,
+             create_sink(output, {.size = bytes, .sync = options.sync}));
+  const std::unique_ptr<ByteSink> sink = gather_small_writes(*file);
+  BTF_TRY(writer->begin(*sink));
+  for (std::size_t i = 0; i < works.size(); ++i)
+    if (const Status status = write_one(works[i], options, *writer, *sink); !status)
+      return about(i, status.error());
+  BTF_TRY(sink->commit());
+  BTF_TRY(file->commit());
+  return bytes;
+}
+
+}  // namespace btf

@@ -1,0 +1,285 @@
+// The language of --input-spec and its kin, and the names of files that trtexec dumps.
+#include "btf/tensor_spec.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <vector>
+
+#include "core/checked_math.h"
+#include "core/most_dims.h"
+#include "core/names.h"
+#include "core/strided.h"
+#include "core/try.h"
+
+namespace btf {
+namespace {
+
+using Words = std::vector<std::string_view>;
+
+std::unexpected<Error> wrong(const std::string& what) {
+  return fail(ErrorCode::invalid_argument, what);
+}
+
+Words split(std::string_view text, std::string_view separators) {
+  Words words;
+  for (;;) {
+    const std::size_t end = text.find_first_of(separators);
+    words.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return words;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::optional<std::uint64_t> number(std::string_view word) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error != std::errc{} || end != word.data() + word.size()) return std::nullopt;
+  return value;
+}
+
+// Where NvMedia's metadata has the size and stride of a dim; index 0 is the innermost.
+struct NvMediaOrder {
+  std::string_view name;
+  std::uint8_t count;
+  std::array<std::uint8_t, 4> nchw;
+  bool blocks;  // index 0 counts the channels of a block
+};
+
+constexpr auto kOrders = std::to_array<NvMediaOrder>({
+    {"NHWC", 4, {3, 0, 2, 1}, false},
+    {"NCHW", 4, {3, 2, 1, 0}, false},
+    {"NCxHWx", 5, {4, 3, 2, 1}, true},
+});
+
+class SpecParser {
+ public:
+  Result<TensorSpec> parse(std::string_view text) {
+    const Words parts = split(text, ":");
+    BTF_ASSIGN(spec_.dtype, parse_dtype(parts.front()));
+    for (const std::string_view part : std::span(parts).subspan(1)) BTF_TRY(take(part));
+    if (order_) {
+      BTF_TRY(finish_nvmedia());
+    } else if (channels_) {
+      return wrong("'c=' goes with nvmedia=NCxHWx");
+    } else if (strides_) {
+      BTF_TRY(finish_strides());
+    } else if (dims_) {
+      BTF_ASSIGN(spec_.storage, resolve(spec_.layout, *dims_, spec_.dtype));
+    } else if (layout_) {
+      return wrong(
+          "a layout without dims: TYPE:LAYOUT:DIMS is needed, as in fp16:hwc8:1x3x224x224");
+    }
+    return std::move(spec_);
+  }
+
+ private:
+  template <typename T, typename Value>
+  Status set(std::optional<T>& target, Value&& value, const std::string& what) {
+    if (target) return wrong(what + " twice");
+    target = std::forward<Value>(value);
+    return {};
+  }
+
+  Status take(std::string_view part) {
+    const std::size_t equals = part.find('=');
+    if (equals != std::string_view::npos)
+      return take_member(part.substr(0, equals), part.substr(equals + 1));
+    if (same_name(part, "scalar")) return set(dims_, Dims{}, "dims");
+    if (!part.empty() && part.front() >= '0' && part.front() <= '9') return take_dims(part);
+    if (layout_ == Layout::dla_hwc4 && (same_name(part, "xavier") || same_name(part, "orin"))) {
+      if (same_name(part, "xavier")) spec_.layout = Layout::dla_hwc4_xavier;
+      return {};
+    }
+    BTF_ASSIGN(const Layout layout, parse_layout(part));
+    BTF_TRY(set(layout_, layout, "a layout"));
+    if (!btf::spec(layout).dense()) return wrong("raw bytes hold no COO");
+    if (btf::spec(layout).shuffled())
+      return wrong("raw bytes hold no shuffled elements, only BTF does");
+    spec_.layout = layout;
+    return {};
+  }
+
+  Status take_dims(std::string_view part) {
+    Dims dims;
+    for (const std::string_view word : split(part, "xX,")) {
+      const auto dim = number(word);
+      if (!dim)
+        return wrong("dims are numbers with x between them, not '" + std::string(part) + "'");
+      dims.push_back(*dim);
+    }
+    if (dims.size() > kMostDims)
+      return wrong("there are at most " + std::to_string(kMostDims) + " dims");
+    return set(dims_, std::move(dims), "dims");
+  }
+
+  Status take_member(std::string_view name, std::string_view value) {
+    if (same_name(name, "strides")) return set(strides_, split(value, ","), "strides");
+    if (same_name(name, "c")) {
+      const auto channels = number(value);
+      if (!channels) return wrong("c= takes a number, not '" + std::string(value) + "'");
+      return set(channels_, *channels, "c=");
+    }
+    if (!same_name(name, "nvmedia"))
+      return wrong("'" + std::string(name) + "=' means nothing; there are strides, nvmedia, c");
+    const auto* order = std::ranges::find_if(
+        kOrders, [&](const NvMediaOrder& row) { return same_name(row.name, value); });
+    if (order == kOrders.end())
+      return wrong("NvMedia's orders are " + name_list(kOrders) + ", not '" + std::string(value) +
+                   "'");
+    return set(order_, *order, "nvmedia");
+  }
+
+  // In elements. `bytes`: that is what numbers are without a B.
+  Result<Dims> strides(bool bytes) const {
+    const std::uint64_t width = std::max<std::uint64_t>(info(spec_.dtype).bits / 8, 1);
+    Dims result;
+    for (std::string_view word : *strides_) {
+      const bool suffix = word.ends_with('B') || word.ends_with('b');
+      if (suffix) word.remove_suffix(1);
+      const auto stride = number(word);
+      if (!stride) return wrong("a stride is a number, not '" + std::string(word) + "'");
+      const bool in_bytes = bytes || suffix;
+      if (in_bytes && *stride % width != 0)
+        return wrong("a stride of " + std::to_string(*stride) + " bytes is no whole number of " +
+                     std::to_string(width) + "-byte elements");
+      result.push_back(in_bytes ? *stride / width : *stride);
+    }
+    return result;
+  }
+
+  Status check_strided() const {
+    if (layout_ && *layout_ != Layout::linear)
+      return wrong("strides and a layout exclude each other");
+    if (!dims_) return wrong("strides need dims: TYPE:DIMS:strides=a,b,c,d");
+    return {};
+  }
+
+  Status finish_strides() {
+    BTF_TRY(check_strided());
+    BTF_ASSIGN(const Dims steps, strides(false));
+    if (steps.size() != dims_->size()) return wrong_number(dims_->size(), steps.size());
+    std::vector<StorageAxis> axes;
+    for (std::uint32_t d = 0; d < steps.size(); ++d)
+      axes.push_back({(*dims_)[d], steps[d], d, AxisPart::whole});
+    BTF_ASSIGN(spec_.storage, strided(*dims_, std::move(axes), spec_.dtype));
+    spec_.strided = true;
+    return {};
+  }
+
+  static std::unexpected<Error> wrong_number(std::size_t sizes, std::size_t strides) {
+    return wrong("there are " + std::to_string(sizes) + " dims and " + std::to_string(strides) +
+                 " strides");
+  }
+
+  Status finish_nvmedia() {
+    if (!strides_) return wrong("nvmedia needs strides: TYPE:SIZES:strides=a,b,c,d");
+    BTF_TRY(check_strided());
+    BTF_ASSIGN(const Dims steps, strides(true));
+    const Dims& sizes = *dims_;
+    if (sizes.size() != order_->count || steps.size() != order_->count)
+      return wrong("NvMedia's " + std::string(order_->name) + " has " +
+                   std::to_string(order_->count) + " sizes and strides, found " +
+                   std::to_string(sizes.size()) + " and " + std::to_string(steps.size()));
+    Dims dims;
+    std::vector<StorageAxis> axes;
+    for (std::uint32_t d = 0; d < 4; ++d) {
+      const std::uint8_t at = order_->nchw[d];
+      dims.push_back(sizes[at]);
+      axes.push_back({sizes[at], steps[at], d, AxisPart::whole});
+    }
+    if (order_->blocks) {
+      BTF_ASSIGN(dims[1], channels(sizes));
+      axes[1].part = AxisPart::blocks;
+      axes.push_back({sizes[0], steps[0], 1, AxisPart::lanes});
+    } else if (channels_) {
+      return wrong("'c=' goes with nvmedia=NCxHWx");
+    }
+    BTF_ASSIGN(spec_.storage, strided(std::move(dims), std::move(axes), spec_.dtype));
+    spec_.strided = true;
+    return {};
+  }
+
+  Result<std::uint64_t> channels(const Dims& sizes) const {
+    const std::uint64_t lanes = sizes[0];
+    const std::uint64_t blocks = sizes[3];
+    const Checked most = checked_mul(blocks, lanes);
+    if (lanes == 0 || !most) return wrong("blocks of 0 channels, or more than fit 64 bits");
+    if (!channels_) return *most;
+    if (ceil_div(*channels_, lanes) != blocks)
+      return wrong(std::to_string(*channels_) + " channels are " +
+                   std::to_string(ceil_div(*channels_, lanes)) + " blocks of " +
+                   std::to_string(lanes) + ", the sizes say " + std::to_string(blocks));
+    return *channels_;
+  }
+
+  TensorSpec spec_;
+  std::optional<Layout> layout_;
+  std::optional<Dims> dims_;
+  std::optional<Words> strides_;
+  std::optional<std::uint64_t> channels_;
+  std::optional<NvMediaOrder> order_;
+};
+
+std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+// trtexec's: fp16, int8.
+std::string_view short_name(DType dtype) {
+  const DTypeInfo& row = info(dtype);
+  return row.floating() ? row.aliases.front() : row.name;
+}
+
+std::string joined(std::span<const std::uint64_t> dims, char separator) {
+  std::string text;
+  for (const std::uint64_t dim : dims)
+    text += (text.empty() ? "" : std::string(1, separator)) + std::to_string(dim);
+  return text;
+}
+
+}  // namespace
+
+Result<TensorSpec> parse_tensor_spec(std::string_view text) {
+  auto spec = SpecParser().parse(text);
+  if (!spec) return std::unexpected(spec.error().within("'" + std::string(text) + "'"));
+  return spec;
+}
+
+std::string spec_text(DType dtype, Layout layout, std::span<const std::uint64_t> dims) {
+  const LayoutSpec& row = spec(layout);
+  return std::string(short_name(dtype)) + ":" +
+         (layout == Layout::linear ? "linear" : std::string(row.name)) +
+         (row.dla == "xavier" ? ":xavier" : "") + ":" +
+         (dims.empty() ? "scalar" : joined(dims, 'x'));
+}
+
+std::optional<DumpName> parse_dump_name(std::string_view path) {
+  Words words = split(base_name(path), ".");
+  if (words.size() < 4 || words.back() != "raw") return std::nullopt;
+  words.pop_back();
+  const auto dtype = parse_dtype(words.back());
+  if (!dtype) return std::nullopt;
+  words.pop_back();
+  Dims dims;
+  if (words.back().empty()) words.pop_back();  // rank 0
+  while (!words.empty()) {
+    const auto dim = number(words.back());
+    if (!dim) break;
+    dims.push_back(*dim);
+    words.pop_back();
+  }
+  if (words.size() < 2 || (words.back() != "input" && words.back() != "output") ||
+      dims.size() > 255)
+    return std::nullopt;
+  std::ranges::reverse(dims);
+  return DumpName{*dtype, std::move(dims)};
+}
+
+std::string dump_name(std::string_view path, DType dtype, std::span<const std::uint64_t> dims) {
+  constexpr std::string_view kSuffix = ".raw";
+  std::string_view stem = base_name(path);
+  if (stem.ends_with(kSuffix)) stem.remove_suffix(kSuffix.size());
+  return std::string(stem) + ".output." + joined(dims, '.') + "." + std::string(short_name(dtype)) +
+         ".raw";
+}
+
+}  // namespace btf

@@ -1,0 +1,14 @@
+// What is said about two tensors beyond the score: figures, and where and how they differ.
+#pragma once
+
+#include "btf/diff.h"
+#include "diff/pairs/side.h"
+#include "kernels/compare/compare.h"
+
+namespace btf {
+
+// Completes `diff`, whose counts are those of the score, verdict and hints included.
+Status complete(const DiffSide& actual, const DiffSide& golden, const Judge& judge,
+                const DiffOptions& options, const CompareScore& score, TensorDiff& diff);
+
+}  // namespace btf

@@ -1,0 +1,170 @@
+#include "btf/diff.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/criteria.h"
+#include "core/try.h"
+#include "diff/details.h"
+#include "diff/score/compare_walk.h"
+#include "diff/score/figures.h"
+#include "elements/element_access.h"
+#include "formats/io/byte_source.h"
+
+namespace btf {
+namespace {
+
+Status compare(const DiffSide& actual, const DiffSide& golden, const DiffOptions& options,
+               TensorDiff& diff) {
+  const auto special = options.tensor_tolerance.find(diff.actual->index);
+  diff.tolerance = effective(options.tolerance,
+                             special == options.tensor_tolerance.end() ? nullptr : &special->second,
+                             actual.dtype(), golden.dtype());
+  const Judge judge = judge_of(diff.tolerance, actual.dtype(), golden.dtype());
+  if (options.gates.top_k) {
+    const Status fits = check_top_k(actual, golden, *options.gates.top_k, options.execution);
+    if (!fits)
+      return std::unexpected(fits.error().within("tensor " + std::to_string(diff.actual->index)));
+  }
+  BTF_ASSIGN(const CompareScore score, score_pairs(actual, golden, judge, options.execution));
+  diff.compared = score.compared;
+  diff.mismatched = score.mismatched;
+  diff.max_abs = score.max_abs;
+  diff.max_rel = score.max_rel;
+  diff.max_ulp = score.max_ulp;
+  diff.nan = score.nan;
+  diff.inf = score.inf;
+  if (score.curable && std::isfinite(score.least_atol)) diff.required_atol = score.least_atol;
+  if (score.curable && std::isfinite(score.least_rtol)) diff.required_rtol = score.least_rtol;
+  return complete(actual, golden, judge, options, score, diff);
+}
+
+DiffTensor tensor_of(const TensorInfo& record) {
+  return {record.index, *record.dtype, *record.layout, record.dims};
+}
+
+std::string layout_name(Layout layout) {
+  const LayoutSpec& row = spec(layout);
+  return std::string(row.name) + (row.dla.empty() ? "" : " of " + std::string(row.dla));
+}
+
+// Why the pair differs by its types alone.
+void compare_types(TensorDiff& diff) {
+  const DiffTensor& actual = *diff.actual;
+  const DiffTensor& golden = *diff.golden;
+  if (actual.dtype != golden.dtype)
+    diff.reason = "dtype " + std::string(info(actual.dtype).name) + " against " +
+                  std::string(info(golden.dtype).name);
+  if (actual.layout != golden.layout)
+    diff.reason += (diff.reason.empty() ? "layout " : ", layout ") + layout_name(actual.layout) +
+                   " against " + layout_name(golden.layout);
+}
+
+class FileDiff {
+ public:
+  FileDiff(const TensorFile& actual, const TensorFile& golden, const DiffOptions& options)
+      : actual_(actual), golden_(golden), options_(options) {}
+
+  Result<bool> run(const TensorDiffSink& report) {
+    const std::uint64_t left = count(actual_, options_.actual_tensors);
+    const std::uint64_t right = count(golden_, options_.golden_tensors);
+    if (left == 0 && right == 0) return nothing_compared("there is no tensor on either side");
+    bool same = true;
+    std::uint64_t compared = 0;
+    for (std::uint64_t i = 0; i < std::max(left, right); ++i) {
+      TensorDiff diff;
+      TensorInfo a;
+      TensorInfo b;
+      if (i < left) {
+        BTF_ASSIGN(a, load(actual_, options_.actual_tensors, i));
+        diff.actual = tensor_of(a);
+      }
+      if (i < right) {
+        BTF_ASSIGN(b, load(golden_, options_.golden_tensors, i));
+        diff.golden = tensor_of(b);
+      }
+      BTF_TRY(compare_pair(a, b, diff));
+      same = same && diff.result == DiffResult::same;
+      compared += diff.compared;
+      if (report) report(diff);
+    }
+    BTF_TRY(actual_.source().check_unchanged());
+    BTF_TRY(golden_.source().check_unchanged());
+    if (same && compared == 0) return nothing_compared("no tensor has an element");
+    return same;
+  }
+
+ private:
+  using Selection = std::optional<std::vector<std::uint64_t>>;
+
+  std::unexpected<Error> nothing_compared(const std::string& why) const {
+    return std::unexpected(
+        Error{ErrorCode::refused, "nothing was compared: " + why}.in_file(actual_.path()));
+  }
+
+  static std::uint64_t count(const TensorFile& file, const Selection& tensors) {
+    return tensors ? tensors->size() : file.tensor_count();
+  }
+
+  static Result<TensorInfo> load(const TensorFile& file, const Selection& tensors,
+                                 std::uint64_t i) {
+    const std::uint64_t index = tensors ? (*tensors)[i] : i;
+    BTF_ASSIGN(TensorInfo record, file.tensor(index));
+    Status status = file.check_overlap(record);
+    if (status) status = check_known(record);
+    if (!status)
+      return std::unexpected(
+          status.error().file.empty()
+              ? status.error().within("tensor " + std::to_string(index)).in_file(file.path())
+              : status.error());
+    return record;
+  }
+
+  Status compare_pair(const TensorInfo& a, const TensorInfo& b, TensorDiff& diff) {
+    if (!diff.actual || !diff.golden) {
+      diff.result = DiffResult::missing;
+      diff.reason = diff.actual ? "no golden tensor" : "no actual tensor";
+      return {};
+    }
+    if (a.dims != b.dims) {
+      diff.result = DiffResult::shape;
+      diff.reason = "shape " + dims_text(a.dims) + " against " + dims_text(b.dims);
+      return {};
+    }
+    const auto actual = file_side(actual_, a, options_.execution);
+    const auto golden = file_side(golden_, b, options_.execution);
+    if (options_.strict) compare_types(diff);
+    return compare(*actual, *golden, options_, diff);
+  }
+
+  const TensorFile& actual_;
+  const TensorFile& golden_;
+  const DiffOptions& options_;
+};
+
+}  // namespace
+
+Result<bool> diff(const TensorFile& actual, const TensorFile& golden, const DiffOptions& options,
+                  const TensorDiffSink& report) {
+  return FileDiff(actual, golden, options).run(report);
+}
+
+Result<TensorDiff> diff(const TensorView& actual, const TensorView& golden,
+                        const DiffOptions& options) {
+  TensorDiff diff;
+  diff.actual = DiffTensor{0, actual.dtype, Layout::linear, actual.layout.dims};
+  diff.golden = DiffTensor{0, golden.dtype, Layout::linear, golden.layout.dims};
+  if (actual.layout.dims != golden.layout.dims) {
+    diff.result = DiffResult::shape;
+    diff.reason =
+        "shape " + dims_text(actual.layout.dims) + " against " + dims_text(golden.layout.dims);
+    return diff;
+  }
+  if (actual.bytes.size() < storage_bytes(actual.layout, actual.dtype) ||
+      golden.bytes.size() < storage_bytes(golden.layout, golden.dtype))
+    return fail(ErrorCode::invalid_argument, "a buffer is smaller than its layout");
+  BTF_TRY(compare(*memory_side(actual), *memory_side(golden), options, diff));
+  return diff;
+}
+
+}  // namespace btf

@@ -1,0 +1,51 @@
+// Walks over all pairs: where mismatches are, and what a region holds.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "diff/hints/evidence/inquiry.h"
+#include "diff/hints/models/region_axes.h"
+
+namespace btf::hints {
+
+struct RegionTally {
+  std::uint64_t elements = 0;
+  std::uint64_t background = 0;  // of these, what two COO tensors do not store: all alike
+  std::uint64_t inside = 0;
+  std::uint64_t mismatched = 0;
+  std::uint64_t outside = 0;         // mismatches outside
+  std::uint64_t just_outside = 0;    // agree outside, but not by half the tolerance
+  std::uint64_t just_refused = 0;    // of the mismatches, those that would agree by twice of it
+  std::uint64_t golden_inside = 0;   // not 0
+  std::uint64_t golden_outside = 0;  // likewise
+  std::uint64_t actual_zero = 0;     // of the mismatches
+  std::uint64_t actual_nan = 0;
+  // Elements whose golden is no smaller, and no larger, than usual: all, and those inside.
+  std::uint64_t large = 0;
+  std::uint64_t large_inside = 0;
+  std::uint64_t small = 0;
+  std::uint64_t small_inside = 0;
+  // Elements that are not 0 on both sides.
+  std::uint64_t busy = 0;
+  std::uint64_t busy_inside = 0;
+  // Elements whose golden is one of the numbers `like`.
+  std::uint64_t like = 0;
+  std::uint64_t like_inside = 0;
+
+  void add(const RegionTally& other);
+};
+
+// Of pairs that do not agree. Two COO tensors must agree in what neither stores.
+Result<AllCounts> count_mismatches(const Inquiry& inquiry, const Axes& axes);
+
+// What to compare the elements of a region with.
+struct Usual {
+  long double size = 0;           // of golden where mismatches are
+  std::vector<long double> like;  // golden numbers there, ascending, if they are few
+};
+
+Result<RegionTally> look_inside(const Inquiry& inquiry, const Axes& axes,
+                                const std::vector<Part>& parts, const Usual& usual);
+
+}  // namespace btf::hints

@@ -1,0 +1,51 @@
+// Hypotheses that elements are right but stand in other places.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "diff/hints/evidence/significance.h"
+#include "diff/hints/models/flat_stream.h"
+
+namespace btf::hints {
+
+// A view to stream a side through: by it element i of the one is element i of the other.
+struct Streams {
+  Resolved actual;
+  Resolved golden;
+};
+
+// Elements side by side, `lag` apart: number i of actual with number i - lag of golden. Only where
+// the position i / inner % extent is in [begin, end).
+struct Alignment {
+  std::int64_t lag = 0;
+  std::uint64_t inner = 1;
+  std::uint64_t extent = UINT64_MAX;
+  std::uint64_t begin = 0;
+  std::uint64_t end = UINT64_MAX;
+  bool exchange = false;  // golden's elements 2k and 2k + 1 exchanged; lag is 0
+};
+
+struct StreamTally {
+  std::uint64_t compared = 0;
+  std::uint64_t agreed = 0;
+
+  std::uint64_t exceptions() const { return compared - agreed; }
+};
+
+Result<StreamTally> compare_streams(const Inquiry& inquiry, const Streams& streams,
+                                    std::uint64_t count, const Alignment& alignment);
+
+// The numbers, in a look-up's view, of what takes the places of points; nothing: outside.
+using Places = std::function<std::optional<std::uint64_t>(const Point& point)>;
+
+Result<Moved> look_up_moved(Lookup& lookup, std::span<const Point> points, const Places& places);
+
+// promising() on a few and then convincing().
+Result<bool> worth_a_walk(const Inquiry& inquiry, MovedSide side, Lookup& lookup,
+                          const Places& places, double hypotheses);
+
+// Can the tensors be streamed as if they were dense?
+bool streamable(const Inquiry& inquiry);
+
+}  // namespace btf::hints

@@ -1,0 +1,72 @@
+// Byte order, nibble order of 8-bit codes, and bits read as another dtype.
+#include <algorithm>
+#include <vector>
+
+#include "core/try.h"
+#include "diff/hints/models/code_reading.h"
+#include "diff/hints/searches/searches.h"
+
+namespace btf::hints {
+namespace {
+
+// Codes of bool say too little: any of them but 0 is true.
+bool has_bits(const DTypeInfo& row) { return row.kind != NumberKind::boolean; }
+
+// The plainest explanation first: bits of the side itself, read as what the other side is; actual's
+// before golden's.
+std::vector<CodeReading> plainest_first(const HintInput& input, std::vector<CodeReading> readings) {
+  std::ranges::stable_sort(readings, {}, [&](const CodeReading& reading) {
+    const bool of_actual = reading.side == MovedSide::actual;
+    const DType other = of_actual ? input.golden.dtype() : input.actual.dtype();
+    return (reading.stored == reading.taken_as ? 0 : 4) + (reading.is == other ? 0 : 2) +
+           (of_actual ? 0 : 1);
+  });
+  return readings;
+}
+
+void add_for_sides(const HintInput& input, DType taken_as, DType is, const BitChange* change,
+                   std::vector<CodeReading>& readings) {
+  readings.push_back({MovedSide::actual, input.actual.dtype(), taken_as, is, change});
+  readings.push_back({MovedSide::golden, input.golden.dtype(), taken_as, is, change});
+}
+
+SearchResult first_that_explains(const Inquiry& inquiry, const std::vector<CodeReading>& readings) {
+  const auto count = static_cast<double>(readings.size());
+  for (const CodeReading& reading : plainest_first(inquiry.input, readings)) {
+    BTF_ASSIGN(std::optional<Finding> finding, try_reading(inquiry, reading, count));
+    if (finding) return finding;
+  }
+  return std::nullopt;
+}
+
+SearchResult find_changed(const Inquiry& inquiry, Cause cause) {
+  std::vector<CodeReading> readings;
+  for (const BitChange& change : bit_changes())
+    for (const DTypeInfo& row : dtypes())
+      if (change.cause == cause && row.bits >= change.least_bits && row.bits <= change.most_bits &&
+          has_bits(row))
+        add_for_sides(inquiry.input, row.dtype, row.dtype, &change, readings);
+  return first_that_explains(inquiry, readings);
+}
+
+}  // namespace
+
+SearchResult find_byte_order(const Inquiry& inquiry) {
+  return find_changed(inquiry, Cause::byte_order);
+}
+
+SearchResult find_swapped_codes(const Inquiry& inquiry) {
+  return find_changed(inquiry, Cause::nibble_order);
+}
+
+SearchResult find_misread(const Inquiry& inquiry) {
+  std::vector<CodeReading> readings;
+  for (const DTypeInfo& taken_as : dtypes())
+    for (const DTypeInfo& is : dtypes())
+      if (taken_as.bits == is.bits && taken_as.dtype != is.dtype && has_bits(is) &&
+          has_bits(taken_as))
+        add_for_sides(inquiry.input, taken_as.dtype, is.dtype, nullptr, readings);
+  return first_that_explains(inquiry, readings);
+}
+
+}  // namespace btf::hints

@@ -1,0 +1,67 @@
+// A stored array that was taken for another layout.
+#include <algorithm>
+#include <vector>
+
+#include "core/try.h"
+#include "diff/hints/evidence/wording.h"
+#include "diff/hints/models/reordering.h"
+#include "diff/hints/searches/searches.h"
+
+namespace btf::hints {
+namespace {
+
+// Layouts whose stored array is as large, but arranged in another way; the plainest first.
+std::vector<std::pair<const LayoutSpec*, Resolved>> other_layouts(const DiffSide& side) {
+  std::vector<std::pair<const LayoutSpec*, Resolved>> others;
+  if (side.storage() == nullptr) return others;
+  const Resolved& own = *side.storage();
+  for (const LayoutSpec& row : layouts()) {
+    if (!row.dense() || row.shuffled()) continue;
+    auto resolved = resolve(row.layout, side.dims(), side.dtype());
+    if (!resolved || resolved->storage_elements != own.storage_elements) continue;
+    if (resolved->strides == own.strides && resolved->split == own.split) continue;
+    others.emplace_back(&row, *std::move(resolved));
+  }
+  std::ranges::stable_sort(others, {}, [](const auto& other) { return other.first->lanes; });
+  return others;
+}
+
+Result<std::optional<Finding>> try_layout(const Inquiry& inquiry, MovedSide side,
+                                          const LayoutSpec& row, const Resolved& layout,
+                                          double hypotheses) {
+  const DiffSide& moved = side == MovedSide::actual ? inquiry.input.actual : inquiry.input.golden;
+  BTF_ASSIGN(Lookup lookup, Lookup::open(moved, layout));
+  const Places same = [](const Point& point) { return std::optional(point.number); };
+  BTF_ASSIGN(const bool worth, worth_a_walk(inquiry, side, lookup, same, hypotheses));
+  if (!worth) return std::nullopt;
+  BTF_ASSIGN(Resolved actual, own_view(inquiry.input.actual));
+  BTF_ASSIGN(Resolved golden, own_view(inquiry.input.golden));
+  const Streams streams = side == MovedSide::actual ? Streams{layout, std::move(golden)}
+                                                    : Streams{std::move(actual), layout};
+  BTF_ASSIGN(const StreamTally all, compare_streams(inquiry, streams, inquiry.elements, {}));
+  if (all.exceptions() > allowed_exceptions(inquiry)) return std::nullopt;
+  const std::string name(row.name);
+  const std::string text = side == MovedSide::actual
+                               ? "actual equals golden when its bytes are read as " + name
+                               : "golden equals actual when its bytes are read as " + name;
+  return Finding{{Cause::layout, text + ": " + share_text(all.agreed, all.compared)},
+                 all.exceptions()};
+}
+
+}  // namespace
+
+SearchResult find_layout(const Inquiry& inquiry) {
+  if (!streamable(inquiry)) return std::nullopt;
+  const auto of_actual = other_layouts(inquiry.input.actual);
+  const auto of_golden = other_layouts(inquiry.input.golden);
+  const auto hypotheses = static_cast<double>(of_actual.size() + of_golden.size());
+  for (const MovedSide side : {MovedSide::actual, MovedSide::golden})
+    for (const auto& [row, layout] : side == MovedSide::actual ? of_actual : of_golden) {
+      BTF_ASSIGN(std::optional<Finding> finding,
+                 try_layout(inquiry, side, *row, layout, hypotheses));
+      if (finding) return finding;
+    }
+  return std::nullopt;
+}
+
+}  // namespace btf::hints

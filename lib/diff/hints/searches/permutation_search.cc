@@ -1,0 +1,121 @@
+// Dims in another order: actual's elements, one after the other, are those of a transposed golden.
+#include <algorithm>
+#include <numeric>
+#include <unordered_set>
+#include <vector>
+
+#include "core/try.h"
+#include "diff/hints/evidence/wording.h"
+#include "diff/hints/models/reordering.h"
+#include "diff/hints/searches/searches.h"
+
+namespace btf::hints {
+namespace {
+
+constexpr std::size_t kMostDims = 6;
+constexpr std::size_t kFirstLook = 8;
+
+using Order = std::vector<std::uint32_t>;
+
+// Every order of the dims that are not 1; these stay where they are.
+std::vector<Order> orders_of(const Dims& dims) {
+  std::vector<std::uint32_t> moving;
+  for (std::uint32_t d = 0; d < dims.size(); ++d)
+    if (dims[d] != 1) moving.push_back(d);
+  std::vector<Order> orders;
+  if (moving.size() < 2 || moving.size() > kMostDims) return orders;
+  Order permuted = moving;
+  while (std::ranges::next_permutation(permuted).found) {
+    Order order(dims.size());
+    std::iota(order.begin(), order.end(), 0U);
+    for (std::size_t i = 0; i < moving.size(); ++i) order[moving[i]] = permuted[i];
+    orders.push_back(std::move(order));
+  }
+  const auto displaced = [](const Order& order) {
+    std::size_t count = 0;
+    for (std::size_t d = 0; d < order.size(); ++d) count += order[d] != d ? 1 : 0;
+    return count;
+  };
+  std::ranges::stable_sort(orders, {}, displaced);
+  return orders;
+}
+
+// From a number in the transposed tensor to the number in the tensor itself.
+std::uint64_t number_before(const Dims& dims, const Order& order, std::uint64_t number) {
+  Dims index(dims.size());
+  for (std::size_t d = order.size(); d-- > 0;) {
+    index[order[d]] = number % dims[order[d]];
+    number /= dims[order[d]];
+  }
+  return linear_key(dims, index);
+}
+
+// One search of a COO side for all that a first look at any order needs.
+Status fetch_ahead(const Inquiry& inquiry, const std::vector<Order>& orders) {
+  if (inquiry.input.golden.storage() != nullptr) return {};
+  std::vector<std::uint64_t> numbers;
+  for (const Order& order : orders)
+    for (std::size_t i = 0; i < std::min(kFirstLook, inquiry.rarest.size()); ++i)
+      numbers.push_back(number_before(inquiry.input.golden.dims(), order,
+                                      inquiry.mismatches[inquiry.rarest[i]].number));
+  auto fetched = inquiry.golden->codes(numbers);
+  if (!fetched) return std::unexpected(std::move(fetched).error());
+  return {};
+}
+
+// Which way channels went, if that is all there is to it: [.., C, H, W] and [.., H, W, C]; with
+// rank 5 C is dim 1.
+std::optional<std::string> channel_move(const Order& order) {
+  const auto rank = static_cast<std::uint32_t>(order.size());
+  if (rank < 3) return std::nullopt;
+  for (const std::uint32_t channel : {rank - 3, 1U}) {
+    if (channel == 1 && rank != 5 && rank != 4) continue;
+    Order last(rank);
+    std::iota(last.begin(), last.end(), 0U);
+    Order first = last;
+    std::rotate(last.begin() + channel, last.begin() + channel + 1, last.end());
+    std::rotate(first.begin() + channel, first.end() - 1, first.end());
+    if (order == last) return "channels last";
+    if (order == first) return "channels first";
+  }
+  return std::nullopt;
+}
+
+SearchResult try_order(const Inquiry& inquiry, const Order& order, double hypotheses) {
+  const Dims& dims = inquiry.input.golden.dims();
+  const Places places = [&](const Point& point) {
+    return std::optional(number_before(dims, order, point.number));
+  };
+  BTF_ASSIGN(const bool worth,
+             worth_a_walk(inquiry, MovedSide::golden, *inquiry.golden, places, hypotheses));
+  if (!worth) return std::nullopt;
+  BTF_ASSIGN(Resolved actual, own_view(inquiry.input.actual));
+  BTF_ASSIGN(Resolved golden, permuted_view(inquiry.input.golden, order));
+  BTF_ASSIGN(const StreamTally all, compare_streams(inquiry, {std::move(actual), std::move(golden)},
+                                                    inquiry.elements, {}));
+  if (all.exceptions() > allowed_exceptions(inquiry)) return std::nullopt;
+  const std::string share = ": " + share_text(all.agreed, all.compared);
+  const std::string dims_said = "dims " + order_text(order);
+  if (const auto channels = channel_move(order))
+    return Finding{{Cause::layout, "actual holds golden with " + *channels + " (" + dims_said +
+                                       ") under the same dims" + share},
+                   all.exceptions()};
+  return Finding{{Cause::permutation, "actual holds golden transposed to " + dims_said + share},
+                 all.exceptions()};
+}
+
+}  // namespace
+
+SearchResult find_permutation(const Inquiry& inquiry) {
+  if (!streamable(inquiry)) return std::nullopt;
+  const std::vector<Order> orders = orders_of(inquiry.input.golden.dims());
+  BTF_TRY(fetch_ahead(inquiry, orders));
+  for (const Order& order : orders) {
+    BTF_ASSIGN(std::optional<Finding> finding,
+               try_order(inquiry, order, static_cast<double>(orders.size())));
+    if (finding) return finding;
+  }
+  return std::nullopt;
+}
+
+}  // namespace btf::hints

@@ -1,0 +1,188 @@
+// Numbers cut off at the end of a range, or that became Inf or NaN beyond it.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "core/try.h"
+#include "diff/hints/evidence/value_limits.h"
+#include "diff/hints/evidence/wording.h"
+#include "diff/hints/models/element_map.h"
+#include "diff/hints/searches/searches.h"
+
+namespace btf::hints {
+namespace {
+
+constexpr long double kInf = std::numeric_limits<long double>::infinity();
+
+// What is asked of a cut: at least so many mismatches, and so surprising that they are just those
+// whose golden is beyond it.
+struct Demand {
+  std::uint64_t least = 0;
+  double bits = 0;
+};
+
+constexpr Demand kOverflow{2, 24};    // Inf or NaN just where a dtype ends
+constexpr Demand kKnownLimit{8, 24};  // a dtype's largest number
+constexpr Demand kAnyLimit{24, 50};
+constexpr std::size_t kLeastDistinct = 4;  // golden numbers that were cut off
+
+bool enough(const MapTally& tally, const Demand& demand) {
+  if (tally.confirmed < demand.least || tally.telling == 0) return false;
+  const double rarity =
+      std::log2(static_cast<double>(tally.elements) / static_cast<double>(tally.telling));
+  return static_cast<double>(tally.confirmed) * rarity >= demand.bits;
+}
+
+// The number that nearly all of these are.
+std::optional<long double> common(const std::vector<long double>& values) {
+  std::map<long double, std::size_t> counts;
+  for (const long double value : values) ++counts[value];
+  for (const auto& [value, count] : counts)
+    if (50 * (values.size() - count) <= values.size()) return value;
+  return std::nullopt;
+}
+
+// The side's own dtype before others.
+std::vector<DType> dtypes_from(DType own) {
+  std::vector<DType> all{own};
+  for (const DTypeInfo& row : dtypes())
+    if (row.dtype != own) all.push_back(row.dtype);
+  return all;
+}
+
+struct Cut {
+  long double low = -kInf;
+  long double high = kInf;
+};
+
+// Numbers are cut off at 6 or 7 for other reasons than a dtype of 4 bits, which is named only where
+// it is there.
+bool can_be_named(const DTypeInfo& row, const HintInput& input) {
+  if (row.kind == NumberKind::boolean || row.fp.power_of_two) return false;
+  return row.bits >= 8 || row.dtype == input.actual.dtype() || row.dtype == input.golden.dtype();
+}
+
+// The dtype whose limits these are.
+std::optional<DType> dtype_of(const Cut& cut, const HintInput& input, MovedSide cut_side) {
+  const DType own = cut_side == MovedSide::actual ? input.actual.dtype() : input.golden.dtype();
+  for (const DType dtype : dtypes_from(own)) {
+    if (!can_be_named(info(dtype), input)) continue;
+    const Limits limits = limits_of(dtype);
+    const bool low = cut.low == -kInf || cut.low == limits.lowest;
+    const bool high = cut.high == kInf || cut.high == limits.highest;
+    if (low && high) return dtype;
+  }
+  return std::nullopt;
+}
+
+// Numbers of `cut_side` stand at the cut.
+std::string sentence(const Cut& cut, std::optional<DType> dtype, MovedSide cut_side,
+                     const MapTally& tally) {
+  const bool of_actual = cut_side == MovedSide::actual;
+  const std::string count =
+      mismatches_text(tally.confirmed) + " have " + (of_actual ? "actual" : "golden");
+  const std::string other = of_actual ? "golden" : "actual";
+  const std::string low = number_text(cut.low);
+  const std::string high = number_text(cut.high);
+  const std::string of = dtype ? name_of(*dtype) + "'s " : "";
+  if (cut.high == kInf && cut.low == 0)
+    return count + " 0 where " + other + " is below it: negative numbers were cut off";
+  if (cut.high == kInf)
+    return count + " at " + (dtype ? of + "smallest, " : "") + low + ", where " + other +
+           " is below it";
+  if (cut.low == -kInf)
+    return count + " at " + (dtype ? of + "largest, " : "") + high + ", where " + other +
+           " is above it";
+  return count + " at " + (dtype ? of + "limits, " : "") + low + " or " + high + ", where " +
+         other + " is beyond";
+}
+
+// Where the numbers of one side stand that differ, if they are at one or two limits.
+std::optional<Cut> cut_of(const Inquiry& inquiry, MovedSide cut_side) {
+  std::vector<long double> lows;
+  std::vector<long double> highs;
+  std::set<long double> distinct;
+  for (const Point& point : inquiry.mismatches) {
+    if (std::isnan(point.actual) || std::isnan(point.golden)) continue;
+    const bool of_actual = cut_side == MovedSide::actual;
+    const long double at = of_actual ? point.actual : point.golden;
+    const long double other = of_actual ? point.golden : point.actual;
+    (at < other ? highs : lows).push_back(at);
+    distinct.insert(other);
+  }
+  if (distinct.size() < kLeastDistinct) return std::nullopt;
+  // What few numbers do is left to the exceptions.
+  const auto few = [&](const auto& some) { return 50 * some.size() <= lows.size() + highs.size(); };
+  if (few(lows)) lows.clear();
+  if (few(highs)) highs.clear();
+  Cut cut;
+  if (!highs.empty()) cut.high = common(highs).value_or(cut.low);
+  if (!lows.empty()) cut.low = common(lows).value_or(cut.high);
+  if (!(cut.low < cut.high) || std::isinf(highs.empty() ? cut.low : cut.high)) return std::nullopt;
+  return cut;
+}
+
+SearchResult try_cut(const Inquiry& inquiry, MovedSide cut_side) {
+  if (inquiry.rounded) return std::nullopt;
+  const std::optional<Cut> found = cut_of(inquiry, cut_side);
+  if (!found) return std::nullopt;
+  const Cut cut = *found;
+  const bool of_actual = cut_side == MovedSide::actual;
+  const ElementMap map =
+      value_map(of_actual ? MovedSide::golden : MovedSide::actual, [cut](auto value) {
+        using Real = decltype(value);
+        // NaN stays NaN.
+        if (value < static_cast<Real>(cut.low)) return static_cast<Real>(cut.low);
+        return value > static_cast<Real>(cut.high) ? static_cast<Real>(cut.high) : value;
+      });
+  const std::optional<DType> dtype = dtype_of(cut, inquiry.input, cut_side);
+  // Golden is taken for right but where its own dtype ends.
+  if (!of_actual && dtype != inquiry.input.golden.dtype()) return std::nullopt;
+  if (!fits_anywhere(inquiry, map)) return std::nullopt;
+  BTF_ASSIGN(const MapTally all, tally(inquiry, map));
+  if (!bears_out(inquiry, all) || !enough(all, dtype ? kKnownLimit : kAnyLimit))
+    return std::nullopt;
+  return Finding{{Cause::saturation, sentence(cut, dtype, cut_side, all)}, all.exceptions};
+}
+
+// Golden beyond the range of `dtype` became Inf, or NaN where the dtype has no Inf.
+SearchResult try_overflow(const Inquiry& inquiry, DType dtype) {
+  const Limits limits = limits_of(dtype);
+  const ElementMap map = value_map(MovedSide::golden, [limits](auto golden) {
+    using Real = decltype(golden);
+    if (!(std::abs(golden) >= static_cast<Real>(limits.rounds_over))) return golden;
+    return limits.has_inf ? std::copysign(std::numeric_limits<Real>::infinity(), golden)
+                          : std::numeric_limits<Real>::quiet_NaN();
+  });
+  for (const Point& point : inquiry.mismatches) {
+    const bool beyond = std::abs(point.golden) >= limits.rounds_over;
+    const bool gone = limits.has_inf ? std::isinf(point.actual) : std::isnan(point.actual);
+    if (!beyond || !gone) return std::nullopt;
+  }
+  if (!fits_anywhere(inquiry, map)) return std::nullopt;
+  BTF_ASSIGN(const MapTally all, tally(inquiry, map));
+  if (!bears_out(inquiry, all) || !enough(all, kOverflow)) return std::nullopt;
+  return Finding{
+      {Cause::saturation, mismatches_text(all.confirmed) + " have actual " +
+                              (limits.has_inf ? "Inf" : "NaN") + " where golden is beyond " +
+                              name_of(dtype) + "'s largest, " + number_text(limits.highest)},
+      all.exceptions};
+}
+
+}  // namespace
+
+SearchResult find_saturation(const Inquiry& inquiry) {
+  for (const DType dtype : dtypes_from(inquiry.input.actual.dtype())) {
+    if (!info(dtype).floating() || info(dtype).fp.power_of_two || !limits_of(dtype).has_nan)
+      continue;
+    BTF_ASSIGN(std::optional<Finding> finding, try_overflow(inquiry, dtype));
+    if (finding) return finding;
+  }
+  BTF_ASSIGN(std::optional<Finding> finding, try_cut(inquiry, MovedSide::actual));
+  return finding ? finding : try_cut(inquiry, MovedSide::golden);
+}
+
+}  // namespace btf::hints

@@ -1,0 +1,30 @@
+// The searches: each looks for one kind of cause, cheaply in the sample first, and then on the
+// whole tensor.
+#pragma once
+
+#include "diff/hints/evidence/inquiry.h"
+
+namespace btf::hints {
+
+SearchResult find_layout(const Inquiry& inquiry);
+SearchResult find_permutation(const Inquiry& inquiry);
+SearchResult find_byte_order(const Inquiry& inquiry);
+SearchResult find_nibble_order(const Inquiry& inquiry);
+SearchResult find_swapped_codes(const Inquiry& inquiry);  // the part of it within 8-bit codes
+SearchResult find_misread(const Inquiry& inquiry);
+SearchResult find_sign(const Inquiry& inquiry);
+SearchResult find_shift(const Inquiry& inquiry);
+SearchResult find_scale(const Inquiry& inquiry);
+SearchResult find_offset(const Inquiry& inquiry);
+SearchResult find_zero_tail(const Inquiry& inquiry);
+SearchResult find_saturation(const Inquiry& inquiry);
+SearchResult find_lost_precision(const Inquiry& inquiry);
+
+// These say where mismatches are or what they have in common, not what the elements should be.
+SearchResult find_rounding(const Inquiry& inquiry);
+SearchResult find_region(const Inquiry& inquiry);
+
+// Every mismatch is the same number once both sides are rounded to the coarser dtype.
+SearchResult find_coarser_dtype(const Inquiry& inquiry);
+
+}  // namespace btf::hints

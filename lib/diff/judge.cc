@@ -1,0 +1,278 @@
+#include "diff/judge.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "btf/value.h"
+#include "core/criteria.h"
+#include "core/try.h"
+
+namespace btf {
+namespace {
+
+// Pairs of finite numbers. The counts of NaN and Inf do not tell where a NaN may have met an Inf,
+// as each side counts it.
+std::optional<std::uint64_t> finite_pairs(const TensorDiff& diff) {
+  if (diff.figures) return diff.figures->pairs;
+  const std::uint64_t nan = diff.nan.actual + diff.nan.golden;
+  const std::uint64_t inf = diff.inf.actual + diff.inf.golden;
+  if (nan > 0 && inf > 0) return std::nullopt;
+  return diff.compared - nan - inf - diff.nan.both - diff.inf.both - diff.inf.opposite;
+}
+
+// Pairs that are refused for NaN or Inf.
+std::uint64_t special_mismatches(const TensorDiff& diff, std::uint64_t finite) {
+  return diff.compared - finite - diff.inf.both - (diff.tolerance.equal_nan ? diff.nan.both : 0);
+}
+
+std::string tolerance_text(const Tolerance& tolerance) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (tolerance.rtol || tolerance.atol) {
+    add("rtol " + number_text(tolerance.rtol.value_or(0)));
+    add("atol " + number_text(tolerance.atol.value_or(0)));
+  }
+  if (tolerance.ulp) add("ulp " + std::to_string(*tolerance.ulp));
+  return text.empty() ? "equality" : text;
+}
+
+class Judgement {
+ public:
+  Judgement(TensorDiff& diff, const Gates& gates, std::uint64_t finite)
+      : diff_(diff), gates_(gates), finite_(finite) {}
+
+  void run() {
+    diff_.criteria.clear();
+    elements();
+    const Figures figures = diff_.figures.value_or(Figures{});
+    at_least("cosine", gates_.cosine, figures.cosine);
+    at_least("psnr", gates_.psnr, figures.psnr);
+    at_least("snr", gates_.snr, figures.snr);
+    at_most("rmse", gates_.rmse, figures.rmse);
+    at_most("max-abs", gates_.max_abs, diff_.max_abs);
+    for (const QuantileGate& gate : gates_.quantiles) {
+      const auto found = std::ranges::find(diff_.quantiles, gate.q, &QuantileValue::q);
+      const double value = found == diff_.quantiles.end() ? 0 : found->value;
+      at_most("quantile", gate.most, value, "quantile " + number_text(gate.q) + " of the errors");
+    }
+    top_k();
+    if (!diff_.reason.empty()) add("strict", diff_.reason, {}, {}, false);
+    const bool passed = std::ranges::all_of(diff_.criteria, &CriterionResult::passed);
+    diff_.result = passed ? DiffResult::same : DiffResult::different;
+  }
+
+ private:
+  void add(const char* name, std::string text, std::optional<double> limit,
+           std::optional<double> value, bool passed) {
+    diff_.criteria.push_back({name, std::move(text), limit, value, passed});
+  }
+
+  void elements() {
+    const auto mismatched = static_cast<double>(diff_.mismatched);
+    const std::string count = (diff_.mismatched_known ? std::to_string(diff_.mismatched) : "some") +
+                              " of " + std::to_string(diff_.compared) + " elements refused by " +
+                              tolerance_text(diff_.tolerance);
+    if (gates_.max_mismatch) {
+      const MismatchLimit& limit = *gates_.max_mismatch;
+      // Divided, as 57 of 10000 are the double that 0.57 is, and 0.57 * 10000 is less than 5700.
+      const double share = limit.percent && diff_.mismatched > 0
+                               ? mismatched * 100 / static_cast<double>(diff_.compared)
+                               : mismatched;
+      const bool passed = share <= limit.value;
+      add("max-mismatch",
+          count + ", allowed " + number_text(limit.value) + (limit.percent ? "%" : ""), limit.value,
+          mismatched, passed);
+    } else if (diff_.tolerance.given() || !gates_.given()) {
+      add("elements", count, {}, diff_.mismatched_known ? std::optional(mismatched) : std::nullopt,
+          diff_.mismatched == 0);
+    } else {
+      const std::uint64_t special = special_mismatches(diff_, finite_);
+      add("nonfinite",
+          special == 0 ? "NaN and Inf agree"
+                       : "NaN or Inf that the other side has not: " + std::to_string(special),
+          {}, static_cast<double>(special), special == 0);
+    }
+  }
+
+  // A figure of nothing is no reason to accept what does not match.
+  bool no_pair(const char* name, const std::optional<double>& limit, const std::string& what) {
+    if (finite_ > 0 || diff_.mismatched == 0) return false;
+    add(name, what + ": there is no pair of finite numbers", limit, {}, false);
+    return true;
+  }
+
+  void at_least(const char* name, const std::optional<double>& limit, double value) {
+    if (!limit || no_pair(name, limit, name)) return;
+    const bool passed = value >= *limit;
+    add(name,
+        std::string(name) + " " + number_text(value) + (passed ? ", at least " : " is below ") +
+            number_text(*limit),
+        limit, value, passed);
+  }
+
+  void at_most(const char* name, const std::optional<double>& limit, double value,
+               const std::string& what = {}) {
+    if (!limit || no_pair(name, limit, what.empty() ? name : what)) return;
+    const bool passed = value <= *limit;
+    add(name,
+        (what.empty() ? name : what) + " " + number_text(value) +
+            (passed ? ", at most " : " is above ") + number_text(*limit),
+        limit, value, passed);
+  }
+
+  void top_k() {
+    if (!gates_.top_k) return;
+    const TopK found = diff_.top_k.value_or(TopK{});
+    std::string text = "top " + std::to_string(*gates_.top_k) + ": " +
+                       std::to_string(found.disagreeing) + " of " + std::to_string(found.rows) +
+                       " rows disagree";
+    if (found.first) text += ", the first is " + dims_text(*found.first);
+    add("top-k", std::move(text), static_cast<double>(*gates_.top_k),
+        static_cast<double>(found.disagreeing), found.disagreeing == 0);
+  }
+
+  TensorDiff& diff_;
+  const Gates& gates_;
+  std::uint64_t finite_;
+};
+
+// What a report tells about another tolerance.
+enum class Verdict : std::uint8_t { accepted, refused, unknown };
+
+// The rtol and atol of a tolerance that judges by error.
+struct ErrorTolerance {
+  double rtol = 0;
+  double atol = 0;
+
+  explicit ErrorTolerance(const Tolerance& tolerance)
+      : rtol(tolerance.rtol.value_or(0)), atol(tolerance.atol.value_or(0)) {}
+};
+
+bool by_error(const Tolerance& tolerance) {
+  return tolerance.rtol || tolerance.atol || !tolerance.ulp;
+}
+
+// Does the tolerance accept all pairs of finite numbers, as far as the least tolerances tell?
+Verdict error_verdict(const TensorDiff& diff, const ErrorTolerance& wanted) {
+  if (!diff.required_atol) return Verdict::unknown;
+  if (wanted.atol >= *diff.required_atol) return Verdict::accepted;
+  if (diff.required_rtol && wanted.rtol >= *diff.required_rtol) return Verdict::accepted;
+  if (wanted.rtol == 0 || wanted.atol == 0) return Verdict::refused;
+  // A pair's atol is more than the least by what the error there may be rounded by.
+  const double margin = diff.max_abs * 0x1p-48 + 4 * std::numeric_limits<double>::denorm_min();
+  for (const RequiredPair& pair : diff.required_pairs) {
+    if (pair.rtol <= wanted.rtol && pair.atol <= wanted.atol) return Verdict::accepted;
+    if (pair.rtol >= wanted.rtol && pair.atol - margin > wanted.atol) return Verdict::refused;
+  }
+  return Verdict::unknown;
+}
+
+// The same by comparison with the tolerance that the report was made with.
+Verdict compared_verdict(const TensorDiff& diff, const Tolerance& wanted, std::uint64_t finite) {
+  if (!by_error(wanted) || !by_error(diff.tolerance)) return Verdict::unknown;
+  const ErrorTolerance now(wanted);
+  const ErrorTolerance then(diff.tolerance);
+  const bool no_ulp = !wanted.ulp && !diff.tolerance.ulp;
+  if (diff.mismatched == 0 && !wanted.ulp && now.rtol >= then.rtol && now.atol >= then.atol)
+    return Verdict::accepted;
+  const bool numbers = diff.mismatched > 0 && special_mismatches(diff, finite) == 0;
+  if (numbers && no_ulp && now.rtol <= then.rtol && now.atol <= then.atol) return Verdict::refused;
+  return Verdict::unknown;
+}
+
+Verdict verdict_of(const TensorDiff& diff, const Tolerance& wanted, std::uint64_t finite) {
+  if (diff.max_abs == 0) return Verdict::accepted;
+  if (wanted.ulp && diff.max_ulp > *wanted.ulp) return Verdict::refused;
+  if (!by_error(wanted)) return Verdict::accepted;
+  const Verdict verdict = error_verdict(diff, ErrorTolerance(wanted));
+  return verdict == Verdict::unknown ? compared_verdict(diff, wanted, finite) : verdict;
+}
+
+// Do both judge numbers alike?
+bool same_limits(const Tolerance& a, const Tolerance& b) {
+  return by_error(a) == by_error(b) && a.rtol.value_or(0) == b.rtol.value_or(0) &&
+         a.atol.value_or(0) == b.atol.value_or(0) && a.ulp == b.ulp;
+}
+
+std::unexpected<Error> unknown(const std::string& what) {
+  return fail(ErrorCode::refused, "the report does not tell " + what);
+}
+
+// Brings `mismatched` to the wanted tolerance.
+Status recount(TensorDiff& diff, const Tolerance& wanted, const Gates& gates,
+               std::uint64_t finite) {
+  const auto uncounted = [&] {
+    return unknown("how many elements " + tolerance_text(wanted) +
+                   " refuses, which --max-mismatch asks for");
+  };
+  const bool same = same_limits(diff.tolerance, wanted);
+  const bool other_nan = diff.nan.both > 0 && diff.tolerance.equal_nan != wanted.equal_nan;
+  const Verdict verdict = verdict_of(diff, wanted, finite);
+  diff.tolerance = wanted;
+  if (same && !other_nan) {
+    if (gates.max_mismatch && !diff.mismatched_known) return uncounted();
+    return {};
+  }
+  if (same && diff.mismatched_known) {
+    if (wanted.equal_nan)
+      diff.mismatched -= diff.nan.both;
+    else
+      diff.mismatched += diff.nan.both;
+    return {};
+  }
+  const std::uint64_t special = special_mismatches(diff, finite);
+  if (verdict == Verdict::accepted) {
+    diff.mismatched = special;
+    diff.mismatched_known = true;
+    return {};
+  }
+  const bool decides = gates.max_mismatch || wanted.given() || !gates.given();
+  if (decides && gates.max_mismatch) return uncounted();
+  if (decides && verdict == Verdict::unknown && special == 0)
+    return unknown("whether " + tolerance_text(wanted) + " accepts every element");
+  // Some are refused: of equality, which alone does not decide, that is sure too.
+  diff.mismatched = 1;
+  diff.mismatched_known = false;
+  return {};
+}
+
+Status check_figures(const TensorDiff& diff, const Gates& gates) {
+  if (!diff.figures && (gates.cosine || gates.psnr || gates.snr || gates.rmse))
+    return unknown("rmse, cosine, psnr and snr");
+  for (const QuantileGate& gate : gates.quantiles)
+    if (diff.max_abs != 0 &&
+        std::ranges::find(diff.quantiles, gate.q, &QuantileValue::q) == diff.quantiles.end())
+      return unknown("the " + number_text(gate.q) + " quantile of the errors");
+  const std::uint64_t row = diff.golden->dims.empty() ? 1 : diff.golden->dims.back();
+  if (gates.top_k && !(diff.top_k && diff.top_k->k == std::min(*gates.top_k, row)))
+    return unknown("about the " + std::to_string(*gates.top_k) + " largest elements of each row");
+  return {};
+}
+
+}  // namespace
+
+void judge(TensorDiff& diff, const Gates& gates, std::uint64_t finite) {
+  Judgement(diff, gates, finite).run();
+}
+
+Status rejudge(TensorDiff& diff, const Tolerance& tolerance, const Gates& gates) {
+  if (diff.result == DiffResult::missing || diff.result == DiffResult::shape) return {};
+  if (!diff.actual || !diff.golden)
+    return fail(ErrorCode::invalid_argument, "a tensor is missing on one side");
+  BTF_TRY(check_figures(diff, gates));
+  const std::optional<std::uint64_t> finite = finite_pairs(diff);
+  if (!finite) return unknown("how many pairs of finite numbers there are");
+  BTF_TRY(recount(diff, effective(tolerance, nullptr, diff.actual->dtype, diff.golden->dtype),
+                  gates, *finite));
+  if (!diff.tolerance.equal_nan && diff.nan.both > 0) {
+    diff.required_atol.reset();
+    diff.required_rtol.reset();
+    diff.required_pair.reset();
+    diff.required_pairs.clear();
+  }
+  judge(diff, gates, *finite);
+  return {};
+}
+
+}  // namespace btf

@@ -1,0 +1,181 @@
+#include "diff/pairs/rows.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "core/try.h"
+#include "diff/pairs/sparse.h"
+#include "elements/parallel.h"
+#include "elements/row_major.h"
+#include "kernels/number/widen.h"
+
+namespace btf {
+namespace {
+
+// A tensor's own layout; row-major for COO, which has none.
+const Resolved& storage_of(const DiffSide& side, const Resolved& linear) {
+  return side.storage() != nullptr ? *side.storage() : linear;
+}
+
+struct DensePlan {
+  Resolved linear;
+  SlabGrid grid;
+  unsigned workers = 1;
+};
+
+// Sums are added up slab by slab, so that their last digit would tell of another cut: slabs are a
+// function of the tensors alone, and where memory is short there are fewer workers instead.
+constexpr std::uint64_t kPairSlab = 256U << 10;
+
+unsigned pair_workers(const Execution& execution, std::uint64_t slabs, std::uint64_t bytes) {
+  const std::uint64_t most = std::max<std::uint64_t>(1, execution.memory / (2 * kPairSlab));
+  return static_cast<unsigned>(
+      std::min<std::uint64_t>(most, worker_count(execution, slabs, bytes)));
+}
+
+Result<DensePlan> plan_dense(const DiffSide& actual, const DiffSide& golden,
+                             const Execution& execution, PairOrder order) {
+  BTF_ASSIGN(Resolved linear, resolve(Layout::linear, golden.dims(), DType::uint8));
+  const bool in_order =
+      order == PairOrder::row_major || actual.storage() == nullptr || golden.storage() == nullptr;
+  const std::uint64_t actual_bytes = info(actual.dtype()).buffer_bytes();
+  const std::uint64_t golden_bytes = info(golden.dtype()).buffer_bytes();
+  const Resolved& target = in_order ? linear : storage_of(golden, linear);
+  const SlabSide other{&storage_of(golden, linear), golden_bytes};
+  const std::uint64_t bytes = target.storage_elements * std::max(actual_bytes, golden_bytes);
+  SlabGrid grid = choose_slabs(
+      {&storage_of(actual, linear), actual_bytes}, {&target, golden_bytes},
+      {.bytes = kPairSlab, .target_contiguous = in_order, .second_source = &other});
+  const unsigned workers = in_order ? 1 : pair_workers(execution, grid.count(), bytes);
+  return DensePlan{std::move(linear), std::move(grid), workers};
+}
+
+// One side's elements of a box, in row-major order.
+class BoxSide {
+ public:
+  Status open(const DiffSide& side, const Resolved& layout) {
+    side_ = &side;
+    BTF_ASSIGN(reader_, side.reader(layout));
+    return {};
+  }
+
+  Status load(const Box& box) {
+    BTF_ASSIGN(const SourceSlab read, reader_->read(box));
+    codes_ = in_row_major(read, box.counts(), side_->dtype(), buffer_).data;
+    return {};
+  }
+
+  const std::byte* code(std::uint64_t i) const {
+    return codes_ + i * info(side_->dtype()).buffer_bytes();
+  }
+
+ private:
+  const DiffSide* side_ = nullptr;
+  std::unique_ptr<SlabReader> reader_;
+  const std::byte* codes_ = nullptr;
+  Buffer buffer_;
+};
+
+// A box as runs of row-major numbers: run(first number, offset in the box, count).
+template <typename Run>
+void for_each_row(const Dims& dims, const Box& box, Run&& run) {
+  const Dims counts = box.counts();
+  // From dim `inner` on the box is whole, so these and the part of the dim before are one run.
+  std::size_t inner = dims.size();
+  while (inner > 0 && counts[inner - 1] == dims[inner - 1]) --inner;
+  const std::size_t outer = inner > 0 ? inner - 1 : 0;
+  std::uint64_t length = 1;
+  for (std::size_t d = outer; d < dims.size(); ++d) length *= counts[d];
+  if (length == 0) return;
+  Dims index = box.lo;
+  for (std::uint64_t offset = 0;; offset += length) {
+    run(linear_key(dims, index), offset, length);
+    std::size_t d = outer;
+    for (; d > 0; --d) {
+      if (++index[d - 1] < box.hi[d - 1]) break;
+      index[d - 1] = box.lo[d - 1];
+    }
+    if (d == 0) return;
+  }
+}
+
+template <typename Real>
+struct Worker {
+  BoxSide actual;
+  BoxSide golden;
+  std::array<Real, kPairRun> actual_values;
+  std::array<Real, kPairRun> golden_values;
+};
+
+}  // namespace
+
+bool PairRows::use_double() const {
+  return fits_double(actual_.dtype()) && fits_double(golden_.dtype());
+}
+
+Result<unsigned> PairRows::workers() const {
+  if (both_sparse(actual_, golden_)) return 1U;
+  BTF_ASSIGN(const DensePlan plan, plan_dense(actual_, golden_, execution_, order_));
+  return plan.workers;
+}
+
+template <typename Real>
+Status PairRows::walk_sparse(const PairVisit<Real>& visit) const {
+  return visit_sparse<Real>(actual_, golden_, execution_, [&](const SparseRun<Real>& sparse) {
+    visit(0, 0,
+          {.first = sparse.first,
+           .count = sparse.count,
+           .actual = &sparse.actual,
+           .golden = &sparse.golden,
+           .actual_codes = reinterpret_cast<const std::byte*>(&sparse.actual_code),
+           .golden_codes = reinterpret_cast<const std::byte*>(&sparse.golden_code),
+           .alike = true});
+    return true;
+  });
+}
+
+template <typename Real>
+Status PairRows::walk_dense(const PairVisit<Real>& visit) const {
+  BTF_ASSIGN(const DensePlan plan, plan_dense(actual_, golden_, execution_, order_));
+  const WidenFn<Real> widen_actual = widener<Real>(actual_.dtype());
+  const WidenFn<Real> widen_golden = widener<Real>(golden_.dtype());
+  std::vector<Worker<Real>> workers(plan.workers);
+  for (Worker<Real>& worker : workers) {
+    BTF_TRY(worker.actual.open(actual_, storage_of(actual_, plan.linear)));
+    BTF_TRY(worker.golden.open(golden_, storage_of(golden_, plan.linear)));
+  }
+  return for_each_slab(
+      execution_, plan.workers, plan.grid.count(),
+      [&](unsigned number, std::uint64_t slab) -> Status {
+        Worker<Real>& worker = workers[number];
+        const Box box = plan.grid.box(slab);
+        BTF_TRY(worker.actual.load(box));
+        BTF_TRY(worker.golden.load(box));
+        for_each_row(golden_.dims(), box,
+                     [&](std::uint64_t first, std::uint64_t offset, std::uint64_t length) {
+                       for (std::uint64_t at = 0; at < length; at += kPairRun) {
+                         PairRun<Real> run{.first = first + at,
+                                           .count = std::min(kPairRun, length - at),
+                                           .actual = worker.actual_values.data(),
+                                           .golden = worker.golden_values.data(),
+                                           .actual_codes = worker.actual.code(offset + at),
+                                           .golden_codes = worker.golden.code(offset + at)};
+                         widen_actual(run.actual_codes, 1, run.count, worker.actual_values.data());
+                         widen_golden(run.golden_codes, 1, run.count, worker.golden_values.data());
+                         visit(number, slab, run);
+                       }
+                     });
+        return {};
+      });
+}
+
+template <typename Real>
+Status PairRows::walk(const PairVisit<Real>& visit) const {
+  return both_sparse(actual_, golden_) ? walk_sparse<Real>(visit) : walk_dense<Real>(visit);
+}
+
+template Status PairRows::walk<double>(const PairVisit<double>&) const;
+template Status PairRows::walk<long double>(const PairVisit<long double>&) const;
+
+}  // namespace btf

@@ -1,0 +1,69 @@
+// Walks two tensors of the same dims side by side, in runs of row-major numbers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+#include "btf/error.h"
+#include "btf/execution.h"
+#include "diff/pairs/side.h"
+
+namespace btf {
+
+// At most so many pairs in a run whose pairs are not all alike.
+inline constexpr std::uint64_t kPairRun = 1024;
+
+template <typename Real>
+struct PairRun {
+  std::uint64_t first = 0;  // row-major number of the first pair
+  std::uint64_t count = 0;
+  const Real* actual = nullptr;  // `count` values; one if all pairs are alike
+  const Real* golden = nullptr;
+  const std::byte* actual_codes = nullptr;  // likewise, buffer_bytes() each
+  const std::byte* golden_codes = nullptr;
+  bool alike = false;  // what two COO tensors do not store
+
+  std::uint64_t values() const { return alike ? 1 : count; }
+};
+
+// `slab` numbers the pieces of work in a way that does not depend on the number of workers; runs of
+// a slab come one after the other, from one worker.
+template <typename Real>
+using PairVisit =
+    std::function<void(unsigned worker, std::uint64_t slab, const PairRun<Real>& run)>;
+
+enum class PairOrder : std::uint8_t {
+  any,        // slabs as boxes of either side's storage, on all workers
+  row_major,  // ascending numbers, one worker
+};
+
+class PairRows {
+ public:
+  PairRows(const DiffSide& actual, const DiffSide& golden, const Execution& execution,
+           PairOrder order = PairOrder::any)
+      : actual_(actual), golden_(golden), execution_(execution), order_(order) {}
+
+  // Sides whose values all fit a double are visited as double, others as long double.
+  bool use_double() const;
+
+  // How many workers walk() will have.
+  Result<unsigned> workers() const;
+
+  // Every pair once.
+  template <typename Real>
+  Status walk(const PairVisit<Real>& visit) const;
+
+ private:
+  template <typename Real>
+  Status walk_sparse(const PairVisit<Real>& visit) const;
+  template <typename Real>
+  Status walk_dense(const PairVisit<Real>& visit) const;
+
+  const DiffSide& actual_;
+  const DiffSide& golden_;
+  const Execution& execution_;
+  PairOrder order_;
+};
+
+}  // namespace btf

@@ -1,0 +1,127 @@
+#include "diff/pairs/side.h"
+
+#include "core/try.h"
+#include "elements/element_access.h"
+#include "formats/io/memory_bytes.h"
+
+namespace btf {
+namespace {
+
+// Puts the tensor and the file into errors: with two files open it must be clear whose they are.
+struct Naming {
+  std::string file;
+  std::string tensor;
+
+  template <typename T>
+  Result<T> operator()(Result<T> result) const {
+    if (!result) return std::unexpected(result.error().within(tensor).in_file(file));
+    return result;
+  }
+};
+
+class NamingReader final : public SlabReader {
+ public:
+  NamingReader(std::unique_ptr<SlabReader> reader, Naming name)
+      : reader_(std::move(reader)), name_(std::move(name)) {}
+
+  Result<SourceSlab> read(const Box& box) override { return name_(reader_->read(box)); }
+
+ private:
+  std::unique_ptr<SlabReader> reader_;
+  Naming name_;
+};
+
+class NamingEntries final : public CooSource {
+ public:
+  NamingEntries(std::unique_ptr<CooSource> entries, Naming name)
+      : entries_(std::move(entries)), name_(std::move(name)) {}
+
+  Result<std::optional<CooEntry>> next() override { return name_(entries_->next()); }
+  Status rewind() override { return name_(entries_->rewind()); }
+
+ private:
+  std::unique_ptr<CooSource> entries_;
+  Naming name_;
+};
+
+class FileSide final : public DiffSide {
+ public:
+  FileSide(const TensorFile& file, const TensorInfo& record, const Execution& execution)
+      : source_(file.source()),
+        record_(record),
+        execution_{.memory = execution.memory, .cancel = execution.cancel, .progress = {}},
+        name_{file.path(), "tensor " + std::to_string(record.index)} {}
+
+  DType dtype() const override { return *record_.dtype; }
+  const Dims& dims() const override { return record_.dims; }
+  const Resolved* storage() const override { return record_.storage ? &*record_.storage : nullptr; }
+
+  Result<std::unique_ptr<SlabReader>> reader(const Resolved& layout) const override {
+    BTF_ASSIGN(auto reader, name_(open_slab_reader(source_, record_, {}, layout, Duplicates::error,
+                                                   execution_)));
+    return std::make_unique<NamingReader>(std::move(reader), name_);
+  }
+
+  Result<std::unique_ptr<CooSource>> entries() const override {
+    const auto key = [this](std::span<const std::uint64_t> index) {
+      return linear_key(record_.dims, index);
+    };
+    BTF_ASSIGN(auto sorted, name_(sorted_entries(source_, record_, key, execution_)));
+    return std::make_unique<NamingEntries>(canonical_entries(std::move(sorted)), name_);
+  }
+
+  Result<std::vector<Element>> elements(std::span<const Dims> indices) const override {
+    return name_(elements_at(source_, record_, indices));
+  }
+
+ private:
+  const ByteSource& source_;
+  const TensorInfo& record_;
+  Execution execution_;  // who compares tells of progress
+  Naming name_;
+};
+
+class MemorySide final : public DiffSide {
+ public:
+  explicit MemorySide(const TensorView& view) : view_(view), bytes_(view.bytes) {
+    record_.dtype = view.dtype;
+    record_.layout = Layout::linear;
+    record_.dims = view.layout.dims;
+    record_.storage = view.layout;
+  }
+
+  DType dtype() const override { return view_.dtype; }
+  const Dims& dims() const override { return view_.layout.dims; }
+  const Resolved* storage() const override { return &view_.layout; }
+
+  Result<std::unique_ptr<SlabReader>> reader(const Resolved& layout) const override {
+    if (info(view_.dtype).bits < 8) return file_reader(bytes_, 0, layout, view_.dtype);
+    return memory_reader(view_.bytes.data(), layout, view_.dtype);
+  }
+
+  Result<std::unique_ptr<CooSource>> entries() const override {
+    return fail(ErrorCode::unsupported, "a tensor in memory is dense");
+  }
+
+  Result<std::vector<Element>> elements(std::span<const Dims> indices) const override {
+    return elements_at(bytes_, record_, indices);
+  }
+
+ private:
+  const TensorView& view_;
+  MemorySource bytes_;
+  TensorInfo record_;
+};
+
+}  // namespace
+
+std::unique_ptr<DiffSide> file_side(const TensorFile& file, const TensorInfo& record,
+                                    const Execution& execution) {
+  return std::make_unique<FileSide>(file, record, execution);
+}
+
+std::unique_ptr<DiffSide> memory_side(const TensorView& view) {
+  return std::make_unique<MemorySide>(view);
+}
+
+}  // namespace btf

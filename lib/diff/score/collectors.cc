@@ -1,0 +1,288 @@
+#include "diff/score/collectors.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace btf {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+// The judgement of one run, computed once for all collectors.
+template <typename Real>
+struct Judgement {
+  std::array<std::uint8_t, kPairRun> refused;
+  std::array<double, kPairRun> error;
+
+  RunSummary judge(const PairRun<Real>& run, const Judge& judge) {
+    if constexpr (std::is_same_v<Real, double>)
+      return compare_runs().judge(run.actual, run.golden, run.values(), judge, error.data(),
+                                  refused.data());
+    RunSummary summary;
+    for (std::uint64_t i = 0; i < run.values(); ++i) {
+      const Real a = run.actual[i];
+      const Real g = run.golden[i];
+      const bool finite = std::isfinite(a) && std::isfinite(g);
+      refused[i] = accepts(a, g, judge) ? 0 : 1;
+      error[i] = finite ? error_of(a, g).abs : kNan;
+      summary.refused += refused[i];
+      summary.special = summary.special || !finite;
+      if (finite) summary.largest_error = std::max(summary.largest_error, error[i]);
+    }
+    return summary;
+  }
+};
+
+template <typename Real>
+Status collect_as(const PairRows& pairs, const Judge& judge,
+                  std::span<PairCollector* const> collectors) {
+  const auto workers = pairs.workers();
+  if (!workers) return std::unexpected(workers.error());
+  for (PairCollector* collector : collectors) collector->prepare(*workers);
+  std::vector<Judgement<Real>> judgements(*workers);
+  return pairs.walk<Real>([&](unsigned worker, std::uint64_t slab, const PairRun<Real>& run) {
+    Judgement<Real>& judgement = judgements[worker];
+    const RunSummary summary = judgement.judge(run, judge);
+    const JudgedRun<Real> judged{run, judgement.refused.data(), judgement.error.data(), summary};
+    for (PairCollector* collector : collectors) collector->take(worker, slab, judged);
+  });
+}
+
+struct Placed {
+  std::uint64_t at = 0;
+  double rank = 0;
+
+  // By rank, descending; of equals the lower number first.
+  bool operator<(const Placed& other) const {
+    return rank != other.rank ? rank > other.rank : at < other.at;
+  }
+};
+
+// The first `most` of all that were added, by their order.
+class Best {
+ public:
+  explicit Best(std::uint64_t most) : most_(most) {}
+
+  void add(const Placed& placed) {
+    if (!takes(placed)) return;
+    if (heap_.size() == most_) {
+      std::ranges::pop_heap(heap_, std::less{});
+      heap_.back() = placed;
+    } else {
+      heap_.push_back(placed);
+    }
+    std::ranges::push_heap(heap_, std::less{});
+  }
+
+  // Could this still be among them?
+  bool takes(const Placed& placed) const {
+    return heap_.size() < most_ || (most_ > 0 && placed < heap_.front());
+  }
+  // Whatever its place.
+  bool takes(double rank) const { return takes({0, rank}); }
+
+  void add(const Best& other) {
+    for (const Placed& placed : other.heap_) add(placed);
+  }
+
+  std::vector<Placed> sorted() const {
+    std::vector<Placed> all = heap_;
+    std::ranges::sort(all, std::less{});
+    return all;
+  }
+
+ private:
+  std::uint64_t most_;
+  std::vector<Placed> heap_;  // the last of them in front
+};
+
+std::vector<std::uint64_t> numbers_of(const std::vector<Placed>& placed) {
+  std::vector<std::uint64_t> numbers;
+  for (const Placed& one : placed) numbers.push_back(one.at);
+  return numbers;
+}
+
+template <typename Real>
+double largest_relative(const JudgedRun<Real>& run) {
+  if constexpr (std::is_same_v<Real, double>)
+    return compare_runs().largest_relative(run.error, run.pairs.golden, run.refused,
+                                           run.pairs.values());
+  return std::numeric_limits<double>::infinity();
+}
+
+// visit(i, number) for every refused pair, and for at most `most` of a run that is alike.
+template <typename Real, typename Visit>
+void for_each_refused(const JudgedRun<Real>& run, std::uint64_t most, Visit&& visit) {
+  for (std::uint64_t i = 0; i < run.pairs.values(); ++i) {
+    if (run.refused[i] == 0) continue;
+    const std::uint64_t at = run.pairs.first + i;
+    const std::uint64_t end = at + (run.pairs.alike ? std::min(run.pairs.count, most) : 1);
+    for (std::uint64_t number = at; number < end; ++number) visit(i, number);
+  }
+}
+
+// As good as random, and the same in every run.
+double scattered(std::uint64_t number) {
+  std::uint64_t x = number + 0x9e3779b97f4a7c15;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+  x = (x ^ x >> 27) * 0x94d049bb133111eb;
+  return static_cast<double>(static_cast<std::int64_t>((x ^ x >> 31) >> 12));
+}
+
+}  // namespace
+
+Status collect(const PairRows& pairs, const Judge& judge,
+               std::span<PairCollector* const> collectors) {
+  return pairs.use_double() ? collect_as<double>(pairs, judge, collectors)
+                            : collect_as<long double>(pairs, judge, collectors);
+}
+
+struct MismatchCollector::Kept {
+  Best first;
+  Best largest;
+  Best special;
+  Best sample;
+  Best worst_abs{1};
+  Best worst_rel{1};
+};
+
+MismatchCollector::MismatchCollector(std::uint64_t show, std::uint64_t sample)
+    : show_(show), sample_(sample) {}
+MismatchCollector::~MismatchCollector() = default;
+
+void MismatchCollector::prepare(unsigned workers) {
+  const Kept empty{Best(show_), Best(show_), Best(std::max<std::uint64_t>(show_, 1)),
+                   Best(sample_)};
+  kept_.assign(workers, empty);
+}
+
+template <typename Real>
+void MismatchCollector::keep(Kept& kept, const JudgedRun<Real>& run) const {
+  if (run.summary.refused == 0) return;
+  // Pairs are not looked at one by one for what none of them can change.
+  const double error = run.summary.largest_error;
+  const bool largest = kept.largest.takes(error) || kept.worst_abs.takes(error);
+  const bool relative = kept.worst_rel.takes(largest_relative(run));
+  const bool first = kept.first.takes({run.pairs.first, 0});
+  if (largest || relative || first || run.summary.special)
+    for_each_refused(
+        run, std::max(show_, std::uint64_t{1}), [&](std::uint64_t i, std::uint64_t at) {
+          kept.first.add({at, 0});
+          if (std::isnan(run.error[i])) return kept.special.add({at, 0});
+          kept.largest.add({at, run.error[i]});
+          kept.worst_abs.add({at, run.error[i]});
+          kept.worst_rel.add({at, error_of(run.pairs.actual[i], run.pairs.golden[i]).rel});
+        });
+  if (sample_ > 0)
+    for_each_refused(run, sample_, [&](std::uint64_t, std::uint64_t at) {
+      const Placed placed{at, scattered(at)};
+      if (kept.sample.takes(placed)) kept.sample.add(placed);
+    });
+}
+
+void MismatchCollector::take(unsigned worker, std::uint64_t, const JudgedRun<double>& run) {
+  keep(kept_[worker], run);
+}
+
+void MismatchCollector::take(unsigned worker, std::uint64_t, const JudgedRun<long double>& run) {
+  keep(kept_[worker], run);
+}
+
+std::vector<std::uint64_t> MismatchCollector::first() const {
+  Best all(show_);
+  for (const Kept& kept : kept_) all.add(kept.first);
+  return numbers_of(all.sorted());
+}
+
+std::vector<std::uint64_t> MismatchCollector::largest() const {
+  Best all(show_);
+  for (const Kept& kept : kept_) all.add(kept.largest);
+  if (all.sorted().empty())
+    for (const Kept& kept : kept_) all.add(kept.special);
+  return numbers_of(all.sorted());
+}
+
+template <typename Member>
+std::uint64_t MismatchCollector::worst(Member Kept::*which) const {
+  Best all(1);
+  for (const Kept& kept : kept_) all.add(kept.*which);
+  if (all.sorted().empty())
+    for (const Kept& kept : kept_) all.add(kept.special);
+  return all.sorted().front().at;
+}
+
+std::uint64_t MismatchCollector::worst_abs() const { return worst(&Kept::worst_abs); }
+std::uint64_t MismatchCollector::worst_rel() const { return worst(&Kept::worst_rel); }
+
+std::vector<std::uint64_t> MismatchCollector::sample() const {
+  Best all(sample_);
+  for (const Kept& kept : kept_) all.add(kept.sample);
+  std::vector<std::uint64_t> numbers = numbers_of(all.sorted());
+  std::ranges::sort(numbers);
+  return numbers;
+}
+
+void HeatmapCollector::prepare(unsigned workers) {
+  cells_.assign(workers, std::vector<std::uint64_t>(map_.rows * map_.columns, 0));
+}
+
+template <typename Real>
+void HeatmapCollector::count(std::vector<std::uint64_t>& cells, const JudgedRun<Real>& run) const {
+  if (run.summary.refused == 0) return;
+  struct Axis {
+    std::uint64_t stride = 1;
+    std::uint64_t size = 1;
+    std::uint64_t step = 1;
+
+    // Without an axis there is one cell.
+    std::uint64_t cell(std::uint64_t number) const { return number / stride % size / step; }
+    // The first number from `number` on that lies in another cell.
+    std::uint64_t end(std::uint64_t number) const {
+      const std::uint64_t index = number / stride;
+      const std::uint64_t next = std::min(size, (index % size / step + 1) * step);
+      return (index - index % size + next) * stride;
+    }
+  };
+  const auto axis_of = [&](const std::optional<Heatmap::Axis>& axis) {
+    Axis all;
+    if (!axis) return all;
+    all.size = dims_[axis->dim];
+    all.step = axis->step;
+    for (std::size_t d = axis->dim + 1; d < dims_.size(); ++d) all.stride *= dims_[d];
+    return all;
+  };
+  const Axis down = axis_of(map_.down);
+  const Axis across = axis_of(map_.across);
+  for (std::uint64_t i = 0; i < run.pairs.values(); ++i) {
+    if (run.refused[i] == 0) continue;
+    std::uint64_t number = run.pairs.first + i;
+    // What two COO tensors do not store may be many cells.
+    const std::uint64_t end = number + (run.pairs.alike ? run.pairs.count : 1);
+    while (number < end) {
+      std::uint64_t next = end;
+      if (map_.down) next = std::min(next, down.end(number));
+      if (map_.across) next = std::min(next, across.end(number));
+      cells[down.cell(number) * map_.columns + across.cell(number)] += next - number;
+      number = next;
+    }
+  }
+}
+
+void HeatmapCollector::take(unsigned worker, std::uint64_t, const JudgedRun<double>& run) {
+  count(cells_[worker], run);
+}
+
+void HeatmapCollector::take(unsigned worker, std::uint64_t, const JudgedRun<long double>& run) {
+  count(cells_[worker], run);
+}
+
+Heatmap HeatmapCollector::finish() {
+  map_.mismatched.assign(map_.rows * map_.columns, 0);
+  for (const std::vector<std::uint64_t>& cells : cells_)
+    for (std::size_t i = 0; i < cells.size(); ++i) map_.mismatched[i] += cells[i];
+  return std::move(map_);
+}
+
+}  // namespace btf

@@ -1,0 +1,107 @@
+// What is gathered from a walk over pairs: each collector looks at judged runs and keeps what it is
+// for. One walk feeds any number of them; what they keep never depends on the number of workers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "btf/diff.h"
+#include "diff/pairs/rows.h"
+#include "kernels/compare/compare_runs.h"
+
+namespace btf {
+
+template <typename Real>
+struct JudgedRun {
+  const PairRun<Real>& pairs;
+  const std::uint8_t* refused = nullptr;  // pairs.values() flags
+  const double* error = nullptr;          // absolute; NaN where NaN or Inf is involved
+  RunSummary summary;
+};
+
+class PairCollector {
+ public:
+  virtual ~PairCollector() = default;
+  virtual void prepare(unsigned workers) = 0;
+  virtual void take(unsigned worker, std::uint64_t slab, const JudgedRun<double>& run) = 0;
+  virtual void take(unsigned worker, std::uint64_t slab, const JudgedRun<long double>& run) = 0;
+};
+
+// Walks all pairs and hands every run to every collector.
+Status collect(const PairRows& pairs, const Judge& judge,
+               std::span<PairCollector* const> collectors);
+
+// Row-major numbers of mismatches worth keeping.
+class MismatchCollector final : public PairCollector {
+ public:
+  // `sample`: how many to take from all over the tensor besides.
+  MismatchCollector(std::uint64_t show, std::uint64_t sample);
+  ~MismatchCollector() override;
+  void prepare(unsigned workers) override;
+  void take(unsigned worker, std::uint64_t slab, const JudgedRun<double>& run) override;
+  void take(unsigned worker, std::uint64_t slab, const JudgedRun<long double>& run) override;
+
+  std::vector<std::uint64_t> first() const;    // ascending
+  std::vector<std::uint64_t> largest() const;  // by error, descending; of finite pairs if any
+  std::vector<std::uint64_t> sample() const;   // ascending
+  // Of equally bad ones the lowest; without finite ones the first with NaN or Inf.
+  std::uint64_t worst_abs() const;
+  std::uint64_t worst_rel() const;
+
+ private:
+  struct Kept;
+  template <typename Real>
+  void keep(Kept& kept, const JudgedRun<Real>& run) const;
+  template <typename Member>
+  std::uint64_t worst(Member Kept::*which) const;
+
+  std::uint64_t show_;
+  std::uint64_t sample_;
+  std::vector<Kept> kept_;
+};
+
+// Errors by decade, and the tolerances of both kinds that together would accept everything.
+class ErrorCollector final : public PairCollector {
+ public:
+  ErrorCollector();
+  ~ErrorCollector() override;
+  void prepare(unsigned workers) override;
+  void take(unsigned worker, std::uint64_t slab, const JudgedRun<double>& run) override;
+  void take(unsigned worker, std::uint64_t slab, const JudgedRun<long double>& run) override;
+
+  std::uint64_t equal() const;
+  std::vector<DecadeCount> decades() const;
+  // `rtol` is what is needed alone, if anything is enough.
+  std::vector<RequiredPair> required(std::optional<double> rtol) const;
+
+ private:
+  struct Kept;
+  template <typename Real>
+  static void keep(Kept& kept, const JudgedRun<Real>& run);
+
+  std::vector<Kept> kept_;
+};
+
+// The cells of a heat map.
+class HeatmapCollector final : public PairCollector {
+ public:
+  HeatmapCollector(const Dims& dims, Heatmap frame) : dims_(dims), map_(std::move(frame)) {}
+  void prepare(unsigned workers) override;
+  void take(unsigned worker, std::uint64_t slab, const JudgedRun<double>& run) override;
+  void take(unsigned worker, std::uint64_t slab, const JudgedRun<long double>& run) override;
+
+  Heatmap finish();
+
+ private:
+  template <typename Real>
+  void count(std::vector<std::uint64_t>& cells, const JudgedRun<Real>& run) const;
+
+  const Dims& dims_;
+  Heatmap map_;
+  std::vector<std::vector<std::uint64_t>> cells_;  // of each worker
+};
+
+}  // namespace btf

@@ -1,0 +1,171 @@
+#include "diff/score/compare_walk.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "core/try.h"
+#include "diff/pairs/sparse.h"
+#include "elements/cast_slab.h"
+#include "elements/parallel.h"
+#include "elements/row_major.h"
+#include "kernels/compare/same_bits.h"
+#include "kernels/number/widen.h"
+
+namespace btf {
+namespace {
+
+constexpr std::uint64_t kChunk = 1024;
+
+// What both sides are widened to.
+bool use_double(const DiffSide& actual, const DiffSide& golden) {
+  return fits_double(actual.dtype()) && fits_double(golden.dtype());
+}
+
+SlabSide slab_side(const DiffSide& side, const Resolved& layout) {
+  return {&layout, info(side.dtype()).buffer_bytes()};
+}
+
+template <typename Real>
+class DenseScorer {
+ public:
+  DenseScorer(const DiffSide& actual, const DiffSide& golden, const Judge& judge,
+              const Execution& execution)
+      : actual_(actual),
+        golden_(golden),
+        judge_(judge),
+        execution_(execution),
+        widen_actual_(widener<Real>(actual.dtype())),
+        widen_golden_(widener<Real>(golden.dtype())),
+        actual_bytes_(info(actual.dtype()).buffer_bytes()),
+        golden_bytes_(info(golden.dtype()).buffer_bytes()) {}
+
+  Result<CompareScore> run() {
+    BTF_ASSIGN(const Resolved linear, resolve(Layout::linear, golden_.dims(), DType::uint8));
+    // COO has no layout of its own and is read in row-major order, front to back.
+    const bool in_order = actual_.storage() == nullptr || golden_.storage() == nullptr;
+    const Resolved& actual = actual_.storage() != nullptr ? *actual_.storage() : linear;
+    const Resolved& golden = golden_.storage() != nullptr ? *golden_.storage() : linear;
+    const Resolved& order = in_order ? linear : golden;
+    const SlabSide other = slab_side(golden_, golden);
+    // The same layout on both sides is compared as it is read: in pieces that stay in the caches.
+    const bool alike = actual.strides == golden.strides && actual.split == golden.split;
+    const std::uint64_t bytes = order.storage_elements * std::max(actual_bytes_, golden_bytes_);
+    const unsigned most = in_order ? 1 : worker_count(execution_, UINT64_MAX, bytes);
+    const SlabGrid grid =
+        choose_slabs(slab_side(actual_, actual), slab_side(golden_, order),
+                     {.bytes = std::min<std::uint64_t>(alike ? 1U << 18 : 1U << 20,
+                                                       most_slab_bytes(execution_, most)),
+                      .target_contiguous = in_order,
+                      .second_source = &other});
+    std::vector<Worker> workers(in_order ? 1 : worker_count(execution_, grid.count(), bytes));
+    for (Worker& worker : workers) {
+      BTF_ASSIGN(worker.actual, actual_.reader(actual));
+      BTF_ASSIGN(worker.golden, golden_.reader(golden));
+    }
+    const auto count = static_cast<unsigned>(workers.size());
+    BTF_TRY(for_each_slab(execution_, count, grid.count(),
+                          [&](unsigned worker, std::uint64_t slab) -> Status {
+                            BTF_TRY(score_box(grid.box(slab), workers[worker]));
+                            if (worker == 0 && execution_.progress)
+                              execution_.progress(bytes / grid.count() * count);
+                            return {};
+                          }));
+    CompareScore total;
+    for (const Worker& worker : workers) total.add(worker.score);
+    return total;
+  }
+
+ private:
+  struct Worker {
+    std::unique_ptr<SlabReader> actual;
+    std::unique_ptr<SlabReader> golden;
+    CompareScore score;
+    Buffer actual_codes;
+    Buffer golden_codes;
+    std::array<Real, kChunk> actual_values;
+    std::array<Real, kChunk> golden_values;
+  };
+
+  Status score_box(const Box& box, Worker& worker) const {
+    BTF_ASSIGN(SourceSlab actual, worker.actual->read(box));
+    BTF_ASSIGN(SourceSlab golden, worker.golden->read(box));
+    const Dims counts = box.counts();
+    // Elements side by side on both sides compare many times faster than they do with strides.
+    if (actual.mapping != golden.mapping) {
+      actual = in_row_major(actual, counts, actual_.dtype(), worker.actual_codes);
+      golden = in_row_major(golden, counts, golden_.dtype(), worker.golden_codes);
+    }
+    for (const Region& region : make_plan(counts, actual.mapping, golden.mapping)) {
+      const Tiling tiling = tile_region(region);
+      for_each_tile(region, tiling, [&](std::uint64_t from, std::uint64_t to) {
+        for (std::uint64_t i = 0; i < tiling.outer.count; ++i)
+          score_run(actual.data, from + i * tiling.outer.source_stride, golden.data,
+                    to + i * tiling.outer.target_stride, tiling.inner, worker);
+      });
+    }
+    return {};
+  }
+
+  void score_run(const std::byte* actual, std::uint64_t from, const std::byte* golden,
+                 std::uint64_t to, const PlanAxis& axis, Worker& worker) const {
+    for (std::uint64_t at = 0; at < axis.count; at += kChunk) {
+      const std::uint64_t n = std::min(kChunk, axis.count - at);
+      const std::byte* left = actual + (from + at * axis.source_stride) * actual_bytes_;
+      const std::byte* right = golden + (to + at * axis.target_stride) * golden_bytes_;
+      if (same_bits(left, right, axis, n)) {
+        worker.score.compared += n;
+        continue;
+      }
+      widen_actual_(left, axis.source_stride, n, worker.actual_values.data());
+      widen_golden_(right, axis.target_stride, n, worker.golden_values.data());
+      compare_run(worker.actual_values.data(), worker.golden_values.data(), n, judge_,
+                  worker.score);
+    }
+  }
+
+  // Equal bits of finite numbers, the common case, need no arithmetic.
+  bool same_bits(const std::byte* actual, const std::byte* golden, const PlanAxis& axis,
+                 std::uint64_t n) const {
+    return actual_.dtype() == golden_.dtype() && axis.source_stride == 1 &&
+           axis.target_stride == 1 &&
+           same_finite_bits(golden_.dtype(), actual, golden, n);
+  }
+
+  const DiffSide& actual_;
+  const DiffSide& golden_;
+  const Judge& judge_;
+  const Execution& execution_;
+  WidenFn<Real> widen_actual_;
+  WidenFn<Real> widen_golden_;
+  std::uint64_t actual_bytes_;
+  std::uint64_t golden_bytes_;
+};
+
+template <typename Real>
+Result<CompareScore> score_sparse(const DiffSide& actual, const DiffSide& golden,
+                                  const Judge& judge, const Execution& execution) {
+  CompareScore score;
+  BTF_TRY(visit_sparse<Real>(actual, golden, execution, [&](const SparseRun<Real>& run) {
+    compare_many(run.actual, run.golden, run.count, judge, score);
+    return true;
+  }));
+  return score;
+}
+
+template <typename Real>
+Result<CompareScore> score_as(const DiffSide& actual, const DiffSide& golden, const Judge& judge,
+                              const Execution& execution) {
+  return both_sparse(actual, golden) ? score_sparse<Real>(actual, golden, judge, execution)
+                                     : DenseScorer<Real>(actual, golden, judge, execution).run();
+}
+
+}  // namespace
+
+Result<CompareScore> score_pairs(const DiffSide& actual, const DiffSide& golden, const Judge& judge,
+                                 const Execution& execution) {
+  return use_double(actual, golden) ? score_as<double>(actual, golden, judge, execution)
+                                    : score_as<long double>(actual, golden, judge, execution);
+}
+
+}  // namespace btf

@@ -1,0 +1,238 @@
+#include "diff/score/figures.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "core/try.h"
+
+namespace btf {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+double decibels(long double ratio) { return static_cast<double>(10 * std::log10(ratio)); }
+
+}  // namespace
+
+// Neumaier's: what is lost of the smaller operand is kept apart.
+void FigureCollector::CompensatedSum::add(long double x) {
+  const long double next = sum + x;
+  lost += std::abs(sum) >= std::abs(x) ? (sum - next) + x : (x - next) + sum;
+  sum = next;
+}
+
+void FigureCollector::CompensatedSum::add(const CompensatedSum& other) {
+  add(other.sum);
+  add(other.lost);
+}
+
+void FigureCollector::Sums::add(const Sums& other) {
+  pairs += other.pairs;
+  largest = std::max(largest, other.largest);
+  error2.add(other.error2);
+  actual2.add(other.actual2);
+  golden2.add(other.golden2);
+  product.add(other.product);
+}
+
+FigureCollector::FigureCollector(DType actual, DType golden)
+    : wide_(info(actual).bits == 64 || info(golden).bits == 64) {}
+
+void FigureCollector::prepare(unsigned workers) { open_.resize(workers); }
+
+// The sums of a run by themselves, before they meet those of the slab.
+template <typename Wide, typename Real>
+void FigureCollector::add_run(Sums& sums, const JudgedRun<Real>& run) {
+  constexpr std::size_t kLanes = 8;
+  const PairRun<Real>& pairs = run.pairs;
+  std::array<Wide, kLanes> error2{}, actual2{}, golden2{}, product{};
+  std::uint64_t finite = 0;
+  Wide largest = 0;
+  for (std::uint64_t i = 0; i < pairs.values(); ++i) {
+    if (std::isnan(run.error[i])) continue;
+    const auto a = static_cast<Wide>(pairs.actual[i]);
+    const auto g = static_cast<Wide>(pairs.golden[i]);
+    const std::size_t lane = i % kLanes;
+    error2[lane] += (a - g) * (a - g);
+    actual2[lane] += a * a;
+    golden2[lane] += g * g;
+    product[lane] += a * g;
+    largest = std::max(largest, std::abs(g));
+    ++finite;
+  }
+  const std::uint64_t weight = pairs.alike ? pairs.count : 1;
+  const auto add = [&](CompensatedSum& sum, const std::array<Wide, kLanes>& lanes) {
+    for (const Wide lane : lanes)
+      sum.add(static_cast<long double>(lane) * static_cast<long double>(weight));
+  };
+  add(sums.error2, error2);
+  add(sums.actual2, actual2);
+  add(sums.golden2, golden2);
+  add(sums.product, product);
+  sums.pairs += finite * weight;
+  sums.largest = std::max(sums.largest, static_cast<double>(largest));
+}
+
+FigureCollector::Sums& FigureCollector::sums_for(unsigned worker, std::uint64_t slab) {
+  std::optional<Sums>& open = open_[worker];
+  if (open && open->slab != slab) fold(*std::exchange(open, std::nullopt));
+  if (!open) open = Sums{.slab = slab};
+  return *open;
+}
+
+void FigureCollector::fold(const Sums& sums) {
+  const std::scoped_lock lock(mutex_);
+  early_.emplace(sums.slab, sums);
+  for (auto first = early_.begin(); first != early_.end() && first->first == next_; ++next_) {
+    total_.add(first->second);
+    first = early_.erase(first);
+  }
+}
+
+void FigureCollector::take(unsigned worker, std::uint64_t slab, const JudgedRun<double>& run) {
+  Sums& sums = sums_for(worker, slab);
+  if (wide_) return add_run<long double>(sums, run);
+  if (run.pairs.alike || run.summary.special) return add_run<double>(sums, run);
+  const RunSums part = compare_runs().sums(run.pairs.actual, run.pairs.golden, run.pairs.count);
+  sums.pairs += run.pairs.count;
+  sums.largest = std::max(sums.largest, part.largest);
+  sums.error2.add(static_cast<long double>(part.error2));
+  sums.actual2.add(static_cast<long double>(part.actual2));
+  sums.golden2.add(static_cast<long double>(part.golden2));
+  sums.product.add(static_cast<long double>(part.product));
+}
+
+void FigureCollector::take(unsigned worker, std::uint64_t slab, const JudgedRun<long double>& run) {
+  add_run<long double>(sums_for(worker, slab), run);
+}
+
+Figures FigureCollector::finish() {
+  for (const std::optional<Sums>& open : open_)
+    if (open) fold(*open);
+  Figures figures{.pairs = total_.pairs};
+  const long double error2 = total_.error2.wide();
+  const long double golden2 = total_.golden2.wide();
+  if (error2 == 0) {
+    figures.psnr = figures.snr = kInf;
+    return figures;
+  }
+  const long double mean = error2 / static_cast<long double>(total_.pairs);
+  const long double peak = total_.largest;
+  figures.rmse = static_cast<double>(std::sqrt(mean));
+  const long double norms = std::sqrt(total_.actual2.wide()) * std::sqrt(golden2);
+  figures.cosine =
+      norms == 0 ? 0 : static_cast<double>(std::clamp(total_.product.wide() / norms, -1.0L, 1.0L));
+  figures.psnr = decibels(peak * peak / mean);
+  figures.snr = decibels(golden2 / error2);
+  return figures;
+}
+
+namespace {
+
+// Counts errors by sixteen of their bits, among those that begin with given ones.
+class DigitCollector final : public PairCollector {
+ public:
+  DigitCollector(std::vector<std::uint64_t> prefixes, unsigned shift)
+      : prefixes_(std::move(prefixes)), shift_(shift) {}
+
+  void prepare(unsigned workers) override {
+    counts_.assign(workers, std::vector<std::uint64_t>(prefixes_.size() << 16, 0));
+  }
+  void take(unsigned worker, std::uint64_t, const JudgedRun<double>& run) override {
+    count(counts_[worker], run);
+  }
+  void take(unsigned worker, std::uint64_t, const JudgedRun<long double>& run) override {
+    count(counts_[worker], run);
+  }
+
+  // Of the errors that begin with prefixes[which]: the digit of the one with this rank, which
+  // becomes its rank among those with the same digit.
+  std::uint64_t digit_at(std::size_t which, std::uint64_t& rank) const {
+    for (std::uint64_t digit = 0;; ++digit) {
+      std::uint64_t count = 0;
+      for (const auto& counts : counts_) count += counts[which << 16 | digit];
+      // The last one even where a file has changed since the errors were counted.
+      if (rank < count || digit == 0xffff) return digit;
+      rank -= count;
+    }
+  }
+
+ private:
+  template <typename Real>
+  void count(std::vector<std::uint64_t>& counts, const JudgedRun<Real>& run) const {
+    const std::uint64_t weight = run.pairs.alike ? run.pairs.count : 1;
+    for (std::uint64_t i = 0; i < run.pairs.values(); ++i) {
+      if (std::isnan(run.error[i])) continue;
+      const auto bits = std::bit_cast<std::uint64_t>(run.error[i]);
+      const std::uint64_t prefix = shift_ == 48 ? 0 : bits >> (shift_ + 16);
+      for (std::size_t which = 0; which < prefixes_.size(); ++which)
+        if (prefixes_[which] == prefix) counts[which << 16 | (bits >> shift_ & 0xffff)] += weight;
+    }
+  }
+
+  std::vector<std::uint64_t> prefixes_;
+  unsigned shift_;
+  std::vector<std::vector<std::uint64_t>> counts_;
+};
+
+struct OrderStatistic {
+  std::uint64_t rank = 0;
+  std::uint64_t bits = 0;  // those found so far
+
+  double value() const { return std::bit_cast<double>(bits); }
+};
+
+// Doubles that are not negative sort as their bits do, so four walks find sixteen bits each.
+Status find(const PairRows& pairs, std::span<OrderStatistic> wanted) {
+  for (const unsigned shift : {48U, 32U, 16U, 0U}) {
+    std::vector<std::uint64_t> prefixes;
+    for (const OrderStatistic& one : wanted) prefixes.push_back(one.bits);
+    std::ranges::sort(prefixes);
+    prefixes.erase(std::ranges::unique(prefixes).begin(), prefixes.end());
+    DigitCollector digits(prefixes, shift);
+    PairCollector* const collectors[] = {&digits};
+    BTF_TRY(collect(pairs, Judge{}, collectors));
+    for (OrderStatistic& one : wanted) {
+      const auto which =
+          static_cast<std::size_t>(std::ranges::find(prefixes, one.bits) - prefixes.begin());
+      one.bits = one.bits << 16 | digits.digit_at(which, one.rank);
+    }
+  }
+  return {};
+}
+
+// As numpy.quantile rounds it; where NumPy gives NaN for Inf, what it stands for.
+double between(double a, double b, double part) {
+  if (part == 0 || a == b) return a;
+  if (std::isinf(b)) return b;
+  return part < 0.5 ? a + (b - a) * part : b - (b - a) * (1 - part);
+}
+
+}  // namespace
+
+Result<std::vector<QuantileValue>> error_quantiles(const PairRows& pairs, std::uint64_t finite,
+                                                   std::span<const QuantileGate> gates) {
+  std::vector<QuantileValue> values;
+  for (const QuantileGate& gate : gates)
+    if (!(gate.q >= 0 && gate.q <= 1))
+      return fail(ErrorCode::invalid_argument, "a quantile is one from 0 to 1");
+  if (finite == 0 || gates.empty()) return values;
+  std::vector<OrderStatistic> wanted;
+  for (const QuantileGate& gate : gates) {
+    const auto low = static_cast<std::uint64_t>(gate.q * static_cast<double>(finite - 1));
+    wanted.push_back({.rank = std::min(low, finite - 1)});
+    wanted.push_back({.rank = std::min(low + 1, finite - 1)});
+  }
+  BTF_TRY(find(pairs, wanted));
+  for (std::size_t i = 0; i < gates.size(); ++i) {
+    const double position = gates[i].q * static_cast<double>(finite - 1);
+    const double part = position - std::floor(position);
+    values.push_back({gates[i].q, between(wanted[2 * i].value(), wanted[2 * i + 1].value(), part)});
+  }
+  return values;
+}
+
+}  // namespace btf

@@ -1,0 +1,70 @@
+// Figures over the whole tensor: sums of squares and what follows from them, quantiles of the
+// errors, the largest elements of each row.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "diff/score/collectors.h"
+
+namespace btf {
+
+// Sums are compensated, and are added up in the order of the slabs, so that the last digit does not
+// depend on the number of workers.
+class FigureCollector final : public PairCollector {
+ public:
+  FigureCollector(DType actual, DType golden);
+  void prepare(unsigned workers) override;
+  void take(unsigned worker, std::uint64_t slab, const JudgedRun<double>& run) override;
+  void take(unsigned worker, std::uint64_t slab, const JudgedRun<long double>& run) override;
+
+  Figures finish();
+
+ private:
+  struct CompensatedSum {
+    long double sum = 0;
+    long double lost = 0;
+
+    void add(long double x);
+    void add(const CompensatedSum& other);
+    long double wide() const { return sum + lost; }
+  };
+
+  struct Sums {
+    std::uint64_t slab = 0;
+    std::uint64_t pairs = 0;
+    double largest = 0;  // |golden|
+    CompensatedSum error2{}, actual2{}, golden2{}, product{};
+
+    void add(const Sums& other);
+  };
+
+  template <typename Wide, typename Real>
+  static void add_run(Sums& sums, const JudgedRun<Real>& run);
+  Sums& sums_for(unsigned worker, std::uint64_t slab);
+  void fold(const Sums& sums);
+
+  bool wide_;                              // squares of float64 may be beyond a double
+  std::vector<std::optional<Sums>> open_;  // of each worker's present slab
+  std::mutex mutex_;
+  std::map<std::uint64_t, Sums> early_;  // slabs that wait for one before them
+  std::uint64_t next_ = 0;
+  Sums total_;
+};
+
+// Of the absolute errors of finite pairs, as numpy.quantile computes it (linear). Exact, in a few
+// walks. Nothing if there is no finite pair.
+Result<std::vector<QuantileValue>> error_quantiles(const PairRows& pairs, std::uint64_t finite,
+                                                   std::span<const QuantileGate> gates);
+
+// The lists of compare_top_k() are kept in memory: an error if that is more than `execution` gives.
+Status check_top_k(const DiffSide& actual, const DiffSide& golden, std::uint64_t k,
+                   const Execution& execution);
+
+// In descending order, NaN before all numbers, of equals the lower index first.
+Result<TopK> compare_top_k(const DiffSide& actual, const DiffSide& golden, std::uint64_t k,
+                           const Execution& execution);
+
+}  // namespace btf

@@ -1,0 +1,70 @@
+// COO records as sorted streams. A record may hold its entries in any order; here they come in the
+// order of a key, and memory stays bounded: what does not fit is sorted by way of a temporary file.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "btf/convert.h"
+#include "btf/execution.h"
+#include "btf/file.h"
+#include "elements/slab_io.h"
+#include "formats/io/byte_source.h"
+
+namespace btf {
+
+struct CooEntry {
+  std::uint64_t key = 0;
+  std::uint64_t position = 0;  // in the file
+  std::uint64_t code = 0;      // the value's bits
+};
+
+// From the entry's index, one number per dim, to what it is sorted by.
+using CooKey = std::function<std::uint64_t(std::span<const std::uint64_t> index)>;
+
+class CooSource {
+ public:
+  virtual ~CooSource() = default;
+  // Nothing after the last entry. Ascending by key, entries of one key by position.
+  virtual Result<std::optional<CooEntry>> next() = 0;
+  virtual Status rewind() = 0;
+};
+
+// The entries in the order of the file. Checks every index against the dims.
+std::unique_ptr<CooSource> file_entries(const ByteSource& source, const TensorInfo& record,
+                                        CooKey key, const Execution& execution = {});
+
+// The same, sorted. `record` must be a COO record of `source`; both outlive the result.
+Result<std::unique_ptr<CooSource>> sorted_entries(const ByteSource& source,
+                                                  const TensorInfo& record, CooKey key,
+                                                  const Execution& execution);
+
+// Entries are read up to three times: to see their order, and then for their indices and values.
+// Each time tells of so much of the record as progress.
+constexpr std::uint64_t coo_progress(std::uint64_t bytes) { return bytes / 3; }
+
+// One entry a key. Sums are another dtype's business too: coo_cast.h has them, here they are an
+// error like any duplicate.
+std::unique_ptr<CooSource> canonical_entries(std::unique_ptr<CooSource> entries,
+                                             Duplicates duplicates = Duplicates::error);
+
+// Row-major number of an index, and back.
+std::uint64_t linear_key(const Dims& dims, std::span<const std::uint64_t> index);
+Dims index_of(const Dims& dims, std::uint64_t key);
+
+// Boxes of any record, with its dims permuted as `order` says (empty: as they are). A dense record
+// is read through `storage`, its own layout permuted. A COO record is read as if it were dense in
+// `storage`: boxes must be contiguous there and come in ascending order, from the first on.
+Result<std::unique_ptr<SlabReader>> open_slab_reader(const ByteSource& source,
+                                                     const TensorInfo& record,
+                                                     std::span<const std::uint32_t> order,
+                                                     const Resolved& storage, Duplicates duplicates,
+                                                     const Execution& execution);
+
+// Reorders an index of the record before `key` sees it.
+CooKey permuted_key(std::span<const std::uint32_t> order, CooKey key);
+
+}  // namespace btf

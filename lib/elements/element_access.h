@@ -1,0 +1,18 @@
+// What operations share that look at single records.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "btf/element.h"
+#include "formats/io/byte_source.h"
+
+namespace btf {
+
+// Refuses a record whose dtype or layout this library has not.
+Status check_known(const TensorInfo& record);
+
+Result<std::vector<Element>> elements_at(const ByteSource& source, const TensorInfo& tensor,
+                                         std::span<const Dims> indices);
+
+}  // namespace btf

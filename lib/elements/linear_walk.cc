@@ -1,0 +1,65 @@
+#include "elements/linear_walk.h"
+
+#include "btf/convert.h"
+#include "core/try.h"
+#include "elements/row_major.h"
+
+namespace btf {
+
+struct LinearWalk::State {
+  const ByteSource& source;
+  const TensorInfo& record;
+  std::vector<std::uint32_t> order;
+  Execution execution;
+  Resolved linear;
+  Resolved storage;
+  SlabGrid grid;
+  std::uint64_t slab = 0;
+  std::unique_ptr<SlabReader> reader;
+  Buffer codes;
+};
+
+Result<LinearWalk> LinearWalk::open(const ByteSource& source, const TensorInfo& record,
+                                    std::span<const std::uint32_t> order,
+                                    const Execution& execution) {
+  Dims dims = record.dims;
+  for (std::size_t d = 0; d < order.size(); ++d) dims[d] = record.dims[order[d]];
+  BTF_ASSIGN(Resolved linear, resolve(Layout::linear, dims, *record.dtype));
+  Resolved storage = record.coo ? linear : permuted(*record.storage, order);
+  const std::uint64_t bytes = info(*record.dtype).buffer_bytes();
+  SlabGrid grid = choose_slabs({&storage, bytes}, {&linear, bytes}, {.target_contiguous = true});
+  auto state = std::make_shared<State>(State{.source = source,
+                                             .record = record,
+                                             .order = {order.begin(), order.end()},
+                                             .execution = execution,
+                                             .linear = std::move(linear),
+                                             .storage = std::move(storage),
+                                             .grid = std::move(grid),
+                                             .reader = {},
+                                             .codes = {}});
+  LinearWalk walk(std::move(state));
+  BTF_TRY(walk.rewind());
+  return walk;
+}
+
+Status LinearWalk::rewind() {
+  State& s = *state_;
+  s.slab = 0;
+  // Only entries of a COO record come in one order.
+  if (s.reader && !s.record.coo) return {};
+  BTF_ASSIGN(s.reader, open_slab_reader(s.source, s.record, s.order, s.storage, Duplicates::error,
+                                        s.execution));
+  return {};
+}
+
+Result<std::optional<LinearSlab>> LinearWalk::next() {
+  State& s = *state_;
+  if (s.slab == s.grid.count()) return std::nullopt;
+  const Box box = s.grid.box(s.slab++);
+  BTF_ASSIGN(const SourceSlab read, s.reader->read(box));
+  const Footprint to = footprint(s.linear, box);
+  const SourceSlab codes = in_row_major(read, box.counts(), *s.record.dtype, s.codes);
+  return LinearSlab{to.base, to.elements, codes.data};
+}
+
+}  // namespace btf

@@ -1,0 +1,249 @@
+#include "elements/slab_io.h"
+
+#include <cstring>
+#include <optional>
+
+#include "core/checked_math.h"
+#include "core/try.h"
+#include "elements/stored_elements.h"
+#include "kernels/move/nibbles.h"
+#include "kernels/move/stream.h"
+
+namespace btf {
+namespace {
+
+// Runs shorter than this that stand close together are read with the gaps between them.
+constexpr std::uint64_t kShortRun = 4U << 10;
+constexpr std::uint64_t kMostSpan = 256U << 10;
+
+// Calls visit(storage offset, packed offset) for every run, in storage order.
+template <typename Visit>
+Status for_each_run(const Footprint& footprint, std::size_t depth, Visit&& visit) {
+  std::vector<std::uint64_t> index(depth, 0);
+  std::uint64_t storage = footprint.base;
+  std::uint64_t packed = 0;
+  std::uint64_t step = footprint.run;  // elements of a visit
+  for (std::size_t d = depth; d < footprint.loops.size(); ++d) step *= footprint.loops[d].count;
+  for (;;) {
+    BTF_TRY(visit(storage, packed));
+    packed += step;
+    std::size_t d = depth;
+    for (; d > 0; --d) {
+      const Footprint::Loop& loop = footprint.loops[d - 1];
+      storage += loop.stride;
+      if (++index[d - 1] < loop.count) break;
+      storage -= loop.count * loop.stride;
+      index[d - 1] = 0;
+    }
+    if (d == 0) return {};
+  }
+}
+
+class FileReader final : public SlabReader {
+ public:
+  FileReader(const ByteSource& source, std::uint64_t data_offset, StoredElements elements,
+             Resolved layout, DType dtype)
+      : source_(source),
+        data_offset_(data_offset),
+        elements_(std::move(elements)),
+        layout_(std::move(layout)),
+        bits_(info(dtype).bits),
+        bytes_(info(dtype).buffer_bytes()) {}
+
+  Result<SourceSlab> read(const Box& box) override {
+    Footprint from = footprint(layout_, box);
+    std::byte* out = slab_.reserve(from.elements * bytes_);
+    if (gathers(from)) {
+      const Footprint::Loop loop = from.loops.back();
+      BTF_TRY(for_each_run(from, from.loops.size() - 1,
+                           [&](std::uint64_t storage, std::uint64_t packed) {
+                             return gather(storage, loop, from.run, out + packed * bytes_);
+                           }));
+    } else {
+      BTF_TRY(
+          for_each_run(from, from.loops.size(), [&](std::uint64_t storage, std::uint64_t packed) {
+            return read_run(storage, from.run, out + packed * bytes_);
+          }));
+    }
+    return SourceSlab{out + from.first * bytes_, std::move(from.packed)};
+  }
+
+ private:
+  bool gathers(const Footprint& from) const {
+    if (from.contiguous() || from.run * bytes_ >= kShortRun) return false;
+    const Footprint::Loop& loop = from.loops.back();
+    const Checked span = checked_mul(loop.count * bytes_, loop.stride);
+    return span && *span <= kMostSpan && *span <= 16 * loop.count * from.run * bytes_;
+  }
+
+  Status gather(std::uint64_t storage, const Footprint::Loop& loop, std::uint64_t run,
+                std::byte* out) {
+    const std::uint64_t span = (loop.count - 1) * loop.stride + run;
+    std::byte* wide = span_.reserve(span * bytes_);
+    BTF_TRY(read_run(storage, span, wide));
+    for (std::uint64_t i = 0; i < loop.count; ++i)
+      std::memcpy(out + i * run * bytes_, wide + i * loop.stride * bytes_, run * bytes_);
+    return {};
+  }
+
+  Status read_run(std::uint64_t storage, std::uint64_t count, std::byte* out) {
+    if (count == 0) return {};
+    if (bits_ >= 8) return elements_.read(storage, count, out);
+    const std::uint64_t first = storage / 2;
+    const std::uint64_t bytes = ceil_div(storage + count, 2) - first;
+    std::byte* packed = nibbles_.reserve(bytes);
+    BTF_TRY(source_.read_at(data_offset_ + first, std::span(packed, bytes)));
+    unpack_nibbles(packed, storage % 2, count, out);
+    return {};
+  }
+
+  const ByteSource& source_;
+  std::uint64_t data_offset_;
+  StoredElements elements_;  // of 8 bits and more
+  Resolved layout_;
+  unsigned bits_;
+  std::uint64_t bytes_;
+  Buffer slab_;
+  Buffer span_;
+  Buffer nibbles_;
+};
+
+class FileWriter final : public SlabWriter {
+ public:
+  FileWriter(ByteSink& sink, std::uint64_t data_offset, Resolved layout, DType dtype)
+      : sink_(sink),
+        data_offset_(data_offset),
+        layout_(std::move(layout)),
+        padded_(layout_.padded()),
+        bytes_(info(dtype).buffer_bytes()) {}
+
+  Result<TargetSlab> begin(const Box& box) override {
+    to_ = footprint(layout_, box);
+    std::byte* data = slab_.reserve(to_.elements * bytes_);
+    if (padded_) std::memset(data, 0, to_.elements * bytes_);
+    return TargetSlab{{data, to_.packed}};
+  }
+
+  Status finish() override {
+    return for_each_run(to_, to_.loops.size(), [&](std::uint64_t storage, std::uint64_t packed) {
+      return sink_.write_at(data_offset_ + storage * bytes_,
+                            std::span(slab_.data() + packed * bytes_, to_.run * bytes_));
+    });
+  }
+
+ private:
+  ByteSink& sink_;
+  std::uint64_t data_offset_;
+  Resolved layout_;
+  bool padded_;
+  std::uint64_t bytes_;
+  Footprint to_;
+  Buffer slab_;
+};
+
+Mapping mapping_of(const Resolved& layout) { return {layout.strides, layout.split}; }
+
+class MemoryReader final : public SlabReader {
+ public:
+  MemoryReader(const std::byte* data, Resolved layout, DType dtype)
+      : data_(data), layout_(std::move(layout)), bytes_(info(dtype).buffer_bytes()) {}
+
+  Result<SourceSlab> read(const Box& box) override {
+    return SourceSlab{data_ + offset(layout_, box.lo) * bytes_, mapping_of(layout_)};
+  }
+
+ private:
+  const std::byte* data_;
+  Resolved layout_;
+  std::uint64_t bytes_;
+};
+
+// The padding of layouts in which that of one dim is all there is, right behind its last index.
+struct DimPadding {
+  std::uint32_t dim = 0;
+  std::uint64_t elements = 0;
+};
+
+std::optional<DimPadding> dim_padding(const Resolved& layout) {
+  if (layout.storage.empty()) return std::nullopt;
+  const StorageAxis& innermost = layout.storage.back();
+  if (innermost.stride != 1 || innermost.part == AxisPart::blocks) return std::nullopt;
+  const std::uint64_t dim = layout.dims[innermost.dim];
+  if (dim == 0) return std::nullopt;
+  const std::uint64_t stored = innermost.part == AxisPart::lanes
+                                   ? ceil_div(dim, innermost.extent) * innermost.extent
+                                   : innermost.extent;
+  const Checked all = checked_mul(Checked(layout.elements() / dim), stored);
+  if (!all || *all != layout.storage_elements) return std::nullopt;
+  return DimPadding{innermost.dim, stored - dim};
+}
+
+class MemoryWriter final : public SlabWriter {
+ public:
+  MemoryWriter(std::byte* data, Resolved layout, DType dtype, bool stream)
+      : data_(data),
+        layout_(std::move(layout)),
+        bytes_(info(dtype).buffer_bytes()),
+        stream_(stream),
+        padding_(stream ? dim_padding(layout_) : std::nullopt) {}
+
+  Result<TargetSlab> begin(const Box& box) override {
+    TargetSlab slab{{data_ + offset(layout_, box.lo) * bytes_, mapping_of(layout_)}, stream_};
+    if (!layout_.padded()) return slab;
+    if (padding_) {
+      slab.padded_dim = padding_->dim;
+      if (box.hi[padding_->dim] == layout_.dims[padding_->dim]) slab.padding = padding_->elements;
+      return slab;
+    }
+    slab.stream = false;
+    const Footprint to = footprint(layout_, box);
+    BTF_TRY(for_each_run(to, to.loops.size(), [&](std::uint64_t storage, std::uint64_t) {
+      std::memset(data_ + storage * bytes_, 0, to.run * bytes_);
+      return Status{};
+    }));
+    return slab;
+  }
+
+  Status finish() override {
+    if (stream_) stream_fence();
+    return {};
+  }
+
+ private:
+  std::byte* data_;
+  Resolved layout_;
+  std::uint64_t bytes_;
+  bool stream_;
+  std::optional<DimPadding> padding_;
+};
+
+}  // namespace
+
+std::unique_ptr<SlabReader> file_reader(const ByteSource& source, std::uint64_t data_offset,
+                                        const Resolved& layout, DType dtype) {
+  return std::make_unique<FileReader>(source, data_offset,
+                                      StoredElements(source, data_offset, dtype), layout, dtype);
+}
+
+std::unique_ptr<SlabReader> record_reader(const ByteSource& source, const TensorInfo& record,
+                                          const Resolved& layout) {
+  return std::make_unique<FileReader>(source, record.data_offset, StoredElements(source, record),
+                                      layout, *record.dtype);
+}
+
+std::unique_ptr<SlabWriter> file_writer(ByteSink& sink, std::uint64_t data_offset,
+                                        const Resolved& layout, DType dtype) {
+  return std::make_unique<FileWriter>(sink, data_offset, layout, dtype);
+}
+
+std::unique_ptr<SlabReader> memory_reader(const std::byte* data, const Resolved& layout,
+                                          DType dtype) {
+  return std::make_unique<MemoryReader>(data, layout, dtype);
+}
+
+std::unique_ptr<SlabWriter> memory_writer(std::byte* data, const Resolved& layout, DType dtype,
+                                          bool stream) {
+  return std::make_unique<MemoryWriter>(data, layout, dtype, stream);
+}
+
+}  // namespace btf

@@ -1,0 +1,76 @@
+// Slabs: a tensor is worked on in boxes of its logical index space, each small enough for a buffer
+// that is used again. Boxes come in the file order of the target.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "btf/layout.h"
+#include "elements/plan.h"
+
+namespace btf {
+
+// Indices from lo (included) to hi (excluded), per logical dim.
+struct Box {
+  Dims lo;
+  Dims hi;
+
+  Dims counts() const;
+};
+
+// What a box occupies in a stored array: the same run of elements at every turn of the loops. At
+// the end of a dim its padding belongs to the box, so the boxes of a grid cover all of the storage.
+struct Footprint {
+  struct Loop {
+    std::uint64_t count = 0;
+    std::uint64_t stride = 0;  // elements
+  };
+  std::uint64_t base = 0;   // elements from the start of the stored array
+  std::vector<Loop> loops;  // outermost first
+  std::uint64_t run = 1;    // elements without a gap
+  std::uint64_t elements = 0;
+  std::uint64_t first = 0;  // the box's lo, once the runs stand one behind the other
+  Mapping packed;           // and the others from there on
+
+  bool contiguous() const { return loops.empty(); }
+};
+
+Footprint footprint(const Resolved& layout, const Box& box);
+
+// Every box but the last of a dim has `step` indices of it.
+class SlabGrid {
+ public:
+  SlabGrid(const Resolved& target, Dims step);
+
+  std::uint64_t count() const { return count_; }
+  Box box(std::uint64_t slab) const;
+
+ private:
+  Dims dims_;
+  Dims step_;
+  std::vector<std::uint32_t> order_;  // dims by the target's storage, outermost first
+  std::uint64_t count_ = 0;
+};
+
+// One side of the work, as far as the size of slabs goes.
+struct SlabSide {
+  const Resolved* layout = nullptr;
+  std::uint64_t element_bytes = 1;
+};
+
+struct SlabLimits {
+  std::uint64_t bytes = 4U << 20;           // of a box on either side
+  std::uint64_t least_run = 4U << 10;       // bytes; shorter runs are worth a tile (see below)
+  bool target_contiguous = false;           // the target can only be written front to back
+  std::uint64_t last_granule = 1;           // boxes begin at multiples of it in the last dim
+  const SlabSide* second_source = nullptr;  // read by the same boxes
+};
+
+// Boxes of whole blocks on both sides, as long in the target's storage as the limit allows. When
+// that leaves the source in runs below `least_run` (a transpose of something large), boxes are
+// tiles with middling runs on both sides instead. If the target must be written front to back every
+// box is contiguous there; where that takes less than a block of the source, it lies in one block.
+SlabGrid choose_slabs(const SlabSide& source, const SlabSide& target, const SlabLimits& limits);
+
+}  // namespace btf

@@ -1,0 +1,197 @@
+#include "formats/btf/check.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "btf/tensorrt.h"
+#include "core/checked_math.h"
+#include "core/try.h"
+#include "formats/btf/wire.h"
+#include "formats/io/byte_source.h"
+
+namespace btf {
+namespace {
+
+using wire::kWord;
+
+bool all_zero(std::span<const std::byte> bytes) {
+  return std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{}; });
+}
+
+struct Extent {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;  // of the payload, before padding
+  std::uint64_t tensor = 0;
+};
+
+// The padding may fill up the record or the file offset; the two differ when the record is
+// misaligned, and either is taken.
+std::uint64_t padded_end(const Extent& extent) {
+  const std::uint64_t by_offset = round_up(extent.end, kWord).value_or(extent.end);
+  const std::uint64_t by_length =
+      extent.begin + round_up(extent.end - extent.begin, kWord).value_or(extent.end);
+  return std::max(by_offset, by_length);
+}
+
+// Bytes that belong to no record. Records are taken in the order of their offsets.
+class GapCheck {
+ public:
+  GapCheck(const TensorFile& file, const FindingSink& report)
+      : file_(file), source_(file.source()), report_(report) {}
+
+  Status take(const Extent& extent) {
+    BTF_TRY(check_padding(end_, std::min(limit_, extent.begin)));
+    if (extent.begin > limit_)
+      warn("gap-between-records", extent.tensor, limit_,
+           std::to_string(extent.begin - limit_) + " bytes before the record belong to none");
+    if (extent.end < end_) return {};
+    end_ = extent.end;
+    limit_ = padded_end(extent);
+    owner_ = extent.tensor;
+    return {};
+  }
+
+  Status finish() const {
+    BTF_TRY(check_padding(end_, std::min(limit_, source_.size())));
+    if (source_.size() > limit_)
+      warn("trailing-bytes", {}, limit_,
+           (goes_on(source_) ? "more than " : "") + std::to_string(source_.size() - limit_) +
+               " bytes after the last record");
+    return {};
+  }
+
+ private:
+  void warn(std::string_view code, std::optional<std::uint64_t> tensor, std::uint64_t offset,
+            std::string message) const {
+    report_({Severity::warning, code, tensor, offset, std::move(message)});
+  }
+
+  Status check_padding(std::uint64_t begin, std::uint64_t end) const {
+    if (begin >= end) return {};
+    std::array<std::byte, 2 * kWord> padding;
+    const std::span bytes = std::span(padding).first(end - begin);
+    const Status read = source_.read_at(begin, bytes);
+    // Of a frame that cannot be read nothing is known of its padding; who checks frames tells of
+    // it.
+    if (!read) return read.error().finding.empty() ? read : Status{};
+    if (!all_zero(bytes))
+      warn("padding-not-zero", owner_, begin, "padding bytes after the record are not zero");
+    return {};
+  }
+
+  const TensorFile& file_;
+  const ByteSource& source_;
+  const FindingSink& report_;
+  std::uint64_t end_ = kWord + file_.tensor_count() * kWord;
+  std::uint64_t limit_ = end_;  // where padding may reach to
+  std::optional<std::uint64_t> owner_;
+};
+
+class BtfCheck {
+ public:
+  BtfCheck(const TensorFile& file, const FindingSink& report)
+      : file_(file), source_(file.source()), report_(report) {}
+
+  Status run() {
+    std::uint64_t last = 0;
+    bool gaps_found = false;
+    const FindingSink note = [&](const Finding&) { gaps_found = true; };
+    GapCheck gaps(file_, note);
+    for (std::uint64_t i = 0; i < file_.tensor_count(); ++i) {
+      const auto info = file_.tensor(i);
+      if (!info && info.error().finding.empty()) return std::unexpected(info.error());
+      if (!info) {
+        report_({Severity::error, info.error().finding, i, info.error().offset,
+                 without_tensor(info.error())});
+        unreadable_ = true;
+        continue;
+      }
+      ascending_ = ascending_ && info->record_offset >= last;
+      last = info->record_offset;
+      unreadable_ = unreadable_ || !info->known();
+      BTF_TRY(check_record(*info));
+      if (ascending_ && !unreadable_) BTF_TRY(gaps.take({info->record_offset, info->end(), i}));
+    }
+    if (ascending_) BTF_TRY(gaps.finish());
+    if (!ascending_)
+      warn("offsets-not-ascending", {}, kWord, "the record offsets are not in ascending order");
+    return ascending_ && !gaps_found ? Status{} : check_gaps();
+  }
+
+ private:
+  void warn(std::string_view code, std::optional<std::uint64_t> tensor, std::uint64_t offset,
+            std::string message) const {
+    report_({Severity::warning, code, tensor, offset, std::move(message)});
+  }
+
+  void error(std::string_view code, const TensorInfo& info, std::uint64_t offset,
+             std::string message) const {
+    report_({Severity::error, code, info.index, offset, std::move(message)});
+  }
+
+  // The finding says which tensor in a member of its own.
+  static std::string without_tensor(const Error& error) {
+    const std::size_t colon = error.message.find(": ");
+    return error.message.starts_with("tensor ") && colon != std::string::npos
+               ? error.message.substr(colon + 2)
+               : error.message;
+  }
+
+  Status check_record(const TensorInfo& info) {
+    const std::uint64_t at = info.record_offset;
+    if (at % kWord != 0)
+      warn("offset-not-aligned", info.index, at,
+           "the record offset " + std::to_string(at) + " is not a multiple of 8");
+    std::array<std::byte, 6> reserved;
+    BTF_TRY(source_.read_at(at + wire::kReservedAt, reserved));
+    if (!all_zero(reserved))
+      warn("reserved-not-zero", info.index, at + wire::kReservedAt,
+           "reserved bytes of the record are not zero");
+    if (!info.dtype)
+      error("unknown-dtype", info, at + wire::kDTypeAt,
+            "unknown dtype code " + std::to_string(info.dtype_code));
+    if (!info.layout)
+      error("unknown-layout", info, at + wire::kLayoutAt,
+            "unknown layout code " + std::to_string(info.layout_code));
+    if (info.layout && info.storage)
+      if (const auto objection = tensorrt_objection(*info.layout, info.dims))
+        warn("tensorrt-limits", info.index, at + wire::kRecordHeader, *objection);
+    if (const Status overlap = file_.check_overlap(info); !overlap)
+      error(overlap.error().finding, info, at, without_tensor(overlap.error()));
+    return {};
+  }
+
+  // A record whose size is not known may own any bytes. Of ascending records without a gap, the
+  // common case, no list is kept, and none is read twice.
+  Status check_gaps() const {
+    if (unreadable_) return {};
+    GapCheck gaps(file_, report_);
+    std::vector<Extent> extents;
+    for (std::uint64_t i = 0; i < file_.tensor_count(); ++i) {
+      BTF_ASSIGN(const TensorInfo info, file_.tensor(i));
+      const Extent extent{info.record_offset, info.end(), i};
+      if (ascending_)
+        BTF_TRY(gaps.take(extent));
+      else
+        extents.push_back(extent);
+    }
+    std::ranges::sort(extents, {}, &Extent::begin);
+    for (const Extent& extent : extents) BTF_TRY(gaps.take(extent));
+    return gaps.finish();
+  }
+
+  const TensorFile& file_;
+  const ByteSource& source_;
+  const FindingSink& report_;
+  bool unreadable_ = false;
+  bool ascending_ = true;
+};
+
+}  // namespace
+
+Status check_btf(const TensorFile& file, const FindingSink& report) {
+  return BtfCheck(file, report).run();
+}
+
+}  // namespace btf

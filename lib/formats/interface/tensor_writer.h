@@ -1,0 +1,53 @@
+// The one way in which every format takes tensors: all are announced first, so that the size of the
+// file is known before it is created; then they are written in the same order.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "btf/layout.h"
+#include "core/most_dims.h"
+#include "formats/io/byte_sink.h"
+
+namespace btf {
+
+// What a record says of itself before its payload, and the payload's size in bytes.
+struct RecordShape {
+  DType dtype{};
+  std::uint8_t layout_code = 0;
+  Dims dims;
+  std::uint64_t payload = 0;
+};
+
+class TensorWriter {
+ public:
+  virtual ~TensorWriter() = default;
+
+  // Announces a tensor. An error says that the format cannot hold it, or not with the others.
+  Status add(const RecordShape& record) {
+    if (record.dims.size() <= kMostDims) return announce(record);
+    return fail(ErrorCode::unsupported, "the result has rank " +
+                                            std::to_string(record.dims.size()) +
+                                            ", files hold at most " + std::to_string(kMostDims));
+  }
+  // Of the whole file.
+  virtual Result<std::uint64_t> total_bytes() const = 0;
+
+  // What stands before the first record.
+  virtual Status begin(ByteSink& sink) = 0;
+  // What stands before the payload of the next record; returns where the payload begins.
+  virtual Result<std::uint64_t> begin_record(ByteSink& sink, const RecordShape& record) = 0;
+  // Where its elements are written, if not to the sink as they are.
+  virtual ByteSink* elements() { return nullptr; }
+  // Bytes that its elements take in the file.
+  virtual std::uint64_t data_bytes(const RecordShape& record) const { return record.payload; }
+  // What stands behind it.
+  virtual Status end_record(ByteSink& sink) = 0;
+
+ private:
+  virtual Status announce(const RecordShape& record) = 0;
+};
+
+}  // namespace btf

@@ -1,0 +1,34 @@
+#include "formats/io/bounded_spool.h"
+
+#include <string>
+
+#include "core/try.h"
+
+namespace btf {
+
+Result<BoundedSpool> BoundedSpool::create(std::optional<std::uint64_t> told) {
+  return BoundedSpool(Spool::in_memory(), told, Spool::room());
+}
+
+Status BoundedSpool::append(std::span<const std::byte> bytes) {
+  if (bytes.size() > room_ - spool_.size())
+    return fail(ErrorCode::no_space, "keeping what cannot be read twice takes more than the " +
+                                         std::to_string(room_) + " bytes that may be used in " +
+                                         temporary_directory());
+  return spool_.append(bytes);
+}
+
+Result<std::uint64_t> BoundedSpool::most() {
+  if (spool_.size() < most_) return most_;
+  BTF_ASSIGN(most_, bound_.most(spool_));
+  return most_;
+}
+
+Status BoundedSpool::check_room() const {
+  if (bound_.beyond_room() == 0) return {};
+  return fail(ErrorCode::no_space, "its tensors need " + std::to_string(bound_.beyond_room()) +
+                                       " bytes, of which no more than " + std::to_string(room_) +
+                                       " can be kept in " + temporary_directory());
+}
+
+}  // namespace btf

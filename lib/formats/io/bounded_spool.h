@@ -1,0 +1,43 @@
+// What comes from front to back, kept in a spool as far as it can be wanted.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "btf/error.h"
+#include "formats/content_bound.h"
+#include "formats/io/spool.h"
+
+namespace btf {
+
+class BoundedSpool {
+ public:
+  // `told`: see ContentBound.
+  static Result<BoundedSpool> create(std::optional<std::uint64_t> told);
+
+  // An error before the file system is full.
+  Status append(std::span<const std::byte> bytes);
+  std::uint64_t size() const { return spool_.size(); }
+
+  // Content can be wanted up to so many bytes, as far as is known from what is there.
+  Result<std::uint64_t> most();
+  // When it goes on behind that: is something wanted that there is no room for?
+  Status check_room() const;
+  const ContentBound& bound() const { return bound_; }
+  // See ContentBound.
+  Result<std::uint64_t> least(std::uint64_t frames) { return bound_.least(spool_, frames); }
+
+  Spool release() && { return std::move(spool_); }
+
+ private:
+  BoundedSpool(Spool spool, std::optional<std::uint64_t> told, std::uint64_t room)
+      : spool_(std::move(spool)), bound_(told, room), room_(room) {}
+
+  Spool spool_;
+  ContentBound bound_;
+  std::uint64_t room_;
+  std::uint64_t most_ = kContentSlack;
+};
+
+}  // namespace btf

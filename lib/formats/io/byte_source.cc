@@ -1,0 +1,335 @@
+#include "formats/io/byte_source.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "core/checked_math.h"
+#include "core/try.h"
+#include "formats/io/bounded_spool.h"
+#include "formats/io/packed_source.h"
+#include "formats/io/spool.h"
+#include "formats/io/system.h"
+#include "formats/zstd/seek_table.h"
+#include "formats/zstd/seekable_source.h"
+#include "formats/zstd/unpack.h"
+#include "formats/zstd/zstd_wire.h"
+
+namespace btf {
+namespace {
+
+bool same_state(const struct stat& a, const struct stat& b) {
+  return a.st_size == b.st_size && a.st_mtim.tv_sec == b.st_mtim.tv_sec &&
+         a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
+}
+
+std::unexpected<Error> past_end(std::uint64_t offset, std::uint64_t bytes, std::uint64_t size) {
+  return fail(ErrorCode::malformed, "byte " + std::to_string(offset) + ": " +
+                                        std::to_string(bytes) +
+                                        " bytes expected, the file ends at byte " +
+                                        std::to_string(size));
+}
+
+class FileSource final : public ByteSource {
+ public:
+  // What stands before byte `begin` is no part of the source.
+  FileSource(std::string name, Descriptor fd, const struct stat& state, std::uint64_t begin)
+      : name_(std::move(name)),
+        fd_(std::move(fd)),
+        state_(state),
+        begin_(std::min(begin, static_cast<std::uint64_t>(state.st_size))) {}
+
+  std::uint64_t size() const override { return static_cast<std::uint64_t>(state_.st_size) - begin_; }
+
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    if (!fits(offset, out.size(), size())) return named(past_end(offset, out.size(), size()));
+    while (!out.empty()) {
+      const ssize_t got =
+          ::pread(fd_.get(), out.data(), out.size(), static_cast<off_t>(begin_ + offset));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return named(system_failure("read at byte " + std::to_string(offset)));
+      if (got == 0)
+        return named(
+            fail(ErrorCode::io, "the file was cut while it was read: it now ends before byte " +
+                                    std::to_string(offset + out.size())));
+      out = out.subspan(static_cast<std::size_t>(got));
+      offset += static_cast<std::uint64_t>(got);
+    }
+    return {};
+  }
+
+  Status check_unchanged() const override {
+    struct stat now {};
+    if (::fstat(fd_.get(), &now) != 0) return named(system_failure("stat"));
+    if (!same_state(state_, now))
+      return named(fail(ErrorCode::io, "the file was changed while it was read"));
+    return {};
+  }
+
+ private:
+  std::unexpected<Error> named(const std::unexpected<Error>& error) const {
+    return std::unexpected(error.error().in_file(name_));
+  }
+
+  std::string name_;
+  Descriptor fd_;
+  struct stat state_;
+  std::uint64_t begin_;
+};
+
+// A copy that nobody else has.
+class CopiedSource final : public ByteSource {
+ public:
+  struct Kind {
+    bool compressed = false;  // this is what was decompressed
+    bool goes_on = false;
+  };
+
+  CopiedSource(std::string name, Spool content, Kind kind)
+      : name_(std::move(name)), content_(std::move(content)), kind_(kind) {}
+
+  std::uint64_t size() const override { return content_.size(); }
+  bool compressed() const override { return kind_.compressed; }
+  bool goes_on() const { return kind_.goes_on; }
+  Status check_unchanged() const override { return {}; }
+
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    const Status status = fits(offset, out.size(), size())
+                              ? content_.read_at(offset, out)
+                              : Status(past_end(offset, out.size(), size()));
+    if (!status) return std::unexpected(status.error().in_file(name_));
+    return {};
+  }
+
+ private:
+  std::string name_;
+  Spool content_;
+  Kind kind_;
+};
+
+// One of several that read the same.
+class SharedSource final : public ByteSource {
+ public:
+  explicit SharedSource(std::shared_ptr<const ByteSource> source) : source_(std::move(source)) {}
+
+  std::uint64_t size() const override { return source_->size(); }
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    return source_->read_at(offset, out);
+  }
+  Status check_unchanged() const override { return source_->check_unchanged(); }
+
+ private:
+  std::shared_ptr<const ByteSource> source_;
+};
+
+std::unique_ptr<ByteSource> source_of(const std::string& name, Spool content,
+                                      CopiedSource::Kind kind) {
+  return std::make_unique<CopiedSource>(name, std::move(content), kind);
+}
+
+// Copies what cannot seek, as far as it can be wanted.
+Result<std::unique_ptr<ByteSource>> spool(const std::string& name, const zstd::Pull& pull,
+                                          std::optional<std::uint64_t> told) {
+  BTF_ASSIGN(BoundedSpool copy, BoundedSpool::create(told));
+  std::vector<std::byte> buffer(1U << 18);
+  for (;;) {
+    BTF_ASSIGN(const std::uint64_t most, copy.most());
+    const std::uint64_t wanted = most - copy.size();
+    // One byte more tells whether there are any.
+    const std::uint64_t some = std::clamp<std::uint64_t>(wanted, 1, buffer.size());
+    BTF_ASSIGN(const std::size_t got, pull(std::span(buffer).first(some)));
+    const bool goes_on = got > 0 && wanted == 0;
+    if (goes_on) BTF_TRY(copy.check_room());
+    if (got == 0 || goes_on)
+      return source_of(name, std::move(copy).release(), {.goes_on = goes_on});
+    BTF_TRY(copy.append(std::span(buffer).first(got)));
+  }
+}
+
+// Front to back, with a look at the first bytes before they are taken.
+class Stream {
+ public:
+  explicit Stream(Descriptor fd) : fd_(std::move(fd)) {}
+
+  Result<bool> begins_as_zstd() {
+    while (end_ < start_.size()) {
+      BTF_ASSIGN(const std::size_t got, read(std::span(start_).subspan(end_)));
+      if (got == 0) return false;
+      end_ += got;
+    }
+    return zstd::recognizes(start_);
+  }
+
+  Result<std::size_t> pull(std::span<std::byte> out) {
+    if (taken_ == end_) return read(out);
+    const std::size_t some = std::min(out.size(), end_ - taken_);
+    std::copy_n(start_.begin() + static_cast<std::ptrdiff_t>(taken_), some, out.begin());
+    taken_ += some;
+    return some;
+  }
+
+ private:
+  Result<std::size_t> read(std::span<std::byte> out) {
+    for (;;) {
+      const ssize_t got = ::read(fd_.get(), out.data(), out.size());
+      if (got >= 0) return static_cast<std::size_t>(got);
+      if (errno != EINTR) return system_failure("read");
+    }
+  }
+
+  Descriptor fd_;
+  std::array<std::byte, zstd::kMagicBytes> start_{};
+  std::size_t end_ = 0;    // bytes of start_ that are there
+  std::size_t taken_ = 0;  // and of these, that were pulled
+};
+
+// As it is, also if it is compressed.
+Result<std::unique_ptr<ByteSource>> spool_stream(const std::string& name, Descriptor fd) {
+  Stream stream(std::move(fd));
+  return spool(
+      name, [&](std::span<std::byte> out) { return stream.pull(out); }, kNobodyKnows);
+}
+
+Result<std::unique_ptr<ByteSource>> open_zstd(const std::string& name,
+                                              std::unique_ptr<ByteSource> file,
+                                              std::optional<std::uint64_t> told) {
+  BTF_ASSIGN(const bool seekable, zstd::has_seek_table(*file));
+  if (seekable) {
+    BTF_ASSIGN(zstd::SeekTable table, zstd::SeekTable::read(*file));
+    if (table.largest_content() <= zstd::kLargestFrame)
+      return zstd::seekable_source(name, std::move(file), std::move(table));
+  }
+  const auto pull =
+      [&, at = std::uint64_t{0}](std::span<std::byte> out) mutable -> Result<std::size_t> {
+    out = out.first(std::min<std::uint64_t>(out.size(), file->size() - at));
+    BTF_TRY(file->read_at(at, out));
+    at += out.size();
+    return out.size();
+  };
+  BTF_ASSIGN(Spool content, zstd::unpack(pull, told));
+  BTF_TRY(file->check_unchanged());
+  return source_of(name, std::move(content), {.compressed = true});
+}
+
+// Raw bytes may begin as zstd does. As many as were told of are taken as they are, unless they are
+// a whole zstd file with as much content.
+Result<std::unique_ptr<ByteSource>> open_zstd_or_raw(const std::string& name,
+                                                     std::unique_ptr<ByteSource> file,
+                                                     std::optional<std::uint64_t> told) {
+  if (file->size() != told) return open_zstd(name, std::move(file), told);
+  const std::shared_ptr<const ByteSource> shared = std::move(file);
+  auto content = open_zstd(name, std::make_unique<SharedSource>(shared), told);
+  const bool zstd = content ? (*content)->size() == *told : content.error().finding.empty();
+  if (zstd) return content;
+  return std::make_unique<SharedSource>(shared);
+}
+
+// Its first bytes, up to so many.
+Result<Spool> beginning(const zstd::Pull& pull, std::uint64_t most) {
+  BTF_ASSIGN(BoundedSpool copy, BoundedSpool::create(most));
+  std::vector<std::byte> buffer(1U << 18);
+  while (copy.size() < most) {
+    const std::uint64_t some = std::min<std::uint64_t>(most - copy.size(), buffer.size());
+    BTF_ASSIGN(const std::size_t got, pull(std::span(buffer).first(some)));
+    if (got == 0) break;
+    BTF_TRY(copy.append(std::span(buffer).first(got)));
+  }
+  return std::move(copy).release();
+}
+
+Result<std::unique_ptr<ByteSource>> open_zstd_stream(const std::string& name,
+                                                     const zstd::Pull& pull,
+                                                     std::optional<std::uint64_t> told) {
+  BTF_ASSIGN(Spool content, zstd::unpack(pull, told));
+  return source_of(name, std::move(content), {.compressed = true});
+}
+
+Result<std::unique_ptr<ByteSource>> open_stream(const std::string& name, Descriptor fd,
+                                                std::optional<std::uint64_t> told) {
+  Stream stream(std::move(fd));
+  const zstd::Pull pull = [&](std::span<std::byte> out) { return stream.pull(out); };
+  BTF_ASSIGN(const bool compressed, stream.begins_as_zstd());
+  if (!compressed) return spool(name, pull, told);
+  if (!told || *told == kNobodyKnows) return open_zstd_stream(name, pull, told);
+  // Does it end where raw bytes would?
+  BTF_ASSIGN(Spool start, beginning(pull, *told + 1));
+  if (start.size() <= *told) {
+    return open_zstd_or_raw(name, source_of(name, std::move(start), {}), told);
+  }
+  const auto from_start =
+      [&, at = std::uint64_t{0}](std::span<std::byte> out) mutable -> Result<std::size_t> {
+    const std::uint64_t some = std::min<std::uint64_t>(out.size(), start.size() - at);
+    if (some == 0) return pull(out);
+    BTF_TRY(start.read_at(at, out.first(some)));
+    at += some;
+    return some;
+  };
+  return open_zstd_stream(name, from_start, told);
+}
+
+// Whoever read before from the same open file has left a position; a file that was opened here, 0.
+Result<std::uint64_t> position_of(const Descriptor& fd) {
+  const off_t position = ::lseek(fd.get(), 0, SEEK_CUR);
+  if (position < 0) return system_failure("find the position in the file");
+  return static_cast<std::uint64_t>(position);
+}
+
+enum class Compressed : std::uint8_t { unpack, keep };
+
+Result<std::unique_ptr<ByteSource>> open_path(const std::string& path, Compressed compressed,
+                                              std::optional<std::uint64_t> told) {
+  const bool unpack = compressed == Compressed::unpack;
+  Descriptor fd(path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                            : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.open()) return system_failure("open");
+  struct stat state {};
+  if (::fstat(fd.get(), &state) != 0) return system_failure("stat");
+  if (S_ISDIR(state.st_mode)) return fail(ErrorCode::io, "is a directory, a file was expected");
+  const std::string name = path == "-" ? "standard input" : path;
+  if (!S_ISREG(state.st_mode))
+    return unpack ? open_stream(name, std::move(fd), told) : spool_stream(name, std::move(fd));
+  BTF_ASSIGN(const std::uint64_t begin, position_of(fd));
+  auto file = std::make_unique<FileSource>(name, std::move(fd), state, begin);
+  if (!unpack) return file;
+  return unpacked_source(name, std::move(file), told);
+}
+
+}  // namespace
+
+Result<FrameCheck> ByteSource::check_frame(std::uint64_t index) const {
+  return fail(ErrorCode::invalid_argument, "there is no frame " + std::to_string(index));
+}
+
+Result<std::unique_ptr<ByteSource>> open_source(const std::string& path) {
+  return open_told_source(path, std::nullopt);
+}
+
+Result<std::unique_ptr<ByteSource>> open_told_source(const std::string& path,
+                                                     std::optional<std::uint64_t> told) {
+  return open_path(path, Compressed::unpack, told);
+}
+
+Result<std::unique_ptr<ByteSource>> unpacked_source(const std::string& name,
+                                                    std::unique_ptr<ByteSource> bytes,
+                                                    std::optional<std::uint64_t> told) {
+  std::array<std::byte, zstd::kMagicBytes> start{};
+  if (bytes->size() < start.size()) return bytes;
+  BTF_TRY(bytes->read_at(0, start));
+  if (!zstd::recognizes(start)) return bytes;
+  return open_zstd_or_raw(name, std::move(bytes), told);
+}
+
+Result<std::unique_ptr<ByteSource>> open_packed_source(const std::string& path) {
+  return open_path(path, Compressed::keep, std::nullopt);
+}
+
+bool goes_on(const ByteSource& source) {
+  const auto* copied = dynamic_cast<const CopiedSource*>(&source);
+  return copied != nullptr && copied->goes_on();
+}
+
+}  // namespace btf

@@ -1,0 +1,108 @@
+#include "formats/io/file_endings.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/names.h"
+
+namespace btf {
+namespace {
+
+constexpr std::string_view kCompressed = ".zst";
+
+// .bin, .dat and .data are not here: they say nothing.
+constexpr auto kRows = std::to_array<FileEnding>({
+    {".btf", "a BTF file", "btf"},
+    {".npy", "a NumPy array", "npy"},
+    {".raw", "a file of raw bytes", "raw"},
+    {".npz", "an archive of NumPy arrays", ""},
+    {".safetensors", "a safetensors file", ""},
+    {".gguf", "a GGUF file", ""},
+    {".ggml", "a GGML file", ""},
+    {".pt", "a PyTorch file", ""},
+    {".pth", "a PyTorch file", ""},
+    {".ckpt", "a checkpoint", ""},
+    {".pkl", "a pickle", ""},
+    {".pickle", "a pickle", ""},
+    {".onnx", "an ONNX model", ""},
+    {".pb", "a protocol buffer", ""},
+    {".pbtxt", "a protocol buffer in text", ""},
+    {".tflite", "a TensorFlow Lite model", ""},
+    {".params", "a file of parameters (TVM)", ""},
+    {".engine", "a TensorRT engine", ""},
+    {".plan", "a TensorRT engine", ""},
+    {".trt", "a TensorRT engine", ""},
+    {".uff", "a UFF model", ""},
+    {".mlmodel", "a Core ML model", ""},
+    {".keras", "a Keras model", ""},
+    {".h5", "an HDF5 file", ""},
+    {".hdf5", "an HDF5 file", ""},
+    {".nc", "a NetCDF file", ""},
+    {".mat", "a MATLAB file", ""},
+    {".parquet", "a Parquet file", ""},
+    {".arrow", "an Arrow file", ""},
+    {".feather", "a Feather file", ""},
+    {".tfrecord", "a file of TensorFlow records", ""},
+    {".msgpack", "a MessagePack file", ""},
+    {".json", "a JSON file", ""},
+    {".jsonl", "a JSON file", ""},
+    {".yaml", "a YAML file", ""},
+    {".yml", "a YAML file", ""},
+    {".xml", "an XML file", ""},
+    {".html", "a page", ""},
+    {".csv", "a table in text", ""},
+    {".tsv", "a table in text", ""},
+    {".txt", "a text file", ""},
+    {".md", "a text file", ""},
+    {".pdf", "a PDF", ""},
+    {".png", "an image", ""},
+    {".jpg", "an image", ""},
+    {".jpeg", "an image", ""},
+    {".bmp", "an image", ""},
+    {".gif", "an image", ""},
+    {".webp", "an image", ""},
+    {".tif", "an image", ""},
+    {".tiff", "an image", ""},
+    {".exr", "an image", ""},
+    {".ppm", "an image", ""},
+    {".pgm", "an image", ""},
+    {".pfm", "an image", ""},
+    {".wav", "a sound", ""},
+    {".mp4", "a film", ""},
+    {".zip", "a zip archive", ""},
+    {".tar", "a tar archive", ""},
+    {".tgz", "a tar archive", ""},
+    {".7z", "a 7z archive", ""},
+    {".gz", "a gzip file", ""},
+    {".bz2", "a bzip2 file", ""},
+    {".xz", "an xz file", ""},
+    {".lz4", "an lz4 file", ""},
+    {".br", "a brotli file", ""},
+    {".so", "a shared library", ""},
+    {".py", "a Python program", ""},
+    {".sh", "a shell script", ""},
+});
+
+bool ends_in(std::string_view path, std::string_view ending) {
+  return path.size() >= ending.size() &&
+         same_name(ending, path.substr(path.size() - ending.size()));
+}
+
+}  // namespace
+
+std::span<const FileEnding> file_endings() { return kRows; }
+
+const FileEnding* find_ending(std::string_view path) {
+  const auto* row = std::ranges::find_if(
+      kRows, [&](const FileEnding& candidate) { return ends_in(path, candidate.ending); });
+  return row == kRows.end() ? nullptr : row;
+}
+
+bool ends_as_compressed(std::string_view path) { return ends_in(path, kCompressed); }
+
+std::string_view content_name(std::string_view path) {
+  if (ends_as_compressed(path)) path.remove_suffix(kCompressed.size());
+  return path;
+}
+
+}  // namespace btf

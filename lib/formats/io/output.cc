@@ -1,0 +1,55 @@
+#include "btf/output.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <span>
+
+#include "core/try.h"
+#include "formats/io/file_endings.h"
+#include "formats/io/output_place.h"
+#include "formats/io/text_sink.h"
+
+namespace btf {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::unexpected<Error> about(const std::string& path, const Error& error) {
+  return std::unexpected(error.in_file(output_name(path)));
+}
+
+}  // namespace
+
+Result<std::string> output_path(const std::string& output, const std::string& input) {
+  std::error_code unknown;
+  if (output == "-" || !fs::is_directory(output, unknown)) return output;
+  if (input == "-")
+    return about(output, {ErrorCode::invalid_argument,
+                          "is a directory, and standard input has no name for a file in it"});
+  const fs::path path = fs::path(output) / fs::path(input).filename();
+  if (fs::equivalent(path, input, unknown))
+    return about(path.string(), {ErrorCode::invalid_argument,
+                                 "is the input itself, which is replaced only by its own name"});
+  return path.string();
+}
+
+bool compressed_by_name(std::string_view output) { return ends_as_compressed(output); }
+
+Status check_output(const std::string& path) {
+  const auto place = find_output(path);
+  if (!place) return about(path, place.error());
+  return {};
+}
+
+bool is_standard_output(const std::string& path) {
+  return output_descriptor(path) == STDOUT_FILENO;
+}
+
+Status write_text(const std::string& path, std::string_view text) {
+  BTF_ASSIGN(const auto sink, create_text_sink(path, text.size()));
+  BTF_TRY(sink->write_at(0, std::as_bytes(std::span(text))));
+  return sink->commit();
+}
+
+}  // namespace btf

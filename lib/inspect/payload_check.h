@@ -1,0 +1,15 @@
+// What is odd in the elements of a record, whatever the format: padding that is not zero, bools
+// that are neither 0 nor 1, COO indices out of range or twice.
+#pragma once
+
+#include "btf/file.h"
+#include "btf/validate.h"
+#include "formats/io/byte_source.h"
+
+namespace btf {
+
+// Reads the payload in bounded memory. At most one finding of a kind per record.
+Status check_payload(const ByteSource& source, const TensorInfo& record, const FindingSink& report,
+                     const Execution& execution, const ValidateChecks& checks = {});
+
+}  // namespace btf

@@ -1,0 +1,49 @@
+#include "btf/validate.h"
+
+#include "btf/file.h"
+#include "core/try.h"
+#include "formats/format_table.h"
+#include "formats/io/byte_source.h"
+#include "inspect/frame_findings.h"
+#include "inspect/payload_check.h"
+#include "ops/validate_opened.h"
+
+namespace btf {
+namespace {
+
+// What is wrong with the bytes, and no trouble with getting at them.
+Finding as_finding(const Error& error, std::optional<std::uint64_t> tensor) {
+  return {Severity::error, error.finding, tensor, error.offset, error.message};
+}
+
+}  // namespace
+
+Status validate(const std::string& path, const FindingSink& report, const OpenOptions& options,
+                const Execution& execution, const ValidateChecks& checks) {
+  return validate_opened(TensorFile::open(path, options), report, execution, checks);
+}
+
+Status validate_opened(const Result<TensorFile>& file, const FindingSink& report,
+                       const Execution& execution, const ValidateChecks& checks) {
+  if (!file && file.error().finding.empty()) return std::unexpected(file.error());
+  if (!file) {
+    report(as_finding(file.error(), {}));
+    return {};
+  }
+  FrameFindings frames(*file);
+  const FindingSink take = [&](const Finding& finding) {
+    if (frames.note(finding)) report(finding);
+  };
+  BTF_TRY(format_named(file->format()).check(*file, take));
+  for (std::uint64_t i = 0; i < file->tensor_count(); ++i) {
+    const auto record = file->tensor(i);
+    if (!record || !record->known() || !file->check_overlap(*record)) continue;
+    const Status status = check_payload(file->source(), *record, take, execution, checks);
+    if (!status && status.error().finding.empty()) return status;
+    if (!status) take(as_finding(status.error(), i));
+  }
+  BTF_TRY(frames.run(report, execution));
+  return file->source().check_unchanged();
+}
+
+}  // namespace btf

@@ -1,0 +1,14 @@
+// The hot pairs, in vectors (cast_runs.h). Same results as the reference, to the bit, account
+// included.
+#pragma once
+
+#include "kernels/cast/kernel_table.h"
+
+namespace btf {
+
+// Pairs that have a row in cast_runs.cc. Only for the default rounding, and for overflow by the
+// table or forbidden.
+bool cast_fast_applies(const CastJob& job);
+void cast_fast_tile(const CastJob& job, const Tile& tile, LossAccount& account);
+
+}  // namespace btf

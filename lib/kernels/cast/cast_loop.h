@@ -1,0 +1,229 @@
+// How a cast of a run keeps its account: what all bodies of cast_runs.cc have in common.
+//
+// An error is compared with the largest ones so far, and only a chunk that may hold a new largest
+// relative error is looked at again. For the comparison there is `bar`, a float no larger than the
+// largest relative error so far: if error / value is larger than that, then so is
+// error > bar * value, and it takes no division to see.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "btf/cast.h"
+#include "kernels/cast/cast_runs.h"
+#include "kernels/cpu/cpu_level.h"
+#include "kernels/move/stream.h"
+
+namespace btf::cast_loop {
+
+// Elements that are looked at together: few enough that both sides stay in the first-level cache.
+inline constexpr std::size_t kChunk = 1024;
+
+// Masks of all ones or all zeros, by arithmetic: a condition the compiler may turn into a branch,
+// or into a sum that it does not vectorise. Both numbers are less than 2^31.
+BTF_INLINE constexpr std::uint32_t less(std::uint32_t a, std::uint32_t b) {
+  return static_cast<std::uint32_t>(static_cast<std::int32_t>(a - b) >> 31);
+}
+
+BTF_INLINE constexpr std::uint32_t sign_mask(std::uint32_t bits) {
+  return static_cast<std::uint32_t>(static_cast<std::int32_t>(bits) >> 31);
+}
+
+BTF_INLINE constexpr std::uint32_t select(std::uint32_t mask, std::uint32_t yes, std::uint32_t no) {
+  return (mask & yes) | (~mask & no);
+}
+
+template <typename T>
+BTF_INLINE T load(const std::byte* bytes, std::size_t index) {
+  T value;
+  std::memcpy(&value, bytes + index * sizeof(value), sizeof(value));
+  return value;
+}
+
+template <typename T>
+BTF_INLINE void store(std::byte* bytes, std::size_t index, T value) {
+  std::memcpy(bytes + index * sizeof(value), &value, sizeof(value));
+}
+
+template <unsigned kBits>
+using CodeOfBits =
+    std::conditional_t<kBits <= 8, std::uint8_t,
+                       std::conditional_t<kBits <= 16, std::uint16_t, std::uint32_t>>;
+
+// Floats that are not negative, by their bits: ordered like the numbers, and unlike those their
+// maximum vectorises.
+using FloatBits = std::uint32_t;
+
+inline constexpr std::uint32_t kMagnitude32 = 0x7fffffff;
+inline constexpr std::uint32_t kInfinity32 = 0x7f800000;
+
+// What is wanted of errors: nothing; the largest one; also whether one may have the largest
+// quotient so far; or each of them, with the magnitude it is an error of.
+enum class Watch : std::uint8_t { nothing, absolute, relative, each };
+
+struct Errors {
+  std::array<FloatBits, kChunk> error;
+  std::array<FloatBits, kChunk> magnitude;
+};
+
+struct Chunk {
+  const std::byte* source;
+  std::byte* target;
+  std::size_t count;
+  std::ptrdiff_t ahead;  // as of CastRuns
+  bool stream;           // likewise
+};
+
+// The chunk of a run that begins with element `at`.
+template <typename Body>
+BTF_INLINE Chunk chunk_at(const CastRuns& work, std::size_t run, std::size_t at) {
+  return {work.source + run * work.source_pitch + at * Body::kSourceBytes,
+          work.target + run * work.target_pitch + at * Body::kTargetBytes,
+          std::min(kChunk, work.count - at), work.ahead, work.stream};
+}
+
+// What a plain loop makes of a chunk, whose target it does not write around the caches by itself.
+template <typename Body, typename Loop>
+BTF_INLINE auto streamed(const Chunk& chunk, Loop&& loop) {
+  if (!chunk.stream) return loop(chunk);
+  alignas(64) std::array<std::byte, kChunk * Body::kTargetBytes> codes;
+  const auto result = loop(Chunk{chunk.source, codes.data(), chunk.count, chunk.ahead, false});
+  stream_copy(codes.data(), chunk.target, chunk.count * Body::kTargetBytes);
+  return result;
+}
+
+// Asks for what lies ahead of the block of kBytes that begins with byte `at`.
+template <std::size_t kBytes>
+BTF_INLINE void fetch_ahead(const Chunk& chunk, std::size_t at) {
+  if (chunk.ahead == kByPages)
+    fetch_pages<kBytes>(chunk.source + at);
+  else if (chunk.ahead != 0)
+    fetch_run(chunk.source + static_cast<std::ptrdiff_t>(at) + chunk.ahead, kBytes);
+}
+
+// The same of the whole chunk.
+template <typename Body>
+BTF_INLINE void fetch_ahead(const Chunk& chunk) {
+  constexpr std::size_t kBytes = 256;
+  for (std::size_t at = 0; at < chunk.count * Body::kSourceBytes; at += kBytes)
+    fetch_ahead<kBytes>(chunk, at);
+}
+
+// Of a chunk. Errors are those of finite numbers within the target's range.
+struct Tally {
+  std::uint32_t overflowed = 0;
+  std::uint32_t nan = 0;
+  std::uint32_t changed = 0;  // with an error
+  std::uint32_t to_zero = 0;  // of these, what became zero
+  FloatBits max_error = 0;
+  bool record = false;  // a quotient above the bar, perhaps
+};
+
+// Magnitudes from the least number to `most`.
+BTF_INLINE std::uint32_t count_to_zero(Chunk chunk, std::uint32_t most) {
+  std::uint32_t count = 0;
+  for (std::size_t i = 0; i < chunk.count; ++i) {
+    const std::uint32_t magnitude = load<std::uint32_t>(chunk.source, i) & kMagnitude32;
+    count += ((magnitude - most - 1) & (0 - magnitude)) >> 31;
+  }
+  return count;
+}
+
+// At most max_rel * (1 - 2^-21). Small ones, which only an account of other casts can bring along,
+// become 0: a subnormal bar could be rounded above max_rel.
+BTF_INLINE float relative_bar(double max_rel) {
+  if (max_rel < 0x1p-40) return 0;
+  return static_cast<float>(std::min(max_rel, 1.0) * (1 - 0x1p-20));
+}
+
+inline double as_double(FloatBits bits) { return std::bit_cast<float>(bits); }
+
+// New largest quotients among the errors, in double precision as the account has them.
+BTF_INLINE void settle_quotients(const Errors& errors, std::size_t count, LossAccount& account) {
+  // Data of few different values have the largest quotient in every chunk; these shall not cost a
+  // division per element. Quotients of two floats are equal or differ by more than 2^-49 of their
+  // size. So if one element near the largest so far has exactly that one, all elements as near
+  // have.
+  const double nearly = account.max_rel * (1 - 0x1p-51);
+  const double beyond = account.max_rel * (1 + 0x1p-51);
+  std::uint64_t above = 0;
+  std::int64_t near = -1;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto error = static_cast<double>(std::bit_cast<float>(errors.error[i]));
+    const auto size = static_cast<double>(std::bit_cast<float>(errors.magnitude[i]));
+    above |= error > beyond * size ? 1 : 0;
+    const std::int64_t here = error > nearly * size ? static_cast<std::int64_t>(i) : -1;
+    near = near > here ? near : here;
+  }
+  if (near < 0) return;
+  const auto quotient = [&](std::size_t i) {
+    return as_double(errors.error[i]) / as_double(errors.magnitude[i]);
+  };
+  if (above == 0 && quotient(static_cast<std::size_t>(near)) == account.max_rel) return;
+  // Divisions of doubles for those only that are near the largest quotient of floats. No error is
+  // less than 2^-24 of its number, so that these are normal.
+  FloatBits largest = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const FloatBits bits = std::bit_cast<FloatBits>(std::bit_cast<float>(errors.error[i]) /
+                                                    std::bit_cast<float>(errors.magnitude[i]));
+    largest = std::max(largest, bits & sign_mask(0 - errors.error[i]));  // 0 / 0 is no quotient
+  }
+  const double close = as_double(largest) * (1 - 0x1p-20);
+  for (std::size_t i = 0; i < count; ++i)
+    if (as_double(errors.error[i]) > close * as_double(errors.magnitude[i]))
+      account.max_rel = std::max(account.max_rel, quotient(i));
+}
+
+// Finite numbers that the target's largest or lowest one stands for. Both errors grow with the
+// number, so that a look at its size is enough for most chunks.
+BTF_INLINE void settle_clamped(Chunk chunk, double low, double high, LossAccount& account) {
+  constexpr float kLargest = std::numeric_limits<float>::max();
+  const double max_abs = account.max_abs;
+  const double max_rel = account.max_rel;
+  // From where on numbers may have larger errors, a little less than exactly.
+  const auto from = [&](double limit) {
+    const double by_rel = max_rel < 1 ? limit / (1 - max_rel + 0x1p-40) : 0x1p127;
+    const double least = std::min({limit + max_abs, by_rel, 0x1p127}) * (1 - 0x1p-20);
+    return std::bit_cast<FloatBits>(static_cast<float>(least));
+  };
+  const FloatBits above = from(high);
+  const FloatBits below = from(std::abs(low));  // not -0
+  std::uint32_t far = 0;
+  for (std::size_t i = 0; i < chunk.count; ++i) {
+    const auto bits = load<std::uint32_t>(chunk.source, i);
+    const FloatBits size = bits & kMagnitude32;
+    far |= ~less(size, select(sign_mask(bits), below, above)) & less(size, kInfinity32);
+  }
+  if (far == 0) return;
+
+  const auto error_of = [&](float value) BTF_INLINE_LAMBDA {
+    const double x = std::abs(value) <= kLargest ? value : 0;
+    const double error = x > high ? x - high : low - x;
+    return error > 0 ? error : 0;
+  };
+  std::uint64_t records = 0;
+  for (std::size_t i = 0; i < chunk.count; ++i) {
+    const auto value = load<float>(chunk.source, i);
+    const double error = error_of(value);
+    const std::uint64_t larger = error > max_abs ? 1 : 0;
+    const std::uint64_t worse = error / std::abs(static_cast<double>(value)) > max_rel ? 1 : 0;
+    records |= larger | worse;
+  }
+  if (records == 0) return;
+  for (std::size_t i = 0; i < chunk.count; ++i) {
+    const auto value = load<float>(chunk.source, i);
+    const double error = error_of(value);
+    if (error == 0) continue;
+    account.max_abs = std::max(account.max_abs, error);
+    account.max_rel = std::max(account.max_rel, error / std::abs(static_cast<double>(value)));
+  }
+}
+
+}  // namespace btf::cast_loop

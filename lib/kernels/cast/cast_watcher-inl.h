@@ -1,0 +1,159 @@
+// What the account needs of casts by vectors: how many elements are beyond the range, how many
+// others changed, how many of these became zero, the largest error, and whether a relative error
+// may be larger than those before.
+#if defined(BTF_KERNELS_CAST_WATCHER_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef BTF_KERNELS_CAST_WATCHER_INL_H
+#undef BTF_KERNELS_CAST_WATCHER_INL_H
+#else
+#define BTF_KERNELS_CAST_WATCHER_INL_H
+#endif
+
+#include "kernels/cast/cast_loop.h"
+#include "kernels/cast/cast_vectors-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace btf::HWY_NAMESPACE {
+namespace {
+
+using namespace cast_loop;
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if BTF_CAST_VECTORS
+
+using Over = hn::Mask<hn::ScalableTag<float>>;
+
+// Which elements are beyond the range; which others have changed, and of these became zero.
+class Changes {
+ public:
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  HWY_INLINE Changes() {}
+  HWY_INLINE void see(std::size_t v, Floats error, Floats) {
+    block_ |= bits_of_mask(kFloats, hn::Ne(error, hn::Zero(kFloats))) << (v * kLanes);
+  }
+  HWY_INLINE void see(std::size_t v, Floats error, Floats, Over over) {
+    const auto changed = hn::AndNot(over, hn::Ne(error, hn::Zero(kFloats)));
+    block_ |= bits_of_mask(kFloats, changed) << (v * kLanes);
+    over_ |= bits_of_mask(kFloats, over) << (v * kLanes);
+  }
+  // Codes tell zeros of more elements at once than floats do.
+  template <typename D, typename V>
+  HWY_INLINE void see_codes(std::size_t at, D d, V codes, hn::TFromD<D> bits) {
+    const auto zero = hn::Eq(hn::And(codes, hn::Set(d, bits)), hn::Zero(d));
+    to_zero_ += hwy::PopCount(block_ & bits_of_mask(d, zero) << at);
+  }
+  HWY_INLINE void end_block() {
+    changed_ += hwy::PopCount(block_);
+    overflowed_ += hwy::PopCount(over_);
+    block_ = 0;
+    over_ = 0;
+  }
+  HWY_INLINE std::uint32_t overflowed() const { return static_cast<std::uint32_t>(overflowed_); }
+  HWY_INLINE std::uint32_t changed() const { return static_cast<std::uint32_t>(changed_); }
+  HWY_INLINE std::uint32_t to_zero() const { return static_cast<std::uint32_t>(to_zero_); }
+
+ private:
+  template <typename D, typename M>
+  HWY_INLINE static std::uint64_t bits_of_mask(D d, M mask) {
+    std::uint64_t bits = 0;
+    hn::StoreMaskBits(d, mask, reinterpret_cast<std::uint8_t*>(&bits));
+    return bits;
+  }
+
+  std::uint64_t block_ = 0;
+  std::uint64_t over_ = 0;
+  std::size_t overflowed_ = 0;
+  std::size_t changed_ = 0;
+  std::size_t to_zero_ = 0;
+#else
+  HWY_INLINE Changes()
+      : overflowed_(hn::Zero(kBits)), changed_(hn::Zero(kBits)), to_zero_(hn::Zero(kBits)) {}
+  HWY_INLINE void see(std::size_t, Floats error, Floats rounded) {
+    count(hn::Ne(error, hn::Zero(kFloats)), rounded);
+  }
+  HWY_INLINE void see(std::size_t, Floats error, Floats rounded, Over over) {
+    count(hn::AndNot(over, hn::Ne(error, hn::Zero(kFloats))), rounded);
+    overflowed_ = hn::Sub(overflowed_, bits_of(hn::VecFromMask(kFloats, over)));
+  }
+  template <typename D, typename V>
+  HWY_INLINE void see_codes(std::size_t, D, V, hn::TFromD<D>) {}
+  HWY_INLINE void end_block() {}
+  HWY_INLINE std::uint32_t overflowed() const { return sum(overflowed_); }
+  HWY_INLINE std::uint32_t changed() const { return sum(changed_); }
+  HWY_INLINE std::uint32_t to_zero() const { return sum(to_zero_); }
+
+ private:
+  HWY_INLINE static std::uint32_t sum(Bits counts) {
+    return hn::GetLane(hn::SumOfLanes(kBits, counts));
+  }
+  HWY_INLINE void count(Over changed, Floats rounded) {
+    const auto zero = hn::And(changed, hn::Eq(rounded, hn::Zero(kFloats)));
+    changed_ = hn::Sub(changed_, bits_of(hn::VecFromMask(kFloats, changed)));
+    to_zero_ = hn::Sub(to_zero_, bits_of(hn::VecFromMask(kFloats, zero)));
+  }
+
+  Bits overflowed_;
+  Bits changed_;
+  Bits to_zero_;
+#endif
+};
+
+// What the account needs of a chunk.
+template <Watch kWatch>
+class Watcher {
+ public:
+  explicit HWY_INLINE Watcher(float bar)
+      : bar_(hn::Set(kFloats, bar)), largest_(hn::Zero(kBits)), record_(hn::Zero(kBits)) {}
+
+  // Vector `v` of a block: `rounded` is what the target holds of `value`, both perhaps without
+  // their sign. `over`, if any: which values are beyond the range; their errors count as others do.
+  template <typename... MaybeOver>
+  HWY_INLINE void see(std::size_t v, Floats value, Floats magnitude, Floats rounded,
+                      MaybeOver... over) {
+    if constexpr (kWatch == Watch::nothing) return;
+    const Floats error = hn::Abs(hn::Sub(rounded, value));
+    largest_ = hn::Max(largest_, bits_of(error));
+    changes_.see(v, error, rounded, over...);
+    if constexpr (kWatch == Watch::relative) record_ = hn::Or(record_, below(error, magnitude));
+  }
+  // Codes of the block from element `at` on, in order. Their `bits` are 0 in that of zero only.
+  template <typename D, typename V>
+  HWY_INLINE void see_codes(std::size_t at, D d, V codes, hn::TFromD<D> bits) {
+    if constexpr (kWatch != Watch::nothing) changes_.see_codes(at, d, codes, bits);
+  }
+  HWY_INLINE void end_block() { changes_.end_block(); }
+
+  HWY_INLINE Tally tally() const {
+    if constexpr (kWatch == Watch::nothing) return {};
+    return {.overflowed = changes_.overflowed(),
+            .changed = changes_.changed(),
+            .to_zero = changes_.to_zero(),
+            .max_error = hn::GetLane(hn::MaxOfLanes(kBits, largest_)),
+            .record = !hn::AllFalse(kInts, hn::Lt(hn::BitCast(kInts, record_), hn::Zero(kInts)))};
+  }
+
+ private:
+  // Its top bit is set if the error is larger than the bar allows.
+  HWY_INLINE Bits below(Floats error, Floats magnitude) const {
+#if HWY_NATIVE_FMA
+    return bits_of(hn::MulSub(bar_, magnitude, error));
+#else
+    // A subnormal product may have been rounded up to the error itself.
+    const Bits e = bits_of(error);
+    const Bits room = hn::Sub(bits_of(hn::Mul(bar_, magnitude)), e);
+    return hn::And(hn::Sub(room, hn::Set(kBits, 1)), hn::Sub(hn::Zero(kBits), e));
+#endif
+  }
+
+  Floats bar_;
+  Bits largest_;
+  Bits record_;
+  Changes changes_;
+};
+
+#endif
+
+}  // namespace
+}  // namespace btf::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

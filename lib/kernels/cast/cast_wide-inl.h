@@ -1,0 +1,170 @@
+// Casts between types of 32 and 64 bits, and to types that hold every value: float64 -> float32,
+// int64 -> int32 and float16 -> float32 by explicit vectors where a chunk has nothing special, the
+// rest by the loops of cast_from_wide.h and cast_exact.h.
+#if defined(BTF_KERNELS_CAST_WIDE_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef BTF_KERNELS_CAST_WIDE_INL_H
+#undef BTF_KERNELS_CAST_WIDE_INL_H
+#else
+#define BTF_KERNELS_CAST_WIDE_INL_H
+#endif
+
+#include "kernels/cast/cast_exact.h"
+#include "kernels/cast/cast_from_wide.h"
+#include "kernels/cast/cast_vectors-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace btf::HWY_NAMESPACE {
+namespace {
+
+using namespace cast_loop;
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if !BTF_CAST_VECTORS
+
+HWY_INLINE bool float64_to_float32(Chunk, WideBars, WideTally&) { return false; }
+HWY_INLINE bool int64_to_int32(Chunk) { return false; }
+
+#else
+
+const hn::ScalableTag<double> kDoubles;
+const hn::ScalableTag<std::uint64_t> kWideBits;
+using Doubles = hn::Vec<hn::ScalableTag<double>>;
+using WideBits = hn::Vec<hn::ScalableTag<std::uint64_t>>;
+
+// Elements of 64 bits that become a vector of 32.
+constexpr std::size_t kPair = kLanes;
+
+// False if there is NaN, or a number beyond the range.
+HWY_INLINE bool float64_to_float32(Chunk chunk, WideBars bars, WideTally& tally) {
+  const hn::Half<hn::ScalableTag<float>> half;
+  const Doubles absolute = hn::Set(kDoubles, std::bit_cast<double>(bars.absolute));
+  const Doubles relative = hn::Set(kDoubles, bars.relative);
+  Doubles record = hn::Zero(kDoubles);
+  Bits largest = hn::Zero(kBits);
+  std::uint64_t exact = 0;
+  std::uint32_t zeros = 0;
+  const auto narrow = [&](const double* from) HWY_ATTR {
+    const Doubles value = hn::LoadU(kDoubles, from);
+    const auto result = hn::DemoteTo(half, value);
+    const Doubles error = hn::Abs(hn::Sub(hn::PromoteTo(kDoubles, result), value));
+    exact += without(kWideBits, hn::BitCast(kWideBits, error), kMagnitude64);
+    // As in wide_record(), no product that counts is subnormal.
+    const Doubles room = hn::MulSub(relative, hn::Abs(value), error);
+    record = hn::Or(record, hn::Or(hn::Sub(absolute, error), room));
+    return result;
+  };
+  const std::uint32_t padding = by_blocks<kPair, double, float>(
+      chunk, [&](const double* from, float* to, bool stream) HWY_ATTR {
+        const auto low = narrow(from);
+        const Floats result = hn::Combine(kFloats, narrow(from + kPair / 2), low);
+        const Bits magnitude = bits_of(hn::Abs(result));
+        largest = hn::Max(largest, magnitude);
+        zeros += without(kBits, magnitude, kMagnitude32);
+        put(result, kFloats, to, stream);
+      });
+  const auto records = hn::Lt(hn::BitCast(hn::ScalableTag<std::int64_t>(), record),
+                              hn::Zero(hn::ScalableTag<std::int64_t>()));
+  tally = {.changed = chunk.count + padding - exact,
+           .zeros = zeros - padding,
+           .record = !hn::AllFalse(hn::ScalableTag<std::int64_t>(), records)};
+  return hn::GetLane(hn::MaxOfLanes(kBits, largest)) < kInfinity32;
+}
+
+// False if there is a number beyond the range.
+HWY_INLINE bool int64_to_int32(Chunk chunk) {
+  const WideBits shift = hn::Set(kWideBits, 0x80000000U);
+  WideBits all = hn::Zero(kWideBits);
+  by_blocks<kPair, std::uint64_t, std::uint32_t>(
+      chunk, [&](const std::uint64_t* from, std::uint32_t* to, bool stream) HWY_ATTR {
+        const WideBits low = hn::LoadU(kWideBits, from);
+        const WideBits high = hn::LoadU(kWideBits, from + kPair / 2);
+        all = hn::Or(all, hn::Or(hn::Add(low, shift), hn::Add(high, shift)));
+        put(hn::ConcatEven(kBits, hn::BitCast(kBits, high), hn::BitCast(kBits, low)), kBits, to,
+            stream);
+      });
+  return hn::AllTrue(kWideBits, hn::Eq(hn::ShiftRight<32>(all), hn::Zero(kWideBits)));
+}
+
+#endif
+
+#if BTF_CAST_VECTORS && !(HWY_ARCH_X86 && HWY_TARGET > HWY_AVX2)
+
+// By instructions that are exact. False if there is NaN.
+HWY_INLINE bool float16_to_float32(Chunk chunk) {
+  const hn::Rebind<hwy::float16_t, hn::ScalableTag<float>> halves;
+  Shorts largest = hn::Zero(kShorts);
+  by_blocks<2 * kLanes, std::int16_t, float>(
+      chunk, [&](const std::int16_t* from, float* to, bool stream) HWY_ATTR {
+        const Shorts codes = hn::LoadU(kShorts, from);
+        largest = hn::Max(largest, hn::And(codes, hn::Set(kShorts, 0x7fff)));
+        for (std::size_t v = 0; v < 2; ++v) {
+          const auto* half = reinterpret_cast<const hwy::float16_t*>(from) + v * kLanes;
+          put(hn::PromoteTo(kFloats, hn::LoadU(halves, half)), kFloats, to + v * kLanes, stream);
+        }
+      });
+  return hn::GetLane(hn::MaxOfLanes(kShorts, largest)) <= 0x7c00;
+}
+
+#else
+
+HWY_INLINE bool float16_to_float32(Chunk) { return false; }
+
+#endif
+
+HWY_INLINE void cast_float64_to_float32(const CastRuns& work, LossAccount& account) {
+  each_chunk<Float64ToFloat32>(work, account, [&](const Chunk& chunk) HWY_ATTR {
+    const WideBars bars = wide_bars(account);
+    WideTally tally;
+    const bool clean = float64_to_float32(chunk, bars, tally);
+    if (!clean)
+      tally = streamed<Float64ToFloat32>(chunk, [&](const Chunk& some) HWY_ATTR {
+        return Float64ToFloat32::loop<false>(some, bars, nullptr);
+      });
+    add_wide<Float64ToFloat32>(chunk, bars, tally, !clean || tally.zeros != 0, account);
+  });
+}
+
+HWY_INLINE void cast_int64_to_int32(const CastRuns& work, LossAccount& account) {
+  each_chunk<Int64ToInt32>(work, account, [&](const Chunk& chunk) HWY_ATTR {
+    if (!int64_to_int32(chunk))
+      account.overflowed += streamed<Int64ToInt32>(
+          chunk, [&](const Chunk& some) HWY_ATTR { return Int64ToInt32::loop(some, account); });
+  });
+}
+
+HWY_INLINE void cast_float16_to_float32(const CastRuns& work, LossAccount& account) {
+  using Body = SmallFloatToFloat32<DType::float16>;
+  each_chunk<Body>(work, account, [&](const Chunk& chunk) HWY_ATTR {
+    if (!float16_to_float32(chunk))
+      account.nan +=
+          streamed<Body>(chunk, [](const Chunk& some) HWY_ATTR { return Body::loop(some); });
+  });
+}
+
+HWY_INLINE void cast_int32_to_float32(const CastRuns& work, LossAccount& account) {
+  using Body = Int32ToFloat32;
+  each_chunk<Body>(work, account, [&](const Chunk& chunk) HWY_ATTR {
+    fetch_ahead<Body>(chunk);
+    const WideBars bars = wide_bars(account);
+    const WideTally tally = streamed<Body>(chunk, [&](const Chunk& some) HWY_ATTR {
+      return Body::exact(some) ? Body::exact_loop(some) : Body::loop<false>(some, bars, nullptr);
+    });
+    add_wide<Body>(chunk, bars, tally, false, account);
+  });
+}
+
+// By the plain loops of cast_exact.h alone.
+template <typename Body>
+HWY_INLINE void cast_exactly(const CastRuns& work, LossAccount& account) {
+  each_chunk<Body>(work, account, [&](const Chunk& chunk) HWY_ATTR {
+    fetch_ahead<Body>(chunk);
+    account.nan +=
+        streamed<Body>(chunk, [](const Chunk& some) HWY_ATTR { return Body::loop(some); });
+  });
+}
+
+}  // namespace
+}  // namespace btf::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

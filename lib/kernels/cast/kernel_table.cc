@@ -1,0 +1,27 @@
+#include "kernels/cast/kernel_table.h"
+
+#include <algorithm>
+#include <array>
+
+#include "kernels/cast/cast_fast.h"
+#include "kernels/cast/cast_reference.h"
+#include "kernels/move/move.h"
+
+namespace btf {
+namespace {
+
+constexpr auto kRows = std::to_array<CastKernel>({
+    {"move", move_applies, move_tile},
+    {"fast", cast_fast_applies, cast_fast_tile},
+    {"reference", cast_reference_applies, cast_reference_tile},
+});
+
+}  // namespace
+
+std::span<const CastKernel> cast_kernels() { return kRows; }
+
+const CastKernel& pick_cast_kernel(const CastJob& job) {
+  return *std::ranges::find_if(kRows, [&](const CastKernel& row) { return row.applies(job); });
+}
+
+}  // namespace btf

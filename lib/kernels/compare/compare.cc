@@ -1,0 +1,198 @@
+#include "kernels/compare/compare.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <type_traits>
+
+#include "kernels/compare/compare_runs.h"
+
+namespace btf {
+namespace {
+
+// A number that x - x tells from Inf and NaN.
+template <typename Real>
+bool all_finite(const Real* values, std::uint64_t count) {
+  Real sum = 0;
+  for (std::uint64_t i = 0; i < count; ++i) sum += values[i] - values[i];
+  return sum == 0;
+}
+
+// NumPy's formula, of finite numbers.
+template <typename Real>
+bool within_error(Real actual, Real golden, double rtol, double atol) {
+  const Real error = std::abs(actual - golden);
+  const Real magnitude = std::abs(golden);
+  // An rtol of Inf allows nothing more where golden is 0.
+  const Real relative = magnitude == 0 ? 0 : static_cast<Real>(rtol) * magnitude;
+  const Real allowed = static_cast<Real>(atol) + relative;
+  // Two large doubles may be further apart than the largest double.
+  if constexpr (std::is_same_v<Real, double>)
+    if (std::isinf(error) || std::isinf(allowed))
+      return within_error<long double>(actual, golden, rtol, atol);
+  return error <= allowed;
+}
+
+// Of finite numbers that differ. Inf if no double is enough.
+template <typename Real>
+double least_atol(Real error) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const auto atol = static_cast<double>(error);
+  return static_cast<Real>(atol) < error ? std::nextafter(atol, kInf) : atol;
+}
+
+// Likewise; no double is enough for a golden 0. It is a step or two from the quotient, and many
+// where products are subnormal. Doubles that are not negative sort as their bits do.
+template <typename Real>
+double least_rtol(Real actual, Real golden) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const auto enough = [&](double rtol) { return within_error(actual, golden, rtol, 0); };
+  double rtol = error_of(actual, golden).rel;
+  while (std::isfinite(rtol) && !enough(rtol)) rtol = std::nextafter(rtol, kInf);
+  if (!std::isfinite(rtol)) return kInf;
+  auto high = std::bit_cast<std::uint64_t>(rtol);
+  std::uint64_t low = 0;
+  for (std::uint64_t step = 1; step < high && low == 0; step *= 2) {
+    if (enough(std::bit_cast<double>(high - step)))
+      high -= step;
+    else
+      low = high - step;
+  }
+  while (high - low > 1) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    (enough(std::bit_cast<double>(middle)) ? high : low) = middle;
+  }
+  return std::bit_cast<double>(high);
+}
+
+template <typename Real>
+void score_finite(Real actual, Real golden, std::uint64_t count, const Judge& judge,
+                  CompareScore& score) {
+  const Real error = std::abs(actual - golden);
+  if (error == 0) return;
+  if constexpr (std::is_same_v<Real, double>)
+    if (std::isinf(error)) return score_finite<long double>(actual, golden, count, judge, score);
+  const PairError errors = error_of(actual, golden);
+  score.max_ulp = std::max(score.max_ulp, steps_between(actual, golden, judge.grid));
+  score.least_atol = std::max(score.least_atol, least_atol(error));
+  if (!within_error(actual, golden, score.least_rtol, 0))
+    score.least_rtol = least_rtol(actual, golden);
+  score.max_abs = std::max(score.max_abs, errors.abs);
+  score.max_rel = std::max(score.max_rel, errors.rel);
+  if (accepts(actual, golden, judge)) return;
+  score.mismatched += count;
+}
+
+template <typename Real>
+void score_special(Real actual, Real golden, std::uint64_t count, const Judge& judge,
+                   CompareScore& score) {
+  score.special += count;
+  if (std::isnan(actual) && std::isnan(golden)) score.nan.both += count;
+  if (std::isnan(actual) && !std::isnan(golden)) score.nan.actual += count;
+  if (!std::isnan(actual) && std::isnan(golden)) score.nan.golden += count;
+  if (std::isinf(actual) && std::isinf(golden))
+    (actual == golden ? score.inf.both : score.inf.opposite) += count;
+  if (std::isinf(actual) && !std::isinf(golden)) score.inf.actual += count;
+  if (!std::isinf(actual) && std::isinf(golden)) score.inf.golden += count;
+  if (accepts(actual, golden, judge)) return;
+  score.mismatched += count;
+  score.curable = false;
+}
+
+template <typename Real>
+void score_pair(Real actual, Real golden, std::uint64_t count, const Judge& judge,
+                CompareScore& score) {
+  if (std::isfinite(actual) && std::isfinite(golden))
+    score_finite(actual, golden, count, judge, score);
+  else
+    score_special(actual, golden, count, judge, score);
+}
+
+}  // namespace
+
+Judge judge_of(const Tolerance& effective, DType actual, DType golden) {
+  return {.rtol = effective.rtol.value_or(0),
+          .atol = effective.atol.value_or(0),
+          .by_error = effective.rtol || effective.atol || !effective.ulp,
+          .ulp = effective.ulp.value_or(UINT64_MAX),
+          .equal_nan = effective.equal_nan,
+          .grid = step_grid(actual, golden)};
+}
+
+void CompareScore::add(const CompareScore& other) {
+  compared += other.compared;
+  mismatched += other.mismatched;
+  special += other.special;
+  max_abs = std::max(max_abs, other.max_abs);
+  max_rel = std::max(max_rel, other.max_rel);
+  max_ulp = std::max(max_ulp, other.max_ulp);
+  least_atol = std::max(least_atol, other.least_atol);
+  least_rtol = std::max(least_rtol, other.least_rtol);
+  nan.both += other.nan.both;
+  nan.actual += other.nan.actual;
+  nan.golden += other.nan.golden;
+  inf.both += other.inf.both;
+  inf.opposite += other.inf.opposite;
+  inf.actual += other.inf.actual;
+  inf.golden += other.inf.golden;
+  curable = curable && other.curable;
+}
+
+template <typename Real>
+bool accepts(Real actual, Real golden, const Judge& judge) {
+  if (actual == golden) return true;
+  if (std::isnan(actual) && std::isnan(golden)) return judge.equal_nan;
+  if (!std::isfinite(actual) || !std::isfinite(golden)) return false;
+  if (judge.by_error && !within_error(actual, golden, judge.rtol, judge.atol)) return false;
+  return judge.ulp == UINT64_MAX || steps_between(actual, golden, judge.grid) <= judge.ulp;
+}
+
+template <typename Real>
+PairError error_of(Real actual, Real golden) {
+  const Real error = std::abs(actual - golden);
+  if constexpr (std::is_same_v<Real, double>)
+    if (std::isinf(error)) return error_of<long double>(actual, golden);
+  if (error == 0) return {};
+  return {static_cast<double>(error), static_cast<double>(error / std::abs(golden))};
+}
+
+template <typename Real>
+void compare_run(const Real* actual, const Real* golden, std::uint64_t count, const Judge& judge,
+                 CompareScore& score) {
+  score.compared += count;
+  if (all_finite(actual, count) && all_finite(golden, count)) {
+    if (std::equal(actual, actual + count, golden)) return;
+    if constexpr (std::is_same_v<Real, double>) {
+      std::uint64_t refused = 0;
+      if (compare_runs().no_record(actual, golden, count, judge, score, refused)) {
+        score.mismatched += refused;
+        return;
+      }
+    }
+    for (std::uint64_t i = 0; i < count; ++i) score_finite(actual[i], golden[i], 1, judge, score);
+    return;
+  }
+  for (std::uint64_t i = 0; i < count; ++i) score_pair(actual[i], golden[i], 1, judge, score);
+}
+
+template <typename Real>
+void compare_many(Real actual, Real golden, std::uint64_t count, const Judge& judge,
+                  CompareScore& score) {
+  if (count == 0) return;
+  score.compared += count;
+  score_pair(actual, golden, count, judge, score);
+}
+
+template void compare_run<double>(const double*, const double*, std::uint64_t, const Judge&,
+                                  CompareScore&);
+template void compare_run<long double>(const long double*, const long double*, std::uint64_t,
+                                       const Judge&, CompareScore&);
+template void compare_many<double>(double, double, std::uint64_t, const Judge&, CompareScore&);
+template void compare_many<long double>(long double, long double, std::uint64_t, const Judge&,
+                                        CompareScore&);
+template PairError error_of<double>(double, double);
+template PairError error_of<long double>(long double, long double);
+template bool accepts<double>(double, double, const Judge&);
+template bool accepts<long double>(long double, long double, const Judge&);
+
+}  // namespace btf

@@ -1,0 +1,64 @@
+// Compares runs of real numbers and keeps the score.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "btf/tensor_diff.h"
+#include "kernels/number/steps.h"
+
+namespace btf {
+
+// A tolerance made ready for two dtypes.
+struct Judge {
+  double rtol = 0;
+  double atol = 0;
+  bool by_error = true;  // rtol and atol are asked
+  std::uint64_t ulp = UINT64_MAX;
+  bool equal_nan = true;
+  StepGrid grid;
+};
+
+Judge judge_of(const Tolerance& effective, DType actual, DType golden);
+
+struct CompareScore {
+  std::uint64_t compared = 0;
+  std::uint64_t mismatched = 0;
+  std::uint64_t special = 0;  // pairs with NaN or Inf
+  double max_abs = 0;         // over pairs of finite numbers
+  double max_rel = 0;         // |actual - golden| / |golden|; Inf where only golden is 0
+  std::uint64_t max_ulp = 0;
+  double least_atol = 0;  // that alone would accept every pair of finite numbers; Inf if none would
+  double least_rtol = 0;  // likewise
+  NanCount nan;
+  InfCount inf;
+  // True if every mismatch is one of finite numbers, so that some tolerance would accept it.
+  bool curable = true;
+
+  void add(const CompareScore& other);
+};
+
+// Real is double or long double.
+template <typename Real>
+void compare_run(const Real* actual, const Real* golden, std::uint64_t count, const Judge& judge,
+                 CompareScore& score);
+
+// The same for `count` pairs that are all alike.
+template <typename Real>
+void compare_many(Real actual, Real golden, std::uint64_t count, const Judge& judge,
+                  CompareScore& score);
+
+struct PairError {
+  double abs = 0;
+  double rel = 0;
+};
+
+// As compare_run() scores it.
+template <typename Real>
+PairError error_of(Real actual, Real golden);
+
+// Is this pair accepted?
+template <typename Real>
+bool accepts(Real actual, Real golden, const Judge& judge);
+
+}  // namespace btf

@@ -1,0 +1,55 @@
+#include "kernels/cpu/cpu_level.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+
+namespace btf {
+namespace {
+
+CpuLevel detect() {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  // All that Highway lets the compiler use.
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+                    __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma") &&
+                    __builtin_cpu_supports("f16c") && __builtin_cpu_supports("aes") &&
+                    __builtin_cpu_supports("pclmul");
+  if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    return kAvx512;
+  if (avx2) return kAvx2;
+  if (__builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("aes") &&
+      __builtin_cpu_supports("pclmul"))
+    return kSse4;
+#endif
+  return kPlain;
+}
+
+std::atomic<CpuLevel>& level_in_use() {
+  static std::atomic<CpuLevel> level = best_cpu_level();
+  return level;
+}
+
+constexpr std::array<const char*, kCpuLevels> kNames {
+#if defined(__x86_64__)
+  "plain", "SSE4", "AVX2", "AVX-512"
+#else
+  "plain"
+#endif
+};
+
+}  // namespace
+
+CpuLevel best_cpu_level() {
+  static const CpuLevel best = detect();
+  return best;
+}
+
+CpuLevel cpu_level() { return level_in_use().load(std::memory_order_relaxed); }
+
+void force_cpu_level(CpuLevel level) { level_in_use() = std::min(level, best_cpu_level()); }
+
+const char* cpu_level_name(CpuLevel level) { return kNames[level]; }
+
+}  // namespace btf

@@ -1,0 +1,25 @@
+// argv to options. The only file that knows the option parser.
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "cli/options.h"
+
+namespace btftool {
+
+// Text that was asked for (--help, --version): to stdout, exit 0.
+struct Information {
+  std::string text;
+};
+
+// What is wrong with the command line, without the program's name, and the command whose help
+// would say more (empty: the program's own).
+struct UsageError {
+  std::string message;
+  std::string command;
+};
+
+std::variant<Invocation, Information, UsageError> parse_command_line(int argc, char** argv);
+
+}  // namespace btftool

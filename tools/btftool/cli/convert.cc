@@ -1,0 +1,261 @@
+#include "cli/convert.h"
+
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "btf/output.h"
+#include "btf/quantize.h"
+#include "cli/arguments.h"
+
+namespace btftool {
+namespace {
+
+// "fp16:hwc8", trtexec's way of saying both at once, is taken by either option.
+void choose_target(const ConvertWords& words, btf::ConvertOptions& options) {
+  const auto choose = [&](auto& target, auto value) {
+    if (target && *target != value)
+      throw Wrong("'" + *words.dtype + "' and '" + *words.layout + "' contradict each other");
+    target = value;
+  };
+  for (const std::optional<std::string>& word : {words.dtype, words.layout}) {
+    const std::size_t colon = word ? word->find(':') : std::string::npos;
+    if (colon == std::string::npos) continue;
+    choose(options.dtype, value_or_throw(btf::parse_dtype(word->substr(0, colon))));
+    choose(options.layout, value_or_throw(btf::parse_layout(word->substr(colon + 1))));
+  }
+  const auto single = [](const std::optional<std::string>& word) {
+    return word && word->find(':') == std::string::npos;
+  };
+  if (single(words.dtype)) choose(options.dtype, value_or_throw(btf::parse_dtype(*words.dtype)));
+  if (single(words.layout))
+    choose(options.layout, value_or_throw(btf::parse_layout(*words.layout)));
+}
+
+std::optional<double> whole_number(const std::string& text) {
+  const auto value = parse_integer(text);
+  if (!value) return std::nullopt;
+  return static_cast<double>(*value);
+}
+
+std::int64_t parse_zero_point(const std::string& text) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 53;
+  const auto value = parse_integer(text);
+  if (!value || *value < -kMost || *value > kMost)
+    throw Wrong("--zero-point takes auto or a whole number, not '" + text + "'");
+  return *value;
+}
+
+void finish_scales(const ConvertWords& words, btf::Quantization& scales) {
+  scales.automatic = words.scale == "auto";
+  if (words.scale && !scales.automatic) {
+    scales.scale = parse_real(*words.scale);
+    if (!scales.scale || *scales.scale <= 0)
+      throw Wrong("--scale takes auto or a number above 0, not '" + *words.scale + "'");
+  }
+  if (words.scale_axis) {
+    if (!scales.automatic) throw Wrong("--scale-axis goes with --scale auto");
+    scales.axis =
+        static_cast<std::uint32_t>(parse_count("--scale-axis", *words.scale_axis, 0, 254));
+  }
+  scales.find_zero_point = words.zero_point == "auto";
+  if (words.zero_point && !scales.find_zero_point)
+    scales.zero_point = parse_zero_point(*words.zero_point);
+  const bool scaled = words.scale.has_value();
+  if (scaled && (scales.block || scales.dequantize))
+    throw Wrong("--scale, --block-scale and --dequantize exclude each other");
+  if (words.zero_point && (scales.block || !scales.active()))
+    throw Wrong("--zero-point goes with --scale or --dequantize");
+  if (scales.find_zero_point && scales.scale)
+    throw Wrong("--zero-point auto goes with --scale auto or --dequantize");
+}
+
+// "1%" of a tensor's elements, or "12" of them.
+btf::LossLimit parse_limit(const std::string& option, const std::string& text) {
+  btf::LossLimit limit;
+  limit.percent = text.ends_with('%');
+  const std::string number = limit.percent ? text.substr(0, text.size() - 1) : text;
+  const auto most = limit.percent ? parse_real(number) : whole_number(number);
+  if (!most || *most < 0 || (limit.percent && *most > 100))
+    throw Wrong(option + " takes a number of elements or a share such as 1%, not '" + text + "'");
+  limit.most = *most;
+  return limit;
+}
+
+void finish_limits(const ConvertWords& words, btf::LossLimits& limits) {
+  if (words.max_zero) limits.zero = parse_limit("--max-zero", *words.max_zero);
+  if (words.max_overflow) limits.overflow = parse_limit("--max-overflow", *words.max_overflow);
+  if (!words.min_snr) return;
+  std::string number = *words.min_snr;
+  if (number.ends_with("dB")) number.resize(number.size() - 2);
+  limits.snr = parse_real(number);
+  if (!limits.snr || !std::isfinite(*limits.snr))
+    throw Wrong("--min-snr takes a number of decibels such as 30dB, not '" + *words.min_snr + "'");
+}
+
+// What is written, by the options and the name of OUT. In a directory OUT has IN's name, which must
+// not come to stand for something else.
+std::string_view format_of(const ConvertCommand& command, bool in_directory) {
+  const btf::ConvertOptions& options = command.convert;
+  const auto format = btf::output_format(command.output, options);
+  if (!format) {
+    btf::ConvertOptions uncompressed = options;
+    uncompressed.compression.reset();
+    auto meant = btf::output_format(command.output, uncompressed);
+    if (!meant) meant = btf::output_format("-", options);
+    if (!meant) throw Wrong(format.error().message);  // no matter what OUT is called
+    throw Wrong(format.error().text() + "; --format " + std::string(*meant) +
+                " writes it all the same");
+  }
+  btf::ConvertOptions unsaid = options;
+  unsaid.format.clear();
+  if (in_directory && btf::output_format(command.output, unsaid).value_or("") != *format)
+    throw Wrong(command.output + " is not the name of what --format " + options.format +
+                " writes: name the file in the directory");
+  return *format;
+}
+
+void finish_formats(const ConvertWords& words, ConvertCommand& command) {
+  btf::ConvertOptions& options = command.convert;
+  const std::string operand = command.output;
+  place_output(command.output, command.input, options.compression);
+  command.open = words.input.finish("--input-spec");
+  options.format = words.format.value_or("");
+  if (words.output_spec) {
+    auto spec = btf::parse_tensor_spec(*words.output_spec);
+    if (!spec) throw Wrong("--output-spec " + spec.error().message);
+    if (!spec->storage) throw Wrong("--output-spec needs dims: fp16:hwc8:1x3x224x224");
+    if (options.plain || options.where_possible)
+      throw Wrong("--output-spec leaves nothing to --plain and --where-possible");
+    if ((options.dtype && *options.dtype != spec->dtype) ||
+        (options.layout && *options.layout != spec->layout))
+      throw Wrong("--output-spec contradicts --dtype or --layout");
+    options.dtype = spec->dtype;
+    options.layout = spec->layout;
+    options.spec = *std::move(spec);
+  }
+  const std::string_view format = format_of(command, command.output != operand);
+  if (options.as_uint && format != "npy") throw Wrong("--as-uint goes with an output named .npy");
+}
+
+void check_shuffle(const btf::ConvertOptions& options, const std::string& output) {
+  if (!options.shuffle) return;
+  if (options.layout && *options.layout != btf::Layout::linear && !spec(*options.layout).shuffled())
+    throw Wrong("--shuffle takes elements in the order of kLINEAR, not of " +
+                std::string(spec(*options.layout).name));
+  if (options.plain) throw Wrong("--shuffle and --plain exclude each other");
+  if (const auto format = value_or_throw(btf::output_format(output, options)); format != "btf")
+    throw Wrong("--shuffle is for BTF, the output is " + std::string(format));
+}
+
+}  // namespace
+
+void declare_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words) {
+  using btf::Duplicates;
+  using btf::Overflow;
+  using btf::Rounding;
+  btf::ConvertOptions& options = command.convert;
+  add_text(app, "--dtype", words.dtype, "T", "element type of the result: fp16, int8, fp8, ...");
+  add_text(app, "--layout", words.layout, "L",
+           "layout of the result: kHWC8, linear, coo, fp16:hwc8, ...");
+  add_text(app, "--tensor", command.tensors, "SEL", "which tensors: 0,2-5,-1");
+  add_text(app, "--permute", words.permute, "DIMS",
+           "order of the dims, as numpy.transpose: 0,3,1,2");
+  add_choice<Overflow>(app, "--overflow", options.policy.overflow,
+                       {{"saturate", Overflow::saturate},
+                        {"ieee", Overflow::ieee},
+                        {"wrap", Overflow::wrap},
+                        {"error", Overflow::error}},
+                       "values beyond the range of the type");
+  add_choice<Rounding>(app, "--round", options.policy.rounding,
+                       {{"nearest", Rounding::nearest},
+                        {"zero", Rounding::zero},
+                        {"up", Rounding::up},
+                        {"down", Rounding::down}},
+                       "rounding of float to integer and of float8_e8m0fnu");
+  app.add_flag("--lossless", options.policy.lossless, "fail when any value would change");
+  add_text(app, "--max-zero", words.max_zero, "N|P%",
+           "fail when more elements of a tensor become zero");
+  add_text(app, "--max-overflow", words.max_overflow, "N|P%",
+           "fail when more elements of a tensor are beyond the range of the type");
+  add_text(app, "--min-snr", words.min_snr, "D",
+           "fail when the signal-to-noise ratio of a tensor is below D decibels: 30dB");
+  add_text(app, "--scale", words.scale, "S|auto", "quantise, or come back: q = round(x / S) + Z");
+  add_text(app, "--scale-axis", words.scale_axis, "A",
+           "--scale auto: a scale for each index of dim A");
+  add_text(app, "--zero-point", words.zero_point, "Z|auto",
+           "Z of integers; 0 if not given; auto finds it with --scale auto");
+  std::vector<std::pair<std::string, std::optional<btf::BlockFormat>>> formats;
+  for (const btf::BlockFormatInfo& row : btf::block_formats())
+    formats.emplace_back(row.name, row.format);
+  add_choice(app, "--block-scale", options.quantization.block, formats,
+             "quantise in blocks of the last dim; scales become records of their own");
+  app.add_flag("--dequantize", options.quantization.dequantize,
+               "numbers from codes and the records of scales behind them");
+  add_choice<Duplicates>(app, "--duplicates", options.duplicates,
+                         {{"error", Duplicates::error},
+                          {"sum", Duplicates::sum},
+                          {"first", Duplicates::first},
+                          {"last", Duplicates::last}},
+                         "what a COO index means that occurs twice");
+  app.add_flag("--prune-zeros", options.prune_zeros, "COO to COO: leave out explicit zeros");
+  app.add_flag("--where-possible", options.where_possible,
+               "tensors that cannot take the layout keep their own");
+  app.add_flag("--plain", options.plain,
+               "write the stored array as an ordinary dense tensor, for readers without the "
+               "extension");
+  app.add_flag("--as-uint", options.as_uint,
+               ".npy: types that NumPy has no name for as unsigned integers");
+  add_text(app, "--format", words.format, "F",
+           "format of OUT: btf, npy, raw; as its name says, of - btf")
+      ->group("Files that do not say what they hold");
+  add_text(app, "--output-spec", words.output_spec, "SPEC",
+           "write raw bytes: fp16:hwc8:1x3x224x224, or with\nstrides; see --input-spec")
+      ->group("Files that do not say what they hold");
+  add_input_spec(app, words.input);
+  add_choice<std::uint8_t>(app, "--coo-code", options.coo_code,
+                           {{"spec", btf::kCooCodeSpec}, {"tfrt", btf::kCooCodeTfrt}},
+                           "layout code of COO tensors: 2 as published, 1 as TFRT reads");
+  add_choice<std::string>(app, "--dla", words.dla, {{"orin", "orin"}, {"xavier", "xavier"}},
+                          "pitch of kDLA_HWC4: 64 or 32 bytes");
+  add_count(
+      app, "--compress", btf::kLeastCompression, btf::kGreatestCompression,
+      [&options](std::uint64_t level) { options.compression = static_cast<int>(level); },
+      "write seekable zstd at level N (3); default if OUT ends in .zst");
+  app.add_flag(
+      "--shuffle", [&options](std::int64_t) { options.shuffle = true; },
+      "store first the lowest bytes of all elements, then the next: smaller when compressed");
+  app.add_flag("--fsync", options.sync, "survive a power cut: sync before renaming");
+  app.add_flag("--json", command.json, "print a report as one JSON document");
+  app.footer(
+      "Examples:\n"
+      "  btftool convert --layout kHWC8 --dtype fp16 in.btf out.btf\n"
+      "  btftool convert --permute 0,3,1,2 nhwc.btf nchw.btf\n"
+      "  btftool convert --layout coo dense.btf sparse.btf");
+}
+
+void finish_convert(const ConvertWords& words, ConvertCommand& command) {
+  btf::ConvertOptions& options = command.convert;
+  choose_target(words, options);
+  if (words.permute) options.permute = value_or_throw(parse_permute(*words.permute));
+  finish_formats(words, command);
+  if (!words.dla.empty()) {
+    if (options.layout != btf::Layout::dla_hwc4 && options.layout != btf::Layout::dla_linear)
+      throw Wrong("--dla goes with --layout kDLA_HWC4 (or kDLA_LINEAR, where it changes nothing)");
+    if (words.dla == "xavier" && options.layout == btf::Layout::dla_hwc4)
+      options.layout = btf::Layout::dla_hwc4_xavier;
+  }
+  check_shuffle(options, command.output);
+  finish_scales(words, options.quantization);
+  finish_limits(words, options.limits);
+  if (options.quantization.scale && !options.dtype)
+    throw Wrong("--scale needs --dtype: it decides between quantising and dequantising");
+  if (options.quantization.automatic && !options.dtype)
+    throw Wrong("--scale auto needs --dtype, the type to quantise to");
+  if (command.json && btf::is_standard_output(command.output))
+    throw Wrong("--json and an output of " + command.output + " both want stdout");
+}
+
+}  // namespace btftool

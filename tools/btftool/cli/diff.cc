@@ -1,0 +1,196 @@
+#include "cli/diff.h"
+
+#include <limits>
+
+#include "cli/diff_arguments.h"
+
+namespace btftool {
+namespace {
+
+constexpr double kLargest = std::numeric_limits<double>::max();
+
+void check(const btf::Status& status) {
+  if (!status) throw Wrong(status.error().message);
+}
+
+template <typename T>
+void add_tolerance(CLI::App& app, const std::string& names,
+                   std::optional<T> btf::Tolerance::*member, DiffCommand& command,
+                   const std::string& help) {
+  const std::string option = names.substr(0, names.find(','));
+  add_words(
+      app, names, std::is_same_v<T, double> ? "X" : "N",
+      [=, &command](const std::string& text) {
+        check(parse_tolerances(option, text, member, command.diff.tolerance,
+                               command.tensor_tolerances));
+      },
+      help)
+      ->group("Tolerances, for each pair of elements");
+}
+
+void declare_tolerances(CLI::App& app, DiffCommand& command) {
+  btf::Tolerance& tolerance = command.diff.tolerance;
+  add_tolerance(app, "--rtol,--rel-tol", &btf::Tolerance::rtol, command,
+                "accept |actual - golden| <= atol + rtol * |golden|;\n"
+                "0=1e-3,-1=1e-2: for single tensors of ACTUAL;\n"
+                "1e-5,2=1e-2: for tensor 2, and for all others");
+  add_tolerance(app, "--atol,--abs-tol", &btf::Tolerance::atol, command, "see --rtol");
+  add_tolerance(app, "--ulp", &btf::Tolerance::ulp, command,
+                "accept N representable steps of the coarser dtype");
+  app.add_flag("--close", tolerance.close,
+               "rtol and atol that fit the coarser dtype, where not given")
+      ->group("Tolerances, for each pair of elements");
+  app.add_flag("--equal-nan,!--no-equal-nan", tolerance.equal_nan, "NaN equals NaN (the default)")
+      ->group("Tolerances, for each pair of elements");
+}
+
+void add_limit(CLI::App& app, const std::string& name, const std::string& type,
+               std::optional<double>& target, double least, double most, const std::string& help) {
+  add_words(
+      app, name, type,
+      [=, &target](const std::string& text) {
+        target = value_or_throw(parse_limit(name, text, least, most)) + 0.0;  // never -0
+      },
+      help)
+      ->group("Gates, for each tensor as a whole");
+}
+
+void declare_gates(CLI::App& app, DiffCommand& command) {
+  btf::Gates& gates = command.diff.gates;
+  const char* group = "Gates, for each tensor as a whole";
+  add_words(
+      app, "--max-mismatch", "N|P%",
+      [&gates](const std::string& text) {
+        gates.max_mismatch = value_or_throw(parse_mismatch_limit(text));
+      },
+      "so many elements may be beyond the tolerance")
+      ->group(group);
+  add_limit(app, "--cosine", "MIN", gates.cosine, -1, 1, "cosine similarity at least MIN");
+  add_limit(app, "--psnr", "MIN", gates.psnr, -kLargest, kLargest, "PSNR at least MIN dB");
+  add_limit(app, "--snr", "MIN", gates.snr, -kLargest, kLargest, "SNR at least MIN dB");
+  add_limit(app, "--rmse", "MAX", gates.rmse, 0, kLargest, "root mean squared error at most MAX");
+  add_limit(app, "--max-abs", "MAX", gates.max_abs, 0, kLargest,
+            "largest absolute error at most MAX");
+  app.add_option_function<std::vector<std::string>>(
+         "--quantile",
+         [&gates](const std::vector<std::string>& texts) {
+           for (const std::string& text : texts) check(parse_quantiles(text, gates.quantiles));
+         },
+         "Q-quantile of the absolute errors: 0.99=1e-3")
+      ->type_name("Q=MAX")
+      ->allow_extra_args(false)
+      ->group(group);
+  add_count(
+      app, "--top-k", 1, UINT64_MAX, [&gates](std::uint64_t k) { gates.top_k = k; },
+      "the indices of the N largest of the last dim agree")
+      ->group(group);
+}
+
+void add_globs(CLI::App& app, const std::string& name, std::vector<std::string>& target,
+               const std::string& help) {
+  app.add_option(name, target, help)
+      ->type_name("GLOB")
+      ->allow_extra_args(false)
+      ->group("What is compared");
+}
+
+void declare_selection(CLI::App& app, DiffCommand& command) {
+  const char* group = "What is compared";
+  add_text(app, "--tensor", command.tensors, "SEL", "which tensors, of both files: 0,2-5,-1")
+      ->group(group);
+  add_words(
+      app, "--pair", "A:G,...",
+      [&command](const std::string& text) { command.pairs = value_or_throw(parse_pairs(text)); },
+      "which tensor of ACTUAL with which of GOLDEN: 0:3,1:0")
+      ->group(group);
+  app.add_flag("--strict", command.diff.strict, "another dtype or layout is a difference too")
+      ->group(group);
+  add_globs(app, "--include", command.include,
+            "directories: only files whose path or name matches");
+  add_globs(app, "--exclude", command.exclude, "directories: without these");
+  add_text(app, "--from-json", command.from_json, "REPORT",
+           "judge a report of --json again, by other limits;\nno operands then")
+      ->group(group);
+}
+
+void declare_report(CLI::App& app, DiffCommand& command) {
+  const char* group = "Report";
+  add_count(
+      app, "--show", 0, 1000000, [&command](std::uint64_t n) { command.diff.show = n; },
+      "so many of the first and of the largest mismatches (3)")
+      ->group(group);
+  app.add_flag("--all", command.all, "every tensor in full, however long that is")->group(group);
+  app.add_flag("--summary", command.summary, "one line a pair of files")->group(group);
+  add_words(
+      app, "--heatmap", "[AXES]",
+      [&command](const std::string& text) {
+        command.diff.heatmap.emplace();
+        if (text != kPickedAxes) command.diff.heatmap->axes = value_or_throw(parse_axes(text));
+      },
+      "draw where the mismatches are, over one dim or two: 2,3")
+      ->group(group);
+  app.add_flag("!--no-hints", command.diff.hints, "do not look for the cause")->group(group);
+  app.add_flag("--json", command.json, "print one JSON document")->group(group);
+  add_text(app, "--junit", command.junit, "FILE", "write a JUnit report too")->group(group);
+  add_text(app, "--html", command.html, "FILE", "write a page to look at too")->group(group);
+}
+
+bool given(const CLI::App& app, const char* option) { return app.count(option) > 0; }
+
+void exclude(const CLI::App& app, const char* option, std::initializer_list<const char*> others) {
+  if (!given(app, option)) return;
+  for (const char* other : others)
+    if (given(app, other))
+      throw Wrong(std::string(option) + " and " + other + " exclude each other");
+}
+
+void check_file_name(const char* option, const std::optional<std::string>& name) {
+  if (name && (name->empty() || *name == "-"))
+    throw Wrong(std::string(option) + " takes the name of a file, not '" + *name + "'");
+}
+
+}  // namespace
+
+void declare_diff(CLI::App& app, DiffCommand& command) {
+  command.diff.show = 3;
+  declare_tolerances(app, command);
+  declare_gates(app, command);
+  declare_selection(app, command);
+  declare_report(app, command);
+  app.footer(
+      "Of two directories the files with the same relative path are compared; of a directory and "
+      "a\n"
+      "file, the file in it that has the same name.\n"
+      "Without tolerances and gates, elements must be equal. All that is given must hold.\n"
+      "Exit status: 0 same, 1 different, 2 trouble (comparing nothing is trouble).\n"
+      "Examples:\n"
+      "  btftool diff out.btf golden.btf\n"
+      "  btftool diff --rtol 1e-3,2=1e-2 --atol 1e-5 out.btf golden.btf\n"
+      "  btftool diff --close --max-mismatch 0.1% --cosine 0.999 out.btf golden.btf\n"
+      "  btftool diff --pair 0:3,1:0 --heatmap -2,-1 out.btf golden.btf\n"
+      "  btftool diff --close --include '*.btf' --summary --junit report.xml out/ golden/");
+}
+
+void finish_diff(const CLI::App& app, DiffCommand& command,
+                 const std::vector<std::string>& operands) {
+  exclude(app, "--tensor", {"--pair"});
+  exclude(app, "--summary", {"--json", "--all", "--show"});
+  if (!command.html) exclude(app, "--summary", {"--heatmap"});
+  exclude(app, "--from-json",
+          {"--tensor", "--pair", "--strict", "--include", "--exclude", "--heatmap", "--actual-spec",
+           "--golden-spec", "--layout-in", "--nvmedia"});
+  check_file_name("--junit", command.junit);
+  check_file_name("--html", command.html);
+  if (command.junit && command.html && *command.junit == *command.html)
+    throw Wrong("--junit and --html want the same file '" + *command.junit + "'");
+  if (command.from_json) {
+    if (!operands.empty())
+      throw Wrong("--from-json takes no operands, there is '" + operands.front() + "'");
+    return;
+  }
+  command.actual = operands[0];
+  command.golden = operands[1];
+  if (command.actual == "-" && command.golden == "-") throw Wrong("only one operand can be -");
+}
+
+}  // namespace btftool

@@ -1,0 +1,18 @@
+// The options of diff. Only cli*.cc include it.
+#pragma once
+
+#include "cli/options.h"
+#include "cli/support.h"
+
+namespace btftool {
+
+// What stands for the axes of a bare --heatmap.
+inline constexpr const char* kPickedAxes = "auto";
+
+void declare_diff(CLI::App& app, DiffCommand& command);
+
+// Checks what only shows once everything is parsed, and takes the operands.
+void finish_diff(const CLI::App& app, DiffCommand& command,
+                 const std::vector<std::string>& operands);
+
+}  // namespace btftool

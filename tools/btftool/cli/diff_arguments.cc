@@ -1,0 +1,143 @@
+#include "cli/diff_arguments.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <type_traits>
+
+#include "btf/value.h"
+#include "cli/arguments.h"
+
+namespace btftool {
+namespace {
+
+using btf::Result;
+using btf::Status;
+
+std::unexpected<btf::Error> wrong(std::string_view option, std::string_view expected,
+                                  std::string_view found) {
+  return btf::fail(btf::ErrorCode::invalid_argument, std::string(option) + " takes " +
+                                                         std::string(expected) + ", not '" +
+                                                         std::string(found) + "'");
+}
+
+std::optional<double> parse_value(std::string_view text, double) {
+  const auto value = parse_real(text);
+  return value && *value >= 0 ? value : std::nullopt;
+}
+
+std::optional<std::uint64_t> parse_value(std::string_view text, std::uint64_t) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+template <typename T>
+Status parse_tolerances(std::string_view option, std::string_view text,
+                        std::optional<T> btf::Tolerance::*member, btf::Tolerance& general,
+                        std::vector<TensorTolerance>& single) {
+  const std::string number = std::is_same_v<T, double> ? "a finite number, 0 or more"
+                                                       : "a whole number of steps, 0 or more";
+  for (const std::string_view word : split(text, ',')) {
+    const std::size_t mark = word.find_first_of("=:");
+    const auto value = parse_value(word.substr(mark == word.npos ? 0 : mark + 1), T{});
+    if (mark == word.npos) {
+      if (!value) return wrong(option, number, word);
+      if (general.*member)
+        return btf::fail(
+            btf::ErrorCode::invalid_argument,
+            std::string(option) + " takes one number for all tensors; TENSOR=X is for one");
+      general.*member = value;
+      continue;
+    }
+    const auto tensor = parse_integer(word.substr(0, mark));
+    if (!tensor) return wrong(option, "X or TENSOR=X, such as 1e-5,2=1e-2", word);
+    if (!value)
+      return wrong(option, number + ", for tensor " + std::string(word.substr(0, mark)),
+                   word.substr(mark + 1));
+    TensorTolerance entry{*tensor, {}, std::string(option), std::string(word)};
+    entry.tolerance.*member = value;
+    single.push_back(std::move(entry));
+  }
+  return {};
+}
+
+template Status parse_tolerances<double>(std::string_view, std::string_view,
+                                         std::optional<double> btf::Tolerance::*, btf::Tolerance&,
+                                         std::vector<TensorTolerance>&);
+template Status parse_tolerances<std::uint64_t>(std::string_view, std::string_view,
+                                                std::optional<std::uint64_t> btf::Tolerance::*,
+                                                btf::Tolerance&, std::vector<TensorTolerance>&);
+
+Result<std::vector<TensorPair>> parse_pairs(std::string_view text) {
+  std::vector<TensorPair> pairs;
+  for (const std::string_view word : split(text, ',')) {
+    const std::size_t mark = word.find(':');
+    const auto actual = parse_integer(word.substr(0, mark));
+    const auto golden = mark < word.size() ? parse_integer(word.substr(mark + 1)) : std::nullopt;
+    if (!actual || !golden) return wrong("--pair", "ACTUAL:GOLDEN, such as 0:3,1:0", word);
+    pairs.push_back({*actual, *golden});
+  }
+  return pairs;
+}
+
+Result<btf::MismatchLimit> parse_mismatch_limit(std::string_view text) {
+  btf::MismatchLimit limit;
+  limit.percent = text.ends_with('%');
+  if (limit.percent) {
+    const auto share = parse_real(text.substr(0, text.size() - 1));
+    if (!share || *share < 0 || *share > 100)
+      return wrong("--max-mismatch", "a share from 0% to 100%", text);
+    limit.value = *share;
+    return limit;
+  }
+  const auto count = parse_value(text, std::uint64_t{});
+  if (!count) return wrong("--max-mismatch", "a count or a share, such as 10 or 0.1%", text);
+  limit.value = static_cast<double>(*count);
+  return limit;
+}
+
+Result<double> parse_limit(std::string_view option, std::string_view text, double least,
+                           double most) {
+  constexpr double kLargest = std::numeric_limits<double>::max();
+  const auto value = parse_real(text);
+  if (value && *value >= least && *value <= most) return *value;
+  if (most < kLargest)
+    return wrong(
+        option, "a number from " + btf::number_text(least) + " to " + btf::number_text(most), text);
+  return wrong(option, least == 0 ? "a finite number, 0 or more" : "a finite number", text);
+}
+
+Status parse_quantiles(std::string_view text, std::vector<btf::QuantileGate>& gates) {
+  for (const std::string_view word : split(text, ',')) {
+    const std::size_t mark = word.find('=');
+    const auto q = parse_real(word.substr(0, mark));
+    const auto most = mark < word.size() ? parse_real(word.substr(mark + 1)) : std::nullopt;
+    if (!q || !most || *q < 0 || *q > 1 || *most < 0)
+      return wrong("--quantile", "Q=MAX with Q from 0 to 1 and MAX 0 or more, such as 0.99=1e-3",
+                   word);
+    if (std::ranges::find(gates, *q, &btf::QuantileGate::q) != gates.end())
+      return btf::fail(btf::ErrorCode::invalid_argument,
+                       "--quantile " + btf::number_text(*q) + " is given more than once");
+    gates.push_back({*q, *most});
+  }
+  return {};
+}
+
+Result<std::vector<std::int32_t>> parse_axes(std::string_view text) {
+  std::vector<std::int32_t> axes;
+  for (const std::string_view word : split(text, ',')) {
+    const auto axis = parse_integer(word);
+    if (!axis || *axis < -255 || *axis > 254)
+      return wrong("--heatmap", "one axis or two, such as 2,3 or -2,-1", text);
+    axes.push_back(static_cast<std::int32_t>(*axis));
+  }
+  if (axes.size() > 2 || (axes.size() == 2 && axes[0] == axes[1]))
+    return wrong("--heatmap", "one axis or two different ones, such as 2,3 or -2,-1", text);
+  return axes;
+}
+
+}  // namespace btftool

@@ -1,0 +1,36 @@
+#include "cli/repair.h"
+
+#include "btf/output.h"
+
+namespace btftool {
+
+void declare_repair(CLI::App& app, RepairCommand& command) {
+  using btf::Duplicates;
+  btf::RepairOptions& options = command.repair;
+  app.add_flag("--strict", options.strict, "tensors in doubt are lost");
+  app.add_flag("--unchecked", options.unchecked,
+               "compressed: also what stands before the cut in a frame that was\n"
+               "cut off, for which no checksum vouches");
+  add_choice<Duplicates>(app, "--duplicates", options.duplicates,
+                         {{"error", Duplicates::error},
+                          {"sum", Duplicates::sum},
+                          {"first", Duplicates::first},
+                          {"last", Duplicates::last}},
+                         "what a COO index means that occurs twice; error: the tensor is lost");
+  add_count(
+      app, "--compress", btf::kLeastCompression, btf::kGreatestCompression,
+      [&options](std::uint64_t level) { options.compression = static_cast<int>(level); },
+      "write seekable zstd at level N (3); default if OUT ends in .zst");
+  app.add_flag("--fsync", options.sync, "survive a power cut: sync before renaming");
+  app.add_flag("--all", command.all, "every finding, however many there are");
+  app.add_flag("--json", command.json, "print one JSON document");
+  app.footer("Exit status: 0 all saved, 1 not all or some in doubt, 2 nothing written.");
+}
+
+void finish_repair(RepairCommand& command) {
+  place_output(command.output, command.input, command.repair.compression);
+  if (command.json && btf::is_standard_output(command.output))
+    throw Wrong("--json and an output of " + command.output + " both want stdout");
+}
+
+}  // namespace btftool

@@ -1,0 +1,27 @@
+// Options that say what files hold which do not say so themselves.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "btf/file.h"
+#include "cli/support.h"
+
+namespace btftool {
+
+struct SpecWords {
+  std::optional<std::string> spec;
+  std::optional<std::string> layout_in;
+  std::optional<std::string> nvmedia;
+
+  // `option` is the one that gave `spec`. Throws Wrong.
+  btf::OpenOptions finish(const std::string& option) const;
+};
+
+// --input-spec, --layout-in, --nvmedia
+void add_input_spec(CLI::App& app, SpecWords& words);
+
+// --actual-spec, --golden-spec, --layout-in and --nvmedia, which goes with --actual-spec
+void add_diff_specs(CLI::App& app, SpecWords& actual, SpecWords& golden, const char* group);
+
+}  // namespace btftool

@@ -1,0 +1,86 @@
+#include "cli/support.h"
+
+#include <charconv>
+#include <memory>
+#include <new>
+
+#include "btf/convert.h"
+#include "btf/output.h"
+
+namespace btftool {
+namespace {
+
+// "--jobs" of "-j,--jobs", "--rtol" of "--rtol,--rel-tol"
+std::string long_name(const std::string& names) {
+  const std::size_t at = names.find("--");
+  return names.substr(at, names.find(',', at) - at);
+}
+
+}  // namespace
+
+std::uint64_t parse_count(const std::string& option, const std::string& text, std::uint64_t least,
+                          std::uint64_t most) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < least || value > most)
+    throw Wrong(option + " takes a number from " + std::to_string(least) + " to " +
+                std::to_string(most) + ", not '" + text + "'");
+  return value;
+}
+
+void place_output(std::string& output, const std::string& input, std::optional<int>& compression) {
+  auto path = btf::output_path(output, input);
+  if (!path) throw Wrong(path.error().text());
+  output = *std::move(path);
+  if (!compression && btf::compressed_by_name(output)) compression = btf::kDefaultCompression;
+}
+
+std::uint64_t parse_memory(const std::string& text) {
+  constexpr std::uint64_t kLeast = 16U << 20;
+  std::string bytes = text;
+  std::uint64_t value = 0;
+  try {
+    CLI::AsSizeValue(false)(bytes);
+    if (text.find('-') == std::string::npos) value = std::stoull(bytes);
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception&) {
+    value = 0;
+  }
+  if (value < kLeast)
+    throw Wrong("--max-memory takes a size from 16M on, like 256M or 1G, not '" + text + "'");
+  return value;
+}
+
+CLI::Option* add_words(CLI::App& app, const std::string& name, const std::string& type,
+                       std::function<void(const std::string&)> parse, const std::string& help) {
+  const auto take = [parse = std::move(parse), option = long_name(name),
+                     given = std::make_shared<bool>(false)](const std::string& text) {
+    if (std::exchange(*given, true)) throw Wrong(option + " is given more than once");
+    parse(text);
+  };
+  return app.add_option_function<std::string>(name, take, help)
+      ->type_name(type)
+      ->trigger_on_parse();
+}
+
+CLI::Option* add_count(CLI::App& app, const std::string& name, std::uint64_t least,
+                       std::uint64_t most, std::function<void(std::uint64_t)> store,
+                       const std::string& help) {
+  return add_words(
+      app, name, "N",
+      [=, option = long_name(name)](const std::string& text) {
+        store(parse_count(option, text, least, most));
+      },
+      help);
+}
+
+CLI::Option* add_text(CLI::App& app, const std::string& name, std::optional<std::string>& target,
+                      const std::string& type, const std::string& help) {
+  return app
+      .add_option_function<std::string>(
+          name, [&target](const std::string& text) { target = text; }, help)
+      ->type_name(type);
+}
+
+}  // namespace btftool

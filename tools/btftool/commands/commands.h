@@ -1,0 +1,24 @@
+// The commands. Each runs to an exit code; errors that end one come back as values.
+#pragma once
+
+#include "btf/error.h"
+#include "cli/options.h"
+#include "io/log.h"
+#include "io/output.h"
+
+namespace btftool {
+
+// What every command is given.
+struct Context {
+  const GlobalOptions& global;
+  Output& out;
+  Log& log;
+};
+
+btf::Result<int> run_inspect(const Context& context, const InspectOptions& options);
+btf::Result<int> run_convert(const Context& context, const ConvertCommand& command);
+btf::Result<int> run_diff(const Context& context, const DiffCommand& command);
+btf::Result<int> run_validate(const Context& context, const ValidateOptions& options);
+btf::Result<int> run_repair(const Context& context, const RepairCommand& command);
+
+}  // namespace btftool

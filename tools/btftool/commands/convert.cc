@@ -1,0 +1,233 @@
+// btftool convert: layout, dtype, order of dims and sparsity.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "btf/convert.h"
+#include "btf/output.h"
+#include "btf/value.h"
+#include "cli/arguments.h"
+#include "commands/commands.h"
+#include "io/exit_code.h"
+#include "io/interrupt.h"
+#include "io/json.h"
+#include "io/progress.h"
+#include "io/text.h"
+
+namespace btftool {
+namespace {
+
+std::string_view name_of(btf::DType dtype) { return btf::info(dtype).name; }
+
+// "+-448", the number that stands for everything beyond it; or what else became of it.
+std::string overflow_target(btf::DType dtype, const btf::CastPolicy& policy) {
+  const btf::DTypeInfo& row = btf::info(dtype);
+  if (!row.floating())
+    return policy.overflow == btf::Overflow::wrap ? "overflowed and wrapped"
+                                                  : "overflowed and clamped";
+  if (policy.overflow == btf::Overflow::ieee || !row.fp.saturates)
+    return row.fp.specials == btf::FloatSpecials::ieee ? "overflowed to +-Inf"
+                                                       : "overflowed to NaN";
+  return "overflowed to " + std::string(row.fp.power_of_two ? "" : "+-") +
+         btf::value_text(dtype, btf::largest_code(dtype));
+}
+
+// "tensor 0: float32 -> int8: scale 0.031", the scales that were found out.
+std::string scale_line(const btf::TensorReport& report) {
+  constexpr std::size_t kShown = 4;
+  std::string text = fmt::format("tensor {}: {} -> {}: scale", report.source,
+                                 name_of(report.source_dtype), name_of(report.target_dtype));
+  for (std::size_t i = 0; i < std::min(kShown, report.scales.size()); ++i)
+    text += fmt::format("{}{:.9g}", i == 0 ? " " : ", ", report.scales[i]);
+  if (report.scales.size() == 1 && report.zero_points.size() == 1)
+    text += fmt::format(", zero point {}", report.zero_points.front());
+  if (report.scales.size() > kShown)
+    text += fmt::format(", and {} more", report.scales.size() - kShown);
+  return text;
+}
+
+std::string loss_line(const btf::TensorReport& report, const btf::CastPolicy& policy, bool scaled) {
+  const btf::LossAccount& loss = report.loss;
+  std::string text = fmt::format("tensor {}: {} -> {}:", report.source,
+                                 name_of(report.source_dtype), name_of(report.target_dtype));
+  std::string separator = " ";
+  const auto add = [&](std::uint64_t count, const std::string& what) {
+    if (count == 0) return;
+    text += separator + std::to_string(count) + " " + what;
+    separator = ", ";
+  };
+  add(loss.overflowed, overflow_target(report.target_dtype, policy));
+  add(loss.nan - loss.nan_lost, "NaN");
+  add(loss.nan_lost, "NaN lost");
+  add(loss.to_zero, "became zero");
+  add(loss.inexact, "inexact");
+  text += " of " + std::to_string(loss.elements);
+  // Of scaled numbers nearly all are inexact: it matters by how much.
+  if (scaled) text += fmt::format(", largest error {:.6g}", loss.max_abs);
+  return text;
+}
+
+// Where a large part of a tensor is gone the result is hardly what was wanted; nothing where it
+// was scaled, or where codes were to wrap.
+std::optional<std::string> loss_warning(const btf::TensorReport& report,
+                                        const btf::ConvertOptions& options) {
+  constexpr double kLargeShare = 0.1;
+  const btf::LossAccount& loss = report.loss;
+  if (options.quantization.active()) return std::nullopt;
+  const bool wrapped = options.policy.overflow == btf::Overflow::wrap;
+  const std::uint64_t gone = loss.to_zero + (wrapped ? 0 : loss.overflowed);
+  const double share = static_cast<double>(gone) / static_cast<double>(loss.elements);
+  if (gone == 0 || share < kLargeShare) return std::nullopt;
+  std::string text =
+      fmt::format("{} of {} elements ({:.3g} %) became zero or were clamped as {}", gone,
+                  loss.elements, 100 * share, name_of(report.target_dtype));
+  if (btf::can_scale(report.target_dtype) && !report.nnz &&
+      report.source_layout != btf::Layout::coo)
+    text += "; --scale auto fits their range to it";
+  return text;
+}
+
+Json describe(const btf::TensorReport& report, const btf::ConvertOptions& options) {
+  Json warnings = Json::array();
+  if (report.kept) warnings.push_back("keeps its layout: " + *report.kept);
+  for (const std::string& objection : report.objections) warnings.push_back(objection);
+  if (auto lost = loss_warning(report, options)) warnings.push_back(*std::move(lost));
+  Json scales = Json::array();
+  for (const double scale : report.scales) scales.push_back(json_number(scale));
+  Json zero_points = Json::array();
+  for (const std::int64_t zero : report.zero_points) zero_points.push_back(zero);
+  Json json{{"index", json_number(report.target)},
+            {"source_index", json_number(report.source)},
+            {"source_dtype", name_of(report.source_dtype)},
+            {"dtype", name_of(report.target_dtype)}};
+  add_layout(json, "source_", report.source_layout);
+  add_layout(json, "", report.target_layout);
+  json["source_shape"] = json_dims(report.source_dims);
+  json["shape"] = json_dims(report.target_dims);
+  json["data_bytes"] = json_number(report.data_bytes);
+  json["nnz"] = report.nnz ? json_number(*report.nnz) : Json(nullptr);
+  json["kept_layout"] = report.kept.has_value();
+  json["scales"] = std::move(scales);
+  json["zero_points"] = std::move(zero_points);
+  json["scale_records"] = json_dims(report.scale_targets);
+  json["loss"] = json_loss(report.loss);
+  json["loss"]["snr"] = report.snr ? json_number(*report.snr) : Json(nullptr);
+  json["warnings"] = std::move(warnings);
+  return json;
+}
+
+class Conversion {
+ public:
+  Conversion(const Context& context, const ConvertCommand& command)
+      : context_(context), command_(command), options_(command.convert) {}
+
+  btf::Result<int> run() {
+    // Before anything is read, which of a pipe may take long.
+    if (const btf::Status status = btf::check_output(command_.output); !status)
+      return std::unexpected(status.error());
+    const auto input = btf::TensorFile::open(command_.input, command_.open);
+    if (!input) return std::unexpected(input.error());
+    if (command_.tensors) {
+      auto tensors = parse_selection(*command_.tensors, input->tensor_count());
+      if (!tensors) return std::unexpected(tensors.error().in_file(command_.input));
+      options_.tensors = *std::move(tensors);
+    }
+    Progress progress(context_.global, input->size());
+    progress.attach(options_.execution);
+    options_.execution.cancel = &watch_interrupts();
+    if (command_.json)
+      tensors_ = "{\"schema\":\"btftool/convert/1\"," +
+                 members({{"input", command_.input}, {"output", command_.output}}) +
+                 ",\"tensors\":[";
+    const auto bytes = btf::convert(*input, command_.output, options_,
+                                    [&](const btf::TensorReport& report) { take(report); });
+    progress.clear();
+    if (!bytes) return std::unexpected(explain(bytes.error()));
+    // What was lost is told when it has been written, not before.
+    for (const std::string& note : notes_) context_.log.note(note);
+    if (warnings_.held_back() > 0)
+      context_.log.warning(fmt::format("and {} more", warnings_.held_back()));
+    if (alarms_.held_back() > 0)
+      context_.log.alarm(
+          fmt::format("{} more tensors lost a large part", alarms_.held_back()));
+    if (losses_.held_back() > 0)
+      context_.log.note(fmt::format("and {} more tensors lost something", losses_.held_back()));
+    context_.log.detail(fmt::format("{}: {} written", command_.output, counted(*bytes, "byte")));
+    if (command_.json)
+      context_.out.line(tensors_ + "]," + members({{"output_bytes", json_number(*bytes)}}) + "}");
+    return kSame;
+  }
+
+ private:
+  static std::string members(const Json& object) {
+    const std::string text = dump(object);
+    return text.substr(1, text.size() - 2);
+  }
+
+  btf::Error explain(btf::Error error) const {
+    if (error.finding == "coo-duplicate-index")
+      error.message += "; --duplicates sum, first or last says what that means";
+    if (error.finding == "zero-points-unread")
+      error.message += std::string("; --zero-point auto takes them from there") +
+                       (options_.quantization.zero_point
+                            ? ""
+                            : ", --zero-point 0 says that they are something else");
+    if (error.code == btf::ErrorCode::refused && !btf::is_standard_output(command_.output))
+      error.message += "; nothing was written";
+    return error;
+  }
+
+  // Raw bytes do not say what they hold, so it is said here.
+  void describe_raw(const btf::TensorReport& report) {
+    if (options_.spec || btf::output_format(command_.output, options_) != "raw") return;
+    if (btf::is_standard_output(command_.output)) {
+      notes_.push_back("standard output is --input-spec " + btf::spec_text(report.target_dtype,
+                                                                           report.target_layout,
+                                                                           report.target_dims));
+      return;
+    }
+    std::string text =
+        fmt::format("{} is --input-spec {}", printable(command_.output),
+                    btf::spec_text(report.target_dtype, report.target_layout, report.target_dims));
+    if (!btf::parse_dump_name(command_.output))
+      text += "; trtexec would name it " +
+              printable(btf::dump_name(command_.output, report.target_dtype, report.target_dims));
+    notes_.push_back(std::move(text));
+  }
+
+  void take(const btf::TensorReport& report) {
+    describe_raw(report);
+    const std::string tensor = "tensor " + std::to_string(report.source) + ": ";
+    if (report.kept && warnings_.pass())
+      context_.log.warning(tensor + "keeps its layout: " + *report.kept);
+    for (const std::string& objection : report.objections)
+      if (warnings_.pass()) context_.log.warning(tensor + objection);
+    if (const auto lost = loss_warning(report, options_); lost && alarms_.pass())
+      context_.log.alarm(tensor + *lost);
+    if (!report.scales.empty() && !report.scale_targets.empty() && scales_.pass())
+      notes_.push_back(scale_line(report));
+    if (report.loss.changed() > 0 && losses_.pass())
+      notes_.push_back(loss_line(report, options_.policy, options_.quantization.active()));
+    if (!command_.json) return;
+    if (tensors_.back() == '}') tensors_ += ",";
+    tensors_ += dump(describe(report, options_));
+  }
+
+  const Context& context_;
+  const ConvertCommand& command_;
+  btf::ConvertOptions options_;
+  std::string tensors_;
+  std::vector<std::string> notes_;
+  Limited warnings_;
+  Limited alarms_;
+  Limited scales_;
+  Limited losses_;
+};
+
+}  // namespace
+
+btf::Result<int> run_convert(const Context& context, const ConvertCommand& command) {
+  return Conversion(context, command).run();
+}
+
+}  // namespace btftool

@@ -1,0 +1,110 @@
+// btftool inspect: what is in a file. Headers only, unless values are asked for.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/arguments.h"
+#include "commands/commands.h"
+#include "inspect/details.h"
+#include "inspect/json.h"
+#include "inspect/text.h"
+#include "io/exit_code.h"
+#include "io/progress.h"
+
+namespace btftool {
+namespace {
+
+class Inspection {
+ public:
+  Inspection(const Context& context, const InspectOptions& options)
+      : context_(context), options_(options), text_(context.out, options) {
+    if (options.json) json_ = std::make_unique<InspectJson>(context.out, options);
+  }
+
+  int run() {
+    for (const std::string& path : options_.files) inspect(path);
+    if (json_) json_->close();
+    return trouble_ ? kTrouble : kSame;
+  }
+
+ private:
+  void complain(const btf::Error& error) {
+    if (errors_.pass()) context_.log.error(error);
+    trouble_ = true;
+  }
+
+  void give_up(const std::string& path, const btf::Error& error) {
+    if (json_) json_->unreadable(path, error);
+    complain(error);
+  }
+
+  void inspect(const std::string& path) {
+    errors_ = {};
+    warnings_ = {};
+    const auto file = btf::TensorFile::open(path, options_.open);
+    if (!file) return give_up(path, file.error());
+    std::optional<std::vector<std::uint64_t>> selection;
+    if (options_.tensors) {
+      auto parsed = parse_selection(*options_.tensors, file->tensor_count());
+      if (!parsed) return give_up(path, parsed.error().in_file(path));
+      selection = *std::move(parsed);
+    }
+    execution_ = context_.global.execution();
+    progress_.emplace(context_.global, file->size());
+    progress_->attach(execution_);
+    json_ ? json_->begin(*file) : text_.begin(*file);
+    const std::uint64_t count = selection ? selection->size() : file->tensor_count();
+    for (std::uint64_t i = 0; i < count; ++i)
+      inspect(*file, selection ? (*selection)[i] : i, !selection);
+    if (errors_.held_back() > 0)
+      context_.log.error(fmt::format("{}: and {} more errors", path, errors_.held_back()));
+    if (warnings_.held_back() > 0)
+      context_.log.warning(fmt::format("{}: and {} more", path, warnings_.held_back()));
+    if (json_) json_->end();
+  }
+
+  // `all`: the records are looked at together, so that overlap can be seen at no extra cost.
+  void inspect(const btf::TensorFile& file, std::uint64_t index, bool all) {
+    const auto tensor = file.tensor(index);
+    btf::Status status;
+    if (!tensor) status = std::unexpected(tensor.error());
+    if (status && all) status = file.check_overlap(*tensor);
+    if (!status) {
+      if (json_) json_->broken(status.error(), index);
+      return complain(status.error());
+    }
+    const auto details = read_details(file, *tensor, options_, execution_);
+    progress_->clear();
+    const InspectDetails none;
+    const InspectDetails& shown = details ? *details : none;
+    json_ ? json_->tensor(*tensor, shown) : text_.tensor(*tensor, shown);
+    if (const auto objection = tensorrt_limits(*tensor); objection && warnings_.pass())
+      context_.log.warning(fmt::format("{}: tensor {}: {}", file.path(), index, *objection));
+    if (details) return;
+    const btf::Error error =
+        details.error().file.empty()
+            ? details.error().within("tensor " + std::to_string(index)).in_file(file.path())
+            : details.error();
+    // Of an unknown dtype or layout the listing has told already; a bad --at is not the file's.
+    if (json_ && !error.finding.empty()) json_->broken(error, index);
+    complain(error);
+  }
+
+  const Context& context_;
+  const InspectOptions& options_;
+  InspectText text_;
+  std::unique_ptr<InspectJson> json_;
+  std::optional<Progress> progress_;  // of one file
+  btf::Execution execution_;
+  Limited errors_;
+  Limited warnings_;
+  bool trouble_ = false;
+};
+
+}  // namespace
+
+btf::Result<int> run_inspect(const Context& context, const InspectOptions& options) {
+  return Inspection(context, options).run();
+}
+
+}  // namespace btftool

@@ -1,0 +1,123 @@
+// btftool validate: is it well-formed?
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <system_error>
+
+#include "btf/validate.h"
+#include "commands/commands.h"
+#include "commands/finding_tally.h"
+#include "io/exit_code.h"
+#include "io/json.h"
+#include "io/progress.h"
+#include "io/text.h"
+
+namespace btftool {
+namespace {
+
+class Validation {
+ public:
+  Validation(const Context& context, const ValidateOptions& options)
+      : context_(context), out_(context.out), options_(options) {}
+
+  int run() {
+    if (options_.json) out_.text("{\"schema\":\"btftool/validate/1\",\"files\":[");
+    for (const std::string& path : options_.files) validate(path);
+    if (options_.json) out_.line("]}");
+    return exit_code_;
+  }
+
+ private:
+  void validate(const std::string& path) {
+    FindingTally tally(options_.all);
+    if (options_.json) {
+      const std::string head = dump({{"path", path}});
+      out_.text((first_file_ ? "" : ",") + head.substr(0, head.size() - 1) + ",\"findings\":[");
+      first_file_ = false;
+      first_finding_ = true;
+    }
+    Progress progress(context_.global, size_of(path));
+    btf::Execution execution = context_.global.execution();
+    progress.attach(execution);
+    const auto report = [&](const btf::Finding& finding) {
+      if (!tally.take(finding)) return;
+      progress.clear();
+      show(path, finding);
+    };
+    const btf::Status status =
+        btf::validate(path, report, options_.open, execution, options_.checks);
+    progress.clear();
+    const bool good = tally.errors() == 0 && (tally.warnings() == 0 || !options_.strict);
+    if (!status) {
+      context_.log.error(status.error().in_file(path));
+      exit_code_ = kTrouble;
+    } else if (!good && exit_code_ == kSame) {
+      exit_code_ = kDifferent;
+    }
+    if (options_.json)
+      json_verdict(tally, status.has_value(), good);
+    else
+      text_verdict(path, tally, status.has_value(), good);
+  }
+
+  // What progress is measured by; nothing to go by where it is not a file.
+  static std::uint64_t size_of(const std::string& path) {
+    std::error_code unknown;
+    const std::uintmax_t size = std::filesystem::file_size(path, unknown);
+    return unknown ? 0 : size;
+  }
+
+  void show(const std::string& path, const btf::Finding& finding) {
+    if (options_.json) {
+      out_.text((first_finding_ ? "" : ",") + dump(json_finding(finding)));
+      first_finding_ = false;
+      return;
+    }
+    if (context_.global.quiet) return;
+    const bool error = finding.severity == btf::Severity::error;
+    out_.line(fmt::format("{}: {}: {}byte {}: {} [{}]", printable(path),
+                          error ? out_.red("error") : out_.yellow("warning"),
+                          finding.tensor ? fmt::format("tensor {}: ", *finding.tensor) : "",
+                          finding.offset, finding.message, finding.code));
+  }
+
+  void json_verdict(const FindingTally& tally, bool readable, bool good) {
+    const std::string tail = dump({{"errors", json_number(tally.errors())},
+                                   {"warnings", json_number(tally.warnings())},
+                                   {"codes", tally.codes()},
+                                   {"not_shown", json_number(tally.hidden())},
+                                   {"result", !readable ? "unreadable"
+                                              : good    ? "well-formed"
+                                                        : "malformed"}});
+    out_.text("]," + tail.substr(1));
+  }
+
+  void text_verdict(const std::string& path, const FindingTally& tally, bool readable, bool good) {
+    if (context_.global.quiet) return;
+    if (tally.hidden() > 0)
+      out_.line(fmt::format("{}: not shown: {}; --all shows them", printable(path),
+                            tally.hidden_text()));
+    if (!readable) return;
+    std::string line = printable(path) + ": ";
+    line += good ? out_.green("well-formed") : out_.red("not well-formed");
+    if (tally.any())
+      line += fmt::format(": {}, {}", counted(tally.errors(), "error"),
+                          counted(tally.warnings(), "warning"));
+    out_.line(line);
+  }
+
+  const Context& context_;
+  Output& out_;
+  const ValidateOptions& options_;
+  bool first_file_ = true;
+  bool first_finding_ = true;  // of the file
+  int exit_code_ = kSame;
+};
+
+}  // namespace
+
+btf::Result<int> run_validate(const Context& context, const ValidateOptions& options) {
+  return Validation(context, options).run();
+}
+
+}  // namespace btftool

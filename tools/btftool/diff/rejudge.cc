@@ -1,0 +1,167 @@
+#include "diff/rejudge.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "btf/diff.h"
+#include "diff/reports.h"
+#include "diff/reports/text.h"
+#include "diff/saved/saved_report.h"
+#include "io/text.h"
+
+namespace btftool {
+namespace {
+
+using btf::DiffResult;
+using btf::ErrorCode;
+using btf::TensorDiff;
+using btf::Tolerance;
+
+// Do both tolerances accept the same pairs of this tensor?
+bool same_limits(const Tolerance& a, const TensorDiff& diff) {
+  const Tolerance& b = diff.tolerance;
+  const auto by_error = [](const Tolerance& t) { return t.rtol || t.atol || !t.ulp; };
+  return by_error(a) == by_error(b) && a.rtol.value_or(0) == b.rtol.value_or(0) &&
+         a.atol.value_or(0) == b.atol.value_or(0) && a.ulp == b.ulp &&
+         (a.equal_nan == b.equal_nan || diff.nan.both == 0);
+}
+
+bool is_for(const TensorTolerance& given, const TensorDiff& diff) {
+  return diff.actual && diff.actual->index == static_cast<std::uint64_t>(given.tensor);
+}
+
+// What tells of the mismatches one by one tells of those of the old tolerance.
+void drop_mismatches(TensorDiff& diff) {
+  diff.worst_abs.reset();
+  diff.worst_rel.reset();
+  diff.first.clear();
+  diff.largest.clear();
+  diff.decades.clear();
+  diff.heatmap.reset();
+}
+
+class Rejudgement {
+ public:
+  Rejudgement(const Context& context, const DiffCommand& command, const SavedReport& report)
+      : context_(context),
+        command_(command),
+        report_(report),
+        reports_(context, command, report.directories) {}
+
+  btf::Result<int> run() {
+    if (const auto status = check_tolerances(); !status) return std::unexpected(status.error());
+    if (const auto status = reports_.check_files(); !status) return std::unexpected(status.error());
+    if (const auto status = check_used(); !status) {
+      reports_.refuse({report_.actual, report_.actual, report_.golden}, status.error());
+      return std::unexpected(status.error());
+    }
+    for (const SavedPair& pair : report_.pairs) judge(pair);
+    if (errors_.held_back() > 0)
+      context_.log.error("and " + std::to_string(errors_.held_back()) + " more");
+    return reports_.finish();
+  }
+
+ private:
+  void judge(const SavedPair& pair) {
+    reports_.begin(pair.files);
+    PairOutcome outcome = pair.outcome;
+    if (outcome.result == PairResult::trouble)
+      trouble({ErrorCode::refused, outcome.error});
+    else if (outcome.result != PairResult::missing)
+      outcome.result = PairResult::same;
+    std::string why;
+    if (outcome.result == PairResult::same && pair.tensors.empty()) why = "nothing was compared";
+    std::uint64_t undecided_tensors = 0;
+    for (TensorDiff diff : pair.tensors) {
+      if (const auto status = judge(diff); !status) {
+        // Of several tensors the first tells why the pair is trouble.
+        if (++undecided_tensors == 1) why = pair_name(diff) + ": " + status.error().message;
+        continue;
+      }
+      reports_.take(diff);
+      if (diff.result != DiffResult::same && outcome.result == PairResult::same)
+        outcome.result = PairResult::different;
+    }
+    if (undecided_tensors > 1)
+      why += "; " + counted(undecided_tensors - 1, "more tensor") + " cannot be judged";
+    if (!why.empty()) {
+      const PairOutcome undecided_pair = undecided(pair, why);
+      if (outcome.result != PairResult::trouble) outcome = undecided_pair;
+    }
+    reports_.end(outcome);
+  }
+
+  btf::Status judge(TensorDiff& diff) {
+    const Tolerance before = diff.tolerance;
+    const btf::Status status = btf::rejudge(diff, tolerance_of(diff), command_.diff.gates);
+    if (status && !same_limits(before, diff)) drop_mismatches(diff);
+    return status;
+  }
+
+  // What is given for this tensor goes before what is given for all.
+  Tolerance tolerance_of(const TensorDiff& diff) const {
+    Tolerance tolerance = command_.diff.tolerance;
+    for (const TensorTolerance& given : command_.tensor_tolerances) {
+      if (!is_for(given, diff)) continue;
+      if (given.tolerance.rtol) tolerance.rtol = given.tolerance.rtol;
+      if (given.tolerance.atol) tolerance.atol = given.tolerance.atol;
+      if (given.tolerance.ulp) tolerance.ulp = given.tolerance.ulp;
+    }
+    return tolerance;
+  }
+
+  PairOutcome undecided(const SavedPair& pair, const std::string& why) {
+    const btf::Error error{ErrorCode::refused, why + "; compare the files: btftool diff " +
+                                                   printable(pair.files.actual) + " " +
+                                                   printable(pair.files.golden)};
+    trouble(report_.directories ? error.within(printable(pair.files.name)) : error);
+    return {PairResult::trouble, error.message};
+  }
+
+  void trouble(const btf::Error& error) {
+    if (errors_.pass()) context_.log.error(error.in_file(*command_.from_json));
+  }
+
+  // A report does not say how many tensors there were to count from the end of.
+  btf::Status check_tolerances() const {
+    for (const TensorTolerance& given : command_.tensor_tolerances)
+      if (given.tensor < 0)
+        return btf::fail(ErrorCode::invalid_argument,
+                         given.option + " " + given.word +
+                             ": with --from-json tensors are counted from the front");
+    return {};
+  }
+
+  btf::Status check_used() const {
+    for (const TensorTolerance& given : command_.tensor_tolerances) {
+      const bool used = std::ranges::any_of(report_.pairs, [&](const SavedPair& pair) {
+        return std::ranges::any_of(pair.tensors,
+                                   [&](const TensorDiff& diff) { return is_for(given, diff); });
+      });
+      if (!used)
+        return btf::fail(ErrorCode::invalid_argument,
+                         given.option + " " + given.word + ": the report has no tensor " +
+                             std::to_string(given.tensor) + " of actual");
+    }
+    return {};
+  }
+
+  const Context& context_;
+  const DiffCommand& command_;
+  const SavedReport& report_;
+  DiffReports reports_;
+  Limited errors_;
+};
+
+}  // namespace
+
+btf::Result<int> run_rejudge(const Context& context, const DiffCommand& command) {
+  const auto report = read_saved_report(*command.from_json);
+  if (!report) return std::unexpected(report.error());
+  DiffCommand judged = command;
+  judged.actual = report->actual;
+  judged.golden = report->golden;
+  return Rejudgement(context, judged, *report).run();
+}
+
+}  // namespace btftool

@@ -1,0 +1,40 @@
+// All the reports that a command asks for, told what was found as if they were one.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "commands/commands.h"
+#include "diff/reports/report.h"
+
+namespace btftool {
+
+class DiffReports {
+ public:
+  DiffReports(const Context& context, const DiffCommand& command, bool directories);
+
+  // An error if a report could not be written at the end, as far as that shows now.
+  btf::Status check_files() const;
+
+  void begin(const FilePair& pair);
+  void take(const btf::TensorDiff& diff);
+  void end(const PairOutcome& outcome);
+  // The exit code. Reports that cannot be written are named on stderr.
+  int finish();
+  // Instead of all these: `pair` as a whole is trouble, before anything was compared.
+  void refuse(const FilePair& pair, const btf::Error& error);
+
+ private:
+  void finish(DiffReport& report);
+
+  const Context& context_;
+  const DiffCommand& command_;
+  std::vector<std::unique_ptr<DiffReport>> reports_;
+  FilePair pair_;
+  Totals totals_;
+};
+
+// What the library has to find out so that the reports can tell it.
+btf::DiffOptions needed_by_reports(const GlobalOptions& global, const DiffCommand& command);
+
+}  // namespace btftool

@@ -1,0 +1,254 @@
+#include "diff/reports/json.h"
+
+#include <utility>
+
+#include "btf/value.h"
+#include "diff/reports/text.h"
+
+namespace btftool {
+namespace {
+
+using btf::Mismatch;
+using btf::TensorDiff;
+
+Json optional_number(const auto& value) { return value ? json_number(*value) : Json(nullptr); }
+
+// rtol and atol are 0 where nothing else was given.
+void add_tolerance(Json& object, const btf::Tolerance& tolerance) {
+  const bool by_error = tolerance.rtol || tolerance.atol || !tolerance.ulp;
+  const auto number = [&](const std::optional<double>& value) {
+    return by_error ? json_number(value.value_or(0)) : Json(nullptr);
+  };
+  object["rtol"] = number(tolerance.rtol);
+  object["atol"] = number(tolerance.atol);
+  object["ulp"] = optional_number(tolerance.ulp);
+}
+
+Json index_of(const std::optional<btf::DiffTensor>& tensor) {
+  return tensor ? json_number(tensor->index) : Json(nullptr);
+}
+
+Json side(const std::optional<btf::DiffTensor>& tensor) {
+  if (!tensor) return nullptr;
+  Json json{{"dtype", btf::info(tensor->dtype).name}};
+  add_layout(json, "", tensor->layout);
+  json["shape"] = json_dims(tensor->dims);
+  return json;
+}
+
+Json mismatch(const Mismatch& found, const TensorDiff& diff) {
+  return {{"index", json_dims(found.index)},
+          {"actual", json_value(diff.actual->dtype, found.actual_code)},
+          {"golden", json_value(diff.golden->dtype, found.golden_code)},
+          {"actual_code", btf::code_text(diff.actual->dtype, found.actual_code)},
+          {"golden_code", btf::code_text(diff.golden->dtype, found.golden_code)},
+          {"abs_error", json_number(found.abs_error)},
+          {"rel_error", json_number(found.rel_error)},
+          {"allowed", json_number(found.allowed)},
+          {"steps", optional_number(found.steps)},
+          {"actual_offset", optional_number(found.actual_offset)},
+          {"golden_offset", optional_number(found.golden_offset)}};
+}
+
+Json worst(const std::optional<Mismatch>& found, const TensorDiff& diff) {
+  return found ? mismatch(*found, diff) : Json(nullptr);
+}
+
+Json list(const auto& items, auto&& describe) {
+  Json array = Json::array();
+  for (const auto& item : items) array.push_back(describe(item));
+  return array;
+}
+
+Json criteria(const TensorDiff& diff) {
+  return list(diff.criteria, [](const btf::CriterionResult& criterion) {
+    return Json{{"name", criterion.name},
+                {"passed", criterion.passed},
+                {"limit", optional_number(criterion.limit)},
+                {"value", optional_number(criterion.value)},
+                {"text", criterion.text}};
+  });
+}
+
+Json figures(const TensorDiff& diff) {
+  if (!diff.figures) return nullptr;
+  return {{"pairs", json_number(diff.figures->pairs)},
+          {"rmse", json_number(diff.figures->rmse)},
+          {"cosine", json_number(diff.figures->cosine)},
+          {"psnr", json_number(diff.figures->psnr)},
+          {"snr", json_number(diff.figures->snr)}};
+}
+
+Json top_k(const TensorDiff& diff) {
+  if (!diff.top_k) return nullptr;
+  return {{"k", json_number(diff.top_k->k)},
+          {"rows", json_number(diff.top_k->rows)},
+          {"disagreeing", json_number(diff.top_k->disagreeing)},
+          {"first", diff.top_k->first ? json_dims(*diff.top_k->first) : Json(nullptr)}};
+}
+
+Json histogram(const TensorDiff& diff) {
+  if (!diff.worst_abs) return nullptr;
+  return {{"equal", json_number(diff.equal)},
+          {"decades", list(diff.decades, [](const btf::DecadeCount& decade) {
+             return Json{{"decade", decade.decade},
+                         {"count", json_number(decade.count)},
+                         {"mismatched", json_number(decade.mismatched)}};
+           })}};
+}
+
+Json required(const TensorDiff& diff) {
+  const auto pair = [](const btf::RequiredPair& found) {
+    return Json{{"rtol", json_number(found.rtol)}, {"atol", json_number(found.atol)}};
+  };
+  return {{"atol", optional_number(diff.required_atol)},
+          {"rtol", optional_number(diff.required_rtol)},
+          {"pair", diff.required_pair ? pair(*diff.required_pair) : Json(nullptr)},
+          {"pairs", list(diff.required_pairs, pair)}};
+}
+
+Json heatmap(const TensorDiff& diff) {
+  if (!diff.heatmap) return nullptr;
+  const btf::Heatmap& map = *diff.heatmap;
+  const auto axis = [](const std::optional<btf::Heatmap::Axis>& found) {
+    return found ? Json{{"dim", found->dim}, {"step", json_number(found->step)}} : Json(nullptr);
+  };
+  const auto cells = [&](const std::vector<std::uint64_t>& counts) {
+    Json rows = Json::array();
+    for (std::uint64_t r = 0; r < map.rows; ++r) {
+      Json row = Json::array();
+      for (std::uint64_t c = 0; c < map.columns; ++c)
+        row.push_back(json_number(counts[r * map.columns + c]));
+      rows.push_back(std::move(row));
+    }
+    return rows;
+  };
+  return {{"down", axis(map.down)},
+          {"across", axis(map.across)},
+          {"rows", json_number(map.rows)},
+          {"columns", json_number(map.columns)},
+          {"mismatched", cells(map.mismatched)},
+          {"elements", cells(map.elements)}};
+}
+
+Json used_tolerance(const TensorDiff& diff) {
+  Json json = Json::object();
+  add_tolerance(json, diff.tolerance);
+  json["equal_nan"] = diff.tolerance.equal_nan;
+  return json;
+}
+
+}  // namespace
+
+Json json_tensor_diff(const TensorDiff& diff) {
+  const auto found = [&](const Mismatch& item) { return mismatch(item, diff); };
+  return {
+      {"actual", index_of(diff.actual)},
+      {"golden", index_of(diff.golden)},
+      {"result", result_name(diff.result)},
+      {"reason", diff.reason.empty() ? Json(nullptr) : Json(diff.reason)},
+      {"actual_tensor", side(diff.actual)},
+      {"golden_tensor", side(diff.golden)},
+      {"tolerance", used_tolerance(diff)},
+      {"criteria", criteria(diff)},
+      {"compared", json_number(diff.compared)},
+      {"mismatched", diff.mismatched_known ? json_number(diff.mismatched) : Json(nullptr)},
+      {"max_abs", json_number(diff.max_abs)},
+      {"max_rel", json_number(diff.max_rel)},
+      {"max_ulp", json_number(diff.max_ulp)},
+      {"nan",
+       {{"both", json_number(diff.nan.both)},
+        {"actual", json_number(diff.nan.actual)},
+        {"golden", json_number(diff.nan.golden)}}},
+      {"inf",
+       {{"both", json_number(diff.inf.both)},
+        {"opposite", json_number(diff.inf.opposite)},
+        {"actual", json_number(diff.inf.actual)},
+        {"golden", json_number(diff.inf.golden)}}},
+      {"figures", figures(diff)},
+      {"quantiles",
+       list(diff.quantiles,
+            [](const btf::QuantileValue& quantile) {
+              return Json{{"q", json_number(quantile.q)}, {"value", json_number(quantile.value)}};
+            })},
+      {"top_k", top_k(diff)},
+      {"worst", {{"abs", worst(diff.worst_abs, diff)}, {"rel", worst(diff.worst_rel, diff)}}},
+      {"first", list(diff.first, found)},
+      {"largest", list(diff.largest, found)},
+      {"histogram", histogram(diff)},
+      {"required", required(diff)},
+      {"hints", list(diff.hints,
+                     [](const btf::Hint& hint) {
+                       return Json{{"cause", cause_text(hint)}, {"evidence", hint.evidence}};
+                     })},
+      {"heatmap", heatmap(diff)}};
+}
+
+namespace {
+
+class JsonReport final : public DiffReport {
+ public:
+  JsonReport(Output& out, const DiffCommand& command, bool directories)
+      : out_(out), command_(command), directories_(directories) {}
+
+  void begin(const FilePair& pair) override {
+    pair_ = pair;
+    if (directories_) tensors_.clear();
+  }
+
+  void take(const TensorDiff& diff) override {
+    if (!tensors_.empty()) tensors_ += ",";
+    tensors_ += dump(json_tensor_diff(diff));
+  }
+
+  void end(const FilePair& pair, const PairOutcome& outcome) override {
+    if (!directories_) return;
+    Json error = nullptr;
+    if (outcome.result == PairResult::trouble) error = outcome.error;
+    if (outcome.result == PairResult::missing) error = missing_side(pair);
+    if (!files_.empty()) files_ += ",";
+    files_ += "{" +
+              members({{"path", pair.name},
+                       {"result", result_name(outcome.result)},
+                       {"error", std::move(error)}}) +
+              ",\"tensors\":[" + std::exchange(tensors_, {}) + "]}";
+  }
+
+  btf::Status finish(const Totals& totals) override {
+    Json tolerance = Json::object();
+    const btf::Tolerance& given = command_.diff.tolerance;
+    add_tolerance(tolerance, given);
+    tolerance["close"] = given.close;
+    tolerance["equal_nan"] = given.equal_nan;
+    const Json head{{"schema", "btftool/diff/1"},
+                    {"actual", directories_ ? command_.actual : pair_.actual},
+                    {"golden", directories_ ? command_.golden : pair_.golden},
+                    {"result", result_name(result_of(totals))},
+                    {"tolerance", std::move(tolerance)}};
+    out_.text("{" + members(head) + (directories_ ? ",\"files\":[" : ",\"tensors\":["));
+    out_.text(directories_ ? files_ : tensors_);
+    out_.line("]}");
+    return {};
+  }
+
+ private:
+  static std::string members(const Json& object) {
+    const std::string text = dump(object);
+    return text.substr(1, text.size() - 2);
+  }
+
+  Output& out_;
+  const DiffCommand& command_;
+  bool directories_;
+  FilePair pair_;
+  std::string tensors_;  // of the pair of files
+  std::string files_;
+};
+
+}  // namespace
+
+std::unique_ptr<DiffReport> json_report(Output& out, const DiffCommand& command, bool directories) {
+  return std::make_unique<JsonReport>(out, command, directories);
+}
+
+}  // namespace btftool

@@ -1,0 +1,333 @@
+#include "diff/reports/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "btf/value.h"
+#include "diff/reports/tables.h"
+#include "io/text.h"
+
+namespace btftool {
+namespace {
+
+using btf::Mismatch;
+using btf::number_text;
+using btf::TensorDiff;
+
+std::string line(std::string_view label, const std::string& text) {
+  return "  " + pad_right(label, 16) + " " + text;
+}
+
+std::string offset_text(const std::optional<std::uint64_t>& offset) {
+  return offset ? fmt::format("byte {}", *offset) : "no byte";
+}
+
+std::string error_tolerance(const btf::Tolerance& tolerance) {
+  return fmt::format("rtol {}, atol {}", number_text(tolerance.rtol.value_or(0)),
+                     number_text(tolerance.atol.value_or(0)));
+}
+
+// "rtol 0.001, atol 0, ulp 4"
+std::string tolerance_text(const btf::Tolerance& tolerance, bool always) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (tolerance.rtol || tolerance.atol || (always && !tolerance.given()))
+    add(error_tolerance(tolerance));
+  if (tolerance.ulp) add("ulp " + std::to_string(*tolerance.ulp));
+  return text;
+}
+
+// What stands for all tensors: with --close, rtol and atol may be several.
+std::string general_tolerance(const DiffCommand& command, const std::string& close) {
+  const btf::Tolerance& general = command.diff.tolerance;
+  if (!general.close) return tolerance_text(general, !command.diff.gates.given());
+  return (close.empty() ? "close" : "close: " + close) +
+         (general.ulp ? ", ulp " + std::to_string(*general.ulp) : "");
+}
+
+// "rtol 0.001, atol 1e-05; or rtol 0, atol 0"
+std::string close_text(const std::vector<btf::Tolerance>& close) {
+  std::string text;
+  for (const btf::Tolerance& used : close)
+    text += (text.empty() ? "" : "; or ") + error_tolerance(used);
+  return text;
+}
+
+// "rtol 1e-3 for tensor 2"
+std::string of_tensor(const TensorTolerance& given) {
+  return fmt::format("{} {} for tensor {}", given.option.substr(2),
+                     given.word.substr(given.word.find_first_of("=:") + 1), given.tensor);
+}
+
+bool failed(const TensorDiff& diff, bool (*which)(const btf::CriterionResult&)) {
+  return std::ranges::any_of(diff.criteria,
+                             [&](const btf::CriterionResult& c) { return !c.passed && which(c); });
+}
+
+bool is_elements(const btf::CriterionResult& criterion) { return criterion.name == "elements"; }
+bool is_other(const btf::CriterionResult& criterion) { return !is_elements(criterion); }
+bool is_counted(const btf::CriterionResult& criterion) {
+  return is_elements(criterion) || criterion.name == "max-mismatch";
+}
+bool is_figure(const btf::CriterionResult& criterion) { return !is_counted(criterion); }
+
+void add_failed(const TensorDiff& diff, std::vector<std::string>& lines) {
+  if (!failed(diff, is_other)) return;  // the headline says it all
+  for (const btf::CriterionResult& criterion : diff.criteria)
+    if (!criterion.passed && criterion.name != "strict")
+      lines.push_back(line("failed", criterion.text));
+}
+
+std::string worst_text(const Mismatch& mismatch, const TensorDiff& diff) {
+  std::string text = fmt::format("{}: {} against {}", btf::dims_text(mismatch.index),
+                                 btf::value_text(diff.actual->dtype, mismatch.actual_code),
+                                 btf::value_text(diff.golden->dtype, mismatch.golden_code));
+  text += fmt::format(", error {:.4g} ({:.3g} relative)", mismatch.abs_error, mismatch.rel_error);
+  // By steps alone, any error is allowed.
+  if (mismatch.allowed > 0 && std::isfinite(mismatch.allowed))
+    text += fmt::format(", allowed {:.4g}", mismatch.allowed);
+  if (mismatch.steps) text += ", " + counted(*mismatch.steps, "step");
+  if (mismatch.steps && diff.tolerance.ulp)
+    text += fmt::format(" ({} allowed)", *diff.tolerance.ulp);
+  const std::string actual = offset_text(mismatch.actual_offset);
+  const std::string golden = offset_text(mismatch.golden_offset);
+  return text + (actual == golden ? ", both at " + actual : ", " + actual + " and " + golden);
+}
+
+void add_worst(const TensorDiff& diff, Detail detail, std::vector<std::string>& lines) {
+  // Where only NaN and Inf mismatch there is no error to be the worst of.
+  if (!diff.worst_abs || !std::isfinite(diff.worst_abs->abs_error)) return;
+  const bool one = !diff.worst_rel || diff.worst_rel->index == diff.worst_abs->index;
+  lines.push_back(line(one ? "worst" : "worst absolute", worst_text(*diff.worst_abs, diff)));
+  if (!one && detail == Detail::full)
+    lines.push_back(line("worst relative", worst_text(*diff.worst_rel, diff)));
+}
+
+void add_figures(const TensorDiff& diff, std::vector<std::string>& lines) {
+  if (!diff.figures || diff.figures->pairs == 0) return;
+  const btf::Figures& figures = *diff.figures;
+  if (diff.max_abs == 0) {
+    lines.push_back(
+        line("figures", counted(figures.pairs, "pair") + " of finite numbers, all equal"));
+    return;
+  }
+  const auto decibel = [](double value) {
+    return std::isfinite(value) ? fmt::format("{:.4g} dB", value) : number_text(value) + " dB";
+  };
+  std::string text =
+      fmt::format("rmse {}, cosine {}, psnr {}, snr {}, max {}", short_number(figures.rmse),
+                  short_number(figures.cosine), decibel(figures.psnr), decibel(figures.snr),
+                  counted(diff.max_ulp, "step"));
+  if (figures.pairs != diff.compared)
+    text += fmt::format(", over {} of finite numbers", counted(figures.pairs, "pair"));
+  lines.push_back(line("figures", text));
+}
+
+// The tolerances that this tensor alone was judged by.
+void add_tolerance(const TensorDiff& diff, Detail detail, const DiffCommand& command,
+                   std::vector<std::string>& lines) {
+  const btf::Tolerance& general = command.diff.tolerance;
+  const btf::Tolerance& used = diff.tolerance;
+  if (used.rtol == general.rtol && used.atol == general.atol && used.ulp == general.ulp) return;
+  if (detail == Detail::brief && command.tensor_tolerances.empty()) return;
+  lines.push_back(line("tolerance", tolerance_text(used, true)));
+}
+
+void add_required(const TensorDiff& diff, std::vector<std::string>& lines) {
+  if (diff.mismatched == 0) return;
+  // Tolerances are not what was asked for, or not all of it.
+  if (!failed(diff, is_counted)) return;
+  const char* label = failed(diff, is_figure) ? "elements need" : "would pass with";
+  if (!diff.required_atol) {
+    lines.push_back(line(label, "no tolerance: NaN or Inf do not agree"));
+    return;
+  }
+  std::string text;
+  for (const std::string& options : passing_options(diff))
+    text += (text.empty() ? "" : ", or ") + options;
+  lines.push_back(line(label, text));
+}
+
+void add_hints(const TensorDiff& diff, std::size_t most, std::vector<std::string>& lines) {
+  for (std::size_t i = 0; i < std::min(most, diff.hints.size()); ++i) {
+    const btf::Hint& hint = diff.hints[i];
+    lines.push_back(line(i == 0 ? "why" : "",
+                         printable(fmt::format("{}: {}", cause_text(hint), hint.evidence))));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> passing_options(const TensorDiff& diff) {
+  if (!diff.required_atol) return {};
+  const std::string atol = rounded_up(*diff.required_atol);
+  std::vector<std::string> options{"--atol " + atol};
+  // An rtol of 1 would accept zeros everywhere.
+  const std::string rtol = diff.required_rtol ? rounded_up(*diff.required_rtol) : "1";
+  if (rtol != "1" && *diff.required_rtol < 1) options.push_back("--rtol " + rtol);
+  if (diff.required_pair && rounded_up(diff.required_pair->atol) != atol)
+    options.push_back(fmt::format("--rtol {} --atol {}", rounded_up(diff.required_pair->rtol),
+                                  rounded_up(diff.required_pair->atol)));
+  // 0 steps: unequal numbers that the coarser dtype cannot tell apart.
+  options.push_back(fmt::format("--ulp {}", diff.max_ulp));
+  return options;
+}
+
+std::string short_number(double value) {
+  for (const int digits : {6, 9, 12}) {
+    const std::string text = fmt::format("{:.{}g}", value, digits);
+    const bool round = text == "1" || text == "-1" || text == "0";
+    if (!round) return text;
+  }
+  return number_text(value);
+}
+
+std::string rounded_up(double value) {
+  const auto parse = [](const std::string& text) {
+    double parsed = 0;
+    std::from_chars(text.data(), text.data() + text.size(), parsed);
+    return parsed;
+  };
+  const std::string exact = number_text(value);
+  if (!std::isfinite(value) || value == 0 || exact.size() <= 6) return exact;
+  std::string text = fmt::format("{:.3e}", value);
+  if (parse(text) < value) {
+    // One more in the last of the four digits.
+    const std::size_t exponent = text.find('e');
+    const int digits = std::stoi(text.substr(0, 1) + text.substr(2, exponent - 2)) + 1;
+    text = fmt::format("{}e{}", digits, std::stoi(text.substr(exponent + 1)) - 3);
+  }
+  const double rounded = parse(text);
+  return std::isfinite(rounded) && rounded >= value ? number_text(rounded) : exact;
+}
+
+std::string pair_name(const TensorDiff& diff) {
+  if (!diff.actual) return fmt::format("tensor {} of golden", diff.golden->index);
+  if (!diff.golden) return fmt::format("tensor {} of actual", diff.actual->index);
+  if (diff.actual->index == diff.golden->index) return fmt::format("tensor {}", diff.actual->index);
+  return fmt::format("tensor {} against {}", diff.actual->index, diff.golden->index);
+}
+
+std::string sides_text(const TensorDiff& diff) {
+  const auto side = [](const btf::DiffTensor& tensor) {
+    return fmt::format("{} {}", btf::info(tensor.dtype).name, layout_text(tensor.layout));
+  };
+  std::string text = side(*diff.actual);
+  if (side(*diff.golden) != text) text += " against " + side(*diff.golden);
+  return text + " " + btf::dims_text(diff.golden->dims);
+}
+
+std::string specials_text(const btf::NanCount& nan, const btf::InfCount& inf) {
+  std::string text;
+  const auto add = [&](std::uint64_t count, std::string_view what) {
+    if (count > 0) text += fmt::format(", {} {}", count, what);
+  };
+  add(nan.both, "NaN on both sides");
+  add(nan.actual, "NaN in actual only");
+  add(nan.golden, "NaN in golden only");
+  add(inf.both, "Inf on both sides");
+  add(inf.opposite, "Inf of opposite signs");
+  add(inf.actual, "Inf in actual only");
+  add(inf.golden, "Inf in golden only");
+  return text;
+}
+
+std::string_view cause_text(const btf::Hint& hint) {
+  return hint.other_cause.empty() ? btf::cause_name(hint.cause) : hint.other_cause;
+}
+
+std::string refused_word(const btf::Tolerance& tolerance) {
+  return tolerance.given() ? "refused" : "unequal";
+}
+
+std::string headline(const TensorDiff& diff) {
+  if (diff.result == btf::DiffResult::shape || diff.result == btf::DiffResult::missing)
+    return diff.reason;
+  if (diff.mismatched == 0 && !diff.reason.empty())
+    return fmt::format("{}; {} {}{}", diff.reason, counted(diff.compared, "element"),
+                       btf::dims_text(diff.golden->dims), specials_text(diff.nan, diff.inf));
+  std::string text;
+  if (diff.result == btf::DiffResult::same || diff.mismatched == 0)
+    text = counted(diff.compared, "element");
+  else if (!diff.mismatched_known)
+    text = "some of " + counted(diff.compared, "element");
+  else
+    text = fmt::format("{} of {} ({})", diff.mismatched, counted(diff.compared, "element"),
+                       percent(diff.mismatched, diff.compared));
+  text += ", " + sides_text(diff) + specials_text(diff.nan, diff.inf);
+  if (diff.result == btf::DiffResult::same) {
+    if (diff.mismatched > 0)
+      text +=
+          fmt::format(", {} {}", diff.mismatched_known ? std::to_string(diff.mismatched) : "some",
+                      refused_word(diff.tolerance));
+    if (diff.max_abs > 0)
+      text += fmt::format(", worst error {} ({})", short_number(diff.max_abs),
+                          counted(diff.max_ulp, "step"));
+  }
+  return text + (diff.reason.empty() ? "" : "; " + diff.reason);
+}
+
+namespace {
+
+std::string all_criteria(const DiffCommand& command, const std::string& close) {
+  const btf::Gates& gates = command.diff.gates;
+  std::string text = general_tolerance(command, close);
+  const char* separator = command.diff.tolerance.close ? "; " : ", ";
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : separator) + part; };
+  constexpr std::size_t kNamed = 4;
+  const auto& single = command.tensor_tolerances;
+  for (std::size_t i = 0; i < std::min(kNamed, single.size()); ++i) add(of_tensor(single[i]));
+  if (single.size() > kNamed) add(fmt::format("{} more", single.size() - kNamed));
+  if (gates.max_mismatch)
+    add(fmt::format("max-mismatch {}{}", number_text(gates.max_mismatch->value),
+                    gates.max_mismatch->percent ? "%" : ""));
+  const auto limit = [&](const char* name, const char* sign, const std::optional<double>& value) {
+    if (value) add(fmt::format("{} {} {}", name, sign, number_text(*value)));
+  };
+  limit("cosine", ">=", gates.cosine);
+  limit("psnr", ">=", gates.psnr);
+  limit("snr", ">=", gates.snr);
+  limit("rmse", "<=", gates.rmse);
+  limit("max-abs", "<=", gates.max_abs);
+  for (const btf::QuantileGate& gate : gates.quantiles)
+    add(fmt::format("quantile {} <= {}", number_text(gate.q), number_text(gate.most)));
+  if (gates.top_k) add(fmt::format("top-k {}", *gates.top_k));
+  if (command.diff.strict) add("strict");
+  if (!command.diff.tolerance.equal_nan) add("NaN equals nothing");
+  return text;
+}
+
+}  // namespace
+
+std::string criteria_text(const DiffCommand& command, const std::vector<btf::Tolerance>& close) {
+  return all_criteria(command, close_text(close));
+}
+
+std::string common_criteria_text(const DiffCommand& command,
+                                 const std::vector<btf::Tolerance>& close) {
+  return all_criteria(command, close.size() > 1 ? "by dtype" : close_text(close));
+}
+
+std::vector<std::string> detail_lines(const TensorDiff& diff, Detail detail,
+                                      const DiffCommand& command) {
+  std::vector<std::string> lines;
+  if (diff.result != btf::DiffResult::different) return lines;
+  const bool full = detail == Detail::full;
+  add_hints(diff, full ? 3 : 1, lines);
+  add_failed(diff, lines);
+  add_tolerance(diff, detail, command, lines);
+  add_worst(diff, detail, lines);
+  if (full) {
+    add_figures(diff, lines);
+    for (const auto& [label, row] : error_histogram(diff)) lines.push_back(line(label, row));
+  }
+  add_required(diff, lines);
+  if (full)
+    for (const std::string& row : mismatch_table(diff)) lines.push_back("    " + row);
+  return lines;
+}
+
+}  // namespace btftool

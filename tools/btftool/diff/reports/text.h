@@ -1,0 +1,59 @@
+// The pieces of text that tell of a comparison. Without colour and without a last newline.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "btf/diff.h"
+#include "cli/options.h"
+
+namespace btftool {
+
+// "tensor 3", "tensor 3 against 0", "tensor 3 of golden"
+std::string pair_name(const btf::TensorDiff& diff);
+
+// "float32 kLINEAR [2, 3]", or both sides' where they differ.
+std::string sides_text(const btf::TensorDiff& diff);
+
+// ", 3 NaN on both sides, 1 NaN in actual only"; empty when there is nothing special.
+std::string specials_text(const btf::NanCount& nan, const btf::InfCount& inf);
+
+// What stands behind "tensor 0: same: " or "tensor 0: different: ".
+std::string headline(const btf::TensorDiff& diff);
+
+// "byte-order"
+std::string_view cause_text(const btf::Hint& hint);
+
+// What mismatched elements are that did not decide: "refused" by the tolerance, or "unequal".
+std::string refused_word(const btf::Tolerance& tolerance);
+
+// "rtol 0.001, atol 0, cosine >= 0.99": everything that a pair has to meet. `close`: what --close
+// has become, if that is known.
+std::string criteria_text(const DiffCommand& command,
+                          const std::vector<btf::Tolerance>& close = {});
+
+// The same for a report of every tensor by itself: of several that --close has become, only that
+// they go by dtype.
+std::string common_criteria_text(const DiffCommand& command,
+                                 const std::vector<btf::Tolerance>& close);
+
+enum class Detail : std::uint8_t {
+  brief,  // which criteria failed, the worst element, what would pass, why
+  full,
+};
+
+// Lines below the headline of a tensor that differs, indented by two.
+std::vector<std::string> detail_lines(const btf::TensorDiff& diff, Detail detail,
+                                      const DiffCommand& command);
+
+// What would accept every element, each by itself: "--atol 0.01". None would: empty.
+std::vector<std::string> passing_options(const btf::TensorDiff& diff);
+
+// 6 significant digits; never "1" of what is not 1, and the like.
+std::string short_number(double value);
+
+// At most 4 significant digits and never below `value`: as a tolerance it still passes.
+std::string rounded_up(double value);
+
+}  // namespace btftool

@@ -1,0 +1,62 @@
+#include "inspect/details.h"
+
+#include <algorithm>
+#include <string>
+
+#include "btf/tensorrt.h"
+#include "cli/arguments.h"
+
+namespace btftool {
+
+btf::Result<InspectDetails> read_details(const btf::TensorFile& file, const btf::TensorInfo& tensor,
+                                         const InspectOptions& options,
+                                         const btf::Execution& execution) {
+  InspectDetails details;
+  if (!options.stats && !options.values && !options.at) return details;
+  if (options.at || options.values || options.stats) {
+    if (!tensor.known())
+      return btf::fail(btf::ErrorCode::unsupported,
+                       tensor.dtype ? "unknown layout code " + std::to_string(tensor.layout_code)
+                                    : "unknown dtype code " + std::to_string(tensor.dtype_code));
+  }
+  if (options.stats) {
+    auto stats = btf::stats(file, tensor, execution);
+    if (!stats) return std::unexpected(stats.error());
+    details.stats = *std::move(stats);
+  }
+  if (options.values) {
+    auto slice = parse_slice(options.slice.value_or(""), tensor.dims);
+    if (!slice) return std::unexpected(slice.error());
+    auto values = ValueView::read(file, tensor, *std::move(slice), *options.values);
+    if (!values) return std::unexpected(values.error());
+    details.values = *std::move(values);
+  }
+  if (options.at) {
+    const auto index = parse_index(*options.at, tensor.dims);
+    if (!index) return std::unexpected(index.error());
+    const auto element = btf::read_elements(file, tensor, std::span(&*index, 1));
+    if (!element) return std::unexpected(element.error());
+    details.at = *index;
+    details.element = element->front();
+  }
+  return details;
+}
+
+std::optional<std::string> tensorrt_limits(const btf::TensorInfo& tensor) {
+  if (!tensor.layout || !tensor.storage) return std::nullopt;
+  return btf::tensorrt_objection(*tensor.layout, tensor.dims);
+}
+
+bool is_extension(const btf::TensorInfo& tensor) {
+  return tensor.dtype_code >= 128 || tensor.layout_code >= 128;
+}
+
+btf::Dims byte_strides(const btf::TensorInfo& tensor) {
+  btf::Dims strides;
+  for (const btf::StorageAxis& axis : tensor.storage->storage)
+    strides.push_back(axis.stride * btf::info(*tensor.dtype).bits / 8);
+  std::ranges::reverse(strides);
+  return strides;
+}
+
+}  // namespace btftool

@@ -1,0 +1,33 @@
+// What inspect was asked for beyond the header of one tensor.
+#pragma once
+
+#include <optional>
+
+#include "btf/element.h"
+#include "btf/file.h"
+#include "btf/stats.h"
+#include "cli/options.h"
+#include "inspect/values.h"
+
+namespace btftool {
+
+struct InspectDetails {
+  std::optional<btf::TensorStats> stats;
+  std::optional<ValueView> values;
+  std::optional<btf::Dims> at;
+  btf::Element element;
+};
+
+btf::Result<InspectDetails> read_details(const btf::TensorFile& file, const btf::TensorInfo& tensor,
+                                         const InspectOptions& options,
+                                         const btf::Execution& execution);
+
+bool is_extension(const btf::TensorInfo& tensor);
+
+// Why TensorRT or a DLA would not take its dims in its layout.
+std::optional<std::string> tensorrt_limits(const btf::TensorInfo& tensor);
+
+// Strides in bytes of the stored array, innermost first, as NvMedia counts them.
+btf::Dims byte_strides(const btf::TensorInfo& tensor);
+
+}  // namespace btftool

@@ -1,0 +1,128 @@
+#include "inspect/json.h"
+
+#include <string>
+
+#include "btf/value.h"
+
+namespace btftool {
+
+InspectJson::InspectJson(Output& out, const InspectOptions& options)
+    : out_(out), options_(options) {
+  out_.text("{\"schema\":\"btftool/inspect/1\",\"files\":[");
+}
+
+void InspectJson::begin(const btf::TensorFile& file) {
+  out_.text(first_file_ ? "" : ",");
+  first_file_ = false;
+  btf_ = file.format() == "btf";
+  const std::string head = dump({{"path", file.path()},
+                                 {"format", file.format()},
+                                 {"size", json_number(file.size())},
+                                 {"compressed", file.compressed()}});
+  out_.text(head.substr(0, head.size() - 1) + ",\"tensors\":[");
+  first_tensor_ = true;
+  tally_ = FindingTally(false);
+  findings_ = Json::array();
+}
+
+// A file that could not be opened.
+void InspectJson::unreadable(const std::string& path, const btf::Error& error) {
+  out_.text(first_file_ ? "" : ",");
+  first_file_ = false;
+  out_.text(dump(
+      {{"path", path},
+       {"error", error.message},
+       {"tensors", Json::array()},
+       {"findings", error.finding.empty() ? Json::array()
+                                          : Json::array({json_finding(error, std::nullopt)})}}));
+}
+
+void InspectJson::tensor(const btf::TensorInfo& tensor, const InspectDetails& details) {
+  out_.text(first_tensor_ ? "" : ",");
+  first_tensor_ = false;
+  describe(tensor, details);
+  out_.text(object_.end());
+  // Byte 8 of a record is its dtype, byte 9 its layout.
+  if (!tensor.dtype) unknown(tensor, 8, "unknown-dtype", "dtype", tensor.dtype_code);
+  if (!tensor.layout) unknown(tensor, 9, "unknown-layout", "layout", tensor.layout_code);
+  // The dims begin at byte 16.
+  if (const auto objection = btf_ ? tensorrt_limits(tensor) : std::nullopt)
+    take({btf::Severity::warning, "tensorrt-limits", tensor.index, tensor.record_offset + 16,
+          *objection});
+}
+
+void InspectJson::broken(const btf::Error& error, std::uint64_t tensor) {
+  const std::string_view code = error.finding.empty() ? "unreadable" : error.finding;
+  if (tally_.take({btf::Severity::error, code, tensor, error.offset, {}}))
+    findings_.push_back(json_finding(error, tensor));
+}
+
+void InspectJson::take(const btf::Finding& finding) {
+  if (tally_.take(finding)) findings_.push_back(json_finding(finding));
+}
+
+void InspectJson::end() {
+  const std::string counts =
+      dump({{"codes", tally_.codes()}, {"not_shown", json_number(tally_.hidden())}});
+  out_.text("],\"findings\":" + dump(findings_) + "," + counts.substr(1));
+}
+
+void InspectJson::close() { out_.line("]}"); }
+
+void InspectJson::unknown(const btf::TensorInfo& tensor, std::uint64_t at, std::string_view code,
+                          const std::string& what, std::uint8_t number) {
+  take({btf::Severity::error, code, tensor.index, tensor.record_offset + at,
+        "unknown " + what + " code " + std::to_string(number)});
+}
+
+void InspectJson::describe(const btf::TensorInfo& tensor, const InspectDetails& details) {
+  JsonText& text = object_;
+  text.begin();
+  text.add("index", tensor.index);
+  tensor.name.empty() ? text.add_null("name") : text.add("name", Json(tensor.name));
+  text.add("dtype", tensor.dtype ? btf::info(*tensor.dtype).name : "unknown")
+      .add("dtype_code", tensor.dtype_code)
+      .add("layout", tensor.layout ? btf::spec(*tensor.layout).name : "unknown")
+      .add("layout_code", tensor.layout_code)
+      .add("shape", tensor.dims);
+  tensor.storage ? text.add("storage_shape", tensor.storage->storage_shape())
+                 : text.add_null("storage_shape");
+  const bool strided = tensor.storage && !btf::spec(*tensor.layout).shuffled();
+  strided ? text.add("strides", tensor.storage->strides) : text.add_null("strides");
+  text.add("record_offset", tensor.record_offset).add("data_offset", tensor.data_offset);
+  tensor.known() ? text.add("data_bytes", tensor.data_bytes) : text.add_null("data_bytes");
+  tensor.coo ? text.add("nnz", tensor.coo->nnz) : text.add_null("nnz");
+  text.add_bool("extension", btf_ && is_extension(tensor));
+  if (tensor.layout && !btf::spec(*tensor.layout).dla.empty())
+    text.add("dla", btf::spec(*tensor.layout).dla);
+  if (options_.strides && strided) strides(tensor);
+  if (details.stats) text.add("stats", json_stats(*details.stats, *tensor.dtype));
+  if (details.values) text.add("values", details.values->json());
+  if (details.at) text.add("at", at(tensor, details));
+}
+
+void InspectJson::strides(const btf::TensorInfo& tensor) {
+  const btf::Resolved& storage = *tensor.storage;
+  if (btf::info(*tensor.dtype).bits >= 8)
+    object_.add("strides_bytes", byte_strides(tensor));
+  else
+    object_.add_null("strides_bytes");
+  object_.add("strides_vectors", btf::tensorrt_strides(storage))
+      .add("vectorized_dim", Json(storage.vectorized_dim))
+      .add("components_per_element", storage.components);
+}
+
+Json InspectJson::at(const btf::TensorInfo& tensor, const InspectDetails& details) {
+  const btf::Element& element = details.element;
+  Json json{{"index", json_dims(*details.at)},
+            {"value", json_value(*tensor.dtype, element.code)},
+            {"code", btf::code_text(*tensor.dtype, element.code)},
+            {"offset", element.offset ? json_number(*element.offset) : Json(nullptr)}};
+  if (btf::info(*tensor.dtype).bits < 8)
+    json["nibble"] = !element.offset       ? Json(nullptr)
+                     : element.high_nibble ? Json("high")
+                                           : Json("low");
+  return json;
+}
+
+}  // namespace btftool

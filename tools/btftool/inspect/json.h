@@ -1,0 +1,47 @@
+// inspect as one JSON document, written as it grows: a file of a million records needs no million
+// objects.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "commands/finding_tally.h"
+#include "inspect/details.h"
+#include "io/json.h"
+#include "io/json_text.h"
+#include "io/output.h"
+
+namespace btftool {
+
+class InspectJson {
+ public:
+  InspectJson(Output& out, const InspectOptions& options);
+
+  void begin(const btf::TensorFile& file);
+  // Instead of a file that could not be opened.
+  void unreadable(const std::string& path, const btf::Error& error);
+  void tensor(const btf::TensorInfo& tensor, const InspectDetails& details);
+  void broken(const btf::Error& error, std::uint64_t tensor);
+  void end();  // of a file
+
+  void close();
+
+ private:
+  void take(const btf::Finding& finding);
+  void unknown(const btf::TensorInfo& tensor, std::uint64_t at, std::string_view code,
+               const std::string& what, std::uint8_t number);
+  void describe(const btf::TensorInfo& tensor, const InspectDetails& details);
+  void strides(const btf::TensorInfo& tensor);
+  static Json at(const btf::TensorInfo& tensor, const InspectDetails& details);
+
+  Output& out_;
+  const InspectOptions& options_;
+  bool first_file_ = true;
+  bool first_tensor_ = true;
+  bool btf_ = true;
+  JsonText object_;  // used again for every tensor
+  FindingTally tally_{false};  // of a file
+  Json findings_;              // those that are shown
+};
+
+}  // namespace btftool

@@ -1,0 +1,139 @@
+#include "inspect/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "btf/stream.h"
+#include "btf/value.h"
+#include "io/text.h"
+
+namespace btftool {
+namespace {
+
+std::string unknown(std::uint8_t code) { return "unknown(" + std::to_string(code) + ")"; }
+
+void append_dims(std::string& line, const btf::Dims& dims, std::size_t width) {
+  const std::size_t begin = line.size();
+  line += '[';
+  for (std::size_t d = 0; d < dims.size(); ++d) {
+    if (d > 0) line += ", ";
+    append_number(line, dims[d]);
+  }
+  line += ']';
+  append_pad_right(line, "", width - std::min(width, line.size() - begin));
+}
+
+// Widths of the columns but the first, which depends on the file.
+constexpr std::size_t kDType = 14;
+constexpr std::size_t kLayout = 12;
+constexpr std::size_t kShape = 22;
+constexpr std::size_t kBytes = 12;
+constexpr std::size_t kOffset = 12;
+constexpr std::string_view kGap = "  ";
+
+}  // namespace
+
+void InspectText::begin(const btf::TensorFile& file) {
+  btf_ = file.format() == "btf";
+  out_.line(fmt::format("{}: {}, {}, {}{}", printable(file.path()), file.format_title(),
+                        counted(file.tensor_count(), "tensor"), btf::goes_on(file) ? "more than " : "",
+                        counted(file.size(), "byte")));
+  width_ = std::max<std::size_t>(2, std::to_string(file.tensor_count()).size());
+  if (file.tensor_count() > 0)
+    out_.line(pad_left("#", width_) + "  " + pad_right("dtype", kDType) + "  " +
+              pad_right("layout", kLayout) + "  " + pad_right("shape", kShape) + "  " +
+              pad_left("bytes", kBytes) + "  " + pad_left("offset", kOffset));
+}
+
+void InspectText::tensor(const btf::TensorInfo& tensor, const InspectDetails& details) {
+  line_.clear();
+  append_pad_left(line_, tensor.index, width_);
+  append_pad_right(line_ += kGap,
+                   tensor.dtype ? btf::info(*tensor.dtype).name : unknown(tensor.dtype_code),
+                   kDType);
+  append_pad_right(line_ += kGap,
+                   tensor.layout ? btf::spec(*tensor.layout).name : unknown(tensor.layout_code),
+                   kLayout);
+  append_dims(line_ += kGap, tensor.dims, kShape);
+  line_ += kGap;
+  tensor.known() ? append_pad_left(line_, tensor.data_bytes, kBytes)
+                 : append_pad_left(line_, "?", kBytes);
+  append_pad_left(line_ += kGap, tensor.record_offset, kOffset);
+  if (tensor.coo) append_number(line_ += "  nnz ", tensor.coo->nnz);
+  if (tensor.layout && !btf::spec(*tensor.layout).dla.empty())
+    line_.append(kGap).append(btf::spec(*tensor.layout).dla);
+  if (btf_ && is_extension(tensor)) line_ += "  extension";
+  out_.line(line_);
+  if (options_.strides) strides(tensor);
+  if (details.stats) stats(*details.stats, *tensor.dtype);
+  if (details.at) at(tensor, details);
+  if (details.values) values(details.values->text());
+}
+
+void InspectText::detail(std::string_view label, const std::string& text) {
+  out_.line(fmt::format("{:>{}}  {:<10} {}", "", width_, label, text));
+}
+
+void InspectText::strides(const btf::TensorInfo& tensor) {
+  if (!tensor.known()) return detail("strides", "none: the dtype or the layout is unknown");
+  if (!tensor.storage) return detail("strides", "none: the tensor is not dense");
+  if (btf::spec(*tensor.layout).shuffled())
+    return detail("strides", "none: the bytes of elements are shuffled");
+  const btf::Resolved& storage = *tensor.storage;
+  detail("stored as", btf::dims_text(storage.storage_shape()));
+  detail("strides", btf::dims_text(storage.strides) + " elements, outermost first" +
+                        (storage.split ? ", the vectorised dim from block to block" : " (DLPack)"));
+  if (btf::info(*tensor.dtype).bits >= 8)
+    detail("", btf::dims_text(byte_strides(tensor)) + " bytes, innermost first (NvMedia)");
+  detail("", storage.vectorized_dim < 0
+                 ? "not vectorised (TensorRT)"
+                 : fmt::format("{} vectors, vectorised dim {}, {} components per element "
+                               "(TensorRT)",
+                               btf::dims_text(btf::tensorrt_strides(storage)),
+                               storage.vectorized_dim, storage.components));
+}
+
+void InspectText::stats(const btf::TensorStats& stats, btf::DType dtype) {
+  const auto extreme = [&](const std::optional<btf::Extreme>& e) {
+    return e ? btf::value_text(dtype, e->code) + " at " + btf::dims_text(e->index) : "none";
+  };
+  const auto number = [](const std::optional<double>& x) {
+    return x ? btf::number_text(*x) : "none";
+  };
+  detail("min", extreme(stats.min));
+  detail("max", extreme(stats.max));
+  detail("mean", number(stats.mean));
+  detail("std", number(stats.std));
+  detail("counts", fmt::format("{} elements, {} finite, {} zero, {} subnormal", stats.elements,
+                               stats.finite, stats.zeros, stats.subnormals));
+  std::string nan = std::to_string(stats.nan);
+  if (stats.first_nan) nan += ", the first at " + btf::dims_text(*stats.first_nan);
+  detail("NaN", nan);
+  detail("Inf", fmt::format("{} +Inf, {} -Inf", stats.positive_inf, stats.negative_inf));
+}
+
+void InspectText::at(const btf::TensorInfo& tensor, const InspectDetails& details) {
+  const btf::Element& element = details.element;
+  std::string where = "not stored";
+  if (element.offset)
+    where = fmt::format("byte {}{}", *element.offset,
+                        btf::info(*tensor.dtype).bits >= 8 ? ""
+                        : element.high_nibble              ? ", high nibble"
+                                                           : ", low nibble");
+  detail("at " + btf::dims_text(*details.at), btf::value_text(*tensor.dtype, element.code) + "  " +
+                                                  btf::code_text(*tensor.dtype, element.code) +
+                                                  "  " + where);
+}
+
+void InspectText::values(const std::string& text) {
+  std::size_t begin = 0;
+  while (begin <= text.size()) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string line = text.substr(begin, end - begin);
+    out_.line(line.empty() ? "" : std::string(width_ + 2, ' ') + line);
+    begin = end + 1;
+  }
+}
+
+}  // namespace btftool

@@ -1,0 +1,109 @@
+#include "io/json.h"
+
+#include <cmath>
+#include <string>
+
+#include "btf/layout.h"
+#include "btf/value.h"
+
+namespace btftool {
+namespace {
+
+constexpr std::uint64_t kExact = 1ULL << 53;  // beyond it a reader's double may lose digits
+
+template <typename T>
+Json or_null(const std::optional<T>& value, auto&& convert) {
+  return value ? Json(convert(*value)) : Json(nullptr);
+}
+
+}  // namespace
+
+bool json_exact(std::uint64_t value) { return value <= kExact; }
+
+Json json_number(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
+
+Json json_number(std::uint64_t value) {
+  if (!json_exact(value)) return std::to_string(value);
+  return value;
+}
+
+Json json_dims(const btf::Dims& dims) {
+  Json array = Json::array();
+  for (const std::uint64_t dim : dims) array.push_back(json_number(dim));
+  return array;
+}
+
+Json json_value(btf::DType dtype, std::uint64_t code) {
+  const btf::DTypeInfo& row = btf::info(dtype);
+  if (row.kind == btf::NumberKind::boolean) return code != 0;
+  if (row.floating()) return json_number(btf::value_double(dtype, code));
+  const std::string text = btf::value_text(dtype, code);
+  const std::uint64_t magnitude = std::stoull(text.front() == '-' ? text.substr(1) : text);
+  if (magnitude > kExact) return text;
+  return std::stoll(text);
+}
+
+Json json_finding(const btf::Finding& finding) {
+  Json json{{"severity", finding.severity == btf::Severity::error ? "error" : "warning"},
+            {"code", finding.code},
+            {"tensor", or_null(finding.tensor, [](std::uint64_t i) { return json_number(i); })},
+            {"offset", json_number(finding.offset)},
+            {"message", finding.message}};
+  if (finding.count) json["count"] = json_number(*finding.count);
+  if (finding.index) json["index"] = json_dims(*finding.index);
+  return json;
+}
+
+Json json_finding(const btf::Error& error, std::optional<std::uint64_t> tensor) {
+  // The finding says which tensor in a member of its own.
+  const std::size_t colon = error.message.find(": ");
+  const bool prefixed = error.message.starts_with("tensor ") && colon != std::string::npos;
+  return json_finding(btf::Finding{
+      btf::Severity::error, error.finding.empty() ? "unreadable" : error.finding, tensor,
+      error.offset, prefixed ? error.message.substr(colon + 2) : error.message});
+}
+
+void add_layout(Json& object, const std::string& prefix, btf::Layout layout) {
+  const btf::LayoutSpec& row = btf::spec(layout);
+  object[prefix + "layout"] = row.name;
+  if (!row.dla.empty()) object[prefix + "dla"] = row.dla;
+}
+
+Json json_loss(const btf::LossAccount& loss) {
+  return {
+      {"elements", json_number(loss.elements)},     {"changed", json_number(loss.changed())},
+      {"overflowed", json_number(loss.overflowed)}, {"nan", json_number(loss.nan)},
+      {"nan_lost", json_number(loss.nan_lost)},     {"to_zero", json_number(loss.to_zero)},
+      {"inexact", json_number(loss.inexact)},       {"max_abs_error", json_number(loss.max_abs)},
+      {"max_rel_error", json_number(loss.max_rel)}};
+}
+
+Json json_stats(const btf::TensorStats& stats, btf::DType dtype) {
+  const auto value = [&](const btf::Extreme& extreme) { return json_value(dtype, extreme.code); };
+  const auto place = [](const btf::Extreme& extreme) { return json_dims(extreme.index); };
+  const auto number = [](double x) { return json_number(x); };
+  return {{"count", json_number(stats.elements)},
+          {"finite", json_number(stats.finite)},
+          {"min", or_null(stats.min, value)},
+          {"max", or_null(stats.max, value)},
+          {"mean", or_null(stats.mean, number)},
+          {"std", or_null(stats.std, number)},
+          {"nan", json_number(stats.nan)},
+          {"pos_inf", json_number(stats.positive_inf)},
+          {"neg_inf", json_number(stats.negative_inf)},
+          {"zeros", json_number(stats.zeros)},
+          {"subnormals", json_number(stats.subnormals)},
+          {"min_index", or_null(stats.min, place)},
+          {"max_index", or_null(stats.max, place)},
+          {"first_nan_index", or_null(stats.first_nan, json_dims)}};
+}
+
+std::string dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace btftool

@@ -1,0 +1,40 @@
+// Standard output, checked: a result that could not be written is trouble.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "btf/error.h"
+#include "cli/options.h"
+
+namespace btftool {
+
+class Output {
+ public:
+  explicit Output(When color);
+
+  void text(std::string_view text);
+  void line(std::string_view text);  // and a newline
+
+  bool colored() const { return color_; }
+  // `text` in a colour when colours are on.
+  std::string red(std::string_view text) const;
+  std::string green(std::string_view text) const;
+  std::string yellow(std::string_view text) const;
+
+  // Writes what is pending. An error names standard output; a pipe that nobody reads any more is
+  // none.
+  btf::Status finish();
+
+ private:
+  void flush();
+  std::string paint(std::string_view text, const char* code) const;
+
+  std::string pending_;
+  bool color_;
+  int failure_ = 0;
+};
+
+bool use_color(When when, int fd);
+
+}  // namespace btftool
