@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "btf/diff.h"
+#include "btf/try.h"
 #include "capi/handles.h"
-#include "core/try.h"
 
 namespace btf::capi {
 namespace {

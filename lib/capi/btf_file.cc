@@ -3,8 +3,8 @@
 
 #include "btf/dlpack.h"
 #include "btf/read.h"
+#include "btf/try.h"
 #include "capi/handles.h"
-#include "core/try.h"
 
 namespace btf::capi {
 namespace {

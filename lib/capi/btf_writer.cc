@@ -4,8 +4,8 @@
 
 #include "btf/convert.h"
 #include "btf/dlpack.h"
+#include "btf/try.h"
 #include "capi/handles.h"
-#include "core/try.h"
 
 namespace btf::capi {
 namespace {

@@ -2,9 +2,9 @@
 #include <span>
 #include <string_view>
 
+#include "btf/try.h"
 #include "capi/support.h"
 #include "core/names.h"
-#include "core/try.h"
 
 namespace btf::capi {
 namespace {

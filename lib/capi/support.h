@@ -15,7 +15,7 @@
 #include "btf/cast.h"
 #include "btf/convert.h"
 #include "btf/error.h"
-#include "core/try.h"
+#include "btf/try.h"
 
 namespace btf::capi {
 

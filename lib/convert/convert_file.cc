@@ -5,11 +5,11 @@
 #include <memory>
 
 #include "btf/output.h"
+#include "btf/try.h"
 #include "convert/convert_into.h"
 #include "convert/loss_limits.h"
 #include "convert/quantize/plan.h"
 #include "convert/tensor/tensor.h"
-#include "core/try.h"
 #include "elements/parallel.h"
 #include "elements/shuffling_sink.h"
 #include "formats/format_table.h"

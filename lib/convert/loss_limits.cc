@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "btf/try.h"
 #include "btf/value.h"
-#include "core/try.h"
 
 namespace btf {
 namespace {

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "btf/read.h"
+#include "btf/try.h"
 #include "convert/tensor/tensor.h"
-#include "core/try.h"
 #include "elements/element_access.h"
 #include "formats/io/byte_source.h"
 

@@ -1,9 +1,10 @@
 #include <memory>
 #include <vector>
 
+#include "btf/try.h"
 #include "btf/write.h"
 #include "convert/tensor/tensor.h"
-#include "core/try.h"
+#include "core/strided.h"
 #include "elements/shuffling_sink.h"
 #include "formats/format_table.h"
 #include "formats/io/byte_sink.h"
@@ -23,7 +24,7 @@ Result<Work> plan(const TensorToWrite& tensor, const FormatRow& format,
                   const WriteOptions& options) {
   const TensorView& view = tensor.tensor;
   const DType dtype = tensor.dtype.value_or(view.dtype);
-  BTF_TRY(check_bytes(view));
+  BTF_TRY(check_buffer(view.bytes.size(), view.layout, view.dtype));
   BTF_TRY(check_policy(view.dtype, dtype, options.policy));
   if (spec(tensor.layout).shuffled() && !format.shuffled)
     return fail(ErrorCode::invalid_argument,

@@ -5,10 +5,10 @@
 #include <string>
 
 #include "btf/tensorrt.h"
+#include "btf/try.h"
 #include "core/checked_math.h"
 #include "core/layout_table.h"
 #include "core/names.h"
-#include "core/try.h"
 
 namespace btf {
 namespace {
@@ -173,14 +173,8 @@ std::optional<std::string> tensorrt_objection(Layout layout, std::span<const std
   return std::nullopt;
 }
 
-std::uint64_t Resolved::elements() const {
-  std::uint64_t product = 1;
-  for (const std::uint64_t dim : dims) {
-    if (dim == 0) return 0;
-    product *= dim;
-  }
-  return product;
-}
+// resolve() has seen that the product does not wrap.
+std::uint64_t Resolved::elements() const { return element_count(dims).value_or(0); }
 
 Dims Resolved::storage_shape() const {
   Dims shape;

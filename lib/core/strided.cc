@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "btf/try.h"
 #include "core/checked_math.h"
-#include "core/try.h"
 
 namespace btf {
 namespace {
@@ -151,6 +151,11 @@ Result<Resolved> with_padding(const Resolved& layout, DType dtype) {
   }
   padded.storage_elements = layout.storage_elements == 0 ? 0 : end;
   return padded;
+}
+
+Status check_buffer(std::size_t bytes, const Resolved& layout, DType dtype) {
+  if (bytes >= storage_bytes(layout, dtype)) return {};
+  return fail(ErrorCode::invalid_argument, "a buffer is smaller than its layout");
 }
 
 }  // namespace btf

@@ -15,4 +15,7 @@ Result<Resolved> strided(Dims dims, std::vector<StorageAxis> axes, DType dtype);
 // ends behind the padding of the outermost. Refuses strides that are no multiples of one another.
 Result<Resolved> with_padding(const Resolved& layout, DType dtype);
 
+// Has a buffer of so many bytes room for all that the layout stores?
+Status check_buffer(std::size_t bytes, const Resolved& layout, DType dtype);
+
 }  // namespace btf

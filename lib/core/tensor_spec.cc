@@ -6,11 +6,11 @@
 #include <charconv>
 #include <vector>
 
+#include "btf/layout.h"
+#include "btf/try.h"
 #include "core/checked_math.h"
-#include "core/most_dims.h"
 #include "core/names.h"
 #include "core/strided.h"
-#include "core/try.h"
 
 namespace btf {
 namespace {
@@ -108,8 +108,8 @@ class SpecParser {
         return wrong("dims are numbers with x between them, not '" + std::string(part) + "'");
       dims.push_back(*dim);
     }
-    if (dims.size() > kMostDims)
-      return wrong("there are at most " + std::to_string(kMostDims) + " dims");
+    if (dims.size() > kMaxRank)
+      return wrong("there are at most " + std::to_string(kMaxRank) + " dims");
     return set(dims_, std::move(dims), "dims");
   }
 
@@ -268,7 +268,7 @@ std::optional<DumpName> parse_dump_name(std::string_view path) {
     words.pop_back();
   }
   if (words.size() < 2 || (words.back() != "input" && words.back() != "output") ||
-      dims.size() > 255)
+      dims.size() > kMaxRank)
     return std::nullopt;
   std::ranges::reverse(dims);
   return DumpName{*dtype, std::move(dims)};

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/try.h"
+#include "btf/try.h"
 #include "diff/hints/hints.h"
 #include "diff/judge.h"
 #include "diff/pairs/sparse.h"

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "btf/try.h"
 #include "core/criteria.h"
-#include "core/try.h"
+#include "core/strided.h"
 #include "diff/details.h"
 #include "diff/score/compare_walk.h"
 #include "diff/score/figures.h"
@@ -160,9 +161,8 @@ Result<TensorDiff> diff(const TensorView& actual, const TensorView& golden,
         "shape " + dims_text(actual.layout.dims) + " against " + dims_text(golden.layout.dims);
     return diff;
   }
-  if (actual.bytes.size() < storage_bytes(actual.layout, actual.dtype) ||
-      golden.bytes.size() < storage_bytes(golden.layout, golden.dtype))
-    return fail(ErrorCode::invalid_argument, "a buffer is smaller than its layout");
+  BTF_TRY(check_buffer(actual.bytes.size(), actual.layout, actual.dtype));
+  BTF_TRY(check_buffer(golden.bytes.size(), golden.layout, golden.dtype));
   BTF_TRY(compare(*memory_side(actual), *memory_side(golden), options, diff));
   return diff;
 }

@@ -4,9 +4,9 @@
 #include <limits>
 #include <string>
 
+#include "btf/try.h"
 #include "btf/value.h"
 #include "core/criteria.h"
-#include "core/try.h"
 
 namespace btf {
 namespace {
@@ -149,10 +149,6 @@ struct ErrorTolerance {
       : rtol(tolerance.rtol.value_or(0)), atol(tolerance.atol.value_or(0)) {}
 };
 
-bool by_error(const Tolerance& tolerance) {
-  return tolerance.rtol || tolerance.atol || !tolerance.ulp;
-}
-
 // Does the tolerance accept all pairs of finite numbers, as far as the least tolerances tell?
 Verdict error_verdict(const TensorDiff& diff, const ErrorTolerance& wanted) {
   if (!diff.required_atol) return Verdict::unknown;
@@ -170,7 +166,7 @@ Verdict error_verdict(const TensorDiff& diff, const ErrorTolerance& wanted) {
 
 // The same by comparison with the tolerance that the report was made with.
 Verdict compared_verdict(const TensorDiff& diff, const Tolerance& wanted, std::uint64_t finite) {
-  if (!by_error(wanted) || !by_error(diff.tolerance)) return Verdict::unknown;
+  if (!wanted.by_error() || !diff.tolerance.by_error()) return Verdict::unknown;
   const ErrorTolerance now(wanted);
   const ErrorTolerance then(diff.tolerance);
   const bool no_ulp = !wanted.ulp && !diff.tolerance.ulp;
@@ -184,15 +180,9 @@ Verdict compared_verdict(const TensorDiff& diff, const Tolerance& wanted, std::u
 Verdict verdict_of(const TensorDiff& diff, const Tolerance& wanted, std::uint64_t finite) {
   if (diff.max_abs == 0) return Verdict::accepted;
   if (wanted.ulp && diff.max_ulp > *wanted.ulp) return Verdict::refused;
-  if (!by_error(wanted)) return Verdict::accepted;
+  if (!wanted.by_error()) return Verdict::accepted;
   const Verdict verdict = error_verdict(diff, ErrorTolerance(wanted));
   return verdict == Verdict::unknown ? compared_verdict(diff, wanted, finite) : verdict;
-}
-
-// Do both judge numbers alike?
-bool same_limits(const Tolerance& a, const Tolerance& b) {
-  return by_error(a) == by_error(b) && a.rtol.value_or(0) == b.rtol.value_or(0) &&
-         a.atol.value_or(0) == b.atol.value_or(0) && a.ulp == b.ulp;
 }
 
 std::unexpected<Error> unknown(const std::string& what) {
@@ -206,7 +196,7 @@ Status recount(TensorDiff& diff, const Tolerance& wanted, const Gates& gates,
     return unknown("how many elements " + tolerance_text(wanted) +
                    " refuses, which --max-mismatch asks for");
   };
-  const bool same = same_limits(diff.tolerance, wanted);
+  const bool same = diff.tolerance.same_limits(wanted);
   const bool other_nan = diff.nan.both > 0 && diff.tolerance.equal_nan != wanted.equal_nan;
   const Verdict verdict = verdict_of(diff, wanted, finite);
   diff.tolerance = wanted;

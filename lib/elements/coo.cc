@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "btf/try.h"
 #include "core/checked_math.h"
-#include "core/try.h"
 #include "elements/coo_sort.h"
 #include "elements/parallel.h"
 #include "formats/btf/wire.h"

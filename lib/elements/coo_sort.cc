@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/try.h"
+#include "btf/try.h"
 #include "formats/io/spool.h"
 
 namespace btf {

@@ -4,7 +4,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "core/try.h"
+#include "btf/try.h"
 #include "elements/coo.h"
 #include "elements/element_access.h"
 #include "elements/stored_elements.h"

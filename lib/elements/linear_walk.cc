@@ -1,7 +1,7 @@
 #include "elements/linear_walk.h"
 
 #include "btf/convert.h"
-#include "core/try.h"
+#include "btf/try.h"
 #include "elements/row_major.h"
 
 namespace btf {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "btf/try.h"
 #include "core/checked_math.h"
-#include "core/try.h"
 #include "kernels/move/nibbles.h"
 #include "kernels/move/stream.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "btf/try.h"
 #include "core/buffer.h"
-#include "core/try.h"
 #include "kernels/move/byte_planes.h"
 
 namespace btf {

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <optional>
 
+#include "btf/try.h"
 #include "core/checked_math.h"
-#include "core/try.h"
 #include "elements/stored_elements.h"
 #include "kernels/move/nibbles.h"
 #include "kernels/move/stream.h"

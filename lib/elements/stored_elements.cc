@@ -4,7 +4,7 @@
 #include <array>
 #include <span>
 
-#include "core/try.h"
+#include "btf/try.h"
 #include "kernels/move/byte_planes.h"
 
 namespace btf {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "btf/try.h"
 #include "core/names.h"
-#include "core/try.h"
 #include "formats/btf/check.h"
 #include "formats/btf/reader.h"
 #include "formats/btf/writer.h"

@@ -5,7 +5,7 @@
 
 #include "btf/file.h"
 #include "btf/stream.h"
-#include "core/try.h"
+#include "btf/try.h"
 #include "formats/format_table.h"
 #include "formats/io/byte_source.h"
 

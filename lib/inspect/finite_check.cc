@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "btf/try.h"
 #include "core/dtype_table.h"
-#include "core/try.h"
 #include "elements/coo.h"
 #include "elements/element_access.h"
 #include "elements/linear_walk.h"

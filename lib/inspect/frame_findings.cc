@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <mutex>
 
-#include "core/try.h"
+#include "btf/try.h"
 #include "elements/parallel.h"
 #include "formats/io/byte_source.h"
 

@@ -4,9 +4,9 @@
 #include <array>
 #include <vector>
 
+#include "btf/try.h"
 #include "core/buffer.h"
 #include "core/checked_math.h"
-#include "core/try.h"
 #include "elements/coo.h"
 #include "elements/parallel.h"
 #include "elements/slab_io.h"

@@ -5,8 +5,9 @@
 #include <cmath>
 #include <cstring>
 
+#include "btf/try.h"
+#include "core/checked_math.h"
 #include "core/dtype_table.h"
-#include "core/try.h"
 #include "elements/coo.h"
 #include "elements/element_access.h"
 #include "elements/linear_walk.h"
@@ -180,9 +181,7 @@ Result<TensorStats> coo_stats(const ByteSource& source, const TensorInfo& tensor
   std::uint64_t next = 0;
   for (;;) {
     BTF_ASSIGN(const std::optional<CooEntry> entry, entries->next());
-    std::uint64_t total = 1;
-    for (const std::uint64_t dim : tensor.dims) total *= dim;
-    stats.add_absent(next, (entry ? entry->key : total) - next);
+    stats.add_absent(next, (entry ? entry->key : *element_count(tensor.dims)) - next);
     if (!entry) return std::move(stats).result();
     stats.add(reinterpret_cast<const std::byte*>(&entry->code), entry->key, 1);
     next = entry->key + 1;

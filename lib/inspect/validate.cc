@@ -1,7 +1,7 @@
 #include "btf/validate.h"
 
 #include "btf/file.h"
-#include "core/try.h"
+#include "btf/try.h"
 #include "formats/format_table.h"
 #include "formats/io/byte_source.h"
 #include "inspect/frame_findings.h"

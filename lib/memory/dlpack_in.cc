@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "btf/dlpack.h"
+#include "btf/try.h"
 #include "core/checked_math.h"
 #include "core/dtype_table.h"
-#include "core/try.h"
 
 namespace btf {
 namespace {

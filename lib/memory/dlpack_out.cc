@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "btf/dlpack.h"
-#include "core/try.h"
+#include "btf/try.h"
+#include "core/strided.h"
 
 namespace btf {
 namespace {
@@ -69,8 +70,7 @@ struct Holder {
 
 template <typename Managed>
 Result<std::unique_ptr<Holder<Managed>>> hold(const SharedTensor& tensor, LaneForm form) {
-  if (tensor.bytes.size() < storage_bytes(tensor.layout, tensor.dtype))
-    return fail(ErrorCode::invalid_argument, "a buffer is smaller than its layout");
+  BTF_TRY(check_buffer(tensor.bytes.size(), tensor.layout, tensor.dtype));
   auto holder = std::make_unique<Holder<Managed>>();
   BTF_ASSIGN(holder->shape, describe(tensor.layout, form));
   holder->owner = tensor.owner;

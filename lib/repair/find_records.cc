@@ -4,8 +4,8 @@
 #include <array>
 #include <numeric>
 
+#include "btf/try.h"
 #include "core/checked_math.h"
-#include "core/try.h"
 #include "formats/btf/wire.h"
 
 namespace btf {

@@ -9,8 +9,8 @@
 #include <new>
 #include <vector>
 
+#include "btf/try.h"
 #include "core/checked_math.h"
-#include "core/try.h"
 #include "formats/btf/reader.h"
 #include "formats/btf/wire.h"
 

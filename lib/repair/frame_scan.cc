@@ -7,7 +7,7 @@
 #include <new>
 #include <vector>
 
-#include "core/try.h"
+#include "btf/try.h"
 #include "formats/zstd/frame_decoder.h"
 #include "formats/zstd/seekable_source.h"
 #include "formats/zstd/zstd_errors.h"

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "btf/output.h"
+#include "btf/try.h"
 #include "convert/tensor/tensor.h"
-#include "core/try.h"
 #include "elements/parallel.h"
 #include "elements/shuffling_sink.h"
 #include "formats/btf/reader.h"

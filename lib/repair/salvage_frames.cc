@@ -6,8 +6,8 @@
 #include <mutex>
 #include <new>
 
+#include "btf/try.h"
 #include "core/checked_math.h"
-#include "core/try.h"
 #include "formats/io/spool.h"
 #include "repair/frame_places.h"
 #include "repair/frame_scan.h"

@@ -7,10 +7,10 @@
 #include <optional>
 #include <vector>
 
+#include "btf/try.h"
 #include "core/buffer.h"
 #include "core/checked_math.h"
-#include "core/try.h"
-#include "formats/content_bound.h"
+#include "formats/bound/content_bound.h"
 #include "formats/io/spool.h"
 #include "formats/zstd/frame_walk.h"
 #include "formats/zstd/zstd_errors.h"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "btf/convert.h"
+#include "kernels/cast/kernel_table.h"
 #include "kernels/move/stream_tile.h"
 #include "support/forced_level.h"
 #include "support/naive_layout.h"

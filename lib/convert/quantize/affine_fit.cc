@@ -8,8 +8,8 @@
 #include <string>
 #include <tuple>
 
+#include "btf/try.h"
 #include "btf/value.h"
-#include "core/try.h"
 #include "elements/linear_walk.h"
 #include "elements/parallel.h"
 #include "kernels/cast/cast_reference.h"

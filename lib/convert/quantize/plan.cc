@@ -6,10 +6,10 @@
 #include <limits>
 #include <vector>
 
+#include "btf/try.h"
 #include "btf/value.h"
 #include "convert/quantize/affine_fit.h"
 #include "convert/quantize/reader.h"
-#include "core/try.h"
 #include "elements/row_major.h"
 #include "elements/stored_elements.h"
 #include "kernels/cast/cast_reference.h"

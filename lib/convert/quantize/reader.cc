@@ -6,20 +6,14 @@
 #include <span>
 #include <tuple>
 
+#include "btf/try.h"
 #include "core/checked_math.h"
-#include "core/try.h"
 #include "elements/cast_slab.h"
 #include "elements/row_major.h"
 #include "kernels/cast/cast_reference.h"
 
 namespace btf {
 namespace {
-
-std::uint64_t product_of(const Dims& counts) {
-  std::uint64_t product = 1;
-  for (const std::uint64_t count : counts) product *= count;
-  return product;
-}
 
 // The elements of a box side by side in row-major order.
 class LinearBoxes {
@@ -49,7 +43,7 @@ Number block_scale(const Scales& scales, std::uint64_t code) {
 template <typename Visit>
 Status for_each_scaled_run(const Scales& scales, const Box& box, Visit&& visit) {
   const Dims counts = box.counts();
-  const std::uint64_t total = product_of(counts);
+  const std::uint64_t total = *element_count(counts);
   if (scales.blocks != nullptr) {
     const std::uint64_t row = counts.back();
     std::uint64_t number = 0;
@@ -106,7 +100,7 @@ class ScalingReader : public SlabReader {
     const Dims counts = box.counts();
     BTF_ASSIGN(const std::byte* codes, source_.read(box));
     BTF_TRY(prepare(box));
-    std::byte* out = result_.reserve(product_of(counts) * info(cast_.to).buffer_bytes());
+    std::byte* out = result_.reserve(*element_count(counts) * info(cast_.to).buffer_bytes());
     BTF_TRY(for_each_scaled_run(
         scales_, box, [&](std::uint64_t first, std::uint64_t n, std::uint64_t number) {
           return scale_run(box, codes + first * info(cast_.from).buffer_bytes(), first, n, number,
@@ -248,7 +242,7 @@ class BlockScaleReader final : public SlabReader {
     numbers.hi.back() = std::min(dims_.back(), box.hi.back() * scales_.blocks->block);
     BTF_ASSIGN(const std::byte* codes, numbers_.read(numbers));
     const Dims counts = box.counts();
-    std::byte* out = codes_.reserve(product_of(counts));
+    std::byte* out = codes_.reserve(*element_count(counts));
     BTF_TRY(for_each_scaled_run(
         scales_, numbers, [&](std::uint64_t first, std::uint64_t n, std::uint64_t number) {
           const Number largest =

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <limits>
 
+#include "btf/try.h"
 #include "btf/value.h"
 #include "core/checked_math.h"
-#include "core/try.h"
 #include "elements/linear_walk.h"
 #include "elements/parallel.h"
 #include "kernels/cast/cast_reference.h"
@@ -61,11 +61,6 @@ bool can_scale(DType dtype) {
   const DTypeInfo& row = info(dtype);
   return row.kind != NumberKind::boolean &&
          (!row.floating() || (row.bits <= 8 && !row.fp.power_of_two));
-}
-
-DType quantized_dtype(const Quantization& quantization, DType source) {
-  if (quantization.dequantize) return can_scale(source) ? DType::float32 : source;
-  return quantization.block ? info(*quantization.block).element : source;
 }
 
 Status check_scale_memory(std::uint64_t indices, const Execution& execution) {

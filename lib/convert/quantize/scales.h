@@ -28,9 +28,6 @@ struct Scales {
 // the execution allows.
 Status check_scale_memory(std::uint64_t indices, const Execution& execution);
 
-// The dtype that a tensor gets when the options do not say it.
-DType quantized_dtype(const Quantization& quantization, DType source);
-
 // The largest magnitude among the finite elements: of the tensor (one number) or of each index of
 // `axis`. Reads the tensor once. `order` permutes its dims first.
 Result<std::vector<double>> largest_magnitudes(const ByteSource& source, const TensorInfo& record,

@@ -5,11 +5,11 @@
 #include <cstring>
 #include <vector>
 
+#include "btf/try.h"
 #include "btf/value.h"
 #include "convert/tensor/coo_cast.h"
 #include "convert/tensor/tensor.h"
 #include "core/checked_math.h"
-#include "core/try.h"
 #include "elements/cast_slab.h"
 #include "elements/coo.h"
 #include "elements/linear_walk.h"

@@ -3,9 +3,9 @@
 #include <cstring>
 #include <vector>
 
+#include "btf/try.h"
 #include "btf/value.h"
 #include "convert/tensor/coo_sum.h"
-#include "core/try.h"
 #include "elements/cast_slab.h"
 #include "formats/btf/wire.h"
 #include "kernels/cast/cast_reference.h"

@@ -3,9 +3,10 @@
 #include <memory>
 #include <vector>
 
+#include "btf/try.h"
 #include "convert/tensor/coo_cast.h"
 #include "convert/tensor/tensor.h"
-#include "core/try.h"
+#include "core/strided.h"
 #include "elements/cast_slab.h"
 #include "elements/coo.h"
 #include "elements/nibble_writer.h"
@@ -128,11 +129,6 @@ bool packed(const Resolved& layout) {
          element_count(layout.storage_shape()) == layout.storage_elements;
 }
 
-Status check_bytes(const TensorView& view) {
-  if (view.bytes.size() >= storage_bytes(view.layout, view.dtype)) return {};
-  return fail(ErrorCode::invalid_argument, "a buffer is smaller than its layout");
-}
-
 ElementSource memory_elements(const TensorView& view) {
   ElementSource elements;
   elements.layout = view.layout;
@@ -148,7 +144,7 @@ ElementSource memory_elements(const TensorView& view) {
 
 Result<LossAccount> write_memory(const ElementSource& source, const CastPolicy& policy,
                                  const MutableTensorView& target, const Execution& execution) {
-  BTF_TRY(check_bytes({target.dtype, target.layout, target.bytes}));
+  BTF_TRY(check_buffer(target.bytes.size(), target.layout, target.dtype));
   if (!distinct_elements(target.layout))
     return fail(ErrorCode::invalid_argument, "elements of the target share memory");
   if (nibbles(target.dtype) && !packed(target.layout))
@@ -174,7 +170,7 @@ Result<LossAccount> convert(const TensorView& source, const MutableTensorView& t
                             const CastPolicy& policy, const Execution& execution) {
   if (source.layout.dims != target.layout.dims)
     return fail(ErrorCode::invalid_argument, "source and target have different dims");
-  BTF_TRY(check_bytes(source));
+  BTF_TRY(check_buffer(source.bytes.size(), source.layout, source.dtype));
   BTF_TRY(check_policy(source.dtype, target.dtype, policy));
   return write_memory(memory_elements(source), policy, target, execution);
 }

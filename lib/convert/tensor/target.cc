@@ -3,9 +3,8 @@
 #include <algorithm>
 
 #include "btf/tensorrt.h"
-#include "convert/quantize/scales.h"
+#include "btf/try.h"
 #include "core/strided.h"
-#include "core/try.h"
 #include "elements/element_access.h"
 #include "formats/btf/writer.h"
 
@@ -36,6 +35,12 @@ Layout shuffled_or_not(Layout layout, const ConvertOptions& options, DType dtype
   const bool wanted = options.shuffle.value_or(row.shuffled()) && !options.plain;
   if (wanted && row.dense() && can_shuffle(dtype)) return Layout::shuffled;
   return row.shuffled() ? Layout::linear : layout;
+}
+
+// Of a tensor whose dtype the options do not say.
+DType quantized_dtype(const Quantization& quantization, DType source) {
+  if (quantization.dequantize) return can_scale(source) ? DType::float32 : source;
+  return quantization.block ? info(*quantization.block).element : source;
 }
 
 }  // namespace

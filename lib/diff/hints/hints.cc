@@ -6,8 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "btf/try.h"
+#include "core/checked_math.h"
 #include "core/criteria.h"
-#include "core/try.h"
 #include "diff/hints/evidence/wording.h"
 #include "diff/hints/models/flat_stream.h"
 #include "diff/hints/searches/searches.h"
@@ -143,9 +144,7 @@ SearchResult find_cause(const HintInput& input) {
 }  // namespace
 
 Result<std::vector<Hint>> find_hints(const HintInput& input) {
-  std::uint64_t elements = 1;
-  for (const std::uint64_t dim : input.golden.dims()) elements *= dim;
-  if (elements < kLeastElements || input.sample.empty()) return std::vector<Hint>{};
+  if (*element_count(input.golden.dims()) < kLeastElements || input.sample.empty()) return std::vector<Hint>{};
   BTF_ASSIGN(std::optional<Finding> finding, find_cause(input));
   if (!finding) return std::vector<Hint>{};
   return std::vector<Hint>{std::move(finding->hint)};

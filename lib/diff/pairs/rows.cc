@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "core/try.h"
+#include "btf/try.h"
 #include "diff/pairs/sparse.h"
 #include "elements/parallel.h"
 #include "elements/row_major.h"

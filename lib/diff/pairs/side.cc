@@ -1,6 +1,6 @@
 #include "diff/pairs/side.h"
 
-#include "core/try.h"
+#include "btf/try.h"
 #include "elements/element_access.h"
 #include "formats/io/memory_bytes.h"
 

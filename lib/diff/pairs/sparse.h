@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/try.h"
+#include "btf/try.h"
+#include "core/checked_math.h"
 #include "diff/pairs/side.h"
 #include "elements/parallel.h"
 #include "kernels/number/widen.h"
@@ -51,8 +52,7 @@ Status visit_sparse(const DiffSide& actual, const DiffSide& golden, const Execut
                            widen_code<Real>(actual.dtype(), actual_code),
                            widen_code<Real>(golden.dtype(), golden_code)};
   };
-  std::uint64_t total = 1;
-  for (const std::uint64_t dim : golden.dims()) total *= dim;
+  const std::uint64_t total = *element_count(golden.dims());
   BTF_ASSIGN(std::optional<CooEntry> a, left->next());
   BTF_ASSIGN(std::optional<CooEntry> b, right->next());
   std::uint64_t next = 0;

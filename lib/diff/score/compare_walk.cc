@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-#include "core/try.h"
+#include "btf/try.h"
 #include "diff/pairs/sparse.h"
 #include "elements/cast_slab.h"
 #include "elements/parallel.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/try.h"
+#include "btf/try.h"
 
 namespace btf {
 namespace {

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <vector>
 
-#include "core/try.h"
+#include "btf/try.h"
 #include "diff/score/figures.h"
 
 namespace btf {

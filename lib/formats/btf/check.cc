@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "btf/tensorrt.h"
+#include "btf/try.h"
 #include "core/checked_math.h"
-#include "core/try.h"
 #include "formats/btf/wire.h"
 #include "formats/io/byte_source.h"
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "btf/layout.h"
+#include "btf/try.h"
 #include "core/checked_math.h"
-#include "core/most_dims.h"
-#include "core/try.h"
 #include "formats/btf/wire.h"
 
 namespace btf {
@@ -117,10 +117,10 @@ class BtfReader final : public TensorReader, public BtfRecords {
     info.layout_code = std::to_integer<std::uint8_t>(header[wire::kLayoutAt]);
     if (const DTypeInfo* row = find_dtype(info.dtype_code)) info.dtype = row->dtype;
     if (const LayoutSpec* row = find_layout(info.layout_code)) info.layout = row->layout;
-    if (rank > kMostDims)
+    if (rank > kMaxRank)
       return malformed(
           "rank-too-large", at,
-          "rank " + std::to_string(rank) + " is above " + std::to_string(kMostDims));
+          "rank " + std::to_string(rank) + " is above " + std::to_string(kMaxRank));
     const std::uint64_t dims_at = at + kRecordHeader;
     if (!fits(dims_at, rank * kWord, source_.size()))
       return malformed("dims-past-end", dims_at,

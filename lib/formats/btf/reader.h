@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "formats/format_table.h"
+#include "formats/interface/format.h"
 
 namespace btf {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "btf/layout.h"
-#include "core/try.h"
+#include "btf/try.h"
 #include "formats/btf/wire.h"
 
 namespace btf {

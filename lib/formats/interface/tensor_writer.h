@@ -8,7 +8,6 @@
 #include <string>
 
 #include "btf/layout.h"
-#include "core/most_dims.h"
 #include "formats/io/byte_sink.h"
 
 namespace btf {
@@ -27,10 +26,10 @@ class TensorWriter {
 
   // Announces a tensor. An error says that the format cannot hold it, or not with the others.
   Status add(const RecordShape& record) {
-    if (record.dims.size() <= kMostDims) return announce(record);
+    if (record.dims.size() <= kMaxRank) return announce(record);
     return fail(ErrorCode::unsupported, "the result has rank " +
                                             std::to_string(record.dims.size()) +
-                                            ", files hold at most " + std::to_string(kMostDims));
+                                            ", files hold at most " + std::to_string(kMaxRank));
   }
   // Of the whole file.
   virtual Result<std::uint64_t> total_bytes() const = 0;

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <vector>
 
-#include "core/try.h"
+#include "btf/try.h"
 #include "formats/io/output_place.h"
 #include "formats/io/replacing_sink.h"
 #include "formats/io/system.h"

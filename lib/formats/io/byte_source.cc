@@ -8,9 +8,9 @@
 #include <optional>
 #include <vector>
 
+#include "btf/try.h"
 #include "core/checked_math.h"
-#include "core/try.h"
-#include "formats/io/bounded_spool.h"
+#include "formats/bound/bounded_spool.h"
 #include "formats/io/packed_source.h"
 #include "formats/io/spool.h"
 #include "formats/io/system.h"

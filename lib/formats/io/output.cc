@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <span>
 
-#include "core/try.h"
+#include "btf/try.h"
 #include "formats/io/file_endings.h"
 #include "formats/io/output_place.h"
 #include "formats/io/text_sink.h"

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <system_error>
 
-#include "core/try.h"
+#include "btf/try.h"
 #include "formats/io/system.h"
 
 namespace btf {

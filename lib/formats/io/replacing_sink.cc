@@ -11,8 +11,8 @@
 #include <iterator>
 #include <optional>
 
+#include "btf/try.h"
 #include "core/checked_math.h"
-#include "core/try.h"
 #include "formats/io/system.h"
 
 namespace btf {

@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "core/try.h"
+#include "btf/try.h"
 
 namespace btf {
 namespace {

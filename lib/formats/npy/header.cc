@@ -5,8 +5,8 @@
 #include <charconv>
 #include <optional>
 
-#include "core/most_dims.h"
-#include "core/try.h"
+#include "btf/layout.h"
+#include "btf/try.h"
 
 namespace btf {
 namespace {
@@ -125,9 +125,9 @@ class Parser {
       if (error != std::errc{}) return wrong("a number was expected");
       at_ += static_cast<std::size_t>(end - begin);
       take('L');  // Python 2 wrote long integers so
-      if (shape.size() == kMostDims)
+      if (shape.size() == kMaxRank)
         return malformed("npy-shape", offset_ + at_,
-                         "the shape has more than " + std::to_string(kMostDims) + " dims");
+                         "the shape has more than " + std::to_string(kMaxRank) + " dims");
       shape.push_back(dim);
       comma = take(',');
     }

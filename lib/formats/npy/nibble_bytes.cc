@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "btf/try.h"
 #include "core/checked_math.h"
-#include "core/try.h"
 
 namespace btf {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "formats/format_table.h"
+#include "formats/interface/format.h"
 
 namespace btf {
 

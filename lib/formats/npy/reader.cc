@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "btf/convert.h"
+#include "btf/try.h"
 #include "core/checked_math.h"
-#include "core/try.h"
 #include "formats/io/byte_source.h"
 #include "formats/io/swapped_source.h"
 #include "formats/npy/header.h"

@@ -1,7 +1,7 @@
 #include <string>
 
+#include "btf/try.h"
 #include "core/checked_math.h"
-#include "core/try.h"
 #include "formats/npy/header.h"
 #include "formats/npy/nibble_bytes.h"
 #include "formats/npy/npy.h"

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "btf/try.h"
 #include "core/checked_math.h"
 #include "core/names.h"
-#include "core/try.h"
 #include "formats/io/byte_source.h"
 #include "formats/raw/raw.h"
 

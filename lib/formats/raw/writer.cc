@@ -1,4 +1,4 @@
-#include "core/try.h"
+#include "btf/try.h"
 #include "formats/io/file_endings.h"
 #include "formats/raw/raw.h"
 

@@ -8,7 +8,7 @@
 #include <new>
 #include <string>
 
-#include "core/try.h"
+#include "btf/try.h"
 #include "formats/zstd/zstd_errors.h"
 #include "formats/zstd/zstd_wire.h"
 

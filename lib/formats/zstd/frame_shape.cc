@@ -4,7 +4,7 @@
 #include <array>
 #include <span>
 
-#include "core/try.h"
+#include "btf/try.h"
 #include "formats/zstd/zstd_wire.h"
 
 namespace btf::zstd {

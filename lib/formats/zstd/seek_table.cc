@@ -5,7 +5,7 @@
 #include <mutex>
 #include <string>
 
-#include "core/try.h"
+#include "btf/try.h"
 #include "formats/zstd/zstd_wire.h"
 
 namespace btf::zstd {

@@ -9,8 +9,8 @@
 #include <optional>
 #include <vector>
 
+#include "btf/try.h"
 #include "core/checked_math.h"
-#include "core/try.h"
 #include "formats/zstd/frame_decoder.h"
 #include "formats/zstd/kept_frames.h"
 

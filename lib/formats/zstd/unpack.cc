@@ -5,9 +5,9 @@
 #include <memory>
 #include <new>
 
+#include "btf/try.h"
 #include "core/buffer.h"
-#include "core/try.h"
-#include "formats/io/bounded_spool.h"
+#include "formats/bound/bounded_spool.h"
 #include "formats/zstd/frame_walk.h"
 #include "formats/zstd/table_watch.h"
 #include "formats/zstd/zstd_errors.h"

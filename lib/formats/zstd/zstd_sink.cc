@@ -6,7 +6,7 @@
 #include <new>
 #include <vector>
 
-#include "core/try.h"
+#include "btf/try.h"
 #include "formats/zstd/frame_encoder.h"
 #include "formats/zstd/zstd_wire.h"
 

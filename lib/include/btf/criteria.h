@@ -21,6 +21,13 @@ struct Tolerance {
   bool equal_nan = true;
 
   bool given() const { return rtol || atol || ulp || close; }
+  // Is the error of a pair bounded, by rtol and atol or, where nothing is given, by 0?
+  bool by_error() const { return rtol || atol || !ulp; }
+  // Does it judge every pair of finite numbers as the other does?
+  bool same_limits(const Tolerance& other) const {
+    return by_error() == other.by_error() && rtol.value_or(0) == other.rtol.value_or(0) &&
+           atol.value_or(0) == other.atol.value_or(0) && ulp == other.ulp;
+  }
 };
 
 // How many pairs may be refused.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -17,6 +18,9 @@
 namespace btf {
 
 using Dims = std::vector<std::uint64_t>;
+
+// Of tensors in files, read and written.
+inline constexpr std::size_t kMaxRank = 255;
 
 // "[1, 3, 224, 224]"; of an index too.
 BTF_API std::string dims_text(std::span<const std::uint64_t> dims);

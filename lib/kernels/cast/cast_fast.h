@@ -2,7 +2,7 @@
 // included.
 #pragma once
 
-#include "kernels/cast/kernel_table.h"
+#include "kernels/move/kernel.h"
 
 namespace btf {
 

@@ -1,7 +1,7 @@
 // Any pair by the rules of number.h, an element at a time.
 #pragma once
 
-#include "kernels/cast/kernel_table.h"
+#include "kernels/move/kernel.h"
 #include "kernels/number/number.h"
 
 namespace btf {

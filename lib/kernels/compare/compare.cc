@@ -113,7 +113,7 @@ void score_pair(Real actual, Real golden, std::uint64_t count, const Judge& judg
 Judge judge_of(const Tolerance& effective, DType actual, DType golden) {
   return {.rtol = effective.rtol.value_or(0),
           .atol = effective.atol.value_or(0),
-          .by_error = effective.rtol || effective.atol || !effective.ulp,
+          .by_error = effective.by_error(),
           .ulp = effective.ulp.value_or(UINT64_MAX),
           .equal_nan = effective.equal_nan,
           .grid = step_grid(actual, golden)};

@@ -1,7 +1,7 @@
 // Same dtype on both sides: the bits move, nothing is cast.
 #pragma once
 
-#include "kernels/cast/kernel_table.h"
+#include "kernels/move/kernel.h"
 
 namespace btf {
 

@@ -1,3 +1,4 @@
+#include "btf/try.h"
 #include "cli/arguments.h"
 
 #include <algorithm>
@@ -124,7 +125,7 @@ Result<std::vector<std::uint32_t>> parse_permute(std::string_view text) {
   std::vector<std::uint32_t> order;
   for (const std::string_view part : split(text, ',')) {
     const auto number = parse_integer(part);
-    if (!number || *number < 0 || *number > 254)
+    if (!number || *number < 0 || static_cast<std::uint64_t>(*number) >= btf::kMaxRank)
       return fail(ErrorCode::invalid_argument,
                   "'" + std::string(part) + "' is not a dim; --permute takes such as 0,3,1,2");
     order.push_back(static_cast<std::uint32_t>(*number));
@@ -165,9 +166,8 @@ Result<std::vector<SliceDim>> parse_slice(std::string_view text, const btf::Dims
   for (std::size_t d = 0; d < dims.size(); ++d) {
     const std::string_view part = d < parts.size() ? parts[d] : ":";
     if (part.find(':') != std::string_view::npos) {
-      const auto bounds = parse_bounds(part);
-      if (!bounds) return std::unexpected(bounds.error());
-      slice.push_back(apply_bounds(*bounds, dims[d]));
+      BTF_ASSIGN(const auto bounds, parse_bounds(part));
+      slice.push_back(apply_bounds(bounds, dims[d]));
       continue;
     }
     const auto number = parse_integer(part);

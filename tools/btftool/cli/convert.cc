@@ -58,7 +58,7 @@ void finish_scales(const ConvertWords& words, btf::Quantization& scales) {
   if (words.scale_axis) {
     if (!scales.automatic) throw Wrong("--scale-axis goes with --scale auto");
     scales.axis =
-        static_cast<std::uint32_t>(parse_count("--scale-axis", *words.scale_axis, 0, 254));
+        static_cast<std::uint32_t>(parse_count("--scale-axis", *words.scale_axis, 0, btf::kMaxRank - 1));
   }
   scales.find_zero_point = words.zero_point == "auto";
   if (words.zero_point && !scales.find_zero_point)

@@ -131,7 +131,8 @@ Result<std::vector<std::int32_t>> parse_axes(std::string_view text) {
   std::vector<std::int32_t> axes;
   for (const std::string_view word : split(text, ',')) {
     const auto axis = parse_integer(word);
-    if (!axis || *axis < -255 || *axis > 254)
+    constexpr auto kRank = std::int64_t{btf::kMaxRank};
+    if (!axis || *axis < -kRank || *axis >= kRank)
       return wrong("--heatmap", "one axis or two, such as 2,3 or -2,-1", text);
     axes.push_back(static_cast<std::int32_t>(*axis));
   }

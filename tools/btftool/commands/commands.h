@@ -3,17 +3,9 @@
 
 #include "btf/error.h"
 #include "cli/options.h"
-#include "io/log.h"
-#include "io/output.h"
+#include "io/context.h"
 
 namespace btftool {
-
-// What every command is given.
-struct Context {
-  const GlobalOptions& global;
-  Output& out;
-  Log& log;
-};
 
 btf::Result<int> run_inspect(const Context& context, const InspectOptions& options);
 btf::Result<int> run_convert(const Context& context, const ConvertCommand& command);

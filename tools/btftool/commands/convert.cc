@@ -5,6 +5,7 @@
 
 #include "btf/convert.h"
 #include "btf/output.h"
+#include "btf/try.h"
 #include "btf/value.h"
 #include "cli/arguments.h"
 #include "commands/commands.h"
@@ -123,23 +124,21 @@ class Conversion {
 
   btf::Result<int> run() {
     // Before anything is read, which of a pipe may take long.
-    if (const btf::Status status = btf::check_output(command_.output); !status)
-      return std::unexpected(status.error());
-    const auto input = btf::TensorFile::open(command_.input, command_.open);
-    if (!input) return std::unexpected(input.error());
+    BTF_TRY(btf::check_output(command_.output));
+    BTF_ASSIGN(const auto input, btf::TensorFile::open(command_.input, command_.open));
     if (command_.tensors) {
-      auto tensors = parse_selection(*command_.tensors, input->tensor_count());
+      auto tensors = parse_selection(*command_.tensors, input.tensor_count());
       if (!tensors) return std::unexpected(tensors.error().in_file(command_.input));
       options_.tensors = *std::move(tensors);
     }
-    Progress progress(context_.global, input->size());
+    Progress progress(context_.global, input.size());
     progress.attach(options_.execution);
     options_.execution.cancel = &watch_interrupts();
     if (command_.json)
       tensors_ = "{\"schema\":\"btftool/convert/1\"," +
                  members({{"input", command_.input}, {"output", command_.output}}) +
                  ",\"tensors\":[";
-    const auto bytes = btf::convert(*input, command_.output, options_,
+    const auto bytes = btf::convert(input, command_.output, options_,
                                     [&](const btf::TensorReport& report) { take(report); });
     progress.clear();
     if (!bytes) return std::unexpected(explain(bytes.error()));

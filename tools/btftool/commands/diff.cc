@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "btf/diff.h"
+#include "btf/try.h"
 #include "commands/commands.h"
 #include "diff/file_pairs.h"
 #include "diff/rejudge.h"
@@ -99,18 +100,16 @@ class Comparison {
   }
 
   btf::Result<bool> compare(const FilePair& files) {
-    const auto actual = btf::TensorFile::open(files.actual, command_.open_actual);
-    if (!actual) return std::unexpected(actual.error());
-    const auto golden = btf::TensorFile::open(files.golden, command_.open_golden);
-    if (!golden) return std::unexpected(golden.error());
+    BTF_ASSIGN(const auto actual, btf::TensorFile::open(files.actual, command_.open_actual));
+    BTF_ASSIGN(const auto golden, btf::TensorFile::open(files.golden, command_.open_golden));
     btf::DiffOptions options = options_;
-    btf::Status status = selection_.apply(*actual, *golden, options);
+    btf::Status status = selection_.apply(actual, golden, options);
     if (status && !pairs_.directories) status = selection_.check_used();
-    if (status && !pairs_.directories) status = check_axes(*actual, *golden, options);
+    if (status && !pairs_.directories) status = check_axes(actual, golden, options);
     if (!status) return std::unexpected(status.error());
-    if (!progress_) start_progress(std::max(actual->size(), golden->size()));
+    if (!progress_) start_progress(std::max(actual.size(), golden.size()));
     progress_->attach(options.execution);
-    auto same = btf::diff(*actual, *golden, options,
+    auto same = btf::diff(actual, golden, options,
                           [&](const btf::TensorDiff& diff) { reports_.take(diff); });
     progress_->clear();
     return same;
@@ -154,9 +153,8 @@ class Comparison {
 
 btf::Result<int> run_diff(const Context& context, const DiffCommand& command) {
   if (command.from_json) return run_rejudge(context, command);
-  auto pairs = find_pairs(command);
-  if (!pairs) return std::unexpected(pairs.error());
-  return Comparison(context, command, *std::move(pairs)).run();
+  BTF_ASSIGN(FilePairs pairs, find_pairs(command));
+  return Comparison(context, command, std::move(pairs)).run();
 }
 
 }  // namespace btftool

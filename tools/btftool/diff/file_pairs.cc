@@ -1,3 +1,4 @@
+#include "btf/try.h"
 #include "diff/file_pairs.h"
 
 #include <dirent.h>
@@ -145,12 +146,8 @@ btf::Result<FilePairs> pair_directories(const DiffCommand& command) {
 }  // namespace
 
 btf::Result<FilePairs> find_pairs(const DiffCommand& command) {
-  const btf::Result<bool> of_actual = is_directory(command.actual);
-  if (!of_actual) return std::unexpected(of_actual.error());
-  const btf::Result<bool> of_golden = is_directory(command.golden);
-  if (!of_golden) return std::unexpected(of_golden.error());
-  const bool left = *of_actual;
-  const bool right = *of_golden;
+  BTF_ASSIGN(const bool left, is_directory(command.actual));
+  BTF_ASSIGN(const bool right, is_directory(command.golden));
   if (left && right) return pair_directories(command);
   if (!command.include.empty() || !command.exclude.empty())
     return btf::fail(ErrorCode::invalid_argument,

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "btf/diff.h"
+#include "btf/try.h"
 #include "diff/reports.h"
 #include "diff/reports/text.h"
 #include "diff/saved/saved_report.h"
@@ -20,10 +21,7 @@ using btf::Tolerance;
 // Do both tolerances accept the same pairs of this tensor?
 bool same_limits(const Tolerance& a, const TensorDiff& diff) {
   const Tolerance& b = diff.tolerance;
-  const auto by_error = [](const Tolerance& t) { return t.rtol || t.atol || !t.ulp; };
-  return by_error(a) == by_error(b) && a.rtol.value_or(0) == b.rtol.value_or(0) &&
-         a.atol.value_or(0) == b.atol.value_or(0) && a.ulp == b.ulp &&
-         (a.equal_nan == b.equal_nan || diff.nan.both == 0);
+  return a.same_limits(b) && (a.equal_nan == b.equal_nan || diff.nan.both == 0);
 }
 
 bool is_for(const TensorTolerance& given, const TensorDiff& diff) {
@@ -49,8 +47,8 @@ class Rejudgement {
         reports_(context, command, report.directories) {}
 
   btf::Result<int> run() {
-    if (const auto status = check_tolerances(); !status) return std::unexpected(status.error());
-    if (const auto status = reports_.check_files(); !status) return std::unexpected(status.error());
+    BTF_TRY(check_tolerances());
+    BTF_TRY(reports_.check_files());
     if (const auto status = check_used(); !status) {
       reports_.refuse({report_.actual, report_.actual, report_.golden}, status.error());
       return std::unexpected(status.error());
@@ -156,12 +154,11 @@ class Rejudgement {
 }  // namespace
 
 btf::Result<int> run_rejudge(const Context& context, const DiffCommand& command) {
-  const auto report = read_saved_report(*command.from_json);
-  if (!report) return std::unexpected(report.error());
+  BTF_ASSIGN(const auto report, read_saved_report(*command.from_json));
   DiffCommand judged = command;
-  judged.actual = report->actual;
-  judged.golden = report->golden;
-  return Rejudgement(context, judged, *report).run();
+  judged.actual = report.actual;
+  judged.golden = report.golden;
+  return Rejudgement(context, judged, report).run();
 }
 
 }  // namespace btftool

@@ -1,7 +1,7 @@
 // btftool diff --from-json: a saved report judged by other limits.
 #pragma once
 
-#include "commands/commands.h"
+#include "io/context.h"
 
 namespace btftool {
 

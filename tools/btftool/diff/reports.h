@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "commands/commands.h"
 #include "diff/reports/report.h"
+#include "io/context.h"
 
 namespace btftool {
 

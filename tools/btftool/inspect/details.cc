@@ -4,6 +4,7 @@
 #include <string>
 
 #include "btf/tensorrt.h"
+#include "btf/try.h"
 #include "cli/arguments.h"
 
 namespace btftool {
@@ -20,24 +21,18 @@ btf::Result<InspectDetails> read_details(const btf::TensorFile& file, const btf:
                                     : "unknown dtype code " + std::to_string(tensor.dtype_code));
   }
   if (options.stats) {
-    auto stats = btf::stats(file, tensor, execution);
-    if (!stats) return std::unexpected(stats.error());
-    details.stats = *std::move(stats);
+    BTF_ASSIGN(details.stats, btf::stats(file, tensor, execution));
   }
   if (options.values) {
-    auto slice = parse_slice(options.slice.value_or(""), tensor.dims);
-    if (!slice) return std::unexpected(slice.error());
-    auto values = ValueView::read(file, tensor, *std::move(slice), *options.values);
-    if (!values) return std::unexpected(values.error());
-    details.values = *std::move(values);
+    BTF_ASSIGN(auto slice, parse_slice(options.slice.value_or(""), tensor.dims));
+    BTF_ASSIGN(details.values,
+               ValueView::read(file, tensor, std::move(slice), *options.values));
   }
   if (options.at) {
-    const auto index = parse_index(*options.at, tensor.dims);
-    if (!index) return std::unexpected(index.error());
-    const auto element = btf::read_elements(file, tensor, std::span(&*index, 1));
-    if (!element) return std::unexpected(element.error());
-    details.at = *index;
-    details.element = element->front();
+    BTF_ASSIGN(const auto index, parse_index(*options.at, tensor.dims));
+    BTF_ASSIGN(const auto element, btf::read_elements(file, tensor, std::span(&index, 1)));
+    details.at = index;
+    details.element = element.front();
   }
   return details;
 }

@@ -4,6 +4,7 @@
 
 #include "btf/element.h"
 #include "btf/value.h"
+#include "btf/try.h"
 #include "io/text.h"
 
 namespace btftool {
@@ -67,9 +68,8 @@ btf::Result<ValueView> ValueView::read(const btf::TensorFile& file, const btf::T
     indices = std::move(longer);
     if (dim.keep) view.shown_.push_back(std::move(positions));
   }
-  const auto elements = btf::read_elements(file, tensor, indices);
-  if (!elements) return std::unexpected(elements.error());
-  for (const btf::Element& element : *elements) {
+  BTF_ASSIGN(const auto elements, btf::read_elements(file, tensor, indices));
+  for (const btf::Element& element : elements) {
     view.codes_.push_back(element.code);
     view.texts_.push_back(btf::value_text(view.dtype_, element.code));
     view.width_ = std::max(view.width_, view.texts_.back().size());

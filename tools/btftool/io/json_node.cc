@@ -107,7 +107,8 @@ std::string JsonNode::text() const {
 btf::Dims JsonNode::dims() const {
   btf::Dims dims;
   each([&](const JsonNode& dim) { dims.push_back(dim.count()); });
-  if (dims.size() > 255) fail("has more than 255 dims");
+  if (dims.size() > btf::kMaxRank)
+    fail("has more than " + std::to_string(btf::kMaxRank) + " dims");
   return dims;
 }
 

@@ -4,7 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/try.h"
+#include "btf/try.h"
+#include "core/checked_math.h"
 #include "diff/hints/evidence/residue.h"
 #include "diff/hints/evidence/rounding_grid.h"
 #include "diff/hints/evidence/wording.h"
@@ -71,11 +72,9 @@ std::vector<std::size_t> by_rarity(const Inquiry& inquiry) {
 }  // namespace
 
 Result<Sample> take_sample(const HintInput& input) {
-  std::uint64_t elements = 1;
-  for (const std::uint64_t dim : input.golden.dims()) elements *= dim;
   Sample sample;
   BTF_ASSIGN(sample.mismatches, look_up(input, input.sample));
-  BTF_ASSIGN(sample.anywhere, look_up(input, numbers_anywhere(elements)));
+  BTF_ASSIGN(sample.anywhere, look_up(input, numbers_anywhere(*element_count(input.golden.dims()))));
   return sample;
 }
 
@@ -85,8 +84,7 @@ Result<Inquiry> inquire(const HintInput& input, const Sample& sample, const Agre
                   .mismatches = {},
                   .anywhere = sample.anywhere,
                   .rarest = {}};
-  inquiry.elements = 1;
-  for (const std::uint64_t dim : input.golden.dims()) inquiry.elements *= dim;
+  inquiry.elements = *element_count(input.golden.dims());
   for (const Point& point : sample.mismatches)
     if (!sampled_agree(point.actual, point.golden, agreement)) inquiry.mismatches.push_back(point);
   const std::size_t kept = inquiry.mismatches.size();

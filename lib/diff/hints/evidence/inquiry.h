@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "diff/hints/evidence/agreement.h"
+#include "diff/hints/evidence/hint_input.h"
 #include "diff/hints/evidence/lookup.h"
-#include "diff/hints/hints.h"
 
 namespace btf::hints {
 

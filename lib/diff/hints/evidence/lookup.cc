@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "core/try.h"
+#include "btf/try.h"
 #include "kernels/number/widen.h"
 
 namespace btf::hints {

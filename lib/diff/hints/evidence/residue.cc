@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/try.h"
+#include "btf/try.h"
 #include "diff/score/collectors.h"
 
 namespace btf::hints {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "diff/hints/evidence/agreement.h"
-#include "diff/hints/hints.h"
+#include "diff/hints/evidence/hint_input.h"
 
 namespace btf::hints {
 

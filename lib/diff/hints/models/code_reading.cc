@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "core/try.h"
+#include "btf/try.h"
 #include "diff/hints/evidence/wording.h"
 #include "diff/pairs/rows.h"
 #include "elements/cast_slab.h"

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "core/try.h"
+#include "btf/try.h"
 #include "diff/pairs/rows.h"
 
 namespace btf::hints {

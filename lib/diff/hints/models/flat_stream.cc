@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "btf/convert.h"
-#include "core/try.h"
+#include "btf/try.h"
 #include "elements/row_major.h"
 
 namespace btf::hints {

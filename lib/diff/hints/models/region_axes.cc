@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/checked_math.h"
 #include "diff/hints/evidence/significance.h"
 #include "diff/hints/evidence/wording.h"
 
@@ -14,12 +15,8 @@ constexpr std::size_t kMostParts = 3;
 }  // namespace
 
 Axes::Axes(const HintInput& input) : dims_(input.golden.dims()), stored_(input.actual.storage()) {
-  std::uint64_t elements = 1;
-  for (const std::uint64_t dim : dims_) {
-    sizes_.push_back(dim);
-    elements *= dim;
-  }
-  sizes_.push_back(elements);
+  sizes_.assign(dims_.begin(), dims_.end());
+  sizes_.push_back(*element_count(dims_));
   if (stored_ != nullptr) sizes_.push_back(stored_->storage_elements);
 }
 

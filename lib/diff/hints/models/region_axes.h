@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "diff/hints/evidence/hint_input.h"
 #include "diff/hints/evidence/index_set.h"
-#include "diff/hints/hints.h"
 
 namespace btf::hints {
 

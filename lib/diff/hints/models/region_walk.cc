@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/try.h"
+#include "btf/try.h"
 #include "diff/pairs/rows.h"
 
 namespace btf::hints {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/try.h"
+#include "btf/try.h"
 #include "diff/pairs/rows.h"
 #include "elements/parallel.h"
 #include "kernels/number/widen.h"

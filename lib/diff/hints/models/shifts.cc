@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "core/try.h"
+#include "btf/try.h"
 #include "kernels/number/widen.h"
 
 namespace btf::hints {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/try.h"
+#include "btf/try.h"
 #include "diff/hints/models/code_reading.h"
 #include "diff/hints/searches/searches.h"
 

@@ -1,5 +1,5 @@
 // Nibbles exchanged: within 8-bit codes, or neighbours where two elements shared a byte.
-#include "core/try.h"
+#include "btf/try.h"
 #include "diff/hints/evidence/wording.h"
 #include "diff/hints/models/code_reading.h"
 #include "diff/hints/models/reordering.h"

@@ -4,7 +4,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "core/try.h"
+#include "btf/try.h"
 #include "diff/hints/evidence/wording.h"
 #include "diff/hints/models/reordering.h"
 #include "diff/hints/searches/searches.h"
@@ -12,7 +12,7 @@
 namespace btf::hints {
 namespace {
 
-constexpr std::size_t kMostDims = 6;
+constexpr std::size_t kMaxRank = 6;
 constexpr std::size_t kFirstLook = 8;
 
 using Order = std::vector<std::uint32_t>;
@@ -23,7 +23,7 @@ std::vector<Order> orders_of(const Dims& dims) {
   for (std::uint32_t d = 0; d < dims.size(); ++d)
     if (dims[d] != 1) moving.push_back(d);
   std::vector<Order> orders;
-  if (moving.size() < 2 || moving.size() > kMostDims) return orders;
+  if (moving.size() < 2 || moving.size() > kMaxRank) return orders;
   Order permuted = moving;
   while (std::ranges::next_permutation(permuted).found) {
     Order order(dims.size());

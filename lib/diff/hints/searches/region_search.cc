@@ -4,7 +4,7 @@
 #include <set>
 #include <vector>
 
-#include "core/try.h"
+#include "btf/try.h"
 #include "diff/hints/evidence/significance.h"
 #include "diff/hints/evidence/wording.h"
 #include "diff/hints/models/region_walk.h"

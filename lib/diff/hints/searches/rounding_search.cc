@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "core/try.h"
+#include "btf/try.h"
 #include "diff/hints/evidence/value_limits.h"
 #include "diff/hints/evidence/wording.h"
 #include "diff/hints/searches/searches.h"

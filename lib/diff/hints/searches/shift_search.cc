@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "core/try.h"
+#include "btf/try.h"
 #include "diff/hints/evidence/wording.h"
 #include "diff/hints/models/reordering.h"
 #include "diff/hints/models/shifts.h"

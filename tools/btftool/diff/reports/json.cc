@@ -15,9 +15,8 @@ Json optional_number(const auto& value) { return value ? json_number(*value) : J
 
 // rtol and atol are 0 where nothing else was given.
 void add_tolerance(Json& object, const btf::Tolerance& tolerance) {
-  const bool by_error = tolerance.rtol || tolerance.atol || !tolerance.ulp;
   const auto number = [&](const std::optional<double>& value) {
-    return by_error ? json_number(value.value_or(0)) : Json(nullptr);
+    return tolerance.by_error() ? json_number(value.value_or(0)) : Json(nullptr);
   };
   object["rtol"] = number(tolerance.rtol);
   object["atol"] = number(tolerance.atol);

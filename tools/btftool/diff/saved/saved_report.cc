@@ -10,6 +10,7 @@
 
 #include "diff/saved/saved_tensor.h"
 #include "io/json_node.h"
+#include "btf/try.h"
 #include "io/text.h"
 
 namespace btftool {
@@ -135,10 +136,9 @@ btf::Result<SavedReport> read_saved_report(const std::string& path) {
 }
 
 btf::Result<SavedReport> parse_saved_report(const std::string& text) {
-  const auto json = parse(text);
-  if (!json) return std::unexpected(json.error());
+  BTF_ASSIGN(const auto json, parse(text));
   std::string trouble;
-  SavedReport report = report_of(JsonNode(*json, trouble));
+  SavedReport report = report_of(JsonNode(json, trouble));
   if (!trouble.empty()) return std::unexpected(btf::Error{ErrorCode::malformed, trouble});
   return report;
 }

@@ -216,7 +216,7 @@ std::optional<btf::Heatmap::Axis> axis(const JsonNode& node, std::uint64_t cells
     if (cells != 1) length.fail("is not 1, though there is no axis");
     return std::nullopt;
   }
-  const btf::Heatmap::Axis found{static_cast<std::uint32_t>(node["dim"].integer(0, 254)),
+  const btf::Heatmap::Axis found{static_cast<std::uint32_t>(node["dim"].integer(0, btf::kMaxRank - 1)),
                                  node["step"].count()};
   if (found.dim >= dims.size()) {
     node["dim"].fail("is no dim of the tensor");

@@ -1,4 +1,4 @@
-// The parts that the page of diff_html.h is made of.
+// The parts that the page of html.h is made of.
 #pragma once
 
 #include <cstdint>

@@ -18,11 +18,11 @@ using btf::number_text;
 using btf::TensorDiff;
 
 constexpr std::size_t kMostElements = 100;  // of a table
-constexpr std::size_t kMostDims = 16;       // of a shape or an index; the middle is left out
+constexpr std::size_t kMaxRank = 16;       // of a shape or an index; the middle is left out
 
 std::string dims_html(const btf::Dims& dims) {
-  if (dims.size() <= kMostDims) return btf::dims_text(dims);
-  const auto half = static_cast<std::ptrdiff_t>(kMostDims / 2);
+  if (dims.size() <= kMaxRank) return btf::dims_text(dims);
+  const auto half = static_cast<std::ptrdiff_t>(kMaxRank / 2);
   const std::string left = btf::dims_text(btf::Dims(dims.begin(), dims.begin() + half));
   const std::string right = btf::dims_text(btf::Dims(dims.end() - half, dims.end()));
   return fmt::format("{}, …, {} (rank {})", left.substr(0, left.size() - 1), right.substr(1),

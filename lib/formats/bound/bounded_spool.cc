@@ -1,8 +1,8 @@
-#include "formats/io/bounded_spool.h"
+#include "formats/bound/bounded_spool.h"
 
 #include <string>
 
-#include "core/try.h"
+#include "btf/try.h"
 
 namespace btf {
 

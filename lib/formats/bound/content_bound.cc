@@ -1,4 +1,4 @@
-#include "formats/content_bound.h"
+#include "formats/bound/content_bound.h"
 
 #include <algorithm>
 #include <array>
@@ -7,9 +7,8 @@
 #include <vector>
 
 #include "btf/layout.h"
+#include "btf/try.h"
 #include "core/checked_math.h"
-#include "core/most_dims.h"
-#include "core/try.h"
 #include "formats/btf/wire.h"
 #include "formats/npy/header.h"
 
@@ -120,14 +119,14 @@ Result<bool> ContentBound::take_record(const Spool& content) {
   BTF_ASSIGN(const std::uint64_t at, word_at(content, entry));
   // Here and below: what is not sound says nothing about the size. That is for the reader to tell.
   const Checked dims_at = checked_add(at, kRecordHeader);
-  if (at < kWord + count_ * kWord || !checked_add(dims_at, kMostDims * kWord + kWord))
+  if (at < kWord + count_ * kWord || !checked_add(dims_at, kMaxRank * kWord + kWord))
     return true;
   if (beyond(*dims_at)) return true;
   if (!there(*dims_at)) return false;
   std::array<std::byte, kRecordHeader> header;
   BTF_TRY(content.read_at(at, header));
   const std::uint64_t rank = wire::load_u64(header.data());
-  if (rank > kMostDims) return true;
+  if (rank > kMaxRank) return true;
   const DTypeInfo* dtype = find_dtype(std::to_integer<std::uint8_t>(header[wire::kDTypeAt]));
   const LayoutSpec* layout = find_layout(std::to_integer<std::uint8_t>(header[wire::kLayoutAt]));
   if (dtype == nullptr || layout == nullptr) {

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "btf/error.h"
-#include "formats/content_bound.h"
+#include "formats/bound/content_bound.h"
 #include "formats/io/spool.h"
 
 namespace btf {

@@ -1,0 +1,57 @@
+// What every file format is made of: a reader, a check, a writer, and how it is recognized.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "btf/file.h"
+#include "btf/validate.h"
+#include "formats/interface/tensor_writer.h"
+#include "formats/io/byte_source.h"
+
+namespace btf {
+
+// The one neutral form in which every format hands out its tensors.
+class TensorReader {
+ public:
+  virtual ~TensorReader() = default;
+  virtual std::uint64_t tensor_count() const = 0;
+  virtual Result<TensorInfo> tensor(std::uint64_t index) const = 0;
+  // Where a record begins; not checked against the file. Nothing if that is not known beforehand.
+  virtual std::optional<std::uint64_t> record_offset(std::uint64_t) const { return std::nullopt; }
+  // Where the elements are read from, if not from the source as it is.
+  virtual const ByteSource* elements() const { return nullptr; }
+};
+
+struct OpenRequest {
+  std::string_view path;
+  const OpenOptions& options;
+};
+
+struct WriteRequest {
+  std::string_view path;
+  const TensorSpec* spec = nullptr;  // of raw bytes
+  bool as_uint = false;
+  std::string_view format = {};  // its name, if it was said
+  bool compressed = false;
+};
+
+struct FormatRow {
+  std::string_view name;
+  std::string_view title;  // as people write it
+  // Bytes that the file has if what is said of it is right; nullptr: it says itself.
+  std::optional<std::uint64_t> (*told_bytes)(const OpenRequest& request);
+  Result<bool> (*recognizes)(const ByteSource& source, const OpenRequest& request);
+  // The source outlives the reader.
+  Result<std::unique_ptr<TensorReader>> (*open)(const ByteSource& source,
+                                                const OpenRequest& request);
+  // Reports what is wrong or odd with the structure of the file and of its records.
+  Status (*check)(const TensorFile& file, const FindingSink& report);
+  std::unique_ptr<TensorWriter> (*writer)(const WriteRequest& request);
+  bool row_major_only = false;  // tensors of any layout become kLINEAR if nothing else is said
+  bool shuffled = false;        // holds the layouts that shuffle
+};
+
+}  // namespace btf

@@ -1,0 +1,16 @@
+// What every command is given.
+#pragma once
+
+#include "cli/options.h"
+#include "io/log.h"
+#include "io/output.h"
+
+namespace btftool {
+
+struct Context {
+  const GlobalOptions& global;
+  Output& out;
+  Log& log;
+};
+
+}  // namespace btftool
