@@ -4,10 +4,9 @@
 #include <vector>
 
 #include "btf/file.h"
-#include "btf/stream.h"
 #include "btf/try.h"
 #include "formats/format_table.h"
-#include "formats/io/byte_source.h"
+#include "formats/open_source.h"
 
 namespace btf {
 namespace {
@@ -138,6 +137,7 @@ std::string_view TensorFile::format() const { return state_->format->name; }
 bool TensorFile::compressed() const { return state_->source->compressed(); }
 std::string_view TensorFile::format_title() const { return state_->format->title; }
 std::uint64_t TensorFile::size() const { return state_->source->size(); }
+bool TensorFile::goes_on() const { return state_->source->goes_on(); }
 std::uint64_t TensorFile::tensor_count() const { return state_->reader->tensor_count(); }
 const ByteSource& TensorFile::source() const {
   const ByteSource* elements = state_->reader->elements();
@@ -175,7 +175,5 @@ Status TensorFile::check_overlap(const TensorInfo& info) const {
           .within("tensor " + std::to_string(info.index))
           .in_file(path()));
 }
-
-bool goes_on(const TensorFile& file) { return goes_on(file.source()); }
 
 }  // namespace btf

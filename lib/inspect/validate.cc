@@ -6,7 +6,7 @@
 #include "formats/io/byte_source.h"
 #include "inspect/frame_findings.h"
 #include "inspect/payload_check.h"
-#include "ops/validate_opened.h"
+#include "inspect/validate_opened.h"
 
 namespace btf {
 namespace {

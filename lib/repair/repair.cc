@@ -14,12 +14,12 @@
 #include "formats/btf/writer.h"
 #include "formats/format_table.h"
 #include "formats/io/byte_sink.h"
-#include "formats/io/packed_source.h"
+#include "formats/open_source.h"
 #include "formats/zstd/zstd_sink.h"
 #include "formats/zstd/zstd_wire.h"
 #include "inspect/payload_check.h"
-#include "ops/repair_into.h"
 #include "repair/find_records.h"
+#include "repair/repair_into.h"
 #include "repair/salvage_frames.h"
 
 namespace btf {

@@ -12,8 +12,8 @@
 #include "btf/file.h"
 #include "convert/convert_into.h"
 #include "formats/io/byte_sink.h"
-#include "formats/io/byte_source.h"
 #include "formats/io/memory_bytes.h"
+#include "formats/open_source.h"
 #include "input.h"
 
 namespace fuzz {

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "btf/repair.h"
-#include "ops/repair_into.h"
 #include "packed_file.h"
+#include "repair/repair_into.h"
 #include "well_formed.h"
 
 namespace fuzz {

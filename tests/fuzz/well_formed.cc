@@ -7,7 +7,7 @@
 #include "btf/read.h"
 #include "btf/stats.h"
 #include "core/checked_math.h"
-#include "ops/validate_opened.h"
+#include "inspect/validate_opened.h"
 
 namespace fuzz {
 namespace {

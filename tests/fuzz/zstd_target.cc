@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "formats/io/byte_source.h"
 #include "formats/io/memory_bytes.h"
 #include "formats/io/spool.h"
+#include "formats/open_source.h"
 #include "formats/zstd/unpack.h"
 #include "os_file.h"
 #include "packed_file.h"

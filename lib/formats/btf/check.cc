@@ -56,7 +56,7 @@ class GapCheck {
     BTF_TRY(check_padding(end_, std::min(limit_, source_.size())));
     if (source_.size() > limit_)
       warn("trailing-bytes", {}, limit_,
-           (goes_on(source_) ? "more than " : "") + std::to_string(source_.size() - limit_) +
+           (source_.goes_on() ? "more than " : "") + std::to_string(source_.size() - limit_) +
                " bytes after the last record");
     return {};
   }

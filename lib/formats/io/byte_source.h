@@ -1,12 +1,9 @@
-// Where bytes come from. With byte_sink.h the only place that talks to the system about files.
+// Where bytes come from.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <span>
-#include <string>
 
 #include "btf/error.h"
 
@@ -32,6 +29,10 @@ class ByteSource {
   // Are these the contents of a compressed file?
   virtual bool compressed() const { return false; }
 
+  // Did it come through a pipe whose end was not waited for? More follows than can be wanted, and
+  // size() is what was read of it.
+  virtual bool goes_on() const { return false; }
+
   // Up to where it costs little more to read on from `offset`: the end of the frame that holds it.
   virtual std::uint64_t read_ahead_end(std::uint64_t) const { return size(); }
 
@@ -43,26 +44,5 @@ class ByteSource {
   // An error if the file was changed since it was opened. Ask after the last read.
   virtual Status check_unchanged() const = 0;
 };
-
-// By pread, never by mmap: a file that is cut while it is read is an error and not a signal.
-// "-" is stdin. What cannot seek is first copied, into memory if it is short, else to an unlinked
-// file in $TMPDIR (or /tmp). zstd, known by its magic number, is decompressed: frame by frame as
-// they are needed if the file has a seek table, else it is copied in the same way.
-Result<std::unique_ptr<ByteSource>> open_source(const std::string& path);
-
-// Likewise. `told`: so many bytes are there if what was said of the file is right, or kNobodyKnows;
-// nothing: its first bytes say what can be wanted of it. Of a pipe and of zstd no more is read (see
-// content_bound.h).
-Result<std::unique_ptr<ByteSource>> open_told_source(const std::string& path,
-                                                     std::optional<std::uint64_t> told);
-
-// The same of bytes that are there already; `name` is for errors.
-Result<std::unique_ptr<ByteSource>> unpacked_source(const std::string& name,
-                                                    std::unique_ptr<ByteSource> bytes,
-                                                    std::optional<std::uint64_t> told);
-
-// A pipe whose end was not waited for: more follows than can be wanted, and size() is what was read
-// of it.
-bool goes_on(const ByteSource& source);
 
 }  // namespace btf

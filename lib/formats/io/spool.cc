@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "btf/try.h"
 #include "core/checked_math.h"
-#include "core/try.h"
 
 namespace btf {
 

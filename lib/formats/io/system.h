@@ -1,4 +1,4 @@
-// What byte_source.cc and byte_sink.cc share: a descriptor that closes itself, errno in words.
+// What files that are read and written share: a descriptor that closes itself, errno in words.
 #pragma once
 
 #include <unistd.h>

@@ -133,7 +133,7 @@ Result<std::unique_ptr<TensorReader>> open_npy(const ByteSource& source,
   if (found > info.data_bytes)
     return malformed("bytes-after-data", info.end(),
                      "the shape needs " + std::to_string(info.data_bytes) +
-                         " bytes of data, the file has " + (goes_on(source) ? "more than " : "") +
+                         " bytes of data, the file has " + (source.goes_on() ? "more than " : "") +
                          std::to_string(found));
   std::unique_ptr<ByteSource> elements;
   if (type.spread)

@@ -109,10 +109,10 @@ Result<std::unique_ptr<TensorReader>> open_raw(const ByteSource& source,
                                                const OpenRequest& request) {
   BTF_ASSIGN(TensorSpec spec, spec_of(request));
   const auto [needed, padded] = size_of(spec);
-  if ((source.size() != needed && source.size() != padded) || goes_on(source)) {
+  if ((source.size() != needed && source.size() != padded) || source.goes_on()) {
     std::string wanted = std::to_string(needed);
     if (padded != needed) wanted += " (with the last padding " + std::to_string(padded) + ")";
-    const std::string found = goes_on(source)
+    const std::string found = source.goes_on()
                                   ? "more than " + std::to_string(source.size())
                                   : std::to_string(source.size()) +
                                         others_of_size(spec, source.size());

@@ -70,6 +70,8 @@ class BTF_API TensorFile {
   std::string_view format_title() const;  // as people write it: "BTF"
   bool compressed() const;                // the file is zstd; sizes and offsets are of its content
   std::uint64_t size() const;             // bytes
+  // It came through a pipe, of which no more is read than can be wanted: more follows behind size().
+  bool goes_on() const;
   std::uint64_t tensor_count() const;
 
   // One record's header, checked against the file. O(1) in the number of records. A record whose

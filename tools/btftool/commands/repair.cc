@@ -7,7 +7,7 @@
 
 #include "btf/output.h"
 #include "commands/commands.h"
-#include "commands/finding_tally.h"
+#include "io/finding_tally.h"
 #include "io/exit_code.h"
 #include "io/interrupt.h"
 #include "io/json.h"

@@ -6,7 +6,7 @@
 
 #include "btf/validate.h"
 #include "commands/commands.h"
-#include "commands/finding_tally.h"
+#include "io/finding_tally.h"
 #include "io/exit_code.h"
 #include "io/json.h"
 #include "io/progress.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "commands/finding_tally.h"
+#include "io/finding_tally.h"
 #include "inspect/details.h"
 #include "io/json.h"
 #include "io/json_text.h"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "btf/stream.h"
 #include "btf/value.h"
 #include "io/text.h"
 
@@ -37,7 +36,7 @@ constexpr std::string_view kGap = "  ";
 void InspectText::begin(const btf::TensorFile& file) {
   btf_ = file.format() == "btf";
   out_.line(fmt::format("{}: {}, {}, {}{}", printable(file.path()), file.format_title(),
-                        counted(file.tensor_count(), "tensor"), btf::goes_on(file) ? "more than " : "",
+                        counted(file.tensor_count(), "tensor"), file.goes_on() ? "more than " : "",
                         counted(file.size(), "byte")));
   width_ = std::max<std::size_t>(2, std::to_string(file.tensor_count()).size());
   if (file.tensor_count() > 0)

@@ -1,4 +1,4 @@
-#include "commands/finding_tally.h"
+#include "io/finding_tally.h"
 
 #include <fmt/format.h>
 

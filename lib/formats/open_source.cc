@@ -1,19 +1,15 @@
-#include "formats/io/byte_source.h"
+#include "formats/open_source.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <vector>
 
 #include "btf/try.h"
-#include "core/checked_math.h"
 #include "formats/bound/bounded_spool.h"
-#include "formats/io/packed_source.h"
-#include "formats/io/spool.h"
-#include "formats/io/system.h"
+#include "formats/io/file_source.h"
 #include "formats/zstd/seek_table.h"
 #include "formats/zstd/seekable_source.h"
 #include "formats/zstd/unpack.h"
@@ -21,115 +17,6 @@
 
 namespace btf {
 namespace {
-
-bool same_state(const struct stat& a, const struct stat& b) {
-  return a.st_size == b.st_size && a.st_mtim.tv_sec == b.st_mtim.tv_sec &&
-         a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
-}
-
-std::unexpected<Error> past_end(std::uint64_t offset, std::uint64_t bytes, std::uint64_t size) {
-  return fail(ErrorCode::malformed, "byte " + std::to_string(offset) + ": " +
-                                        std::to_string(bytes) +
-                                        " bytes expected, the file ends at byte " +
-                                        std::to_string(size));
-}
-
-class FileSource final : public ByteSource {
- public:
-  // What stands before byte `begin` is no part of the source.
-  FileSource(std::string name, Descriptor fd, const struct stat& state, std::uint64_t begin)
-      : name_(std::move(name)),
-        fd_(std::move(fd)),
-        state_(state),
-        begin_(std::min(begin, static_cast<std::uint64_t>(state.st_size))) {}
-
-  std::uint64_t size() const override { return static_cast<std::uint64_t>(state_.st_size) - begin_; }
-
-  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    if (!fits(offset, out.size(), size())) return named(past_end(offset, out.size(), size()));
-    while (!out.empty()) {
-      const ssize_t got =
-          ::pread(fd_.get(), out.data(), out.size(), static_cast<off_t>(begin_ + offset));
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return named(system_failure("read at byte " + std::to_string(offset)));
-      if (got == 0)
-        return named(
-            fail(ErrorCode::io, "the file was cut while it was read: it now ends before byte " +
-                                    std::to_string(offset + out.size())));
-      out = out.subspan(static_cast<std::size_t>(got));
-      offset += static_cast<std::uint64_t>(got);
-    }
-    return {};
-  }
-
-  Status check_unchanged() const override {
-    struct stat now {};
-    if (::fstat(fd_.get(), &now) != 0) return named(system_failure("stat"));
-    if (!same_state(state_, now))
-      return named(fail(ErrorCode::io, "the file was changed while it was read"));
-    return {};
-  }
-
- private:
-  std::unexpected<Error> named(const std::unexpected<Error>& error) const {
-    return std::unexpected(error.error().in_file(name_));
-  }
-
-  std::string name_;
-  Descriptor fd_;
-  struct stat state_;
-  std::uint64_t begin_;
-};
-
-// A copy that nobody else has.
-class CopiedSource final : public ByteSource {
- public:
-  struct Kind {
-    bool compressed = false;  // this is what was decompressed
-    bool goes_on = false;
-  };
-
-  CopiedSource(std::string name, Spool content, Kind kind)
-      : name_(std::move(name)), content_(std::move(content)), kind_(kind) {}
-
-  std::uint64_t size() const override { return content_.size(); }
-  bool compressed() const override { return kind_.compressed; }
-  bool goes_on() const { return kind_.goes_on; }
-  Status check_unchanged() const override { return {}; }
-
-  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    const Status status = fits(offset, out.size(), size())
-                              ? content_.read_at(offset, out)
-                              : Status(past_end(offset, out.size(), size()));
-    if (!status) return std::unexpected(status.error().in_file(name_));
-    return {};
-  }
-
- private:
-  std::string name_;
-  Spool content_;
-  Kind kind_;
-};
-
-// One of several that read the same.
-class SharedSource final : public ByteSource {
- public:
-  explicit SharedSource(std::shared_ptr<const ByteSource> source) : source_(std::move(source)) {}
-
-  std::uint64_t size() const override { return source_->size(); }
-  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    return source_->read_at(offset, out);
-  }
-  Status check_unchanged() const override { return source_->check_unchanged(); }
-
- private:
-  std::shared_ptr<const ByteSource> source_;
-};
-
-std::unique_ptr<ByteSource> source_of(const std::string& name, Spool content,
-                                      CopiedSource::Kind kind) {
-  return std::make_unique<CopiedSource>(name, std::move(content), kind);
-}
 
 // Copies what cannot seek, as far as it can be wanted.
 Result<std::unique_ptr<ByteSource>> spool(const std::string& name, const zstd::Pull& pull,
@@ -145,7 +32,7 @@ Result<std::unique_ptr<ByteSource>> spool(const std::string& name, const zstd::P
     const bool goes_on = got > 0 && wanted == 0;
     if (goes_on) BTF_TRY(copy.check_room());
     if (got == 0 || goes_on)
-      return source_of(name, std::move(copy).release(), {.goes_on = goes_on});
+      return copied_source(name, std::move(copy).release(), {.goes_on = goes_on});
     BTF_TRY(copy.append(std::span(buffer).first(got)));
   }
 }
@@ -212,7 +99,7 @@ Result<std::unique_ptr<ByteSource>> open_zstd(const std::string& name,
   };
   BTF_ASSIGN(Spool content, zstd::unpack(pull, told));
   BTF_TRY(file->check_unchanged());
-  return source_of(name, std::move(content), {.compressed = true});
+  return copied_source(name, std::move(content), {.compressed = true});
 }
 
 // Raw bytes may begin as zstd does. As many as were told of are taken as they are, unless they are
@@ -222,10 +109,10 @@ Result<std::unique_ptr<ByteSource>> open_zstd_or_raw(const std::string& name,
                                                      std::optional<std::uint64_t> told) {
   if (file->size() != told) return open_zstd(name, std::move(file), told);
   const std::shared_ptr<const ByteSource> shared = std::move(file);
-  auto content = open_zstd(name, std::make_unique<SharedSource>(shared), told);
+  auto content = open_zstd(name, shared_source(shared), told);
   const bool zstd = content ? (*content)->size() == *told : content.error().finding.empty();
   if (zstd) return content;
-  return std::make_unique<SharedSource>(shared);
+  return shared_source(shared);
 }
 
 // Its first bytes, up to so many.
@@ -245,7 +132,7 @@ Result<std::unique_ptr<ByteSource>> open_zstd_stream(const std::string& name,
                                                      const zstd::Pull& pull,
                                                      std::optional<std::uint64_t> told) {
   BTF_ASSIGN(Spool content, zstd::unpack(pull, told));
-  return source_of(name, std::move(content), {.compressed = true});
+  return copied_source(name, std::move(content), {.compressed = true});
 }
 
 Result<std::unique_ptr<ByteSource>> open_stream(const std::string& name, Descriptor fd,
@@ -258,7 +145,7 @@ Result<std::unique_ptr<ByteSource>> open_stream(const std::string& name, Descrip
   // Does it end where raw bytes would?
   BTF_ASSIGN(Spool start, beginning(pull, *told + 1));
   if (start.size() <= *told) {
-    return open_zstd_or_raw(name, source_of(name, std::move(start), {}), told);
+    return open_zstd_or_raw(name, copied_source(name, std::move(start), {}), told);
   }
   const auto from_start =
       [&, at = std::uint64_t{0}](std::span<std::byte> out) mutable -> Result<std::size_t> {
@@ -293,16 +180,12 @@ Result<std::unique_ptr<ByteSource>> open_path(const std::string& path, Compresse
   if (!S_ISREG(state.st_mode))
     return unpack ? open_stream(name, std::move(fd), told) : spool_stream(name, std::move(fd));
   BTF_ASSIGN(const std::uint64_t begin, position_of(fd));
-  auto file = std::make_unique<FileSource>(name, std::move(fd), state, begin);
+  auto file = file_source(name, std::move(fd), state, begin);
   if (!unpack) return file;
   return unpacked_source(name, std::move(file), told);
 }
 
 }  // namespace
-
-Result<FrameCheck> ByteSource::check_frame(std::uint64_t index) const {
-  return fail(ErrorCode::invalid_argument, "there is no frame " + std::to_string(index));
-}
 
 Result<std::unique_ptr<ByteSource>> open_source(const std::string& path) {
   return open_told_source(path, std::nullopt);
@@ -325,11 +208,6 @@ Result<std::unique_ptr<ByteSource>> unpacked_source(const std::string& name,
 
 Result<std::unique_ptr<ByteSource>> open_packed_source(const std::string& path) {
   return open_path(path, Compressed::keep, std::nullopt);
-}
-
-bool goes_on(const ByteSource& source) {
-  const auto* copied = dynamic_cast<const CopiedSource*>(&source);
-  return copied != nullptr && copied->goes_on();
 }
 
 }  // namespace btf

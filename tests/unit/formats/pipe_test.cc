@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "btf/element.h"
-#include "btf/stream.h"
 #include "btf/tensor_spec.h"
 #include "btf/validate.h"
 #include "support/btf_bytes.h"
@@ -144,7 +143,7 @@ TEST_CASE("pipe: the tensors of an endless BTF file can be used") {
     const Bytes start = two_tensors(large);
     const auto file = open_endless(start, start.size());
     REQUIRE(file);
-    CHECK(btf::goes_on(*file));
+    CHECK(file->goes_on());
     CHECK(file->size() == start.size() + kSlack);
     REQUIRE(file->tensor_count() == 2);
     const btf::Dims last{large - 1};
@@ -166,7 +165,7 @@ TEST_CASE("pipe: as many trailing bytes as are taken are counted exactly") {
     Producer producer(all, false);
     const auto file = btf::TensorFile::open(producer.path());
     REQUIRE(file);
-    CHECK_FALSE(btf::goes_on(*file));
+    CHECK_FALSE(file->goes_on());
     CHECK(file->size() == all.size());
   }
 }
@@ -214,7 +213,7 @@ TEST_CASE("pipe: of a record of an unknown kind nothing is wanted, of those behi
                             dense(btf::DType::uint8, btf::Layout::linear, {data.size()}, data)});
   const auto opened = open_endless(start, start.size());
   REQUIRE(opened);
-  CHECK(btf::goes_on(*opened));
+  CHECK(opened->goes_on());
   CHECK_FALSE(opened->tensor(0)->known());
   CHECK(opened->tensor(1)->data_bytes == data.size());
 }

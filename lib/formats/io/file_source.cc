@@ -1,0 +1,128 @@
+#include "formats/io/file_source.h"
+
+#include <algorithm>
+
+#include "core/checked_math.h"
+
+namespace btf {
+namespace {
+
+bool same_state(const struct stat& a, const struct stat& b) {
+  return a.st_size == b.st_size && a.st_mtim.tv_sec == b.st_mtim.tv_sec &&
+         a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
+}
+
+std::unexpected<Error> past_end(std::uint64_t offset, std::uint64_t bytes, std::uint64_t size) {
+  return fail(ErrorCode::malformed, "byte " + std::to_string(offset) + ": " +
+                                        std::to_string(bytes) +
+                                        " bytes expected, the file ends at byte " +
+                                        std::to_string(size));
+}
+
+class FileSource final : public ByteSource {
+ public:
+  // What stands before byte `begin` is no part of the source.
+  FileSource(std::string name, Descriptor fd, const struct stat& state, std::uint64_t begin)
+      : name_(std::move(name)),
+        fd_(std::move(fd)),
+        state_(state),
+        begin_(std::min(begin, static_cast<std::uint64_t>(state.st_size))) {}
+
+  std::uint64_t size() const override { return static_cast<std::uint64_t>(state_.st_size) - begin_; }
+
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    if (!fits(offset, out.size(), size())) return named(past_end(offset, out.size(), size()));
+    while (!out.empty()) {
+      const ssize_t got =
+          ::pread(fd_.get(), out.data(), out.size(), static_cast<off_t>(begin_ + offset));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return named(system_failure("read at byte " + std::to_string(offset)));
+      if (got == 0)
+        return named(
+            fail(ErrorCode::io, "the file was cut while it was read: it now ends before byte " +
+                                    std::to_string(offset + out.size())));
+      out = out.subspan(static_cast<std::size_t>(got));
+      offset += static_cast<std::uint64_t>(got);
+    }
+    return {};
+  }
+
+  Status check_unchanged() const override {
+    struct stat now {};
+    if (::fstat(fd_.get(), &now) != 0) return named(system_failure("stat"));
+    if (!same_state(state_, now))
+      return named(fail(ErrorCode::io, "the file was changed while it was read"));
+    return {};
+  }
+
+ private:
+  std::unexpected<Error> named(const std::unexpected<Error>& error) const {
+    return std::unexpected(error.error().in_file(name_));
+  }
+
+  std::string name_;
+  Descriptor fd_;
+  struct stat state_;
+  std::uint64_t begin_;
+};
+
+// A copy that nobody else has.
+class CopiedSource final : public ByteSource {
+ public:
+  CopiedSource(std::string name, Spool content, CopyKind kind)
+      : name_(std::move(name)), content_(std::move(content)), kind_(kind) {}
+
+  std::uint64_t size() const override { return content_.size(); }
+  bool compressed() const override { return kind_.compressed; }
+  bool goes_on() const override { return kind_.goes_on; }
+  Status check_unchanged() const override { return {}; }
+
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    const Status status = fits(offset, out.size(), size())
+                              ? content_.read_at(offset, out)
+                              : Status(past_end(offset, out.size(), size()));
+    if (!status) return std::unexpected(status.error().in_file(name_));
+    return {};
+  }
+
+ private:
+  std::string name_;
+  Spool content_;
+  CopyKind kind_;
+};
+
+// One of several that read the same.
+class SharedSource final : public ByteSource {
+ public:
+  explicit SharedSource(std::shared_ptr<const ByteSource> source) : source_(std::move(source)) {}
+
+  std::uint64_t size() const override { return source_->size(); }
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    return source_->read_at(offset, out);
+  }
+  Status check_unchanged() const override { return source_->check_unchanged(); }
+
+ private:
+  std::shared_ptr<const ByteSource> source_;
+};
+
+}  // namespace
+
+Result<FrameCheck> ByteSource::check_frame(std::uint64_t index) const {
+  return fail(ErrorCode::invalid_argument, "there is no frame " + std::to_string(index));
+}
+
+std::unique_ptr<ByteSource> file_source(std::string name, Descriptor fd, const struct stat& state,
+                                        std::uint64_t begin) {
+  return std::make_unique<FileSource>(std::move(name), std::move(fd), state, begin);
+}
+
+std::unique_ptr<ByteSource> copied_source(std::string name, Spool content, CopyKind kind) {
+  return std::make_unique<CopiedSource>(std::move(name), std::move(content), kind);
+}
+
+std::unique_ptr<ByteSource> shared_source(std::shared_ptr<const ByteSource> source) {
+  return std::make_unique<SharedSource>(std::move(source));
+}
+
+}  // namespace btf
