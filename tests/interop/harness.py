@@ -46,8 +46,9 @@ def compare_members(what, ours, theirs):
 
 
 def snr_tolerance(decibels):
-    """What a long code stands for is rounded to 64 bits, which tells where errors are hardly larger."""
-    return 1e-9 + 1e-17 * 10 ** min(decibels / 20, 40)
+    """What a long code stands for, and a sum of duplicates, is rounded to 64 bits, which tells where errors are hardly
+    larger."""
+    return 1e-9 + 1e-17 * 10 ** (decibels / 20) if decibels < 360 else float("inf")
 
 
 def compare_loss(tensor, account):
