@@ -51,7 +51,7 @@ run_target() {
   local name=$1 seconds=$2 found=$build/found/$1 learnt=$build/learnt/$1 log=$build/$1.log
   mkdir -p "$found" "$learnt"
   # What has no end in memory or time is found too.
-  TMPDIR=/dev/shm "$build/fuzz/$name" -max_total_time="$seconds" -max_len="$(longest "$name")" "${schedule[@]}" \
+  TMPDIR=/dev/shm "$build/fuzz/$name" -max_total_time="$seconds" -max_len="$(longest "$name")" "${schedule[@]}" -print_funcs=0 \
     -rss_limit_mb=1500 -malloc_limit_mb=300 -timeout=20 -print_final_stats=1 -seed="${SEED:-0}" \
     -artifact_prefix="$found/" "$learnt" "tests/fuzz/corpus/$name" >"$log" 2>&1 && return
   echo "$name: $(grep -ahoE -m 1 'broken: .*|SUMMARY: .*|runtime error: .*' "$log" || tail -n 1 "$log")" >>"$build/broken"
