@@ -50,7 +50,7 @@ Plain plain(Input& input) {
                           : wide && d == 1 ? 1 + input.below(70)
                                            : 1 + input.below(5));
   // What is large takes long, and is no other for it.
-  const std::uint64_t most = input.rarely(16) ? 1U << 16 : 1U << 9;
+  const std::uint64_t most = input.rarely(16) ? 1U << 12 : 1U << 8;
   while (tensor.count() > most) *std::ranges::max_element(tensor.dims) = 2;
   const std::uint64_t seed = input.byte();
   const BytesView some = input.take(16);
