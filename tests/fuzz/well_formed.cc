@@ -78,8 +78,16 @@ Findings findings(const btf::Result<btf::TensorFile>& file) {
         if (found.text.empty()) found.text = std::string(finding.code) + ": " + finding.message;
       },
       alone());
-  found.trouble = !status;
-  require(status.has_value() || !status.error().message.empty(), "an error says nothing");
+  if (status) return found;
+  // All is in memory: there is no trouble but with what this library does not read, or was told.
+  found.trouble = true;
+  const btf::Error& error = status.error();
+  require(!error.message.empty(), "an error says nothing");
+  require(!file, "validate() gives up: " + error.message);
+  require(error.code == btf::ErrorCode::unsupported ||
+              error.code == btf::ErrorCode::invalid_argument ||
+              error.code == btf::ErrorCode::no_space,
+          "an error of another kind: " + error.message);
   return found;
 }
 
@@ -95,11 +103,10 @@ void check_file(BytesView bytes, const btf::OpenOptions& options) {
     const auto tensor = file->tensor(i);
     const bool usable = tensor && tensor->known() && file->check_overlap(*tensor);
     if (!usable)
-      require(found.tensors[i] || found.trouble,
-              "a tensor cannot be used, and validate() says nothing");
+      require(found.tensors[i], "a tensor cannot be used, and validate() says nothing");
     if (!tensor) continue;
     require(tensor->index == i, "another tensor was asked for");
-    if (usable) ask_tensor(*file, *tensor, found.errors + found.warnings == 0 && !found.trouble);
+    if (usable) ask_tensor(*file, *tensor, found.errors + found.warnings == 0);
   }
 }
 

@@ -15,7 +15,7 @@ struct Findings {
   std::uint64_t errors = 0;
   std::uint64_t warnings = 0;
   std::uint64_t bool_bytes = 0;          // warnings of what is copied as it is
-  bool trouble = false;                  // validate() did not get to the end
+  bool trouble = false;                  // it could not be opened, for no fault of its own
   std::array<bool, kTensors> tensors{};  // which of the first have an error
   std::string text;                      // of the first
 };
