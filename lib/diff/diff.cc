@@ -35,8 +35,8 @@ Status compare(const DiffSide& actual, const DiffSide& golden, const DiffOptions
   diff.max_ulp = score.max_ulp;
   diff.nan = score.nan;
   diff.inf = score.inf;
-  if (score.curable && std::isfinite(score.least_atol)) diff.required_atol = score.least_atol;
-  if (score.curable && std::isfinite(score.least_rtol)) diff.required_rtol = score.least_rtol;
+  if (score.tolerable && std::isfinite(score.least_atol)) diff.required_atol = score.least_atol;
+  if (score.tolerable && std::isfinite(score.least_rtol)) diff.required_rtol = score.least_rtol;
   return complete(actual, golden, judge, options, score, diff);
 }
 

@@ -127,7 +127,7 @@ bool forbidden(const CastPolicy& policy, const LossAccount& account) {
 
 const char* what_is_lost(const LossAccount& one) {
   if (one.overflowed != 0) return " overflows ";
-  return one.nan_lost != 0 ? " has no equal in " : " is not exact in ";
+  return one.nan_lost != 0 ? " cannot be represented in " : " is not exact in ";
 }
 
 std::unexpected<Error> refuse_element(const CastJob& job, std::span<const std::uint64_t> index,

@@ -46,10 +46,10 @@ Status check_name(const WriteRequest& request, const FileEnding* ending, const F
 
 std::span<const FormatRow> formats() { return kRows; }
 
-std::optional<std::uint64_t> told_bytes(const OpenRequest& request) {
+std::optional<std::uint64_t> expected_bytes(const OpenRequest& request) {
   for (const FormatRow& row : kRows)
-    if (row.told_bytes != nullptr)
-      if (const auto bytes = row.told_bytes(request)) return bytes;
+    if (row.expected_bytes != nullptr)
+      if (const auto bytes = row.expected_bytes(request)) return bytes;
   return std::nullopt;
 }
 

@@ -12,7 +12,7 @@ namespace btf {
 std::span<const FormatRow> formats();
 
 // By the spec or the name, of a file whose first bytes say nothing.
-std::optional<std::uint64_t> told_bytes(const OpenRequest& request);
+std::optional<std::uint64_t> expected_bytes(const OpenRequest& request);
 
 // The first row that recognizes the source; BTF, which has no magic number, is the last.
 Result<const FormatRow*> recognize_format(const ByteSource& source, const OpenRequest& request);

@@ -20,8 +20,8 @@ namespace {
 
 // Copies what cannot seek, as far as it can be wanted.
 Result<std::unique_ptr<ByteSource>> spool(const std::string& name, const zstd::Pull& pull,
-                                          std::optional<std::uint64_t> told) {
-  BTF_ASSIGN(BoundedSpool copy, BoundedSpool::create(told));
+                                          std::optional<std::uint64_t> expected) {
+  BTF_ASSIGN(BoundedSpool copy, BoundedSpool::create(expected));
   std::vector<std::byte> buffer(1U << 18);
   for (;;) {
     BTF_ASSIGN(const std::uint64_t most, copy.most());
@@ -78,12 +78,12 @@ class Stream {
 Result<std::unique_ptr<ByteSource>> spool_stream(const std::string& name, Descriptor fd) {
   Stream stream(std::move(fd));
   return spool(
-      name, [&](std::span<std::byte> out) { return stream.pull(out); }, kNobodyKnows);
+      name, [&](std::span<std::byte> out) { return stream.pull(out); }, kUnlimited);
 }
 
 Result<std::unique_ptr<ByteSource>> open_zstd(const std::string& name,
                                               std::unique_ptr<ByteSource> file,
-                                              std::optional<std::uint64_t> told) {
+                                              std::optional<std::uint64_t> expected) {
   BTF_ASSIGN(const bool seekable, zstd::has_seek_table(*file));
   if (seekable) {
     BTF_ASSIGN(zstd::SeekTable table, zstd::SeekTable::read(*file));
@@ -97,20 +97,20 @@ Result<std::unique_ptr<ByteSource>> open_zstd(const std::string& name,
     at += out.size();
     return out.size();
   };
-  BTF_ASSIGN(Spool content, zstd::unpack(pull, told));
+  BTF_ASSIGN(Spool content, zstd::unpack(pull, expected));
   BTF_TRY(file->check_unchanged());
   return copied_source(name, std::move(content), {.compressed = true});
 }
 
-// Raw bytes may begin as zstd does. As many as were told of are taken as they are, unless they are
+// Raw bytes may begin as zstd does. As many as were expected are taken as they are, unless they are
 // a whole zstd file with as much content.
 Result<std::unique_ptr<ByteSource>> open_zstd_or_raw(const std::string& name,
                                                      std::unique_ptr<ByteSource> file,
-                                                     std::optional<std::uint64_t> told) {
-  if (file->size() != told) return open_zstd(name, std::move(file), told);
+                                                     std::optional<std::uint64_t> expected) {
+  if (file->size() != expected) return open_zstd(name, std::move(file), expected);
   const std::shared_ptr<const ByteSource> shared = std::move(file);
-  auto content = open_zstd(name, shared_source(shared), told);
-  const bool zstd = content ? (*content)->size() == *told : content.error().finding.empty();
+  auto content = open_zstd(name, shared_source(shared), expected);
+  const bool zstd = content ? (*content)->size() == *expected : content.error().finding.empty();
   if (zstd) return content;
   return shared_source(shared);
 }
@@ -130,22 +130,22 @@ Result<Spool> beginning(const zstd::Pull& pull, std::uint64_t most) {
 
 Result<std::unique_ptr<ByteSource>> open_zstd_stream(const std::string& name,
                                                      const zstd::Pull& pull,
-                                                     std::optional<std::uint64_t> told) {
-  BTF_ASSIGN(Spool content, zstd::unpack(pull, told));
+                                                     std::optional<std::uint64_t> expected) {
+  BTF_ASSIGN(Spool content, zstd::unpack(pull, expected));
   return copied_source(name, std::move(content), {.compressed = true});
 }
 
 Result<std::unique_ptr<ByteSource>> open_stream(const std::string& name, Descriptor fd,
-                                                std::optional<std::uint64_t> told) {
+                                                std::optional<std::uint64_t> expected) {
   Stream stream(std::move(fd));
   const zstd::Pull pull = [&](std::span<std::byte> out) { return stream.pull(out); };
   BTF_ASSIGN(const bool compressed, stream.begins_as_zstd());
-  if (!compressed) return spool(name, pull, told);
-  if (!told || *told == kNobodyKnows) return open_zstd_stream(name, pull, told);
+  if (!compressed) return spool(name, pull, expected);
+  if (!expected || *expected == kUnlimited) return open_zstd_stream(name, pull, expected);
   // Does it end where raw bytes would?
-  BTF_ASSIGN(Spool start, beginning(pull, *told + 1));
-  if (start.size() <= *told) {
-    return open_zstd_or_raw(name, copied_source(name, std::move(start), {}), told);
+  BTF_ASSIGN(Spool start, beginning(pull, *expected + 1));
+  if (start.size() <= *expected) {
+    return open_zstd_or_raw(name, copied_source(name, std::move(start), {}), expected);
   }
   const auto from_start =
       [&, at = std::uint64_t{0}](std::span<std::byte> out) mutable -> Result<std::size_t> {
@@ -155,7 +155,7 @@ Result<std::unique_ptr<ByteSource>> open_stream(const std::string& name, Descrip
     at += some;
     return some;
   };
-  return open_zstd_stream(name, from_start, told);
+  return open_zstd_stream(name, from_start, expected);
 }
 
 // Whoever read before from the same open file has left a position; a file that was opened here, 0.
@@ -168,7 +168,7 @@ Result<std::uint64_t> position_of(const Descriptor& fd) {
 enum class Compressed : std::uint8_t { unpack, keep };
 
 Result<std::unique_ptr<ByteSource>> open_path(const std::string& path, Compressed compressed,
-                                              std::optional<std::uint64_t> told) {
+                                              std::optional<std::uint64_t> expected) {
   const bool unpack = compressed == Compressed::unpack;
   Descriptor fd(path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
                             : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -178,32 +178,28 @@ Result<std::unique_ptr<ByteSource>> open_path(const std::string& path, Compresse
   if (S_ISDIR(state.st_mode)) return fail(ErrorCode::io, "is a directory, a file was expected");
   const std::string name = path == "-" ? "standard input" : path;
   if (!S_ISREG(state.st_mode))
-    return unpack ? open_stream(name, std::move(fd), told) : spool_stream(name, std::move(fd));
+    return unpack ? open_stream(name, std::move(fd), expected) : spool_stream(name, std::move(fd));
   BTF_ASSIGN(const std::uint64_t begin, position_of(fd));
   auto file = file_source(name, std::move(fd), state, begin);
   if (!unpack) return file;
-  return unpacked_source(name, std::move(file), told);
+  return unpacked_source(name, std::move(file), expected);
 }
 
 }  // namespace
 
-Result<std::unique_ptr<ByteSource>> open_source(const std::string& path) {
-  return open_told_source(path, std::nullopt);
-}
-
-Result<std::unique_ptr<ByteSource>> open_told_source(const std::string& path,
-                                                     std::optional<std::uint64_t> told) {
-  return open_path(path, Compressed::unpack, told);
+Result<std::unique_ptr<ByteSource>> open_source(const std::string& path,
+                                                std::optional<std::uint64_t> expected) {
+  return open_path(path, Compressed::unpack, expected);
 }
 
 Result<std::unique_ptr<ByteSource>> unpacked_source(const std::string& name,
                                                     std::unique_ptr<ByteSource> bytes,
-                                                    std::optional<std::uint64_t> told) {
+                                                    std::optional<std::uint64_t> expected) {
   std::array<std::byte, zstd::kMagicBytes> start{};
   if (bytes->size() < start.size()) return bytes;
   BTF_TRY(bytes->read_at(0, start));
   if (!zstd::recognizes(start)) return bytes;
-  return open_zstd_or_raw(name, std::move(bytes), told);
+  return open_zstd_or_raw(name, std::move(bytes), expected);
 }
 
 Result<std::unique_ptr<ByteSource>> open_packed_source(const std::string& path) {

@@ -13,18 +13,16 @@ namespace btf {
 // "-" is stdin. What cannot seek is first copied, into memory if it is short, else to an unlinked
 // file in $TMPDIR (or /tmp). zstd, known by its magic number, is decompressed: frame by frame as
 // they are needed if the file has a seek table, else it is copied in the same way.
-Result<std::unique_ptr<ByteSource>> open_source(const std::string& path);
-
-// Likewise. `told`: so many bytes are there if what was said of the file is right, or kNobodyKnows;
-// nothing: its first bytes say what can be wanted of it. Of a pipe and of zstd no more is read (see
+// `expected`: so many bytes are there if what was said of the file is right, or kUnlimited; nothing:
+// its first bytes say what can be wanted of it. Of a pipe and of zstd no more is read (see
 // content_bound.h).
-Result<std::unique_ptr<ByteSource>> open_told_source(const std::string& path,
-                                                     std::optional<std::uint64_t> told);
+Result<std::unique_ptr<ByteSource>> open_source(
+    const std::string& path, std::optional<std::uint64_t> expected = std::nullopt);
 
 // The same of bytes that are there already; `name` is for errors.
 Result<std::unique_ptr<ByteSource>> unpacked_source(const std::string& name,
                                                     std::unique_ptr<ByteSource> bytes,
-                                                    std::optional<std::uint64_t> told);
+                                                    std::optional<std::uint64_t> expected);
 
 // As open_source(), but nothing is decompressed, and of a pipe everything is read.
 Result<std::unique_ptr<ByteSource>> open_packed_source(const std::string& path);

@@ -40,7 +40,7 @@ struct TensorFile::State {
   Status for_extents(const std::function<void(const Extent&)>& take) const;
   Result<Overlaps> find_overlaps() const;
   bool find_ascending() const;
-  bool next_apart(const TensorInfo& tensor) const;
+  bool next_without_overlap(const TensorInfo& tensor) const;
 };
 
 bool TensorFile::State::find_ascending() const {
@@ -54,7 +54,7 @@ bool TensorFile::State::find_ascending() const {
 }
 
 // Is this the next in order, or an earlier one, and does it end before all that follow begin?
-bool TensorFile::State::next_apart(const TensorInfo& tensor) const {
+bool TensorFile::State::next_without_overlap(const TensorInfo& tensor) const {
   if (tensor.index < apart) return true;
   if (tensor.index > apart) return false;
   if (!ascending) ascending = find_ascending();
@@ -108,12 +108,12 @@ TensorFile& TensorFile::operator=(TensorFile&&) noexcept = default;
 TensorFile::~TensorFile() = default;
 
 Result<TensorFile> TensorFile::open(const std::string& path, const OpenOptions& options) {
-  return open_content(open_told_source(path, told_bytes({path, options})), path, options);
+  return open_content(open_source(path, expected_bytes({path, options})), path, options);
 }
 
 Result<TensorFile> TensorFile::open(std::unique_ptr<ByteSource> bytes, const std::string& name,
                                     const OpenOptions& options) {
-  return open_content(unpacked_source(name, std::move(bytes), told_bytes({name, options})), name,
+  return open_content(unpacked_source(name, std::move(bytes), expected_bytes({name, options})), name,
                       options);
 }
 
@@ -157,7 +157,7 @@ Result<TensorInfo> TensorFile::tensor(std::uint64_t index) const {
 }
 
 Status TensorFile::check_overlap(const TensorInfo& info) const {
-  if (!state_->overlaps && state_->next_apart(info)) return {};
+  if (!state_->overlaps && state_->next_without_overlap(info)) return {};
   if (!state_->overlaps) {
     auto found = state_->find_overlaps();
     if (!found) return std::unexpected(found.error().in_file(path()));

@@ -254,7 +254,7 @@ void compare(Input& input) {
       return std::array{
           double(s.compared), double(s.mismatched), double(s.special),    s.max_abs,
           s.max_rel,          double(s.max_ulp),    s.least_atol,         s.least_rtol,
-          double(s.curable),  double(s.nan.both),   double(s.nan.actual), double(s.nan.golden)};
+          double(s.tolerable),  double(s.nan.both),   double(s.nan.actual), double(s.nan.golden)};
     };
     require(key(score) == key(expected), "a run is scored otherwise than its pairs");
   }

@@ -185,7 +185,7 @@ ElementSource summed_elements(const TensorConversion& work) {
   elements.stored = elements.dtype = work.target.job.to;
   elements.in_order = true;
   elements.bytes = work.record.data_bytes;
-  elements.told = coo_progress(elements.bytes);
+  elements.reported = coo_progress(elements.bytes);
   elements.accounted = true;
   elements.noise = work.measures_noise();
   elements.open = [work](Losses& account) -> Result<std::unique_ptr<SlabReader>> {

@@ -69,14 +69,14 @@ Status convert_slab(const CastJob& job, const Box& box, Worker& worker) {
 Result<Losses> run(const Execution& execution, const CastJob& job, const SlabGrid& grid,
                    std::vector<Worker>& workers, std::uint64_t bytes) {
   const std::uint64_t slabs = grid.count();
-  std::uint64_t told = 0;
+  std::uint64_t reported = 0;
   BTF_TRY(for_each_slab(execution, static_cast<unsigned>(workers.size()), slabs,
                         [&](unsigned worker, std::uint64_t slab) -> Status {
                           BTF_TRY(convert_slab(job, grid.box(slab), workers[worker]));
                           if (execution.progress && worker == 0) {
                             const std::uint64_t done = bytes / slabs * (slab + 1);
-                            execution.progress(done - std::min(told, done));
-                            told = std::max(told, done);
+                            execution.progress(done - std::min(reported, done));
+                            reported = std::max(reported, done);
                           }
                           return {};
                         }));
@@ -97,7 +97,7 @@ ElementSource record_elements(const TensorConversion& work) {
   elements.stored = elements.dtype = *work.record.dtype;
   elements.in_order = from_coo;
   elements.bytes = work.record.data_bytes;
-  elements.told = from_coo ? coo_progress(elements.bytes) : elements.bytes;
+  elements.reported = from_coo ? coo_progress(elements.bytes) : elements.bytes;
   elements.noise = work.measures_noise();
   elements.open = [work, layout = elements.layout](LossAccount&) {
     return open_slab_reader(work.source, work.record, work.options.permute, layout,
@@ -121,7 +121,7 @@ Result<Losses> write_dense(const ElementSource& source, const CastPolicy& policy
     worker.writer = nibbles(dtype) ? nibble_file_writer(sink, offset, storage, seams)
                                    : file_writer(sink, offset, storage, dtype);
   }
-  return run(execution, job, division.grid, workers, source.told);
+  return run(execution, job, division.grid, workers, source.reported);
 }
 
 bool packed(const Resolved& layout) {
@@ -134,7 +134,7 @@ ElementSource memory_elements(const TensorView& view) {
   elements.layout = view.layout;
   elements.stored = elements.dtype = view.dtype;
   elements.slab_bytes = 1U << 20;
-  elements.bytes = elements.told = view.bytes.size();
+  elements.bytes = elements.reported = view.bytes.size();
   elements.open = [view, bytes = std::make_shared<MemorySource>(view.bytes)](LossAccount&) {
     return info(view.dtype).bits < 8 ? file_reader(*bytes, 0, view.layout, view.dtype)
                                      : memory_reader(view.bytes.data(), view.layout, view.dtype);
@@ -163,7 +163,7 @@ Result<LossAccount> write_memory(const ElementSource& source, const CastPolicy& 
                         ? nibble_memory_writer(target.bytes.data(), target.layout, stream, seams)
                         : memory_writer(target.bytes.data(), target.layout, target.dtype, stream);
   }
-  return run(execution, job, division.grid, workers, source.told);
+  return run(execution, job, division.grid, workers, source.reported);
 }
 
 Result<LossAccount> convert(const TensorView& source, const MutableTensorView& target,

@@ -32,7 +32,7 @@ struct ElementSource {
   std::uint64_t last_granule = 1;  // see SlabLimits
   std::uint64_t slab_bytes = SlabLimits{}.bytes;
   std::uint64_t bytes = 0;  // of input
-  std::uint64_t told = 0;   // as progress, by who writes the elements
+  std::uint64_t reported = 0;  // as progress, by who writes the elements
   bool accounted = false;   // the readers count elements and losses themselves
   bool noise = false;       // is to be measured
   // A worker's own reader; what it loses goes to the account. Both outlived by this source.

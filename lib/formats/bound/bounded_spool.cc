@@ -6,8 +6,8 @@
 
 namespace btf {
 
-Result<BoundedSpool> BoundedSpool::create(std::optional<std::uint64_t> told) {
-  return BoundedSpool(Spool::in_memory(), told, Spool::room());
+Result<BoundedSpool> BoundedSpool::create(std::optional<std::uint64_t> expected) {
+  return BoundedSpool(Spool::in_memory(), expected, Spool::room());
 }
 
 Status BoundedSpool::append(std::span<const std::byte> bytes) {

@@ -13,8 +13,8 @@ namespace btf {
 
 class BoundedSpool {
  public:
-  // `told`: see ContentBound.
-  static Result<BoundedSpool> create(std::optional<std::uint64_t> told);
+  // `expected`: see ContentBound.
+  static Result<BoundedSpool> create(std::optional<std::uint64_t> expected);
 
   // An error before the file system is full.
   Status append(std::span<const std::byte> bytes);
@@ -31,8 +31,8 @@ class BoundedSpool {
   Spool release() && { return std::move(spool_); }
 
  private:
-  BoundedSpool(Spool spool, std::optional<std::uint64_t> told, std::uint64_t room)
-      : spool_(std::move(spool)), bound_(told, room), room_(room) {}
+  BoundedSpool(Spool spool, std::optional<std::uint64_t> expected, std::uint64_t room)
+      : spool_(std::move(spool)), bound_(expected, room), room_(room) {}
 
   Spool spool_;
   ContentBound bound_;

@@ -63,13 +63,13 @@ Checked payload_bytes(Layout layout, DType dtype, const Dims& dims, std::uint64_
 
 }  // namespace
 
-ContentBound::ContentBound(std::optional<std::uint64_t> told, std::uint64_t room) : room_(room) {
-  if (!told) return;
-  kind_ = Kind::told;
-  if (*told == kNobodyKnows)
+ContentBound::ContentBound(std::optional<std::uint64_t> expected, std::uint64_t room) : room_(room) {
+  if (!expected) return;
+  kind_ = Kind::given;
+  if (*expected == kUnlimited)
     most_ = UINT64_MAX;
   else
-    allow(*told);
+    allow(*expected);
   least_ = 0;
 }
 
@@ -109,7 +109,7 @@ Result<bool> ContentBound::take_record(const Spool& content) {
     allow(end);
     return content.size() >= end;
   };
-  // Wanted, but not to be had: what is said of the other records may be.
+  // Wanted, but more than there is room for: what is said of the other records may be.
   const auto beyond = [&](std::uint64_t end) {
     if (end > room_) allow(end);
     return end > room_;
@@ -164,7 +164,7 @@ Result<std::uint64_t> ContentBound::most(const Spool& content) {
 
 std::string_view ContentBound::whose() const {
   switch (kind_) {
-    case Kind::told:
+    case Kind::given:
       return "what was said of it";
     case Kind::npy:
       return "the array in its .npy header";

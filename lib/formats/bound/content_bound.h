@@ -14,15 +14,15 @@ namespace btf {
 // Bytes behind the last record are odd, but no reason not to read the others. So many are taken.
 inline constexpr std::uint64_t kContentSlack = 1U << 20;
 
-// Instead of a size that is told.
-inline constexpr std::uint64_t kNobodyKnows = UINT64_MAX;
+// Instead of a size that is expected: there is none.
+inline constexpr std::uint64_t kUnlimited = UINT64_MAX;
 
 // Asked again and again while content arrives; goes through the records of a BTF file once.
 class ContentBound {
  public:
-  // `told`: so many bytes are there if what was said of the file is right; nothing: its first bytes
+  // `expected`: so many bytes are there if what was said of the file is right; nothing: its first bytes
   // are a header. More than `room` cannot be kept.
-  ContentBound(std::optional<std::uint64_t> told, std::uint64_t room);
+  ContentBound(std::optional<std::uint64_t> expected, std::uint64_t room);
 
   // The content can be wanted up to so many bytes, as far as can be known from what is there.
   Result<std::uint64_t> most(const Spool& content);
@@ -46,7 +46,7 @@ class ContentBound {
   Result<bool> take_record(const Spool& content);
   void allow(std::uint64_t end);
 
-  enum class Kind : std::uint8_t { unknown, told, npy, btf };
+  enum class Kind : std::uint8_t { unknown, given, npy, btf };
 
   Kind kind_ = Kind::unknown;
   bool complete_ = true;

@@ -42,7 +42,7 @@ struct FormatRow {
   std::string_view name;
   std::string_view title;  // as people write it
   // Bytes that the file has if what is said of it is right; nullptr: it says itself.
-  std::optional<std::uint64_t> (*told_bytes)(const OpenRequest& request);
+  std::optional<std::uint64_t> (*expected_bytes)(const OpenRequest& request);
   Result<bool> (*recognizes)(const ByteSource& source, const OpenRequest& request);
   // The source outlives the reader.
   Result<std::unique_ptr<TensorReader>> (*open)(const ByteSource& source,

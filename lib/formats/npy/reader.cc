@@ -38,14 +38,14 @@ std::unexpected<Error> unsupported(const std::string& descr, const std::string& 
 
 // Of void and of unsigned integers a spec may say what their bits mean.
 Result<NpyType> told_type(const std::string& descr, bool big_endian, std::uint64_t width,
-                          DType told) {
-  const DTypeInfo& row = info(told);
+                          DType dtype) {
+  const DTypeInfo& row = info(dtype);
   if (row.buffer_bytes() != width)
     return fail(ErrorCode::invalid_argument, "elements of dtype '" + descr + "' have " +
                                                  std::to_string(width) + " bytes, those of " +
                                                  std::string(row.name) + " have " +
                                                  std::to_string(row.buffer_bytes()));
-  return NpyType{told, big_endian, row.bits < 8};
+  return NpyType{dtype, big_endian, row.bits < 8};
 }
 
 Result<NpyType> parse_void(const std::string& descr, char order, std::string_view width,

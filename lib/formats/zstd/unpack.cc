@@ -52,10 +52,10 @@ struct FreeContext {
 
 }  // namespace
 
-Result<Spool> unpack(const Pull& pull, std::optional<std::uint64_t> told) {
+Result<Spool> unpack(const Pull& pull, std::optional<std::uint64_t> expected) {
   const std::unique_ptr<ZSTD_DCtx, FreeContext> context(ZSTD_createDCtx());
   if (context == nullptr) throw std::bad_alloc();
-  BTF_ASSIGN(BoundedSpool content, BoundedSpool::create(told));
+  BTF_ASSIGN(BoundedSpool content, BoundedSpool::create(expected));
   Buffer packed_memory;
   Buffer plain_memory;
   const std::span packed(packed_memory.reserve(ZSTD_DStreamInSize()), ZSTD_DStreamInSize());

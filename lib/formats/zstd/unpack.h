@@ -16,6 +16,6 @@ using Pull = std::function<Result<std::size_t>(std::span<std::byte> out)>;
 
 // The content of all frames in a file without a name. Stops at more content than can be wanted (see
 // content_bound.h), and before the file system is full.
-Result<Spool> unpack(const Pull& pull, std::optional<std::uint64_t> told);
+Result<Spool> unpack(const Pull& pull, std::optional<std::uint64_t> expected);
 
 }  // namespace btf::zstd

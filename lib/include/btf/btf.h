@@ -30,7 +30,7 @@ typedef int32_t btf_status;
 #define BTF_OK 0
 #define BTF_INVALID_ARGUMENT 1 /* the caller asked for something that cannot be */
 #define BTF_MALFORMED 2        /* the bytes of a file contradict its format */
-#define BTF_UNSUPPORTED 3      /* well-formed, but not to be had */
+#define BTF_UNSUPPORTED 3      /* well-formed, but not supported */
 #define BTF_IO 4               /* the system refused */
 #define BTF_CLOSED_PIPE 5      /* nobody reads the output any more */
 #define BTF_NO_SPACE 6         /* no room for the result, in memory or on the disk */

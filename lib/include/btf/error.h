@@ -13,7 +13,7 @@ namespace btf {
 enum class ErrorCode : std::uint8_t {
   invalid_argument,  // the caller asked for something that cannot be (unknown name, bad index)
   malformed,         // the bytes of a file contradict the format
-  unsupported,       // well-formed, but not to be had (a code or a pair that this library has not)
+  unsupported,       // well-formed, but not supported (a code or a pair that this library has not)
   io,                // the system refused: open, read, write, rename
   closed_pipe,       // nobody reads the output any more
   no_space,          // the result does not fit on the target

@@ -96,7 +96,7 @@ void score_special(Real actual, Real golden, std::uint64_t count, const Judge& j
   if (!std::isinf(actual) && std::isinf(golden)) score.inf.golden += count;
   if (accepts(actual, golden, judge)) return;
   score.mismatched += count;
-  score.curable = false;
+  score.tolerable = false;
 }
 
 template <typename Real>
@@ -135,7 +135,7 @@ void CompareScore::add(const CompareScore& other) {
   inf.opposite += other.inf.opposite;
   inf.actual += other.inf.actual;
   inf.golden += other.inf.golden;
-  curable = curable && other.curable;
+  tolerable = tolerable && other.tolerable;
 }
 
 template <typename Real>

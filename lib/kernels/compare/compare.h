@@ -33,7 +33,7 @@ struct CompareScore {
   NanCount nan;
   InfCount inf;
   // True if every mismatch is one of finite numbers, so that some tolerance would accept it.
-  bool curable = true;
+  bool tolerable = true;
 
   void add(const CompareScore& other);
 };

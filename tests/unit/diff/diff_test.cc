@@ -573,7 +573,7 @@ TEST_CASE("diff: exactly the required tolerance passes, the next smaller one doe
       {DType::int64, DType::int64},     {DType::uint64, DType::int64},
       {DType::int8, DType::float16},    {DType::float8_e4m3fn, DType::bfloat16},
       {DType::float64, DType::int64},   {DType::int4, DType::uint8}};
-  int curable = 0;
+  int tolerable = 0;
   for (int round = 0; round < 3000; ++round) {
     const auto& [left, right] = pairs[random.below(pairs.size())];
     const std::uint64_t count = random.between(1, 3);
@@ -586,7 +586,7 @@ TEST_CASE("diff: exactly the required tolerance passes, the next smaller one doe
     const TensorDiff diff = diff_of(actual, golden);
     CAPTURE(btf::info(left).name, btf::info(right).name, actual.codes, golden.codes);
     if (diff.required_atol) {
-      ++curable;
+      ++tolerable;
       const double least = *diff.required_atol;
       if (!passes(actual, golden, tolerance(0, least)))
         CHECK(passes(actual, golden, tolerance(0, least)));
@@ -601,7 +601,7 @@ TEST_CASE("diff: exactly the required tolerance passes, the next smaller one doe
         CHECK_FALSE(passes(actual, golden, tolerance(below(least), 0)));
     }
   }
-  CHECK(curable > 1000);
+  CHECK(tolerable > 1000);
 }
 
 TEST_CASE("diff: a product that is subnormal has a least rtol too") {

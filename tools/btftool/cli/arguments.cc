@@ -88,7 +88,7 @@ std::optional<double> parse_real(std::string_view text) {
   return value;
 }
 
-std::optional<std::uint64_t> place(std::int64_t number, std::uint64_t count) {
+std::optional<std::uint64_t> resolve_index(std::int64_t number, std::uint64_t count) {
   if (number >= 0) {
     const auto index = static_cast<std::uint64_t>(number);
     return index < count ? std::optional(index) : std::nullopt;
@@ -109,8 +109,8 @@ Result<std::vector<std::uint64_t>> parse_selection(std::string_view text, std::u
                   "'" + std::string(part) +
                       "' is not a tensor: a number or a range such as 2-5 "
                       "was expected");
-    const auto first = place(*from, count);
-    const auto last = place(*to, count);
+    const auto first = resolve_index(*from, count);
+    const auto last = resolve_index(*to, count);
     if (!first) return no_tensor(part.substr(0, dash), count);
     if (!last) return no_tensor(part.substr(dash + 1), count);
     if (*first > *last)
@@ -145,7 +145,7 @@ Result<btf::Dims> parse_index(std::string_view text, const btf::Dims& dims) {
     const auto number = parse_integer(parts[d]);
     if (!number)
       return fail(ErrorCode::invalid_argument, "'" + std::string(parts[d]) + "' is not an index");
-    const auto position = place(*number, dims[d]);
+    const auto position = resolve_index(*number, dims[d]);
     if (!position)
       return fail(ErrorCode::invalid_argument, "index " + std::string(parts[d]) +
                                                    " is outside dim " + std::to_string(d) +
@@ -171,7 +171,7 @@ Result<std::vector<SliceDim>> parse_slice(std::string_view text, const btf::Dims
       continue;
     }
     const auto number = parse_integer(part);
-    const auto position = number ? place(*number, dims[d]) : std::nullopt;
+    const auto position = number ? resolve_index(*number, dims[d]) : std::nullopt;
     if (!position)
       return fail(ErrorCode::invalid_argument,
                   "'" + std::string(part) + "' is not an index into dim " + std::to_string(d) +

@@ -18,7 +18,7 @@ std::optional<std::int64_t> parse_integer(std::string_view text);
 std::optional<double> parse_real(std::string_view text);  // finite
 
 // Negative numbers count from the end. Nothing if it is outside [0, count).
-std::optional<std::uint64_t> place(std::int64_t number, std::uint64_t count);
+std::optional<std::uint64_t> resolve_index(std::int64_t number, std::uint64_t count);
 
 // "0,2-5,-1" of `count` tensors, in the order that is written; negative numbers count from the end.
 btf::Result<std::vector<std::uint64_t>> parse_selection(std::string_view text, std::uint64_t count);

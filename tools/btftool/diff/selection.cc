@@ -23,7 +23,7 @@ Status select_pairs(const btf::TensorFile& file, const std::vector<TensorPair>& 
                     std::optional<std::vector<std::uint64_t>>& target) {
   target.emplace();
   for (const TensorPair& pair : pairs) {
-    const auto index = place(pair.*side, file.tensor_count());
+    const auto index = resolve_index(pair.*side, file.tensor_count());
     if (!index)
       return std::unexpected(btf::Error{btf::ErrorCode::invalid_argument,
                                         "--pair " + std::to_string(pair.actual) + ":" +
@@ -67,7 +67,7 @@ Status DiffSelection::apply(const btf::TensorFile& actual, const btf::TensorFile
 Status DiffSelection::apply_tolerances(std::uint64_t tensors, btf::DiffOptions& options) {
   for (std::size_t i = 0; i < command_.tensor_tolerances.size(); ++i) {
     const TensorTolerance& given = command_.tensor_tolerances[i];
-    const auto index = place(given.tensor, tensors);
+    const auto index = resolve_index(given.tensor, tensors);
     const auto& selected = options.actual_tensors;
     if (!index || (selected && std::ranges::find(*selected, *index) == selected->end())) continue;
     used_[i] = true;
