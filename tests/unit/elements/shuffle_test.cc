@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <iterator>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -8,8 +10,10 @@
 #include "btf/file.h"
 #include "btf/read.h"
 #include "btf/write.h"
+#include "elements/shuffling_sink.h"
 #include "kernels/move/byte_planes.h"
 #include "support/btf_bytes.h"
+#include "support/memory_sink.h"
 #include "support/random_tensor.h"
 #include "support/scratch_dir.h"
 
@@ -132,6 +136,32 @@ TEST_CASE("shuffled: the bytes of a file as docs/format.md has them") {
   btf::ConvertOptions plain;
   plain.plain = true;
   CHECK(convert(path, scratch, plain) == linear);
+}
+
+TEST_CASE("shuffled: written in pieces of any size, front to back") {
+  const std::uint64_t width = 2;
+  const std::uint64_t block = kBlock * width;
+  const Bytes data = random_bytes(3 * block + 10, 8);
+  constexpr std::uint64_t kFirst = 5;
+  Bytes expected(kFirst);
+  std::ranges::copy(shuffled(data, width), std::back_inserter(expected));
+  // A piece ends inside an element, at the end of a block, or in the block after the next.
+  for (const std::uint64_t piece : {7777ULL, 100'001ULL, block - 1, block, block + 1, 2 * block - 3,
+                                    2 * block + 1, std::uint64_t{data.size()}}) {
+    Bytes written(expected.size());
+    MemorySink memory(written);
+    const auto sink =
+        btf::shuffling_sink(memory, kFirst, data.size(), Layout::shuffled, DType::float16);
+    REQUIRE(sink);
+    for (std::uint64_t at = 0; at < data.size(); at += piece) {
+      const std::uint64_t size = std::min<std::uint64_t>(piece, data.size() - at);
+      REQUIRE(sink->write_at(kFirst + at, std::span(data).subspan(at, size)));
+    }
+    INFO("pieces of " << piece);
+    CHECK(written == expected);
+    CHECK_FALSE(sink->write_at(kFirst + data.size(), std::span(data).first(1)));
+    CHECK_FALSE(sink->write_at(kFirst, std::span(data).first(1)));
+  }
 }
 
 TEST_CASE("shuffled: every dtype and shape there and back") {
