@@ -159,6 +159,15 @@ TEST_CASE("causes are confirmed on tensors of more than a million elements") {
     CHECK_THAT(everywhere(actual, golden), StartsWith("region: all 68200 mismatches have dim 1 % "
                                                       "32 >= 30 (68200 elements)"));
   }
+  SECTION("region, by several threads") {
+    const Words larger{3000, 2000};
+    const Tensor all = large_tensor(larger, 7);
+    Tensor actual = all;
+    for (std::uint64_t i = 0; i < all.codes.size(); ++i)
+      if (i % 2000 % 32 >= 30) actual.codes[i] ^= 0x155;
+    CHECK_THAT(everywhere(actual, all), StartsWith("region: all 372000 mismatches have dim 1 % "
+                                                   "32 >= 30 (372000 elements)"));
+  }
   SECTION("one element more than a cause explains is too many only beyond a hundredth") {
     Tensor actual = transposed(golden);
     for (std::uint64_t i = 0; i < count; i += 1000) actual.codes[i] ^= 0x300;

@@ -21,13 +21,14 @@ struct Shape {
   bool turned;              // the source runs along the outer axis
   std::size_t padding = 0;  // zeros behind n0
   std::size_t gap = 0;      // and what must not be touched
-  std::size_t misaligned = 0;
+  std::size_t misaligned = 0;  // elements
+  std::size_t odd = 0;         // bytes besides
 };
 
 std::string text(const Shape& s) {
   return std::to_string(s.n0) + " x " + std::to_string(s.n1) + (s.turned ? " turned" : "") +
          ", padding " + std::to_string(s.padding) + ", gap " + std::to_string(s.gap) +
-         ", misaligned " + std::to_string(s.misaligned);
+         ", misaligned " + std::to_string(s.misaligned) + " and " + std::to_string(s.odd) + " bytes";
 }
 
 // A streamed tile is what the reference makes of its elements one by one, and zeros behind them.
@@ -40,7 +41,7 @@ bool streams(const CastJob& job, const Shape& s) {
   const auto room = [&] { return Bytes(64 + s.misaligned + s.n1 * stride * to + 64, kSentinel); };
   Bytes target = room();
   const std::size_t at =
-      64 - reinterpret_cast<std::uintptr_t>(target.data()) % 64 + s.misaligned * to;
+      64 - reinterpret_cast<std::uintptr_t>(target.data()) % 64 + s.misaligned * to + s.odd;
   Bytes expected = room();
   Tile tile{.source = source.data() + s.misaligned,
             .target = target.data() + at % 64,
@@ -107,6 +108,8 @@ TEST_CASE("stream_tile: every shape gives what the reference gives", "[stream]")
       {9000, 1, false},
       {9001, 3, false, 0, 5},
       {9001, 3, false, 5, 0, 1},
+      {9001, 3, false, 0, 5, 0, 1},
+      {300, 9, false, 0, 0, 1, 3},
       {300, 9, false, 0, 1},
       {1, 1, true},
       {3, 2000, true},
