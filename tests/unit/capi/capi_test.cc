@@ -381,6 +381,55 @@ TEST_CASE("capi: tolerances", "[capi]") {
   CHECK(btf_diff(actual.get(), golden.get(), nullptr, nullptr) == BTF_INVALID_ARGUMENT);
 }
 
+TEST_CASE("capi: what differs by dtype alone differs where that is asked, and lists pair tensors",
+          "[capi]") {
+  const ScratchDir scratch;
+  const std::array<float, 4> values{1, 2, 3, 4};
+  const std::array<float, 4> others{1, 2, 3, 5};
+  const std::vector<std::uint64_t> dims{4};
+  const auto save = [&](const std::string& path, std::span<const float> second, const char* dtype) {
+    const Writer writer(btf_writer_new());
+    auto as = sized<btf_write_options>();
+    as.dtype = dtype;
+    for (const std::span<const float> each : {std::span<const float>(values), second}) {
+      const auto array = array_of(each.data(), 16, "f32", dims);
+      REQUIRE(btf_writer_add(writer.get(), &array, &as) == BTF_OK);
+    }
+    REQUIRE(btf_writer_save(writer.get(), path.c_str(), nullptr, nullptr) == BTF_OK);
+  };
+  save(scratch / "wide.btf", others, "float32");
+  save(scratch / "half.btf", values, "float16");
+  const File actual = open(scratch / "wide.btf");
+  const File golden = open(scratch / "half.btf");
+  auto result = sized<btf_diff_result>();
+  auto options = sized<btf_diff_options>();
+  const auto differing = [&] {
+    REQUIRE(btf_diff(actual.get(), golden.get(), &options, &result) == BTF_OK);
+    CHECK(result.same == (result.different == 0 ? 1 : 0));
+    return result.different;
+  };
+  CHECK(differing() == 1);
+  CHECK(result.first == 1);
+  for (const std::int32_t set : {1, 2, -1}) {
+    options.strict = set;
+    CHECK(differing() == 2);
+    CHECK(result.first == 0);
+    CHECK_FALSE(std::string(result.reason).empty());
+  }
+  options.strict = 0;
+  const std::array<std::uint64_t, 2> first_twice{0, 0};
+  options.actual_tensors = first_twice.data();
+  options.actual_count = 2;
+  CHECK(differing() == 0);  // tensor 0 of the one side with each of the other
+  CHECK(result.tensors == 2);
+  const std::array<std::uint64_t, 1> second{1};
+  options.actual_tensors = options.golden_tensors = second.data();
+  options.actual_count = options.golden_count = 1;
+  CHECK(differing() == 1);
+  CHECK(result.tensors == 1);
+  CHECK(result.mismatched == 1);
+}
+
 TEST_CASE("capi: arrays that cannot be", "[capi]") {
   const Writer writer(btf_writer_new());
   const std::array<float, 6> data{};
