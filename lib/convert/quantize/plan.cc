@@ -195,6 +195,8 @@ class Planner {
     if (!can_scale(to()) || !element.floating() || element.bits != info(format.element).bits)
       return refuse(std::string(format.name) + " has elements of " + name_of(format.element) +
                     ", not of " + name_of(to()));
+    BTF_TRY(check_zero_point(wanted_, to()));
+    if (wanted_.find_zero_point) BTF_TRY(check_zero_points(to()));
     const Dims& dims = work_.target.dims;
     if (dims.empty()) return refuse("blocks need a dim to run along, the tensor has rank 0");
     plan_.scales.blocks = &format;

@@ -1292,6 +1292,14 @@ TEST_CASE("refused: what makes no sense") {
   found.dtype = DType::float8_e4m3fn;
   CHECK(refusal(numbers, found) ==
         "tensor 0: a zero point means nothing for float8_e4m3fn: only integers have one");
+  // Blocks are floats.
+  ConvertOptions blocks{.quantization = {.zero_point = -3, .block = BlockFormat::mxfp8}};
+  CHECK(refusal(numbers, blocks) ==
+        "tensor 0: a zero point means nothing for float8_e4m3fn: only integers have one");
+  blocks.quantization.zero_point.reset();
+  blocks.quantization.find_zero_point = true;
+  CHECK(refusal(numbers, blocks) ==
+        "tensor 0: a zero point means nothing for float8_e4m3fn: only integers have one");
   ConvertOptions zeros = dequantizing(DType::float32);
   zeros.quantization.find_zero_point = true;
   CHECK(refusal(file_of({Tensor{DType::int8, {2}, {1, 2}}, scale_tensor({}, {1})}), zeros) ==
