@@ -107,7 +107,7 @@ btf_status btf_info(btf_file* file, uint64_t index, btf_tensor_info* info) {
     if (info == nullptr) return wrong("no room for the information");
     BTF_ASSIGN(const btf::TensorInfo* const tensor, file->tensor(index));
     return give(info, {.size = 0,
-                       .name = tensor->name.c_str(),
+                       .name = tensor->named ? tensor->name.c_str() : "",
                        .dtype = name_of(tensor->dtype),
                        .layout = name_of(tensor->layout),
                        .rank = tensor->dims.size(),

@@ -1,20 +1,17 @@
-// A whole file: first everything is decided and measured, then the output is created and written.
+// From sets of tensors to outputs: what the options mean for an output, and which outputs there are.
 #include "btf/convert.h"
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 
 #include "btf/output.h"
+#include "btf/tensor_set.h"
 #include "btf/try.h"
 #include "convert/convert_into.h"
-#include "convert/loss_limits.h"
-#include "convert/quantize/plan.h"
-#include "convert/tensor/tensor.h"
-#include "elements/parallel.h"
-#include "elements/shuffling_sink.h"
+#include "convert/file_conversion.h"
+#include "convert/outputs.h"
 #include "formats/format_table.h"
-#include "formats/io/byte_sink.h"
-#include "formats/zstd/zstd_sink.h"
 
 namespace btf {
 namespace {
@@ -41,6 +38,10 @@ Status check_shuffle(const ConvertOptions& options, const FormatRow& format) {
 
 // What the output's format and spec ask for, where the options leave it open.
 Result<ConvertOptions> complete(ConvertOptions options, const FormatRow& format) {
+  if (options.compression &&
+      (*options.compression < kLeastCompression || *options.compression > kGreatestCompression))
+    return fail(ErrorCode::invalid_argument,
+                "there is no level " + std::to_string(*options.compression) + " of compression");
   if (options.as_uint && format.name != "npy")
     return fail(ErrorCode::invalid_argument,
                 "unsigned integers in place of dtypes without a NumPy name are for .npy only");
@@ -63,206 +64,61 @@ Result<ConvertOptions> complete(ConvertOptions options, const FormatRow& format)
   return options;
 }
 
-class FileConversion {
- public:
-  FileConversion(const TensorFile& input, const MakeSink& make_sink, const ConvertOptions& options,
-                 std::unique_ptr<TensorWriter> writer, const TensorReportSink& report)
-      : input_(input),
-        make_sink_(make_sink),
-        options_(options),
-        report_(report),
-        writer_(std::move(writer)) {}
+// Numbers of what is converted, in the order of the outputs.
+Result<std::vector<std::uint64_t>> wanted_tensors(const TensorSet& input,
+                                                  const ConvertOptions& options) {
+  if (options.tensors) return *options.tensors;
+  BTF_ASSIGN(const std::uint64_t count, input.tensor_count());
+  std::vector<std::uint64_t> all(count);
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
 
-  Result<std::uint64_t> run() {
-    if (options_.compression &&
-        (*options_.compression < kLeastCompression || *options_.compression > kGreatestCompression))
-      return fail(ErrorCode::invalid_argument,
-                  "there is no level " + std::to_string(*options_.compression) + " of compression");
-    BTF_TRY(measure());
-    BTF_ASSIGN(const std::uint64_t bytes, writer_->total_bytes());
-    const bool compressed = options_.compression.has_value();
-    // How much is left of it by compressing is not known before.
-    BTF_ASSIGN(const std::unique_ptr<ByteSink> file,
-               make_sink_({.size = compressed ? 0 : bytes, .sync = options_.sync}));
-    if (!compressed) {
-      BTF_TRY(write(*gather_small_writes(*file)));
-      BTF_TRY(file->commit());
-      return bytes;
-    }
-    const unsigned threads = worker_count(options_.execution, UINT64_MAX, bytes);
-    const auto sink = zstd::compressing_sink(*file, {*options_.compression, shuffled_}, threads);
-    BTF_TRY(write(*sink));
-    BTF_TRY(file->commit());
-    return sink->file_bytes();
+Result<FileConversion> prepare(const TensorSet& input, std::vector<std::uint64_t> tensors,
+                               const std::string& name, const ConvertOptions& given) {
+  ConvertOptions options = given;
+  if (!options.compression && compressed_by_name(name)) options.compression = kDefaultCompression;
+  BTF_ASSIGN(const FormatRow* const format, format_to_write(request_for(name, options)));
+  BTF_ASSIGN(ConvertOptions completed, complete(std::move(options), *format));
+  auto writer = format->writer(request_for(name, completed));
+  FileConversion conversion(input, std::move(tensors), std::move(completed), std::move(writer));
+  BTF_TRY(conversion.measure());
+  return conversion;
+}
+
+MakeSink sink_at(const std::string& path) {
+  return [path](const SinkOptions& options) { return create_sink(path, options); };
+}
+
+// Everything is measured before the first file is written.
+Result<std::uint64_t> convert_to_directory(const TensorSet& input, const std::string& directory,
+                                           const ConvertOptions& options,
+                                           const TensorReportSink& report) {
+  BTF_ASSIGN(std::vector<std::uint64_t> tensors, wanted_tensors(input, options));
+  BTF_ASSIGN(std::vector<PlannedOutput> outputs,
+             outputs_in(directory, input, std::move(tensors), options));
+  std::vector<FileConversion> conversions;
+  for (PlannedOutput& output : outputs) {
+    auto conversion = prepare(input, std::move(output.tensors), output.path, options);
+    if (!conversion) return std::unexpected(conversion.error());
+    conversions.push_back(*std::move(conversion));
   }
-
- private:
-  Status write(ByteSink& sink) {
-    BTF_TRY(writer_->begin(sink));
-    for (const Work& work : work_) BTF_TRY(write_tensor(work, sink));
-    BTF_TRY(input_.source().check_unchanged());
-    return sink.commit();
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const PlannedOutput& output = outputs[i];
+    BTF_TRY(make_folder(output.path));
+    BTF_TRY(check_output(output.path));
+    const auto name_report = [&](TensorReport told) {
+      if (!output.name.empty()) told.name = output.name;
+      told.output = output.path;
+      if (report) report(told);
+    };
+    BTF_ASSIGN(const std::uint64_t written,
+               conversions[i].write_to(sink_at(output.path), name_report));
+    bytes += written;
   }
-
-  // A tensor of the input that becomes one record, or several when scales are written.
-  struct Work {
-    std::uint64_t index = 0;  // in the input
-    std::uint64_t nnz = 0;    // sparse targets
-    // Only where something is scaled; to find the scales the tensor was read.
-    std::unique_ptr<QuantizePlan> quantization;
-  };
-
-  std::unexpected<Error> about(std::uint64_t index, const Error& error) const {
-    return std::unexpected(error.within("tensor " + std::to_string(index)).in_file(input_.path()));
-  }
-
-  // The size of every record, so that nothing is written that cannot be finished.
-  Status measure() {
-    const std::uint64_t count = options_.tensors ? options_.tensors->size() : input_.tensor_count();
-    std::vector<std::uint64_t> consumed;
-    for (std::uint64_t i = 0; i < count; ++i) {
-      const std::uint64_t index = options_.tensors ? (*options_.tensors)[i] : i;
-      if (std::ranges::find(consumed, index) != consumed.end()) continue;
-      BTF_ASSIGN(const TensorInfo record, input_.tensor(index));
-      BTF_TRY(input_.check_overlap(record));
-      if (const Status status = measure_tensor(record); !status)
-        return about(index, status.error());
-      const auto& plan = work_.back().quantization;
-      consumed = plan ? plan->consumed : std::vector<std::uint64_t>{};
-    }
-    return {};
-  }
-
-  Status measure_tensor(const TensorInfo& record) {
-    BTF_ASSIGN(const ConvertTarget target, choose_target(record, options_));
-    shuffled_ = shuffled_ || spec(target.layout).shuffled();
-    const TensorConversion conversion{input_.source(), record, target, options_};
-    Work work{.index = record.index, .nnz = 0, .quantization = {}};
-    if (target.sparse()) {
-      BTF_ASSIGN(work.nnz, count_entries(conversion));
-    }
-    BTF_ASSIGN(const RecordShape shape, record_shape(target, options_, work.nnz));
-    BTF_TRY(writer_->add(shape));
-    if (options_.quantization.active()) {
-      BTF_ASSIGN(QuantizePlan plan, plan_quantization(input_, conversion));
-      for (const ScaleRecord& scales : plan.written) BTF_TRY(writer_->add(shape_of(scales)));
-      work.quantization = std::make_unique<QuantizePlan>(std::move(plan));
-    }
-    work_.push_back(std::move(work));
-    return {};
-  }
-
-  static RecordShape shape_of(const ScaleRecord& scales) {
-    return {.dtype = scales.dtype,
-            .layout_code = spec(Layout::linear).code(),
-            .dims = scales.storage.dims,
-            .payload = storage_bytes(scales.storage, scales.dtype)};
-  }
-
-  Status write_tensor(const Work& work, ByteSink& sink) {
-    BTF_ASSIGN(const TensorInfo record, input_.tensor(work.index));
-    const auto target = choose_target(record, options_);
-    if (!target) return about(work.index, target.error());
-    const TensorConversion conversion{input_.source(), record, *target, options_};
-    const auto shape = record_shape(*target, options_, work.nnz);
-    if (!shape) return about(work.index, shape.error());
-    TensorReport report = describe(work, record, *target, *shape);
-    const auto loss = write_data(work, conversion, *shape, sink);
-    if (!loss) return about(work.index, loss.error());
-    if (const Status kept = check_limits(options_.limits, *loss); !kept)
-      return about(work.index, kept.error());
-    report.loss = *loss;
-    if (loss->noise) report.snr = loss->noise->decibels();
-    if (work.quantization) {
-      for (const ScaleRecord& scales : work.quantization->written) {
-        report.scale_targets.push_back(written_);
-        if (const Status status = write_scales(conversion, *work.quantization, scales, sink);
-            !status)
-          return about(work.index, status.error());
-      }
-    }
-    if (report_) report_(report);
-    return {};
-  }
-
-  Result<Losses> write_data(const Work& work, const TensorConversion& conversion,
-                            const RecordShape& shape, ByteSink& sink) {
-    const ConvertTarget& target = conversion.target;
-    BTF_ASSIGN(const std::uint64_t payload, writer_->begin_record(sink, shape));
-    const std::unique_ptr<ByteSink> shuffling =
-        shuffling_sink(sink, payload, shape.payload, target.layout, shape.dtype);
-    ByteSink& elements_to = shuffling                        ? *shuffling
-                            : writer_->elements() != nullptr ? *writer_->elements()
-                                                             : sink;
-    Losses loss;
-    if (target.sparse()) {
-      BTF_ASSIGN(loss, write_coo(conversion, elements_to, payload, work.nnz));
-    } else {
-      const ElementSource elements = work.quantization
-                                         ? scaled_elements(conversion, *work.quantization)
-                                         : record_elements(conversion);
-      BTF_ASSIGN(loss, write_dense(elements, options_.policy, *target.storage, target.job.to,
-                                   options_.execution, elements_to, payload));
-    }
-    BTF_TRY(end_record(sink));
-    return loss;
-  }
-
-  Status write_scales(const TensorConversion& conversion, const QuantizePlan& plan,
-                      const ScaleRecord& scales, ByteSink& sink) {
-    BTF_ASSIGN(const std::uint64_t payload, writer_->begin_record(sink, shape_of(scales)));
-    BTF_TRY(write_dense(scale_elements(conversion, plan, scales), {}, scales.storage, scales.dtype,
-                        options_.execution, sink, payload));
-    return end_record(sink);
-  }
-
-  Status end_record(ByteSink& sink) {
-    ++written_;
-    return writer_->end_record(sink);
-  }
-
-  TensorReport describe(const Work& work, const TensorInfo& record, const ConvertTarget& target,
-                        const RecordShape& shape) const {
-    TensorReport report{.source = record.index,
-                        .target = written_,
-                        .source_dtype = *record.dtype,
-                        .target_dtype = target.job.to,
-                        .source_layout = *record.layout,
-                        .target_layout = target.layout,
-                        .source_dims = record.dims,
-                        .target_dims = target.dims,
-                        .data_bytes = writer_->data_bytes(shape),
-                        .nnz = {},
-                        .loss = {},
-                        .snr = {},
-                        .scales = {},
-                        .zero_points = {},
-                        .scale_targets = {},
-                        .kept = target.kept,
-                        .objections = target.objections};
-    if (target.sparse()) {
-      report.nnz = work.nnz;
-    } else if (options_.plain) {
-      report.target_layout = Layout::linear;
-      report.target_dims = shape.dims;
-    }
-    const QuantizePlan* plan = work.quantization.get();
-    if (plan != nullptr && plan->scaling != Scaling::none &&
-        (plan->scales.blocks == nullptr || plan->scales.blocks->tensor_scale))
-      report.scales = plan->scales.values;
-    if (plan != nullptr) report.zero_points = plan->scales.zero_points;
-    return report;
-  }
-
-  const TensorFile& input_;
-  const MakeSink& make_sink_;
-  const ConvertOptions& options_;
-  const TensorReportSink& report_;
-  std::vector<Work> work_;
-  std::unique_ptr<TensorWriter> writer_;
-  std::uint64_t written_ = 0;  // records of the output
-  bool shuffled_ = false;      // one of them at least
-};
+  return bytes;
+}
 
 }  // namespace
 
@@ -271,22 +127,35 @@ Result<std::string_view> output_format(const std::string& output, const ConvertO
   return format->name;
 }
 
-Result<std::uint64_t> convert(const TensorFile& input, const std::string& output_or_directory,
+Result<std::uint64_t> convert(const TensorFile& input, const std::string& output,
                               const ConvertOptions& options, const TensorReportSink& report) {
+  return convert(TensorSet::of(input), output, options, report);
+}
+
+Result<std::uint64_t> convert(const TensorSet& input, const std::string& output_or_directory,
+                              const ConvertOptions& options, const TensorReportSink& report) {
+  if (input.member_count() == 0)
+    return std::unexpected(
+        Error{ErrorCode::refused, "there is no file in it"}.in_file(input.path()));
+  BTF_ASSIGN(const bool several, files_in_directory(output_or_directory, input, options));
+  if (several) return convert_to_directory(input, output_or_directory, options, report);
+  if (!options.rename.empty())
+    return fail(ErrorCode::invalid_argument,
+                "new names are for files in a directory: what is written holds no names");
   BTF_ASSIGN(const std::string output, output_path(output_or_directory, input.path()));
   BTF_TRY(check_output(output));
-  const auto create = [&](const SinkOptions& sink) { return create_sink(output, sink); };
-  return convert_into(input, output, create, options, report);
+  BTF_ASSIGN(std::vector<std::uint64_t> tensors, wanted_tensors(input, options));
+  BTF_ASSIGN(FileConversion conversion, prepare(input, std::move(tensors), output, options));
+  return conversion.write_to(sink_at(output), report);
 }
 
 Result<std::uint64_t> convert_into(const TensorFile& input, const std::string& name,
                                    const MakeSink& make_sink, const ConvertOptions& options,
                                    const TensorReportSink& report) {
-  BTF_ASSIGN(const FormatRow* const format, format_to_write(request_for(name, options)));
-  BTF_ASSIGN(const ConvertOptions complete_options, complete(options, *format));
-  return FileConversion(input, make_sink, complete_options,
-                        format->writer(request_for(name, complete_options)), report)
-      .run();
+  const TensorSet set = TensorSet::of(input);
+  BTF_ASSIGN(std::vector<std::uint64_t> tensors, wanted_tensors(set, options));
+  BTF_ASSIGN(FileConversion conversion, prepare(set, std::move(tensors), name, options));
+  return conversion.write_to(make_sink, report);
 }
 
 }  // namespace btf

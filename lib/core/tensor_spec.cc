@@ -253,7 +253,8 @@ std::string spec_text(DType dtype, Layout layout, std::span<const std::uint64_t>
 }
 
 std::optional<DumpName> parse_dump_name(std::string_view path) {
-  Words words = split(base_name(path), ".");
+  const std::string_view base = base_name(path);
+  Words words = split(base, ".");
   if (words.size() < 4 || words.back() != "raw") return std::nullopt;
   words.pop_back();
   const auto dtype = parse_dtype(words.back());
@@ -271,7 +272,10 @@ std::optional<DumpName> parse_dump_name(std::string_view path) {
       dims.size() > kMaxRank)
     return std::nullopt;
   std::ranges::reverse(dims);
-  return DumpName{*dtype, std::move(dims)};
+  words.pop_back();
+  const std::string_view name = base.substr(
+      0, static_cast<std::size_t>(words.back().data() + words.back().size() - base.data()));
+  return DumpName{std::string(name), *dtype, std::move(dims)};
 }
 
 std::string dump_name(std::string_view path, DType dtype, std::span<const std::uint64_t> dims) {

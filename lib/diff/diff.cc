@@ -41,7 +41,7 @@ Status compare(const DiffSide& actual, const DiffSide& golden, const DiffOptions
 }
 
 DiffTensor tensor_of(const TensorInfo& record) {
-  return {record.index, *record.dtype, *record.layout, record.dims};
+  return {record.index, *record.dtype, *record.layout, record.dims, record.name};
 }
 
 std::string layout_name(Layout layout) {
@@ -69,7 +69,8 @@ class FileDiff {
   Result<bool> run(const TensorDiffSink& report) {
     const std::uint64_t left = count(actual_, options_.actual_tensors);
     const std::uint64_t right = count(golden_, options_.golden_tensors);
-    if (left == 0 && right == 0) return nothing_compared("there is no tensor on either side");
+    if (left == 0 && right == 0 && !options_.may_compare_nothing)
+      return nothing_compared("there is no tensor on either side");
     bool same = true;
     std::uint64_t compared = 0;
     for (std::uint64_t i = 0; i < std::max(left, right); ++i) {
@@ -91,7 +92,8 @@ class FileDiff {
     }
     BTF_TRY(actual_.source().check_unchanged());
     BTF_TRY(golden_.source().check_unchanged());
-    if (same && compared == 0) return nothing_compared("no tensor has an element");
+    if (same && compared == 0 && !options_.may_compare_nothing)
+      return nothing_compared("no tensor has an element");
     return same;
   }
 
@@ -123,8 +125,7 @@ class FileDiff {
 
   Status compare_pair(const TensorInfo& a, const TensorInfo& b, TensorDiff& diff) {
     if (!diff.actual || !diff.golden) {
-      diff.result = DiffResult::missing;
-      diff.reason = diff.actual ? "no golden tensor" : "no actual tensor";
+      diff = missing_tensor(diff.actual ? a : b, !diff.actual);
       return {};
     }
     if (a.dims != b.dims) {
@@ -150,11 +151,19 @@ Result<bool> diff(const TensorFile& actual, const TensorFile& golden, const Diff
   return FileDiff(actual, golden, options).run(report);
 }
 
+TensorDiff missing_tensor(const TensorInfo& tensor, bool of_golden) {
+  TensorDiff diff;
+  (of_golden ? diff.golden : diff.actual) = tensor_of(tensor);
+  diff.result = DiffResult::missing;
+  diff.reason = of_golden ? "no actual tensor" : "no golden tensor";
+  return diff;
+}
+
 Result<TensorDiff> diff(const TensorView& actual, const TensorView& golden,
                         const DiffOptions& options) {
   TensorDiff diff;
-  diff.actual = DiffTensor{0, actual.dtype, Layout::linear, actual.layout.dims};
-  diff.golden = DiffTensor{0, golden.dtype, Layout::linear, golden.layout.dims};
+  diff.actual = DiffTensor{0, actual.dtype, Layout::linear, actual.layout.dims, {}};
+  diff.golden = DiffTensor{0, golden.dtype, Layout::linear, golden.layout.dims, {}};
   if (actual.layout.dims != golden.layout.dims) {
     diff.result = DiffResult::shape;
     diff.reason =

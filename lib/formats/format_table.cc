@@ -18,9 +18,9 @@ namespace {
 std::unique_ptr<TensorWriter> write_btf(const WriteRequest&) { return btf_writer(); }
 
 constexpr auto kRows = std::to_array<FormatRow>({
-    {"npy", "NumPy .npy", nullptr, recognizes_npy, open_npy, check_npy, npy_writer, true},
-    {"raw", "raw bytes", raw_bytes, recognizes_raw, open_raw, check_raw, raw_writer},
-    {"btf", "BTF", nullptr, recognizes_btf, open_btf, check_btf, write_btf, false, true},
+    {"npy", "NumPy .npy", nullptr, recognizes_npy, open_npy, check_npy, npy_writer, true, true},
+    {"raw", "raw bytes", raw_bytes, recognizes_raw, open_raw, check_raw, raw_writer, true},
+    {"btf", "BTF", nullptr, recognizes_btf, open_btf, check_btf, write_btf, false, false, true},
 });
 
 // A name is read by other tools, or by people, who would not get what it says.

@@ -6,6 +6,7 @@
 #include "btf/file.h"
 #include "btf/try.h"
 #include "formats/format_table.h"
+#include "formats/io/file_endings.h"
 #include "formats/open_source.h"
 
 namespace btf {
@@ -28,6 +29,7 @@ std::uint64_t extent_end(const TensorInfo& tensor) {
 
 struct TensorFile::State {
   std::string path;
+  std::string name;  // what tensors are called after
   const FormatRow* format = nullptr;
   std::unique_ptr<ByteSource> source;
   std::unique_ptr<TensorReader> reader;
@@ -122,6 +124,9 @@ Result<TensorFile> TensorFile::open_content(Result<std::unique_ptr<ByteSource>> 
   if (!source) return std::unexpected(source.error().in_file(path));
   auto state = std::make_unique<State>();
   state->path = path;
+  state->name = options.name.empty()
+                    ? name_in_path(std::string_view(path).substr(path.rfind('/') + 1))
+                    : options.name;
   state->source = *std::move(source);
   auto format = recognize_format(*state->source, {path, options});
   if (!format) return std::unexpected(format.error().in_file(path));
@@ -144,6 +149,10 @@ const ByteSource& TensorFile::source() const {
   return elements != nullptr ? *elements : *state_->source;
 }
 
+std::string TensorFile::derived_name(std::uint64_t index) const {
+  return tensor_count() == 1 ? state_->name : state_->name + "#" + std::to_string(index);
+}
+
 Result<TensorInfo> TensorFile::tensor(std::uint64_t index) const {
   if (index >= tensor_count())
     return std::unexpected(
@@ -153,6 +162,7 @@ Result<TensorInfo> TensorFile::tensor(std::uint64_t index) const {
   auto info = state_->reader->tensor(index);
   if (!info)
     return std::unexpected(info.error().within("tensor " + std::to_string(index)).in_file(path()));
+  if (!info->named) info->name = derived_name(index);
   return info;
 }
 

@@ -11,10 +11,18 @@ namespace fuzz {
 namespace {
 
 std::string report_of(const btf::TensorDiff& diff) {
-  return btftool::dump({{"schema", "btftool/diff/1"},
+  btftool::Json tensor = btftool::json_tensor_diff(diff, btftool::JsonSchema::sets);
+  tensor["member"] = 0;
+  return btftool::dump({{"schema", btftool::schema_name(btftool::JsonSchema::sets)},
                         {"actual", "a"},
                         {"golden", "b"},
-                        {"tensors", {btftool::json_tensor_diff(diff)}}});
+                        {"members",
+                         {{{"name", "a"},
+                           {"actual", "a"},
+                           {"golden", "b"},
+                           {"result", "same"},
+                           {"error", nullptr}}}},
+                        {"tensors", {std::move(tensor)}}});
 }
 
 void check(const btf::TensorDiff& diff) {

@@ -6,6 +6,7 @@
 #include "btf/tensor_spec.h"
 #include "cli/arguments.h"
 #include "input.h"
+#include "sets/selection.h"
 
 namespace fuzz {
 namespace {
@@ -49,8 +50,9 @@ void names(std::string_view text) {
 
 void selection(std::string_view text) {
   constexpr std::uint64_t kCount = 50;
-  const auto parsed = btftool::parse_selection(text, kCount);
-  if (!parsed) return;
+  const auto name = [](std::uint64_t index) { return "a" + std::to_string(index); };
+  const auto parsed = btf::select_tensors(text, {kCount, name, "the set"});
+  if (!parsed) return require(!parsed.error().message.empty(), "an error says nothing");
   for (const std::uint64_t index : *parsed) require(index < kCount, "a selection goes too far");
 }
 

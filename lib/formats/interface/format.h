@@ -50,6 +50,7 @@ struct FormatRow {
   // Reports what is wrong or odd with the structure of the file and of its records.
   Status (*check)(const TensorFile& file, const FindingSink& report);
   std::unique_ptr<TensorWriter> (*writer)(const WriteRequest& request);
+  bool single = false;          // holds one tensor
   bool row_major_only = false;  // tensors of any layout become kLINEAR if nothing else is said
   bool shuffled = false;        // holds the layouts that shuffle
 };

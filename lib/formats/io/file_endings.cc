@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <array>
 
+#include "btf/tensor_spec.h"
 #include "core/names.h"
 
 namespace btf {
 namespace {
-
-constexpr std::string_view kCompressed = ".zst";
 
 // .bin, .dat and .data are not here: they say nothing.
 constexpr auto kRows = std::to_array<FileEnding>({
@@ -98,11 +97,23 @@ const FileEnding* find_ending(std::string_view path) {
   return row == kRows.end() ? nullptr : row;
 }
 
-bool ends_as_compressed(std::string_view path) { return ends_in(path, kCompressed); }
+bool ends_as_compressed(std::string_view path) { return ends_in(path, kCompressedEnding); }
 
 std::string_view content_name(std::string_view path) {
-  if (ends_as_compressed(path)) path.remove_suffix(kCompressed.size());
+  if (ends_as_compressed(path)) path.remove_suffix(kCompressedEnding.size());
   return path;
+}
+
+std::string_view name_in_path(std::string_view path) {
+  const std::size_t base = path.rfind('/') + 1;
+  const std::string_view content = content_name(path);
+  std::size_t end = content.size();
+  if (const auto dump = parse_dump_name(content))
+    end = base + dump->name.size();
+  else if (const FileEnding* const row = find_ending(content))
+    end -= row->ending.size();
+  // ".npy" is a name too.
+  return path.substr(0, end > base ? end : path.size());
 }
 
 }  // namespace btf

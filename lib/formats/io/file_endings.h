@@ -14,11 +14,18 @@ struct FileEnding {
 
 std::span<const FileEnding> file_endings();
 
+// Of what is compressed, behind that of what is in it.
+inline constexpr std::string_view kCompressedEnding = ".zst";
+
 // Of the name as it is; nullptr: it says nothing.
 const FileEnding* find_ending(std::string_view path);
 
 // "x.npy.zst" -> "x.npy": a compressed file is named after what is in it.
 bool ends_as_compressed(std::string_view path);
 std::string_view content_name(std::string_view path);
+
+// What the tensors of a file are called after: its path without known endings, and of what trtexec
+// dumped the NAME in it.
+std::string_view name_in_path(std::string_view path);
 
 }  // namespace btf

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,6 +21,8 @@
 #include "btf/tensor_spec.h"
 
 namespace btf {
+
+class TensorSet;
 
 // What an index that occurs more than once in a COO record means.
 enum class Duplicates : std::uint8_t { error, sum, first, last };
@@ -41,7 +44,10 @@ struct LossLimits {
 struct ConvertOptions {
   std::optional<DType> dtype{};    // nothing: each tensor keeps its own
   std::optional<Layout> layout{};  // likewise; Layout::coo makes tensors sparse
-  std::optional<std::vector<std::uint64_t>> tensors{};  // in this order; nothing: all
+  // In this order, by their numbers in the set or file; nothing: all.
+  std::optional<std::vector<std::uint64_t>> tensors{};
+  // From the name that a tensor has to another, for files in a directory.
+  std::map<std::string, std::string> rename{};
   std::vector<std::uint32_t> permute{};  // result dim d is source dim permute[d]; empty: as it is
   CastPolicy policy{};
   LossLimits limits{};
@@ -73,8 +79,10 @@ inline constexpr int kGreatestCompression = 22;
 // What became of one tensor: the target's members say what the record holds, so that of a plain
 // record is kLINEAR with the stored array's shape.
 struct TensorReport {
-  std::uint64_t source = 0;  // index in the input
+  std::uint64_t source = 0;  // number in the input
   std::uint64_t target = 0;  // index in the output
+  std::string name;
+  std::string output;        // of files in a directory: the path
   DType source_dtype{};
   DType target_dtype{};
   Layout source_layout{};
@@ -101,9 +109,18 @@ using TensorReportSink = std::function<void(const TensorReport&)>;
 BTF_API Result<std::string_view> output_format(const std::string& output,
                                                const ConvertOptions& options);
 
-// Writes a file of that format, a canonical one, compressed if the options say so, and returns its
-// size in bytes. `output` is "-" for stdout and may be the input; it holds the old file or the
-// whole new one whatever happens.
+// Writes a file of that format, a canonical one, compressed if the options say so or it is called
+// .zst, and returns its size in bytes. `output` is "-" for stdout and may be a file of the input; it
+// holds the old file or the whole new one whatever happens.
+//
+// In a directory a single file keeps its name. With a format or new names in the options, and of
+// several files or a directory, each becomes a file of its own with its name and the format's
+// ending, or, in a format that holds one tensor, a file for each tensor under the tensor's name; a
+// directory with a slash at its end is made then. Everything is decided and measured before the first is
+// written; then each is old or whole new. Returned are all their bytes.
+BTF_API Result<std::uint64_t> convert(const TensorSet& input, const std::string& output,
+                                      const ConvertOptions& options,
+                                      const TensorReportSink& report = {});
 BTF_API Result<std::uint64_t> convert(const TensorFile& input, const std::string& output,
                                       const ConvertOptions& options,
                                       const TensorReportSink& report = {});

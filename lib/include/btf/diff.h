@@ -38,6 +38,8 @@ struct DiffOptions {
   bool hints = true;       // look for causes
   std::uint64_t show = 5;  // how many of the first and of the largest mismatches are kept
   std::optional<HeatmapRequest> heatmap{};
+  // Of one pair of several, where only comparing nothing in all of them is an error.
+  bool may_compare_nothing = false;
   Execution execution{};
 };
 
@@ -47,6 +49,9 @@ using TensorDiffSink = std::function<void(const TensorDiff&)>;
 // error, as is everything that cannot be compared.
 BTF_API Result<bool> diff(const TensorFile& actual, const TensorFile& golden,
                           const DiffOptions& options, const TensorDiffSink& report);
+
+// What is said of a tensor that only one side has.
+BTF_API TensorDiff missing_tensor(const TensorInfo& tensor, bool of_golden);
 
 // Tensors in memory. `index` and the offsets count within the views.
 BTF_API Result<TensorDiff> diff(const TensorView& actual, const TensorView& golden,

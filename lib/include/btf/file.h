@@ -27,7 +27,9 @@ struct CooParts {
 
 struct TensorInfo {
   std::uint64_t index = 0;
-  std::string name;  // empty: BTF has none
+  // Its own, else that of its file, with "#2" behind it where the file holds several.
+  std::string name;
+  bool named = false;  // by the file itself
   std::uint8_t dtype_code = 0;
   std::uint8_t layout_code = 0;
   std::optional<DType> dtype;    // nothing: a code this library has not
@@ -48,6 +50,9 @@ struct TensorInfo {
 struct OpenOptions {
   std::optional<TensorSpec> spec{};   // raw bytes; only the dtype: a .npy that does not tell it
   std::optional<Layout> layout_in{};  // of a file that trtexec dumped; nothing: kLINEAR
+  // What tensors without a name are called after; empty: the name of the file without known
+  // endings.
+  std::string name{};
 };
 
 // Not for several threads at once.
@@ -73,6 +78,9 @@ class BTF_API TensorFile {
   // It came through a pipe, of which no more is read than can be wanted: more follows behind size().
   bool goes_on() const;
   std::uint64_t tensor_count() const;
+
+  // What a tensor without a name of its own is called.
+  std::string derived_name(std::uint64_t index) const;
 
   // One record's header, checked against the file. O(1) in the number of records. A record whose
   // dtype or layout is unknown is no error here; using its data is.

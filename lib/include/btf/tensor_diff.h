@@ -120,10 +120,11 @@ enum class DiffResult : std::uint8_t { same, different, shape, missing };
 
 // What a pair of tensors is compared as.
 struct DiffTensor {
-  std::uint64_t index = 0;
+  std::uint64_t index = 0;  // in its file
   DType dtype{};
   Layout layout{};
   Dims dims;
+  std::string name{};  // empty: in memory
 };
 
 struct TensorDiff {

@@ -35,6 +35,7 @@ BTF_API std::string spec_text(DType dtype, Layout layout, std::span<const std::u
 // What the name of a file says that trtexec dumped, NAME.input|output.D0.D1.(..).TYPE.raw; nothing
 // for other names. It does not say which layout.
 struct DumpName {
+  std::string name;
   DType dtype{};
   Dims dims;
 };

@@ -6,7 +6,7 @@ wrong() { # sed expression
   btftool diff --from-json wrong.json; echo "exit $?"
 }
 {
-wrong 's/diff.1/diff\/2/'
+wrong 's/diff.2/diff\/3/'
 wrong 's/"tensors"/"tensor"/'
 wrong 's/"tensors":.*/"tensors":[]}/'
 wrong 's/"result":"different","reason"/"result":"other","reason"/'

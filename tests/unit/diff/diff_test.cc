@@ -4,7 +4,6 @@
 #include <atomic>
 #include <bit>
 #include <catch2/catch.hpp>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -746,7 +745,7 @@ TEST_CASE("diff: a huge COO pair costs by its entries") {
     return bytes::coo(DType::float32, {kSide, kSide}, indices,
                       bytes::values<float>({last, 2, 3, 4}));
   };
-  const auto start = std::chrono::steady_clock::now();
+  // Element by element none of these would end before the limit of the test.
   CHECK(files.one(record(1), record(1)).result == DiffResult::same);
   const TensorDiff diff = files.one(record(1), record(1.5F));
   CHECK(diff.compared == 1ULL << 62);
@@ -754,7 +753,6 @@ TEST_CASE("diff: a huge COO pair costs by its entries") {
   CHECK(diff.worst_abs->index == Words{kSide - 1, kSide - 1});
   const Bytes empty = bytes::coo(DType::int8, {kSide, kSide}, {}, {});
   CHECK(files.one(record(1), empty).mismatched == 4);
-  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(2));
 }
 
 TEST_CASE("diff: an absent element of E8M0 is not zero") {

@@ -14,11 +14,6 @@ using btf::ErrorCode;
 using btf::fail;
 using btf::Result;
 
-std::unexpected<btf::Error> no_tensor(std::string_view text, std::uint64_t count) {
-  return fail(ErrorCode::invalid_argument, "there is no tensor " + std::string(text) +
-                                               ", the file has " + std::to_string(count));
-}
-
 struct Bounds {
   std::optional<std::int64_t> start, stop, step;
 };
@@ -95,30 +90,6 @@ std::optional<std::uint64_t> resolve_index(std::int64_t number, std::uint64_t co
   }
   const std::uint64_t back = 0 - static_cast<std::uint64_t>(number);
   return back <= count ? std::optional(count - back) : std::nullopt;
-}
-
-Result<std::vector<std::uint64_t>> parse_selection(std::string_view text, std::uint64_t count) {
-  std::vector<std::uint64_t> tensors;
-  for (const std::string_view part : split(text, ',')) {
-    // A dash that is not the first character makes a range.
-    const std::size_t dash = part.find('-', 1);
-    const auto from = parse_integer(part.substr(0, dash));
-    const auto to = dash < part.size() ? parse_integer(part.substr(dash + 1)) : from;
-    if (part.empty() || !from || !to)
-      return fail(ErrorCode::invalid_argument,
-                  "'" + std::string(part) +
-                      "' is not a tensor: a number or a range such as 2-5 "
-                      "was expected");
-    const auto first = resolve_index(*from, count);
-    const auto last = resolve_index(*to, count);
-    if (!first) return no_tensor(part.substr(0, dash), count);
-    if (!last) return no_tensor(part.substr(dash + 1), count);
-    if (*first > *last)
-      return fail(ErrorCode::invalid_argument,
-                  "the range " + std::string(part) + " ends before it begins");
-    for (std::uint64_t i = *first; i <= *last; ++i) tensors.push_back(i);
-  }
-  return tensors;
 }
 
 Result<std::vector<std::uint32_t>> parse_permute(std::string_view text) {

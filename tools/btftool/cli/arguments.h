@@ -1,4 +1,4 @@
-// The small languages inside arguments: selections, indices, slices.
+// The small languages inside arguments: indices, orders of dims, slices.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,6 @@ std::optional<double> parse_real(std::string_view text);  // finite
 
 // Negative numbers count from the end. Nothing if it is outside [0, count).
 std::optional<std::uint64_t> resolve_index(std::int64_t number, std::uint64_t count);
-
-// "0,2-5,-1" of `count` tensors, in the order that is written; negative numbers count from the end.
-btf::Result<std::vector<std::uint64_t>> parse_selection(std::string_view text, std::uint64_t count);
 
 // "0,3,1,2"
 btf::Result<std::vector<std::uint32_t>> parse_permute(std::string_view text);

@@ -160,6 +160,7 @@ namespace {
 std::string command_help(const CLI::App& command) {
   std::string text = command.help("btftool");
   for (const auto& [optional, required] : {std::pair{"[IN OUT...]", "IN OUT"},
+                                           {"[IN... OUT...]", "IN... OUT"},
                                            {"[ACTUAL GOLDEN...]", "ACTUAL GOLDEN"},
                                            {"[FILE...]", "FILE..."},
                                            {"IN OUT ...", "IN OUT    "},
@@ -227,7 +228,8 @@ std::variant<Invocation, Information, UsageError> parse_command_line(int argc, c
   CLI::App* validate_app = subcommand("validate", "is it well-formed");
   CLI::App* repair_app = subcommand("repair", "save what can be saved of a damaged file");
   setup_inspect(*inspect_app, inspect, spec, operands);
-  operands.declare(*convert_app, "IN OUT", "input and output; - is stdin or stdout; OUT may be IN");
+  operands.declare(*convert_app, "IN... OUT",
+                   "files or directories, and the output; - is stdin or stdout; OUT may be an IN");
   declare_convert(*convert_app, convert, convert_words);
   operands.declare(*diff_app, "ACTUAL GOLDEN", "the file to judge and the reference");
   declare_diff(*diff_app, diff);
@@ -254,9 +256,10 @@ std::variant<Invocation, Information, UsageError> parse_command_line(int argc, c
       return Invocation{global, inspect};
     }
     if (convert_app->parsed()) {
-      operands.expect({"IN", "OUT"});
-      convert.input = operands.words[0];
-      convert.output = operands.words[1];
+      if (operands.words.size() < 2) operands.expect({"IN", "OUT"});
+      convert.output = operands.words.back();
+      operands.words.pop_back();
+      convert.inputs = operands.words;
       finish_convert(convert_words, convert);
       convert.convert.execution = global.execution();
       return Invocation{global, convert};

@@ -1,6 +1,10 @@
 #include "cli/convert.h"
 
+#include <cerrno>
 #include <cmath>
+#include <cstring>
+#include <fstream>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -8,6 +12,7 @@
 
 #include "btf/output.h"
 #include "btf/quantize.h"
+#include "btf/tensor_set.h"
 #include "cli/arguments.h"
 
 namespace btftool {
@@ -95,32 +100,29 @@ void finish_limits(const ConvertWords& words, btf::LossLimits& limits) {
     throw Wrong("--min-snr takes a number of decibels such as 30dB, not '" + *words.min_snr + "'");
 }
 
-// What is written, by the options and the name of OUT. In a directory OUT has IN's name, which must
-// not come to stand for something else.
-std::string_view format_of(const ConvertCommand& command, bool in_directory) {
+// What is written, by the options and the name of OUT.
+std::string_view format_of(const std::string& output, const btf::ConvertOptions& options) {
+  const auto format = btf::output_format(output, options);
+  if (format) return *format;
+  btf::ConvertOptions uncompressed = options;
+  uncompressed.compression.reset();
+  auto meant = btf::output_format(output, uncompressed);
+  if (!meant) meant = btf::output_format("-", options);
+  if (!meant) throw Wrong(format.error().message);  // no matter what OUT is called
+  throw Wrong(format.error().text() + "; --format " + std::string(*meant) +
+              " writes it all the same");
+}
+
+// Does every file of the input get one in the directory OUT? The library knows their names then.
+bool many_outputs(const ConvertCommand& command) {
   const btf::ConvertOptions& options = command.convert;
-  const auto format = btf::output_format(command.output, options);
-  if (!format) {
-    btf::ConvertOptions uncompressed = options;
-    uncompressed.compression.reset();
-    auto meant = btf::output_format(command.output, uncompressed);
-    if (!meant) meant = btf::output_format("-", options);
-    if (!meant) throw Wrong(format.error().message);  // no matter what OUT is called
-    throw Wrong(format.error().text() + "; --format " + std::string(*meant) +
-                " writes it all the same");
-  }
-  btf::ConvertOptions unsaid = options;
-  unsaid.format.clear();
-  if (in_directory && btf::output_format(command.output, unsaid).value_or("") != *format)
-    throw Wrong(command.output + " is not the name of what --format " + options.format +
-                " writes: name the file in the directory");
-  return *format;
+  const bool one = command.inputs.size() == 1 && options.format.empty() && options.rename.empty() &&
+                   !value_or_throw(btf::is_directory(command.inputs.front()));
+  return !one && (command.output.ends_with('/') || value_or_throw(btf::is_directory(command.output)));
 }
 
 void finish_formats(const ConvertWords& words, ConvertCommand& command) {
   btf::ConvertOptions& options = command.convert;
-  const std::string operand = command.output;
-  place_output(command.output, command.input, options.compression);
   command.open = words.input.finish("--input-spec");
   options.format = words.format.value_or("");
   if (words.output_spec) {
@@ -136,17 +138,42 @@ void finish_formats(const ConvertWords& words, ConvertCommand& command) {
     options.layout = spec->layout;
     options.spec = *std::move(spec);
   }
-  const std::string_view format = format_of(command, command.output != operand);
-  if (options.as_uint && format != "npy") throw Wrong("--as-uint goes with an output named .npy");
+  command.many_outputs = many_outputs(command);
+  if (!command.many_outputs)
+    place_output(command.output, command.inputs.front(), options.compression);
+  const std::string_view format = format_of(command.many_outputs ? "-" : command.output, options);
+  const bool unsaid = command.many_outputs && options.format.empty();
+  if (options.as_uint && !unsaid && format != "npy")
+    throw Wrong("--as-uint goes with an output named .npy");
 }
 
-void check_shuffle(const btf::ConvertOptions& options, const std::string& output) {
+// "old=new"
+void parse_rename(const std::string& text, std::map<std::string, std::string>& rename) {
+  const std::size_t at = text.find('=');
+  if (at == text.npos || at == 0 || at + 1 == text.size())
+    throw Wrong("--rename takes OLD=NEW, not '" + text + "'");
+  if (!rename.emplace(text.substr(0, at), text.substr(at + 1)).second)
+    throw Wrong("--rename gives '" + text.substr(0, at) + "' two names");
+}
+
+// A line for each, OLD=NEW.
+void read_renames(const std::string& path, std::map<std::string, std::string>& rename) {
+  std::ifstream file(path);
+  if (!file) throw Wrong("--rename-file " + path + ": cannot open: " + std::strerror(errno));
+  for (std::string line; std::getline(file, line);)
+    if (!line.empty()) parse_rename(line, rename);
+  if (file.bad()) throw Wrong("--rename-file " + path + ": cannot read");
+}
+
+void check_shuffle(const ConvertCommand& command) {
+  const btf::ConvertOptions& options = command.convert;
   if (!options.shuffle) return;
   if (options.layout && *options.layout != btf::Layout::linear && !spec(*options.layout).shuffled())
     throw Wrong("--shuffle takes elements in the order of kLINEAR, not of " +
                 std::string(spec(*options.layout).name));
   if (options.plain) throw Wrong("--shuffle and --plain exclude each other");
-  if (const auto format = value_or_throw(btf::output_format(output, options)); format != "btf")
+  const std::string name = command.many_outputs ? "-" : command.output;
+  if (const auto format = value_or_throw(btf::output_format(name, options)); format != "btf")
     throw Wrong("--shuffle is for BTF, the output is " + std::string(format));
 }
 
@@ -160,7 +187,22 @@ void declare_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words
   add_text(app, "--dtype", words.dtype, "T", "element type of the result: fp16, int8, fp8, ...");
   add_text(app, "--layout", words.layout, "L",
            "layout of the result: kHWC8, linear, coo, fp16:hwc8, ...");
-  add_text(app, "--tensor", command.tensors, "SEL", "which tensors: 0,2-5,-1");
+  add_text(app, "--tensor", command.tensors, "SEL", "which tensors: 0,2-5,-1,conv*,!fc1");
+  app.add_option("--exclude", command.exclude, "without these tensors")
+      ->type_name("SEL")
+      ->allow_extra_args(false);
+  app.add_option_function<std::vector<std::string>>(
+         "--rename",
+         [&options](const std::vector<std::string>& texts) {
+           for (const std::string& text : texts) parse_rename(text, options.rename);
+         },
+         "files in a directory: another name for a tensor")
+      ->type_name("OLD=NEW")
+      ->allow_extra_args(false);
+  add_words(
+      app, "--rename-file", "FILE",
+      [&options](const std::string& path) { read_renames(path, options.rename); },
+      "a line OLD=NEW for each");
   add_text(app, "--permute", words.permute, "DIMS",
            "order of the dims, as numpy.transpose: 0,3,1,2");
   add_choice<Overflow>(app, "--overflow", options.policy.overflow,
@@ -233,7 +275,9 @@ void declare_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words
       "Examples:\n"
       "  btftool convert --layout kHWC8 --dtype fp16 in.btf out.btf\n"
       "  btftool convert --permute 0,3,1,2 nhwc.btf nchw.btf\n"
-      "  btftool convert --layout coo dense.btf sparse.btf");
+      "  btftool convert --layout coo dense.btf sparse.btf\n"
+      "  btftool convert a.npy b.npy dumps/ all.btf\n"
+      "  btftool convert --format npy all.btf arrays/");
 }
 
 void finish_convert(const ConvertWords& words, ConvertCommand& command) {
@@ -247,7 +291,7 @@ void finish_convert(const ConvertWords& words, ConvertCommand& command) {
     if (words.dla == "xavier" && options.layout == btf::Layout::dla_hwc4)
       options.layout = btf::Layout::dla_hwc4_xavier;
   }
-  check_shuffle(options, command.output);
+  check_shuffle(command);
   finish_scales(words, options.quantization);
   finish_limits(words, options.limits);
   if (options.quantization.scale && !options.dtype)

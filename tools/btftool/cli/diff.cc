@@ -131,6 +131,10 @@ void declare_report(CLI::App& app, DiffCommand& command) {
       ->group(group);
   app.add_flag("!--no-hints", command.diff.hints, "do not look for the cause")->group(group);
   app.add_flag("--json", command.json, "print one JSON document")->group(group);
+  add_choice<JsonSchema>(app, "--json-schema", command.json_schema,
+                         {{"2", JsonSchema::sets}, {"1", JsonSchema::files}},
+                         "its shape; 1 is that of version 0.1")
+      ->group(group);
   add_text(app, "--junit", command.junit, "FILE", "write a JUnit report too")->group(group);
   add_text(app, "--html", command.html, "FILE", "write a page to look at too")->group(group);
 }
@@ -179,6 +183,7 @@ void finish_diff(const CLI::App& app, DiffCommand& command,
   exclude(app, "--from-json",
           {"--tensor", "--pair", "--strict", "--include", "--exclude", "--heatmap", "--actual-spec",
            "--golden-spec", "--layout-in", "--nvmedia"});
+  if (given(app, "--json-schema") && !command.json) throw Wrong("--json-schema goes with --json");
   check_file_name("--junit", command.junit);
   check_file_name("--html", command.html);
   if (command.junit && command.html && *command.junit == *command.html)

@@ -42,9 +42,11 @@ struct InspectOptions {
 };
 
 struct ConvertCommand {
-  std::string input;
+  std::vector<std::string> inputs;
   std::string output;
-  std::optional<std::string> tensors;
+  bool many_outputs = false;           // `output` is a directory that gets several files
+  std::optional<std::string> tensors;  // a selection; nothing: all
+  std::vector<std::string> exclude;    // selections of what is left out
   bool json = false;
   btf::OpenOptions open;
   btf::ConvertOptions convert;
@@ -64,6 +66,9 @@ struct TensorTolerance {
   std::string word;    // "2=1e-2"
 };
 
+// The shapes of diff --json. The numbers are those of their schemas.
+enum class JsonSchema : std::uint8_t { files = 1, sets = 2 };
+
 struct DiffCommand {
   std::string actual;
   std::string golden;
@@ -76,6 +81,7 @@ struct DiffCommand {
   std::vector<std::string> include;  // of directories: globs
   std::vector<std::string> exclude;
   bool json = false;
+  JsonSchema json_schema = JsonSchema::sets;
   bool summary = false;
   bool all = false;
   std::optional<std::string> junit;

@@ -32,11 +32,11 @@ CLI::Option* add_words(CLI::App& app, const std::string& name, const std::string
                        std::function<void(const std::string&)> parse, const std::string& help);
 
 template <typename T>
-void add_choice(CLI::App& app, const std::string& name, T& target,
+CLI::Option* add_choice(CLI::App& app, const std::string& name, T& target,
                 const std::vector<std::pair<std::string, T>>& choices, const std::string& help) {
   std::string names;
   for (const auto& [word, value] : choices) names += (names.empty() ? "" : "|") + word;
-  add_words(
+  return add_words(
       app, name, names,
       [&target, choices, names, name](const std::string& word) {
         const auto found = std::ranges::find(choices, word, &std::pair<std::string, T>::first);

@@ -5,6 +5,7 @@
 
 #include "btf/convert.h"
 #include "btf/output.h"
+#include "btf/tensor_set.h"
 #include "btf/try.h"
 #include "btf/value.h"
 #include "cli/arguments.h"
@@ -33,11 +34,14 @@ std::string overflow_target(btf::DType dtype, const btf::CastPolicy& policy) {
          btf::value_text(dtype, btf::largest_code(dtype));
 }
 
-// "tensor 0: float32 -> int8: scale 0.031", the scales that were found out.
+std::string cast_text(const btf::TensorReport& report) {
+  return fmt::format("{} -> {}:", name_of(report.source_dtype), name_of(report.target_dtype));
+}
+
+// "float32 -> int8: scale 0.031", the scales that were found out.
 std::string scale_line(const btf::TensorReport& report) {
   constexpr std::size_t kShown = 4;
-  std::string text = fmt::format("tensor {}: {} -> {}: scale", report.source,
-                                 name_of(report.source_dtype), name_of(report.target_dtype));
+  std::string text = cast_text(report) + " scale";
   for (std::size_t i = 0; i < std::min(kShown, report.scales.size()); ++i)
     text += fmt::format("{}{:.9g}", i == 0 ? " " : ", ", report.scales[i]);
   if (report.scales.size() == 1 && report.zero_points.size() == 1)
@@ -49,8 +53,7 @@ std::string scale_line(const btf::TensorReport& report) {
 
 std::string loss_line(const btf::TensorReport& report, const btf::CastPolicy& policy, bool scaled) {
   const btf::LossAccount& loss = report.loss;
-  std::string text = fmt::format("tensor {}: {} -> {}:", report.source,
-                                 name_of(report.source_dtype), name_of(report.target_dtype));
+  std::string text = cast_text(report);
   std::string separator = " ";
   const auto add = [&](std::uint64_t count, const std::string& what) {
     if (count == 0) return;
@@ -98,6 +101,8 @@ Json describe(const btf::TensorReport& report, const btf::ConvertOptions& option
   Json zero_points = Json::array();
   for (const std::int64_t zero : report.zero_points) zero_points.push_back(zero);
   Json json{{"index", json_number(report.target)},
+            {"name", report.name},
+            {"output", report.output.empty() ? Json(nullptr) : Json(report.output)},
             {"source_index", json_number(report.source)},
             {"source_dtype", name_of(report.source_dtype)},
             {"dtype", name_of(report.target_dtype)}};
@@ -124,19 +129,19 @@ class Conversion {
 
   btf::Result<int> run() {
     // Before anything is read, which of a pipe may take long.
-    BTF_TRY(btf::check_output(command_.output));
-    BTF_ASSIGN(const auto input, btf::TensorFile::open(command_.input, command_.open));
-    if (command_.tensors) {
-      auto tensors = parse_selection(*command_.tensors, input.tensor_count());
-      if (!tensors) return std::unexpected(tensors.error().in_file(command_.input));
-      options_.tensors = *std::move(tensors);
-    }
-    Progress progress(context_.global, input.size());
+    if (!command_.many_outputs) BTF_TRY(btf::check_output(command_.output));
+    BTF_ASSIGN(const auto input, btf::TensorSet::open(command_.inputs, command_.open));
+    named_ = !input.one_file();
+    BTF_TRY(select(input));
+    BTF_ASSIGN(const std::uint64_t input_bytes, bytes_of(input));
+    Progress progress(context_.global, input_bytes);
     progress.attach(options_.execution);
     options_.execution.cancel = &watch_interrupts();
     if (command_.json)
       tensors_ = "{\"schema\":\"btftool/convert/1\"," +
-                 members({{"input", command_.input}, {"output", command_.output}}) +
+                 members({{"input", command_.inputs.front()},
+                          {"inputs", command_.inputs},
+                          {"output", command_.output}}) +
                  ",\"tensors\":[";
     const auto bytes = btf::convert(input, command_.output, options_,
                                     [&](const btf::TensorReport& report) { take(report); });
@@ -149,6 +154,8 @@ class Conversion {
     if (alarms_.held_back() > 0)
       context_.log.alarm(
           fmt::format("{} more tensors lost a large part", alarms_.held_back()));
+    if (raw_.held_back() > 0)
+      context_.log.note(fmt::format("and {} more files of raw bytes", raw_.held_back()));
     if (losses_.held_back() > 0)
       context_.log.note(fmt::format("and {} more tensors lost something", losses_.held_back()));
     context_.log.detail(fmt::format("{}: {} written", command_.output, counted(*bytes, "byte")));
@@ -158,6 +165,36 @@ class Conversion {
   }
 
  private:
+  btf::Status select(const btf::TensorSet& input) {
+    if (!command_.tensors && command_.exclude.empty()) return {};
+    BTF_ASSIGN(auto tensors, input.select(command_.tensors.value_or("*")));
+    for (const std::string& text : command_.exclude) {
+      BTF_ASSIGN(const auto without, input.select(text));
+      std::erase_if(tensors, [&](std::uint64_t number) {
+        return std::ranges::find(without, number) != without.end();
+      });
+    }
+    options_.tensors = std::move(tensors);
+    return {};
+  }
+
+  // Every file is opened for its tensors anyway.
+  static btf::Result<std::uint64_t> bytes_of(const btf::TensorSet& input) {
+    std::uint64_t bytes = 0;
+    for (std::uint64_t i = 0; i < input.member_count(); ++i) {
+      BTF_ASSIGN(const auto file, input.file(i));
+      bytes += file->size();
+    }
+    return bytes;
+  }
+
+  // As messages call a tensor: where there are several files its name helps more than its number.
+  std::string title(const btf::TensorReport& report) const {
+    std::string text = "tensor " + std::to_string(report.source);
+    if (named_) text += " '" + printable(report.name) + "'";
+    return text + ": ";
+  }
+
   static std::string members(const Json& object) {
     const std::string text = dump(object);
     return text.substr(1, text.size() - 2);
@@ -172,31 +209,30 @@ class Conversion {
                             ? ""
                             : ", --zero-point 0 says that they are something else");
     if (error.code == btf::ErrorCode::refused && !btf::is_standard_output(command_.output))
-      error.message += "; nothing was written";
+      error.message += command_.many_outputs ? "; this file was not written" : "; nothing was written";
     return error;
   }
 
   // Raw bytes do not say what they hold, so it is said here.
   void describe_raw(const btf::TensorReport& report) {
-    if (options_.spec || btf::output_format(command_.output, options_) != "raw") return;
-    if (btf::is_standard_output(command_.output)) {
-      notes_.push_back("standard output is --input-spec " + btf::spec_text(report.target_dtype,
-                                                                           report.target_layout,
-                                                                           report.target_dims));
+    const std::string& path = report.output.empty() ? command_.output : report.output;
+    if (options_.spec || btf::output_format(path, options_) != "raw" || !raw_.pass()) return;
+    const std::string spec =
+        btf::spec_text(report.target_dtype, report.target_layout, report.target_dims);
+    if (btf::is_standard_output(path)) {
+      notes_.push_back("standard output is --input-spec " + spec);
       return;
     }
-    std::string text =
-        fmt::format("{} is --input-spec {}", printable(command_.output),
-                    btf::spec_text(report.target_dtype, report.target_layout, report.target_dims));
-    if (!btf::parse_dump_name(command_.output))
+    std::string text = printable(path) + " is --input-spec " + spec;
+    if (!btf::parse_dump_name(path))
       text += "; trtexec would name it " +
-              printable(btf::dump_name(command_.output, report.target_dtype, report.target_dims));
+              printable(btf::dump_name(path, report.target_dtype, report.target_dims));
     notes_.push_back(std::move(text));
   }
 
   void take(const btf::TensorReport& report) {
     describe_raw(report);
-    const std::string tensor = "tensor " + std::to_string(report.source) + ": ";
+    const std::string tensor = title(report);
     if (report.kept && warnings_.pass())
       context_.log.warning(tensor + "keeps its layout: " + *report.kept);
     for (const std::string& objection : report.objections)
@@ -204,9 +240,10 @@ class Conversion {
     if (const auto lost = loss_warning(report, options_); lost && alarms_.pass())
       context_.log.alarm(tensor + *lost);
     if (!report.scales.empty() && !report.scale_targets.empty() && scales_.pass())
-      notes_.push_back(scale_line(report));
+      notes_.push_back(tensor + scale_line(report));
     if (report.loss.changed() > 0 && losses_.pass())
-      notes_.push_back(loss_line(report, options_.policy, options_.quantization.active()));
+      notes_.push_back(tensor +
+                       loss_line(report, options_.policy, options_.quantization.active()));
     if (!command_.json) return;
     if (tensors_.back() == '}') tensors_ += ",";
     tensors_ += dump(describe(report, options_));
@@ -215,8 +252,10 @@ class Conversion {
   const Context& context_;
   const ConvertCommand& command_;
   btf::ConvertOptions options_;
+  bool named_ = false;  // messages say the names of tensors
   std::string tensors_;
   std::vector<std::string> notes_;
+  Limited raw_;
   Limited warnings_;
   Limited alarms_;
   Limited scales_;

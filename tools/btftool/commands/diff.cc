@@ -20,94 +20,137 @@ namespace {
 
 class Comparison {
  public:
-  Comparison(const Context& context, const DiffCommand& command, FilePairs pairs)
+  Comparison(const Context& context, const DiffCommand& command, FilePairs sets)
       : context_(context),
         command_(command),
-        pairs_(std::move(pairs)),
+        sets_(std::move(sets)),
         selection_(command),
         options_(needed_by_reports(context.global, command)),
-        reports_(context, command, pairs_.directories) {}
+        reports_(context, command, sets_.directories) {}
 
   btf::Result<int> run() {
-    if (btf::Status status = reports_.check_files(); !status)
-      return std::unexpected(status.error());
+    BTF_TRY(reports_.check_files());
     options_.execution.cancel = &watch_interrupts();
-    return pairs_.directories ? directories() : single();
-  }
-
- private:
-  btf::Result<int> single() {
-    const FilePair& files = pairs_.pairs.front().files;
-    reports_.begin(files);
-    const auto same = compare(files);
-    // Whoever interrupts wants no report.
-    if (!same && same.error().code == btf::ErrorCode::cancelled)
-      return std::unexpected(same.error());
-    reports_.end(outcome_of(same));
-    const int exit_code = reports_.finish();
-    if (!same) return std::unexpected(same.error());
-    return exit_code;
-  }
-
-  btf::Result<int> directories() {
-    if (const btf::Status status = check_tolerances(); !status) {
-      reports_.refuse({command_.actual, command_.actual, command_.golden}, status.error());
-      return std::unexpected(status.error());
+    options_.may_compare_nothing = sets_.directories;
+    if (sets_.directories) {
+      const btf::Status status = check_selection();
+      if (!status) {
+        reports_.refuse({command_.actual, command_.actual, command_.golden}, status.error());
+        return std::unexpected(status.error());
+      }
     }
-    std::uint64_t bytes = 0;
-    for (const Candidate& candidate : pairs_.pairs) bytes += candidate.files.bytes;
-    start_progress(bytes);
-    for (const Candidate& candidate : pairs_.pairs) {
-      reports_.begin(candidate.files);
-      const FilePair& files = candidate.files;
-      if (!candidate.error && (files.actual.empty() || files.golden.empty())) {
-        reports_.end({.result = PairResult::missing});
+    start_progress();
+    for (const btf::MemberPair& pair : sets_.pairs) {
+      btf::DiffOptions options = options_;
+      if (!names_.narrow(pair, options)) continue;
+      reports_.begin(files_of(pair));
+      const btf::Result<PairResult> result = judge(pair, options);
+      // Whoever interrupts wants no report.
+      if (!result && result.error().code == btf::ErrorCode::cancelled)
+        return std::unexpected(result.error());
+      if (result) {
+        reports_.end({.result = *result});
         continue;
       }
-      const btf::Result<bool> same =
-          candidate.error ? std::unexpected(*candidate.error) : compare(files);
-      if (!same && same.error().code == btf::ErrorCode::cancelled)
-        return std::unexpected(same.error());
-      if (!same && errors_.pass()) context_.log.error(same.error());
-      reports_.end(outcome_of(same));
+      reports_.end({.result = PairResult::trouble, .error = result.error().text()});
+      // Of two files the error is the result of the whole.
+      if (!sets_.directories) {
+        reports_.finish();
+        return std::unexpected(result.error());
+      }
+      if (errors_.pass()) context_.log.error(result.error());
     }
     if (errors_.held_back() > 0)
       context_.log.error("and " + std::to_string(errors_.held_back()) + " more");
+    if (reports_.compared_nothing())
+      context_.log.error("nothing was compared: no tensor in " + command_.actual + " and " +
+                         command_.golden + " has an element");
     return reports_.finish();
   }
 
-  // Is there a tensor for every tolerance of a single one? Asked before the reports begin.
-  btf::Status check_tolerances() {
+ private:
+  FilePair files_of(const btf::MemberPair& pair) const {
+    FilePair files{.name = pair.name, .actual = {}, .golden = {}};
+    if (pair.actual) files.actual = sets_.actual.member(*pair.actual).path;
+    if (pair.golden) files.golden = sets_.golden.member(*pair.golden).path;
+    return files;
+  }
+
+  // What shows without opening anything.
+  const btf::Error* trouble(const btf::MemberPair& pair) const {
+    if (pair.error) return &*pair.error;
+    const btf::Error* found = pair.actual ? sets_.actual.trouble(*pair.actual) : nullptr;
+    if (found == nullptr && pair.golden) found = sets_.golden.trouble(*pair.golden);
+    return found;
+  }
+
+  btf::Result<PairResult> judge(const btf::MemberPair& pair, btf::DiffOptions& options) {
+    if (const btf::Error* const unusable = trouble(pair)) return std::unexpected(*unusable);
+    if (pair.actual && pair.golden) {
+      BTF_ASSIGN(const bool same, compare(pair, options));
+      return same ? PairResult::same : PairResult::different;
+    }
+    // A tensor that is missing is told of by itself, a file as a whole.
+    const bool tensor = pair.actual_tensor || pair.golden_tensor;
+    if (tensor || reports_.lists_missing()) {
+      const btf::Status listed = list_missing(pair, options, tensor);
+      if (tensor && !listed) return std::unexpected(listed.error());
+    }
+    return tensor ? PairResult::different : PairResult::missing;
+  }
+
+  // The tensors of a file that only one side has.
+  btf::Status list_missing(const btf::MemberPair& pair, const btf::DiffOptions& options,
+                           bool take) {
+    const auto& list = pair.actual ? options.actual_tensors : options.golden_tensors;
+    BTF_ASSIGN(const auto file,
+               pair.actual ? sets_.actual.file(*pair.actual) : sets_.golden.file(*pair.golden));
+    std::vector<std::uint64_t> selected;
+    if (list) {
+      selected = *list;
+    } else {
+      BTF_ASSIGN(selected, btf::TensorSet::of(*file).select(command_.tensors.value_or("*")));
+    }
+    for (const std::uint64_t index : selected) {
+      BTF_ASSIGN(const btf::TensorInfo tensor, file->tensor(index));
+      if (!tensor.known()) continue;
+      const btf::TensorDiff diff = btf::missing_tensor(tensor, !pair.actual);
+      take ? reports_.take(diff) : reports_.missing(diff);
+    }
+    return {};
+  }
+
+  // Is there what is selected by name, and a tensor for every tolerance of a single one? Asked
+  // before the reports begin.
+  btf::Status check_selection() {
+    BTF_ASSIGN(names_, NameSelection::of(command_, sets_.actual, sets_.golden));
     if (command_.tensor_tolerances.empty()) return {};
-    for (const Candidate& candidate : pairs_.pairs) {
-      const FilePair& files = candidate.files;
-      if (!candidate.error && (files.actual.empty() || files.golden.empty())) continue;
+    for (const btf::MemberPair& pair : sets_.pairs) {
+      if (!pair.actual || !pair.golden) continue;
       // What cannot be opened is trouble by itself, and might have the tensor.
-      if (candidate.error) return {};
-      const auto actual = btf::TensorFile::open(files.actual);
-      const auto golden = btf::TensorFile::open(files.golden);
+      if (trouble(pair) != nullptr) return {};
+      const auto actual = sets_.actual.file(*pair.actual);
+      const auto golden = sets_.golden.file(*pair.golden);
       if (!actual || !golden) return {};
       btf::DiffOptions unused;
-      if (!selection_.apply(*actual, *golden, unused)) return {};
+      if (!names_.narrow(pair, unused)) continue;
+      if (!selection_.apply(**actual, **golden, unused)) return {};
       if (selection_.check_used()) return {};
     }
     return selection_.check_used();
   }
 
-  static PairOutcome outcome_of(const btf::Result<bool>& same) {
-    if (!same) return {.result = PairResult::trouble, .error = same.error().text()};
-    return {.result = *same ? PairResult::same : PairResult::different};
-  }
-
-  btf::Result<bool> compare(const FilePair& files) {
-    BTF_ASSIGN(const auto actual, btf::TensorFile::open(files.actual, command_.open_actual));
-    BTF_ASSIGN(const auto golden, btf::TensorFile::open(files.golden, command_.open_golden));
-    btf::DiffOptions options = options_;
-    btf::Status status = selection_.apply(actual, golden, options);
-    if (status && !pairs_.directories) status = selection_.check_used();
-    if (status && !pairs_.directories) status = check_axes(actual, golden, options);
-    if (!status) return std::unexpected(status.error());
-    if (!progress_) start_progress(std::max(actual.size(), golden.size()));
+  btf::Result<bool> compare(const btf::MemberPair& pair, btf::DiffOptions& options) {
+    BTF_ASSIGN(const auto actual_file, sets_.actual.file(*pair.actual));
+    BTF_ASSIGN(const auto golden_file, sets_.golden.file(*pair.golden));
+    const btf::TensorFile& actual = *actual_file;
+    const btf::TensorFile& golden = *golden_file;
+    BTF_TRY(selection_.apply(actual, golden, options));
+    if (!sets_.directories) {
+      BTF_TRY(selection_.check_used());
+      BTF_TRY(check_axes(actual, golden, options));
+    }
+    if (!progress_) progress_.emplace(context_.global, std::max(actual.size(), golden.size()));
     progress_->attach(options.execution);
     auto same = btf::diff(actual, golden, options,
                           [&](const btf::TensorDiff& diff) { reports_.take(diff); });
@@ -137,11 +180,20 @@ class Comparison {
                                .in_file(actual.path()));
   }
 
-  void start_progress(std::uint64_t bytes) { progress_.emplace(context_.global, bytes); }
+  // Of two files it is known when they are open.
+  void start_progress() {
+    if (!sets_.directories) return;
+    std::uint64_t bytes = 0;
+    for (const btf::MemberPair& pair : sets_.pairs)
+      bytes += std::max(pair.actual ? sets_.actual.member(*pair.actual).bytes : 0,
+                        pair.golden ? sets_.golden.member(*pair.golden).bytes : 0);
+    progress_.emplace(context_.global, bytes);
+  }
 
   const Context& context_;
   const DiffCommand& command_;
-  FilePairs pairs_;
+  FilePairs sets_;
+  NameSelection names_;
   DiffSelection selection_;
   btf::DiffOptions options_;
   DiffReports reports_;
@@ -153,8 +205,8 @@ class Comparison {
 
 btf::Result<int> run_diff(const Context& context, const DiffCommand& command) {
   if (command.from_json) return run_rejudge(context, command);
-  BTF_ASSIGN(FilePairs pairs, find_pairs(command));
-  return Comparison(context, command, std::move(pairs)).run();
+  BTF_ASSIGN(FilePairs sets, find_pairs(command));
+  return Comparison(context, command, std::move(sets)).run();
 }
 
 }  // namespace btftool

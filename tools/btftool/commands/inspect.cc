@@ -1,9 +1,9 @@
-// btftool inspect: what is in a file. Headers only, unless values are asked for.
+// btftool inspect: what is in files. Headers only, unless values are asked for.
 #include <fmt/format.h>
 
 #include <memory>
 
-#include "cli/arguments.h"
+#include "btf/tensor_set.h"
 #include "commands/commands.h"
 #include "inspect/details.h"
 #include "inspect/json.h"
@@ -35,31 +35,64 @@ class Inspection {
 
   void give_up(const std::string& path, const btf::Error& error) {
     if (json_) json_->unreadable(path, error);
-    complain(error);
+    if (unreadable_.pass()) context_.log.error(error);
+    trouble_ = true;
   }
 
   void inspect(const std::string& path) {
+    unreadable_ = {};
+    const auto set = btf::TensorSet::open(path, options_.open);
+    if (!set) return give_up(path, set.error());
+    if (set->member_count() == 0)
+      return give_up(path, btf::Error{btf::ErrorCode::refused, "there is no file in it"}.in_file(path));
+    if (options_.tensors)
+      inspect_selected(*set);
+    else
+      for (std::uint64_t i = 0; i < set->member_count(); ++i) inspect_member(*set, i);
+    if (unreadable_.held_back() > 0)
+      context_.log.error(fmt::format("{}: and {} more files", path, unreadable_.held_back()));
+  }
+
+  void inspect_member(const btf::TensorSet& set, std::uint64_t member) {
+    const auto file = set.file(member);
+    if (!file) return give_up(set.member(member).path, file.error());
+    begin(**file);
+    for (std::uint64_t i = 0; i < (*file)->tensor_count(); ++i) inspect(**file, i, true);
+    end(**file);
+  }
+
+  void inspect_selected(const btf::TensorSet& set) {
+    const auto selection = set.select(*options_.tensors);
+    if (!selection) return give_up(set.path(), selection.error());
+    for (auto at = selection->begin(); at != selection->end();) {
+      const auto first = set.tensor(*at);
+      const auto file = first ? set.file(first->member) : std::unexpected(first.error());
+      if (!file) return give_up(set.path(), file.error());
+      begin(**file);
+      // All of this file that are named one after the other.
+      for (; at != selection->end(); ++at) {
+        const auto tensor = set.tensor(*at);
+        if (!tensor || tensor->member != first->member) break;
+        inspect(**file, tensor->index, false);
+      }
+      end(**file);
+    }
+  }
+
+  void begin(const btf::TensorFile& file) {
     errors_ = {};
     warnings_ = {};
-    const auto file = btf::TensorFile::open(path, options_.open);
-    if (!file) return give_up(path, file.error());
-    std::optional<std::vector<std::uint64_t>> selection;
-    if (options_.tensors) {
-      auto parsed = parse_selection(*options_.tensors, file->tensor_count());
-      if (!parsed) return give_up(path, parsed.error().in_file(path));
-      selection = *std::move(parsed);
-    }
     execution_ = context_.global.execution();
-    progress_.emplace(context_.global, file->size());
+    progress_.emplace(context_.global, file.size());
     progress_->attach(execution_);
-    json_ ? json_->begin(*file) : text_.begin(*file);
-    const std::uint64_t count = selection ? selection->size() : file->tensor_count();
-    for (std::uint64_t i = 0; i < count; ++i)
-      inspect(*file, selection ? (*selection)[i] : i, !selection);
+    json_ ? json_->begin(file) : text_.begin(file);
+  }
+
+  void end(const btf::TensorFile& file) {
     if (errors_.held_back() > 0)
-      context_.log.error(fmt::format("{}: and {} more errors", path, errors_.held_back()));
+      context_.log.error(fmt::format("{}: and {} more errors", file.path(), errors_.held_back()));
     if (warnings_.held_back() > 0)
-      context_.log.warning(fmt::format("{}: and {} more", path, warnings_.held_back()));
+      context_.log.warning(fmt::format("{}: and {} more", file.path(), warnings_.held_back()));
     if (json_) json_->end();
   }
 
@@ -96,7 +129,8 @@ class Inspection {
   std::unique_ptr<InspectJson> json_;
   std::optional<Progress> progress_;  // of one file
   btf::Execution execution_;
-  Limited errors_;
+  Limited unreadable_;  // of a set
+  Limited errors_;      // of a file
   Limited warnings_;
   bool trouble_ = false;
 };

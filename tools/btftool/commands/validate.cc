@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "btf/tensor_set.h"
 #include "btf/validate.h"
 #include "commands/commands.h"
 #include "io/finding_tally.h"
@@ -22,13 +23,25 @@ class Validation {
 
   int run() {
     if (options_.json) out_.text("{\"schema\":\"btftool/validate/1\",\"files\":[");
-    for (const std::string& path : options_.files) validate(path);
+    for (const std::string& path : options_.files) validate_set(path);
     if (options_.json) out_.line("]}");
     return exit_code_;
   }
 
  private:
-  void validate(const std::string& path) {
+  void validate_set(const std::string& path) {
+    const auto set = btf::TensorSet::open(path, options_.open);
+    if (!set) return validate(path, &set.error());
+    if (set->member_count() == 0) {
+      const btf::Error error{btf::ErrorCode::refused, "there is no file in it"};
+      return validate(path, &error);
+    }
+    for (std::uint64_t i = 0; i < set->member_count(); ++i)
+      validate(set->member(i).path, set->trouble(i));
+  }
+
+  // `trouble`: why it is not looked into.
+  void validate(const std::string& path, const btf::Error* trouble) {
     FindingTally tally(options_.all);
     if (options_.json) {
       const std::string head = dump({{"path", path}});
@@ -45,7 +58,8 @@ class Validation {
       show(path, finding);
     };
     const btf::Status status =
-        btf::validate(path, report, options_.open, execution, options_.checks);
+        trouble != nullptr ? std::unexpected(*trouble)
+                           : btf::validate(path, report, options_.open, execution, options_.checks);
     progress.clear();
     const bool good = tally.errors() == 0 && (tally.warnings() == 0 || !options_.strict);
     if (!status) {

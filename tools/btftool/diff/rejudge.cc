@@ -56,6 +56,8 @@ class Rejudgement {
     for (const SavedPair& pair : report_.pairs) judge(pair);
     if (errors_.held_back() > 0)
       context_.log.error("and " + std::to_string(errors_.held_back()) + " more");
+    if (reports_.compared_nothing())
+      trouble({ErrorCode::refused, "nothing was compared: no tensor has an element"});
     return reports_.finish();
   }
 
@@ -68,7 +70,8 @@ class Rejudgement {
     else if (outcome.result != PairResult::missing)
       outcome.result = PairResult::same;
     std::string why;
-    if (outcome.result == PairResult::same && pair.tensors.empty()) why = "nothing was compared";
+    if (outcome.result == PairResult::same && pair.tensors.empty() && !report_.directories) why = "nothing was compared";
+    for (const TensorDiff& diff : pair.missing) reports_.missing(diff);
     std::uint64_t undecided_tensors = 0;
     for (TensorDiff diff : pair.tensors) {
       if (const auto status = judge(diff); !status) {

@@ -1,5 +1,6 @@
 #include "diff/reports.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "btf/output.h"
@@ -55,9 +56,18 @@ void DiffReports::begin(const FilePair& pair) {
 
 void DiffReports::take(const btf::TensorDiff& diff) {
   ++totals_.tensors;
+  totals_.compared += diff.compared;
   if (diff.result != btf::DiffResult::same) ++totals_.different_tensors;
   note_close(diff, totals_.close);
   for (const auto& report : reports_) report->take(diff);
+}
+
+bool DiffReports::lists_missing() const {
+  return std::ranges::any_of(reports_, [](const auto& report) { return report->lists_missing(); });
+}
+
+void DiffReports::missing(const btf::TensorDiff& diff) {
+  for (const auto& report : reports_) report->missing(diff);
 }
 
 void DiffReports::end(const PairOutcome& outcome) {

@@ -18,7 +18,12 @@ class DiffReports {
 
   void begin(const FilePair& pair);
   void take(const btf::TensorDiff& diff);
+  // Of a file that only one side has.
+  bool lists_missing() const;
+  void missing(const btf::TensorDiff& diff);
   void end(const PairOutcome& outcome);
+  // Though there was no trouble: that is one of all pairs together.
+  bool compared_nothing() const { return totals_.nothing(); }
   // The exit code. Reports that cannot be written are named on stderr.
   int finish();
   // Instead of all these: `pair` as a whole is trouble, before anything was compared.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "btf/tensor_set.h"
+#include "btf/try.h"
 #include "cli/arguments.h"
 
 namespace btftool {
@@ -12,9 +14,7 @@ using btf::Status;
 
 Status select(const btf::TensorFile& file, const std::string& text,
               std::optional<std::vector<std::uint64_t>>& target) {
-  auto tensors = parse_selection(text, file.tensor_count());
-  if (!tensors) return std::unexpected(tensors.error().in_file(file.path()));
-  target = *std::move(tensors);
+  BTF_ASSIGN(target, btf::TensorSet::of(file).select(text));
   return {};
 }
 
@@ -50,9 +50,58 @@ bool merge(const btf::Tolerance& more, btf::Tolerance& tolerance) {
 
 }  // namespace
 
+btf::Result<NameSelection> NameSelection::of(const DiffCommand& command,
+                                             const btf::TensorSet& actual,
+                                             const btf::TensorSet& golden) {
+  NameSelection selection;
+  const std::string& text = command.tensors.value_or("");
+  selection.given_ = text.find_first_not_of("0123456789,-") != text.npos;
+  if (!selection.given_) return selection;
+  const Status left =
+      select(text, actual, selection.actual_, selection.actual_unreadable_);
+  const Status right =
+      select(text, golden, selection.golden_, selection.golden_unreadable_);
+  // What only one side has is missing on the other.
+  if (!left && !right) return std::unexpected(left.error());
+  return selection;
+}
+
+Status NameSelection::select(const std::string& text, const btf::TensorSet& set,
+                             Selected& selected, std::set<std::uint64_t>& unreadable) {
+  for (std::uint64_t i = 0; i < set.member_count(); ++i)
+    if (!set.file(i)) unreadable.insert(i);
+  BTF_ASSIGN(const auto tensors, set.select_readable(text));
+  for (const btf::SetTensor& tensor : tensors) selected[tensor.member].push_back(tensor.index);
+  return {};
+}
+
+bool NameSelection::narrow(const btf::MemberPair& pair, btf::DiffOptions& options) const {
+  const auto narrowed = [&](const Selected& selected, const std::optional<std::uint64_t>& member,
+                            const std::optional<std::uint64_t>& tensor) {
+    std::vector<std::uint64_t> list;
+    if (!member) return list;
+    if (!given_) {
+      if (tensor) list.push_back(*tensor);
+      return list;
+    }
+    if (const auto found = selected.find(*member); found != selected.end()) list = found->second;
+    if (tensor) std::erase_if(list, [&](std::uint64_t index) { return index != *tensor; });
+    return list;
+  };
+  if (!given_ && !pair.actual_tensor && !pair.golden_tensor) return true;
+  if ((pair.actual && actual_unreadable_.contains(*pair.actual)) ||
+      (pair.golden && golden_unreadable_.contains(*pair.golden)))
+    return true;
+  options.actual_tensors = narrowed(actual_, pair.actual, pair.actual_tensor);
+  options.golden_tensors = narrowed(golden_, pair.golden, pair.golden_tensor);
+  return !options.actual_tensors->empty() || !options.golden_tensors->empty();
+}
+
 Status DiffSelection::apply(const btf::TensorFile& actual, const btf::TensorFile& golden,
                             btf::DiffOptions& options) {
   Status status;
+  if (options.actual_tensors || options.golden_tensors)
+    return apply_tolerances(actual.tensor_count(), options);
   if (command_.tensors) {
     status = select(actual, *command_.tensors, options.actual_tensors);
     if (status) status = select(golden, *command_.tensors, options.golden_tensors);

@@ -1,19 +1,48 @@
-// Which tensors of a pair of files are compared, and by which tolerances.
+// Which tensors are compared, and by which tolerances.
 #pragma once
 
+#include <map>
+#include <set>
 #include <vector>
 
 #include "btf/diff.h"
+#include "btf/tensor_set.h"
 #include "cli/options.h"
 
 namespace btftool {
+
+// Of two directories: numbers hold for every file, names for the sets as a whole.
+class NameSelection {
+ public:
+  // Nothing is selected by name. An error: no tensor of either side has a name that is asked for.
+  static btf::Result<NameSelection> of(const DiffCommand& command, const btf::TensorSet& actual,
+                                       const btf::TensorSet& golden);
+
+  bool given() const { return given_; }
+  // Narrows the lists of `options`. False: nothing of the pair is left. What cannot be opened might
+  // have anything.
+  bool narrow(const btf::MemberPair& pair, btf::DiffOptions& options) const;
+
+ private:
+  using Selected = std::map<std::uint64_t, std::vector<std::uint64_t>>;  // by member
+
+  static btf::Status select(const std::string& text, const btf::TensorSet& set, Selected& selected,
+                            std::set<std::uint64_t>& unreadable);
+
+  bool given_ = false;
+  Selected actual_;
+  Selected golden_;
+  std::set<std::uint64_t> actual_unreadable_;  // members
+  std::set<std::uint64_t> golden_unreadable_;
+};
 
 class DiffSelection {
  public:
   explicit DiffSelection(const DiffCommand& command)
       : command_(command), used_(command.tensor_tolerances.size()) {}
 
-  // Adds --tensor, --pair and the tolerances of single tensors to `options`.
+  // Adds --tensor (unless that is done: lists that are there stay), --pair and the tolerances of
+  // single tensors to `options`.
   btf::Status apply(const btf::TensorFile& actual, const btf::TensorFile& golden,
                     btf::DiffOptions& options);
 

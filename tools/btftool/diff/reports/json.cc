@@ -27,9 +27,11 @@ Json index_of(const std::optional<btf::DiffTensor>& tensor) {
   return tensor ? json_number(tensor->index) : Json(nullptr);
 }
 
-Json side(const std::optional<btf::DiffTensor>& tensor) {
+Json side(const std::optional<btf::DiffTensor>& tensor, JsonSchema schema) {
   if (!tensor) return nullptr;
-  Json json{{"dtype", btf::info(tensor->dtype).name}};
+  Json json = Json::object();
+  if (schema == JsonSchema::sets) json["name"] = tensor->name;
+  json["dtype"] = btf::info(tensor->dtype).name;
   add_layout(json, "", tensor->layout);
   json["shape"] = json_dims(tensor->dims);
   return json;
@@ -139,15 +141,21 @@ Json used_tolerance(const TensorDiff& diff) {
 
 }  // namespace
 
-Json json_tensor_diff(const TensorDiff& diff) {
+std::string schema_name(JsonSchema schema) {
+  return "btftool/diff/" + std::to_string(static_cast<int>(schema));
+}
+
+Json json_tensor_diff(const TensorDiff& diff, JsonSchema schema) {
   const auto found = [&](const Mismatch& item) { return mismatch(item, diff); };
-  return {
+  Json json = Json::object();
+  if (schema == JsonSchema::sets) json["name"] = (diff.golden ? diff.golden : diff.actual)->name;
+  json.update({
       {"actual", index_of(diff.actual)},
       {"golden", index_of(diff.golden)},
       {"result", result_name(diff.result)},
       {"reason", diff.reason.empty() ? Json(nullptr) : Json(diff.reason)},
-      {"actual_tensor", side(diff.actual)},
-      {"golden_tensor", side(diff.golden)},
+      {"actual_tensor", side(diff.actual, schema)},
+      {"golden_tensor", side(diff.golden, schema)},
       {"tolerance", used_tolerance(diff)},
       {"criteria", criteria(diff)},
       {"compared", json_number(diff.compared)},
@@ -180,38 +188,24 @@ Json json_tensor_diff(const TensorDiff& diff) {
                      [](const btf::Hint& hint) {
                        return Json{{"cause", cause_text(hint)}, {"evidence", hint.evidence}};
                      })},
-      {"heatmap", heatmap(diff)}};
+      {"heatmap", heatmap(diff)}});
+  return json;
 }
 
 namespace {
 
-class JsonReport final : public DiffReport {
+// "a": 1, "b": 2 of an object, to be written into another.
+std::string members(const Json& object) {
+  const std::string text = dump(object);
+  return text.substr(1, text.size() - 2);
+}
+
+class JsonReport : public DiffReport {
  public:
   JsonReport(Output& out, const DiffCommand& command, bool directories)
       : out_(out), command_(command), directories_(directories) {}
 
-  void begin(const FilePair& pair) override {
-    pair_ = pair;
-    if (directories_) tensors_.clear();
-  }
-
-  void take(const TensorDiff& diff) override {
-    if (!tensors_.empty()) tensors_ += ",";
-    tensors_ += dump(json_tensor_diff(diff));
-  }
-
-  void end(const FilePair& pair, const PairOutcome& outcome) override {
-    if (!directories_) return;
-    Json error = nullptr;
-    if (outcome.result == PairResult::trouble) error = outcome.error;
-    if (outcome.result == PairResult::missing) error = missing_side(pair);
-    if (!files_.empty()) files_ += ",";
-    files_ += "{" +
-              members({{"path", pair.name},
-                       {"result", result_name(outcome.result)},
-                       {"error", std::move(error)}}) +
-              ",\"tensors\":[" + std::exchange(tensors_, {}) + "]}";
-  }
+  void begin(const FilePair& pair) override { pair_ = pair; }
 
   btf::Status finish(const Totals& totals) override {
     Json tolerance = Json::object();
@@ -219,27 +213,96 @@ class JsonReport final : public DiffReport {
     add_tolerance(tolerance, given);
     tolerance["close"] = given.close;
     tolerance["equal_nan"] = given.equal_nan;
-    const Json head{{"schema", "btftool/diff/1"},
+    const Json head{{"schema", schema_name(command_.json_schema)},
                     {"actual", directories_ ? command_.actual : pair_.actual},
                     {"golden", directories_ ? command_.golden : pair_.golden},
                     {"result", result_name(result_of(totals))},
                     {"tolerance", std::move(tolerance)}};
-    out_.text("{" + members(head) + (directories_ ? ",\"files\":[" : ",\"tensors\":["));
-    out_.text(directories_ ? files_ : tensors_);
-    out_.line("]}");
+    out_.line("{" + members(head) + lists() + "}");
     return {};
   }
 
- private:
-  static std::string members(const Json& object) {
-    const std::string text = dump(object);
-    return text.substr(1, text.size() - 2);
+ protected:
+  // What the lists of this schema are: ,"tensors":[...]
+  virtual std::string lists() const = 0;
+
+  static void add(std::string& list, const std::string& item) {
+    if (!list.empty()) list += ",";
+    list += item;
   }
 
+  static Json error_of(const FilePair& pair, const PairOutcome& outcome) {
+    if (outcome.result == PairResult::trouble) return outcome.error;
+    if (outcome.result == PairResult::missing) return missing_side(pair);
+    return nullptr;
+  }
+
+  bool directories() const { return directories_; }
+
+ private:
   Output& out_;
   const DiffCommand& command_;
   bool directories_;
   FilePair pair_;
+};
+
+// All tensors in one list, whatever files they are in.
+class SetReport final : public JsonReport {
+ public:
+  using JsonReport::JsonReport;
+
+  void take(const TensorDiff& diff) override {
+    Json json = json_tensor_diff(diff, JsonSchema::sets);
+    json["member"] = members_;
+    add(tensors_, dump(json));
+  }
+
+  bool lists_missing() const override { return true; }
+  void missing(const TensorDiff& diff) override { take(diff); }
+
+  void end(const FilePair& pair, const PairOutcome& outcome) override {
+    ++members_;
+    const auto path = [](const std::string& side) { return side.empty() ? Json() : Json(side); };
+    add(files_, dump({{"name", pair.name},
+                      {"actual", path(pair.actual)},
+                      {"golden", path(pair.golden)},
+                      {"result", result_name(outcome.result)},
+                      {"error", error_of(pair, outcome)}}));
+  }
+
+ private:
+  std::string lists() const override {
+    return ",\"members\":[" + files_ + "],\"tensors\":[" + tensors_ + "]";
+  }
+
+  std::uint64_t members_ = 0;
+  std::string files_;
+  std::string tensors_;
+};
+
+// As version 0.1 wrote it: of two directories a list of files, each with its tensors.
+class FileReport final : public JsonReport {
+ public:
+  using JsonReport::JsonReport;
+
+  void take(const TensorDiff& diff) override {
+    add(tensors_, dump(json_tensor_diff(diff, JsonSchema::files)));
+  }
+
+  void end(const FilePair& pair, const PairOutcome& outcome) override {
+    if (!directories()) return;
+    add(files_, "{" +
+                    members({{"path", pair.name},
+                             {"result", result_name(outcome.result)},
+                             {"error", error_of(pair, outcome)}}) +
+                    ",\"tensors\":[" + std::exchange(tensors_, {}) + "]}");
+  }
+
+ private:
+  std::string lists() const override {
+    return directories() ? ",\"files\":[" + files_ + "]" : ",\"tensors\":[" + tensors_ + "]";
+  }
+
   std::string tensors_;  // of the pair of files
   std::string files_;
 };
@@ -247,7 +310,9 @@ class JsonReport final : public DiffReport {
 }  // namespace
 
 std::unique_ptr<DiffReport> json_report(Output& out, const DiffCommand& command, bool directories) {
-  return std::make_unique<JsonReport>(out, command, directories);
+  if (command.json_schema == JsonSchema::files)
+    return std::make_unique<FileReport>(out, command, directories);
+  return std::make_unique<SetReport>(out, command, directories);
 }
 
 }  // namespace btftool

@@ -1,4 +1,4 @@
-// The schema btftool/diff/1.
+// The report of diff --json, in one of its schemas.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,10 @@
 
 namespace btftool {
 
-Json json_tensor_diff(const btf::TensorDiff& diff);
+// "btftool/diff/2"
+std::string schema_name(JsonSchema schema);
+
+Json json_tensor_diff(const btf::TensorDiff& diff, JsonSchema schema);
 
 std::unique_ptr<DiffReport> json_report(Output& out, const DiffCommand& command, bool directories);
 

@@ -15,7 +15,6 @@ struct FilePair {
   std::string name;    // what reports call it: actual's path, or the path below both directories
   std::string actual;  // paths; empty: there is no such file
   std::string golden;
-  std::uint64_t bytes = 0;  // of the larger file, where that is known
 };
 
 enum class PairResult : std::uint8_t { same, different, missing, trouble };
@@ -38,6 +37,7 @@ struct Totals {
   std::uint64_t troubled_files = 0;
   std::uint64_t tensors = 0;
   std::uint64_t different_tensors = 0;
+  std::uint64_t compared = 0;  // elements
   bool directories = false;
   bool unwritten = false;  // a report file could not be written
   // What --close has become: different ones, up to a few.
@@ -45,7 +45,11 @@ struct Totals {
 
   // Of what was compared, the tensors of a troubled file too.
   bool same() const { return different_files == 0 && different_tensors == 0; }
-  bool trouble() const { return troubled_files > 0 || unwritten; }
+  // Of two files that is trouble of the pair.
+  bool nothing() const {
+    return directories && same() && troubled_files == 0 && compared == 0;
+  }
+  bool trouble() const { return troubled_files > 0 || unwritten || nothing(); }
 };
 
 // What goes with the exit code: trouble goes before a difference.
@@ -59,6 +63,9 @@ class DiffReport {
   virtual ~DiffReport() = default;
   virtual void begin(const FilePair& pair) = 0;
   virtual void take(const btf::TensorDiff& diff) = 0;
+  // A tensor of a file that only one side has, which is told of as a whole.
+  virtual bool lists_missing() const { return false; }
+  virtual void missing(const btf::TensorDiff&) {}
   virtual void end(const FilePair& pair, const PairOutcome& outcome) = 0;
   // Not called when a single pair of files was trouble, unless the report is a file of its own.
   virtual btf::Status finish(const Totals& totals) = 0;

@@ -23,6 +23,7 @@ std::string verdict(const Totals& totals, const Output& paint, const DiffCommand
     text = paint.red("trouble") + ": " + of(totals.troubled_files, totals.files, "file") + "; ";
   else if (totals.unwritten)
     text = paint.red("trouble") + ": a report could not be written; ";
+  if (totals.nothing()) return paint.red("trouble") + ": nothing was compared";
   if (totals.tensors == 0 && totals.troubled_files == totals.files)
     return text + "nothing was compared";
   text += (totals.same() ? paint.green("same") : paint.red("different")) + ": ";

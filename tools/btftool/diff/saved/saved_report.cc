@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "diff/reports/json.h"
 #include "diff/saved/saved_tensor.h"
 #include "io/json_node.h"
 #include "btf/try.h"
@@ -65,15 +66,6 @@ btf::Result<Json> parse(const std::string& text) {
   return btf::fail(ErrorCode::malformed, "not a report of btftool diff: nested too deeply");
 }
 
-// Those of one pair of files.
-std::vector<btf::TensorDiff> tensors(const JsonNode& list) {
-  std::vector<btf::TensorDiff> found;
-  list.each([&](const JsonNode& node) {
-    if (!node.failed()) found.push_back(saved_tensor(node));
-  });
-  return found;
-}
-
 PairOutcome outcome(const JsonNode& file) {
   const JsonNode result = file["result"];
   const std::string name = result.text();
@@ -85,13 +77,20 @@ PairOutcome outcome(const JsonNode& file) {
   return {};
 }
 
+void read_tensors(const JsonNode& list, SavedPair& pair) {
+  list.each([&](const JsonNode& node) {
+    if (!node.failed()) pair.tensors.push_back(saved_tensor(node, JsonSchema::files));
+  });
+}
+
+// Of schema 1: the side that is missing is told by the error.
 SavedPair file_pair(const JsonNode& file, const SavedReport& report) {
   SavedPair pair;
   pair.outcome = outcome(file);
   pair.files.name = file["path"].text();
   pair.files.actual = report.actual + "/" + pair.files.name;
   pair.files.golden = report.golden + "/" + pair.files.name;
-  pair.tensors = tensors(file["tensors"]);
+  read_tensors(file["tensors"], pair);
   if (pair.outcome.result == PairResult::missing) {
     FilePair& files = pair.files;
     for (std::string* side : {&files.actual, &files.golden}) {
@@ -104,21 +103,63 @@ SavedPair file_pair(const JsonNode& file, const SavedReport& report) {
   return pair;
 }
 
-SavedReport report_of(const JsonNode& root) {
-  SavedReport report;
-  constexpr const char* kSchema = "btftool/diff/1";
-  if (!root.has("schema") || root["schema"].text() != kSchema)
-    root.fail(std::string("is no report of btftool diff: its schema is not ") + kSchema);
-  report.actual = root["actual"].text();
-  report.golden = root["golden"].text();
+void read_files(const JsonNode& root, SavedReport& report) {
   report.directories = root.has("files");
   if (report.directories)
-    root["files"].each([&](const JsonNode& file) {
+    return root["files"].each([&](const JsonNode& file) {
       if (!file.failed()) report.pairs.push_back(file_pair(file, report));
     });
-  else
-    report.pairs.push_back(
-        {{report.actual, report.actual, report.golden}, {}, tensors(root["tensors"])});
+  report.pairs.push_back({{report.actual, report.actual, report.golden}, {}, {}, {}});
+  read_tensors(root["tensors"], report.pairs.front());
+}
+
+SavedPair member_pair(const JsonNode& member) {
+  const auto path = [](const JsonNode& side) { return side.null() ? std::string() : side.text(); };
+  SavedPair pair;
+  pair.outcome = outcome(member);
+  pair.files = {member["name"].text(), path(member["actual"]), path(member["golden"])};
+  const bool missing = pair.files.actual.empty() != pair.files.golden.empty();
+  // A tensor that is missing makes its pair different.
+  const bool one_side = missing && pair.outcome.result == PairResult::different;
+  if ((missing != (pair.outcome.result == PairResult::missing) && !one_side &&
+       pair.outcome.result != PairResult::trouble) ||
+      (!missing && pair.files.actual.empty()))
+    member["result"].fail("does not go with the files that are there");
+  return pair;
+}
+
+void read_members(const JsonNode& root, SavedReport& report) {
+  root["members"].each([&](const JsonNode& member) {
+    if (!member.failed()) report.pairs.push_back(member_pair(member));
+  });
+  if (root.failed()) return;
+  if (report.pairs.empty()) return root["members"].fail("is empty");
+  const FilePair& first = report.pairs.front().files;
+  report.directories = report.pairs.size() > 1 || first.actual != report.actual;
+  root["tensors"].each([&](const JsonNode& node) {
+    if (node.failed()) return;
+    const std::uint64_t member = node["member"].count();
+    if (node.failed()) return;
+    if (member >= report.pairs.size()) return node["member"].fail("is the number of no member");
+    SavedPair& pair = report.pairs[member];
+    btf::TensorDiff diff = saved_tensor(node, JsonSchema::sets);
+    // Those of a missing file are told of as a whole.
+    if (pair.outcome.result == PairResult::missing)
+      pair.missing.push_back(std::move(diff));
+    else
+      pair.tensors.push_back(std::move(diff));
+  });
+}
+
+SavedReport report_of(const JsonNode& root) {
+  SavedReport report;
+  const std::string schema = root.has("schema") ? root["schema"].text() : "";
+  const bool files = schema == schema_name(JsonSchema::files);
+  if (!files && schema != schema_name(JsonSchema::sets))
+    root.fail("is no report of btftool diff: its schema is not " + schema_name(JsonSchema::sets));
+  report.actual = root["actual"].text();
+  report.golden = root["golden"].text();
+  files ? read_files(root, report) : read_members(root, report);
   return report;
 }
 

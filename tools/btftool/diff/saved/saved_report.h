@@ -13,6 +13,7 @@ struct SavedPair {
   FilePair files;
   PairOutcome outcome;
   std::vector<btf::TensorDiff> tensors;
+  std::vector<btf::TensorDiff> missing;  // of a file that only one side has
 };
 
 struct SavedReport {

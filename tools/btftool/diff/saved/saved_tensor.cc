@@ -44,10 +44,12 @@ btf::Layout layout(const JsonNode& tensor) {
   return btf::Layout::linear;
 }
 
-std::optional<btf::DiffTensor> side(const JsonNode& index, const JsonNode& tensor) {
+std::optional<btf::DiffTensor> side(const JsonNode& index, const JsonNode& tensor,
+                                    JsonSchema schema) {
   if (index.null() && tensor.null()) return std::nullopt;
   return btf::DiffTensor{index.count(), dtype(tensor["dtype"]), layout(tensor),
-                         tensor["shape"].dims()};
+                         tensor["shape"].dims(),
+                         schema == JsonSchema::sets ? tensor["name"].text() : std::string()};
 }
 
 btf::Tolerance tolerance(const JsonNode& node) {
@@ -287,12 +289,12 @@ void read_comparison(const JsonNode& node, TensorDiff& diff) {
 
 }  // namespace
 
-TensorDiff saved_tensor(const JsonNode& node) {
+TensorDiff saved_tensor(const JsonNode& node, JsonSchema schema) {
   TensorDiff diff;
   diff.result = result(node["result"]);
   if (const JsonNode reason = node["reason"]; !reason.null()) diff.reason = reason.text();
-  diff.actual = side(node["actual"], node["actual_tensor"]);
-  diff.golden = side(node["golden"], node["golden_tensor"]);
+  diff.actual = side(node["actual"], node["actual_tensor"], schema);
+  diff.golden = side(node["golden"], node["golden_tensor"], schema);
   diff.criteria = criteria(node["criteria"]);
   const bool one_side = diff.actual.has_value() != diff.golden.has_value();
   if (diff.result == DiffResult::missing ? !one_side : !diff.actual || !diff.golden)

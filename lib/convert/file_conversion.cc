@@ -1,0 +1,199 @@
+#include "convert/file_conversion.h"
+
+#include <algorithm>
+
+#include "btf/try.h"
+#include "convert/loss_limits.h"
+#include "elements/parallel.h"
+#include "elements/shuffling_sink.h"
+#include "formats/io/byte_sink.h"
+#include "formats/zstd/zstd_sink.h"
+
+namespace btf {
+namespace {
+
+RecordShape shape_of(const ScaleRecord& scales) {
+  return {.dtype = scales.dtype,
+          .layout_code = spec(Layout::linear).code(),
+          .dims = scales.storage.dims,
+          .payload = storage_bytes(scales.storage, scales.dtype)};
+}
+
+std::unexpected<Error> about(const TensorFile& file, std::uint64_t index, const Error& error) {
+  return std::unexpected(error.within("tensor " + std::to_string(index)).in_file(file.path()));
+}
+
+}  // namespace
+
+FileConversion::FileConversion(const TensorSet& input, std::vector<std::uint64_t> tensors,
+                               ConvertOptions options, std::unique_ptr<TensorWriter> writer)
+    : input_(input),
+      tensors_(std::move(tensors)),
+      options_(std::move(options)),
+      writer_(std::move(writer)) {}
+
+Status FileConversion::measure() {
+  // Records of the file before that were used up as scales.
+  std::vector<SetTensor> consumed;
+  for (const std::uint64_t number : tensors_) {
+    Work work{.number = number, .place = {}, .nnz = 0, .quantization = {}};
+    BTF_ASSIGN(work.place, input_.tensor(number));
+    if (std::ranges::find(consumed, work.place) != consumed.end()) continue;
+    BTF_ASSIGN(const auto file, input_.file(work.place.member));
+    BTF_ASSIGN(const TensorInfo record, file->tensor(work.place.index));
+    BTF_TRY(file->check_overlap(record));
+    if (const Status status = measure_tensor(*file, record, work); !status)
+      return about(*file, work.place.index, status.error());
+    consumed.clear();
+    if (work.quantization)
+      for (const std::uint64_t index : work.quantization->consumed)
+        consumed.push_back({work.place.member, index});
+    work_.push_back(std::move(work));
+  }
+  return {};
+}
+
+Status FileConversion::measure_tensor(const TensorFile& file, const TensorInfo& record,
+                                      Work& work) {
+  BTF_ASSIGN(const ConvertTarget target, choose_target(record, options_));
+  shuffled_ = shuffled_ || spec(target.layout).shuffled();
+  const TensorConversion conversion{file.source(), record, target, options_};
+  if (target.sparse()) {
+    BTF_ASSIGN(work.nnz, count_entries(conversion));
+  }
+  BTF_ASSIGN(const RecordShape shape, record_shape(target, options_, work.nnz));
+  BTF_TRY(writer_->add(shape));
+  if (!options_.quantization.active()) return {};
+  BTF_ASSIGN(QuantizePlan plan, plan_quantization(file, conversion));
+  for (const ScaleRecord& scales : plan.written) BTF_TRY(writer_->add(shape_of(scales)));
+  work.quantization = std::make_unique<QuantizePlan>(std::move(plan));
+  return {};
+}
+
+Result<std::uint64_t> FileConversion::write_to(const MakeSink& make_sink,
+                                               const TensorReportSink& report) {
+  BTF_ASSIGN(const std::uint64_t bytes, writer_->total_bytes());
+  const bool compressed = options_.compression.has_value();
+  // How much is left of it by compressing is not known before.
+  BTF_ASSIGN(const std::unique_ptr<ByteSink> file,
+             make_sink({.size = compressed ? 0 : bytes, .sync = options_.sync}));
+  if (!compressed) {
+    BTF_TRY(write(*gather_small_writes(*file), report));
+    BTF_TRY(file->commit());
+    return bytes;
+  }
+  const unsigned threads = worker_count(options_.execution, UINT64_MAX, bytes);
+  const auto sink = zstd::compressing_sink(*file, {*options_.compression, shuffled_}, threads);
+  BTF_TRY(write(*sink, report));
+  BTF_TRY(file->commit());
+  return sink->file_bytes();
+}
+
+Status FileConversion::write(ByteSink& sink, const TensorReportSink& report) {
+  BTF_TRY(writer_->begin(sink));
+  for (const Work& work : work_) BTF_TRY(write_tensor(work, sink, report));
+  BTF_TRY(input_.check_unchanged());
+  return sink.commit();
+}
+
+Status FileConversion::write_tensor(const Work& work, ByteSink& sink,
+                                    const TensorReportSink& report) {
+  BTF_ASSIGN(const auto file, input_.file(work.place.member));
+  BTF_ASSIGN(const TensorInfo record, file->tensor(work.place.index));
+  const auto written = write_record(*file, record, work, sink);
+  if (!written) return about(*file, work.place.index, written.error());
+  if (report) report(*written);
+  return {};
+}
+
+Result<TensorReport> FileConversion::write_record(const TensorFile& file, const TensorInfo& record,
+                                                  const Work& work, ByteSink& sink) {
+  BTF_ASSIGN(const ConvertTarget target, choose_target(record, options_));
+  const TensorConversion conversion{file.source(), record, target, options_};
+  BTF_ASSIGN(const RecordShape shape, record_shape(target, options_, work.nnz));
+  TensorReport report = describe(work, record, target, shape);
+  BTF_ASSIGN(const Losses loss, write_data(work, conversion, shape, sink));
+  BTF_TRY(check_limits(options_.limits, loss));
+  report.loss = loss;
+  if (loss.noise) report.snr = loss.noise->decibels();
+  if (!work.quantization) return report;
+  for (const ScaleRecord& scales : work.quantization->written) {
+    report.scale_targets.push_back(written_);
+    BTF_TRY(write_scales(conversion, *work.quantization, scales, sink));
+  }
+  return report;
+}
+
+Result<Losses> FileConversion::write_data(const Work& work, const TensorConversion& conversion,
+                                          const RecordShape& shape, ByteSink& sink) {
+  const ConvertTarget& target = conversion.target;
+  BTF_ASSIGN(const std::uint64_t payload, writer_->begin_record(sink, shape));
+  const std::unique_ptr<ByteSink> shuffling =
+      shuffling_sink(sink, payload, shape.payload, target.layout, shape.dtype);
+  ByteSink& elements_to = shuffling                        ? *shuffling
+                          : writer_->elements() != nullptr ? *writer_->elements()
+                                                           : sink;
+  Losses loss;
+  if (target.sparse()) {
+    BTF_ASSIGN(loss, write_coo(conversion, elements_to, payload, work.nnz));
+  } else {
+    const ElementSource elements = work.quantization
+                                       ? scaled_elements(conversion, *work.quantization)
+                                       : record_elements(conversion);
+    BTF_ASSIGN(loss, write_dense(elements, options_.policy, *target.storage, target.job.to,
+                                 options_.execution, elements_to, payload));
+  }
+  BTF_TRY(end_record(sink));
+  return loss;
+}
+
+Status FileConversion::write_scales(const TensorConversion& conversion, const QuantizePlan& plan,
+                                    const ScaleRecord& scales, ByteSink& sink) {
+  BTF_ASSIGN(const std::uint64_t payload, writer_->begin_record(sink, shape_of(scales)));
+  BTF_TRY(write_dense(scale_elements(conversion, plan, scales), {}, scales.storage, scales.dtype,
+                      options_.execution, sink, payload));
+  return end_record(sink);
+}
+
+Status FileConversion::end_record(ByteSink& sink) {
+  ++written_;
+  return writer_->end_record(sink);
+}
+
+TensorReport FileConversion::describe(const Work& work, const TensorInfo& record,
+                                      const ConvertTarget& target,
+                                      const RecordShape& shape) const {
+  TensorReport report{.source = work.number,
+                      .target = written_,
+                      .name = record.name,
+                      .output = {},
+                      .source_dtype = *record.dtype,
+                      .target_dtype = target.job.to,
+                      .source_layout = *record.layout,
+                      .target_layout = target.layout,
+                      .source_dims = record.dims,
+                      .target_dims = target.dims,
+                      .data_bytes = writer_->data_bytes(shape),
+                      .nnz = {},
+                      .loss = {},
+                      .snr = {},
+                      .scales = {},
+                      .zero_points = {},
+                      .scale_targets = {},
+                      .kept = target.kept,
+                      .objections = target.objections};
+  if (target.sparse()) {
+    report.nnz = work.nnz;
+  } else if (options_.plain) {
+    report.target_layout = Layout::linear;
+    report.target_dims = shape.dims;
+  }
+  const QuantizePlan* plan = work.quantization.get();
+  if (plan != nullptr && plan->scaling != Scaling::none &&
+      (plan->scales.blocks == nullptr || plan->scales.blocks->tensor_scale))
+    report.scales = plan->scales.values;
+  if (plan != nullptr) report.zero_points = plan->scales.zero_points;
+  return report;
+}
+
+}  // namespace btf

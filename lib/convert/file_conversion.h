@@ -1,0 +1,62 @@
+// One output out of tensors of a set: first everything is decided and measured, then the output is
+// created and written.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "btf/convert.h"
+#include "btf/tensor_set.h"
+#include "convert/convert_into.h"
+#include "convert/quantize/plan.h"
+#include "convert/tensor/tensor.h"
+#include "formats/interface/tensor_writer.h"
+
+namespace btf {
+
+class FileConversion {
+ public:
+  // `tensors` are numbers of the set. The options are complete, see complete_options().
+  FileConversion(const TensorSet& input, std::vector<std::uint64_t> tensors,
+                 ConvertOptions options, std::unique_ptr<TensorWriter> writer);
+
+  // The size of every record, so that nothing is written that cannot be finished.
+  Status measure();
+  // After that. The size of the output in bytes.
+  Result<std::uint64_t> write_to(const MakeSink& make_sink, const TensorReportSink& report);
+
+ private:
+  // A tensor of the input that becomes one record, or several when scales are written.
+  struct Work {
+    std::uint64_t number = 0;  // in the set
+    SetTensor place;
+    std::uint64_t nnz = 0;  // sparse targets
+    // Only where something is scaled; to find the scales the tensor was read.
+    std::unique_ptr<QuantizePlan> quantization;
+  };
+
+  Status measure_tensor(const TensorFile& file, const TensorInfo& record, Work& work);
+  Status write(ByteSink& sink, const TensorReportSink& report);
+  Status write_tensor(const Work& work, ByteSink& sink, const TensorReportSink& report);
+  Result<TensorReport> write_record(const TensorFile& file, const TensorInfo& record,
+                                    const Work& work, ByteSink& sink);
+  Result<Losses> write_data(const Work& work, const TensorConversion& conversion,
+                            const RecordShape& shape, ByteSink& sink);
+  Status write_scales(const TensorConversion& conversion, const QuantizePlan& plan,
+                      const ScaleRecord& scales, ByteSink& sink);
+  Status end_record(ByteSink& sink);
+  TensorReport describe(const Work& work, const TensorInfo& record, const ConvertTarget& target,
+                        const RecordShape& shape) const;
+
+  const TensorSet& input_;
+  std::vector<std::uint64_t> tensors_;
+  ConvertOptions options_;
+  std::vector<Work> work_;
+  std::unique_ptr<TensorWriter> writer_;
+  std::uint64_t written_ = 0;  // records of the output
+  bool shuffled_ = false;      // one of them at least
+};
+
+}  // namespace btf

@@ -1,0 +1,207 @@
+#include "convert/outputs.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "btf/output.h"
+#include "btf/try.h"
+#include "formats/format_table.h"
+#include "formats/io/file_endings.h"
+
+namespace btf {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostNameBytes = 255;
+
+std::string hexadecimal(std::uint64_t number, std::size_t digits) {
+  std::string text(digits, '0');
+  for (std::size_t i = digits; i-- > 0; number >>= 4) text[i] = "0123456789abcdef"[number & 15];
+  return text;
+}
+
+// Of what is too long the front and a hash of all stay.
+std::string shortened(const std::string& name, const std::string& ending) {
+  if (name.size() + ending.size() <= kMostNameBytes) return name + ending;
+  const std::string hash = "-" + hexadecimal(XXH64(name.data(), name.size(), 0), 16);
+  return name.substr(0, kMostNameBytes - ending.size() - hash.size()) + hash + ending;
+}
+
+// "sub/fc2#3" of names that are taken from paths: the folders stay.
+std::string file_of_place(const std::string& name, const std::string& ending) {
+  const std::size_t base = name.rfind('/') + 1;
+  return name.substr(0, base) + shortened(name.substr(base), ending);
+}
+
+std::string join(const std::string& directory, const std::string& place) {
+  return (fs::path(directory) / place).string();
+}
+
+class Outputs {
+ public:
+  Outputs(std::string directory, const TensorSet& input, const ConvertOptions& options)
+      : directory_(std::move(directory)), input_(input), options_(options) {}
+
+  Result<std::vector<PlannedOutput>> plan(const std::vector<std::uint64_t>& tensors) {
+    if (!options_.format.empty()) {
+      BTF_ASSIGN(const FormatRow* const format, format_of(""));
+      format_ = format->name;
+    }
+    for (const std::uint64_t number : tensors) {
+      BTF_ASSIGN(const SetTensor tensor, input_.tensor(number));
+      BTF_TRY(add(number, tensor));
+    }
+    for (const auto& [from, to] : options_.rename)
+      if (!renamed_.contains(from))
+        return fail(ErrorCode::invalid_argument,
+                    "there is no tensor '" + from + "' with a file of its own to be called '" + to +
+                        "'");
+    return std::move(outputs_);
+  }
+
+ private:
+  // Where the tensors of a member go: a file of them all, or nothing for one file each.
+  struct Target {
+    std::optional<std::size_t> whole;
+    bool each = false;
+    std::string ending;
+  };
+
+  Status add(std::uint64_t number, const SetTensor& tensor) {
+    auto target = targets_.find(tensor.member);
+    if (target == targets_.end()) {
+      BTF_ASSIGN(Target chosen, target_of(tensor.member));
+      target = targets_.emplace(tensor.member, std::move(chosen)).first;
+    }
+    if (!target->second.each) {
+      std::optional<std::size_t>& whole = target->second.whole;
+      if (!whole) {
+        BTF_ASSIGN(whole, add_output(place_of(tensor.member), tensor.member, {}));
+      }
+      outputs_[*whole].tensors.push_back(number);
+      return {};
+    }
+    BTF_ASSIGN(const auto file, input_.file(tensor.member));
+    const std::string name = file->derived_name(tensor.index);
+    const auto renaming = options_.rename.find(name);
+    if (renaming != options_.rename.end()) renamed_.insert(name);
+    const std::string given = renaming == options_.rename.end() ? "" : renaming->second;
+    const std::string& ending = target->second.ending;
+    BTF_ASSIGN(const std::size_t output,
+               add_output(given.empty() ? file_of_place(name, ending) : safe_file_name(given, ending),
+                          tensor.member, given));
+    outputs_[output].tensors.push_back(number);
+    return {};
+  }
+
+  Result<Target> target_of(std::uint64_t member) const {
+    BTF_ASSIGN(const FormatRow* const format, format_of(place_of(member)));
+    std::string ending;
+    for (const FileEnding& row : file_endings())
+      if (row.format == format->name) ending = row.ending;
+    if (options_.compression) ending += kCompressedEnding;
+    // Where nothing is said of formats and names, that of the file is kept.
+    const bool named = !format_.empty() || !options_.rename.empty();
+    return Target{.whole = {}, .each = format->single && named, .ending = ending};
+  }
+
+  Result<const FormatRow*> format_of(const std::string& name) const {
+    return format_to_write({name, options_.spec ? &*options_.spec : nullptr, options_.as_uint,
+                            options_.format,
+                            options_.compression.has_value() || ends_as_compressed(name)});
+  }
+
+  // The name of a file of the input, with another ending where it would stand for another format.
+  std::string place_of(std::uint64_t member) const {
+    const SetMember from = input_.member(member);
+    const bool in_folder = from.place != from.path;
+    const std::string place =
+        in_folder ? from.place : from.path.substr(from.path.rfind('/') + 1);
+    if (format_.empty()) return place;
+    const FileEnding* const known = find_ending(content_name(place));
+    const bool fits = known == nullptr ? format_ == "btf" : known->format == format_;
+    if (fits && ends_as_compressed(place) == options_.compression.has_value()) return place;
+    std::string ending = "." + std::string(format_);
+    if (options_.compression) ending += kCompressedEnding;
+    return file_of_place(from.name, ending);
+  }
+
+  Result<std::size_t> add_output(const std::string& place, std::uint64_t member,
+                                 const std::string& name) {
+    const SetMember from = input_.member(member);
+    if (from.path == "-")
+      return std::unexpected(
+          Error{ErrorCode::invalid_argument,
+                "is a directory, and standard input has no name for a file in it"}
+              .in_file(directory_));
+    PlannedOutput output{.path = join(directory_, place), .tensors = {}, .name = name};
+    if (!paths_.insert(output.path).second)
+      return std::unexpected(Error{ErrorCode::invalid_argument,
+                                   "two of the input would be written here: give them other names"}
+                                 .in_file(output.path));
+    std::error_code unknown;
+    if (fs::equivalent(output.path, from.path, unknown))
+      return std::unexpected(
+          Error{ErrorCode::invalid_argument,
+                "is the input itself, which is replaced only by its own name"}
+              .in_file(output.path));
+    outputs_.push_back(std::move(output));
+    return outputs_.size() - 1;
+  }
+
+  std::string directory_;
+  const TensorSet& input_;
+  const ConvertOptions& options_;
+  std::string_view format_;  // if the options say it
+  std::map<std::uint64_t, Target> targets_;  // by member
+  std::vector<PlannedOutput> outputs_;
+  std::set<std::string> paths_;
+  std::set<std::string> renamed_;
+};
+
+}  // namespace
+
+Result<bool> files_in_directory(const std::string& output, const TensorSet& input,
+                                const ConvertOptions& options) {
+  if (input.one_file() && options.format.empty() && options.rename.empty()) return false;
+  if (output.ends_with('/')) return true;
+  return is_directory(output);
+}
+
+Result<std::vector<PlannedOutput>> outputs_in(const std::string& directory, const TensorSet& input,
+                                              std::vector<std::uint64_t> tensors,
+                                              const ConvertOptions& options) {
+  return Outputs(directory, input, options).plan(tensors);
+}
+
+std::string safe_file_name(const std::string& name, const std::string& ending) {
+  std::string safe;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = byte >= 0x20 && byte != 0x7f && c != '/' && c != '%';
+    if (plain && !(c == '.' && safe.empty()))
+      safe += c;
+    else
+      safe += "%" + hexadecimal(byte, 2);
+  }
+  return shortened(safe.empty() ? "%" : safe, ending);
+}
+
+Status make_folder(const std::string& path) {
+  std::error_code error;
+  const fs::path folder = fs::path(path).parent_path();
+  fs::create_directories(folder, error);
+  if (!error) return {};
+  return std::unexpected(
+      Error{ErrorCode::io, "cannot make the directory: " + error.message()}.in_file(folder.string()));
+}
+
+}  // namespace btf

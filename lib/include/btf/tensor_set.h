@@ -1,0 +1,107 @@
+// Tensors in order, by number and by name, whatever they are stored in: a file, a directory with
+// all that is below it, a list of these.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "btf/api.h"
+#include "btf/error.h"
+#include "btf/file.h"
+
+namespace btf {
+
+// A file of a set.
+struct SetMember {
+  std::string path;         // to open it by
+  std::string place;        // below the directory that it was found in; else its path
+  std::string name;         // `place` without known endings: what its tensors are called after
+  std::uint64_t bytes = 0;  // of the file, where a directory told them
+};
+
+// A tensor of a set.
+struct SetTensor {
+  std::uint64_t member = 0;
+  std::uint64_t index = 0;  // in its file
+
+  bool operator==(const SetTensor&) const = default;
+};
+
+// Members are opened when they are asked for, and few are open at a time. One that cannot be read
+// is trouble of that member, not of the set. Members of a directory are in natural order ("fc2"
+// before "fc10"). Not for several threads at once.
+class BTF_API TensorSet {
+ public:
+  // A file, "-" for stdin, or a directory. Symbolic links are followed.
+  static Result<TensorSet> open(const std::string& path, const OpenOptions& options = {});
+  // Several, in this order; at least one.
+  static Result<TensorSet> open(std::span<const std::string> paths,
+                                const OpenOptions& options = {});
+  // Of a file that is open, and stays so as long as the set is there.
+  static TensorSet of(const TensorFile& file);
+
+  TensorSet(TensorSet&&) noexcept;
+  TensorSet& operator=(TensorSet&&) noexcept;
+  ~TensorSet();
+
+  // As it was opened; of several: the first.
+  const std::string& path() const;
+  // Is it one file, so that messages need not say which, and tensors have the file's numbers?
+  bool one_file() const;
+
+  std::uint64_t member_count() const;
+  SetMember member(std::uint64_t member) const;
+  // Why it cannot be opened, where that shows without trying: no file, a directory without end.
+  const Error* trouble(std::uint64_t member) const;
+  // Opened, if it is not. An error too if it was changed since it was open before.
+  Result<std::shared_ptr<const TensorFile>> file(std::uint64_t member) const;
+
+  // An error if a file that was opened is not what it was then. Ask after the last read.
+  Status check_unchanged() const;
+
+  // Numbers of tensors go through all members. These open each member once, and fail if one cannot
+  // be opened.
+  Result<std::uint64_t> tensor_count() const;
+  Result<SetTensor> tensor(std::uint64_t number) const;
+  // Numbers of those that a selection names: "0,2-5,-1,conv*,!fc" (docs/cli.md, section 1.5).
+  Result<std::vector<std::uint64_t>> select(std::string_view text) const;
+  // As if members that cannot be opened had no tensors.
+  Result<std::vector<SetTensor>> select_readable(std::string_view text) const;
+
+ private:
+  Result<std::vector<std::uint64_t>> select(std::string_view text,
+                                            std::span<const std::uint64_t> first_tensors) const;
+  struct State;
+  explicit TensorSet(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+// What is compared: members, or a tensor of each.
+struct MemberPair {
+  std::string name;  // the place of both; else the name of both
+  std::optional<std::uint64_t> actual{};
+  std::optional<std::uint64_t> golden{};
+  // Of members that are no pair, but have tensors with names of the other side.
+  std::optional<std::uint64_t> actual_tensor{};
+  std::optional<std::uint64_t> golden_tensor{};
+  // Several have this name, and which belong together is not known.
+  std::optional<Error> error{};
+};
+
+using MemberFilter = std::function<bool(const SetMember&)>;
+
+// Members with the same place, then those of one name (a.npy with a.btf), then tensors of one name in
+// what is left, which is opened for that; of the members that are wanted. In natural order.
+BTF_API std::vector<MemberPair> pair_members(const TensorSet& actual, const TensorSet& golden,
+                                             const MemberFilter& wanted = {});
+
+// Is it a directory, and so a set? What is not there is none: that is said when it is opened.
+BTF_API Result<bool> is_directory(const std::string& path);
+
+}  // namespace btf

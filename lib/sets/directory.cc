@@ -1,0 +1,123 @@
+#include "sets/directory.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "btf/tensor_set.h"
+#include "sets/natural_order.h"
+
+namespace btf {
+namespace {
+
+Error cannot_open(const std::string& path, int error) {
+  return Error{ErrorCode::io, std::string("cannot open: ") + std::strerror(error)}.in_file(path);
+}
+
+// The names in a directory; or an error of the system, by its number.
+int list(const std::string& path, std::vector<std::string>& names) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(path.c_str()), ::closedir);
+  if (directory == nullptr) return errno;
+  for (;;) {
+    // The end and an error look the same but for errno.
+    errno = 0;
+    const dirent* const entry = ::readdir(directory.get());
+    if (entry == nullptr) return errno;
+    names.emplace_back(entry->d_name);
+  }
+}
+
+class Walk {
+ public:
+  Result<DirectoryListing> run(const std::string& root) {
+    struct stat status {};
+    if (::stat(root.c_str(), &status) != 0) return std::unexpected(cannot_open(root, errno));
+    enter(root, "", status);
+    if (root_trouble_) return std::unexpected(*root_trouble_);
+    return sorted();
+  }
+
+ private:
+  void enter(const std::string& path, const std::string& place, const struct stat& status) {
+    const auto [at, fresh] = open_.emplace(status.st_dev, status.st_ino);
+    if (!fresh) return add(path, place, 0, "a directory that contains itself");
+    std::vector<std::string> names;
+    if (const int error = list(path, names); error != 0)
+      add(path, place, 0, std::string("cannot read the directory: ") + std::strerror(error));
+    for (const std::string& name : names)
+      if (name != "." && name != "..")
+        visit(join_path(path, name), place.empty() ? name : join_path(place, name));
+    open_.erase(at);
+  }
+
+  void visit(const std::string& path, const std::string& place) {
+    struct stat status {};
+    const int error = ::stat(path.c_str(), &status) == 0 ? 0 : errno;
+    if (error == 0 && S_ISDIR(status.st_mode)) return enter(path, place, status);
+    std::string trouble;
+    if (error != 0) trouble = std::string("cannot open: ") + std::strerror(error);
+    if (error == 0 && !S_ISREG(status.st_mode)) trouble = "not a regular file";
+    add(path, place, static_cast<std::uint64_t>(status.st_size), trouble);
+  }
+
+  void add(const std::string& path, const std::string& place, std::uint64_t bytes,
+           const std::string& trouble) {
+    const Error error = Error{ErrorCode::io, trouble}.in_file(path);
+    if (place.empty()) {
+      root_trouble_ = error;
+      return;
+    }
+    if (!trouble.empty()) trouble_.emplace(found_.size(), error);
+    found_.push_back({place, bytes});
+  }
+
+  DirectoryListing sorted() {
+    std::vector<std::uint64_t> order(found_.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::sort(order, natural_less, [&](std::uint64_t i) -> std::string_view {
+      return found_[i].place;
+    });
+    DirectoryListing listing;
+    listing.entries.reserve(order.size());
+    for (const std::uint64_t from : order) {
+      if (const auto trouble = trouble_.find(from); trouble != trouble_.end())
+        listing.trouble.emplace(listing.entries.size(), std::move(trouble->second));
+      listing.entries.push_back(std::move(found_[from]));
+    }
+    return listing;
+  }
+
+  std::vector<DirectoryEntry> found_;
+  std::map<std::uint64_t, Error> trouble_;
+  std::optional<Error> root_trouble_;
+  std::set<std::pair<dev_t, ino_t>> open_;  // the directory that is looked into and those around it
+};
+
+}  // namespace
+
+Result<bool> is_directory(const std::string& path) {
+  struct stat status {};
+  if (path == "-") return false;
+  if (::stat(path.c_str(), &status) == 0) return S_ISDIR(status.st_mode);
+  // These are said of the file, when it is opened.
+  constexpr std::array kOfTheFile{ENOENT, ENOTDIR, EACCES, ELOOP, ENAMETOOLONG};
+  if (std::ranges::find(kOfTheFile, errno) != kOfTheFile.end()) return false;
+  return std::unexpected(cannot_open(path, errno));
+}
+
+std::string join_path(const std::string& directory, const std::string& name) {
+  return directory.ends_with('/') ? directory + name : directory + "/" + name;
+}
+
+Result<DirectoryListing> list_directory(const std::string& path) { return Walk().run(path); }
+
+}  // namespace btf

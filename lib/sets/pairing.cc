@@ -1,0 +1,184 @@
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "btf/tensor_set.h"
+#include "sets/natural_order.h"
+
+namespace btf {
+namespace {
+
+// Members of one side that no pair has yet.
+using Unpaired = std::multimap<std::string, std::uint64_t, std::less<>>;
+
+Unpaired by_place(const TensorSet& set, const MemberFilter& wanted) {
+  Unpaired members;
+  for (std::uint64_t i = 0; i < set.member_count(); ++i) {
+    SetMember member = set.member(i);
+    if (!wanted || wanted(member)) members.emplace(std::move(member.place), i);
+  }
+  return members;
+}
+
+void pair_by_place(Unpaired& actual, Unpaired& golden, std::vector<MemberPair>& pairs) {
+  for (auto left = actual.begin(); left != actual.end();) {
+    const auto right = golden.find(left->first);
+    if (right == golden.end()) {
+      ++left;
+      continue;
+    }
+    pairs.push_back(
+        {.name = left->first, .actual = left->second, .golden = right->second});
+    golden.erase(right);
+    left = actual.erase(left);
+  }
+}
+
+Unpaired by_name(const TensorSet& set, const Unpaired& members) {
+  Unpaired named;
+  for (const auto& [place, member] : members) named.emplace(set.member(member).name, member);
+  return named;
+}
+
+// What is left of both sides once members are paired: pairs of tensors.
+class TensorPairing {
+ public:
+  TensorPairing(const TensorSet& actual, const TensorSet& golden, std::vector<MemberPair>& pairs)
+      : actual_(actual), golden_(golden), pairs_(pairs) {}
+
+  void run(const std::vector<std::uint64_t>& left, const std::vector<std::uint64_t>& right) {
+    const bool both = !left.empty() && !right.empty();
+    const Named actual = both ? names(actual_, left) : Named();
+    const Named golden = both ? names(golden_, right) : Named();
+    std::set<std::uint64_t> paired_left;
+    std::set<std::uint64_t> paired_right;
+    for (const auto& [name, from] : actual) {
+      const auto to = golden.find(name);
+      // Of several that are called so none is known to be meant.
+      if (to == golden.end() || !from.only || !to->second.only) continue;
+      pairs_.push_back({.name = name,
+                        .actual = from.tensor.member,
+                        .golden = to->second.tensor.member,
+                        .actual_tensor = from.tensor.index,
+                        .golden_tensor = to->second.tensor.index});
+      paired_left.insert(from.tensor.member);
+      paired_right.insert(to->second.tensor.member);
+    }
+    rest(left, paired_left, actual, golden, &MemberPair::actual, &MemberPair::actual_tensor, actual_);
+    rest(right, paired_right, golden, actual, &MemberPair::golden, &MemberPair::golden_tensor,
+         golden_);
+  }
+
+ private:
+  struct Place {
+    SetTensor tensor;
+    bool only = true;
+  };
+  using Named = std::map<std::string, Place, std::less<>>;
+  using Side = std::optional<std::uint64_t> MemberPair::*;
+
+  // Of what cannot be opened nothing is known.
+  static Named names(const TensorSet& set, const std::vector<std::uint64_t>& members) {
+    Named found;
+    for (const std::uint64_t member : members) {
+      const auto file = set.file(member);
+      const std::uint64_t count = file ? (*file)->tensor_count() : 0;
+      for (std::uint64_t i = 0; i < count; ++i) {
+        const auto [at, fresh] = found.emplace((*file)->derived_name(i), Place{{member, i}});
+        at->second.only = fresh;
+      }
+    }
+    return found;
+  }
+
+  // Members without a pair as a whole; of the others, tensors without one.
+  void rest(const std::vector<std::uint64_t>& members, const std::set<std::uint64_t>& paired,
+            const Named& own, const Named& others, Side side, Side tensor, const TensorSet& set) {
+    for (const std::uint64_t member : members) {
+      if (paired.contains(member)) continue;
+      MemberPair pair{.name = set.member(member).place};
+      pair.*side = member;
+      pairs_.push_back(std::move(pair));
+    }
+    for (const auto& [name, place] : own) {
+      if (!paired.contains(place.tensor.member) || (place.only && others.contains(name))) continue;
+      MemberPair pair{.name = name};
+      pair.*side = place.tensor.member;
+      pair.*tensor = place.tensor.index;
+      pairs_.push_back(std::move(pair));
+    }
+  }
+
+  const TensorSet& actual_;
+  const TensorSet& golden_;
+  std::vector<MemberPair>& pairs_;
+};
+
+class NamePairing {
+ public:
+  NamePairing(const TensorSet& actual, const TensorSet& golden, std::vector<MemberPair>& pairs)
+      : actual_(actual), golden_(golden), pairs_(pairs) {}
+
+  void run(const Unpaired& left, const Unpaired& right) {
+    for (auto at = left.begin(); at != left.end(); at = left.upper_bound(at->first)) {
+      const auto own = left.equal_range(at->first);
+      const auto others = right.equal_range(at->first);
+      if (others.first == others.second)
+        take(own, alone_left_);
+      else if (std::next(own.first) == own.second && std::next(others.first) == others.second)
+        pairs_.push_back(
+            {.name = at->first, .actual = own.first->second, .golden = others.first->second});
+      else
+        unclear(own, others);
+    }
+    for (auto at = right.begin(); at != right.end(); at = right.upper_bound(at->first))
+      if (!left.contains(at->first)) take(right.equal_range(at->first), alone_right_);
+    TensorPairing(actual_, golden_, pairs_).run(alone_left_, alone_right_);
+  }
+
+ private:
+  using Range = std::pair<Unpaired::const_iterator, Unpaired::const_iterator>;
+
+  static void take(const Range& members, std::vector<std::uint64_t>& alone) {
+    for (auto at = members.first; at != members.second; ++at) alone.push_back(at->second);
+  }
+
+  void unclear(const Range& actual, const Range& golden) {
+    std::string places;
+    const auto list = [&](const Range& members, const TensorSet& set) {
+      for (auto at = members.first; at != members.second; ++at)
+        places += (places.empty() ? "" : ", ") + set.member(at->second).path;
+    };
+    list(actual, actual_);
+    list(golden, golden_);
+    pairs_.push_back({.name = actual.first->first,
+                      .actual = actual.first->second,
+                      .golden = golden.first->second,
+                      .error = Error{ErrorCode::invalid_argument,
+                                     "which of these belong together is not clear: " + places}
+                                   .in_file(actual.first->first)});
+  }
+
+  const TensorSet& actual_;
+  const TensorSet& golden_;
+  std::vector<MemberPair>& pairs_;
+  std::vector<std::uint64_t> alone_left_;
+  std::vector<std::uint64_t> alone_right_;
+};
+
+}  // namespace
+
+std::vector<MemberPair> pair_members(const TensorSet& actual, const TensorSet& golden,
+                                     const MemberFilter& wanted) {
+  std::vector<MemberPair> pairs;
+  Unpaired left = by_place(actual, wanted);
+  Unpaired right = by_place(golden, wanted);
+  pair_by_place(left, right, pairs);
+  NamePairing(actual, golden, pairs).run(by_name(actual, left), by_name(golden, right));
+  std::ranges::stable_sort(pairs, natural_less, &MemberPair::name);
+  return pairs;
+}
+
+}  // namespace btf

@@ -1,0 +1,243 @@
+#include "btf/tensor_set.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <list>
+#include <map>
+#include <utility>
+
+#include "btf/try.h"
+#include "formats/io/byte_source.h"
+#include "formats/io/file_endings.h"
+#include "sets/directory.h"
+#include "sets/selection.h"
+
+namespace btf {
+namespace {
+
+using OpenFile = std::shared_ptr<const TensorFile>;
+
+// What shows that a file is not what it was.
+struct Stamp {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::int64_t size = 0;
+  std::int64_t seconds = 0;
+  std::int64_t nanoseconds = 0;
+  bool regular = false;
+
+  bool operator==(const Stamp&) const = default;
+};
+
+Stamp stamp_of(const std::string& path) {
+  struct stat state {};
+  if (path == "-" || ::stat(path.c_str(), &state) != 0) return {};
+  return {state.st_dev,         state.st_ino,          state.st_size, state.st_mtim.tv_sec,
+          state.st_mtim.tv_nsec, S_ISREG(state.st_mode)};
+}
+
+std::unexpected<Error> changed(const std::string& path) {
+  return std::unexpected(
+      Error{ErrorCode::io, "the file was changed while it was read"}.in_file(path));
+}
+
+// `first_tensors`: of each member, and behind them how many tensors there are. Members without
+// tensors have the same number as the next.
+SetTensor located(std::uint64_t number, std::span<const std::uint64_t> first_tensors) {
+  const auto behind = std::ranges::upper_bound(first_tensors, number);
+  const auto member = static_cast<std::uint64_t>(behind - first_tensors.begin()) - 1;
+  return {member, number - first_tensors[member]};
+}
+
+// Of so many files the descriptors and headers are kept.
+constexpr std::size_t kMostOpen = 4;
+
+}  // namespace
+
+struct TensorSet::State {
+  // One for each path that the set was opened by.
+  struct Root {
+    std::string path;
+    bool directory = false;
+    DirectoryListing listing;  // of a directory
+    std::uint64_t first = 0;   // its members follow from here
+  };
+
+  OpenOptions options;
+  std::vector<Root> roots;
+  std::uint64_t members = 0;
+  OpenFile only;  // of()
+
+  // What cannot be opened twice stays open; of the others the last few, the latest in front.
+  std::map<std::uint64_t, OpenFile> kept;
+  std::list<std::pair<std::uint64_t, OpenFile>> recent;
+  std::map<std::uint64_t, Stamp> stamps;     // of members that were open
+  std::vector<std::uint64_t> first_tensors;  // of each member, and their count; empty: not asked
+
+  const Root& root_of(std::uint64_t member) const {
+    const auto behind = std::ranges::upper_bound(roots, member, {}, &Root::first);
+    return *(behind - 1);
+  }
+  Result<OpenFile> open(std::uint64_t member, const SetMember& what);
+};
+
+Result<OpenFile> TensorSet::State::open(std::uint64_t member, const SetMember& what) {
+  OpenOptions named = options;
+  named.name = what.name;
+  BTF_ASSIGN(TensorFile file, TensorFile::open(what.path, named));
+  const Stamp now = stamp_of(what.path);
+  const auto [before, first] = stamps.emplace(member, now);
+  if (!first && before->second != now) return changed(what.path);
+  OpenFile opened = std::make_shared<const TensorFile>(std::move(file));
+  if (!now.regular || members <= kMostOpen) {
+    kept.emplace(member, opened);
+  } else {
+    recent.emplace_front(member, opened);
+    if (recent.size() > kMostOpen) recent.pop_back();
+  }
+  return opened;
+}
+
+TensorSet::TensorSet(std::unique_ptr<State> state) : state_(std::move(state)) {}
+TensorSet::TensorSet(TensorSet&&) noexcept = default;
+TensorSet& TensorSet::operator=(TensorSet&&) noexcept = default;
+TensorSet::~TensorSet() = default;
+
+Result<TensorSet> TensorSet::open(const std::string& path, const OpenOptions& options) {
+  return open(std::span(&path, 1), options);
+}
+
+Result<TensorSet> TensorSet::open(std::span<const std::string> paths, const OpenOptions& options) {
+  if (paths.empty()) return fail(ErrorCode::invalid_argument, "a set needs a file at least");
+  auto state = std::make_unique<State>();
+  state->options = options;
+  for (const std::string& path : paths) {
+    State::Root root{.path = path, .directory = false, .listing = {}, .first = state->members};
+    BTF_ASSIGN(root.directory, is_directory(path));
+    if (root.directory) {
+      BTF_ASSIGN(root.listing, list_directory(path));
+    }
+    const std::uint64_t count = root.directory ? root.listing.entries.size() : 1;
+    state->members += count;
+    // root_of() finds those with members only.
+    if (count > 0 || state->roots.empty()) state->roots.push_back(std::move(root));
+  }
+  return TensorSet(std::move(state));
+}
+
+TensorSet TensorSet::of(const TensorFile& file) {
+  auto state = std::make_unique<State>();
+  state->only = OpenFile(OpenFile(), &file);
+  state->members = 1;
+  state->roots.push_back({.path = file.path(), .directory = false, .listing = {}, .first = 0});
+  return TensorSet(std::move(state));
+}
+
+const std::string& TensorSet::path() const { return state_->roots.front().path; }
+
+bool TensorSet::one_file() const {
+  return state_->members == 1 && !state_->roots.front().directory;
+}
+
+std::uint64_t TensorSet::member_count() const { return state_->members; }
+
+SetMember TensorSet::member(std::uint64_t member) const {
+  const State::Root& root = state_->root_of(member);
+  if (!root.directory) {
+    const std::string base = root.path.substr(root.path.rfind('/') + 1);
+    return {root.path, root.path, std::string(name_in_path(base)), 0};
+  }
+  const DirectoryEntry& entry = root.listing.entries[member - root.first];
+  return {join_path(root.path, entry.place), entry.place, std::string(name_in_path(entry.place)),
+          entry.bytes};
+}
+
+const Error* TensorSet::trouble(std::uint64_t member) const {
+  const State::Root& root = state_->root_of(member);
+  const auto found = root.listing.trouble.find(member - root.first);
+  return found == root.listing.trouble.end() ? nullptr : &found->second;
+}
+
+Result<OpenFile> TensorSet::file(std::uint64_t member) const {
+  if (state_->only) return state_->only;
+  if (const Error* const known = trouble(member)) return std::unexpected(*known);
+  if (const auto found = state_->kept.find(member); found != state_->kept.end())
+    return found->second;
+  auto& recent = state_->recent;
+  const auto found = std::ranges::find(recent, member, &std::pair<std::uint64_t, OpenFile>::first);
+  if (found == recent.end()) return state_->open(member, this->member(member));
+  recent.splice(recent.begin(), recent, found);
+  return found->second;
+}
+
+Status TensorSet::check_unchanged() const {
+  if (state_->only) return state_->only->source().check_unchanged();
+  for (const auto& [member, opened] : state_->kept) BTF_TRY(opened->source().check_unchanged());
+  for (const auto& [member, opened] : state_->recent) BTF_TRY(opened->source().check_unchanged());
+  for (const auto& [member, before] : state_->stamps) {
+    const std::string path = this->member(member).path;
+    if (before.regular && !state_->kept.contains(member) && stamp_of(path) != before)
+      return changed(path);
+  }
+  return {};
+}
+
+Result<std::uint64_t> TensorSet::tensor_count() const {
+  std::vector<std::uint64_t>& firsts = state_->first_tensors;
+  if (firsts.empty()) {
+    std::vector<std::uint64_t> found{0};
+    for (std::uint64_t i = 0; i < member_count(); ++i) {
+      BTF_ASSIGN(const OpenFile opened, file(i));
+      found.push_back(found.back() + opened->tensor_count());
+    }
+    firsts = std::move(found);
+  }
+  return firsts.back();
+}
+
+Result<SetTensor> TensorSet::tensor(std::uint64_t number) const {
+  BTF_ASSIGN(const std::uint64_t count, tensor_count());
+  if (number >= count)
+    return std::unexpected(Error{ErrorCode::invalid_argument,
+                                 "there is no tensor " + std::to_string(number) + ", " +
+                                     (one_file() ? "the file" : "the set") + " has " +
+                                     std::to_string(count)}
+                               .in_file(path()));
+  return located(number, state_->first_tensors);
+}
+
+Result<std::vector<std::uint64_t>> TensorSet::select(std::string_view text) const {
+  BTF_TRY(tensor_count());
+  return select(text, state_->first_tensors);
+}
+
+Result<std::vector<SetTensor>> TensorSet::select_readable(std::string_view text) const {
+  std::vector<std::uint64_t> firsts{0};
+  for (std::uint64_t i = 0; i < member_count(); ++i) {
+    const auto opened = file(i);
+    firsts.push_back(firsts.back() + (opened ? (*opened)->tensor_count() : 0));
+  }
+  BTF_ASSIGN(const std::vector<std::uint64_t> numbers, select(text, firsts));
+  std::vector<SetTensor> tensors;
+  for (const std::uint64_t number : numbers) tensors.push_back(located(number, firsts));
+  return tensors;
+}
+
+Result<std::vector<std::uint64_t>> TensorSet::select(
+    std::string_view text, std::span<const std::uint64_t> first_tensors) const {
+  Status trouble;
+  const auto name = [&](std::uint64_t number) -> std::string {
+    const SetTensor at = located(number, first_tensors);
+    const auto opened = file(at.member);
+    if (!opened && trouble) trouble = std::unexpected(opened.error());
+    return opened ? (*opened)->derived_name(at.index) : std::string();
+  };
+  auto found =
+      select_tensors(text, {first_tensors.back(), name, one_file() ? "the file" : "the set"});
+  BTF_TRY(trouble);
+  if (!found) return std::unexpected(found.error().in_file(path()));
+  return found;
+}
+
+}  // namespace btf
