@@ -6,11 +6,14 @@
 #include "btf/try.h"
 #include "convert/tensor/coo_cast.h"
 #include "convert/tensor/tensor.h"
+#include "core/checked_math.h"
 #include "core/strided.h"
 #include "elements/cast_slab.h"
 #include "elements/coo.h"
 #include "elements/nibble_writer.h"
 #include "elements/parallel.h"
+#include "elements/records/edited_view.h"
+#include "elements/records/record_boxes.h"
 #include "formats/io/memory_bytes.h"
 
 namespace btf {
@@ -92,15 +95,18 @@ ElementSource record_elements(const TensorConversion& work) {
   if (from_coo && work.options.duplicates == Duplicates::sum) return summed_elements(work);
   ElementSource elements;
   // Entries of a COO source are read as if they stood in the target's storage.
-  elements.layout =
-      from_coo ? *work.target.storage : permuted(*work.record.storage, work.options.permute);
+  elements.layout = from_coo ? *work.target.storage
+                             : edited_views(*work.record.storage, work.target.edits).back().layout;
   elements.stored = elements.dtype = *work.record.dtype;
   elements.in_order = from_coo;
   elements.bytes = work.record.data_bytes;
-  elements.reported = from_coo ? coo_progress(elements.bytes) : elements.bytes;
+  if (!from_coo && !work.target.edits.empty())
+    elements.bytes = *stream_bytes(elements.layout.elements(), info(elements.stored).bits);
+  elements.reported =
+      from_coo ? coo_progress(work.record.data_bytes) : work.record.data_bytes;
   elements.noise = work.measures_noise();
   elements.open = [work, layout = elements.layout](LossAccount&) {
-    return open_slab_reader(work.source, work.record, work.options.permute, layout,
+    return open_slab_reader(work.source, work.record, work.target.edits, layout,
                             work.options.duplicates, work.options.execution);
   };
   return elements;

@@ -150,6 +150,23 @@ void check_shuffle(const btf::ConvertOptions& options, const std::string& output
     throw Wrong("--shuffle is for BTF, the output is " + std::string(format));
 }
 
+// They apply in the order in which they are written.
+void declare_edits(CLI::App& app, std::vector<btf::Edit>& edits) {
+  const auto add = [&](const std::string& name, const std::string& type, auto parse,
+                       const std::string& help) {
+    add_repeated(
+        app, name, type,
+        [&edits, parse](const std::string& text) { edits.push_back(value_or_throw(parse(text))); },
+        help)
+        ->group("Dims, edited in the order of these options");
+  };
+  add("--permute", "DIMS", parse_permute, "order of the dims, as numpy.transpose: 0,3,1,2");
+  add("--slice", "SLICE", parse_slice, "a part, as NumPy's a[...]: 0,:,1:3,::2");
+  add("--squeeze", "[DIMS]", parse_squeeze, "take away dims of 1: all, or these");
+  add("--unsqueeze", "D", parse_unsqueeze, "a dim of 1 that becomes dim D, as numpy.expand_dims");
+  add("--reshape", "SIZES", parse_reshape, "the same elements in other dims: 1,-1,7");
+}
+
 }  // namespace
 
 void declare_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words) {
@@ -161,8 +178,7 @@ void declare_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words
   add_text(app, "--layout", words.layout, "L",
            "layout of the result: kHWC8, linear, coo, fp16:hwc8, ...");
   add_text(app, "--tensor", command.tensors, "SEL", "which tensors: 0,2-5,-1");
-  add_text(app, "--permute", words.permute, "DIMS",
-           "order of the dims, as numpy.transpose: 0,3,1,2");
+  declare_edits(app, options.edits);
   add_choice<Overflow>(app, "--overflow", options.policy.overflow,
                        {{"saturate", Overflow::saturate},
                         {"ieee", Overflow::ieee},
@@ -233,13 +249,13 @@ void declare_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words
       "Examples:\n"
       "  btftool convert --layout kHWC8 --dtype fp16 in.btf out.btf\n"
       "  btftool convert --permute 0,3,1,2 nhwc.btf nchw.btf\n"
+      "  btftool convert --slice 0,:,10:20 --unsqueeze 0 in.btf out.btf\n"
       "  btftool convert --layout coo dense.btf sparse.btf");
 }
 
 void finish_convert(const ConvertWords& words, ConvertCommand& command) {
   btf::ConvertOptions& options = command.convert;
   choose_target(words, options);
-  if (words.permute) options.permute = value_or_throw(parse_permute(*words.permute));
   finish_formats(words, command);
   if (!words.dla.empty()) {
     if (options.layout != btf::Layout::dla_hwc4 && options.layout != btf::Layout::dla_linear)
