@@ -151,7 +151,9 @@ Result<btf::Slice> parse_slice(std::string_view text) {
     }
     const auto number = parse_integer(part);
     if (!number)
-      return fail(ErrorCode::invalid_argument, "'" + std::string(part) + "' is not an index");
+      return fail(ErrorCode::invalid_argument,
+                  "'" + std::string(part) +
+                      "' is not a slice: an index or start:stop:step was expected");
     slice.parts.emplace_back(*number);
   }
   return slice;
