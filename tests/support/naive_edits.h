@@ -144,7 +144,7 @@ inline Dims random_dims(Random& random, std::uint64_t rank, std::uint64_t most) 
   Dims dims;
   std::uint64_t left = most;
   for (std::uint64_t d = 0; d < rank; ++d) {
-    dims.push_back(random.between(1, std::min<std::uint64_t>(std::max<std::uint64_t>(left, 1), 40)));
+    dims.push_back(random.between(1, std::clamp<std::uint64_t>(left, 1, 40)));
     left /= dims.back();
   }
   for (std::size_t d = dims.size(); d > 1; --d) std::swap(dims[d - 1], dims[random.below(d)]);
@@ -155,7 +155,8 @@ inline btf::Slice random_slice(Random& random, const Dims& dims) {
   btf::Slice slice;
   const auto bound = [&](std::uint64_t dim) -> std::optional<std::int64_t> {
     if (random.below(2) == 0) return std::nullopt;
-    return static_cast<std::int64_t>(random.below(2 * dim + 5)) - static_cast<std::int64_t>(dim) - 2;
+    const auto most = static_cast<std::int64_t>(dim) + 2;
+    return static_cast<std::int64_t>(random.below(2 * dim + 5)) - most;
   };
   for (const std::uint64_t dim : dims) {
     const std::uint64_t kind = random.below(8);

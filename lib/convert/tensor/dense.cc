@@ -42,9 +42,11 @@ Division divide(const ElementSource& source, const Resolved& storage, DType dtyp
                 const Execution& execution) {
   const std::uint64_t bytes = std::max(source.bytes, storage_bytes(storage, dtype));
   const unsigned most = in_order ? 1 : worker_count(execution, UINT64_MAX, bytes);
+  // With one buffer of the target.
+  const std::uint64_t most_slab = most_slab_bytes(execution, most) * 2 / (source.buffers + 1);
   SlabGrid grid = choose_slabs(
       {&source.layout, info(source.stored).buffer_bytes()}, {&storage, info(dtype).buffer_bytes()},
-      {.bytes = std::min(source.slab_bytes, most_slab_bytes(execution, most)),
+      {.bytes = std::min(source.slab_bytes, most_slab),
        .target_contiguous = in_order || nibbles(dtype),
        .last_granule = source.last_granule});
   const unsigned workers = in_order ? 1 : worker_count(execution, grid.count(), bytes);
@@ -95,8 +97,13 @@ ElementSource record_elements(const TensorConversion& work) {
   if (from_coo && work.options.duplicates == Duplicates::sum) return summed_elements(work);
   ElementSource elements;
   // Entries of a COO source are read as if they stood in the target's storage.
-  elements.layout = from_coo ? *work.target.storage
-                             : edited_views(*work.record.storage, work.target.edits).back().layout;
+  if (from_coo) {
+    elements.layout = *work.target.storage;
+  } else {
+    std::vector<EditedView> views = edited_views(*work.record.storage, work.target.edits);
+    elements.buffers = buffers_of(views);
+    elements.layout = std::move(views.back().layout);
+  }
   elements.stored = elements.dtype = *work.record.dtype;
   elements.in_order = from_coo;
   elements.bytes = work.record.data_bytes;

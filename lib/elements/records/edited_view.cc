@@ -257,6 +257,13 @@ bool apply(EditedView& view, const EditStep& step) {
 
 bool EditedView::mirrors() const { return std::ranges::find(mirrored, true) != mirrored.end(); }
 
+std::uint64_t buffers_of(std::span<const EditedView> views) {
+  // Between two views boxes may take twice their elements, for blocks and padding around them.
+  std::uint64_t buffers = 3 * views.size() - 2;
+  for (const EditedView& view : views) buffers += view.mirrors() ? 2 : 0;
+  return buffers;
+}
+
 std::vector<EditedView> edited_views(const Resolved& storage, const EditChain& edits) {
   const std::span<const EditStep> steps = edits.steps();
   if (!steps.empty() && element_count(steps.back().to) == 0)

@@ -14,7 +14,8 @@ namespace btf {
 
 // A dense record is read through `storage`, its own layout or
 // that permuted, or without regard to it where there are edits. A COO record is read as if it were
-// dense in `storage`: boxes must be contiguous there and come in ascending order, from the first on.
+// dense in `storage`: boxes must be contiguous there and come in ascending order, from the first
+// on.
 Result<std::unique_ptr<SlabReader>> open_slab_reader(const ByteSource& source,
                                                      const TensorInfo& record,
                                                      const EditChain& edits,

@@ -1,5 +1,5 @@
-// What convert does to the dims of a tensor before it casts and arranges the elements: NumPy's basic
-// indexing and its functions of the same names, on logical dims, one after the other.
+// What convert does to the dims of a tensor before it casts and arranges the elements: NumPy's
+// basic indexing and its functions of the same names, on logical dims, one after the other.
 #pragma once
 
 #include <cstdint>

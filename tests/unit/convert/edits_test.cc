@@ -73,7 +73,8 @@ Bytes sparse(const Dims& dims, const Bytes& elements, Random* shuffle) {
   std::vector<std::uint64_t> order(elements.size() / 2);
   for (std::uint64_t i = 0; i < order.size(); ++i) order[i] = i;
   if (shuffle != nullptr)
-    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[shuffle->below(i)]);
+    for (std::size_t i = order.size(); i > 1; --i)
+      std::swap(order[i - 1], order[shuffle->below(i)]);
   std::vector<Words> indices;
   for (const std::uint64_t i : order) indices.push_back(naive::index_of(dims, i));
   return bytes::file({bytes::coo(DType::uint16, dims, indices, picked(elements, order, 2))});
