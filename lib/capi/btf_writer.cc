@@ -16,8 +16,8 @@ Result<ConvertOptions> convert_options(const btf_convert_options* from) {
   if (options.shuffle != 0) convert.shuffle = true;
   if (options.tensors != nullptr)
     convert.tensors.emplace(options.tensors, options.tensors + options.tensor_count);
-  if (options.permute != nullptr)
-    convert.permute.assign(options.permute, options.permute + options.permute_count);
+  if (options.permute != nullptr && options.permute_count != 0)
+    convert.edits.push_back(Permute{{options.permute, options.permute + options.permute_count}});
   convert.prune_zeros = options.prune_zeros != 0;
   convert.where_possible = options.where_possible != 0;
   return convert;

@@ -49,6 +49,7 @@ Result<LossAccount> read_into(const TensorFile& file, const TensorInfo& tensor,
   BTF_TRY(check_policy(*tensor.dtype, target.dtype, options.policy));
   const ConvertTarget to{.job = {*tensor.dtype, target.dtype, options.policy},
                          .layout = Layout::linear,
+                         .edits = {},
                          .dims = tensor.dims,
                          .storage = target.layout,
                          .kept = {},

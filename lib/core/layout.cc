@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <string>
 
-#include "btf/tensorrt.h"
 #include "btf/try.h"
 #include "core/checked_math.h"
 #include "core/layout_table.h"

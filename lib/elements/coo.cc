@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "btf/try.h"
+#include "core/buffer.h"
 #include "core/checked_math.h"
 #include "elements/coo_sort.h"
 #include "elements/parallel.h"
@@ -29,17 +30,18 @@ class FileEntries final : public CooSource {
   }
 
   Result<std::optional<CooEntry>> next() override {
-    if (position_ == parts_.nnz) return std::nullopt;
-    const std::uint64_t in_block = position_ % block_entries_;
-    if (in_block == 0) BTF_TRY(load_block());
-    const std::uint64_t rank = dims_.size();
-    for (std::uint64_t d = 0; d < rank; ++d) {
-      index_[d] = wire::load_u64(indices_.data() + (in_block * rank + d) * wire::kWord);
-      if (index_[d] >= dims_[d]) return out_of_range(d);
+    while (position_ != parts_.nnz) {
+      const std::uint64_t in_block = position_ % block_entries_;
+      if (in_block == 0) BTF_TRY(load_block());
+      const std::uint64_t rank = dims_.size();
+      for (std::uint64_t d = 0; d < rank; ++d) {
+        index_[d] = wire::load_u64(indices_.data() + (in_block * rank + d) * wire::kWord);
+        if (index_[d] >= dims_[d]) return out_of_range(d);
+      }
+      const std::uint64_t position = position_++;
+      if (const auto key = key_(index_)) return CooEntry{*key, position, load_code(in_block)};
     }
-    const CooEntry entry{key_(index_), position_, load_code(in_block)};
-    ++position_;
-    return entry;
+    return std::nullopt;
   }
 
   Status rewind() override {
@@ -157,39 +159,6 @@ class CanonicalEntries final : public CooSource {
   std::optional<CooEntry> ahead_;
 };
 
-// The entries' keys are offsets in `layout`.
-class CooReader final : public SlabReader {
- public:
-  CooReader(std::unique_ptr<CooSource> entries, Resolved layout, DType dtype)
-      : entries_(std::move(entries)),
-        layout_(std::move(layout)),
-        bytes_(info(dtype).buffer_bytes()) {}
-
-  Result<SourceSlab> read(const Box& box) override {
-    Footprint from = footprint(layout_, box);
-    std::byte* data = slab_.reserve(from.elements * bytes_);
-    std::memset(data, 0, from.elements * bytes_);
-    if (!started_) {
-      BTF_ASSIGN(ahead_, entries_->next());
-      started_ = true;
-    }
-    const std::uint64_t end = from.base + from.elements;
-    while (ahead_ && ahead_->key < end) {
-      std::memcpy(data + (ahead_->key - from.base) * bytes_, &ahead_->code, bytes_);
-      BTF_ASSIGN(ahead_, entries_->next());
-    }
-    return SourceSlab{data, std::move(from.packed)};
-  }
-
- private:
-  std::unique_ptr<CooSource> entries_;
-  Resolved layout_;
-  std::uint64_t bytes_;
-  bool started_ = false;
-  std::optional<CooEntry> ahead_;
-  Buffer slab_;
-};
-
 }  // namespace
 
 std::unique_ptr<CooSource> file_entries(const ByteSource& source, const TensorInfo& record,
@@ -226,26 +195,13 @@ Dims index_of(const Dims& dims, std::uint64_t key) {
   return index;
 }
 
-CooKey permuted_key(std::span<const std::uint32_t> order, CooKey key) {
-  if (order.empty()) return key;
-  return [order, key = std::move(key),
-          index = Dims(order.size())](std::span<const std::uint64_t> source) mutable {
-    for (std::size_t d = 0; d < order.size(); ++d) index[d] = source[order[d]];
-    return key(index);
+CooKey edited_key(const EditChain& edits, CooKey key) {
+  if (edits.empty()) return key;
+  return [edits, key = std::move(key), index = Dims(), room = Dims()](
+             std::span<const std::uint64_t> source) mutable -> std::optional<std::uint64_t> {
+    index.assign(source.begin(), source.end());
+    return edits.place(index, room) ? key(index) : std::nullopt;
   };
-}
-
-Result<std::unique_ptr<SlabReader>> open_slab_reader(const ByteSource& source,
-                                                     const TensorInfo& record,
-                                                     std::span<const std::uint32_t> order,
-                                                     const Resolved& storage, Duplicates duplicates,
-                                                     const Execution& execution) {
-  if (!record.coo) return record_reader(source, record, storage);
-  CooKey key = permuted_key(
-      order, [&storage](std::span<const std::uint64_t> index) { return offset(storage, index); });
-  BTF_ASSIGN(auto entries, sorted_entries(source, record, std::move(key), execution));
-  return std::make_unique<CooReader>(canonical_entries(std::move(entries), duplicates), storage,
-                                     *record.dtype);
 }
 
 }  // namespace btf

@@ -11,7 +11,7 @@
 #include "btf/convert.h"
 #include "btf/execution.h"
 #include "btf/file.h"
-#include "elements/slab_io.h"
+#include "core/edit_chain.h"
 #include "formats/io/byte_source.h"
 
 namespace btf {
@@ -22,8 +22,9 @@ struct CooEntry {
   std::uint64_t code = 0;      // the value's bits
 };
 
-// From the entry's index, one number per dim, to what it is sorted by.
-using CooKey = std::function<std::uint64_t(std::span<const std::uint64_t> index)>;
+// From the entry's index, one number per dim, to what it is sorted by; nothing: it is left out.
+using CooKey =
+    std::function<std::optional<std::uint64_t>(std::span<const std::uint64_t> index)>;
 
 class CooSource {
  public:
@@ -55,16 +56,7 @@ std::unique_ptr<CooSource> canonical_entries(std::unique_ptr<CooSource> entries,
 std::uint64_t linear_key(const Dims& dims, std::span<const std::uint64_t> index);
 Dims index_of(const Dims& dims, std::uint64_t key);
 
-// Boxes of any record, with its dims permuted as `order` says (empty: as they are). A dense record
-// is read through `storage`, its own layout permuted. A COO record is read as if it were dense in
-// `storage`: boxes must be contiguous there and come in ascending order, from the first on.
-Result<std::unique_ptr<SlabReader>> open_slab_reader(const ByteSource& source,
-                                                     const TensorInfo& record,
-                                                     std::span<const std::uint32_t> order,
-                                                     const Resolved& storage, Duplicates duplicates,
-                                                     const Execution& execution);
-
-// Reorders an index of the record before `key` sees it.
-CooKey permuted_key(std::span<const std::uint32_t> order, CooKey key);
+// `key` sees where the edits put an index of the record.
+CooKey edited_key(const EditChain& edits, CooKey key);
 
 }  // namespace btf

@@ -1,4 +1,4 @@
-#include "btf/element.h"
+#include "btf/read.h"
 
 #include <algorithm>
 #include <string>

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "btf/element.h"
+#include "btf/read.h"
 #include "formats/io/byte_source.h"
 
 namespace btf {

@@ -16,7 +16,11 @@ Mapping row_major(const Dims& counts) {
 
 SourceSlab in_row_major(const SourceSlab& slab, const Dims& counts, DType dtype, Buffer& buffer) {
   Mapping mapping = row_major(counts);
-  if (!slab.mapping.split && slab.mapping.strides == mapping.strides) return slab;
+  // Of one index no stride matters.
+  bool same = !slab.mapping.split;
+  for (std::size_t d = 0; d < counts.size(); ++d)
+    same = same && (counts[d] == 1 || slab.mapping.strides[d] == mapping.strides[d]);
+  if (same) return {slab.data, std::move(mapping)};
   std::uint64_t elements = 1;
   for (const std::uint64_t count : counts) elements *= count;
   std::byte* codes = buffer.reserve(elements * info(dtype).buffer_bytes());

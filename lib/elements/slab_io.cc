@@ -39,15 +39,54 @@ Status for_each_run(const Footprint& footprint, std::size_t depth, Visit&& visit
   }
 }
 
-class FileReader final : public SlabReader {
+// The elements of a file by their numbers in the stored array.
+class FileRuns {
  public:
-  FileReader(const ByteSource& source, std::uint64_t data_offset, StoredElements elements,
-             Resolved layout, DType dtype)
+  FileRuns(const ByteSource& source, std::uint64_t data_offset, StoredElements elements,
+           DType dtype)
       : source_(source),
         data_offset_(data_offset),
         elements_(std::move(elements)),
+        bits_(info(dtype).bits) {}
+
+  Status read(std::uint64_t first, std::uint64_t count, std::byte* out) {
+    if (bits_ >= 8) return elements_.read(first, count, out);
+    const std::uint64_t first_byte = first / 2;
+    const std::uint64_t bytes = ceil_div(first + count, 2) - first_byte;
+    std::byte* packed = nibbles_.reserve(bytes);
+    BTF_TRY(source_.read_at(data_offset_ + first_byte, std::span(packed, bytes)));
+    unpack_nibbles(packed, first % 2, count, out);
+    return {};
+  }
+
+ private:
+  const ByteSource& source_;
+  std::uint64_t data_offset_;
+  StoredElements elements_;  // of 8 bits and more
+  unsigned bits_;
+  Buffer nibbles_;
+};
+
+// Any other elements by their numbers.
+class OtherRuns {
+ public:
+  explicit OtherRuns(std::unique_ptr<ElementRuns> runs) : runs_(std::move(runs)) {}
+
+  Status read(std::uint64_t first, std::uint64_t count, std::byte* out) {
+    return runs_->read(first, count, out);
+  }
+
+ private:
+  std::unique_ptr<ElementRuns> runs_;
+};
+
+template <typename Runs>
+class RunReader final : public SlabReader {
+ public:
+  RunReader(Runs runs, Resolved layout, std::uint64_t base, DType dtype)
+      : runs_(std::move(runs)),
         layout_(std::move(layout)),
-        bits_(info(dtype).bits),
+        base_(base),
         bytes_(info(dtype).buffer_bytes()) {}
 
   Result<SourceSlab> read(const Box& box) override {
@@ -87,25 +126,15 @@ class FileReader final : public SlabReader {
   }
 
   Status read_run(std::uint64_t storage, std::uint64_t count, std::byte* out) {
-    if (count == 0) return {};
-    if (bits_ >= 8) return elements_.read(storage, count, out);
-    const std::uint64_t first = storage / 2;
-    const std::uint64_t bytes = ceil_div(storage + count, 2) - first;
-    std::byte* packed = nibbles_.reserve(bytes);
-    BTF_TRY(source_.read_at(data_offset_ + first, std::span(packed, bytes)));
-    unpack_nibbles(packed, storage % 2, count, out);
-    return {};
+    return count == 0 ? Status{} : runs_.read(base_ + storage, count, out);
   }
 
-  const ByteSource& source_;
-  std::uint64_t data_offset_;
-  StoredElements elements_;  // of 8 bits and more
+  Runs runs_;
   Resolved layout_;
-  unsigned bits_;
+  std::uint64_t base_;
   std::uint64_t bytes_;
   Buffer slab_;
   Buffer span_;
-  Buffer nibbles_;
 };
 
 class FileWriter final : public SlabWriter {
@@ -221,14 +250,22 @@ class MemoryWriter final : public SlabWriter {
 
 std::unique_ptr<SlabReader> file_reader(const ByteSource& source, std::uint64_t data_offset,
                                         const Resolved& layout, DType dtype) {
-  return std::make_unique<FileReader>(source, data_offset,
-                                      StoredElements(source, data_offset, dtype), layout, dtype);
+  return std::make_unique<RunReader<FileRuns>>(
+      FileRuns(source, data_offset, StoredElements(source, data_offset, dtype), dtype), layout, 0,
+      dtype);
 }
 
 std::unique_ptr<SlabReader> record_reader(const ByteSource& source, const TensorInfo& record,
-                                          const Resolved& layout) {
-  return std::make_unique<FileReader>(source, record.data_offset, StoredElements(source, record),
-                                      layout, *record.dtype);
+                                          const Resolved& layout, std::uint64_t base) {
+  const DType dtype = *record.dtype;
+  return std::make_unique<RunReader<FileRuns>>(
+      FileRuns(source, record.data_offset, StoredElements(source, record), dtype), layout, base,
+      dtype);
+}
+
+std::unique_ptr<SlabReader> runs_reader(std::unique_ptr<ElementRuns> runs, const Resolved& layout,
+                                        std::uint64_t base, DType dtype) {
+  return std::make_unique<RunReader<OtherRuns>>(OtherRuns(std::move(runs)), layout, base, dtype);
 }
 
 std::unique_ptr<SlabWriter> file_writer(ByteSink& sink, std::uint64_t data_offset,

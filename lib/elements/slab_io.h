@@ -56,9 +56,22 @@ class SlabWriter {
 std::unique_ptr<SlabReader> file_reader(const ByteSource& source, std::uint64_t data_offset,
                                         const Resolved& layout, DType dtype);
 
-// The elements of a dense record, by its layout or that layout permuted.
+// The elements of a dense record, by its layout or that layout permuted. The layout's storage begins
+// at element `base` of the stored array.
 std::unique_ptr<SlabReader> record_reader(const ByteSource& source, const TensorInfo& record,
-                                          const Resolved& layout);
+                                          const Resolved& layout, std::uint64_t base = 0);
+
+// An array of elements that is in no file.
+class ElementRuns {
+ public:
+  virtual ~ElementRuns() = default;
+  // Those from number `first` on, in buffer_bytes() each.
+  virtual Status read(std::uint64_t first, std::uint64_t count, std::byte* out) = 0;
+};
+
+// The same of such an array.
+std::unique_ptr<SlabReader> runs_reader(std::unique_ptr<ElementRuns> runs, const Resolved& layout,
+                                        std::uint64_t base, DType dtype);
 
 // Of 8 bits and more (nibble_writer.h has the others). To be written front to back where the sink
 // cannot seek.

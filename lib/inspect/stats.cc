@@ -10,8 +10,8 @@
 #include "core/dtype_table.h"
 #include "elements/coo.h"
 #include "elements/element_access.h"
-#include "elements/linear_walk.h"
 #include "elements/parallel.h"
+#include "elements/records/linear_walk.h"
 #include "formats/io/byte_source.h"
 #include "kernels/number/widen.h"
 

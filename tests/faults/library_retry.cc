@@ -23,7 +23,6 @@
 #include "btf/convert.h"
 #include "btf/diff.h"
 #include "btf/dlpack.h"
-#include "btf/element.h"
 #include "btf/file.h"
 #include "btf/read.h"
 #include "btf/stats.h"

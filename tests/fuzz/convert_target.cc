@@ -38,6 +38,41 @@ btf::Quantization quantization(Input& input) {
   return result;
 }
 
+// From -4 to 5, most of them small.
+std::int64_t small(Input& input) { return static_cast<std::int64_t>(input.below(10)) - 4; }
+
+std::optional<std::int64_t> bound(Input& input) {
+  return input.flag() ? std::optional(small(input)) : std::nullopt;
+}
+
+btf::Edit edit(Input& input) {
+  const std::uint64_t kind = input.below(6);
+  const std::uint64_t count = input.below(6);
+  if (kind == 0) {
+    btf::Slice slice;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const std::int64_t step = small(input);
+      if (step == 0)
+        slice.parts.emplace_back(small(input));
+      else
+        slice.parts.emplace_back(btf::SliceRange{bound(input), bound(input), step});
+    }
+    return slice;
+  }
+  if (kind == 1) return btf::Squeeze{};
+  if (kind == 2) return btf::Unsqueeze{small(input)};
+  if (kind == 3) {
+    btf::Reshape reshape;
+    for (std::uint64_t i = 0; i < count; ++i)
+      reshape.dims.push_back(std::max<std::int64_t>(small(input), -1));
+    return reshape;
+  }
+  btf::Permute permute;
+  for (std::uint64_t i = 0; i < count; ++i)
+    permute.order.push_back(static_cast<std::uint32_t>(input.below(6)));
+  return permute;
+}
+
 // 24 bytes at most, so that the file begins at the same place whatever they say.
 Request request(BytesView bytes) {
   Input input(bytes);
@@ -77,8 +112,8 @@ Request request(BytesView bytes) {
       break;
   }
   if (input.rarely(4)) {
-    options.permute.resize(input.below(6));
-    for (std::uint32_t& dim : options.permute) dim = static_cast<std::uint32_t>(input.below(6));
+    const std::uint64_t count = input.below(3);
+    for (std::uint64_t i = 0; i <= count; ++i) options.edits.push_back(edit(input));
   }
   result.compress = input.rarely(16);
   return result;
@@ -87,7 +122,7 @@ Request request(BytesView bytes) {
 // The tensors of both files one by one, where the account says that they are the same.
 void check_unchanged(const btf::TensorFile& input, const Converted& output,
                      const btf::ConvertOptions& options, const btf::OpenOptions& as_written) {
-  if (options.plain || !options.permute.empty() || options.quantization.active()) return;
+  if (options.plain || !options.edits.empty() || options.quantization.active()) return;
   if (options.duplicates != btf::Duplicates::error) return;
   const auto written = open(output.bytes, as_written);
   if (!written) broken("the output cannot be opened: " + written.error().message);

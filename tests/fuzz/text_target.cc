@@ -58,7 +58,12 @@ void selection(std::string_view text) {
 
 void permute(std::string_view text) {
   if (const auto parsed = btftool::parse_permute(text))
-    require(parsed->size() <= text.size(), "more dims than digits");
+    require(parsed->order.size() <= text.size(), "more dims than digits");
+  const auto shape = btftool::parse_reshape(text);
+  if (!shape) return;
+  const std::array<btf::Edit, 1> edits{*shape};
+  const auto dims = btf::edited_dims(kDims, edits);
+  require(!dims || product(*dims) == product(kDims), "other elements");
 }
 
 void index(std::string_view text) {
@@ -70,11 +75,13 @@ void index(std::string_view text) {
 }
 
 void slice(std::string_view text) {
-  const auto parsed = btftool::parse_slice(text, kDims);
+  const auto words = btftool::parse_slice(text);
+  if (!words) return;
+  const auto parsed = btf::sliced_dims(*words, kDims);
   if (!parsed) return;
   require(parsed->size() == kDims.size(), "a slice of another rank");
   for (std::size_t d = 0; d < kDims.size(); ++d) {
-    const btftool::SliceDim& dim = (*parsed)[d];
+    const btf::SlicedDim& dim = (*parsed)[d];
     if (dim.count == 0) continue;
     require(dim.start < kDims[d], "a slice begins too far");
     const auto size = static_cast<std::int64_t>(kDims[d]);

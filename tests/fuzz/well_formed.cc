@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "btf/element.h"
 #include "btf/read.h"
 #include "btf/stats.h"
 #include "core/checked_math.h"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares random conversions with exact arithmetic: dtype, layout, order of dims, plain, shuffled, sparse, compressed.
+"""Compares random conversions with exact arithmetic: dtype, layout, edits of dims, plain, shuffled, sparse, compressed.
 
     check_conversions.py BTFTOOL [COUNT [SEED]]
 
@@ -9,12 +9,13 @@ written. A conversion on which they disagree is printed, and its input kept in t
 
 import btf_writer
 import compressed
+import edits
 import layouts
 from btf_reader import Reader
-from conversions import COO, Options, convert, fits, permuted
+from conversions import COO, Options, convert, fits
 from elements import DTYPES
 from gates import random_gates
-from harness import Conversion, run_cases
+from harness import Conversion, Refused, run_cases
 from random_files import random_code, random_dims, random_index
 
 HOW_MANY = [40, 40, 40, 200, 200, 2000]  # elements at most
@@ -51,15 +52,17 @@ def random_tensor(rng, rank, duplicates, small_numbers):
     return btf_writer.sparse(dtype, dims, rows, [code() if rng.random() > 0.1 else 0 for _ in rows], layout)
 
 
-def random_options(rng, rank):
+def random_options(rng, rank, dims):
     dtype = rng.choice(DTYPES) if rng.random() < 0.7 else None
     options = {"dtype": dtype}
     if rng.random() < 0.15:
         options["shuffle"] = True
     elif rng.random() < 0.7:
         options["layout"] = rng.choice([COO, COO, layouts.LINEAR, *layouts.ALL_DENSE])
-    if rank > 0 and rng.random() < 0.5:
-        options["permute"] = rng.sample(range(rank), rank)
+    if rank > 0 and rng.random() < 0.2:
+        options["edits"] = [("permute", rng.sample(range(rank), rank))]
+    elif rng.random() < 0.6:
+        options["edits"] = edits.random_edits(rng, dims)
     options["plain"] = not options.get("shuffle") and rng.random() < 0.2 and options.get("layout") != layouts.SHUFFLED
     options["where_possible"] = rng.random() < 0.6
     options["duplicates"] = rng.choice([None, "first", "last", "sum", "sum"])
@@ -84,7 +87,10 @@ def random_options(rng, rank):
 def accept(reader, options, rng):
     """Does the file go with the options? One misfit of ten is left in: it must be refused."""
     for record in reader.records.values():
-        dims = permuted(record.dims, options.permute)
+        try:
+            dims, _ = edits.apply(record.dims, options.edits)
+        except Refused:
+            return rng.random() < 0.2
         dtype = options.dtype or record.dtype
         layout = options.layout if options.layout is not None else record.layout
         if not fits(COO if layout in layouts.COO else layout, dims, dtype) and not options.where_possible:
@@ -98,8 +104,8 @@ def large(rng):
     dtype = rng.choice([t for t in DTYPES if t.bits >= 16])
     dims = rng.choice([[3, 50000, 1], [layouts.BLOCK // 4, 2, 2], [2, 5, 45, 300], [1, 64, 64, 33]])
     layout, target = (rng.choice([layouts.LINEAR, layouts.SHUFFLED, *layouts.PADDED]) for _ in range(2))
-    permute = rng.choice([None, rng.sample(range(len(dims)), len(dims))])
-    options = Options(layout=rng.choice([COO, target]), permute=permute, where_possible=True,
+    chain = rng.choice([[], [("permute", rng.sample(range(len(dims)), len(dims)))], edits.random_edits(rng, dims)])
+    options = Options(layout=rng.choice([COO, target]), edits=chain, where_possible=True,
                       threads=rng.choice([1, 3, 8]), memory="16M")
     if not fits(layout, dims, dtype) or layouts.count(layouts.stored_shape(layout, dims, dtype)) > 1 << 19:
         layout = layouts.SHUFFLED
@@ -116,12 +122,13 @@ class Case(Conversion):
             self.data = btf_writer.file([record])
         while not self.data:
             rank = rng.choice([0, 1, 2, 3, 3, 4, 4, 4, 5])
-            self.options = random_options(rng, rank)
             duplicates = rng.random() < 0.4
             small = rng.random() < 0.2
             records = [random_tensor(rng, rank, duplicates, small) for _ in range(rng.choice([1, 1, 2, 3]))]
             data = btf_writer.file(records)
-            if accept(Reader(data), self.options, rng):
+            reader = Reader(data)
+            self.options = random_options(rng, rank, next(iter(reader.records.values())).dims)
+            if accept(reader, self.options, rng):
                 self.data = data
         self.reader = Reader(self.data)
         self.compressed = rng.random() < 0.15 and compressed.available()

@@ -8,10 +8,10 @@ As check_conversions.py: COUNT of them (default 300) of SEED (default 1), to the
 from fractions import Fraction
 
 import btf_writer
+import edits
 import layouts
 from btf_reader import Reader
 from casts import Account, integer_limits, largest
-from conversions import permuted
 from elements import BY_NAME, DTYPES, decode, sign_bit
 from gates import random_gates
 from harness import Conversion, Refused, run_cases
@@ -51,14 +51,11 @@ def random_source(rng, dtype, rank):
                                                   for _ in range(layouts.count(dims))])
 
 
-def in_order(reader, record, permute):
-    """Codes of the permuted tensor, and its dims."""
-    dims = permuted(record.dims, permute)
+def edited(reader, record, chain):
+    """Codes of the edited tensor, and its dims."""
+    dims, cells = edits.apply(record.dims, chain)
     source = reader.codes(record)
-    codes = [None] * len(source)
-    for k, index in enumerate(layouts.indices(record.dims)):
-        codes[layouts.row_major(dims, permuted(index, permute))] = source[k]
-    return codes, dims
+    return [source[cell] for cell in cells], dims
 
 
 def groups(dims, axis):
@@ -80,13 +77,13 @@ class Case(Conversion):
         rng = self.rng
         self.kind = rng.choice(["scale", "scale", "auto", "axis", "mxfp8", "mxfp4", "nvfp4", "back", "dequantize"])
         self.overflow, self.round, self.lossless = "saturate", None, False
-        self.zero_point, self.permute, self.layout, self.axis = 0, None, None, None
+        self.zero_point, self.edits, self.layout, self.axis = 0, [], None, None
         getattr(self, "make_" + (self.kind if self.kind not in BLOCKS else "blocks"))()
         self.reader = Reader(self.data)
         self.add("--overflow", None if self.overflow == "saturate" else self.overflow)
         self.add("--round", self.round)
         self.add("--zero-point", "auto" if self.zero_point is None else self.zero_point or None)
-        self.add("--permute", self.permute and ",".join(map(str, self.permute)))
+        self.arguments += edits.arguments(self.edits)
         self.gates = random_gates(rng)
         self.arguments += self.gates.arguments()
         self.add("--jobs", rng.choice([None, 1, 2]))
@@ -113,13 +110,28 @@ class Case(Conversion):
     def target_layout(self, rank):
         """Codes go into a layout too."""
         rng = self.rng
-        if rank and rng.random() < 0.4:
-            self.permute = rng.sample(range(rank), rank)
+        if rank and rng.random() < 0.2:
+            self.edits = [("permute", rng.sample(range(rank), rank))]
+        elif rng.random() < 0.5:
+            rank = self.edit(rank)
         self.layout = layouts.LINEAR
         if self.target.bits > 4 and rng.random() < 0.5:
             self.layout = rng.choice([l for l in layouts.PADDED if layouts.least_rank(l) <= rank and
                                       l not in (138, 154)] or [layouts.LINEAR])
         self.add("--layout", layouts.NAMES[self.layout])
+
+    def edit(self, rank):
+        """A chain that all tensors take, to a rank that the axis and blocks go with."""
+        all_dims = [record.dims for record in Reader(self.data).records.values()]
+        chain = edits.random_edits(self.rng, all_dims[0])
+        try:
+            ranks = {len(edits.apply(dims, chain)[0]) for dims in all_dims}
+        except Refused:
+            return rank
+        if len(ranks) > 1 or ranks == {0} or (self.axis is not None and self.axis >= min(ranks)):
+            return rank
+        self.edits = chain
+        return ranks.pop()
 
     def make_scale(self):
         rng, rank = self.rng, self.rng.choice([0, 1, 2, 3, 4, 4])
@@ -239,7 +251,7 @@ class Case(Conversion):
         self.gates.check(account)
 
     def convert(self, record):
-        codes, dims = in_order(self.reader, record, self.permute)
+        codes, dims = edited(self.reader, record, self.edits)
         account = Account(self.gates.snr is not None)
         members = {"dtype": self.target.name, "shape": dims}
         if self.kind == "back":

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple, Optional
 
+import edits
 import layouts
 from btf_writer import dense, header, sparse
 from casts import Account, cast, cast_number
@@ -15,7 +16,7 @@ COO = 2
 class Options(NamedTuple):
     dtype: Optional[DType] = None
     layout: Optional[int] = None  # a code; 2 makes sparse
-    permute: Optional[list] = None
+    edits: tuple = ()
     plain: bool = False
     shuffle: bool = False
     where_possible: bool = False
@@ -41,8 +42,7 @@ class Options(NamedTuple):
         if self.layout is not None:
             words += ["--layout", layouts.NAMES[self.layout]]
             words += ["--dla", "xavier"] if self.layout == 154 else []
-        if self.permute is not None:
-            words += ["--permute", ",".join(map(str, self.permute))]
+        words += edits.arguments(self.edits)
         for name in ("plain", "shuffle", "where_possible", "prune_zeros", "lossless"):
             if getattr(self, name):
                 words.append("--" + name.replace("_", "-"))
@@ -109,13 +109,9 @@ def exact_sum(numbers):
     return Number(total < 0 or total == 0 and all(n.negative for n in numbers), total)
 
 
-def permuted(values, permute):
-    return list(values) if permute is None else [values[d] for d in permute]
-
-
 def convert(reader, record, options):
     source, target = record.dtype, options.dtype or record.dtype
-    dims = permuted(record.dims, options.permute)
+    dims, cells = edits.apply(record.dims, options.edits)
     layout, kept = target_layout(record.layout, dims, target, options)
     account = Account(options.gates.snr is not None)
 
@@ -128,16 +124,17 @@ def convert(reader, record, options):
         return result
 
     if record.sparse:
-        entries = single_entries(*reader.entries(record), options.duplicates)
-        entries = {tuple(permuted(row, options.permute)): codes for row, codes in entries.items()}
+        places = dict(zip(cells, layouts.indices(dims)))
+        numbered = [(layouts.row_major(record.dims, row), code) for row, code in zip(*reader.entries(record))]
+        # What a slice leaves out may well be there twice.
+        kept_entries = [(tuple(places[number]), code) for number, code in numbered if number in places]
+        entries = single_entries([row for row, _ in kept_entries], [code for _, code in kept_entries],
+                                 options.duplicates)
         if layout != COO:
             codes = [through(entries.get(index, [0])) for index in layouts.indices(dims)]
     else:
         source_codes = reader.codes(record)
-        codes = [None] * len(source_codes)
-        for k, index in enumerate(layouts.indices(record.dims)):
-            codes[layouts.row_major(dims, permuted(index, options.permute))] = source_codes[k]
-        codes = [through([code]) for code in codes]
+        codes = [through([source_codes[cell]]) for cell in cells]
 
     nnz = None
     if layout == COO:

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "btf/convert.h"
-#include "btf/element.h"
 #include "btf/file.h"
 #include "btf/read.h"
 #include "core/buffer.h"

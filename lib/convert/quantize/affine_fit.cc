@@ -10,8 +10,8 @@
 
 #include "btf/try.h"
 #include "btf/value.h"
-#include "elements/linear_walk.h"
 #include "elements/parallel.h"
+#include "elements/records/linear_walk.h"
 #include "kernels/cast/cast_reference.h"
 #include "kernels/number/exact_sum.h"
 #include "kernels/number/widen.h"
@@ -192,16 +192,15 @@ class Fit {
 }  // namespace
 
 Result<std::vector<ValueRange>> value_ranges(const ByteSource& source, const TensorInfo& record,
-                                             std::span<const std::uint32_t> order,
+                                             const EditChain& edits,
                                              std::optional<std::uint32_t> axis,
                                              const Execution& execution) {
-  Dims dims = record.dims;
-  for (std::size_t d = 0; d < order.size(); ++d) dims[d] = record.dims[order[d]];
+  const Dims& dims = edits.empty() ? record.dims : edits.steps().back().to;
   const std::uint64_t indices = axis ? dims[*axis] : 1;
   std::uint64_t inner = 1;
   if (axis)
     for (std::size_t d = *axis + 1; d < dims.size(); ++d) inner *= dims[d];
-  BTF_ASSIGN(LinearWalk walk, LinearWalk::open(source, record, order, execution));
+  BTF_ASSIGN(LinearWalk walk, LinearWalk::open(source, record, edits, execution));
   const DType dtype = *record.dtype;
   if (fits_double(dtype))
     return ranges_of(std::move(walk), RangeFinder<double>(dtype, indices, inner), execution);

@@ -9,6 +9,7 @@
 
 #include "btf/execution.h"
 #include "btf/file.h"
+#include "core/edit_chain.h"
 #include "kernels/cast/scaled_cast.h"
 #include "kernels/number/number.h"
 
@@ -20,10 +21,9 @@ struct ValueRange {
   Number largest;
 };
 
-// Of the tensor (one range) or of each index of `axis`. Reads the tensor once. `order` permutes its
-// dims first.
+// Of the tensor (one range) or of each index of `axis`, after the edits. Reads the tensor once.
 Result<std::vector<ValueRange>> value_ranges(const ByteSource& source, const TensorInfo& record,
-                                             std::span<const std::uint32_t> order,
+                                             const EditChain& edits,
                                              std::optional<std::uint32_t> axis,
                                              const Execution& execution);
 

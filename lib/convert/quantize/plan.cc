@@ -10,6 +10,7 @@
 #include "btf/value.h"
 #include "convert/quantize/affine_fit.h"
 #include "convert/quantize/reader.h"
+#include "core/checked_math.h"
 #include "elements/row_major.h"
 #include "elements/stored_elements.h"
 #include "kernels/cast/cast_reference.h"
@@ -128,7 +129,7 @@ class Planner {
   }
 
   Result<std::vector<double>> largest(std::optional<std::uint32_t> axis) const {
-    return largest_magnitudes(work_.source, work_.record, work_.options.permute, axis,
+    return largest_magnitudes(work_.source, work_.record, work_.target.edits, axis,
                               work_.options.execution);
   }
 
@@ -149,7 +150,7 @@ class Planner {
 
   Status find_affine() {
     BTF_ASSIGN(const std::vector<ValueRange> ranges,
-               value_ranges(work_.source, work_.record, work_.options.permute, wanted_.axis,
+               value_ranges(work_.source, work_.record, work_.target.edits, wanted_.axis,
                             work_.options.execution));
     plan_.scales.values.clear();
     for (std::uint64_t i = 0; i < ranges.size(); ++i) {
@@ -237,8 +238,10 @@ class Planner {
   Status plan_dequantize() {
     // Floats that are wide already, and whatever is no number to scale, pass by.
     if (!can_scale(from())) return {};
-    if (!work_.options.permute.empty())
-      return refuse("dequantising and permuting in one go is not possible: permute afterwards");
+    // The records of scales say nothing of the tensor once its dims are others.
+    if (!work_.target.edits.empty())
+      return refuse("dequantising and editing the dims in one go is not possible: " +
+                    std::string(work_.target.edits.first_name()) + " afterwards");
     BTF_TRY(require_large_target());
     BTF_TRY(check_zero_point(wanted_, from()));
     if (wanted_.find_zero_point) BTF_TRY(check_zero_points(from()));
@@ -373,14 +376,19 @@ class Planner {
   QuantizePlan plan_;
 };
 
-// The block scales in the layout of the elements, so that boxes of theirs stand for boxes that the
-// elements can be read in.
-Resolved as_stored_by(const TensorConversion& work, const Resolved& scales) {
-  const std::vector<std::uint32_t>& order = work.options.permute;
-  Dims dims = scales.dims;
-  for (std::size_t d = 0; d < order.size(); ++d) dims[order[d]] = scales.dims[d];
-  const auto layout = resolve(*work.record.layout, dims, *work.record.dtype);
-  return layout ? permuted(*layout, order) : scales;
+// The block scales in the arrangement of the elements, so that boxes of theirs stand for boxes that
+// the elements can be read in.
+Resolved as_stored_by(const ElementSource& elements, const Resolved& scales) {
+  Resolved layout = elements.layout;
+  layout.dims = scales.dims;
+  const std::uint64_t last = scales.dims.size() - 1;
+  for (StorageAxis& axis : layout.storage) {
+    if (axis.dim != last) continue;
+    if (axis.part == AxisPart::whole) axis.extent = scales.dims[last];
+    if (axis.part == AxisPart::blocks)
+      axis.extent = ceil_div(scales.dims[last], layout.split->lanes);
+  }
+  return layout;
 }
 
 }  // namespace
@@ -431,7 +439,8 @@ ElementSource scale_elements(const TensorConversion& work, const QuantizePlan& p
                              const ScaleRecord& record) {
   const bool blocks = record.kind == ScaleKind::blocks;
   ElementSource elements;
-  elements.layout = blocks ? as_stored_by(work, record.storage) : record.storage;
+  elements.layout =
+      blocks ? as_stored_by(record_elements(work), record.storage) : record.storage;
   elements.stored = elements.dtype = record.dtype;
   // Readers of COO sources, and of what is as large as the tensor, want one worker.
   elements.in_order = true;

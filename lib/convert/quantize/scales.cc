@@ -8,8 +8,8 @@
 #include "btf/try.h"
 #include "btf/value.h"
 #include "core/checked_math.h"
-#include "elements/linear_walk.h"
 #include "elements/parallel.h"
+#include "elements/records/linear_walk.h"
 #include "kernels/cast/cast_reference.h"
 #include "kernels/cast/scaled_cast.h"
 #include "kernels/number/widen.h"
@@ -76,17 +76,16 @@ Status check_scale_memory(std::uint64_t indices, const Execution& execution) {
 }
 
 Result<std::vector<double>> largest_magnitudes(const ByteSource& source, const TensorInfo& record,
-                                               std::span<const std::uint32_t> order,
+                                               const EditChain& edits,
                                                std::optional<std::uint32_t> axis,
                                                const Execution& execution) {
-  Dims dims = record.dims;
-  for (std::size_t d = 0; d < order.size(); ++d) dims[d] = record.dims[order[d]];
+  const Dims& dims = edits.empty() ? record.dims : edits.steps().back().to;
   std::vector<double> largest(axis ? dims[*axis] : 1, 0.0);
   const std::uint64_t inner = axis ? inner_elements(dims, *axis) : 1;
   const WidenFn<double> widen = widener<double>(*record.dtype);
   const std::uint64_t bytes = info(*record.dtype).buffer_bytes();
   std::array<double, 1024> values;
-  BTF_ASSIGN(LinearWalk walk, LinearWalk::open(source, record, order, execution));
+  BTF_ASSIGN(LinearWalk walk, LinearWalk::open(source, record, edits, execution));
   for (;;) {
     BTF_TRY(check_cancelled(execution));
     BTF_ASSIGN(const std::optional<LinearSlab> slab, walk.next());

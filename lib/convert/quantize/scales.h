@@ -9,6 +9,7 @@
 #include "btf/execution.h"
 #include "btf/file.h"
 #include "btf/quantize.h"
+#include "core/edit_chain.h"
 #include "elements/slab_io.h"
 #include "kernels/number/number.h"
 
@@ -29,9 +30,9 @@ struct Scales {
 Status check_scale_memory(std::uint64_t indices, const Execution& execution);
 
 // The largest magnitude among the finite elements: of the tensor (one number) or of each index of
-// `axis`. Reads the tensor once. `order` permutes its dims first.
+// `axis`, after the edits. Reads the tensor once.
 Result<std::vector<double>> largest_magnitudes(const ByteSource& source, const TensorInfo& record,
-                                               std::span<const std::uint32_t> order,
+                                               const EditChain& edits,
                                                std::optional<std::uint32_t> axis,
                                                const Execution& execution);
 

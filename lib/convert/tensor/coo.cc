@@ -12,8 +12,8 @@
 #include "core/checked_math.h"
 #include "elements/cast_slab.h"
 #include "elements/coo.h"
-#include "elements/linear_walk.h"
 #include "elements/parallel.h"
+#include "elements/records/linear_walk.h"
 #include "formats/btf/wire.h"
 
 namespace btf {
@@ -127,7 +127,7 @@ class Entries {
     Entries entries;
     const Dims& dims = work.target.dims;
     if (!work.record.coo) {
-      BTF_ASSIGN(LinearWalk walk, LinearWalk::open(work.source, work.record, work.options.permute,
+      BTF_ASSIGN(LinearWalk walk, LinearWalk::open(work.source, work.record, work.target.edits,
                                                    work.options.execution));
       entries.dense_ = std::make_unique<DenseEntries>(std::move(walk), work.target.job, dims,
                                                       work.options.execution,
@@ -233,8 +233,9 @@ Status put_values(CooSource& entries, DType dtype, Appender& out) {
 }  // namespace
 
 Result<std::uint64_t> count_entries(const TensorConversion& work) {
-  const bool as_they_are =
-      work.record.coo && !work.options.prune_zeros && work.options.duplicates == Duplicates::error;
+  const bool as_they_are = work.record.coo && !work.options.prune_zeros &&
+                           work.options.duplicates == Duplicates::error &&
+                           work.target.edits.keeps_all();
   if (as_they_are) return work.record.coo->nnz;
   BTF_ASSIGN(Entries entries, Entries::open(work));
   for (std::uint64_t count = 0;; ++count) {

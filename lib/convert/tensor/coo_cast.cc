@@ -92,7 +92,7 @@ Status account_for_absent(const CastJob& job, const AbsentElement& absent, std::
 Result<std::unique_ptr<CastEntries>> CastEntries::open(const TensorConversion& work, CooKey key) {
   BTF_ASSIGN(auto entries,
              sorted_entries(work.source, work.record,
-                            permuted_key(work.options.permute, std::move(key)),
+                            edited_key(work.target.edits, std::move(key)),
                             work.options.execution));
   if (work.options.duplicates != Duplicates::sum)
     entries = canonical_entries(std::move(entries), work.options.duplicates);
@@ -172,10 +172,10 @@ Result<Dims> CastEntries::index_of(const CooEntry& entry) const {
   BTF_TRY(work_.source.read_at(work_.record.coo->indices_offset + entry.position * bytes.size(),
                                bytes));
   Dims index(rank);
-  for (std::uint64_t d = 0; d < rank; ++d) {
-    const std::uint64_t from = work_.options.permute.empty() ? d : work_.options.permute[d];
-    index[d] = wire::load_u64(bytes.data() + from * wire::kWord);
-  }
+  for (std::uint64_t d = 0; d < rank; ++d)
+    index[d] = wire::load_u64(bytes.data() + d * wire::kWord);
+  Dims room;
+  work_.target.edits.place(index, room);
   return index;
 }
 

@@ -6,11 +6,14 @@
 #include "btf/try.h"
 #include "convert/tensor/coo_cast.h"
 #include "convert/tensor/tensor.h"
+#include "core/checked_math.h"
 #include "core/strided.h"
 #include "elements/cast_slab.h"
 #include "elements/coo.h"
 #include "elements/nibble_writer.h"
 #include "elements/parallel.h"
+#include "elements/records/edited_view.h"
+#include "elements/records/record_boxes.h"
 #include "formats/io/memory_bytes.h"
 
 namespace btf {
@@ -39,9 +42,11 @@ Division divide(const ElementSource& source, const Resolved& storage, DType dtyp
                 const Execution& execution) {
   const std::uint64_t bytes = std::max(source.bytes, storage_bytes(storage, dtype));
   const unsigned most = in_order ? 1 : worker_count(execution, UINT64_MAX, bytes);
+  // With one buffer of the target.
+  const std::uint64_t most_slab = most_slab_bytes(execution, most) * 2 / (source.buffers + 1);
   SlabGrid grid = choose_slabs(
       {&source.layout, info(source.stored).buffer_bytes()}, {&storage, info(dtype).buffer_bytes()},
-      {.bytes = std::min(source.slab_bytes, most_slab_bytes(execution, most)),
+      {.bytes = std::min(source.slab_bytes, most_slab),
        .target_contiguous = in_order || nibbles(dtype),
        .last_granule = source.last_granule});
   const unsigned workers = in_order ? 1 : worker_count(execution, grid.count(), bytes);
@@ -92,15 +97,23 @@ ElementSource record_elements(const TensorConversion& work) {
   if (from_coo && work.options.duplicates == Duplicates::sum) return summed_elements(work);
   ElementSource elements;
   // Entries of a COO source are read as if they stood in the target's storage.
-  elements.layout =
-      from_coo ? *work.target.storage : permuted(*work.record.storage, work.options.permute);
+  if (from_coo) {
+    elements.layout = *work.target.storage;
+  } else {
+    std::vector<EditedView> views = edited_views(*work.record.storage, work.target.edits);
+    elements.buffers = buffers_of(views);
+    elements.layout = std::move(views.back().layout);
+  }
   elements.stored = elements.dtype = *work.record.dtype;
   elements.in_order = from_coo;
   elements.bytes = work.record.data_bytes;
-  elements.reported = from_coo ? coo_progress(elements.bytes) : elements.bytes;
+  if (!from_coo && !work.target.edits.empty())
+    elements.bytes = *stream_bytes(elements.layout.elements(), info(elements.stored).bits);
+  elements.reported =
+      from_coo ? coo_progress(work.record.data_bytes) : work.record.data_bytes;
   elements.noise = work.measures_noise();
   elements.open = [work, layout = elements.layout](LossAccount&) {
-    return open_slab_reader(work.source, work.record, work.options.permute, layout,
+    return open_slab_reader(work.source, work.record, work.target.edits, layout,
                             work.options.duplicates, work.options.execution);
   };
   return elements;

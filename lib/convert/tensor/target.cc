@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "btf/tensorrt.h"
+#include "btf/layout.h"
 #include "btf/try.h"
 #include "core/strided.h"
 #include "elements/element_access.h"
@@ -10,24 +10,6 @@
 
 namespace btf {
 namespace {
-
-Result<Dims> permute_dims(const Dims& dims, const std::vector<std::uint32_t>& order) {
-  if (order.empty()) return dims;
-  if (order.size() != dims.size())
-    return fail(ErrorCode::invalid_argument, "permute names " + std::to_string(order.size()) +
-                                                 " dims, the tensor has rank " +
-                                                 std::to_string(dims.size()));
-  std::vector<bool> seen(dims.size());
-  Dims permuted(dims.size());
-  for (std::size_t d = 0; d < order.size(); ++d) {
-    if (order[d] >= dims.size() || seen[order[d]])
-      return fail(ErrorCode::invalid_argument, "permute must name every dim from 0 to " +
-                                                   std::to_string(dims.size() - 1) + " once");
-    seen[order[d]] = true;
-    permuted[d] = dims[order[d]];
-  }
-  return permuted;
-}
 
 // With its bytes shuffled or not, as is wanted and as can be.
 Layout shuffled_or_not(Layout layout, const ConvertOptions& options, DType dtype) {
@@ -52,7 +34,8 @@ Result<ConvertTarget> choose_target(const TensorInfo& source, const ConvertOptio
                 options.dtype.value_or(quantized_dtype(options.quantization, *source.dtype)),
                 options.policy};
   BTF_TRY(check_policy(target.job.from, target.job.to, options.policy));
-  BTF_ASSIGN(target.dims, permute_dims(source.dims, options.permute));
+  BTF_ASSIGN(target.edits, EditChain::make(source.dims, options.edits));
+  target.dims = target.edits.empty() ? source.dims : target.edits.steps().back().to;
   target.layout = shuffled_or_not(options.layout.value_or(*source.layout), options, target.job.to);
   if (options.spec) {
     if (options.spec->storage->dims != target.dims)
@@ -107,23 +90,6 @@ Result<RecordShape> record_shape(const ConvertTarget& target, const ConvertOptio
   if (!payload) return fail(ErrorCode::no_space, "the size of the result does not fit 64 bits");
   record.payload = *payload;
   return record;
-}
-
-Resolved permuted(const Resolved& layout, std::span<const std::uint32_t> order) {
-  if (order.empty()) return layout;
-  Resolved result = layout;
-  std::vector<std::uint32_t> place(order.size());  // where a dim goes
-  for (std::uint32_t d = 0; d < order.size(); ++d) {
-    result.dims[d] = layout.dims[order[d]];
-    result.strides[d] = layout.strides[order[d]];
-    place[order[d]] = d;
-  }
-  for (StorageAxis& axis : result.storage) axis.dim = place[axis.dim];
-  if (result.split) result.split->dim = place[result.split->dim];
-  if (result.vectorized_dim >= 0)
-    result.vectorized_dim =
-        static_cast<int>(place[static_cast<std::size_t>(result.vectorized_dim)]);
-  return result;
 }
 
 }  // namespace btf

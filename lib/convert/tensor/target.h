@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "btf/convert.h"
+#include "core/edit_chain.h"
 #include "formats/interface/tensor_writer.h"
 #include "kernels/cast/kernel_table.h"
 
@@ -14,7 +15,8 @@ namespace btf {
 struct ConvertTarget {
   CastJob job;
   Layout layout{};
-  Dims dims;                        // logical, permuted
+  EditChain edits;
+  Dims dims;                        // logical, after the edits
   std::optional<Resolved> storage;  // dense targets
   std::optional<std::string> kept;
   std::vector<std::string> objections;

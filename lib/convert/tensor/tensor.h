@@ -31,6 +31,7 @@ struct ElementSource {
   bool in_order = false;           // boxes must be contiguous and ascending in the target
   std::uint64_t last_granule = 1;  // see SlabLimits
   std::uint64_t slab_bytes = SlabLimits{}.bytes;
+  std::uint64_t buffers = 1;  // of the size of a box, that a reader keeps
   std::uint64_t bytes = 0;  // of input
   std::uint64_t reported = 0;  // as progress, by who writes the elements
   bool accounted = false;   // the readers count elements and losses themselves

@@ -2,6 +2,7 @@
 
 #include "btf/try.h"
 #include "elements/element_access.h"
+#include "elements/records/record_boxes.h"
 #include "formats/io/memory_bytes.h"
 
 namespace btf {

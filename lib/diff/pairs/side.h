@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "btf/diff.h"
-#include "btf/element.h"
+#include "btf/read.h"
 #include "elements/coo.h"
 #include "elements/slab_io.h"
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "btf/tensorrt.h"
+#include "btf/layout.h"
 #include "btf/try.h"
 #include "core/checked_math.h"
 #include "formats/btf/wire.h"

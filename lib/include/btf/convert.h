@@ -1,4 +1,4 @@
-// Layout, dtype, order of dims and sparsity of tensors, from file to file and in memory.
+// Layout, dtype, dims and sparsity of tensors, from file to file and in memory.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +13,7 @@
 #include "btf/api.h"
 #include "btf/cast.h"
 #include "btf/dtype.h"
+#include "btf/edit.h"
 #include "btf/error.h"
 #include "btf/execution.h"
 #include "btf/file.h"
@@ -48,7 +49,7 @@ struct ConvertOptions {
   std::optional<std::vector<std::uint64_t>> tensors{};
   // From the name that a tensor has to another, for files in a directory.
   std::map<std::string, std::string> rename{};
-  std::vector<std::uint32_t> permute{};  // result dim d is source dim permute[d]; empty: as it is
+  std::vector<Edit> edits{};  // of the dims, in this order, before anything else
   CastPolicy policy{};
   LossLimits limits{};
   Quantization quantization{};
@@ -142,9 +143,5 @@ struct MutableTensorView {
 // target becomes zero.
 BTF_API Result<LossAccount> convert(const TensorView& source, const MutableTensorView& target,
                                     const CastPolicy& policy = {}, const Execution& execution = {});
-
-// The same with dims (and whatever else counts them) in another order: result dim d is dim
-// order[d]. `order` must be a permutation of the dims.
-BTF_API Resolved permuted(const Resolved& layout, std::span<const std::uint32_t> order);
 
 }  // namespace btf

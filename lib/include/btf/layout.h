@@ -106,6 +106,10 @@ BTF_API bool can_shuffle(DType dtype);
 
 // Why TensorRT would not take this pair: a sentence naming the versions that would, or nothing.
 BTF_API std::optional<std::string> tensorrt_objection(Layout layout, DType dtype);
+// Why TensorRT, or the DLA that the layout is for, would not take these dims, or nothing. They have
+// the layout's least rank.
+BTF_API std::optional<std::string> tensorrt_objection(Layout layout,
+                                                      std::span<const std::uint64_t> dims);
 
 // What an axis of the stored array counts.
 enum class AxisPart : std::uint8_t { whole, blocks, lanes };

@@ -1,8 +1,10 @@
-// A tensor of a file, whole, in memory.
+// Elements of a tensor in a file: all of them in memory, or single ones.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "btf/api.h"
 #include "btf/cast.h"
@@ -44,5 +46,18 @@ BTF_API Result<LoadedTensor> read_tensor(const TensorFile& file, const TensorInf
 BTF_API Result<LossAccount> read_tensor_into(const TensorFile& file, const TensorInfo& tensor,
                                              const MutableTensorView& target,
                                              const ReadOptions& options = {});
+
+struct Element {
+  std::uint64_t code = 0;  // the element's bits, zero above them
+  // Of the byte that holds it, from the start of the file; nothing for an element that a COO
+  // tensor does not store, whose bits are zero.
+  std::optional<std::uint64_t> offset;
+  bool high_nibble = false;  // 4-bit types: which half of the byte
+};
+
+// One read an element; a COO tensor is searched once for all of them. Every index must have the
+// tensor's rank and lie inside its dims.
+BTF_API Result<std::vector<Element>> read_elements(const TensorFile& file, const TensorInfo& tensor,
+                                                   std::span<const Dims> indices);
 
 }  // namespace btf

@@ -17,6 +17,7 @@ for jobs in 1 16; do
   within 64 btftool -q -j $jobs convert --layout kHWC8 --dtype fp16 zeros.btf out.btf
   within 64 btftool -q -j $jobs convert --layout kCHW32 --dtype int8 zeros.btf out.btf
   within 64 btftool -q -j $jobs convert --permute 3,2,1,0 zeros.btf out.btf
+  within 64 btftool -q -j $jobs convert --permute 0,2,3,1 --reshape -1,32 --slice ::-1 zeros.btf out.btf
   within 64 btftool -q -j $jobs convert --layout kHWC zeros.btf hwc.btf
   within 64 btftool -q -j $jobs diff zeros.btf hwc.btf
 done

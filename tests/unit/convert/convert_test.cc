@@ -611,9 +611,9 @@ TEST_CASE("file: an error leaves the old output") {
 
   CHECK(refusal("good/mixed.btf", {.tensors = std::vector<std::uint64_t>{4}}).message ==
         "there is no tensor 4, the file has 4");
-  CHECK(refusal("good/layouts_f16.btf", {.permute = {0, 1}}).message ==
+  CHECK(refusal("good/layouts_f16.btf", {.edits = {btf::Permute{{0, 1}}}}).message ==
         "tensor 0: permute names 2 dims, the tensor has rank 4");
-  CHECK(refusal("good/layouts_f16.btf", {.permute = {0, 1, 2, 2}}).message ==
+  CHECK(refusal("good/layouts_f16.btf", {.edits = {btf::Permute{{0, 1, 2, 2}}}}).message ==
         "tensor 0: permute must name every dim from 0 to 3 once");
   CHECK(refusal("odd/coo_duplicate_index.btf", {}).code == btf::ErrorCode::refused);
 
@@ -703,7 +703,7 @@ TEST_CASE("file: permute, for every layout") {
       for (const std::uint32_t d : order) turned.push_back(dims[d]);
       CAPTURE(name.name, order);
       CHECK(
-          (converted(dir / "in", {.layout = Layout::linear, .permute = order}) ==
+          (converted(dir / "in", {.layout = Layout::linear, .edits = {btf::Permute{order}}}) ==
            one_record(DType::int16, Layout::linear, turned, transposed(dims, elements, order, 2))));
     }
   }
@@ -717,12 +717,12 @@ TEST_CASE("file: large tensors by any number of threads, in tiles") {
   const Bytes golden = one_record(DType::float32, Layout::linear, {1900, 1700},
                                   transposed(dims, elements, {1, 0}, 4));
   for (const unsigned jobs : {1U, 3U}) {
-    ConvertOptions options{.permute = {1, 0}};
+    ConvertOptions options{.edits = {btf::Permute{{1, 0}}}};
     options.execution.jobs = jobs;
     CAPTURE(jobs);
     CHECK((converted(dir / "in", options) == golden));
   }
-  CHECK((converted_through_pipe(dir / "in", {.permute = {1, 0}}) == golden));
+  CHECK((converted_through_pipe(dir / "in", {.edits = {btf::Permute{{1, 0}}}}) == golden));
 }
 
 // Rows of an odd length, so that slabs begin in the middle of a byte.
@@ -752,7 +752,7 @@ TEST_CASE("file: 4-bit tensors by any number of threads") {
       CHECK((converted_through_pipe(dir / "in", options) == golden));
       CHECK((converted(dir / "coo", options) == golden));
       CHECK((npy(options) == codes));
-      options.permute = {1, 0};
+      options.edits = {btf::Permute{{1, 0}}};
       CHECK((converted(dir / "in", options) == turned));
     }
   }
@@ -764,7 +764,7 @@ TEST_CASE("file: planes out of interleaved channels, written front to back") {
   const std::vector<std::uint32_t> order{2, 0, 1};
   const Bytes elements = random_bytes(count_of(dims) * 8, 21);
   write_file(dir / "in", one_record(DType::float64, Layout::linear, dims, elements));
-  CHECK((converted_through_pipe(dir / "in", {.permute = order}) ==
+  CHECK((converted_through_pipe(dir / "in", {.edits = {btf::Permute{order}}}) ==
          one_record(DType::float64, Layout::linear, {3, 740, 740},
                     transposed(dims, elements, order, 8))));
 }

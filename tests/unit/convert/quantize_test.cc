@@ -824,9 +824,9 @@ TEST_CASE("scale auto: per channel, on every axis") {
 
     // The axis is one of the result's dims.
     ConvertOptions turned = quantizing(DType::int8, axis);
-    turned.permute = {2, 0, 3, 1};
+    turned.edits = {btf::Permute{{2, 0, 3, 1}}};
     CHECK((converted(file_of({tensor}), turned).file ==
-           converted(converted(file_of({tensor}), {.permute = turned.permute}).file,
+           converted(converted(file_of({tensor}), {.edits = turned.edits}).file,
                      quantizing(DType::int8, axis))
                .file));
   }
@@ -1405,9 +1405,9 @@ TEST_CASE("refused: dequantising to another type, or permuted") {
     CHECK(refusal(codes, dequantizing(to)) ==
           "tensor 0: dequantising gives float16, bfloat16, float32 or float64, not " + name_of(to));
   ConvertOptions turned = dequantizing(DType::float32);
-  turned.permute = {1, 0};
+  turned.edits = {btf::Permute{{1, 0}}};
   CHECK(refusal(codes, turned) ==
-        "tensor 0: dequantising and permuting in one go is not possible: permute afterwards");
+        "tensor 0: dequantising and editing the dims in one go is not possible: permute afterwards");
 }
 
 TEST_CASE("lossless and overflow error name the first element and leave the output alone") {

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "btf/tensorrt.h"
 #include "support/naive_layout.h"
 
 using btf::Dims;

@@ -658,7 +658,7 @@ TEST_CASE("coo: permuted like a dense tensor") {
     CAPTURE(order);
     for (const Layout layout : {Layout::linear, Layout::hwc8, Layout::chw32, Layout::coo}) {
       ConvertOptions options = to_layout(layout);
-      options.permute = order;
+      options.edits = {btf::Permute{order}};
       options.execution.memory = 0;
       options.prune_zeros = true;
       const Bytes result = converter.bytes_of({coo_record(DType::float16, dims, cells)}, options);

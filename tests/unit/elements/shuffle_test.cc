@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "btf/convert.h"
-#include "btf/element.h"
 #include "btf/file.h"
 #include "btf/read.h"
 #include "btf/write.h"
@@ -201,7 +200,7 @@ TEST_CASE("shuffled: read in any order it is the same tensor") {
   std::vector<btf::ConvertOptions> ways;
   for (const Layout layout : {Layout::hwc8, Layout::chw4, Layout::hwc, Layout::coo})
     ways.push_back(to(layout));
-  ways.emplace_back().permute = {3, 1, 0, 2};
+  ways.emplace_back().edits = {btf::Permute{{3, 1, 0, 2}}};
   ways.back().layout = Layout::linear;
   ways.emplace_back().dtype = DType::float64;
   ways.back().layout = Layout::linear;

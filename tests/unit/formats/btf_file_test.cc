@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "btf/element.h"
 #include "btf/file.h"
+#include "btf/read.h"
 #include "btf/stats.h"
 #include "btf/validate.h"
 #include "formats/btf/reader.h"

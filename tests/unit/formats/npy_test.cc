@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "btf/convert.h"
-#include "btf/element.h"
+#include "btf/read.h"
 #include "btf/validate.h"
 #include "formats/io/memory_bytes.h"
 #include "formats/io/swapped_source.h"

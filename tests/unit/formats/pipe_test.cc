@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "btf/element.h"
+#include "btf/read.h"
 #include "btf/tensor_spec.h"
 #include "btf/validate.h"
 #include "support/btf_bytes.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "btf/convert.h"
-#include "btf/element.h"
+#include "btf/read.h"
 #include "btf/tensor_spec.h"
 #include "btf/validate.h"
 #include "support/btf_bytes.h"

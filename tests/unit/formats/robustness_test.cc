@@ -17,7 +17,7 @@
 
 #include "btf/convert.h"
 #include "btf/diff.h"
-#include "btf/element.h"
+#include "btf/read.h"
 #include "btf/stats.h"
 #include "btf/validate.h"
 #include "support/btf_bytes.h"

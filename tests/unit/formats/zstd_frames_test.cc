@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "btf/convert.h"
-#include "btf/element.h"
 #include "btf/file.h"
 #include "btf/read.h"
 #include "btf/validate.h"

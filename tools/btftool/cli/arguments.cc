@@ -14,11 +14,7 @@ using btf::ErrorCode;
 using btf::fail;
 using btf::Result;
 
-struct Bounds {
-  std::optional<std::int64_t> start, stop, step;
-};
-
-Result<Bounds> parse_bounds(std::string_view text) {
+Result<btf::SliceRange> parse_range(std::string_view text) {
   const std::vector<std::string_view> parts = split(text, ':');
   std::optional<std::int64_t> numbers[3];
   bool good = parts.size() <= 3;
@@ -29,31 +25,20 @@ Result<Bounds> parse_bounds(std::string_view text) {
   if (!good || numbers[2] == 0)
     return fail(ErrorCode::invalid_argument,
                 "'" + std::string(text) + "' is not a slice: start:stop:step was expected");
-  return Bounds{numbers[0], numbers[1], numbers[2]};
+  return btf::SliceRange{numbers[0], numbers[1], numbers[2].value_or(1)};
 }
 
-// Python's rule: bounds are brought into the dim, never an error.
-SliceDim apply_bounds(const Bounds& bounds, std::uint64_t size) {
-  const std::int64_t step = bounds.step.value_or(1);
-  const bool forward = step > 0;
-  // Backwards, bounds go from -1 to size - 1; counted from 1 up they are unsigned too.
-  const std::uint64_t shift = forward ? 0 : 1;
-  const auto clamp = [&](std::optional<std::int64_t> bound, std::uint64_t otherwise) {
-    if (!bound) return otherwise;
-    const auto number = static_cast<std::uint64_t>(*bound);
-    if (*bound >= 0) return std::min(number + shift, size);
-    const std::uint64_t back = 0 - number;
-    return back > size ? 0 : size - back + shift;
-  };
-  const std::uint64_t start = clamp(bounds.start, forward ? 0 : size);
-  const std::uint64_t stop = clamp(bounds.stop, forward ? size : 0);
-  SliceDim dim{.start = start > shift ? start - shift : 0, .step = step, .count = 0, .keep = true};
-  const auto [low, high] = std::minmax(start, stop);
-  const bool empty = forward ? start >= stop : stop >= start;
-  const std::uint64_t stride =
-      forward ? static_cast<std::uint64_t>(step) : 0 - static_cast<std::uint64_t>(step);
-  if (!empty) dim.count = (high - low - 1) / stride + 1;
-  return dim;
+// Numbers of dims, or of sizes; `otherwise` says what was expected.
+Result<std::vector<std::int64_t>> parse_numbers(std::string_view text, std::string_view otherwise) {
+  std::vector<std::int64_t> numbers;
+  for (const std::string_view part : split(text, ',')) {
+    const auto number = parse_integer(part);
+    if (!number)
+      return fail(ErrorCode::invalid_argument,
+                  "'" + std::string(part) + "' is not a " + std::string(otherwise));
+    numbers.push_back(*number);
+  }
+  return numbers;
 }
 
 }  // namespace
@@ -92,16 +77,16 @@ std::optional<std::uint64_t> resolve_index(std::int64_t number, std::uint64_t co
   return back <= count ? std::optional(count - back) : std::nullopt;
 }
 
-Result<std::vector<std::uint32_t>> parse_permute(std::string_view text) {
-  std::vector<std::uint32_t> order;
+Result<btf::Permute> parse_permute(std::string_view text) {
+  btf::Permute permute;
   for (const std::string_view part : split(text, ',')) {
     const auto number = parse_integer(part);
     if (!number || *number < 0 || static_cast<std::uint64_t>(*number) >= btf::kMaxRank)
       return fail(ErrorCode::invalid_argument,
                   "'" + std::string(part) + "' is not a dim; --permute takes such as 0,3,1,2");
-    order.push_back(static_cast<std::uint32_t>(*number));
+    permute.order.push_back(static_cast<std::uint32_t>(*number));
   }
-  return order;
+  return permute;
 }
 
 Result<btf::Dims> parse_index(std::string_view text, const btf::Dims& dims) {
@@ -126,30 +111,42 @@ Result<btf::Dims> parse_index(std::string_view text, const btf::Dims& dims) {
   return index;
 }
 
-Result<std::vector<SliceDim>> parse_slice(std::string_view text, const btf::Dims& dims) {
-  const std::vector<std::string_view> parts =
-      text.empty() ? std::vector<std::string_view>{} : split(text, ',');
-  if (parts.size() > dims.size())
-    return fail(ErrorCode::invalid_argument,
-                "slice " + std::string(text) + " has " + std::to_string(parts.size()) +
-                    " parts, the tensor has rank " + std::to_string(dims.size()));
-  std::vector<SliceDim> slice;
-  for (std::size_t d = 0; d < dims.size(); ++d) {
-    const std::string_view part = d < parts.size() ? parts[d] : ":";
+Result<btf::Slice> parse_slice(std::string_view text) {
+  btf::Slice slice;
+  if (text.empty()) return slice;
+  for (const std::string_view part : split(text, ',')) {
     if (part.find(':') != std::string_view::npos) {
-      BTF_ASSIGN(const auto bounds, parse_bounds(part));
-      slice.push_back(apply_bounds(bounds, dims[d]));
+      BTF_ASSIGN(const btf::SliceRange range, parse_range(part));
+      slice.parts.emplace_back(range);
       continue;
     }
     const auto number = parse_integer(part);
-    const auto position = number ? resolve_index(*number, dims[d]) : std::nullopt;
-    if (!position)
+    if (!number)
       return fail(ErrorCode::invalid_argument,
-                  "'" + std::string(part) + "' is not an index into dim " + std::to_string(d) +
-                      " of size " + std::to_string(dims[d]));
-    slice.push_back({.start = *position, .step = 1, .count = 1, .keep = false});
+                  "'" + std::string(part) +
+                      "' is not a slice: an index or start:stop:step was expected");
+    slice.parts.emplace_back(*number);
   }
   return slice;
+}
+
+Result<btf::Squeeze> parse_squeeze(std::string_view text) {
+  if (text == kAllDims) return btf::Squeeze{};
+  BTF_ASSIGN(auto dims, parse_numbers(text, "dim; --squeeze takes such as 0,-1"));
+  return btf::Squeeze{std::move(dims)};
+}
+
+Result<btf::Unsqueeze> parse_unsqueeze(std::string_view text) {
+  const auto dim = parse_integer(text);
+  if (!dim)
+    return fail(ErrorCode::invalid_argument,
+                "'" + std::string(text) + "' is not a dim; --unsqueeze takes such as 0 or -1");
+  return btf::Unsqueeze{*dim};
+}
+
+Result<btf::Reshape> parse_reshape(std::string_view text) {
+  BTF_ASSIGN(auto dims, parse_numbers(text, "size; --reshape takes such as 1,-1,7"));
+  return btf::Reshape{std::move(dims)};
 }
 
 }  // namespace btftool

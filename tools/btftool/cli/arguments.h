@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "btf/edit.h"
 #include "btf/error.h"
 #include "btf/layout.h"
 
@@ -21,21 +22,21 @@ std::optional<double> parse_real(std::string_view text);  // finite
 std::optional<std::uint64_t> resolve_index(std::int64_t number, std::uint64_t count);
 
 // "0,3,1,2"
-btf::Result<std::vector<std::uint32_t>> parse_permute(std::string_view text);
+btf::Result<btf::Permute> parse_permute(std::string_view text);
 
 // "0,3,-1,7": one number a dim, negative ones from the end.
 btf::Result<btf::Dims> parse_index(std::string_view text, const btf::Dims& dims);
 
-// What a slice takes of one dim.
-struct SliceDim {
-  std::uint64_t start = 0;
-  std::int64_t step = 1;
-  std::uint64_t count = 0;
-  bool keep = true;  // false: a single index, the dim is dropped from the result
-};
+// "0,:,1:3,::2" with NumPy's meaning. That there is something to take is seen with the dims.
+btf::Result<btf::Slice> parse_slice(std::string_view text);
 
-// "0,:,1:3,::2" with NumPy's meaning, bounds beyond the dim included; dims that are not named are
-// taken whole.
-btf::Result<std::vector<SliceDim>> parse_slice(std::string_view text, const btf::Dims& dims);
+// "0,-1", and what a bare --squeeze stands for.
+inline constexpr std::string_view kAllDims = "all";
+btf::Result<btf::Squeeze> parse_squeeze(std::string_view text);
+
+btf::Result<btf::Unsqueeze> parse_unsqueeze(std::string_view text);
+
+// "1,-1,7"
+btf::Result<btf::Reshape> parse_reshape(std::string_view text);
 
 }  // namespace btftool

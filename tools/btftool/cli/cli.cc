@@ -101,6 +101,7 @@ struct OptionalValue {
 const OptionalValue* find_optional_value(std::string_view word) {
   static const OptionalValue kRows[] = {{"--values", "0123456789", "1000"},
                                         {"--heatmap", "0123456789,-", kPickedAxes},
+                                        {"--squeeze", "0123456789,-", std::string(kAllDims)},
                                         {"--compress", "0123456789", kDefaultLevel}};
   const auto* row = std::ranges::find(kRows, word, &OptionalValue::option);
   return row == std::end(kRows) ? nullptr : row;

@@ -177,6 +177,23 @@ void check_shuffle(const ConvertCommand& command) {
     throw Wrong("--shuffle is for BTF, the output is " + std::string(format));
 }
 
+// They apply in the order in which they are written.
+void declare_edits(CLI::App& app, std::vector<btf::Edit>& edits) {
+  const auto add = [&](const std::string& name, const std::string& type, auto parse,
+                       const std::string& help) {
+    add_repeated(
+        app, name, type,
+        [&edits, parse](const std::string& text) { edits.push_back(value_or_throw(parse(text))); },
+        help)
+        ->group("Dims, edited in the order of these options");
+  };
+  add("--permute", "DIMS", parse_permute, "order of the dims, as numpy.transpose: 0,3,1,2");
+  add("--slice", "SLICE", parse_slice, "a part, as NumPy's a[...]: 0,:,1:3,::2");
+  add("--squeeze", "[DIMS]", parse_squeeze, "take away dims of 1: all, or these");
+  add("--unsqueeze", "D", parse_unsqueeze, "a dim of 1 that becomes dim D, as numpy.expand_dims");
+  add("--reshape", "SIZES", parse_reshape, "the same elements in other dims: 1,-1,7");
+}
+
 }  // namespace
 
 void declare_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words) {
@@ -203,8 +220,7 @@ void declare_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words
       app, "--rename-file", "FILE",
       [&options](const std::string& path) { read_renames(path, options.rename); },
       "a line OLD=NEW for each");
-  add_text(app, "--permute", words.permute, "DIMS",
-           "order of the dims, as numpy.transpose: 0,3,1,2");
+  declare_edits(app, options.edits);
   add_choice<Overflow>(app, "--overflow", options.policy.overflow,
                        {{"saturate", Overflow::saturate},
                         {"ieee", Overflow::ieee},
@@ -275,6 +291,7 @@ void declare_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words
       "Examples:\n"
       "  btftool convert --layout kHWC8 --dtype fp16 in.btf out.btf\n"
       "  btftool convert --permute 0,3,1,2 nhwc.btf nchw.btf\n"
+      "  btftool convert --slice 0,:,10:20 --unsqueeze 0 in.btf out.btf\n"
       "  btftool convert --layout coo dense.btf sparse.btf\n"
       "  btftool convert a.npy b.npy dumps/ all.btf\n"
       "  btftool convert --format npy all.btf arrays/");
@@ -283,7 +300,6 @@ void declare_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words
 void finish_convert(const ConvertWords& words, ConvertCommand& command) {
   btf::ConvertOptions& options = command.convert;
   choose_target(words, options);
-  if (words.permute) options.permute = value_or_throw(parse_permute(*words.permute));
   finish_formats(words, command);
   if (!words.dla.empty()) {
     if (options.layout != btf::Layout::dla_hwc4 && options.layout != btf::Layout::dla_linear)

@@ -14,7 +14,6 @@ namespace btftool {
 struct ConvertWords {
   std::optional<std::string> dtype;
   std::optional<std::string> layout;
-  std::optional<std::string> permute;
   std::string dla;
   SpecWords input;
   std::optional<std::string> output_spec;

@@ -52,6 +52,13 @@ std::uint64_t parse_memory(const std::string& text) {
   return value;
 }
 
+CLI::Option* add_repeated(CLI::App& app, const std::string& name, const std::string& type,
+                          std::function<void(const std::string&)> parse, const std::string& help) {
+  return app.add_option_function<std::string>(name, std::move(parse), help)
+      ->type_name(type)
+      ->trigger_on_parse();
+}
+
 CLI::Option* add_words(CLI::App& app, const std::string& name, const std::string& type,
                        std::function<void(const std::string&)> parse, const std::string& help) {
   const auto take = [parse = std::move(parse), option = long_name(name),
@@ -59,9 +66,7 @@ CLI::Option* add_words(CLI::App& app, const std::string& name, const std::string
     if (std::exchange(*given, true)) throw Wrong(option + " is given more than once");
     parse(text);
   };
-  return app.add_option_function<std::string>(name, take, help)
-      ->type_name(type)
-      ->trigger_on_parse();
+  return add_repeated(app, name, type, take, help);
 }
 
 CLI::Option* add_count(CLI::App& app, const std::string& name, std::uint64_t least,

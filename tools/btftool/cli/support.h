@@ -31,6 +31,10 @@ T value_or_throw(btf::Result<T> result) {
 CLI::Option* add_words(CLI::App& app, const std::string& name, const std::string& type,
                        std::function<void(const std::string&)> parse, const std::string& help);
 
+// The same for an option that may be given more than once: its words in the order of the line.
+CLI::Option* add_repeated(CLI::App& app, const std::string& name, const std::string& type,
+                          std::function<void(const std::string&)> parse, const std::string& help);
+
 template <typename T>
 CLI::Option* add_choice(CLI::App& app, const std::string& name, T& target,
                 const std::vector<std::pair<std::string, T>>& choices, const std::string& help) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "btf/tensorrt.h"
+#include "btf/layout.h"
 #include "btf/try.h"
 #include "cli/arguments.h"
 
@@ -24,7 +24,8 @@ btf::Result<InspectDetails> read_details(const btf::TensorFile& file, const btf:
     BTF_ASSIGN(details.stats, btf::stats(file, tensor, execution));
   }
   if (options.values) {
-    BTF_ASSIGN(auto slice, parse_slice(options.slice.value_or(""), tensor.dims));
+    BTF_ASSIGN(const btf::Slice part, parse_slice(options.slice.value_or("")));
+    BTF_ASSIGN(auto slice, btf::sliced_dims(part, tensor.dims));
     BTF_ASSIGN(details.values,
                ValueView::read(file, tensor, std::move(slice), *options.values));
   }

@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "btf/element.h"
 #include "btf/file.h"
+#include "btf/read.h"
 #include "btf/stats.h"
 #include "cli/options.h"
 #include "inspect/values.h"

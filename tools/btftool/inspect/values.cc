@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "btf/element.h"
-#include "btf/value.h"
+#include "btf/read.h"
 #include "btf/try.h"
+#include "btf/value.h"
 #include "io/text.h"
 
 namespace btftool {
@@ -14,14 +14,14 @@ constexpr std::uint64_t kEdge = 3;
 constexpr std::uint64_t kMost = 1000000;
 constexpr std::size_t kLineWidth = 75;
 
-std::uint64_t position_of(const SliceDim& dim, std::uint64_t i) {
+std::uint64_t position_of(const btf::SlicedDim& dim, std::uint64_t i) {
   // Modular arithmetic takes care of negative steps.
   return dim.start + i * static_cast<std::uint64_t>(dim.step);
 }
 
-std::uint64_t slice_elements(const std::vector<SliceDim>& slice) {
+std::uint64_t slice_elements(const std::vector<btf::SlicedDim>& slice) {
   std::uint64_t count = 1;
-  for (const SliceDim& dim : slice) {
+  for (const btf::SlicedDim& dim : slice) {
     if (dim.count == 0) return 0;
     if (__builtin_mul_overflow(count, dim.count, &count)) return UINT64_MAX;
   }
@@ -31,7 +31,7 @@ std::uint64_t slice_elements(const std::vector<SliceDim>& slice) {
 }  // namespace
 
 btf::Result<ValueView> ValueView::read(const btf::TensorFile& file, const btf::TensorInfo& tensor,
-                                       std::vector<SliceDim> slice, std::uint64_t threshold) {
+                                       std::vector<btf::SlicedDim> slice, std::uint64_t threshold) {
   ValueView view;
   view.dtype_ = *tensor.dtype;
   const bool summarise = slice_elements(slice) > threshold;
@@ -40,7 +40,7 @@ btf::Result<ValueView> ValueView::read(const btf::TensorFile& file, const btf::T
     return view;
   }
   std::uint64_t shown = 1;
-  for (const SliceDim& dim : slice)
+  for (const btf::SlicedDim& dim : slice)
     if (__builtin_mul_overflow(shown, summarise ? std::min(dim.count, 2 * kEdge) : dim.count,
                                &shown) ||
         shown > kMost)
@@ -48,7 +48,7 @@ btf::Result<ValueView> ValueView::read(const btf::TensorFile& file, const btf::T
           btf::ErrorCode::invalid_argument,
           "more than " + std::to_string(kMost) + " values to show; --slice takes a part of them");
   std::vector<btf::Dims> indices(1);
-  for (const SliceDim& dim : slice) {
+  for (const btf::SlicedDim& dim : slice) {
     Positions positions;
     for (std::uint64_t i = 0; i < dim.count; ++i) {
       if (summarise && i == kEdge && dim.count > 2 * kEdge) {

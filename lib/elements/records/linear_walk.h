@@ -7,8 +7,9 @@
 #include <span>
 #include <vector>
 
+#include "btf/execution.h"
 #include "btf/file.h"
-#include "elements/coo.h"
+#include "core/edit_chain.h"
 #include "elements/slab_io.h"
 
 namespace btf {
@@ -22,10 +23,10 @@ struct LinearSlab {
 
 class LinearWalk {
  public:
-  // With the dims permuted as `order` says (empty: as they are). A COO tensor must have each index
-  // once. Source and record must outlive it.
+  // Of the record after its edits. A COO tensor must have each index once. Source and record must
+  // outlive it.
   static Result<LinearWalk> open(const ByteSource& source, const TensorInfo& record,
-                                 std::span<const std::uint32_t> order, const Execution& execution);
+                                 const EditChain& edits, const Execution& execution);
 
   // Nothing after the last; valid until the next call.
   Result<std::optional<LinearSlab>> next();

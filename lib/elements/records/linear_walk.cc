@@ -1,7 +1,9 @@
-#include "elements/linear_walk.h"
+#include "elements/records/linear_walk.h"
 
 #include "btf/convert.h"
 #include "btf/try.h"
+#include "elements/records/edited_view.h"
+#include "elements/records/record_boxes.h"
 #include "elements/row_major.h"
 
 namespace btf {
@@ -9,7 +11,7 @@ namespace btf {
 struct LinearWalk::State {
   const ByteSource& source;
   const TensorInfo& record;
-  std::vector<std::uint32_t> order;
+  EditChain edits;
   Execution execution;
   Resolved linear;
   Resolved storage;
@@ -20,17 +22,15 @@ struct LinearWalk::State {
 };
 
 Result<LinearWalk> LinearWalk::open(const ByteSource& source, const TensorInfo& record,
-                                    std::span<const std::uint32_t> order,
-                                    const Execution& execution) {
-  Dims dims = record.dims;
-  for (std::size_t d = 0; d < order.size(); ++d) dims[d] = record.dims[order[d]];
+                                    const EditChain& edits, const Execution& execution) {
+  const Dims& dims = edits.empty() ? record.dims : edits.steps().back().to;
   BTF_ASSIGN(Resolved linear, resolve(Layout::linear, dims, *record.dtype));
-  Resolved storage = record.coo ? linear : permuted(*record.storage, order);
+  Resolved storage = record.coo ? linear : edited_views(*record.storage, edits).back().layout;
   const std::uint64_t bytes = info(*record.dtype).buffer_bytes();
   SlabGrid grid = choose_slabs({&storage, bytes}, {&linear, bytes}, {.target_contiguous = true});
   auto state = std::make_shared<State>(State{.source = source,
                                              .record = record,
-                                             .order = {order.begin(), order.end()},
+                                             .edits = edits,
                                              .execution = execution,
                                              .linear = std::move(linear),
                                              .storage = std::move(storage),
@@ -47,7 +47,7 @@ Status LinearWalk::rewind() {
   s.slab = 0;
   // Only entries of a COO record come in one order.
   if (s.reader && !s.record.coo) return {};
-  BTF_ASSIGN(s.reader, open_slab_reader(s.source, s.record, s.order, s.storage, Duplicates::error,
+  BTF_ASSIGN(s.reader, open_slab_reader(s.source, s.record, s.edits, s.storage, Duplicates::error,
                                         s.execution));
   return {};
 }

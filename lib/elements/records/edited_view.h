@@ -1,0 +1,32 @@
+// What a chain of edits makes of a stored array, in strides.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "btf/layout.h"
+#include "core/edit_chain.h"
+
+namespace btf {
+
+// Elements of an array by strides. Storage and strides of the layout count from element `base` of
+// the array. A mirrored dim, which is never the split one, runs backwards over what the layout
+// says.
+struct EditedView {
+  Resolved layout;
+  std::uint64_t base = 0;
+  std::vector<bool> mirrored;  // for each dim
+
+  bool mirrors() const;
+};
+
+// The first is of the stored array, each other one of the elements of the one before it in
+// row-major order: where strides cannot say what an edit makes of a view, the next view begins.
+// Never empty. Nothing may be read of a view without elements.
+std::vector<EditedView> edited_views(const Resolved& storage, const EditChain& edits);
+
+// How many buffers of the size of a box reading through the views takes; 1 without edits.
+std::uint64_t buffers_of(std::span<const EditedView> views);
+
+}  // namespace btf

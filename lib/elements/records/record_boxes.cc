@@ -1,0 +1,62 @@
+#include "elements/records/record_boxes.h"
+
+#include <cstring>
+#include <optional>
+
+#include "btf/try.h"
+#include "elements/coo.h"
+#include "elements/records/edited_reader.h"
+
+namespace btf {
+namespace {
+
+// The entries' keys are offsets in `layout`.
+class CooReader final : public SlabReader {
+ public:
+  CooReader(std::unique_ptr<CooSource> entries, Resolved layout, DType dtype)
+      : entries_(std::move(entries)),
+        layout_(std::move(layout)),
+        bytes_(info(dtype).buffer_bytes()) {}
+
+  Result<SourceSlab> read(const Box& box) override {
+    Footprint from = footprint(layout_, box);
+    std::byte* data = slab_.reserve(from.elements * bytes_);
+    std::memset(data, 0, from.elements * bytes_);
+    if (!started_) {
+      BTF_ASSIGN(ahead_, entries_->next());
+      started_ = true;
+    }
+    const std::uint64_t end = from.base + from.elements;
+    while (ahead_ && ahead_->key < end) {
+      std::memcpy(data + (ahead_->key - from.base) * bytes_, &ahead_->code, bytes_);
+      BTF_ASSIGN(ahead_, entries_->next());
+    }
+    return SourceSlab{data, std::move(from.packed)};
+  }
+
+ private:
+  std::unique_ptr<CooSource> entries_;
+  Resolved layout_;
+  std::uint64_t bytes_;
+  bool started_ = false;
+  std::optional<CooEntry> ahead_;
+  Buffer slab_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<SlabReader>> open_slab_reader(const ByteSource& source,
+                                                     const TensorInfo& record,
+                                                     const EditChain& edits,
+                                                     const Resolved& storage, Duplicates duplicates,
+                                                     const Execution& execution) {
+  if (!record.coo && edits.empty()) return record_reader(source, record, storage);
+  if (!record.coo) return edited_reader(source, record, edited_views(*record.storage, edits));
+  CooKey key = edited_key(
+      edits, [&storage](std::span<const std::uint64_t> index) { return offset(storage, index); });
+  BTF_ASSIGN(auto entries, sorted_entries(source, record, std::move(key), execution));
+  return std::make_unique<CooReader>(canonical_entries(std::move(entries), duplicates), storage,
+                                     *record.dtype);
+}
+
+}  // namespace btf
