@@ -121,7 +121,7 @@ TEST_CASE("btf file: the dense example of the format's description") {
 
   const TensorInfo first = tensor(file, 0);
   CHECK(first.index == 0);
-  CHECK(first.name.empty());
+  CHECK_FALSE(first.named);
   CHECK(first.dtype_code == 1);
   CHECK(first.layout_code == 0);
   CHECK(first.dtype == DType::int16);
