@@ -158,7 +158,7 @@ Result<std::unique_ptr<ByteSource>> open_stream(const std::string& name, Descrip
   return open_zstd_stream(name, from_start, expected);
 }
 
-// Whoever read before from the same open file has left a position; a file that was opened here, 0.
+// Where whoever read before from standard input has left it.
 Result<std::uint64_t> position_of(const Descriptor& fd) {
   const off_t position = ::lseek(fd.get(), 0, SEEK_CUR);
   if (position < 0) return system_failure("find the position in the file");
@@ -179,7 +179,10 @@ Result<std::unique_ptr<ByteSource>> open_path(const std::string& path, Compresse
   const std::string name = path == "-" ? "standard input" : path;
   if (!S_ISREG(state.st_mode))
     return unpack ? open_stream(name, std::move(fd), expected) : spool_stream(name, std::move(fd));
-  BTF_ASSIGN(const std::uint64_t begin, position_of(fd));
+  std::uint64_t begin = 0;
+  if (path == "-") {
+    BTF_ASSIGN(begin, position_of(fd));
+  }
   auto file = file_source(name, std::move(fd), state, begin);
   if (!unpack) return file;
   return unpacked_source(name, std::move(file), expected);

@@ -11,6 +11,7 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "btf/tensor_set.h"
@@ -23,16 +24,26 @@ Error cannot_open(const std::string& path, int error) {
   return Error{ErrorCode::io, std::string("cannot open: ") + std::strerror(error)}.in_file(path);
 }
 
-// The names in a directory; or an error of the system, by its number.
-int list(const std::string& path, std::vector<std::string>& names) {
+struct Entry {
+  std::string name;
+  struct stat status {};
+  int error = 0;  // of the system: it has no status
+};
+
+// What is in a directory; or an error of the system, by its number.
+int list(const std::string& path, std::vector<Entry>& entries) {
   const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(path.c_str()), ::closedir);
   if (directory == nullptr) return errno;
   for (;;) {
     // The end and an error look the same but for errno.
     errno = 0;
-    const dirent* const entry = ::readdir(directory.get());
-    if (entry == nullptr) return errno;
-    names.emplace_back(entry->d_name);
+    const dirent* const found = ::readdir(directory.get());
+    if (found == nullptr) return errno;
+    const std::string_view name = found->d_name;
+    if (name == "." || name == "..") continue;
+    Entry& entry = entries.emplace_back(std::string(name));
+    if (::fstatat(::dirfd(directory.get()), found->d_name, &entry.status, 0) != 0)
+      entry.error = errno;
   }
 }
 
@@ -49,35 +60,36 @@ class Walk {
  private:
   void enter(const std::string& path, const std::string& place, const struct stat& status) {
     const auto [at, fresh] = open_.emplace(status.st_dev, status.st_ino);
-    if (!fresh) return add(path, place, 0, "a directory that contains itself");
-    std::vector<std::string> names;
-    if (const int error = list(path, names); error != 0)
-      add(path, place, 0, std::string("cannot read the directory: ") + std::strerror(error));
-    for (const std::string& name : names)
-      if (name != "." && name != "..")
-        visit(join_path(path, name), place.empty() ? name : join_path(place, name));
+    if (!fresh) return add(path, place, {}, "a directory that contains itself");
+    std::vector<Entry> entries;
+    if (const int error = list(path, entries); error != 0)
+      add(path, place, {}, std::string("cannot read the directory: ") + std::strerror(error));
+    for (const Entry& entry : entries)
+      visit(path, place.empty() ? entry.name : join_path(place, entry.name), entry);
     open_.erase(at);
   }
 
-  void visit(const std::string& path, const std::string& place) {
-    struct stat status {};
-    const int error = ::stat(path.c_str(), &status) == 0 ? 0 : errno;
-    if (error == 0 && S_ISDIR(status.st_mode)) return enter(path, place, status);
-    std::string trouble;
-    if (error != 0) trouble = std::string("cannot open: ") + std::strerror(error);
-    if (error == 0 && !S_ISREG(status.st_mode)) trouble = "not a regular file";
-    add(path, place, static_cast<std::uint64_t>(status.st_size), trouble);
+  void visit(const std::string& parent, const std::string& place, const Entry& entry) {
+    const bool known = entry.error == 0;
+    if (known && S_ISREG(entry.status.st_mode)) return add({}, place, entry.status, {});
+    const std::string path = join_path(parent, entry.name);
+    if (known && S_ISDIR(entry.status.st_mode)) return enter(path, place, entry.status);
+    add(path, place, entry.status,
+        known ? "not a regular file" : std::string("cannot open: ") + std::strerror(entry.error));
   }
 
-  void add(const std::string& path, const std::string& place, std::uint64_t bytes,
+  // `path` is for the trouble.
+  void add(const std::string& path, const std::string& place, const struct stat& status,
            const std::string& trouble) {
-    const Error error = Error{ErrorCode::io, trouble}.in_file(path);
-    if (place.empty()) {
-      root_trouble_ = error;
-      return;
+    if (!trouble.empty()) {
+      const Error error = Error{ErrorCode::io, trouble}.in_file(path);
+      if (place.empty()) {
+        root_trouble_ = error;
+        return;
+      }
+      trouble_.emplace(found_.size(), error);
     }
-    if (!trouble.empty()) trouble_.emplace(found_.size(), error);
-    found_.push_back({place, bytes});
+    found_.push_back({place, static_cast<std::uint64_t>(status.st_size), last_change(status)});
   }
 
   DirectoryListing sorted() {
@@ -103,6 +115,10 @@ class Walk {
 };
 
 }  // namespace
+
+std::int64_t last_change(const struct stat& status) {
+  return std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
+}
 
 Result<bool> is_directory(const std::string& path) {
   struct stat status {};

@@ -24,6 +24,12 @@ std::string_view without_zeros(std::string_view number) {
 bool natural_less(std::string_view a, std::string_view b) {
   const std::string_view whole_a = a;
   const std::string_view whole_b = b;
+  // Names below a directory begin alike; the number that goes on behind that counts whole.
+  const auto same = std::ranges::mismatch(a, b).in1;
+  auto begin = static_cast<std::size_t>(same - a.begin());
+  while (begin > 0 && digit(a[begin - 1])) --begin;
+  a.remove_prefix(begin);
+  b.remove_prefix(begin);
   while (!a.empty() && !b.empty()) {
     if (digit(a.front()) && digit(b.front())) {
       const std::string_view left = without_zeros(take_number(a));

@@ -10,35 +10,45 @@
 namespace btf {
 namespace {
 
-// Members of one side that no pair has yet.
+// Members of one side that no pair has yet, by their names.
 using Unpaired = std::multimap<std::string, std::uint64_t, std::less<>>;
+using Members = std::vector<std::uint64_t>;
 
-Unpaired by_place(const TensorSet& set, const MemberFilter& wanted) {
-  Unpaired members;
-  for (std::uint64_t i = 0; i < set.member_count(); ++i) {
-    SetMember member = set.member(i);
-    if (!wanted || wanted(member)) members.emplace(std::move(member.place), i);
-  }
+// Those that are wanted, by their places.
+Members wanted_members(const TensorSet& set, const MemberFilter& wanted) {
+  Members members;
+  for (std::uint64_t i = 0; i < set.member_count(); ++i)
+    if (!wanted || wanted(set.member(i))) members.push_back(i);
+  // A directory alone is in order.
+  const auto place = [&](std::uint64_t i) { return set.place(i); };
+  if (!std::ranges::is_sorted(members, natural_less, place))
+    std::ranges::sort(members, natural_less, place);
   return members;
 }
 
-void pair_by_place(Unpaired& actual, Unpaired& golden, std::vector<MemberPair>& pairs) {
-  for (auto left = actual.begin(); left != actual.end();) {
-    const auto right = golden.find(left->first);
-    if (right == golden.end()) {
-      ++left;
-      continue;
-    }
-    pairs.push_back(
-        {.name = left->first, .actual = left->second, .golden = right->second});
-    golden.erase(right);
-    left = actual.erase(left);
+// Leaves those that have no pair.
+void pair_by_place(const TensorSet& actual, Members& left, const TensorSet& golden, Members& right,
+                   std::vector<MemberPair>& pairs) {
+  Members left_alone;
+  Members right_alone;
+  std::size_t r = 0;
+  for (const std::uint64_t member : left) {
+    const std::string_view place = actual.place(member);
+    while (r < right.size() && natural_less(golden.place(right[r]), place))
+      right_alone.push_back(right[r++]);
+    if (r < right.size() && golden.place(right[r]) == place)
+      pairs.push_back({.name = std::string(place), .actual = member, .golden = right[r++]});
+    else
+      left_alone.push_back(member);
   }
+  right_alone.insert(right_alone.end(), right.begin() + static_cast<std::ptrdiff_t>(r), right.end());
+  left = std::move(left_alone);
+  right = std::move(right_alone);
 }
 
-Unpaired by_name(const TensorSet& set, const Unpaired& members) {
+Unpaired by_name(const TensorSet& set, const Members& members) {
   Unpaired named;
-  for (const auto& [place, member] : members) named.emplace(set.member(member).name, member);
+  for (const std::uint64_t member : members) named.emplace(set.member(member).name, member);
   return named;
 }
 
@@ -48,7 +58,7 @@ class TensorPairing {
   TensorPairing(const TensorSet& actual, const TensorSet& golden, std::vector<MemberPair>& pairs)
       : actual_(actual), golden_(golden), pairs_(pairs) {}
 
-  void run(const std::vector<std::uint64_t>& left, const std::vector<std::uint64_t>& right) {
+  void run(const Members& left, const Members& right) {
     const bool both = !left.empty() && !right.empty();
     const Named actual = both ? names(actual_, left) : Named();
     const Named golden = both ? names(golden_, right) : Named();
@@ -80,7 +90,7 @@ class TensorPairing {
   using Side = std::optional<std::uint64_t> MemberPair::*;
 
   // Of what cannot be opened nothing is known.
-  static Named names(const TensorSet& set, const std::vector<std::uint64_t>& members) {
+  static Named names(const TensorSet& set, const Members& members) {
     Named found;
     for (const std::uint64_t member : members) {
       const auto file = set.file(member);
@@ -94,7 +104,7 @@ class TensorPairing {
   }
 
   // Members without a pair as a whole; of the others, tensors without one.
-  void rest(const std::vector<std::uint64_t>& members, const std::set<std::uint64_t>& paired,
+  void rest(const Members& members, const std::set<std::uint64_t>& paired,
             const Named& own, const Named& others, Side side, Side tensor, const TensorSet& set) {
     for (const std::uint64_t member : members) {
       if (paired.contains(member)) continue;
@@ -141,7 +151,7 @@ class NamePairing {
  private:
   using Range = std::pair<Unpaired::const_iterator, Unpaired::const_iterator>;
 
-  static void take(const Range& members, std::vector<std::uint64_t>& alone) {
+  static void take(const Range& members, Members& alone) {
     for (auto at = members.first; at != members.second; ++at) alone.push_back(at->second);
   }
 
@@ -156,16 +166,17 @@ class NamePairing {
     pairs_.push_back({.name = actual.first->first,
                       .actual = actual.first->second,
                       .golden = golden.first->second,
-                      .error = Error{ErrorCode::invalid_argument,
-                                     "which of these belong together is not clear: " + places}
-                                   .in_file(actual.first->first)});
+                      .error = std::make_shared<const Error>(
+                          Error{ErrorCode::invalid_argument,
+                                "which of these belong together is not clear: " + places}
+                              .in_file(actual.first->first))});
   }
 
   const TensorSet& actual_;
   const TensorSet& golden_;
   std::vector<MemberPair>& pairs_;
-  std::vector<std::uint64_t> alone_left_;
-  std::vector<std::uint64_t> alone_right_;
+  Members alone_left_;
+  Members alone_right_;
 };
 
 }  // namespace
@@ -173,11 +184,12 @@ class NamePairing {
 std::vector<MemberPair> pair_members(const TensorSet& actual, const TensorSet& golden,
                                      const MemberFilter& wanted) {
   std::vector<MemberPair> pairs;
-  Unpaired left = by_place(actual, wanted);
-  Unpaired right = by_place(golden, wanted);
-  pair_by_place(left, right, pairs);
+  Members left = wanted_members(actual, wanted);
+  Members right = wanted_members(golden, wanted);
+  pair_by_place(actual, left, golden, right, pairs);
   NamePairing(actual, golden, pairs).run(by_name(actual, left), by_name(golden, right));
-  std::ranges::stable_sort(pairs, natural_less, &MemberPair::name);
+  if (!std::ranges::is_sorted(pairs, natural_less, &MemberPair::name))
+    std::ranges::stable_sort(pairs, natural_less, &MemberPair::name);
   return pairs;
 }
 

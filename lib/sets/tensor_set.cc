@@ -20,11 +20,8 @@ using OpenFile = std::shared_ptr<const TensorFile>;
 
 // What shows that a file is not what it was.
 struct Stamp {
-  std::uint64_t device = 0;
-  std::uint64_t inode = 0;
-  std::int64_t size = 0;
-  std::int64_t seconds = 0;
-  std::int64_t nanoseconds = 0;
+  std::uint64_t bytes = 0;
+  std::int64_t changed = 0;
   bool regular = false;
 
   bool operator==(const Stamp&) const = default;
@@ -33,8 +30,7 @@ struct Stamp {
 Stamp stamp_of(const std::string& path) {
   struct stat state {};
   if (path == "-" || ::stat(path.c_str(), &state) != 0) return {};
-  return {state.st_dev,         state.st_ino,          state.st_size, state.st_mtim.tv_sec,
-          state.st_mtim.tv_nsec, S_ISREG(state.st_mode)};
+  return {static_cast<std::uint64_t>(state.st_size), last_change(state), S_ISREG(state.st_mode)};
 }
 
 std::unexpected<Error> changed(const std::string& path) {
@@ -72,7 +68,8 @@ struct TensorSet::State {
   // What cannot be opened twice stays open; of the others the last few, the latest in front.
   std::map<std::uint64_t, OpenFile> kept;
   std::list<std::pair<std::uint64_t, OpenFile>> recent;
-  std::map<std::uint64_t, Stamp> stamps;     // of members that were open
+  std::vector<bool> opened;                  // of each member: was it?
+  std::map<std::uint64_t, Stamp> stamps;     // of members that no directory has listed
   std::vector<std::uint64_t> first_tensors;  // of each member, and their count; empty: not asked
 
   const Root& root_of(std::uint64_t member) const {
@@ -80,23 +77,36 @@ struct TensorSet::State {
     return *(behind - 1);
   }
   Result<OpenFile> open(std::uint64_t member, const SetMember& what);
+  // As it was listed or, if it was not, opened first.
+  std::optional<Stamp> stamp(std::uint64_t member) const;
 };
+
+std::optional<Stamp> TensorSet::State::stamp(std::uint64_t member) const {
+  const Root& root = root_of(member);
+  if (root.directory) {
+    const DirectoryEntry& entry = root.listing.entries[member - root.first];
+    return Stamp{entry.bytes, entry.changed, true};
+  }
+  const auto found = stamps.find(member);
+  return found == stamps.end() ? std::nullopt : std::optional(found->second);
+}
 
 Result<OpenFile> TensorSet::State::open(std::uint64_t member, const SetMember& what) {
   OpenOptions named = options;
   named.name = what.name;
   BTF_ASSIGN(TensorFile file, TensorFile::open(what.path, named));
-  const Stamp now = stamp_of(what.path);
-  const auto [before, first] = stamps.emplace(member, now);
-  if (!first && before->second != now) return changed(what.path);
-  OpenFile opened = std::make_shared<const TensorFile>(std::move(file));
-  if (!now.regular || members <= kMostOpen) {
-    kept.emplace(member, opened);
+  opened.resize(members);
+  if (opened[member] && stamp_of(what.path) != stamp(member)) return changed(what.path);
+  opened[member] = true;
+  if (!stamp(member)) stamps.emplace(member, stamp_of(what.path));
+  OpenFile shared = std::make_shared<const TensorFile>(std::move(file));
+  if (!stamp(member)->regular || members <= kMostOpen) {
+    kept.emplace(member, shared);
   } else {
-    recent.emplace_front(member, opened);
+    recent.emplace_front(member, shared);
     if (recent.size() > kMostOpen) recent.pop_back();
   }
-  return opened;
+  return shared;
 }
 
 TensorSet::TensorSet(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -153,6 +163,11 @@ SetMember TensorSet::member(std::uint64_t member) const {
           entry.bytes};
 }
 
+std::string_view TensorSet::place(std::uint64_t member) const {
+  const State::Root& root = state_->root_of(member);
+  return root.directory ? root.listing.entries[member - root.first].place : root.path;
+}
+
 const Error* TensorSet::trouble(std::uint64_t member) const {
   const State::Root& root = state_->root_of(member);
   const auto found = root.listing.trouble.find(member - root.first);
@@ -175,10 +190,10 @@ Status TensorSet::check_unchanged() const {
   if (state_->only) return state_->only->source().check_unchanged();
   for (const auto& [member, opened] : state_->kept) BTF_TRY(opened->source().check_unchanged());
   for (const auto& [member, opened] : state_->recent) BTF_TRY(opened->source().check_unchanged());
-  for (const auto& [member, before] : state_->stamps) {
-    const std::string path = this->member(member).path;
-    if (before.regular && !state_->kept.contains(member) && stamp_of(path) != before)
-      return changed(path);
+  for (std::uint64_t i = 0; i < state_->opened.size(); ++i) {
+    if (!state_->opened[i] || state_->kept.contains(i)) continue;
+    const std::string path = member(i).path;
+    if (stamp_of(path) != state_->stamp(i)) return changed(path);
   }
   return {};
 }

@@ -1,6 +1,7 @@
 #include "formats/io/file_source.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "core/checked_math.h"
 
@@ -26,12 +27,18 @@ class FileSource final : public ByteSource {
       : name_(std::move(name)),
         fd_(std::move(fd)),
         state_(state),
-        begin_(std::min(begin, static_cast<std::uint64_t>(state.st_size))) {}
+        begin_(std::min(begin, static_cast<std::uint64_t>(state.st_size))) {
+    read_head();
+  }
 
   std::uint64_t size() const override { return static_cast<std::uint64_t>(state_.st_size) - begin_; }
 
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     if (!fits(offset, out.size(), size())) return named(past_end(offset, out.size(), size()));
+    if (fits(offset, out.size(), head_.size())) {
+      std::ranges::copy(std::span(head_).subspan(offset, out.size()), out.begin());
+      return {};
+    }
     while (!out.empty()) {
       const ssize_t got =
           ::pread(fd_.get(), out.data(), out.size(), static_cast<off_t>(begin_ + offset));
@@ -56,6 +63,16 @@ class FileSource final : public ByteSource {
   }
 
  private:
+  // A header is read in several steps, and of small files there is little more: one read of the
+  // system for all of these. What goes wrong shows again where it is wanted.
+  void read_head() {
+    constexpr std::uint64_t kHead = 2048;
+    head_.resize(std::min(size(), kHead));
+    const ssize_t got =
+        ::pread(fd_.get(), head_.data(), head_.size(), static_cast<off_t>(begin_));
+    head_.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
+  }
+
   std::unexpected<Error> named(const std::unexpected<Error>& error) const {
     return std::unexpected(error.error().in_file(name_));
   }
@@ -64,6 +81,7 @@ class FileSource final : public ByteSource {
   Descriptor fd_;
   struct stat state_;
   std::uint64_t begin_;
+  std::vector<std::byte> head_;  // the first bytes
 };
 
 // A copy that nobody else has.

@@ -57,6 +57,7 @@ class BTF_API TensorSet {
 
   std::uint64_t member_count() const;
   SetMember member(std::uint64_t member) const;
+  std::string_view place(std::uint64_t member) const;  // that of the member
   // Why it cannot be opened, where that shows without trying: no file, a directory without end.
   const Error* trouble(std::uint64_t member) const;
   // Opened, if it is not. An error too if it was changed since it was open before.
@@ -91,7 +92,7 @@ struct MemberPair {
   std::optional<std::uint64_t> actual_tensor{};
   std::optional<std::uint64_t> golden_tensor{};
   // Several have this name, and which belong together is not known.
-  std::optional<Error> error{};
+  std::shared_ptr<const Error> error{};
 };
 
 using MemberFilter = std::function<bool(const SetMember&)>;

@@ -78,7 +78,7 @@ class Comparison {
 
   // What shows without opening anything.
   const btf::Error* trouble(const btf::MemberPair& pair) const {
-    if (pair.error) return &*pair.error;
+    if (pair.error) return pair.error.get();
     const btf::Error* found = pair.actual ? sets_.actual.trouble(*pair.actual) : nullptr;
     if (found == nullptr && pair.golden) found = sets_.golden.trouble(*pair.golden);
     return found;
