@@ -125,7 +125,10 @@ class Outputs {
     const bool in_folder = from.place != from.path;
     const std::string place =
         in_folder ? from.place : from.path.substr(from.path.rfind('/') + 1);
-    if (format_.empty()) return place;
+    if (format_.empty())
+      return options_.compression && !ends_as_compressed(place)
+                 ? place + std::string(kCompressedEnding)
+                 : place;
     const FileEnding* const known = find_ending(content_name(place));
     const bool fits = known == nullptr ? format_ == "btf" : known->format == format_;
     if (fits && ends_as_compressed(place) == options_.compression.has_value()) return place;

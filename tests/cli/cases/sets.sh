@@ -31,5 +31,6 @@ btftool convert --format npy --rename a=b d/mixed.btf named2/; echo "exit $?"
 btftool convert d d; echo "exit $?"
 btftool convert --format btf arrays arrays; ls arrays
 btftool convert --lossless --dtype fp16 d lossless/; echo "exit $?"
+btftool convert --compress d small/; (cd small && find . -type f | sort); btftool diff d small | tail -n 1
 mkdir empty
 for command in "inspect empty" "validate empty" "convert empty e.btf"; do btftool $command; echo "exit $?"; done
