@@ -7,6 +7,7 @@ cp "$TESTDATA/good/scalars.btf" golden/b.btf
 echo text >actual/c.btf
 echo text >golden/c.btf
 btftool diff --json --tensor 0 actual golden; echo "exit $?"
+btftool diff --json --json-schema 1 --tensor 0 actual golden; echo "exit $?"
 btftool diff --json --tensor 0 --exclude c.btf --exclude b.btf actual golden; echo "exit $?"
 # Trouble goes before a difference, as in the exit code; every report says so.
 result() { head -c 90 | grep -o '"result":"[a-z]*"'; }
