@@ -113,12 +113,16 @@ std::string_view format_of(const std::string& output, const btf::ConvertOptions&
               " writes it all the same");
 }
 
-// Does every file of the input get one in the directory OUT? The library knows their names then.
+// Does every file of the input get one in the directory OUT? The library knows their names then, and
+// says it where something cannot be looked at.
 bool many_outputs(const ConvertCommand& command) {
   const btf::ConvertOptions& options = command.convert;
+  const auto directory = [](const std::string& path) {
+    return btf::is_directory(path).value_or(false);
+  };
   const bool one = command.inputs.size() == 1 && options.format.empty() && options.rename.empty() &&
-                   !value_or_throw(btf::is_directory(command.inputs.front()));
-  return !one && (command.output.ends_with('/') || value_or_throw(btf::is_directory(command.output)));
+                   !directory(command.inputs.front());
+  return !one && (command.output.ends_with('/') || directory(command.output));
 }
 
 void finish_formats(const ConvertWords& words, ConvertCommand& command) {
