@@ -200,11 +200,10 @@ std::string safe_file_name(const std::string& name, const std::string& ending) {
 
 Status make_folder(const std::string& path) {
   std::error_code error;
-  const fs::path folder = fs::path(path).parent_path();
-  fs::create_directories(folder, error);
+  fs::create_directories(fs::path(path).parent_path(), error);
   if (!error) return {};
   return std::unexpected(
-      Error{ErrorCode::io, "cannot make the directory: " + error.message()}.in_file(folder.string()));
+      Error{ErrorCode::io, "cannot make its directory: " + error.message()}.in_file(path));
 }
 
 }  // namespace btf

@@ -113,12 +113,13 @@ std::string_view format_of(const std::string& output, const btf::ConvertOptions&
               " writes it all the same");
 }
 
-// Does every file of the input get one in the directory OUT? The library knows their names then, and
-// says it where something cannot be looked at.
+// Does every file of the input get one in the directory OUT? The library knows their names then.
 bool many_outputs(const ConvertCommand& command) {
   const btf::ConvertOptions& options = command.convert;
   const auto directory = [](const std::string& path) {
-    return btf::is_directory(path).value_or(false);
+    const auto found = btf::is_directory(path);
+    if (!found) throw Wrong(found.error().text());
+    return *found;
   };
   const bool one = command.inputs.size() == 1 && options.format.empty() && options.rename.empty() &&
                    !directory(command.inputs.front());
