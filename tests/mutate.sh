@@ -3,7 +3,7 @@
 # tests that reach that place, and again: N changes that compile. By hand; ten seconds of one CPU for each.
 #
 #   tests/mutate.sh N [SEED]
-#   tests/mutate.sh again       those that survived, once more: after a test was added
+#   tests/mutate.sh again       those that survived, once more, by the rest of ctest too: after a test was added
 #
 # Works on a copy of the tree in build-mutate/ (MUTATE_DIR takes another place; /dev/shm is quicker), which keeps
 # the lines of all runs in mutants.tsv: what was seen is not tried again. At the end the survivors are listed.

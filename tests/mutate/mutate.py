@@ -12,7 +12,7 @@ from steps import Programs, run
 BUILD_SECONDS = 1200
 # Unit tests of so many seconds go together; before the last of these the cases are asked, and slower tests are alone.
 BATCH_SECONDS = (0.1, 0.5, 2, 10)
-# What is asked of a change that nothing else noticed.
+# What "again" asks of a change that nothing else noticed.
 OTHERS = r"^(capi|exports|fuzz|interop|docs_examples|numpy_load|faults)"
 OTHERS_SECONDS = 600
 
@@ -60,12 +60,14 @@ class Trial:
     def passes(self, tests):
         return run(self.programs.command(tests), self.build, 10 + 5 * sum(map(self.seconds, tests)))
 
-    def noticed(self, tests):
+    def noticed(self, tests, others):
         """By which step; nothing if none notices."""
         for name, tests in self.batches(tests):
             outcome = self.passes(tests)
             if not outcome.passed:
                 return name + (" (time)" if outcome.timed_out else "")
+        if not others:
+            return None
         if not self.compiles():
             return "build"
         outcome = run(["ctest", "--stop-on-failure", "-R", OTHERS], self.build, OTHERS_SECONDS)
@@ -74,7 +76,7 @@ class Trial:
             return failed.read_text().strip() if failed.exists() else "others"
         return None
 
-    def outcome(self, mutant):
+    def outcome(self, mutant, others):
         path = self.tree / mutant.file
         content = path.read_text()
         lines = content.split("\n")
@@ -86,7 +88,7 @@ class Trial:
         try:
             if not self.compiles("btf", "btf_unit_tests"):
                 return "does not compile"
-            by = self.noticed(list(dict.fromkeys(asked)))
+            by = self.noticed(list(dict.fromkeys(asked)), others)
             return f"killed by {by}" if by else "SURVIVED" if reached else "SURVIVED, not reached"
         finally:
             path.write_text(content)
@@ -130,7 +132,7 @@ def main(place, wanted, seed):
     for mutant in candidates:
         if wanted != "again" and counts["compiled"] == int(wanted):
             break
-        what = trial.outcome(mutant)
+        what = trial.outcome(mutant, others=wanted == "again")
         counts["compiled"] += what != "does not compile"
         counts[what.split(" by ")[0]] += 1
         print(f"{counts['compiled']}\t{what}\t{mutant.text()}", flush=True)
