@@ -19,7 +19,7 @@ struct Request {
   ReadOptions options;
   ReadShape shape;
 
-  std::uint64_t bytes() const { return storage_bytes(shape.layout, shape.dtype); }
+  std::uint64_t bytes() const { return storage_bytes(shape.storage, shape.dtype); }
 };
 
 Result<Request> request(btf_file& file, std::uint64_t index, const btf_read_options* from) {
@@ -41,19 +41,19 @@ Status read(btf_file& file, const Request& what, void* buffer, std::uint64_t byt
   if (reinterpret_cast<std::uintptr_t>(buffer) % info(what.shape.dtype).buffer_bytes() != 0)
     return wrong("the buffer is not aligned to its elements");
   const MutableTensorView target{
-      what.shape.dtype, what.shape.layout, {static_cast<std::byte*>(buffer), what.bytes()}};
+      what.shape.dtype, what.shape.storage, {static_cast<std::byte*>(buffer), what.bytes()}};
   BTF_ASSIGN(const LossAccount account,
              read_tensor_into(file.file, *what.tensor, target, what.options));
   return give_loss(loss, account);
 }
 
-Status copy_strides(const Resolved& layout, std::uint64_t* strides, std::size_t capacity) {
-  if (layout.split) return fail(ErrorCode::unsupported, "a layout with blocks has no strides");
-  if (capacity < layout.strides.size())
+Status copy_strides(const StridedLayout& storage, std::uint64_t* strides, std::size_t capacity) {
+  if (storage.split) return fail(ErrorCode::unsupported, "a layout with blocks has no strides");
+  if (capacity < storage.strides.size())
     return wrong("room for " + std::to_string(capacity) + " strides, there are " +
-                 std::to_string(layout.strides.size()));
-  if (strides == nullptr && !layout.strides.empty()) return wrong("no room for the strides");
-  std::ranges::copy(layout.strides, strides);
+                 std::to_string(storage.strides.size()));
+  if (strides == nullptr && !storage.strides.empty()) return wrong("no room for the strides");
+  std::ranges::copy(storage.strides, strides);
   return {};
 }
 
@@ -131,7 +131,7 @@ btf_status btf_read_strides(btf_file* file, uint64_t index, const btf_read_optio
                             uint64_t* strides, size_t capacity) {
   return with_handle(file, [&]() -> btf::Status {
     BTF_ASSIGN(const Request what, request(*file, index, options));
-    return copy_strides(what.shape.layout, strides, capacity);
+    return copy_strides(what.shape.storage, strides, capacity);
   });
 }
 

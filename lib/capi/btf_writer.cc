@@ -34,7 +34,7 @@ Result<Dims> strides_of(const btf_array& array) {
   return strides;
 }
 
-Result<Resolved> layout_of(const btf_array& array, Layout layout, DType dtype) {
+Result<StridedLayout> storage_of(const btf_array& array, Layout layout, DType dtype) {
   if (array.rank > 0 && array.dims == nullptr) return wrong("no dims");
   const std::span<const std::uint64_t> dims(array.dims, array.rank);
   if (array.strides == nullptr) return resolve(layout, dims, dtype);
@@ -53,15 +53,15 @@ Result<TensorToWrite> tensor_of(const btf_array* from) {
   if (named && spec(*named).shuffled())
     return wrong("elements in memory are whole: shuffled is for files");
   TensorToWrite tensor{.tensor = {}, .dtype = {}, .layout = named.value_or(Layout::linear)};
-  BTF_ASSIGN(Resolved layout, layout_of(array, tensor.layout, dtype));
-  const std::uint64_t bytes = storage_bytes(layout, dtype);
+  BTF_ASSIGN(StridedLayout storage, storage_of(array, tensor.layout, dtype));
+  const std::uint64_t bytes = storage_bytes(storage, dtype);
   if (array.bytes < bytes)
     return wrong("the array has " + std::to_string(array.bytes) + " bytes, its dims need " +
                  std::to_string(bytes));
   if (array.data == nullptr && bytes > 0) return wrong("the array has no data");
   if (reinterpret_cast<std::uintptr_t>(array.data) % info(dtype).buffer_bytes() != 0)
     return wrong("the data is not aligned to its elements");
-  tensor.tensor = {dtype, std::move(layout), {static_cast<const std::byte*>(array.data), bytes}};
+  tensor.tensor = {dtype, std::move(storage), {static_cast<const std::byte*>(array.data), bytes}};
   return tensor;
 }
 
@@ -72,7 +72,7 @@ Status add(btf_writer& writer, TensorToWrite tensor, const btf_write_options* fr
   tensor.layout = layout.value_or(tensor.layout);
   const DType dtype = tensor.dtype.value_or(tensor.tensor.dtype);
   // What cannot be is refused here and not when all is written.
-  BTF_TRY(resolve(tensor.layout, tensor.tensor.layout.dims, dtype));
+  BTF_TRY(resolve(tensor.layout, tensor.tensor.storage.dims, dtype));
   writer.tensors.push_back(std::move(tensor));
   return {};
 }
@@ -133,7 +133,7 @@ btf_status btf_writer_add_dlpack(btf_writer* writer, const void* dl_tensor,
     if (dl_tensor == nullptr) return wrong("no tensor");
     BTF_ASSIGN(const btf::MutableTensorView view,
                btf::from_dlpack(*static_cast<const btf::dlpack::DLTensor*>(dl_tensor)));
-    btf::TensorToWrite tensor{.tensor = {view.dtype, view.layout, view.bytes},
+    btf::TensorToWrite tensor{.tensor = {view.dtype, view.storage, view.bytes},
                               .dtype = {},
                               .layout = btf::Layout::linear};
     return add(*writer, std::move(tensor), options);

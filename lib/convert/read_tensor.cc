@@ -42,16 +42,16 @@ std::unexpected<Error> about(const TensorFile& file, const TensorInfo& tensor, c
 Result<LossAccount> read_into(const TensorFile& file, const TensorInfo& tensor,
                               const MutableTensorView& target, const ReadOptions& options) {
   BTF_TRY(check_known(tensor));
-  if (tensor.dims != target.layout.dims)
+  if (tensor.dims != target.storage.dims)
     return fail(ErrorCode::invalid_argument, "the tensor has dims " + dims_text(tensor.dims) +
-                                                 ", the target " + dims_text(target.layout.dims));
+                                                 ", the target " + dims_text(target.storage.dims));
   BTF_TRY(file.check_overlap(tensor));
   BTF_TRY(check_policy(*tensor.dtype, target.dtype, options.policy));
   const ConvertTarget to{.job = {*tensor.dtype, target.dtype, options.policy},
                          .layout = Layout::linear,
                          .edits = {},
                          .dims = tensor.dims,
-                         .storage = target.layout,
+                         .storage = target.storage,
                          .kept = {},
                          .objections = {}};
   const ConvertOptions convert = convert_options(options);
@@ -87,14 +87,14 @@ Result<LoadedTensor> read_tensor(const TensorFile& file, const TensorInfo& tenso
                                  const ReadOptions& options) {
   auto shape = read_shape(tensor, options);
   if (!shape) return about(file, tensor, shape.error());
-  const std::uint64_t bytes = storage_bytes(shape->layout, shape->dtype);
+  const std::uint64_t bytes = storage_bytes(shape->storage, shape->dtype);
   const auto memory = allocate(bytes);
   if (!memory) return about(file, tensor, memory.error());
   LoadedTensor loaded{.tensor = {.dtype = shape->dtype,
-                                 .layout = std::move(shape->layout),
+                                 .storage = std::move(shape->storage),
                                  .bytes = {memory->get(), bytes},
                                  .owner = *memory},
-                      .layout = shape->name,
+                      .layout = shape->layout,
                       .loss = {}};
   BTF_ASSIGN(loaded.loss, read_tensor_into(file, tensor, loaded.tensor.mutable_view(), options));
   return loaded;

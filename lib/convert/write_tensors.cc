@@ -16,7 +16,7 @@ struct Work {
   const TensorView& source;
   DType dtype{};
   Layout layout{};
-  Resolved storage;
+  StridedLayout storage;
   RecordShape record;
 };
 
@@ -24,15 +24,15 @@ Result<Work> plan(const TensorToWrite& tensor, const FormatRow& format,
                   const WriteOptions& options) {
   const TensorView& view = tensor.tensor;
   const DType dtype = tensor.dtype.value_or(view.dtype);
-  BTF_TRY(check_buffer(view.bytes.size(), view.layout, view.dtype));
+  BTF_TRY(check_buffer(view.bytes.size(), view.storage, view.dtype));
   BTF_TRY(check_policy(view.dtype, dtype, options.policy));
   if (spec(tensor.layout).shuffled() && !format.shuffled)
     return fail(ErrorCode::invalid_argument,
                 "shuffled elements are for BTF, the output is " + std::string(format.title));
-  BTF_ASSIGN(Resolved storage, resolve(tensor.layout, view.layout.dims, dtype));
+  BTF_ASSIGN(StridedLayout storage, resolve(tensor.layout, view.storage.dims, dtype));
   RecordShape record{.dtype = dtype,
                      .layout_code = spec(tensor.layout).code(),
-                     .dims = view.layout.dims,
+                     .dims = view.storage.dims,
                      .payload = storage_bytes(storage, dtype)};
   return Work{view, dtype, tensor.layout, std::move(storage), std::move(record)};
 }

@@ -242,16 +242,16 @@ Result<std::vector<SlicedDim>> sliced_dims(const Slice& slice, const Dims& dims)
   return sliced;
 }
 
-Resolved permuted(const Resolved& layout, std::span<const std::uint32_t> order) {
-  if (order.empty()) return layout;
-  Resolved result = layout;
+StridedLayout permuted(const StridedLayout& storage, std::span<const std::uint32_t> order) {
+  if (order.empty()) return storage;
+  StridedLayout result = storage;
   std::vector<std::uint32_t> place(order.size());  // where a dim goes
   for (std::uint32_t d = 0; d < order.size(); ++d) {
-    result.dims[d] = layout.dims[order[d]];
-    result.strides[d] = layout.strides[order[d]];
+    result.dims[d] = storage.dims[order[d]];
+    result.strides[d] = storage.strides[order[d]];
     place[order[d]] = d;
   }
-  for (StorageAxis& axis : result.storage) axis.dim = place[axis.dim];
+  for (StorageAxis& axis : result.axes) axis.dim = place[axis.dim];
   if (result.split) result.split->dim = place[result.split->dim];
   if (result.vectorized_dim >= 0)
     result.vectorized_dim =

@@ -173,16 +173,16 @@ std::optional<std::string> tensorrt_objection(Layout layout, std::span<const std
 }
 
 // resolve() has seen that the product does not wrap.
-std::uint64_t Resolved::elements() const { return element_count(dims).value_or(0); }
+std::uint64_t StridedLayout::elements() const { return element_count(dims).value_or(0); }
 
-Dims Resolved::storage_shape() const {
+Dims StridedLayout::storage_shape() const {
   Dims shape;
-  shape.reserve(storage.size());
-  for (const StorageAxis& axis : storage) shape.push_back(axis.extent);
+  shape.reserve(axes.size());
+  for (const StorageAxis& axis : axes) shape.push_back(axis.extent);
   return shape;
 }
 
-Result<Resolved> resolve(Layout layout, std::span<const std::uint64_t> dims, DType dtype) {
+Result<StridedLayout> resolve(Layout layout, std::span<const std::uint64_t> dims, DType dtype) {
   const LayoutSpec& row = spec(layout);
   const DTypeInfo& type = info(dtype);
   BTF_TRY(check_pair(row, dims, type));
@@ -190,25 +190,25 @@ Result<Resolved> resolve(Layout layout, std::span<const std::uint64_t> dims, DTy
     return malformed("size-overflow", 0,
                      "the product of the dims " + dims_text(dims) + " does not fit 64 bits");
 
-  Resolved resolved;
+  StridedLayout resolved;
   resolved.dims.assign(dims.begin(), dims.end());
   // A dim of 0 counts as 1: it hides no overflow, and strides stay those of whole rows and lanes.
   Dims counted = resolved.dims;
   std::ranges::replace(counted, std::uint64_t{0}, std::uint64_t{1});
-  BTF_ASSIGN(resolved.storage, stored_axes(row, counted, type.bits));
-  const Checked elements = pack(resolved.storage);
+  BTF_ASSIGN(resolved.axes, stored_axes(row, counted, type.bits));
+  const Checked elements = pack(resolved.axes);
   if (!elements || !stream_bytes(elements, type.bits))
     return malformed("size-overflow", 0,
                      "the size in bytes of dims " + dims_text(dims) + " does not fit 64 bits");
   resolved.storage_elements = *elements;
   if (resolved.elements() == 0) {
     BTF_ASSIGN(const std::vector<StorageAxis> axes, stored_axes(row, dims, type.bits));
-    for (std::size_t a = 0; a < axes.size(); ++a) resolved.storage[a].extent = axes[a].extent;
+    for (std::size_t a = 0; a < axes.size(); ++a) resolved.axes[a].extent = axes[a].extent;
     resolved.storage_elements = 0;
   }
 
   resolved.strides.resize(dims.size());
-  for (const StorageAxis& axis : resolved.storage) {
+  for (const StorageAxis& axis : resolved.axes) {
     if (axis.part == AxisPart::lanes)
       resolved.split = Split{axis.dim, axis.extent, axis.stride};
     else
@@ -221,30 +221,30 @@ Result<Resolved> resolve(Layout layout, std::span<const std::uint64_t> dims, DTy
   return resolved;
 }
 
-std::uint64_t offset(const Resolved& layout, std::span<const std::uint64_t> index) {
+std::uint64_t offset(const StridedLayout& storage, std::span<const std::uint64_t> index) {
   std::uint64_t sum = 0;
   for (std::size_t d = 0; d < index.size(); ++d) {
-    if (layout.split && layout.split->dim == d)
-      sum += index[d] / layout.split->lanes * layout.strides[d] +
-             index[d] % layout.split->lanes * layout.split->lane_stride;
+    if (storage.split && storage.split->dim == d)
+      sum += index[d] / storage.split->lanes * storage.strides[d] +
+             index[d] % storage.split->lanes * storage.split->lane_stride;
     else
-      sum += index[d] * layout.strides[d];
+      sum += index[d] * storage.strides[d];
   }
   return sum;
 }
 
-Dims tensorrt_strides(const Resolved& layout) {
-  Dims strides = layout.strides;
+Dims tensorrt_strides(const StridedLayout& storage) {
+  Dims strides = storage.strides;
   for (std::size_t d = 0; d < strides.size(); ++d) {
     // Where channels stand side by side, so do the vectors that they fill.
-    const bool side_by_side = static_cast<int>(d) == layout.vectorized_dim && !layout.split;
-    strides[d] = side_by_side ? 1 : strides[d] / layout.components;
+    const bool side_by_side = static_cast<int>(d) == storage.vectorized_dim && !storage.split;
+    strides[d] = side_by_side ? 1 : strides[d] / storage.components;
   }
   return strides;
 }
 
-std::uint64_t storage_bytes(const Resolved& layout, DType dtype) {
-  return *stream_bytes(layout.storage_elements, info(dtype).bits);
+std::uint64_t storage_bytes(const StridedLayout& storage, DType dtype) {
+  return *stream_bytes(storage.storage_elements, info(dtype).bits);
 }
 
 }  // namespace btf

@@ -17,37 +17,37 @@ std::unexpected<Error> too_large() {
 
 // `axes` in any order, every dim once (a split one as blocks and lanes). The stored array ends with
 // its last element. Nothing if its size does not fit 64 bits; that of `dims` does.
-std::optional<Resolved> of_axes(Dims dims, std::vector<StorageAxis> axes, DType dtype) {
+std::optional<StridedLayout> of_axes(Dims dims, std::vector<StorageAxis> axes, DType dtype) {
   // Outermost first; what is repeated, by a stride of 0, is outside of all that it repeats.
   std::ranges::stable_sort(axes, std::ranges::greater{},
                            [](const StorageAxis& axis) { return axis.stride - 1; });
-  Resolved layout;
-  layout.strides.resize(dims.size());
+  StridedLayout storage;
+  storage.strides.resize(dims.size());
   Checked span = 1;
   bool empty = false;
   for (const StorageAxis& axis : axes) {
     if (axis.part == AxisPart::lanes)
-      layout.split = Split{axis.dim, axis.extent, axis.stride};
+      storage.split = Split{axis.dim, axis.extent, axis.stride};
     else
-      layout.strides[axis.dim] = axis.stride;
+      storage.strides[axis.dim] = axis.stride;
     empty = empty || axis.extent == 0;
     if (axis.extent > 1) span = checked_add(span, checked_mul(axis.extent - 1, axis.stride));
   }
   if (!empty) {
     if (!span || !stream_bytes(span, info(dtype).bits)) return std::nullopt;
-    layout.storage_elements = *span;
+    storage.storage_elements = *span;
   }
   const auto whole_vectors = [&](std::uint64_t stride) {
-    return stride % layout.split->lanes == 0;
+    return stride % storage.split->lanes == 0;
   };
-  if (layout.split && layout.split->lane_stride == 1 &&
-      std::ranges::all_of(layout.strides, whole_vectors)) {
-    layout.components = layout.split->lanes;
-    layout.vectorized_dim = static_cast<int>(layout.split->dim);
+  if (storage.split && storage.split->lane_stride == 1 &&
+      std::ranges::all_of(storage.strides, whole_vectors)) {
+    storage.components = storage.split->lanes;
+    storage.vectorized_dim = static_cast<int>(storage.split->dim);
   }
-  layout.dims = std::move(dims);
-  layout.storage = std::move(axes);
-  return layout;
+  storage.dims = std::move(dims);
+  storage.axes = std::move(axes);
+  return storage;
 }
 
 // The innermost axis that steps over less than what stands inside it takes, and how much that is.
@@ -56,10 +56,10 @@ struct Overlap {
   std::uint64_t inside = 1;  // elements
 };
 
-std::optional<Overlap> find_overlap(const Resolved& layout) {
-  if (layout.storage_elements == 0) return std::nullopt;
+std::optional<Overlap> find_overlap(const StridedLayout& storage) {
+  if (storage.storage_elements == 0) return std::nullopt;
   std::uint64_t inside = 1;
-  for (auto axis = layout.storage.rbegin(); axis != layout.storage.rend(); ++axis) {
+  for (auto axis = storage.axes.rbegin(); axis != storage.axes.rend(); ++axis) {
     if (axis->extent == 1) continue;
     if (axis->stride < inside) return Overlap{&*axis, inside};
     inside += (axis->extent - 1) * axis->stride;
@@ -69,23 +69,23 @@ std::optional<Overlap> find_overlap(const Resolved& layout) {
 
 }  // namespace
 
-Result<Resolved> strided(Dims dims, std::vector<StorageAxis> axes, DType dtype) {
+Result<StridedLayout> strided(Dims dims, std::vector<StorageAxis> axes, DType dtype) {
   if (info(dtype).bits < 8)
     return fail(ErrorCode::unsupported, "4-bit types have no strides of their own");
   if (!element_count(dims)) return too_large();
-  auto layout = of_axes(std::move(dims), std::move(axes), dtype);
-  if (!layout) return too_large();
-  if (const auto overlap = find_overlap(*layout))
+  auto storage = of_axes(std::move(dims), std::move(axes), dtype);
+  if (!storage) return too_large();
+  if (const auto overlap = find_overlap(*storage))
     return fail(ErrorCode::invalid_argument, "elements would share a place: the stride of dim " +
                                                  std::to_string(overlap->axis->dim) + " is " +
                                                  std::to_string(overlap->axis->stride) +
                                                  " elements, what it steps over takes " +
                                                  std::to_string(overlap->inside));
-  return *std::move(layout);
+  return *std::move(storage);
 }
 
-Result<Resolved> resolve_strides(std::span<const std::uint64_t> dims,
-                                 std::span<const std::uint64_t> strides, DType dtype) {
+Result<StridedLayout> resolve_strides(std::span<const std::uint64_t> dims,
+                                      std::span<const std::uint64_t> strides, DType dtype) {
   const auto too_large_for = [&](std::string_view what) {
     return fail(ErrorCode::invalid_argument, "the " + std::string(what) + " of dims " +
                                                  dims_text(dims) + " does not fit 64 bits");
@@ -105,22 +105,22 @@ Result<Resolved> resolve_strides(std::span<const std::uint64_t> dims,
     packed = checked_mul(dims[d], stride);
     axes[d] = {dims[d], stride, d, AxisPart::whole};
   }
-  auto layout = of_axes(Dims(dims.begin(), dims.end()), std::move(axes), dtype);
-  if (!layout) return too_large_for("size in bytes");
-  return *std::move(layout);
+  auto storage = of_axes(Dims(dims.begin(), dims.end()), std::move(axes), dtype);
+  if (!storage) return too_large_for("size in bytes");
+  return *std::move(storage);
 }
 
 // Whatever made the layout, its axes are looked at by their strides.
-bool distinct_elements(const Resolved& layout) {
-  if (layout.elements() == 0) return true;
-  Resolved sorted = layout;
-  std::ranges::stable_sort(sorted.storage, std::ranges::greater{}, &StorageAxis::stride);
+bool distinct_elements(const StridedLayout& storage) {
+  if (storage.elements() == 0) return true;
+  StridedLayout sorted = storage;
+  std::ranges::stable_sort(sorted.axes, std::ranges::greater{}, &StorageAxis::stride);
   return !find_overlap(sorted);
 }
 
-Result<Resolved> with_padding(const Resolved& layout, DType dtype) {
-  Resolved padded = layout;
-  std::vector<StorageAxis>& axes = padded.storage;
+Result<StridedLayout> with_padding(const StridedLayout& storage, DType dtype) {
+  StridedLayout padded = storage;
+  std::vector<StorageAxis>& axes = padded.axes;
   StorageAxis* inner = nullptr;  // padded up to the stride of the next
   std::uint64_t unit = 1;
   std::uint64_t end = 1;
@@ -149,12 +149,12 @@ Result<Resolved> with_padding(const Resolved& layout, DType dtype) {
     if (!size || !stream_bytes(size, info(dtype).bits)) return too_large();
     end = *size;
   }
-  padded.storage_elements = layout.storage_elements == 0 ? 0 : end;
+  padded.storage_elements = storage.storage_elements == 0 ? 0 : end;
   return padded;
 }
 
-Status check_buffer(std::size_t bytes, const Resolved& layout, DType dtype) {
-  if (bytes >= storage_bytes(layout, dtype)) return {};
+Status check_buffer(std::size_t bytes, const StridedLayout& storage, DType dtype) {
+  if (bytes >= storage_bytes(storage, dtype)) return {};
   return fail(ErrorCode::invalid_argument, "a buffer is smaller than its layout");
 }
 

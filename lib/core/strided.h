@@ -9,13 +9,13 @@ namespace btf {
 
 // `axes` in any order, every dim once (a split one as blocks and lanes). Refuses elements that
 // share a place, and sizes that do not fit 64 bits. The stored array ends with its last element.
-Result<Resolved> strided(Dims dims, std::vector<StorageAxis> axes, DType dtype);
+Result<StridedLayout> strided(Dims dims, std::vector<StorageAxis> axes, DType dtype);
 
 // The same array with the gaps as padding of its axes, so that it can be written front to back and
 // ends behind the padding of the outermost. Refuses strides that are no multiples of one another.
-Result<Resolved> with_padding(const Resolved& layout, DType dtype);
+Result<StridedLayout> with_padding(const StridedLayout& storage, DType dtype);
 
 // Has a buffer of so many bytes room for all that the layout stores?
-Status check_buffer(std::size_t bytes, const Resolved& layout, DType dtype);
+Status check_buffer(std::size_t bytes, const StridedLayout& storage, DType dtype);
 
 }  // namespace btf

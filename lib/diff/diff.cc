@@ -162,16 +162,16 @@ TensorDiff missing_tensor(const TensorInfo& tensor, bool of_golden) {
 Result<TensorDiff> diff(const TensorView& actual, const TensorView& golden,
                         const DiffOptions& options) {
   TensorDiff diff;
-  diff.actual = DiffTensor{0, actual.dtype, Layout::linear, actual.layout.dims, {}};
-  diff.golden = DiffTensor{0, golden.dtype, Layout::linear, golden.layout.dims, {}};
-  if (actual.layout.dims != golden.layout.dims) {
+  diff.actual = DiffTensor{0, actual.dtype, Layout::linear, actual.storage.dims, {}};
+  diff.golden = DiffTensor{0, golden.dtype, Layout::linear, golden.storage.dims, {}};
+  if (actual.storage.dims != golden.storage.dims) {
     diff.result = DiffResult::shape;
     diff.reason =
-        "shape " + dims_text(actual.layout.dims) + " against " + dims_text(golden.layout.dims);
+        "shape " + dims_text(actual.storage.dims) + " against " + dims_text(golden.storage.dims);
     return diff;
   }
-  BTF_TRY(check_buffer(actual.bytes.size(), actual.layout, actual.dtype));
-  BTF_TRY(check_buffer(golden.bytes.size(), golden.layout, golden.dtype));
+  BTF_TRY(check_buffer(actual.bytes.size(), actual.storage, actual.dtype));
+  BTF_TRY(check_buffer(golden.bytes.size(), golden.storage, golden.dtype));
   BTF_TRY(compare(*memory_side(actual), *memory_side(golden), options, diff));
   return diff;
 }

@@ -17,10 +17,10 @@ std::uint64_t load_code(const std::byte* element, DType dtype) {
 }
 
 std::uint64_t mapped_offset(const Mapping& mapping, std::span<const std::uint64_t> index) {
-  Resolved layout;
-  layout.strides = mapping.strides;
-  layout.split = mapping.split;
-  return offset(layout, index);
+  StridedLayout storage;
+  storage.strides = mapping.strides;
+  storage.split = mapping.split;
+  return offset(storage, index);
 }
 
 // Steps through [0, counts) in row-major order; false after the last.

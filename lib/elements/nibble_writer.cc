@@ -24,11 +24,11 @@ struct NibbleRun {
 
 class NibbleWriter : public SlabWriter {
  public:
-  NibbleWriter(Resolved layout, NibbleSeams& seams)
-      : layout_(std::move(layout)), padded_(layout_.padded()), seams_(seams) {}
+  NibbleWriter(StridedLayout storage, NibbleSeams& seams)
+      : storage_(std::move(storage)), padded_(storage_.padded()), seams_(seams) {}
 
   Result<TargetSlab> begin(const Box& box) override {
-    to_ = footprint(layout_, box);
+    to_ = footprint(storage_, box);
     std::byte* codes = codes_.reserve(to_.elements);
     if (padded_) std::memset(codes, 0, to_.elements);
     return TargetSlab{{codes, to_.packed}};
@@ -48,7 +48,7 @@ class NibbleWriter : public SlabWriter {
       ++run.codes;
       --run.count;
     }
-    if (end % 2 != 0 && end != layout_.storage_elements) {
+    if (end % 2 != 0 && end != storage_.storage_elements) {
       --run.count;
       run.tail = seams_.join(end / 2, run.codes[run.count]);
     }
@@ -59,7 +59,7 @@ class NibbleWriter : public SlabWriter {
   virtual Status write(const NibbleRun& run) = 0;
 
  private:
-  Resolved layout_;
+  StridedLayout storage_;
   bool padded_;
   NibbleSeams& seams_;
   Footprint to_;
@@ -68,8 +68,9 @@ class NibbleWriter : public SlabWriter {
 
 class FileNibbleWriter final : public NibbleWriter {
  public:
-  FileNibbleWriter(ByteSink& sink, std::uint64_t data_offset, Resolved layout, NibbleSeams& seams)
-      : NibbleWriter(std::move(layout), seams), sink_(sink), data_offset_(data_offset) {}
+  FileNibbleWriter(ByteSink& sink, std::uint64_t data_offset, StridedLayout storage,
+                   NibbleSeams& seams)
+      : NibbleWriter(std::move(storage), seams), sink_(sink), data_offset_(data_offset) {}
 
  private:
   Status write(const NibbleRun& run) override {
@@ -89,8 +90,8 @@ class FileNibbleWriter final : public NibbleWriter {
 
 class MemoryNibbleWriter final : public NibbleWriter {
  public:
-  MemoryNibbleWriter(std::byte* data, Resolved layout, bool stream, NibbleSeams& seams)
-      : NibbleWriter(std::move(layout), seams), data_(data), stream_(stream) {}
+  MemoryNibbleWriter(std::byte* data, StridedLayout storage, bool stream, NibbleSeams& seams)
+      : NibbleWriter(std::move(storage), seams), data_(data), stream_(stream) {}
 
  private:
   Status write(const NibbleRun& run) override {
@@ -140,13 +141,13 @@ std::optional<std::byte> NibbleSeams::join(std::uint64_t byte, std::byte code) {
 }
 
 std::unique_ptr<SlabWriter> nibble_file_writer(ByteSink& sink, std::uint64_t data_offset,
-                                               const Resolved& layout, NibbleSeams& seams) {
-  return std::make_unique<FileNibbleWriter>(sink, data_offset, layout, seams);
+                                               const StridedLayout& storage, NibbleSeams& seams) {
+  return std::make_unique<FileNibbleWriter>(sink, data_offset, storage, seams);
 }
 
-std::unique_ptr<SlabWriter> nibble_memory_writer(std::byte* data, const Resolved& layout,
+std::unique_ptr<SlabWriter> nibble_memory_writer(std::byte* data, const StridedLayout& storage,
                                                  bool stream, NibbleSeams& seams) {
-  return std::make_unique<MemoryNibbleWriter>(data, layout, stream, seams);
+  return std::make_unique<MemoryNibbleWriter>(data, storage, stream, seams);
 }
 
 }  // namespace btf

@@ -30,10 +30,10 @@ class NibbleSeams {
 // All writers of a tensor share `seams`, which outlive them. Boxes must be contiguous in the
 // layout; where they come in order, what is written is in order too.
 std::unique_ptr<SlabWriter> nibble_file_writer(ByteSink& sink, std::uint64_t data_offset,
-                                               const Resolved& layout, NibbleSeams& seams);
+                                               const StridedLayout& storage, NibbleSeams& seams);
 
 // `stream`: the target is larger than the caches.
-std::unique_ptr<SlabWriter> nibble_memory_writer(std::byte* data, const Resolved& layout,
+std::unique_ptr<SlabWriter> nibble_memory_writer(std::byte* data, const StridedLayout& storage,
                                                  bool stream, NibbleSeams& seams);
 
 }  // namespace btf

@@ -11,7 +11,8 @@
 
 namespace btf {
 
-// How a logical index becomes an offset in elements; the strides of a Resolved without its shape.
+// How a logical index becomes an offset in elements; the strides of a StridedLayout without its
+// shape.
 struct Mapping {
   Dims strides;
   std::optional<Split> split;

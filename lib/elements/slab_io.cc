@@ -83,14 +83,14 @@ class OtherRuns {
 template <typename Runs>
 class RunReader final : public SlabReader {
  public:
-  RunReader(Runs runs, Resolved layout, std::uint64_t base, DType dtype)
+  RunReader(Runs runs, StridedLayout storage, std::uint64_t base, DType dtype)
       : runs_(std::move(runs)),
-        layout_(std::move(layout)),
+        storage_(std::move(storage)),
         base_(base),
         bytes_(info(dtype).buffer_bytes()) {}
 
   Result<SourceSlab> read(const Box& box) override {
-    Footprint from = footprint(layout_, box);
+    Footprint from = footprint(storage_, box);
     std::byte* out = slab_.reserve(from.elements * bytes_);
     if (gathers(from)) {
       const Footprint::Loop loop = from.loops.back();
@@ -130,7 +130,7 @@ class RunReader final : public SlabReader {
   }
 
   Runs runs_;
-  Resolved layout_;
+  StridedLayout storage_;
   std::uint64_t base_;
   std::uint64_t bytes_;
   Buffer slab_;
@@ -139,15 +139,15 @@ class RunReader final : public SlabReader {
 
 class FileWriter final : public SlabWriter {
  public:
-  FileWriter(ByteSink& sink, std::uint64_t data_offset, Resolved layout, DType dtype)
+  FileWriter(ByteSink& sink, std::uint64_t data_offset, StridedLayout storage, DType dtype)
       : sink_(sink),
         data_offset_(data_offset),
-        layout_(std::move(layout)),
-        padded_(layout_.padded()),
+        storage_(std::move(storage)),
+        padded_(storage_.padded()),
         bytes_(info(dtype).buffer_bytes()) {}
 
   Result<TargetSlab> begin(const Box& box) override {
-    to_ = footprint(layout_, box);
+    to_ = footprint(storage_, box);
     std::byte* data = slab_.reserve(to_.elements * bytes_);
     if (padded_) std::memset(data, 0, to_.elements * bytes_);
     return TargetSlab{{data, to_.packed}};
@@ -163,27 +163,27 @@ class FileWriter final : public SlabWriter {
  private:
   ByteSink& sink_;
   std::uint64_t data_offset_;
-  Resolved layout_;
+  StridedLayout storage_;
   bool padded_;
   std::uint64_t bytes_;
   Footprint to_;
   Buffer slab_;
 };
 
-Mapping mapping_of(const Resolved& layout) { return {layout.strides, layout.split}; }
+Mapping mapping_of(const StridedLayout& storage) { return {storage.strides, storage.split}; }
 
 class MemoryReader final : public SlabReader {
  public:
-  MemoryReader(const std::byte* data, Resolved layout, DType dtype)
-      : data_(data), layout_(std::move(layout)), bytes_(info(dtype).buffer_bytes()) {}
+  MemoryReader(const std::byte* data, StridedLayout storage, DType dtype)
+      : data_(data), storage_(std::move(storage)), bytes_(info(dtype).buffer_bytes()) {}
 
   Result<SourceSlab> read(const Box& box) override {
-    return SourceSlab{data_ + offset(layout_, box.lo) * bytes_, mapping_of(layout_)};
+    return SourceSlab{data_ + offset(storage_, box.lo) * bytes_, mapping_of(storage_)};
   }
 
  private:
   const std::byte* data_;
-  Resolved layout_;
+  StridedLayout storage_;
   std::uint64_t bytes_;
 };
 
@@ -193,39 +193,39 @@ struct DimPadding {
   std::uint64_t elements = 0;
 };
 
-std::optional<DimPadding> dim_padding(const Resolved& layout) {
-  if (layout.storage.empty()) return std::nullopt;
-  const StorageAxis& innermost = layout.storage.back();
+std::optional<DimPadding> dim_padding(const StridedLayout& storage) {
+  if (storage.axes.empty()) return std::nullopt;
+  const StorageAxis& innermost = storage.axes.back();
   if (innermost.stride != 1 || innermost.part == AxisPart::blocks) return std::nullopt;
-  const std::uint64_t dim = layout.dims[innermost.dim];
+  const std::uint64_t dim = storage.dims[innermost.dim];
   if (dim == 0) return std::nullopt;
   const std::uint64_t stored = innermost.part == AxisPart::lanes
                                    ? ceil_div(dim, innermost.extent) * innermost.extent
                                    : innermost.extent;
-  const Checked all = checked_mul(Checked(layout.elements() / dim), stored);
-  if (!all || *all != layout.storage_elements) return std::nullopt;
+  const Checked all = checked_mul(Checked(storage.elements() / dim), stored);
+  if (!all || *all != storage.storage_elements) return std::nullopt;
   return DimPadding{innermost.dim, stored - dim};
 }
 
 class MemoryWriter final : public SlabWriter {
  public:
-  MemoryWriter(std::byte* data, Resolved layout, DType dtype, bool stream)
+  MemoryWriter(std::byte* data, StridedLayout storage, DType dtype, bool stream)
       : data_(data),
-        layout_(std::move(layout)),
+        storage_(std::move(storage)),
         bytes_(info(dtype).buffer_bytes()),
         stream_(stream),
-        padding_(stream ? dim_padding(layout_) : std::nullopt) {}
+        padding_(stream ? dim_padding(storage_) : std::nullopt) {}
 
   Result<TargetSlab> begin(const Box& box) override {
-    TargetSlab slab{{data_ + offset(layout_, box.lo) * bytes_, mapping_of(layout_)}, stream_};
-    if (!layout_.padded()) return slab;
+    TargetSlab slab{{data_ + offset(storage_, box.lo) * bytes_, mapping_of(storage_)}, stream_};
+    if (!storage_.padded()) return slab;
     if (padding_) {
       slab.padded_dim = padding_->dim;
-      if (box.hi[padding_->dim] == layout_.dims[padding_->dim]) slab.padding = padding_->elements;
+      if (box.hi[padding_->dim] == storage_.dims[padding_->dim]) slab.padding = padding_->elements;
       return slab;
     }
     slab.stream = false;
-    const Footprint to = footprint(layout_, box);
+    const Footprint to = footprint(storage_, box);
     BTF_TRY(for_each_run(to, to.loops.size(), [&](std::uint64_t storage, std::uint64_t) {
       std::memset(data_ + storage * bytes_, 0, to.run * bytes_);
       return Status{};
@@ -240,7 +240,7 @@ class MemoryWriter final : public SlabWriter {
 
  private:
   std::byte* data_;
-  Resolved layout_;
+  StridedLayout storage_;
   std::uint64_t bytes_;
   bool stream_;
   std::optional<DimPadding> padding_;
@@ -249,38 +249,39 @@ class MemoryWriter final : public SlabWriter {
 }  // namespace
 
 std::unique_ptr<SlabReader> file_reader(const ByteSource& source, std::uint64_t data_offset,
-                                        const Resolved& layout, DType dtype) {
+                                        const StridedLayout& storage, DType dtype) {
   return std::make_unique<RunReader<FileRuns>>(
-      FileRuns(source, data_offset, StoredElements(source, data_offset, dtype), dtype), layout, 0,
+      FileRuns(source, data_offset, StoredElements(source, data_offset, dtype), dtype), storage, 0,
       dtype);
 }
 
 std::unique_ptr<SlabReader> record_reader(const ByteSource& source, const TensorInfo& record,
-                                          const Resolved& layout, std::uint64_t base) {
+                                          const StridedLayout& storage, std::uint64_t base) {
   const DType dtype = *record.dtype;
   return std::make_unique<RunReader<FileRuns>>(
-      FileRuns(source, record.data_offset, StoredElements(source, record), dtype), layout, base,
+      FileRuns(source, record.data_offset, StoredElements(source, record), dtype), storage, base,
       dtype);
 }
 
-std::unique_ptr<SlabReader> runs_reader(std::unique_ptr<ElementRuns> runs, const Resolved& layout,
-                                        std::uint64_t base, DType dtype) {
-  return std::make_unique<RunReader<OtherRuns>>(OtherRuns(std::move(runs)), layout, base, dtype);
+std::unique_ptr<SlabReader> runs_reader(std::unique_ptr<ElementRuns> runs,
+                                        const StridedLayout& storage, std::uint64_t base,
+                                        DType dtype) {
+  return std::make_unique<RunReader<OtherRuns>>(OtherRuns(std::move(runs)), storage, base, dtype);
 }
 
 std::unique_ptr<SlabWriter> file_writer(ByteSink& sink, std::uint64_t data_offset,
-                                        const Resolved& layout, DType dtype) {
-  return std::make_unique<FileWriter>(sink, data_offset, layout, dtype);
+                                        const StridedLayout& storage, DType dtype) {
+  return std::make_unique<FileWriter>(sink, data_offset, storage, dtype);
 }
 
-std::unique_ptr<SlabReader> memory_reader(const std::byte* data, const Resolved& layout,
+std::unique_ptr<SlabReader> memory_reader(const std::byte* data, const StridedLayout& storage,
                                           DType dtype) {
-  return std::make_unique<MemoryReader>(data, layout, dtype);
+  return std::make_unique<MemoryReader>(data, storage, dtype);
 }
 
-std::unique_ptr<SlabWriter> memory_writer(std::byte* data, const Resolved& layout, DType dtype,
-                                          bool stream) {
-  return std::make_unique<MemoryWriter>(data, layout, dtype, stream);
+std::unique_ptr<SlabWriter> memory_writer(std::byte* data, const StridedLayout& storage,
+                                          DType dtype, bool stream) {
+  return std::make_unique<MemoryWriter>(data, storage, dtype, stream);
 }
 
 }  // namespace btf

@@ -54,12 +54,12 @@ class SlabWriter {
 
 // A dense tensor whose stored array begins at byte `data_offset` of the source.
 std::unique_ptr<SlabReader> file_reader(const ByteSource& source, std::uint64_t data_offset,
-                                        const Resolved& layout, DType dtype);
+                                        const StridedLayout& storage, DType dtype);
 
 // The elements of a dense record, by its layout or that layout permuted. The layout's storage begins
 // at element `base` of the stored array.
 std::unique_ptr<SlabReader> record_reader(const ByteSource& source, const TensorInfo& record,
-                                          const Resolved& layout, std::uint64_t base = 0);
+                                          const StridedLayout& storage, std::uint64_t base = 0);
 
 // An array of elements that is in no file.
 class ElementRuns {
@@ -70,19 +70,20 @@ class ElementRuns {
 };
 
 // The same of such an array.
-std::unique_ptr<SlabReader> runs_reader(std::unique_ptr<ElementRuns> runs, const Resolved& layout,
-                                        std::uint64_t base, DType dtype);
+std::unique_ptr<SlabReader> runs_reader(std::unique_ptr<ElementRuns> runs,
+                                        const StridedLayout& storage, std::uint64_t base,
+                                        DType dtype);
 
 // Of 8 bits and more (nibble_writer.h has the others). To be written front to back where the sink
 // cannot seek.
 std::unique_ptr<SlabWriter> file_writer(ByteSink& sink, std::uint64_t data_offset,
-                                        const Resolved& layout, DType dtype);
+                                        const StridedLayout& storage, DType dtype);
 
 // Tensors in memory, of 8 bits and more: no copy is made.
-std::unique_ptr<SlabReader> memory_reader(const std::byte* data, const Resolved& layout,
+std::unique_ptr<SlabReader> memory_reader(const std::byte* data, const StridedLayout& storage,
                                           DType dtype);
 // `stream`: the target is larger than the caches.
-std::unique_ptr<SlabWriter> memory_writer(std::byte* data, const Resolved& layout, DType dtype,
-                                          bool stream);
+std::unique_ptr<SlabWriter> memory_writer(std::byte* data, const StridedLayout& storage,
+                                          DType dtype, bool stream);
 
 }  // namespace btf

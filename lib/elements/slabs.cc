@@ -14,33 +14,34 @@ struct Range {
 };
 
 // The part of a storage axis that the indices [lo, hi) of its dim take.
-Range axis_range(const Resolved& layout, const StorageAxis& axis, std::uint64_t lo,
+Range axis_range(const StridedLayout& storage, const StorageAxis& axis, std::uint64_t lo,
                  std::uint64_t hi) {
   switch (axis.part) {
     case AxisPart::lanes:
       return {0, axis.extent};
     case AxisPart::blocks:
-      return {lo / layout.split->lanes, ceil_div(hi, layout.split->lanes)};
+      return {lo / storage.split->lanes, ceil_div(hi, storage.split->lanes)};
     case AxisPart::whole:
       break;
   }
-  return {lo, hi == layout.dims[axis.dim] ? axis.extent : hi};
+  return {lo, hi == storage.dims[axis.dim] ? axis.extent : hi};
 }
 
 // Elements of a storage axis that a box of `step` indices of its dim takes at most. The last box
 // of a dim has fewer indices, but the padding.
-std::uint64_t most_of_axis(const Resolved& layout, const StorageAxis& axis, std::uint64_t step) {
-  const Range first = axis_range(layout, axis, 0, step);
-  if (axis.part != AxisPart::whole || step == layout.dims[axis.dim]) return first.end;
-  const std::uint64_t last = (layout.dims[axis.dim] - 1) / step * step;
+std::uint64_t most_of_axis(const StridedLayout& storage, const StorageAxis& axis,
+                           std::uint64_t step) {
+  const Range first = axis_range(storage, axis, 0, step);
+  if (axis.part != AxisPart::whole || step == storage.dims[axis.dim]) return first.end;
+  const std::uint64_t last = (storage.dims[axis.dim] - 1) / step * step;
   return std::max(first.end, axis.extent - last);
 }
 
 // Bytes that a box of `step` indices takes at most.
 Checked step_bytes(const SlabSide& side, const Dims& step) {
   Checked bytes = side.element_bytes;
-  for (const StorageAxis& axis : side.layout->storage)
-    bytes = checked_mul(bytes, most_of_axis(*side.layout, axis, step[axis.dim]));
+  for (const StorageAxis& axis : side.storage->axes)
+    bytes = checked_mul(bytes, most_of_axis(*side.storage, axis, step[axis.dim]));
   return bytes;
 }
 
@@ -48,24 +49,24 @@ class StepChooser {
  public:
   StepChooser(const SlabSide& source, const SlabSide& target, const SlabLimits& limits)
       : sides_{source, target},
-        dims_(target.layout->dims),
+        dims_(target.storage->dims),
         granule_(dims_.size(), 1),
         least_(dims_.size(), 1) {
     if (limits.second_source != nullptr) sides_.push_back(*limits.second_source);
     for (const SlabSide& side : sides_) {
-      if (!side.layout->split) continue;
-      std::uint64_t& granule = granule_[side.layout->split->dim];
-      granule = std::lcm(granule, side.layout->split->lanes);
+      if (!side.storage->split) continue;
+      std::uint64_t& granule = granule_[side.storage->split->dim];
+      granule = std::lcm(granule, side.storage->split->lanes);
     }
     if (!limits.target_contiguous)
       least_ = granule_;
-    else if (const auto& split = target.layout->split)
+    else if (const auto& split = target.storage->split)
       least_[split->dim] = split->lanes;
     if (!dims_.empty()) {
       granule_.back() = std::lcm(granule_.back(), limits.last_granule);
       least_.back() = std::lcm(least_.back(), limits.last_granule);
     }
-    if (limits.target_contiguous && limits.last_granule > 1) fill_inside_last_dim(*target.layout);
+    if (limits.target_contiguous && limits.last_granule > 1) fill_inside_last_dim(*target.storage);
     reset();
   }
 
@@ -76,7 +77,7 @@ class StepChooser {
 
   // Lengthens the box along the side's storage, from the innermost axis outwards.
   void grow(const SlabSide& along, std::uint64_t limit) {
-    const auto& storage = along.layout->storage;
+    const auto& storage = along.storage->axes;
     for (auto axis = storage.rbegin(); axis != storage.rend(); ++axis) {
       if (axis->part == AxisPart::lanes) continue;
       if (!grow_dim(axis->dim, limit)) return;
@@ -87,8 +88,8 @@ class StepChooser {
 
  private:
   // With more than one index of the last dim, a contiguous box has all that is stored inside it.
-  void fill_inside_last_dim(const Resolved& layout) {
-    for (auto axis = layout.storage.rbegin(); axis != layout.storage.rend(); ++axis) {
+  void fill_inside_last_dim(const StridedLayout& storage) {
+    for (auto axis = storage.axes.rbegin(); axis != storage.axes.rend(); ++axis) {
       if (axis->part == AxisPart::lanes) continue;
       if (axis->dim + 1 == dims_.size()) return;
       least_[axis->dim] = dims_[axis->dim];
@@ -126,7 +127,7 @@ class StepChooser {
 };
 
 std::uint64_t run_bytes(const SlabSide& side, const Dims& step) {
-  const Footprint first = footprint(*side.layout, Box{Dims(step.size(), 0), step});
+  const Footprint first = footprint(*side.storage, Box{Dims(step.size(), 0), step});
   return first.contiguous() ? UINT64_MAX : first.run * side.element_bytes;
 }
 
@@ -138,12 +139,12 @@ Dims Box::counts() const {
   return counts;
 }
 
-Footprint footprint(const Resolved& layout, const Box& box) {
+Footprint footprint(const StridedLayout& storage, const Box& box) {
   Footprint result;
-  result.packed.strides.assign(layout.dims.size(), 0);
+  result.packed.strides.assign(storage.dims.size(), 0);
   std::uint64_t packed = 1;
-  for (auto axis = layout.storage.rbegin(); axis != layout.storage.rend(); ++axis) {
-    const Range range = axis_range(layout, *axis, box.lo[axis->dim], box.hi[axis->dim]);
+  for (auto axis = storage.axes.rbegin(); axis != storage.axes.rend(); ++axis) {
+    const Range range = axis_range(storage, *axis, box.lo[axis->dim], box.hi[axis->dim]);
     const std::uint64_t count = range.end - range.begin;
     result.base += range.begin * axis->stride;
     if (axis->part == AxisPart::lanes) {
@@ -162,9 +163,9 @@ Footprint footprint(const Resolved& layout, const Box& box) {
   return result;
 }
 
-SlabGrid::SlabGrid(const Resolved& target, Dims step)
+SlabGrid::SlabGrid(const StridedLayout& target, Dims step)
     : dims_(target.dims), step_(std::move(step)), count_(1) {
-  for (const StorageAxis& axis : target.storage)
+  for (const StorageAxis& axis : target.axes)
     if (axis.part != AxisPart::lanes) order_.push_back(axis.dim);
   for (const std::uint32_t d : order_) count_ *= dims_[d] == 0 ? 0 : ceil_div(dims_[d], step_[d]);
 }
@@ -181,13 +182,13 @@ Box SlabGrid::box(std::uint64_t slab) const {
 }
 
 SlabGrid choose_slabs(const SlabSide& source, const SlabSide& target, const SlabLimits& limits) {
-  const Resolved& layout = *target.layout;
-  if (layout.elements() == 0) return SlabGrid(layout, Dims(layout.dims.size(), 1));
+  const StridedLayout& storage = *target.storage;
+  if (storage.elements() == 0) return SlabGrid(storage, Dims(storage.dims.size(), 1));
   StepChooser chooser(source, target, limits);
   chooser.grow(target, limits.bytes);
   const std::uint64_t source_run = run_bytes(source, chooser.step());
   if (limits.target_contiguous || source_run >= limits.least_run)
-    return SlabGrid(layout, chooser.step());
+    return SlabGrid(storage, chooser.step());
 
   const Dims contiguous = chooser.step();
   chooser.reset();
@@ -195,7 +196,7 @@ SlabGrid choose_slabs(const SlabSide& source, const SlabSide& target, const Slab
   chooser.grow(target, limits.bytes);
   const Dims tile = chooser.step();
   const std::uint64_t worst = std::min(run_bytes(source, tile), run_bytes(target, tile));
-  return SlabGrid(layout, worst > source_run ? tile : contiguous);
+  return SlabGrid(storage, worst > source_run ? tile : contiguous);
 }
 
 }  // namespace btf

@@ -36,12 +36,12 @@ struct Footprint {
   bool contiguous() const { return loops.empty(); }
 };
 
-Footprint footprint(const Resolved& layout, const Box& box);
+Footprint footprint(const StridedLayout& storage, const Box& box);
 
 // Every box but the last of a dim has `step` indices of it.
 class SlabGrid {
  public:
-  SlabGrid(const Resolved& target, Dims step);
+  SlabGrid(const StridedLayout& target, Dims step);
 
   std::uint64_t count() const { return count_; }
   Box box(std::uint64_t slab) const;
@@ -55,7 +55,7 @@ class SlabGrid {
 
 // One side of the work, as far as the size of slabs goes.
 struct SlabSide {
-  const Resolved* layout = nullptr;
+  const StridedLayout* storage = nullptr;
   std::uint64_t element_bytes = 1;
 };
 

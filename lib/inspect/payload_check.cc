@@ -104,16 +104,16 @@ class PayloadCheck {
 
   // Clears the bytes of the elements in a copy of the storage, box by box; what stays is padding.
   Status check_padded() {
-    const Resolved& layout = *record_.storage;
+    const StridedLayout& storage = *record_.storage;
     const std::uint64_t bytes = row_.buffer_bytes();
-    const SlabSide side{&layout, bytes};
+    const SlabSide side{&storage, bytes};
     const SlabGrid grid = choose_slabs(side, side, {.target_contiguous = true});
-    const auto reader = record_reader(source_, record_, layout);
+    const auto reader = record_reader(source_, record_, storage);
     bool lanes = true;  // still looked at
     bool bools = row_.kind == NumberKind::boolean;
     for (std::uint64_t slab = 0; slab < grid.count() && (lanes || bools); ++slab) {
       const Box box = grid.box(slab);
-      const Footprint from = footprint(layout, box);
+      const Footprint from = footprint(storage, box);
       BTF_TRY(advance(from.elements * bytes));
       BTF_ASSIGN(const SourceSlab read, reader->read(box));
       std::byte* copy = block_.reserve(from.elements * bytes);

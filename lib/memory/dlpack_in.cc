@@ -121,7 +121,7 @@ SharedTensor keep(MutableTensorView view, Managed* tensor, bool read_only) {
   static_assert(std::is_nothrow_move_constructible_v<SharedTensor>);
   auto taken = std::make_shared<Taken<Managed>>();
   Managed*& owned = taken->tensor;
-  SharedTensor kept{view.dtype, std::move(view.layout), view.bytes, std::move(taken), read_only};
+  SharedTensor kept{view.dtype, std::move(view.storage), view.bytes, std::move(taken), read_only};
   owned = tensor;
   return kept;
 }

@@ -34,18 +34,18 @@ struct Shape {
 
 // Of a split dim no stride can be said: there the stored array is described, whose lanes are its
 // innermost axis.
-Result<Shape> describe(const Resolved& layout, LaneForm form) {
+Result<Shape> describe(const StridedLayout& storage, LaneForm form) {
   Shape shape;
-  bool fits = layout.dims.size() < std::numeric_limits<std::int32_t>::max();
-  if (!layout.split) {
-    for (std::size_t d = 0; d < layout.dims.size(); ++d)
-      fits = fits && shape.append(layout.dims[d], layout.strides[d]);
+  bool fits = storage.dims.size() < std::numeric_limits<std::int32_t>::max();
+  if (!storage.split) {
+    for (std::size_t d = 0; d < storage.dims.size(); ++d)
+      fits = fits && shape.append(storage.dims[d], storage.strides[d]);
   } else {
-    const std::uint64_t lanes = layout.split->lanes;
+    const std::uint64_t lanes = storage.split->lanes;
     const bool as_lanes = form == LaneForm::lanes;
-    if (lanes > std::numeric_limits<std::uint16_t>::max() || layout.split->lane_stride != 1)
+    if (lanes > std::numeric_limits<std::uint16_t>::max() || storage.split->lane_stride != 1)
       return unsupported("elements in blocks of " + std::to_string(lanes) + " cannot be described");
-    for (const StorageAxis& axis : layout.storage) {
+    for (const StorageAxis& axis : storage.axes) {
       if (axis.part == AxisPart::lanes) continue;
       if (as_lanes && axis.stride % lanes != 0)
         return unsupported("a stride is no multiple of the lanes");
@@ -70,12 +70,12 @@ struct Holder {
 
 template <typename Managed>
 Result<std::unique_ptr<Holder<Managed>>> hold(const SharedTensor& tensor, LaneForm form) {
-  BTF_TRY(check_buffer(tensor.bytes.size(), tensor.layout, tensor.dtype));
+  BTF_TRY(check_buffer(tensor.bytes.size(), tensor.storage, tensor.dtype));
   auto holder = std::make_unique<Holder<Managed>>();
-  BTF_ASSIGN(holder->shape, describe(tensor.layout, form));
+  BTF_ASSIGN(holder->shape, describe(tensor.storage, form));
   holder->owner = tensor.owner;
   const DTypeInfo& row = info(tensor.dtype);
-  const bool empty = tensor.layout.elements() == 0;
+  const bool empty = tensor.storage.elements() == 0;
   holder->managed.dl_tensor = {.data = empty ? nullptr : tensor.bytes.data(),
                                .device = {dlpack::kDLCPU, 0},
                                .ndim = static_cast<std::int32_t>(holder->shape.sizes.size()),

@@ -190,8 +190,8 @@ class Bench {
   }
 
   void convert(const Job& job) {
-    const btf::Resolved from = need(btf::resolve(job.from_layout, shape_.dims, job.from));
-    const btf::Resolved to = need(btf::resolve(job.to_layout, shape_.dims, job.to));
+    const btf::StridedLayout from = need(btf::resolve(job.from_layout, shape_.dims, job.from));
+    const btf::StridedLayout to = need(btf::resolve(job.to_layout, shape_.dims, job.to));
     const std::uint64_t in = btf::storage_bytes(from, job.from);
     const std::uint64_t out = btf::storage_bytes(to, job.to);
     const std::uint64_t shift = options_.unaligned ? 16 : 0;
@@ -222,7 +222,8 @@ class Bench {
   }
 
   void compare() {
-    const btf::Resolved layout = need(btf::resolve(Layout::linear, shape_.dims, DType::float32));
+    const btf::StridedLayout layout =
+        need(btf::resolve(Layout::linear, shape_.dims, DType::float32));
     const std::uint64_t bytes = btf::storage_bytes(layout, DType::float32);
     const std::byte* a = source(DType::float32, bytes);
     std::byte* b = room(target_, bytes);

@@ -22,7 +22,7 @@ void spec(std::string_view text) {
   const auto parsed = btf::parse_tensor_spec(text);
   if (!parsed) return require(!parsed.error().message.empty(), "an error says nothing");
   if (!parsed->storage) return;
-  const btf::Resolved& storage = *parsed->storage;
+  const btf::StridedLayout& storage = *parsed->storage;
   require(storage.dims.size() == storage.strides.size(), "a spec has other strides than dims");
   if (parsed->strided) return;
   const auto again =

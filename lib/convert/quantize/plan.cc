@@ -50,7 +50,7 @@ Status check_zero_points(DType codes) {
 }
 
 Result<ScaleRecord> scale_record(DType dtype, const Dims& dims, ScaleKind kind) {
-  BTF_ASSIGN(Resolved storage, resolve(Layout::linear, dims, dtype));
+  BTF_ASSIGN(StridedLayout storage, resolve(Layout::linear, dims, dtype));
   return ScaleRecord{dtype, std::move(storage), kind};
 }
 
@@ -378,17 +378,17 @@ class Planner {
 
 // The block scales in the arrangement of the elements, so that boxes of theirs stand for boxes that
 // the elements can be read in.
-Resolved as_stored_by(const ElementSource& elements, const Resolved& scales) {
-  Resolved layout = elements.layout;
-  layout.dims = scales.dims;
+StridedLayout as_stored_by(const ElementSource& elements, const StridedLayout& scales) {
+  StridedLayout storage = elements.storage;
+  storage.dims = scales.dims;
   const std::uint64_t last = scales.dims.size() - 1;
-  for (StorageAxis& axis : layout.storage) {
+  for (StorageAxis& axis : storage.axes) {
     if (axis.dim != last) continue;
     if (axis.part == AxisPart::whole) axis.extent = scales.dims[last];
     if (axis.part == AxisPart::blocks)
-      axis.extent = ceil_div(scales.dims[last], layout.split->lanes);
+      axis.extent = ceil_div(scales.dims[last], storage.split->lanes);
   }
-  return layout;
+  return storage;
 }
 
 }  // namespace
@@ -439,8 +439,7 @@ ElementSource scale_elements(const TensorConversion& work, const QuantizePlan& p
                              const ScaleRecord& record) {
   const bool blocks = record.kind == ScaleKind::blocks;
   ElementSource elements;
-  elements.layout =
-      blocks ? as_stored_by(record_elements(work), record.storage) : record.storage;
+  elements.storage = blocks ? as_stored_by(record_elements(work), record.storage) : record.storage;
   elements.stored = elements.dtype = record.dtype;
   // Readers of COO sources, and of what is as large as the tensor, want one worker.
   elements.in_order = true;

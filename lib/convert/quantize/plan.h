@@ -19,7 +19,7 @@ enum class ScaleKind : std::uint8_t { values, blocks, zero_points };
 // A record of scales, or of zero points, that is written behind the data.
 struct ScaleRecord {
   DType dtype{};
-  Resolved storage;  // kLINEAR
+  StridedLayout storage;  // kLINEAR
   ScaleKind kind{};
 };
 

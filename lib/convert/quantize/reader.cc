@@ -264,8 +264,8 @@ class BlockScaleReader final : public SlabReader {
 
 class ValueReader final : public SlabReader {
  public:
-  ValueReader(std::vector<std::byte> codes, DType dtype, const Resolved& layout)
-      : codes_(std::move(codes)), reader_(memory_reader(codes_.data(), layout, dtype)) {}
+  ValueReader(std::vector<std::byte> codes, DType dtype, const StridedLayout& storage)
+      : codes_(std::move(codes)), reader_(memory_reader(codes_.data(), storage, dtype)) {}
 
   Result<SourceSlab> read(const Box& box) override { return reader_->read(box); }
 
@@ -297,8 +297,8 @@ std::unique_ptr<SlabReader> dequantizing_reader(std::unique_ptr<SlabReader> code
 }
 
 std::unique_ptr<SlabReader> value_reader(std::vector<std::byte> codes, DType dtype,
-                                         const Resolved& layout) {
-  return std::make_unique<ValueReader>(std::move(codes), dtype, layout);
+                                         const StridedLayout& storage) {
+  return std::make_unique<ValueReader>(std::move(codes), dtype, storage);
 }
 
 }  // namespace btf

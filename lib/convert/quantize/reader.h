@@ -32,6 +32,6 @@ std::unique_ptr<SlabReader> dequantizing_reader(std::unique_ptr<SlabReader> code
 
 // Codes that are in memory already, each in buffer_bytes().
 std::unique_ptr<SlabReader> value_reader(std::vector<std::byte> codes, DType dtype,
-                                         const Resolved& layout);
+                                         const StridedLayout& storage);
 
 }  // namespace btf

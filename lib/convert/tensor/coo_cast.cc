@@ -27,17 +27,16 @@ AbsentElement cast_absent(const CastJob& job) {
 // Boxes of a dense tensor, each filled with what is absent before the entries are put into it.
 class SummedReader final : public SlabReader {
  public:
-  SummedReader(std::unique_ptr<CastEntries> entries, const TensorConversion& work,
-               Losses& account)
+  SummedReader(std::unique_ptr<CastEntries> entries, const TensorConversion& work, Losses& account)
       : entries_(std::move(entries)),
-        layout_(*work.target.storage),
+        storage_(*work.target.storage),
         job_(work.target.job),
         absent_(cast_absent(job_)),
         bytes_(info(job_.to).buffer_bytes()),
         account_(account) {}
 
   Result<SourceSlab> read(const Box& box) override {
-    Footprint from = footprint(layout_, box);
+    Footprint from = footprint(storage_, box);
     std::byte* data = slab_.reserve(from.elements * bytes_);
     for (std::uint64_t i = 0; i < from.elements; ++i)
       std::memcpy(data + i * bytes_, &absent_.code, bytes_);
@@ -59,7 +58,7 @@ class SummedReader final : public SlabReader {
 
  private:
   std::unique_ptr<CastEntries> entries_;
-  Resolved layout_;
+  StridedLayout storage_;
   CastJob job_;
   AbsentElement absent_;
   std::uint64_t bytes_;
@@ -181,7 +180,7 @@ Result<Dims> CastEntries::index_of(const CooEntry& entry) const {
 
 ElementSource summed_elements(const TensorConversion& work) {
   ElementSource elements;
-  elements.layout = *work.target.storage;
+  elements.storage = *work.target.storage;
   elements.stored = elements.dtype = work.target.job.to;
   elements.in_order = true;
   elements.bytes = work.record.data_bytes;

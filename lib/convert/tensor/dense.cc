@@ -38,17 +38,17 @@ struct Division {
 bool nibbles(DType dtype) { return info(dtype).bits < 8; }
 
 // `in_order`: slabs must come one behind the other, as they stand in the target.
-Division divide(const ElementSource& source, const Resolved& storage, DType dtype, bool in_order,
-                const Execution& execution) {
+Division divide(const ElementSource& source, const StridedLayout& storage, DType dtype,
+                bool in_order, const Execution& execution) {
   const std::uint64_t bytes = std::max(source.bytes, storage_bytes(storage, dtype));
   const unsigned most = in_order ? 1 : worker_count(execution, UINT64_MAX, bytes);
   // With one buffer of the target.
   const std::uint64_t most_slab = most_slab_bytes(execution, most) * 2 / (source.buffers + 1);
-  SlabGrid grid = choose_slabs(
-      {&source.layout, info(source.stored).buffer_bytes()}, {&storage, info(dtype).buffer_bytes()},
-      {.bytes = std::min(source.slab_bytes, most_slab),
-       .target_contiguous = in_order || nibbles(dtype),
-       .last_granule = source.last_granule});
+  SlabGrid grid = choose_slabs({&source.storage, info(source.stored).buffer_bytes()},
+                               {&storage, info(dtype).buffer_bytes()},
+                               {.bytes = std::min(source.slab_bytes, most_slab),
+                                .target_contiguous = in_order || nibbles(dtype),
+                                .last_granule = source.last_granule});
   const unsigned workers = in_order ? 1 : worker_count(execution, grid.count(), bytes);
   return {std::move(grid), workers};
 }
@@ -98,29 +98,29 @@ ElementSource record_elements(const TensorConversion& work) {
   ElementSource elements;
   // Entries of a COO source are read as if they stood in the target's storage.
   if (from_coo) {
-    elements.layout = *work.target.storage;
+    elements.storage = *work.target.storage;
   } else {
     std::vector<EditedView> views = edited_views(*work.record.storage, work.target.edits);
     elements.buffers = buffers_of(views);
-    elements.layout = std::move(views.back().layout);
+    elements.storage = std::move(views.back().storage);
   }
   elements.stored = elements.dtype = *work.record.dtype;
   elements.in_order = from_coo;
   elements.bytes = work.record.data_bytes;
   if (!from_coo && !work.target.edits.empty())
-    elements.bytes = *stream_bytes(elements.layout.elements(), info(elements.stored).bits);
+    elements.bytes = *stream_bytes(elements.storage.elements(), info(elements.stored).bits);
   elements.reported =
       from_coo ? coo_progress(work.record.data_bytes) : work.record.data_bytes;
   elements.noise = work.measures_noise();
-  elements.open = [work, layout = elements.layout](LossAccount&) {
-    return open_slab_reader(work.source, work.record, work.target.edits, layout,
+  elements.open = [work, storage = elements.storage](LossAccount&) {
+    return open_slab_reader(work.source, work.record, work.target.edits, storage,
                             work.options.duplicates, work.options.execution);
   };
   return elements;
 }
 
 Result<Losses> write_dense(const ElementSource& source, const CastPolicy& policy,
-                           const Resolved& storage, DType dtype, const Execution& execution,
+                           const StridedLayout& storage, DType dtype, const Execution& execution,
                            ByteSink& sink, std::uint64_t offset) {
   const CastJob job{source.dtype, dtype, policy};
   const bool in_order = source.in_order || !sink.random_access();
@@ -137,53 +137,54 @@ Result<Losses> write_dense(const ElementSource& source, const CastPolicy& policy
   return run(execution, job, division.grid, workers, source.reported);
 }
 
-bool packed(const Resolved& layout) {
-  return distinct_elements(layout) &&
-         element_count(layout.storage_shape()) == layout.storage_elements;
+bool packed(const StridedLayout& storage) {
+  return distinct_elements(storage) &&
+         element_count(storage.storage_shape()) == storage.storage_elements;
 }
 
 ElementSource memory_elements(const TensorView& view) {
   ElementSource elements;
-  elements.layout = view.layout;
+  elements.storage = view.storage;
   elements.stored = elements.dtype = view.dtype;
   elements.slab_bytes = 1U << 20;
   elements.bytes = elements.reported = view.bytes.size();
   elements.open = [view, bytes = std::make_shared<MemorySource>(view.bytes)](LossAccount&) {
-    return info(view.dtype).bits < 8 ? file_reader(*bytes, 0, view.layout, view.dtype)
-                                     : memory_reader(view.bytes.data(), view.layout, view.dtype);
+    return info(view.dtype).bits < 8 ? file_reader(*bytes, 0, view.storage, view.dtype)
+                                     : memory_reader(view.bytes.data(), view.storage, view.dtype);
   };
   return elements;
 }
 
 Result<LossAccount> write_memory(const ElementSource& source, const CastPolicy& policy,
                                  const MutableTensorView& target, const Execution& execution) {
-  BTF_TRY(check_buffer(target.bytes.size(), target.layout, target.dtype));
-  if (!distinct_elements(target.layout))
+  BTF_TRY(check_buffer(target.bytes.size(), target.storage, target.dtype));
+  if (!distinct_elements(target.storage))
     return fail(ErrorCode::invalid_argument, "elements of the target share memory");
-  if (nibbles(target.dtype) && !packed(target.layout))
+  if (nibbles(target.dtype) && !packed(target.storage))
     return fail(ErrorCode::unsupported, "a target of 4-bit elements must have no gaps");
-  if (source.in_order && !packed(target.layout))
+  if (source.in_order && !packed(target.storage))
     return fail(ErrorCode::unsupported, "the target of a COO tensor must have no gaps");
   const CastJob job{source.dtype, target.dtype, policy};
   const bool stream = target.bytes.size() >= kLargerThanCaches;
-  const Division division = divide(source, target.layout, target.dtype, source.in_order, execution);
+  const Division division =
+      divide(source, target.storage, target.dtype, source.in_order, execution);
   NibbleSeams seams;
   std::vector<Worker> workers(division.workers);
   for (Worker& worker : workers) {
     BTF_ASSIGN(worker.reader, source.open(worker.account));
     worker.accounted = source.accounted;
     worker.writer = nibbles(target.dtype)
-                        ? nibble_memory_writer(target.bytes.data(), target.layout, stream, seams)
-                        : memory_writer(target.bytes.data(), target.layout, target.dtype, stream);
+                        ? nibble_memory_writer(target.bytes.data(), target.storage, stream, seams)
+                        : memory_writer(target.bytes.data(), target.storage, target.dtype, stream);
   }
   return run(execution, job, division.grid, workers, source.reported);
 }
 
 Result<LossAccount> convert(const TensorView& source, const MutableTensorView& target,
                             const CastPolicy& policy, const Execution& execution) {
-  if (source.layout.dims != target.layout.dims)
+  if (source.storage.dims != target.storage.dims)
     return fail(ErrorCode::invalid_argument, "source and target have different dims");
-  BTF_TRY(check_buffer(source.bytes.size(), source.layout, source.dtype));
+  BTF_TRY(check_buffer(source.bytes.size(), source.storage, source.dtype));
   BTF_TRY(check_policy(source.dtype, target.dtype, policy));
   return write_memory(memory_elements(source), policy, target, execution);
 }

@@ -17,7 +17,7 @@ struct ConvertTarget {
   Layout layout{};
   EditChain edits;
   Dims dims;                        // logical, after the edits
-  std::optional<Resolved> storage;  // dense targets
+  std::optional<StridedLayout> storage;  // dense targets
   std::optional<std::string> kept;
   std::vector<std::string> objections;
 

@@ -25,7 +25,7 @@ struct TensorConversion {
 
 // Where the elements of a dense target come from.
 struct ElementSource {
-  Resolved layout;                 // what is read, for choosing slabs: dims of the target
+  StridedLayout storage;           // what is read, for choosing slabs: dims of the target
   DType stored{};                  // its dtype
   DType dtype{};                   // of the elements that the readers give
   bool in_order = false;           // boxes must be contiguous and ascending in the target
@@ -52,11 +52,11 @@ Result<LossAccount> write_memory(const ElementSource& source, const CastPolicy& 
                                  const MutableTensorView& target, const Execution& execution);
 
 // Is the stored array without gaps, but for padding?
-bool packed(const Resolved& layout);
+bool packed(const StridedLayout& storage);
 
 // Writes the payload of a dense target.
 Result<Losses> write_dense(const ElementSource& source, const CastPolicy& policy,
-                           const Resolved& storage, DType dtype, const Execution& execution,
+                           const StridedLayout& storage, DType dtype, const Execution& execution,
                            ByteSink& sink, std::uint64_t offset);
 
 // Entries that the result will have; sparse targets.

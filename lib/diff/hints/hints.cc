@@ -90,8 +90,8 @@ Result<std::vector<Inquiry>> inquiries_of(const HintInput& input, const Sample& 
 
 // The explanation that leaves the least unexplained.
 SearchResult best_explanation(const HintInput& input, std::vector<Inquiry>& inquiries) {
-  BTF_ASSIGN(const Resolved actual_view, hints::own_view(input.actual));
-  BTF_ASSIGN(const Resolved golden_view, hints::own_view(input.golden));
+  BTF_ASSIGN(const StridedLayout actual_view, hints::own_view(input.actual));
+  BTF_ASSIGN(const StridedLayout golden_view, hints::own_view(input.golden));
   BTF_ASSIGN(Lookup actual, Lookup::open(input.actual, actual_view));
   BTF_ASSIGN(Lookup golden, Lookup::open(input.golden, golden_view));
   std::optional<Finding> best;

@@ -14,12 +14,12 @@ namespace btf {
 namespace {
 
 // A tensor's own layout; row-major for COO, which has none.
-const Resolved& storage_of(const DiffSide& side, const Resolved& linear) {
+const StridedLayout& storage_of(const DiffSide& side, const StridedLayout& linear) {
   return side.storage() != nullptr ? *side.storage() : linear;
 }
 
 struct DensePlan {
-  Resolved linear;
+  StridedLayout linear;
   SlabGrid grid;
   unsigned workers = 1;
 };
@@ -36,12 +36,12 @@ unsigned pair_workers(const Execution& execution, std::uint64_t slabs, std::uint
 
 Result<DensePlan> plan_dense(const DiffSide& actual, const DiffSide& golden,
                              const Execution& execution, PairOrder order) {
-  BTF_ASSIGN(Resolved linear, resolve(Layout::linear, golden.dims(), DType::uint8));
+  BTF_ASSIGN(StridedLayout linear, resolve(Layout::linear, golden.dims(), DType::uint8));
   const bool in_order =
       order == PairOrder::row_major || actual.storage() == nullptr || golden.storage() == nullptr;
   const std::uint64_t actual_bytes = info(actual.dtype()).buffer_bytes();
   const std::uint64_t golden_bytes = info(golden.dtype()).buffer_bytes();
-  const Resolved& target = in_order ? linear : storage_of(golden, linear);
+  const StridedLayout& target = in_order ? linear : storage_of(golden, linear);
   const SlabSide other{&storage_of(golden, linear), golden_bytes};
   const std::uint64_t bytes = target.storage_elements * std::max(actual_bytes, golden_bytes);
   SlabGrid grid = choose_slabs(
@@ -54,9 +54,9 @@ Result<DensePlan> plan_dense(const DiffSide& actual, const DiffSide& golden,
 // One side's elements of a box, in row-major order.
 class BoxSide {
  public:
-  Status open(const DiffSide& side, const Resolved& layout) {
+  Status open(const DiffSide& side, const StridedLayout& storage) {
     side_ = &side;
-    BTF_ASSIGN(reader_, side.reader(layout));
+    BTF_ASSIGN(reader_, side.reader(storage));
     return {};
   }
 

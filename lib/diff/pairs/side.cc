@@ -55,10 +55,12 @@ class FileSide final : public DiffSide {
 
   DType dtype() const override { return *record_.dtype; }
   const Dims& dims() const override { return record_.dims; }
-  const Resolved* storage() const override { return record_.storage ? &*record_.storage : nullptr; }
+  const StridedLayout* storage() const override {
+    return record_.storage ? &*record_.storage : nullptr;
+  }
 
-  Result<std::unique_ptr<SlabReader>> reader(const Resolved& layout) const override {
-    BTF_ASSIGN(auto reader, name_(open_slab_reader(source_, record_, {}, layout, Duplicates::error,
+  Result<std::unique_ptr<SlabReader>> reader(const StridedLayout& storage) const override {
+    BTF_ASSIGN(auto reader, name_(open_slab_reader(source_, record_, {}, storage, Duplicates::error,
                                                    execution_)));
     return std::make_unique<NamingReader>(std::move(reader), name_);
   }
@@ -87,17 +89,17 @@ class MemorySide final : public DiffSide {
   explicit MemorySide(const TensorView& view) : view_(view), bytes_(view.bytes) {
     record_.dtype = view.dtype;
     record_.layout = Layout::linear;
-    record_.dims = view.layout.dims;
-    record_.storage = view.layout;
+    record_.dims = view.storage.dims;
+    record_.storage = view.storage;
   }
 
   DType dtype() const override { return view_.dtype; }
-  const Dims& dims() const override { return view_.layout.dims; }
-  const Resolved* storage() const override { return &view_.layout; }
+  const Dims& dims() const override { return view_.storage.dims; }
+  const StridedLayout* storage() const override { return &view_.storage; }
 
-  Result<std::unique_ptr<SlabReader>> reader(const Resolved& layout) const override {
-    if (info(view_.dtype).bits < 8) return file_reader(bytes_, 0, layout, view_.dtype);
-    return memory_reader(view_.bytes.data(), layout, view_.dtype);
+  Result<std::unique_ptr<SlabReader>> reader(const StridedLayout& storage) const override {
+    if (info(view_.dtype).bits < 8) return file_reader(bytes_, 0, storage, view_.dtype);
+    return memory_reader(view_.bytes.data(), storage, view_.dtype);
   }
 
   Result<std::unique_ptr<CooSource>> entries() const override {

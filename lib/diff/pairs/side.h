@@ -19,11 +19,11 @@ class DiffSide {
   virtual ~DiffSide() = default;
   virtual DType dtype() const = 0;
   virtual const Dims& dims() const = 0;
-  // The layout of the stored array; nullptr for COO, which has none.
-  virtual const Resolved* storage() const = 0;
-  // Boxes of the tensor. A COO tensor is read as if it were dense in `layout`, row-major: boxes
-  // must be contiguous there and ascending. `layout` outlives the reader.
-  virtual Result<std::unique_ptr<SlabReader>> reader(const Resolved& layout) const = 0;
+  // The stored array; nullptr for COO, which has none.
+  virtual const StridedLayout* storage() const = 0;
+  // Boxes of the tensor. A COO tensor is read as if it were dense in `storage`, row-major: boxes
+  // must be contiguous there and ascending. `storage` outlives the reader.
+  virtual Result<std::unique_ptr<SlabReader>> reader(const StridedLayout& storage) const = 0;
   // COO: its entries by their row-major number, each number once.
   virtual Result<std::unique_ptr<CooSource>> entries() const = 0;
   virtual Result<std::vector<Element>> elements(std::span<const Dims> indices) const = 0;

@@ -22,8 +22,8 @@ bool use_double(const DiffSide& actual, const DiffSide& golden) {
   return fits_double(actual.dtype()) && fits_double(golden.dtype());
 }
 
-SlabSide slab_side(const DiffSide& side, const Resolved& layout) {
-  return {&layout, info(side.dtype()).buffer_bytes()};
+SlabSide slab_side(const DiffSide& side, const StridedLayout& storage) {
+  return {&storage, info(side.dtype()).buffer_bytes()};
 }
 
 template <typename Real>
@@ -41,12 +41,12 @@ class DenseScorer {
         golden_bytes_(info(golden.dtype()).buffer_bytes()) {}
 
   Result<CompareScore> run() {
-    BTF_ASSIGN(const Resolved linear, resolve(Layout::linear, golden_.dims(), DType::uint8));
+    BTF_ASSIGN(const StridedLayout linear, resolve(Layout::linear, golden_.dims(), DType::uint8));
     // COO has no layout of its own and is read in row-major order, front to back.
     const bool in_order = actual_.storage() == nullptr || golden_.storage() == nullptr;
-    const Resolved& actual = actual_.storage() != nullptr ? *actual_.storage() : linear;
-    const Resolved& golden = golden_.storage() != nullptr ? *golden_.storage() : linear;
-    const Resolved& order = in_order ? linear : golden;
+    const StridedLayout& actual = actual_.storage() != nullptr ? *actual_.storage() : linear;
+    const StridedLayout& golden = golden_.storage() != nullptr ? *golden_.storage() : linear;
+    const StridedLayout& order = in_order ? linear : golden;
     const SlabSide other = slab_side(golden_, golden);
     // The same layout on both sides is compared as it is read: in pieces that stay in the caches.
     const bool alike = actual.strides == golden.strides && actual.split == golden.split;

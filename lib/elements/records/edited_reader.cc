@@ -23,15 +23,15 @@ std::uint64_t product(std::span<const std::uint64_t> dims) {
 // The elements of a view in row-major order: a run of them is a few boxes of the view.
 class RowMajorRuns final : public ElementRuns {
  public:
-  RowMajorRuns(std::unique_ptr<SlabReader> boxes, Resolved layout, DType dtype)
+  RowMajorRuns(std::unique_ptr<SlabReader> boxes, StridedLayout storage, DType dtype)
       : boxes_(std::move(boxes)),
-        layout_(std::move(layout)),
+        storage_(std::move(storage)),
         dtype_(dtype),
         bytes_(info(dtype).buffer_bytes()),
-        index_(layout_.dims.size()),
-        inner_(layout_.dims.size()) {
+        index_(storage_.dims.size()),
+        inner_(storage_.dims.size()) {
     for (std::size_t d = 0; d < inner_.size(); ++d)
-      inner_[d] = product(std::span(layout_.dims).subspan(d + 1));
+      inner_[d] = product(std::span(storage_.dims).subspan(d + 1));
   }
 
   Status read(std::uint64_t first, std::uint64_t count, std::byte* out) override {
@@ -61,17 +61,17 @@ class RowMajorRuns final : public ElementRuns {
     while (d < inner_.size() && (inner_[d] > count || !begins(d))) ++d;
     Box box{index_, index_};
     for (; d < inner_.size(); ++d) {
-      std::uint64_t n = std::min(layout_.dims[d] - index_[d], count / inner_[d]);
-      if (layout_.split && layout_.split->dim == d) {
-        const std::uint64_t lanes = layout_.split->lanes;
+      std::uint64_t n = std::min(storage_.dims[d] - index_[d], count / inner_[d]);
+      if (storage_.split && storage_.split->dim == d) {
+        const std::uint64_t lanes = storage_.split->lanes;
         if (index_[d] % lanes != 0) n = std::min(n, lanes - index_[d] % lanes);
       }
       for (;; n /= 2) {
         for (std::size_t k = 0; k < inner_.size(); ++k)
-          box.hi[k] = k < d ? index_[k] + 1 : k == d ? index_[k] + n : layout_.dims[k];
-        if (n == 1 || footprint(layout_, box).elements * bytes_ <= room_) break;
+          box.hi[k] = k < d ? index_[k] + 1 : k == d ? index_[k] + n : storage_.dims[k];
+        if (n == 1 || footprint(storage_, box).elements * bytes_ <= room_) break;
       }
-      if (n > 1 || d + 1 == inner_.size() || footprint(layout_, box).elements * bytes_ <= room_) {
+      if (n > 1 || d + 1 == inner_.size() || footprint(storage_, box).elements * bytes_ <= room_) {
         advance(d, n);
         return box;
       }
@@ -87,14 +87,14 @@ class RowMajorRuns final : public ElementRuns {
 
   void advance(std::size_t d, std::uint64_t n) {
     index_[d] += n;
-    for (; d > 0 && index_[d] == layout_.dims[d]; --d) {
+    for (; d > 0 && index_[d] == storage_.dims[d]; --d) {
       index_[d] = 0;
       ++index_[d - 1];
     }
   }
 
   std::unique_ptr<SlabReader> boxes_;
-  Resolved layout_;
+  StridedLayout storage_;
   DType dtype_;
   std::uint64_t bytes_;
   Dims index_;
@@ -128,7 +128,7 @@ class MirrorReader final : public SlabReader {
  public:
   MirrorReader(std::unique_ptr<SlabReader> boxes, const EditedView& view, DType dtype)
       : boxes_(std::move(boxes)),
-        dims_(view.layout.dims),
+        dims_(view.storage.dims),
         mirrored_(view.mirrored),
         dtype_(dtype),
         bytes_(info(dtype).buffer_bytes()) {}
@@ -191,11 +191,10 @@ std::unique_ptr<SlabReader> edited_reader(const ByteSource& source, const Tensor
                                           std::span<const EditedView> views) {
   const DType dtype = *record.dtype;
   const EditedView* below = &views.front();
-  auto reader =
-      turned(record_reader(source, record, below->layout, below->base), *below, dtype);
+  auto reader = turned(record_reader(source, record, below->storage, below->base), *below, dtype);
   for (const EditedView& view : views.subspan(1)) {
-    auto runs = std::make_unique<RowMajorRuns>(std::move(reader), below->layout, dtype);
-    reader = turned(runs_reader(std::move(runs), view.layout, view.base, dtype), view, dtype);
+    auto runs = std::make_unique<RowMajorRuns>(std::move(reader), below->storage, dtype);
+    reader = turned(runs_reader(std::move(runs), view.storage, view.base, dtype), view, dtype);
     below = &view;
   }
   return reader;

@@ -11,53 +11,52 @@ namespace btf {
 namespace {
 
 // The array of these dims without gaps. The product of those that are not 0 fits 64 bits.
-Resolved row_major_array(const Dims& dims) {
-  Resolved layout;
-  layout.dims = dims;
-  layout.strides.resize(dims.size());
-  layout.storage.resize(dims.size());
+StridedLayout row_major_array(const Dims& dims) {
+  StridedLayout storage;
+  storage.dims = dims;
+  storage.strides.resize(dims.size());
+  storage.axes.resize(dims.size());
   std::uint64_t stride = 1;
   for (auto d = static_cast<std::uint32_t>(dims.size()); d-- > 0;) {
-    layout.strides[d] = stride;
-    layout.storage[d] = {dims[d], stride, d, AxisPart::whole};
+    storage.strides[d] = stride;
+    storage.axes[d] = {dims[d], stride, d, AxisPart::whole};
     stride *= std::max<std::uint64_t>(dims[d], 1);
   }
-  layout.storage_elements = layout.elements();
-  return layout;
+  storage.storage_elements = storage.elements();
+  return storage;
 }
 
-EditedView whole(Resolved layout) {
-  const std::size_t rank = layout.dims.size();
-  return {std::move(layout), 0, std::vector<bool>(rank, false)};
+EditedView whole(StridedLayout storage) {
+  const std::size_t rank = storage.dims.size();
+  return {std::move(storage), 0, std::vector<bool>(rank, false)};
 }
 
-bool is_split(const Resolved& layout, std::size_t dim) {
-  return layout.split && layout.split->dim == dim;
+bool is_split(const StridedLayout& storage, std::size_t dim) {
+  return storage.split && storage.split->dim == dim;
 }
 
-void drop_axes(Resolved& layout, std::size_t dim, AxisPart part) {
-  std::erase_if(layout.storage, [&](const StorageAxis& axis) {
-    return axis.dim == dim && axis.part == part;
-  });
+void drop_axes(StridedLayout& storage, std::size_t dim, AxisPart part) {
+  std::erase_if(storage.axes,
+                [&](const StorageAxis& axis) { return axis.dim == dim && axis.part == part; });
 }
 
-void change_axis(Resolved& layout, std::size_t dim, AxisPart from, const StorageAxis& to) {
-  for (StorageAxis& axis : layout.storage)
+void change_axis(StridedLayout& storage, std::size_t dim, AxisPart from, const StorageAxis& to) {
+  for (StorageAxis& axis : storage.axes)
     if (axis.dim == dim && axis.part == from) axis = to;
 }
 
 // `place` says for each dim where it goes; nothing: it has one index, and goes.
-void renumber(Resolved& layout, const std::vector<std::optional<std::uint32_t>>& place) {
-  std::erase_if(layout.storage,
+void renumber(StridedLayout& storage, const std::vector<std::optional<std::uint32_t>>& place) {
+  std::erase_if(storage.axes,
                 [&](const StorageAxis& axis) { return !place[axis.dim].has_value(); });
-  for (StorageAxis& axis : layout.storage) axis.dim = *place[axis.dim];
-  if (layout.split && !place[layout.split->dim])
-    layout.split.reset();
-  else if (layout.split)
-    layout.split->dim = *place[layout.split->dim];
+  for (StorageAxis& axis : storage.axes) axis.dim = *place[axis.dim];
+  if (storage.split && !place[storage.split->dim])
+    storage.split.reset();
+  else if (storage.split)
+    storage.split->dim = *place[storage.split->dim];
   // Vectors are of whole layouts.
-  layout.components = 1;
-  layout.vectorized_dim = -1;
+  storage.components = 1;
+  storage.vectorized_dim = -1;
 }
 
 // Indices of one dim: `count` from `first` on, `step` apart.
@@ -70,42 +69,42 @@ struct Pick {
 };
 
 void pick_plain(EditedView& view, std::size_t dim, const Pick& pick) {
-  Resolved& layout = view.layout;
-  view.base += pick.first * layout.strides[dim];
-  if (pick.count > 1) layout.strides[dim] *= pick.step;
-  change_axis(layout, dim, AxisPart::whole,
-              {pick.count, layout.strides[dim], static_cast<std::uint32_t>(dim), AxisPart::whole});
+  StridedLayout& storage = view.storage;
+  view.base += pick.first * storage.strides[dim];
+  if (pick.count > 1) storage.strides[dim] *= pick.step;
+  change_axis(storage, dim, AxisPart::whole,
+              {pick.count, storage.strides[dim], static_cast<std::uint32_t>(dim), AxisPart::whole});
 }
 
 // Of a split dim: all in one block, the same lane of every so many blocks, or every so many lanes
 // of all blocks. Anything else is beyond strides.
 bool pick_split(EditedView& view, std::size_t dim, const Pick& pick) {
-  Resolved& layout = view.layout;
-  const std::uint64_t lanes = layout.split->lanes;
+  StridedLayout& storage = view.storage;
+  const std::uint64_t lanes = storage.split->lanes;
   const std::uint64_t lane = pick.first % lanes;
-  const auto base = view.base + pick.first / lanes * layout.strides[dim] +
-                    lane * layout.split->lane_stride;
+  const auto base =
+      view.base + pick.first / lanes * storage.strides[dim] + lane * storage.split->lane_stride;
   const auto plain = [&](AxisPart kept, std::uint64_t stride) {
-    layout.strides[dim] = stride;
-    change_axis(layout, dim, kept,
+    storage.strides[dim] = stride;
+    change_axis(storage, dim, kept,
                 {pick.count, stride, static_cast<std::uint32_t>(dim), AxisPart::whole});
-    drop_axes(layout, dim, kept == AxisPart::lanes ? AxisPart::blocks : AxisPart::lanes);
-    layout.split.reset();
+    drop_axes(storage, dim, kept == AxisPart::lanes ? AxisPart::blocks : AxisPart::lanes);
+    storage.split.reset();
   };
   if (pick.first / lanes == pick.last() / lanes) {
-    plain(AxisPart::lanes, layout.split->lane_stride * pick.step);
+    plain(AxisPart::lanes, storage.split->lane_stride * pick.step);
   } else if (pick.step % lanes == 0) {
-    plain(AxisPart::blocks, layout.strides[dim] * (pick.step / lanes));
+    plain(AxisPart::blocks, storage.strides[dim] * (pick.step / lanes));
   } else if (lanes % pick.step == 0 && lane < pick.step) {
-    Split& split = *layout.split;
+    Split& split = *storage.split;
     split.lanes = lanes / pick.step;
     split.lane_stride *= pick.step;
     const auto number = static_cast<std::uint32_t>(dim);
-    change_axis(layout, dim, AxisPart::lanes,
+    change_axis(storage, dim, AxisPart::lanes,
                 {split.lanes, split.lane_stride, number, AxisPart::lanes});
-    change_axis(layout, dim, AxisPart::blocks,
-                {ceil_div(pick.count, split.lanes), layout.strides[dim], number,
-                 AxisPart::blocks});
+    change_axis(
+        storage, dim, AxisPart::blocks,
+        {ceil_div(pick.count, split.lanes), storage.strides[dim], number, AxisPart::blocks});
   } else {
     return false;
   }
@@ -136,26 +135,26 @@ bool apply(EditedView& view, const EditStep& step, const EditStep::Select& selec
       pick.first = step.from[d] - 1 - pick.last();
       backwards = !backwards;
     }
-    if (!is_split(view.layout, d))
+    if (!is_split(view.storage, d))
       pick_plain(view, d, pick);
     else if (!pick_split(view, d, pick))
       return false;
-    view.layout.dims[d] = dim.count;
-    if (backwards && dim.count > 1 && is_split(view.layout, d)) return false;
+    view.storage.dims[d] = dim.count;
+    if (backwards && dim.count > 1 && is_split(view.storage, d)) return false;
     if (dim.keep) mirrored.back() = backwards && dim.count > 1;
   }
-  renumber(view.layout, place);
+  renumber(view.storage, place);
   Dims strides;
   for (std::size_t d = 0; d < place.size(); ++d)
-    if (place[d]) strides.push_back(view.layout.strides[d]);
-  view.layout.strides = std::move(strides);
-  view.layout.dims = step.to;
+    if (place[d]) strides.push_back(view.storage.strides[d]);
+  view.storage.strides = std::move(strides);
+  view.storage.dims = step.to;
   view.mirrored = std::move(mirrored);
   return true;
 }
 
 bool apply(EditedView& view, const EditStep&, const EditStep::Order& order) {
-  view.layout = permuted(view.layout, order.order);
+  view.storage = permuted(view.storage, order.order);
   std::vector<bool> mirrored;
   for (const std::uint32_t dim : order.order) mirrored.push_back(view.mirrored[dim]);
   view.mirrored = std::move(mirrored);
@@ -204,7 +203,7 @@ class Reshaper {
   bool take_group(std::size_t from, std::size_t from_end, std::size_t to, std::size_t to_end) {
     if (from_end - from == 1 && to_end - to == 1) {
       place_[from] = static_cast<std::uint32_t>(to);
-      strides_[to] = view_.layout.strides[from];
+      strides_[to] = view_.storage.strides[from];
       mirrored_[to] = view_.mirrored[from];
       return true;
     }
@@ -212,9 +211,9 @@ class Reshaper {
     std::uint64_t stride = 1;          // of the innermost dim
     for (std::size_t d = from_end; d-- > from;) {
       if (from_[d] == 1) continue;
-      if (is_split(view_.layout, d) || view_.mirrored[d]) return false;
-      if (!run) run = stride = view_.layout.strides[d];
-      if (view_.layout.strides[d] != *run) return false;
+      if (is_split(view_.storage, d) || view_.mirrored[d]) return false;
+      if (!run) run = stride = view_.storage.strides[d];
+      if (view_.storage.strides[d] != *run) return false;
       run = *run * from_[d];
     }
     for (std::size_t d = to_end; d-- > to;) {
@@ -227,12 +226,12 @@ class Reshaper {
   }
 
   void finish() {
-    Resolved& layout = view_.layout;
-    renumber(layout, place_);
-    layout.storage.insert(layout.storage.end(), added_.begin(), added_.end());
-    std::ranges::stable_sort(layout.storage, std::ranges::greater{}, &StorageAxis::stride);
-    layout.strides = std::move(strides_);
-    layout.dims = to_;
+    StridedLayout& storage = view_.storage;
+    renumber(storage, place_);
+    storage.axes.insert(storage.axes.end(), added_.begin(), added_.end());
+    std::ranges::stable_sort(storage.axes, std::ranges::greater{}, &StorageAxis::stride);
+    storage.strides = std::move(strides_);
+    storage.dims = to_;
     view_.mirrored = std::move(mirrored_);
   }
 
@@ -264,7 +263,7 @@ std::uint64_t buffers_of(std::span<const EditedView> views) {
   return buffers;
 }
 
-std::vector<EditedView> edited_views(const Resolved& storage, const EditChain& edits) {
+std::vector<EditedView> edited_views(const StridedLayout& storage, const EditChain& edits) {
   const std::span<const EditStep> steps = edits.steps();
   if (!steps.empty() && element_count(steps.back().to) == 0)
     return {whole(row_major_array(steps.back().to))};

@@ -14,7 +14,7 @@ namespace btf {
 // the array. A mirrored dim, which is never the split one, runs backwards over what the layout
 // says.
 struct EditedView {
-  Resolved layout;
+  StridedLayout storage;
   std::uint64_t base = 0;
   std::vector<bool> mirrored;  // for each dim
 
@@ -24,7 +24,7 @@ struct EditedView {
 // The first is of the stored array, each other one of the elements of the one before it in
 // row-major order: where strides cannot say what an edit makes of a view, the next view begins.
 // Never empty. Nothing may be read of a view without elements.
-std::vector<EditedView> edited_views(const Resolved& storage, const EditChain& edits);
+std::vector<EditedView> edited_views(const StridedLayout& storage, const EditChain& edits);
 
 // How many buffers of the size of a box reading through the views takes; 1 without edits.
 std::uint64_t buffers_of(std::span<const EditedView> views);

@@ -13,8 +13,8 @@ struct LinearWalk::State {
   const TensorInfo& record;
   EditChain edits;
   Execution execution;
-  Resolved linear;
-  Resolved storage;
+  StridedLayout linear;
+  StridedLayout storage;
   SlabGrid grid;
   std::uint64_t slab = 0;
   std::unique_ptr<SlabReader> reader;
@@ -24,8 +24,8 @@ struct LinearWalk::State {
 Result<LinearWalk> LinearWalk::open(const ByteSource& source, const TensorInfo& record,
                                     const EditChain& edits, const Execution& execution) {
   const Dims& dims = edits.empty() ? record.dims : edits.steps().back().to;
-  BTF_ASSIGN(Resolved linear, resolve(Layout::linear, dims, *record.dtype));
-  Resolved storage = record.coo ? linear : edited_views(*record.storage, edits).back().layout;
+  BTF_ASSIGN(StridedLayout linear, resolve(Layout::linear, dims, *record.dtype));
+  StridedLayout storage = record.coo ? linear : edited_views(*record.storage, edits).back().storage;
   const std::uint64_t bytes = info(*record.dtype).buffer_bytes();
   SlabGrid grid = choose_slabs({&storage, bytes}, {&linear, bytes}, {.target_contiguous = true});
   auto state = std::make_shared<State>(State{.source = source,

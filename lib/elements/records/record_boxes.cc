@@ -10,16 +10,16 @@
 namespace btf {
 namespace {
 
-// The entries' keys are offsets in `layout`.
+// The entries' keys are offsets in `storage`.
 class CooReader final : public SlabReader {
  public:
-  CooReader(std::unique_ptr<CooSource> entries, Resolved layout, DType dtype)
+  CooReader(std::unique_ptr<CooSource> entries, StridedLayout storage, DType dtype)
       : entries_(std::move(entries)),
-        layout_(std::move(layout)),
+        storage_(std::move(storage)),
         bytes_(info(dtype).buffer_bytes()) {}
 
   Result<SourceSlab> read(const Box& box) override {
-    Footprint from = footprint(layout_, box);
+    Footprint from = footprint(storage_, box);
     std::byte* data = slab_.reserve(from.elements * bytes_);
     std::memset(data, 0, from.elements * bytes_);
     if (!started_) {
@@ -36,7 +36,7 @@ class CooReader final : public SlabReader {
 
  private:
   std::unique_ptr<CooSource> entries_;
-  Resolved layout_;
+  StridedLayout storage_;
   std::uint64_t bytes_;
   bool started_ = false;
   std::optional<CooEntry> ahead_;
@@ -45,11 +45,9 @@ class CooReader final : public SlabReader {
 
 }  // namespace
 
-Result<std::unique_ptr<SlabReader>> open_slab_reader(const ByteSource& source,
-                                                     const TensorInfo& record,
-                                                     const EditChain& edits,
-                                                     const Resolved& storage, Duplicates duplicates,
-                                                     const Execution& execution) {
+Result<std::unique_ptr<SlabReader>> open_slab_reader(
+    const ByteSource& source, const TensorInfo& record, const EditChain& edits,
+    const StridedLayout& storage, Duplicates duplicates, const Execution& execution) {
   if (!record.coo && edits.empty()) return record_reader(source, record, storage);
   if (!record.coo) return edited_reader(source, record, edited_views(*record.storage, edits));
   CooKey key = edited_key(

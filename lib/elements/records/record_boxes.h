@@ -16,10 +16,8 @@ namespace btf {
 // that permuted, or without regard to it where there are edits. A COO record is read as if it were
 // dense in `storage`: boxes must be contiguous there and come in ascending order, from the first
 // on.
-Result<std::unique_ptr<SlabReader>> open_slab_reader(const ByteSource& source,
-                                                     const TensorInfo& record,
-                                                     const EditChain& edits,
-                                                     const Resolved& storage, Duplicates duplicates,
-                                                     const Execution& execution);
+Result<std::unique_ptr<SlabReader>> open_slab_reader(
+    const ByteSource& source, const TensorInfo& record, const EditChain& edits,
+    const StridedLayout& storage, Duplicates duplicates, const Execution& execution);
 
 }  // namespace btf

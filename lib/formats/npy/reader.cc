@@ -16,10 +16,10 @@ namespace btf {
 namespace {
 
 // The stored array of Fortran's order has the dims the other way round.
-Result<Resolved> resolve_order(const Dims& shape, bool fortran_order, DType dtype) {
+Result<StridedLayout> resolve_order(const Dims& shape, bool fortran_order, DType dtype) {
   if (!fortran_order) return resolve(Layout::linear, shape, dtype);
   const Dims reversed(shape.rbegin(), shape.rend());
-  BTF_ASSIGN(const Resolved stored, resolve(Layout::linear, reversed, dtype));
+  BTF_ASSIGN(const StridedLayout stored, resolve(Layout::linear, reversed, dtype));
   std::vector<std::uint32_t> order(shape.size());
   for (std::uint32_t d = 0; d < order.size(); ++d)
     order[d] = static_cast<std::uint32_t>(order.size()) - 1 - d;

@@ -52,13 +52,13 @@ std::string said(const TensorSpec& spec) {
 }
 
 // Strides say where the last element ends, and not whether the padding behind it is there too.
-std::uint64_t padded_elements(const Resolved& layout) {
-  Checked most = layout.storage_elements;
-  for (const StorageAxis& axis : layout.storage) {
+std::uint64_t padded_elements(const StridedLayout& storage) {
+  Checked most = storage.storage_elements;
+  for (const StorageAxis& axis : storage.axes) {
     const Checked size = checked_mul(axis.extent, axis.stride);
     if (size && most) most = std::max(*most, *size);
   }
-  return layout.storage_elements == 0 ? 0 : *most;
+  return storage.storage_elements == 0 ? 0 : *most;
 }
 
 Result<TensorSpec> spec_of(const OpenRequest& request) {

@@ -126,16 +126,16 @@ BTF_API Result<std::uint64_t> convert(const TensorFile& input, const std::string
                                       const ConvertOptions& options,
                                       const TensorReportSink& report = {});
 
-// A dense tensor in memory. `bytes` is the stored array: storage_bytes(layout, dtype) long.
+// A dense tensor in memory. `bytes` is the stored array: storage_bytes(storage, dtype) long.
 struct TensorView {
   DType dtype{};
-  Resolved layout;
+  StridedLayout storage;
   std::span<const std::byte> bytes;
 };
 
 struct MutableTensorView {
   DType dtype{};
-  Resolved layout;
+  StridedLayout storage;
   std::span<std::byte> bytes;
 };
 

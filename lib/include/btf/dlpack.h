@@ -18,13 +18,13 @@ namespace btf {
 // A dense tensor in memory that someone keeps for as long as `owner` lives.
 struct SharedTensor {
   DType dtype{};
-  Resolved layout;
+  StridedLayout storage;
   std::span<std::byte> bytes;
   std::shared_ptr<void> owner;
   bool read_only = false;
 
-  TensorView view() const { return {dtype, layout, bytes}; }
-  MutableTensorView mutable_view() const { return {dtype, layout, bytes}; }
+  TensorView view() const { return {dtype, storage, bytes}; }
+  MutableTensorView mutable_view() const { return {dtype, storage, bytes}; }
 };
 
 // How the lanes of a layout like kCHW4, which no strides can say, leave the library.

@@ -69,6 +69,6 @@ BTF_API Result<std::vector<SlicedDim>> sliced_dims(const Slice& slice, const Dim
 
 // A layout with its dims (and whatever else counts them) in another order: result dim d is dim
 // order[d]. `order` must be a permutation of the dims.
-BTF_API Resolved permuted(const Resolved& layout, std::span<const std::uint32_t> order);
+BTF_API StridedLayout permuted(const StridedLayout& storage, std::span<const std::uint32_t> order);
 
 }  // namespace btf

@@ -38,7 +38,7 @@ struct TensorInfo {
   std::uint64_t record_offset = 0;
   std::uint64_t data_offset = 0;    // behind the dims
   std::uint64_t data_bytes = 0;     // of the payload behind the dims, without record padding
-  std::optional<Resolved> storage;  // dense records
+  std::optional<StridedLayout> storage;  // dense records
   bool unpacked = false;        // 4-bit elements take a byte each in the file; source() packs them
   std::optional<CooParts> coo;  // COO records
 

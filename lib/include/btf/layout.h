@@ -132,11 +132,11 @@ struct Split {
 // A layout on a shape. All strides are in elements.
 //   offset(i) = sum over d of i[d] * strides[d],
 //   but for the split dim s: (i[s] / lanes) * strides[s] + (i[s] % lanes) * lane_stride
-struct Resolved {
+struct StridedLayout {
   Dims dims;     // logical, as the file has them
   Dims strides;  // per logical dim; of the split dim: from block to block
   std::optional<Split> split;
-  std::vector<StorageAxis> storage;  // the stored array, outermost first
+  std::vector<StorageAxis> axes;  // the stored array, outermost first
   std::uint64_t storage_elements = 0;
   std::uint64_t components = 1;  // TensorRT: components per element of the vectorised dim
   int vectorized_dim = -1;       // TensorRT: its index, -1 for none
@@ -149,26 +149,27 @@ struct Resolved {
 // Refuses, with the reason: a rank below the layout's least, sizes that do not fit 64 bits, 4-bit
 // types anywhere but in kLINEAR, kDLA_HWC4 with a C other than 1, 3, 4, types without bytes to
 // shuffle, and COO.
-BTF_API Result<Resolved> resolve(Layout layout, std::span<const std::uint64_t> dims, DType dtype);
+BTF_API Result<StridedLayout> resolve(Layout layout, std::span<const std::uint64_t> dims,
+                                      DType dtype);
 
 // A tensor in memory by its strides, in elements and none of them negative. Elements may be reached
 // in several ways (stride 0); storage_elements is then what the memory has, fewer than elements().
 // Refuses sizes that do not fit 64 bits.
-BTF_API Result<Resolved> resolve_strides(std::span<const std::uint64_t> dims,
-                                         std::span<const std::uint64_t> strides, DType dtype);
+BTF_API Result<StridedLayout> resolve_strides(std::span<const std::uint64_t> dims,
+                                              std::span<const std::uint64_t> strides, DType dtype);
 
 // Has every element a place of its own?
-BTF_API bool distinct_elements(const Resolved& layout);
+BTF_API bool distinct_elements(const StridedLayout& storage);
 
 // The only offset function there is. index.size() == rank, every index inside its dim.
-BTF_API std::uint64_t offset(const Resolved& layout, std::span<const std::uint64_t> index);
+BTF_API std::uint64_t offset(const StridedLayout& storage, std::span<const std::uint64_t> index);
 
 // What TensorRT's getTensorStrides() says: per logical dim, in vectors of `components` elements.
 //   offset(i) = sum over d of i[d] * strides[d] * components,
 //   but for the vectorised dim v: (i[v] / components) * strides[v] * components + i[v] % components
-BTF_API Dims tensorrt_strides(const Resolved& layout);
+BTF_API Dims tensorrt_strides(const StridedLayout& storage);
 
 // Bytes of the stored array of a layout that resolve() gave for this dtype.
-BTF_API std::uint64_t storage_bytes(const Resolved& layout, DType dtype);
+BTF_API std::uint64_t storage_bytes(const StridedLayout& storage, DType dtype);
 
 }  // namespace btf

@@ -27,8 +27,8 @@ struct ReadOptions {
 // What read_tensor() would give: its dtype and layout, and with storage_bytes() its size.
 struct ReadShape {
   DType dtype{};
-  Layout name{};
-  Resolved layout;
+  Layout layout{};
+  StridedLayout storage;
 };
 BTF_API Result<ReadShape> read_shape(const TensorInfo& tensor, const ReadOptions& options = {});
 

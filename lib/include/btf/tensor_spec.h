@@ -16,7 +16,7 @@ namespace btf {
 struct TensorSpec {
   DType dtype{};
   Layout layout = Layout::linear;   // strides of one's own count as kLINEAR
-  std::optional<Resolved> storage;  // nothing: only the dtype is told
+  std::optional<StridedLayout> storage;  // nothing: only the dtype is told
   bool strided = false;             // by strides and not by a layout's name
 };
 

@@ -27,7 +27,7 @@ using btf::ConvertOptions;
 using btf::Dims;
 using btf::DType;
 using btf::Layout;
-using btf::Resolved;
+using btf::StridedLayout;
 
 using Bytes = std::vector<std::byte>;
 
@@ -48,21 +48,23 @@ DType any_of_size(std::uint64_t bytes) {
   return dtypes.at(bytes);
 }
 
-Resolved resolved(Layout layout, const Dims& dims, DType dtype) {
+StridedLayout resolved(Layout layout, const Dims& dims, DType dtype) {
   auto result = btf::resolve(layout, dims, dtype);
   REQUIRE(result);
   return *std::move(result);
 }
 
-Resolved linear(const Dims& dims, DType dtype) { return resolved(Layout::linear, dims, dtype); }
+StridedLayout linear(const Dims& dims, DType dtype) {
+  return resolved(Layout::linear, dims, dtype);
+}
 
 std::uint64_t count_of(const Dims& dims) {
   return std::accumulate(dims.begin(), dims.end(), std::uint64_t{1}, std::multiplies<>());
 }
 
 // Converts without a change of dtype into a buffer full of junk.
-std::optional<Bytes> moved(DType dtype, const Resolved& from, const Bytes& bytes,
-                           const Resolved& to, unsigned jobs = 1) {
+std::optional<Bytes> moved(DType dtype, const StridedLayout& from, const Bytes& bytes,
+                           const StridedLayout& to, unsigned jobs = 1) {
   Bytes result(btf::storage_bytes(to, dtype), kJunk);
   btf::Execution execution;
   execution.jobs = jobs;
@@ -215,8 +217,8 @@ TEST_CASE("memory: every dtype into every layout and back, as the oracle has it"
           if (row.bits < 8) continue;
           const std::uint64_t size = bytes_of(row.dtype);
           const Bytes source = random_bytes(count_of(dims) * size, channels * rank);
-          const Resolved plain = linear(dims, row.dtype);
-          const Resolved target = resolved(layout_of(name), dims, row.dtype);
+          const StridedLayout plain = linear(dims, row.dtype);
+          const StridedLayout target = resolved(layout_of(name), dims, row.dtype);
           const auto stored = moved(row.dtype, plain, source, target);
           const bool right = stored && *stored == naive::store(arrays[size], source, size);
           const bool back = stored && moved(row.dtype, target, *stored, plain) == source;
@@ -275,7 +277,7 @@ TEST_CASE("memory: what stands in the padding is not read") {
     Bytes dirty(array.elements(), kJunk);
     for (std::size_t i = 0; i < elements.size(); ++i) dirty[array.place[i]] = elements[i];
     CAPTURE(name.name);
-    const Resolved layout = resolved(layout_of(name), dims, DType::uint8);
+    const StridedLayout layout = resolved(layout_of(name), dims, DType::uint8);
     CHECK(moved(DType::uint8, layout, dirty, linear(dims, DType::uint8)) == elements);
     // And does not survive in the same layout.
     CHECK(moved(DType::uint8, layout, dirty, layout) == naive::store(array, elements, 1));
@@ -291,7 +293,7 @@ TEST_CASE("memory: dims of 0 and rank 0") {
     if (row.bits < 8) element[0] &= std::byte{15};
     CHECK(moved(row.dtype, linear({}, row.dtype), element, linear({}, row.dtype)) == element);
   }
-  const Resolved empty = resolved(Layout::hwc8, {0, 2, 2}, DType::int8);
+  const StridedLayout empty = resolved(Layout::hwc8, {0, 2, 2}, DType::int8);
   CHECK(moved(DType::int8, empty, {}, linear({0, 2, 2}, DType::int8)) == Bytes{});
 }
 
@@ -315,7 +317,7 @@ TEST_CASE("memory: 4-bit tensors in another order") {
   const Dims dims{3, 5, 7};
   const Bytes codes = random_nibbles(count_of(dims), 10);
   for (const std::vector<std::uint32_t>& order : orders(3)) {
-    const Resolved source = btf::permuted(linear(dims, DType::int4), order);
+    const StridedLayout source = btf::permuted(linear(dims, DType::int4), order);
     CAPTURE(order);
     CHECK(moved(DType::int4, source, pack(codes), linear(source.dims, DType::int4)) ==
           pack(transposed(dims, codes, order, 1)));
@@ -327,9 +329,9 @@ TEST_CASE("memory: 4-bit tensors of many slabs") {
   const Dims dims{1021, 3083};
   const Bytes codes = random_nibbles(count_of(dims), 11);
   const Bytes packed = pack(codes);
-  const Resolved plain = linear(dims, DType::uint4);
+  const StridedLayout plain = linear(dims, DType::uint4);
   CHECK((moved(DType::uint4, plain, packed, plain, 3) == packed));
-  const Resolved turned = btf::permuted(plain, std::vector<std::uint32_t>{1, 0});
+  const StridedLayout turned = btf::permuted(plain, std::vector<std::uint32_t>{1, 0});
   CHECK((moved(DType::uint4, turned, packed, linear(turned.dims, DType::uint4), 3) ==
          pack(transposed(dims, codes, {1, 0}, 1))));
 }
@@ -338,7 +340,7 @@ TEST_CASE("memory: 4-bit tensors whose slabs are every third element") {
   const Dims dims{1499, 1001, 3};
   const Bytes codes = random_nibbles(count_of(dims), 20);
   const std::vector<std::uint32_t> order{2, 0, 1};
-  const Resolved turned = btf::permuted(linear(dims, DType::int4), order);
+  const StridedLayout turned = btf::permuted(linear(dims, DType::int4), order);
   CHECK((moved(DType::int4, turned, pack(codes), linear(turned.dims, DType::int4)) ==
          pack(transposed(dims, codes, order, 1))));
 }
@@ -366,7 +368,7 @@ TEST_CASE("memory: large tensors, by any number of threads") {
 TEST_CASE("memory: a large transpose") {
   const Dims dims{1500, 1700};
   const Bytes elements = random_bytes(count_of(dims) * 2, 13);
-  const Resolved source =
+  const StridedLayout source =
       btf::permuted(linear(dims, DType::int16), std::vector<std::uint32_t>{1, 0});
   CHECK((moved(DType::int16, source, elements, linear(source.dims, DType::int16), 2) ==
          transposed(dims, elements, {1, 0}, 2)));
@@ -396,7 +398,7 @@ TEST_CASE("memory: dtype and layout change together") {
 
 TEST_CASE("memory: strides that no named layout has") {
   // Rows of 5 stand 8 apart, planes 40: a pitch as another program may have it.
-  Resolved pitched;
+  StridedLayout pitched;
   pitched.dims = {3, 4, 5};
   pitched.strides = {40, 8, 1};
   pitched.storage = {{3, 40, 0, btf::AxisPart::whole},
@@ -408,7 +410,7 @@ TEST_CASE("memory: strides that no named layout has") {
   for (std::size_t i = 0; i < 60; ++i)
     std::memcpy(stored.data() + 2 * (i / 20 * 40 + i / 5 % 4 * 8 + i % 5), elements.data() + 2 * i,
                 2);
-  const Resolved plain = linear({3, 4, 5}, DType::int16);
+  const StridedLayout plain = linear({3, 4, 5}, DType::int16);
   CHECK(moved(DType::int16, plain, elements, pitched) == stored);
   CHECK(moved(DType::int16, pitched, stored, plain) == elements);
 }
@@ -445,9 +447,9 @@ TEST_CASE("permuted: every layout in every order, by brute force") {
   for (const naive::Name& name : naive::names()) {
     const Dims dims{3, 3, 2, 5};
     if (!naive::can_hold(name, 4, 3)) continue;
-    const Resolved layout = resolved(layout_of(name), dims, DType::int8);
+    const StridedLayout layout = resolved(layout_of(name), dims, DType::int8);
     for (const std::vector<std::uint32_t>& order : orders(4)) {
-      const Resolved turned = btf::permuted(layout, order);
+      const StridedLayout turned = btf::permuted(layout, order);
       Dims expected_dims;
       for (const std::uint32_t d : order) expected_dims.push_back(dims[d]);
       bool right = turned.dims == expected_dims &&
@@ -474,7 +476,8 @@ TEST_CASE("permuted: converted, every layout in every order") {
     const Bytes elements = random_bytes(count_of(dims) * 2, 16);
     const Bytes stored = naive::store(naive::layout(name.name, dims, 2), elements, 2);
     for (const std::vector<std::uint32_t>& order : orders(4)) {
-      const Resolved source = btf::permuted(resolved(layout_of(name), dims, DType::float16), order);
+      const StridedLayout source =
+          btf::permuted(resolved(layout_of(name), dims, DType::float16), order);
       CAPTURE(name.name, order);
       CHECK((moved(DType::float16, source, stored, linear(source.dims, DType::float16)) ==
              transposed(dims, elements, order, 2)));

@@ -31,7 +31,7 @@ std::string upper(std::string text) {
 }
 
 // True if resolve() and offset() put every element where the oracle does.
-bool agrees(const btf::Resolved& resolved, const naive::Array& expected, const Dims& dims) {
+bool agrees(const btf::StridedLayout& resolved, const naive::Array& expected, const Dims& dims) {
   if (resolved.dims != dims || resolved.storage_shape() != expected.shape ||
       resolved.storage_elements != expected.elements() ||
       resolved.elements() != expected.place.size())

@@ -11,18 +11,18 @@
 using btf::Dims;
 using btf::DType;
 using btf::Layout;
-using btf::Resolved;
+using btf::StridedLayout;
 using strided::Bytes;
 
 namespace {
 
-Resolved resolved(const Dims& dims, const Dims& strides, DType dtype = DType::float32) {
+StridedLayout resolved(const Dims& dims, const Dims& strides, DType dtype = DType::float32) {
   auto layout = btf::resolve_strides(dims, strides, dtype);
   REQUIRE(layout);
   return *std::move(layout);
 }
 
-Resolved linear(const Dims& dims, DType dtype) {
+StridedLayout linear(const Dims& dims, DType dtype) {
   auto layout = btf::resolve(Layout::linear, dims, dtype);
   REQUIRE(layout);
   return *std::move(layout);
@@ -39,7 +39,7 @@ struct Sample {
   DType dtype{};
   Dims dims;
   Dims strides;
-  Resolved layout;
+  StridedLayout layout;
   Bytes bytes;
 
   btf::TensorView view() const { return {dtype, layout, bytes}; }
@@ -57,7 +57,7 @@ Sample row_major(const Sample& of) {
           strided::gathered(of.bytes, of.dims, of.strides, of.dtype)};
 }
 
-Bytes converted(const btf::TensorView& from, DType dtype, const Resolved& layout) {
+Bytes converted(const btf::TensorView& from, DType dtype, const StridedLayout& layout) {
   Bytes result(btf::storage_bytes(layout, dtype), std::byte{0xa5});
   const auto loss = btf::convert(from, btf::MutableTensorView{dtype, layout, result});
   REQUIRE(loss);
@@ -112,7 +112,7 @@ TEST_CASE("strided: any strides are read as their elements gathered one by one",
       const Sample golden = row_major(from);
       CHECK(converted(from.view(), row.dtype, golden.layout) == golden.bytes);
       for (const DType to : {DType::float32, DType::float8_e4m3fn, DType::int4}) {
-        const Resolved target = linear(dims, to);
+        const StridedLayout target = linear(dims, to);
         CHECK(converted(from.view(), to, target) == converted(golden.view(), to, target));
       }
     }
@@ -128,7 +128,7 @@ TEST_CASE("strided: large tensors, in slabs and by threads", "[strided]") {
       const Sample from = sample(dtype, dims, strides, 3);
       const Sample golden = row_major(from);
       CHECK((converted(from.view(), dtype, golden.layout) == golden.bytes));
-      const Resolved target = linear(dims, DType::float64);
+      const StridedLayout target = linear(dims, DType::float64);
       CHECK((converted(from.view(), DType::float64, target) ==
              converted(golden.view(), DType::float64, target)));
     }
@@ -143,7 +143,7 @@ TEST_CASE("strided: a target gets its elements and nothing between them", "[stri
     const DType dtype = round % 2 == 0 ? DType::uint16 : DType::float32;
     CAPTURE(round, dims, strides);
     const Sample from = sample(dtype, dims, linear(dims, dtype).strides, random.next());
-    const Resolved layout = resolved(dims, strides, dtype);
+    const StridedLayout layout = resolved(dims, strides, dtype);
     REQUIRE(btf::distinct_elements(layout));
     const Bytes result = converted(from.view(), dtype, layout);
     CHECK(strided::gathered(result, dims, strides, dtype) == from.bytes);

@@ -15,15 +15,15 @@ using btf::EditedView;
 using btf::Layout;
 using btf::Permute;
 using btf::Reshape;
-using btf::Resolved;
 using btf::Slice;
 using btf::SliceRange;
 using btf::Squeeze;
+using btf::StridedLayout;
 using btf::Unsqueeze;
 
 namespace {
 
-Resolved resolved(Layout layout, const Dims& dims) {
+StridedLayout resolved(Layout layout, const Dims& dims) {
   auto result = btf::resolve(layout, dims, DType::int16);
   REQUIRE(result);
   return *std::move(result);
@@ -98,9 +98,9 @@ TEST_CASE("views: one where strides can say it, one more where they cannot") {
 }
 
 TEST_CASE("views: a permutation alone is the permuted layout") {
-  const Resolved layout = resolved(Layout::chw16, {2, 33, 6, 10});
+  const StridedLayout layout = resolved(Layout::chw16, {2, 33, 6, 10});
   const auto views = views_of(Layout::chw16, {2, 33, 6, 10}, {kTurned});
-  const Resolved turned = btf::permuted(layout, std::vector<std::uint32_t>{0, 2, 3, 1});
+  const StridedLayout turned = btf::permuted(layout, std::vector<std::uint32_t>{0, 2, 3, 1});
   REQUIRE(views.size() == 1);
   CHECK(views[0].base == 0);
   CHECK_FALSE(views[0].mirrors());
@@ -129,7 +129,7 @@ TEST_CASE("views: every element of random chains, in every layout") {
       const Dims dims = naive::dims_for(name, rank, channels, random.between(1, 6));
       const std::vector<Edit> edits = naive::random_edits(random, dims);
       const auto layout = static_cast<Layout>(name.code);
-      const Resolved storage = resolved(layout, dims);
+      const StridedLayout storage = resolved(layout, dims);
       const auto views = views_of(layout, dims, edits);
       several += views.size() > 1 ? 1 : 0;
       const naive::Edited expected = naive::edited(dims, edits);

@@ -29,7 +29,7 @@ std::uint64_t count_of(const Dims& dims) {
 // A layout, and where it puts every element, by other means than the library's.
 struct Placed {
   std::string name;
-  Resolved layout;
+  StridedLayout layout;
   Dims place;  // the elements in row-major order
 };
 
@@ -41,7 +41,7 @@ Placed named(std::string_view name, Layout layout, const Dims& dims) {
 // Rows `pitch` elements apart.
 Placed pitched(const Dims& dims, std::uint64_t pitch) {
   Placed result{"pitched " + dims_text(dims), {}, {}};
-  Resolved& layout = result.layout;
+  StridedLayout& layout = result.layout;
   layout.dims = dims;
   layout.strides = {dims[1] * pitch, pitch, 1};
   layout.storage = {{dims[0], dims[1] * pitch, 0, AxisPart::whole},
@@ -155,7 +155,7 @@ class GuardedSink final : public ByteSink {
 };
 
 void fill(const Placed& target, const Bytes& codes, const Box& box, const TargetSlab& slab) {
-  Resolved inside;
+  StridedLayout inside;
   inside.strides = slab.mapping.strides;
   inside.split = slab.mapping.split;
   const Dims counts = box.counts();
@@ -326,8 +326,8 @@ TEST_CASE("nibbles: conversions by any number of workers, to memory and to a sin
     const Bytes expected = packed_by_hand(codes);
     for (const Wide& source : wide(codes)) {
       if (source.elements.size() < 4U << 20) continue;  // too small for threads
-      const Resolved from = *resolve(Layout::linear, dims, source.from);
-      const Resolved to = *resolve(Layout::linear, dims, source.to);
+      const StridedLayout from = *resolve(Layout::linear, dims, source.from);
+      const StridedLayout to = *resolve(Layout::linear, dims, source.to);
       const ElementSource elements = memory_elements({source.from, from, source.elements});
       for (const std::uint64_t memory : {std::uint64_t{0}, Execution{}.memory}) {
         for (const unsigned jobs : {1U, 2U, 3U, 8U}) {
@@ -377,7 +377,7 @@ TEST_CASE("nibbles: other orders and padded layouts, by any number of workers") 
       const std::vector<Wide> sources = wide(codes);
       const Wide& source = sources[1];
       const Bytes stored = naive::store(naive::layout(name, dims, 2), source.elements, 2);
-      const Resolved from = *resolve(layout, dims, source.from);
+      const StridedLayout from = *resolve(layout, dims, source.from);
       for (const unsigned jobs : {1U, 2U, 3U, 8U}) {
         Execution execution;
         execution.jobs = jobs;

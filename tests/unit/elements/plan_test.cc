@@ -21,7 +21,7 @@ using btf::Layout;
 using btf::Mapping;
 using btf::PlanAxis;
 using btf::Region;
-using btf::Resolved;
+using btf::StridedLayout;
 
 namespace {
 
@@ -107,13 +107,13 @@ bool plan_is_right(const Dims& counts, const Mapping& source, const Mapping& tar
          std::ranges::all_of(regions, well_formed);
 }
 
-Resolved resolved(Layout layout, const Dims& dims, DType dtype = DType::int8) {
+StridedLayout resolved(Layout layout, const Dims& dims, DType dtype = DType::int8) {
   auto result = btf::resolve(layout, dims, dtype);
   REQUIRE(result);
   return *std::move(result);
 }
 
-Mapping mapping(const Resolved& layout) { return {layout.strides, layout.split}; }
+Mapping mapping(const StridedLayout& layout) { return {layout.strides, layout.split}; }
 
 std::vector<Region> plan(Layout source, Layout target, const Dims& dims) {
   return btf::make_plan(dims, mapping(resolved(source, dims)), mapping(resolved(target, dims)));
@@ -184,7 +184,7 @@ void for_each_index(const Box& box, Visit&& visit) {
 }
 
 // The footprint holds every element of the box where `packed` says.
-bool holds_its_box(const Resolved& layout, const Box& box) {
+bool holds_its_box(const StridedLayout& layout, const Box& box) {
   const Footprint footprint = btf::footprint(layout, box);
   const Dims at = positions(footprint);
   if (at.size() != footprint.elements) return false;
@@ -204,8 +204,8 @@ struct GridCheck {
   std::uint64_t most_bytes = 0;
 };
 
-GridCheck check_grid(const btf::SlabGrid& grid, const Resolved& source, const Resolved& target,
-                     std::uint64_t element_bytes) {
+GridCheck check_grid(const btf::SlabGrid& grid, const StridedLayout& source,
+                     const StridedLayout& target, std::uint64_t element_bytes) {
   GridCheck check;
   std::vector<int> stored(target.storage_elements, 0);
   std::vector<int> seen(target.elements(), 0);
@@ -398,7 +398,7 @@ TEST_CASE("plan: any dims, orders and splits are covered exactly once") {
 
 TEST_CASE("footprint: a whole tensor is its storage") {
   for (const Layout layout : dense_layouts()) {
-    const Resolved target = resolved(layout, {2, 3, 3, 2, 5}, DType::float16);
+    const StridedLayout target = resolved(layout, {2, 3, 3, 2, 5}, DType::float16);
     const Footprint footprint = btf::footprint(target, whole(target.dims));
     CAPTURE(btf::spec(layout).name);
     CHECK(footprint.contiguous());
@@ -409,7 +409,7 @@ TEST_CASE("footprint: a whole tensor is its storage") {
 }
 
 TEST_CASE("footprint: a part of a linear tensor") {
-  const Resolved linear = resolved(Layout::linear, {4, 5, 6});
+  const StridedLayout linear = resolved(Layout::linear, {4, 5, 6});
   const Footprint rows = btf::footprint(linear, Box{{1, 2, 0}, {2, 5, 6}});
   CHECK(rows.contiguous());
   CHECK(rows.base == 42);
@@ -425,7 +425,7 @@ TEST_CASE("footprint: a part of a linear tensor") {
 }
 
 TEST_CASE("footprint: the padding at the end of a dim belongs to the last box") {
-  const Resolved target = resolved(Layout::hwc8, {11, 1, 2});
+  const StridedLayout target = resolved(Layout::hwc8, {11, 1, 2});
   CHECK(btf::footprint(target, Box{{0, 0, 0}, {4, 1, 1}}).elements == 4);
   CHECK(btf::footprint(target, Box{{4, 0, 0}, {11, 1, 1}}).elements == 12);
 }
@@ -436,7 +436,7 @@ TEST_CASE("footprint: random boxes") {
     const Layout layout = dense_layouts()[random.below(dense_layouts().size())];
     const Dims dims{2, 3, random.between(1, 3), 3, random.between(1, 40)};
     if (btf::spec(layout).image && dims[2] != 1 && dims[2] != 3) continue;
-    const Resolved target = resolved(layout, dims);
+    const StridedLayout target = resolved(layout, dims);
     Box box{Dims(5), Dims(5)};
     for (std::size_t d = 0; d < 5; ++d) {
       box.lo[d] = random.below(dims[d]);
@@ -464,8 +464,8 @@ TEST_CASE("slabs: every pair of layouts is covered once, within the limit, and i
         if (!naive::can_hold(from, 5, dims[5 - from.channel_from_end]) ||
             !naive::can_hold(to, 5, dims[5 - to.channel_from_end]))
           continue;
-        const Resolved source = resolved(static_cast<Layout>(from.code), dims, DType::float16);
-        const Resolved target = resolved(static_cast<Layout>(to.code), dims, DType::float16);
+        const StridedLayout source = resolved(static_cast<Layout>(from.code), dims, DType::float16);
+        const StridedLayout target = resolved(static_cast<Layout>(to.code), dims, DType::float16);
         for (const std::uint64_t limit : {512U, 4096U, 16384U}) {
           // Blocks are never cut: 32 lanes of one dim times 32 of another.
           const std::uint64_t most = std::max(limit, 32 * 32 * kBytes);
@@ -494,8 +494,8 @@ TEST_CASE("slabs: permuted sources") {
     if (btf::spec(from).image) continue;
     const Dims dims{random.between(1, 4), random.between(1, 40), random.between(1, 4),
                     random.between(1, 9), random.between(1, 9)};
-    const Resolved source = btf::permuted(resolved(from, dims), shuffled(5, random));
-    const Resolved target = resolved(Layout::linear, source.dims);
+    const StridedLayout source = btf::permuted(resolved(from, dims), shuffled(5, random));
+    const StridedLayout target = resolved(Layout::linear, source.dims);
     const bool contiguous = random.below(2) == 0;
     const btf::SlabGrid grid =
         btf::choose_slabs({&source, 1}, {&target, 1},
@@ -512,12 +512,12 @@ TEST_CASE("slabs: permuted sources") {
 
 TEST_CASE("slabs: the blocks of a second source are not cut either") {
   const Dims dims{2, 80, 5, 7};
-  const Resolved target = resolved(Layout::linear, dims);
+  const StridedLayout target = resolved(Layout::linear, dims);
   for (const naive::Name& first : naive::names()) {
     for (const naive::Name& second : naive::names()) {
       if (!naive::can_hold(first, 4, 80) || !naive::can_hold(second, 4, 80)) continue;
-      const Resolved one = resolved(static_cast<Layout>(first.code), dims);
-      const Resolved two = resolved(static_cast<Layout>(second.code), dims);
+      const StridedLayout one = resolved(static_cast<Layout>(first.code), dims);
+      const StridedLayout two = resolved(static_cast<Layout>(second.code), dims);
       const btf::SlabSide side{&two, 1};
       for (const std::uint64_t limit : {128U, 2048U}) {
         const btf::SlabGrid grid =
@@ -534,18 +534,18 @@ TEST_CASE("slabs: the blocks of a second source are not cut either") {
 }
 
 TEST_CASE("slabs: an empty tensor has none, a scalar one") {
-  const Resolved empty = resolved(Layout::linear, {3, 0, 2});
+  const StridedLayout empty = resolved(Layout::linear, {3, 0, 2});
   CHECK(btf::choose_slabs({&empty, 1}, {&empty, 1}, {}).count() == 0);
-  const Resolved padded = resolved(Layout::hwc8, {0, 2, 2});
+  const StridedLayout padded = resolved(Layout::hwc8, {0, 2, 2});
   CHECK(btf::choose_slabs({&padded, 1}, {&padded, 1}, {}).count() == 0);
-  const Resolved scalar = resolved(Layout::linear, {});
+  const StridedLayout scalar = resolved(Layout::linear, {});
   const btf::SlabGrid grid = btf::choose_slabs({&scalar, 1}, {&scalar, 1}, {});
   CHECK(grid.count() == 1);
   CHECK(grid.box(0).lo.empty());
 }
 
 TEST_CASE("slabs: a copy is cut into large contiguous boxes") {
-  const Resolved linear = resolved(Layout::linear, {64, 1 << 20}, DType::float32);
+  const StridedLayout linear = resolved(Layout::linear, {64, 1 << 20}, DType::float32);
   const btf::SlabGrid grid = btf::choose_slabs({&linear, 4}, {&linear, 4}, {});
   CHECK(grid.count() == 64);
   const Footprint slab = btf::footprint(linear, grid.box(1));
@@ -565,8 +565,8 @@ TEST_CASE("slabs: a large transpose is cut into tiles with long runs on both sid
         Work{Layout::linear, {1000, 1000, 1000}, {2, 1, 0}},
         Work{Layout::linear, {1 << 24, 64}, {1, 0}}, Work{Layout::linear, {64, 1 << 24}, {1, 0}},
         Work{Layout::hwc, {512, 4096, 4096}, {0, 1, 2}}}) {
-    const Resolved source = btf::permuted(resolved(work.layout, work.dims), work.order);
-    const Resolved target = resolved(Layout::linear, source.dims);
+    const StridedLayout source = btf::permuted(resolved(work.layout, work.dims), work.order);
+    const StridedLayout target = resolved(Layout::linear, source.dims);
     const btf::SlabGrid grid = btf::choose_slabs({&source, 1}, {&target, 1}, {});
     const Box box = grid.box(0);
     const Footprint from = btf::footprint(source, box);

@@ -236,7 +236,7 @@ TEST_CASE("raw: an element's offset is the formula of trtexec and that of NvMedi
     for (std::uint64_t t = 0; t < file.tensor_count(); ++t) {
       CAPTURE(stem, t);
       const auto info = file.tensor(t);
-      const btf::Resolved& layout = *info->storage;
+      const btf::StridedLayout& layout = *info->storage;
       const std::uint64_t bytes = btf::info(*info->dtype).bits / 8;
       const Dims strides = btf::tensorrt_strides(layout);
       const std::uint64_t spv = layout.components;

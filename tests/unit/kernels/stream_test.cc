@@ -160,8 +160,8 @@ TEST_CASE("convert: a target larger than the caches", "[stream]") {
   };
   const auto check = [&](std::string_view from, std::string_view to, const Dims& dims,
                          unsigned jobs) {
-    const Resolved source = *resolve(code_of(from), dims, DType::float16);
-    const Resolved target = *resolve(code_of(to), dims, DType::float16);
+    const StridedLayout source = *resolve(code_of(from), dims, DType::float16);
+    const StridedLayout target = *resolve(code_of(to), dims, DType::float16);
     const Bytes row_major = random_bytes(source.elements() * 2);
     const Bytes input = stored(from, dims, row_major);
     const Bytes expected = stored(to, dims, row_major);

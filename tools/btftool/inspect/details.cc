@@ -49,7 +49,7 @@ bool is_extension(const btf::TensorInfo& tensor) {
 
 btf::Dims byte_strides(const btf::TensorInfo& tensor) {
   btf::Dims strides;
-  for (const btf::StorageAxis& axis : tensor.storage->storage)
+  for (const btf::StorageAxis& axis : tensor.storage->axes)
     strides.push_back(axis.stride * btf::info(*tensor.dtype).bits / 8);
   std::ranges::reverse(strides);
   return strides;

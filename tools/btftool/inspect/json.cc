@@ -102,7 +102,7 @@ void InspectJson::describe(const btf::TensorInfo& tensor, const InspectDetails& 
 }
 
 void InspectJson::strides(const btf::TensorInfo& tensor) {
-  const btf::Resolved& storage = *tensor.storage;
+  const btf::StridedLayout& storage = *tensor.storage;
   if (btf::info(*tensor.dtype).bits >= 8)
     object_.add("strides_bytes", byte_strides(tensor));
   else

@@ -79,7 +79,7 @@ void InspectText::strides(const btf::TensorInfo& tensor) {
   if (!tensor.storage) return detail("strides", "none: the tensor is not dense");
   if (btf::spec(*tensor.layout).shuffled())
     return detail("strides", "none: the bytes of elements are shuffled");
-  const btf::Resolved& storage = *tensor.storage;
+  const btf::StridedLayout& storage = *tensor.storage;
   detail("stored as", btf::dims_text(storage.storage_shape()));
   detail("strides", btf::dims_text(storage.strides) + " elements, outermost first" +
                         (storage.split ? ", the vectorised dim from block to block" : " (DLPack)"));

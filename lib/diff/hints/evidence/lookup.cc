@@ -7,7 +7,7 @@
 
 namespace btf::hints {
 
-Result<Lookup> Lookup::open(const DiffSide& side, const Resolved& view) {
+Result<Lookup> Lookup::open(const DiffSide& side, const StridedLayout& view) {
   Lookup lookup(side, view);
   if (side.storage() != nullptr) {
     BTF_ASSIGN(lookup.reader_, side.reader(*lookup.view_));

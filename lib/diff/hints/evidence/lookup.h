@@ -14,22 +14,22 @@ namespace btf::hints {
 class Lookup {
  public:
   // COO sides have their own view only.
-  static Result<Lookup> open(const DiffSide& side, const Resolved& view);
+  static Result<Lookup> open(const DiffSide& side, const StridedLayout& view);
 
   // Dense: one read each. COO: one search for all, and none for those asked for before.
   Result<std::vector<std::uint64_t>> codes(std::span<const std::uint64_t> numbers);
   Result<std::vector<long double>> values(std::span<const std::uint64_t> numbers);
 
   const DiffSide& side() const { return *side_; }
-  const Resolved& view() const { return *view_; }
+  const StridedLayout& view() const { return *view_; }
 
  private:
-  Lookup(const DiffSide& side, const Resolved& view)
-      : side_(&side), view_(std::make_unique<Resolved>(view)) {}
+  Lookup(const DiffSide& side, const StridedLayout& view)
+      : side_(&side), view_(std::make_unique<StridedLayout>(view)) {}
   Status search(std::span<const std::uint64_t> numbers);
 
   const DiffSide* side_;
-  std::unique_ptr<Resolved> view_;  // the reader holds on to it
+  std::unique_ptr<StridedLayout> view_;  // the reader holds on to it
   std::unique_ptr<SlabReader> reader_;
   std::unordered_map<std::uint64_t, std::uint64_t> found_;  // COO
 };

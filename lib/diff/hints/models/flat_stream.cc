@@ -11,8 +11,8 @@ namespace btf::hints {
 
 struct FlatStream::State {
   const DiffSide& side;
-  Resolved view;
-  Resolved order;  // whose offsets number the elements
+  StridedLayout view;
+  StridedLayout order;  // whose offsets number the elements
   SlabGrid grid;
   std::uint64_t slab = 0;
   std::unique_ptr<SlabReader> reader;
@@ -58,10 +58,10 @@ struct FlatStream::State {
   }
 };
 
-Result<FlatStream> FlatStream::open(const DiffSide& side, const Resolved& view,
+Result<FlatStream> FlatStream::open(const DiffSide& side, const StridedLayout& view,
                                     std::uint64_t begin) {
   const bool sparse = side.storage() == nullptr;
-  Resolved order = view;
+  StridedLayout order = view;
   if (!sparse) {
     BTF_ASSIGN(order, linear_view(view.dims, side.dtype()));
   }
@@ -93,17 +93,17 @@ Status FlatStream::read(std::uint64_t count, std::byte* out) {
   return {};
 }
 
-Result<Resolved> linear_view(const Dims& dims, DType dtype) {
+Result<StridedLayout> linear_view(const Dims& dims, DType dtype) {
   return resolve(Layout::linear, dims, dtype);
 }
 
-Result<Resolved> own_view(const DiffSide& side) {
+Result<StridedLayout> own_view(const DiffSide& side) {
   if (side.storage() != nullptr) return *side.storage();
   // Spelt out a COO tensor may take more bytes than can be counted; its elements can be.
   return linear_view(side.dims(), DType::uint8);
 }
 
-Result<Resolved> permuted_view(const DiffSide& side, std::span<const std::uint32_t> order) {
+Result<StridedLayout> permuted_view(const DiffSide& side, std::span<const std::uint32_t> order) {
   if (side.storage() != nullptr) return permuted(*side.storage(), order);
   Dims dims;
   std::vector<std::uint32_t> back(order.size());
@@ -111,11 +111,11 @@ Result<Resolved> permuted_view(const DiffSide& side, std::span<const std::uint32
     dims.push_back(side.dims()[order[d]]);
     back[order[d]] = d;
   }
-  BTF_ASSIGN(const Resolved linear, linear_view(dims, side.dtype()));
+  BTF_ASSIGN(const StridedLayout linear, linear_view(dims, side.dtype()));
   return permuted(linear, back);
 }
 
-Result<Resolved> stored_view(const DiffSide& side) {
+Result<StridedLayout> stored_view(const DiffSide& side) {
   return linear_view({side.storage()->storage_elements}, side.dtype());
 }
 

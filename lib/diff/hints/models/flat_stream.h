@@ -13,7 +13,8 @@ class FlatStream {
  public:
   // Dense: the stored array read through `view`, in row-major order of the view's dims. COO: `view`
   // arranges the tensor's dims without padding, and the order is that of the arrangement.
-  static Result<FlatStream> open(const DiffSide& side, const Resolved& view, std::uint64_t begin);
+  static Result<FlatStream> open(const DiffSide& side, const StridedLayout& view,
+                                 std::uint64_t begin);
 
   // The next `count` codes, buffer_bytes() each; there must be as many left.
   Status read(std::uint64_t count, std::byte* out);
@@ -26,15 +27,15 @@ class FlatStream {
 };
 
 // Row-major strides on these dims.
-Result<Resolved> linear_view(const Dims& dims, DType dtype);
+Result<StridedLayout> linear_view(const Dims& dims, DType dtype);
 
 // The side in row-major order of its dims.
-Result<Resolved> own_view(const DiffSide& side);
+Result<StridedLayout> own_view(const DiffSide& side);
 
 // The side with its dims in another order, for a FlatStream.
-Result<Resolved> permuted_view(const DiffSide& side, std::span<const std::uint32_t> order);
+Result<StridedLayout> permuted_view(const DiffSide& side, std::span<const std::uint32_t> order);
 
 // The stored array itself, padding included. Dense sides only.
-Result<Resolved> stored_view(const DiffSide& side);
+Result<StridedLayout> stored_view(const DiffSide& side);
 
 }  // namespace btf::hints

@@ -27,7 +27,7 @@ class Axes {
 
  private:
   const Dims& dims_;
-  const Resolved* stored_;
+  const StridedLayout* stored_;
   std::vector<std::uint64_t> sizes_;
 };
 

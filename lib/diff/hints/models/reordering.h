@@ -11,8 +11,8 @@ namespace btf::hints {
 
 // A view to stream a side through: by it element i of the one is element i of the other.
 struct Streams {
-  Resolved actual;
-  Resolved golden;
+  StridedLayout actual;
+  StridedLayout golden;
 };
 
 // Elements side by side, `lag` apart: number i of actual with number i - lag of golden. Only where

@@ -14,7 +14,7 @@ struct ShiftSpace {
   Streams streams;
   std::uint64_t count = 0;
   Dims dims{};                       // to shift along one of them
-  const Resolved* stored = nullptr;  // nothing: row-major order
+  const StridedLayout* stored = nullptr;  // nothing: row-major order
   Lookup* golden = nullptr;          // by the number in this order
 };
 

@@ -11,10 +11,10 @@ namespace btf::hints {
 namespace {
 
 // Layouts whose stored array is as large, but arranged in another way; the plainest first.
-std::vector<std::pair<const LayoutSpec*, Resolved>> other_layouts(const DiffSide& side) {
-  std::vector<std::pair<const LayoutSpec*, Resolved>> others;
+std::vector<std::pair<const LayoutSpec*, StridedLayout>> other_layouts(const DiffSide& side) {
+  std::vector<std::pair<const LayoutSpec*, StridedLayout>> others;
   if (side.storage() == nullptr) return others;
-  const Resolved& own = *side.storage();
+  const StridedLayout& own = *side.storage();
   for (const LayoutSpec& row : layouts()) {
     if (!row.dense() || row.shuffled()) continue;
     auto resolved = resolve(row.layout, side.dims(), side.dtype());
@@ -27,17 +27,17 @@ std::vector<std::pair<const LayoutSpec*, Resolved>> other_layouts(const DiffSide
 }
 
 Result<std::optional<Finding>> try_layout(const Inquiry& inquiry, MovedSide side,
-                                          const LayoutSpec& row, const Resolved& layout,
+                                          const LayoutSpec& row, const StridedLayout& storage,
                                           double hypotheses) {
   const DiffSide& moved = side == MovedSide::actual ? inquiry.input.actual : inquiry.input.golden;
-  BTF_ASSIGN(Lookup lookup, Lookup::open(moved, layout));
+  BTF_ASSIGN(Lookup lookup, Lookup::open(moved, storage));
   const Places same = [](const Point& point) { return std::optional(point.number); };
   BTF_ASSIGN(const bool worth, worth_a_walk(inquiry, side, lookup, same, hypotheses));
   if (!worth) return std::nullopt;
-  BTF_ASSIGN(Resolved actual, own_view(inquiry.input.actual));
-  BTF_ASSIGN(Resolved golden, own_view(inquiry.input.golden));
-  const Streams streams = side == MovedSide::actual ? Streams{layout, std::move(golden)}
-                                                    : Streams{std::move(actual), layout};
+  BTF_ASSIGN(StridedLayout actual, own_view(inquiry.input.actual));
+  BTF_ASSIGN(StridedLayout golden, own_view(inquiry.input.golden));
+  const Streams streams = side == MovedSide::actual ? Streams{storage, std::move(golden)}
+                                                    : Streams{std::move(actual), storage};
   BTF_ASSIGN(const StreamTally all, compare_streams(inquiry, streams, inquiry.elements, {}));
   if (all.exceptions() > allowed_exceptions(inquiry)) return std::nullopt;
   const std::string name(row.name);
@@ -56,9 +56,9 @@ SearchResult find_layout(const Inquiry& inquiry) {
   const auto of_golden = other_layouts(inquiry.input.golden);
   const auto hypotheses = static_cast<double>(of_actual.size() + of_golden.size());
   for (const MovedSide side : {MovedSide::actual, MovedSide::golden})
-    for (const auto& [row, layout] : side == MovedSide::actual ? of_actual : of_golden) {
+    for (const auto& [row, storage] : side == MovedSide::actual ? of_actual : of_golden) {
       BTF_ASSIGN(std::optional<Finding> finding,
-                 try_layout(inquiry, side, *row, layout, hypotheses));
+                 try_layout(inquiry, side, *row, storage, hypotheses));
       if (finding) return finding;
     }
   return std::nullopt;

@@ -20,8 +20,8 @@ SearchResult find_nibble_order(const Inquiry& inquiry) {
   BTF_ASSIGN(const bool worth,
              worth_a_walk(inquiry, MovedSide::golden, *inquiry.golden, neighbour, 1));
   if (!worth) return std::nullopt;
-  BTF_ASSIGN(Resolved actual, own_view(inquiry.input.actual));
-  BTF_ASSIGN(Resolved golden, own_view(inquiry.input.golden));
+  BTF_ASSIGN(StridedLayout actual, own_view(inquiry.input.actual));
+  BTF_ASSIGN(StridedLayout golden, own_view(inquiry.input.golden));
   BTF_ASSIGN(const StreamTally all, compare_streams(inquiry, {std::move(actual), std::move(golden)},
                                                     inquiry.elements / 2 * 2, {.exchange = true}));
   if (all.exceptions() > allowed_exceptions(inquiry)) return std::nullopt;

@@ -89,8 +89,8 @@ SearchResult try_order(const Inquiry& inquiry, const Order& order, double hypoth
   BTF_ASSIGN(const bool worth,
              worth_a_walk(inquiry, MovedSide::golden, *inquiry.golden, places, hypotheses));
   if (!worth) return std::nullopt;
-  BTF_ASSIGN(Resolved actual, own_view(inquiry.input.actual));
-  BTF_ASSIGN(Resolved golden, permuted_view(inquiry.input.golden, order));
+  BTF_ASSIGN(StridedLayout actual, own_view(inquiry.input.actual));
+  BTF_ASSIGN(StridedLayout golden, permuted_view(inquiry.input.golden, order));
   BTF_ASSIGN(const StreamTally all, compare_streams(inquiry, {std::move(actual), std::move(golden)},
                                                     inquiry.elements, {}));
   if (all.exceptions() > allowed_exceptions(inquiry)) return std::nullopt;

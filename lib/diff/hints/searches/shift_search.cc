@@ -104,15 +104,15 @@ bool same_storage(const DiffSide& a, const DiffSide& b) {
 SearchResult find_shift(const Inquiry& inquiry) {
   if (!streamable(inquiry)) return std::nullopt;
   const HintInput& input = inquiry.input;
-  BTF_ASSIGN(Resolved actual, own_view(input.actual));
-  BTF_ASSIGN(Resolved golden, own_view(input.golden));
+  BTF_ASSIGN(StridedLayout actual, own_view(input.actual));
+  BTF_ASSIGN(StridedLayout golden, own_view(input.golden));
   const ShiftSpace logical{.streams = {std::move(actual), std::move(golden)},
                            .count = inquiry.elements,
                            .dims = input.golden.dims(),
                            .golden = inquiry.golden};
   BTF_ASSIGN(std::optional<Shifted> best, best_shift(inquiry, logical));
   if (!best && same_storage(input.actual, input.golden) && !row_major(input.golden)) {
-    BTF_ASSIGN(const Resolved view, stored_view(input.golden));
+    BTF_ASSIGN(const StridedLayout view, stored_view(input.golden));
     BTF_ASSIGN(Lookup lookup, Lookup::open(input.golden, view));
     const ShiftSpace stored{.streams = {view, view},
                             .count = view.storage_elements,

@@ -33,7 +33,7 @@ struct TailTally {
 };
 
 template <typename Real>
-Result<TailTally> tally_tail(const Inquiry& inquiry, const Resolved* stored) {
+Result<TailTally> tally_tail(const Inquiry& inquiry, const StridedLayout* stored) {
   const HintInput& input = inquiry.input;
   const PairRows pairs(input.actual, input.golden, input.execution);
   BTF_ASSIGN(const unsigned workers, pairs.workers());
@@ -61,7 +61,7 @@ Result<TailTally> tally_tail(const Inquiry& inquiry, const Resolved* stored) {
   return all;
 }
 
-Result<TailTally> tally_tail(const Inquiry& inquiry, const Resolved* stored) {
+Result<TailTally> tally_tail(const Inquiry& inquiry, const StridedLayout* stored) {
   const PairRows pairs(inquiry.input.actual, inquiry.input.golden, inquiry.input.execution);
   return pairs.use_double() ? tally_tail<double>(inquiry, stored)
                             : tally_tail<long double>(inquiry, stored);
@@ -98,9 +98,9 @@ SearchResult find_zero_tail(const Inquiry& inquiry) {
     return std::nullopt;
   BTF_ASSIGN(const TailTally tail, tally_tail(inquiry, nullptr));
   if (is_tail(tail)) return describe(inquiry, tail, false);
-  const Resolved* stored = inquiry.input.actual.storage();
+  const StridedLayout* stored = inquiry.input.actual.storage();
   if (stored == nullptr) return std::nullopt;
-  BTF_ASSIGN(const Resolved linear, linear_view(stored->dims, inquiry.input.actual.dtype()));
+  BTF_ASSIGN(const StridedLayout linear, linear_view(stored->dims, inquiry.input.actual.dtype()));
   if (linear.strides == stored->strides && !stored->split) return std::nullopt;
   BTF_ASSIGN(const TailTally stored_tail, tally_tail(inquiry, stored));
   if (is_tail(stored_tail)) return describe(inquiry, stored_tail, true);
