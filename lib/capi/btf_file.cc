@@ -26,9 +26,7 @@ Result<Request> request(btf_file& file, std::uint64_t index, const btf_read_opti
   BTF_ASSIGN(const TensorInfo* const tensor, file.tensor(index));
   BTF_ASSIGN(ReadOptions options, read_options(from));
   auto shape = read_shape(*tensor, options);
-  if (!shape)
-    return std::unexpected(
-        shape.error().within("tensor " + std::to_string(index)).in_file(file.file.path()));
+  if (!shape) return std::unexpected(file.file.about(index, shape.error()));
   return Request{tensor, std::move(options), *std::move(shape)};
 }
 

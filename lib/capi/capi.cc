@@ -9,31 +9,6 @@
 namespace btf::capi {
 namespace {
 
-template <typename Value>
-struct Named {
-  std::string_view name;
-  Value value;
-};
-
-constexpr auto kOverflow = std::to_array<Named<Overflow>>({{"saturate", Overflow::saturate},
-                                                           {"ieee", Overflow::ieee},
-                                                           {"wrap", Overflow::wrap},
-                                                           {"error", Overflow::error}});
-
-constexpr auto kRounding = std::to_array<Named<Rounding>>({{"nearest", Rounding::nearest},
-                                                           {"zero", Rounding::zero},
-                                                           {"up", Rounding::up},
-                                                           {"down", Rounding::down}});
-
-constexpr auto kDuplicates = std::to_array<Named<Duplicates>>({{"error", Duplicates::error},
-                                                               {"sum", Duplicates::sum},
-                                                               {"first", Duplicates::first},
-                                                               {"last", Duplicates::last}});
-
-constexpr std::array<const char*, 10> kStatusNames{
-    "ok",          "invalid_argument", "malformed", "unsupported", "io",
-    "closed_pipe", "no_space",         "refused",   "cancelled",   "internal"};
-
 // The order of ErrorCode, from 1 on.
 static_assert(static_cast<int>(ErrorCode::invalid_argument) + 1 == BTF_INVALID_ARGUMENT &&
               static_cast<int>(ErrorCode::malformed) + 1 == BTF_MALFORMED &&
@@ -44,8 +19,9 @@ static_assert(static_cast<int>(ErrorCode::invalid_argument) + 1 == BTF_INVALID_A
               static_cast<int>(ErrorCode::refused) + 1 == BTF_REFUSED &&
               static_cast<int>(ErrorCode::cancelled) + 1 == BTF_CANCELLED);
 
-template <typename Rows, typename Value>
-Result<Value> choose(const char* what, const Rows& rows, const char* name, Value usual) {
+template <typename Value>
+Result<Value> choose(const char* what, std::span<const Named<Value>> rows, const char* name,
+                     Value usual) {
   if (name == nullptr) return usual;
   for (const auto& row : rows)
     if (same_name(row.name, name)) return row.value;
@@ -90,14 +66,14 @@ Result<std::optional<Layout>> layout_named(const char* name) {
 
 Result<CastPolicy> policy_of(const char* overflow, const char* rounding, bool lossless) {
   CastPolicy policy;
-  BTF_ASSIGN(policy.overflow, choose("overflow", kOverflow, overflow, policy.overflow));
-  BTF_ASSIGN(policy.rounding, choose("rounding", kRounding, rounding, policy.rounding));
+  BTF_ASSIGN(policy.overflow, choose("overflow", overflow_names(), overflow, policy.overflow));
+  BTF_ASSIGN(policy.rounding, choose("rounding", rounding_names(), rounding, policy.rounding));
   policy.lossless = lossless;
   return policy;
 }
 
 Result<Duplicates> duplicates_named(const char* name) {
-  return choose("duplicates", kDuplicates, name, Duplicates::error);
+  return choose("duplicates", duplicates_names(), name, Duplicates::error);
 }
 
 // The names in the tables are literals, which end with a NUL.
@@ -127,10 +103,11 @@ extern "C" {
 const char* btf_version(void) { return BTF_VERSION; }
 
 const char* btf_status_name(btf_status status) {
-  const auto& names = btf::capi::kStatusNames;
-  return status >= 0 && static_cast<std::size_t>(status) < names.size()
-             ? names[static_cast<std::size_t>(status)]
-             : "unknown";
+  if (status == BTF_OK) return "ok";
+  if (status == BTF_INTERNAL) return "internal";
+  if (status < BTF_OK || status > BTF_INTERNAL) return "unknown";
+  // Literals, which end with a NUL.
+  return btf::error_name(static_cast<btf::ErrorCode>(status - 1)).data();
 }
 
 const char* btf_last_error(void) { return btf::capi::last_error().c_str(); }

@@ -21,44 +21,12 @@ WriteRequest request_for(const std::string& output, const ConvertOptions& option
           options.compression.has_value()};
 }
 
-Status check_shuffle(const ConvertOptions& options, const FormatRow& format) {
-  const bool by_layout = options.layout && spec(*options.layout).shuffled();
-  if (!by_layout && !options.shuffle.value_or(false)) return {};
-  if (!format.shuffled)
-    return fail(ErrorCode::invalid_argument,
-                "shuffled elements are for BTF, the output is " + std::string(format.title));
-  if (options.plain)
-    return fail(ErrorCode::invalid_argument,
-                "a plain record is for readers without the extension, which cannot unshuffle it");
-  if (!by_layout && options.layout && *options.layout != Layout::linear)
-    return fail(ErrorCode::invalid_argument, "shuffled elements are in the order of kLINEAR, not " +
-                                                 std::string(spec(*options.layout).name));
-  return {};
-}
-
 // What the output's format and spec ask for, where the options leave it open.
 Result<ConvertOptions> complete(ConvertOptions options, const FormatRow& format) {
-  if (options.compression &&
-      (*options.compression < kLeastCompression || *options.compression > kGreatestCompression))
-    return fail(ErrorCode::invalid_argument,
-                "there is no level " + std::to_string(*options.compression) + " of compression");
-  if (options.as_uint && format.name != "npy")
-    return fail(ErrorCode::invalid_argument,
-                "unsigned integers in place of dtypes without a NumPy name are for .npy only");
-  BTF_TRY(check_shuffle(options, format));
+  BTF_TRY(check_options(options, format.name));
   if (!format.shuffled) options.shuffle = false;
   if (format.row_major_only && !options.layout && !options.plain) options.layout = Layout::linear;
   if (!options.spec) return options;
-  if (!options.spec->storage)
-    return fail(ErrorCode::invalid_argument, "the spec of an output needs dims");
-  if (options.plain || options.where_possible || options.quantization.block)
-    return fail(ErrorCode::invalid_argument, "the spec of an output leaves nothing to choose");
-  const auto agree = [](const auto& given, const auto& wanted) {
-    return !given || *given == wanted;
-  };
-  if (!agree(options.dtype, options.spec->dtype) || !agree(options.layout, options.spec->layout))
-    return fail(ErrorCode::invalid_argument,
-                "the spec of the output contradicts the dtype or layout that was asked for");
   options.dtype = options.spec->dtype;
   options.layout = options.spec->layout;
   return options;
@@ -94,9 +62,8 @@ MakeSink sink_at(const std::string& path) {
 Result<std::uint64_t> convert_to_directory(const TensorSet& input, const std::string& directory,
                                            const ConvertOptions& options,
                                            const TensorReportSink& report) {
-  BTF_ASSIGN(std::vector<std::uint64_t> tensors, wanted_tensors(input, options));
-  BTF_ASSIGN(std::vector<PlannedOutput> outputs,
-             outputs_in(directory, input, std::move(tensors), options));
+  BTF_ASSIGN(const std::vector<std::uint64_t> tensors, wanted_tensors(input, options));
+  BTF_ASSIGN(std::vector<PlannedOutput> outputs, outputs_in(directory, input, tensors, options));
   std::vector<FileConversion> conversions;
   for (PlannedOutput& output : outputs) {
     auto conversion = prepare(input, std::move(output.tensors), output.path, options);

@@ -19,10 +19,6 @@ RecordShape shape_of(const ScaleRecord& scales) {
           .payload = storage_bytes(scales.storage, scales.dtype)};
 }
 
-std::unexpected<Error> about(const TensorFile& file, std::uint64_t index, const Error& error) {
-  return std::unexpected(error.within("tensor " + std::to_string(index)).in_file(file.path()));
-}
-
 }  // namespace
 
 FileConversion::FileConversion(const TensorSet& input, std::vector<std::uint64_t> tensors,
@@ -43,7 +39,7 @@ Status FileConversion::measure() {
     BTF_ASSIGN(const TensorInfo record, file->tensor(work.place.index));
     BTF_TRY(file->check_overlap(record));
     if (const Status status = measure_tensor(*file, record, work); !status)
-      return about(*file, work.place.index, status.error());
+      return std::unexpected(file->about(work.place.index, status.error()));
     consumed.clear();
     if (work.quantization)
       for (const std::uint64_t index : work.quantization->consumed)
@@ -57,7 +53,8 @@ Status FileConversion::measure_tensor(const TensorFile& file, const TensorInfo& 
                                       Work& work) {
   BTF_ASSIGN(const ConvertTarget target, choose_target(record, options_));
   shuffled_ = shuffled_ || spec(target.layout).shuffled();
-  const TensorConversion conversion{file.source(), record, target, options_};
+  BTF_ASSIGN(const ByteSource* const source, file.elements(record.index));
+  const TensorConversion conversion{*source, record, target, options_};
   if (target.sparse()) {
     BTF_ASSIGN(work.nnz, count_entries(conversion));
   }
@@ -101,7 +98,7 @@ Status FileConversion::write_tensor(const Work& work, ByteSink& sink,
   BTF_ASSIGN(const auto file, input_.file(work.place.member));
   BTF_ASSIGN(const TensorInfo record, file->tensor(work.place.index));
   const auto written = write_record(*file, record, work, sink);
-  if (!written) return about(*file, work.place.index, written.error());
+  if (!written) return std::unexpected(file->about(work.place.index, written.error()));
   if (report) report(*written);
   return {};
 }
@@ -109,10 +106,15 @@ Status FileConversion::write_tensor(const Work& work, ByteSink& sink,
 Result<TensorReport> FileConversion::write_record(const TensorFile& file, const TensorInfo& record,
                                                   const Work& work, ByteSink& sink) {
   BTF_ASSIGN(const ConvertTarget target, choose_target(record, options_));
-  const TensorConversion conversion{file.source(), record, target, options_};
+  BTF_ASSIGN(const ByteSource* const source, file.elements(record.index));
+  const TensorConversion conversion{*source, record, target, options_};
   BTF_ASSIGN(const RecordShape shape, record_shape(target, options_, work.nnz));
   TensorReport report = describe(work, record, target, shape);
-  BTF_ASSIGN(const Losses loss, write_data(work, conversion, shape, sink));
+  const ByteSource* block_scales = nullptr;
+  if (work.quantization && work.quantization->block_scales) {
+    BTF_ASSIGN(block_scales, file.elements(work.quantization->block_scales->index));
+  }
+  BTF_ASSIGN(const Losses loss, write_data(work, conversion, block_scales, shape, sink));
   BTF_TRY(check_limits(options_.limits, loss));
   report.loss = loss;
   if (loss.noise) report.snr = loss.noise->decibels();
@@ -125,7 +127,8 @@ Result<TensorReport> FileConversion::write_record(const TensorFile& file, const 
 }
 
 Result<Losses> FileConversion::write_data(const Work& work, const TensorConversion& conversion,
-                                          const RecordShape& shape, ByteSink& sink) {
+                                          const ByteSource* block_scales, const RecordShape& shape,
+                                          ByteSink& sink) {
   const ConvertTarget& target = conversion.target;
   BTF_ASSIGN(const std::uint64_t payload, writer_->begin_record(sink, shape));
   const std::unique_ptr<ByteSink> shuffling =
@@ -137,9 +140,9 @@ Result<Losses> FileConversion::write_data(const Work& work, const TensorConversi
   if (target.sparse()) {
     BTF_ASSIGN(loss, write_coo(conversion, elements_to, payload, work.nnz));
   } else {
-    const ElementSource elements = work.quantization
-                                       ? scaled_elements(conversion, *work.quantization)
-                                       : record_elements(conversion);
+    const ElementSource elements =
+        work.quantization ? scaled_elements(conversion, *work.quantization, block_scales)
+                          : record_elements(conversion);
     BTF_ASSIGN(loss, write_dense(elements, options_.policy, *target.storage, target.job.to,
                                  options_.execution, elements_to, payload));
   }

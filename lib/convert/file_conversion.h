@@ -43,7 +43,8 @@ class FileConversion {
   Result<TensorReport> write_record(const TensorFile& file, const TensorInfo& record,
                                     const Work& work, ByteSink& sink);
   Result<Losses> write_data(const Work& work, const TensorConversion& conversion,
-                            const RecordShape& shape, ByteSink& sink);
+                            const ByteSource* block_scales, const RecordShape& shape,
+                            ByteSink& sink);
   Status write_scales(const TensorConversion& conversion, const QuantizePlan& plan,
                       const ScaleRecord& scales, ByteSink& sink);
   Status end_record(ByteSink& sink);

@@ -14,6 +14,7 @@
 #include "btf/try.h"
 #include "formats/format_table.h"
 #include "formats/io/file_endings.h"
+#include "sets/directory.h"
 
 namespace btf {
 namespace {
@@ -39,10 +40,6 @@ std::string shortened(const std::string& name, const std::string& ending) {
 std::string file_of_place(const std::string& name, const std::string& ending) {
   const std::size_t base = name.rfind('/') + 1;
   return name.substr(0, base) + shortened(name.substr(base), ending);
-}
-
-std::string join(const std::string& directory, const std::string& place) {
-  return (fs::path(directory) / place).string();
 }
 
 class Outputs {
@@ -145,7 +142,7 @@ class Outputs {
           Error{ErrorCode::invalid_argument,
                 "is a directory, and standard input has no name for a file in it"}
               .in_file(directory_));
-    PlannedOutput output{.path = join(directory_, place), .tensors = {}, .name = name};
+    PlannedOutput output{.path = join_path(directory_, place), .tensors = {}, .name = name};
     if (!paths_.insert(output.path).second)
       return std::unexpected(Error{ErrorCode::invalid_argument,
                                    "two of the input would be written here: give them other names"}
@@ -180,7 +177,7 @@ Result<bool> files_in_directory(const std::string& output, const TensorSet& inpu
 }
 
 Result<std::vector<PlannedOutput>> outputs_in(const std::string& directory, const TensorSet& input,
-                                              std::vector<std::uint64_t> tensors,
+                                              const std::vector<std::uint64_t>& tensors,
                                               const ConvertOptions& options) {
   return Outputs(directory, input, options).plan(tensors);
 }

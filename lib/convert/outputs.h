@@ -23,7 +23,7 @@ Result<bool> files_in_directory(const std::string& output, const TensorSet& inpu
 
 // In the order of the tensors. No two have the same path, and none is a file of the input.
 Result<std::vector<PlannedOutput>> outputs_in(const std::string& directory, const TensorSet& input,
-                                              std::vector<std::uint64_t> tensors,
+                                              const std::vector<std::uint64_t>& tensors,
                                               const ConvertOptions& options);
 
 // A name of a tensor as that of a file in the directory, whatever it is: no slash, no dot in front,

@@ -33,12 +33,6 @@ ConvertOptions convert_options(const ReadOptions& options) {
   return convert;
 }
 
-std::unexpected<Error> about(const TensorFile& file, const TensorInfo& tensor, const Error& error) {
-  if (!error.file.empty()) return std::unexpected(error);
-  return std::unexpected(
-      error.within("tensor " + std::to_string(tensor.index)).in_file(file.path()));
-}
-
 Result<LossAccount> read_into(const TensorFile& file, const TensorInfo& tensor,
                               const MutableTensorView& target, const ReadOptions& options) {
   BTF_TRY(check_known(tensor));
@@ -55,7 +49,8 @@ Result<LossAccount> read_into(const TensorFile& file, const TensorInfo& tensor,
                          .kept = {},
                          .objections = {}};
   const ConvertOptions convert = convert_options(options);
-  const ElementSource elements = record_elements({file.source(), tensor, to, convert});
+  BTF_ASSIGN(const ByteSource* const source, file.elements(tensor.index));
+  const ElementSource elements = record_elements({*source, tensor, to, convert});
   BTF_ASSIGN(const LossAccount loss,
              write_memory(elements, options.policy, target, options.execution));
   BTF_TRY(file.source().check_unchanged());
@@ -79,17 +74,17 @@ Result<ReadShape> read_shape(const TensorInfo& tensor, const ReadOptions& option
 Result<LossAccount> read_tensor_into(const TensorFile& file, const TensorInfo& tensor,
                                      const MutableTensorView& target, const ReadOptions& options) {
   auto loss = read_into(file, tensor, target, options);
-  if (!loss) return about(file, tensor, loss.error());
+  if (!loss) return std::unexpected(file.about(tensor.index, loss.error()));
   return loss;
 }
 
 Result<LoadedTensor> read_tensor(const TensorFile& file, const TensorInfo& tensor,
                                  const ReadOptions& options) {
   auto shape = read_shape(tensor, options);
-  if (!shape) return about(file, tensor, shape.error());
+  if (!shape) return std::unexpected(file.about(tensor.index, shape.error()));
   const std::uint64_t bytes = storage_bytes(shape->storage, shape->dtype);
   const auto memory = allocate(bytes);
-  if (!memory) return about(file, tensor, memory.error());
+  if (!memory) return std::unexpected(file.about(tensor.index, memory.error()));
   LoadedTensor loaded{.tensor = {.dtype = shape->dtype,
                                  .storage = std::move(shape->storage),
                                  .bytes = {memory->get(), bytes},

@@ -50,10 +50,6 @@ Status write_one(const Work& work, const WriteOptions& options, TensorWriter& wr
   return writer.end_record(sink);
 }
 
-std::unexpected<Error> about(std::size_t tensor, const Error& error) {
-  return std::unexpected(error.within("tensor " + std::to_string(tensor)));
-}
-
 }  // namespace
 
 Result<std::uint64_t> write_tensors(const std::string& output,
@@ -66,7 +62,7 @@ Result<std::uint64_t> write_tensors(const std::string& output,
   works.reserve(tensors.size());
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     auto work = plan(tensors[i], *format, options);
-    if (!work) return about(i, work.error());
+    if (!work) return std::unexpected(work.error().of_tensor(i));
     BTF_TRY(writer->add(work->record));
     works.push_back(*std::move(work));
   }
@@ -77,7 +73,7 @@ Result<std::uint64_t> write_tensors(const std::string& output,
   BTF_TRY(writer->begin(*sink));
   for (std::size_t i = 0; i < works.size(); ++i)
     if (const Status status = write_one(works[i], options, *writer, *sink); !status)
-      return about(i, status.error());
+      return std::unexpected(status.error().of_tensor(i));
   BTF_TRY(sink->commit());
   BTF_TRY(file->commit());
   return bytes;

@@ -1,11 +1,33 @@
 #include "btf/cast.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "core/dtype_range.h"
 
 namespace btf {
+namespace {
+
+constexpr auto kOverflow = std::to_array<Named<Overflow>>({
+    {Overflow::saturate, "saturate"},
+    {Overflow::ieee, "ieee"},
+    {Overflow::wrap, "wrap"},
+    {Overflow::error, "error"},
+});
+
+constexpr auto kRounding = std::to_array<Named<Rounding>>({
+    {Rounding::nearest, "nearest"},
+    {Rounding::zero, "zero"},
+    {Rounding::up, "up"},
+    {Rounding::down, "down"},
+});
+
+}  // namespace
+
+std::span<const Named<Overflow>> overflow_names() { return kOverflow; }
+
+std::span<const Named<Rounding>> rounding_names() { return kRounding; }
 
 void LossAccount::add(const LossAccount& other) {
   elements += other.elements;

@@ -19,12 +19,6 @@ std::uint64_t magnitude(std::int64_t number) {
   return number < 0 ? 0 - bits : bits;
 }
 
-// A dim of `rank`, counted from the end if it is negative.
-std::optional<std::size_t> dim_of(std::int64_t dim, std::size_t rank) {
-  if (dim >= 0) return magnitude(dim) < rank ? std::optional(magnitude(dim)) : std::nullopt;
-  return magnitude(dim) <= rank ? std::optional(rank - magnitude(dim)) : std::nullopt;
-}
-
 // Python's rule: bounds are brought into the dim, never an error.
 SlicedDim apply(const SliceRange& range, std::uint64_t size) {
   const bool forward = range.step > 0;
@@ -77,7 +71,7 @@ Result<EditStep> step_of(const Slice& slice, const Dims& dims) {
 Result<EditStep> step_of(const Squeeze& squeeze, const Dims& dims) {
   std::vector<bool> dropped(dims.size());
   for (const std::int64_t number : squeeze.dims) {
-    const auto dim = dim_of(number, dims.size());
+    const auto dim = resolve_index(number, dims.size());
     if (!dim)
       return refuse("squeeze names dim " + std::to_string(number) + ", the tensor has rank " +
                     std::to_string(dims.size()));
@@ -94,7 +88,7 @@ Result<EditStep> step_of(const Squeeze& squeeze, const Dims& dims) {
 }
 
 Result<EditStep> step_of(const Unsqueeze& unsqueeze, const Dims& dims) {
-  const auto dim = dim_of(unsqueeze.dim, dims.size() + 1);
+  const auto dim = resolve_index(unsqueeze.dim, dims.size() + 1);
   if (!dim)
     return refuse("unsqueeze names dim " + std::to_string(unsqueeze.dim) +
                   ", the result has rank " + std::to_string(dims.size() + 1));
@@ -233,7 +227,7 @@ Result<std::vector<SlicedDim>> sliced_dims(const Slice& slice, const Dims& dims)
       continue;
     }
     const std::int64_t number = std::get<std::int64_t>(part);
-    const auto index = dim_of(number, dims[d]);
+    const auto index = resolve_index(number, dims[d]);
     if (!index)
       return refuse("'" + std::to_string(number) + "' is not an index into dim " +
                     std::to_string(d) + " of size " + std::to_string(dims[d]));

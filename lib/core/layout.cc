@@ -172,6 +172,13 @@ std::optional<std::string> tensorrt_objection(Layout layout, std::span<const std
   return std::nullopt;
 }
 
+std::optional<std::uint64_t> resolve_index(std::int64_t number, std::uint64_t count) {
+  const auto index = static_cast<std::uint64_t>(number);
+  if (number >= 0) return index < count ? std::optional(index) : std::nullopt;
+  const std::uint64_t back = 0 - index;
+  return back <= count ? std::optional(count - back) : std::nullopt;
+}
+
 // resolve() has seen that the product does not wrap.
 std::uint64_t StridedLayout::elements() const { return element_count(dims).value_or(0); }
 

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <vector>
 
 #include "btf/layout.h"
 #include "btf/try.h"
 #include "core/checked_math.h"
 #include "core/names.h"
+#include "core/numbers.h"
 #include "core/strided.h"
 
 namespace btf {
@@ -29,13 +29,6 @@ Words split(std::string_view text, std::string_view separators) {
     if (end == std::string_view::npos) return words;
     text.remove_prefix(end + 1);
   }
-}
-
-std::optional<std::uint64_t> number(std::string_view word) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc{} || end != word.data() + word.size()) return std::nullopt;
-  return value;
 }
 
 // Where NvMedia's metadata has the size and stride of a dim; index 0 is the innermost.
@@ -103,7 +96,7 @@ class SpecParser {
   Status take_dims(std::string_view part) {
     Dims dims;
     for (const std::string_view word : split(part, "xX,")) {
-      const auto dim = number(word);
+      const auto dim = parse_number<std::uint64_t>(word);
       if (!dim)
         return wrong("dims are numbers with x between them, not '" + std::string(part) + "'");
       dims.push_back(*dim);
@@ -116,7 +109,7 @@ class SpecParser {
   Status take_member(std::string_view name, std::string_view value) {
     if (same_name(name, "strides")) return set(strides_, split(value, ","), "strides");
     if (same_name(name, "c")) {
-      const auto channels = number(value);
+      const auto channels = parse_number<std::uint64_t>(value);
       if (!channels) return wrong("c= takes a number, not '" + std::string(value) + "'");
       return set(channels_, *channels, "c=");
     }
@@ -137,7 +130,7 @@ class SpecParser {
     for (std::string_view word : *strides_) {
       const bool suffix = word.ends_with('B') || word.ends_with('b');
       if (suffix) word.remove_suffix(1);
-      const auto stride = number(word);
+      const auto stride = parse_number<std::uint64_t>(word);
       if (!stride) return wrong("a stride is a number, not '" + std::string(word) + "'");
       const bool in_bytes = bytes || suffix;
       if (in_bytes && *stride % width != 0)
@@ -263,7 +256,7 @@ std::optional<DumpName> parse_dump_name(std::string_view path) {
   Dims dims;
   if (words.back().empty()) words.pop_back();  // rank 0
   while (!words.empty()) {
-    const auto dim = number(words.back());
+    const auto dim = parse_number<std::uint64_t>(words.back());
     if (!dim) break;
     dims.push_back(*dim);
     words.pop_back();

@@ -24,8 +24,7 @@ Status compare(const DiffSide& actual, const DiffSide& golden, const DiffOptions
   const Judge judge = judge_of(diff.tolerance, actual.dtype(), golden.dtype());
   if (options.gates.top_k) {
     const Status fits = check_top_k(actual, golden, *options.gates.top_k, options.execution);
-    if (!fits)
-      return std::unexpected(fits.error().within("tensor " + std::to_string(diff.actual->index)));
+    if (!fits) return std::unexpected(fits.error().of_tensor(diff.actual->index));
   }
   BTF_ASSIGN(const CompareScore score, score_pairs(actual, golden, judge, options.execution));
   diff.compared = score.compared;
@@ -115,11 +114,7 @@ class FileDiff {
     BTF_ASSIGN(TensorInfo record, file.tensor(index));
     Status status = file.check_overlap(record);
     if (status) status = check_known(record);
-    if (!status)
-      return std::unexpected(
-          status.error().file.empty()
-              ? status.error().within("tensor " + std::to_string(index)).in_file(file.path())
-              : status.error());
+    if (!status) return std::unexpected(file.about(index, status.error()));
     return record;
   }
 
@@ -133,8 +128,8 @@ class FileDiff {
       diff.reason = "shape " + dims_text(a.dims) + " against " + dims_text(b.dims);
       return {};
     }
-    const auto actual = file_side(actual_, a, options_.execution);
-    const auto golden = file_side(golden_, b, options_.execution);
+    BTF_ASSIGN(const auto actual, file_side(actual_, a, options_.execution));
+    BTF_ASSIGN(const auto golden, file_side(golden_, b, options_.execution));
     if (options_.strict) compare_types(diff);
     return compare(*actual, *golden, options_, diff);
   }

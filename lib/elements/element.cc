@@ -106,11 +106,10 @@ Result<std::vector<Element>> read_elements(const TensorFile& file, const TensorI
                                            std::span<const Dims> indices) {
   Status status = check_known(tensor);
   if (status) status = file.check_overlap(tensor);
-  if (!status) return std::unexpected(status.error().in_file(file.path()));
-  auto elements = elements_at(file.source(), tensor, indices);
-  if (!elements)
-    return std::unexpected(
-        elements.error().within("tensor " + std::to_string(tensor.index)).in_file(file.path()));
+  if (!status) return std::unexpected(file.about(tensor.index, status.error()));
+  BTF_ASSIGN(const ByteSource* const source, file.elements(tensor.index));
+  auto elements = elements_at(*source, tensor, indices);
+  if (!elements) return std::unexpected(file.about(tensor.index, elements.error()));
   return elements;
 }
 

@@ -74,7 +74,7 @@ Status TensorFile::State::for_extents(const std::function<void(const Extent&)>& 
     if (info)
       take(Extent{info->record_offset, extent_end(*info), i});
     else if (info.error().finding.empty())
-      return std::unexpected(info.error().within("tensor " + std::to_string(i)));
+      return std::unexpected(info.error().of_tensor(i));
   }
   return {};
 }
@@ -144,13 +144,20 @@ std::string_view TensorFile::format_title() const { return state_->format->title
 std::uint64_t TensorFile::size() const { return state_->source->size(); }
 bool TensorFile::goes_on() const { return state_->source->goes_on(); }
 std::uint64_t TensorFile::tensor_count() const { return state_->reader->tensor_count(); }
-const ByteSource& TensorFile::source() const {
-  const ByteSource* elements = state_->reader->elements();
-  return elements != nullptr ? *elements : *state_->source;
+const ByteSource& TensorFile::source() const { return *state_->source; }
+
+Result<const ByteSource*> TensorFile::elements(std::uint64_t index) const {
+  auto own = state_->reader->elements(index);
+  if (!own) return std::unexpected(about(index, own.error()));
+  return *own != nullptr ? *own : state_->source.get();
 }
 
 std::string TensorFile::derived_name(std::uint64_t index) const {
   return tensor_count() == 1 ? state_->name : state_->name + "#" + std::to_string(index);
+}
+
+Error TensorFile::about(std::uint64_t tensor, const Error& error) const {
+  return error.of_tensor(tensor).in_file(path());
 }
 
 Result<TensorInfo> TensorFile::tensor(std::uint64_t index) const {
@@ -160,8 +167,7 @@ Result<TensorInfo> TensorFile::tensor(std::uint64_t index) const {
                                                ", the file has " + std::to_string(tensor_count())}
             .in_file(path()));
   auto info = state_->reader->tensor(index);
-  if (!info)
-    return std::unexpected(info.error().within("tensor " + std::to_string(index)).in_file(path()));
+  if (!info) return std::unexpected(about(index, info.error()));
   if (!info->named) info->name = derived_name(index);
   return info;
 }
@@ -176,14 +182,10 @@ Status TensorFile::check_overlap(const TensorInfo& info) const {
   const auto& overlaps = *state_->overlaps;
   const auto found = std::ranges::lower_bound(overlaps, std::pair(info.index, std::uint64_t{0}));
   if (found == overlaps.end() || found->first != info.index) return {};
-  return std::unexpected(
-      Error{ErrorCode::malformed,
-            "the record overlaps that of tensor " + std::to_string(found->second),
-            {},
-            "records-overlap",
-            info.record_offset}
-          .within("tensor " + std::to_string(info.index))
-          .in_file(path()));
+  const auto overlap =
+      malformed("records-overlap", info.record_offset,
+                "the record overlaps that of tensor " + std::to_string(found->second));
+  return std::unexpected(about(info.index, overlap.error()));
 }
 
 }  // namespace btf

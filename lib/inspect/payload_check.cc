@@ -47,8 +47,8 @@ class PayloadCheck {
     return check_cancelled(execution_);
   }
 
-  void warn(std::string_view code, std::uint64_t offset, std::string message) {
-    report_({Severity::warning, code, record_.index, offset, std::move(message)});
+  void warn(FindingCode code, std::uint64_t offset, std::string message) {
+    report_({code.severity(), code, record_.index, offset, std::move(message)});
   }
 
   // Elements that stand one behind the other.

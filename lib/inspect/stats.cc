@@ -201,13 +201,11 @@ Result<TensorStats> stats(const TensorFile& file, const TensorInfo& tensor,
                           const Execution& execution) {
   Status status = check_known(tensor);
   if (status) status = file.check_overlap(tensor);
-  if (!status) return std::unexpected(status.error().in_file(file.path()));
-  auto result = fits_double(*tensor.dtype)
-                    ? stats_as<double>(file.source(), tensor, execution)
-                    : stats_as<long double>(file.source(), tensor, execution);
-  if (!result)
-    return std::unexpected(
-        result.error().within("tensor " + std::to_string(tensor.index)).in_file(file.path()));
+  if (!status) return std::unexpected(file.about(tensor.index, status.error()));
+  BTF_ASSIGN(const ByteSource* const source, file.elements(tensor.index));
+  auto result = fits_double(*tensor.dtype) ? stats_as<double>(*source, tensor, execution)
+                                           : stats_as<long double>(*source, tensor, execution);
+  if (!result) return std::unexpected(file.about(tensor.index, result.error()));
   return result;
 }
 

@@ -38,7 +38,9 @@ Status validate_opened(const Result<TensorFile>& file, const FindingSink& report
   for (std::uint64_t i = 0; i < file->tensor_count(); ++i) {
     const auto record = file->tensor(i);
     if (!record || !record->known() || !file->check_overlap(*record)) continue;
-    const Status status = check_payload(file->source(), *record, take, execution, checks);
+    const auto source = file->elements(i);
+    const Status status = source ? check_payload(**source, *record, take, execution, checks)
+                                 : std::unexpected(source.error());
     if (!status && status.error().finding.empty()) return status;
     if (!status) take(as_finding(status.error(), i));
   }

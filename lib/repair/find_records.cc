@@ -218,7 +218,7 @@ Status BtfSalvage::look_behind() {
 
 Error BtfSalvage::fault(std::uint64_t index) const {
   const SalvagedRecord& record = records_[index];
-  const auto error = [&](std::string_view code, std::string message) {
+  const auto error = [&](FindingCode code, std::string message) {
     return Error{ErrorCode::malformed, std::move(message), {}, code, record.begin};
   };
   switch (record.state) {

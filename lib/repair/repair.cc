@@ -89,14 +89,20 @@ class Repair {
     const auto& records = salvage.records();
     summary_.tensors = records.size();
     if (salvage.stated_count() != records.size())
-      tell({Severity::error, "tensor-count", {}, 0,
+      tell({Severity::error,
+            FindingCode("tensor-count"),
+            {},
+            0,
             salvage.stated_count()
                 ? "the count of tensors is " + std::to_string(*salvage.stated_count()) +
                       ", the offset table has " + std::to_string(records.size()) + " entries"
                 : "the count of tensors is lost; the offset table has " +
                       std::to_string(records.size()) + " entries"});
     if (records.empty() && source_->size() > kEmptyFile)
-      tell({Severity::error, "tensor-count", {}, 0,
+      tell({Severity::error,
+            FindingCode("tensor-count"),
+            {},
+            0,
             "the count of tensors is 0, but " + std::to_string(source_->size() - kEmptyFile) +
                 " bytes follow"});
     for (std::uint64_t i = 0; i < records.size(); ++i) {
@@ -152,8 +158,8 @@ class Repair {
     if (saved && fault) ++summary_.in_doubt;
     if (saved && record.followed) ++summary_.followed;
     if (!report_.tensor || !(fault || record.followed)) return;
-    tensor.finding = {saved ? Severity::warning : Severity::error, "offset-wrong", index,
-                      record.begin,
+    tensor.finding = {saved ? Severity::warning : Severity::error, FindingCode("offset-wrong"),
+                      index, record.begin,
                       "its offset in the table is wrong; it was found behind the record before it"};
     if (fault) {
       tensor.finding.code = fault->finding;

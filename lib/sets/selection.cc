@@ -3,33 +3,17 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 #include <optional>
 
+#include "btf/layout.h"
 #include "btf/try.h"
+#include "core/numbers.h"
 
 namespace btf {
 namespace {
 
 using Numbers = std::vector<std::uint64_t>;
-
-std::optional<std::int64_t> whole_number(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-// Negative numbers count from the end.
-std::optional<std::uint64_t> resolve_number(std::int64_t number, std::uint64_t count) {
-  if (number >= 0) {
-    const auto index = static_cast<std::uint64_t>(number);
-    return index < count ? std::optional(index) : std::nullopt;
-  }
-  const std::uint64_t back = 0 - static_cast<std::uint64_t>(number);
-  return back <= count ? std::optional(count - back) : std::nullopt;
-}
 
 bool has_wildcard(std::string_view text) { return text.find_first_of("*?[") != text.npos; }
 
@@ -73,8 +57,9 @@ class Selector {
     if (item.front() == '@') return by_name(item.substr(1));
     // A dash that is not the first character makes a range.
     const std::size_t dash = item.find('-', 1);
-    const auto first = whole_number(item.substr(0, dash));
-    const auto last = dash < item.size() ? whole_number(item.substr(dash + 1)) : first;
+    const auto first = parse_number<std::int64_t>(item.substr(0, dash));
+    const auto last =
+        dash < item.size() ? parse_number<std::int64_t>(item.substr(dash + 1)) : first;
     if (!first || !last) return by_name(item);
     return range(item, *first, *last);
   }
@@ -91,7 +76,7 @@ class Selector {
   }
 
   Result<std::uint64_t> position(std::int64_t number) const {
-    if (const auto found = resolve_number(number, tensors_.count)) return *found;
+    if (const auto found = resolve_index(number, tensors_.count)) return *found;
     return fail(ErrorCode::invalid_argument, "there is no tensor " + std::to_string(number) + ", " +
                                                  std::string(tensors_.what) + " has " +
                                                  std::to_string(tensors_.count));

@@ -98,7 +98,7 @@ void numbers(std::string_view text) {
   const auto real = btftool::parse_real(text);
   require(!real || *real - *real == 0, "a number that is not finite");
   if (const auto integer = btftool::parse_integer(text)) {
-    const auto placed = btftool::resolve_index(*integer, product(kDims));
+    const auto placed = btf::resolve_index(*integer, product(kDims));
     require(!placed || *placed < product(kDims), "a place outside");
   }
 }

@@ -42,12 +42,12 @@ void ask_tensor(const btf::TensorFile& file, const btf::TensorInfo& tensor, bool
   require(shape || shape.error().code != btf::ErrorCode::malformed || !sound,
           "a sound tensor has no shape to be read");
   if (!shape) return;
-  if (!small(tensor) || btf::storage_bytes(shape->layout, shape->dtype) > kMostBytes) return;
+  if (!small(tensor) || btf::storage_bytes(shape->storage, shape->dtype) > kMostBytes) return;
   ask_elements(file, tensor);
   const auto stats = btf::stats(file, tensor, alone());
   require(stats || !sound, "a sound tensor has no statistics");
   if (stats) {
-    require(stats->elements == shape->layout.elements(), "statistics count other elements");
+    require(stats->elements == shape->storage.elements(), "statistics count other elements");
     require(
         stats->finite + stats->nan + stats->positive_inf + stats->negative_inf == stats->elements,
         "statistics do not add up");

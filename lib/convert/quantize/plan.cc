@@ -24,29 +24,23 @@ std::unexpected<Error> refuse(std::string message) {
 
 std::string name_of(DType dtype) { return std::string(info(dtype).name); }
 
-Status check_zero_point(const Quantization& wanted, DType small) {
+// Of the type that the zero points are codes of.
+Status check_zero_points(const Quantization& wanted, DType codes) {
   const std::int64_t zero = wanted.zero_point.value_or(0);
-  if (zero == 0) return {};
-  const DTypeInfo& row = info(small);
-  if (row.floating())
-    return refuse("a zero point means nothing for " + name_of(small) + ": only integers have one");
-  const bool has_sign = row.kind == NumberKind::signed_integer;
-  const auto largest = static_cast<std::int64_t>(
-      std::min<std::uint64_t>(largest_code(small), std::numeric_limits<std::int64_t>::max()));
-  const std::int64_t least = has_sign ? -largest - 1 : 0;
-  if (zero < least || zero > largest)
-    return refuse("the zero point " + std::to_string(zero) + " is beyond " + name_of(small));
-  return {};
-}
-
-// A double holds them, and a width of 32 bits times any float32.
-Status check_zero_points(DType codes) {
+  if (zero == 0 && !wanted.find_zero_point) return {};
   const DTypeInfo& row = info(codes);
   if (row.floating())
-    return refuse("a zero point means nothing for " + name_of(codes) +
-                  ": only integers have one");
-  if (row.bits <= 32) return {};
-  return refuse("a zero point is found for integers of up to 32 bits, not for " + name_of(codes));
+    return refuse("a zero point means nothing for " + name_of(codes) + ": only integers have one");
+  // A double holds what is found, and a width of 32 bits times any float32.
+  if (wanted.find_zero_point && row.bits > 32)
+    return refuse("a zero point is found for integers of up to 32 bits, not for " + name_of(codes));
+  const bool has_sign = row.kind == NumberKind::signed_integer;
+  const auto largest = static_cast<std::int64_t>(
+      std::min<std::uint64_t>(largest_code(codes), std::numeric_limits<std::int64_t>::max()));
+  const std::int64_t least = has_sign ? -largest - 1 : 0;
+  if (zero < least || zero > largest)
+    return refuse("the zero point " + std::to_string(zero) + " is beyond " + name_of(codes));
+  return {};
 }
 
 Result<ScaleRecord> scale_record(DType dtype, const Dims& dims, ScaleKind kind) {
@@ -106,14 +100,14 @@ class Planner {
     plan_.scales.values = {scale};
     if (can_scale(to())) {
       plan_.scaling = Scaling::quantize;
-      return check_zero_point(wanted_, to());
+      return check_zero_points(wanted_, to());
     }
     plan_.scaling = Scaling::dequantize;
     if (!can_scale(from()))
       return refuse("a scale means nothing from " + name_of(from()) + " to " + name_of(to()) +
                     ": one of them must be an integer or a float of 8 bits or less");
     BTF_TRY(require_large_target());
-    return check_zero_point(wanted_, from());
+    return check_zero_points(wanted_, from());
   }
 
   Status require_large_target() const {
@@ -168,12 +162,11 @@ class Planner {
   Status plan_automatic() {
     plan_.scaling = Scaling::quantize;
     BTF_TRY(require_small_target());
-    BTF_TRY(check_zero_point(wanted_, to()));
+    BTF_TRY(check_zero_points(wanted_, to()));
     const Dims& dims = work_.target.dims;
     if (wanted_.axis && *wanted_.axis >= dims.size())
       return refuse("there is no dim " + std::to_string(*wanted_.axis) +
                     " for the scales, the tensor has rank " + std::to_string(dims.size()));
-    if (wanted_.find_zero_point) BTF_TRY(check_zero_points(to()));
     if (wanted_.axis) BTF_TRY(check_scale_memory(dims[*wanted_.axis], work_.options.execution));
     plan_.scales.axis = wanted_.axis;
     BTF_TRY(symmetric() ? find_symmetric() : find_affine());
@@ -196,8 +189,6 @@ class Planner {
     if (!can_scale(to()) || !element.floating() || element.bits != info(format.element).bits)
       return refuse(std::string(format.name) + " has elements of " + name_of(format.element) +
                     ", not of " + name_of(to()));
-    BTF_TRY(check_zero_point(wanted_, to()));
-    if (wanted_.find_zero_point) BTF_TRY(check_zero_points(to()));
     const Dims& dims = work_.target.dims;
     if (dims.empty()) return refuse("blocks need a dim to run along, the tensor has rank 0");
     plan_.scales.blocks = &format;
@@ -243,29 +234,25 @@ class Planner {
       return refuse("dequantising and editing the dims in one go is not possible: " +
                     std::string(work_.target.edits.first_name()) + " afterwards");
     BTF_TRY(require_large_target());
-    BTF_TRY(check_zero_point(wanted_, from()));
-    if (wanted_.find_zero_point) BTF_TRY(check_zero_points(from()));
+    BTF_TRY(check_zero_points(wanted_, from()));
     BTF_ASSIGN(const std::optional<TensorInfo> scales, record_behind(1));
     plan_.scaling = Scaling::dequantize;
     bool found = false;
     if (scales) {
       BTF_ASSIGN(found, use_blocks(*scales));
-      if (!found && !wanted_.block) {
+      if (!found) {
         BTF_ASSIGN(found, use_values(*scales));
       }
     }
     if (found && wanted_.find_zero_point) return use_zero_points();
     if (found) return wanted_.zero_point ? Status{} : check_unread_zero_points();
     BTF_TRY(check_is_no_zero_points());
-    return refuse(
-        "no record of scales stands behind the tensor" +
-        (wanted_.block ? " for " + std::string(info(*wanted_.block).name) : std::string()));
+    return refuse("no record of scales stands behind the tensor");
   }
 
   Result<bool> use_blocks(const TensorInfo& scales) {
     if (work_.record.dims.empty() || !info(from()).floating()) return false;
     for (const BlockFormatInfo& format : block_formats()) {
-      if (wanted_.block && *wanted_.block != format.format) continue;
       if (info(format.element).bits != info(from()).bits || *scales.dtype != format.scale ||
           scales.dims != block_scale_dims(work_.record.dims, format.block))
         continue;
@@ -316,8 +303,8 @@ class Planner {
   }
 
   static std::unexpected<Error> unread_zero_points(std::string message) {
-    return std::unexpected(
-        Error{ErrorCode::invalid_argument, std::move(message), {}, "zero-points-unread", 0});
+    return std::unexpected(Error{
+        ErrorCode::invalid_argument, std::move(message), {}, FindingCode("zero-points-unread")});
   }
 
   // Numbers made with a zero point of 0 would be wrong.
@@ -346,7 +333,8 @@ class Planner {
     if (!record)
       return refuse("no record of zero points, of " + name_of(from()) +
                     " and with the dims of the scales, stands behind those of the tensor");
-    const auto reader = record_reader(work_.source, *record, *record->storage);
+    BTF_ASSIGN(const ByteSource* const source, file_.elements(record->index));
+    const auto reader = record_reader(*source, *record, *record->storage);
     BTF_ASSIGN(const SourceSlab slab, reader->read({Dims(record->dims.size(), 0), record->dims}));
     Buffer buffer;
     const SourceSlab codes = in_row_major(slab, record->dims, from(), buffer);
@@ -361,7 +349,8 @@ class Planner {
   Result<std::vector<double>> read_values(const TensorInfo& record) const {
     BTF_TRY(check_scale_memory(record.storage->elements(), work_.options.execution));
     std::vector<float> values(record.storage->elements());
-    BTF_TRY(StoredElements(work_.source, record)
+    BTF_ASSIGN(const ByteSource* const source, file_.elements(record.index));
+    BTF_TRY(StoredElements(*source, record)
                 .read(0, values.size(), std::as_writable_bytes(std::span(values)).data()));
     for (const float value : values)
       if (!(value > 0) || !std::isfinite(value))
@@ -397,20 +386,21 @@ Result<QuantizePlan> plan_quantization(const TensorFile& file, const TensorConve
   return Planner(file, work).plan();
 }
 
-ElementSource scaled_elements(const TensorConversion& work, const QuantizePlan& plan) {
+ElementSource scaled_elements(const TensorConversion& work, const QuantizePlan& plan,
+                              const ByteSource* block_scales) {
   ElementSource elements = record_elements(work);
   if (plan.scaling == Scaling::none) return elements;
   elements.dtype = plan.cast.to;
   elements.accounted = true;
   if (plan.scales.blocks != nullptr) elements.last_granule = plan.scales.blocks->block;
-  elements.open = [&plan, work, open = elements.open](
-                      Losses& losses) -> Result<std::unique_ptr<SlabReader>> {
+  elements.open = [&plan, block_scales,
+                   open = elements.open](Losses& losses) -> Result<std::unique_ptr<SlabReader>> {
     BTF_ASSIGN(auto source, open(losses));
     if (plan.scaling == Scaling::quantize)
       return quantizing_reader(std::move(source), plan.cast, plan.scales, losses);
     std::unique_ptr<SlabReader> blocks;
     if (plan.block_scales)
-      blocks = record_reader(work.source, *plan.block_scales, *plan.block_scales->storage);
+      blocks = record_reader(*block_scales, *plan.block_scales, *plan.block_scales->storage);
     return dequantizing_reader(std::move(source), std::move(blocks), plan.cast, plan.scales,
                                losses);
   };

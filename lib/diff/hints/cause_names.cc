@@ -6,12 +6,7 @@
 namespace btf {
 namespace {
 
-struct Named {
-  Cause cause;
-  std::string_view name;
-};
-
-constexpr auto kNames = std::to_array<Named>({
+constexpr auto kNames = std::to_array<Named<Cause>>({
     {Cause::layout, "layout"},
     {Cause::permutation, "permutation"},
     {Cause::shift, "shift"},
@@ -30,8 +25,10 @@ constexpr auto kNames = std::to_array<Named>({
 
 }  // namespace
 
+std::span<const Named<Cause>> cause_names() { return kNames; }
+
 std::string_view cause_name(Cause cause) {
-  return std::ranges::find(kNames, cause, &Named::cause)->name;
+  return std::ranges::find(kNames, cause, &Named<Cause>::value)->name;
 }
 
 }  // namespace btf

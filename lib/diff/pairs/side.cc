@@ -11,11 +11,11 @@ namespace {
 // Puts the tensor and the file into errors: with two files open it must be clear whose they are.
 struct Naming {
   std::string file;
-  std::string tensor;
+  std::uint64_t tensor = 0;
 
   template <typename T>
   Result<T> operator()(Result<T> result) const {
-    if (!result) return std::unexpected(result.error().within(tensor).in_file(file));
+    if (!result) return std::unexpected(result.error().of_tensor(tensor).in_file(file));
     return result;
   }
 };
@@ -47,11 +47,12 @@ class NamingEntries final : public CooSource {
 
 class FileSide final : public DiffSide {
  public:
-  FileSide(const TensorFile& file, const TensorInfo& record, const Execution& execution)
-      : source_(file.source()),
+  FileSide(const TensorFile& file, const ByteSource& source, const TensorInfo& record,
+           const Execution& execution)
+      : source_(source),
         record_(record),
         execution_{.memory = execution.memory, .cancel = execution.cancel, .progress = {}},
-        name_{file.path(), "tensor " + std::to_string(record.index)} {}
+        name_{file.path(), record.index} {}
 
   DType dtype() const override { return *record_.dtype; }
   const Dims& dims() const override { return record_.dims; }
@@ -118,9 +119,10 @@ class MemorySide final : public DiffSide {
 
 }  // namespace
 
-std::unique_ptr<DiffSide> file_side(const TensorFile& file, const TensorInfo& record,
-                                    const Execution& execution) {
-  return std::make_unique<FileSide>(file, record, execution);
+Result<std::unique_ptr<DiffSide>> file_side(const TensorFile& file, const TensorInfo& record,
+                                            const Execution& execution) {
+  BTF_ASSIGN(const ByteSource* const source, file.elements(record.index));
+  return std::make_unique<FileSide>(file, *source, record, execution);
 }
 
 std::unique_ptr<DiffSide> memory_side(const TensorView& view) {

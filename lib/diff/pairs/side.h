@@ -30,8 +30,8 @@ class DiffSide {
 };
 
 // Errors name the file and the tensor.
-std::unique_ptr<DiffSide> file_side(const TensorFile& file, const TensorInfo& record,
-                                    const Execution& execution);
+Result<std::unique_ptr<DiffSide>> file_side(const TensorFile& file, const TensorInfo& record,
+                                            const Execution& execution);
 std::unique_ptr<DiffSide> memory_side(const TensorView& view);
 
 }  // namespace btf

@@ -62,9 +62,9 @@ class GapCheck {
   }
 
  private:
-  void warn(std::string_view code, std::optional<std::uint64_t> tensor, std::uint64_t offset,
+  void warn(FindingCode code, std::optional<std::uint64_t> tensor, std::uint64_t offset,
             std::string message) const {
-    report_({Severity::warning, code, tensor, offset, std::move(message)});
+    report_({code.severity(), code, tensor, offset, std::move(message)});
   }
 
   Status check_padding(std::uint64_t begin, std::uint64_t end) const {
@@ -102,8 +102,8 @@ class BtfCheck {
       const auto info = file_.tensor(i);
       if (!info && info.error().finding.empty()) return std::unexpected(info.error());
       if (!info) {
-        report_({Severity::error, info.error().finding, i, info.error().offset,
-                 without_tensor(info.error())});
+        report_(
+            {Severity::error, info.error().finding, i, info.error().offset, info.error().message});
         unreadable_ = true;
         continue;
       }
@@ -120,22 +120,14 @@ class BtfCheck {
   }
 
  private:
-  void warn(std::string_view code, std::optional<std::uint64_t> tensor, std::uint64_t offset,
+  void warn(FindingCode code, std::optional<std::uint64_t> tensor, std::uint64_t offset,
             std::string message) const {
-    report_({Severity::warning, code, tensor, offset, std::move(message)});
+    report_({code.severity(), code, tensor, offset, std::move(message)});
   }
 
-  void error(std::string_view code, const TensorInfo& info, std::uint64_t offset,
+  void error(FindingCode code, const TensorInfo& info, std::uint64_t offset,
              std::string message) const {
-    report_({Severity::error, code, info.index, offset, std::move(message)});
-  }
-
-  // The finding says which tensor in a member of its own.
-  static std::string without_tensor(const Error& error) {
-    const std::size_t colon = error.message.find(": ");
-    return error.message.starts_with("tensor ") && colon != std::string::npos
-               ? error.message.substr(colon + 2)
-               : error.message;
+    report_({code.severity(), code, info.index, offset, std::move(message)});
   }
 
   Status check_record(const TensorInfo& info) {
@@ -158,7 +150,7 @@ class BtfCheck {
       if (const auto objection = tensorrt_objection(*info.layout, info.dims))
         warn("tensorrt-limits", info.index, at + wire::kRecordHeader, *objection);
     if (const Status overlap = file_.check_overlap(info); !overlap)
-      error(overlap.error().finding, info, at, without_tensor(overlap.error()));
+      error("records-overlap", info, at, overlap.error().message);
     return {};
   }
 

@@ -151,7 +151,7 @@ class BtfReader final : public TensorReader, public BtfRecords {
   }
 
   // A word of the COO payload; `offset` may be anything.
-  Result<std::uint64_t> coo_word(std::uint64_t offset, std::string_view finding,
+  Result<std::uint64_t> coo_word(std::uint64_t offset, FindingCode finding,
                                  const char* what) const {
     if (!fits(offset, kWord, source_.size()))
       return malformed(finding, offset,

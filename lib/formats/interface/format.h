@@ -21,8 +21,9 @@ class TensorReader {
   virtual Result<TensorInfo> tensor(std::uint64_t index) const = 0;
   // Where a record begins; not checked against the file. Nothing if that is not known beforehand.
   virtual std::optional<std::uint64_t> record_offset(std::uint64_t) const { return std::nullopt; }
-  // Where the elements are read from, if not from the source as it is.
-  virtual const ByteSource* elements() const { return nullptr; }
+  // Where the elements of a tensor are read from, if not from the source as it is; what its
+  // TensorInfo says of places is then said of that. It may be made at the first question.
+  virtual Result<const ByteSource*> elements(std::uint64_t) const { return nullptr; }
 };
 
 struct OpenRequest {

@@ -3,10 +3,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <system_error>
 
 #include "btf/try.h"
+#include "core/numbers.h"
 #include "formats/io/system.h"
 
 namespace btf {
@@ -18,9 +18,8 @@ namespace fs = std::filesystem;
 // would give a file of its own, which begins at byte 0 and knows of no >>.
 std::optional<int> named_descriptor(const fs::path& path) {
   const std::string name = path.filename().string();
-  int number = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  if (error != std::errc{} || end != name.data() + name.size() || number < 0) return std::nullopt;
+  const auto number = parse_number<int>(name);
+  if (!number || *number < 0) return std::nullopt;
   std::error_code unknown;
   const fs::path mine = fs::canonical("/proc/self/fd", unknown);
   if (unknown || fs::canonical(path.parent_path(), unknown) != mine || unknown) return std::nullopt;

@@ -85,7 +85,7 @@ class NpyReader final : public TensorReader {
 
   std::uint64_t tensor_count() const override { return 1; }
   Result<TensorInfo> tensor(std::uint64_t) const override { return info_; }
-  const ByteSource* elements() const override { return elements_.get(); }
+  Result<const ByteSource*> elements(std::uint64_t) const override { return elements_.get(); }
 
  private:
   TensorInfo info_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "btf/api.h"
 #include "btf/dtype.h"
@@ -23,6 +24,10 @@ enum class Rounding : std::uint8_t {
   up,
   down,
 };
+
+// Rounding::by_table has no name: it is what holds without a word.
+BTF_API std::span<const Named<Overflow>> overflow_names();
+BTF_API std::span<const Named<Rounding>> rounding_names();
 
 struct CastPolicy {
   Overflow overflow = Overflow::saturate;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "btf/api.h"
@@ -27,6 +28,8 @@ class TensorSet;
 
 // What an index that occurs more than once in a COO record means.
 enum class Duplicates : std::uint8_t { error, sum, first, last };
+
+BTF_API std::span<const Named<Duplicates>> duplicates_names();
 
 // Of a tensor's elements: how many of them, or how many percent.
 struct LossLimit {
@@ -109,6 +112,10 @@ using TensorReportSink = std::function<void(const TensorReport&)>;
 // for all others.
 BTF_API Result<std::string_view> output_format(const std::string& output,
                                                const ConvertOptions& options);
+
+// Options that do not go together, or not with a format ("btf", "npy", "raw"; empty: not known
+// yet). convert() asks too. Errors call an option what the command line calls it (docs/cli.md).
+BTF_API Status check_options(const ConvertOptions& options, std::string_view format = {});
 
 // Writes a file of that format, a canonical one, compressed if the options say so or it is called
 // .zst, and returns its size in bytes. `output` is "-" for stdout and may be a file of the input; it

@@ -21,6 +21,17 @@ struct Tolerance {
   bool equal_nan = true;
 
   bool given() const { return rtol || atol || ulp || close; }
+  // Takes what `more` gives too. False: both give one of the limits.
+  bool add(const Tolerance& more) {
+    const auto take = [](const auto& value, auto& target) {
+      if (!value) return true;
+      if (target) return false;
+      target = value;
+      return true;
+    };
+    close = close || more.close;
+    return take(more.rtol, rtol) && take(more.atol, atol) && take(more.ulp, ulp);
+  }
   // Is the error of a pair bounded, by rtol and atol or, where nothing is given, by 0?
   bool by_error() const { return rtol || atol || !ulp; }
   // Does it judge every pair of finite numbers as the other does?

@@ -11,6 +11,13 @@
 
 namespace btf {
 
+// A value of an enum and what it is called: in options, reports and other languages.
+template <typename Value>
+struct Named {
+  Value value{};
+  std::string_view name;
+};
+
 // The numbers are the codes in a BTF file: part of the format, do not change.
 // From 128 on: btftool's extension (docs/format.md).
 enum class DType : std::uint8_t {

@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "btf/api.h"
+#include "btf/finding.h"
 
 namespace btf {
 
@@ -21,20 +23,25 @@ enum class ErrorCode : std::uint8_t {
   cancelled,         // the caller asked to stop
 };
 
-// `message` says what was wrong, where, what was expected and what was found. Layers above put what
-// they know in front of it ("tensor 3: ..."); `file` is the file that it is about, if any. What
-// contradicts the format carries the code of its finding (docs/format.md) and the byte it is at.
+// "invalid_argument"
+BTF_API std::string_view error_name(ErrorCode code);
+
+// `message` says what was wrong, what was expected and what was found; `file` and `tensor` say
+// where, as far as that is known. What contradicts the format carries the code of its finding
+// (finding.h) and the byte it is at.
 struct Error {
   ErrorCode code = ErrorCode::invalid_argument;
   std::string message;
   std::string file{};
   std::string_view finding{};
   std::uint64_t offset = 0;
+  std::optional<std::uint64_t> tensor{};  // its number in the file
 
   [[nodiscard]] BTF_API Error within(std::string_view where) const;
-  // Names the file unless a layer below already has.
+  // Names the tensor, or the file, unless a layer below already has.
+  [[nodiscard]] BTF_API Error of_tensor(std::uint64_t index) const;
   [[nodiscard]] BTF_API Error in_file(std::string_view path) const;
-  // "file: message", the line that a user reads.
+  // "file: tensor 3: message", the line that a user reads.
   [[nodiscard]] BTF_API std::string text() const;
 };
 
@@ -44,8 +51,7 @@ using Status = Result<void>;
 
 [[nodiscard]] BTF_API std::unexpected<Error> fail(ErrorCode code, std::string message);
 
-// `finding` must outlive the error: a literal.
-[[nodiscard]] BTF_API std::unexpected<Error> malformed(std::string_view finding,
-                                                       std::uint64_t offset, std::string message);
+[[nodiscard]] BTF_API std::unexpected<Error> malformed(FindingCode finding, std::uint64_t offset,
+                                                       std::string message);
 
 }  // namespace btf

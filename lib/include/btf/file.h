@@ -39,7 +39,7 @@ struct TensorInfo {
   std::uint64_t data_offset = 0;    // behind the dims
   std::uint64_t data_bytes = 0;     // of the payload behind the dims, without record padding
   std::optional<StridedLayout> storage;  // dense records
-  bool unpacked = false;        // 4-bit elements take a byte each in the file; source() packs them
+  bool unpacked = false;  // 4-bit elements take a byte each in the file; elements() packs them
   std::optional<CooParts> coo;  // COO records
 
   bool known() const { return dtype && layout; }
@@ -79,6 +79,9 @@ class BTF_API TensorFile {
   bool goes_on() const;
   std::uint64_t tensor_count() const;
 
+  // The error, with this file and the tensor named where nothing below has named them.
+  Error about(std::uint64_t tensor, const Error& error) const;
+
   // What a tensor without a name of its own is called.
   std::string derived_name(std::uint64_t index) const;
 
@@ -90,8 +93,10 @@ class BTF_API TensorFile {
   // asked of every tensor in order it costs no further look at the headers.
   Status check_overlap(const TensorInfo& tensor) const;
 
-  // For the library's own operations: where the elements are read from.
+  // For the library's own operations: the bytes of the file, and those that the elements of a
+  // tensor are read from.
   const ByteSource& source() const;
+  Result<const ByteSource*> elements(std::uint64_t index) const;
 
  private:
   struct State;

@@ -25,6 +25,9 @@ inline constexpr std::size_t kMaxRank = 255;
 // "[1, 3, 224, 224]"; of an index too.
 BTF_API std::string dims_text(std::span<const std::uint64_t> dims);
 
+// Which of `count` is meant, negative numbers counted from the end; nothing: there is none.
+BTF_API std::optional<std::uint64_t> resolve_index(std::int64_t number, std::uint64_t count);
+
 // The numbers are the codes in a BTF file: part of the format, do not change.
 // From 128 on: 128 + TensorRT's TensorFormat number, from 192 on what TensorRT has not
 // (docs/format.md).

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -91,7 +92,8 @@ enum class Cause : std::uint8_t {
   zero_tail,
 };
 
-// "byte-order"
+// All of them: {Cause::byte_order, "byte-order"}
+BTF_API std::span<const Named<Cause>> cause_names();
 BTF_API std::string_view cause_name(Cause cause);
 
 // A cause that explains the difference. It is never applied.

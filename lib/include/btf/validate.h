@@ -15,14 +15,9 @@
 
 namespace btf {
 
-enum class Severity : std::uint8_t {
-  warning,  // every reader of this library copes with it
-  error,    // the record, or the whole file, cannot be used
-};
-
 struct Finding {
   Severity severity{};
-  std::string_view code;                // the list is in docs/format.md
+  std::string_view code;                // of finding.h
   std::optional<std::uint64_t> tensor;  // nothing: the file as a whole
   std::uint64_t offset = 0;             // bytes from the start of the file
   std::string message;

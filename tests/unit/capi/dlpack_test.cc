@@ -10,6 +10,7 @@
 #include "btf/file.h"
 #include "btf/read.h"
 #include "btf/write.h"
+#include "support/said.h"
 #include "support/scratch_dir.h"
 #include "support/strided_view.h"
 
@@ -70,7 +71,7 @@ constexpr btf::dlpack::DLDataType kFloat{btf::dlpack::kDLFloat, 32, 1};
 
 std::string refusal(const DLTensor& tensor) {
   const auto view = btf::from_dlpack(tensor);
-  return view ? "accepted" : view.error().message;
+  return view ? "accepted" : said(view.error());
 }
 
 // A tensor with random elements whose memory counts how often it was given back.
@@ -86,7 +87,7 @@ SharedTensor shared(DType dtype, Layout layout, const Dims& dims, int& freed) {
 }
 
 Bytes elements_of(const btf::TensorView& view) {
-  const auto linear = btf::resolve(Layout::linear, view.layout.dims, view.dtype);
+  const auto linear = btf::resolve(Layout::linear, view.storage.dims, view.dtype);
   REQUIRE(linear);
   Bytes result(btf::storage_bytes(*linear, view.dtype));
   REQUIRE(btf::convert(view, btf::MutableTensorView{view.dtype, *linear, result}));
@@ -200,13 +201,13 @@ TEST_CASE("dlpack: lanes become one more dim, the last", "[dlpack]") {
   const Given packed(data.data(), {btf::dlpack::kDLFloat, 32, 4}, {2, 3});
   const auto view = btf::from_dlpack(packed.tensor);
   REQUIRE(view);
-  CHECK(view->layout.dims == Dims{2, 3, 4});
-  CHECK(view->layout.strides == Dims{12, 4, 1});
+  CHECK(view->storage.dims == Dims{2, 3, 4});
+  CHECK(view->storage.strides == Dims{12, 4, 1});
   CHECK(view->bytes.size() == sizeof(data));
   const Given turned(data.data(), {btf::dlpack::kDLFloat, 32, 4}, {3, 2}, {1, 3});
   const auto other = btf::from_dlpack(turned.tensor);
   REQUIRE(other);
-  CHECK(other->layout.strides == Dims{4, 12, 1});
+  CHECK(other->storage.strides == Dims{4, 12, 1});
 }
 
 TEST_CASE("dlpack: strides absent, in any order, repeated, with a byte offset", "[dlpack]") {
@@ -215,7 +216,7 @@ TEST_CASE("dlpack: strides absent, in any order, repeated, with a byte offset", 
   const auto values = [](const DLTensor& tensor) {
     const auto view = btf::from_dlpack(tensor);
     REQUIRE(view);
-    const Bytes bytes = elements_of({view->dtype, view->layout, view->bytes});
+    const Bytes bytes = elements_of({view->dtype, view->storage, view->bytes});
     std::vector<float> numbers(bytes.size() / sizeof(float));
     if (!bytes.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
     return numbers;
@@ -243,7 +244,7 @@ TEST_CASE("dlpack: the older structure with a DLContext is the same", "[dlpack]"
   const other::DLTensor old{data.data(), {1, 0}, 2, {2, 32, 1}, shape.data(), nullptr, 0};
   const auto view = btf::from_dlpack(btf::dlpack::as_dlpack(old));
   REQUIRE(view);
-  CHECK(view->layout.dims == Dims{2, 3});
+  CHECK(view->storage.dims == Dims{2, 3});
 }
 
 TEST_CASE("dlpack: what cannot be is refused, each in its own words", "[dlpack]") {
@@ -301,10 +302,10 @@ TEST_CASE("dlpack: a tensor that is not taken stays the caller's", "[dlpack]") {
   { CHECK(btf::take_dlpack(&managed)); }
   CHECK(calls == 1);
   managed.flags = btf::dlpack::kFlagSubbytePadded;
-  CHECK(btf::take_dlpack(&managed).error().message ==
+  CHECK(said(btf::take_dlpack(&managed).error()) ==
         "DLPack: elements of 4 bits with a byte each; packed ones are understood");
   managed.version.major = 2;
-  CHECK(btf::take_dlpack(&managed).error().message == "DLPack: a tensor of major version 2");
+  CHECK(said(btf::take_dlpack(&managed).error()) == "DLPack: a tensor of major version 2");
   CHECK_FALSE(btf::take_dlpack(static_cast<DLManagedTensor*>(nullptr)));
   CHECK(calls == 1);
   managed.version.major = 1;
@@ -332,7 +333,7 @@ TEST_CASE("dlpack: a record of a file in memory, as any dtype and layout", "[dlp
         }
         REQUIRE(loaded);
         CHECK(reinterpret_cast<std::uintptr_t>(loaded->tensor.bytes.data()) % 256 == 0);
-        CHECK(loaded->loss.elements >= (record->coo ? 0 : loaded->tensor.layout.elements()));
+        CHECK(loaded->loss.elements >= (record->coo ? 0 : loaded->tensor.storage.elements()));
         // The same by way of a file.
         const ScratchDir scratch;
         btf::ConvertOptions convert;
@@ -383,5 +384,5 @@ TEST_CASE("dlpack: a record into strides of the caller", "[dlpack]") {
   CHECK_FALSE(btf::read_tensor_into(*file, *sparse, {DType::float64, *gaps, room}));
   const auto wrong = btf::read_tensor_into(*file, *sparse, {DType::float64, *layout, memory});
   REQUIRE_FALSE(wrong);
-  CHECK(wrong.error().message == "tensor 3: the tensor has dims [64, 64], the target [1, 3, 8, 8]");
+  CHECK(said(wrong.error()) == "tensor 3: the tensor has dims [64, 64], the target [1, 3, 8, 8]");
 }

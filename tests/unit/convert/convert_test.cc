@@ -19,6 +19,7 @@
 #include "btf/file.h"
 #include "support/naive_layout.h"
 #include "support/random_tensor.h"
+#include "support/said.h"
 #include "support/scratch_dir.h"
 
 namespace fs = std::filesystem;
@@ -401,9 +402,9 @@ TEST_CASE("memory: strides that no named layout has") {
   StridedLayout pitched;
   pitched.dims = {3, 4, 5};
   pitched.strides = {40, 8, 1};
-  pitched.storage = {{3, 40, 0, btf::AxisPart::whole},
-                     {5, 8, 1, btf::AxisPart::whole},
-                     {8, 1, 2, btf::AxisPart::whole}};
+  pitched.axes = {{3, 40, 0, btf::AxisPart::whole},
+                  {5, 8, 1, btf::AxisPart::whole},
+                  {8, 1, 2, btf::AxisPart::whole}};
   pitched.storage_elements = 120;
   const Bytes elements = random_bytes(60 * 2, 15);
   Bytes stored(240);
@@ -422,7 +423,7 @@ TEST_CASE("memory: what does not fit together is refused") {
     const auto result =
         btf::convert({DType::int8, linear(from, DType::int8), std::span(bytes).first(from_bytes)},
                      {DType::int8, linear(to, DType::int8), std::span(bytes).first(to_bytes)});
-    return result ? "" : result.error().message;
+    return result ? "" : said(result.error());
   };
   CHECK(attempt({2, 3}, 6, {2, 3}, 6).empty());
   CHECK(attempt({2, 3}, 6, {3, 2}, 6) == "source and target have different dims");
@@ -612,11 +613,11 @@ TEST_CASE("file: an error leaves the old output") {
   CHECK(rank.text() ==
         testdata("good/mixed.btf") + ": tensor 2: kHWC8 needs rank 3 or more, found rank 1");
 
-  CHECK(refusal("good/mixed.btf", {.tensors = std::vector<std::uint64_t>{4}}).message ==
+  CHECK(said(refusal("good/mixed.btf", {.tensors = std::vector<std::uint64_t>{4}})) ==
         "there is no tensor 4, the file has 4");
-  CHECK(refusal("good/layouts_f16.btf", {.edits = {btf::Permute{{0, 1}}}}).message ==
+  CHECK(said(refusal("good/layouts_f16.btf", {.edits = {btf::Permute{{0, 1}}}})) ==
         "tensor 0: permute names 2 dims, the tensor has rank 4");
-  CHECK(refusal("good/layouts_f16.btf", {.edits = {btf::Permute{{0, 1, 2, 2}}}}).message ==
+  CHECK(said(refusal("good/layouts_f16.btf", {.edits = {btf::Permute{{0, 1, 2, 2}}}})) ==
         "tensor 0: permute must name every dim from 0 to 3 once");
   CHECK(refusal("odd/coo_duplicate_index.btf", {}).code == btf::ErrorCode::refused);
 
@@ -625,7 +626,7 @@ TEST_CASE("file: an error leaves the old output") {
       refusal("good/layouts_f32.btf",
               {.dtype = DType::int4, .layout = Layout::linear, .policy = {.lossless = true}});
   CHECK(lossless.code == btf::ErrorCode::refused);
-  CHECK_THAT(lossless.message, Catch::StartsWith("tensor 0: element [0, 0, 1, 0] = 8 "));
+  CHECK_THAT(said(lossless), Catch::StartsWith("tensor 0: element [0, 0, 1, 0] = 8 "));
 
   const std::atomic<bool> cancel = true;
   ConvertOptions cancelled;

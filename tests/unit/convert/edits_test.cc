@@ -7,6 +7,7 @@
 #include "support/btf_bytes.h"
 #include "support/naive_edits.h"
 #include "support/naive_layout.h"
+#include "support/said.h"
 #include "support/scratch_dir.h"
 
 using btf::ConvertOptions;
@@ -42,7 +43,7 @@ std::string refusal(const Bytes& file, const ConvertOptions& options) {
   const auto input = btf::TensorFile::open(dir / "in");
   REQUIRE(input);
   const auto size = btf::convert(*input, dir / "out", options);
-  return size ? "" : size.error().message;
+  return size ? "" : said(size.error());
 }
 
 // Elements of `width` bytes, of which none is zero.

@@ -13,6 +13,7 @@
 #include "support/cast_oracle.h"
 #include "support/quantize_oracle.h"
 #include "support/random_tensor.h"
+#include "support/said.h"
 #include "support/scratch_dir.h"
 
 using btf::ConvertOptions;
@@ -44,7 +45,7 @@ Outcome converted(const Bytes& record, const ConvertOptions& options) {
   // The old file is still there.
   CHECK(read_file(scratch / "out.btf") == Bytes(3));
   CHECK(scratch.names().size() == 2);
-  return {size.error().message, {}};
+  return {said(size.error()), {}};
 }
 
 Bytes floats(const std::vector<double>& values) {

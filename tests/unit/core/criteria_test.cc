@@ -527,6 +527,16 @@ TEST_CASE("criteria: a NaN that meets an Inf is one pair") {
   CHECK(btf::rejudge(report, {}, {}).error().code == btf::ErrorCode::refused);
 }
 
+TEST_CASE("criteria: without figures the pairs of numbers follow from the counts") {
+  const Tensor actual{DType::float32, {4}, {0x7fc00000, 0x3f800001, 0x40400000, 0x7fc00000}};
+  const Tensor golden{DType::float32, {4}, {0x7fc00000, 0x3f800000, 0x40400000, 0x40800000}};
+  TensorDiff report = diff_of(actual, golden, {});
+  report.figures.reset();
+  REQUIRE(btf::rejudge(report, {}, {}));
+  CHECK(report.mismatched_known);
+  CHECK(report.mismatched == 2);
+}
+
 TEST_CASE("criteria: no figure holds of no pair of numbers") {
   const Tensor ones{DType::float32, {2}, {0x3f800000, 0x3f800000}};
   const Tensor nans{DType::float32, {2}, {0x7fc00000, 0x7fc00000}};

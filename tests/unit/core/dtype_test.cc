@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "support/said.h"
+
 using btf::DType;
 
 namespace {
@@ -241,7 +243,7 @@ TEST_CASE("an unknown dtype's error lists the names there are") {
     CAPTURE(name);
     REQUIRE(!parsed);
     CHECK(parsed.error().code == btf::ErrorCode::invalid_argument);
-    CHECK(parsed.error().message ==
+    CHECK(said(parsed.error()) ==
           "unknown dtype '" + name +
               "'; there are int8, int16, int32, int64, float32, float64, uint8, uint16, uint32, "
               "uint64, float16, bfloat16, float8_e4m3fn, float8_e5m2, float8_e8m0fnu, "

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "support/naive_edits.h"
+#include "support/said.h"
 
 using btf::Dims;
 using btf::Edit;
@@ -23,7 +24,7 @@ std::string refusal(const Dims& dims, const std::vector<Edit>& edits) {
   const auto result = btf::edited_dims(dims, edits);
   if (result) return "";
   CHECK(result.error().code == btf::ErrorCode::invalid_argument);
-  return result.error().message;
+  return said(result.error());
 }
 
 Dims after(const Dims& dims, const std::vector<Edit>& edits) {

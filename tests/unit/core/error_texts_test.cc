@@ -8,6 +8,7 @@
 #include "btf/tensor_spec.h"
 #include "btf/validate.h"
 #include "support/btf_bytes.h"
+#include "support/said.h"
 #include "support/scratch_dir.h"
 
 namespace fs = std::filesystem;
@@ -25,7 +26,7 @@ std::string said_of(const std::string& path, const btf::OpenOptions& options = {
         if (finding.severity == btf::Severity::error) add(where + ": " + finding.message);
       },
       options);
-  if (!status) add(status.error().message);
+  if (!status) add(said(status.error()));
   for (std::size_t at = 0; (at = text.find(path)) != std::string::npos;)
     text.erase(at, path.size());
   return text;

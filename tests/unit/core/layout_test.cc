@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "support/naive_layout.h"
+#include "support/said.h"
 
 using btf::Dims;
 using btf::DType;
@@ -106,7 +107,7 @@ TEST_CASE("an unknown layout's error lists the names there are") {
     CAPTURE(name);
     REQUIRE(!parsed);
     CHECK(parsed.error().code == btf::ErrorCode::invalid_argument);
-    CHECK(parsed.error().message ==
+    CHECK(said(parsed.error()) ==
           "unknown layout '" + name +
               "'; there are kLINEAR, coo, kCHW2, kHWC8, kCHW4, kCHW16, kCHW32, kDHWC8, kCDHW32, "
               "kHWC, kDLA_LINEAR, kDLA_HWC4, kHWC16, kDHWC, shuffled");
@@ -150,7 +151,7 @@ TEST_CASE("a resolved layout describes its storage consistently") {
       // A packed array: every axis strides over all that lies inside it.
       std::uint64_t inside = 1;
       bool packed = true;
-      for (auto axis = resolved->storage.rbegin(); axis != resolved->storage.rend(); ++axis) {
+      for (auto axis = resolved->axes.rbegin(); axis != resolved->axes.rend(); ++axis) {
         packed = packed && axis->stride == inside;
         inside *= axis->extent;
       }
@@ -415,7 +416,7 @@ TEST_CASE("resolve refuses what cannot be stored, and says why") {
     REQUIRE(!resolved);
     CHECK(resolved.error().code == refusal.code);
     CHECK(resolved.error().finding == refusal.finding);
-    if (!refusal.message.empty()) CHECK(resolved.error().message == refusal.message);
+    if (!refusal.message.empty()) CHECK(said(resolved.error()) == refusal.message);
   }
 }
 

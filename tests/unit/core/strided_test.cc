@@ -6,6 +6,7 @@
 #include "btf/convert.h"
 #include "btf/diff.h"
 #include "btf/layout.h"
+#include "support/said.h"
 #include "support/strided_view.h"
 
 using btf::Dims;
@@ -61,7 +62,7 @@ Bytes converted(const btf::TensorView& from, DType dtype, const StridedLayout& l
   Bytes result(btf::storage_bytes(layout, dtype), std::byte{0xa5});
   const auto loss = btf::convert(from, btf::MutableTensorView{dtype, layout, result});
   REQUIRE(loss);
-  REQUIRE(loss->elements == from.layout.elements());
+  REQUIRE(loss->elements == from.storage.elements());
   return result;
 }
 
@@ -76,7 +77,7 @@ TEST_CASE("strided: what the memory has", "[strided]") {
   CHECK(resolved({0, 3}, {100, 7}).storage_elements == 0);
   CHECK(resolved({1, 3}, {~0ULL, 1}).storage_elements == 3);
   CHECK(resolved({2, 1, 3}, {3, 77, 1}).strides == Dims{3, 3, 1});
-  CHECK(resolved({2, 3, 4}, {4, 0, 1}).storage.front().dim == 1);
+  CHECK(resolved({2, 3, 4}, {4, 0, 1}).axes.front().dim == 1);
 }
 
 TEST_CASE("strided: what does not fit is refused", "[strided]") {
@@ -166,7 +167,7 @@ TEST_CASE("strided: targets that cannot be are refused", "[strided]") {
         btf::convert(btf::TensorView{DType::int8, linear({2, 3}, DType::int8), source},
                      btf::MutableTensorView{dtype, resolved({2, 3}, strides, dtype), target});
     REQUIRE_FALSE(result);
-    return result.error().message;
+    return said(result.error());
   };
   CHECK(refused(DType::int8, {0, 1}) == "elements of the target share memory");
   CHECK(refused(DType::int8, {1, 1}) == "elements of the target share memory");

@@ -40,10 +40,10 @@ std::uint64_t stored_at(const std::vector<EditedView>& views, Dims index) {
   for (std::size_t v = views.size(); v-- > 0;) {
     const EditedView& view = views[v];
     for (std::size_t d = 0; d < index.size(); ++d)
-      if (view.mirrored[d]) index[d] = view.layout.dims[d] - 1 - index[d];
-    const std::uint64_t number = view.base + btf::offset(view.layout, index);
+      if (view.mirrored[d]) index[d] = view.storage.dims[d] - 1 - index[d];
+    const std::uint64_t number = view.base + btf::offset(view.storage, index);
     if (v == 0) return number;
-    index = naive::index_of(views[v - 1].layout.dims, number);
+    index = naive::index_of(views[v - 1].storage.dims, number);
   }
   return 0;
 }
@@ -104,17 +104,17 @@ TEST_CASE("views: a permutation alone is the permuted layout") {
   REQUIRE(views.size() == 1);
   CHECK(views[0].base == 0);
   CHECK_FALSE(views[0].mirrors());
-  CHECK(views[0].layout.strides == turned.strides);
-  CHECK(views[0].layout.split == turned.split);
-  CHECK(views[0].layout.storage_shape() == turned.storage_shape());
+  CHECK(views[0].storage.strides == turned.strides);
+  CHECK(views[0].storage.split == turned.split);
+  CHECK(views[0].storage.storage_shape() == turned.storage_shape());
 }
 
 TEST_CASE("views: nothing of anything") {
   const auto views = views_of(Layout::chw16, {2, 33, 6, 10},
                               {Slice{{SliceRange{0, 0}}}, Reshape{{5, 0, 7}}, Permute{{2, 0, 1}}});
   REQUIRE(views.size() == 1);
-  CHECK(views[0].layout.dims == Dims{7, 5, 0});
-  CHECK(views[0].layout.elements() == 0);
+  CHECK(views[0].storage.dims == Dims{7, 5, 0});
+  CHECK(views[0].storage.elements() == 0);
 }
 
 TEST_CASE("views: every element of random chains, in every layout") {
@@ -134,7 +134,7 @@ TEST_CASE("views: every element of random chains, in every layout") {
       several += views.size() > 1 ? 1 : 0;
       const naive::Edited expected = naive::edited(dims, edits);
       CAPTURE(round, name.name, dims);
-      REQUIRE(views.back().layout.dims == expected.dims);
+      REQUIRE(views.back().storage.dims == expected.dims);
       bool right = true;
       for (std::uint64_t i = 0; i < expected.cells.size(); ++i)
         right = right &&

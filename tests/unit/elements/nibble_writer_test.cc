@@ -44,9 +44,9 @@ Placed pitched(const Dims& dims, std::uint64_t pitch) {
   StridedLayout& layout = result.layout;
   layout.dims = dims;
   layout.strides = {dims[1] * pitch, pitch, 1};
-  layout.storage = {{dims[0], dims[1] * pitch, 0, AxisPart::whole},
-                    {dims[1], pitch, 1, AxisPart::whole},
-                    {pitch, 1, 2, AxisPart::whole}};
+  layout.axes = {{dims[0], dims[1] * pitch, 0, AxisPart::whole},
+                 {dims[1], pitch, 1, AxisPart::whole},
+                 {pitch, 1, 2, AxisPart::whole}};
   layout.storage_elements = dims[0] * dims[1] * pitch;
   for (std::uint64_t row = 0; row < dims[0] * dims[1]; ++row)
     for (std::uint64_t x = 0; x < dims[2]; ++x) result.place.push_back(row * pitch + x);

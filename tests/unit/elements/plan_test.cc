@@ -572,8 +572,8 @@ TEST_CASE("slabs: a large transpose is cut into tiles with long runs on both sid
     const Footprint from = btf::footprint(source, box);
     const Footprint to = btf::footprint(target, box);
     CAPTURE(work.dims, box.hi, from.run, to.run);
-    CHECK(from.run >= std::min<std::uint64_t>(256, source.storage.back().extent));
-    CHECK(to.run >= std::min<std::uint64_t>(256, target.storage.back().extent));
+    CHECK(from.run >= std::min<std::uint64_t>(256, source.axes.back().extent));
+    CHECK(to.run >= std::min<std::uint64_t>(256, target.axes.back().extent));
     CHECK(from.elements <= 4U << 20);
     CHECK(to.elements <= 4U << 20);
   }

@@ -14,6 +14,7 @@
 #include "support/btf_bytes.h"
 #include "support/memory_sink.h"
 #include "support/random_tensor.h"
+#include "support/said.h"
 #include "support/scratch_dir.h"
 
 using btf::Dims;
@@ -52,7 +53,7 @@ std::string refusal(const std::string& input, const btf::ConvertOptions& options
   const auto file = bytes::open(input);
   const auto written = btf::convert(file, scratch / name, options);
   REQUIRE(!written);
-  return written.error().message;
+  return said(written.error());
 }
 
 btf::ConvertOptions shuffle(bool yes = true) {
@@ -276,18 +277,18 @@ TEST_CASE("shuffled: what cannot be is refused") {
       scratch, "a.btf", bytes::file({bytes::dense(DType::int16, 0, {1, 1, 2}, Bytes(4))}));
   auto options = shuffle();
   options.plain = true;
-  CHECK(refusal(path, options, scratch) ==
-        "a plain record is for readers without the extension, which cannot unshuffle it");
+  CHECK(refusal(path, options, scratch) == "--shuffle and --plain exclude each other");
   options = shuffle();
   for (const Layout layout : {Layout::hwc8, Layout::coo}) {
     options.layout = layout;
-    CHECK(refusal(path, options, scratch) == "shuffled elements are in the order of kLINEAR, not " +
-                                                 std::string(btf::spec(layout).name));
+    CHECK(refusal(path, options, scratch) ==
+          "--shuffle takes elements in the order of kLINEAR, not of " +
+              std::string(btf::spec(layout).name));
   }
   CHECK(refusal(path, shuffle(), scratch, "a.npy") ==
-        "shuffled elements are for BTF, the output is NumPy .npy");
+        "--shuffle is for BTF, the output is NumPy .npy");
   CHECK(refusal(path, to(Layout::shuffled), scratch, "a.raw") ==
-        "shuffled elements are for BTF, the output is raw bytes");
+        "--layout shuffled is for BTF, the output is raw bytes");
   CHECK(scratch.names() == std::vector<std::string>{"a.btf"});
 
   for (const DType dtype : {DType::int8, DType::int4, DType::boolean}) {
@@ -321,7 +322,7 @@ TEST_CASE("shuffled: in memory elements are whole") {
   REQUIRE(!refused);
   CHECK(refused.error().code == btf::ErrorCode::unsupported);
 
-  const btf::TensorToWrite write{.tensor = {DType::float16, loaded->tensor.layout, data},
+  const btf::TensorToWrite write{.tensor = {DType::float16, loaded->tensor.storage, data},
                                  .dtype = {},
                                  .layout = Layout::shuffled};
   REQUIRE(btf::write_tensors(scratch / "written.btf", std::span(&write, 1)));

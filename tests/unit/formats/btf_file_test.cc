@@ -18,6 +18,7 @@
 #include "formats/btf/reader.h"
 #include "support/btf_bytes.h"
 #include "support/random_tensor.h"
+#include "support/said.h"
 #include "support/scratch_dir.h"
 
 using btf::DType;
@@ -72,7 +73,7 @@ std::string refusal(const TensorFile& file, std::uint64_t index) {
   if (info) return "";
   CHECK(info.error().code == ErrorCode::malformed);
   CHECK(info.error().file == file.path());
-  CHECK(info.error().message.starts_with("tensor " + std::to_string(index) + ": "));
+  CHECK(said(info.error()).starts_with("tensor " + std::to_string(index) + ": "));
   return std::string(info.error().finding);
 }
 

@@ -16,6 +16,7 @@
 #include "support/btf_bytes.h"
 #include "support/memory_sink.h"
 #include "support/random_tensor.h"
+#include "support/said.h"
 #include "support/scratch_dir.h"
 
 using btf::DType;
@@ -64,7 +65,7 @@ void write(const TensorFile& file, const std::string& output,
 
 std::string refusal(const std::string& path, const btf::OpenOptions& options = {}) {
   const auto file = TensorFile::open(path, options);
-  return file ? "" : file.error().message;
+  return file ? "" : said(file.error());
 }
 
 }  // namespace
@@ -169,7 +170,7 @@ TEST_CASE("npy: every bad file has its own error") {
     REQUIRE_FALSE(file);
     CHECK(file.error().file == kBadFolder + name);
     CHECK((file.error().finding.empty() ? "-" : file.error().finding) == finding);
-    CHECK(texts.insert(file.error().message).second);
+    CHECK(texts.insert(said(file.error())).second);
     std::vector<std::string> found;
     const auto status = btf::validate(kBadFolder + name,
                                       [&](const btf::Finding& f) { found.emplace_back(f.code); });
@@ -208,7 +209,7 @@ TEST_CASE("npy: one row-major array and nothing else is written") {
   const auto message = [&](const std::string& input, const btf::ConvertOptions& options) {
     const auto size = btf::convert(open(good + input), scratch / "out.npy", options);
     CHECK_FALSE(std::filesystem::exists(scratch / "out.npy"));
-    return size ? std::string() : size.error().message;
+    return size ? std::string() : said(size.error());
   };
   using Selection = std::vector<std::uint64_t>;
   CHECK(message("mixed.btf", {}).find("holds one tensor, the result has more") !=

@@ -20,6 +20,7 @@
 #include "formats/io/output_place.h"
 #include "formats/io/replacing_sink.h"
 #include "support/btf_bytes.h"
+#include "support/said.h"
 #include "support/scratch_dir.h"
 
 namespace fs = std::filesystem;
@@ -216,7 +217,7 @@ TEST_CASE("output: a temporary name that is taken is somebody else's") {
     const btf::Status status = write();
     zero_names = 0;
     REQUIRE_FALSE(status);
-    CHECK(status.error().message.find("File exists") != std::string::npos);
+    CHECK(said(status.error()).find("File exists") != std::string::npos);
     CHECK(read_file(dir / "out") == bytes::hex("02"));
     CHECK(dir.names().size() == 2);
   }

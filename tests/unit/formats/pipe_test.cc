@@ -15,6 +15,7 @@
 #include "btf/tensor_spec.h"
 #include "btf/validate.h"
 #include "support/btf_bytes.h"
+#include "support/said.h"
 #include "support/scratch_dir.h"
 
 namespace fs = std::filesystem;
@@ -106,7 +107,7 @@ std::vector<std::string> findings(const std::string& path) {
     all.push_back(std::string(finding.code) + " " + std::to_string(finding.offset) + " " +
                   finding.message);
   });
-  if (!status) all.push_back(status.error().message);
+  if (!status) all.push_back(said(status.error()));
   return all;
 }
 
@@ -116,7 +117,7 @@ TEST_CASE("pipe: endless raw bytes are more than their spec says") {
   const auto file = open_endless({}, 16, told("u8:16"));
   REQUIRE_FALSE(file);
   CHECK(file.error().finding == "raw-size");
-  CHECK(file.error().message ==
+  CHECK(said(file.error()) ==
         "uint8 [16] in kLINEAR takes 16 bytes, the file has more than 1048592");
   const auto large = open_endless({}, 3 * kSlack, told("u8:3145728"));
   REQUIRE_FALSE(large);
@@ -134,7 +135,7 @@ TEST_CASE("pipe: an endless .npy file has more than its header says") {
   const auto file = open_endless(start, start.size() + 262144 * 8);
   REQUIRE_FALSE(file);
   CHECK(file.error().finding == "bytes-after-data");
-  CHECK(file.error().message ==
+  CHECK(said(file.error()) ==
         "the shape needs 2097152 bytes of data, the file has more than 3145728");
 }
 

@@ -11,6 +11,7 @@
 #include "btf/validate.h"
 #include "support/btf_bytes.h"
 #include "support/naive_layout.h"
+#include "support/said.h"
 #include "support/scratch_dir.h"
 
 using btf::Dims;
@@ -33,8 +34,8 @@ std::string spec_error(const std::string& text) {
   const auto parsed = btf::parse_tensor_spec(text);
   if (parsed) return "";
   const std::string prefix = "'" + text + "': ";
-  CHECK(parsed.error().message.starts_with(prefix));
-  return parsed.error().message.substr(prefix.size());
+  CHECK(said(parsed.error()).starts_with(prefix));
+  return said(parsed.error()).substr(prefix.size());
 }
 
 TensorFile open(const std::string& path, const btf::OpenOptions& options = {}) {
@@ -45,7 +46,7 @@ TensorFile open(const std::string& path, const btf::OpenOptions& options = {}) {
 
 std::string open_error(const std::string& path, const btf::OpenOptions& options = {}) {
   const auto file = TensorFile::open(path, options);
-  return file ? "" : file.error().message;
+  return file ? "" : said(file.error());
 }
 
 void write(const TensorFile& file, const std::string& output,
@@ -59,7 +60,7 @@ std::string convert_error(const TensorFile& file, const std::string& output,
                           const btf::ConvertOptions& options) {
   const auto size = btf::convert(file, output, options);
   CHECK_FALSE(std::filesystem::exists(output));
-  return size ? "" : size.error().message;
+  return size ? "" : said(size.error());
 }
 
 // 16-bit elements of a row-major tensor 1, 2, 3, ...
@@ -254,7 +255,7 @@ TEST_CASE("raw: an element's offset is the formula of trtexec and that of NvMedi
         }
         REQUIRE(found == trtexec * bytes);
         std::uint64_t nvmedia = 0;
-        for (const btf::StorageAxis& axis : layout.storage) {
+        for (const btf::StorageAxis& axis : layout.axes) {
           const std::uint64_t i = index[axis.dim];
           const std::uint64_t part = axis.part == btf::AxisPart::blocks  ? i / layout.split->lanes
                                      : axis.part == btf::AxisPart::lanes ? i % layout.split->lanes

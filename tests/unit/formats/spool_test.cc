@@ -8,6 +8,7 @@
 #include <string>
 
 #include "support/btf_bytes.h"
+#include "support/said.h"
 #include "support/scratch_dir.h"
 
 using btf::Spool;
@@ -65,7 +66,7 @@ TEST_CASE("spool: a little needs no directory, and an error leaves what was ther
   REQUIRE(spool.append(all));
   const btf::Status more = spool.append(std::span(all).first(1));
   REQUIRE_FALSE(more);
-  CHECK(more.error().message.find("no/such/directory") != std::string::npos);
+  CHECK(said(more.error()).find("no/such/directory") != std::string::npos);
   CHECK(spool.size() == all.size());
   Bytes read(all.size());
   REQUIRE(spool.read_at(0, read));

@@ -282,3 +282,18 @@ TEST_CASE("zstd: a stream that ends too early is noticed at every byte") {
     }
   }
 }
+
+TEST_CASE("zstd: what is wrong in a frame is told behind blocks that are sound") {
+  const ScratchDir scratch;
+  // One segment of 9 bytes: a block of 8 as they are, and one of the type that nobody has defined.
+  const Bytes file =
+      bytes::hex("28 b5 2f fd 20 09  40 00 00  01 02 03 04 05 06 07 08  0f 00 00  09");
+  const auto opened = btf::TensorFile::open(bytes::save(scratch, "f.btf.zst", file));
+  REQUIRE_FALSE(opened);
+  CHECK(opened.error().message.find("a block in it is of a reserved type") != std::string::npos);
+  // A block of one byte that is said four times.
+  const Bytes repeated = bytes::hex("28 b5 2f fd 20 05  22 00 00  07  0f 00 00  09");
+  const auto other = btf::TensorFile::open(bytes::save(scratch, "g.btf.zst", repeated));
+  REQUIRE_FALSE(other);
+  CHECK(other.error().message.find("a block in it is of a reserved type") != std::string::npos);
+}

@@ -403,3 +403,16 @@ TEST_CASE("stats: can be stopped") {
   REQUIRE_FALSE(stats);
   CHECK(stats.error().code == ErrorCode::cancelled);
 }
+
+TEST_CASE("stats: progress adds up to the bytes of the elements") {
+  const ScratchDir scratch;
+  const Words codes(3000, 1);
+  for (const DType dtype : {DType::int8, DType::float32, DType::uint64}) {
+    const auto file =
+        bytes::open(bytes::save(scratch, "f.btf", bytes::file({linear(dtype, {3000}, codes)})));
+    std::uint64_t bytes = 0;
+    REQUIRE(btf::stats(file, file.tensor(0).value(),
+                       {.progress = [&](std::uint64_t more) { bytes += more; }}));
+    CHECK(bytes == 3000 * btf::info(dtype).bits / 8);
+  }
+}

@@ -15,6 +15,7 @@
 #include "elements/cast_slab.h"
 #include "kernels/cast/kernel_table.h"
 #include "support/cast_oracle.h"
+#include "support/said.h"
 
 namespace btf::test {
 namespace {
@@ -718,7 +719,7 @@ TEST_CASE("check_policy by hand", "[cast]") {
   const Status refused = check_policy(DType::float32, DType::float16, {Overflow::wrap});
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == ErrorCode::invalid_argument);
-  CHECK(refused.error().message.find("float32 to float16") != std::string::npos);
+  CHECK(said(refused.error()).find("float32 to float16") != std::string::npos);
 }
 
 TEST_CASE("the account by hand", "[cast]") {

@@ -14,6 +14,7 @@
 #include "sets/natural_order.h"
 #include "sets/selection.h"
 #include "support/btf_bytes.h"
+#include "support/said.h"
 #include "support/scratch_dir.h"
 
 namespace {
@@ -99,12 +100,12 @@ TEST_CASE("sets: selections") {
   CHECK(*select("!conv*", names) == Numbers{2, 3, 5});
   CHECK(*select("0-5,!1,!@2", names) == Numbers{0, 2, 4, 5});
   CHECK(select("!*", names)->empty());
-  CHECK(select("conv1", names).error().message ==
+  CHECK(said(select("conv1", names).error()) ==
         "tensors 0, 4 are all called 'conv1': select them by their numbers");
-  CHECK(select("conv3", names).error().message ==
+  CHECK(said(select("conv3", names).error()) ==
         "no tensor of the set is called 'conv3'; there are conv1, conv2, fc[1], 2, conv1, ...");
-  CHECK(select("6", names).error().message == "there is no tensor 6, the set has 6");
-  CHECK(select("3-1", names).error().message == "the range 3-1 ends before it begins");
+  CHECK(said(select("6", names).error()) == "there is no tensor 6, the set has 6");
+  CHECK(said(select("3-1", names).error()) == "the range 3-1 ends before it begins");
   for (const char* wrong : {"", ",", "0,", "!", "@", "-7", "x*", "0-9", "!6"})
     CHECK_FALSE(select(wrong, names));
 }
@@ -140,7 +141,7 @@ TEST_CASE("sets: a directory, its order, its numbers, and few open files") {
   // Closed by now, and asked for again.
   write_file(dir / "set/fc0.btf", {7, 8});
   CHECK_FALSE(set->check_unchanged());
-  CHECK(set->file(0).error().message == "the file was changed while it was read");
+  CHECK(said(set->file(0).error()) == "the file was changed while it was read");
 }
 
 TEST_CASE("sets: a member that cannot be read is trouble of its own") {

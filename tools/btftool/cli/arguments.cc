@@ -14,6 +14,15 @@ using btf::ErrorCode;
 using btf::fail;
 using btf::Result;
 
+template <typename Number>
+std::optional<Number> parse_number(std::string_view text) {
+  Number value{};
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || stop != end) return std::nullopt;
+  return value;
+}
+
 Result<btf::SliceRange> parse_range(std::string_view text) {
   const std::vector<std::string_view> parts = split(text, ':');
   std::optional<std::int64_t> numbers[3];
@@ -54,27 +63,16 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 }
 
 std::optional<std::int64_t> parse_integer(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return parse_number<std::int64_t>(text);
+}
+
+std::optional<std::uint64_t> parse_unsigned(std::string_view text) {
+  return parse_number<std::uint64_t>(text);
 }
 
 std::optional<double> parse_real(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value))
-    return std::nullopt;
-  return value;
-}
-
-std::optional<std::uint64_t> resolve_index(std::int64_t number, std::uint64_t count) {
-  if (number >= 0) {
-    const auto index = static_cast<std::uint64_t>(number);
-    return index < count ? std::optional(index) : std::nullopt;
-  }
-  const std::uint64_t back = 0 - static_cast<std::uint64_t>(number);
-  return back <= count ? std::optional(count - back) : std::nullopt;
+  const auto value = parse_number<double>(text);
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 Result<btf::Permute> parse_permute(std::string_view text) {
@@ -101,7 +99,7 @@ Result<btf::Dims> parse_index(std::string_view text, const btf::Dims& dims) {
     const auto number = parse_integer(parts[d]);
     if (!number)
       return fail(ErrorCode::invalid_argument, "'" + std::string(parts[d]) + "' is not an index");
-    const auto position = resolve_index(*number, dims[d]);
+    const auto position = btf::resolve_index(*number, dims[d]);
     if (!position)
       return fail(ErrorCode::invalid_argument, "index " + std::string(parts[d]) +
                                                    " is outside dim " + std::to_string(d) +

@@ -16,10 +16,8 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 
 // The whole text as a number, or nothing.
 std::optional<std::int64_t> parse_integer(std::string_view text);
+std::optional<std::uint64_t> parse_unsigned(std::string_view text);
 std::optional<double> parse_real(std::string_view text);  // finite
-
-// Negative numbers count from the end. Nothing if it is outside [0, count).
-std::optional<std::uint64_t> resolve_index(std::int64_t number, std::uint64_t count);
 
 // "0,3,1,2"
 btf::Result<btf::Permute> parse_permute(std::string_view text);

@@ -60,21 +60,12 @@ void finish_scales(const ConvertWords& words, btf::Quantization& scales) {
     if (!scales.scale || *scales.scale <= 0)
       throw Wrong("--scale takes auto or a number above 0, not '" + *words.scale + "'");
   }
-  if (words.scale_axis) {
-    if (!scales.automatic) throw Wrong("--scale-axis goes with --scale auto");
-    scales.axis =
-        static_cast<std::uint32_t>(parse_count("--scale-axis", *words.scale_axis, 0, btf::kMaxRank - 1));
-  }
+  if (words.scale_axis)
+    scales.axis = static_cast<std::uint32_t>(
+        parse_count("--scale-axis", *words.scale_axis, 0, btf::kMaxRank - 1));
   scales.find_zero_point = words.zero_point == "auto";
   if (words.zero_point && !scales.find_zero_point)
     scales.zero_point = parse_zero_point(*words.zero_point);
-  const bool scaled = words.scale.has_value();
-  if (scaled && (scales.block || scales.dequantize))
-    throw Wrong("--scale, --block-scale and --dequantize exclude each other");
-  if (words.zero_point && (scales.block || !scales.active()))
-    throw Wrong("--zero-point goes with --scale or --dequantize");
-  if (scales.find_zero_point && scales.scale)
-    throw Wrong("--zero-point auto goes with --scale auto or --dequantize");
 }
 
 // "1%" of a tensor's elements, or "12" of them.
@@ -126,30 +117,21 @@ bool many_outputs(const ConvertCommand& command) {
   return !one && (command.output.ends_with('/') || directory(command.output));
 }
 
-void finish_formats(const ConvertWords& words, ConvertCommand& command) {
+// The format of the output; nothing where each of several has that of its name.
+std::string_view finish_formats(const ConvertWords& words, ConvertCommand& command) {
   btf::ConvertOptions& options = command.convert;
   command.open = words.input.finish("--input-spec");
   options.format = words.format.value_or("");
   if (words.output_spec) {
     auto spec = btf::parse_tensor_spec(*words.output_spec);
     if (!spec) throw Wrong("--output-spec " + spec.error().message);
-    if (!spec->storage) throw Wrong("--output-spec needs dims: fp16:hwc8:1x3x224x224");
-    if (options.plain || options.where_possible)
-      throw Wrong("--output-spec leaves nothing to --plain and --where-possible");
-    if ((options.dtype && *options.dtype != spec->dtype) ||
-        (options.layout && *options.layout != spec->layout))
-      throw Wrong("--output-spec contradicts --dtype or --layout");
-    options.dtype = spec->dtype;
-    options.layout = spec->layout;
     options.spec = *std::move(spec);
   }
   command.many_outputs = many_outputs(command);
   if (!command.many_outputs)
     place_output(command.output, command.inputs.front(), options.compression);
   const std::string_view format = format_of(command.many_outputs ? "-" : command.output, options);
-  const bool unsaid = command.many_outputs && options.format.empty();
-  if (options.as_uint && !unsaid && format != "npy")
-    throw Wrong("--as-uint goes with an output named .npy");
+  return command.many_outputs && options.format.empty() ? "" : format;
 }
 
 // "old=new"
@@ -168,18 +150,6 @@ void read_renames(const std::string& path, std::map<std::string, std::string>& r
   for (std::string line; std::getline(file, line);)
     if (!line.empty()) parse_rename(line, rename);
   if (file.bad()) throw Wrong("--rename-file " + path + ": cannot read");
-}
-
-void check_shuffle(const ConvertCommand& command) {
-  const btf::ConvertOptions& options = command.convert;
-  if (!options.shuffle) return;
-  if (options.layout && *options.layout != btf::Layout::linear && !spec(*options.layout).shuffled())
-    throw Wrong("--shuffle takes elements in the order of kLINEAR, not of " +
-                std::string(spec(*options.layout).name));
-  if (options.plain) throw Wrong("--shuffle and --plain exclude each other");
-  const std::string name = command.many_outputs ? "-" : command.output;
-  if (const auto format = value_or_throw(btf::output_format(name, options)); format != "btf")
-    throw Wrong("--shuffle is for BTF, the output is " + std::string(format));
 }
 
 // They apply in the order in which they are written.
@@ -202,9 +172,6 @@ void declare_edits(CLI::App& app, std::vector<btf::Edit>& edits) {
 }  // namespace
 
 void declare_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words) {
-  using btf::Duplicates;
-  using btf::Overflow;
-  using btf::Rounding;
   btf::ConvertOptions& options = command.convert;
   add_text(app, "--dtype", words.dtype, "T", "element type of the result: fp16, int8, fp8, ...");
   add_text(app, "--layout", words.layout, "L",
@@ -226,18 +193,10 @@ void declare_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words
       [&options](const std::string& path) { read_renames(path, options.rename); },
       "a line OLD=NEW for each");
   declare_edits(app, options.edits);
-  add_choice<Overflow>(app, "--overflow", options.policy.overflow,
-                       {{"saturate", Overflow::saturate},
-                        {"ieee", Overflow::ieee},
-                        {"wrap", Overflow::wrap},
-                        {"error", Overflow::error}},
-                       "values beyond the range of the type");
-  add_choice<Rounding>(app, "--round", options.policy.rounding,
-                       {{"nearest", Rounding::nearest},
-                        {"zero", Rounding::zero},
-                        {"up", Rounding::up},
-                        {"down", Rounding::down}},
-                       "rounding of float to integer and of float8_e8m0fnu");
+  add_choice(app, "--overflow", options.policy.overflow, btf::overflow_names(),
+             "values beyond the range of the type");
+  add_choice(app, "--round", options.policy.rounding, btf::rounding_names(),
+             "rounding of float to integer and of float8_e8m0fnu");
   app.add_flag("--lossless", options.policy.lossless, "fail when any value would change");
   add_text(app, "--max-zero", words.max_zero, "N|P%",
            "fail when more elements of a tensor become zero");
@@ -257,12 +216,8 @@ void declare_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words
              "quantise in blocks of the last dim; scales become records of their own");
   app.add_flag("--dequantize", options.quantization.dequantize,
                "numbers from codes and the records of scales behind them");
-  add_choice<Duplicates>(app, "--duplicates", options.duplicates,
-                         {{"error", Duplicates::error},
-                          {"sum", Duplicates::sum},
-                          {"first", Duplicates::first},
-                          {"last", Duplicates::last}},
-                         "what a COO index means that occurs twice");
+  add_choice(app, "--duplicates", options.duplicates, btf::duplicates_names(),
+             "what a COO index means that occurs twice");
   app.add_flag("--prune-zeros", options.prune_zeros, "COO to COO: leave out explicit zeros");
   app.add_flag("--where-possible", options.where_possible,
                "tensors that cannot take the layout keep their own");
@@ -305,20 +260,18 @@ void declare_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words
 void finish_convert(const ConvertWords& words, ConvertCommand& command) {
   btf::ConvertOptions& options = command.convert;
   choose_target(words, options);
-  finish_formats(words, command);
+  const std::string_view format = finish_formats(words, command);
   if (!words.dla.empty()) {
-    if (options.layout != btf::Layout::dla_hwc4 && options.layout != btf::Layout::dla_linear)
+    const auto layout = options.spec ? options.spec->layout : options.layout;
+    if (layout != btf::Layout::dla_hwc4 && layout != btf::Layout::dla_linear)
       throw Wrong("--dla goes with --layout kDLA_HWC4 (or kDLA_LINEAR, where it changes nothing)");
     if (words.dla == "xavier" && options.layout == btf::Layout::dla_hwc4)
       options.layout = btf::Layout::dla_hwc4_xavier;
   }
-  check_shuffle(command);
   finish_scales(words, options.quantization);
   finish_limits(words, options.limits);
-  if (options.quantization.scale && !options.dtype)
-    throw Wrong("--scale needs --dtype: it decides between quantising and dequantising");
-  if (options.quantization.automatic && !options.dtype)
-    throw Wrong("--scale auto needs --dtype, the type to quantise to");
+  if (const btf::Status status = btf::check_options(options, format); !status)
+    throw Wrong(status.error().message);
   if (command.json && btf::is_standard_output(command.output))
     throw Wrong("--json and an output of " + command.output + " both want stdout");
 }

@@ -1,7 +1,6 @@
 #include "cli/diff_arguments.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <type_traits>
 
@@ -27,10 +26,7 @@ std::optional<double> parse_value(std::string_view text, double) {
 }
 
 std::optional<std::uint64_t> parse_value(std::string_view text, std::uint64_t) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return parse_unsigned(text);
 }
 
 }  // namespace

@@ -5,18 +5,13 @@
 namespace btftool {
 
 void declare_repair(CLI::App& app, RepairCommand& command) {
-  using btf::Duplicates;
   btf::RepairOptions& options = command.repair;
   app.add_flag("--strict", options.strict, "tensors in doubt are lost");
   app.add_flag("--unchecked", options.unchecked,
                "compressed: also what stands before the cut in a frame that was\n"
                "cut off, for which no checksum vouches");
-  add_choice<Duplicates>(app, "--duplicates", options.duplicates,
-                         {{"error", Duplicates::error},
-                          {"sum", Duplicates::sum},
-                          {"first", Duplicates::first},
-                          {"last", Duplicates::last}},
-                         "what a COO index means that occurs twice; error: the tensor is lost");
+  add_choice(app, "--duplicates", options.duplicates, btf::duplicates_names(),
+             "what a COO index means that occurs twice; error: the tensor is lost");
   add_count(
       app, "--compress", btf::kLeastCompression, btf::kGreatestCompression,
       [&options](std::uint64_t level) { options.compression = static_cast<int>(level); },

@@ -1,11 +1,11 @@
 #include "cli/support.h"
 
-#include <charconv>
 #include <memory>
 #include <new>
 
 #include "btf/convert.h"
 #include "btf/output.h"
+#include "cli/arguments.h"
 
 namespace btftool {
 namespace {
@@ -20,12 +20,11 @@ std::string long_name(const std::string& names) {
 
 std::uint64_t parse_count(const std::string& option, const std::string& text, std::uint64_t least,
                           std::uint64_t most) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < least || value > most)
+  const auto value = parse_unsigned(text);
+  if (!value || *value < least || *value > most)
     throw Wrong(option + " takes a number from " + std::to_string(least) + " to " +
                 std::to_string(most) + ", not '" + text + "'");
-  return value;
+  return *value;
 }
 
 void place_output(std::string& output, const std::string& input, std::optional<int>& compression) {

@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "btf/dtype.h"
 #include "btf/error.h"
 
 namespace btftool {
@@ -48,6 +50,15 @@ CLI::Option* add_choice(CLI::App& app, const std::string& name, T& target,
         target = found->second;
       },
       help);
+}
+
+// By the library's names.
+template <typename T>
+CLI::Option* add_choice(CLI::App& app, const std::string& name, T& target,
+                        std::span<const btf::Named<T>> names, const std::string& help) {
+  std::vector<std::pair<std::string, T>> choices;
+  for (const btf::Named<T>& row : names) choices.emplace_back(row.name, row.value);
+  return add_choice(app, name, target, choices, help);
 }
 
 CLI::Option* add_count(CLI::App& app, const std::string& name, std::uint64_t least,

@@ -1,9 +1,10 @@
 // btftool convert: layout, dtype, order of dims and sparsity.
+#include "btf/convert.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "btf/convert.h"
 #include "btf/output.h"
 #include "btf/tensor_set.h"
 #include "btf/try.h"
@@ -13,6 +14,7 @@
 #include "io/exit_code.h"
 #include "io/interrupt.h"
 #include "io/json.h"
+#include "io/json_document.h"
 #include "io/progress.h"
 #include "io/text.h"
 
@@ -138,11 +140,12 @@ class Conversion {
     progress.attach(options_.execution);
     options_.execution.cancel = &watch_interrupts();
     if (command_.json)
-      tensors_ = "{\"schema\":\"btftool/convert/1\"," +
-                 members({{"input", command_.inputs.front()},
-                          {"inputs", command_.inputs},
-                          {"output", command_.output}}) +
-                 ",\"tensors\":[";
+      json_.begin_object()
+          .members({{"schema", "btftool/convert/1"},
+                    {"input", command_.inputs.front()},
+                    {"inputs", command_.inputs},
+                    {"output", command_.output}})
+          .begin_list("tensors");
     const auto bytes = btf::convert(input, command_.output, options_,
                                     [&](const btf::TensorReport& report) { take(report); });
     progress.clear();
@@ -160,7 +163,7 @@ class Conversion {
       context_.log.note(fmt::format("and {} more tensors lost something", losses_.held_back()));
     context_.log.detail(fmt::format("{}: {} written", command_.output, counted(*bytes, "byte")));
     if (command_.json)
-      context_.out.line(tensors_ + "]," + members({{"output_bytes", json_number(*bytes)}}) + "}");
+      context_.out.line(json_.end().members({{"output_bytes", json_number(*bytes)}}).end().take());
     return kSame;
   }
 
@@ -193,11 +196,6 @@ class Conversion {
     std::string text = "tensor " + std::to_string(report.source);
     if (named_) text += " '" + printable(report.name) + "'";
     return text + ": ";
-  }
-
-  static std::string members(const Json& object) {
-    const std::string text = dump(object);
-    return text.substr(1, text.size() - 2);
   }
 
   btf::Error explain(btf::Error error) const {
@@ -245,15 +243,14 @@ class Conversion {
       notes_.push_back(tensor +
                        loss_line(report, options_.policy, options_.quantization.active()));
     if (!command_.json) return;
-    if (tensors_.back() == '}') tensors_ += ",";
-    tensors_ += dump(describe(report, options_));
+    json_.item(describe(report, options_));
   }
 
   const Context& context_;
   const ConvertCommand& command_;
   btf::ConvertOptions options_;
   bool named_ = false;  // messages say the names of tensors
-  std::string tensors_;
+  JsonDocument json_;
   std::vector<std::string> notes_;
   Limited raw_;
   Limited warnings_;

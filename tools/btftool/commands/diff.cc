@@ -176,7 +176,7 @@ class Comparison {
     const std::string trouble = axes_trouble(command_.diff.heatmap->axes, g->dims.size());
     if (trouble.empty()) return {};
     return std::unexpected(btf::Error{btf::ErrorCode::invalid_argument, "--heatmap: " + trouble}
-                               .within("tensor " + std::to_string(*left))
+                               .of_tensor(*left)
                                .in_file(actual.path()));
   }
 

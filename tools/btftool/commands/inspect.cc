@@ -114,10 +114,7 @@ class Inspection {
     if (const auto objection = tensorrt_limits(*tensor); objection && warnings_.pass())
       context_.log.warning(fmt::format("{}: tensor {}: {}", file.path(), index, *objection));
     if (details) return;
-    const btf::Error error =
-        details.error().file.empty()
-            ? details.error().within("tensor " + std::to_string(index)).in_file(file.path())
-            : details.error();
+    const btf::Error error = file.about(index, details.error());
     // Of an unknown dtype or layout the listing has told already; a bad --at is not the file's.
     if (json_ && !error.finding.empty()) json_->broken(error, index);
     complain(error);

@@ -7,10 +7,11 @@
 
 #include "btf/output.h"
 #include "commands/commands.h"
-#include "io/finding_tally.h"
 #include "io/exit_code.h"
+#include "io/finding_tally.h"
 #include "io/interrupt.h"
 #include "io/json.h"
+#include "io/json_document.h"
 #include "io/progress.h"
 #include "io/text.h"
 
@@ -68,7 +69,7 @@ class Repair {
     Json json = json_finding(finding);
     json["outcome"] = outcome;
     json["target"] = target;
-    findings_ += (findings_.empty() ? "" : ",") + dump(json);
+    findings_.item(json);
   }
 
   void damage(const btf::Finding& finding) {
@@ -107,27 +108,29 @@ class Repair {
   }
 
   void print_json(const btf::RepairSummary& summary) {
-    const std::string head = dump({{"schema", "btftool/repair/1"},
-                                   {"input", command_.input},
-                                   {"output", command_.output},
-                                   {"result", result(summary)},
-                                   {"tensors", json_number(summary.tensors)},
-                                   {"saved", json_number(summary.saved)},
-                                   {"lost", json_number(summary.lost())},
-                                   {"in_doubt", json_number(summary.in_doubt)},
-                                   {"followed", json_number(summary.followed)},
-                                   {"frames", json_number(summary.frames)},
-                                   {"lost_frames", json_number(summary.lost_frames)},
-                                   {"output_bytes", json_number(summary.bytes)},
-                                   {"codes", tally_.codes()},
-                                   {"not_shown", json_number(tally_.hidden())}});
-    context_.out.line(head.substr(0, head.size() - 1) + ",\"findings\":[" + findings_ + "]}");
+    JsonDocument document;
+    document.begin_object().members({{"schema", "btftool/repair/1"},
+                                     {"input", command_.input},
+                                     {"output", command_.output},
+                                     {"result", result(summary)},
+                                     {"tensors", json_number(summary.tensors)},
+                                     {"saved", json_number(summary.saved)},
+                                     {"lost", json_number(summary.lost())},
+                                     {"in_doubt", json_number(summary.in_doubt)},
+                                     {"followed", json_number(summary.followed)},
+                                     {"frames", json_number(summary.frames)},
+                                     {"lost_frames", json_number(summary.lost_frames)},
+                                     {"output_bytes", json_number(summary.bytes)},
+                                     {"codes", tally_.codes()},
+                                     {"not_shown", json_number(tally_.hidden())}});
+    document.begin_list("findings").items(findings_.take()).end().end();
+    context_.out.line(document.take());
   }
 
   const Context& context_;
   const RepairCommand& command_;
   FindingTally tally_;
-  std::string findings_;
+  JsonDocument findings_;
 };
 
 }  // namespace

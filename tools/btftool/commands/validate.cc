@@ -1,15 +1,17 @@
 // btftool validate: is it well-formed?
+#include "btf/validate.h"
+
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <system_error>
 
 #include "btf/tensor_set.h"
-#include "btf/validate.h"
 #include "commands/commands.h"
-#include "io/finding_tally.h"
 #include "io/exit_code.h"
+#include "io/finding_tally.h"
 #include "io/json.h"
+#include "io/json_document.h"
 #include "io/progress.h"
 #include "io/text.h"
 
@@ -22,9 +24,10 @@ class Validation {
       : context_(context), out_(context.out), options_(options) {}
 
   int run() {
-    if (options_.json) out_.text("{\"schema\":\"btftool/validate/1\",\"files\":[");
+    if (options_.json)
+      json_.begin_object().members({{"schema", "btftool/validate/1"}}).begin_list("files");
     for (const std::string& path : options_.files) validate_set(path);
-    if (options_.json) out_.line("]}");
+    if (options_.json) out_.line(json_.end().end().take());
     return exit_code_;
   }
 
@@ -43,12 +46,7 @@ class Validation {
   // `trouble`: why it is not looked into.
   void validate(const std::string& path, const btf::Error* trouble) {
     FindingTally tally(options_.all);
-    if (options_.json) {
-      const std::string head = dump({{"path", path}});
-      out_.text((first_file_ ? "" : ",") + head.substr(0, head.size() - 1) + ",\"findings\":[");
-      first_file_ = false;
-      first_finding_ = true;
-    }
+    if (options_.json) json_.begin_object().members({{"path", path}}).begin_list("findings");
     Progress progress(context_.global, size_of(path));
     btf::Execution execution = context_.global.execution();
     progress.attach(execution);
@@ -83,8 +81,7 @@ class Validation {
 
   void show(const std::string& path, const btf::Finding& finding) {
     if (options_.json) {
-      out_.text((first_finding_ ? "" : ",") + dump(json_finding(finding)));
-      first_finding_ = false;
+      out_.text(json_.item(json_finding(finding)).take());
       return;
     }
     if (context_.global.quiet) return;
@@ -96,14 +93,14 @@ class Validation {
   }
 
   void json_verdict(const FindingTally& tally, bool readable, bool good) {
-    const std::string tail = dump({{"errors", json_number(tally.errors())},
-                                   {"warnings", json_number(tally.warnings())},
-                                   {"codes", tally.codes()},
-                                   {"not_shown", json_number(tally.hidden())},
-                                   {"result", !readable ? "unreadable"
-                                              : good    ? "well-formed"
-                                                        : "malformed"}});
-    out_.text("]," + tail.substr(1));
+    json_.end().members({{"errors", json_number(tally.errors())},
+                         {"warnings", json_number(tally.warnings())},
+                         {"codes", tally.codes()},
+                         {"not_shown", json_number(tally.hidden())},
+                         {"result", !readable ? "unreadable"
+                                    : good    ? "well-formed"
+                                              : "malformed"}});
+    json_.end();
   }
 
   void text_verdict(const std::string& path, const FindingTally& tally, bool readable, bool good) {
@@ -123,8 +120,7 @@ class Validation {
   const Context& context_;
   Output& out_;
   const ValidateOptions& options_;
-  bool first_file_ = true;
-  bool first_finding_ = true;  // of the file
+  JsonDocument json_;
   int exit_code_ = kSame;
 };
 

@@ -23,7 +23,7 @@ Status select_pairs(const btf::TensorFile& file, const std::vector<TensorPair>& 
                     std::optional<std::vector<std::uint64_t>>& target) {
   target.emplace();
   for (const TensorPair& pair : pairs) {
-    const auto index = resolve_index(pair.*side, file.tensor_count());
+    const auto index = btf::resolve_index(pair.*side, file.tensor_count());
     if (!index)
       return std::unexpected(btf::Error{btf::ErrorCode::invalid_argument,
                                         "--pair " + std::to_string(pair.actual) + ":" +
@@ -34,18 +34,6 @@ Status select_pairs(const btf::TensorFile& file, const std::vector<TensorPair>& 
     target->push_back(*index);
   }
   return {};
-}
-
-// What one word gives, added to what others give for the same tensor. False if that was given.
-bool merge(const btf::Tolerance& more, btf::Tolerance& tolerance) {
-  const auto take = [](const auto& value, auto& target) {
-    if (!value) return true;
-    if (target) return false;
-    target = value;
-    return true;
-  };
-  return take(more.rtol, tolerance.rtol) && take(more.atol, tolerance.atol) &&
-         take(more.ulp, tolerance.ulp);
 }
 
 }  // namespace
@@ -116,11 +104,11 @@ Status DiffSelection::apply(const btf::TensorFile& actual, const btf::TensorFile
 Status DiffSelection::apply_tolerances(std::uint64_t tensors, btf::DiffOptions& options) {
   for (std::size_t i = 0; i < command_.tensor_tolerances.size(); ++i) {
     const TensorTolerance& given = command_.tensor_tolerances[i];
-    const auto index = resolve_index(given.tensor, tensors);
+    const auto index = btf::resolve_index(given.tensor, tensors);
     const auto& selected = options.actual_tensors;
     if (!index || (selected && std::ranges::find(*selected, *index) == selected->end())) continue;
     used_[i] = true;
-    if (!merge(given.tolerance, options.tensor_tolerance[*index]))
+    if (!options.tensor_tolerance[*index].add(given.tolerance))
       return btf::fail(btf::ErrorCode::invalid_argument, given.option + " " + given.word +
                                                              ": tensor " + std::to_string(*index) +
                                                              " has been given another value");

@@ -8,40 +8,35 @@ namespace btftool {
 
 InspectJson::InspectJson(Output& out, const InspectOptions& options)
     : out_(out), options_(options) {
-  out_.text("{\"schema\":\"btftool/inspect/1\",\"files\":[");
+  document_.begin_object().members({{"schema", "btftool/inspect/1"}}).begin_list("files");
 }
 
 void InspectJson::begin(const btf::TensorFile& file) {
-  out_.text(first_file_ ? "" : ",");
-  first_file_ = false;
   btf_ = file.format() == "btf";
-  const std::string head = dump({{"path", file.path()},
-                                 {"format", file.format()},
-                                 {"size", json_number(file.size())},
-                                 {"compressed", file.compressed()}});
-  out_.text(head.substr(0, head.size() - 1) + ",\"tensors\":[");
-  first_tensor_ = true;
+  document_.begin_object()
+      .members({{"path", file.path()},
+                {"format", file.format()},
+                {"size", json_number(file.size())},
+                {"compressed", file.compressed()}})
+      .begin_list("tensors");
   tally_ = FindingTally(false);
   findings_ = Json::array();
 }
 
 // A file that could not be opened.
 void InspectJson::unreadable(const std::string& path, const btf::Error& error) {
-  out_.text(first_file_ ? "" : ",");
-  first_file_ = false;
-  out_.text(dump(
-      {{"path", path},
-       {"error", error.message},
-       {"tensors", Json::array()},
-       {"findings", error.finding.empty() ? Json::array()
-                                          : Json::array({json_finding(error, std::nullopt)})}}));
+  const auto findings =
+      error.finding.empty() ? Json::array() : Json::array({json_finding(error, std::nullopt)});
+  document_.item({{"path", path},
+                  {"error", error.message},
+                  {"tensors", Json::array()},
+                  {"findings", findings}});
 }
 
 void InspectJson::tensor(const btf::TensorInfo& tensor, const InspectDetails& details) {
-  out_.text(first_tensor_ ? "" : ",");
-  first_tensor_ = false;
   describe(tensor, details);
-  out_.text(object_.end());
+  document_.items(object_.end());
+  out_.text(document_.take());
   // Byte 8 of a record is its dtype, byte 9 its layout.
   if (!tensor.dtype) unknown(tensor, 8, "unknown-dtype", "dtype", tensor.dtype_code);
   if (!tensor.layout) unknown(tensor, 9, "unknown-layout", "layout", tensor.layout_code);
@@ -62,12 +57,13 @@ void InspectJson::take(const btf::Finding& finding) {
 }
 
 void InspectJson::end() {
-  const std::string counts =
-      dump({{"codes", tally_.codes()}, {"not_shown", json_number(tally_.hidden())}});
-  out_.text("],\"findings\":" + dump(findings_) + "," + counts.substr(1));
+  document_.end().members({{"findings", findings_},
+                           {"codes", tally_.codes()},
+                           {"not_shown", json_number(tally_.hidden())}});
+  document_.end();
 }
 
-void InspectJson::close() { out_.line("]}"); }
+void InspectJson::close() { out_.line(document_.end().end().take()); }
 
 void InspectJson::unknown(const btf::TensorInfo& tensor, std::uint64_t at, std::string_view code,
                           const std::string& what, std::uint8_t number) {

@@ -5,9 +5,10 @@
 #include <string>
 #include <string_view>
 
-#include "io/finding_tally.h"
 #include "inspect/details.h"
+#include "io/finding_tally.h"
 #include "io/json.h"
+#include "io/json_document.h"
 #include "io/json_text.h"
 #include "io/output.h"
 
@@ -36,8 +37,7 @@ class InspectJson {
 
   Output& out_;
   const InspectOptions& options_;
-  bool first_file_ = true;
-  bool first_tensor_ = true;
+  JsonDocument document_;
   bool btf_ = true;
   JsonText object_;  // used again for every tensor
   FindingTally tally_{false};  // of a file

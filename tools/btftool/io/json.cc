@@ -59,12 +59,9 @@ Json json_finding(const btf::Finding& finding) {
 }
 
 Json json_finding(const btf::Error& error, std::optional<std::uint64_t> tensor) {
-  // The finding says which tensor in a member of its own.
-  const std::size_t colon = error.message.find(": ");
-  const bool prefixed = error.message.starts_with("tensor ") && colon != std::string::npos;
-  return json_finding(btf::Finding{
-      btf::Severity::error, error.finding.empty() ? "unreadable" : error.finding, tensor,
-      error.offset, prefixed ? error.message.substr(colon + 2) : error.message});
+  return json_finding(btf::Finding{btf::Severity::error,
+                                   error.finding.empty() ? "unreadable" : error.finding, tensor,
+                                   error.offset, error.message});
 }
 
 void add_layout(Json& object, const std::string& prefix, btf::Layout layout) {

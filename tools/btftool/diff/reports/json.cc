@@ -4,6 +4,7 @@
 
 #include "btf/value.h"
 #include "diff/reports/text.h"
+#include "io/json_document.h"
 
 namespace btftool {
 namespace {
@@ -194,12 +195,6 @@ Json json_tensor_diff(const TensorDiff& diff, JsonSchema schema) {
 
 namespace {
 
-// "a": 1, "b": 2 of an object, to be written into another.
-std::string members(const Json& object) {
-  const std::string text = dump(object);
-  return text.substr(1, text.size() - 2);
-}
-
 class JsonReport : public DiffReport {
  public:
   JsonReport(Output& out, const DiffCommand& command, bool directories)
@@ -213,23 +208,20 @@ class JsonReport : public DiffReport {
     add_tolerance(tolerance, given);
     tolerance["close"] = given.close;
     tolerance["equal_nan"] = given.equal_nan;
-    const Json head{{"schema", schema_name(command_.json_schema)},
-                    {"actual", directories_ ? command_.actual : pair_.actual},
-                    {"golden", directories_ ? command_.golden : pair_.golden},
-                    {"result", result_name(result_of(totals))},
-                    {"tolerance", std::move(tolerance)}};
-    out_.line("{" + members(head) + lists() + "}");
+    JsonDocument document;
+    document.begin_object().members({{"schema", schema_name(command_.json_schema)},
+                                     {"actual", directories_ ? command_.actual : pair_.actual},
+                                     {"golden", directories_ ? command_.golden : pair_.golden},
+                                     {"result", result_name(result_of(totals))},
+                                     {"tolerance", std::move(tolerance)}});
+    write_lists(document);
+    out_.line(document.end().take());
     return {};
   }
 
  protected:
-  // What the lists of this schema are: ,"tensors":[...]
-  virtual std::string lists() const = 0;
-
-  static void add(std::string& list, const std::string& item) {
-    if (!list.empty()) list += ",";
-    list += item;
-  }
+  // Those of this schema.
+  virtual void write_lists(JsonDocument& document) = 0;
 
   static Json error_of(const FilePair& pair, const PairOutcome& outcome) {
     if (outcome.result == PairResult::trouble) return outcome.error;
@@ -254,7 +246,7 @@ class SetReport final : public JsonReport {
   void take(const TensorDiff& diff) override {
     Json json = json_tensor_diff(diff, JsonSchema::sets);
     json["member"] = members_;
-    add(tensors_, dump(json));
+    tensors_.item(json);
   }
 
   bool lists_missing() const override { return true; }
@@ -263,21 +255,22 @@ class SetReport final : public JsonReport {
   void end(const FilePair& pair, const PairOutcome& outcome) override {
     ++members_;
     const auto path = [](const std::string& side) { return side.empty() ? Json() : Json(side); };
-    add(files_, dump({{"name", pair.name},
-                      {"actual", path(pair.actual)},
-                      {"golden", path(pair.golden)},
-                      {"result", result_name(outcome.result)},
-                      {"error", error_of(pair, outcome)}}));
+    files_.item({{"name", pair.name},
+                 {"actual", path(pair.actual)},
+                 {"golden", path(pair.golden)},
+                 {"result", result_name(outcome.result)},
+                 {"error", error_of(pair, outcome)}});
   }
 
  private:
-  std::string lists() const override {
-    return ",\"members\":[" + files_ + "],\"tensors\":[" + tensors_ + "]";
+  void write_lists(JsonDocument& document) override {
+    document.begin_list("members").items(files_.take()).end();
+    document.begin_list("tensors").items(tensors_.take()).end();
   }
 
   std::uint64_t members_ = 0;
-  std::string files_;
-  std::string tensors_;
+  JsonDocument files_;
+  JsonDocument tensors_;
 };
 
 // As version 0.1 wrote it: of two directories a list of files, each with its tensors.
@@ -286,25 +279,25 @@ class FileReport final : public JsonReport {
   using JsonReport::JsonReport;
 
   void take(const TensorDiff& diff) override {
-    add(tensors_, dump(json_tensor_diff(diff, JsonSchema::files)));
+    tensors_.item(json_tensor_diff(diff, JsonSchema::files));
   }
 
   void end(const FilePair& pair, const PairOutcome& outcome) override {
     if (!directories()) return;
-    add(files_, "{" +
-                    members({{"path", pair.name},
-                             {"result", result_name(outcome.result)},
-                             {"error", error_of(pair, outcome)}}) +
-                    ",\"tensors\":[" + std::exchange(tensors_, {}) + "]}");
+    files_.begin_object().members({{"path", pair.name},
+                                   {"result", result_name(outcome.result)},
+                                   {"error", error_of(pair, outcome)}});
+    files_.begin_list("tensors").items(std::exchange(tensors_, {}).take()).end().end();
   }
 
  private:
-  std::string lists() const override {
-    return directories() ? ",\"files\":[" + files_ + "]" : ",\"tensors\":[" + tensors_ + "]";
+  void write_lists(JsonDocument& document) override {
+    document.begin_list(directories() ? "files" : "tensors");
+    document.items(directories() ? files_.take() : tensors_.take()).end();
   }
 
-  std::string tensors_;  // of the pair of files
-  std::string files_;
+  JsonDocument tensors_;  // of the pair of files
+  JsonDocument files_;
 };
 
 }  // namespace

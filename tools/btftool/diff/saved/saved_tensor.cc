@@ -205,8 +205,8 @@ void read_hints(const JsonNode& node, TensorDiff& diff) {
     const std::string name = item["cause"].text();
     if (name.empty()) item["cause"].fail("is empty");
     std::optional<btf::Cause> cause;
-    for (int i = 0; i <= static_cast<int>(btf::Cause::zero_tail); ++i)
-      if (btf::cause_name(static_cast<btf::Cause>(i)) == name) cause = static_cast<btf::Cause>(i);
+    for (const auto& row : btf::cause_names())
+      if (row.name == name) cause = row.value;
     diff.hints.push_back(
         {cause.value_or(btf::Cause{}), item["evidence"].text(), cause ? std::string() : name});
   });

@@ -1,0 +1,89 @@
+// Options of a conversion: which go together, all rules once.
+#include <array>
+
+#include "btf/convert.h"
+#include "btf/try.h"
+#include "formats/format_table.h"
+
+namespace btf {
+namespace {
+
+constexpr auto kDuplicates = std::to_array<Named<Duplicates>>({
+    {Duplicates::error, "error"},
+    {Duplicates::sum, "sum"},
+    {Duplicates::first, "first"},
+    {Duplicates::last, "last"},
+});
+
+std::unexpected<Error> wrong(std::string message) {
+  return fail(ErrorCode::invalid_argument, std::move(message));
+}
+
+Status check_spec(const ConvertOptions& options) {
+  if (!options.spec) return {};
+  if (!options.spec->storage) return wrong("--output-spec needs dims: fp16:hwc8:1x3x224x224");
+  if (options.plain || options.where_possible)
+    return wrong("--output-spec leaves nothing to --plain and --where-possible");
+  if (options.quantization.block)
+    return wrong("--output-spec leaves no room for the scales of --block-scale");
+  if (options.dtype.value_or(options.spec->dtype) != options.spec->dtype ||
+      options.layout.value_or(options.spec->layout) != options.spec->layout)
+    return wrong("--output-spec contradicts --dtype or --layout");
+  return {};
+}
+
+Status check_shuffle(const ConvertOptions& options, const FormatRow* format) {
+  const bool by_layout = options.layout && spec(*options.layout).shuffled();
+  const bool asked = options.shuffle.value_or(false);
+  if (!by_layout && !asked) return {};
+  const std::string option = asked ? "--shuffle" : "--layout shuffled";
+  if (!by_layout && options.layout && *options.layout != Layout::linear)
+    return wrong(option + " takes elements in the order of kLINEAR, not of " +
+                 std::string(spec(*options.layout).name));
+  if (options.plain) return wrong(option + " and --plain exclude each other");
+  if (format != nullptr && !format->shuffled)
+    return wrong(option + " is for BTF, the output is " + std::string(format->title));
+  return {};
+}
+
+Status check_scales(const ConvertOptions& options) {
+  const Quantization& scales = options.quantization;
+  const bool scaled = scales.scale || scales.automatic;
+  if (scales.scale && scales.automatic) return wrong("--scale takes auto or a number, not both");
+  if (scaled + scales.block.has_value() + scales.dequantize > 1)
+    return wrong("--scale, --block-scale and --dequantize exclude each other");
+  if (scales.axis && !scales.automatic) return wrong("--scale-axis goes with --scale auto");
+  if (scales.zero_point && scales.find_zero_point)
+    return wrong("--zero-point takes auto or a number, not both");
+  if ((scales.zero_point || scales.find_zero_point) && (scales.block || !scales.active()))
+    return wrong("--zero-point goes with --scale or --dequantize");
+  if (scales.find_zero_point && scales.scale)
+    return wrong("--zero-point auto goes with --scale auto or --dequantize");
+  if (!scaled || options.dtype || options.spec) return {};
+  if (scales.automatic) return wrong("--scale auto needs --dtype, the type to quantise to");
+  return wrong("--scale needs --dtype: it decides between quantising and dequantising");
+}
+
+}  // namespace
+
+std::span<const Named<Duplicates>> duplicates_names() { return kDuplicates; }
+
+Status check_options(const ConvertOptions& options, std::string_view format) {
+  const FormatRow* row = nullptr;
+  if (!format.empty()) {
+    BTF_ASSIGN(row, format_to_write({.path = "-", .format = std::string(format)}));
+  }
+  BTF_TRY(check_spec(options));
+  if (options.as_uint && row != nullptr && row->name != "npy")
+    return wrong("--as-uint goes with an output named .npy");
+  BTF_TRY(check_shuffle(options, row));
+  BTF_TRY(check_scales(options));
+  if (options.compression &&
+      (*options.compression < kLeastCompression || *options.compression > kGreatestCompression))
+    return wrong("--compress takes a number from " + std::to_string(kLeastCompression) + " to " +
+                 std::to_string(kGreatestCompression) + ", not '" +
+                 std::to_string(*options.compression) + "'");
+  return {};
+}
+
+}  // namespace btf

@@ -1,0 +1,96 @@
+// What can be wrong with a file: one row for each code that findings and errors carry.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace btf {
+
+enum class Severity : std::uint8_t {
+  warning,  // every reader of this library copes with it
+  error,    // the record, or the whole file, cannot be used
+};
+
+struct FindingRow {
+  std::string_view code;
+  Severity severity{};
+};
+
+// Their meanings are in docs/format.md, docs/formats.md and, those of `repair`, docs/cli.md.
+// clang-format off
+inline constexpr auto kFindings = std::to_array<FindingRow>({
+    // BTF, headers
+    {"file-too-short",         Severity::error},
+    {"offset-table-too-long",  Severity::error},
+    {"record-offset-past-end", Severity::error},
+    {"record-overlaps-header", Severity::error},
+    {"records-overlap",        Severity::error},
+    {"rank-too-large",         Severity::error},
+    {"dims-past-end",          Severity::error},
+    {"size-overflow",          Severity::error},
+    {"data-past-end",          Severity::error},
+    {"unknown-dtype",          Severity::error},
+    {"unknown-layout",         Severity::error},
+    {"layout-rank",            Severity::error},
+    {"layout-dtype",           Severity::error},
+    {"layout-channels",        Severity::error},
+    {"coo-indices-past-end",   Severity::error},
+    {"coo-rank-mismatch",      Severity::error},
+    {"coo-count-mismatch",     Severity::error},
+    {"coo-values-past-end",    Severity::error},
+    {"offset-not-aligned",     Severity::warning},
+    {"offsets-not-ascending",  Severity::warning},
+    {"gap-between-records",    Severity::warning},
+    {"trailing-bytes",         Severity::warning},
+    {"reserved-not-zero",      Severity::warning},
+    {"padding-not-zero",       Severity::warning},
+    {"tensorrt-limits",        Severity::warning},
+    // elements
+    {"coo-index-out-of-range", Severity::error},
+    {"element-nan",            Severity::error},
+    {"element-inf",            Severity::error},
+    {"nibble-byte",            Severity::error},
+    {"lane-padding-not-zero",  Severity::warning},
+    {"spare-nibble-not-zero",  Severity::warning},
+    {"bool-byte",              Severity::warning},
+    {"coo-duplicate-index",    Severity::warning},
+    // compressed files
+    {"seek-table",             Severity::error},
+    {"zstd-frame",             Severity::error},
+    {"decompression-bomb",     Severity::error},
+    // .npy
+    {"npy-header",             Severity::error},
+    {"npy-version",            Severity::error},
+    {"npy-shape",              Severity::error},
+    {"bytes-after-data",       Severity::error},
+    // raw bytes
+    {"raw-size",               Severity::error},
+    // of `repair`; the last is a warning where the tensor was saved
+    {"tensor-count",           Severity::error},
+    {"gap-behind-record",      Severity::error},
+    {"offset-wrong",           Severity::error},
+    // of `convert --dequantize`
+    {"zero-points-unread",     Severity::error},
+});
+// clang-format on
+
+// A code of the table. Others do not compile.
+class FindingCode {
+ public:
+  consteval FindingCode(const char* code) : row_(&row_of(code)) {}
+
+  constexpr operator std::string_view() const { return row_->code; }
+  constexpr Severity severity() const { return row_->severity; }
+
+ private:
+  static consteval const FindingRow& row_of(std::string_view code) {
+    for (const FindingRow& row : kFindings)
+      if (row.code == code) return row;
+    throw "a code that is not in the table";
+  }
+
+  const FindingRow* row_;
+};
+
+}  // namespace btf
