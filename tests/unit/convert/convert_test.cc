@@ -797,3 +797,16 @@ TEST_CASE("file: large planes in blocks of channels, written front to back") {
   CHECK((converted(dir / "in", {.layout = Layout::coo}) ==
          converted(dir / "linear", {.layout = Layout::coo})));
 }
+
+TEST_CASE("file: progress adds up to the bytes of the elements") {
+  const ScratchDir dir;
+  const Bytes data = random_bytes(8U << 20, 5);
+  write_file(dir / "in", one_record(DType::int8, Layout::linear, {8, 64, 128, 128}, data));
+  std::uint64_t seen = 0;
+  ConvertOptions options{.layout = Layout::hwc8};
+  options.execution = {.jobs = 1, .memory = 1U << 20};
+  options.execution.progress = [&](std::uint64_t bytes) { seen += bytes; };
+  REQUIRE(try_convert(dir / "in", dir / "out", options));
+  CHECK(seen <= data.size());
+  CHECK(seen >= data.size() / 100 * 99);
+}

@@ -214,6 +214,8 @@ TEST_CASE("causes are found where one side or both are sparse") {
   for (std::uint64_t i = 0; i < row.codes.size(); ++i)
     if (i / 80 >= 20 && i / 80 < 24 && row.codes[i] != 0) row.codes[i] ^= 0x00400000;
   check(row, "region: all ");
+  // What no side stores is counted as what both say is 0.
+  CHECK(files.hint(sparse(row), sparse(golden)) == files.hint(linear(row), linear(golden)));
 }
 
 TEST_CASE("sparse tensors too large to be spelt out cost nothing") {

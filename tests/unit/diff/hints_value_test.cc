@@ -332,6 +332,16 @@ TEST_CASE("where the dtypes differ and every number is rounded, that is said") {
       }
 }
 
+TEST_CASE("rounding to the coarser dtype leaves Inf and NaN as they are") {
+  Random random(77);
+  Values values = gaussians(4096, 1, random);
+  values[5] = HUGE_VAL;
+  values[6] = -HUGE_VAL;
+  values[7] = NAN;
+  CHECK(hint_of(tensor(DType::float16, {4096}, values), tensor(DType::float32, {4096}, values)) ==
+        "rounding: actual is golden rounded to float16" + all_of(4096));
+}
+
 TEST_CASE("rounding to the coarser dtype hides nothing") {
   Random random(67);
   const Words dims{1, 32, 16, 16};

@@ -296,4 +296,10 @@ TEST_CASE("zstd: what is wrong in a frame is told behind blocks that are sound")
   const auto other = btf::TensorFile::open(bytes::save(scratch, "g.btf.zst", repeated));
   REQUIRE_FALSE(other);
   CHECK(other.error().message.find("a block in it is of a reserved type") != std::string::npos);
+  // 300 bytes, said in two bytes, which begin at 256; 8 are there.
+  const Bytes too_short = bytes::hex("28 b5 2f fd 60 2c 00  41 00 00  01 02 03 04 05 06 07 08");
+  const auto third = btf::TensorFile::open(bytes::save(scratch, "h.btf.zst", too_short));
+  REQUIRE_FALSE(third);
+  CHECK(third.error().message.find(
+            "its header says 300 bytes of content, its blocks end after 8") != std::string::npos);
 }
