@@ -153,6 +153,7 @@ class SpecParser {
     BTF_ASSIGN(const Dims steps, strides(false));
     if (steps.size() != dims_->size()) return wrong_number(dims_->size(), steps.size());
     std::vector<StorageAxis> axes;
+    axes.reserve(steps.size());
     for (std::uint32_t d = 0; d < steps.size(); ++d)
       axes.push_back({(*dims_)[d], steps[d], d, AxisPart::whole});
     BTF_ASSIGN(spec_.storage, strided(*dims_, std::move(axes), spec_.dtype));

@@ -136,6 +136,7 @@ class Details {
     BTF_ASSIGN(const std::vector<Element> left, actual_.elements(places));
     BTF_ASSIGN(const std::vector<Element> right, golden_.elements(places));
     std::vector<Mismatch> all;
+    all.reserve(places.size());
     for (std::size_t i = 0; i < places.size(); ++i) {
       Mismatch mismatch;
       mismatch.index = std::move(places[i]);

@@ -140,7 +140,7 @@ std::vector<std::string> prepare(int argc, char** argv, std::vector<std::string>
 }
 
 std::string describe(const CLI::ParseError& error, const CLI::App& app) {
-  const std::string text = error.what();
+  std::string text = error.what();
   const std::vector<std::string> unknown = app.remaining(true);
   if (!unknown.empty()) {
     const std::string& word = unknown.front();

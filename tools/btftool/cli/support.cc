@@ -52,8 +52,9 @@ std::uint64_t parse_memory(const std::string& text) {
 }
 
 CLI::Option* add_repeated(CLI::App& app, const std::string& name, const std::string& type,
-                          std::function<void(const std::string&)> parse, const std::string& help) {
-  return app.add_option_function<std::string>(name, std::move(parse), help)
+                          const std::function<void(const std::string&)>& parse,
+                          const std::string& help) {
+  return app.add_option_function<std::string>(name, parse, help)
       ->type_name(type)
       ->trigger_on_parse();
 }
@@ -69,7 +70,7 @@ CLI::Option* add_words(CLI::App& app, const std::string& name, const std::string
 }
 
 CLI::Option* add_count(CLI::App& app, const std::string& name, std::uint64_t least,
-                       std::uint64_t most, std::function<void(std::uint64_t)> store,
+                       std::uint64_t most, const std::function<void(std::uint64_t)>& store,
                        const std::string& help) {
   return add_words(
       app, name, "N",

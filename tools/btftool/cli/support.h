@@ -35,7 +35,8 @@ CLI::Option* add_words(CLI::App& app, const std::string& name, const std::string
 
 // The same for an option that may be given more than once: its words in the order of the line.
 CLI::Option* add_repeated(CLI::App& app, const std::string& name, const std::string& type,
-                          std::function<void(const std::string&)> parse, const std::string& help);
+                          const std::function<void(const std::string&)>& parse,
+                          const std::string& help);
 
 template <typename T>
 CLI::Option* add_choice(CLI::App& app, const std::string& name, T& target,
@@ -62,7 +63,7 @@ CLI::Option* add_choice(CLI::App& app, const std::string& name, T& target,
 }
 
 CLI::Option* add_count(CLI::App& app, const std::string& name, std::uint64_t least,
-                       std::uint64_t most, std::function<void(std::uint64_t)> store,
+                       std::uint64_t most, const std::function<void(std::uint64_t)>& store,
                        const std::string& help);
 
 // An empty text is one, and not an option that was left out.

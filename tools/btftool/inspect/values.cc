@@ -31,7 +31,8 @@ std::uint64_t slice_elements(const std::vector<btf::SlicedDim>& slice) {
 }  // namespace
 
 btf::Result<ValueView> ValueView::read(const btf::TensorFile& file, const btf::TensorInfo& tensor,
-                                       std::vector<btf::SlicedDim> slice, std::uint64_t threshold) {
+                                       const std::vector<btf::SlicedDim>& slice,
+                                       std::uint64_t threshold) {
   ValueView view;
   view.dtype_ = *tensor.dtype;
   const bool summarise = slice_elements(slice) > threshold;

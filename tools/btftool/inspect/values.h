@@ -16,7 +16,8 @@ class ValueView {
   // An error if that is more than a million. Reads what will be shown: everything of the slice if
   // that is at most `threshold` elements, otherwise three at both ends of every dim.
   static btf::Result<ValueView> read(const btf::TensorFile& file, const btf::TensorInfo& tensor,
-                                     std::vector<btf::SlicedDim> slice, std::uint64_t threshold);
+                                     const std::vector<btf::SlicedDim>& slice,
+                                     std::uint64_t threshold);
 
   std::string text() const;  // several lines, without a last newline
   Json json() const;         // nested arrays; "..." for what is left out

@@ -83,7 +83,8 @@ class Picture {
         const std::string name = std::to_string(cell_range(*map_.across, dims_, cell).first);
         const std::size_t at = static_cast<std::size_t>(cell) * wide_;
         if (cell > 0 && at + name.size() > width()) break;
-        names = pad_right(names, at) + name;
+        names = pad_right(names, at);
+        names += name;
         marked[at] = true;
       }
     }
