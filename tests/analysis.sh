@@ -83,7 +83,8 @@ END
     # Limits and times that hold without valgrind only.
     [[ $case == *memory* || $case == *speed* || $case == *zstd_python* ]] || cases+=("$case")
   done
-  tests/cli/run_case.sh build/valgrind/btftool testdata "${cases[@]}" || failed=1
+  printf '%s\0' "${cases[@]}" |
+    xargs -0 -n 1 -P "$(nproc)" tests/cli/run_case.sh build/valgrind/btftool testdata || failed=1
   find build/valgrind -name '*.log' -size +0 -exec cat {} + | grep . && failed=1
   echo "${#cases[@]} cases, $(find build/valgrind -name '*.log' | wc -l) processes"
   return $failed

@@ -64,12 +64,8 @@ btf::Result<FilePairs> find_pairs(const DiffCommand& command) {
       left ? in_directory(command.actual, command.golden) : command.actual;
   const std::string golden =
       right ? in_directory(command.golden, command.actual) : command.golden;
-  const auto open_actual = [&] { return btf::TensorSet::open(actual, command.open_actual); };
-  const auto open_golden = [&] { return btf::TensorSet::open(golden, command.open_golden); };
-  // A file that is not there is missed under the name that was given.
-  if (left) BTF_TRY(open_golden());
-  BTF_ASSIGN(btf::TensorSet actual_set, open_actual());
-  BTF_ASSIGN(btf::TensorSet golden_set, open_golden());
+  BTF_ASSIGN(btf::TensorSet actual_set, btf::TensorSet::open(actual, command.open_actual));
+  BTF_ASSIGN(btf::TensorSet golden_set, btf::TensorSet::open(golden, command.open_golden));
   constexpr std::uint64_t kOnly = 0;
   std::vector<btf::MemberPair> pairs{{.name = actual, .actual = kOnly, .golden = kOnly}};
   return FilePairs{false, std::move(actual_set), std::move(golden_set), std::move(pairs)};
