@@ -58,9 +58,9 @@ class Outputs {
     }
     for (const auto& [from, to] : options_.rename)
       if (!renamed_.contains(from))
-        return fail(ErrorCode::invalid_argument,
-                    "there is no tensor '" + from + "' with a file of its own to be called '" + to +
-                        "'");
+        return fail(
+            ErrorCode::invalid_argument,
+            "there is no tensor '" + from + "' with a file of its own to be called '" + to + "'");
     return std::move(outputs_);
   }
 
@@ -92,9 +92,9 @@ class Outputs {
     if (renaming != options_.rename.end()) renamed_.insert(name);
     const std::string given = renaming == options_.rename.end() ? "" : renaming->second;
     const std::string& ending = target->second.ending;
-    BTF_ASSIGN(const std::size_t output,
-               add_output(given.empty() ? file_of_place(name, ending) : safe_file_name(given, ending),
-                          tensor.member, given));
+    BTF_ASSIGN(const std::size_t output, add_output(given.empty() ? file_of_place(name, ending)
+                                                                  : safe_file_name(given, ending),
+                                                    tensor.member, given));
     outputs_[output].tensors.push_back(number);
     return {};
   }
@@ -120,8 +120,7 @@ class Outputs {
   std::string place_of(std::uint64_t member) const {
     const SetMember from = input_.member(member);
     const bool in_folder = from.place != from.path;
-    const std::string place =
-        in_folder ? from.place : from.path.substr(from.path.rfind('/') + 1);
+    const std::string place = in_folder ? from.place : from.path.substr(from.path.rfind('/') + 1);
     if (format_.empty())
       return options_.compression && !ends_as_compressed(place)
                  ? place + std::string(kCompressedEnding)
@@ -149,10 +148,9 @@ class Outputs {
                                  .in_file(output.path));
     std::error_code unknown;
     if (fs::equivalent(output.path, from.path, unknown))
-      return std::unexpected(
-          Error{ErrorCode::invalid_argument,
-                "is the input itself, which is replaced only by its own name"}
-              .in_file(output.path));
+      return std::unexpected(Error{ErrorCode::invalid_argument,
+                                   "is the input itself, which is replaced only by its own name"}
+                                 .in_file(output.path));
     outputs_.push_back(std::move(output));
     return outputs_.size() - 1;
   }
@@ -160,7 +158,7 @@ class Outputs {
   std::string directory_;
   const TensorSet& input_;
   const ConvertOptions& options_;
-  std::string_view format_;  // if the options say it
+  std::string_view format_;                  // if the options say it
   std::map<std::uint64_t, Target> targets_;  // by member
   std::vector<PlannedOutput> outputs_;
   std::set<std::string> paths_;

@@ -115,8 +115,8 @@ Result<TensorFile> TensorFile::open(const std::string& path, const OpenOptions& 
 
 Result<TensorFile> TensorFile::open(std::unique_ptr<ByteSource> bytes, const std::string& name,
                                     const OpenOptions& options) {
-  return open_content(unpacked_source(name, std::move(bytes), expected_bytes({name, options})), name,
-                      options);
+  return open_content(unpacked_source(name, std::move(bytes), expected_bytes({name, options})),
+                      name, options);
 }
 
 Result<TensorFile> TensorFile::open_content(Result<std::unique_ptr<ByteSource>> source,

@@ -144,7 +144,8 @@ SearchResult find_cause(const HintInput& input) {
 }  // namespace
 
 Result<std::vector<Hint>> find_hints(const HintInput& input) {
-  if (*element_count(input.golden.dims()) < kLeastElements || input.sample.empty()) return std::vector<Hint>{};
+  if (*element_count(input.golden.dims()) < kLeastElements || input.sample.empty())
+    return std::vector<Hint>{};
   BTF_ASSIGN(std::optional<Finding> finding, find_cause(input));
   if (!finding) return std::vector<Hint>{};
   return std::vector<Hint>{std::move(finding->hint)};

@@ -26,7 +26,8 @@ std::uint64_t element_bytes(std::string_view descr) {
   const std::size_t digits = descr.find_first_of("0123456789");
   std::uint64_t bytes = 0;
   if (digits == std::string_view::npos) return 32;
-  const auto [end, error] = std::from_chars(descr.data() + digits, descr.data() + descr.size(), bytes);
+  const auto [end, error] =
+      std::from_chars(descr.data() + digits, descr.data() + descr.size(), bytes);
   return error == std::errc{} && bytes < 32 ? bytes : 32;
 }
 
@@ -63,7 +64,8 @@ Checked payload_bytes(Layout layout, DType dtype, const Dims& dims, std::uint64_
 
 }  // namespace
 
-ContentBound::ContentBound(std::optional<std::uint64_t> expected, std::uint64_t room) : room_(room) {
+ContentBound::ContentBound(std::optional<std::uint64_t> expected, std::uint64_t room)
+    : room_(room) {
   if (!expected) return;
   kind_ = Kind::given;
   if (*expected == kUnlimited)
@@ -119,8 +121,7 @@ Result<bool> ContentBound::take_record(const Spool& content) {
   BTF_ASSIGN(const std::uint64_t at, word_at(content, entry));
   // Here and below: what is not sound says nothing about the size. That is for the reader to tell.
   const Checked dims_at = checked_add(at, kRecordHeader);
-  if (at < kWord + count_ * kWord || !checked_add(dims_at, kMaxRank * kWord + kWord))
-    return true;
+  if (at < kWord + count_ * kWord || !checked_add(dims_at, kMaxRank * kWord + kWord)) return true;
   if (beyond(*dims_at)) return true;
   if (!there(*dims_at)) return false;
   std::array<std::byte, kRecordHeader> header;

@@ -14,10 +14,9 @@ bool same_state(const struct stat& a, const struct stat& b) {
 }
 
 std::unexpected<Error> past_end(std::uint64_t offset, std::uint64_t bytes, std::uint64_t size) {
-  return fail(ErrorCode::malformed, "byte " + std::to_string(offset) + ": " +
-                                        std::to_string(bytes) +
-                                        " bytes expected, the file ends at byte " +
-                                        std::to_string(size));
+  return fail(ErrorCode::malformed,
+              "byte " + std::to_string(offset) + ": " + std::to_string(bytes) +
+                  " bytes expected, the file ends at byte " + std::to_string(size));
 }
 
 class FileSource final : public ByteSource {
@@ -31,7 +30,9 @@ class FileSource final : public ByteSource {
     read_head();
   }
 
-  std::uint64_t size() const override { return static_cast<std::uint64_t>(state_.st_size) - begin_; }
+  std::uint64_t size() const override {
+    return static_cast<std::uint64_t>(state_.st_size) - begin_;
+  }
 
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     if (!fits(offset, out.size(), size())) return named(past_end(offset, out.size(), size()));
@@ -55,7 +56,7 @@ class FileSource final : public ByteSource {
   }
 
   Status check_unchanged() const override {
-    struct stat now {};
+    struct stat now{};
     if (::fstat(fd_.get(), &now) != 0) return named(system_failure("stat"));
     if (!same_state(state_, now))
       return named(fail(ErrorCode::io, "the file was changed while it was read"));
@@ -68,8 +69,7 @@ class FileSource final : public ByteSource {
   void read_head() {
     constexpr std::uint64_t kHead = 2048;
     head_.resize(std::min(size(), kHead));
-    const ssize_t got =
-        ::pread(fd_.get(), head_.data(), head_.size(), static_cast<off_t>(begin_));
+    const ssize_t got = ::pread(fd_.get(), head_.data(), head_.size(), static_cast<off_t>(begin_));
     head_.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
   }
 

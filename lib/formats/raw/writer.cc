@@ -8,7 +8,8 @@ namespace {
 class RawWriter final : public TensorWriter {
  public:
   explicit RawWriter(const WriteRequest& request)
-      : name_(request.spec == nullptr ? parse_dump_name(content_name(request.path)) : std::nullopt) {}
+      : name_(request.spec == nullptr ? parse_dump_name(content_name(request.path))
+                                      : std::nullopt) {}
 
   Status announce(const RecordShape& record) override {
     if (bytes_)

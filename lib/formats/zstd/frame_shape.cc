@@ -70,7 +70,8 @@ Result<FrameShape> frame_shape(const ByteSource& file, std::uint64_t offset,
   constexpr std::array<std::uint64_t, 4> kDictionary{0, 1, 2, 4};
   const std::array<std::uint64_t, 4> says{single ? 1U : 0U, 2, 4, 8};
   const std::uint64_t size_bytes = says[descriptor >> 6];
-  const std::uint64_t size_at = offset + start.size() + (single ? 0 : 1) + kDictionary[descriptor & 3];
+  const std::uint64_t size_at =
+      offset + start.size() + (single ? 0 : 1) + kDictionary[descriptor & 3];
   std::array<std::byte, 8> size;
   const auto size_field = std::span(size).first(size_bytes);
   shape.fault = Fault::cut;

@@ -74,7 +74,8 @@ std::vector<std::size_t> by_rarity(const Inquiry& inquiry) {
 Result<Sample> take_sample(const HintInput& input) {
   Sample sample;
   BTF_ASSIGN(sample.mismatches, look_up(input, input.sample));
-  BTF_ASSIGN(sample.anywhere, look_up(input, numbers_anywhere(*element_count(input.golden.dims()))));
+  BTF_ASSIGN(sample.anywhere,
+             look_up(input, numbers_anywhere(*element_count(input.golden.dims()))));
   return sample;
 }
 
