@@ -71,7 +71,7 @@ run_valgrind() {
   tool=$(realpath -- "$build")/bin/btftool
   mkdir -p build/valgrind
   # It knows no AVX-512: then the library takes AVX2. Each process writes its own log.
-  rm -f build/valgrind/*.log
+  rm -f build/valgrind/*
   cat >build/valgrind/btftool <<END
 #!/bin/bash
 exec valgrind --quiet --leak-check=full --errors-for-leak-kinds=definite --error-exitcode=99 \\
@@ -79,12 +79,13 @@ exec valgrind --quiet --leak-check=full --errors-for-leak-kinds=definite --error
 END
   chmod +x build/valgrind/btftool
   local case cases=() failed=0
+  # What cases print is not compared: it computes long double in 64 bits.
   for case in tests/cli/cases/{inspect,convert,diff,validate,npy,raw,zstd,shuffle}*.sh; do
     # Limits and times that hold without valgrind only.
     [[ $case == *memory* || $case == *speed* || $case == *zstd_python* ]] || cases+=("$case")
   done
   printf '%s\0' "${cases[@]}" |
-    xargs -0 -n 1 -P "$(nproc)" tests/cli/run_case.sh build/valgrind/btftool testdata || failed=1
+    xargs -0 -n 1 -P "$(nproc)" tests/cli/run_case.sh build/valgrind/btftool testdata >build/valgrind/cases.txt || true
   find build/valgrind -name '*.log' -size +0 -exec cat {} + | grep . && failed=1
   echo "${#cases[@]} cases, $(find build/valgrind -name '*.log' | wc -l) processes"
   return $failed

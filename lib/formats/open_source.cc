@@ -141,7 +141,7 @@ Result<std::unique_ptr<ByteSource>> open_stream(const std::string& name, Descrip
   const zstd::Pull pull = [&](std::span<std::byte> out) { return stream.pull(out); };
   BTF_ASSIGN(const bool compressed, stream.begins_as_zstd());
   if (!compressed) return spool(name, pull, expected);
-  if (!expected || *expected == kUnlimited) return open_zstd_stream(name, pull, expected);
+  if (expected.value_or(kUnlimited) == kUnlimited) return open_zstd_stream(name, pull, expected);
   // Does it end where raw bytes would?
   BTF_ASSIGN(Spool start, beginning(pull, *expected + 1));
   if (start.size() <= *expected) {
