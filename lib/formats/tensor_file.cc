@@ -172,20 +172,20 @@ Result<TensorInfo> TensorFile::tensor(std::uint64_t index) const {
   return info;
 }
 
-Status TensorFile::check_overlap(const TensorInfo& info) const {
-  if (!state_->overlaps && state_->next_without_overlap(info)) return {};
+Status TensorFile::check_overlap(const TensorInfo& tensor) const {
+  if (!state_->overlaps && state_->next_without_overlap(tensor)) return {};
   if (!state_->overlaps) {
     auto found = state_->find_overlaps();
     if (!found) return std::unexpected(found.error().in_file(path()));
     state_->overlaps = *std::move(found);
   }
   const auto& overlaps = *state_->overlaps;
-  const auto found = std::ranges::lower_bound(overlaps, std::pair(info.index, std::uint64_t{0}));
-  if (found == overlaps.end() || found->first != info.index) return {};
+  const auto found = std::ranges::lower_bound(overlaps, std::pair(tensor.index, std::uint64_t{0}));
+  if (found == overlaps.end() || found->first != tensor.index) return {};
   const auto overlap =
-      malformed("records-overlap", info.record_offset,
+      malformed("records-overlap", tensor.record_offset,
                 "the record overlaps that of tensor " + std::to_string(found->second));
-  return std::unexpected(about(info.index, overlap.error()));
+  return std::unexpected(about(tensor.index, overlap.error()));
 }
 
 }  // namespace btf

@@ -327,7 +327,7 @@ void deinterleave_halves(const Matrix<T>& m) {
   const hn::ScalableTag<Half> d;
   const std::size_t lanes = hn::Lanes(hn::ScalableTag<T>());
   const std::size_t whole_rows = m.rows - 1;
-  HWY_ALIGN T rows[4 * HWY_MAX_BYTES / sizeof(T)];
+  HWY_ALIGN T rows[std::size_t{4} * HWY_MAX_BYTES / sizeof(T)];
   std::size_t r = 0;
   for (; whole_rows - r >= lanes; r += lanes) {
     if (m.ahead != 0) fetch(m, r, r + lanes, 0);

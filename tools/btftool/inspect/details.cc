@@ -25,9 +25,8 @@ btf::Result<InspectDetails> read_details(const btf::TensorFile& file, const btf:
   }
   if (options.values) {
     BTF_ASSIGN(const btf::Slice part, parse_slice(options.slice.value_or("")));
-    BTF_ASSIGN(auto slice, btf::sliced_dims(part, tensor.dims));
-    BTF_ASSIGN(details.values,
-               ValueView::read(file, tensor, std::move(slice), *options.values));
+    BTF_ASSIGN(const auto slice, btf::sliced_dims(part, tensor.dims));
+    BTF_ASSIGN(details.values, ValueView::read(file, tensor, slice, *options.values));
   }
   if (options.at) {
     BTF_ASSIGN(const auto index, parse_index(*options.at, tensor.dims));

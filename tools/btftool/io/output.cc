@@ -21,9 +21,9 @@ void Output::text(std::string_view text) {
   if (pending_.size() >= (64U << 10)) flush();
 }
 
-void Output::line(std::string_view line) {
-  pending_ += line;
-  text("\n");
+void Output::line(std::string_view text) {
+  pending_ += text;
+  this->text("\n");
 }
 
 std::string Output::paint(std::string_view text, const char* code) const {

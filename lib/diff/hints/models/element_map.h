@@ -31,7 +31,7 @@ struct ElementMap {
 
 // map(value) -> value, for any Real.
 template <typename Map>
-ElementMap value_map(MovedSide side, Map map) {
+ElementMap value_map(MovedSide side, const Map& map) {
   const auto apply = [map](const auto* values, const std::byte*, std::uint64_t count, auto* out) {
     for (std::uint64_t i = 0; i < count; ++i) out[i] = map(values[i]);
   };
