@@ -637,14 +637,8 @@ TEST_CASE("diff: what passes, passes with any looser tolerance") {
 TEST_CASE("diff: every pair of layouts, padding ignored, with the right places") {
   Random random(4);
   const Files files;
-  const auto [dims, sparse] = GENERATE(table<Words, bool>(
-      {{{2, 3, 3, 4, 9}, false}, {{1, 4, 3, 5, 33}, false}, {{2, 3, 3, 4, 9}, true}}));
-  {
-    Tensor golden = random_tensor(DType::int8, dims, random);
-    // Of nearly all zeros, what stands side by side in both files is often equal, wherever it
-    // belongs.
-    if (sparse)
-      for (std::uint64_t& code : golden.codes) code = random.below(20) == 0 ? 1 : 0;
+  for (const Words& dims : {Words{2, 3, 3, 4, 9}, Words{1, 4, 3, 5, 33}}) {
+    const Tensor golden = random_tensor(DType::int8, dims, random);
     Tensor actual = golden;
     for (std::uint64_t& code : actual.codes)
       if (random.below(50) == 0) code = (code + 1 + random.below(250)) & 0xff;
