@@ -1,10 +1,10 @@
 // From sets of tensors to outputs: what the options mean for an output, and which outputs there are.
-#include "btf/convert.h"
-
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <set>
 
+#include "btf/convert.h"
 #include "btf/output.h"
 #include "btf/tensor_set.h"
 #include "btf/try.h"
@@ -54,6 +54,14 @@ Result<FileConversion> prepare(const TensorSet& input, std::vector<std::uint64_t
   return conversion;
 }
 
+Status check_renamed(const ConvertOptions& options, const std::set<std::string>& renamed) {
+  for (const auto& [from, to] : options.rename)
+    if (!renamed.contains(from))
+      return fail(ErrorCode::invalid_argument,
+                  "there is no tensor '" + from + "' to be called '" + to + "'");
+  return {};
+}
+
 MakeSink sink_at(const std::string& path) {
   return [path](const SinkOptions& options) { return create_sink(path, options); };
 }
@@ -65,18 +73,20 @@ Result<std::uint64_t> convert_to_directory(const TensorSet& input, const std::st
   BTF_ASSIGN(const std::vector<std::uint64_t> tensors, wanted_tensors(input, options));
   BTF_ASSIGN(std::vector<PlannedOutput> outputs, outputs_in(directory, input, tensors, options));
   std::vector<FileConversion> conversions;
+  std::set<std::string> renamed;
   for (PlannedOutput& output : outputs) {
     auto conversion = prepare(input, std::move(output.tensors), output.path, options);
     if (!conversion) return std::unexpected(conversion.error());
+    renamed.insert(conversion->renamed().begin(), conversion->renamed().end());
     conversions.push_back(*std::move(conversion));
   }
+  BTF_TRY(check_renamed(options, renamed));
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const PlannedOutput& output = outputs[i];
     BTF_TRY(make_folder(output.path));
     BTF_TRY(check_output(output.path));
     const auto name_report = [&](TensorReport told) {
-      if (!output.name.empty()) told.name = output.name;
       told.output = output.path;
       if (report) report(told);
     };
@@ -106,13 +116,11 @@ Result<std::uint64_t> convert(const TensorSet& input, const std::string& output_
         Error{ErrorCode::refused, "there is no file in it"}.in_file(input.path()));
   BTF_ASSIGN(const bool several, files_in_directory(output_or_directory, input, options));
   if (several) return convert_to_directory(input, output_or_directory, options, report);
-  if (!options.rename.empty())
-    return fail(ErrorCode::invalid_argument,
-                "new names are for files in a directory: what is written holds no names");
   BTF_ASSIGN(const std::string output, output_path(output_or_directory, input.path()));
   BTF_TRY(check_output(output));
   BTF_ASSIGN(std::vector<std::uint64_t> tensors, wanted_tensors(input, options));
   BTF_ASSIGN(FileConversion conversion, prepare(input, std::move(tensors), output, options));
+  BTF_TRY(check_renamed(options, conversion.renamed()));
   return conversion.write_to(sink_at(output), report);
 }
 

@@ -12,11 +12,13 @@
 namespace btf {
 namespace {
 
-RecordShape shape_of(const ScaleRecord& scales) {
+RecordShape shape_of(const ScaleRecord& scales, const RecordShape& data) {
   return {.dtype = scales.dtype,
           .layout_code = spec(Layout::linear).code(),
           .dims = scales.storage.dims,
-          .payload = storage_bytes(scales.storage, scales.dtype)};
+          .payload = storage_bytes(scales.storage, scales.dtype),
+          .name = data.name + std::string(scales.ending),
+          .named = data.named};
 }
 
 }  // namespace
@@ -32,12 +34,14 @@ Status FileConversion::measure() {
   // Records of the file before that were used up as scales.
   std::vector<SetTensor> consumed;
   for (const std::uint64_t number : tensors_) {
-    Work work{.number = number, .place = {}, .nnz = 0, .quantization = {}};
+    Work work{
+        .number = number, .place = {}, .name = {}, .named = false, .nnz = 0, .quantization = {}};
     BTF_ASSIGN(work.place, input_.tensor(number));
     if (std::ranges::find(consumed, work.place) != consumed.end()) continue;
     BTF_ASSIGN(const auto file, input_.file(work.place.member));
     BTF_ASSIGN(const TensorInfo record, file->tensor(work.place.index));
     BTF_TRY(file->check_overlap(record));
+    BTF_TRY(name(record, work));
     if (const Status status = measure_tensor(*file, record, work); !status)
       return std::unexpected(file->about(work.place.index, status.error()));
     consumed.clear();
@@ -46,7 +50,34 @@ Status FileConversion::measure() {
         consumed.push_back({work.place.member, index});
     work_.push_back(std::move(work));
   }
+  if (!options_.names || options_.names->size() == work_.size()) return {};
+  return fail(ErrorCode::invalid_argument, std::to_string(options_.names->size()) +
+                                               " names are given for " +
+                                               std::to_string(work_.size()) + " tensors");
+}
+
+// A name that only its file's name gave is written where tensors of several files meet.
+Status FileConversion::name(const TensorInfo& record, Work& work) {
+  work.name = record.name;
+  work.named = !options_.drop_names && (record.named || input_.member_count() > 1);
+  const std::size_t number = work_.size();
+  if (options_.names && number < options_.names->size()) {
+    work.named = !(*options_.names)[number].empty();
+    if (work.named) work.name = (*options_.names)[number];
+  }
+  const auto renaming = options_.rename.find(work.name);
+  if (renaming == options_.rename.end()) return {};
+  renamed_.insert(work.name);
+  work.name = renaming->second;
+  work.named = !options_.drop_names;
   return {};
+}
+
+Result<RecordShape> FileConversion::shape_of(const Work& work, const ConvertTarget& target) const {
+  BTF_ASSIGN(RecordShape shape, record_shape(target, options_, work.nnz));
+  shape.name = work.name;
+  shape.named = work.named;
+  return shape;
 }
 
 Status FileConversion::measure_tensor(const TensorFile& file, const TensorInfo& record,
@@ -58,11 +89,12 @@ Status FileConversion::measure_tensor(const TensorFile& file, const TensorInfo& 
   if (target.sparse()) {
     BTF_ASSIGN(work.nnz, count_entries(conversion));
   }
-  BTF_ASSIGN(const RecordShape shape, record_shape(target, options_, work.nnz));
+  BTF_ASSIGN(const RecordShape shape, shape_of(work, target));
   BTF_TRY(writer_->add(shape));
   if (!options_.quantization.active()) return {};
   BTF_ASSIGN(QuantizePlan plan, plan_quantization(file, conversion));
-  for (const ScaleRecord& scales : plan.written) BTF_TRY(writer_->add(shape_of(scales)));
+  for (const ScaleRecord& scales : plan.written)
+    BTF_TRY(writer_->add(btf::shape_of(scales, shape)));
   work.quantization = std::make_unique<QuantizePlan>(std::move(plan));
   return {};
 }
@@ -89,6 +121,7 @@ Result<std::uint64_t> FileConversion::write_to(const MakeSink& make_sink,
 Status FileConversion::write(ByteSink& sink, const TensorReportSink& report) {
   BTF_TRY(writer_->begin(sink));
   for (const Work& work : work_) BTF_TRY(write_tensor(work, sink, report));
+  BTF_TRY(writer_->end(sink));
   BTF_TRY(input_.check_unchanged());
   return sink.commit();
 }
@@ -108,7 +141,7 @@ Result<TensorReport> FileConversion::write_record(const TensorFile& file, const 
   BTF_ASSIGN(const ConvertTarget target, choose_target(record, options_));
   BTF_ASSIGN(const ByteSource* const source, file.elements(record.index));
   const TensorConversion conversion{*source, record, target, options_};
-  BTF_ASSIGN(const RecordShape shape, record_shape(target, options_, work.nnz));
+  BTF_ASSIGN(const RecordShape shape, shape_of(work, target));
   TensorReport report = describe(work, record, target, shape);
   const ByteSource* block_scales = nullptr;
   if (work.quantization && work.quantization->block_scales) {
@@ -121,7 +154,7 @@ Result<TensorReport> FileConversion::write_record(const TensorFile& file, const 
   if (!work.quantization) return report;
   for (const ScaleRecord& scales : work.quantization->written) {
     report.scale_targets.push_back(written_);
-    BTF_TRY(write_scales(conversion, *work.quantization, scales, sink));
+    BTF_TRY(write_scales(conversion, *work.quantization, scales, shape, sink));
   }
   return report;
 }
@@ -151,8 +184,10 @@ Result<Losses> FileConversion::write_data(const Work& work, const TensorConversi
 }
 
 Status FileConversion::write_scales(const TensorConversion& conversion, const QuantizePlan& plan,
-                                    const ScaleRecord& scales, ByteSink& sink) {
-  BTF_ASSIGN(const std::uint64_t payload, writer_->begin_record(sink, shape_of(scales)));
+                                    const ScaleRecord& scales, const RecordShape& data,
+                                    ByteSink& sink) {
+  const RecordShape shape = btf::shape_of(scales, data);
+  BTF_ASSIGN(const std::uint64_t payload, writer_->begin_record(sink, shape));
   BTF_TRY(write_dense(scale_elements(conversion, plan, scales), {}, scales.storage, scales.dtype,
                       options_.execution, sink, payload));
   return end_record(sink);
@@ -168,7 +203,7 @@ TensorReport FileConversion::describe(const Work& work, const TensorInfo& record
                                       const RecordShape& shape) const {
   TensorReport report{.source = work.number,
                       .target = written_,
-                      .name = record.name,
+                      .name = work.name,
                       .output = {},
                       .source_dtype = *record.dtype,
                       .target_dtype = target.job.to,

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,9 @@ class FileConversion {
 
   // The size of every record, so that nothing is written that cannot be finished.
   Status measure();
-  // After that. The size of the output in bytes.
+  // After that: those of the options' new names that a tensor had the old name for.
+  const std::set<std::string>& renamed() const { return renamed_; }
+  // Likewise. The size of the output in bytes.
   Result<std::uint64_t> write_to(const MakeSink& make_sink, const TensorReportSink& report);
 
  private:
@@ -32,11 +35,15 @@ class FileConversion {
   struct Work {
     std::uint64_t number = 0;  // in the set
     SetTensor place;
+    std::string name;
+    bool named = false;     // a file that need not name it does
     std::uint64_t nnz = 0;  // sparse targets
     // Only where something is scaled; to find the scales the tensor was read.
     std::unique_ptr<QuantizePlan> quantization;
   };
 
+  Status name(const TensorInfo& record, Work& work);
+  Result<RecordShape> shape_of(const Work& work, const ConvertTarget& target) const;
   Status measure_tensor(const TensorFile& file, const TensorInfo& record, Work& work);
   Status write(ByteSink& sink, const TensorReportSink& report);
   Status write_tensor(const Work& work, ByteSink& sink, const TensorReportSink& report);
@@ -46,7 +53,7 @@ class FileConversion {
                             const ByteSource* block_scales, const RecordShape& shape,
                             ByteSink& sink);
   Status write_scales(const TensorConversion& conversion, const QuantizePlan& plan,
-                      const ScaleRecord& scales, ByteSink& sink);
+                      const ScaleRecord& scales, const RecordShape& data, ByteSink& sink);
   Status end_record(ByteSink& sink);
   TensorReport describe(const Work& work, const TensorInfo& record, const ConvertTarget& target,
                         const RecordShape& shape) const;
@@ -56,6 +63,7 @@ class FileConversion {
   ConvertOptions options_;
   std::vector<Work> work_;
   std::unique_ptr<TensorWriter> writer_;
+  std::set<std::string> renamed_;
   std::uint64_t written_ = 0;  // records of the output
   bool shuffled_ = false;      // one of them at least
 };

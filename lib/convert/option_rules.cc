@@ -46,6 +46,16 @@ Status check_shuffle(const ConvertOptions& options, const FormatRow* format) {
   return {};
 }
 
+Status check_names(const ConvertOptions& options, const FormatRow* format) {
+  const bool given = options.names.has_value() || !options.rename.empty();
+  if (options.drop_names && given) return wrong("--names drop leaves nothing to other names");
+  // A single tensor's may be that of its file.
+  if (options.names && format != nullptr && !format->named)
+    return wrong("--names is for a format that holds names, the output is " +
+                 std::string(format->title));
+  return {};
+}
+
 Status check_scales(const ConvertOptions& options) {
   const Quantization& scales = options.quantization;
   const bool scaled = scales.scale || scales.automatic;
@@ -77,6 +87,7 @@ Status check_options(const ConvertOptions& options, std::string_view format) {
   if (options.as_uint && row != nullptr && row->name != "npy")
     return wrong("--as-uint goes with an output named .npy");
   BTF_TRY(check_shuffle(options, row));
+  BTF_TRY(check_names(options, row));
   BTF_TRY(check_scales(options));
   if (options.compression &&
       (*options.compression < kLeastCompression || *options.compression > kGreatestCompression))

@@ -56,11 +56,6 @@ class Outputs {
       BTF_ASSIGN(const SetTensor tensor, input_.tensor(number));
       BTF_TRY(add(number, tensor));
     }
-    for (const auto& [from, to] : options_.rename)
-      if (!renamed_.contains(from))
-        return fail(
-            ErrorCode::invalid_argument,
-            "there is no tensor '" + from + "' with a file of its own to be called '" + to + "'");
     return std::move(outputs_);
   }
 
@@ -81,22 +76,28 @@ class Outputs {
     if (!target->second.each) {
       std::optional<std::size_t>& whole = target->second.whole;
       if (!whole) {
-        BTF_ASSIGN(whole, add_output(place_of(tensor.member), tensor.member, {}));
+        BTF_ASSIGN(whole, add_output(place_of(tensor.member), tensor.member));
       }
       outputs_[*whole].tensors.push_back(number);
       return {};
     }
-    BTF_ASSIGN(const auto file, input_.file(tensor.member));
-    const std::string name = file->derived_name(tensor.index);
-    const auto renaming = options_.rename.find(name);
-    if (renaming != options_.rename.end()) renamed_.insert(name);
-    const std::string given = renaming == options_.rename.end() ? "" : renaming->second;
-    const std::string& ending = target->second.ending;
-    BTF_ASSIGN(const std::size_t output, add_output(given.empty() ? file_of_place(name, ending)
-                                                                  : safe_file_name(given, ending),
-                                                    tensor.member, given));
+    BTF_ASSIGN(const std::string place, place_of(tensor, target->second.ending));
+    BTF_ASSIGN(const std::size_t output, add_output(place, tensor.member));
     outputs_[output].tensors.push_back(number);
     return {};
+  }
+
+  // Of a tensor with a file of its own. Names of several files' tensors may be the same.
+  Result<std::string> place_of(const SetTensor& tensor, const std::string& ending) const {
+    BTF_ASSIGN(const auto file, input_.file(tensor.member));
+    BTF_ASSIGN(const auto own, file->own_name(tensor.index));
+    BTF_ASSIGN(const std::string name, file->name(tensor.index));
+    const auto renaming = options_.rename.find(name);
+    if (renaming != options_.rename.end()) return safe_file_name(renaming->second, ending);
+    if (!own) return file_of_place(name, ending);
+    const std::string folder =
+        input_.member_count() > 1 ? input_.member(tensor.member).name + "/" : "";
+    return folder + safe_file_name(*own, ending);
   }
 
   Result<Target> target_of(std::uint64_t member) const {
@@ -133,15 +134,14 @@ class Outputs {
     return file_of_place(from.name, ending);
   }
 
-  Result<std::size_t> add_output(const std::string& place, std::uint64_t member,
-                                 const std::string& name) {
+  Result<std::size_t> add_output(const std::string& place, std::uint64_t member) {
     const SetMember from = input_.member(member);
     if (from.path == "-")
       return std::unexpected(
           Error{ErrorCode::invalid_argument,
                 "is a directory, and standard input has no name for a file in it"}
               .in_file(directory_));
-    PlannedOutput output{.path = join_path(directory_, place), .tensors = {}, .name = name};
+    PlannedOutput output{.path = join_path(directory_, place), .tensors = {}};
     if (!paths_.insert(output.path).second)
       return std::unexpected(Error{ErrorCode::invalid_argument,
                                    "two of the input would be written here: give them other names"}
@@ -162,7 +162,6 @@ class Outputs {
   std::map<std::uint64_t, Target> targets_;  // by member
   std::vector<PlannedOutput> outputs_;
   std::set<std::string> paths_;
-  std::set<std::string> renamed_;
 };
 
 }  // namespace

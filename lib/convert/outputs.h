@@ -13,7 +13,6 @@ namespace btf {
 struct PlannedOutput {
   std::string path;
   std::vector<std::uint64_t> tensors;  // numbers of the set
-  std::string name;                    // of the only tensor, if it is named anew
 };
 
 // Does `output` name a directory that gets a file for each file of the input, or each tensor? Not if

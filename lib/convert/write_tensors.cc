@@ -33,7 +33,9 @@ Result<Work> plan(const TensorToWrite& tensor, const FormatRow& format,
   RecordShape record{.dtype = dtype,
                      .layout_code = spec(tensor.layout).code(),
                      .dims = view.storage.dims,
-                     .payload = storage_bytes(storage, dtype)};
+                     .payload = storage_bytes(storage, dtype),
+                     .name = tensor.name,
+                     .named = !tensor.name.empty()};
   return Work{view, dtype, tensor.layout, std::move(storage), std::move(record)};
 }
 
@@ -74,6 +76,7 @@ Result<std::uint64_t> write_tensors(const std::string& output,
   for (std::size_t i = 0; i < works.size(); ++i)
     if (const Status status = write_one(works[i], options, *writer, *sink); !status)
       return std::unexpected(status.error().of_tensor(i));
+  BTF_TRY(writer->end(*sink));
   BTF_TRY(sink->commit());
   BTF_TRY(file->commit());
   return bytes;

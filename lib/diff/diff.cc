@@ -1,12 +1,13 @@
 #include "btf/diff.h"
 
-#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "btf/try.h"
 #include "core/criteria.h"
 #include "core/strided.h"
 #include "diff/details.h"
+#include "diff/pairs/tensor_pairs.h"
 #include "diff/score/compare_walk.h"
 #include "diff/score/figures.h"
 #include "elements/element_access.h"
@@ -60,28 +61,34 @@ void compare_types(TensorDiff& diff) {
                    " against " + layout_name(golden.layout);
 }
 
+constexpr auto kPairBy = std::to_array<Named<PairBy>>({
+    {PairBy::automatic, "auto"},
+    {PairBy::name, "name"},
+    {PairBy::number, "number"},
+});
+
 class FileDiff {
  public:
   FileDiff(const TensorFile& actual, const TensorFile& golden, const DiffOptions& options)
       : actual_(actual), golden_(golden), options_(options) {}
 
   Result<bool> run(const TensorDiffSink& report) {
-    const std::uint64_t left = count(actual_, options_.actual_tensors);
-    const std::uint64_t right = count(golden_, options_.golden_tensors);
-    if (left == 0 && right == 0 && !options_.may_compare_nothing)
+    BTF_ASSIGN(const TensorPairs pairs, TensorPairs::of(actual_, golden_, options_));
+    if (pairs.size() == 0 && !options_.may_compare_nothing)
       return nothing_compared("there is no tensor on either side");
     bool same = true;
     std::uint64_t compared = 0;
-    for (std::uint64_t i = 0; i < std::max(left, right); ++i) {
+    for (std::uint64_t i = 0; i < pairs.size(); ++i) {
+      const TensorPair pair = pairs.at(i);
       TensorDiff diff;
       TensorInfo a;
       TensorInfo b;
-      if (i < left) {
-        BTF_ASSIGN(a, load(actual_, options_.actual_tensors, i));
+      if (pair.actual) {
+        BTF_ASSIGN(a, load(actual_, *pair.actual));
         diff.actual = tensor_of(a);
       }
-      if (i < right) {
-        BTF_ASSIGN(b, load(golden_, options_.golden_tensors, i));
+      if (pair.golden) {
+        BTF_ASSIGN(b, load(golden_, *pair.golden));
         diff.golden = tensor_of(b);
       }
       BTF_TRY(compare_pair(a, b, diff));
@@ -97,20 +104,12 @@ class FileDiff {
   }
 
  private:
-  using Selection = std::optional<std::vector<std::uint64_t>>;
-
   std::unexpected<Error> nothing_compared(const std::string& why) const {
     return std::unexpected(
         Error{ErrorCode::refused, "nothing was compared: " + why}.in_file(actual_.path()));
   }
 
-  static std::uint64_t count(const TensorFile& file, const Selection& tensors) {
-    return tensors ? tensors->size() : file.tensor_count();
-  }
-
-  static Result<TensorInfo> load(const TensorFile& file, const Selection& tensors,
-                                 std::uint64_t i) {
-    const std::uint64_t index = tensors ? (*tensors)[i] : i;
+  static Result<TensorInfo> load(const TensorFile& file, std::uint64_t index) {
     BTF_ASSIGN(TensorInfo record, file.tensor(index));
     Status status = file.check_overlap(record);
     if (status) status = check_known(record);
@@ -140,6 +139,8 @@ class FileDiff {
 };
 
 }  // namespace
+
+std::span<const Named<PairBy>> pair_by_names() { return kPairBy; }
 
 Result<bool> diff(const TensorFile& actual, const TensorFile& golden, const DiffOptions& options,
                   const TensorDiffSink& report) {

@@ -152,6 +152,17 @@ Result<const ByteSource*> TensorFile::elements(std::uint64_t index) const {
   return *own != nullptr ? *own : state_->source.get();
 }
 
+Result<std::optional<std::string>> TensorFile::own_name(std::uint64_t index) const {
+  auto own = state_->reader->name(index);
+  if (!own) return std::unexpected(own.error().in_file(path()));
+  return own;
+}
+
+Result<std::string> TensorFile::name(std::uint64_t index) const {
+  BTF_ASSIGN(std::optional<std::string> own, own_name(index));
+  return own ? *std::move(own) : derived_name(index);
+}
+
 std::string TensorFile::derived_name(std::uint64_t index) const {
   return tensor_count() == 1 ? state_->name : state_->name + "#" + std::to_string(index);
 }
@@ -168,7 +179,9 @@ Result<TensorInfo> TensorFile::tensor(std::uint64_t index) const {
             .in_file(path()));
   auto info = state_->reader->tensor(index);
   if (!info) return std::unexpected(about(index, info.error()));
-  if (!info->named) info->name = derived_name(index);
+  const auto own = state_->reader->name(index);
+  info->named = own && *own;
+  info->name = info->named ? **own : derived_name(index);
   return info;
 }
 

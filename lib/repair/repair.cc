@@ -214,6 +214,7 @@ class Repair {
   Status write_to(const BtfSalvage& salvage, TensorWriter& writer, ByteSink& sink) const {
     BTF_TRY(writer.begin(sink));
     for (const Kept& kept : kept_) BTF_TRY(write_record(salvage, kept, writer, sink));
+    BTF_TRY(writer.end(sink));
     BTF_TRY(source_->check_unchanged());
     return sink.commit();
   }

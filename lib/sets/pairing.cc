@@ -89,14 +89,16 @@ class TensorPairing {
   using Named = std::map<std::string, Place, std::less<>>;
   using Side = std::optional<std::uint64_t> MemberPair::*;
 
-  // Of what cannot be opened nothing is known.
+  // Of what cannot be opened nothing is known, nor of names that cannot be read.
   static Named names(const TensorSet& set, const Members& members) {
     Named found;
     for (const std::uint64_t member : members) {
       const auto file = set.file(member);
       const std::uint64_t count = file ? (*file)->tensor_count() : 0;
       for (std::uint64_t i = 0; i < count; ++i) {
-        const auto [at, fresh] = found.emplace((*file)->derived_name(i), Place{{member, i}});
+        auto name = (*file)->name(i);
+        if (!name) break;
+        const auto [at, fresh] = found.emplace(*std::move(name), Place{{member, i}});
         at->second.only = fresh;
       }
     }

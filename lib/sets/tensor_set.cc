@@ -245,8 +245,10 @@ Result<std::vector<std::uint64_t>> TensorSet::select(
   const auto name = [&](std::uint64_t number) -> std::string {
     const SetTensor at = located(number, first_tensors);
     const auto opened = file(at.member);
-    if (!opened && trouble) trouble = std::unexpected(opened.error());
-    return opened ? (*opened)->derived_name(at.index) : std::string();
+    const Result<std::string> found =
+        opened ? (*opened)->name(at.index) : std::unexpected(opened.error());
+    if (!found && trouble) trouble = std::unexpected(found.error());
+    return found.value_or(std::string());
   };
   auto found =
       select_tensors(text, {first_tensors.back(), name, one_file() ? "the file" : "the set"});

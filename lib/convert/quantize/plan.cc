@@ -43,9 +43,10 @@ Status check_zero_points(const Quantization& wanted, DType codes) {
   return {};
 }
 
-Result<ScaleRecord> scale_record(DType dtype, const Dims& dims, ScaleKind kind) {
+Result<ScaleRecord> scale_record(DType dtype, const Dims& dims, ScaleKind kind,
+                                 std::string_view ending) {
   BTF_ASSIGN(StridedLayout storage, resolve(Layout::linear, dims, dtype));
-  return ScaleRecord{dtype, std::move(storage), kind};
+  return ScaleRecord{dtype, std::move(storage), kind, ending};
 }
 
 class Planner {
@@ -174,10 +175,11 @@ class Planner {
     Dims shape;
     if (wanted_.axis) shape.assign(dims.size(), 1);
     if (wanted_.axis) shape[*wanted_.axis] = dims[*wanted_.axis];
-    BTF_ASSIGN(ScaleRecord record, scale_record(DType::float32, shape, ScaleKind::values));
+    BTF_ASSIGN(ScaleRecord record,
+               scale_record(DType::float32, shape, ScaleKind::values, "_scale"));
     plan_.written.push_back(std::move(record));
     if (!wanted_.find_zero_point) return {};
-    BTF_ASSIGN(ScaleRecord zeros, scale_record(to(), shape, ScaleKind::zero_points));
+    BTF_ASSIGN(ScaleRecord zeros, scale_record(to(), shape, ScaleKind::zero_points, "_zero_point"));
     plan_.written.push_back(std::move(zeros));
     return {};
   }
@@ -192,14 +194,14 @@ class Planner {
     const Dims& dims = work_.target.dims;
     if (dims.empty()) return refuse("blocks need a dim to run along, the tensor has rank 0");
     plan_.scales.blocks = &format;
-    BTF_ASSIGN(ScaleRecord blocks,
-               scale_record(format.scale, block_scale_dims(dims, format.block), ScaleKind::blocks));
+    BTF_ASSIGN(ScaleRecord blocks, scale_record(format.scale, block_scale_dims(dims, format.block),
+                                                ScaleKind::blocks, "_scale"));
     plan_.written.push_back(std::move(blocks));
     if (!format.tensor_scale) return {};
     BTF_ASSIGN(const std::vector<double> magnitudes, largest({}));
     plan_.scales.tensor_scale = nvfp4_tensor_scale(magnitudes.front());
     plan_.scales.values = {plan_.scales.tensor_scale};
-    BTF_ASSIGN(ScaleRecord tensor, scale_record(DType::float32, {}, ScaleKind::values));
+    BTF_ASSIGN(ScaleRecord tensor, scale_record(DType::float32, {}, ScaleKind::values, "_scale_2"));
     plan_.written.push_back(std::move(tensor));
     return {};
   }

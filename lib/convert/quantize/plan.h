@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "btf/convert.h"
@@ -21,6 +22,7 @@ struct ScaleRecord {
   DType dtype{};
   StridedLayout storage;  // kLINEAR
   ScaleKind kind{};
+  std::string_view ending;  // its name is that of the data with this behind it
 };
 
 struct QuantizePlan {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "btf/file.h"
@@ -19,6 +20,9 @@ class TensorReader {
   virtual ~TensorReader() = default;
   virtual std::uint64_t tensor_count() const = 0;
   virtual Result<TensorInfo> tensor(std::uint64_t index) const = 0;
+  // What the file itself calls the tensor; nothing: it does not name it. An error: that cannot be
+  // told; the tensor may be sound.
+  virtual Result<std::optional<std::string>> name(std::uint64_t) const { return std::nullopt; }
   // Where a record begins; not checked against the file. Nothing if that is not known beforehand.
   virtual std::optional<std::uint64_t> record_offset(std::uint64_t) const { return std::nullopt; }
   // Where the elements of a tensor are read from, if not from the source as it is; what its
@@ -54,6 +58,7 @@ struct FormatRow {
   bool single = false;          // holds one tensor
   bool row_major_only = false;  // tensors of any layout become kLINEAR if nothing else is said
   bool shuffled = false;        // holds the layouts that shuffle
+  bool named = false;           // holds the names of tensors
 };
 
 }  // namespace btf

@@ -18,6 +18,8 @@ struct RecordShape {
   std::uint8_t layout_code = 0;
   Dims dims;
   std::uint64_t payload = 0;
+  std::string name{};
+  bool named = false;  // the tensor's own; else made of its file's, for formats that need one
 };
 
 class TensorWriter {
@@ -44,6 +46,8 @@ class TensorWriter {
   virtual std::uint64_t data_bytes(const RecordShape& record) const { return record.payload; }
   // What stands behind it.
   virtual Status end_record(ByteSink& sink) = 0;
+  // What stands behind the last record.
+  virtual Status end(ByteSink&) { return {}; }
 
  private:
   virtual Status announce(const RecordShape& record) = 0;

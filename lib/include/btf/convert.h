@@ -50,8 +50,12 @@ struct ConvertOptions {
   std::optional<Layout> layout{};  // likewise; Layout::coo makes tensors sparse
   // In this order, by their numbers in the set or file; nothing: all.
   std::optional<std::vector<std::uint64_t>> tensors{};
-  // From the name that a tensor has to another, for files in a directory.
+  // From the name that a tensor has to another.
   std::map<std::string, std::string> rename{};
+  // Of the output's tensors, in their order; an empty one is none. Nothing: each keeps its own, and
+  // where several files go into one, a tensor without any gets the one made of its file's.
+  std::optional<std::vector<std::string>> names{};
+  bool drop_names = false;    // write none
   std::vector<Edit> edits{};  // of the dims, in this order, before anything else
   CastPolicy policy{};
   LossLimits limits{};

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "btf/api.h"
@@ -25,13 +26,21 @@ struct HeatmapRequest {
   std::uint32_t columns = 64;
 };
 
+// Of two files, what makes tensors a pair. By itself: their names where both files name some, else
+// their order.
+enum class PairBy : std::uint8_t { automatic, name, number };
+
+BTF_API std::span<const Named<PairBy>> pair_by_names();
+
 struct DiffOptions {
   Tolerance tolerance{};
   std::map<std::uint64_t, Tolerance> tensor_tolerance{};  // by index in actual: what it gives goes
                                                           // before `tolerance`
   Gates gates{};
-  std::optional<std::vector<std::uint64_t>> actual_tensors{};  // paired in this order; nothing: all
+  // Nothing: all; of golden, where pairs go by names: those of the names that actual's have.
+  std::optional<std::vector<std::uint64_t>> actual_tensors{};
   std::optional<std::vector<std::uint64_t>> golden_tensors{};
+  PairBy pair_by = PairBy::automatic;
   bool strict = false;     // another dtype or layout is a difference too
   bool details = true;     // what TensorDiff says about mismatches; without, only the counts
   bool figures = false;    // of tensors that are the same, too
@@ -49,6 +58,10 @@ using TensorDiffSink = std::function<void(const TensorDiff&)>;
 // error, as is everything that cannot be compared.
 BTF_API Result<bool> diff(const TensorFile& actual, const TensorFile& golden,
                           const DiffOptions& options, const TensorDiffSink& report);
+
+// Do names make the pairs? An error: they were asked for and are not there, or cannot be read.
+BTF_API Result<bool> pairs_by_name(const TensorFile& actual, const TensorFile& golden,
+                                   const DiffOptions& options);
 
 // What is said of a tensor that only one side has.
 BTF_API TensorDiff missing_tensor(const TensorInfo& tensor, bool of_golden);

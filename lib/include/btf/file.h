@@ -82,11 +82,14 @@ class BTF_API TensorFile {
   // The error, with this file and the tensor named where nothing below has named them.
   Error about(std::uint64_t tensor, const Error& error) const;
 
-  // What a tensor without a name of its own is called.
-  std::string derived_name(std::uint64_t index) const;
+  // What the file itself calls a tensor, if it names it. An error: its names cannot be read.
+  Result<std::optional<std::string>> own_name(std::uint64_t index) const;
+  // Its own name, else the one made of the file's.
+  Result<std::string> name(std::uint64_t index) const;
 
   // One record's header, checked against the file. O(1) in the number of records. A record whose
-  // dtype or layout is unknown is no error here; using its data is.
+  // dtype or layout is unknown is no error here; using its data is. Nor are names that cannot be
+  // read: then it is called after its file.
   Result<TensorInfo> tensor(std::uint64_t index) const;
 
   // Refuses records that share bytes with others of this file. O(records) at the first question;
@@ -101,6 +104,7 @@ class BTF_API TensorFile {
  private:
   struct State;
   explicit TensorFile(std::unique_ptr<State> state);
+  std::string derived_name(std::uint64_t index) const;
   static Result<TensorFile> open_content(Result<std::unique_ptr<ByteSource>> source,
                                          const std::string& path, const OpenOptions& options);
   std::unique_ptr<State> state_;

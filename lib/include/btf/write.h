@@ -18,6 +18,7 @@ struct TensorToWrite {
   TensorView tensor;
   std::optional<DType> dtype{};    // in the file; nothing: as in memory
   Layout layout = Layout::linear;  // in the file; dense
+  std::string name{};              // empty: none
 };
 
 struct WriteOptions {

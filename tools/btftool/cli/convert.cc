@@ -143,13 +143,26 @@ void parse_rename(const std::string& text, std::map<std::string, std::string>& r
     throw Wrong("--rename gives '" + text.substr(0, at) + "' two names");
 }
 
+std::vector<std::string> read_lines(const std::string& option, const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw Wrong(option + " " + path + ": cannot open: " + std::strerror(errno));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  if (file.bad()) throw Wrong(option + " " + path + ": cannot read");
+  return lines;
+}
+
 // A line for each, OLD=NEW.
 void read_renames(const std::string& path, std::map<std::string, std::string>& rename) {
-  std::ifstream file(path);
-  if (!file) throw Wrong("--rename-file " + path + ": cannot open: " + std::strerror(errno));
-  for (std::string line; std::getline(file, line);)
+  for (const std::string& line : read_lines("--rename-file", path))
     if (!line.empty()) parse_rename(line, rename);
-  if (file.bad()) throw Wrong("--rename-file " + path + ": cannot read");
+}
+
+// "keep", "drop" or a file with a line for each tensor.
+void parse_names(const std::string& text, btf::ConvertOptions& options) {
+  options.drop_names = text == "drop";
+  if (text == "keep" || text == "drop") return;
+  options.names = read_lines("--names", text);
 }
 
 // They apply in the order in which they are written.
@@ -185,13 +198,17 @@ void declare_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words
          [&options](const std::vector<std::string>& texts) {
            for (const std::string& text : texts) parse_rename(text, options.rename);
          },
-         "files in a directory: another name for a tensor")
+         "another name for a tensor")
       ->type_name("OLD=NEW")
       ->allow_extra_args(false);
   add_words(
       app, "--rename-file", "FILE",
       [&options](const std::string& path) { read_renames(path, options.rename); },
       "a line OLD=NEW for each");
+  add_words(
+      app, "--names", "keep|drop|FILE",
+      [&options](const std::string& text) { parse_names(text, options); },
+      "keep the names of tensors, write none, or those in\nFILE, a line for each");
   declare_edits(app, options.edits);
   add_choice(app, "--overflow", options.policy.overflow, btf::overflow_names(),
              "values beyond the range of the type");

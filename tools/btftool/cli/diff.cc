@@ -103,6 +103,10 @@ void declare_selection(CLI::App& app, DiffCommand& command) {
       [&command](const std::string& text) { command.pairs = value_or_throw(parse_pairs(text)); },
       "which tensor of ACTUAL with which of GOLDEN: 0:3,1:0")
       ->group(group);
+  add_choice(
+      app, "--pair-by", command.diff.pair_by, btf::pair_by_names(),
+      "tensors of two files are pairs by their names, if\nboth have some, or by their numbers")
+      ->group(group);
   app.add_flag("--strict", command.diff.strict, "another dtype or layout is a difference too")
       ->group(group);
   add_globs(app, "--include", command.include,
@@ -178,11 +182,12 @@ void declare_diff(CLI::App& app, DiffCommand& command) {
 void finish_diff(const CLI::App& app, DiffCommand& command,
                  const std::vector<std::string>& operands) {
   exclude(app, "--tensor", {"--pair"});
+  exclude(app, "--pair", {"--pair-by"});
   exclude(app, "--summary", {"--json", "--all", "--show"});
   if (!command.html) exclude(app, "--summary", {"--heatmap"});
   exclude(app, "--from-json",
-          {"--tensor", "--pair", "--strict", "--include", "--exclude", "--heatmap", "--actual-spec",
-           "--golden-spec", "--layout-in", "--nvmedia"});
+          {"--tensor", "--pair", "--pair-by", "--strict", "--include", "--exclude", "--heatmap",
+           "--actual-spec", "--golden-spec", "--layout-in", "--nvmedia"});
   if (given(app, "--json-schema") && !command.json) throw Wrong("--json-schema goes with --json");
   check_file_name("--junit", command.junit);
   check_file_name("--html", command.html);

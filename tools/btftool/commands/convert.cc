@@ -170,7 +170,7 @@ class Conversion {
  private:
   btf::Status select(const btf::TensorSet& input) {
     if (!command_.tensors && command_.exclude.empty()) return {};
-    BTF_ASSIGN(auto tensors, input.select(command_.tensors.value_or("*")));
+    BTF_ASSIGN(auto tensors, input.select(command_.tensors.value_or("0--1")));
     for (const std::string& text : command_.exclude) {
       BTF_ASSIGN(const auto without, input.select(text));
       std::erase_if(tensors, [&](std::uint64_t number) {

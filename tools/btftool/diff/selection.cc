@@ -12,6 +12,11 @@ namespace {
 
 using btf::Status;
 
+// Does a selection say names, and not only numbers?
+bool names_tensors(const std::string& text) {
+  return text.find_first_not_of("0123456789,-") != text.npos;
+}
+
 Status select(const btf::TensorFile& file, const std::string& text,
               std::optional<std::vector<std::uint64_t>>& target) {
   BTF_ASSIGN(target, btf::TensorSet::of(file).select(text));
@@ -43,13 +48,11 @@ btf::Result<NameSelection> NameSelection::of(const DiffCommand& command,
                                              const btf::TensorSet& golden) {
   NameSelection selection;
   const std::string& text = command.tensors.value_or("");
-  selection.given_ = text.find_first_not_of("0123456789,-") != text.npos;
+  selection.given_ = names_tensors(text);
   if (!selection.given_) return selection;
   const Status left =
       select(text, actual, selection.actual_, selection.actual_unreadable_);
-  const Status right =
-      select(text, golden, selection.golden_, selection.golden_unreadable_);
-  // What only one side has is missing on the other.
+  const Status right = select(text, golden, selection.golden_, selection.golden_unreadable_);
   if (!left && !right) return std::unexpected(left.error());
   return selection;
 }
@@ -91,14 +94,32 @@ Status DiffSelection::apply(const btf::TensorFile& actual, const btf::TensorFile
   if (options.actual_tensors || options.golden_tensors)
     return apply_tolerances(actual.tensor_count(), options);
   if (command_.tensors) {
-    status = select(actual, *command_.tensors, options.actual_tensors);
-    if (status) status = select(golden, *command_.tensors, options.golden_tensors);
+    BTF_TRY(select_both(actual, golden, options));
   } else if (!command_.pairs.empty()) {
+    options.pair_by = btf::PairBy::number;
     status = select_pairs(actual, command_.pairs, &TensorPair::actual, options.actual_tensors);
     if (status)
       status = select_pairs(golden, command_.pairs, &TensorPair::golden, options.golden_tensors);
   }
   return status ? apply_tolerances(actual.tensor_count(), options) : status;
+}
+
+Status DiffSelection::select_both(const btf::TensorFile& actual, const btf::TensorFile& golden,
+                                  btf::DiffOptions& options) {
+  const std::string& text = *command_.tensors;
+  const Status left = select(actual, text, options.actual_tensors);
+  if (!names_tensors(text)) {
+    BTF_TRY(left);
+    // Numbers are of actual; its names say what of golden is meant.
+    BTF_ASSIGN(const bool by_name, pairs_by_name(actual, golden, options));
+    return by_name ? Status{} : select(golden, text, options.golden_tensors);
+  }
+  const Status right = select(golden, text, options.golden_tensors);
+  if (!left && !right) return left;
+  // What only one side has is missing on the other.
+  if (!left) options.actual_tensors.emplace();
+  if (!right) options.golden_tensors.emplace();
+  return {};
 }
 
 Status DiffSelection::apply_tolerances(std::uint64_t tensors, btf::DiffOptions& options) {

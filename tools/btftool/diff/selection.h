@@ -50,6 +50,8 @@ class DiffSelection {
   btf::Status check_used() const;
 
  private:
+  btf::Status select_both(const btf::TensorFile& actual, const btf::TensorFile& golden,
+                          btf::DiffOptions& options);
   btf::Status apply_tolerances(std::uint64_t tensors, btf::DiffOptions& options);
 
   const DiffCommand& command_;
