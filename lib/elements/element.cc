@@ -69,8 +69,7 @@ Result<std::vector<Element>> search_coo(const ByteSource& source, const TensorIn
 }  // namespace
 
 Status check_known(const TensorInfo& record) {
-  if (!record.dtype)
-    return fail(ErrorCode::unsupported, "unknown dtype code " + std::to_string(record.dtype_code));
+  if (!record.dtype) return fail(ErrorCode::unsupported, record.unknown_dtype_text());
   if (!record.layout)
     return fail(ErrorCode::unsupported,
                 "unknown layout code " + std::to_string(record.layout_code));

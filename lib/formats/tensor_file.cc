@@ -104,6 +104,11 @@ Result<Overlaps> TensorFile::State::find_overlaps() const {
   return found;
 }
 
+std::string TensorInfo::unknown_dtype_text() const {
+  if (foreign_dtype.empty()) return "unknown dtype code " + std::to_string(dtype_code);
+  return "dtype " + foreign_dtype + " is none that this tool knows";
+}
+
 TensorFile::TensorFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
 TensorFile::TensorFile(TensorFile&&) noexcept = default;
 TensorFile& TensorFile::operator=(TensorFile&&) noexcept = default;
@@ -186,6 +191,7 @@ Result<TensorInfo> TensorFile::tensor(std::uint64_t index) const {
 }
 
 Status TensorFile::check_overlap(const TensorInfo& tensor) const {
+  if (state_->reader->overlap_is_settled()) return {};
   if (!state_->overlaps && state_->next_without_overlap(tensor)) return {};
   if (!state_->overlaps) {
     auto found = state_->find_overlaps();

@@ -236,8 +236,7 @@ Error BtfSalvage::fault(std::uint64_t index) const {
   if (const auto entry = headers_->entry(index); !entry) return entry.error();
   const auto info = tensor(index);
   if (!info) return info.error();
-  if (!info->dtype)
-    return error("unknown-dtype", "unknown dtype code " + std::to_string(info->dtype_code));
+  if (!info->dtype) return error("unknown-dtype", info->unknown_dtype_text());
   return error("unknown-layout", "unknown layout code " + std::to_string(info->layout_code));
 }
 

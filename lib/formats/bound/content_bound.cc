@@ -11,6 +11,7 @@
 #include "core/checked_math.h"
 #include "formats/btf/wire.h"
 #include "formats/npy/header.h"
+#include "formats/safetensors/header.h"
 
 namespace btf {
 namespace {
@@ -93,6 +94,8 @@ Status ContentBound::begin(const Spool& content) {
     if (const Checked end = checked_add(header.data_offset, bytes)) allow(*end);
     return {};
   }
+  BTF_ASSIGN(const bool safetensors, begin_safetensors(content));
+  if (safetensors) return {};
   kind_ = Kind::btf;
   BTF_ASSIGN(count_, word_at(content, 0));
   if (count_ > kMostRecords)
@@ -102,6 +105,29 @@ Status ContentBound::begin(const Spool& content) {
                          "BTF file");
   allow(kWord + count_ * kWord);
   if (beyond_room_ > 0) count_ = 0;  // without its table nothing of it can be used
+  return {};
+}
+
+Result<bool> ContentBound::begin_safetensors(const Spool& content) {
+  std::string start(std::min<std::uint64_t>(content.size(), kSafetensorsStart), '\0');
+  BTF_TRY(content.read_at(0, std::as_writable_bytes(std::span(start))));
+  if (!begins_as_safetensors(start)) return false;
+  kind_ = Kind::safetensors;
+  if (const auto data_offset = safetensors_data_offset(start)) {
+    header_bytes_ = *data_offset;
+    allow(header_bytes_);
+  }
+  return true;
+}
+
+// Once all of the header is there. What is not sound says nothing about the size.
+Status ContentBound::take_safetensors(const Spool& content) {
+  if (header_bytes_ == 0 || content.size() < header_bytes_) return {};
+  const auto header = read_safetensors_header(SpoolSource(content));
+  header_bytes_ = 0;
+  if (!header && header.error().finding.empty()) return std::unexpected(header.error());
+  if (!header || header->entries.empty()) return {};
+  if (const Checked end = checked_add(header->data_offset, header->entries.back().end)) allow(*end);
   return {};
 }
 
@@ -152,9 +178,10 @@ Result<bool> ContentBound::take_record(const Spool& content) {
 
 Result<std::uint64_t> ContentBound::most(const Spool& content) {
   if (kind_ == Kind::unknown) {
-    if (content.size() < kWord) return most_;
+    if (content.size() < kSafetensorsStart) return most_;
     BTF_TRY(begin(content));
   }
+  if (kind_ == Kind::safetensors) BTF_TRY(take_safetensors(content));
   while (kind_ == Kind::btf && next_ < count_) {
     BTF_ASSIGN(const bool known, take_record(content));
     if (!known) break;
@@ -169,13 +196,18 @@ std::string_view ContentBound::whose() const {
       return "what was said of it";
     case Kind::npy:
       return "the array in its .npy header";
+    case Kind::safetensors:
+      return "its safetensors header";
     default:
       return "the header of its BTF file";
   }
 }
 
 Result<std::uint64_t> ContentBound::least(const Spool& content, std::uint64_t frames) {
+  // There will be no more to tell by.
+  if (kind_ == Kind::unknown && content.size() >= kWord) BTF_TRY(begin(content));
   BTF_TRY(most(content));
+  if (kind_ == Kind::safetensors) return frames > 1 ? least_ : 0;
   if (kind_ != Kind::btf) return 0;
   return frames > 1 || content.size() == kWord + count_ * kWord ? least_ : 0;
 }

@@ -43,15 +43,18 @@ class ContentBound {
 
  private:
   Status begin(const Spool& content);
+  Result<bool> begin_safetensors(const Spool& content);
+  Status take_safetensors(const Spool& content);
   Result<bool> take_record(const Spool& content);
   void allow(std::uint64_t end);
 
-  enum class Kind : std::uint8_t { unknown, given, npy, btf };
+  enum class Kind : std::uint8_t { unknown, given, npy, safetensors, btf };
 
   Kind kind_ = Kind::unknown;
   bool complete_ = true;
   std::uint64_t room_;
-  std::uint64_t count_ = 0;  // records
+  std::uint64_t header_bytes_ = 0;  // of safetensors, with the length in front; 0: it is read
+  std::uint64_t count_ = 0;         // records
   std::uint64_t next_ = 0;   // the first of them that is not known yet
   std::uint64_t most_ = kContentSlack;
   std::uint64_t least_ = 0;

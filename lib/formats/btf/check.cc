@@ -140,9 +140,7 @@ class BtfCheck {
     if (!all_zero(reserved))
       warn("reserved-not-zero", info.index, at + wire::kReservedAt,
            "reserved bytes of the record are not zero");
-    if (!info.dtype)
-      error("unknown-dtype", info, at + wire::kDTypeAt,
-            "unknown dtype code " + std::to_string(info.dtype_code));
+    if (!info.dtype) error("unknown-dtype", info, at + wire::kDTypeAt, info.unknown_dtype_text());
     if (!info.layout)
       error("unknown-layout", info, at + wire::kLayoutAt,
             "unknown layout code " + std::to_string(info.layout_code));

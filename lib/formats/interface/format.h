@@ -25,6 +25,8 @@ class TensorReader {
   virtual Result<std::optional<std::string>> name(std::uint64_t) const { return std::nullopt; }
   // Where a record begins; not checked against the file. Nothing if that is not known beforehand.
   virtual std::optional<std::uint64_t> record_offset(std::uint64_t) const { return std::nullopt; }
+  // Did open() see to it that tensors share no bytes, or may they? Else that is looked for.
+  virtual bool overlap_is_settled() const { return false; }
   // Where the elements of a tensor are read from, if not from the source as it is; what its
   // TensorInfo says of places is then said of that. It may be made at the first question.
   virtual Result<const ByteSource*> elements(std::uint64_t) const { return nullptr; }

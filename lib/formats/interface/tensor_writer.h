@@ -1,11 +1,13 @@
 // The one way in which every format takes tensors: all are announced first, so that the size of the
-// file is known before it is created; then they are written in the same order.
+// file is known before it is created; then they are written, in the same order if the format has
+// none of its own.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "btf/layout.h"
 #include "formats/io/byte_sink.h"
@@ -33,6 +35,9 @@ class TensorWriter {
                                             std::to_string(record.dims.size()) +
                                             ", files hold at most " + std::to_string(kMaxRank));
   }
+  // After the last one: which are written first, by the numbers of their announcements. Empty: as
+  // announced.
+  virtual std::vector<std::size_t> order() const { return {}; }
   // Of the whole file.
   virtual Result<std::uint64_t> total_bytes() const = 0;
 

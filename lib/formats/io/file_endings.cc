@@ -15,7 +15,7 @@ constexpr auto kRows = std::to_array<FileEnding>({
     {".npy", "a NumPy array", "npy"},
     {".raw", "a file of raw bytes", "raw"},
     {".npz", "an archive of NumPy arrays", ""},
-    {".safetensors", "a safetensors file", ""},
+    {".safetensors", "a safetensors file", "safetensors"},
     {".gguf", "a GGUF file", ""},
     {".ggml", "a GGML file", ""},
     {".pt", "a PyTorch file", ""},

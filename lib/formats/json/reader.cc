@@ -159,8 +159,10 @@ Result<JsonToken> JsonReader::close() {
   BTF_ASSIGN(const auto twice, names_.end_object(level.first_name, source_, offset));
   if (twice) {
     BTF_ASSIGN(const std::string name, json_string_at(source_, {*twice, offset - 1 - *twice}));
-    return wrong(*twice, "'" + json_shown(name) + "' is in " +
-                             (depth_ == 0 ? std::string(options_.whole) : "an object") + " twice");
+    return malformed(options_.finding, *twice,
+                     "'" + json_shown(name) + "' is in " + (depth_ == 0 ? "" : "an object of ") +
+                         std::string(options_.whole) + " twice, again at byte " +
+                         std::to_string(*twice));
   }
   place_ = depth_ == 0 ? Place::nothing : Place::separator;
   bytes_.take();
@@ -255,16 +257,26 @@ Result<JsonExtent> JsonReader::skip_value() {
   return JsonExtent{begin, bytes_.offset() - begin};
 }
 
-Result<JsonToken> JsonReader::expect(JsonKind kind, std::string_view what) {
-  BTF_ASSIGN(const JsonToken token, next());
-  if (token.kind == kind) return token;
+Status JsonReader::check_kind(const JsonToken& token, JsonKind kind, std::string_view what) const {
+  if (token.kind == kind) return {};
   return wrong(token.extent.offset, std::string(what) + " is " +
                                         std::string(json_kind_name(token.kind)) + " and not " +
                                         std::string(json_kind_name(kind)));
 }
 
+Result<JsonToken> JsonReader::expect(JsonKind kind, std::string_view what) {
+  BTF_ASSIGN(const JsonToken token, next());
+  BTF_TRY(check_kind(token, kind, what));
+  return token;
+}
+
 Result<std::uint64_t> JsonReader::expect_size(std::string_view what) {
-  BTF_ASSIGN(const JsonToken token, expect(JsonKind::number, what));
+  BTF_ASSIGN(const JsonToken token, next());
+  return size_of(token, what);
+}
+
+Result<std::uint64_t> JsonReader::size_of(const JsonToken& token, std::string_view what) const {
+  BTF_TRY(check_kind(token, JsonKind::number, what));
   if (const auto value = exact_u64(token.text)) return *value;
   return wrong(token.extent.offset,
                std::string(what) + " is " + std::string(token.text.substr(0, 40)) +

@@ -48,6 +48,12 @@ class JsonReader {
   // The next value, which must be an integer of 64 bits, written as one: not 1.0, 1e2 or -0.
   Result<std::uint64_t> expect_size(std::string_view what);
 
+  // The number of a token, likewise.
+  Result<std::uint64_t> size_of(const JsonToken& token, std::string_view what) const;
+
+  // Behind the last token.
+  std::uint64_t offset() const { return bytes_.offset(); }
+
   // The members of the object whose begin was the last token, to its end. `take` gets each name and
   // reads the value, whole.
   Status members(const std::function<Status(const JsonToken& name)>& take);
@@ -56,6 +62,8 @@ class JsonReader {
   std::unexpected<Error> wrong(std::uint64_t offset, const std::string& what) const;
 
  private:
+  Status check_kind(const JsonToken& token, JsonKind kind, std::string_view what) const;
+
   // What may come next.
   enum class Place : std::uint8_t { value, first_item, first_name, separator, nothing };
 

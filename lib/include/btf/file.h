@@ -32,9 +32,11 @@ struct TensorInfo {
   bool named = false;  // by the file itself
   std::uint8_t dtype_code = 0;
   std::uint8_t layout_code = 0;
-  std::optional<DType> dtype;    // nothing: a code this library has not
+  std::optional<DType> dtype;    // nothing: a code, or a type of the file, this library has not
   std::optional<Layout> layout;  // likewise
-  Dims dims;                     // logical
+  // Where a file that has no codes names a type that no dtype stands for.
+  std::string foreign_dtype;
+  Dims dims;  // logical
   std::uint64_t record_offset = 0;
   std::uint64_t data_offset = 0;    // behind the dims
   std::uint64_t data_bytes = 0;     // of the payload behind the dims, without record padding
@@ -43,6 +45,8 @@ struct TensorInfo {
   std::optional<CooParts> coo;  // COO records
 
   bool known() const { return dtype && layout; }
+  // Without a dtype: why it cannot be used.
+  BTF_API std::string unknown_dtype_text() const;
   std::uint64_t end() const { return data_offset + data_bytes; }
 };
 

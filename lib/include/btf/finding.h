@@ -64,6 +64,10 @@ inline constexpr auto kFindings = std::to_array<FindingRow>({
     {"npy-version",            Severity::error},
     {"npy-shape",              Severity::error},
     {"bytes-after-data",       Severity::error},
+    // safetensors
+    {"safetensors-header",     Severity::error},
+    {"safetensors-offsets",    Severity::error},
+    {"safetensors-size",       Severity::error},
     // raw bytes
     {"raw-size",               Severity::error},
     // of `repair`; the last is a warning where the tensor was saved

@@ -185,9 +185,9 @@ TEST_CASE("json: messages say what was expected, what is there, and where") {
         "the text: more than 64 objects and arrays stand in one another, at byte 64");
   CHECK(refusal(std::string(5000, '1')) ==
         "the text: a number has more than 4096 digits, at byte 0");
-  CHECK(refusal(R"({"x":{"a":1,"a":2}})") == "the text: 'a' is in an object twice, at byte 13");
-  CHECK(refusal(R"({"a":1,"b":2,"b":3,"a":4})") ==
-        "the text: 'b' is in the text twice, at byte 14");
+  CHECK(refusal(R"({"x":{"a":1,"a":2}})") ==
+        "'a' is in an object of the text twice, again at byte 13");
+  CHECK(refusal(R"({"a":1,"b":2,"b":3,"a":4})") == "'b' is in the text twice, again at byte 14");
 }
 
 TEST_CASE("json: integers are exact or none") {

@@ -18,7 +18,7 @@ btf::Result<InspectDetails> read_details(const btf::TensorFile& file, const btf:
     if (!tensor.known())
       return btf::fail(btf::ErrorCode::unsupported,
                        tensor.dtype ? "unknown layout code " + std::to_string(tensor.layout_code)
-                                    : "unknown dtype code " + std::to_string(tensor.dtype_code));
+                                    : tensor.unknown_dtype_text());
   }
   if (options.stats) {
     BTF_ASSIGN(details.stats, btf::stats(file, tensor, execution));

@@ -38,8 +38,10 @@ void InspectJson::tensor(const btf::TensorInfo& tensor, const InspectDetails& de
   document_.items(object_.end());
   out_.text(document_.take());
   // Byte 8 of a record is its dtype, byte 9 its layout.
-  if (!tensor.dtype) unknown(tensor, 8, "unknown-dtype", "dtype", tensor.dtype_code);
-  if (!tensor.layout) unknown(tensor, 9, "unknown-layout", "layout", tensor.layout_code);
+  if (!tensor.dtype) unknown(tensor, 8, "unknown-dtype", tensor.unknown_dtype_text());
+  if (!tensor.layout)
+    unknown(tensor, 9, "unknown-layout",
+            "unknown layout code " + std::to_string(tensor.layout_code));
   // The dims begin at byte 16.
   if (const auto objection = btf_ ? tensorrt_limits(tensor) : std::nullopt)
     take({btf::Severity::warning, "tensorrt-limits", tensor.index, tensor.record_offset + 16,
@@ -66,9 +68,8 @@ void InspectJson::end() {
 void InspectJson::close() { out_.line(document_.end().end().take()); }
 
 void InspectJson::unknown(const btf::TensorInfo& tensor, std::uint64_t at, std::string_view code,
-                          const std::string& what, std::uint8_t number) {
-  take({btf::Severity::error, code, tensor.index, tensor.record_offset + at,
-        "unknown " + what + " code " + std::to_string(number)});
+                          const std::string& what) {
+  take({btf::Severity::error, code, tensor.index, tensor.record_offset + (btf_ ? at : 0), what});
 }
 
 void InspectJson::describe(const btf::TensorInfo& tensor, const InspectDetails& details) {
@@ -76,9 +77,11 @@ void InspectJson::describe(const btf::TensorInfo& tensor, const InspectDetails& 
   text.begin();
   text.add("index", tensor.index);
   tensor.name.empty() ? text.add_null("name") : text.add("name", Json(tensor.name));
-  text.add("dtype", tensor.dtype ? btf::info(*tensor.dtype).name : "unknown")
-      .add("dtype_code", tensor.dtype_code)
-      .add("layout", tensor.layout ? btf::spec(*tensor.layout).name : "unknown")
+  text.add("dtype", tensor.dtype ? btf::info(*tensor.dtype).name : "unknown");
+  const bool foreign = !tensor.foreign_dtype.empty();
+  foreign ? text.add_null("dtype_code").add("foreign_dtype", Json(tensor.foreign_dtype))
+          : text.add("dtype_code", tensor.dtype_code);
+  text.add("layout", tensor.layout ? btf::spec(*tensor.layout).name : "unknown")
       .add("layout_code", tensor.layout_code)
       .add("shape", tensor.dims);
   tensor.storage ? text.add("storage_shape", tensor.storage->storage_shape())
@@ -86,7 +89,8 @@ void InspectJson::describe(const btf::TensorInfo& tensor, const InspectDetails& 
   const bool strided = tensor.storage && !btf::spec(*tensor.layout).shuffled();
   strided ? text.add("strides", tensor.storage->strides) : text.add_null("strides");
   text.add("record_offset", tensor.record_offset).add("data_offset", tensor.data_offset);
-  tensor.known() ? text.add("data_bytes", tensor.data_bytes) : text.add_null("data_bytes");
+  tensor.known() || foreign ? text.add("data_bytes", tensor.data_bytes)
+                            : text.add_null("data_bytes");
   tensor.coo ? text.add("nnz", tensor.coo->nnz) : text.add_null("nnz");
   text.add_bool("extension", btf_ && is_extension(tensor));
   if (tensor.layout && !btf::spec(*tensor.layout).dla.empty())

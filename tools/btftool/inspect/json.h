@@ -30,7 +30,7 @@ class InspectJson {
  private:
   void take(const btf::Finding& finding);
   void unknown(const btf::TensorInfo& tensor, std::uint64_t at, std::string_view code,
-               const std::string& what, std::uint8_t number);
+               const std::string& what);
   void describe(const btf::TensorInfo& tensor, const InspectDetails& details);
   void strides(const btf::TensorInfo& tensor);
   static Json at(const btf::TensorInfo& tensor, const InspectDetails& details);

@@ -12,6 +12,12 @@ namespace {
 
 std::string unknown(std::uint8_t code) { return "unknown(" + std::to_string(code) + ")"; }
 
+std::string dtype_text(const btf::TensorInfo& tensor) {
+  if (tensor.dtype) return std::string(btf::info(*tensor.dtype).name);
+  return tensor.foreign_dtype.empty() ? unknown(tensor.dtype_code)
+                                      : printable(tensor.foreign_dtype);
+}
+
 void append_dims(std::string& line, const btf::Dims& dims, std::size_t width) {
   const std::size_t begin = line.size();
   line += '[';
@@ -48,16 +54,15 @@ void InspectText::begin(const btf::TensorFile& file) {
 void InspectText::tensor(const btf::TensorInfo& tensor, const InspectDetails& details) {
   line_.clear();
   append_pad_left(line_, tensor.index, width_);
-  append_pad_right(line_ += kGap,
-                   tensor.dtype ? btf::info(*tensor.dtype).name : unknown(tensor.dtype_code),
-                   kDType);
+  append_pad_right(line_ += kGap, dtype_text(tensor), kDType);
   append_pad_right(line_ += kGap,
                    tensor.layout ? btf::spec(*tensor.layout).name : unknown(tensor.layout_code),
                    kLayout);
   append_dims(line_ += kGap, tensor.dims, kShape);
   line_ += kGap;
-  tensor.known() ? append_pad_left(line_, tensor.data_bytes, kBytes)
-                 : append_pad_left(line_, "?", kBytes);
+  tensor.known() || !tensor.foreign_dtype.empty()
+      ? append_pad_left(line_, tensor.data_bytes, kBytes)
+      : append_pad_left(line_, "?", kBytes);
   append_pad_left(line_ += kGap, tensor.record_offset, kOffset);
   if (tensor.coo) append_number(line_ += "  nnz ", tensor.coo->nnz);
   if (tensor.layout && !btf::spec(*tensor.layout).dla.empty())
