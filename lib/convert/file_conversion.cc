@@ -91,11 +91,14 @@ Status FileConversion::measure_tensor(const TensorFile& file, const TensorInfo& 
   }
   BTF_ASSIGN(const RecordShape shape, shape_of(work, target));
   BTF_TRY(writer_->add(shape));
+  records_.push_back({.work = work_.size()});
   if (!options_.quantization.active()) return {};
   BTF_ASSIGN(QuantizePlan plan, plan_quantization(file, conversion));
-  for (const ScaleRecord& scales : plan.written)
-    BTF_TRY(writer_->add(btf::shape_of(scales, shape)));
   work.quantization = std::make_unique<QuantizePlan>(std::move(plan));
+  for (const ScaleRecord& scales : work.quantization->written) {
+    BTF_TRY(writer_->add(btf::shape_of(scales, shape)));
+    records_.push_back({.work = work_.size(), .scales = &scales});
+  }
   return {};
 }
 
@@ -120,43 +123,49 @@ Result<std::uint64_t> FileConversion::write_to(const MakeSink& make_sink,
 
 Status FileConversion::write(ByteSink& sink, const TensorReportSink& report) {
   BTF_TRY(writer_->begin(sink));
-  for (const Work& work : work_) BTF_TRY(write_tensor(work, sink, report));
+  const std::vector<std::size_t> order = writer_->order();
+  places_.resize(order.size());
+  for (std::size_t place = 0; place < order.size(); ++place) places_[order[place]] = place;
+  for (const std::size_t number : order) BTF_TRY(write_record(number, sink, report));
   BTF_TRY(writer_->end(sink));
   BTF_TRY(input_.check_unchanged());
   return sink.commit();
 }
 
-Status FileConversion::write_tensor(const Work& work, ByteSink& sink,
+Status FileConversion::write_record(std::size_t number, ByteSink& sink,
                                     const TensorReportSink& report) {
-  BTF_ASSIGN(const auto file, input_.file(work.place.member));
-  BTF_ASSIGN(const TensorInfo record, file->tensor(work.place.index));
-  const auto written = write_record(*file, record, work, sink);
-  if (!written) return std::unexpected(file->about(work.place.index, written.error()));
-  if (report) report(*written);
+  const SetTensor& place = work_[records_[number].work].place;
+  BTF_ASSIGN(const auto file, input_.file(place.member));
+  BTF_ASSIGN(const TensorInfo tensor, file->tensor(place.index));
+  const Status written = write_parts(*file, tensor, number, sink, report);
+  if (!written) return std::unexpected(file->about(place.index, written.error()));
   return {};
 }
 
-Result<TensorReport> FileConversion::write_record(const TensorFile& file, const TensorInfo& record,
-                                                  const Work& work, ByteSink& sink) {
-  BTF_ASSIGN(const ConvertTarget target, choose_target(record, options_));
-  BTF_ASSIGN(const ByteSource* const source, file.elements(record.index));
-  const TensorConversion conversion{*source, record, target, options_};
+Status FileConversion::write_parts(const TensorFile& file, const TensorInfo& tensor,
+                                   std::size_t number, ByteSink& sink,
+                                   const TensorReportSink& report) {
+  const Work& work = work_[records_[number].work];
+  BTF_ASSIGN(const ConvertTarget target, choose_target(tensor, options_));
+  BTF_ASSIGN(const ByteSource* const source, file.elements(tensor.index));
+  const TensorConversion conversion{*source, tensor, target, options_};
   BTF_ASSIGN(const RecordShape shape, shape_of(work, target));
-  TensorReport report = describe(work, record, target, shape);
+  if (const ScaleRecord* const scales = records_[number].scales)
+    return write_scales(conversion, *work.quantization, *scales, shape, sink);
+  TensorReport told = describe(work, tensor, target, shape);
+  told.target = places_[number];
   const ByteSource* block_scales = nullptr;
   if (work.quantization && work.quantization->block_scales) {
     BTF_ASSIGN(block_scales, file.elements(work.quantization->block_scales->index));
   }
   BTF_ASSIGN(const Losses loss, write_data(work, conversion, block_scales, shape, sink));
   BTF_TRY(check_limits(options_.limits, loss));
-  report.loss = loss;
-  if (loss.noise) report.snr = loss.noise->decibels();
-  if (!work.quantization) return report;
-  for (const ScaleRecord& scales : work.quantization->written) {
-    report.scale_targets.push_back(written_);
-    BTF_TRY(write_scales(conversion, *work.quantization, scales, shape, sink));
-  }
-  return report;
+  told.loss = loss;
+  if (loss.noise) told.snr = loss.noise->decibels();
+  for (std::size_t next = number + 1; next < records_.size() && records_[next].scales; ++next)
+    told.scale_targets.push_back(places_[next]);
+  if (report) report(told);
+  return {};
 }
 
 Result<Losses> FileConversion::write_data(const Work& work, const TensorConversion& conversion,
@@ -179,7 +188,7 @@ Result<Losses> FileConversion::write_data(const Work& work, const TensorConversi
     BTF_ASSIGN(loss, write_dense(elements, options_.policy, *target.storage, target.job.to,
                                  options_.execution, elements_to, payload));
   }
-  BTF_TRY(end_record(sink));
+  BTF_TRY(writer_->end_record(sink));
   return loss;
 }
 
@@ -190,11 +199,6 @@ Status FileConversion::write_scales(const TensorConversion& conversion, const Qu
   BTF_ASSIGN(const std::uint64_t payload, writer_->begin_record(sink, shape));
   BTF_TRY(write_dense(scale_elements(conversion, plan, scales), {}, scales.storage, scales.dtype,
                       options_.execution, sink, payload));
-  return end_record(sink);
-}
-
-Status FileConversion::end_record(ByteSink& sink) {
-  ++written_;
   return writer_->end_record(sink);
 }
 
@@ -202,7 +206,7 @@ TensorReport FileConversion::describe(const Work& work, const TensorInfo& record
                                       const ConvertTarget& target,
                                       const RecordShape& shape) const {
   TensorReport report{.source = work.number,
-                      .target = written_,
+                      .target = {},
                       .name = work.name,
                       .output = {},
                       .source_dtype = *record.dtype,

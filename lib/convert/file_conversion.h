@@ -2,6 +2,7 @@
 // created and written.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <set>
@@ -42,19 +43,24 @@ class FileConversion {
     std::unique_ptr<QuantizePlan> quantization;
   };
 
+  // Of the output, in the order in which the writer was told of them.
+  struct Record {
+    std::size_t work = 0;
+    const ScaleRecord* scales = nullptr;  // of its plan; else it is the tensor's own
+  };
+
   Status name(const TensorInfo& record, Work& work);
   Result<RecordShape> shape_of(const Work& work, const ConvertTarget& target) const;
   Status measure_tensor(const TensorFile& file, const TensorInfo& record, Work& work);
   Status write(ByteSink& sink, const TensorReportSink& report);
-  Status write_tensor(const Work& work, ByteSink& sink, const TensorReportSink& report);
-  Result<TensorReport> write_record(const TensorFile& file, const TensorInfo& record,
-                                    const Work& work, ByteSink& sink);
+  Status write_record(std::size_t number, ByteSink& sink, const TensorReportSink& report);
+  Status write_parts(const TensorFile& file, const TensorInfo& tensor, std::size_t number,
+                     ByteSink& sink, const TensorReportSink& report);
   Result<Losses> write_data(const Work& work, const TensorConversion& conversion,
                             const ByteSource* block_scales, const RecordShape& shape,
                             ByteSink& sink);
   Status write_scales(const TensorConversion& conversion, const QuantizePlan& plan,
                       const ScaleRecord& scales, const RecordShape& data, ByteSink& sink);
-  Status end_record(ByteSink& sink);
   TensorReport describe(const Work& work, const TensorInfo& record, const ConvertTarget& target,
                         const RecordShape& shape) const;
 
@@ -62,10 +68,11 @@ class FileConversion {
   std::vector<std::uint64_t> tensors_;
   ConvertOptions options_;
   std::vector<Work> work_;
+  std::vector<Record> records_;
+  std::vector<std::uint64_t> places_;  // of the records in the output
   std::unique_ptr<TensorWriter> writer_;
   std::set<std::string> renamed_;
-  std::uint64_t written_ = 0;  // records of the output
-  bool shuffled_ = false;      // one of them at least
+  bool shuffled_ = false;  // one of the records at least
 };
 
 }  // namespace btf

@@ -73,7 +73,7 @@ Result<std::uint64_t> write_tensors(const std::string& output,
              create_sink(output, {.size = bytes, .sync = options.sync}));
   const std::unique_ptr<ByteSink> sink = gather_small_writes(*file);
   BTF_TRY(writer->begin(*sink));
-  for (std::size_t i = 0; i < works.size(); ++i)
+  for (const std::size_t i : writer->order())
     if (const Status status = write_one(works[i], options, *writer, *sink); !status)
       return std::unexpected(status.error().of_tensor(i));
   BTF_TRY(writer->end(*sink));

@@ -21,7 +21,7 @@ std::unique_ptr<TensorWriter> write_btf(const WriteRequest&) { return btf_writer
 constexpr auto kRows = std::to_array<FormatRow>({
     {"npy", "NumPy .npy", nullptr, recognizes_npy, open_npy, check_npy, npy_writer, true, true},
     {"safetensors", "safetensors", nullptr, recognizes_safetensors, open_safetensors,
-     check_safetensors, safetensors_writer, false, true},
+     check_safetensors, safetensors_writer, false, true, false, true},
     {"raw", "raw bytes", raw_bytes, recognizes_raw, open_raw, check_raw, raw_writer, true},
     {"btf", "BTF", nullptr, recognizes_btf, open_btf, check_btf, write_btf, false, false, true},
 });

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,14 +31,20 @@ class TensorWriter {
 
   // Announces a tensor. An error says that the format cannot hold it, or not with the others.
   Status add(const RecordShape& record) {
+    ++announced_;
     if (record.dims.size() <= kMaxRank) return announce(record);
     return fail(ErrorCode::unsupported, "the result has rank " +
                                             std::to_string(record.dims.size()) +
                                             ", files hold at most " + std::to_string(kMaxRank));
   }
-  // After the last one: which are written first, by the numbers of their announcements. Empty: as
-  // announced.
-  virtual std::vector<std::size_t> order() const { return {}; }
+  // After the last one: in which order they are written, by the numbers of their announcements.
+  std::vector<std::size_t> order() const {
+    std::vector<std::size_t> order = own_order();
+    if (!order.empty()) return order;
+    order.resize(announced_);
+    std::iota(order.begin(), order.end(), 0);
+    return order;
+  }
   // Of the whole file.
   virtual Result<std::uint64_t> total_bytes() const = 0;
 
@@ -56,6 +63,10 @@ class TensorWriter {
 
  private:
   virtual Status announce(const RecordShape& record) = 0;
+  // Empty: as announced.
+  virtual std::vector<std::size_t> own_order() const { return {}; }
+
+  std::size_t announced_ = 0;
 };
 
 }  // namespace btf

@@ -53,7 +53,7 @@ struct Members {
 class Parser {
  public:
   Parser(const ByteSource& source, std::uint64_t data_offset)
-      : reader_(source, {kWord, data_offset - kWord}, safetensors_json()) {}
+      : source_(source), reader_(source, {kWord, data_offset - kWord}, safetensors_json()) {}
 
   Status run(SafetensorsHeader& header) {
     BTF_TRY(reader_.expect(JsonKind::object_begin, "it"));
@@ -161,35 +161,44 @@ class Parser {
     const bool known = entry.type != kUnknownType;
     const std::uint64_t bits =
         known ? kSafetensorsTypes[entry.type].bits : bits_in_name(tensor.dtype);
+    const Checked elements = tensor.empty && tensor.elements ? 0 : tensor.elements;
+    const std::uint64_t rest = elements.value_or(0) % 8 * bits;
+    const Checked needed =
+        elements ? checked_add(checked_mul(*elements / 8, bits), rest / 8) : std::nullopt;
     const std::uint64_t found = entry.end - entry.begin;
-    const std::string what = tensor.quoted + " is " + tensor.dtype;
-    if (!tensor.elements)
+    const bool sized = bits > 0 || elements == 0;
+    if (sized && rest % 8 == 0 && found == needed) return {};
+    BTF_ASSIGN(const std::string what, described(tensor, entry));
+    if (!elements)
       return malformed("size-overflow", entry.shape_at,
-                       what + ", and the product of its dims does not fit 64 bits");
-    const std::uint64_t elements = tensor.empty ? 0 : *tensor.elements;
-    const Checked whole = checked_mul(elements / 8, bits);
-    const Checked needed = checked_add(whole, elements % 8 * bits / 8);
+                       what + ": the product of the dims does not fit 64 bits");
     if (!needed)
-      return malformed(
-          "size-overflow", entry.shape_at,
-          what + " of " + std::to_string(elements) + " elements, whose size does not fit 64 bits");
-    const bool filled = elements % 8 * bits % 8 == 0;
-    if ((bits > 0 || elements == 0) && filled && found == *needed) return {};
+      return malformed("size-overflow", entry.shape_at,
+                       what + ": its size in bytes does not fit 64 bits");
     if (!known)
       return malformed("unknown-dtype", entry.dtype_at,
-                       "dtype " + tensor.dtype + " of " + tensor.quoted +
-                           " is none that this tool knows, and that its " + std::to_string(found) +
-                           " bytes are all of it cannot be checked");
-    if (!filled)
+                       what + ": this type is none that this tool knows, and that " +
+                           std::to_string(found) + " bytes are all of it cannot be checked");
+    if (rest % 8 != 0)
       return malformed("safetensors-size", entry.shape_at,
-                       what + ": " + std::to_string(elements) + " elements of " +
+                       what + ": " + std::to_string(*elements) + " elements of " +
                            std::to_string(bits) + " bits do not fill whole bytes");
     return malformed("safetensors-size", entry.shape_at,
-                     what + " of " + std::to_string(elements) + " elements, which take " +
-                         std::to_string(*needed) + " bytes, and its data_offsets " +
-                         range_text(entry) + " have " + std::to_string(found));
+                     what + ", which takes " + std::to_string(needed.value_or(0)) +
+                         " bytes, but its data_offsets " + range_text(entry) + " have " +
+                         std::to_string(found));
   }
 
+  // "tensor 'x' is U8 [2, 3]", with the dims as they stand.
+  Result<std::string> described(const Members& tensor, const SafetensorsEntry& entry) const {
+    constexpr std::uint32_t kShown = 100;
+    std::string dims(std::min(kShown, entry.shape_bytes), '\0');
+    BTF_TRY(source_.read_at(entry.shape_at, std::as_writable_bytes(std::span(dims))));
+    if (dims.size() < entry.shape_bytes) dims += "...";
+    return tensor.quoted + " is " + tensor.dtype + " " + dims;
+  }
+
+  const ByteSource& source_;
   JsonReader reader_;
 };
 
@@ -234,7 +243,7 @@ bool begins_as_safetensors(std::string_view start) {
   // The first offset of a BTF file has a byte of 0, which JSON has not.
   if (no_count || text.substr(0, kWord).contains('\0')) return false;
   std::string_view json = without_spaces(text);
-  if (json.empty()) return true;
+  if (json.empty()) return safetensors_data_offset(start).has_value();
   if (json.starts_with(kByteOrderMark)) json.remove_prefix(kByteOrderMark.size());
   if (!json.starts_with('{')) return false;
   json = without_spaces(json.substr(1));

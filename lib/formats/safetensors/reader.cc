@@ -23,8 +23,9 @@ bool ends_as_safetensors(std::string_view path) {
 // Of a file with no JSON where it should be.
 Result<bool> could_be_btf(const ByteSource& source) {
   std::array<std::byte, 16> start{};
-  if (source.size() < start.size()) return false;
-  BTF_TRY(source.read_at(0, start));
+  const std::uint64_t some = std::min<std::uint64_t>(source.size(), start.size());
+  if (some < 8) return false;
+  BTF_TRY(source.read_at(0, std::span(start).first(some)));
   const auto count = load_little<std::uint64_t>(start.data());
   const auto first = load_little<std::uint64_t>(start.data() + 8);
   return count <= (source.size() - 8) / 8 && (count == 0 || first <= source.size() - 16);

@@ -54,7 +54,7 @@ class SafetensorsWriter final : public TensorWriter {
   }
 
   // As the reference writes them: the wider types first, so that all are aligned, and by name.
-  std::vector<std::size_t> order() const override {
+  std::vector<std::size_t> own_order() const override {
     std::vector<std::size_t> order(tensors_.size());
     std::iota(order.begin(), order.end(), 0);
     std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
@@ -111,7 +111,7 @@ class SafetensorsWriter final : public TensorWriter {
     std::string text(kWord, '\0');
     text.append("{").append(kMetadata);
     Checked end = 0;
-    for (const std::size_t i : order()) {
+    for (const std::size_t i : own_order()) {
       const Tensor& tensor = tensors_[i];
       text += "," + tensor.quoted + R"(:{"dtype":")";
       text += kSafetensorsTypes[tensor.type].name;

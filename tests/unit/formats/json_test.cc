@@ -156,8 +156,7 @@ TEST_CASE("json: names come once in an object, however long they are") {
       if (token->kind == JsonKind::end) return std::string();
     }
   };
-  CHECK(found(true) ==
-        "the text: '" + name.substr(0, 200) + "...' is in the text twice, at byte 6013");
+  CHECK(found(true) == "'" + name.substr(0, 200) + "...' is in the text twice, again at byte 6013");
   CHECK(found(false).empty());
 }
 

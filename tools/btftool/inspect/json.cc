@@ -76,7 +76,8 @@ void InspectJson::describe(const btf::TensorInfo& tensor, const InspectDetails& 
   JsonText& text = object_;
   text.begin();
   text.add("index", tensor.index);
-  tensor.name.empty() ? text.add_null("name") : text.add("name", Json(tensor.name));
+  tensor.name.empty() && !tensor.named ? text.add_null("name")
+                                       : text.add("name", Json(tensor.name));
   text.add("dtype", tensor.dtype ? btf::info(*tensor.dtype).name : "unknown");
   const bool foreign = !tensor.foreign_dtype.empty();
   foreign ? text.add_null("dtype_code").add("foreign_dtype", Json(tensor.foreign_dtype))
