@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the BTF files of this folder, or checks that they are what it would write.
 
-    generate.py [OUTDIR]     write good/, odd/, bad/, npy/, npy-bad/, json/, safetensors/, safetensors-bad/ and zstd/ into OUTDIR (default: the folder of this script)
+    generate.py [OUTDIR]     write good/, odd/, bad/, npy/, npy-bad/, json/, safetensors/, safetensors-bad/, safetensors-sharded/ and zstd/ into OUTDIR (default: the folder of this script)
     generate.py --check      regenerate elsewhere and compare byte for byte; exit 1 when anything differs
 
 Needs Python 3 and NumPy. It shares no code with the C++ library on purpose: the two are each other's oracle.
@@ -26,6 +26,7 @@ FOLDERS = {
     "json": json_texts.files,
     "safetensors": safetensors.files,
     "safetensors-bad": safetensors.bad_files,
+    "safetensors-sharded": safetensors.sharded_files,
     "zstd": zstd.files,
 }
 

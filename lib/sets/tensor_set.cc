@@ -11,6 +11,7 @@
 #include "formats/io/byte_source.h"
 #include "formats/io/file_endings.h"
 #include "sets/directory.h"
+#include "sets/indexed_files.h"
 #include "sets/selection.h"
 
 namespace btf {
@@ -55,9 +56,9 @@ struct TensorSet::State {
   // One for each path that the set was opened by.
   struct Root {
     std::string path;
-    bool directory = false;
-    DirectoryListing listing;  // of a directory
-    std::uint64_t first = 0;   // its members follow from here
+    bool several = false;     // a directory or an index
+    IndexedListing files{};   // of these
+    std::uint64_t first = 0;  // its members follow from here
   };
 
   OpenOptions options;
@@ -77,14 +78,16 @@ struct TensorSet::State {
     return *(behind - 1);
   }
   Result<OpenFile> open(std::uint64_t member, const SetMember& what);
+  Result<OpenFile> open_checked(std::uint64_t member, const SetMember& what);
+  const IndexedFile* indexed(std::uint64_t member) const;
   // As it was listed or, if it was not, opened first.
   std::optional<Stamp> stamp(std::uint64_t member) const;
 };
 
 std::optional<Stamp> TensorSet::State::stamp(std::uint64_t member) const {
   const Root& root = root_of(member);
-  if (root.directory) {
-    const DirectoryEntry& entry = root.listing.entries[member - root.first];
+  if (root.several) {
+    const DirectoryEntry& entry = root.files.listing.entries[member - root.first];
     return Stamp{entry.bytes, entry.changed, true};
   }
   const auto found = stamps.find(member);
@@ -109,6 +112,27 @@ Result<OpenFile> TensorSet::State::open(std::uint64_t member, const SetMember& w
   return shared;
 }
 
+const IndexedFile* TensorSet::State::indexed(std::uint64_t member) const {
+  const Root& root = root_of(member);
+  const auto found = root.files.indexed.find(member - root.first);
+  return found == root.files.indexed.end() ? nullptr : &found->second;
+}
+
+Result<OpenFile> TensorSet::State::open_checked(std::uint64_t member, const SetMember& what) {
+  BTF_ASSIGN(const OpenFile file, open(member, what));
+  const IndexedFile* const named = indexed(member);
+  if (named == nullptr) return file;
+  Status wrong;
+  BTF_TRY(named->check(*file, [&](const Finding& finding) {
+    if (finding.severity != Severity::error || !wrong) return;
+    Error error{ErrorCode::malformed, finding.message};
+    error.finding = finding.code;
+    wrong = std::unexpected(error.in_file(what.path));
+  }));
+  BTF_TRY(wrong);
+  return file;
+}
+
 TensorSet::TensorSet(std::unique_ptr<State> state) : state_(std::move(state)) {}
 TensorSet::TensorSet(TensorSet&&) noexcept = default;
 TensorSet& TensorSet::operator=(TensorSet&&) noexcept = default;
@@ -123,12 +147,16 @@ Result<TensorSet> TensorSet::open(std::span<const std::string> paths, const Open
   auto state = std::make_unique<State>();
   state->options = options;
   for (const std::string& path : paths) {
-    State::Root root{.path = path, .directory = false, .listing = {}, .first = state->members};
-    BTF_ASSIGN(root.directory, is_directory(path));
-    if (root.directory) {
-      BTF_ASSIGN(root.listing, list_directory(path));
+    State::Root root{.path = path, .several = false, .files = {}, .first = state->members};
+    BTF_ASSIGN(root.several, is_directory(path));
+    if (root.several) {
+      BTF_ASSIGN(DirectoryListing listing, list_directory(path));
+      root.files = take_indexes(path, std::move(listing));
+    } else if (is_index(path)) {
+      root.several = true;
+      BTF_ASSIGN(root.files, list_index(path));
     }
-    const std::uint64_t count = root.directory ? root.listing.entries.size() : 1;
+    const std::uint64_t count = root.several ? root.files.listing.entries.size() : 1;
     state->members += count;
     // root_of() finds those with members only.
     if (count > 0 || state->roots.empty()) state->roots.push_back(std::move(root));
@@ -140,38 +168,45 @@ TensorSet TensorSet::of(const TensorFile& file) {
   auto state = std::make_unique<State>();
   state->only = OpenFile(OpenFile(), &file);
   state->members = 1;
-  state->roots.push_back({.path = file.path(), .directory = false, .listing = {}, .first = 0});
+  state->roots.push_back({.path = file.path(), .several = false, .files = {}, .first = 0});
   return TensorSet(std::move(state));
 }
 
 const std::string& TensorSet::path() const { return state_->roots.front().path; }
 
-bool TensorSet::one_file() const {
-  return state_->members == 1 && !state_->roots.front().directory;
-}
+bool TensorSet::one_file() const { return state_->members == 1 && !state_->roots.front().several; }
 
 std::uint64_t TensorSet::member_count() const { return state_->members; }
 
 SetMember TensorSet::member(std::uint64_t member) const {
   const State::Root& root = state_->root_of(member);
-  if (!root.directory) {
+  if (!root.several) {
     const std::string base = root.path.substr(root.path.rfind('/') + 1);
     return {root.path, root.path, std::string(name_in_path(base)), 0};
   }
-  const DirectoryEntry& entry = root.listing.entries[member - root.first];
-  return {join_path(root.path, entry.place), entry.place, std::string(name_in_path(entry.place)),
-          entry.bytes};
+  const DirectoryEntry& entry = root.files.listing.entries[member - root.first];
+  const std::string& folder = root.files.folder;
+  return {folder.empty() ? entry.place : join_path(folder, entry.place), entry.place,
+          std::string(name_in_path(entry.place)), entry.bytes};
 }
 
 std::string_view TensorSet::place(std::uint64_t member) const {
   const State::Root& root = state_->root_of(member);
-  return root.directory ? root.listing.entries[member - root.first].place : root.path;
+  return root.several ? root.files.listing.entries[member - root.first].place : root.path;
 }
 
 const Error* TensorSet::trouble(std::uint64_t member) const {
   const State::Root& root = state_->root_of(member);
-  const auto found = root.listing.trouble.find(member - root.first);
-  return found == root.listing.trouble.end() ? nullptr : &found->second;
+  const auto found = root.files.listing.trouble.find(member - root.first);
+  return found == root.files.listing.trouble.end() ? nullptr : &found->second;
+}
+
+Status TensorSet::check_index(std::uint64_t member, const FindingSink& report) const {
+  const IndexedFile* const named = state_->indexed(member);
+  if (named == nullptr || trouble(member) != nullptr) return {};
+  // What it lacks is a finding here, and no reason not to open it.
+  BTF_ASSIGN(const TensorFile file, TensorFile::open(this->member(member).path, state_->options));
+  return named->check(file, report);
 }
 
 Result<OpenFile> TensorSet::file(std::uint64_t member) const {
@@ -181,7 +216,7 @@ Result<OpenFile> TensorSet::file(std::uint64_t member) const {
     return found->second;
   auto& recent = state_->recent;
   const auto found = std::ranges::find(recent, member, &std::pair<std::uint64_t, OpenFile>::first);
-  if (found == recent.end()) return state_->open(member, this->member(member));
+  if (found == recent.end()) return state_->open_checked(member, this->member(member));
   recent.splice(recent.begin(), recent, found);
   return found->second;
 }
@@ -256,5 +291,7 @@ Result<std::vector<std::uint64_t>> TensorSet::select(
   if (!found) return std::unexpected(found.error().in_file(path()));
   return found;
 }
+
+bool is_index(std::string_view path) { return named_as_safetensors_index(path); }
 
 }  // namespace btf

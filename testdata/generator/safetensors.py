@@ -50,13 +50,13 @@ def twin(tensors):
 
 
 def files():
-    return {**type_files(), **order_files(), **name_files(), **small_files(), **foreign_files()}
+    return {**type_files(), **order_files(), **name_files(), **small_files(), **foreign_files(), **sharded_whole()}
 
 
 def codes_of(dtype):
     """4-bit codes must fill bytes."""
     codes = dtype_codes(TYPES[dtype])
-    return codes[:2] if dtype == "F4" else codes
+    return codes.reshape(-1)[:24].reshape(2, 3, 4) if dtype == "F4" else codes
 
 
 def type_files():
@@ -134,6 +134,32 @@ def foreign_files():
         ]
     )
     return {"foreign.safetensors": with_header(header_of(entries), data)}
+
+
+def sharded_tensors():
+    """Of two files."""
+    held = codes_of("F32")
+    names = ("layers.0.q", "layers.0.k", "layers.1.q"), ("layers.10.q", "norm")
+    return [[(name, "F32", held.shape, wire.pack("float32", held + number)) for number, name in enumerate(part)] for part in names]
+
+
+def sharded_files():
+    """A model as transformers saves one that is large: two files, and an index of what is where."""
+    made, places, size = {}, {}, 0
+    for number, tensors in enumerate(sharded_tensors()):
+        entries, data = laid_out(sorted(tensors))
+        file = f"model-{number + 1:05}-of-00002.safetensors"
+        made[file] = with_header(header_of(entries), data)
+        places.update({name: file for name in entries})
+        size += len(data)
+    index = {"metadata": {"total_size": size}, "weight_map": dict(sorted(places.items()))}
+    made["model.safetensors.index.json"] = (json.dumps(index, indent=2) + "\n").encode()
+    return made
+
+
+def sharded_whole():
+    entries, data = laid_out(sorted(sum(sharded_tensors(), [])))
+    return {"sharded_whole.safetensors": with_header(header_of(entries), data)}
 
 
 # What is wrong with each: the file and the code of the finding.

@@ -40,6 +40,17 @@ def npy(write):
         write("told-" + name, bytes([told]) + path.read_bytes())
 
 
+def safetensors(write):
+    for path in short_files(["safetensors", "safetensors-bad"], "*.safetensors"):
+        write(path.stem, b"\0" + path.read_bytes())
+    for path in (TESTDATA / "safetensors-sharded").glob("*.json"):
+        write("index", b"\1" + path.read_bytes())
+    some = random.Random(8)
+    texts = (TESTDATA / "json" / "texts.txt").read_text().splitlines()
+    for i, line in enumerate(some.sample(texts, 60)):
+        write(f"json-{i}", b"\1" + bytes.fromhex(line.split("\t")[0]))
+
+
 def raw(write):
     specs = [
         "fp16:hwc8:1x3x2x2",
@@ -170,7 +181,7 @@ def report(write):
 
 CORPORA = {"btf": btf, "npy": npy, "raw": raw, "text": text, "kernels": kernels, "convert": convert,
            "diff": diff, "write": write_then_read, "zstd": zstd, "capi": capi, "repair": repair,
-           "report": report}
+           "report": report, "safetensors": safetensors}
 
 
 def generate(root):

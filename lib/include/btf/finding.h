@@ -68,6 +68,9 @@ inline constexpr auto kFindings = std::to_array<FindingRow>({
     {"safetensors-header",     Severity::error},
     {"safetensors-offsets",    Severity::error},
     {"safetensors-size",       Severity::error},
+    {"safetensors-index",      Severity::error},
+    {"index-tensor-missing",   Severity::error},
+    {"index-tensor-more",      Severity::warning},
     // raw bytes
     {"raw-size",               Severity::error},
     // of `repair`; the last is a warning where the tensor was saved

@@ -1,5 +1,5 @@
 // Tensors in order, by number and by name, whatever they are stored in: a file, a directory with
-// all that is below it, a list of these.
+// all that is below it, files that an index names, a list of these.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,14 @@
 #include "btf/api.h"
 #include "btf/error.h"
 #include "btf/file.h"
+#include "btf/validate.h"
 
 namespace btf {
 
 // A file of a set.
 struct SetMember {
   std::string path;         // to open it by
-  std::string place;        // below the directory that it was found in; else its path
+  std::string place;  // below the directory that it was found in, or the index's; else its path
   std::string name;         // `place` without known endings: what its tensors are called after
   std::uint64_t bytes = 0;  // of the file, where a directory told them
 };
@@ -38,7 +39,8 @@ struct SetTensor {
 // before "fc10"). Not for several threads at once.
 class BTF_API TensorSet {
  public:
-  // A file, "-" for stdin, or a directory. Symbolic links are followed.
+  // A file, "-" for stdin, a directory, or an index (x.safetensors.index.json), which stands for
+  // the files that it names. Symbolic links are followed.
   static Result<TensorSet> open(const std::string& path, const OpenOptions& options = {});
   // Several, in this order; at least one.
   static Result<TensorSet> open(std::span<const std::string> paths,
@@ -60,8 +62,12 @@ class BTF_API TensorSet {
   std::string_view place(std::uint64_t member) const;  // that of the member
   // Why it cannot be opened, where that shows without trying: no file, a directory without end.
   const Error* trouble(std::uint64_t member) const;
-  // Opened, if it is not. An error too if it was changed since it was open before.
+  // Opened, if it is not. An error too if it was changed since it was open before, or does not hold
+  // what an index says it does.
   Result<std::shared_ptr<const TensorFile>> file(std::uint64_t member) const;
+
+  // How a member that an index names differs from what it says.
+  Status check_index(std::uint64_t member, const FindingSink& report) const;
 
   // An error if a file that was opened is not what it was then. Ask after the last read.
   Status check_unchanged() const;
@@ -104,5 +110,8 @@ BTF_API std::vector<MemberPair> pair_members(const TensorSet& actual, const Tens
 
 // Is it a directory, and so a set? What is not there is none: that is said when it is opened.
 BTF_API Result<bool> is_directory(const std::string& path);
+
+// Is it an index, which stands for the files that it names?
+BTF_API bool is_index(std::string_view path);
 
 }  // namespace btf

@@ -79,6 +79,28 @@ TEST_CASE("safetensors: what is read is its twin to the bit") {
   CHECK(count == 9);
 }
 
+TEST_CASE("safetensors: what the reference library wrote, and what it refuses") {
+  const std::string oracle = std::string(BTF_TESTDATA_DIR) + "/oracle/safetensors/";
+  for (const char* const name : {"types.safetensors", "names.safetensors"})
+    CHECK(read_file(oracle + name) == read_file(kFolder + name));
+  // Beyond it, as docs/formats.md says.
+  const std::set<std::string> stricter{"zero-hides-overflow", "entry-is-list",
+                                       "many-dims",           "name-twice",
+                                       "name-twice-escaped",  "unknown-member-twice"};
+  std::ifstream lines(oracle + "verdicts.tsv");
+  std::size_t count = 0;
+  for (std::string name, verdict;
+       std::getline(lines, name, '\t') && std::getline(lines, verdict);) {
+    CAPTURE(name);
+    ++count;
+    const bool bad = fs::exists(kBadFolder + name);
+    const bool refused = verdict == "refused";
+    if (bad) CHECK(refused != stricter.contains(name.substr(0, name.find('.'))));
+    if (!bad && name != "foreign.safetensors") CHECK_FALSE(refused);
+  }
+  CHECK(count > 70);
+}
+
 TEST_CASE("safetensors: names are what they are, however the header spells them") {
   std::ifstream lines(kFolder + "names.txt");
   std::vector<std::string> names;

@@ -113,7 +113,7 @@ bool many_outputs(const ConvertCommand& command) {
     return *found;
   };
   const bool one = command.inputs.size() == 1 && options.format.empty() && options.rename.empty() &&
-                   !directory(command.inputs.front());
+                   !directory(command.inputs.front()) && !btf::is_index(command.inputs.front());
   return !one && (command.output.ends_with('/') || directory(command.output));
 }
 

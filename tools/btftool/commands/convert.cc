@@ -11,6 +11,7 @@
 #include "btf/value.h"
 #include "cli/arguments.h"
 #include "commands/commands.h"
+#include "commands/index_warnings.h"
 #include "io/exit_code.h"
 #include "io/interrupt.h"
 #include "io/json.h"
@@ -135,6 +136,7 @@ class Conversion {
     BTF_ASSIGN(const auto input, btf::TensorSet::open(command_.inputs, command_.open));
     named_ = !input.one_file();
     BTF_TRY(select(input));
+    for (std::uint64_t i = 0; i < input.member_count(); ++i) warn_of_index(context_, input, i);
     BTF_ASSIGN(const std::uint64_t input_bytes, bytes_of(input));
     Progress progress(context_.global, input_bytes);
     progress.attach(options_.execution);

@@ -5,6 +5,7 @@
 
 #include "btf/tensor_set.h"
 #include "commands/commands.h"
+#include "commands/index_warnings.h"
 #include "inspect/details.h"
 #include "inspect/json.h"
 #include "inspect/text.h"
@@ -56,6 +57,7 @@ class Inspection {
   void inspect_member(const btf::TensorSet& set, std::uint64_t member) {
     const auto file = set.file(member);
     if (!file) return give_up(set.member(member).path, file.error());
+    warn_of_index(context_, set, member);
     begin(**file);
     for (std::uint64_t i = 0; i < (*file)->tensor_count(); ++i) inspect(**file, i, true);
     end(**file);

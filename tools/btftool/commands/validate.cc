@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <functional>
 #include <system_error>
 
 #include "btf/tensor_set.h"
@@ -34,17 +35,20 @@ class Validation {
  private:
   void validate_set(const std::string& path) {
     const auto set = btf::TensorSet::open(path, options_.open);
-    if (!set) return validate(path, &set.error());
+    if (!set) return validate(path, &set.error(), {});
     if (set->member_count() == 0) {
       const btf::Error error{btf::ErrorCode::refused, "there is no file in it"};
-      return validate(path, &error);
+      return validate(path, &error, {});
     }
     for (std::uint64_t i = 0; i < set->member_count(); ++i)
-      validate(set->member(i).path, set->trouble(i));
+      validate(set->member(i).path, set->trouble(i),
+               [&](const btf::FindingSink& report) { return set->check_index(i, report); });
   }
 
-  // `trouble`: why it is not looked into.
-  void validate(const std::string& path, const btf::Error* trouble) {
+  // `trouble`: why it is not looked into. `more`: what else may be found of a file that can be
+  // read.
+  void validate(const std::string& path, const btf::Error* trouble,
+                const std::function<btf::Status(const btf::FindingSink&)>& more) {
     FindingTally tally(options_.all);
     if (options_.json) json_.begin_object().members({{"path", path}}).begin_list("findings");
     Progress progress(context_.global, size_of(path));
@@ -55,9 +59,10 @@ class Validation {
       progress.clear();
       show(path, finding);
     };
-    const btf::Status status =
+    btf::Status status =
         trouble != nullptr ? std::unexpected(*trouble)
                            : btf::validate(path, report, options_.open, execution, options_.checks);
+    if (status && more && tally.errors() == 0) status = more(report);
     progress.clear();
     const bool good = tally.errors() == 0 && (tally.warnings() == 0 || !options_.strict);
     if (!status) {

@@ -54,7 +54,8 @@ std::string in_directory(const std::string& directory, const std::string& file) 
 btf::Result<FilePairs> find_pairs(const DiffCommand& command) {
   BTF_ASSIGN(const bool left, btf::is_directory(command.actual));
   BTF_ASSIGN(const bool right, btf::is_directory(command.golden));
-  if (left && right) return pair_directories(command);
+  const bool index = btf::is_index(command.actual) || btf::is_index(command.golden);
+  if ((left && right) || index) return pair_directories(command);
   if (!command.include.empty() || !command.exclude.empty())
     return btf::fail(ErrorCode::invalid_argument,
                      "--include and --exclude go with two directories");

@@ -1,0 +1,58 @@
+// Any bytes as a safetensors file, or, if the first byte says so, as the index of several. The rest
+// is the file.
+#include <algorithm>
+#include <string>
+
+#include "formats/io/memory_bytes.h"
+#include "formats/json/json_text.h"
+#include "formats/json/reader.h"
+#include "sets/safetensors_index.h"
+#include "well_formed.h"
+
+namespace {
+
+// What is read of a text is strict JSON: each string in it can be written, and is where it is said
+// to be.
+void check_json(const btf::ByteSource& source) {
+  btf::JsonReader reader(source, {0, source.size()}, {.finding = "safetensors-index", .keep = 16});
+  for (;;) {
+    const auto token = reader.next();
+    if (!token) {
+      fuzz::require(token.error().offset <= source.size(), "an error behind the end");
+      return;
+    }
+    if (token->kind == btf::JsonKind::end) return;
+    if (token->kind != btf::JsonKind::string && token->kind != btf::JsonKind::name) continue;
+    const auto text = btf::json_string_at(source, token->extent);
+    fuzz::require(text.has_value(), "a string is not where it is said to be");
+    fuzz::require(!token->kept || *text == token->text, "a string is another where it stands");
+    fuzz::require(token->kept == (text->size() <= 16), "what is kept is not what fits");
+    fuzz::require(btf::json_quoted(*text).has_value(), "a string cannot be written");
+  }
+}
+
+void check_index(fuzz::BytesView bytes) {
+  const btf::MemorySource source(bytes);
+  check_json(source);
+  const auto index = btf::SafetensorsIndex::read(source);
+  if (!index) return;
+  std::uint64_t missing = 0;
+  for (std::size_t i = 0; i < index->files().size(); ++i) {
+    const std::string& file = index->files()[i];
+    fuzz::require(!file.contains('/') && !file.contains('\0') && file != "..", "a file elsewhere");
+    const auto difference =
+        index->compare(i, 1, [](std::uint64_t) { return btf::Result<std::string>("x"); });
+    fuzz::require(difference.has_value() && difference->more <= 1, "an index cannot be compared");
+    missing += difference->missing;
+  }
+  fuzz::require(missing <= bytes.size(), "more tensors than an index has bytes");
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  fuzz::Input input(fuzz::view(data, size));
+  const bool index = input.byte() % 4 == 1;
+  index ? check_index(input.rest()) : fuzz::check_file(input.rest(), {});
+  return 0;
+}
