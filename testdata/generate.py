@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the BTF files of this folder, or checks that they are what it would write.
 
-    generate.py [OUTDIR]     write good/, odd/, bad/, npy/, npy-bad/, json/, safetensors/, safetensors-bad/, safetensors-sharded/ and zstd/ into OUTDIR (default: the folder of this script)
+    generate.py [OUTDIR]     write all folders of files into OUTDIR (default: the folder of this script)
     generate.py --check      regenerate elsewhere and compare byte for byte; exit 1 when anything differs
 
 Needs Python 3 and NumPy. It shares no code with the C++ library on purpose: the two are each other's oracle.
@@ -14,7 +14,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 
-from generator import bad, good, json_texts, npy, odd, safetensors, zstd  # noqa: E402 (after the line that keeps __pycache__ out of the tree)
+from generator import bad, good, json_texts, names, npy, odd, safetensors, zstd  # noqa: E402 (after the line that keeps __pycache__ out of the tree)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FOLDERS = {
@@ -28,6 +28,7 @@ FOLDERS = {
     "safetensors-bad": safetensors.bad_files,
     "safetensors-sharded": safetensors.sharded_files,
     "zstd": zstd.files,
+    "names": names.files,
 }
 
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "btf/try.h"
+#include "convert/attribute_merge.h"
 #include "convert/loss_limits.h"
 #include "elements/parallel.h"
 #include "elements/shuffling_sink.h"
@@ -33,11 +34,14 @@ FileConversion::FileConversion(const TensorSet& input, std::vector<std::uint64_t
 Status FileConversion::measure() {
   // Records of the file before that were used up as scales.
   std::vector<SetTensor> consumed;
+  BTF_TRY(read_attributes());
   for (const std::uint64_t number : tensors_) {
     Work work{
         .number = number, .place = {}, .name = {}, .named = false, .nnz = 0, .quantization = {}};
     BTF_ASSIGN(work.place, input_.tensor(number));
     if (std::ranges::find(consumed, work.place) != consumed.end()) continue;
+    if (options_.quantization.dequantize && scales_.contains({work.place.member, work.place.index}))
+      continue;
     BTF_ASSIGN(const auto file, input_.file(work.place.member));
     BTF_ASSIGN(const TensorInfo record, file->tensor(work.place.index));
     BTF_TRY(file->check_overlap(record));
@@ -50,10 +54,53 @@ Status FileConversion::measure() {
         consumed.push_back({work.place.member, index});
     work_.push_back(std::move(work));
   }
+  if (!options_.drop_names) describe_tensors();
   if (!options_.names || options_.names->size() == work_.size()) return {};
   return fail(ErrorCode::invalid_argument, std::to_string(options_.names->size()) +
                                                " names are given for " +
                                                std::to_string(work_.size()) + " tensors");
+}
+
+// Names and attributes that cannot be read do not hinder the use of tensors by their numbers.
+Status FileConversion::read_attributes() {
+  for (const std::uint64_t number : tensors_) {
+    BTF_ASSIGN(const SetTensor place, input_.tensor(number));
+    if (attributes_.contains(place.member)) continue;
+    BTF_ASSIGN(const auto file, input_.file(place.member));
+    auto attributes = file->attributes();
+    if (!attributes && attributes.error().finding.empty())
+      return std::unexpected(attributes.error());
+    const FileAttributes& read = attributes_[place.member] =
+        attributes ? *std::move(attributes) : FileAttributes();
+    for (const auto& [index, tensor] : read.tensors) {
+      if (!tensor.quantized) continue;
+      const QuantizedBy& by = *tensor.quantized;
+      for (const auto& link : {std::optional(by.scale), by.global_scale, by.zero_point})
+        if (link) scales_.emplace(place.member, *link);
+    }
+  }
+  return {};
+}
+
+const QuantizedBy* FileConversion::link_of(const SetTensor& tensor) const {
+  const auto& tensors = attributes_.at(tensor.member).tensors;
+  const auto found = tensors.find(tensor.index);
+  if (found == tensors.end() || !found->second.quantized) return nullptr;
+  return &*found->second.quantized;
+}
+
+void FileConversion::describe_tensors() {
+  AttributeMerge merge;
+  std::uint64_t target = 0;
+  for (const Work& work : work_) {
+    merge.place(work.place, target, work.quantization && options_.quantization.dequantize);
+    if (work.quantization && work.named)
+      merge.quantized(target, work.quantization->written, options_.quantization);
+    target += 1 + (work.quantization ? work.quantization->written.size() : 0);
+  }
+  for (const auto& [member, attributes] : attributes_) merge.add(member, attributes);
+  unlinked_ = merge.unlinked();
+  writer_->describe(merge.take());
 }
 
 // A name that only its file's name gave is written where tensors of several files meet.
@@ -93,7 +140,7 @@ Status FileConversion::measure_tensor(const TensorFile& file, const TensorInfo& 
   BTF_TRY(writer_->add(shape));
   records_.push_back({.work = work_.size()});
   if (!options_.quantization.active()) return {};
-  BTF_ASSIGN(QuantizePlan plan, plan_quantization(file, conversion));
+  BTF_ASSIGN(QuantizePlan plan, plan_quantization(file, conversion, link_of(work.place)));
   work.quantization = std::make_unique<QuantizePlan>(std::move(plan));
   for (const ScaleRecord& scales : work.quantization->written) {
     BTF_TRY(writer_->add(btf::shape_of(scales, shape)));
@@ -223,6 +270,7 @@ TensorReport FileConversion::describe(const Work& work, const TensorInfo& record
                       .zero_points = {},
                       .scale_targets = {},
                       .kept = target.kept,
+                      .unlinked = unlinked_.contains(written_),
                       .objections = target.objections};
   if (target.sparse()) {
     report.nnz = work.nnz;

@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "btf/convert.h"
@@ -50,6 +52,9 @@ class FileConversion {
   };
 
   Status name(const TensorInfo& record, Work& work);
+  Status read_attributes();
+  const QuantizedBy* link_of(const SetTensor& tensor) const;
+  void describe_tensors();
   Result<RecordShape> shape_of(const Work& work, const ConvertTarget& target) const;
   Status measure_tensor(const TensorFile& file, const TensorInfo& record, Work& work);
   Status write(ByteSink& sink, const TensorReportSink& report);
@@ -71,6 +76,10 @@ class FileConversion {
   std::vector<Record> records_;
   std::vector<std::uint64_t> places_;  // of the records in the output
   std::unique_ptr<TensorWriter> writer_;
+  std::map<std::uint64_t, FileAttributes> attributes_;  // by member
+  // Members and indices of tensors that the attributes call another's scales or zero points.
+  std::set<std::pair<std::uint64_t, std::uint64_t>> scales_;
+  std::set<std::uint64_t> unlinked_;  // records of the output
   std::set<std::string> renamed_;
   bool shuffled_ = false;  // one of the records at least
 };

@@ -41,7 +41,7 @@ Status compare(const DiffSide& actual, const DiffSide& golden, const DiffOptions
 }
 
 DiffTensor tensor_of(const TensorInfo& record) {
-  return {record.index, *record.dtype, *record.layout, record.dims, record.name};
+  return {record.index, *record.dtype, *record.layout, record.dims, record.name, record.named};
 }
 
 std::string layout_name(Layout layout) {
@@ -158,8 +158,8 @@ TensorDiff missing_tensor(const TensorInfo& tensor, bool of_golden) {
 Result<TensorDiff> diff(const TensorView& actual, const TensorView& golden,
                         const DiffOptions& options) {
   TensorDiff diff;
-  diff.actual = DiffTensor{0, actual.dtype, Layout::linear, actual.storage.dims, {}};
-  diff.golden = DiffTensor{0, golden.dtype, Layout::linear, golden.storage.dims, {}};
+  diff.actual = DiffTensor{0, actual.dtype, Layout::linear, actual.storage.dims, {}, false};
+  diff.golden = DiffTensor{0, golden.dtype, Layout::linear, golden.storage.dims, {}, false};
   if (actual.storage.dims != golden.storage.dims) {
     diff.result = DiffResult::shape;
     diff.reason =

@@ -23,7 +23,8 @@ constexpr auto kRows = std::to_array<FormatRow>({
     {"safetensors", "safetensors", nullptr, recognizes_safetensors, open_safetensors,
      check_safetensors, safetensors_writer, false, true, false, true},
     {"raw", "raw bytes", raw_bytes, recognizes_raw, open_raw, check_raw, raw_writer, true},
-    {"btf", "BTF", nullptr, recognizes_btf, open_btf, check_btf, write_btf, false, false, true},
+    {"btf", "BTF", nullptr, recognizes_btf, open_btf, check_btf, write_btf, false, false, true,
+     true},
 });
 
 // A name is read by other tools, or by people, who would not get what it says.

@@ -163,6 +163,12 @@ Result<std::optional<std::string>> TensorFile::own_name(std::uint64_t index) con
   return own;
 }
 
+Result<FileAttributes> TensorFile::attributes() const {
+  auto attributes = state_->reader->attributes();
+  if (!attributes) return std::unexpected(attributes.error().in_file(path()));
+  return attributes;
+}
+
 Result<std::string> TensorFile::name(std::uint64_t index) const {
   BTF_ASSIGN(std::optional<std::string> own, own_name(index));
   return own ? *std::move(own) : derived_name(index);

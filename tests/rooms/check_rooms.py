@@ -9,7 +9,7 @@ import re
 import sys
 from pathlib import Path
 
-MOST_FILES = 27
+MOST_FILES = 28
 ROW = re.compile(r"^\| `((?:lib|tools)/[\w/]+)/` \| (.+?) \| (.*?) \|$")
 INCLUDE = re.compile(r'^#\s*include "([^"]+)"', re.M)
 # Where quoted headers are looked for; a folder of the one never includes from the other.

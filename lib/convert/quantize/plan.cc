@@ -51,8 +51,8 @@ Result<ScaleRecord> scale_record(DType dtype, const Dims& dims, ScaleKind kind,
 
 class Planner {
  public:
-  Planner(const TensorFile& file, const TensorConversion& work)
-      : file_(file), work_(work), wanted_(work.options.quantization) {}
+  Planner(const TensorFile& file, const TensorConversion& work, const QuantizedBy* link)
+      : file_(file), work_(work), link_(link), wanted_(work.options.quantization) {}
 
   Result<QuantizePlan> plan() {
     if (!wanted_.active()) return std::move(plan_);
@@ -210,12 +210,23 @@ class Planner {
     return error.code == ErrorCode::malformed || error.code == ErrorCode::unsupported;
   }
 
-  // The record `after` places behind the data; nothing if there is none that can be used. What the
-  // system refuses to read may well be one.
-  Result<std::optional<TensorInfo>> record_behind(std::uint64_t after) const {
-    const std::uint64_t index = work_.record.index + after;
-    if (index >= file_.tensor_count()) return std::nullopt;
-    auto record = file_.tensor(index);
+  enum class Companion : std::uint8_t { scale, global_scale, zero_point };
+
+  // Where the file says that it is, or where it stands behind the data of a file that says nothing.
+  std::optional<std::uint64_t> place_of(Companion companion) const {
+    if (link_ != nullptr) {
+      if (companion == Companion::scale) return link_->scale;
+      return companion == Companion::zero_point ? link_->zero_point : link_->global_scale;
+    }
+    const std::uint64_t index = work_.record.index + (companion == Companion::scale ? 1 : 2);
+    return index < file_.tensor_count() ? std::optional(index) : std::nullopt;
+  }
+
+  // Nothing if there is none that can be used. What the system refuses to read may well be one.
+  Result<std::optional<TensorInfo>> find(Companion companion) const {
+    const auto index = place_of(companion);
+    if (!index) return std::nullopt;
+    auto record = file_.tensor(*index);
     Status usable;
     if (!record)
       usable = std::unexpected(record.error());
@@ -237,7 +248,7 @@ class Planner {
                     std::string(work_.target.edits.first_name()) + " afterwards");
     BTF_TRY(require_large_target());
     BTF_TRY(check_zero_points(wanted_, from()));
-    BTF_ASSIGN(const std::optional<TensorInfo> scales, record_behind(1));
+    BTF_ASSIGN(const std::optional<TensorInfo> scales, find(Companion::scale));
     plan_.scaling = Scaling::dequantize;
     bool found = false;
     if (scales) {
@@ -246,8 +257,12 @@ class Planner {
         BTF_ASSIGN(found, use_values(*scales));
       }
     }
-    if (found && wanted_.find_zero_point) return use_zero_points();
+    const bool linked = link_ != nullptr && link_->zero_point && !wanted_.zero_point;
+    if (found && (wanted_.find_zero_point || linked)) return use_zero_points();
     if (found) return wanted_.zero_point ? Status{} : check_unread_zero_points();
+    if (link_ != nullptr)
+      return refuse("the file says that tensor " + std::to_string(link_->scale) +
+                    " has its scales, which does not fit by its dtype or dims");
     BTF_TRY(check_is_no_zero_points());
     return refuse("no record of scales stands behind the tensor");
   }
@@ -260,7 +275,7 @@ class Planner {
         continue;
       plan_.consumed = {scales.index};
       if (format.tensor_scale) {
-        BTF_ASSIGN(const std::optional<TensorInfo> tensor, record_behind(2));
+        BTF_ASSIGN(const std::optional<TensorInfo> tensor, find(Companion::global_scale));
         if (!tensor || *tensor->dtype != DType::float32 || !tensor->dims.empty()) continue;
         BTF_ASSIGN(const std::vector<double> value, read_values(*tensor));
         plan_.scales.tensor_scale = static_cast<float>(value.front());
@@ -296,7 +311,7 @@ class Planner {
   // The record of zero points behind that of the scales: of the codes' dtype, and with the dims of
   // the scales.
   Result<std::optional<TensorInfo>> zero_points_behind() const {
-    BTF_ASSIGN(std::optional<TensorInfo> record, record_behind(2));
+    BTF_ASSIGN(std::optional<TensorInfo> record, find(Companion::zero_point));
     const auto scales = file_.tensor(plan_.consumed.front());
     if (!record || !scales || plan_.scales.blocks != nullptr || info(from()).floating() ||
         *record->dtype != from() || record->dims != scales->dims)
@@ -333,8 +348,12 @@ class Planner {
   Status use_zero_points() {
     BTF_ASSIGN(const std::optional<TensorInfo> record, zero_points_behind());
     if (!record)
-      return refuse("no record of zero points, of " + name_of(from()) +
-                    " and with the dims of the scales, stands behind those of the tensor");
+      return refuse(link_ != nullptr
+                        ? "the file names no zero points of " + name_of(from()) +
+                              " and with the dims of the scales"
+                        : "no record of zero points, of " + name_of(from()) +
+                              " and with the dims of the scales, stands behind those of the "
+                              "tensor");
     BTF_ASSIGN(const ByteSource* const source, file_.elements(record->index));
     const auto reader = record_reader(*source, *record, *record->storage);
     BTF_ASSIGN(const SourceSlab slab, reader->read({Dims(record->dims.size(), 0), record->dims}));
@@ -363,6 +382,7 @@ class Planner {
 
   const TensorFile& file_;
   const TensorConversion& work_;
+  const QuantizedBy* link_;
   const Quantization& wanted_;
   QuantizePlan plan_;
 };
@@ -384,8 +404,9 @@ StridedLayout as_stored_by(const ElementSource& elements, const StridedLayout& s
 
 }  // namespace
 
-Result<QuantizePlan> plan_quantization(const TensorFile& file, const TensorConversion& work) {
-  return Planner(file, work).plan();
+Result<QuantizePlan> plan_quantization(const TensorFile& file, const TensorConversion& work,
+                                       const QuantizedBy* link) {
+  return Planner(file, work, link).plan();
 }
 
 ElementSource scaled_elements(const TensorConversion& work, const QuantizePlan& plan,

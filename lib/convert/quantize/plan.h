@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "btf/attributes.h"
 #include "btf/convert.h"
 #include "convert/quantize/scales.h"
 #include "convert/tensor/tensor.h"
@@ -34,8 +35,10 @@ struct QuantizePlan {
   std::vector<ScaleRecord> written;        // in their order
 };
 
-// Reads the tensor where its scale must be found out.
-Result<QuantizePlan> plan_quantization(const TensorFile& file, const TensorConversion& work);
+// Reads the tensor where its scale must be found out. `link`: what the file says of its scales, if
+// it does; else they are looked for behind it.
+Result<QuantizePlan> plan_quantization(const TensorFile& file, const TensorConversion& work,
+                                       const QuantizedBy* link);
 
 // The elements of the data record, and of each record of scales. The arguments must outlive them.
 // `block_scales`: where those of the plan are read from.

@@ -9,7 +9,7 @@
 #include "btf/layout.h"
 #include "btf/try.h"
 #include "core/checked_math.h"
-#include "formats/btf/wire.h"
+#include "formats/btf/name_wire.h"
 #include "formats/npy/header.h"
 #include "formats/safetensors/header.h"
 
@@ -21,6 +21,9 @@ using wire::kWord;
 
 // A table of more records than this is no table.
 constexpr std::uint64_t kMostRecords = std::uint64_t{1} << 48;
+
+// Of a name table in a stream.
+constexpr std::uint64_t kMostNamesInStream = std::uint64_t{1} << 30;
 
 // Bytes of an element of "<f4"; of what is no number, those of the widest that is one, complex256.
 std::uint64_t element_bytes(std::string_view descr) {
@@ -176,6 +179,23 @@ Result<bool> ContentBound::take_record(const Spool& content) {
   return true;
 }
 
+// Behind the last record there may be a name table, which says how long it is. A file without it is
+// whole, so it is allowed and not demanded.
+Status ContentBound::take_names(const Spool& content) {
+  const Checked begin = round_up(least_, kWord);
+  if (!begin || beyond_room_ > 0 || !fits(*begin, wire::kNamesHeader, content.size())) return {};
+  names_taken_ = true;
+  std::array<std::byte, wire::kNamesHeader> header;
+  BTF_TRY(content.read_at(*begin, header));
+  const std::string_view magic(reinterpret_cast<const char*>(header.data()), kWord);
+  if (magic != wire::kNamesBegin) return {};
+  const Checked bytes = wire::name_table_bytes(count_, wire::load_u64(header.data() + 24),
+                                               wire::load_u64(header.data() + 32));
+  const Checked end = checked_add(begin, bytes);
+  if (end && *bytes <= kMostNamesInStream && *end <= room_) most_ = std::max(most_, *end);
+  return {};
+}
+
 Result<std::uint64_t> ContentBound::most(const Spool& content) {
   if (kind_ == Kind::unknown) {
     if (content.size() < kSafetensorsStart) return most_;
@@ -187,6 +207,8 @@ Result<std::uint64_t> ContentBound::most(const Spool& content) {
     if (!known) break;
     ++next_;
   }
+  if (kind_ == Kind::btf && next_ == count_ && complete_ && !names_taken_)
+    BTF_TRY(take_names(content));
   return most_;
 }
 

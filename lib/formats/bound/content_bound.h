@@ -46,12 +46,14 @@ class ContentBound {
   Result<bool> begin_safetensors(const Spool& content);
   Status take_safetensors(const Spool& content);
   Result<bool> take_record(const Spool& content);
+  Status take_names(const Spool& content);
   void allow(std::uint64_t end);
 
   enum class Kind : std::uint8_t { unknown, given, npy, safetensors, btf };
 
   Kind kind_ = Kind::unknown;
   bool complete_ = true;
+  bool names_taken_ = false;  // whether names follow the records is known
   std::uint64_t room_;
   std::uint64_t header_bytes_ = 0;  // of safetensors, with the length in front; 0: it is read
   std::uint64_t count_ = 0;         // records

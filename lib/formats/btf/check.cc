@@ -7,6 +7,7 @@
 #include "btf/layout.h"
 #include "btf/try.h"
 #include "core/checked_math.h"
+#include "formats/btf/check_names.h"
 #include "formats/btf/wire.h"
 #include "formats/io/byte_source.h"
 
@@ -37,8 +38,9 @@ std::uint64_t padded_end(const Extent& extent) {
 // Bytes that belong to no record. Records are taken in the order of their offsets.
 class GapCheck {
  public:
-  GapCheck(const TensorFile& file, const FindingSink& report)
-      : file_(file), source_(file.source()), report_(report) {}
+  // `names`: where a name table begins.
+  GapCheck(const TensorFile& file, std::optional<std::uint64_t> names, const FindingSink& report)
+      : file_(file), source_(file.source()), names_(names), report_(report) {}
 
   Status take(const Extent& extent) {
     BTF_TRY(check_padding(end_, std::min(limit_, extent.begin)));
@@ -53,12 +55,10 @@ class GapCheck {
   }
 
   Status finish() const {
-    BTF_TRY(check_padding(end_, std::min(limit_, source_.size())));
-    if (source_.size() > limit_)
-      warn("trailing-bytes", {}, limit_,
-           (source_.goes_on() ? "more than " : "") + std::to_string(source_.size() - limit_) +
-               " bytes after the last record");
-    return {};
+    const std::uint64_t end = names_.value_or(source_.size());
+    BTF_TRY(check_padding(end_, std::min(limit_, end)));
+    if (names_ || source_.size() <= limit_) return {};
+    return report_trailing_bytes(file_, limit_, report_);
   }
 
  private:
@@ -82,6 +82,7 @@ class GapCheck {
 
   const TensorFile& file_;
   const ByteSource& source_;
+  std::optional<std::uint64_t> names_;
   const FindingSink& report_;
   std::uint64_t end_ = kWord + file_.tensor_count() * kWord;
   std::uint64_t limit_ = end_;  // where padding may reach to
@@ -97,7 +98,8 @@ class BtfCheck {
     std::uint64_t last = 0;
     bool gaps_found = false;
     const FindingSink note = [&](const Finding&) { gaps_found = true; };
-    GapCheck gaps(file_, note);
+    BTF_ASSIGN(names_, check_names(file_, report_));
+    GapCheck gaps(file_, names_, note);
     for (std::uint64_t i = 0; i < file_.tensor_count(); ++i) {
       const auto info = file_.tensor(i);
       if (!info && info.error().finding.empty()) return std::unexpected(info.error());
@@ -156,7 +158,7 @@ class BtfCheck {
   // common case, no list is kept, and none is read twice.
   Status check_gaps() const {
     if (unreadable_) return {};
-    GapCheck gaps(file_, report_);
+    GapCheck gaps(file_, names_, report_);
     std::vector<Extent> extents;
     for (std::uint64_t i = 0; i < file_.tensor_count(); ++i) {
       BTF_ASSIGN(const TensorInfo info, file_.tensor(i));
@@ -174,6 +176,7 @@ class BtfCheck {
   const TensorFile& file_;
   const ByteSource& source_;
   const FindingSink& report_;
+  std::optional<std::uint64_t> names_;  // where a name table begins
   bool unreadable_ = false;
   bool ascending_ = true;
 };

@@ -5,7 +5,8 @@
 
 #include "btf/layout.h"
 #include "btf/try.h"
-#include "core/checked_math.h"
+#include "formats/btf/name_table.h"
+#include "formats/btf/window.h"
 #include "formats/btf/wire.h"
 
 namespace btf {
@@ -18,60 +19,34 @@ std::string bytes_text(std::uint64_t bytes) {
   return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
 }
 
-// A window over the source that is moved when a request falls outside: headers of small records
-// that stand side by side cost one read for many.
-class Window {
- public:
-  // Nothing at or behind `end` is read, which lies inside the source.
-  Window(const ByteSource& source, std::uint64_t end) : source_(source), end_(end) {}
-
-  // [offset, offset + length) must lie before the end, and length within kBytes.
-  Result<const std::byte*> at(std::uint64_t offset, std::uint64_t length) {
-    if (offset < begin_ || offset - begin_ > held_ || held_ - (offset - begin_) < length)
-      BTF_TRY(move_to(offset, length));
-    return bytes_.data() + (offset - begin_);
-  }
-
-  static constexpr std::uint64_t kBytes = 4096;
-
- private:
-  // What lies behind the bytes that were asked for is read for later: if that fails, so be it.
-  Status move_to(std::uint64_t offset, std::uint64_t length) {
-    held_ = 0;  // until the read has succeeded
-    begin_ = offset;
-    bytes_.resize(kBytes);
-    const std::uint64_t last = offset + std::max<std::uint64_t>(length, 1) - 1;
-    const std::uint64_t ahead =
-        std::min({kBytes, end_ - offset, source_.read_ahead_end(last) - offset});
-    if (ahead > length && source_.read_at(offset, std::span(bytes_).first(ahead))) {
-      held_ = ahead;
-      return {};
-    }
-    BTF_TRY(source_.read_at(offset, std::span(bytes_).first(length)));
-    held_ = length;
-    return {};
-  }
-
-  const ByteSource& source_;
-  std::uint64_t end_;
-  std::uint64_t begin_ = 0;
-  std::uint64_t held_ = 0;  // bytes from there on
-  std::vector<std::byte> bytes_;
-};
-
 class BtfReader final : public TensorReader, public BtfRecords {
  public:
   BtfReader(const ByteSource& source, std::uint64_t count)
       : source_(source),
         count_(count),
         table_(source, kWord + count * kWord),
-        headers_(source, source.size()) {}
+        headers_(source, source.size()),
+        last_header_(source, source.size()) {}
 
   std::uint64_t tensor_count() const override { return count_; }
 
   Result<TensorInfo> tensor(std::uint64_t index) const override {
     BTF_ASSIGN(const std::uint64_t offset, entry(index));
-    return at(index, offset);
+    BTF_ASSIGN(TensorInfo info, at(index, offset));
+    BTF_TRY(check_before_names(info));
+    return info;
+  }
+
+  Result<std::optional<std::string>> name(std::uint64_t index) const override {
+    BTF_ASSIGN(NameTable* const table, names());
+    if (table == nullptr) return std::nullopt;
+    return table->name(index);
+  }
+
+  Result<FileAttributes> attributes() const override {
+    BTF_ASSIGN(NameTable* const table, names());
+    if (table == nullptr) return FileAttributes();
+    return table->attributes();
   }
 
   Result<std::uint64_t> entry(std::uint64_t index) const override {
@@ -83,10 +58,13 @@ class BtfReader final : public TensorReader, public BtfRecords {
     TensorInfo info;
     info.index = index;
     info.record_offset = offset;
-    BTF_TRY(read_header(info));
+    // That of the last record is looked at before those of the others, see NameTable.
+    const bool last = index + 1 == count_ && !headers_.holds(offset, kRecordHeader);
+    Window& headers = last ? last_header_ : headers_;
+    BTF_TRY(read_header(headers, info));
     if (!info.known()) return info;
     if (*info.layout == Layout::coo)
-      BTF_TRY(read_coo(info));
+      BTF_TRY(read_coo(headers, info));
     else
       BTF_TRY(read_dense(info));
     return info;
@@ -100,7 +78,7 @@ class BtfReader final : public TensorReader, public BtfRecords {
  private:
   std::uint64_t left(std::uint64_t offset) const { return source_.size() - offset; }
 
-  Status read_header(TensorInfo& info) const {
+  Status read_header(Window& headers, TensorInfo& info) const {
     const std::uint64_t at = info.record_offset;
     if (!fits(at, kRecordHeader, source_.size()))
       return malformed("record-offset-past-end", at,
@@ -111,7 +89,7 @@ class BtfReader final : public TensorReader, public BtfRecords {
                        "the record at byte " + std::to_string(at) +
                            " overlaps the offset table, which ends at byte " +
                            std::to_string(kWord + count_ * kWord));
-    BTF_ASSIGN(const std::byte* header, headers_.at(at, kRecordHeader));
+    BTF_ASSIGN(const std::byte* header, headers.at(at, kRecordHeader));
     const std::uint64_t rank = wire::load_u64(header);
     info.dtype_code = std::to_integer<std::uint8_t>(header[wire::kDTypeAt]);
     info.layout_code = std::to_integer<std::uint8_t>(header[wire::kLayoutAt]);
@@ -126,7 +104,7 @@ class BtfReader final : public TensorReader, public BtfRecords {
       return malformed("dims-past-end", dims_at,
                        "rank " + std::to_string(rank) + " needs " + bytes_text(rank * kWord) +
                            " of dims, the file has " + std::to_string(left(dims_at)) + " left");
-    BTF_ASSIGN(const std::byte* dims, headers_.at(dims_at, rank * kWord));
+    BTF_ASSIGN(const std::byte* dims, headers.at(dims_at, rank * kWord));
     info.dims.resize(rank);
     for (std::uint64_t d = 0; d < rank; ++d) info.dims[d] = wire::load_u64(dims + d * kWord);
     info.data_offset = dims_at + rank * kWord;
@@ -151,26 +129,26 @@ class BtfReader final : public TensorReader, public BtfRecords {
   }
 
   // A word of the COO payload; `offset` may be anything.
-  Result<std::uint64_t> coo_word(std::uint64_t offset, FindingCode finding,
+  Result<std::uint64_t> coo_word(Window& headers, std::uint64_t offset, FindingCode finding,
                                  const char* what) const {
     if (!fits(offset, kWord, source_.size()))
       return malformed(finding, offset,
                        std::string("the file ends before the COO ") + what + " at byte " +
                            std::to_string(offset));
-    BTF_ASSIGN(const std::byte* word, headers_.at(offset, kWord));
+    BTF_ASSIGN(const std::byte* word, headers.at(offset, kWord));
     return wire::load_u64(word);
   }
 
-  Status read_coo(TensorInfo& info) const {
+  Status read_coo(Window& headers, TensorInfo& info) const {
     if (!element_count(info.dims))
       return malformed("size-overflow", info.record_offset,
                        "the product of the dims does not fit 64 bits");
     const std::uint64_t rank = info.dims.size();
     const std::uint64_t at = info.data_offset;
     CooParts coo;
-    BTF_ASSIGN(coo.nnz, coo_word(at, "coo-indices-past-end", "index count"));
+    BTF_ASSIGN(coo.nnz, coo_word(headers, at, "coo-indices-past-end", "index count"));
     BTF_ASSIGN(const std::uint64_t index_rank,
-               coo_word(at + kWord, "coo-indices-past-end", "index rank"));
+               coo_word(headers, at + kWord, "coo-indices-past-end", "index rank"));
     if (index_rank != rank)
       return malformed("coo-rank-mismatch", at + kWord,
                        "COO indices have " + std::to_string(index_rank) + " columns, rank is " +
@@ -184,7 +162,7 @@ class BtfReader final : public TensorReader, public BtfRecords {
                            " left");
     const std::uint64_t values_at = coo.indices_offset + *index_bytes;
     BTF_ASSIGN(const std::uint64_t values,
-               coo_word(values_at, "coo-values-past-end", "value count"));
+               coo_word(headers, values_at, "coo-values-past-end", "value count"));
     if (values != coo.nnz)
       return malformed(
           "coo-count-mismatch", values_at,
@@ -200,13 +178,54 @@ class BtfReader final : public TensorReader, public BtfRecords {
     return {};
   }
 
+  // nullptr: there is none.
+  Result<NameTable*> names() const {
+    if (!names_) {
+      auto found = NameTable::find(source_, count_, record_end_);
+      if (!found) return std::unexpected(found.error());
+      names_.emplace(*std::move(found));
+    }
+    return *names_ ? &**names_ : nullptr;
+  }
+
+  // A record that reaches into the names reads them as its elements, unless it fills the file: then
+  // they are its elements, whatever they look like.
+  Status check_before_names(const TensorInfo& info) const {
+    if (!names_begin_) {
+      const auto claimed = NameTable::claimed_begin(source_, count_, record_end_);
+      // Damage elsewhere is none of this record.
+      if (!claimed && claimed.error().finding.empty()) return std::unexpected(claimed.error());
+      names_begin_ = claimed.value_or(std::nullopt);
+    }
+    const auto end = btf_record_end(info);
+    if (!*names_begin_ || !end || *end <= **names_begin_ || *end >= source_.size()) return {};
+    BTF_ASSIGN(const NameTable* const table, names());
+    if (table == nullptr) return {};
+    return malformed("names-overlap", info.record_offset,
+                     "the record ends at byte " + std::to_string(*end) +
+                         ", inside the name table that begins at byte " +
+                         std::to_string(**names_begin_));
+  }
+
   const ByteSource& source_;
   std::uint64_t count_;
   mutable Window table_;
   mutable Window headers_;
+  mutable Window last_header_;
+  mutable std::optional<std::optional<std::uint64_t>> names_begin_;  // nothing: not looked for
+  mutable std::optional<std::optional<NameTable>> names_;
+  RecordEnd record_end_ = [this](std::uint64_t index) -> Result<std::uint64_t> {
+    BTF_ASSIGN(const std::uint64_t offset, entry(index));
+    BTF_ASSIGN(const TensorInfo info, at(index, offset));
+    return btf_record_end(info).value_or(source_.size());
+  };
 };
 
 }  // namespace
+
+Checked btf_record_end(const TensorInfo& info) {
+  return round_up(info.known() ? info.end() : info.data_offset, kWord);
+}
 
 std::unique_ptr<BtfRecords> btf_records(const ByteSource& source, std::uint64_t count) {
   return std::make_unique<BtfReader>(source, count);

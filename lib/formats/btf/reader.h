@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "core/checked_math.h"
 #include "formats/interface/format.h"
 
 namespace btf {
@@ -17,6 +18,9 @@ class BtfRecords {
   // The record that begins there, checked against the file; it is said to be the tensor `index`.
   virtual Result<TensorInfo> at(std::uint64_t index, std::uint64_t offset) const = 0;
 };
+
+// Where the record ends, with its padding; of one whose dtype or layout is unknown, its header.
+Checked btf_record_end(const TensorInfo& info);
 
 // The table has `count` entries, which must lie in the source. The source outlives the result.
 std::unique_ptr<BtfRecords> btf_records(const ByteSource& source, std::uint64_t count);

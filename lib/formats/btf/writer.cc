@@ -6,6 +6,8 @@
 
 #include "btf/layout.h"
 #include "btf/try.h"
+#include "formats/btf/attributes.h"
+#include "formats/btf/name_writer.h"
 #include "formats/btf/wire.h"
 
 namespace btf {
@@ -23,13 +25,24 @@ class BtfWriter final : public TensorWriter {
     const Checked bytes = round_up(
         checked_add(record.payload, wire::kRecordHeader + record.dims.size() * kWord), kWord);
     if (!bytes) return too_large();
+    BTF_TRY(names_.add(record.named ? record.name : std::string()));
     records_.push_back(*bytes);
     return {};
+  }
+
+  void describe(const FileAttributes& attributes) override {
+    names_.set_attributes(attributes_text(attributes));
   }
 
   Result<std::uint64_t> total_bytes() const override {
     Checked total = table_bytes();
     for (const std::uint64_t record : records_) total = checked_add(total, record);
+    if (!total) return too_large();
+    const Checked names = names_.bytes();
+    if (!names)
+      return fail(ErrorCode::unsupported, "the names of " + std::to_string(records_.size()) +
+                                              " tensors are too long for one file");
+    total = checked_add(total, names);
     if (!total) return too_large();
     return *total;
   }
@@ -69,11 +82,14 @@ class BtfWriter final : public TensorWriter {
     return sink.write_at(payload_end_, std::span(kZeros).first(offset_ - payload_end_));
   }
 
+  Status end(ByteSink& sink) override { return names_.write(sink, offset_); }
+
  private:
   std::uint64_t table_bytes() const { return (records_.size() + 1) * kWord; }
 
   std::vector<std::uint64_t> records_;  // bytes of each, with its padding
   std::size_t written_ = 0;             // of them
+  NameWriter names_;
   std::uint64_t offset_ = 0;            // where the next one begins
   std::uint64_t payload_end_ = 0;
 };

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "btf/attributes.h"
 #include "btf/file.h"
 #include "btf/validate.h"
 #include "formats/interface/tensor_writer.h"
@@ -23,6 +24,8 @@ class TensorReader {
   // What the file itself calls the tensor; nothing: it does not name it. An error: that cannot be
   // told; the tensor may be sound.
   virtual Result<std::optional<std::string>> name(std::uint64_t) const { return std::nullopt; }
+  // What the file says of its tensors besides. An error: that cannot be told.
+  virtual Result<FileAttributes> attributes() const { return FileAttributes(); }
   // Where a record begins; not checked against the file. Nothing if that is not known beforehand.
   virtual std::optional<std::uint64_t> record_offset(std::uint64_t) const { return std::nullopt; }
   // Did open() see to it that tensors share no bytes, or may they? Else that is looked for.

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "btf/attributes.h"
 #include "btf/layout.h"
 #include "formats/io/byte_sink.h"
 
@@ -45,6 +46,9 @@ class TensorWriter {
     std::iota(order.begin(), order.end(), 0);
     return order;
   }
+  // What is to be said of the tensors besides, by their places in the order of add(). A format that
+  // cannot hold it leaves it out.
+  virtual void describe(const FileAttributes&) {}
   // Of the whole file.
   virtual Result<std::uint64_t> total_bytes() const = 0;
 

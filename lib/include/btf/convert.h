@@ -105,6 +105,7 @@ struct TensorReport {
   std::vector<std::int64_t> zero_points;  // found or read, one for each of the scales; else empty
   std::vector<std::uint64_t> scale_targets;  // indices of the records of scales and zero points
   std::optional<std::string> kept;           // why the tensor kept its layout (where_possible)
+  bool unlinked = false;  // its scales or zero points are left out, and with them the link to them
   std::vector<std::string> objections;   // why TensorRT would not take dtype, layout and dims
 };
 

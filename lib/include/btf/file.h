@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "btf/api.h"
+#include "btf/attributes.h"
 #include "btf/dtype.h"
 #include "btf/error.h"
 #include "btf/layout.h"
@@ -90,6 +91,9 @@ class BTF_API TensorFile {
   Result<std::optional<std::string>> own_name(std::uint64_t index) const;
   // Its own name, else the one made of the file's.
   Result<std::string> name(std::uint64_t index) const;
+
+  // What the file says of its tensors besides. An error: that cannot be told.
+  Result<FileAttributes> attributes() const;
 
   // One record's header, checked against the file. O(1) in the number of records. A record whose
   // dtype or layout is unknown is no error here; using its data is. Nor are names that cannot be

@@ -46,6 +46,18 @@ inline constexpr auto kFindings = std::to_array<FindingRow>({
     {"reserved-not-zero",      Severity::warning},
     {"padding-not-zero",       Severity::warning},
     {"tensorrt-limits",        Severity::warning},
+    // BTF, names
+    {"names-count",            Severity::error},
+    {"names-size",             Severity::error},
+    {"names-overlap",          Severity::error},
+    {"names-checksum",         Severity::error},
+    {"names-order",            Severity::error},
+    {"names-utf8",             Severity::error},
+    {"names-attributes",       Severity::error},
+    {"names-version",          Severity::warning},
+    {"names-duplicate",        Severity::warning},
+    {"names-padding",          Severity::warning},
+    {"names-cut-off",          Severity::warning},
     // elements
     {"coo-index-out-of-range", Severity::error},
     {"element-nan",            Severity::error},

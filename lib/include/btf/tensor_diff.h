@@ -127,6 +127,7 @@ struct DiffTensor {
   Layout layout{};
   Dims dims;
   std::string name{};  // empty: in memory
+  bool named = false;  // by the file itself
 };
 
 struct TensorDiff {

@@ -13,7 +13,7 @@ btftool convert d all.btf; echo "exit $?"
 btftool inspect all.btf
 btftool convert --exclude 'sub/*' --tensor 0-5 d some.btf; btftool inspect some.btf | head -n 1
 btftool convert some.btf d/sub/fc2.npy some.btf; btftool inspect some.btf | tail -n 1
-btftool convert --tensor '!some#4' some.btf some.btf
+btftool convert --tensor '!fc2' some.btf some.btf
 btftool diff some.btf d/mixed.btf
 btftool convert - d/sub/fc2.npy two.btf <d/sub/fc10.npy; btftool inspect two.btf | tail -n 1
 btftool convert --dtype int8 d/mixed.btf d/sub/fc2.npy x.btf; echo "exit $?"

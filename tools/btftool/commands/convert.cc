@@ -94,10 +94,19 @@ std::optional<std::string> loss_warning(const btf::TensorReport& report,
   return text;
 }
 
-Json describe(const btf::TensorReport& report, const btf::ConvertOptions& options) {
-  Json warnings = Json::array();
+// What is odd about the result, though nothing is wrong with it.
+std::vector<std::string> warnings_of(const btf::TensorReport& report) {
+  std::vector<std::string> warnings;
   if (report.kept) warnings.push_back("keeps its layout: " + *report.kept);
-  for (const std::string& objection : report.objections) warnings.push_back(objection);
+  if (report.unlinked)
+    warnings.emplace_back(
+        "its scales or zero points are left out, and so is the link that says where they are");
+  warnings.insert(warnings.end(), report.objections.begin(), report.objections.end());
+  return warnings;
+}
+
+Json describe(const btf::TensorReport& report, const btf::ConvertOptions& options) {
+  Json warnings(warnings_of(report));
   if (auto lost = loss_warning(report, options)) warnings.push_back(*std::move(lost));
   Json scales = Json::array();
   for (const double scale : report.scales) scales.push_back(json_number(scale));
@@ -196,7 +205,7 @@ class Conversion {
   // As messages call a tensor: where there are several files its name helps more than its number.
   std::string title(const btf::TensorReport& report) const {
     std::string text = "tensor " + std::to_string(report.source);
-    if (named_) text += " '" + printable(report.name) + "'";
+    if (named_) text += " " + quoted_name(report.name);
     return text + ": ";
   }
 
@@ -233,10 +242,8 @@ class Conversion {
   void take(const btf::TensorReport& report) {
     describe_raw(report);
     const std::string tensor = title(report);
-    if (report.kept && warnings_.pass())
-      context_.log.warning(tensor + "keeps its layout: " + *report.kept);
-    for (const std::string& objection : report.objections)
-      if (warnings_.pass()) context_.log.warning(tensor + objection);
+    for (const std::string& warning : warnings_of(report))
+      if (warnings_.pass()) context_.log.warning(tensor + warning);
     if (const auto lost = loss_warning(report, options_); lost && alarms_.pass())
       context_.log.alarm(tensor + *lost);
     if (!report.scales.empty() && !report.scale_targets.empty() && scales_.pass())

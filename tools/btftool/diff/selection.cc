@@ -1,6 +1,7 @@
 #include "diff/selection.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "btf/tensor_set.h"
@@ -10,11 +11,46 @@
 namespace btftool {
 namespace {
 
+using btf::Result;
 using btf::Status;
 
 // Does a selection say names, and not only numbers?
 bool names_tensors(const std::string& text) {
   return text.find_first_not_of("0123456789,-") != text.npos;
+}
+
+using Found = std::function<Status(const std::string& item)>;
+
+// What a selection means on each side: names that only one has are missing on the other, so they
+// are left out there. Nothing: that side has none of them. A name that neither has is an error.
+struct SidedSelection {
+  std::optional<std::string> actual;
+  std::optional<std::string> golden;
+};
+
+Result<SidedSelection> by_side(const std::string& text, const Found& actual, const Found& golden) {
+  SidedSelection sides;
+  bool all_but = true;
+  const auto add = [](std::optional<std::string>& to, const std::string& item) {
+    to = to ? *to + "," + item : item;
+  };
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    const std::string item = text.substr(at, end - at);
+    at = end + 1;
+    const bool out = item.starts_with('!');
+    const std::string named = out ? item.substr(1) : item;
+    const Status left = actual(named);
+    const Status right = golden(named);
+    if (!left && !right) return std::unexpected(left.error());
+    if (left && (!out || sides.actual || all_but)) add(sides.actual, item);
+    if (right && (!out || sides.golden || all_but)) add(sides.golden, item);
+    all_but = all_but && out;
+  }
+  // Of what is all but some, a side that has none of those keeps all.
+  if (all_but && !sides.actual) sides.actual = "*";
+  if (all_but && !sides.golden) sides.golden = "*";
+  return sides;
 }
 
 Status select(const btf::TensorFile& file, const std::string& text,
@@ -50,18 +86,24 @@ btf::Result<NameSelection> NameSelection::of(const DiffCommand& command,
   const std::string& text = command.tensors.value_or("");
   selection.given_ = names_tensors(text);
   if (!selection.given_) return selection;
-  const Status left =
-      select(text, actual, selection.actual_, selection.actual_unreadable_);
-  const Status right = select(text, golden, selection.golden_, selection.golden_unreadable_);
-  if (!left && !right) return std::unexpected(left.error());
+  const auto found_in = [](const btf::TensorSet& set) {
+    return [&set](const std::string& item) {
+      const auto found = set.select_readable(item);
+      return found ? Status() : std::unexpected(found.error());
+    };
+  };
+  BTF_ASSIGN(const SidedSelection sides, by_side(text, found_in(actual), found_in(golden)));
+  BTF_TRY(select(sides.actual, actual, selection.actual_, selection.actual_unreadable_));
+  BTF_TRY(select(sides.golden, golden, selection.golden_, selection.golden_unreadable_));
   return selection;
 }
 
-Status NameSelection::select(const std::string& text, const btf::TensorSet& set,
+Status NameSelection::select(const std::optional<std::string>& text, const btf::TensorSet& set,
                              Selected& selected, std::set<std::uint64_t>& unreadable) {
   for (std::uint64_t i = 0; i < set.member_count(); ++i)
     if (!set.file(i)) unreadable.insert(i);
-  BTF_ASSIGN(const auto tensors, set.select_readable(text));
+  if (!text) return {};
+  BTF_ASSIGN(const auto tensors, set.select_readable(*text));
   for (const btf::SetTensor& tensor : tensors) selected[tensor.member].push_back(tensor.index);
   return {};
 }
@@ -107,18 +149,23 @@ Status DiffSelection::apply(const btf::TensorFile& actual, const btf::TensorFile
 Status DiffSelection::select_both(const btf::TensorFile& actual, const btf::TensorFile& golden,
                                   btf::DiffOptions& options) {
   const std::string& text = *command_.tensors;
-  const Status left = select(actual, text, options.actual_tensors);
   if (!names_tensors(text)) {
-    BTF_TRY(left);
+    BTF_TRY(select(actual, text, options.actual_tensors));
     // Numbers are of actual; its names say what of golden is meant.
     BTF_ASSIGN(const bool by_name, pairs_by_name(actual, golden, options));
     return by_name ? Status{} : select(golden, text, options.golden_tensors);
   }
-  const Status right = select(golden, text, options.golden_tensors);
-  if (!left && !right) return left;
-  // What only one side has is missing on the other.
-  if (!left) options.actual_tensors.emplace();
-  if (!right) options.golden_tensors.emplace();
+  const auto found_in = [](const btf::TensorFile& file) {
+    return [&file](const std::string& item) {
+      const auto found = btf::TensorSet::of(file).select(item);
+      return found ? Status() : std::unexpected(found.error());
+    };
+  };
+  BTF_ASSIGN(const SidedSelection sides, by_side(text, found_in(actual), found_in(golden)));
+  options.actual_tensors.emplace();
+  options.golden_tensors.emplace();
+  if (sides.actual) BTF_TRY(select(actual, *sides.actual, options.actual_tensors));
+  if (sides.golden) BTF_TRY(select(golden, *sides.golden, options.golden_tensors));
   return {};
 }
 

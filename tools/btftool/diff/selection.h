@@ -26,8 +26,8 @@ class NameSelection {
  private:
   using Selected = std::map<std::uint64_t, std::vector<std::uint64_t>>;  // by member
 
-  static btf::Status select(const std::string& text, const btf::TensorSet& set, Selected& selected,
-                            std::set<std::uint64_t>& unreadable);
+  static btf::Status select(const std::optional<std::string>& text, const btf::TensorSet& set,
+                            Selected& selected, std::set<std::uint64_t>& unreadable);
 
   bool given_ = false;
   Selected actual_;

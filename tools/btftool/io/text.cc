@@ -6,6 +6,8 @@
 #include <array>
 #include <charconv>
 
+#include "io/characters.h"
+
 namespace btftool {
 namespace {
 
@@ -59,15 +61,11 @@ std::string counted(std::uint64_t count, std::string_view noun) {
 
 std::string printable(std::string_view name) {
   std::string text;
-  for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f)
-      text += fmt::format("\\x{:02x}", byte);
-    else
-      text += c;
-  }
+  while (!name.empty()) text += take_visible(name);
   return text;
 }
+
+std::string quoted_name(std::string_view name) { return "'" + printable(name) + "'"; }
 
 std::string layout_text(btf::Layout layout) {
   const btf::LayoutSpec& row = btf::spec(layout);

@@ -22,8 +22,10 @@ void append_number(std::string& line, std::uint64_t number);
 // "1 tensor", "2 tensors"
 std::string counted(std::uint64_t count, std::string_view noun);
 
-// A file's name as it may be printed: control characters escaped.
+// A name as it may be printed: what cannot be seen, or is not UTF-8, escaped.
 std::string printable(std::string_view name);
+// A tensor's name in quotes, likewise.
+std::string quoted_name(std::string_view name);
 
 // "kHWC8"; "kDLA_HWC4 (xavier)" where one name has two pitches.
 std::string layout_text(btf::Layout layout);

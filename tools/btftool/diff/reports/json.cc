@@ -32,6 +32,7 @@ Json side(const std::optional<btf::DiffTensor>& tensor, JsonSchema schema) {
   if (!tensor) return nullptr;
   Json json = Json::object();
   if (schema == JsonSchema::sets) json["name"] = tensor->name;
+  if (schema == JsonSchema::sets && tensor->named) json["named"] = true;
   json["dtype"] = btf::info(tensor->dtype).name;
   add_layout(json, "", tensor->layout);
   json["shape"] = json_dims(tensor->dims);

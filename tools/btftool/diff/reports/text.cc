@@ -204,11 +204,19 @@ std::string rounded_up(double value) {
   return std::isfinite(rounded) && rounded >= value ? number_text(rounded) : exact;
 }
 
+// "3", or "3 'conv1.weight'" where the file names it.
+std::string number_and_name(const btf::DiffTensor& tensor) {
+  return std::to_string(tensor.index) + (tensor.named ? " " + quoted_name(tensor.name) : "");
+}
+
 std::string pair_name(const TensorDiff& diff) {
-  if (!diff.actual) return fmt::format("tensor {} of golden", diff.golden->index);
-  if (!diff.golden) return fmt::format("tensor {} of actual", diff.actual->index);
-  if (diff.actual->index == diff.golden->index) return fmt::format("tensor {}", diff.actual->index);
-  return fmt::format("tensor {} against {}", diff.actual->index, diff.golden->index);
+  if (!diff.actual) return fmt::format("tensor {} of golden", number_and_name(*diff.golden));
+  if (!diff.golden) return fmt::format("tensor {} of actual", number_and_name(*diff.actual));
+  const std::string actual = number_and_name(*diff.actual);
+  const std::string golden = number_and_name(*diff.golden);
+  if (actual == golden || (!diff.golden->named && diff.actual->index == diff.golden->index))
+    return "tensor " + actual;
+  return fmt::format("tensor {} against {}", actual, golden);
 }
 
 std::string sides_text(const TensorDiff& diff) {

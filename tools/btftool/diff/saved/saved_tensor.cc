@@ -47,9 +47,12 @@ btf::Layout layout(const JsonNode& tensor) {
 std::optional<btf::DiffTensor> side(const JsonNode& index, const JsonNode& tensor,
                                     JsonSchema schema) {
   if (index.null() && tensor.null()) return std::nullopt;
-  return btf::DiffTensor{index.count(), dtype(tensor["dtype"]), layout(tensor),
+  return btf::DiffTensor{index.count(),
+                         dtype(tensor["dtype"]),
+                         layout(tensor),
                          tensor["shape"].dims(),
-                         schema == JsonSchema::sets ? tensor["name"].text() : std::string()};
+                         schema == JsonSchema::sets ? tensor["name"].text() : std::string(),
+                         tensor.has("named") && tensor["named"].flag()};
 }
 
 btf::Tolerance tolerance(const JsonNode& node) {
