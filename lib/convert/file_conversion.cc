@@ -201,6 +201,7 @@ Status FileConversion::write_parts(const TensorFile& file, const TensorInfo& ten
     return write_scales(conversion, *work.quantization, *scales, shape, sink);
   TensorReport told = describe(work, tensor, target, shape);
   told.target = places_[number];
+  told.unlinked = unlinked_.contains(number);
   const ByteSource* block_scales = nullptr;
   if (work.quantization && work.quantization->block_scales) {
     BTF_ASSIGN(block_scales, file.elements(work.quantization->block_scales->index));
@@ -270,7 +271,7 @@ TensorReport FileConversion::describe(const Work& work, const TensorInfo& record
                       .zero_points = {},
                       .scale_targets = {},
                       .kept = target.kept,
-                      .unlinked = unlinked_.contains(written_),
+                      .unlinked = false,
                       .objections = target.objections};
   if (target.sparse()) {
     report.nnz = work.nnz;

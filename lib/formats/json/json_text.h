@@ -19,7 +19,7 @@ std::optional<std::string> json_quoted(std::string_view text);
 class JsonObject {
  public:
   void text(const std::string& name, std::string_view value) {
-    members_[name] = json_quoted(value);
+    members_[name] = *json_quoted(value);
   }
   void number(const std::string& name, std::uint64_t value) {
     members_[name] = std::to_string(value);

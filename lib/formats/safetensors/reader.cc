@@ -119,7 +119,9 @@ Status check_end(const ByteSource& source, const SafetensorsHeader& header) {
 }  // namespace
 
 Result<bool> recognizes_safetensors(const ByteSource& source, const OpenRequest& request) {
-  std::string start(std::min<std::uint64_t>(kSafetensorsStart, source.size()), '\0');
+  // No more than the first frame of what is compressed.
+  const std::uint64_t known = std::min(source.size(), source.read_ahead_end(0));
+  std::string start(std::min<std::uint64_t>(kSafetensorsStart, known), '\0');
   BTF_TRY(source.read_at(0, std::as_writable_bytes(std::span(start))));
   if (begins_as_safetensors(start)) return true;
   if (!ends_as_safetensors(request.path)) return false;

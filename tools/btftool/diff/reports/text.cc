@@ -216,6 +216,8 @@ std::string pair_name(const TensorDiff& diff) {
   const std::string golden = number_and_name(*diff.golden);
   if (actual == golden || (!diff.golden->named && diff.actual->index == diff.golden->index))
     return "tensor " + actual;
+  if (diff.actual->named && diff.golden->named && diff.actual->name == diff.golden->name)
+    return fmt::format("tensor {} against {}", diff.actual->index, golden);
   return fmt::format("tensor {} against {}", actual, golden);
 }
 
