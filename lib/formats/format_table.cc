@@ -10,6 +10,7 @@
 #include "formats/btf/writer.h"
 #include "formats/io/file_endings.h"
 #include "formats/npy/npy.h"
+#include "formats/other_kinds.h"
 #include "formats/raw/raw.h"
 #include "formats/safetensors/safetensors.h"
 
@@ -59,6 +60,10 @@ std::optional<std::uint64_t> expected_bytes(const OpenRequest& request) {
 
 Result<const FormatRow*> recognize_format(const ByteSource& source, const OpenRequest& request) {
   for (const FormatRow& row : kRows) {
+    if (row.name == "btf") {
+      BTF_ASSIGN(const bool possible, offset_table_fits(source));
+      if (!possible) BTF_TRY(refuse_other_kinds(source, request.path));
+    }
     BTF_ASSIGN(const bool recognized, row.recognizes(source, request));
     if (recognized) return &row;
   }

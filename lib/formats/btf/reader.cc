@@ -8,12 +8,19 @@
 #include "formats/btf/name_table.h"
 #include "formats/btf/window.h"
 #include "formats/btf/wire.h"
+#include "formats/io/file_endings.h"
 
 namespace btf {
 namespace {
 
 using wire::kRecordHeader;
 using wire::kWord;
+
+// What is said of a file that is neither known nor called BTF.
+constexpr const char* kIfRaw =
+    "; if these are raw bytes, say what they hold: --input-spec fp16:hwc8:1x3x224x224";
+
+bool called_btf(std::string_view path) { return content_name(path).ends_with(".btf"); }
 
 std::string bytes_text(std::uint64_t bytes) {
   return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
@@ -231,6 +238,13 @@ std::unique_ptr<BtfRecords> btf_records(const ByteSource& source, std::uint64_t 
   return std::make_unique<BtfReader>(source, count);
 }
 
+Result<bool> offset_table_fits(const ByteSource& source) {
+  if (source.size() < kWord) return false;
+  std::byte first[kWord];
+  BTF_TRY(source.read_at(0, first));
+  return wire::load_u64(first) <= (source.size() - kWord) / kWord;
+}
+
 Result<bool> recognizes_btf(const ByteSource&, const OpenRequest&) { return true; }
 
 Result<std::unique_ptr<TensorReader>> open_btf(const ByteSource& source,
@@ -248,7 +262,8 @@ Result<std::unique_ptr<TensorReader>> open_btf(const ByteSource& source,
   if (count > (source.size() - kWord) / kWord)
     return malformed("offset-table-too-long", 0,
                      std::to_string(count) + " tensors need an offset table longer than the " +
-                         bytes_text(source.size()) + " of the file");
+                         bytes_text(source.size()) + " of the file" +
+                         (called_btf(request.path) ? "" : kIfRaw));
   return std::make_unique<BtfReader>(source, count);
 }
 

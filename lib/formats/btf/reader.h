@@ -25,6 +25,9 @@ Checked btf_record_end(const TensorInfo& info);
 // The table has `count` entries, which must lie in the source. The source outlives the result.
 std::unique_ptr<BtfRecords> btf_records(const ByteSource& source, std::uint64_t count);
 
+// Does the offset table fit the file? Of what has no magic number nothing else is sure to say no.
+Result<bool> offset_table_fits(const ByteSource& source);
+
 Result<bool> recognizes_btf(const ByteSource& source, const OpenRequest& request);
 Result<std::unique_ptr<TensorReader>> open_btf(const ByteSource& source,
                                                const OpenRequest& request);
