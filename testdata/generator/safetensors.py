@@ -83,7 +83,7 @@ def order_files():
     return {
         "order.safetensors": with_header(text, data),
         "order.btf": twin(tensors),
-        "order.canonical.safetensors": with_header(header_of(entries), canonical_data),
+        "order.canonical.safetensors": with_header(header_of(entries, {"format": "np", "k": "v"}), canonical_data),
     }
 
 

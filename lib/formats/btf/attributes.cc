@@ -23,7 +23,8 @@ constexpr auto kScaleOf = std::to_array<Named<ScaleOf>>({
 class Parser {
  public:
   Parser(const ByteSource& source, JsonExtent extent, std::uint64_t tensors)
-      : json_(source, extent, {.finding = "names-attributes", .whole = "the attributes"}),
+      : json_(source, extent,
+              {.finding = "names-attributes", .whole = "the attributes", .keep = extent.length}),
         end_(extent.end()),
         tensors_(tensors) {}
 

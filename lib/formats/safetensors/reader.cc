@@ -62,6 +62,22 @@ class SafetensorsReader final : public TensorReader {
     return safetensors_name(source_, header_.entries[index]);
   }
 
+  Result<FileAttributes> attributes() const override {
+    FileAttributes attributes;
+    if (!header_.metadata) return attributes;
+    JsonOptions options = safetensors_json();
+    options.keep = header_.metadata->length;
+    JsonReader reader(source_, *header_.metadata, options);
+    BTF_TRY(reader.expect(JsonKind::object_begin, kSafetensorsMetadata));
+    BTF_TRY(reader.members([&](const JsonToken& name) -> Status {
+      std::string& value = attributes.metadata[std::string(name.text)];
+      BTF_ASSIGN(const JsonToken text, reader.expect(JsonKind::string, kSafetensorsMetadata));
+      value = text.text;
+      return {};
+    }));
+    return attributes;
+  }
+
   std::optional<std::uint64_t> record_offset(std::uint64_t index) const override {
     return header_.data_offset + header_.entries[index].begin;
   }

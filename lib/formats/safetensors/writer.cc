@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <string>
 #include <tuple>
@@ -21,7 +22,8 @@ namespace {
 constexpr std::uint64_t kWord = 8;
 
 // What the reference always says; some of its users refuse a file without it.
-constexpr std::string_view kMetadata = R"("__metadata__":{"format":"pt"})";
+constexpr const char* kFormat = "format";
+constexpr std::string_view kFormatOfPyTorch = "pt";
 
 std::unexpected<Error> unsupported(std::string message) {
   return fail(ErrorCode::unsupported, std::move(message));
@@ -52,6 +54,8 @@ class SafetensorsWriter final : public TensorWriter {
     tensors_.push_back({*type, std::move(name), *std::move(quoted), record.dims, record.payload});
     return {};
   }
+
+  void describe(const FileAttributes& attributes) override { metadata_ = attributes.metadata; }
 
   // As the reference writes them: the wider types first, so that all are aligned, and by name.
   std::vector<std::size_t> own_order() const override {
@@ -109,7 +113,10 @@ class SafetensorsWriter final : public TensorWriter {
   Result<std::string> header() const {
     BTF_TRY(check_names());
     std::string text(kWord, '\0');
-    text.append("{").append(kMetadata);
+    JsonObject metadata;
+    metadata.text(kFormat, kFormatOfPyTorch);
+    for (const auto& [key, value] : metadata_) metadata.text(key, value);
+    text.append("{").append(*json_quoted(kSafetensorsMetadata)).append(":" + metadata.take());
     Checked end = 0;
     for (const std::size_t i : own_order()) {
       const Tensor& tensor = tensors_[i];
@@ -135,6 +142,7 @@ class SafetensorsWriter final : public TensorWriter {
   }
 
   std::vector<Tensor> tensors_;
+  std::map<std::string, std::string> metadata_;
   std::uint64_t offset_ = 0;  // of the next record
 };
 

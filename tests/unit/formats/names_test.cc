@@ -302,3 +302,32 @@ TEST_CASE("names: they make the pairs of a comparison where both files have some
   REQUIRE_FALSE(unnamed);
   CHECK(said(unnamed.error()) == "has no names of tensors to pair them by");
 }
+
+TEST_CASE("attributes: what a safetensors file says of itself goes through BTF and back") {
+  const ScratchDir scratch;
+  // As safetensors.numpy.save_file() writes it.
+  std::string header = R"({"__metadata__":{"a\"b":"gr\u00f6\u00dfe","format":"pt","k":"v"},)"
+                       R"("x":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})";
+  header.resize((header.size() + 7) / 8 * 8, ' ');
+  std::string file(8, '\0');
+  file[0] = static_cast<char>(header.size());
+  file += header + "ab";
+  std::ofstream(scratch / "in.safetensors", std::ios::binary) << file;
+  const auto input = TensorFile::open(scratch / "in.safetensors");
+  REQUIRE(input);
+  REQUIRE(btf::convert(*input, scratch / "x.btf", {}));
+  const auto middle = TensorFile::open(scratch / "x.btf");
+  REQUIRE(middle);
+  const auto attributes = middle->attributes();
+  REQUIRE(attributes);
+  CHECK(attributes->metadata == std::map<std::string, std::string>{{"a\"b",
+                                                                    "gr\xc3\xb6\xc3\x9f"
+                                                                    "e"},
+                                                                   {"format", "pt"},
+                                                                   {"k", "v"}});
+  REQUIRE(btf::convert(*middle, scratch / "out.safetensors", {}));
+  const auto back = TensorFile::open(scratch / "out.safetensors");
+  REQUIRE(back);
+  CHECK(back->attributes() == *attributes);
+  CHECK(findings_of(scratch / "x.btf") == "-\t-");
+}
