@@ -83,6 +83,13 @@ inline constexpr auto kFindings = std::to_array<FindingRow>({
     {"safetensors-index",      Severity::error},
     {"index-tensor-missing",   Severity::error},
     {"index-tensor-more",      Severity::warning},
+    // zip files, and .npz
+    {"zip-directory",          Severity::error},
+    {"zip-name",               Severity::error},
+    {"zip-overlap",            Severity::error},
+    {"zip-member",             Severity::error},
+    {"zip-crc",                Severity::error},
+    {"npz-skipped",            Severity::warning},
     // raw bytes
     {"raw-size",               Severity::error},
     // of `repair`; the last is a warning where the tensor was saved
