@@ -159,7 +159,8 @@ Result<std::uint64_t> FileConversion::write_to(const MakeSink& make_sink,
   if (!compressed) {
     BTF_TRY(write(*gather_small_writes(*file), report));
     BTF_TRY(file->commit());
-    return bytes;
+    // A format may have another form where the sink cannot seek.
+    return writer_->total_bytes();
   }
   const unsigned threads = worker_count(options_.execution, UINT64_MAX, bytes);
   const auto sink = zstd::compressing_sink(*file, {*options_.compression, shuffled_}, threads);
@@ -245,8 +246,9 @@ Status FileConversion::write_scales(const TensorConversion& conversion, const Qu
                                     ByteSink& sink) {
   const RecordShape shape = btf::shape_of(scales, data);
   BTF_ASSIGN(const std::uint64_t payload, writer_->begin_record(sink, shape));
+  ByteSink& elements_to = writer_->elements() != nullptr ? *writer_->elements() : sink;
   BTF_TRY(write_dense(scale_elements(conversion, plan, scales), {}, scales.storage, scales.dtype,
-                      options_.execution, sink, payload));
+                      options_.execution, elements_to, payload));
   return writer_->end_record(sink);
 }
 

@@ -79,7 +79,7 @@ Result<std::uint64_t> write_tensors(const std::string& output,
   BTF_TRY(writer->end(*sink));
   BTF_TRY(sink->commit());
   BTF_TRY(file->commit());
-  return bytes;
+  return writer->total_bytes();
 }
 
 }  // namespace btf

@@ -11,6 +11,7 @@
 #include "formats/io/file_endings.h"
 #include "formats/npy/npy.h"
 #include "formats/other_kinds.h"
+#include "formats/npz/npz.h"
 #include "formats/raw/raw.h"
 #include "formats/safetensors/safetensors.h"
 
@@ -21,6 +22,8 @@ std::unique_ptr<TensorWriter> write_btf(const WriteRequest&) { return btf_writer
 
 constexpr auto kRows = std::to_array<FormatRow>({
     {"npy", "NumPy .npy", nullptr, recognizes_npy, open_npy, check_npy, npy_writer, true, true},
+    {"npz", "NumPy .npz", nullptr, recognizes_npz, open_npz, check_npz, npz_writer, false, true,
+     false, true},
     {"safetensors", "safetensors", nullptr, recognizes_safetensors, open_safetensors,
      check_safetensors, safetensors_writer, false, true, false, true},
     {"raw", "raw bytes", raw_bytes, recognizes_raw, open_raw, check_raw, raw_writer, true},

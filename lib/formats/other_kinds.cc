@@ -42,8 +42,6 @@ constexpr auto kKinds = std::to_array<OtherKind>({
     {"a bzip2 file",                 kUnpack,                                         0, "BZh"sv},
     {"an lz4 file",                  kUnpack,                                         0, "\x04\x22\x4d\x18"sv},
     {"a tar archive",                kUnpack,                                       257, "ustar"sv},
-    {"a zip file without arrays",    kUnpack,                                         0, "PK\3\4"sv},
-    {"a zip file without arrays",    kUnpack,                                         0, "PK\5\6"sv},
     {"a TensorFlow Lite model",      kWeights,                                        4, "TFL3"sv},
     {"an ONNX Runtime model",        "convert it back to .onnx",                      4, "ORTM"sv},
     {"a TensorRT plan",              "trtexec --exportOutput and debug tensors write what it computes", 0, "ptrt"sv},

@@ -105,6 +105,7 @@ Result<Overlaps> TensorFile::State::find_overlaps() const {
 }
 
 std::string TensorInfo::unknown_dtype_text() const {
+  if (!foreign_reason.empty()) return foreign_reason;
   if (foreign_dtype.empty()) return "unknown dtype code " + std::to_string(dtype_code);
   return "dtype " + foreign_dtype + " is none that this tool knows";
 }

@@ -20,6 +20,10 @@ struct Extent {
   std::uint64_t tensor = 0;
 };
 
+std::uint64_t end_of(const TensorInfo& tensor) {
+  return tensor.deflated() ? tensor.packed_end : std::max(tensor.end(), tensor.data_offset);
+}
+
 // Which tensors have bytes where; of those that can be used.
 class Owners {
  public:
@@ -29,7 +33,7 @@ class Owners {
       const auto info = file.tensor(i);
       if (!info && info.error().finding.empty()) return std::unexpected(info.error());
       if (info && info->known() && file.check_overlap(*info))
-        owners.whole_.push_back({info->record_offset, std::max(info->end(), info->data_offset), i});
+        owners.whole_.push_back({info->record_offset, end_of(*info), i});
     }
     std::ranges::sort(owners.whole_, {}, &Extent::begin);
     return owners;

@@ -1,5 +1,7 @@
 #include "btf/validate.h"
 
+#include <set>
+
 #include "btf/file.h"
 #include "btf/try.h"
 #include "formats/format_table.h"
@@ -31,13 +33,16 @@ Status validate_opened(const Result<TensorFile>& file, const FindingSink& report
     return {};
   }
   FrameFindings frames(*file);
+  std::set<std::uint64_t> faulty;  // tensors, whose elements are not looked at then
   const FindingSink take = [&](const Finding& finding) {
+    if (finding.tensor && finding.severity == Severity::error) faulty.insert(*finding.tensor);
     if (frames.note(finding)) report(finding);
   };
   BTF_TRY(format_named(file->format()).check(*file, take));
   for (std::uint64_t i = 0; i < file->tensor_count(); ++i) {
     const auto record = file->tensor(i);
-    if (!record || !record->known() || !file->check_overlap(*record)) continue;
+    if (faulty.contains(i) || !record || !record->known() || !file->check_overlap(*record))
+      continue;
     const auto source = file->elements(i);
     const Status status = source ? check_payload(**source, *record, take, execution, checks)
                                  : std::unexpected(source.error());

@@ -51,6 +51,17 @@ def safetensors(write):
         write(f"json-{i}", b"\1" + bytes.fromhex(line.split("\t")[0]))
 
 
+def npz(write):
+    for path in short_files(["npz", "npz-bad"], "*.npz"):
+        write(path.stem, b"\xff\0" + path.read_bytes())
+    arrays = [path.read_bytes() for path in short_files(["npy"], "*int*.npy")]
+    some = random.Random(8)
+    for i in range(30):
+        members = some.sample([a for a in arrays if len(a) < 500], 3)
+        parts = b"".join(bytes([some.randrange(2)]) + struct.pack("<H", len(m)) + m for m in members)
+        write(f"built-{i}", bytes([some.choice([11, 16, 255]), 1, i % 3]) + some.randbytes(9) + parts)
+
+
 def raw(write):
     specs = [
         "fp16:hwc8:1x3x2x2",
@@ -179,7 +190,7 @@ def report(write):
                 number += 1
 
 
-CORPORA = {"btf": btf, "npy": npy, "raw": raw, "text": text, "kernels": kernels, "convert": convert,
+CORPORA = {"btf": btf, "npy": npy, "npz": npz, "raw": raw, "text": text, "kernels": kernels, "convert": convert,
            "diff": diff, "write": write_then_read, "zstd": zstd, "capi": capi, "repair": repair,
            "report": report, "safetensors": safetensors}
 

@@ -13,7 +13,7 @@ BUILD_SECONDS = 1200
 # Unit tests of so many seconds go together; before the last of these the cases are asked, and slower tests are alone.
 BATCH_SECONDS = (0.1, 0.5, 2, 10)
 # What "again" asks of a change that nothing else noticed.
-OTHERS = r"^(capi|exports|fuzz|interop|docs_examples|numpy_load|faults)"
+OTHERS = r"^(capi|exports|fuzz|interop|docs_examples|numpy_load|numpy_npz|faults)"
 OTHERS_SECONDS = 600
 
 

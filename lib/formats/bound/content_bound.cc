@@ -12,6 +12,7 @@
 #include "formats/btf/name_wire.h"
 #include "formats/npy/header.h"
 #include "formats/safetensors/header.h"
+#include "formats/zip/wire.h"
 
 namespace btf {
 namespace {
@@ -92,15 +93,23 @@ Status ContentBound::begin(const Spool& content) {
   BTF_TRY(content.read_at(0, std::as_writable_bytes(std::span(magic))));
   if (std::string_view(magic.data(), magic.size()) == kNpyMagic) {
     kind_ = Kind::npy;
-    BTF_ASSIGN(const NpyHeader header, read_npy_header(SpoolSource(content)));
+    BTF_ASSIGN(const NpyHeader header, read_npy_header(SpoolSource(content), {0, content.size()}));
     const Checked bytes = checked_mul(element_count(header.shape), element_bytes(header.descr));
     if (const Checked end = checked_add(header.data_offset, bytes)) allow(*end);
+    return {};
+  }
+  BTF_ASSIGN(const std::uint64_t first, word_at(content, 0));
+  // What a zip file is, only its end says. One that could be a table of records here begins with
+  // zeros behind its magic number.
+  if (static_cast<std::uint32_t>(first) == zip::kLocalMagic && first >> 32 != 0) {
+    kind_ = Kind::zip;
+    most_ = UINT64_MAX;
     return {};
   }
   BTF_ASSIGN(const bool safetensors, begin_safetensors(content));
   if (safetensors) return {};
   kind_ = Kind::btf;
-  BTF_ASSIGN(count_, word_at(content, 0));
+  count_ = first;
   if (count_ > kMostRecords)
     return malformed("offset-table-too-long", 0,
                      std::to_string(count_) +

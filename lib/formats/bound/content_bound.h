@@ -49,7 +49,7 @@ class ContentBound {
   Status take_names(const Spool& content);
   void allow(std::uint64_t end);
 
-  enum class Kind : std::uint8_t { unknown, given, npy, safetensors, btf };
+  enum class Kind : std::uint8_t { unknown, given, npy, zip, safetensors, btf };
 
   Kind kind_ = Kind::unknown;
   bool complete_ = true;

@@ -14,7 +14,7 @@ constexpr auto kRows = std::to_array<FileEnding>({
     {".btf", "a BTF file", "btf"},
     {".npy", "a NumPy array", "npy"},
     {".raw", "a file of raw bytes", "raw"},
-    {".npz", "an archive of NumPy arrays", ""},
+    {".npz", "an archive of NumPy arrays", "npz"},
     {".safetensors", "a safetensors file", "safetensors"},
     {".gguf", "a GGUF file", ""},
     {".ggml", "a GGML file", ""},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstring>
 #include <optional>
 
 #include "btf/layout.h"
@@ -88,6 +89,23 @@ class Parser {
     return wrong("a string was expected");
   }
 
+  // A list of whatever, as it stands there.
+  Result<std::string> list() {
+    const std::size_t begin = at_;
+    for (std::size_t depth = 0; at_ < text_.size();) {
+      const char c = text_[at_];
+      if (c == '\'' || c == '"') {
+        BTF_TRY(quoted());
+        continue;
+      }
+      ++at_;
+      if (c == '[' || c == '(') ++depth;
+      if (c == ']' || c == ')') --depth;
+      if (depth == 0) return std::string(text_.substr(begin, at_ - begin));
+    }
+    return wrong("a list has no end");
+  }
+
   Status value_of(const std::string& key) {
     const bool twice = (key == "descr" && descr_) || (key == "fortran_order" && order_) ||
                        (key == "shape" && shape_);
@@ -103,9 +121,7 @@ class Parser {
   }
 
   Status parse_descr() {
-    if (at('['))
-      return fail(ErrorCode::unsupported, "the array is of a structured dtype, which is no number");
-    BTF_ASSIGN(descr_, quoted());
+    BTF_ASSIGN(descr_, at('[') ? list() : quoted());
     return {};
   }
 
@@ -147,31 +163,37 @@ class Parser {
 
 }  // namespace
 
-Result<NpyHeader> read_npy_header(const ByteSource& source) {
+Result<NpyHeader> read_npy_header(const ByteSource& source, const NpyPlace& place) {
   std::array<std::byte, 12> start{};
-  const std::uint64_t size = source.size();
+  const std::string holder(place.holder);
+  const std::uint64_t size = place.end - place.begin;
   const std::size_t some = std::min<std::uint64_t>(size, start.size());
-  BTF_TRY(source.read_at(0, std::span(start).first(some)));
+  BTF_TRY(source.read_at(place.begin, std::span(start).first(some)));
   const auto byte = [&](std::size_t i) { return std::to_integer<std::uint64_t>(start[i]); };
   if (size < 10)
-    return malformed("npy-header", 0,
-                     "a .npy file has at least 10 bytes, this one has " + std::to_string(size));
+    return malformed(
+        "npy-header", place.begin,
+        "a .npy " + holder + " has at least 10 bytes, this one has " + std::to_string(size));
+  if (std::memcmp(start.data(), kNpyMagic.data(), kNpyMagic.size()) != 0)
+    return malformed("npy-header", place.begin,
+                     "the " + holder + " does not begin as a .npy file does");
   const std::uint64_t major = byte(6);
   if (major < 1 || major > 3 || byte(7) != 0)
-    return malformed("npy-version", 6,
+    return malformed("npy-version", place.begin + 6,
                      "version " + std::to_string(major) + "." + std::to_string(byte(7)) +
                          " of .npy is unknown; there are 1.0, 2.0 and 3.0");
-  const std::uint64_t text_offset = major == 1 ? 10 : 12;
+  const std::uint64_t before = major == 1 ? 10 : 12;
   const std::uint64_t length = major == 1
                                    ? byte(8) | byte(9) << 8
                                    : byte(8) | byte(9) << 8 | byte(10) << 16 | byte(11) << 24;
-  if (size < text_offset || size - text_offset < length)
-    return malformed("npy-header", 8,
-                     "the header should have " + std::to_string(length) + " bytes, the file has " +
-                         std::to_string(size - std::min(size, text_offset)) + " left");
+  if (size < before || size - before < length)
+    return malformed("npy-header", place.begin + 8,
+                     "the header should have " + std::to_string(length) + " bytes, the " + holder +
+                         " has " + std::to_string(size - std::min(size, before)) + " left");
   if (length > kLongestHeader)
-    return malformed("npy-header", 8,
+    return malformed("npy-header", place.begin + 8,
                      "a header of " + std::to_string(length) + " bytes is too long to be true");
+  const std::uint64_t text_offset = place.begin + before;
   std::string text(length, '\0');
   BTF_TRY(source.read_at(text_offset, std::as_writable_bytes(std::span(text))));
   BTF_ASSIGN(NpyHeader header, Parser(text, text_offset).parse());

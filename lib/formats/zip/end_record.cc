@@ -36,14 +36,17 @@ Result<std::uint64_t> find_end(const ByteSource& source) {
   if (behind)
     return malformed("zip-directory", size - *behind,
                      "the zip file ends " + std::to_string(*behind) +
-                         " bytes behind its directory, where nothing should follow");
+                         (*behind == 1 ? " byte" : " bytes") +
+                         " behind its directory, where nothing should follow");
   return malformed("zip-directory", size,
                    "a zip file ends with its directory, this one of " + std::to_string(size) +
                        " bytes does not: it is cut off, or more than that was put behind it");
 }
 
-std::unexpected<Error> several_disks(std::uint64_t at) {
-  return malformed("zip-directory", at, "the zip file has several disks, of which this is one");
+std::unexpected<Error> several_disks(std::string_view record, std::uint64_t at) {
+  return malformed("zip-directory", at,
+                   "the zip file has several disks, says its " + std::string(record) + " at byte " +
+                       std::to_string(at));
 }
 
 // What the record says, if it is another number and not the sign that it stands in the zip64 end.
@@ -69,7 +72,7 @@ Result<std::optional<std::uint64_t>> find_end64(const ByteSource& source, std::u
   if (load_little<std::uint32_t>(locator.data()) != kLocatorMagic) return std::nullopt;
   if (load_little<std::uint32_t>(locator.data() + 4) != 0 ||
       load_little<std::uint32_t>(locator.data() + 16) > 1)
-    return several_disks(end - kLocator);
+    return several_disks("zip64 locator", end - kLocator);
   const auto at = load_little<std::uint64_t>(locator.data() + 8);
   if (!fits(at, kEnd64, end - kLocator))
     return malformed("zip-directory", end - kLocator,
@@ -93,7 +96,7 @@ Result<Numbers> read_end64(const ByteSource& source, std::uint64_t at, std::uint
   if (load_little<std::uint32_t>(record.data() + 16) != 0 ||
       load_little<std::uint32_t>(record.data() + 20) != 0 ||
       load_little<std::uint64_t>(record.data() + 24) != entries)
-    return several_disks(at);
+    return several_disks("zip64 end", at);
   return Numbers{entries, load_little<std::uint64_t>(record.data() + 40),
                  load_little<std::uint64_t>(record.data() + 48)};
 }
@@ -115,7 +118,8 @@ Result<EndRecord> read_end(const ByteSource& source) {
   const auto one_disk = [&](std::uint16_t number) {
     return number == 0 || (end64 && number == kElsewhere16);
   };
-  if (!one_disk(disk) || !one_disk(directory_disk) || here != entries) return several_disks(at);
+  if (!one_disk(disk) || !one_disk(directory_disk) || here != entries)
+    return several_disks("end", at);
   if (end64) {
     BTF_ASSIGN(const Numbers zip64, read_end64(source, *end64, at - kLocator));
     BTF_TRY(agree(numbers.entries, kElsewhere16, zip64.entries, "how many members there are", at));

@@ -37,11 +37,15 @@ struct TensorInfo {
   std::optional<Layout> layout;  // likewise
   // Where a file that has no codes names a type that no dtype stands for.
   std::string foreign_dtype;
-  Dims dims;  // logical
+  std::string foreign_reason;  // in words, if there is more to say
+  Dims dims;                   // logical
   std::uint64_t record_offset = 0;
   std::uint64_t data_offset = 0;    // behind the dims
   std::uint64_t data_bytes = 0;     // of the payload behind the dims, without record padding
   std::optional<StridedLayout> storage;  // dense records
+  // Of elements that are deflated in the file: where they end there. What is said of data is then
+  // of the content of their member.
+  std::uint64_t packed_end = 0;
   bool unpacked = false;  // 4-bit elements take a byte each in the file; elements() packs them
   std::optional<CooParts> coo;  // COO records
 
@@ -49,6 +53,7 @@ struct TensorInfo {
   // Without a dtype: why it cannot be used.
   BTF_API std::string unknown_dtype_text() const;
   std::uint64_t end() const { return data_offset + data_bytes; }
+  bool deflated() const { return packed_end != 0; }
 };
 
 // What a file does not say of itself.

@@ -90,6 +90,7 @@ inline constexpr auto kFindings = std::to_array<FindingRow>({
     {"zip-member",             Severity::error},
     {"zip-crc",                Severity::error},
     {"npz-skipped",            Severity::warning},
+    {"foreign-dtype",          Severity::warning},
     // raw bytes
     {"raw-size",               Severity::error},
     // of `repair`; the last is a warning where the tensor was saved

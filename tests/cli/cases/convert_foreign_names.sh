@@ -1,6 +1,6 @@
 # A name that says something else than what would be written is refused; with --format it is meant so.
 in=$TESTDATA/good/mixed.btf
-for out in a.npz a.gguf a.png a.pt a.ONNX a.npy.gz a.npz.zst dir.d/a.json; do
+for out in a.onnx a.gguf a.png a.pt a.ONNX a.npy.gz a.gguf.zst dir.d/a.json; do
   btftool convert --tensor 0 "$in" $out
 done
 echo "what is not written as it is called:"

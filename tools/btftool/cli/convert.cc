@@ -242,9 +242,9 @@ void declare_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words
                "write the stored array as an ordinary dense tensor, for readers without the "
                "extension");
   app.add_flag("--as-uint", options.as_uint,
-               ".npy: types that NumPy has no name for as unsigned integers");
+               ".npy, .npz: types that NumPy has no name for as unsigned integers");
   add_text(app, "--format", words.format, "F",
-           "format of OUT: btf, npy, raw; as its name says, of - btf")
+           "format of OUT: btf, npy, npz, raw; as its name says, of - btf")
       ->group("Files that do not say what they hold");
   add_text(app, "--output-spec", words.output_spec, "SPEC",
            "write raw bytes: fp16:hwc8:1x3x224x224, or with\nstrides; see --input-spec")

@@ -94,7 +94,7 @@ class Validation {
     out_.line(fmt::format("{}: {}: {}byte {}: {} [{}]", printable(path),
                           error ? out_.red("error") : out_.yellow("warning"),
                           finding.tensor ? fmt::format("tensor {}: ", *finding.tensor) : "",
-                          finding.offset, finding.message, finding.code));
+                          finding.offset, printable(finding.message), finding.code));
   }
 
   void json_verdict(const FindingTally& tally, bool readable, bool good) {

@@ -38,7 +38,11 @@ void InspectJson::tensor(const btf::TensorInfo& tensor, const InspectDetails& de
   document_.items(object_.end());
   out_.text(document_.take());
   // Byte 8 of a record is its dtype, byte 9 its layout.
-  if (!tensor.dtype) unknown(tensor, 8, "unknown-dtype", tensor.unknown_dtype_text());
+  if (!tensor.foreign_reason.empty())
+    take({btf::Severity::warning, "foreign-dtype", tensor.index, tensor.record_offset,
+          tensor.foreign_reason});
+  else if (!tensor.dtype)
+    unknown(tensor, 8, "unknown-dtype", tensor.unknown_dtype_text());
   if (!tensor.layout)
     unknown(tensor, 9, "unknown-layout",
             "unknown layout code " + std::to_string(tensor.layout_code));
@@ -94,6 +98,7 @@ void InspectJson::describe(const btf::TensorInfo& tensor, const InspectDetails& 
                             : text.add_null("data_bytes");
   tensor.coo ? text.add("nnz", tensor.coo->nnz) : text.add_null("nnz");
   text.add_bool("extension", btf_ && is_extension(tensor));
+  if (tensor.deflated()) text.add_bool("deflated", true);
   if (tensor.layout && !btf::spec(*tensor.layout).dla.empty())
     text.add("dla", btf::spec(*tensor.layout).dla);
   if (options_.strides && strided) strides(tensor);

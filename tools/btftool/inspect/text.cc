@@ -68,6 +68,7 @@ void InspectText::tensor(const btf::TensorInfo& tensor, const InspectDetails& de
   if (tensor.layout && !btf::spec(*tensor.layout).dla.empty())
     line_.append(kGap).append(btf::spec(*tensor.layout).dla);
   if (btf_ && is_extension(tensor)) line_ += "  extension";
+  if (tensor.deflated()) line_ += "  deflated";
   if (tensor.named) line_.append(kGap).append(printable(tensor.name));
   out_.line(line_);
   if (options_.strides) strides(tensor);

@@ -1,0 +1,111 @@
+#include "formats/npy/array.h"
+
+#include <vector>
+
+#include "btf/convert.h"
+#include "btf/try.h"
+#include "formats/io/swapped_source.h"
+#include "formats/npy/nibble_bytes.h"
+
+namespace btf {
+namespace {
+
+// The stored array of Fortran's order has the dims the other way round.
+Result<StridedLayout> resolve_order(const Dims& shape, bool fortran_order, DType dtype) {
+  if (!fortran_order) return resolve(Layout::linear, shape, dtype);
+  const Dims reversed(shape.rbegin(), shape.rend());
+  BTF_ASSIGN(const StridedLayout stored, resolve(Layout::linear, reversed, dtype));
+  std::vector<std::uint32_t> order(shape.size());
+  for (std::uint32_t d = 0; d < order.size(); ++d)
+    order[d] = static_cast<std::uint32_t>(order.size()) - 1 - d;
+  return permuted(stored, order);
+}
+
+std::unexpected<Error> unsupported(const std::string& descr, const std::string& why) {
+  return fail(ErrorCode::unsupported, "dtype '" + descr + "' " + why);
+}
+
+// Of void and of unsigned integers a spec may say what their bits mean.
+Result<NpyType> told_type(const std::string& descr, bool big_endian, std::uint64_t width,
+                          DType dtype) {
+  const DTypeInfo& row = info(dtype);
+  if (row.buffer_bytes() != width)
+    return fail(ErrorCode::invalid_argument, "elements of dtype '" + descr + "' have " +
+                                                 std::to_string(width) + " bytes, those of " +
+                                                 std::string(row.name) + " have " +
+                                                 std::to_string(row.buffer_bytes()));
+  return NpyType{dtype, big_endian, row.bits < 8};
+}
+
+Result<NpyType> parse_void(const std::string& descr, char order, std::string_view width,
+                           const std::optional<TensorSpec>& spec) {
+  if (order == '>' || (width != "1" && width != "2"))
+    return unsupported(descr, "is bytes that no dtype here can stand for");
+  if (!spec)
+    return unsupported(descr,
+                       "does not say what its bytes mean: bfloat16, float8 and the 4-bit types are "
+                       "stored so; a spec of only a TYPE says which, such as bf16");
+  return told_type(descr, false, width == "1" ? 1 : 2, spec->dtype);
+}
+
+}  // namespace
+
+Result<NpyType> npy_type(const std::string& descr, const std::optional<TensorSpec>& spec) {
+  if (descr.starts_with('['))
+    return fail(ErrorCode::unsupported, "the array is of a structured dtype, which is no number");
+  const char order = descr.empty() ? '\0' : descr.front();
+  const bool ordered = order == '<' || order == '>' || order == '|' || order == '=';
+  const std::string_view type = std::string_view(descr).substr(ordered ? 1 : 0);
+  for (const DTypeInfo& row : dtypes()) {
+    if (row.npy.empty() || row.npy != type) continue;
+    const bool big_endian = order == '>' && row.bits > 8;
+    if (!spec || spec->dtype == row.dtype) return NpyType{row.dtype, big_endian};
+    if (row.kind == NumberKind::unsigned_integer && info(spec->dtype).npy.empty())
+      return told_type(descr, big_endian, row.bits / 8, spec->dtype);
+    return fail(ErrorCode::invalid_argument, "the file says " + std::string(row.name) +
+                                                 ", the spec says " +
+                                                 std::string(info(spec->dtype).name));
+  }
+  if (type.starts_with('O')) return unsupported(descr, "is Python objects, which are never loaded");
+  if (type.starts_with('V')) return parse_void(descr, order, type.substr(1), spec);
+  return unsupported(descr, "is none of the numbers this tool knows");
+}
+
+Result<TensorInfo> npy_tensor(const ByteSource& source, const NpyPlace& place,
+                              const NpyHeader& header, const NpyType& type) {
+  TensorInfo info;
+  info.dtype = type.dtype;
+  info.dtype_code = btf::info(type.dtype).code();
+  info.layout = Layout::linear;
+  info.layout_code = btf::spec(Layout::linear).code();
+  info.dims = header.shape;
+  auto storage = resolve_order(header.shape, header.fortran_order, type.dtype);
+  if (!storage) {
+    Error error = std::move(storage).error();
+    return malformed("npy-shape", place.begin, std::move(error.message));
+  }
+  info.storage = *std::move(storage);
+  info.data_offset = header.data_offset;
+  info.unpacked = type.spread;
+  info.data_bytes =
+      type.spread ? info.storage->elements() : storage_bytes(*info.storage, type.dtype);
+  const std::uint64_t found = place.end - header.data_offset;
+  const std::string needs = "the shape needs " + std::to_string(info.data_bytes) +
+                            " bytes of data, the " + std::string(place.holder) + " has ";
+  if (found < info.data_bytes)
+    return malformed("data-past-end", header.data_offset, needs + std::to_string(found) + " left");
+  if (found > info.data_bytes)
+    return malformed("bytes-after-data", info.end(),
+                     needs + (source.goes_on() ? "more than " : "") + std::to_string(found));
+  return info;
+}
+
+std::unique_ptr<ByteSource> npy_elements(const ByteSource& source, const TensorInfo& tensor,
+                                         const NpyType& type) {
+  if (type.spread) return packed_source(source, tensor.data_offset, tensor.data_bytes, type.dtype);
+  if (type.big_endian)
+    return swapped_source(source, tensor.data_offset, info(type.dtype).buffer_bytes());
+  return nullptr;
+}
+
+}  // namespace btf

@@ -1,0 +1,133 @@
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "btf/try.h"
+#include "formats/npy/array.h"
+#include "formats/npz/members.h"
+#include "formats/npz/npz.h"
+#include "formats/zip/content.h"
+#include "formats/zip/member.h"
+#include "formats/zip/wire.h"
+
+namespace btf {
+namespace {
+
+// A type that is no number here may have a long name, which nobody needs whole.
+constexpr std::size_t kLongestType = 60;
+
+struct Array {
+  TensorInfo tensor;
+  std::optional<NpyType> type;  // nothing: none of this library's
+};
+
+class NpzReader final : public TensorReader {
+ public:
+  NpzReader(const ByteSource& source, NpzMembers members, std::optional<TensorSpec> spec)
+      : source_(source), members_(std::move(members)), spec_(std::move(spec)) {}
+
+  std::uint64_t tensor_count() const override { return members_.arrays.size(); }
+  bool overlap_is_settled() const override { return true; }
+  Result<std::optional<std::string>> name(std::uint64_t index) const override {
+    return members_.name(index);
+  }
+
+  std::optional<std::uint64_t> record_offset(std::uint64_t index) const override {
+    return members_.array(index).header_offset;
+  }
+
+  Result<TensorInfo> tensor(std::uint64_t index) const override {
+    BTF_ASSIGN(Array array, read(index));
+    return std::move(array.tensor);
+  }
+
+  Result<const ByteSource*> elements(std::uint64_t index) const override {
+    const auto known = sources_.find(index);
+    if (known != sources_.end()) return known->second.elements();
+    BTF_ASSIGN(const Array array, read(index));
+    if (!array.type) return fail(ErrorCode::unsupported, array.tensor.unknown_dtype_text());
+    const ZipMember& member = members_.array(index);
+    Sources sources;
+    if (member.method == zip::kDeflated) {
+      BTF_ASSIGN(const std::uint64_t data, locate(source_, members_.directory, member));
+      sources.content = contents_.source({source_, members_.directory, member, data});
+    }
+    const ByteSource& content = sources.content ? *sources.content : source_;
+    sources.arranged = npy_elements(content, array.tensor, *array.type);
+    return sources_.emplace(index, std::move(sources)).first->second.elements();
+  }
+
+ private:
+  // Of a tensor that is used: what its elements are read from.
+  struct Sources {
+    std::unique_ptr<ByteSource> content;   // inflated
+    std::unique_ptr<ByteSource> arranged;  // turned round, or with two codes in a byte
+
+    const ByteSource* elements() const { return arranged ? arranged.get() : content.get(); }
+  };
+
+  Result<Array> read(std::uint64_t index) const {
+    const ZipMember& member = members_.array(index);
+    BTF_ASSIGN(const std::uint64_t data, locate(source_, members_.directory, member));
+    const bool deflated = member.method == zip::kDeflated;
+    const auto beginning = deflated ? beginning_of(source_, member, data) : nullptr;
+    const ByteSource& content = deflated ? *beginning : source_;
+    const std::uint64_t begin = deflated ? 0 : data;
+    auto array = read_array(content, {begin, begin + member.size, "member"});
+    if (!array)
+      return std::unexpected(
+          array.error().within("member " + quoted_member(members_.directory.name(member))));
+    array->tensor.index = index;
+    array->tensor.record_offset = member.header_offset;
+    array->tensor.packed_end = deflated ? data + member.packed : 0;
+    return array;
+  }
+
+  Result<Array> read_array(const ByteSource& content, const NpyPlace& place) const {
+    BTF_ASSIGN(const NpyHeader header, read_npy_header(content, place));
+    auto type = npy_type(header.descr, spec_);
+    // One spec for all: it counts where it can.
+    if (!type && spec_) type = npy_type(header.descr, std::nullopt);
+    if (!type) return foreign(header, place, type.error().message);
+    BTF_ASSIGN(TensorInfo tensor, npy_tensor(content, place, header, *type));
+    return Array{std::move(tensor), *type};
+  }
+
+  static Array foreign(const NpyHeader& header, const NpyPlace& place, std::string why) {
+    TensorInfo tensor;
+    tensor.foreign_dtype = header.descr.size() > kLongestType
+                               ? header.descr.substr(0, kLongestType) + "..."
+                               : header.descr;
+    tensor.foreign_reason = std::move(why);
+    tensor.layout = Layout::linear;
+    tensor.layout_code = spec(Layout::linear).code();
+    tensor.dims = header.shape;
+    tensor.data_offset = header.data_offset;
+    tensor.data_bytes = place.end - header.data_offset;
+    return {std::move(tensor), std::nullopt};
+  }
+
+  const ByteSource& source_;
+  NpzMembers members_;
+  std::optional<TensorSpec> spec_;
+  mutable InflatedContents contents_;
+  mutable std::map<std::uint64_t, Sources> sources_;
+};
+
+}  // namespace
+
+Result<bool> recognizes_npz(const ByteSource& source, const OpenRequest&) {
+  return ZipDirectory::recognizes(source);
+}
+
+Result<std::unique_ptr<TensorReader>> open_npz(const ByteSource& source,
+                                               const OpenRequest& request) {
+  const std::optional<TensorSpec>& spec = request.options.spec;
+  BTF_ASSIGN(NpzMembers members, read_npz_members(source));
+  if (spec && spec->storage)
+    return fail(ErrorCode::invalid_argument,
+                "is a .npz file and says itself what it holds; a spec may tell the dtype only");
+  return std::make_unique<NpzReader>(source, std::move(members), spec);
+}
+
+}  // namespace btf

@@ -1,0 +1,327 @@
+// .npz: archives in every form that writers have had, against their twins in BTF; what is written
+// against what NumPy writes; archives that are broken.
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "btf/convert.h"
+#include "btf/read.h"
+#include "btf/tensor_set.h"
+#include "btf/validate.h"
+#include "btf/write.h"
+#include "support/btf_bytes.h"
+#include "support/said.h"
+#include "support/scratch_dir.h"
+
+using btf::DType;
+using btf::TensorFile;
+using bytes::Bytes;
+
+namespace {
+
+const std::string kFolder = std::string(BTF_TESTDATA_DIR) + "/npz/";
+const std::string kBadFolder = std::string(BTF_TESTDATA_DIR) + "/npz-bad/";
+
+std::vector<std::string> npz_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(kFolder))
+    if (entry.path().extension() == ".npz") names.push_back(entry.path().filename().string());
+  std::ranges::sort(names);
+  return names;
+}
+
+btf::OpenOptions told(DType dtype) {
+  btf::TensorSpec spec;
+  spec.dtype = dtype;
+  return {.spec = spec};
+}
+
+TensorFile open(const std::string& path, const btf::OpenOptions& options = {}) {
+  auto file = TensorFile::open(path, options);
+  if (!file) FAIL(file.error().text());
+  return *std::move(file);
+}
+
+void write(const TensorFile& file, const std::string& output,
+           const btf::ConvertOptions& options = {}) {
+  const auto size = btf::convert(file, output, options);
+  if (!size) FAIL(size.error().text());
+  if (std::filesystem::is_regular_file(output)) CHECK(*size == std::filesystem::file_size(output));
+}
+
+std::vector<std::string> findings(const std::string& path, const btf::OpenOptions& options = {}) {
+  std::vector<std::string> found;
+  const auto status =
+      btf::validate(path, [&](const btf::Finding& f) { found.emplace_back(f.code); }, options);
+  if (!status) FAIL(status.error().text());
+  return found;
+}
+
+std::vector<std::string> lines_of(const std::string& path) {
+  std::ifstream file(path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  return lines;
+}
+
+btf::TensorToWrite float32_array(const btf::Dims& dims, const std::vector<float>& values) {
+  btf::TensorToWrite tensor;
+  tensor.tensor.dtype = DType::float32;
+  tensor.tensor.storage = btf::resolve(btf::Layout::linear, dims, DType::float32).value();
+  tensor.tensor.bytes = std::as_bytes(std::span(values));
+  return tensor;
+}
+
+// What is read from a pipe while `work` writes to it.
+template <typename Work>
+Bytes through_pipe(const Work& work) {
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  Bytes all;
+  std::thread reader([&] {
+    Bytes block(1 << 16);
+    for (ssize_t got; (got = ::read(ends[0], block.data(), block.size())) > 0;)
+      all.insert(all.end(), block.begin(), block.begin() + got);
+  });
+  work("/dev/fd/" + std::to_string(ends[1]));
+  ::close(ends[1]);
+  reader.join();
+  ::close(ends[0]);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("npz: every form of an archive is its twin to the bit") {
+  const ScratchDir scratch;
+  std::size_t compared = 0;
+  for (const std::string& name : npz_names()) {
+    const std::string stem = name.substr(0, name.find('.'));
+    if (stem == "foreign") continue;
+    CAPTURE(name);
+    const auto options = stem.starts_with("void_") ? told(btf::parse_dtype(stem.substr(5)).value())
+                                                   : btf::OpenOptions{};
+    const TensorFile file = open(kFolder + name, options);
+    CHECK(file.format() == "npz");
+    write(file, scratch / "out.btf", {.drop_names = true});
+    CHECK(read_file(scratch / "out.btf") == read_file(kFolder + stem + ".btf"));
+    const bool skips = name == "arrays.infozip.npz";
+    CHECK(findings(kFolder + name, options) ==
+          std::vector<std::string>(skips ? 1 : 0, "npz-skipped"));
+    ++compared;
+  }
+  CHECK(compared > 15);
+}
+
+TEST_CASE("npz: tensors are called what NumPy calls them, whatever that is") {
+  const TensorFile file = open(kFolder + "names.npz");
+  const std::vector<std::string> names{
+      "",     "x",        "x.npy", "/abs", "../up",           "a/b",
+      "dir/", "\xc3\xbc", "1017",  "a\nb", "\xf0\x9f\x90\x8d"};
+  REQUIRE(file.tensor_count() == names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto info = file.tensor(i);
+    REQUIRE(info);
+    CHECK(info->named);
+    CHECK(info->name == names[i]);
+  }
+}
+
+TEST_CASE("npz: types that are none here are listed, and the others can be used") {
+  const TensorFile file = open(kFolder + "foreign.npz");
+  const std::vector<std::string> types{
+      "|S3", "<U2", "<c8", "|O", "<M8[ns]", "|V3", "[('x', '<f4'), (\"y]\", '<f4', (2,))]"};
+  REQUIRE(file.tensor_count() == types.size() + 1);
+  std::set<std::string> reasons;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    CAPTURE(types[i]);
+    const auto info = file.tensor(i);
+    REQUIRE(info);
+    CHECK_FALSE(info->dtype);
+    CHECK(info->foreign_dtype == types[i]);
+    const auto read = btf::read_tensor(file, *info);
+    REQUIRE_FALSE(read);
+    CHECK(read.error().message == info->unknown_dtype_text());
+    CHECK(reasons.insert(read.error().message).second);
+    CHECK_FALSE(file.elements(i));
+  }
+  const auto last = file.tensor(types.size());
+  REQUIRE(last);
+  CHECK(btf::read_tensor(file, *last));
+  CHECK(findings(kFolder + "foreign.npz") ==
+        std::vector<std::string>(types.size(), "foreign-dtype"));
+}
+
+TEST_CASE("npz: one told dtype is for the members that it can be of") {
+  const ScratchDir scratch;
+  const auto dtypes_of = [](const TensorFile& file) {
+    std::vector<std::optional<DType>> found;
+    for (std::uint64_t i = 0; i < file.tensor_count(); ++i) found.push_back(file.tensor(i)->dtype);
+    return found;
+  };
+  write(open(kFolder + "written.btf"), scratch / "all.npz");
+  const auto plain = dtypes_of(open(scratch / "all.npz"));
+  auto wanted = plain;
+  std::ranges::replace(wanted, std::optional(DType::uint16), std::optional(DType::bfloat16));
+  CHECK(wanted != plain);
+  CHECK(dtypes_of(open(scratch / "all.npz", told(DType::bfloat16))) == wanted);
+  const TensorFile untold = open(kFolder + "void_bfloat16.npz");
+  CHECK(untold.tensor(1)->unknown_dtype_text().find("a spec of only a TYPE") != std::string::npos);
+  const auto spec = btf::parse_tensor_spec("fp32:2x3x5");
+  const auto refused = TensorFile::open(kFolder + "written.npz", {.spec = *spec});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message.find("says itself") != std::string::npos);
+}
+
+TEST_CASE("npz: what is written is what NumPy writes, to the byte") {
+  const ScratchDir scratch;
+  const TensorFile twin = open(kFolder + "written.btf");
+  const btf::ConvertOptions named{.names = lines_of(kFolder + "written.txt")};
+  write(twin, scratch / "out.npz", named);
+  CHECK(read_file(scratch / "out.npz") == read_file(kFolder + "written.npz"));
+  write(open(scratch / "out.npz"), scratch / "again.npz");
+  CHECK(read_file(scratch / "again.npz") == read_file(kFolder + "written.npz"));
+  btf::ConvertOptions to_pipe = named;
+  to_pipe.format = "npz";
+  std::uint64_t size = 0;
+  const Bytes piped = through_pipe([&](const std::string& path) {
+    const auto written = btf::convert(twin, path, to_pipe);
+    if (!written) FAIL(written.error().text());
+    size = *written;
+  });
+  CHECK(piped == read_file(kFolder + "written.pipe.npz"));
+  CHECK(size == piped.size());
+  // Compressed, it is the same as through a pipe.
+  btf::ConvertOptions compressed = named;
+  compressed.compression = 1;
+  write(twin, scratch / "out.npz.zst", compressed);
+  write(open(scratch / "out.npz.zst"), scratch / "again.npz");
+  CHECK(read_file(scratch / "again.npz") == read_file(kFolder + "written.npz"));
+  CHECK(findings(scratch / "out.npz.zst").empty());
+}
+
+TEST_CASE("npz: without a name of its own a tensor has one of its file's") {
+  const ScratchDir scratch;
+  std::filesystem::copy(kFolder + "void_bfloat16.btf", scratch / "x.btf");
+  write(open(scratch / "x.btf"), scratch / "out.npz");
+  CHECK(open(scratch / "out.npz").tensor(1)->name == "x#1");
+  const std::vector<float> values{1, 2};
+  const btf::TensorToWrite nameless = float32_array({2}, values);
+  const std::vector<btf::TensorToWrite> tensors{nameless, nameless};
+  const auto size = btf::write_tensors(scratch / "memory.npz", tensors);
+  REQUIRE(size);
+  CHECK(*size == std::filesystem::file_size(scratch / "memory.npz"));
+  CHECK(open(scratch / "memory.npz").tensor(1)->name == "arr_1");
+  CHECK(findings(scratch / "memory.npz").empty());
+}
+
+TEST_CASE("npz: names that an archive cannot hold are refused, and nothing is written") {
+  const ScratchDir scratch;
+  const TensorFile two = open(kFolder + "void_bfloat16.btf");
+  const auto refusal = [&](std::vector<std::string> names) {
+    const auto size = btf::convert(two, scratch / "out.npz", {.names = std::move(names)});
+    CHECK_FALSE(std::filesystem::exists(scratch / "out.npz"));
+    return size ? std::string() : size.error().message;
+  };
+  CHECK(refusal({"a", "a"}).find("'a.npy' is there twice") != std::string::npos);
+  CHECK(refusal({"a", std::string("b\0c", 3)}).find("NUL") != std::string::npos);
+  CHECK(refusal({"a", "\xff"}).find("UTF-8") != std::string::npos);
+  CHECK(refusal({"a", std::string(65'532, 'x')}).find("65535") != std::string::npos);
+}
+
+TEST_CASE(
+    "npz: crcs are right however elements come: by threads, in tiles, padded, a nibble each") {
+  const ScratchDir scratch;
+  const std::string good = std::string(BTF_TESTDATA_DIR) + "/good/";
+  std::vector<float> values(3U << 20);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * 31 % 1009);
+  const btf::TensorToWrite large = float32_array({3, 1024, 1024}, values);
+  REQUIRE(btf::write_tensors(scratch / "large.btf", std::span(&large, 1)));
+  const auto check = [&](const std::string& input, btf::ConvertOptions options) {
+    CAPTURE(input);
+    options.execution.jobs = 4;
+    write(open(input), scratch / "out.npz", options);
+    CHECK(findings(scratch / "out.npz", told(DType::int4)).empty());
+  };
+  check(scratch / "large.btf", {});
+  check(scratch / "large.btf", {.edits = {btf::Permute{{2, 1, 0}}}});
+  check(scratch / "large.btf",
+        {.dtype = DType::float16, .layout = btf::Layout::hwc8, .plain = true});
+  check(scratch / "large.btf", {.dtype = DType::int4});
+  check(good + "layouts_f16.btf", {});
+  check(good + "layouts_f16.btf", {.plain = true});
+  check(good + "coo_code2.btf", {});
+}
+
+TEST_CASE("npz: every bad archive has its own error, and its sound member can be used") {
+  const ScratchDir scratch;
+  std::ifstream table(kBadFolder + "expected.tsv");
+  REQUIRE(table);
+  std::map<std::string, std::string> texts;
+  std::set<std::string> listed{"expected.tsv"};
+  std::string name, finding;
+  while (std::getline(table, name, '\t') && std::getline(table, finding)) {
+    CAPTURE(name);
+    listed.insert(name);
+    const std::string path = kBadFolder + name;
+    std::vector<btf::Finding> found;
+    const auto status = btf::validate(path, [&](const btf::Finding& f) { found.push_back(f); });
+    CHECK(status.has_value() == (finding != "-"));
+    std::string text = status ? "" : said(status.error());
+    if (status) {
+      REQUIRE(found.size() == 1);
+      CHECK(found.front().code == finding);
+      text = found.front().message;
+    }
+    // The same fault in a deflated member is said in the same words.
+    if (name.find("-deflated") == std::string::npos) CHECK(texts.emplace(text, name).second);
+    const auto file = TensorFile::open(path);
+    if (!file) {
+      CHECK(said(file.error()) == text);
+      continue;
+    }
+    REQUIRE(file->tensor_count() == 2);
+    write(*file, scratch / "out.btf", {.tensors = std::vector<std::uint64_t>{0}});
+    // Of stored elements only validate() knows the crc.
+    const auto converted = btf::convert(*file, scratch / "both.btf", {});
+    CHECK(converted.has_value() == (name == "crc-stored.npz"));
+  }
+  CHECK(texts.size() > 60);
+  for (const auto& entry : std::filesystem::directory_iterator(kBadFolder))
+    CHECK(listed.contains(entry.path().filename().string()));
+}
+
+TEST_CASE("npz: an archive cut anywhere is refused, one with any byte changed is refused or read") {
+  const ScratchDir scratch;
+  const std::string path = scratch / "x.npz";
+  const Bytes whole = read_file(kFolder + "void_int4.npz");
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    write_file(path, std::span(whole).first(size));
+    CHECK_FALSE(TensorFile::open(path, told(DType::int4)));
+  }
+  Bytes changed = whole;
+  const Bytes twin = read_file(kFolder + "void_int4.btf");
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    for (const int value : {0, 1, 8, 0x50, 0x7f, 0xff}) {
+      changed[at] = static_cast<std::byte>(value);
+      write_file(path, changed);
+      const auto file = TensorFile::open(path, told(DType::int4));
+      if (!file || file->format() != "npz") continue;
+      bool faulty = false;
+      const auto status =
+          btf::validate(path, [&](const btf::Finding&) { faulty = true; }, told(DType::int4));
+      const auto converted = btf::convert(*file, scratch / "out.btf", {.drop_names = true});
+      if (faulty || !status || !converted || file->tensor_count() != 2) continue;
+      if (read_file(scratch / "out.btf") != twin) FAIL("byte " << at << " as " << value);
+    }
+    changed[at] = whole[at];
+  }
+}
