@@ -190,6 +190,7 @@ def files():
     made.update(foreign())
     made.update(told())
     made.update(written())
+    made["spooled.npz"] = spooled()
     made["nothing.npz"] = archive([])
     made["nothing.btf"] = wire.canonical_file([])
     return made
@@ -257,6 +258,13 @@ def written():
         "written.npz": archive(of_all(members)),
         "written.pipe.npz": archive(of_all(members, behind=True)),
     }
+
+
+def spooled():
+    """Zeros and a last 1, inflated more than is kept in memory."""
+    ones = np.zeros((300, 500), "u4")
+    ones[-1, -1] = 1
+    return archive([Member("ones.npy", npy.saved(npy.array_of("int32", ones)), method=8)])
 
 
 def told():

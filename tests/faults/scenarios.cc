@@ -52,16 +52,17 @@ std::vector<Scenario> all() {
       converts("to-coo", {"--layout", "coo", "../in/dense.btf"}),
       converts("sort-coo",
                {"--max-memory", "16M", "--permute", "1,0", "--layout", "coo", "../in/sparse.btf"}),
-      converts("coo-to-dense",
-               {"--max-memory", "16M", "--permute", "1,0", "--layout", "linear",
-                "../in/sparse.btf"}),
+      converts("coo-to-dense", {"--max-memory", "16M", "--permute", "1,0", "--layout", "linear",
+                                "../in/sparse.btf"}),
       converts("coo-sum", {"--duplicates", "sum", "../in/duplicates.btf"}),
       converts("npy-to-btf", {"../in/dense.npy"}),
       converts("btf-to-npy", {"../in/dense.btf"}, "out.npy"),
+      converts("npz-to-npz", {"../in/spooled.npz", "../in/dense.npy"}, "out.npz"),
+      reads("validate-npz", {"validate", "../in/spooled.npz"}),
       converts("btf-to-raw", {"--tensor", "0", "../in/big.btf"}, "out.raw"),
       converts("raw-to-btf", {"--input-spec", "fp32:linear:8x16x96x96", "../in/big.raw"}),
-      converts("quantise", {"--dtype", "int8", "--scale", "auto", "--scale-axis", "1",
-                            "../in/big.btf"}),
+      converts("quantise",
+               {"--dtype", "int8", "--scale", "auto", "--scale-axis", "1", "../in/big.btf"}),
       converts("quantise-blocks", {"--block-scale", "mxfp8", "../in/big.btf"}),
       converts("dequantise", {"--dequantize", "../in/blocks.btf"}),
       converts("pack", {"../in/a", "../in/dense.npy"}),
@@ -149,6 +150,7 @@ void write_inputs(const std::string& directory, const std::string& btftool,
   fs::copy(testdata + "/odd/gap_between_records.btf", directory + "/odd.btf");
   fs::copy(testdata + "/odd/coo_duplicate_index.btf", directory + "/duplicates.btf");
   fs::copy(testdata + "/zstd/one_frame.btf.zst", directory + "/one_frame.btf.zst");
+  fs::copy(testdata + "/npz/spooled.npz", directory + "/spooled.npz");
   const std::string big = floats(8 * 16 * 96 * 96, 0);
   write_file(directory + "/big.raw", big);
   // One channel of zeros.

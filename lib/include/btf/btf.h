@@ -140,11 +140,11 @@ typedef struct btf_convert_options {
   int32_t where_possible; /* a tensor that cannot take the layout keeps its own */
   int32_t sync;           /* survive a power cut */
   uint32_t jobs;
-  const char* format; /* "btf", "npy", "raw"; NULL: as the end of the output's name says */
+  const char* format; /* "btf", "npy", ...; NULL: as the end of the output's name says */
   int32_t shuffle;    /* bytes of elements apart, as convert --shuffle */
 } btf_convert_options;
 
-/* Writes a file, a BTF file but for names that end in .npy or .raw. The output holds its old
+/* Writes a file, a BTF file but for names that end in .npy, .npz, ... The output holds its old
  * content or all of the new, whatever happens; it may be the input. `bytes`, which may be NULL: its
  * size. `loss`, which may be NULL: over all tensors. An error is on the input's handle. */
 BTF_C_API btf_status btf_convert(btf_file* input, const char* output,

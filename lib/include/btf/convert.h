@@ -69,7 +69,7 @@ struct ConvertOptions {
   bool plain = false;  // write the stored array as an ordinary dense record
   std::optional<TensorSpec>
       spec{};            // raw output: dtype, layout or strides, and the dims it must have
-  std::string format{};  // of the output: "btf", "npy", "raw"; empty: see output_format()
+  std::string format{};  // of the output: "btf", "npy", ...; empty: see output_format()
   bool as_uint = false;  // .npy: dtypes without a NumPy name as unsigned integers, not as void
   std::uint8_t coo_code = kCooCodeSpec;
   // Compress into the seekable zstd format at this level (kLeastCompression to
@@ -113,12 +113,12 @@ struct TensorReport {
 // final only when convert() has returned without an error.
 using TensorReportSink = std::function<void(const TensorReport&)>;
 
-// options.format, else "raw" with a spec, else as the end of the name says: ".npy", ".raw"; "btf"
+// options.format, else "raw" with a spec, else as the end of the name says: ".npy", ...; "btf"
 // for all others.
 BTF_API Result<std::string_view> output_format(const std::string& output,
                                                const ConvertOptions& options);
 
-// Options that do not go together, or not with a format ("btf", "npy", "raw"; empty: not known
+// Options that do not go together, or not with a format ("btf", "npy", ...; empty: not known
 // yet). convert() asks too. Errors call an option what the command line calls it (docs/cli.md).
 BTF_API Status check_options(const ConvertOptions& options, std::string_view format = {});
 

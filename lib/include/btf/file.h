@@ -81,7 +81,7 @@ class BTF_API TensorFile {
   ~TensorFile();
 
   const std::string& path() const;
-  std::string_view format() const;        // "btf", "npy", "raw"
+  std::string_view format() const;        // "btf", "npy", ...
   std::string_view format_title() const;  // as people write it: "BTF"
   bool compressed() const;                // the file is zstd; sizes and offsets are of its content
   std::uint64_t size() const;             // bytes

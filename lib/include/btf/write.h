@@ -23,7 +23,7 @@ struct TensorToWrite {
 
 struct WriteOptions {
   CastPolicy policy{};
-  std::string format{};  // "btf", "npy", "raw"; empty: as the end of the name says, see convert.h
+  std::string format{};  // "btf", "npy", ...; empty: as the end of the name says, see convert.h
   bool sync = false;     // survive a power cut
   Execution execution{};
 };

@@ -21,3 +21,9 @@ btftool convert --format npz "$npz/void_int4.btf" - | cat | btftool inspect -
 cp "$npz/arrays.numpy.npz" damaged.npz
 printf '\377' | dd of=damaged.npz bs=1 seek=200 conv=notrunc 2>/dev/null
 btftool inspect --tensor 0 damaged.npz && btftool validate damaged.npz
+# Compressed, in one frame and in two without a seek table; and what is computed on the way.
+{ head -c 300 "$npz/arrays.mixed.npz" | zstd -qc; tail -c +301 "$npz/arrays.mixed.npz" | zstd -qc; } >two.npz.zst
+btftool diff two.npz.zst "$npz/arrays.btf" | tail -1
+zstd -qc "$npz/arrays.pipe.npz" | btftool diff -q - "$npz/arrays.btf" && echo "same through a pipe"
+btftool -q convert --tensor 0 --dtype int8 --scale auto "$TESTDATA/good/mixed.btf" scaled.npz
+btftool validate scaled.npz && btftool inspect scaled.npz
