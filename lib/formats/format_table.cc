@@ -10,8 +10,8 @@
 #include "formats/btf/writer.h"
 #include "formats/io/file_endings.h"
 #include "formats/npy/npy.h"
-#include "formats/other_kinds.h"
 #include "formats/npz/npz.h"
+#include "formats/other_kinds.h"
 #include "formats/raw/raw.h"
 #include "formats/safetensors/safetensors.h"
 
