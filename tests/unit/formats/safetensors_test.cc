@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <numeric>
 #include <set>
 #include <string>
@@ -131,6 +132,16 @@ TEST_CASE("safetensors: what is written is what the reference writes") {
   again("order.canonical.safetensors", "order.canonical.safetensors");
   again("names.escaped.safetensors", "names.safetensors");
   again("none_bare.safetensors", "none.safetensors");
+
+  // Names and metadata go by way of BTF.
+  using Texts = std::map<std::string, std::string>;
+  CHECK(open(kFolder + "order.safetensors").attributes()->metadata ==
+        Texts{{"format", "np"}, {"k", "v"}});
+  CHECK(open(kFolder + "null_metadata.safetensors").attributes()->metadata.empty());
+  write(open(kFolder + "order.safetensors"), scratch / "order.btf");
+  write(open(scratch / "order.btf"), scratch / "back.safetensors");
+  CHECK(read_file(scratch / "back.safetensors") ==
+        read_file(kFolder + "order.canonical.safetensors"));
 
   // Whatever the order of the input, and whether the output can be written anywhere or not.
   const TensorFile twin = open(kFolder + "types.btf");
