@@ -82,7 +82,9 @@ Findings findings(const btf::Result<btf::TensorFile>& file) {
   found.trouble = true;
   const btf::Error& error = status.error();
   require(!error.message.empty(), "an error says nothing");
-  require(!file, "validate() gives up: " + error.message);
+  // Of members of an archive that are not read the file may have some.
+  require(!file || error.code == btf::ErrorCode::unsupported,
+          "validate() gives up: " + error.message);
   require(error.code == btf::ErrorCode::unsupported ||
               error.code == btf::ErrorCode::invalid_argument ||
               error.code == btf::ErrorCode::no_space,
@@ -101,8 +103,10 @@ void check_file(BytesView bytes, const btf::OpenOptions& options) {
   for (std::uint64_t i = 0; i < std::min(file->tensor_count(), kTensors); ++i) {
     const auto tensor = file->tensor(i);
     const bool usable = tensor && tensor->known() && file->check_overlap(*tensor);
+    const bool told = tensor && !tensor->foreign_dtype.empty() && found.warnings > 0;
     if (!usable)
-      require(found.tensors[i], "a tensor cannot be used, and validate() says nothing");
+      require(found.tensors[i] || told || found.trouble,
+              "a tensor cannot be used, and validate() says nothing");
     if (!tensor) continue;
     require(tensor->index == i, "another tensor was asked for");
     if (usable) ask_tensor(*file, *tensor, found.errors + found.warnings == 0);
