@@ -109,7 +109,7 @@ void check_file(BytesView bytes, const btf::OpenOptions& options) {
               "a tensor cannot be used, and validate() says nothing");
     if (!tensor) continue;
     require(tensor->index == i, "another tensor was asked for");
-    if (usable) ask_tensor(*file, *tensor, found.errors + found.warnings == 0);
+    if (usable) ask_tensor(*file, *tensor, found.errors + found.warnings == 0 && !found.trouble);
   }
 }
 

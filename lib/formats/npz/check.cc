@@ -42,14 +42,20 @@ Status check_npz(const TensorFile& file, const FindingSink& report) {
     const ZipMember& first = members.directory.members()[members.skipped.front()];
     report({kCode.severity(), kCode, {}, first.header_offset, skipped_text(members)});
   }
+  Status unread;  // what is encrypted, or packed otherwise: the others are looked at all the same
   for (std::uint64_t i = 0; i < file.tensor_count(); ++i) {
     const Status status = check_array(file, members, i, report);
     if (status) continue;
     const Error& error = status.error();
-    if (error.finding.empty()) return std::unexpected(file.about(i, error));
+    if (error.finding.empty() && error.code != ErrorCode::unsupported)
+      return std::unexpected(file.about(i, error));
+    if (error.finding.empty()) {
+      if (unread) unread = std::unexpected(file.about(i, error));
+      continue;
+    }
     report({Severity::error, error.finding, i, error.offset, error.message});
   }
-  return {};
+  return unread;
 }
 
 }  // namespace btf
