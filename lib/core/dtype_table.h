@@ -22,6 +22,11 @@ inline constexpr FloatGeometry kE4M3{4, 3, 7, nan_only, true, false};
 inline constexpr FloatGeometry kE5M2{5, 2, 15, ieee, true, false};
 inline constexpr FloatGeometry kE8M0{8, 0, 127, nan_only, true, true};
 inline constexpr FloatGeometry kE2M1{2, 1, 1, none, true, false};
+inline constexpr FloatGeometry kE4M3Fnuz{4, 3, 8, fnuz, true, false};
+inline constexpr FloatGeometry kE5M2Fnuz{5, 2, 16, fnuz, true, false};
+inline constexpr FloatGeometry kE3M4{3, 4, 3, ieee, true, false};
+inline constexpr FloatGeometry kE4M3Ieee{4, 3, 7, ieee, true, false};
+inline constexpr FloatGeometry kE4M3B11Fnuz{4, 3, 11, fnuz, true, false};
 
 // Of floats that torch.testing has tolerances for, these; of smaller ones half a step: relative at
 // the start of a binade, where it is largest, and absolute below the normal numbers.
@@ -78,7 +83,7 @@ inline constexpr auto kRows = std::to_array<DTypeInfo>({
     {DType::bfloat16, "bfloat16", {"bf16"}, 16, floating, kBFloat16, kCloseBFloat16, "", kDLBfloat},
     {DType::float8_e4m3fn,
      "float8_e4m3fn",
-     {"fp8", "f8_e4m3", "f8_e4m3fn", "float8_e4m3", "e4m3fn", "e4m3"},
+     {"fp8", "f8_e4m3", "f8_e4m3fn", "e4m3fn", "e4m3"},
      8,
      floating,
      kE4M3,
@@ -115,6 +120,52 @@ inline constexpr auto kRows = std::to_array<DTypeInfo>({
     {DType::int4, "int4", {"i4"}, 4, signed_integer, {}, {}, "", kDLInt},
     {DType::uint4, "uint4", {"u4", "ui4"}, 4, unsigned_integer, {}, {}, "", kDLUInt},
     {DType::boolean, "bool", {"boolean", "i1"}, 8, NumberKind::boolean, {}, {}, "b1", kDLBool},
+    {DType::float8_e4m3fnuz,
+     "float8_e4m3fnuz",
+     {"f8_e4m3fnuz", "e4m3fnuz"},
+     8,
+     floating,
+     kE4M3Fnuz,
+     half_step(kE4M3Fnuz),
+     "",
+     kDLFloat8_e4m3fnuz},
+    {DType::float8_e5m2fnuz,
+     "float8_e5m2fnuz",
+     {"f8_e5m2fnuz", "e5m2fnuz"},
+     8,
+     floating,
+     kE5M2Fnuz,
+     half_step(kE5M2Fnuz),
+     "",
+     kDLFloat8_e5m2fnuz},
+    {DType::float8_e3m4,
+     "float8_e3m4",
+     {"f8_e3m4", "e3m4"},
+     8,
+     floating,
+     kE3M4,
+     half_step(kE3M4),
+     "",
+     kDLFloat8_e3m4},
+    // Not what trtexec's and safetensors' names mean: those are float8_e4m3fn's.
+    {DType::float8_e4m3,
+     "float8_e4m3",
+     {},
+     8,
+     floating,
+     kE4M3Ieee,
+     half_step(kE4M3Ieee),
+     "",
+     kDLFloat8_e4m3},
+    {DType::float8_e4m3b11fnuz,
+     "float8_e4m3b11fnuz",
+     {"f8_e4m3b11fnuz", "e4m3b11fnuz"},
+     8,
+     floating,
+     kE4M3B11Fnuz,
+     half_step(kE4M3B11Fnuz),
+     "",
+     kDLFloat8_e4m3b11fnuz},
 });
 
 }  // namespace dtype_rows

@@ -5,7 +5,7 @@ import struct
 
 import numpy as np
 
-# name: (exponent bits, fraction bits, bias, has Inf, has NaN)
+# name: (exponent bits, fraction bits, bias, has Inf, has NaN at the top)
 FLOATS = {
     "float64": (11, 52, 1023, True, True),
     "float32": (8, 23, 127, True, True),
@@ -14,6 +14,11 @@ FLOATS = {
     "float8_e4m3fn": (4, 3, 7, False, True),
     "float8_e5m2": (5, 2, 15, True, True),
     "float4_e2m1fn": (2, 1, 1, False, False),
+    "float8_e4m3fnuz": (4, 3, 8, False, False),
+    "float8_e5m2fnuz": (5, 2, 16, False, False),
+    "float8_e3m4": (3, 4, 3, True, True),
+    "float8_e4m3": (4, 3, 7, True, True),
+    "float8_e4m3b11fnuz": (4, 3, 11, False, False),
 }
 SIGNED = {"int4": 4, "int8": 8, "int16": 16, "int32": 32, "int64": 64}
 
@@ -61,6 +66,8 @@ def value_of(dtype, code):
     """What a code means, as a Python int or float. NaN keeps its sign."""
     if dtype == "float8_e8m0fnu":
         return math.nan if code == 0xFF else math.ldexp(1.0, code - 127)
+    if dtype.endswith("fnuz") and code == 0x80:
+        return math.nan  # in the place of -0
     if dtype == "bool":
         return int(code != 0)
     if dtype in SIGNED:

@@ -55,7 +55,8 @@ def dtype_codes(dtype):
 
 def dtype_files():
     all_types = [(dtype, dtype_codes(dtype)) for dtype in wire.DTYPES]
-    small_types = ["float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu", "float4_e2m1fn", "int4", "uint4"]
+    small_types = ["float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu", "float4_e2m1fn", "int4", "uint4", "float8_e4m3fnuz",
+                   "float8_e5m2fnuz", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz"]
     small = [(dtype, np.arange(2 ** wire.DTYPES[dtype][1], dtype="u1")) for dtype in small_types]
     return {
         "dtypes.btf": linear_file(all_types),

@@ -79,7 +79,8 @@ def void_files():
     """As ml_dtypes saves its types: void of the same width, 4-bit codes in a byte each; every other negative int4 has
     its sign in the high nibble too."""
     made = {}
-    for dtype in ("bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu", "float4_e2m1fn", "int4", "uint4"):
+    for dtype in ("bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu", "float4_e2m1fn", "int4", "uint4",
+                  "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz"):
         codes = dtype_codes(dtype)
         width = codes.itemsize
         signed = (codes >= 8) & (np.arange(codes.size).reshape(codes.shape) % 2 == 0) if dtype == "int4" else False

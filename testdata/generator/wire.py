@@ -26,6 +26,11 @@ DTYPES = {
     "int4": (134, 4),
     "uint4": (135, 4),
     "bool": (136, 8),
+    "float8_e4m3fnuz": (137, 8),
+    "float8_e5m2fnuz": (138, 8),
+    "float8_e3m4": (139, 8),
+    "float8_e4m3": (140, 8),
+    "float8_e4m3b11fnuz": (141, 8),
 }
 
 LINEAR = 0

@@ -53,6 +53,8 @@ def round_integer(value, how):
 def nan_code(dtype, negative):
     if dtype.is_scale:
         return 0xFF
+    if dtype.specials == "fnuz":
+        return sign_bit(dtype)
     quiet = ((1 << dtype.exponent) - 1 << dtype.mantissa) | 1 << (dtype.mantissa - 1)
     code = quiet if dtype.specials == "ieee" else sign_bit(dtype) - 1
     return code | (sign_bit(dtype) if negative else 0)
@@ -71,6 +73,8 @@ def exact_code(dtype, magnitude, negative):
         exponent = exponent_of(magnitude)
         mantissa = int(magnitude / power_of_two(exponent - dtype.mantissa)) - (1 << dtype.mantissa)
         code = exponent + dtype.bias << dtype.mantissa | mantissa
+    if code == 0 and dtype.specials == "fnuz":
+        return 0
     return code | (sign_bit(dtype) if negative else 0)
 
 
@@ -92,7 +96,7 @@ def beyond(dtype, negative, overflow, was_infinite):
         return infinity_code(dtype, negative), not was_infinite
     if overflow != "ieee" or dtype.specials == "none":
         return exact_code(dtype, largest(dtype), negative), True
-    if dtype.specials == "nan":
+    if dtype.specials in ("nan", "fnuz"):
         return nan_code(dtype, negative), True
     return infinity_code(dtype, negative), not was_infinite
 

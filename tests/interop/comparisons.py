@@ -9,7 +9,10 @@ from elements import decode, power_of_two
 
 CLOSE = {"float64": (1e-7, 1e-7), "float32": (1.3e-6, 1e-5), "float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5),
          "float8_e4m3fn": (2.0 ** -4, 2.0 ** -10), "float8_e5m2": (2.0 ** -3, 2.0 ** -17),
-         "float8_e8m0fnu": (2.0 ** -1, 2.0 ** -128), "float4_e2m1fn": (2.0 ** -2, 2.0 ** -2)}
+         "float8_e8m0fnu": (2.0 ** -1, 2.0 ** -128), "float4_e2m1fn": (2.0 ** -2, 2.0 ** -2),
+         "float8_e4m3fnuz": (2.0 ** -4, 2.0 ** -11), "float8_e5m2fnuz": (2.0 ** -3, 2.0 ** -18),
+         "float8_e3m4": (2.0 ** -5, 2.0 ** -7), "float8_e4m3": (2.0 ** -4, 2.0 ** -10),
+         "float8_e4m3b11fnuz": (2.0 ** -4, 2.0 ** -14)}
 
 
 class Unclear(Exception):
@@ -82,7 +85,9 @@ def coarser(a, b):
         return a
     if holds(a, b):
         return b
-    return b if significant_bits(b) < significant_bits(a) else a
+    if significant_bits(a) != significant_bits(b):
+        return min(a, b, key=significant_bits)
+    return b if a.is_float and b.is_float and b.bias < a.bias else a
 
 
 class Pair:

@@ -12,7 +12,7 @@ class DType(NamedTuple):
     exponent: int = 0
     mantissa: int = 0
     bias: int = 0
-    specials: str = ""  # of floats: ieee (Inf and NaN), nan (NaN only), none
+    specials: str = ""  # of floats: ieee (Inf and NaN), nan (NaN only), fnuz (NaN in the place of -0), none
 
     @property
     def is_float(self):
@@ -59,6 +59,11 @@ DTYPES = [
     DType("int4", 134, 4, "signed"),
     DType("uint4", 135, 4, "unsigned"),
     DType("bool", 136, 8, "bool"),
+    DType("float8_e4m3fnuz", 137, 8, "float", 4, 3, 8, "fnuz"),
+    DType("float8_e5m2fnuz", 138, 8, "float", 5, 2, 16, "fnuz"),
+    DType("float8_e3m4", 139, 8, "float", 3, 4, 3, "ieee"),
+    DType("float8_e4m3", 140, 8, "float", 4, 3, 7, "ieee"),
+    DType("float8_e4m3b11fnuz", 141, 8, "float", 4, 3, 11, "fnuz"),
 ]
 BY_CODE = {t.code: t for t in DTYPES}
 BY_NAME = {t.name: t for t in DTYPES}
@@ -83,6 +88,8 @@ def decode(dtype, code):
         return Number(value < 0, Fraction(value))
     if dtype.is_scale:
         return Number(False, None, "nan") if code == 0xFF else Number(False, power_of_two(code - 127))
+    if dtype.specials == "fnuz" and code == sign_bit(dtype):
+        return Number(False, None, "nan")
     negative = bool(code & sign_bit(dtype))
     magnitude = code & (sign_bit(dtype) - 1)
     exponent = magnitude >> dtype.mantissa

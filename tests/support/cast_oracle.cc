@@ -20,6 +20,7 @@ struct Float {
   std::uint64_t over;  // beyond the range
   std::uint64_t over_ieee;
   std::uint64_t sign;
+  bool fnuz = false;                      // no -0: its code is the NaN
   std::vector<long double> magnitudes{};  // of codes 0 to largest + 1; at most 16 bits only
 };
 
@@ -41,6 +42,11 @@ const Float kFloats[] = {
     {DType::float8_e5m2, 2, 15, 0x7B, 0x7C, 0x7E, 0x7B, 0x7C, 0x80},
     {DType::float8_e8m0fnu, 0, 127, 0xFE, 0, 0xFF, 0xFE, 0xFF, 0},
     {DType::float4_e2m1fn, 1, 1, 0x7, 0, 0, 0x7, 0x7, 0x8},
+    {DType::float8_e4m3fnuz, 3, 8, 0x7F, 0, 0x80, 0x7F, 0x80, 0x80, true},
+    {DType::float8_e5m2fnuz, 2, 16, 0x7F, 0, 0x80, 0x7F, 0x80, 0x80, true},
+    {DType::float8_e3m4, 4, 3, 0x6F, 0x70, 0x78, 0x6F, 0x70, 0x80},
+    {DType::float8_e4m3, 3, 7, 0x77, 0x78, 0x7C, 0x77, 0x78, 0x80},
+    {DType::float8_e4m3b11fnuz, 3, 11, 0x7F, 0, 0x80, 0x7F, 0x80, 0x80, true},
 };
 
 const Integer kIntegers[] = {
@@ -92,6 +98,7 @@ long double float_value(const Float& row, std::uint64_t code) {
   // The language reads these two itself.
   if (row.dtype == DType::float64) return std::bit_cast<double>(code);
   if (row.dtype == DType::float32) return std::bit_cast<float>(static_cast<std::uint32_t>(code));
+  if (row.fnuz && code == row.nan) return std::numeric_limits<long double>::quiet_NaN();
   const std::uint64_t magnitude = code & ~row.sign;
   const long double sign = (code & row.sign) != 0 ? -1.0L : 1.0L;
   if (magnitude <= row.largest) return std::copysign(row.magnitudes[magnitude], sign);
@@ -150,8 +157,9 @@ OracleCast to_float(const Float& row, long double x, const CastPolicy& policy) {
     if (magnitude > middle || (magnitude == middle && code % 2 == 1)) ++code;
   }
   if (code > row.largest) return {sign | over, Loss::overflowed};
-  if (magnitude_value(row, code) == magnitude) return {sign | code, Loss::none};
-  return {sign | code, code == 0 ? Loss::to_zero : Loss::inexact};
+  const std::uint64_t result = row.fnuz && code == 0 ? 0 : sign | code;
+  if (magnitude_value(row, code) == magnitude) return {result, Loss::none};
+  return {result, code == 0 ? Loss::to_zero : Loss::inexact};
 }
 
 long double rounded(long double x, Rounding rounding) {

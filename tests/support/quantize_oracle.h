@@ -194,8 +194,10 @@ inline OracleCast quantize_to_float(DType to, long double x, long double scale,
   const std::uint64_t code = magnitudes.nearest(Exact::of(x), step);
   if (code > magnitudes.largest())
     return {float_code(to, side * INFINITY, policy), Loss::overflowed};
-  if (Exact::of(magnitudes.value(code)) * step == Exact::of(x)) return {zero | code, Loss::none};
-  return {zero | code, code == 0 ? Loss::to_zero : Loss::inexact};
+  const std::uint64_t sign = float_code(to, side) ^ float_code(to, 1);
+  const std::uint64_t result = code == 0 ? zero : sign | code;
+  if (Exact::of(magnitudes.value(code)) * step == Exact::of(x)) return {result, Loss::none};
+  return {result, code == 0 ? Loss::to_zero : Loss::inexact};
 }
 
 inline OracleCast oracle_quantize(DType from, DType to, std::uint64_t code, long double scale,

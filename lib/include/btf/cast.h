@@ -12,7 +12,7 @@ namespace btf {
 
 enum class Overflow : std::uint8_t {
   saturate,  // the rule of the target's row: the nearest representable value, Inf for IEEE floats
-  ieee,      // small floats: NaN (e4m3fn, e8m0fnu) or Inf (e5m2) beyond the range
+  ieee,      // small floats: Inf beyond the range, NaN of a type that has no Inf
   wrap,      // integers: modulo 2^bits, as NumPy does
   error,     // refuse the whole conversion
 };

@@ -40,6 +40,11 @@ enum class DType : std::uint8_t {
   int4 = 134,
   uint4 = 135,
   boolean = 136,
+  float8_e4m3fnuz = 137,
+  float8_e5m2fnuz = 138,
+  float8_e3m4 = 139,
+  float8_e4m3 = 140,
+  float8_e4m3b11fnuz = 141,
 };
 
 enum class NumberKind : std::uint8_t { signed_integer, unsigned_integer, floating, boolean };
@@ -48,6 +53,7 @@ enum class NumberKind : std::uint8_t { signed_integer, unsigned_integer, floatin
 enum class FloatSpecials : std::uint8_t {
   ieee,      // exponent all ones: Inf (mantissa 0) and NaN
   nan_only,  // all bits below the sign set: NaN; no Inf
+  fnuz,      // the sign alone, which would be -0: the one NaN; no Inf
   none,      // every code is a finite number
 };
 

@@ -17,6 +17,7 @@ struct SmallFloatToFloat32 {
   static constexpr std::uint32_t kMagnitude = (1U << (kRow.bits - 1U)) - 1;
   static constexpr auto kMax = static_cast<std::uint32_t>(number::max_finite(kFp));
   static constexpr bool kHasInfinity = kFp.specials == FloatSpecials::ieee;
+  static constexpr bool kUnsignedNan = kFp.specials == FloatSpecials::fnuz;
   static constexpr std::uint32_t kLastNumber = kHasInfinity ? kMax + 1 : kMax;
   static constexpr std::uint32_t kRebias = static_cast<std::uint32_t>(127 - kFp.bias) << 23;
 
@@ -41,14 +42,17 @@ struct SmallFloatToFloat32 {
     for (std::size_t i = 0; i < chunk.count; ++i) {
       const std::uint32_t code = load<Code>(chunk.source, i);
       const std::uint32_t magnitude = code & kMagnitude;
+      std::uint32_t signs = code & ~kMagnitude;
       std::uint32_t bits = finite(magnitude);
       if constexpr (kHasInfinity) bits = select(less(kMax, magnitude), kInfinity32, bits);
       if constexpr (kFp.specials != FloatSpecials::none) {
-        const std::uint32_t nan = less(kLastNumber, magnitude);
+        const std::uint32_t nan =
+            kUnsignedNan ? ~less(0, code ^ number::nan_code(kFp)) : less(kLastNumber, magnitude);
         bits = select(nan, 0x7fc00000U, bits);
         nans -= nan;
+        if constexpr (kUnsignedNan) signs &= ~nan;
       }
-      store(chunk.target, i, bits | (code & ~kMagnitude) << (32U - kRow.bits));
+      store(chunk.target, i, bits | signs << (32U - kRow.bits));
     }
     return nans;
   }

@@ -70,6 +70,7 @@ struct Float32ToFloat : AnyChunk {
   static constexpr std::uint32_t kMostToZero =
       static_cast<std::uint32_t>(127 - kFp.bias - kFp.mantissa_bits) << 23;
   static constexpr bool kHasNan = kFp.specials != FloatSpecials::none;
+  static constexpr bool kHasMinusZero = kFp.specials != FloatSpecials::fnuz;
   static constexpr std::uint32_t kNan =
       kHasNan ? static_cast<std::uint32_t>(number::nan_code(kFp)) : kMax;
   static constexpr unsigned kSignShift = 32U - kRow.bits;
@@ -104,6 +105,7 @@ struct Float32ToFloat : AnyChunk {
       const std::uint32_t over = ~(less(whole, kOver) | nan);
       code = select(nan, kNan, code);
       if constexpr (!kHasNan) signs &= ~nan;
+      if constexpr (!kHasMinusZero) signs &= less(0, code);
       error &= ~(over | nan);
       nans -= nan;
       overflowed -= over & (kFp.saturates ? ~0U : less(whole, kInfinity32));

@@ -113,7 +113,10 @@ class ToFloat : public Float32ToFloat<T> {
       watcher.see(v, whole, whole, rounded);
     const Ints signs = hn::ShiftRight<31>(hn::BitCast(kInts, value));
     const Ints sign_bits = hn::Set(kInts, -static_cast<std::int32_t>(Base::kSignBit));
-    return hn::Or(hn::And(signs, sign_bits), hn::AndNot(sign_bits, hn::BitCast(kInts, sum)));
+    const Ints code = hn::AndNot(sign_bits, hn::BitCast(kInts, sum));
+    if constexpr (Base::kHasMinusZero) return hn::Or(hn::And(signs, sign_bits), code);
+    return hn::Or(hn::IfThenElseZero(hn::Gt(code, hn::Zero(kInts)), hn::And(signs, sign_bits)),
+                  code);
   }
 
   Bits largest_;

@@ -24,6 +24,11 @@ BTF_PAIR(f32_bf16, cast_narrow<InVectors<ToBfloat16>>)
 BTF_PAIR(f32_e4m3, cast_narrow<InVectors<ToFloat<DType::float8_e4m3fn>>>)
 BTF_PAIR(f32_e5m2, cast_narrow<InVectors<ToFloat<DType::float8_e5m2>>>)
 BTF_PAIR(f32_e2m1, cast_narrow<InVectors<ToFloat<DType::float4_e2m1fn>>>)
+BTF_PAIR(f32_e4m3fnuz, cast_narrow<InVectors<ToFloat<DType::float8_e4m3fnuz>>>)
+BTF_PAIR(f32_e5m2fnuz, cast_narrow<InVectors<ToFloat<DType::float8_e5m2fnuz>>>)
+BTF_PAIR(f32_e3m4, cast_narrow<InVectors<ToFloat<DType::float8_e3m4>>>)
+BTF_PAIR(f32_e4m3ieee, cast_narrow<InVectors<ToFloat<DType::float8_e4m3>>>)
+BTF_PAIR(f32_e4m3b11fnuz, cast_narrow<InVectors<ToFloat<DType::float8_e4m3b11fnuz>>>)
 BTF_PAIR(f32_i4, cast_narrow<InVectors<ToInteger<DType::int4>>>)
 BTF_PAIR(f32_u4, cast_narrow<InVectors<ToInteger<DType::uint4>>>)
 BTF_PAIR(f32_i8, cast_narrow<InVectors<ToInteger<DType::int8>>>)
@@ -39,6 +44,11 @@ BTF_PAIR(bf16_f32, cast_exactly<SmallFloatToFloat32<DType::bfloat16>>)
 BTF_PAIR(e4m3_f32, cast_exactly<SmallFloatToFloat32<DType::float8_e4m3fn>>)
 BTF_PAIR(e5m2_f32, cast_exactly<SmallFloatToFloat32<DType::float8_e5m2>>)
 BTF_PAIR(e2m1_f32, cast_exactly<SmallFloatToFloat32<DType::float4_e2m1fn>>)
+BTF_PAIR(e4m3fnuz_f32, cast_exactly<SmallFloatToFloat32<DType::float8_e4m3fnuz>>)
+BTF_PAIR(e5m2fnuz_f32, cast_exactly<SmallFloatToFloat32<DType::float8_e5m2fnuz>>)
+BTF_PAIR(e3m4_f32, cast_exactly<SmallFloatToFloat32<DType::float8_e3m4>>)
+BTF_PAIR(e4m3ieee_f32, cast_exactly<SmallFloatToFloat32<DType::float8_e4m3>>)
+BTF_PAIR(e4m3b11fnuz_f32, cast_exactly<SmallFloatToFloat32<DType::float8_e4m3b11fnuz>>)
 BTF_PAIR(i4_f32, cast_exactly<SmallIntegerToFloat32<DType::int4>>)
 BTF_PAIR(u4_f32, cast_exactly<SmallIntegerToFloat32<DType::uint4>>)
 BTF_PAIR(i8_f32, cast_exactly<SmallIntegerToFloat32<DType::int8>>)
@@ -59,8 +69,7 @@ HWY_AFTER_NAMESPACE();
 namespace btf {
 namespace {
 
-#define BTF_ROW(name, from, to) \
-  { from, to, BTF_SIMD_TABLE(name) }
+#define BTF_ROW(name, from, to) {from, to, BTF_SIMD_TABLE(name)}
 
 struct Row {
   DType from;
@@ -74,6 +83,11 @@ constexpr auto kRows = std::to_array<Row>({
     BTF_ROW(f32_e4m3, DType::float32, DType::float8_e4m3fn),
     BTF_ROW(f32_e5m2, DType::float32, DType::float8_e5m2),
     BTF_ROW(f32_e2m1, DType::float32, DType::float4_e2m1fn),
+    BTF_ROW(f32_e4m3fnuz, DType::float32, DType::float8_e4m3fnuz),
+    BTF_ROW(f32_e5m2fnuz, DType::float32, DType::float8_e5m2fnuz),
+    BTF_ROW(f32_e3m4, DType::float32, DType::float8_e3m4),
+    BTF_ROW(f32_e4m3ieee, DType::float32, DType::float8_e4m3),
+    BTF_ROW(f32_e4m3b11fnuz, DType::float32, DType::float8_e4m3b11fnuz),
     BTF_ROW(f32_i4, DType::float32, DType::int4),
     BTF_ROW(f32_u4, DType::float32, DType::uint4),
     BTF_ROW(f32_i8, DType::float32, DType::int8),
@@ -89,6 +103,11 @@ constexpr auto kRows = std::to_array<Row>({
     BTF_ROW(e4m3_f32, DType::float8_e4m3fn, DType::float32),
     BTF_ROW(e5m2_f32, DType::float8_e5m2, DType::float32),
     BTF_ROW(e2m1_f32, DType::float4_e2m1fn, DType::float32),
+    BTF_ROW(e4m3fnuz_f32, DType::float8_e4m3fnuz, DType::float32),
+    BTF_ROW(e5m2fnuz_f32, DType::float8_e5m2fnuz, DType::float32),
+    BTF_ROW(e3m4_f32, DType::float8_e3m4, DType::float32),
+    BTF_ROW(e4m3ieee_f32, DType::float8_e4m3, DType::float32),
+    BTF_ROW(e4m3b11fnuz_f32, DType::float8_e4m3b11fnuz, DType::float32),
     BTF_ROW(i4_f32, DType::int4, DType::float32),
     BTF_ROW(u4_f32, DType::uint4, DType::float32),
     BTF_ROW(i8_f32, DType::int8, DType::float32),

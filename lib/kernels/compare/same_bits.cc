@@ -11,16 +11,20 @@
 namespace btf {
 namespace {
 
-// Codes whose bits under the mask are more than the limit are no finite numbers.
+// Codes that, with `shift` added, are more than the limit under the mask are no finite numbers.
 struct Finite {
   std::uint64_t mask = 0;
   std::uint64_t limit = 0;
+  std::uint64_t shift = 0;
 };
 
 Finite finite_codes(const DTypeInfo& row) {
   if (!row.floating() || row.fp.specials == FloatSpecials::none) return {};
-  return {number::low_bits(row.fp.exponent_bits + row.fp.mantissa_bits),
-          number::max_finite(row.fp)};
+  const std::uint64_t limit = number::max_finite(row.fp);
+  // The one NaN becomes the largest code.
+  if (row.fp.specials == FloatSpecials::fnuz)
+    return {number::low_bits(row.bits), number::low_bits(row.bits) - 1, limit};
+  return {number::low_bits(row.fp.exponent_bits + row.fp.mantissa_bits), limit};
 }
 
 // Bytes of a side that are looked at before more are fetched.
@@ -32,13 +36,16 @@ BTF_INLINE bool same_step(const std::byte* a, const std::byte* b, std::uint64_t 
                           const Finite& finite) {
   const auto mask = static_cast<Code>(finite.mask);
   const auto limit = static_cast<Code>(finite.limit);
+  const auto shift = static_cast<Code>(finite.shift);
   Code found = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
     Code left;
     Code right;
     std::memcpy(&left, a + i * sizeof(left), sizeof(left));
     std::memcpy(&right, b + i * sizeof(right), sizeof(right));
-    const Code special = static_cast<Code>(left & mask) > limit ? static_cast<Code>(-1) : Code{0};
+    const auto shifted = static_cast<Code>(left + shift);
+    const Code special =
+        static_cast<Code>(shifted & mask) > limit ? static_cast<Code>(-1) : Code{0};
     found = static_cast<Code>(found | (left ^ right) | special);
   }
   return found == 0;

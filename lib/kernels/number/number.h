@@ -48,22 +48,32 @@ constexpr std::uint64_t max_finite(const FloatGeometry& fp) {
       return (low_bits(fp.exponent_bits) << fp.mantissa_bits) - 1;
     case FloatSpecials::nan_only:
       return low_bits(bits) - 1;
+    case FloatSpecials::fnuz:
     case FloatSpecials::none:
       break;
   }
   return low_bits(bits);
 }
 
-// The quiet NaN that is written, without its sign.
+// The quiet NaN that is written, without its sign; fnuz: the sign bit itself.
 constexpr std::uint64_t nan_code(const FloatGeometry& fp) {
-  if (fp.specials == FloatSpecials::nan_only) return max_finite(fp) + 1;
+  if (fp.specials != FloatSpecials::ieee) return max_finite(fp) + 1;
   return (max_finite(fp) + 1) | (1ULL << (fp.mantissa_bits - 1));
+}
+
+// A number that has become zero may lose its sign by that.
+template <DType T>
+constexpr std::uint64_t with_sign(std::uint64_t sign, std::uint64_t magnitude) {
+  constexpr const FloatGeometry& kFp = dtype_rows::kRows[row_of(T)].fp;
+  return kFp.specials == FloatSpecials::fnuz && magnitude == 0 ? 0 : sign | magnitude;
 }
 
 template <DType T>
 constexpr Number decode_float(std::uint64_t code) {
   constexpr const DTypeInfo& kRow = dtype_rows::kRows[row_of(T)];
   constexpr const FloatGeometry& kFp = kRow.fp;
+  if (kFp.specials == FloatSpecials::fnuz && code == nan_code(kFp))
+    return {0, 0, false, Number::Class::nan};
   const bool negative = (code & sign_bit(kRow)) != 0;
   const std::uint64_t magnitude = code & low_bits(kFp.exponent_bits + kFp.mantissa_bits);
   if (magnitude > max_finite(kFp)) {
@@ -180,7 +190,7 @@ constexpr Encoded encode_float(const Number& x, const CastPolicy& policy) {
     return result;
   }
   if constexpr (kFp.power_of_two) return encode_power_of_two<T>(x, policy);
-  if (x.kind == Number::Class::zero) return {sign, Outcome::exact};
+  if (x.kind == Number::Class::zero) return {with_sign<T>(sign, 0), Outcome::exact};
 
   constexpr int kLeast = 1 - kFp.bias;  // exponent of the smallest normal number
   const bool subnormal = x.exponent < kLeast;
@@ -191,8 +201,9 @@ constexpr Encoded encode_float(const Number& x, const CastPolicy& policy) {
       subnormal ? 0 : static_cast<std::uint64_t>(x.exponent - kLeast) << kFp.mantissa_bits;
   const std::uint64_t magnitude = field + rounded.kept;
   if (magnitude > max_finite(kFp)) return encode_overflow<T>(x.negative, policy);
-  if (!rounded.inexact) return {sign | magnitude, Outcome::exact};
-  return {sign | magnitude, magnitude == 0 ? Outcome::to_zero : Outcome::inexact};
+  const std::uint64_t code = with_sign<T>(sign, magnitude);
+  if (!rounded.inexact) return {code, Outcome::exact};
+  return {code, magnitude == 0 ? Outcome::to_zero : Outcome::inexact};
 }
 
 template <DType T>

@@ -20,7 +20,12 @@ int significant_bits(const DTypeInfo& row) {
 const DTypeInfo& coarser(DType a, DType b) {
   if (is_lossless(a, b)) return info(a);
   if (is_lossless(b, a)) return info(b);
-  return significant_bits(info(b)) < significant_bits(info(a)) ? info(b) : info(a);
+  const DTypeInfo& left = info(a);
+  const DTypeInfo& right = info(b);
+  const int more = significant_bits(left) - significant_bits(right);
+  if (more != 0) return more > 0 ? right : left;
+  const bool floats = left.floating() && right.floating();
+  return floats && right.fp.bias < left.fp.bias ? right : left;
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ struct StepGrid {
 };
 
 // Of the coarser of both dtypes: the one whose values the other has too, else the one with fewer
-// significant bits.
+// significant bits, else the one whose least normal number is larger.
 StepGrid step_grid(DType a, DType b);
 
 namespace steps {

@@ -101,14 +101,30 @@ std::vector<std::int64_t> list(const std::int64_t* numbers, const DLTensor& tens
 }  // namespace
 
 TEST_CASE("dlpack: the type codes are DLPack's", "[dlpack]") {
-  const std::map<std::string, int> codes{
-      {"int4", 0},           {"int8", 0},         {"int16", 0},
-      {"int32", 0},          {"int64", 0},        {"uint4", 1},
-      {"uint8", 1},          {"uint16", 1},       {"uint32", 1},
-      {"uint64", 1},         {"float16", 2},      {"float32", 2},
-      {"float64", 2},        {"bfloat16", 4},     {"bool", 6},
-      {"float8_e4m3fn", 10}, {"float8_e5m2", 12}, {"float8_e8m0fnu", 14},
-      {"float4_e2m1fn", 17}};
+  const std::map<std::string, int> codes{{"int4", 0},
+                                         {"int8", 0},
+                                         {"int16", 0},
+                                         {"int32", 0},
+                                         {"int64", 0},
+                                         {"uint4", 1},
+                                         {"uint8", 1},
+                                         {"uint16", 1},
+                                         {"uint32", 1},
+                                         {"uint64", 1},
+                                         {"float16", 2},
+                                         {"float32", 2},
+                                         {"float64", 2},
+                                         {"bfloat16", 4},
+                                         {"bool", 6},
+                                         {"float8_e4m3fn", 10},
+                                         {"float8_e5m2", 12},
+                                         {"float8_e8m0fnu", 14},
+                                         {"float4_e2m1fn", 17},
+                                         {"float8_e3m4", 7},
+                                         {"float8_e4m3", 8},
+                                         {"float8_e4m3b11fnuz", 9},
+                                         {"float8_e4m3fnuz", 11},
+                                         {"float8_e5m2fnuz", 13}};
   for (const btf::DTypeInfo& row : btf::dtypes())
     CHECK(codes.at(std::string(row.name)) == row.dlpack);
 }
@@ -263,26 +279,20 @@ TEST_CASE("dlpack: what cannot be is refused, each in its own words", "[dlpack]"
   CHECK(with([](Given& g) { g.shape[1] = -3; }) == "DLPack: dim 1 is -3");
   CHECK(with([](Given& g) { g.strides[0] = -1; }) == "DLPack: stride -1 of dim 0 is negative");
   CHECK(with([](Given& g) { g.tensor.dtype.lanes = 0; }) == "DLPack: elements of 0 lanes");
-  CHECK(with([](Given& g) {
-          g.tensor.dtype = Type{btf::dlpack::kDLFloat, 80, 1};
-        }) == "DLPack: type code 2 with 80 bits");
-  CHECK(with([](Given& g) {
-          g.tensor.dtype = Type{btf::dlpack::kDLComplex, 64, 1};
-        }) == "DLPack: type code 5 is none of this library's dtypes");
-  CHECK(with([](Given& g) {
-          g.tensor.dtype = Type{200, 8, 1};
-        }) == "DLPack: type code 200 is none of this library's dtypes");
+  CHECK(with([](Given& g) { g.tensor.dtype = Type{btf::dlpack::kDLFloat, 80, 1}; }) ==
+        "DLPack: type code 2 with 80 bits");
+  CHECK(with([](Given& g) { g.tensor.dtype = Type{btf::dlpack::kDLComplex, 64, 1}; }) ==
+        "DLPack: type code 5 is none of this library's dtypes");
+  CHECK(with([](Given& g) { g.tensor.dtype = Type{200, 8, 1}; }) ==
+        "DLPack: type code 200 is none of this library's dtypes");
   CHECK(with([](Given& g) { g.tensor.data = nullptr; }) == "DLPack: no data for 24 bytes");
   CHECK(with([](Given& g) { g.tensor.byte_offset = 2; }) ==
         "DLPack: the elements are not aligned to their 4 bytes");
   CHECK(with([](Given& g) { g.tensor.byte_offset = ~7ULL; }) ==
         "DLPack: byte_offset and size go beyond the end of memory");
-  CHECK(with([](Given& g) {
-          g.strides = {kMost, kMost}, g.tensor.strides = g.strides.data();
-        }) == "DLPack: the size in bytes of dims [2, 3] does not fit 64 bits");
-  CHECK(with([](Given& g) {
-          g.shape = {kMost, kMost}, g.tensor.shape = g.shape.data();
-        }) ==
+  CHECK(with([](Given& g) { g.strides = {kMost, kMost}, g.tensor.strides = g.strides.data(); }) ==
+        "DLPack: the size in bytes of dims [2, 3] does not fit 64 bits");
+  CHECK(with([](Given& g) { g.shape = {kMost, kMost}, g.tensor.shape = g.shape.data(); }) ==
         "DLPack: the product of dims [9223372036854775807, 9223372036854775807] does not fit 64 "
         "bits");
   CHECK(with([](Given& g) { g.strides[0] = kMost, g.tensor.dtype.lanes = 4; }) ==
@@ -299,7 +309,9 @@ TEST_CASE("dlpack: a tensor that is not taken stays the caller's", "[dlpack]") {
                                    [](DLManagedTensorVersioned*) { ++calls; },
                                    0,
                                    {data.data(), {1, 0}, 1, {0, 4, 1}, shape.data(), nullptr, 0}};
-  { CHECK(btf::take_dlpack(&managed)); }
+  {
+    CHECK(btf::take_dlpack(&managed));
+  }
   CHECK(calls == 1);
   managed.flags = btf::dlpack::kFlagSubbytePadded;
   CHECK(said(btf::take_dlpack(&managed).error()) ==

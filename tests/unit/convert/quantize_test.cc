@@ -35,9 +35,9 @@ using btf::test::float_code;
 using btf::test::Loss;
 using btf::test::oracle_dequantize;
 using btf::test::oracle_quantize;
-using btf::test::OracleFit;
 using btf::test::oracle_value;
 using btf::test::OracleCast;
+using btf::test::OracleFit;
 using btf::test::Wide;
 using bytes::Bytes;
 using bytes::Words;
@@ -47,8 +47,9 @@ namespace {
 const std::vector<DType> kIntegers{DType::int4,   DType::int8,  DType::int16, DType::int32,
                                    DType::int64,  DType::uint4, DType::uint8, DType::uint16,
                                    DType::uint32, DType::uint64};
-const std::vector<DType> kSmallFloats{DType::float8_e4m3fn, DType::float8_e5m2,
-                                      DType::float4_e2m1fn};
+const std::vector<DType> kSmallFloats{
+    DType::float8_e4m3fn,   DType::float8_e5m2, DType::float4_e2m1fn, DType::float8_e4m3fnuz,
+    DType::float8_e5m2fnuz, DType::float8_e3m4, DType::float8_e4m3,   DType::float8_e4m3b11fnuz};
 const std::vector<DType> kLargeFloats{DType::float16, DType::bfloat16, DType::float32,
                                       DType::float64};
 
@@ -523,7 +524,9 @@ TEST_CASE("quantise: the other roundings, for integers") {
 }
 
 TEST_CASE("quantise: with ieee small floats do not saturate") {
-  for (const DType to : {DType::float8_e4m3fn, DType::float8_e5m2}) {
+  for (const DType to :
+       {DType::float8_e4m3fn, DType::float8_e5m2, DType::float8_e4m3fnuz, DType::float8_e5m2fnuz,
+        DType::float8_e3m4, DType::float8_e4m3, DType::float8_e4m3b11fnuz}) {
     CastPolicy policy;
     policy.overflow = Overflow::ieee;
     check_quantize({DType::float32, to, policy, 0}, source_codes(DType::float32, to, 0.1, 1), 0.1);
@@ -768,9 +771,10 @@ TEST_CASE("scale auto: more scales than the memory holds are refused") {
   ConvertOptions options = quantizing(DType::int8, 0);
   const Bytes codes = converted(file_of({tensor}), options).file;
   options.execution.memory = 1;
-  CHECK(refusal(file_of({tensor}), options) ==
-        "tensor 0: a scale for each of 60000 indices needs more memory than the limit leaves, which "
-        "is enough for 52428");
+  CHECK(
+      refusal(file_of({tensor}), options) ==
+      "tensor 0: a scale for each of 60000 indices needs more memory than the limit leaves, which "
+      "is enough for 52428");
   ConvertOptions back = dequantizing(DType::float32);
   back.execution.memory = 1;
   CHECK_THAT(refusal(codes, back), Catch::Contains("a scale for each of 60000 indices"));
@@ -1301,9 +1305,10 @@ TEST_CASE("refused: what makes no sense") {
   CHECK(refusal(numbers, blocks) == "--zero-point goes with --scale or --dequantize");
   ConvertOptions zeros = dequantizing(DType::float32);
   zeros.quantization.find_zero_point = true;
-  CHECK(refusal(file_of({Tensor{DType::int8, {2}, {1, 2}}, scale_tensor({}, {1})}), zeros) ==
-        "tensor 0: no record of zero points, of int8 and with the dims of the scales, stands behind "
-        "those of the tensor");
+  CHECK(
+      refusal(file_of({Tensor{DType::int8, {2}, {1, 2}}, scale_tensor({}, {1})}), zeros) ==
+      "tensor 0: no record of zero points, of int8 and with the dims of the scales, stands behind "
+      "those of the tensor");
   CHECK(refusal(numbers, quantizing(DType::float16)) ==
         "tensor 0: a scale for float16 cannot be chosen: quantising needs an integer or a float of "
         "8 bits or less");
@@ -1404,8 +1409,9 @@ TEST_CASE("refused: dequantising to another type, or permuted") {
           "tensor 0: dequantising gives float16, bfloat16, float32 or float64, not " + name_of(to));
   ConvertOptions turned = dequantizing(DType::float32);
   turned.edits = {btf::Permute{{1, 0}}};
-  CHECK(refusal(codes, turned) ==
-        "tensor 0: dequantising and editing the dims in one go is not possible: permute afterwards");
+  CHECK(
+      refusal(codes, turned) ==
+      "tensor 0: dequantising and editing the dims in one go is not possible: permute afterwards");
 }
 
 TEST_CASE("lossless and overflow error name the first element and leave the output alone") {

@@ -119,16 +119,12 @@ const std::vector<GateRow>& gate_rows() {
       {"max-abs", false, [](const TensorDiff& d) { return d.max_abs; },
        [](Gates& g, double x) { g.max_abs = x; }},
       {"max-mismatch", false, [](const TensorDiff& d) { return static_cast<double>(d.mismatched); },
-       [](Gates& g, double x) {
-         g.max_mismatch = btf::MismatchLimit{x, false};
-       }},
+       [](Gates& g, double x) { g.max_mismatch = btf::MismatchLimit{x, false}; }},
       {"max-mismatch", false,
        [](const TensorDiff& d) {
          return 100 * static_cast<double>(d.mismatched) / static_cast<double>(d.compared);
        },
-       [](Gates& g, double x) {
-         g.max_mismatch = btf::MismatchLimit{x, true};
-       }},
+       [](Gates& g, double x) { g.max_mismatch = btf::MismatchLimit{x, true}; }},
       {"quantile", false,
        [](const TensorDiff& d) { return d.quantiles.empty() ? 0 : d.quantiles.front().value; },
        [](Gates& g, double x) { g.quantiles = {{.q = 0.75, .most = x}}; }},
@@ -208,6 +204,11 @@ TEST_CASE("criteria: steps of one type are counted on its codes") {
       {DType::float8_e5m2, 0x3c, 0x3d, 1},
       {DType::float8_e8m0fnu, 0x00, 0xfe, 0xfe},
       {DType::float4_e2m1fn, 0x7, 0xf, 14},
+      {DType::float8_e4m3fnuz, 0x81, 0x01, 2},
+      {DType::float8_e5m2fnuz, 0x7f, 0xff, 254},
+      {DType::float8_e3m4, 0x00, 0x6f, 0x6f},
+      {DType::float8_e4m3, 0x80, 0x77, 0x77},
+      {DType::float8_e4m3b11fnuz, 0x07, 0x08, 1},
       {DType::int8, 0x80, 0x7f, 255},
       {DType::int64, 1ULL << 63, (1ULL << 63) - 1, ~0ULL},
       {DType::uint64, 0, ~0ULL, ~0ULL},
@@ -252,6 +253,11 @@ TEST_CASE("criteria: close takes the larger tolerances of both dtypes") {
                       {DType::float8_e5m2, 0x1p-3, 0x1p-17},
                       {DType::float4_e2m1fn, 0.25, 0.25},
                       {DType::float8_e8m0fnu, 0.5, 0x1p-128},
+                      {DType::float8_e4m3fnuz, 0x1p-4, 0x1p-11},
+                      {DType::float8_e5m2fnuz, 0x1p-3, 0x1p-18},
+                      {DType::float8_e3m4, 0x1p-5, 0x1p-7},
+                      {DType::float8_e4m3, 0x1p-4, 0x1p-10},
+                      {DType::float8_e4m3b11fnuz, 0x1p-4, 0x1p-14},
                       {DType::int8, 0, 0},
                       {DType::uint64, 0, 0},
                       {DType::boolean, 0, 0}};

@@ -39,7 +39,7 @@ const std::vector<Expected>& expected_dtypes() {
       {DType::float8_e4m3fn,
        130,
        8,
-       {"float8_e4m3fn", "fp8", "F8_E4M3", "F8_E4M3FN", "float8_e4m3", "e4m3fn", "e4m3"}},
+       {"float8_e4m3fn", "fp8", "F8_E4M3", "F8_E4M3FN", "e4m3fn", "e4m3"}},
       {DType::float8_e5m2, 131, 8, {"float8_e5m2", "F8_E5M2", "e5m2"}},
       {DType::float8_e8m0fnu,
        132,
@@ -52,6 +52,11 @@ const std::vector<Expected>& expected_dtypes() {
       {DType::int4, 134, 4, {"int4", "i4"}},
       {DType::uint4, 135, 4, {"uint4", "u4", "ui4"}},
       {DType::boolean, 136, 8, {"bool", "boolean", "i1"}},
+      {DType::float8_e4m3fnuz, 137, 8, {"float8_e4m3fnuz", "F8_E4M3FNUZ", "e4m3fnuz"}},
+      {DType::float8_e5m2fnuz, 138, 8, {"float8_e5m2fnuz", "F8_E5M2FNUZ", "e5m2fnuz"}},
+      {DType::float8_e3m4, 139, 8, {"float8_e3m4", "F8_E3M4", "e3m4"}},
+      {DType::float8_e4m3, 140, 8, {"float8_e4m3"}},
+      {DType::float8_e4m3b11fnuz, 141, 8, {"float8_e4m3b11fnuz", "F8_E4M3B11FNUZ", "e4m3b11fnuz"}},
   };
   return rows;
 }
@@ -122,6 +127,20 @@ Values e4m3fn_values() {
   return values;
 }
 
+// All codes are numbers, but for that of -0.
+Values fnuz_values(int mantissa_bits, int bias) {
+  Values values;
+  values.nan = true;
+  for (int code = 0; code < 0x80; ++code) {
+    const int exponent = code >> mantissa_bits;
+    const int mantissa = code & ((1 << mantissa_bits) - 1);
+    const int significand = exponent == 0 ? mantissa : (1 << mantissa_bits) + mantissa;
+    const double value = std::ldexp(significand, std::max(exponent, 1) - bias - mantissa_bits);
+    values.numbers.insert({value, -value});
+  }
+  return values;
+}
+
 Values e8m0fnu_values() {
   Values values;
   values.nan = true;
@@ -142,6 +161,11 @@ const std::map<DType, Values>& small_values() {
       {DType::bfloat16, ieee_values(8, 7)},
       {DType::float8_e5m2, ieee_values(5, 2)},
       {DType::float8_e4m3fn, e4m3fn_values()},
+      {DType::float8_e3m4, ieee_values(3, 4)},
+      {DType::float8_e4m3, ieee_values(4, 3)},
+      {DType::float8_e4m3fnuz, fnuz_values(3, 8)},
+      {DType::float8_e5m2fnuz, fnuz_values(2, 16)},
+      {DType::float8_e4m3b11fnuz, fnuz_values(3, 11)},
       {DType::float8_e8m0fnu, e8m0fnu_values()},
       {DType::float4_e2m1fn,
        {{0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.5, -1, -1.5, -2, -3, -4, -6}, false, false}},
@@ -247,7 +271,8 @@ TEST_CASE("an unknown dtype's error lists the names there are") {
           "unknown dtype '" + name +
               "'; there are int8, int16, int32, int64, float32, float64, uint8, uint16, uint32, "
               "uint64, float16, bfloat16, float8_e4m3fn, float8_e5m2, float8_e8m0fnu, "
-              "float4_e2m1fn, int4, uint4, bool");
+              "float4_e2m1fn, int4, uint4, bool, float8_e4m3fnuz, float8_e5m2fnuz, float8_e3m4, "
+              "float8_e4m3, float8_e4m3b11fnuz");
   }
 }
 
@@ -295,6 +320,13 @@ TEST_CASE("is_lossless, pairs worth knowing") {
   CHECK(btf::is_lossless(DType::int4, DType::float8_e5m2));    // 7 is 1.11b
   CHECK(!btf::is_lossless(DType::uint4, DType::float8_e5m2));  // 9 is 1.001b
   CHECK(btf::is_lossless(DType::uint4, DType::float8_e4m3fn));
+  CHECK(btf::is_lossless(DType::float8_e4m3fnuz, DType::float16));
+  CHECK(btf::is_lossless(DType::float8_e5m2fnuz, DType::float16));
+  CHECK(!btf::is_lossless(DType::float8_e4m3fn, DType::float8_e4m3));  // 448
+  CHECK(!btf::is_lossless(DType::float8_e4m3, DType::float8_e4m3fn));  // Inf
+  CHECK(btf::is_lossless(DType::float8_e4m3b11fnuz, DType::float16));
+  CHECK(btf::is_lossless(DType::int4, DType::float8_e3m4));
+  CHECK(!btf::is_lossless(DType::uint4, DType::float8_e5m2fnuz));
   CHECK(btf::is_lossless(DType::int8, DType::bfloat16));
   CHECK(btf::is_lossless(DType::uint8, DType::bfloat16));
   CHECK(!btf::is_lossless(DType::int16, DType::float16));

@@ -64,8 +64,10 @@ std::uint64_t nearest(DType dtype, long double value) {
   return best;
 }
 
-constexpr DType kSmallFloats[] = {DType::float8_e4m3fn, DType::float8_e5m2, DType::float8_e8m0fnu,
-                                  DType::float4_e2m1fn};
+constexpr DType kSmallFloats[] = {
+    DType::float8_e4m3fn, DType::float8_e5m2,     DType::float8_e8m0fnu,
+    DType::float4_e2m1fn, DType::float8_e4m3fnuz, DType::float8_e5m2fnuz,
+    DType::float8_e3m4,   DType::float8_e4m3,     DType::float8_e4m3b11fnuz};
 
 }  // namespace
 
@@ -139,7 +141,9 @@ TEST_CASE("steps: float32 and float64 by their codes") {
 
 TEST_CASE("steps: what lies between two numbers is rounded, of two the even one") {
   Random random(3);
-  for (const DType dtype : {DType::float8_e4m3fn, DType::float8_e5m2, DType::float4_e2m1fn}) {
+  for (const DType dtype : {DType::float8_e4m3fn, DType::float8_e5m2, DType::float4_e2m1fn,
+                            DType::float8_e4m3fnuz, DType::float8_e5m2fnuz, DType::float8_e3m4,
+                            DType::float8_e4m3, DType::float8_e4m3b11fnuz}) {
     const auto numbers = btf::test::oracle_magnitudes(dtype);
     CAPTURE(btf::info(dtype).name);
     for (std::size_t i = 0; i + 1 < numbers.size(); ++i) {

@@ -365,6 +365,12 @@ TEST_CASE("diff: at, just below and just above the threshold") {
       {DType::float8_e4m3fn, 0x7e, 0xfe, 896},
       {DType::float8_e5m2, 0x3e, 0x3c, 0.5, true},
       {DType::float8_e8m0fnu, 128, 127, 1, true},
+      {DType::float8_e4m3fnuz, 0x44, 0x40, 0.5, true},
+      {DType::float8_e4m3fnuz, 0x7f, 0xff, 480},
+      {DType::float8_e5m2fnuz, 0x42, 0x40, 0.5, true},
+      {DType::float8_e3m4, 0x38, 0x30, 0.5, true},
+      {DType::float8_e4m3, 0x3c, 0x38, 0.5, true},
+      {DType::float8_e4m3b11fnuz, 0x5c, 0x58, 0.5, true},
       {DType::float4_e2m1fn, 3, 2, 0.5, true},
       {DType::int4, 8, 7, 15},
       {DType::uint4, 15, 0, 15},
@@ -462,7 +468,9 @@ TEST_CASE("diff: NaN and Inf, every pair") {
         0xfff0000000000000}},
       {DType::float16, {0x3c00, 0x7e00, 0xfe01, 0x7c00, 0xfc00}},
       {DType::bfloat16, {0x3f80, 0x7fc0, 0xffc1, 0x7f80, 0xff80}},
-      {DType::float8_e5m2, {0x3c, 0x7e, 0xfd, 0x7c, 0xfc}}};
+      {DType::float8_e5m2, {0x3c, 0x7e, 0xfd, 0x7c, 0xfc}},
+      {DType::float8_e3m4, {0x30, 0x78, 0xf1, 0x70, 0xf0}},
+      {DType::float8_e4m3, {0x38, 0x7c, 0xf9, 0x78, 0xf8}}};
   enum { kOne, kNan, kNanToo, kPlus, kMinus };
   for (const auto& [left, left_codes] : types) {
     for (const auto& [right, right_codes] : types) {
@@ -506,6 +514,7 @@ TEST_CASE("diff: NaN and Inf, every pair") {
 TEST_CASE("diff: types without Inf have NaN, types without NaN have neither") {
   CHECK(diff_of(line(DType::float8_e4m3fn, {0x7f, 0xff}), f32({NAN, 1})).nan.both == 1);
   CHECK(diff_of(line(DType::float8_e8m0fnu, {0xff}), f32({NAN})).result == DiffResult::same);
+  CHECK(diff_of(line(DType::float8_e4m3fnuz, {0x80}), f32({NAN})).result == DiffResult::same);
   CHECK(diff_of(line(DType::float4_e2m1fn, {7}), f32({6})).result == DiffResult::same);
   CHECK_FALSE(passes(line(DType::int32, {0}), f32({NAN})));
 }
@@ -532,6 +541,8 @@ TEST_CASE("diff: everything against brute force") {
                                                    {DType::float8_e4m3fn, DType::float8_e4m3fn},
                                                    {DType::float8_e5m2, DType::float8_e5m2},
                                                    {DType::float8_e8m0fnu, DType::float8_e8m0fnu},
+                                                   {DType::float8_e4m3fnuz, DType::float8_e4m3fnuz},
+                                                   {DType::float8_e3m4, DType::float8_e3m4},
                                                    {DType::float4_e2m1fn, DType::float4_e2m1fn},
                                                    {DType::int4, DType::int4},
                                                    {DType::uint4, DType::uint4},

@@ -290,7 +290,7 @@ TEST_CASE("numbers that became Inf are found") {
 
 TEST_CASE("numbers that went through a narrower dtype are found") {
   for (const DType through : {DType::bfloat16, DType::float16, DType::float8_e4m3fn,
-                              DType::float8_e5m2, DType::float4_e2m1fn}) {
+                              DType::float8_e5m2, DType::float4_e2m1fn, DType::float8_e3m4}) {
     const Tensor golden = random_tensor(DType::float32, {1, 8, 10, 10}, 69);
     const Tensor actual =
         mapped(golden, [&](double v) { return value_of(through, code_of(through, v)); });

@@ -309,10 +309,14 @@ std::uint64_t merged(DType dtype, const Words& codes, Duplicates rule) {
 TEST_CASE("coo: duplicates mean what they are told to") {
   Converter converter;
   Random random(4);
-  for (const DType dtype : {DType::int8, DType::uint8, DType::int4, DType::uint4, DType::int32,
-                            DType::int64, DType::uint64, DType::boolean, DType::float32,
-                            DType::float64, DType::float16, DType::bfloat16, DType::float8_e4m3fn,
-                            DType::float8_e5m2, DType::float4_e2m1fn, DType::float8_e8m0fnu}) {
+  for (const DType dtype :
+       {DType::int8,           DType::uint8,           DType::int4,
+        DType::uint4,          DType::int32,           DType::int64,
+        DType::uint64,         DType::boolean,         DType::float32,
+        DType::float64,        DType::float16,         DType::bfloat16,
+        DType::float8_e4m3fn,  DType::float8_e5m2,     DType::float4_e2m1fn,
+        DType::float8_e8m0fnu, DType::float8_e4m3fnuz, DType::float8_e5m2fnuz,
+        DType::float8_e3m4,    DType::float8_e4m3,     DType::float8_e4m3b11fnuz}) {
     const Words dims{6, 5};
     const auto cells = random_cells(dims, 151, btf::info(dtype).bits, random);
     for (const Duplicates rule : {Duplicates::sum, Duplicates::first, Duplicates::last}) {
@@ -453,16 +457,28 @@ TEST_CASE("coo: a sum that loses something is refused where losses are") {
     std::string message;  // empty: accepted
   };
   const Row rows[] = {
-      {DType::int8, {}, {100, 100}, false,
+      {DType::int8,
+       {},
+       {100, 100},
+       false,
        "the COO entries of index [2] add up to 200, which overflows int8"},
-      {DType::int8, {}, {100, 100}, true,
+      {DType::int8,
+       {},
+       {100, 100},
+       true,
        "the COO entries of index [2] add up to 200, which overflows int8"},
       {DType::int8, DType::int32, {100, 100}, true, ""},
-      {DType::float16, {}, {f16(2048), f16(1)}, true,
+      {DType::float16,
+       {},
+       {f16(2048), f16(1)},
+       true,
        "the COO entries of index [2] add up to 2049, which is not exact in float16"},
       {DType::float16, {}, {f16(2048), f16(1)}, false, ""},
       {DType::float16, DType::float32, {f16(2048), f16(1)}, true, ""},
-      {DType::int64, {}, {(1ULL << 63) - 1, 1}, false,
+      {DType::int64,
+       {},
+       {(1ULL << 63) - 1, 1},
+       false,
        "the COO entries of index [2] add up to 9223372036854775808, which overflows int64"},
       {DType::int64, DType::uint64, {(1ULL << 63) - 1, 1}, true, ""},
   };

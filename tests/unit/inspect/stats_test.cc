@@ -350,6 +350,11 @@ TEST_CASE("stats: subnormals of every float") {
       {DType::float8_e5m2, {1, 3, 0x83}, {4, 0x84, 0}},
       {DType::float4_e2m1fn, {1, 9}, {2, 10, 0, 8}},
       {DType::float8_e8m0fnu, {}, {0, 1, 254}},
+      {DType::float8_e4m3fnuz, {1, 7, 0x81, 0x87}, {8, 0x88, 0x80, 0}},
+      {DType::float8_e5m2fnuz, {1, 3, 0x83}, {4, 0x84, 0x80}},
+      {DType::float8_e3m4, {1, 15, 0x81}, {16, 0x90, 0x80}},
+      {DType::float8_e4m3, {1, 7, 0x81}, {8, 0x88, 0x80}},
+      {DType::float8_e4m3b11fnuz, {1, 7, 0x81}, {8, 0x88, 0x80}},
       {DType::int8, {}, {0, 1, 255}},
       {DType::boolean, {}, {0, 1}},
   };

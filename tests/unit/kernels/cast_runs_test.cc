@@ -157,8 +157,9 @@ std::string difference(CastRunsFn run, Pair pair, const Bytes& source, const Res
 
 TEST_CASE("cast runs: the hot pairs have one", "[cast]") {
   using enum DType;
-  for (const DType small : {float16, bfloat16, float8_e4m3fn, float8_e5m2, float4_e2m1fn, int8,
-                            uint8, int32, int4, uint4, float64}) {
+  for (const DType small : {float16, bfloat16, float8_e4m3fn, float8_e5m2, float4_e2m1fn,
+                            float8_e4m3fnuz, float8_e5m2fnuz, float8_e3m4, float8_e4m3,
+                            float8_e4m3b11fnuz, int8, uint8, int32, int4, uint4, float64}) {
     CAPTURE(info(small).name);
     CHECK(find_cast_runs(float32, small) != nullptr);
     CHECK(find_cast_runs(small, float32) != nullptr);

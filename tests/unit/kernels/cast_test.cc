@@ -27,7 +27,7 @@ constexpr Overflow kOverflows[] = {Overflow::saturate, Overflow::ieee, Overflow:
 constexpr Rounding kRoundings[] = {Rounding::by_table, Rounding::nearest, Rounding::zero,
                                    Rounding::up, Rounding::down};
 
-constexpr std::uint64_t LossAccount::*kLossField[] = {
+constexpr std::uint64_t LossAccount::* kLossField[] = {
     nullptr, &LossAccount::inexact, &LossAccount::to_zero, &LossAccount::overflowed,
     &LossAccount::nan_lost};
 
@@ -63,7 +63,7 @@ std::vector<CastPolicy> all_policies() {
 std::vector<CastPolicy> distinct_policies(DType from, DType to) {
   if (from == to) return {CastPolicy{}};
   const bool rounds = is_e8m0(to) || (is_integer(to) && info(from).floating());
-  const bool ieee = is_e8m0(to) || to == DType::float8_e4m3fn || to == DType::float8_e5m2;
+  const bool ieee = info(to).floating() && info(to).bits == 8;
   std::vector<CastPolicy> policies;
   for (const CastPolicy& policy : all_policies()) {
     if (policy.overflow == Overflow::error) continue;
@@ -256,8 +256,9 @@ void sort_unique(Codes& codes) {
 Codes wide_codes(DType dtype) {
   Codes codes;
   std::mt19937_64 random(static_cast<unsigned>(dtype) + 1);
-  for (const DType small :
-       {DType::float8_e4m3fn, DType::float8_e5m2, DType::float8_e8m0fnu, DType::float4_e2m1fn})
+  for (const DType small : {DType::float8_e4m3fn, DType::float8_e5m2, DType::float8_e8m0fnu,
+                            DType::float4_e2m1fn, DType::float8_e4m3fnuz, DType::float8_e5m2fnuz,
+                            DType::float8_e3m4, DType::float8_e4m3, DType::float8_e4m3b11fnuz})
     add_around_values_of(small, dtype, codes);
   for (int exponent = -1075; exponent <= 1024; ++exponent) {
     const long double power = std::ldexp(1.0L, exponent);
@@ -372,6 +373,16 @@ TEST_CASE("the oracle knows the numbers of the formats", "[cast]") {
       {DType::float4_e2m1fn, 0x3, 1.5},
       {DType::float4_e2m1fn, 0x5, 3},
       {DType::float4_e2m1fn, 0xF, -6},
+      {DType::float8_e4m3fnuz, 0x7F, 240},
+      {DType::float8_e4m3fnuz, 0x81, -0x1p-10L},
+      {DType::float8_e5m2fnuz, 0xFF, -57344},
+      {DType::float8_e5m2fnuz, 0x01, 0x1p-17L},
+      {DType::float8_e3m4, 0x6F, 15.5},
+      {DType::float8_e3m4, 0x01, 0x1p-6L},
+      {DType::float8_e4m3, 0x77, 240},
+      {DType::float8_e4m3, 0x01, 0x1p-9L},
+      {DType::float8_e4m3b11fnuz, 0x7F, 30},
+      {DType::float8_e4m3b11fnuz, 0x81, -0x1p-13L},
       {DType::int4, 0x8, -8},
       {DType::int64, 0x8000000000000000, -0x1p63L},
       {DType::uint64, 0xFFFFFFFFFFFFFFFF, 18446744073709551615.0L},
@@ -658,16 +669,20 @@ TEST_CASE("to a type that has every value, and back, is the identity", "[cast]")
     const Codes codes = is_bool ? Codes{0, 1} : narrow_codes(narrow.dtype);
     for (const DTypeInfo& wide : dtypes()) {
       if (!is_lossless(narrow.dtype, wide.dtype)) continue;
-      // By default E5M2 takes an Inf as an overflow, even its own.
-      const bool e5m2 = narrow.dtype == DType::float8_e5m2;
-      const CastPolicy policy{e5m2 ? Overflow::ieee : Overflow::saturate};
+      // By default small floats take an Inf as an overflow, even their own.
+      const bool small = narrow.floating() && narrow.bits == 8;
+      const CastPolicy policy{small ? Overflow::ieee : Overflow::saturate};
       LossAccount account;
       const Codes there = cast({narrow.dtype, wide.dtype, {}}, codes, account);
       const Codes back = cast({wide.dtype, narrow.dtype, policy}, there, account);
       std::uint64_t different = 0;
       for (std::size_t i = 0; i < codes.size(); ++i) {
-        const bool nan = std::isnan(oracle_value(narrow.dtype, codes[i]));
-        different += nan ? !std::isnan(oracle_value(narrow.dtype, back[i])) : back[i] != codes[i];
+        const long double value = oracle_value(narrow.dtype, codes[i]);
+        // -0 becomes 0 where the wide type has no other.
+        const bool minus_zero = value == 0 && std::signbit(value) && there[i] == 0;
+        different += std::isnan(value) ? !std::isnan(oracle_value(narrow.dtype, back[i]))
+                     : minus_zero      ? back[i] != 0
+                                       : back[i] != codes[i];
       }
       CAPTURE(narrow.name, wide.name);
       CHECK(different == 0);
