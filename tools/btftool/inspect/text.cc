@@ -54,10 +54,13 @@ void InspectText::begin(const btf::TensorFile& file) {
 void InspectText::tensor(const btf::TensorInfo& tensor, const InspectDetails& details) {
   line_.clear();
   append_pad_left(line_, tensor.index, width_);
+  const std::size_t names = line_.size();
   append_pad_right(line_ += kGap, dtype_text(tensor), kDType);
+  // A longer name takes its room from the layout.
+  const std::size_t longer = line_.size() - names - kGap.size() - kDType;
   append_pad_right(line_ += kGap,
                    tensor.layout ? btf::spec(*tensor.layout).name : unknown(tensor.layout_code),
-                   kLayout);
+                   kLayout - std::min(longer, kLayout));
   append_dims(line_ += kGap, tensor.dims, kShape);
   line_ += kGap;
   tensor.known() || !tensor.foreign_dtype.empty()
