@@ -11,6 +11,7 @@
 #include "convert/convert_into.h"
 #include "convert/file_conversion.h"
 #include "convert/outputs.h"
+#include "core/recipient.h"
 #include "formats/format_table.h"
 
 namespace btf {
@@ -24,6 +25,7 @@ WriteRequest request_for(const std::string& output, const ConvertOptions& option
 // What the output's format and spec ask for, where the options leave it open.
 Result<ConvertOptions> complete(ConvertOptions options, const FormatRow& format) {
   BTF_TRY(check_options(options, format.name));
+  if (options.recipient && !options.coo_code) options.coo_code = info(*options.recipient).coo_code;
   if (!format.shuffled) options.shuffle = false;
   if (format.row_major_only && !options.layout && !options.plain) options.layout = Layout::linear;
   if (!options.spec) return options;

@@ -5,6 +5,7 @@
 #include "btf/try.h"
 #include "convert/attribute_merge.h"
 #include "convert/loss_limits.h"
+#include "core/recipient.h"
 #include "elements/parallel.h"
 #include "elements/shuffling_sink.h"
 #include "formats/io/byte_sink.h"
@@ -137,16 +138,27 @@ Status FileConversion::measure_tensor(const TensorFile& file, const TensorInfo& 
     BTF_ASSIGN(work.nnz, count_entries(conversion));
   }
   BTF_ASSIGN(const RecordShape shape, shape_of(work, target));
-  BTF_TRY(writer_->add(shape));
+  BTF_TRY(announce(shape));
   records_.push_back({.work = work_.size()});
   if (!options_.quantization.active()) return {};
   BTF_ASSIGN(QuantizePlan plan, plan_quantization(file, conversion, link_of(work.place)));
   work.quantization = std::make_unique<QuantizePlan>(std::move(plan));
   for (const ScaleRecord& scales : work.quantization->written) {
-    BTF_TRY(writer_->add(btf::shape_of(scales, shape)));
+    BTF_TRY(announce(btf::shape_of(scales, shape)));
     records_.push_back({.work = work_.size(), .scales = &scales});
   }
   return {};
+}
+
+Status FileConversion::announce(const RecordShape& shape) {
+  if (!options_.recipient) return writer_->add(shape);
+  const RecipientRow& row = info(*options_.recipient);
+  if (const auto objection = dtype_objection(row, info(shape.dtype).code()))
+    return fail(ErrorCode::unsupported,
+                objection->message + "; --dtype takes one that it has: " + dtype_list(row));
+  if (const auto objection = layout_objection(row, shape.layout_code))
+    return fail(ErrorCode::unsupported, objection->message + "; --layout linear is what it takes");
+  return writer_->add(shape);
 }
 
 Result<std::uint64_t> FileConversion::write_to(const MakeSink& make_sink,

@@ -57,6 +57,8 @@ class FileConversion {
   void describe_tensors();
   Result<RecordShape> shape_of(const Work& work, const ConvertTarget& target) const;
   Status measure_tensor(const TensorFile& file, const TensorInfo& record, Work& work);
+  // A record that the recipient, if there is one, does not take is refused.
+  Status announce(const RecordShape& shape);
   Status write(ByteSink& sink, const TensorReportSink& report);
   Status write_record(std::size_t number, ByteSink& sink, const TensorReportSink& report);
   Status write_parts(const TensorFile& file, const TensorInfo& tensor, std::size_t number,

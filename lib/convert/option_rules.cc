@@ -3,6 +3,7 @@
 
 #include "btf/convert.h"
 #include "btf/try.h"
+#include "core/recipient.h"
 #include "formats/format_table.h"
 
 namespace btf {
@@ -74,6 +75,26 @@ Status check_scales(const ConvertOptions& options) {
   return wrong("--scale needs --dtype: it decides between quantising and dequantising");
 }
 
+// What shows without a look at the tensors; those are asked of when they are measured.
+Status check_recipient(const ConvertOptions& options, const FormatRow* format) {
+  if (!options.recipient) return {};
+  const RecipientRow& row = info(*options.recipient);
+  const std::string option = "--for " + std::string(row.name) + ": ";
+  const auto asks = [&](const std::optional<Objection>& objection) -> Status {
+    if (objection) return wrong(option + objection->message);
+    return {};
+  };
+  if (format != nullptr)
+    BTF_TRY(
+        asks(format_objection(row, format->name, format->title, options.compression.has_value())));
+  if (options.dtype) BTF_TRY(asks(dtype_objection(row, info(*options.dtype).code())));
+  if (options.coo_code) BTF_TRY(asks(layout_objection(row, *options.coo_code)));
+  if (options.shuffle.value_or(false))
+    BTF_TRY(asks(layout_objection(row, spec(Layout::shuffled).code())));
+  const bool stays = options.layout && options.layout != Layout::coo && !options.plain;
+  return stays ? asks(layout_objection(row, spec(*options.layout).code())) : Status{};
+}
+
 }  // namespace
 
 std::span<const Named<Duplicates>> duplicates_names() { return kDuplicates; }
@@ -89,6 +110,7 @@ Status check_options(const ConvertOptions& options, std::string_view format) {
   BTF_TRY(check_shuffle(options, row));
   BTF_TRY(check_names(options, row));
   BTF_TRY(check_scales(options));
+  BTF_TRY(check_recipient(options, row));
   if (options.compression &&
       (*options.compression < kLeastCompression || *options.compression > kGreatestCompression))
     return wrong("--compress takes a number from " + std::to_string(kLeastCompression) + " to " +

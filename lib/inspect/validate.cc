@@ -8,6 +8,7 @@
 #include "formats/io/byte_source.h"
 #include "inspect/frame_findings.h"
 #include "inspect/payload_check.h"
+#include "inspect/recipient_check.h"
 #include "inspect/validate_opened.h"
 
 namespace btf {
@@ -39,6 +40,7 @@ Status validate_opened(const Result<TensorFile>& file, const FindingSink& report
     if (frames.note(finding)) report(finding);
   };
   BTF_TRY(format_named(file->format()).check(*file, take));
+  if (checks.recipient) BTF_TRY(check_recipient(*file, *checks.recipient, take));
   for (std::uint64_t i = 0; i < file->tensor_count(); ++i) {
     const auto record = file->tensor(i);
     if (faulty.contains(i) || !record || !record->known() || !file->check_overlap(*record))

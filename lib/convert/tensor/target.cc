@@ -78,7 +78,7 @@ Result<RecordShape> record_shape(const ConvertTarget& target, const ConvertOptio
                      .payload = 0};
   Checked payload;
   if (target.sparse()) {
-    record.layout_code = options.coo_code;
+    record.layout_code = options.coo_code.value_or(kCooCodeSpec);
     payload = coo_payload_bytes(nnz, target.dims.size(), bits);
   } else {
     payload = stream_bytes(target.storage->storage_elements, bits);

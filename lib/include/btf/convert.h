@@ -71,7 +71,8 @@ struct ConvertOptions {
       spec{};            // raw output: dtype, layout or strides, and the dims it must have
   std::string format{};  // of the output: "btf", "npy", ...; empty: see output_format()
   bool as_uint = false;  // .npy: dtypes without a NumPy name as unsigned integers, not as void
-  std::uint8_t coo_code = kCooCodeSpec;
+  std::optional<std::uint8_t> coo_code{};  // nothing: the recipient's, else kCooCodeSpec
+  std::optional<Recipient> recipient{};    // what it does not take is refused
   // Compress into the seekable zstd format at this level (kLeastCompression to
   // kGreatestCompression); nothing: as it is.
   std::optional<int> compression{};

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -55,6 +56,13 @@ struct TensorInfo {
   std::uint64_t end() const { return data_offset + data_bytes; }
   bool deflated() const { return packed_end != 0; }
 };
+
+// Programs that files are made for, where they take less than this library does.
+enum class Recipient : std::uint8_t {
+  tfrt,  // the TensorFlow runtime: its reader and its btf_info
+};
+
+BTF_API std::span<const Named<Recipient>> recipient_names();
 
 // What a file does not say of itself.
 struct OpenOptions {

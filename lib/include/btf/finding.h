@@ -67,6 +67,12 @@ inline constexpr auto kFindings = std::to_array<FindingRow>({
     {"spare-nibble-not-zero",  Severity::warning},
     {"bool-byte",              Severity::warning},
     {"coo-duplicate-index",    Severity::warning},
+    // what the program does not take that `--for tfrt` names
+    {"tfrt-dtype",             Severity::error},
+    {"tfrt-layout",            Severity::error},
+    {"tfrt-coo-code",          Severity::error},
+    {"tfrt-offset",            Severity::error},
+    {"tfrt-format",            Severity::error},
     // compressed files
     {"seek-table",             Severity::error},
     {"zstd-frame",             Severity::error},

@@ -28,7 +28,8 @@ struct Finding {
 
 // What is looked for beyond the format.
 struct ValidateChecks {
-  bool finite = false;  // NaN and Inf among the elements are errors
+  bool finite = false;                   // NaN and Inf among the elements are errors
+  std::optional<Recipient> recipient{};  // what it does not take is an error
 };
 
 using FindingSink = std::function<void(const Finding&)>;

@@ -84,6 +84,7 @@ void setup_validate(CLI::App& app, ValidateOptions& options, SpecWords& spec, Op
   operands.declare(app, "FILE", "files to check; - is stdin");
   app.add_flag("--strict", options.strict, "warnings count as errors");
   app.add_flag("--nan", options.checks.finite, "NaN and Inf among the elements are errors");
+  add_recipient(app, options.checks.recipient, "what this program does not read is an error");
   app.add_flag("--all", options.all, "every finding, however many there are");
   app.add_flag("--json", options.json, "print one JSON document");
   add_input_spec(app, spec);

@@ -250,9 +250,11 @@ void declare_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words
            "write raw bytes: fp16:hwc8:1x3x224x224, or with\nstrides; see --input-spec")
       ->group("Files that do not say what they hold");
   add_input_spec(app, words.input);
-  add_choice<std::uint8_t>(app, "--coo-code", options.coo_code,
-                           {{"spec", btf::kCooCodeSpec}, {"tfrt", btf::kCooCodeTfrt}},
-                           "layout code of COO tensors: 2 as published, 1 as TFRT reads");
+  add_choice<std::optional<std::uint8_t>>(
+      app, "--coo-code", options.coo_code,
+      {{"spec", btf::kCooCodeSpec}, {"tfrt", btf::kCooCodeTfrt}},
+      "layout code of COO tensors: 2 as published, 1 as TFRT reads");
+  add_recipient(app, options.recipient, "write only what this program reads, or nothing");
   add_choice<std::string>(app, "--dla", words.dla, {{"orin", "orin"}, {"xavier", "xavier"}},
                           "pitch of kDLA_HWC4: 64 or 32 bytes");
   add_count(

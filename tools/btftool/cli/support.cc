@@ -69,6 +69,14 @@ CLI::Option* add_words(CLI::App& app, const std::string& name, const std::string
   return add_repeated(app, name, type, take, help);
 }
 
+CLI::Option* add_recipient(CLI::App& app, std::optional<btf::Recipient>& target,
+                           const std::string& help) {
+  std::vector<std::pair<std::string, std::optional<btf::Recipient>>> choices;
+  for (const btf::Named<btf::Recipient>& row : btf::recipient_names())
+    choices.emplace_back(row.name, row.value);
+  return add_choice(app, "--for", target, choices, help);
+}
+
 CLI::Option* add_count(CLI::App& app, const std::string& name, std::uint64_t least,
                        std::uint64_t most, const std::function<void(std::uint64_t)>& store,
                        const std::string& help) {

@@ -14,6 +14,7 @@
 
 #include "btf/dtype.h"
 #include "btf/error.h"
+#include "btf/file.h"
 
 namespace btftool {
 
@@ -40,7 +41,8 @@ CLI::Option* add_repeated(CLI::App& app, const std::string& name, const std::str
 
 template <typename T>
 CLI::Option* add_choice(CLI::App& app, const std::string& name, T& target,
-                const std::vector<std::pair<std::string, T>>& choices, const std::string& help) {
+                        const std::vector<std::pair<std::string, T>>& choices,
+                        const std::string& help) {
   std::string names;
   for (const auto& [word, value] : choices) names += (names.empty() ? "" : "|") + word;
   return add_words(
@@ -62,6 +64,10 @@ CLI::Option* add_choice(CLI::App& app, const std::string& name, T& target,
   return add_choice(app, name, target, choices, help);
 }
 
+// --for
+CLI::Option* add_recipient(CLI::App& app, std::optional<btf::Recipient>& target,
+                           const std::string& help);
+
 CLI::Option* add_count(CLI::App& app, const std::string& name, std::uint64_t least,
                        std::uint64_t most, const std::function<void(std::uint64_t)>& store,
                        const std::string& help);
@@ -70,8 +76,8 @@ CLI::Option* add_count(CLI::App& app, const std::string& name, std::uint64_t lea
 CLI::Option* add_text(CLI::App& app, const std::string& name, std::optional<std::string>& target,
                       const std::string& type, const std::string& help);
 
-// The file that OUT names, in a directory that with the name of IN. A name that asks for compression
-// gets it, unless a level is said.
+// The file that OUT names, in a directory that with the name of IN. A name that asks for
+// compression gets it, unless a level is said.
 void place_output(std::string& output, const std::string& input, std::optional<int>& compression);
 
 // Bytes of "256M", "1GiB", "67108864".
