@@ -236,17 +236,26 @@ TEST_CASE("numbers cut off at a limit are found") {
              StartsWith("saturation: ") && Contains("float8_e4m3fn's limits, -448 or 448"));
 }
 
-TEST_CASE("a cut at 6 or 7 is not that of a dtype of 4 bits, unless one is there") {
+TEST_CASE("a cut at 6, 7 or 30 is not that of a dtype, unless it is there") {
   Random random(64);
   const Tensor golden = tensor(DType::float32, {4096}, gaussians(4096, 5, random));
   const auto cut = [&](double low, double high) {
     return mapped(golden, [=](double v) { return std::clamp(v, low, high); });
   };
   for (const Tensor& actual :
-       {cut(-99, 6), cut(0, 6), cut(-99, 7), cut(-8, 7), cut(-6, 6), cut(0, 15)}) {
+       {cut(-99, 6), cut(0, 6), cut(-99, 7), cut(-8, 7), cut(-6, 6), cut(0, 15), cut(-9, 9)}) {
     const std::string text = hint_of(actual, golden);
     CHECK_THAT(text, StartsWith("saturation: ") && !Contains("int4") && !Contains("float4"));
   }
+  const Tensor wider = tensor(DType::float32, {4096}, gaussians(4096, 20, random));
+  for (const double limit : {15.5, 30.0}) {
+    const Tensor actual = mapped(wider, [=](double v) { return std::clamp(v, -limit, limit); });
+    CHECK_THAT(hint_of(actual, wider), StartsWith("saturation: ") && !Contains("float8"));
+  }
+  btf::DiffOptions close;
+  close.tolerance.close = true;
+  CHECK_THAT(hint_of(tensor(DType::float8_e3m4, {4096}, wider.values()), wider, close),
+             Contains("float8_e3m4's limits, -15.5 or 15.5"));
   CHECK_THAT(hint_of(cut(-99, 6), golden), Contains(" have actual at 6, where golden is above it"));
   const Values whole = integers(4096, -20, 20, random);
   CHECK_THAT(hint_of(tensor(DType::int4, {4096}, whole), tensor(DType::int8, {4096}, whole)),

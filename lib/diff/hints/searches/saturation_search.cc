@@ -58,11 +58,12 @@ struct Cut {
   long double high = kInf;
 };
 
-// Numbers are cut off at 6 or 7 for other reasons than a dtype of 4 bits, which is named only where
-// it is there.
+// Numbers are cut off at 6, 7 or 30 for other reasons than a dtype, which is named only where it is
+// there.
 bool can_be_named(const DTypeInfo& row, const HintInput& input) {
   if (row.kind == NumberKind::boolean || row.fp.power_of_two) return false;
-  return row.bits >= 8 || row.dtype == input.actual.dtype() || row.dtype == input.golden.dtype();
+  return limits_of(row.dtype).highest >= 100 || row.dtype == input.actual.dtype() ||
+         row.dtype == input.golden.dtype();
 }
 
 // The dtype whose limits these are.
