@@ -41,8 +41,7 @@ CLI::Option* add_repeated(CLI::App& app, const std::string& name, const std::str
 
 template <typename T>
 CLI::Option* add_choice(CLI::App& app, const std::string& name, T& target,
-                        const std::vector<std::pair<std::string, T>>& choices,
-                        const std::string& help) {
+                const std::vector<std::pair<std::string, T>>& choices, const std::string& help) {
   std::string names;
   for (const auto& [word, value] : choices) names += (names.empty() ? "" : "|") + word;
   return add_words(
@@ -76,8 +75,8 @@ CLI::Option* add_count(CLI::App& app, const std::string& name, std::uint64_t lea
 CLI::Option* add_text(CLI::App& app, const std::string& name, std::optional<std::string>& target,
                       const std::string& type, const std::string& help);
 
-// The file that OUT names, in a directory that with the name of IN. A name that asks for
-// compression gets it, unless a level is said.
+// The file that OUT names, in a directory that with the name of IN. A name that asks for compression
+// gets it, unless a level is said.
 void place_output(std::string& output, const std::string& input, std::optional<int>& compression);
 
 // Bytes of "256M", "1GiB", "67108864".
