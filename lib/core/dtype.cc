@@ -21,6 +21,7 @@ struct Range {
   bool zero = true;
   bool nan = false;
   bool infinity = false;
+  bool keeps_infinity = false;  // of others that have it, too
 };
 
 Range range_of(const DTypeInfo& row) {
@@ -41,7 +42,8 @@ Range range_of(const DTypeInfo& row) {
               .negative = !fp.power_of_two,
               .zero = !fp.power_of_two,
               .nan = fp.specials != FloatSpecials::none,
-              .infinity = fp.specials == FloatSpecials::ieee};
+              .infinity = fp.specials == FloatSpecials::ieee,
+              .keeps_infinity = fp.specials == FloatSpecials::ieee && !fp.saturates};
   if (fp.specials == FloatSpecials::ieee || fp.power_of_two) range.high -= 1;
   return range;
 }
@@ -76,7 +78,7 @@ bool can_overflow(DType from, DType to) {
   const bool rounded_over =
       info(to).floating() && source.high == target.high && source.digits > target.digits;
   return source.high > target.high || negative || rounded_over ||
-         (source.infinity && !target.infinity);
+         (source.infinity && !target.keeps_infinity);
 }
 
 bool is_lossless(DType from, DType to) {
@@ -89,7 +91,7 @@ bool is_lossless(DType from, DType to) {
   return source.digits <= target.digits && source.low >= target.low &&
          source.high + extra <= target.high && source.negative <= target.negative &&
          source.zero <= target.zero && source.nan <= target.nan &&
-         source.infinity <= target.infinity;
+         source.infinity <= target.keeps_infinity;
 }
 
 }  // namespace btf

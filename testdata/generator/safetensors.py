@@ -9,8 +9,9 @@ from .good import dtype_codes
 # In the order of the reference's enum, by which it writes them, the last first.
 TYPES = {
     "BOOL": "bool", "F4": "float4_e2m1fn", "U8": "uint8", "I8": "int8", "F8_E5M2": "float8_e5m2", "F8_E4M3": "float8_e4m3fn",
-    "F8_E8M0": "float8_e8m0fnu", "I16": "int16", "U16": "uint16", "F16": "float16", "BF16": "bfloat16", "I32": "int32",
-    "U32": "uint32", "F32": "float32", "F64": "float64", "I64": "int64", "U64": "uint64",
+    "F8_E8M0": "float8_e8m0fnu", "F8_E4M3FNUZ": "float8_e4m3fnuz", "F8_E5M2FNUZ": "float8_e5m2fnuz", "I16": "int16",
+    "U16": "uint16", "F16": "float16", "BF16": "bfloat16", "I32": "int32", "U32": "uint32", "F32": "float32", "F64": "float64",
+    "I64": "int64", "U64": "uint64",
 }  # fmt: skip
 FORMAT = {"format": "pt"}
 

@@ -117,7 +117,7 @@ TEST_CASE("safetensors: names are what they are, however the header spells them"
   const TensorFile file = open(kFolder + "types.safetensors");
   CHECK(file.tensor(0)->name == "x.uint64");
   CHECK(file.tensor(0)->named);
-  CHECK(file.tensor(16)->name == "x.bool");
+  CHECK(file.tensor(file.tensor_count() - 1)->name == "x.bool");
 }
 
 TEST_CASE("safetensors: what is written is what the reference writes") {
