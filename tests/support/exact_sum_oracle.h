@@ -94,7 +94,6 @@ inline OracleCast oracle_sum(DType from, DType to, std::span<const std::uint64_t
            ? low
            : high) = middle;
     }
-    const std::uint64_t zero = float_code(to, std::copysign(0.0, side));
     DigitSum twice = sum;
     for (const std::uint64_t code : codes) twice.add(oracle_value(from, code));
     twice.add(side * magnitudes.value(low), -1);
@@ -104,8 +103,9 @@ inline OracleCast oracle_sum(DType from, DType to, std::span<const std::uint64_t
     const std::uint64_t code = low + (order > 0 || (order == 0 && low % 2 == 1) ? 1 : 0);
     if (code > magnitudes.largest())
       return {float_code(to, std::copysign(INFINITY, side), policy), Loss::overflowed};
-    if (exact) return {zero | code, Loss::none};
-    return {zero | code, code == 0 ? Loss::to_zero : Loss::inexact};
+    const std::uint64_t result = signed_code(to, code, side);
+    if (exact) return {result, Loss::none};
+    return {result, code == 0 ? Loss::to_zero : Loss::inexact};
   }
   if (to == DType::boolean)
     return {1, sum.compare(1) == 0 ? Loss::none : Loss::inexact};

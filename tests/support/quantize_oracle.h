@@ -76,6 +76,12 @@ inline std::uint64_t float_code(DType to, double value, const CastPolicy& policy
   return oracle_cast(DType::float64, to, double_code(value), policy).code;
 }
 
+// A magnitude's code with the sign of `side`, 1 or -1. Not every type has -0.
+inline std::uint64_t signed_code(DType to, std::uint64_t code, double side) {
+  if (code == 0) return float_code(to, std::copysign(0.0, side));
+  return code | (float_code(to, side) ^ float_code(to, 1));
+}
+
 inline bool is_float(DType dtype) {
   return oracle_cast(DType::float64, dtype, double_code(0.5), {}).loss == Loss::none;
 }
@@ -185,17 +191,15 @@ inline OracleCast quantize_to_integer(DType to, long double x, long double scale
 inline OracleCast quantize_to_float(DType to, long double x, long double scale,
                                     const CastPolicy& policy) {
   const double side = std::signbit(x) ? -1 : 1;
-  const std::uint64_t zero = float_code(to, std::copysign(0.0, side));
   if (!std::isfinite(x))
     return oracle_cast(DType::float64, to, double_code(static_cast<double>(x)), policy);
-  if (scale == 0) return {zero, x == 0 ? Loss::none : Loss::to_zero};
+  if (scale == 0) return {signed_code(to, 0, side), x == 0 ? Loss::none : Loss::to_zero};
   const auto& magnitudes = known<Magnitudes>(to);
   const Exact step = Exact::of(scale);
   const std::uint64_t code = magnitudes.nearest(Exact::of(x), step);
   if (code > magnitudes.largest())
     return {float_code(to, side * INFINITY, policy), Loss::overflowed};
-  const std::uint64_t sign = float_code(to, side) ^ float_code(to, 1);
-  const std::uint64_t result = code == 0 ? zero : sign | code;
+  const std::uint64_t result = signed_code(to, code, side);
   if (Exact::of(magnitudes.value(code)) * step == Exact::of(x)) return {result, Loss::none};
   return {result, code == 0 ? Loss::to_zero : Loss::inexact};
 }
