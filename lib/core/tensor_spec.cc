@@ -220,7 +220,7 @@ std::string_view base_name(std::string_view path) { return path.substr(path.rfin
 // trtexec's: fp16, int8.
 std::string_view short_name(DType dtype) {
   const DTypeInfo& row = info(dtype);
-  return row.floating() ? row.aliases.front() : row.name;
+  return row.floating() && !row.aliases.front().empty() ? row.aliases.front() : row.name;
 }
 
 std::string joined(std::span<const std::uint64_t> dims, char separator) {
