@@ -20,7 +20,10 @@ using wire::kWord;
 constexpr const char* kIfRaw =
     "; if these are raw bytes, say what they hold: --input-spec fp16:hwc8:1x3x224x224";
 
-bool called_btf(std::string_view path) { return content_name(path).ends_with(".btf"); }
+// A pipe is not called anything.
+bool may_be_raw(std::string_view path) {
+  return path != "-" && !content_name(path).ends_with(".btf");
+}
 
 std::string bytes_text(std::uint64_t bytes) {
   return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
@@ -263,7 +266,7 @@ Result<std::unique_ptr<TensorReader>> open_btf(const ByteSource& source,
     return malformed("offset-table-too-long", 0,
                      std::to_string(count) + " tensors need an offset table longer than the " +
                          bytes_text(source.size()) + " of the file" +
-                         (called_btf(request.path) ? "" : kIfRaw));
+                         (may_be_raw(request.path) ? kIfRaw : ""));
   return std::make_unique<BtfReader>(source, count);
 }
 
