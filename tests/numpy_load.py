@@ -13,6 +13,7 @@ tool, testdata = sys.argv[1:]
 # dtype code: (NumPy's dtype, the one that --as-uint gives); 4-bit codes take a byte each.
 NAMED = {0: "|i1", 1: "<i2", 2: "<i4", 3: "<i8", 4: "<f4", 5: "<f8", 6: "|u1", 7: "<u2", 8: "<u4", 9: "<u8", 128: "<f2", 136: "|b1"}
 VOID = {129: ("|V2", "<u2"), 130: ("|V1", "|u1"), 131: ("|V1", "|u1"), 132: ("|V1", "|u1"), 133: ("|V1", "|u1"), 134: ("|V1", "|u1"), 135: ("|V1", "|u1")}
+VOID |= {code: ("|V1", "|u1") for code in range(137, 142)}
 FOUR_BITS = (133, 134, 135)
 
 

@@ -22,7 +22,7 @@ constexpr const char* kIfRaw =
 
 // A pipe is not called anything.
 bool may_be_raw(std::string_view path) {
-  return path != "-" && !content_name(path).ends_with(".btf");
+  return path != "-" && !path.starts_with("/dev/") && !content_name(path).ends_with(".btf");
 }
 
 std::string bytes_text(std::uint64_t bytes) {

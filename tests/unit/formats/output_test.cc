@@ -94,10 +94,9 @@ TEST_CASE("endings: a name that says something else is refused unless the format
       }
     }
   }
-  for (const std::string path : {"out", "-", "out.bin", "dir.npz/out", "npz", "out.npz_", "/dev/fd/1"})
+  for (const std::string path : {"out", "-", "out.bin", "dir.gguf/out", "gguf", "out.gguf_", "/dev/fd/1"})
     CHECK(written(path) == "btf");
-  CHECK(message("out.NPZ") ==
-        "out.NPZ: is the name of an archive of NumPy arrays, and BTF would be written");
+  CHECK(message("out.GGUF") == "out.GGUF: is the name of a GGUF file, and BTF would be written");
 }
 
 TEST_CASE("endings: what other tools read by its name is not compressed under it") {
@@ -127,12 +126,12 @@ TEST_CASE("endings: raw bytes by a spec are called neither BTF nor .npy") {
 TEST_CASE("endings: tensors in memory go the same way") {
   const ScratchDir dir;
   const btf::TensorToWrite tensor = one_byte();
-  for (const std::string name : {"x.npz", "x.pt", "x.btf.zst"}) {
+  for (const std::string name : {"x.gguf", "x.pt", "x.btf.zst"}) {
     CHECK_FALSE(btf::write_tensors(dir / name, std::span(&tensor, 1)));
     CHECK_FALSE(fs::exists(dir / name));
   }
-  CHECK(btf::write_tensors(dir / "x.npz", std::span(&tensor, 1), {.format = "btf"}));
-  CHECK(btf::TensorFile::open(dir / "x.npz")->format() == "btf");
+  CHECK(btf::write_tensors(dir / "x.gguf", std::span(&tensor, 1), {.format = "btf"}));
+  CHECK(btf::TensorFile::open(dir / "x.gguf")->format() == "btf");
   CHECK(btf::write_tensors(dir / "x.npy", std::span(&tensor, 1)));
   CHECK(btf::TensorFile::open(dir / "x.npy")->format() == "npy");
 }
