@@ -203,7 +203,7 @@ TEST_CASE("pipe: what there is no room for is not read") {
     // What ends is read as a file is.
     const ScratchDir dir;
     Producer producer(start, false);
-    CHECK(findings(producer.path()) == findings(save(dir, "x", start)));
+    CHECK(findings(producer.path()) == findings(save(dir, "x.btf", start)));
   }
 }
 
