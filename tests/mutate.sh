@@ -34,6 +34,7 @@ build() {
   local linker='-B/usr/lib/llvm-19/bin -fuse-ld=lld'
   shift
   cmake -S "$place/tree" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=None -DBTF_ASSERTIONS=ON -DBUILD_TESTING=ON \
+    -DBTF_UNITY=OFF \
     -DCMAKE_EXE_LINKER_FLAGS="$linker" -DCMAKE_SHARED_LINKER_FLAGS="$linker" -DCMAKE_LINK_DEPENDS_NO_SHARED=ON \
     "$@" >"$folder.log" &&
     nice -n 19 cmake --build "$folder" --target "${targets[@]}" --parallel "${MUTATE_JOBS:-1}" >>"$folder.log" ||

@@ -10,8 +10,6 @@
 namespace btf {
 namespace {
 
-using dtype_rows::kRows;
-
 struct Range {
   // Every value is m * 2^e with |m| < 2^digits and low <= e, below 2^high.
   int digits = 0;
@@ -50,23 +48,23 @@ Range range_of(const DTypeInfo& row) {
 
 }  // namespace
 
-std::span<const DTypeInfo> dtypes() { return kRows; }
+std::span<const DTypeInfo> dtypes() { return dtype_rows::kRows; }
 
-const DTypeInfo& info(DType dtype) { return kRows[row_of(dtype)]; }
+const DTypeInfo& info(DType dtype) { return dtype_rows::kRows[row_of(dtype)]; }
 
 const DTypeInfo* find_dtype(std::uint8_t code) {
-  const auto* row = std::ranges::find(kRows, code, &DTypeInfo::code);
-  return row == kRows.end() ? nullptr : row;
+  const auto* row = std::ranges::find(dtype_rows::kRows, code, &DTypeInfo::code);
+  return row == dtype_rows::kRows.end() ? nullptr : row;
 }
 
 Result<DType> parse_dtype(std::string_view name) {
-  for (const DTypeInfo& row : kRows) {
+  for (const DTypeInfo& row : dtype_rows::kRows) {
     if (same_name(row.name, name)) return row.dtype;
     for (const std::string_view alias : row.aliases)
       if (!alias.empty() && same_name(alias, name)) return row.dtype;
   }
-  return fail(ErrorCode::invalid_argument,
-              "unknown dtype '" + std::string(name) + "'; there are " + name_list(kRows));
+  return fail(ErrorCode::invalid_argument, "unknown dtype '" + std::string(name) + "'; there are " +
+                                               name_list(dtype_rows::kRows));
 }
 
 bool can_overflow(DType from, DType to) {

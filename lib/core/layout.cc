@@ -12,8 +12,6 @@
 namespace btf {
 namespace {
 
-using layout_rows::kRows;
-
 std::string name_of(const LayoutSpec& row) { return std::string(row.name); }
 
 // Strides of the axes as one packed array; its size, nothing if that does not fit 64 bits.
@@ -110,27 +108,27 @@ std::string dims_text(std::span<const std::uint64_t> dims) {
   return text + "]";
 }
 
-std::span<const LayoutSpec> layouts() { return kRows; }
+std::span<const LayoutSpec> layouts() { return layout_rows::kRows; }
 
 const LayoutSpec& spec(Layout layout) {
-  return *std::ranges::find(kRows, layout, &LayoutSpec::layout);
+  return *std::ranges::find(layout_rows::kRows, layout, &LayoutSpec::layout);
 }
 
 const LayoutSpec* find_layout(std::uint8_t code) {
   if (code == kCooCodeTfrt) code = kCooCodeSpec;
-  const auto* row = std::ranges::find(kRows, code, &LayoutSpec::code);
-  return row == kRows.end() ? nullptr : row;
+  const auto* row = std::ranges::find(layout_rows::kRows, code, &LayoutSpec::code);
+  return row == layout_rows::kRows.end() ? nullptr : row;
 }
 
 Result<Layout> parse_layout(std::string_view name) {
-  for (const LayoutSpec& row : kRows) {
+  for (const LayoutSpec& row : layout_rows::kRows) {
     const std::string_view short_name = row.name.substr(row.name.starts_with('k') ? 1 : 0);
     if (same_name(row.name, name) || same_name(short_name, name)) return row.layout;
     for (const std::string_view alias : row.aliases)
       if (!alias.empty() && same_name(alias, name)) return row.layout;
   }
   std::string names;
-  for (const LayoutSpec& row : kRows)
+  for (const LayoutSpec& row : layout_rows::kRows)
     if (row.dla != "xavier") names += (names.empty() ? "" : ", ") + name_of(row);
   return fail(ErrorCode::invalid_argument,
               "unknown layout '" + std::string(name) + "'; there are " + names);

@@ -62,12 +62,12 @@ constexpr auto kKinds = std::to_array<OtherKind>({
 });
 
 // JSON that other tools write without tensors in it, by a word within its first bytes.
-struct JsonKind {
+struct JsonMark {
   std::string_view word;
   std::string_view what;
 };
 
-constexpr auto kJsonKinds = std::to_array<JsonKind>({
+constexpr auto kJsonKinds = std::to_array<JsonMark>({
     {"\"timeMs\"",           "a profile of layers (trtexec --exportProfile), which holds no tensors"},
     {"\"startEnqMs\"",       "a list of times (trtexec --exportTimes), which holds no tensors"},
     {"\"Layers\"",           "a list of layers (trtexec --exportLayerInfo), which holds no tensors"},
@@ -115,7 +115,7 @@ Status refuse_other_kinds(const ByteSource& source, std::string_view path) {
   if (first == start.npos || (start[first] != '{' && start[first] != '['))
     return refuse(
         "text, which btftool does not read; np.loadtxt and np.save make a file that it does");
-  for (const JsonKind& kind : kJsonKinds)
+  for (const JsonMark& kind : kJsonKinds)
     if (start.find(kind.word) != start.npos) return refuse(std::string(kind.what));
   return refuse("JSON of a kind that btftool does not read");
 }

@@ -12,7 +12,7 @@
 namespace btf {
 namespace {
 
-struct Extent {
+struct TensorExtent {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   std::uint64_t tensor = 0;
@@ -39,7 +39,7 @@ struct TensorFile::State {
   mutable std::uint64_t apart = 0;
   mutable std::optional<bool> ascending;  // record offsets
 
-  Status for_extents(const std::function<void(const Extent&)>& take) const;
+  Status for_extents(const std::function<void(const TensorExtent&)>& take) const;
   Result<Overlaps> find_overlaps() const;
   bool find_ascending() const;
   bool next_without_overlap(const TensorInfo& tensor) const;
@@ -68,11 +68,11 @@ bool TensorFile::State::next_without_overlap(const TensorInfo& tensor) const {
 }
 
 // Of a record that is not sound only its reader can tell; trouble with the file is another thing.
-Status TensorFile::State::for_extents(const std::function<void(const Extent&)>& take) const {
+Status TensorFile::State::for_extents(const std::function<void(const TensorExtent&)>& take) const {
   for (std::uint64_t i = 0; i < reader->tensor_count(); ++i) {
     const auto info = reader->tensor(i);
     if (info)
-      take(Extent{info->record_offset, extent_end(*info), i});
+      take(TensorExtent{info->record_offset, extent_end(*info), i});
     else if (info.error().finding.empty())
       return std::unexpected(info.error().of_tensor(i));
   }
@@ -83,17 +83,17 @@ Result<Overlaps> TensorFile::State::find_overlaps() const {
   std::uint64_t end = 0;
   bool in_order = true;
   // Ascending records without overlap, the common case, need no list.
-  BTF_TRY(for_extents([&](const Extent& extent) {
+  BTF_TRY(for_extents([&](const TensorExtent& extent) {
     in_order = in_order && extent.begin >= end;
     end = std::max(end, extent.end);
   }));
   Overlaps found;
   if (in_order) return found;
-  std::vector<Extent> extents;
-  BTF_TRY(for_extents([&](const Extent& extent) { extents.push_back(extent); }));
-  std::ranges::sort(extents, {}, [](const Extent& e) { return std::pair(e.begin, e.end); });
-  Extent widest{};
-  for (const Extent& extent : extents) {
+  std::vector<TensorExtent> extents;
+  BTF_TRY(for_extents([&](const TensorExtent& extent) { extents.push_back(extent); }));
+  std::ranges::sort(extents, {}, [](const TensorExtent& e) { return std::pair(e.begin, e.end); });
+  TensorExtent widest{};
+  for (const TensorExtent& extent : extents) {
     if (extent.begin < widest.end) {
       found.emplace_back(extent.tensor, widest.tensor);
       found.emplace_back(widest.tensor, extent.tensor);

@@ -11,6 +11,7 @@
 #include "btf/try.h"
 #include "core/checked_math.h"
 #include "core/dtype_table.h"
+#include "memory/dlpack_unsupported.h"
 
 namespace btf {
 namespace {
@@ -30,10 +31,6 @@ std::unexpected<Error> wrong(std::string message) {
   return fail(ErrorCode::invalid_argument, "DLPack: " + std::move(message));
 }
 
-std::unexpected<Error> unsupported(std::string message) {
-  return fail(ErrorCode::unsupported, "DLPack: " + std::move(message));
-}
-
 Result<DType> dtype_of(const dlpack::DLDataType& type) {
   if (type.lanes == 0) return wrong("elements of 0 lanes");
   bool known = false;
@@ -43,16 +40,16 @@ Result<DType> dtype_of(const dlpack::DLDataType& type) {
     known = true;
   }
   const std::string code = "type code " + std::to_string(type.code);
-  if (known) return unsupported(code + " with " + std::to_string(type.bits) + " bits");
-  return unsupported(code + " is none of this library's dtypes");
+  if (known) return dlpack_unsupported(code + " with " + std::to_string(type.bits) + " bits");
+  return dlpack_unsupported(code + " is none of this library's dtypes");
 }
 
 // Only memory that the CPU may simply read.
 Status check_device(const dlpack::DLDevice& device) {
   constexpr std::array kHost{dlpack::kDLCPU, dlpack::kDLCUDAHost, dlpack::kDLROCMHost};
   if (std::ranges::find(kHost, device.device_type) != kHost.end()) return {};
-  return unsupported("the tensor is on a device of type " + std::to_string(device.device_type) +
-                     ", not in the CPU's memory");
+  return dlpack_unsupported("the tensor is on a device of type " +
+                            std::to_string(device.device_type) + ", not in the CPU's memory");
 }
 
 Result<Dims> dims_of(const DLTensor& tensor) {
@@ -76,8 +73,8 @@ Result<Dims> strides_of(const DLTensor& tensor, const Dims& dims) {
     Checked stride = packed;
     if (tensor.strides != nullptr) {
       if (tensor.strides[d] < 0)
-        return unsupported("stride " + std::to_string(tensor.strides[d]) + " of dim " +
-                           std::to_string(d) + " is negative");
+        return dlpack_unsupported("stride " + std::to_string(tensor.strides[d]) + " of dim " +
+                                  std::to_string(d) + " is negative");
       stride = checked_mul(static_cast<std::uint64_t>(tensor.strides[d]), tensor.dtype.lanes);
     }
     if (!stride) return wrong("the strides do not fit 64 bits");
@@ -96,8 +93,8 @@ Result<std::byte*> address_of(const DLTensor& tensor, std::uint64_t bytes, DType
     return wrong("byte_offset and size go beyond the end of memory");
   const std::uint64_t element = info(dtype).buffer_bytes();
   if (*first % element != 0)
-    return unsupported("the elements are not aligned to their " + std::to_string(element) +
-                       " bytes");
+    return dlpack_unsupported("the elements are not aligned to their " + std::to_string(element) +
+                              " bytes");
   return static_cast<std::byte*>(tensor.data) + tensor.byte_offset;
 }
 
@@ -154,11 +151,11 @@ Result<SharedTensor> take_dlpack(dlpack::DLManagedTensorVersioned* tensor) {
   if (tensor == nullptr) return wrong("no tensor");
   // Of another major version only the deleter may be relied on.
   if (tensor->version.major != dlpack::kMajorVersion)
-    return unsupported("a tensor of major version " + std::to_string(tensor->version.major));
+    return dlpack_unsupported("a tensor of major version " + std::to_string(tensor->version.major));
   const DLTensor& inner = tensor->dl_tensor;
   if ((tensor->flags & dlpack::kFlagSubbytePadded) != 0 && inner.dtype.bits < 8)
-    return unsupported("elements of " + std::to_string(inner.dtype.bits) +
-                       " bits with a byte each; packed ones are understood");
+    return dlpack_unsupported("elements of " + std::to_string(inner.dtype.bits) +
+                              " bits with a byte each; packed ones are understood");
   BTF_ASSIGN(MutableTensorView view, from_dlpack(inner));
   return keep(std::move(view), tensor, (tensor->flags & dlpack::kFlagReadOnly) != 0);
 }

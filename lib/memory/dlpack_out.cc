@@ -7,16 +7,13 @@
 #include "btf/dlpack.h"
 #include "btf/try.h"
 #include "core/strided.h"
+#include "memory/dlpack_unsupported.h"
 
 namespace btf {
 namespace {
 
 using dlpack::DLManagedTensor;
 using dlpack::DLManagedTensorVersioned;
-
-std::unexpected<Error> unsupported(std::string message) {
-  return fail(ErrorCode::unsupported, "DLPack: " + std::move(message));
-}
 
 struct Shape {
   std::vector<std::int64_t> sizes;
@@ -44,11 +41,12 @@ Result<Shape> describe(const StridedLayout& storage, LaneForm form) {
     const std::uint64_t lanes = storage.split->lanes;
     const bool as_lanes = form == LaneForm::lanes;
     if (lanes > std::numeric_limits<std::uint16_t>::max() || storage.split->lane_stride != 1)
-      return unsupported("elements in blocks of " + std::to_string(lanes) + " cannot be described");
+      return dlpack_unsupported("elements in blocks of " + std::to_string(lanes) +
+                                " cannot be described");
     for (const StorageAxis& axis : storage.axes) {
       if (axis.part == AxisPart::lanes) continue;
       if (as_lanes && axis.stride % lanes != 0)
-        return unsupported("a stride is no multiple of the lanes");
+        return dlpack_unsupported("a stride is no multiple of the lanes");
       fits = fits && shape.append(axis.extent, as_lanes ? axis.stride / lanes : axis.stride);
     }
     if (as_lanes)
@@ -56,7 +54,7 @@ Result<Shape> describe(const StridedLayout& storage, LaneForm form) {
     else
       fits = fits && shape.append(lanes, 1);
   }
-  if (!fits) return unsupported("dims or strides do not fit 63 bits");
+  if (!fits) return dlpack_unsupported("dims or strides do not fit 63 bits");
   return shape;
 }
 
@@ -101,9 +99,9 @@ Managed* release(std::unique_ptr<Holder<Managed>> holder) {
 Result<DLManagedTensor*> to_dlpack(const SharedTensor& tensor, LaneForm form) {
   const DTypeInfo& row = info(tensor.dtype);
   if (row.dlpack > dlpack::kDLBool || row.bits < 8)
-    return unsupported(std::string(row.name) + " needs a versioned tensor, of 1.1 or newer");
+    return dlpack_unsupported(std::string(row.name) + " needs a versioned tensor, of 1.1 or newer");
   if (tensor.read_only)
-    return unsupported("only a versioned tensor can say that it must not be written");
+    return dlpack_unsupported("only a versioned tensor can say that it must not be written");
   BTF_ASSIGN(auto holder, hold<DLManagedTensor>(tensor, form));
   return release(std::move(holder));
 }

@@ -12,7 +12,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // The judgement of one run, computed once for all collectors.
 template <typename Real>
-struct Judgement {
+struct RunJudge {
   std::array<std::uint8_t, kPairRun> refused;
   std::array<double, kPairRun> error;
 
@@ -41,9 +41,9 @@ Status collect_as(const PairRows& pairs, const Judge& judge,
   const auto workers = pairs.workers();
   if (!workers) return std::unexpected(workers.error());
   for (PairCollector* collector : collectors) collector->prepare(*workers);
-  std::vector<Judgement<Real>> judgements(*workers);
+  std::vector<RunJudge<Real>> judgements(*workers);
   return pairs.walk<Real>([&](unsigned worker, std::uint64_t slab, const PairRun<Real>& run) {
-    Judgement<Real>& judgement = judgements[worker];
+    RunJudge<Real>& judgement = judgements[worker];
     const RunSummary summary = judgement.judge(run, judge);
     const JudgedRun<Real> judged{run, judgement.refused.data(), judgement.error.data(), summary};
     for (PairCollector* collector : collectors) collector->take(worker, slab, judged);

@@ -11,8 +11,6 @@
 namespace btf {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-
 double decibels(long double ratio) { return static_cast<double>(10 * std::log10(ratio)); }
 
 }  // namespace
@@ -116,7 +114,7 @@ Figures FigureCollector::finish() {
   const long double error2 = total_.error2.wide();
   const long double golden2 = total_.golden2.wide();
   if (error2 == 0) {
-    figures.psnr = figures.snr = kInf;
+    figures.psnr = figures.snr = std::numeric_limits<double>::infinity();
     return figures;
   }
   const long double mean = error2 / static_cast<long double>(total_.pairs);

@@ -10,7 +10,7 @@ namespace btf {
 namespace {
 
 // .bin, .dat and .data are not here: they say nothing.
-constexpr auto kRows = std::to_array<FileEnding>({
+constexpr auto kEndings = std::to_array<FileEnding>({
     {".btf", "a BTF file", "btf"},
     {".npy", "a NumPy array", "npy"},
     {".raw", "a file of raw bytes", "raw"},
@@ -89,12 +89,12 @@ bool ends_in(std::string_view path, std::string_view ending) {
 
 }  // namespace
 
-std::span<const FileEnding> file_endings() { return kRows; }
+std::span<const FileEnding> file_endings() { return kEndings; }
 
 const FileEnding* find_ending(std::string_view path) {
   const auto* row = std::ranges::find_if(
-      kRows, [&](const FileEnding& candidate) { return ends_in(path, candidate.ending); });
-  return row == kRows.end() ? nullptr : row;
+      kEndings, [&](const FileEnding& candidate) { return ends_in(path, candidate.ending); });
+  return row == kEndings.end() ? nullptr : row;
 }
 
 bool ends_as_compressed(std::string_view path) { return ends_in(path, kCompressedEnding); }

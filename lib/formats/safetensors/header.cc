@@ -14,7 +14,6 @@
 namespace btf {
 namespace {
 
-constexpr std::uint64_t kWord = 8;
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr std::string_view kJsonSpaces = " \t\n\r";
 
@@ -53,7 +52,8 @@ struct Members {
 class Parser {
  public:
   Parser(const ByteSource& source, std::uint64_t data_offset)
-      : source_(source), reader_(source, {kWord, data_offset - kWord}, safetensors_json()) {}
+      : source_(source),
+        reader_(source, {kSafetensorsWord, data_offset - kSafetensorsWord}, safetensors_json()) {}
 
   Status run(SafetensorsHeader& header) {
     BTF_TRY(reader_.expect(JsonKind::object_begin, "it"));
@@ -237,11 +237,12 @@ JsonOptions safetensors_json() {
 }
 
 bool begins_as_safetensors(std::string_view start) {
-  if (start.size() < kWord + 2) return false;
-  const std::string_view text = start.substr(kWord);
-  const bool no_count = start.substr(0, kWord) == std::string_view("\0\0\0\0\0\0\0\0", kWord);
+  if (start.size() < kSafetensorsWord + 2) return false;
+  const std::string_view text = start.substr(kSafetensorsWord);
+  const bool no_count =
+      start.substr(0, kSafetensorsWord) == std::string_view("\0\0\0\0\0\0\0\0", kSafetensorsWord);
   // The first offset of a BTF file has a byte of 0, which JSON has not.
-  if (no_count || text.substr(0, kWord).contains('\0')) return false;
+  if (no_count || text.substr(0, kSafetensorsWord).contains('\0')) return false;
   std::string_view json = without_spaces(text);
   if (json.empty()) return safetensors_data_offset(start).has_value();
   if (json.starts_with(kByteOrderMark)) json.remove_prefix(kByteOrderMark.size());
@@ -251,7 +252,7 @@ bool begins_as_safetensors(std::string_view start) {
 }
 
 Result<std::uint64_t> safetensors_data_offset(std::string_view start) {
-  if (start.size() < kWord)
+  if (start.size() < kSafetensorsWord)
     return malformed("safetensors-header", 0,
                      "the file is cut off: has " + std::to_string(start.size()) +
                          " of the 8 bytes that say how long its header is");
@@ -261,7 +262,7 @@ Result<std::uint64_t> safetensors_data_offset(std::string_view start) {
                      "the header should have " + std::to_string(bytes) +
                          " bytes; a safetensors file has one of at most " +
                          std::to_string(kLongestSafetensorsHeader));
-  return kWord + bytes;
+  return kSafetensorsWord + bytes;
 }
 
 Result<std::string> safetensors_name(const ByteSource& source, const SafetensorsEntry& entry) {
@@ -269,12 +270,12 @@ Result<std::string> safetensors_name(const ByteSource& source, const Safetensors
 }
 
 Result<SafetensorsHeader> read_safetensors_header(const ByteSource& source) {
-  std::string start(std::min<std::uint64_t>(kWord, source.size()), '\0');
+  std::string start(std::min<std::uint64_t>(kSafetensorsWord, source.size()), '\0');
   BTF_TRY(source.read_at(0, std::as_writable_bytes(std::span(start))));
   SafetensorsHeader header;
   BTF_ASSIGN(header.data_offset, safetensors_data_offset(start));
   if (header.data_offset > source.size())
-    return malformed("safetensors-header", kWord,
+    return malformed("safetensors-header", kSafetensorsWord,
                      "the file is cut off: has " + std::to_string(source.size()) + " of " +
                          std::to_string(header.data_offset) + " bytes up to the end of its header");
   BTF_TRY(Parser(source, header.data_offset).run(header));

@@ -18,6 +18,7 @@
 
 namespace btf {
 
+inline constexpr std::uint64_t kSafetensorsWord = 8;  // bytes of N; the header is padded to it
 inline constexpr std::uint64_t kLongestSafetensorsHeader = 100'000'000;
 inline constexpr std::string_view kSafetensorsMetadata = "__metadata__";
 

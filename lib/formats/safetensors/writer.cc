@@ -19,8 +19,6 @@
 namespace btf {
 namespace {
 
-constexpr std::uint64_t kWord = 8;
-
 // What the reference always says; some of its users refuse a file without it.
 constexpr const char* kFormat = "format";
 constexpr std::string_view kFormatOfPyTorch = "pt";
@@ -112,7 +110,7 @@ class SafetensorsWriter final : public TensorWriter {
   // With its length in front, and spaces behind it up to a multiple of 8.
   Result<std::string> header() const {
     BTF_TRY(check_names());
-    std::string text(kWord, '\0');
+    std::string text(kSafetensorsWord, '\0');
     JsonObject metadata;
     metadata.text(kFormat, kFormatOfPyTorch);
     for (const auto& [key, value] : metadata_) metadata.text(key, value);
@@ -131,8 +129,8 @@ class SafetensorsWriter final : public TensorWriter {
       text += std::to_string(*end) + "]}";
     }
     text += "}";
-    text.resize(*round_up(text.size(), kWord), ' ');
-    const std::uint64_t bytes = text.size() - kWord;
+    text.resize(*round_up(text.size(), kSafetensorsWord), ' ');
+    const std::uint64_t bytes = text.size() - kSafetensorsWord;
     if (bytes > kLongestSafetensorsHeader)
       return unsupported("the header would have " + std::to_string(bytes) +
                          " bytes; a safetensors file has one of at most " +

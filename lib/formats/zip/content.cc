@@ -15,7 +15,7 @@
 namespace btf {
 namespace {
 
-constexpr std::uint64_t kBlock = 256U << 10;
+constexpr std::uint64_t kContentBlock = 256U << 10;
 
 class Crc {
  public:
@@ -36,7 +36,7 @@ std::string hex(std::uint64_t value) {
 }
 
 Status read_stored(const ZipPlace& place, const TakeBytes& take) {
-  std::vector<std::byte> block(std::min(kBlock, place.member.size));
+  std::vector<std::byte> block(std::min(kContentBlock, place.member.size));
   for (std::uint64_t at = 0; at < place.member.size; at += block.size()) {
     const auto some =
         std::span(block).first(std::min<std::uint64_t>(block.size(), place.member.size - at));
@@ -54,7 +54,7 @@ Status inflate(const ZipPlace& place, const TakeBytes& take) {
         what + " the " + std::to_string(member.size) + " bytes that the directory says");
   };
   Inflater inflater(place.source, place.data_offset, member.packed);
-  std::vector<std::byte> block(std::min(kBlock, member.size + 1));
+  std::vector<std::byte> block(std::min(kContentBlock, member.size + 1));
   std::uint64_t done = 0;
   for (bool ended = false; !ended;) {
     BTF_ASSIGN(const std::size_t got, inflater.read(block));

@@ -15,7 +15,7 @@ namespace {
 
 // Of a header little is wanted, of all else much.
 constexpr std::size_t kFirstBlock = 512;
-constexpr std::size_t kBlock = 128U << 10;
+constexpr std::size_t kPackedBlock = 128U << 10;
 
 }  // namespace
 
@@ -36,7 +36,7 @@ struct Inflater::State {
   }
 
   Status fill() {
-    const std::size_t wanted = input.empty() ? kFirstBlock : kBlock;
+    const std::size_t wanted = input.empty() ? kFirstBlock : kPackedBlock;
     input.resize(std::min<std::uint64_t>(wanted, end - next));
     BTF_TRY(source.read_at(next, input));
     next += input.size();

@@ -17,7 +17,6 @@ namespace {
 
 // What deflate can make of a byte at most, to be on the safe side of 1030.
 constexpr std::uint64_t kMostOfAByte = 1032;
-constexpr std::size_t kBlock = 256U << 10;
 
 struct Method {
   std::uint16_t number = 0;

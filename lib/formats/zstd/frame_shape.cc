@@ -13,17 +13,7 @@ namespace {
 constexpr std::uint64_t kMostBlock = 128U << 10;  // content of a block
 constexpr std::uint64_t kBlockHeader = 3;
 constexpr std::uint64_t kChecksum = 4;
-// Of the descriptor behind the magic number.
-constexpr unsigned kChecksumBit = 0x04;
-constexpr unsigned kReservedBit = 0x08;
-constexpr unsigned kSingleSegment = 0x20;
-
-std::uint64_t little_endian(std::span<const std::byte> bytes) {
-  std::uint64_t value = 0;
-  for (std::size_t i = bytes.size(); i-- > 0;)
-    value = value << 8 | std::to_integer<std::uint64_t>(bytes[i]);
-  return value;
-}
+constexpr unsigned kReservedBit = 0x08;  // of the descriptor
 
 // Reads block headers; a file of many small blocks costs few reads.
 class Headers {
@@ -66,7 +56,7 @@ Result<FrameShape> frame_shape(const ByteSource& file, std::uint64_t offset,
   const unsigned descriptor = std::to_integer<unsigned>(start[4]);
   if ((descriptor & kReservedBit) != 0) return shape;
   shape.checksum = (descriptor & kChecksumBit) != 0;
-  const bool single = (descriptor & kSingleSegment) != 0;
+  const bool single = (descriptor & kSingleSegmentBit) != 0;
   constexpr std::array<std::uint64_t, 4> kDictionary{0, 1, 2, 4};
   const std::array<std::uint64_t, 4> says{single ? 1U : 0U, 2, 4, 8};
   const std::uint64_t size_bytes = says[descriptor >> 6];

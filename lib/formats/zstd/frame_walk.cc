@@ -7,20 +7,11 @@
 namespace btf::zstd {
 namespace {
 
-// Of the frame header's descriptor.
-constexpr unsigned kChecksumBit = 0x04;
-constexpr unsigned kSingleSegmentBit = 0x20;
+// Of the field that a frame header's descriptor announces.
 constexpr std::array<std::size_t, 4> kDictionaryBytes{0, 1, 2, 4};
 
 // Blocks, by the type in their headers.
 enum : std::uint64_t { kRaw, kRepeated, kCompressed, kReserved };
-
-std::uint64_t number(std::span<const std::byte> bytes) {
-  std::uint64_t value = 0;
-  for (std::size_t i = bytes.size(); i-- > 0;)
-    value = value << 8 | std::to_integer<std::uint64_t>(bytes[i]);
-  return value;
-}
 
 }  // namespace
 
@@ -61,10 +52,10 @@ void FrameWalk::take(std::byte byte) {
   } else if (part_ == Part::header) {
     const auto size = all.subspan(window_ + dictionary_);
     // Two bytes begin where one ends.
-    if (!size.empty()) says_ = number(size) + (size.size() == 2 ? 256 : 0);
+    if (!size.empty()) says_ = little_endian(size) + (size.size() == 2 ? 256 : 0);
     begin_block();
   } else {
-    const std::uint64_t header = number(all);
+    const std::uint64_t header = little_endian(all);
     const std::uint64_t type = header >> 1 & 3;
     const std::uint64_t size = header >> 3;
     last_ = (header & 1) != 0;

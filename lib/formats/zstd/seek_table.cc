@@ -6,6 +6,7 @@
 #include <string>
 
 #include "btf/try.h"
+#include "formats/zstd/zstd_errors.h"
 #include "formats/zstd/zstd_wire.h"
 
 namespace btf::zstd {
@@ -14,10 +15,6 @@ namespace {
 constexpr std::uint64_t kInterval = 1024;  // frames between two checkpoints
 // Frame header, one empty block: no frame is shorter than a skippable one's header.
 constexpr std::uint32_t kLeastFrame = kSkippableHeader;
-
-std::unexpected<Error> wrong(std::uint64_t offset, std::string message) {
-  return malformed("seek-table", offset, "seek table: " + std::move(message));
-}
 
 // More than zstd makes of content that cannot be compressed.
 std::uint64_t most_compressed(std::uint64_t content) {
@@ -58,27 +55,28 @@ Status SeekTable::read_footer() {
   frames_ = load_u32(footer.data());
   const auto descriptor = std::to_integer<std::uint8_t>(footer[4]);
   if ((descriptor & kReservedBits) != 0)
-    return wrong(footer_at + 4, "the reserved bits of its descriptor are not 0");
+    return wrong_table(footer_at + 4, "the reserved bits of its descriptor are not 0");
   checksums_ = (descriptor & kChecksumFlag) != 0;
   // 32 bits times 12: no 64 bits wrap here.
   const std::uint64_t body = frames_ * entry_bytes(checksums_) + kFooter;
   if (body + kSkippableHeader > size)
-    return wrong(footer_at, std::to_string(frames_) + " frames need " +
-                                std::to_string(body + kSkippableHeader) +
-                                " bytes of table, the file has " + std::to_string(size));
+    return wrong_table(footer_at, std::to_string(frames_) + " frames need " +
+                                      std::to_string(body + kSkippableHeader) +
+                                      " bytes of table, the file has " + std::to_string(size));
   const std::uint64_t table_at = size - body - kSkippableHeader;
   std::array<std::byte, kSkippableHeader> header;
   BTF_TRY(file_->read_at(table_at, header));
   if (skippable(load_u32(header.data())) && load_u32(header.data()) != kSeekTableMagic)
-    return wrong(table_at, "the skippable frame at byte " + std::to_string(table_at) +
-                               " is of another kind than that of a seek table");
+    return wrong_table(table_at, "the skippable frame at byte " + std::to_string(table_at) +
+                                     " is of another kind than that of a seek table");
   if (load_u32(header.data()) != kSeekTableMagic)
-    return wrong(table_at, "no skippable frame begins at byte " + std::to_string(table_at) +
-                               ", where that of " + std::to_string(frames_) + " frames should");
+    return wrong_table(table_at, "no skippable frame begins at byte " + std::to_string(table_at) +
+                                     ", where that of " + std::to_string(frames_) +
+                                     " frames should");
   if (load_u32(header.data() + 4) != body)
-    return wrong(table_at + 4, "its frame says " + std::to_string(load_u32(header.data() + 4)) +
-                                   " bytes, " + std::to_string(frames_) + " frames need " +
-                                   std::to_string(body));
+    return wrong_table(
+        table_at + 4, "its frame says " + std::to_string(load_u32(header.data() + 4)) + " bytes, " +
+                          std::to_string(frames_) + " frames need " + std::to_string(body));
   entries_offset_ = table_at + kSkippableHeader;
   return {};
 }
@@ -111,9 +109,9 @@ Status SeekTable::check_entries() {
   std::uint64_t file_offset = 0;
   BTF_TRY(for_entries({}, frames_, [&](const FramePlace& place) {
     const auto refuse = [&](const std::string& fault) {
-      status = wrong(entries_offset_ + place.index * entry_bytes(checksums_),
-                     "frame " + std::to_string(place.index) + " has " +
-                         std::to_string(place.compressed) + " compressed bytes" + fault);
+      status = wrong_table(entries_offset_ + place.index * entry_bytes(checksums_),
+                           "frame " + std::to_string(place.index) + " has " +
+                               std::to_string(place.compressed) + " compressed bytes" + fault);
     };
     if (place.compressed < kLeastFrame)
       refuse(", fewer than any frame");
@@ -129,13 +127,13 @@ Status SeekTable::check_entries() {
   BTF_TRY(std::move(status));
   const std::uint64_t before = entries_offset_ - kSkippableHeader;
   if (file_offset > before)
-    return wrong(entries_offset_, "of the " + std::to_string(file_offset) +
-                                      " bytes of its frames " + std::to_string(before) +
-                                      " stand before it: the others are missing");
+    return wrong_table(entries_offset_, "of the " + std::to_string(file_offset) +
+                                            " bytes of its frames " + std::to_string(before) +
+                                            " stand before it: the others are missing");
   if (file_offset < before)
-    return wrong(entries_offset_, "its frames have " + std::to_string(file_offset) + " bytes, " +
-                                      std::to_string(before) +
-                                      " stand before it: the others belong to no frame");
+    return wrong_table(entries_offset_, "its frames have " + std::to_string(file_offset) +
+                                            " bytes, " + std::to_string(before) +
+                                            " stand before it: the others belong to no frame");
   return {};
 }
 
@@ -159,7 +157,7 @@ Result<FramePlace> SeekTable::find(std::uint64_t content_offset) const {
   // The last checkpoint at or before the byte. Empty frames share their place with the next one.
   const auto after =
       std::ranges::upper_bound(checkpoints_, content_offset, {}, &FramePlace::content_offset);
-  if (after == checkpoints_.begin()) return wrong(entries_offset_, "it has no frames");
+  if (after == checkpoints_.begin()) return wrong_table(entries_offset_, "it has no frames");
   BTF_ASSIGN(const auto places,
              block(static_cast<std::uint64_t>(after - checkpoints_.begin()) - 1));
   const auto found =

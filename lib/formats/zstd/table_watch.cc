@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <string>
 
+#include "formats/zstd/zstd_errors.h"
 #include "formats/zstd/zstd_wire.h"
 
 namespace btf::zstd {
 namespace {
-
-std::unexpected<Error> wrong(std::uint64_t offset, std::string message) {
-  return malformed("seek-table", offset, "seek table: " + std::move(message));
-}
 
 std::uint64_t sizes_of(std::uint64_t compressed, std::uint64_t content) {
   return compressed << 32 ^ content;
@@ -72,15 +69,16 @@ Status TableWatch::check() const {
   const std::uint64_t entries = entries_at_ + kSkippableHeader;
   const std::uint64_t footer = entries_at_ + kSkippableHeader + size_ - kFooter;
   if ((std::to_integer<std::uint8_t>(footer_[4]) & kReservedBits) != 0)
-    return wrong(footer + 4, "the reserved bits of its descriptor are not 0");
+    return wrong_table(footer + 4, "the reserved bits of its descriptor are not 0");
   if (const std::uint32_t told = load_u32(footer_.data()); told != frames_)
-    return wrong(footer, "it has " + std::to_string(told) + " frames, " + std::to_string(frames_) +
-                             " stand before it");
+    return wrong_table(footer, "it has " + std::to_string(told) + " frames, " +
+                                   std::to_string(frames_) + " stand before it");
   if (width_ == 0)
-    return wrong(entries_at_ + 4, "its frame says " + std::to_string(size_) +
-                                      " bytes, which fits no " + std::to_string(frames_) +
-                                      " frames");
-  if (told_ != sizes_) return wrong(entries, "the frames before it have other sizes than it says");
+    return wrong_table(entries_at_ + 4, "its frame says " + std::to_string(size_) +
+                                            " bytes, which fits no " + std::to_string(frames_) +
+                                            " frames");
+  if (told_ != sizes_)
+    return wrong_table(entries, "the frames before it have other sizes than it says");
   return {};
 }
 

@@ -12,6 +12,10 @@ std::unexpected<Error> wrong_frame(std::uint64_t index, std::uint64_t offset, st
                        ": " + std::move(what));
 }
 
+std::unexpected<Error> wrong_table(std::uint64_t offset, std::string what) {
+  return malformed("seek-table", offset, "seek table: " + std::move(what));
+}
+
 std::unexpected<Error> frame_error(std::size_t code, std::uint64_t index, std::uint64_t offset,
                                    const FrameWalk& walk) {
   switch (ZSTD_getErrorCode(code)) {

@@ -18,4 +18,7 @@ std::unexpected<Error> frame_error(std::size_t code, std::uint64_t index, std::u
 // "frame 3 at byte 1000: WHAT"
 std::unexpected<Error> wrong_frame(std::uint64_t index, std::uint64_t offset, std::string what);
 
+// "seek table: WHAT", of the byte `offset` of the file.
+std::unexpected<Error> wrong_table(std::uint64_t offset, std::string what);
+
 }  // namespace btf::zstd

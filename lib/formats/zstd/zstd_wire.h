@@ -20,6 +20,17 @@ inline constexpr std::uint8_t kReservedBits = 0x7C;
 
 constexpr std::uint64_t entry_bytes(bool checksums) { return checksums ? 12 : 8; }
 
+// Of a frame header's descriptor, behind the magic number.
+inline constexpr unsigned kSingleSegmentBit = 0x20;
+inline constexpr unsigned kChecksumBit = 0x04;
+
+inline std::uint64_t little_endian(std::span<const std::byte> bytes) {
+  std::uint64_t value = 0;
+  for (std::size_t i = bytes.size(); i-- > 0;)
+    value = value << 8 | std::to_integer<std::uint64_t>(bytes[i]);
+  return value;
+}
+
 inline std::uint32_t load_u32(const std::byte* from) {
   std::uint32_t value = 0;
   for (unsigned i = 0; i < 4; ++i) value |= std::to_integer<std::uint32_t>(from[i]) << (8 * i);

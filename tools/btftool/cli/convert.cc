@@ -69,7 +69,7 @@ void finish_scales(const ConvertWords& words, btf::Quantization& scales) {
 }
 
 // "1%" of a tensor's elements, or "12" of them.
-btf::LossLimit parse_limit(const std::string& option, const std::string& text) {
+btf::LossLimit parse_loss_limit(const std::string& option, const std::string& text) {
   btf::LossLimit limit;
   limit.percent = text.ends_with('%');
   const std::string number = limit.percent ? text.substr(0, text.size() - 1) : text;
@@ -81,8 +81,8 @@ btf::LossLimit parse_limit(const std::string& option, const std::string& text) {
 }
 
 void finish_limits(const ConvertWords& words, btf::LossLimits& limits) {
-  if (words.max_zero) limits.zero = parse_limit("--max-zero", *words.max_zero);
-  if (words.max_overflow) limits.overflow = parse_limit("--max-overflow", *words.max_overflow);
+  if (words.max_zero) limits.zero = parse_loss_limit("--max-zero", *words.max_zero);
+  if (words.max_overflow) limits.overflow = parse_loss_limit("--max-overflow", *words.max_overflow);
   if (!words.min_snr) return;
   std::string number = *words.min_snr;
   if (number.ends_with("dB")) number.resize(number.size() - 2);

@@ -13,7 +13,7 @@
 namespace btf::hints {
 namespace {
 
-constexpr std::uint64_t kLeast = 8;     // mismatches
+constexpr std::uint64_t kLeastMismatches = 8;
 constexpr double kStaleShare = 0.01;    // of golden's numbers elsewhere
 constexpr std::size_t kLeastStale = 4;  // different numbers
 
@@ -117,7 +117,7 @@ SearchResult find_padding(const Inquiry& inquiry, const Axes& axes, const std::v
 }  // namespace
 
 SearchResult find_region(const Inquiry& inquiry) {
-  if (inquiry.mismatches.size() < kLeast || inquiry.rounded || !zeros_agree(inquiry))
+  if (inquiry.mismatches.size() < kLeastMismatches || inquiry.rounded || !zeros_agree(inquiry))
     return std::nullopt;
   const Axes axes(inquiry.input);
   AllCounts counts = counts_for(axes);
@@ -136,7 +136,7 @@ SearchResult find_region(const Inquiry& inquiry) {
 
   const Usual usual = usual_of(inquiry);
   BTF_ASSIGN(const RegionTally all, look_inside(inquiry, axes, parts, usual));
-  if (all.outside != 0 || all.mismatched < kLeast) return std::nullopt;
+  if (all.outside != 0 || all.mismatched < kLeastMismatches) return std::nullopt;
   if (all.golden_inside == 0) {
     BTF_ASSIGN(std::optional<Finding> padding, find_padding(inquiry, axes, parts, usual));
     if (padding) return padding;

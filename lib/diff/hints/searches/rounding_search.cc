@@ -15,7 +15,7 @@
 namespace btf::hints {
 namespace {
 
-constexpr std::uint64_t kLeast = 32;
+constexpr std::uint64_t kLeastRounded = 32;
 // Of the elements that could: another mode changes about half of all numbers.
 constexpr std::uint64_t kLeastPercent = 40;
 constexpr std::size_t kLeastDistinct = 4;  // golden numbers
@@ -159,7 +159,7 @@ SearchResult find_rounding(const Inquiry& inquiry) {
     add_pair(point.actual, point.golden, 1, judge, range_of(input), seen);
     if (seen.steps[up] + seen.steps[down] > before) distinct.insert(point.golden);
   }
-  if (!direction_of(seen) || seen.mismatched < kLeast || distinct.size() < kLeastDistinct)
+  if (!direction_of(seen) || seen.mismatched < kLeastRounded || distinct.size() < kLeastDistinct)
     return std::nullopt;
   const bool narrow = fits_double(input.actual.dtype()) && fits_double(input.golden.dtype());
   BTF_ASSIGN(const StepTally all,

@@ -27,7 +27,7 @@ struct Demand {
 constexpr Demand kOverflow{2, 24};    // Inf or NaN just where a dtype ends
 constexpr Demand kKnownLimit{8, 24};  // a dtype's largest number
 constexpr Demand kAnyLimit{24, 50};
-constexpr std::size_t kLeastDistinct = 4;  // golden numbers that were cut off
+constexpr std::size_t kLeastCutOff = 4;  // different golden numbers
 
 bool enough(const MapTally& tally, const Demand& demand) {
   if (tally.confirmed < demand.least || tally.telling == 0) return false;
@@ -114,7 +114,7 @@ std::optional<Cut> cut_of(const Inquiry& inquiry, MovedSide cut_side) {
     (at < other ? highs : lows).push_back(at);
     distinct.insert(other);
   }
-  if (distinct.size() < kLeastDistinct) return std::nullopt;
+  if (distinct.size() < kLeastCutOff) return std::nullopt;
   // What few numbers do is left to the exceptions.
   const auto few = [&](const auto& some) { return 50 * some.size() <= lows.size() + highs.size(); };
   if (few(lows)) lows.clear();

@@ -15,7 +15,7 @@ namespace btf::hints {
 namespace {
 
 // What was fitted must hold for so many different numbers, or it is no law.
-constexpr std::size_t kLeastDistinct = 16;
+constexpr std::size_t kLeastDifferent = 16;
 constexpr std::size_t kLeastFitted = 16;
 
 std::vector<Point> finite_points(const std::vector<Point>& points) {
@@ -142,7 +142,7 @@ SearchResult try_law(const Inquiry& given, const Law& law, const std::vector<Poi
     inside.push_back(point);
     distinct.insert(point.golden);
   }
-  if (inside.size() < kLeastFitted || distinct.size() < kLeastDistinct) return std::nullopt;
+  if (inside.size() < kLeastFitted || distinct.size() < kLeastDifferent) return std::nullopt;
   if (50 * (points.size() - fitted(inquiry, map, points)) > points.size()) return std::nullopt;
   if (!leaves_little(law, inside) || !fits_anywhere(inquiry, map)) return std::nullopt;
   BTF_ASSIGN(const MapTally all, tally(inquiry, map));

@@ -52,7 +52,7 @@ std::vector<Column> columns_of(const TensorDiff& diff) {
   return columns;
 }
 
-std::string offset_text(const std::optional<std::uint64_t>& offset) {
+std::string offset_cell(const std::optional<std::uint64_t>& offset) {
   return offset ? std::to_string(*offset) : "not stored";
 }
 
@@ -66,8 +66,8 @@ Cells cells_of(const Mismatch& mismatch, const TensorDiff& diff) {
           mismatch.steps ? std::to_string(*mismatch.steps) : "-",
           btf::code_text(diff.actual->dtype, mismatch.actual_code),
           btf::code_text(diff.golden->dtype, mismatch.golden_code),
-          offset_text(mismatch.actual_offset),
-          offset_text(mismatch.golden_offset)};
+          offset_cell(mismatch.actual_offset),
+          offset_cell(mismatch.golden_offset)};
 }
 
 }  // namespace
