@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <span>
 #include <tuple>
 
 #include "btf/try.h"
@@ -99,7 +100,7 @@ void SafetensorsIndex::put_in_order() {
 Result<SafetensorsIndex::Difference> SafetensorsIndex::compare(std::size_t file,
                                                                std::uint64_t tensors,
                                                                const NameOf& name_of) const {
-  const auto own = std::ranges::equal_range(tensors_, file, {}, &Tensor::file);
+  const std::span<const Tensor> own = std::ranges::equal_range(tensors_, file, {}, &Tensor::file);
   std::vector<bool> found(own.size());
   Difference difference;
   for (std::uint64_t i = 0; i < tensors; ++i) {
