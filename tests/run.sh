@@ -18,5 +18,6 @@ options=(-DBTF_WERROR=ON -DBTF_ASSERTIONS=ON -DBUILD_TESTING=ON)
 [[ -f $build/CMakeCache.txt ]] || options+=(-G Ninja)
 cmake -S . -B "$build" "${options[@]}"
 cmake --build "$build" --parallel "$(nproc)"
+tests/interop/venv.sh "$build"
 
 exec ctest --test-dir "$build" --parallel "$(nproc)" --output-on-failure --no-tests=error "$@"

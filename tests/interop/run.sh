@@ -9,4 +9,8 @@ if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 8))' 2>/dev/null; t
 fi
 script=$(dirname "$0")/$1
 shift
-exec python3 -B "$script" "$@"
+# With libraries of others, where venv.sh has put them.
+venv=$(dirname "$1")/../interop-venv
+python=python3
+[[ -f $venv/installed.txt ]] && python=$venv/bin/python3
+exec "$python" -B "$script" "$@"
