@@ -11,6 +11,7 @@
 
 #include "btf/try.h"
 #include "core/checked_math.h"
+#include "core/little_endian.h"
 #include "core/utf8.h"
 #include "formats/btf/attributes.h"
 #include "formats/btf/name_wire.h"
@@ -22,12 +23,6 @@ using wire::kNameEnd;
 using wire::kNamesFooter;
 using wire::kNamesHeader;
 using wire::kWord;
-
-std::uint32_t load_u32(const std::byte* bytes) {
-  std::uint32_t value = 0;
-  for (unsigned i = 4; i-- > 0;) value = value << 8 | std::to_integer<std::uint32_t>(bytes[i]);
-  return value;
-}
 
 Result<bool> stands_at(const ByteSource& source, std::uint64_t offset, std::string_view magic) {
   std::array<char, kWord> bytes;
@@ -149,8 +144,8 @@ Result<std::optional<NameTable>> NameTable::find(const ByteSource& source, std::
 Status NameTable::read_header() {
   std::array<std::byte, kNamesHeader> header;
   BTF_TRY(source_->read_at(begin_, header));
-  const std::uint32_t version = load_u32(header.data() + 8);
-  const std::uint32_t flags = load_u32(header.data() + 12);
+  const std::uint32_t version = load_little<std::uint32_t>(header.data() + 8);
+  const std::uint32_t flags = load_little<std::uint32_t>(header.data() + 12);
   const std::uint64_t tensors = wire::load_u64(header.data() + 16);
   name_bytes_ = wire::load_u64(header.data() + 24);
   attribute_bytes_ = wire::load_u64(header.data() + 32);
@@ -215,7 +210,7 @@ Status NameTable::check_sum() const {
 
 Result<std::uint64_t> NameTable::name_end(std::uint64_t index) {
   BTF_ASSIGN(const std::byte* entry, ends_->at(ends_begin() + index * kNameEnd, kNameEnd));
-  return load_u32(entry);
+  return load_little<std::uint32_t>(entry);
 }
 
 // Of the names; not longer than one.

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "btf/try.h"
+#include "core/little_endian.h"
 #include "core/utf8.h"
 #include "formats/btf/name_wire.h"
 
@@ -16,11 +17,6 @@ namespace {
 
 using wire::kNameEnd;
 using wire::kWord;
-
-void store_u32(std::byte* bytes, std::uint32_t value) {
-  for (unsigned i = 0; i < kNameEnd; ++i)
-    bytes[i] = static_cast<std::byte>(value >> (8 * i) & 0xff);
-}
 
 }  // namespace
 
@@ -60,15 +56,15 @@ Status NameWriter::write(ByteSink& sink, std::uint64_t offset) const {
     at += kWord;
   };
   put(wire::kNamesBegin.data(), wire::kNamesBegin.size());
-  store_u32(at, wire::kNamesVersion);
-  store_u32(at + kNameEnd, 0);  // flags
+  store_little(at, wire::kNamesVersion);
+  store_little(at + kNameEnd, std::uint32_t{0});  // flags
   at += 2 * kNameEnd;
   put_u64(ends_.size());
   put_u64(names_.size());
   put_u64(attributes_.size());
   put_u64(0);
   for (const std::uint32_t end : ends_) {
-    store_u32(at, end);
+    store_little(at, end);
     at += kNameEnd;
   }
   put(names_.data(), names_.size());
