@@ -14,7 +14,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 
-from generator import bad, good, json_texts, names, npy, npz, odd, safetensors, zstd  # noqa: E402 (after the line that keeps __pycache__ out of the tree)
+from generator import bad, good, json_texts, names, npy, npz, odd, safetensors, tvm, zstd  # noqa: E402 (after the line that keeps __pycache__ out of the tree)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FOLDERS = {
@@ -29,6 +29,8 @@ FOLDERS = {
     "safetensors": safetensors.files,
     "safetensors-bad": safetensors.bad_files,
     "safetensors-sharded": safetensors.sharded_files,
+    "tvm": tvm.files,
+    "tvm-bad": tvm.bad_files,
     "zstd": zstd.files,
     "names": names.files,
 }

@@ -14,6 +14,7 @@
 #include "formats/other_kinds.h"
 #include "formats/raw/raw.h"
 #include "formats/safetensors/safetensors.h"
+#include "formats/tvm/tvm.h"
 
 namespace btf {
 namespace {
@@ -26,6 +27,8 @@ constexpr auto kRows = std::to_array<FormatRow>({
      false, true},
     {"safetensors", "safetensors", nullptr, recognizes_safetensors, open_safetensors,
      check_safetensors, safetensors_writer, false, true, false, true},
+    {"tvm", "TVM .params", nullptr, recognizes_tvm, open_tvm, check_tvm, tvm_writer, false, true,
+     false, true},
     {"raw", "raw bytes", raw_bytes, recognizes_raw, open_raw, check_raw, raw_writer, true},
     {"btf", "BTF", nullptr, recognizes_btf, open_btf, check_btf, write_btf, false, false, true,
      true},

@@ -47,7 +47,6 @@ constexpr auto kKinds = std::to_array<OtherKind>({
     {"a TensorRT plan",              "trtexec --exportOutput and debug tensors write what it computes", 0, "ptrt"sv},
     {"a TensorRT plan",              "trtexec --exportOutput and debug tensors write what it computes", 0, "ftrt"sv},
     {"a GGUF file",                  "gguf.GGUFReader and np.savez make one that it does", 0, "GGUF"sv},
-    {"a file of TVM's parameters",   "tvm.runtime.load_param_dict and np.savez make one that it does", 0, "\xb7\x9c\x04\x05\x4f\x8d\xe5\xf7"sv},
     {"a Parquet file",               kArrays,                                         0, "PAR1"sv},
     {"an Arrow file",                kArrays,                                         0, "ARROW1"sv},
     {"a MATLAB file",                "scipy.io.loadmat and np.savez make one that it does", 0, "MATLAB 5.0"sv},

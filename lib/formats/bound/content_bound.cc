@@ -106,6 +106,10 @@ Status ContentBound::begin(const Spool& content) {
     most_ = UINT64_MAX;
     return {};
   }
+  if (first == kTvmMagic) {
+    kind_ = Kind::tvm;
+    return {};
+  }
   BTF_ASSIGN(const bool safetensors, begin_safetensors(content));
   if (safetensors) return {};
   kind_ = Kind::btf;
@@ -141,6 +145,19 @@ Status ContentBound::take_safetensors(const Spool& content) {
   if (!header || header->entries.empty()) return {};
   if (const Checked end = checked_add(header->data_offset, header->entries.back().end)) allow(*end);
   return {};
+}
+
+// Once its headers are there. What is not sound says nothing about the size.
+Status ContentBound::take_tvm(const Spool& content) {
+  const SpoolSource source(content);
+  Window window(source, source.size());
+  for (;;) {
+    allow(tvm_.needs());
+    if (tvm_.finished() || beyond_room_ > 0 || tvm_.needs() > source.size()) return {};
+    const Status step = tvm_.step(window);
+    if (!step && step.error().finding.empty()) return step;
+    if (!step) return {};
+  }
 }
 
 // False: too little of the record is there.
@@ -211,6 +228,7 @@ Result<std::uint64_t> ContentBound::most(const Spool& content) {
     BTF_TRY(begin(content));
   }
   if (kind_ == Kind::safetensors) BTF_TRY(take_safetensors(content));
+  if (kind_ == Kind::tvm) BTF_TRY(take_tvm(content));
   while (kind_ == Kind::btf && next_ < count_) {
     BTF_ASSIGN(const bool known, take_record(content));
     if (!known) break;
@@ -229,6 +247,8 @@ std::string_view ContentBound::whose() const {
       return "the array in its .npy header";
     case Kind::safetensors:
       return "its safetensors header";
+    case Kind::tvm:
+      return "the last header of TVM's parameters";
     default:
       return "the header of its BTF file";
   }
@@ -238,7 +258,7 @@ Result<std::uint64_t> ContentBound::least(const Spool& content, std::uint64_t fr
   // There will be no more to tell by.
   if (kind_ == Kind::unknown && content.size() >= kWord) BTF_TRY(begin(content));
   BTF_TRY(most(content));
-  if (kind_ == Kind::safetensors) return frames > 1 ? least_ : 0;
+  if (kind_ == Kind::safetensors || kind_ == Kind::tvm) return frames > 1 ? least_ : 0;
   if (kind_ != Kind::btf) return 0;
   return frames > 1 || content.size() == kWord + count_ * kWord ? least_ : 0;
 }

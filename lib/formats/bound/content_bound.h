@@ -8,6 +8,7 @@
 
 #include "btf/error.h"
 #include "formats/io/spool.h"
+#include "formats/tvm/header.h"
 
 namespace btf {
 
@@ -45,18 +46,20 @@ class ContentBound {
   Status begin(const Spool& content);
   Result<bool> begin_safetensors(const Spool& content);
   Status take_safetensors(const Spool& content);
+  Status take_tvm(const Spool& content);
   Result<bool> take_record(const Spool& content);
   Status take_names(const Spool& content);
   void allow(std::uint64_t end);
 
-  enum class Kind : std::uint8_t { unknown, given, npy, zip, safetensors, btf };
+  enum class Kind : std::uint8_t { unknown, given, npy, zip, safetensors, tvm, btf };
 
   Kind kind_ = Kind::unknown;
   bool complete_ = true;
   bool names_taken_ = false;  // whether names follow the records is known
   std::uint64_t room_;
   std::uint64_t header_bytes_ = 0;  // of safetensors, with the length in front; 0: it is read
-  std::uint64_t count_ = 0;         // records
+  TvmWalk tvm_;
+  std::uint64_t count_ = 0;  // records
   std::uint64_t next_ = 0;   // the first of them that is not known yet
   std::uint64_t most_ = kContentSlack;
   std::uint64_t least_ = 0;

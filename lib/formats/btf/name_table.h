@@ -8,8 +8,8 @@
 
 #include "btf/attributes.h"
 #include "btf/error.h"
-#include "formats/btf/window.h"
 #include "formats/io/byte_source.h"
+#include "formats/io/window.h"
 
 namespace btf {
 

@@ -6,9 +6,9 @@
 #include "btf/layout.h"
 #include "btf/try.h"
 #include "formats/btf/name_table.h"
-#include "formats/btf/window.h"
 #include "formats/btf/wire.h"
 #include "formats/io/file_endings.h"
+#include "formats/io/window.h"
 
 namespace btf {
 namespace {

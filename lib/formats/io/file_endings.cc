@@ -27,7 +27,7 @@ constexpr auto kEndings = std::to_array<FileEnding>({
     {".pb", "a protocol buffer", ""},
     {".pbtxt", "a protocol buffer in text", ""},
     {".tflite", "a TensorFlow Lite model", ""},
-    {".params", "a file of parameters (TVM)", ""},
+    {".params", "a file of TVM's parameters", "tvm"},
     {".engine", "a TensorRT engine", ""},
     {".plan", "a TensorRT engine", ""},
     {".trt", "a TensorRT engine", ""},

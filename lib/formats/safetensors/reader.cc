@@ -6,6 +6,7 @@
 #include "btf/try.h"
 #include "core/checked_math.h"
 #include "core/little_endian.h"
+#include "formats/interface/check_tensors.h"
 #include "formats/io/file_endings.h"
 #include "formats/json/json_string.h"
 #include "formats/safetensors/header.h"
@@ -157,17 +158,7 @@ Result<std::unique_ptr<TensorReader>> open_safetensors(const ByteSource& source,
 
 // What else could be wrong keeps the file from being opened.
 Status check_safetensors(const TensorFile& file, const FindingSink& report) {
-  for (std::uint64_t i = 0; i < file.tensor_count(); ++i) {
-    const auto tensor = file.tensor(i);
-    if (!tensor && tensor.error().finding.empty()) return std::unexpected(tensor.error());
-    if (!tensor)
-      report({Severity::error, tensor.error().finding, i, tensor.error().offset,
-              tensor.error().message});
-    else if (!tensor->dtype)
-      report(
-          {Severity::error, "unknown-dtype", i, tensor->data_offset, tensor->unknown_dtype_text()});
-  }
-  return {};
+  return check_tensors(file, "unknown-dtype", report);
 }
 
 }  // namespace btf

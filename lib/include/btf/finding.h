@@ -89,6 +89,10 @@ inline constexpr auto kFindings = std::to_array<FindingRow>({
     {"safetensors-index",      Severity::error},
     {"index-tensor-missing",   Severity::error},
     {"index-tensor-more",      Severity::warning},
+    // TVM's parameters
+    {"tvm-header",             Severity::error},
+    {"tvm-names",              Severity::error},
+    {"tvm-size",               Severity::error},
     // zip files, and .npz
     {"zip-directory",          Severity::error},
     {"zip-name",               Severity::error},
