@@ -14,7 +14,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 
-from generator import bad, good, json_texts, names, npy, npz, odd, safetensors, tvm, zstd  # noqa: E402 (after the line that keeps __pycache__ out of the tree)
+from generator import bad, gguf, good, json_texts, names, npy, npz, odd, safetensors, tvm, zstd  # noqa: E402 (after the line that keeps __pycache__ out of the tree)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FOLDERS = {
@@ -25,6 +25,9 @@ FOLDERS = {
     "npy-bad": npy.bad_files,
     "npz": npz.files,
     "npz-bad": npz.bad_files,
+    "gguf": gguf.files,
+    "gguf-bad": gguf.bad_files,
+    "gguf-split": gguf.split_files,
     "json": json_texts.files,
     "safetensors": safetensors.files,
     "safetensors-bad": safetensors.bad_files,

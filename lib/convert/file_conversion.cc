@@ -30,21 +30,29 @@ FileConversion::FileConversion(const TensorSet& input, std::vector<std::uint64_t
     : input_(input),
       tensors_(std::move(tensors)),
       options_(std::move(options)),
-      writer_(std::move(writer)) {}
+      unscaled_(options_),
+      writer_(std::move(writer)) {
+  unscaled_.quantization = {};
+}
 
 Status FileConversion::measure() {
   // Records of the file before that were used up as scales.
   std::vector<SetTensor> consumed;
   BTF_TRY(read_attributes());
   for (const std::uint64_t number : tensors_) {
-    Work work{
-        .number = number, .place = {}, .name = {}, .named = false, .nnz = 0, .quantization = {}};
+    Work work{.number = number,
+              .place = {},
+              .name = {},
+              .named = false,
+              .nnz = 0,
+              .scaled = false,
+              .quantization = {}};
     BTF_ASSIGN(work.place, input_.tensor(number));
     if (std::ranges::find(consumed, work.place) != consumed.end()) continue;
     if (options_.quantization.dequantize && scales_.contains({work.place.member, work.place.index}))
       continue;
     BTF_ASSIGN(const auto file, input_.file(work.place.member));
-    BTF_ASSIGN(const TensorInfo record, file->tensor(work.place.index));
+    BTF_ASSIGN(const TensorInfo record, record_of(*file, work));
     BTF_TRY(file->check_overlap(record));
     BTF_TRY(name(record, work));
     if (const Status status = measure_tensor(*file, record, work); !status)
@@ -104,6 +112,21 @@ void FileConversion::describe_tensors() {
   writer_->describe(merge.take());
 }
 
+// As its file has it or, where scales are to be applied and the file keeps them itself, as it makes
+// numbers of it. Then there is nothing left to scale.
+Result<TensorInfo> FileConversion::record_of(const TensorFile& file, Work& work) const {
+  if (options_.quantization.dequantize) {
+    BTF_ASSIGN(std::optional<TensorInfo> numbers, file.dequantized(work.place.index));
+    work.scaled = numbers.has_value();
+    if (numbers) return *std::move(numbers);
+  }
+  return file.tensor(work.place.index);
+}
+
+const ConvertOptions& FileConversion::options_of(const Work& work) const {
+  return work.scaled ? unscaled_ : options_;
+}
+
 // A name that only its file's name gave is written where tensors of several files meet.
 Status FileConversion::name(const TensorInfo& record, Work& work) {
   work.name = record.name;
@@ -130,17 +153,18 @@ Result<RecordShape> FileConversion::shape_of(const Work& work, const ConvertTarg
 
 Status FileConversion::measure_tensor(const TensorFile& file, const TensorInfo& record,
                                       Work& work) {
-  BTF_ASSIGN(const ConvertTarget target, choose_target(record, options_));
+  const ConvertOptions& options = options_of(work);
+  BTF_ASSIGN(const ConvertTarget target, choose_target(record, options));
   shuffled_ = shuffled_ || spec(target.layout).shuffled();
   BTF_ASSIGN(const ByteSource* const source, file.elements(record.index));
-  const TensorConversion conversion{*source, record, target, options_};
+  const TensorConversion conversion{*source, record, target, options};
   if (target.sparse()) {
     BTF_ASSIGN(work.nnz, count_entries(conversion));
   }
   BTF_ASSIGN(const RecordShape shape, shape_of(work, target));
   BTF_TRY(announce(shape));
   records_.push_back({.work = work_.size()});
-  if (!options_.quantization.active()) return {};
+  if (!options.quantization.active()) return {};
   BTF_ASSIGN(QuantizePlan plan, plan_quantization(file, conversion, link_of(work.place)));
   work.quantization = std::make_unique<QuantizePlan>(std::move(plan));
   for (const ScaleRecord& scales : work.quantization->written) {
@@ -194,9 +218,10 @@ Status FileConversion::write(ByteSink& sink, const TensorReportSink& report) {
 
 Status FileConversion::write_record(std::size_t number, ByteSink& sink,
                                     const TensorReportSink& report) {
-  const SetTensor& place = work_[records_[number].work].place;
+  Work& work = work_[records_[number].work];
+  const SetTensor& place = work.place;
   BTF_ASSIGN(const auto file, input_.file(place.member));
-  BTF_ASSIGN(const TensorInfo tensor, file->tensor(place.index));
+  BTF_ASSIGN(const TensorInfo tensor, record_of(*file, work));
   const Status written = write_parts(*file, tensor, number, sink, report);
   if (!written) return std::unexpected(file->about(place.index, written.error()));
   return {};
@@ -206,9 +231,10 @@ Status FileConversion::write_parts(const TensorFile& file, const TensorInfo& ten
                                    std::size_t number, ByteSink& sink,
                                    const TensorReportSink& report) {
   const Work& work = work_[records_[number].work];
-  BTF_ASSIGN(const ConvertTarget target, choose_target(tensor, options_));
+  const ConvertOptions& options = options_of(work);
+  BTF_ASSIGN(const ConvertTarget target, choose_target(tensor, options));
   BTF_ASSIGN(const ByteSource* const source, file.elements(tensor.index));
-  const TensorConversion conversion{*source, tensor, target, options_};
+  const TensorConversion conversion{*source, tensor, target, options};
   BTF_ASSIGN(const RecordShape shape, shape_of(work, target));
   if (const ScaleRecord* const scales = records_[number].scales)
     return write_scales(conversion, *work.quantization, *scales, shape, sink);

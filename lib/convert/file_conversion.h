@@ -41,6 +41,7 @@ class FileConversion {
     std::string name;
     bool named = false;     // a file that need not name it does
     std::uint64_t nnz = 0;  // sparse targets
+    bool scaled = false;    // by the file's reader
     // Only where something is scaled; to find the scales the tensor was read.
     std::unique_ptr<QuantizePlan> quantization;
   };
@@ -51,6 +52,8 @@ class FileConversion {
     const ScaleRecord* scales = nullptr;  // of its plan; else it is the tensor's own
   };
 
+  Result<TensorInfo> record_of(const TensorFile& file, Work& work) const;
+  const ConvertOptions& options_of(const Work& work) const;
   Status name(const TensorInfo& record, Work& work);
   Status read_attributes();
   const QuantizedBy* link_of(const SetTensor& tensor) const;
@@ -74,6 +77,7 @@ class FileConversion {
   const TensorSet& input_;
   std::vector<std::uint64_t> tensors_;
   ConvertOptions options_;
+  ConvertOptions unscaled_;  // without what is about scales
   std::vector<Work> work_;
   std::vector<Record> records_;
   std::vector<std::uint64_t> places_;  // of the records in the output

@@ -8,6 +8,7 @@
 #include "formats/btf/check.h"
 #include "formats/btf/reader.h"
 #include "formats/btf/writer.h"
+#include "formats/gguf/gguf.h"
 #include "formats/io/file_endings.h"
 #include "formats/npy/npy.h"
 #include "formats/npz/npz.h"
@@ -29,6 +30,7 @@ constexpr auto kRows = std::to_array<FormatRow>({
      check_safetensors, safetensors_writer, false, true, false, true},
     {"tvm", "TVM .params", nullptr, recognizes_tvm, open_tvm, check_tvm, tvm_writer, false, true,
      false, true},
+    {"gguf", "GGUF", nullptr, recognizes_gguf, open_gguf, check_gguf, nullptr},
     {"raw", "raw bytes", raw_bytes, recognizes_raw, open_raw, check_raw, raw_writer, true},
     {"btf", "BTF", nullptr, recognizes_btf, open_btf, check_btf, write_btf, false, false, true,
      true},
@@ -91,6 +93,8 @@ Result<const FormatRow*> format_to_write(const WriteRequest& request) {
   if (request.spec != nullptr && row->name != "raw")
     return fail(ErrorCode::invalid_argument,
                 "the spec of an output is for raw bytes, not for " + std::string(row->title));
+  if (row->writer == nullptr)
+    return fail(ErrorCode::unsupported, std::string(row->title) + " is read and not written");
   if (request.format.empty()) BTF_TRY(check_name(request, ending, *row));
   return row;
 }

@@ -46,7 +46,6 @@ constexpr auto kKinds = std::to_array<OtherKind>({
     {"an ONNX Runtime model",        "convert it back to .onnx",                      4, "ORTM"sv},
     {"a TensorRT plan",              "trtexec --exportOutput and debug tensors write what it computes", 0, "ptrt"sv},
     {"a TensorRT plan",              "trtexec --exportOutput and debug tensors write what it computes", 0, "ftrt"sv},
-    {"a GGUF file",                  "gguf.GGUFReader and np.savez make one that it does", 0, "GGUF"sv},
     {"a Parquet file",               kArrays,                                         0, "PAR1"sv},
     {"an Arrow file",                kArrays,                                         0, "ARROW1"sv},
     {"a MATLAB file",                "scipy.io.loadmat and np.savez make one that it does", 0, "MATLAB 5.0"sv},

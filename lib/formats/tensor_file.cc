@@ -183,17 +183,33 @@ Error TensorFile::about(std::uint64_t tensor, const Error& error) const {
   return error.of_tensor(tensor).in_file(path());
 }
 
+Status TensorFile::check_index(std::uint64_t index) const {
+  if (index < tensor_count()) return {};
+  return std::unexpected(
+      Error{ErrorCode::invalid_argument, "there is no tensor " + std::to_string(index) +
+                                             ", the file has " + std::to_string(tensor_count())}
+          .in_file(path()));
+}
+
+void TensorFile::name(TensorInfo& tensor, std::uint64_t index) const {
+  const auto own = state_->reader->name(index);
+  tensor.named = own && *own;
+  tensor.name = tensor.named ? **own : derived_name(index);
+}
+
 Result<TensorInfo> TensorFile::tensor(std::uint64_t index) const {
-  if (index >= tensor_count())
-    return std::unexpected(
-        Error{ErrorCode::invalid_argument, "there is no tensor " + std::to_string(index) +
-                                               ", the file has " + std::to_string(tensor_count())}
-            .in_file(path()));
+  BTF_TRY(check_index(index));
   auto info = state_->reader->tensor(index);
   if (!info) return std::unexpected(about(index, info.error()));
-  const auto own = state_->reader->name(index);
-  info->named = own && *own;
-  info->name = info->named ? **own : derived_name(index);
+  name(*info, index);
+  return info;
+}
+
+Result<std::optional<TensorInfo>> TensorFile::dequantized(std::uint64_t index) const {
+  BTF_TRY(check_index(index));
+  auto info = state_->reader->dequantized(index);
+  if (!info) return std::unexpected(about(index, info.error()));
+  if (*info) name(**info, index);
   return info;
 }
 

@@ -19,6 +19,8 @@ namespace {
 std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
 
 Result<std::shared_ptr<const FileIndex>> open_index(const std::string& path) {
+  if (named_as_first_gguf_part(path))
+    return std::make_shared<const FileIndex>(path, GgufParts(path));
   const auto read = [&]() -> Result<SafetensorsIndex> {
     BTF_ASSIGN(const auto source, open_source(path, {}));
     return SafetensorsIndex::read(*source);
@@ -60,10 +62,20 @@ IndexedListing listing_of(std::string folder, std::vector<Member> members) {
 
 }  // namespace
 
+bool named_as_index(std::string_view path) {
+  return named_as_safetensors_index(path) || named_as_first_gguf_part(path);
+}
+
 Status IndexedFile::check(const TensorFile& file, const FindingSink& report) const {
-  BTF_ASSIGN(const auto difference,
-             index->content.compare(number, file.tensor_count(),
-                                    [&](std::uint64_t i) { return file.name(i); }));
+  if (const auto* const parts = std::get_if<GgufParts>(&index->content)) {
+    const Status part = parts->check(number, file);
+    if (part || part.error().finding.empty()) return part;
+    report({Severity::error, part.error().finding, {}, 0, part.error().message});
+    return {};
+  }
+  const auto& content = std::get<SafetensorsIndex>(index->content);
+  BTF_ASSIGN(const auto difference, content.compare(number, file.tensor_count(),
+                                                    [&](std::uint64_t i) { return file.name(i); }));
   const auto say = [&](FindingCode code, std::uint64_t count, const std::string& first,
                        const std::string& what) {
     if (count == 0) return;
@@ -85,8 +97,8 @@ Result<IndexedListing> list_index(const std::string& path) {
   BTF_ASSIGN(const auto index, open_index(path));
   const std::string folder = folder_of(path);
   std::vector<Member> members;
-  for (std::size_t i = 0; i < index->content.files().size(); ++i) {
-    const std::string& file = index->content.files()[i];
+  for (std::size_t i = 0; i < index->files().size(); ++i) {
+    const std::string& file = index->files()[i];
     members.push_back(named_member(file, folder + file, *index));
     members.back().indexed = IndexedFile{index, i};
   }
@@ -100,19 +112,20 @@ IndexedListing take_indexes(const std::string& directory, DirectoryListing listi
     Member member{.entry = std::move(listing.entries[i])};
     if (const auto trouble = listing.trouble.find(i); trouble != listing.trouble.end()) {
       member.trouble = trouble->second;
-    } else if (named_as_safetensors_index(member.entry.place)) {
+    } else if (named_as_index(member.entry.place)) {
       auto index = open_index(join_path(directory, member.entry.place));
       if (index) {
         indexes.emplace_back(folder_of(member.entry.place), *std::move(index));
-        continue;
+        // The first part of several is one of them.
+        if (named_as_safetensors_index(member.entry.place)) continue;
       }
-      member.trouble = index.error();
+      if (!index) member.trouble = index.error();
     }
     members.push_back(std::move(member));
   }
   for (const auto& [folder, index] : indexes) {
-    for (std::size_t i = 0; i < index->content.files().size(); ++i) {
-      const std::string place = folder + index->content.files()[i];
+    for (std::size_t i = 0; i < index->files().size(); ++i) {
+      const std::string place = folder + index->files()[i];
       const auto at = std::ranges::lower_bound(
           members, std::string_view(place), natural_less,
           [](const Member& member) -> std::string_view { return member.entry.place; });

@@ -6,19 +6,30 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
 
 #include "btf/error.h"
 #include "btf/file.h"
 #include "btf/validate.h"
 #include "sets/directory.h"
+#include "sets/gguf_parts.h"
 #include "sets/safetensors_index.h"
 
 namespace btf {
 
 struct FileIndex {
   std::string path;
-  SafetensorsIndex content;
+  std::variant<SafetensorsIndex, GgufParts> content;
+
+  const std::vector<std::string>& files() const {
+    return std::visit([](const auto& held) -> const auto& { return held.files(); }, content);
+  }
 };
+
+// Of its name: does it stand for several files?
+bool named_as_index(std::string_view path);
 
 // A file of an index.
 struct IndexedFile {

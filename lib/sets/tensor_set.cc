@@ -292,6 +292,6 @@ Result<std::vector<std::uint64_t>> TensorSet::select(
   return found;
 }
 
-bool is_index(std::string_view path) { return named_as_safetensors_index(path); }
+bool is_index(std::string_view path) { return named_as_index(path); }
 
 }  // namespace btf

@@ -51,6 +51,11 @@ def safetensors(write):
         write(f"json-{i}", b"\1" + bytes.fromhex(line.split("\t")[0]))
 
 
+def gguf(write):
+    for path in short_files(["gguf", "gguf-bad"], "*.gguf"):
+        write(path.stem, path.read_bytes()[4:])
+
+
 def tvm(write):
     for path in short_files(["tvm", "tvm-bad"], "*.params"):
         write(path.stem, path.read_bytes()[8:])
@@ -197,7 +202,7 @@ def report(write):
 
 CORPORA = {"btf": btf, "npy": npy, "npz": npz, "raw": raw, "text": text, "kernels": kernels, "convert": convert,
            "diff": diff, "write": write_then_read, "zstd": zstd, "capi": capi, "repair": repair,
-           "report": report, "safetensors": safetensors, "tvm": tvm}
+           "report": report, "safetensors": safetensors, "tvm": tvm, "gguf": gguf}
 
 
 def generate(root):

@@ -10,6 +10,7 @@
 #include "btf/try.h"
 #include "core/checked_math.h"
 #include "formats/btf/name_wire.h"
+#include "formats/gguf/header.h"
 #include "formats/npy/header.h"
 #include "formats/safetensors/header.h"
 #include "formats/zip/wire.h"
@@ -106,6 +107,12 @@ Status ContentBound::begin(const Spool& content) {
     most_ = UINT64_MAX;
     return {};
   }
+  std::array<char, kGgufMagic.size()> gguf;
+  BTF_TRY(content.read_at(0, std::as_writable_bytes(std::span(gguf))));
+  if (std::string_view(gguf.data(), gguf.size()) == kGgufMagic && first >> 32 != 0) {
+    kind_ = Kind::gguf;
+    return {};
+  }
   if (first == kTvmMagic) {
     kind_ = Kind::tvm;
     return {};
@@ -158,6 +165,23 @@ Status ContentBound::take_tvm(const Spool& content) {
     if (!step && step.error().finding.empty()) return step;
     if (!step) return {};
   }
+}
+
+// Where its header ends shows at its end only: it is looked at when there is twice as much. What is
+// not sound says nothing about the size.
+Status ContentBound::take_gguf(const Spool& content) {
+  if (gguf_next_ == kUnlimited || content.size() < gguf_next_) return {};
+  const auto header = read_gguf_header(SpoolSource(content));
+  if (!header && header.error().finding.empty()) return std::unexpected(header.error());
+  if (header) allow(header->data_end);
+  if (header || header.error().finding != "data-past-end") {
+    gguf_next_ = kUnlimited;
+  } else {
+    gguf_next_ = std::min(2 * content.size(), kLongestGgufHeader);
+    if (gguf_next_ <= content.size()) gguf_next_ = kUnlimited;
+    most_ = std::max(most_, std::min(gguf_next_, kLongestGgufHeader) + kContentSlack);
+  }
+  return {};
 }
 
 // False: too little of the record is there.
@@ -229,6 +253,7 @@ Result<std::uint64_t> ContentBound::most(const Spool& content) {
   }
   if (kind_ == Kind::safetensors) BTF_TRY(take_safetensors(content));
   if (kind_ == Kind::tvm) BTF_TRY(take_tvm(content));
+  if (kind_ == Kind::gguf) BTF_TRY(take_gguf(content));
   while (kind_ == Kind::btf && next_ < count_) {
     BTF_ASSIGN(const bool known, take_record(content));
     if (!known) break;
@@ -247,6 +272,8 @@ std::string_view ContentBound::whose() const {
       return "the array in its .npy header";
     case Kind::safetensors:
       return "its safetensors header";
+    case Kind::gguf:
+      return "its GGUF header";
     case Kind::tvm:
       return "the last header of TVM's parameters";
     default:
@@ -258,7 +285,8 @@ Result<std::uint64_t> ContentBound::least(const Spool& content, std::uint64_t fr
   // There will be no more to tell by.
   if (kind_ == Kind::unknown && content.size() >= kWord) BTF_TRY(begin(content));
   BTF_TRY(most(content));
-  if (kind_ == Kind::safetensors || kind_ == Kind::tvm) return frames > 1 ? least_ : 0;
+  if (kind_ == Kind::safetensors || kind_ == Kind::tvm || kind_ == Kind::gguf)
+    return frames > 1 ? least_ : 0;
   if (kind_ != Kind::btf) return 0;
   return frames > 1 || content.size() == kWord + count_ * kWord ? least_ : 0;
 }

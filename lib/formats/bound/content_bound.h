@@ -47,11 +47,12 @@ class ContentBound {
   Result<bool> begin_safetensors(const Spool& content);
   Status take_safetensors(const Spool& content);
   Status take_tvm(const Spool& content);
+  Status take_gguf(const Spool& content);
   Result<bool> take_record(const Spool& content);
   Status take_names(const Spool& content);
   void allow(std::uint64_t end);
 
-  enum class Kind : std::uint8_t { unknown, given, npy, zip, safetensors, tvm, btf };
+  enum class Kind : std::uint8_t { unknown, given, npy, zip, safetensors, tvm, gguf, btf };
 
   Kind kind_ = Kind::unknown;
   bool complete_ = true;
@@ -59,6 +60,7 @@ class ContentBound {
   std::uint64_t room_;
   std::uint64_t header_bytes_ = 0;  // of safetensors, with the length in front; 0: it is read
   TvmWalk tvm_;
+  std::uint64_t gguf_next_ = 0;  // so much is wanted before its header is looked at again
   std::uint64_t count_ = 0;  // records
   std::uint64_t next_ = 0;   // the first of them that is not known yet
   std::uint64_t most_ = kContentSlack;

@@ -33,6 +33,11 @@ class TensorReader {
   // Where the elements of a tensor are read from, if not from the source as it is; what its
   // TensorInfo says of places is then said of that. It may be made at the first question.
   virtual Result<const ByteSource*> elements(std::uint64_t) const { return nullptr; }
+  // Of a format that keeps scales among the codes: the tensor as the numbers that they stand for,
+  // which elements() then gives; what needs no scale is what it is. Nothing: of any other format.
+  virtual Result<std::optional<TensorInfo>> dequantized(std::uint64_t) const {
+    return std::nullopt;
+  }
 };
 
 struct OpenRequest {
@@ -59,6 +64,7 @@ struct FormatRow {
                                                 const OpenRequest& request);
   // Reports what is wrong or odd with the structure of the file and of its records.
   Status (*check)(const TensorFile& file, const FindingSink& report);
+  // nullptr: it is read only.
   std::unique_ptr<TensorWriter> (*writer)(const WriteRequest& request);
   bool single = false;          // holds one tensor
   bool row_major_only = false;  // tensors of any layout become kLINEAR if nothing else is said

@@ -113,6 +113,10 @@ class BTF_API TensorFile {
   // read: then it is called after its file.
   Result<TensorInfo> tensor(std::uint64_t index) const;
 
+  // Of a file that keeps scales among the codes (GGUF): the tensor as the numbers that they stand
+  // for, and unchanged if it needs none. Nothing: of any other file.
+  Result<std::optional<TensorInfo>> dequantized(std::uint64_t index) const;
+
   // Refuses records that share bytes with others of this file. O(records) at the first question;
   // asked of every tensor in order it costs no further look at the headers.
   Status check_overlap(const TensorInfo& tensor) const;
@@ -126,6 +130,8 @@ class BTF_API TensorFile {
   struct State;
   explicit TensorFile(std::unique_ptr<State> state);
   std::string derived_name(std::uint64_t index) const;
+  Status check_index(std::uint64_t index) const;
+  void name(TensorInfo& tensor, std::uint64_t index) const;
   static Result<TensorFile> open_content(Result<std::unique_ptr<ByteSource>> source,
                                          const std::string& path, const OpenOptions& options);
   std::unique_ptr<State> state_;

@@ -93,6 +93,11 @@ inline constexpr auto kFindings = std::to_array<FindingRow>({
     {"tvm-header",             Severity::error},
     {"tvm-names",              Severity::error},
     {"tvm-size",               Severity::error},
+    // GGUF
+    {"gguf-header",            Severity::error},
+    {"gguf-names",             Severity::error},
+    {"gguf-offsets",           Severity::error},
+    {"gguf-split",             Severity::error},
     // zip files, and .npz
     {"zip-directory",          Severity::error},
     {"zip-name",               Severity::error},

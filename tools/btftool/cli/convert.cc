@@ -232,7 +232,7 @@ void declare_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words
   add_choice(app, "--block-scale", options.quantization.block, formats,
              "quantise in blocks of the last dim; scales become records of their own");
   app.add_flag("--dequantize", options.quantization.dequantize,
-               "numbers from codes and the records of scales behind them");
+               "numbers from codes and the records of scales behind them, or from blocks of GGUF");
   add_choice(app, "--duplicates", options.duplicates, btf::duplicates_names(),
              "what a COO index means that occurs twice");
   app.add_flag("--prune-zeros", options.prune_zeros, "COO to COO: leave out explicit zeros");

@@ -1,0 +1,26 @@
+// What the codes of ggml's blocks stand for, one block at a time: docs/formats.md has the layouts.
+// Each number is computed in float32 in the order in which ggml computes it, so it is the same to
+// the bit.
+#pragma once
+
+#include <cstddef>
+
+namespace btf::ggml_blocks {
+
+// 32 numbers
+void q4_0(const std::byte* block, float* numbers);
+void q4_1(const std::byte* block, float* numbers);
+void q5_0(const std::byte* block, float* numbers);
+void q5_1(const std::byte* block, float* numbers);
+void q8_0(const std::byte* block, float* numbers);
+void mxfp4(const std::byte* block, float* numbers);
+// 64
+void nvfp4(const std::byte* block, float* numbers);
+// 256
+void q2_k(const std::byte* block, float* numbers);
+void q3_k(const std::byte* block, float* numbers);
+void q4_k(const std::byte* block, float* numbers);
+void q5_k(const std::byte* block, float* numbers);
+void q6_k(const std::byte* block, float* numbers);
+
+}  // namespace btf::ggml_blocks

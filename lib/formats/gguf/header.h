@@ -1,0 +1,78 @@
+// What a GGUF file says of itself: keys with values, and what its tensors are and where.
+//
+//   FILE   = "GGUF", u32 version, u64 tensors, u64 keys, KEYS, INFOS, padding, data
+//   KEY    = string, u32 type, value        string = u64 length, bytes
+//   array  = u32 type, u64 count, values
+//   INFO   = string, u32 ndim, u64 dims[ndim] innermost first, u32 type, u64 offset in the data
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "btf/error.h"
+#include "btf/layout.h"
+#include "formats/gguf/types.h"
+#include "formats/io/byte_source.h"
+#include "formats/io/same_names.h"
+
+namespace btf {
+
+inline constexpr std::string_view kGgufMagic = "GGUF";
+
+// A model has a few thousand tensors, some dozens of keys and some megabytes of words.
+inline constexpr std::uint64_t kMostGgufTensors = 1U << 20;
+inline constexpr std::uint64_t kMostGgufKeys = 1U << 16;
+inline constexpr std::uint64_t kLongestGgufKey = 65535;
+inline constexpr std::uint64_t kLongestGgufName = 63;  // ggml keeps 64 bytes, the last of them 0
+inline constexpr std::uint64_t kMostGgufDims = 4;
+inline constexpr std::uint64_t kLongestGgufHeader = 1U << 28;
+
+struct GgufHeader {
+  std::uint64_t keys = 0;            // from byte kGgufKeysAt on
+  std::vector<std::uint64_t> infos;  // of each tensor, where it is said what it is
+  std::uint64_t data_offset = 0;
+  std::uint64_t data_end = 0;  // of the last tensor
+  std::uint64_t end = 0;       // with padding, which may be missing
+};
+
+inline constexpr std::uint64_t kGgufKeysAt = 24;
+
+struct GgufTensor {
+  NamePlace name;
+  Dims dims;  // outermost first
+  const GgmlType* type = nullptr;
+  std::uint64_t offset = 0;  // in the data
+  std::uint64_t bytes = 0;
+};
+
+enum class GgufKind : std::uint8_t { integer, real, boolean, text, list };
+
+struct GgufValueType {
+  std::string_view name;
+  GgufKind kind{};
+  std::uint8_t bytes = 0;  // of numbers
+};
+
+struct GgufValue {
+  const GgufValueType* type = nullptr;
+  const GgufValueType* of = nullptr;  // a list's
+  std::uint64_t count = 1;
+  std::uint64_t at = 0;  // of the first byte, of a text behind its length
+  std::uint64_t bytes = 0;
+};
+
+// All of it, checked against itself: ggml's rules, and docs/formats.md has those beyond. That more
+// of the file is needed than there is has the finding data-past-end.
+Result<GgufHeader> read_gguf_header(const ByteSource& source);
+
+Result<GgufTensor> read_gguf_tensor(const ByteSource& source, const GgufHeader& header,
+                                    std::uint64_t index);
+
+using TakeGgufKey = std::function<Status(const NamePlace& key, const GgufValue& value)>;
+Status for_gguf_keys(const ByteSource& source, std::uint64_t keys, const TakeGgufKey& take);
+
+}  // namespace btf

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Has the gguf package write a file, and decode the blocks of those that are put together by hand.
+
+    generate_gguf.py           write oracle/gguf/
+    generate_gguf.py --check   compare with what is there; exit 1 on any difference
+
+Needs NumPy and gguf; 0.19.0 and NumPy 2.4.6 wrote what is there.
+"""
+
+import os
+import sys
+
+import numpy as np
+
+from gguf import GGMLQuantizationType, GGUFReader, GGUFWriter, quants
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+
+from generator import gguf as by_hand, wire  # noqa: E402 (after its folder is in the path)
+
+
+def decoded(path):
+    """The tensors of a file as BTF, blocks as the package decodes them."""
+    records = []
+    for tensor in GGUFReader(path).tensors:
+        dims = [int(dim) for dim in reversed(tensor.shape)]
+        with np.errstate(all="ignore"):
+            numbers = quants.dequantize(tensor.data, tensor.tensor_type).astype("<f4")
+        records.append(wire.dense("float32", np.ascontiguousarray(numbers).view("<u4").reshape(dims)))
+    return wire.canonical_file(records)
+
+
+def write(path):
+    """Every type that the package quantises, of numbers that are not all alike."""
+    writer = GGUFWriter(path, "llama")
+    writer.add_name("written by the gguf package")
+    writer.add_context_length(4096)
+    writer.add_array("tokenizer.ggml.tokens", [f"word {i}" for i in range(100)])
+    writer.add_array("a.list", [1, 2, 3])
+    writer.add_float32("a.float", 1e-5)
+    numbers = (np.sin(np.arange(4 * 512)) * np.exp(np.arange(4 * 512) % 11 - 6)).astype(np.float32).reshape(4, 512)
+    writer.add_tensor("plain.weight", numbers)
+    for name in ("Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "MXFP4"):
+        kind = GGMLQuantizationType[name]
+        writer.add_tensor(f"blk.{name}.weight", quants.quantize(numbers, kind), raw_dtype=kind)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def main():
+    folder = os.path.join(HERE, "gguf")
+    os.makedirs(folder, exist_ok=True)
+    check = sys.argv[1:] == ["--check"]
+    path = os.path.join(folder, "written.gguf" + (".fresh" if check else ""))
+    write(path)
+    made = {"written.btf": decoded(path), "blocks.btf": decoded(os.path.join(os.path.dirname(HERE), "gguf", "blocks.gguf"))}
+    if check:
+        with open(path, "rb") as file:
+            made["written.gguf"] = file.read()
+        os.remove(path)
+    wrong = []
+    for name, content in made.items():
+        if check:
+            with open(os.path.join(folder, name), "rb") as file:
+                wrong += [name] if file.read() != content else []
+            continue
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(content)
+    print("\n".join(wrong))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

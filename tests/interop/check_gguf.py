@@ -1,0 +1,116 @@
+"""check_gguf.py BTFTOOL TESTDATA [COUNT [SEED]]: btftool reads what the gguf package writes, and decodes blocks to the bits that it decodes them to.
+
+Needs the gguf package (0.19.0 was current when this was written) and NumPy; says "skipped" where they are not there.
+"""
+
+import os
+import random
+import sys
+import tempfile
+
+import btf_writer
+from tool import Tool
+
+try:
+    import gguf
+    import numpy as np
+except ImportError:
+    print("skipped: no gguf (pip install gguf==0.19.0)")
+    sys.exit(0)
+
+PLAIN = {"F32": ("<f4", 4), "F16": ("<f2", 128), "I8": ("i1", 0), "I16": ("<i2", 1), "I32": ("<i4", 2), "I64": ("<i8", 3), "F64": ("<f8", 5)}
+DECODED = ["Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "MXFP4", "NVFP4"]
+
+
+def any_bits(rng, count, form):
+    return np.frombuffer(rng.randbytes(count * np.dtype(form).itemsize), form)
+
+
+def numbers_of(data, kind):
+    with np.errstate(all="ignore"):
+        return gguf.quants.dequantize(data, kind).astype("<f4")
+
+
+class Check:
+    def __init__(self, tool, scratch):
+        self.tool, self.scratch, self.failed = tool, scratch, 0
+
+    def path(self, name):
+        return os.path.join(self.scratch, name)
+
+    def wrong(self, what, path):
+        self.failed += 1
+        kept = f"gguf-{self.failed}.kept"
+        print(f"{what} (kept as {kept})", flush=True)
+        with open(path, "rb") as source, open(kept, "wb") as target:
+            target.write(source.read())
+
+    def random_tensor(self, rng, writer, name):
+        """A record of the same tensor, NaN with one code only: which one a product has is the processor's."""
+        kind = gguf.GGMLQuantizationType[rng.choice(list(PLAIN) + DECODED * 2)]
+        outer = [rng.randrange(1, 4) for _ in range(rng.randrange(0, 3))]
+        if kind.name in PLAIN:
+            form, code = PLAIN[kind.name]
+            dims = outer + [rng.randrange(1, 9)]
+            held = any_bits(rng, int(np.prod(dims)), form).reshape(dims)
+            writer.add_tensor(name, held, raw_dtype=kind)
+            return btf_writer.header(dims, code, 0) + held.tobytes()
+        elements, size = gguf.GGML_QUANT_SIZES[kind]
+        blocks = rng.randrange(1, 4)
+        dims = outer + [blocks * elements]
+        data = any_bits(rng, int(np.prod(outer + [blocks])) * size, "u1").reshape(outer + [blocks * size])
+        writer.add_tensor(name, data, raw_dtype=kind)
+        return btf_writer.header(dims, 4, 0) + numbers_of(data, kind).tobytes()
+
+    def theirs(self, rng):
+        source, target = self.path("x.gguf"), self.path("x.btf")
+        writer = gguf.GGUFWriter(source, "llama")
+        writer.add_string("a.key", "v" * rng.randrange(9))
+        writer.add_array("words", ["w" * rng.randrange(9) for _ in range(1 + rng.randrange(30))])
+        if rng.random() < 0.3:
+            writer.add_custom_alignment(2 ** rng.randrange(3, 9))
+        names = [f"blk.{i}.{rng.randrange(1000)}" for i in range(rng.randrange(1, 6))]
+        records = [self.random_tensor(rng, writer, name) for name in names]
+        writer.write_header_to_file()
+        writer.write_kv_data_to_file()
+        writer.write_tensors_to_file()
+        writer.close()
+        done = self.tool.run("-q", "convert", "--dequantize", "--names", "drop", source, target)
+        if done.returncode != 0:
+            return self.wrong("is not read: " + done.stderr.decode(), source)
+        with open(target, "rb") as file:
+            ours = file.read()
+        if not same_but_nan(ours, btf_writer.file(records)):
+            return self.wrong("is read otherwise than the package reads it", source)
+        listed = self.tool.json_of_files("inspect", "--json", source)[source]["tensors"]
+        if [entry["name"] for entry in listed] != names:
+            self.wrong("has other names than the package wrote", source)
+
+
+def same_but_nan(ours, theirs):
+    """Words of a file are compared, and any NaN of float32 is any other."""
+    if ours == theirs:
+        return True
+    if len(ours) != len(theirs) or len(ours) % 4:
+        return False
+    a, b = np.frombuffer(ours, "<u4"), np.frombuffer(theirs, "<u4")
+    nan = (a & 0x7FFFFFFF > 0x7F800000) & (b & 0x7FFFFFFF > 0x7F800000)
+    return bool(((a == b) | nan).all())
+
+
+def main():
+    if len(sys.argv) not in (3, 4, 5):
+        sys.exit(__doc__)
+    tool = Tool(sys.argv[1])
+    count = int(sys.argv[3]) if len(sys.argv) > 3 else 80
+    seed = int(sys.argv[4]) if len(sys.argv) > 4 else 1
+    with tempfile.TemporaryDirectory() as scratch:
+        check = Check(tool, scratch)
+        for number in range(count):
+            check.theirs(random.Random(f"{seed}:{number}"))
+    print(f"gguf: {count} random files (seed {seed}), {check.failed} disagreements")
+    sys.exit(1 if check.failed else 0)
+
+
+if __name__ == "__main__":
+    main()
