@@ -53,7 +53,7 @@ Result<LossAccount> read_into(const TensorFile& file, const TensorInfo& tensor,
   const ElementSource elements = record_elements({*source, tensor, to, convert});
   BTF_ASSIGN(const LossAccount loss,
              write_memory(elements, options.policy, target, options.execution));
-  BTF_TRY(file.source().check_unchanged());
+  BTF_TRY(file.check_unchanged());
   return loss;
 }
 

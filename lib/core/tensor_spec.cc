@@ -17,6 +17,8 @@ namespace {
 
 using Words = std::vector<std::string_view>;
 
+constexpr std::string_view kRawEnding = ".raw";
+
 std::unexpected<Error> wrong(const std::string& what) {
   return fail(ErrorCode::invalid_argument, what);
 }
@@ -235,6 +237,7 @@ std::string joined(std::span<const std::uint64_t> dims, char separator) {
 Result<TensorSpec> parse_tensor_spec(std::string_view text) {
   auto spec = SpecParser().parse(text);
   if (!spec) return std::unexpected(spec.error().within("'" + std::string(text) + "'"));
+  spec->text = text;
   return spec;
 }
 
@@ -247,9 +250,10 @@ std::string spec_text(DType dtype, Layout layout, std::span<const std::uint64_t>
 }
 
 std::optional<DumpName> parse_dump_name(std::string_view path) {
+  if (!path.ends_with(kRawEnding)) return std::nullopt;
   const std::string_view base = base_name(path);
   Words words = split(base, ".");
-  if (words.size() < 4 || words.back() != "raw") return std::nullopt;
+  if (words.size() < 4) return std::nullopt;
   words.pop_back();
   const auto dtype = parse_dtype(words.back());
   if (!dtype) return std::nullopt;
@@ -273,11 +277,10 @@ std::optional<DumpName> parse_dump_name(std::string_view path) {
 }
 
 std::string dump_name(std::string_view path, DType dtype, std::span<const std::uint64_t> dims) {
-  constexpr std::string_view kSuffix = ".raw";
   std::string_view stem = base_name(path);
-  if (stem.ends_with(kSuffix)) stem.remove_suffix(kSuffix.size());
+  if (stem.ends_with(kRawEnding)) stem.remove_suffix(kRawEnding.size());
   return std::string(stem) + ".output." + joined(dims, '.') + "." + std::string(short_name(dtype)) +
-         ".raw";
+         std::string(kRawEnding);
 }
 
 }  // namespace btf

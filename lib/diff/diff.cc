@@ -96,8 +96,8 @@ class FileDiff {
       compared += diff.compared;
       if (report) report(diff);
     }
-    BTF_TRY(actual_.source().check_unchanged());
-    BTF_TRY(golden_.source().check_unchanged());
+    BTF_TRY(actual_.check_unchanged());
+    BTF_TRY(golden_.check_unchanged());
     if (same && compared == 0 && !options_.may_compare_nothing)
       return nothing_compared("no tensor has an element");
     return same;

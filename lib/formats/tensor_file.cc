@@ -5,6 +5,9 @@
 
 #include "btf/file.h"
 #include "btf/try.h"
+#include "core/checked_math.h"
+#include "formats/bound/content_bound.h"
+#include "formats/entry_reader.h"
 #include "formats/format_table.h"
 #include "formats/io/file_endings.h"
 #include "formats/open_source.h"
@@ -23,6 +26,14 @@ using Overlaps = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 
 std::uint64_t extent_end(const TensorInfo& tensor) {
   return std::max(tensor.end(), tensor.data_offset);
+}
+
+// Of a file whose entry begins further on.
+std::optional<std::uint64_t> wanted_bytes(const OpenRequest& request) {
+  const auto bytes = expected_bytes(request);
+  const auto& entry = request.options.entry;
+  if (!bytes || !entry || !entry->offset) return bytes;
+  return checked_add(*bytes, *entry->offset).value_or(kUnlimited);
 }
 
 }  // namespace
@@ -116,13 +127,13 @@ TensorFile& TensorFile::operator=(TensorFile&&) noexcept = default;
 TensorFile::~TensorFile() = default;
 
 Result<TensorFile> TensorFile::open(const std::string& path, const OpenOptions& options) {
-  return open_content(open_source(path, expected_bytes({path, options})), path, options);
+  return open_content(open_source(path, wanted_bytes({path, options})), path, options);
 }
 
 Result<TensorFile> TensorFile::open(std::unique_ptr<ByteSource> bytes, const std::string& name,
                                     const OpenOptions& options) {
-  return open_content(unpacked_source(name, std::move(bytes), expected_bytes({name, options})),
-                      name, options);
+  return open_content(unpacked_source(name, std::move(bytes), wanted_bytes({name, options})), name,
+                      options);
 }
 
 Result<TensorFile> TensorFile::open_content(Result<std::unique_ptr<ByteSource>> source,
@@ -133,11 +144,14 @@ Result<TensorFile> TensorFile::open_content(Result<std::unique_ptr<ByteSource>> 
   state->name = options.name.empty()
                     ? name_in_path(std::string_view(path).substr(path.rfind('/') + 1))
                     : options.name;
-  state->source = *std::move(source);
+  auto content = entry_source(*std::move(source), {path, options});
+  if (!content) return std::unexpected(content.error().in_file(path));
+  state->source = *std::move(content);
   auto format = recognize_format(*state->source, {path, options});
   if (!format) return std::unexpected(format.error().in_file(path));
   state->format = *format;
   auto reader = state->format->open(*state->source, {path, options});
+  if (reader) reader = entry_reader(*std::move(reader), {path, options});
   if (!reader) return std::unexpected(reader.error().in_file(path));
   state->reader = *std::move(reader);
   return TensorFile(std::move(state));
@@ -151,6 +165,11 @@ std::uint64_t TensorFile::size() const { return state_->source->size(); }
 bool TensorFile::goes_on() const { return state_->source->goes_on(); }
 std::uint64_t TensorFile::tensor_count() const { return state_->reader->tensor_count(); }
 const ByteSource& TensorFile::source() const { return *state_->source; }
+
+Status TensorFile::check_unchanged() const {
+  BTF_TRY(state_->source->check_unchanged());
+  return state_->reader->check_unchanged();
+}
 
 Result<const ByteSource*> TensorFile::elements(std::uint64_t index) const {
   auto own = state_->reader->elements(index);
@@ -214,7 +233,7 @@ Result<std::optional<TensorInfo>> TensorFile::dequantized(std::uint64_t index) c
 }
 
 Status TensorFile::check_overlap(const TensorInfo& tensor) const {
-  if (state_->reader->overlap_is_settled()) return {};
+  if (state_->reader->overlap_is_settled() || tensor_count() == 1) return {};
   if (!state_->overlaps && state_->next_without_overlap(tensor)) return {};
   if (!state_->overlaps) {
     auto found = state_->find_overlaps();

@@ -52,7 +52,7 @@ Status validate_opened(const Result<TensorFile>& file, const FindingSink& report
     if (!status) take(as_finding(status.error(), i));
   }
   BTF_TRY(frames.run(report, execution));
-  return file->source().check_unchanged();
+  return file->check_unchanged();
 }
 
 }  // namespace btf

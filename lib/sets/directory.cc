@@ -24,11 +24,32 @@ Error cannot_open(const std::string& path, int error) {
   return Error{ErrorCode::io, std::string("cannot open: ") + std::strerror(error)}.in_file(path);
 }
 
+enum class Kind : std::uint8_t { file, directory, other };
+
 struct Entry {
   std::string name;
-  struct stat status {};
-  int error = 0;  // of the system: it has no status
+  Kind kind = Kind::other;
+  int error = 0;  // of the system: what it is is not known
+  dev_t device{};  // of a directory
+  ino_t inode{};
 };
+
+// Asks the file itself only where the directory does not say what it is.
+void identify(int directory, const dirent& found, Entry& entry) {
+  if (found.d_type == DT_REG) {
+    entry.kind = Kind::file;
+    return;
+  }
+  struct stat status {};
+  if (::fstatat(directory, found.d_name, &status, 0) != 0) {
+    entry.error = errno;
+    return;
+  }
+  if (S_ISREG(status.st_mode)) entry.kind = Kind::file;
+  if (S_ISDIR(status.st_mode)) entry.kind = Kind::directory;
+  entry.device = status.st_dev;
+  entry.inode = status.st_ino;
+}
 
 // What is in a directory; or an error of the system, by its number.
 int list(const std::string& path, std::vector<Entry>& entries) {
@@ -41,9 +62,7 @@ int list(const std::string& path, std::vector<Entry>& entries) {
     if (found == nullptr) return errno;
     const std::string_view name = found->d_name;
     if (name == "." || name == "..") continue;
-    Entry& entry = entries.emplace_back(std::string(name));
-    if (::fstatat(::dirfd(directory.get()), found->d_name, &entry.status, 0) != 0)
-      entry.error = errno;
+    identify(::dirfd(directory.get()), *found, entries.emplace_back(std::string(name)));
   }
 }
 
@@ -52,73 +71,64 @@ class Walk {
   Result<DirectoryListing> run(const std::string& root) {
     struct stat status {};
     if (::stat(root.c_str(), &status) != 0) return std::unexpected(cannot_open(root, errno));
-    enter(root, "", status);
+    enter(root, "", status.st_dev, status.st_ino);
     if (root_trouble_) return std::unexpected(*root_trouble_);
     return sorted();
   }
 
  private:
-  void enter(const std::string& path, const std::string& place, const struct stat& status) {
-    const auto [at, fresh] = open_.emplace(status.st_dev, status.st_ino);
-    if (!fresh) return add(path, place, {}, "a directory that contains itself");
+  void enter(const std::string& path, const std::string& place, dev_t device, ino_t inode) {
+    const auto [at, fresh] = open_.emplace(device, inode);
+    if (!fresh) return refuse(path, place, "a directory that contains itself");
     std::vector<Entry> entries;
     if (const int error = list(path, entries); error != 0)
-      add(path, place, {}, std::string("cannot read the directory: ") + std::strerror(error));
+      refuse(path, place, std::string("cannot read the directory: ") + std::strerror(error));
     for (const Entry& entry : entries)
       visit(path, place.empty() ? entry.name : join_path(place, entry.name), entry);
     open_.erase(at);
   }
 
-  void visit(const std::string& parent, const std::string& place, const Entry& entry) {
-    const bool known = entry.error == 0;
-    if (known && S_ISREG(entry.status.st_mode)) return add({}, place, entry.status, {});
+  void visit(const std::string& parent, std::string place, const Entry& entry) {
+    if (entry.kind == Kind::file) return found_.push_back(std::move(place));
     const std::string path = join_path(parent, entry.name);
-    if (known && S_ISDIR(entry.status.st_mode)) return enter(path, place, entry.status);
-    add(path, place, entry.status,
-        known ? "not a regular file" : std::string("cannot open: ") + std::strerror(entry.error));
+    if (entry.kind == Kind::directory) return enter(path, place, entry.device, entry.inode);
+    refuse(path, place,
+           entry.error == 0 ? "not a regular file"
+                            : std::string("cannot open: ") + std::strerror(entry.error));
   }
 
-  // `path` is for the trouble.
-  void add(const std::string& path, const std::string& place, const struct stat& status,
-           const std::string& trouble) {
-    if (!trouble.empty()) {
-      const Error error = Error{ErrorCode::io, trouble}.in_file(path);
-      if (place.empty()) {
-        root_trouble_ = error;
-        return;
-      }
-      trouble_.emplace(found_.size(), error);
+  void refuse(const std::string& path, const std::string& place, const std::string& trouble) {
+    const Error error = Error{ErrorCode::io, trouble}.in_file(path);
+    if (place.empty()) {
+      root_trouble_ = error;
+      return;
     }
-    found_.push_back({place, static_cast<std::uint64_t>(status.st_size), last_change(status)});
+    trouble_.emplace(found_.size(), error);
+    found_.push_back(place);
   }
 
   DirectoryListing sorted() {
     std::vector<std::uint64_t> order(found_.size());
     std::iota(order.begin(), order.end(), 0);
-    std::ranges::sort(order, natural_less, [&](std::uint64_t i) -> std::string_view {
-      return found_[i].place;
-    });
+    std::ranges::sort(order, natural_less,
+                      [&](std::uint64_t i) -> std::string_view { return found_[i]; });
     DirectoryListing listing;
-    listing.entries.reserve(order.size());
+    listing.places.reserve(order.size());
     for (const std::uint64_t from : order) {
       if (const auto trouble = trouble_.find(from); trouble != trouble_.end())
-        listing.trouble.emplace(listing.entries.size(), std::move(trouble->second));
-      listing.entries.push_back(std::move(found_[from]));
+        listing.trouble.emplace(listing.places.size(), std::move(trouble->second));
+      listing.places.push_back(std::move(found_[from]));
     }
     return listing;
   }
 
-  std::vector<DirectoryEntry> found_;
+  std::vector<std::string> found_;
   std::map<std::uint64_t, Error> trouble_;
   std::optional<Error> root_trouble_;
   std::set<std::pair<dev_t, ino_t>> open_;  // the directory that is looked into and those around it
 };
 
 }  // namespace
-
-std::int64_t last_change(const struct stat& status) {
-  return std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
-}
 
 Result<bool> is_directory(const std::string& path) {
   struct stat status {};

@@ -1,6 +1,10 @@
 #include "sets/gguf_parts.h"
 
 #include <algorithm>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "btf/try.h"
 #include "core/numbers.h"
@@ -35,35 +39,58 @@ std::optional<FirstPart> parse_first_part(std::string_view path) {
   return FirstPart{stem, *count};
 }
 
+class GgufParts final : public SetIndex {
+ public:
+  explicit GgufParts(std::string_view path) {
+    const FirstPart first = *parse_first_part(path);
+    const std::string stem(first.stem.substr(first.stem.rfind('/') + 1));
+    for (std::uint64_t i = 1; i <= first.count; ++i)
+      entries_.push_back({.file = stem + "-" + five_digits(i) + std::string(kOf) +
+                                  five_digits(first.count) + std::string(kGgufEnding)});
+  }
+
+  std::span<const IndexEntry> entries() const override { return entries_; }
+
+  // Does the file say that it is this part of so many?
+  Status check(std::size_t number, const TensorFile& file,
+               const FindingSink& report) const override {
+    constexpr FindingCode kCode("gguf-split");
+    const auto say = [&](std::string what) {
+      report({.severity = kCode.severity(),
+              .code = kCode,
+              .tensor = {},
+              .offset = 0,
+              .message = std::move(what)});
+    };
+    if (file.format() != "gguf") {
+      say("is a part of a split GGUF file by its name, and is " + std::string(file.format_title()));
+      return {};
+    }
+    BTF_ASSIGN(const FileAttributes attributes, file.attributes());
+    const auto said = [&](const std::string& key) {
+      const auto found = attributes.metadata.find(key);
+      return found == attributes.metadata.end() ? "nothing" : found->second;
+    };
+    for (const auto& [key, expected] : {std::pair<std::string, std::size_t>{"split.no", number},
+                                        {"split.count", entries_.size()}})
+      if (said(key) != std::to_string(expected)) {
+        say("by the file's name its " + key + " is " + std::to_string(expected) +
+            ", and it says " + said(key));
+        return {};
+      }
+    return {};
+  }
+
+ private:
+  std::vector<IndexEntry> entries_;
+};
+
 }  // namespace
 
 bool named_as_first_gguf_part(std::string_view path) { return parse_first_part(path).has_value(); }
 
-GgufParts::GgufParts(std::string_view path) {
-  const FirstPart first = *parse_first_part(path);
-  const std::string stem(first.stem.substr(first.stem.rfind('/') + 1));
-  for (std::uint64_t i = 1; i <= first.count; ++i)
-    files_.push_back(stem + "-" + five_digits(i) + std::string(kOf) + five_digits(first.count) +
-                     std::string(kGgufEnding));
-}
-
-Status GgufParts::check(std::size_t number, const TensorFile& file) const {
-  if (file.format() != "gguf")
-    return malformed(
-        "gguf-split", 0,
-        "is a part of a split GGUF file by its name, and is " + std::string(file.format_title()));
-  BTF_ASSIGN(const FileAttributes attributes, file.attributes());
-  const auto said = [&](const std::string& key) {
-    const auto found = attributes.metadata.find(key);
-    return found == attributes.metadata.end() ? "nothing" : found->second;
-  };
-  for (const auto& [key, expected] :
-       {std::pair<std::string, std::size_t>{"split.no", number}, {"split.count", files_.size()}})
-    if (said(key) != std::to_string(expected))
-      return malformed("gguf-split", 0,
-                       "by the file's name its " + key + " is " + std::to_string(expected) +
-                           ", and it says " + said(key));
-  return {};
+Result<std::unique_ptr<SetIndex>> read_gguf_parts(const ByteSource&, const std::string& path) {
+  return std::make_unique<GgufParts>(path);
 }
 
 }  // namespace btf

@@ -15,8 +15,6 @@
 namespace btf {
 namespace {
 
-constexpr std::string_view kEnding = ".safetensors.index.json";
-
 // Models of a hundred thousand tensors have indexes of a tenth of it.
 constexpr std::uint64_t kLongestIndex = 100'000'000;
 
@@ -25,21 +23,43 @@ bool stays_in_folder(std::string_view file) {
          !file.contains('\0');
 }
 
-}  // namespace
+class SafetensorsIndex final : public SetIndex {
+ public:
+  static Result<std::unique_ptr<SetIndex>> read(const ByteSource& source, const std::string& path);
 
-bool named_as_safetensors_index(std::string_view path) {
-  return path.size() >= kEnding.size() &&
-         same_name(kEnding, path.substr(path.size() - kEnding.size()));
-}
+  std::span<const IndexEntry> entries() const override { return entries_; }
+  Status check(std::size_t entry, const TensorFile& file, const FindingSink& report) const override;
 
-Result<SafetensorsIndex> SafetensorsIndex::read(const ByteSource& source) {
+ private:
+  // Bytes of names_.
+  struct Tensor {
+    std::uint32_t file = 0;
+    std::uint32_t at = 0;
+    std::uint32_t bytes = 0;
+  };
+
+  std::string_view name(const Tensor& tensor) const {
+    return std::string_view(names_).substr(tensor.at, tensor.bytes);
+  }
+  void put_in_order();
+
+  std::string path_;
+  std::vector<IndexEntry> entries_;  // of files, in natural order ("fc2" before "fc10")
+  std::string names_;
+  std::vector<Tensor> tensors_;  // by file, then by name
+};
+
+Result<std::unique_ptr<SetIndex>> SafetensorsIndex::read(const ByteSource& source,
+                                                         const std::string& path) {
   if (source.size() > kLongestIndex)
     return malformed("safetensors-index", 0,
                      "the index has " + std::to_string(source.size()) + " bytes; at most " +
                          std::to_string(kLongestIndex) + " are read");
   JsonReader reader(source, {0, source.size()},
                     {.finding = "safetensors-index", .whole = "the index"});
-  SafetensorsIndex index;
+  auto made = std::make_unique<SafetensorsIndex>();
+  SafetensorsIndex& index = *made;
+  index.path_ = path;
   std::map<std::string, std::uint32_t, std::less<>> files;
   const auto take_tensor = [&](const JsonToken& name) -> Status {
     if (!name.kept) return reader.wrong(name.extent.offset, "a name is too long to be true");
@@ -74,47 +94,68 @@ Result<SafetensorsIndex> SafetensorsIndex::read(const ByteSource& source) {
   BTF_TRY(reader.next());
   if (!mapped) return reader.wrong(0, "it has no 'weight_map', which says what is where");
   if (files.empty()) return reader.wrong(0, "its 'weight_map' names no file");
-  index.files_.resize(files.size());
-  for (const auto& [file, number] : files) index.files_[number] = file;
+  index.entries_.resize(files.size());
+  for (const auto& [file, number] : files) index.entries_[number].file = file;
   index.put_in_order();
-  return index;
+  return made;
 }
 
 void SafetensorsIndex::put_in_order() {
-  std::vector<std::uint32_t> order(files_.size());
+  std::vector<std::uint32_t> order(entries_.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::sort(order, natural_less,
-                    [&](std::uint32_t i) { return std::string_view(files_[i]); });
+                    [&](std::uint32_t i) -> std::string_view { return entries_[i].file; });
   std::vector<std::uint32_t> place(order.size());
-  std::vector<std::string> sorted(order.size());
+  std::vector<IndexEntry> sorted(order.size());
   for (std::uint32_t i = 0; i < order.size(); ++i) {
     place[order[i]] = i;
-    sorted[i] = std::move(files_[order[i]]);
+    sorted[i] = std::move(entries_[order[i]]);
   }
-  files_ = std::move(sorted);
+  entries_ = std::move(sorted);
   for (Tensor& tensor : tensors_) tensor.file = place[tensor.file];
   std::ranges::sort(tensors_, {},
                     [&](const Tensor& tensor) { return std::tuple(tensor.file, name(tensor)); });
 }
 
-Result<SafetensorsIndex::Difference> SafetensorsIndex::compare(std::size_t file,
-                                                               std::uint64_t tensors,
-                                                               const NameOf& name_of) const {
-  const std::span<const Tensor> own = std::ranges::equal_range(tensors_, file, {}, &Tensor::file);
+Status SafetensorsIndex::check(std::size_t entry, const TensorFile& file,
+                               const FindingSink& report) const {
+  const std::span<const Tensor> own = std::ranges::equal_range(tensors_, entry, {}, &Tensor::file);
   std::vector<bool> found(own.size());
-  Difference difference;
-  for (std::uint64_t i = 0; i < tensors; ++i) {
-    BTF_ASSIGN(const std::string held, name_of(i));
+  std::uint64_t more = 0;
+  std::string first_more;
+  for (std::uint64_t i = 0; i < file.tensor_count(); ++i) {
+    BTF_ASSIGN(const std::string held, file.name(i));
     const auto at = std::ranges::lower_bound(own, std::string_view(held), {},
                                              [&](const Tensor& tensor) { return name(tensor); });
     if (at != own.end() && name(*at) == held)
       found[static_cast<std::size_t>(at - own.begin())] = true;
-    else if (difference.more++ == 0)
-      difference.first_more = json_shown(held);
+    else if (more++ == 0)
+      first_more = json_shown(held);
   }
-  for (std::size_t i = 0; i < found.size(); ++i)
-    if (!found[i] && difference.missing++ == 0) difference.first_missing = json_shown(name(own[i]));
-  return difference;
+  const auto say = [&](FindingCode code, std::uint64_t count, const std::string& first,
+                       const std::string& what) {
+    if (count == 0) return;
+    const std::string others = count > 1 ? " and " + std::to_string(count - 1) + " more" : "";
+    report({.severity = code.severity(),
+            .code = code,
+            .tensor = {},
+            .offset = 0,
+            .message = "tensor '" + first + "'" + others + what + path_});
+  };
+  const auto missing = std::ranges::find(found, false);
+  if (missing != found.end())
+    say("index-tensor-missing", static_cast<std::uint64_t>(std::ranges::count(found, false)),
+        json_shown(name(own[static_cast<std::size_t>(missing - found.begin())])),
+        " should be in it and is not, by ");
+  say("index-tensor-more", more, first_more, " should not be in it and is, by ");
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<SetIndex>> read_safetensors_index(const ByteSource& source,
+                                                         const std::string& path) {
+  return SafetensorsIndex::read(source, path);
 }
 
 }  // namespace btf

@@ -9,9 +9,11 @@
 
 #include "btf/try.h"
 #include "formats/io/byte_source.h"
+#include "formats/io/file_source.h"
 #include "formats/io/file_endings.h"
 #include "sets/directory.h"
-#include "sets/indexed_files.h"
+#include "sets/indexes.h"
+#include "sets/open_ahead.h"
 #include "sets/selection.h"
 
 namespace btf {
@@ -19,19 +21,12 @@ namespace {
 
 using OpenFile = std::shared_ptr<const TensorFile>;
 
-// What shows that a file is not what it was.
-struct Stamp {
-  std::uint64_t bytes = 0;
-  std::int64_t changed = 0;
-  bool regular = false;
-
-  bool operator==(const Stamp&) const = default;
-};
-
-Stamp stamp_of(const std::string& path) {
-  struct stat state {};
-  if (path == "-" || ::stat(path.c_str(), &state) != 0) return {};
-  return {static_cast<std::uint64_t>(state.st_size), last_change(state), S_ISREG(state.st_mode)};
+// Of a regular file; of what is none nothing is known.
+std::optional<FileStamp> stamp_of(const std::string& path) {
+  struct stat status {};
+  if (path == "-" || ::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
+    return std::nullopt;
+  return btf::stamp_of(status);
 }
 
 std::unexpected<Error> changed(const std::string& path) {
@@ -69,41 +64,70 @@ struct TensorSet::State {
   // What cannot be opened twice stays open; of the others the last few, the latest in front.
   std::map<std::uint64_t, OpenFile> kept;
   std::list<std::pair<std::uint64_t, OpenFile>> recent;
-  std::vector<bool> opened;                  // of each member: was it?
-  std::map<std::uint64_t, Stamp> stamps;     // of members that no directory has listed
-  std::vector<std::uint64_t> first_tensors;  // of each member, and their count; empty: not asked
+  std::vector<bool> opened;                      // of each member: was it?
+  std::vector<std::optional<FileStamp>> stamps;  // as it was then
+  std::vector<std::uint64_t> first_tensors;      // of each member, and their count; empty: not asked
+  std::unique_ptr<OpenAhead> ahead;
 
   const Root& root_of(std::uint64_t member) const {
     const auto behind = std::ranges::upper_bound(roots, member, {}, &Root::first);
     return *(behind - 1);
   }
-  Result<OpenFile> open(std::uint64_t member, const SetMember& what);
-  Result<OpenFile> open_checked(std::uint64_t member, const SetMember& what);
   const IndexedFile* indexed(std::uint64_t member) const;
-  // As it was listed or, if it was not, opened first.
-  std::optional<Stamp> stamp(std::uint64_t member) const;
+  SetMember describe(std::uint64_t member) const;
+  // By several threads.
+  Result<TensorFile> open_file(std::uint64_t member) const;
+  Result<OpenFile> open(std::uint64_t member);
+  Result<OpenFile> open_checked(std::uint64_t member);
 };
 
-std::optional<Stamp> TensorSet::State::stamp(std::uint64_t member) const {
+const IndexedFile* TensorSet::State::indexed(std::uint64_t member) const {
   const Root& root = root_of(member);
-  if (root.several) {
-    const DirectoryEntry& entry = root.files.listing.entries[member - root.first];
-    return Stamp{entry.bytes, entry.changed, true};
-  }
-  const auto found = stamps.find(member);
-  return found == stamps.end() ? std::nullopt : std::optional(found->second);
+  const auto found = root.files.indexed.find(member - root.first);
+  return found == root.files.indexed.end() ? nullptr : &found->second;
 }
 
-Result<OpenFile> TensorSet::State::open(std::uint64_t member, const SetMember& what) {
+SetMember TensorSet::State::describe(std::uint64_t member) const {
+  const Root& root = root_of(member);
+  if (!root.several) {
+    const std::string base = root.path.substr(root.path.rfind('/') + 1);
+    return {root.path, root.path, std::string(name_in_path(base))};
+  }
+  const std::string& place = root.files.listing.places[member - root.first];
+  if (const IndexedFile* const named = indexed(member)) {
+    const auto& tensor = named->entry().tensor;
+    return {named->path(), place,
+            tensor && tensor->name ? *tensor->name : std::string(name_in_path(place))};
+  }
+  const std::string& folder = root.files.folder;
+  return {folder.empty() ? place : join_path(folder, place), place,
+          std::string(name_in_path(place))};
+}
+
+Result<TensorFile> TensorSet::State::open_file(std::uint64_t member) const {
+  const SetMember what = describe(member);
   OpenOptions named = options;
+  if (const IndexedFile* const file = indexed(member)) {
+    BTF_ASSIGN(named, file->options(options));
+  }
   named.name = what.name;
-  BTF_ASSIGN(TensorFile file, TensorFile::open(what.path, named));
+  return TensorFile::open(what.path, named);
+}
+
+Result<OpenFile> TensorSet::State::open(std::uint64_t member) {
+  std::optional<TensorFile> before = ahead ? ahead->take(member) : std::nullopt;
+  Result<TensorFile> file = before ? *std::move(before) : open_file(member);
+  if (!file) return std::unexpected(file.error());
+  const std::string& path = file->path();
+  std::optional<FileStamp> stamp = file->source().stamp();
+  if (!stamp) stamp = stamp_of(path);
   opened.resize(members);
-  if (opened[member] && stamp_of(what.path) != stamp(member)) return changed(what.path);
+  stamps.resize(members);
+  if (opened[member] && stamp != stamps[member]) return changed(path);
   opened[member] = true;
-  if (!stamp(member)) stamps.emplace(member, stamp_of(what.path));
-  OpenFile shared = std::make_shared<const TensorFile>(std::move(file));
-  if (!stamp(member)->regular || members <= kMostOpen) {
+  stamps[member] = stamp;
+  OpenFile shared = std::make_shared<const TensorFile>(*std::move(file));
+  if (!stamp || members <= kMostOpen) {
     kept.emplace(member, shared);
   } else {
     recent.emplace_front(member, shared);
@@ -112,14 +136,8 @@ Result<OpenFile> TensorSet::State::open(std::uint64_t member, const SetMember& w
   return shared;
 }
 
-const IndexedFile* TensorSet::State::indexed(std::uint64_t member) const {
-  const Root& root = root_of(member);
-  const auto found = root.files.indexed.find(member - root.first);
-  return found == root.files.indexed.end() ? nullptr : &found->second;
-}
-
-Result<OpenFile> TensorSet::State::open_checked(std::uint64_t member, const SetMember& what) {
-  BTF_ASSIGN(const OpenFile file, open(member, what));
+Result<OpenFile> TensorSet::State::open_checked(std::uint64_t member) {
+  BTF_ASSIGN(const OpenFile file, open(member));
   const IndexedFile* const named = indexed(member);
   if (named == nullptr) return file;
   Status wrong;
@@ -127,7 +145,7 @@ Result<OpenFile> TensorSet::State::open_checked(std::uint64_t member, const SetM
     if (finding.severity != Severity::error || !wrong) return;
     Error error{ErrorCode::malformed, finding.message};
     error.finding = finding.code;
-    wrong = std::unexpected(error.in_file(what.path));
+    wrong = std::unexpected(error.in_file(file->path()));
   }));
   BTF_TRY(wrong);
   return file;
@@ -152,11 +170,11 @@ Result<TensorSet> TensorSet::open(std::span<const std::string> paths, const Open
     if (root.several) {
       BTF_ASSIGN(DirectoryListing listing, list_directory(path));
       root.files = take_indexes(path, std::move(listing));
-    } else if (is_index(path)) {
+    } else if (const IndexKind* const kind = find_index_kind(path, FoundBy::operand)) {
       root.several = true;
-      BTF_ASSIGN(root.files, list_index(path));
+      BTF_ASSIGN(root.files, list_index(path, *kind));
     }
-    const std::uint64_t count = root.several ? root.files.listing.entries.size() : 1;
+    const std::uint64_t count = root.several ? root.files.listing.places.size() : 1;
     state->members += count;
     // root_of() finds those with members only.
     if (count > 0 || state->roots.empty()) state->roots.push_back(std::move(root));
@@ -178,21 +196,25 @@ bool TensorSet::one_file() const { return state_->members == 1 && !state_->roots
 
 std::uint64_t TensorSet::member_count() const { return state_->members; }
 
-SetMember TensorSet::member(std::uint64_t member) const {
-  const State::Root& root = state_->root_of(member);
-  if (!root.several) {
-    const std::string base = root.path.substr(root.path.rfind('/') + 1);
-    return {root.path, root.path, std::string(name_in_path(base)), 0};
-  }
-  const DirectoryEntry& entry = root.files.listing.entries[member - root.first];
-  const std::string& folder = root.files.folder;
-  return {folder.empty() ? entry.place : join_path(folder, entry.place), entry.place,
-          std::string(name_in_path(entry.place)), entry.bytes};
-}
+SetMember TensorSet::member(std::uint64_t member) const { return state_->describe(member); }
 
 std::string_view TensorSet::place(std::uint64_t member) const {
   const State::Root& root = state_->root_of(member);
-  return root.several ? root.files.listing.entries[member - root.first].place : root.path;
+  return root.several ? root.files.listing.places[member - root.first] : root.path;
+}
+
+std::uint64_t TensorSet::bytes(std::uint64_t member) const {
+  const auto stamp = stamp_of(this->member(member).path);
+  return stamp ? stamp->bytes : 0;
+}
+
+void TensorSet::open_ahead(std::vector<std::uint64_t> members) {
+  std::erase_if(members, [&](std::uint64_t member) { return trouble(member) != nullptr; });
+  state_->ahead =
+      std::make_unique<OpenAhead>(std::move(members), member_count(),
+                                  [state = state_.get()](std::uint64_t member) {
+                                    return state->open_file(member);
+                                  });
 }
 
 const Error* TensorSet::trouble(std::uint64_t member) const {
@@ -205,7 +227,7 @@ Status TensorSet::check_index(std::uint64_t member, const FindingSink& report) c
   const IndexedFile* const named = state_->indexed(member);
   if (named == nullptr || trouble(member) != nullptr) return {};
   // What it lacks is a finding here, and no reason not to open it.
-  BTF_ASSIGN(const TensorFile file, TensorFile::open(this->member(member).path, state_->options));
+  BTF_ASSIGN(const TensorFile file, state_->open_file(member));
   return named->check(file, report);
 }
 
@@ -216,19 +238,19 @@ Result<OpenFile> TensorSet::file(std::uint64_t member) const {
     return found->second;
   auto& recent = state_->recent;
   const auto found = std::ranges::find(recent, member, &std::pair<std::uint64_t, OpenFile>::first);
-  if (found == recent.end()) return state_->open_checked(member, this->member(member));
+  if (found == recent.end()) return state_->open_checked(member);
   recent.splice(recent.begin(), recent, found);
   return found->second;
 }
 
 Status TensorSet::check_unchanged() const {
-  if (state_->only) return state_->only->source().check_unchanged();
-  for (const auto& [member, opened] : state_->kept) BTF_TRY(opened->source().check_unchanged());
-  for (const auto& [member, opened] : state_->recent) BTF_TRY(opened->source().check_unchanged());
+  if (state_->only) return state_->only->check_unchanged();
+  for (const auto& [member, opened] : state_->kept) BTF_TRY(opened->check_unchanged());
+  for (const auto& [member, opened] : state_->recent) BTF_TRY(opened->check_unchanged());
   for (std::uint64_t i = 0; i < state_->opened.size(); ++i) {
     if (!state_->opened[i] || state_->kept.contains(i)) continue;
     const std::string path = member(i).path;
-    if (stamp_of(path) != state_->stamp(i)) return changed(path);
+    if (stamp_of(path) != state_->stamps[i]) return changed(path);
   }
   return {};
 }
@@ -292,6 +314,8 @@ Result<std::vector<std::uint64_t>> TensorSet::select(
   return found;
 }
 
-bool is_index(std::string_view path) { return named_as_index(path); }
+bool is_index(const std::string& path) {
+  return find_index_kind(path, FoundBy::operand) != nullptr;
+}
 
 }  // namespace btf

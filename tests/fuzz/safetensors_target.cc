@@ -1,8 +1,11 @@
 // Any bytes as a safetensors file, or, if the first byte says so, as the index of several. The rest
 // is the file.
 #include <algorithm>
+#include <cstddef>
+#include <memory>
 #include <string>
 
+#include "btf/file.h"
 #include "formats/io/memory_bytes.h"
 #include "formats/json/json_text.h"
 #include "formats/json/reader.h"
@@ -34,16 +37,22 @@ void check_json(const btf::ByteSource& source) {
 void check_index(fuzz::BytesView bytes) {
   const btf::MemorySource source(bytes);
   check_json(source);
-  const auto index = btf::SafetensorsIndex::read(source);
+  const auto index = btf::read_safetensors_index(source, "index");
   if (!index) return;
+  btf::OpenOptions options;
+  options.spec = btf::parse_tensor_spec("u8:linear:1").value();
+  constexpr std::byte kElement[1]{};
+  const auto shard =
+      btf::TensorFile::open(std::make_unique<btf::MemorySource>(kElement), "x", options);
   std::uint64_t missing = 0;
-  for (std::size_t i = 0; i < index->files().size(); ++i) {
-    const std::string& file = index->files()[i];
+  for (std::size_t i = 0; i < (*index)->entries().size(); ++i) {
+    const std::string& file = (*index)->entries()[i].file;
     fuzz::require(!file.contains('/') && !file.contains('\0') && file != "..", "a file elsewhere");
-    const auto difference =
-        index->compare(i, 1, [](std::uint64_t) { return btf::Result<std::string>("x"); });
-    fuzz::require(difference.has_value() && difference->more <= 1, "an index cannot be compared");
-    missing += difference->missing;
+    std::size_t more = 0;
+    const btf::Status checked = (*index)->check(i, *shard, [&](const btf::Finding& finding) {
+      (finding.severity == btf::Severity::error ? missing : more) += 1;
+    });
+    fuzz::require(checked.has_value() && more <= 1, "an index cannot be compared");
   }
   fuzz::require(missing <= bytes.size(), "more tensors than an index has bytes");
 }

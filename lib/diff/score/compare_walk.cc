@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <memory>
 
 #include "btf/try.h"
 #include "diff/pairs/sparse.h"
@@ -77,14 +78,19 @@ class DenseScorer {
   }
 
  private:
+  // Of both sides, widened.
+  struct Values {
+    std::array<Real, kChunk> actual;
+    std::array<Real, kChunk> golden;
+  };
+
   struct Worker {
     std::unique_ptr<SlabReader> actual;
     std::unique_ptr<SlabReader> golden;
     CompareScore score;
     Buffer actual_codes;
     Buffer golden_codes;
-    std::array<Real, kChunk> actual_values;
-    std::array<Real, kChunk> golden_values;
+    std::unique_ptr<Values> values;  // of equal bits none are needed
   };
 
   Status score_box(const Box& box, Worker& worker) const {
@@ -117,9 +123,10 @@ class DenseScorer {
         worker.score.compared += n;
         continue;
       }
-      widen_actual_(left, axis.source_stride, n, worker.actual_values.data());
-      widen_golden_(right, axis.target_stride, n, worker.golden_values.data());
-      compare_run(worker.actual_values.data(), worker.golden_values.data(), n, judge_,
+      if (!worker.values) worker.values = std::make_unique_for_overwrite<Values>();
+      widen_actual_(left, axis.source_stride, n, worker.values->actual.data());
+      widen_golden_(right, axis.target_stride, n, worker.values->golden.data());
+      compare_run(worker.values->actual.data(), worker.values->golden.data(), n, judge_,
                   worker.score);
     }
   }

@@ -38,6 +38,8 @@ class TensorReader {
   virtual Result<std::optional<TensorInfo>> dequantized(std::uint64_t) const {
     return std::nullopt;
   }
+  // An error if other files than the source, which it reads too, were changed meanwhile.
+  virtual Status check_unchanged() const { return {}; }
 };
 
 struct OpenRequest {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "btf/error.h"
@@ -14,6 +15,14 @@ struct FrameCheck {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   Status status;
+};
+
+// What shows that a file was changed.
+struct FileStamp {
+  std::uint64_t bytes = 0;
+  std::int64_t changed = 0;  // when it was written last, in nanoseconds
+
+  bool operator==(const FileStamp&) const = default;
 };
 
 // Bytes that can be read at any offset, by several threads at once. Errors name the file.
@@ -43,6 +52,9 @@ class ByteSource {
 
   // An error if the file was changed since it was opened. Ask after the last read.
   virtual Status check_unchanged() const = 0;
+
+  // Of a regular file, when it was opened. Nothing: of anything else, or it is not known any more.
+  virtual std::optional<FileStamp> stamp() const { return std::nullopt; }
 };
 
 }  // namespace btf

@@ -8,11 +8,6 @@
 namespace btf {
 namespace {
 
-bool same_state(const struct stat& a, const struct stat& b) {
-  return a.st_size == b.st_size && a.st_mtim.tv_sec == b.st_mtim.tv_sec &&
-         a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
-}
-
 std::unexpected<Error> past_end(std::uint64_t offset, std::uint64_t bytes, std::uint64_t size) {
   return fail(ErrorCode::malformed,
               "byte " + std::to_string(offset) + ": " + std::to_string(bytes) +
@@ -58,10 +53,12 @@ class FileSource final : public ByteSource {
   Status check_unchanged() const override {
     struct stat now{};
     if (::fstat(fd_.get(), &now) != 0) return named(system_failure("stat"));
-    if (!same_state(state_, now))
+    if (stamp_of(now) != stamp_of(state_))
       return named(fail(ErrorCode::io, "the file was changed while it was read"));
     return {};
   }
+
+  std::optional<FileStamp> stamp() const override { return stamp_of(state_); }
 
  private:
   // A header is read in several steps, and of small files there is little more: one read of the
@@ -119,12 +116,18 @@ class SharedSource final : public ByteSource {
     return source_->read_at(offset, out);
   }
   Status check_unchanged() const override { return source_->check_unchanged(); }
+  std::optional<FileStamp> stamp() const override { return source_->stamp(); }
 
  private:
   std::shared_ptr<const ByteSource> source_;
 };
 
 }  // namespace
+
+FileStamp stamp_of(const struct stat& status) {
+  return {static_cast<std::uint64_t>(status.st_size),
+          std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec};
+}
 
 Result<FrameCheck> ByteSource::check_frame(std::uint64_t index) const {
   return fail(ErrorCode::invalid_argument, "there is no frame " + std::to_string(index));

@@ -160,6 +160,7 @@ class SeekableSource final : public ByteSource {
   std::uint64_t size() const override { return table_.content_bytes(); }
   bool compressed() const override { return true; }
   Status check_unchanged() const override { return file_->check_unchanged(); }
+  std::optional<FileStamp> stamp() const override { return file_->stamp(); }
 
   std::uint64_t read_ahead_end(std::uint64_t offset) const override {
     if (offset >= size()) return size();

@@ -64,6 +64,17 @@ enum class Recipient : std::uint8_t {
 
 BTF_API std::span<const Named<Recipient>> recipient_names();
 
+// What a manifest says of one of a file's tensors.
+struct FileEntry {
+  // Which one is meant: a name of the file's own, or a number; nothing: all, or the only one.
+  std::optional<std::string> tensor_name{};
+  std::optional<std::uint64_t> tensor_number{};
+  std::optional<std::string> name{};     // what it is called
+  std::optional<std::uint64_t> order{};  // of execution
+  std::string role{};                    // "input", "output", ...
+  std::optional<std::uint64_t> offset{};  // where raw bytes begin in the file, which may hold others
+};
+
 // What a file does not say of itself.
 struct OpenOptions {
   std::optional<TensorSpec> spec{};   // raw bytes; only the dtype: a .npy that does not tell it
@@ -71,6 +82,7 @@ struct OpenOptions {
   // What tensors without a name are called after; empty: the name of the file without known
   // endings.
   std::string name{};
+  std::optional<FileEntry> entry{};  // of a manifest
 };
 
 // Not for several threads at once.
@@ -120,6 +132,10 @@ class BTF_API TensorFile {
   // Refuses records that share bytes with others of this file. O(records) at the first question;
   // asked of every tensor in order it costs no further look at the headers.
   Status check_overlap(const TensorInfo& tensor) const;
+
+  // An error if the file, or another that its elements are read from, was changed since it was
+  // opened. Ask after the last read.
+  Status check_unchanged() const;
 
   // For the library's own operations: the bytes of the file, and those that the elements of a
   // tensor are read from.

@@ -98,6 +98,10 @@ inline constexpr auto kFindings = std::to_array<FindingRow>({
     {"gguf-names",             Severity::error},
     {"gguf-offsets",           Severity::error},
     {"gguf-split",             Severity::error},
+    // manifests, and trtexec's tensor_summary.json
+    {"manifest",               Severity::error},
+    {"trtexec-summary",         Severity::error},
+    {"trtexec-summary-cut-off", Severity::warning},
     // zip files, and .npz
     {"zip-directory",          Severity::error},
     {"zip-name",               Severity::error},

@@ -1,5 +1,5 @@
 // Tensors in order, by number and by name, whatever they are stored in: a file, a directory with
-// all that is below it, files that an index names, a list of these.
+// all that is below it, files that an index or a manifest names, a list of these.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ namespace btf {
 
 // A file of a set.
 struct SetMember {
-  std::string path;         // to open it by
+  std::string path;   // to open it by
   std::string place;  // below the directory that it was found in, or the index's; else its path
-  std::string name;         // `place` without known endings: what its tensors are called after
-  std::uint64_t bytes = 0;  // of the file, where a directory told them
+  // What its tensors are called after: what an index calls it, else `place` without known endings.
+  std::string name;
 };
 
 // A tensor of a set.
@@ -39,8 +39,8 @@ struct SetTensor {
 // before "fc10"). Not for several threads at once.
 class BTF_API TensorSet {
  public:
-  // A file, "-" for stdin, a directory, or an index (x.safetensors.index.json), which stands for
-  // the files that it names. Symbolic links are followed.
+  // A file, "-" for stdin, a directory, or an index (x.safetensors.index.json, a manifest, trtexec's
+  // tensor_summary.json), which stands for the files that it names. Symbolic links are followed.
   static Result<TensorSet> open(const std::string& path, const OpenOptions& options = {});
   // Several, in this order; at least one.
   static Result<TensorSet> open(std::span<const std::string> paths,
@@ -65,6 +65,12 @@ class BTF_API TensorSet {
   // Opened, if it is not. An error too if it was changed since it was open before, or does not hold
   // what an index says it does.
   Result<std::shared_ptr<const TensorFile>> file(std::uint64_t member) const;
+
+  // Of the file, as it is now; 0: it cannot be told.
+  std::uint64_t bytes(std::uint64_t member) const;
+
+  // Opens these members before they are asked for, in this order, on a thread of its own. Once.
+  void open_ahead(std::vector<std::uint64_t> members);
 
   // How a member that an index names differs from what it says.
   Status check_index(std::uint64_t member, const FindingSink& report) const;
@@ -112,6 +118,6 @@ BTF_API std::vector<MemberPair> pair_members(const TensorSet& actual, const Tens
 BTF_API Result<bool> is_directory(const std::string& path);
 
 // Is it an index, which stands for the files that it names?
-BTF_API bool is_index(std::string_view path);
+BTF_API bool is_index(const std::string& path);
 
 }  // namespace btf

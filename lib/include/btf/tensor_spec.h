@@ -18,6 +18,7 @@ struct TensorSpec {
   Layout layout = Layout::linear;   // strides of one's own count as kLINEAR
   std::optional<StridedLayout> storage;  // nothing: only the dtype is told
   bool strided = false;             // by strides and not by a layout's name
+  std::string text{};               // as it was written
 };
 
 // "fp16:hwc8:1x3x224x224": dtype, layout (kLINEAR may be left out) and logical dims; "scalar" for

@@ -40,6 +40,7 @@ class Comparison {
       }
     }
     start_progress();
+    open_ahead();
     for (const btf::MemberPair& pair : sets_.pairs) {
       btf::DiffOptions options = options_;
       if (!names_.narrow(pair, options)) continue;
@@ -180,13 +181,29 @@ class Comparison {
                                .in_file(actual.path()));
   }
 
+  // Of many small files opening takes most of the time.
+  void open_ahead() {
+    constexpr std::size_t kWorthwhile = 64;
+    if (sets_.pairs.size() < kWorthwhile || options_.execution.jobs == 1) return;
+    std::vector<std::uint64_t> actual;
+    std::vector<std::uint64_t> golden;
+    for (const btf::MemberPair& pair : sets_.pairs) {
+      if (!pair.actual || !pair.golden || pair.actual_tensor || pair.golden_tensor) continue;
+      actual.push_back(*pair.actual);
+      golden.push_back(*pair.golden);
+    }
+    sets_.actual.open_ahead(std::move(actual));
+    sets_.golden.open_ahead(std::move(golden));
+  }
+
   // Of two files it is known when they are open.
   void start_progress() {
     if (!sets_.directories) return;
     std::uint64_t bytes = 0;
-    for (const btf::MemberPair& pair : sets_.pairs)
-      bytes += std::max(pair.actual ? sets_.actual.member(*pair.actual).bytes : 0,
-                        pair.golden ? sets_.golden.member(*pair.golden).bytes : 0);
+    if (Progress::shown(context_.global))
+      for (const btf::MemberPair& pair : sets_.pairs)
+        bytes += std::max(pair.actual ? sets_.actual.bytes(*pair.actual) : 0,
+                          pair.golden ? sets_.golden.bytes(*pair.golden) : 0);
     progress_.emplace(context_.global, bytes);
   }
 

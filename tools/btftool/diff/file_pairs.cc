@@ -34,8 +34,10 @@ bool found(const std::string& glob, const btf::TensorSet& set) {
 btf::Result<FilePairs> pair_directories(const DiffCommand& command) {
   BTF_ASSIGN(btf::TensorSet actual, btf::TensorSet::open(command.actual, command.open_actual));
   BTF_ASSIGN(btf::TensorSet golden, btf::TensorSet::open(command.golden, command.open_golden));
-  std::vector<btf::MemberPair> pairs = pair_members(
-      actual, golden, [&](const btf::SetMember& member) { return wanted(command, member); });
+  btf::MemberFilter filter;
+  if (!command.include.empty() || !command.exclude.empty())
+    filter = [&](const btf::SetMember& member) { return wanted(command, member); };
+  std::vector<btf::MemberPair> pairs = pair_members(actual, golden, filter);
   for (const std::string& glob : command.include)
     if (!found(glob, actual) && !found(glob, golden))
       return btf::fail(ErrorCode::refused, "no file matches --include '" + glob + "'");

@@ -21,10 +21,13 @@ std::string bytes_text(double bytes) {
 
 }  // namespace
 
+bool Progress::shown(const GlobalOptions& options) {
+  return options.progress == When::always ||
+         (options.progress == When::automatic && !options.quiet && ::isatty(STDERR_FILENO) != 0);
+}
+
 Progress::Progress(const GlobalOptions& options, std::uint64_t total_bytes)
-    : on_(options.progress == When::always ||
-          (options.progress == When::automatic && !options.quiet && ::isatty(STDERR_FILENO) != 0)),
-      total_(total_bytes) {}
+    : on_(shown(options)), total_(total_bytes) {}
 
 void Progress::attach(btf::Execution& execution) {
   if (on_) execution.progress = [this](std::uint64_t bytes) { advance(bytes); };

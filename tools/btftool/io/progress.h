@@ -11,6 +11,8 @@ namespace btftool {
 
 class Progress {
  public:
+  static bool shown(const GlobalOptions& options);
+
   // The total may turn out to be too low, as that of a compressed file: it is not shown then.
   Progress(const GlobalOptions& options, std::uint64_t total_bytes);
 

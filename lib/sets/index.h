@@ -1,0 +1,54 @@
+// A file that says which others belong together and what they hold. One kind of it is a row.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "btf/error.h"
+#include "btf/file.h"
+#include "btf/validate.h"
+#include "formats/io/byte_source.h"
+
+namespace btf {
+
+struct IndexEntry {
+  std::string file{};               // its path, from the folder of the index
+  std::string spec{};               // of raw bytes, as it is written; empty: none
+  std::optional<FileEntry> tensor{};  // nothing: all that the file holds, as it says
+
+  // Where it belongs: entries of one file have different places.
+  std::string place() const;
+};
+
+class SetIndex {
+ public:
+  virtual ~SetIndex() = default;
+  virtual std::span<const IndexEntry> entries() const = 0;
+  // Does an entry's file hold what the index says? What it holds besides is a warning.
+  virtual Status check(std::size_t, const TensorFile&, const FindingSink&) const { return {}; }
+  // Further files that it names, which hold the same again in another form.
+  virtual std::span<const std::string> others() const { return {}; }
+  // What is odd with it though it can be used.
+  virtual std::span<const Finding> odd() const { return {}; }
+};
+
+struct IndexKind {
+  bool (*named)(std::string_view path);
+  std::string_view schema;  // a word near its begin; empty: the name tells
+  // `path` is for messages.
+  Result<std::unique_ptr<SetIndex>> (*read)(const ByteSource& source, const std::string& path);
+};
+
+// Whoever names a file may have called it anything that ends in .json; of what lies in a directory
+// an index is called as one.
+enum class FoundBy : std::uint8_t { operand, directory };
+
+// nullptr: it is none, or cannot be read.
+const IndexKind* find_index_kind(const std::string& path, FoundBy found_by);
+
+}  // namespace btf

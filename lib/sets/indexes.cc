@@ -1,0 +1,146 @@
+#include "sets/indexes.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <functional>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "btf/try.h"
+#include "formats/open_source.h"
+#include "sets/natural_order.h"
+
+namespace btf {
+namespace {
+
+// With the '/' at its end.
+std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
+
+Result<std::shared_ptr<const OpenIndex>> open_index(const std::string& path,
+                                                    const IndexKind& kind) {
+  auto source = open_source(path, {});
+  if (!source) return std::unexpected(source.error().in_file(path));
+  auto content = kind.read(**source, path);
+  if (!content) return std::unexpected(content.error().in_file(path));
+  return std::make_shared<const OpenIndex>(path, *std::move(content));
+}
+
+struct Member {
+  std::string place;
+  std::optional<Error> trouble{};
+  std::optional<IndexedFile> indexed{};
+};
+
+// What an index names: looked for by its path.
+Member named_member(std::string place, IndexedFile file) {
+  Member member{.place = std::move(place)};
+  const std::string path = file.path();
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0)
+    member.trouble = Error{ErrorCode::io, std::string("cannot open: ") + std::strerror(errno) +
+                                              "; " + file.index->path + " names it"}
+                         .in_file(path);
+  else if (!S_ISREG(status.st_mode))
+    member.trouble =
+        Error{ErrorCode::io, "not a regular file; " + file.index->path + " names it"}.in_file(path);
+  member.indexed = std::move(file);
+  return member;
+}
+
+IndexedListing listing_of(std::string folder, std::vector<Member> members) {
+  IndexedListing all{.folder = std::move(folder), .listing = {}, .indexed = {}};
+  all.listing.places.reserve(members.size());
+  for (Member& member : members) {
+    const std::uint64_t number = all.listing.places.size();
+    if (member.trouble) all.listing.trouble.emplace(number, *std::move(member.trouble));
+    if (member.indexed) all.indexed.emplace(number, *std::move(member.indexed));
+    all.listing.places.push_back(std::move(member.place));
+  }
+  return all;
+}
+
+// What the indexes of a directory say of its files, by their places.
+struct NamedFiles {
+  std::multimap<std::string, IndexedFile, std::less<>> files;
+  std::set<std::string, std::less<>> others;
+};
+
+// `place`: of the index.
+void take_index(const std::string& place, const std::shared_ptr<const OpenIndex>& index,
+                NamedFiles& named) {
+  const std::string folder = folder_of(place);
+  for (std::size_t i = 0; i < index->content->entries().size(); ++i)
+    named.files.emplace(folder + index->content->entries()[i].file, IndexedFile{index, i});
+  for (const std::string& other : index->content->others()) named.others.insert(folder + other);
+}
+
+}  // namespace
+
+std::string IndexedFile::path() const {
+  return entry().file.starts_with('/') ? entry().file : folder_of(index->path) + entry().file;
+}
+
+Result<OpenOptions> IndexedFile::options(const OpenOptions& of_all) const {
+  OpenOptions options = of_all;
+  options.entry = entry().tensor;
+  if (entry().spec.empty()) return options;
+  auto spec = parse_tensor_spec(entry().spec);
+  if (!spec) return std::unexpected(spec.error().in_file(index->path));
+  options.spec = *std::move(spec);
+  return options;
+}
+
+Status IndexedFile::check(const TensorFile& file, const FindingSink& report) const {
+  if (number == 0)
+    for (const Finding& finding : index->content->odd()) report(finding);
+  return index->content->check(number, file, report);
+}
+
+Result<IndexedListing> list_index(const std::string& path, const IndexKind& kind) {
+  BTF_ASSIGN(const auto index, open_index(path, kind));
+  std::vector<Member> members;
+  for (std::size_t i = 0; i < index->content->entries().size(); ++i)
+    members.push_back(
+        named_member(index->content->entries()[i].place(), IndexedFile{index, i}));
+  return listing_of(folder_of(path), std::move(members));
+}
+
+IndexedListing take_indexes(const std::string& directory, DirectoryListing listing) {
+  std::vector<Member> members;
+  NamedFiles named;
+  for (std::uint64_t i = 0; i < listing.places.size(); ++i) {
+    Member member{.place = std::move(listing.places[i])};
+    if (const auto trouble = listing.trouble.find(i); trouble != listing.trouble.end()) {
+      member.trouble = trouble->second;
+    } else if (const std::string path = join_path(directory, member.place);
+               const IndexKind* const kind = find_index_kind(path, FoundBy::directory)) {
+      const auto index = open_index(path, *kind);
+      if (index) {
+        take_index(member.place, *index, named);
+        continue;
+      }
+      member.trouble = index.error();
+    }
+    members.push_back(std::move(member));
+  }
+  if (named.files.empty()) return listing_of(directory, std::move(members));
+  std::erase_if(members, [&](const Member& member) {
+    return named.files.contains(member.place) || named.others.contains(member.place);
+  });
+  for (auto& [place, file] : named.files) {
+    const std::string part = file.entry().place().substr(file.entry().file.size());
+    members.push_back(named_member(place + part, std::move(file)));
+  }
+  const auto place = [](const Member& member) -> std::string_view { return member.place; };
+  std::ranges::stable_sort(members, natural_less, place);
+  // Of what two indexes say of a file the first counts.
+  const auto twice = std::ranges::unique(members, {}, place);
+  members.erase(twice.begin(), twice.end());
+  return listing_of(directory, std::move(members));
+}
+
+}  // namespace btf

@@ -1,0 +1,50 @@
+// Files that an index names: a set of their own, and what they must be in a directory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "btf/error.h"
+#include "btf/file.h"
+#include "btf/validate.h"
+#include "sets/directory.h"
+#include "sets/index.h"
+
+namespace btf {
+
+struct OpenIndex {
+  std::string path;
+  std::unique_ptr<const SetIndex> content;
+};
+
+// An entry of an index.
+struct IndexedFile {
+  std::shared_ptr<const OpenIndex> index;
+  std::size_t number = 0;  // of its entries
+
+  const IndexEntry& entry() const { return index->content->entries()[number]; }
+  // To open it by.
+  std::string path() const;
+  // What is said of it beside what is said of all files.
+  Result<OpenOptions> options(const OpenOptions& of_all) const;
+  // Does the file hold what the index says? What is odd with the index counts for its first file.
+  Status check(const TensorFile& file, const FindingSink& report) const;
+};
+
+struct IndexedListing {
+  std::string folder;  // where the places are; empty: here
+  DirectoryListing listing;
+  std::map<std::uint64_t, IndexedFile> indexed;  // by the number of the place
+};
+
+// The files that an index names, in its order.
+Result<IndexedListing> list_index(const std::string& path, const IndexKind& kind);
+
+// Of what lies below a directory the indexes are no members, unless they cannot be read; files that
+// they name and that are not there are.
+IndexedListing take_indexes(const std::string& directory, DirectoryListing listing);
+
+}  // namespace btf

@@ -1,0 +1,187 @@
+#include "sets/manifest.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+#include "btf/tensor_spec.h"
+#include "btf/try.h"
+#include "formats/json/json_string.h"
+#include "formats/json/json_text.h"
+#include "formats/json/reader.h"
+#include "sets/described_files.h"
+
+namespace btf {
+namespace {
+
+constexpr std::uint64_t kLongestManifest = 100'000'000;
+
+class ManifestReader {
+ public:
+  explicit ManifestReader(const ByteSource& source)
+      : reader_(source, {0, source.size()}, {.finding = "manifest", .whole = "the manifest"}) {}
+
+  Result<std::unique_ptr<SetIndex>> read() {
+    bool listed = false;
+    bool ours = false;
+    BTF_TRY(reader_.expect(JsonKind::object_begin, "it"));
+    BTF_TRY(reader_.members([&](const JsonToken& name) -> Status {
+      if (name.text == "schema") return take_schema(ours);
+      if (name.text == "comment") return skip();
+      if (name.text != "tensors") return unknown(name, "it");
+      listed = true;
+      return take_tensors();
+    }));
+    BTF_TRY(reader_.next());
+    if (!ours) return reader_.wrong(0, "it has no 'schema'");
+    if (!listed) return reader_.wrong(0, "it has no 'tensors'");
+    return std::move(files_);
+  }
+
+ private:
+  Status skip() {
+    BTF_TRY(reader_.skip_value());
+    return {};
+  }
+
+  Status unknown(const JsonToken& name, const std::string& where) const {
+    return reader_.wrong(name.extent.offset, "'" + json_shown(name.text) + "' of " + where +
+                                                 " means nothing here");
+  }
+
+  Status take_schema(bool& ours) {
+    BTF_ASSIGN(const JsonToken schema, reader_.expect(JsonKind::string, "its 'schema'"));
+    ours = schema.text == kManifestSchema;
+    if (ours) return {};
+    return reader_.wrong(schema.extent.offset, "its 'schema' is '" + json_shown(schema.text) +
+                                                   "' and not '" + std::string(kManifestSchema) +
+                                                   "'");
+  }
+
+  Status take_tensors() {
+    BTF_TRY(reader_.expect(JsonKind::array_begin, "its 'tensors'"));
+    for (std::uint64_t i = 0;; ++i) {
+      BTF_ASSIGN(const JsonToken token, reader_.next());
+      if (token.kind == JsonKind::array_end) return {};
+      const std::string what = "entry " + std::to_string(i);
+      if (token.kind != JsonKind::object_begin)
+        return reader_.wrong(token.extent.offset, what + " is " +
+                                                      std::string(json_kind_name(token.kind)) +
+                                                      " and not an object");
+      const std::uint64_t at = token.extent.offset;
+      BTF_ASSIGN(IndexEntry entry, take_entry(what));
+      BTF_TRY(check(entry, what, at));
+      files_->add(std::move(entry));
+    }
+  }
+
+  Result<IndexEntry> take_entry(const std::string& what) {
+    IndexEntry entry;
+    FileEntry tensor;
+    bool described = false;
+    BTF_TRY(reader_.members([&](const JsonToken& name) -> Status {
+      const std::string member(name.text);
+      const std::string of = "'" + json_shown(member) + "' of " + what;
+      if (member == "comment") return skip();
+      if (member == "file") return take_text(of, entry.file);
+      if (member == "spec") return take_text(of, entry.spec);
+      described = true;
+      if (member == "name") return take_text(of, tensor.name.emplace());
+      if (member == "role") return take_text(of, tensor.role);
+      if (member == "order") return take_size(of, tensor.order);
+      if (member == "offset") return take_size(of, tensor.offset);
+      if (member == "tensor") return take_choice(of, tensor);
+      return unknown(name, what);
+    }));
+    if (described) entry.tensor = std::move(tensor);
+    return entry;
+  }
+
+  Status take_text(const std::string& what, std::string& text) {
+    BTF_ASSIGN(const JsonToken token, reader_.expect(JsonKind::string, what));
+    if (!token.kept) return reader_.wrong(token.extent.offset, what + " is too long");
+    text = token.text;
+    if (!text.contains('\0')) return {};
+    return reader_.wrong(token.extent.offset, what + " has a zero byte");
+  }
+
+  Status take_size(const std::string& what, std::optional<std::uint64_t>& size) {
+    BTF_ASSIGN(size, reader_.expect_size(what));
+    return {};
+  }
+
+  // A name or a number.
+  Status take_choice(const std::string& what, FileEntry& tensor) {
+    BTF_ASSIGN(const JsonToken token, reader_.next());
+    if (token.kind == JsonKind::string && token.kept) {
+      tensor.tensor_name = std::string(token.text);
+      return {};
+    }
+    BTF_ASSIGN(tensor.tensor_number, reader_.size_of(token, what));
+    return {};
+  }
+
+  Status check(const IndexEntry& entry, const std::string& what, std::uint64_t at) {
+    if (entry.file.empty()) return reader_.wrong(at, what + " has no 'file'");
+    if (!entry.spec.empty()) {
+      const auto spec = parse_tensor_spec(entry.spec);
+      if (!spec) return reader_.wrong(at, "'spec' of " + what + ": " + spec.error().message);
+      if (entry.tensor && entry.tensor->offset && !spec->storage)
+        return reader_.wrong(at, "'spec' of " + what + " tells no dims, which its 'offset' needs");
+    } else if (entry.tensor && entry.tensor->offset) {
+      return reader_.wrong(at, what + " has an 'offset' and no 'spec'");
+    }
+    if (entry.tensor && entry.tensor->offset &&
+        (entry.tensor->tensor_name || entry.tensor->tensor_number))
+      return reader_.wrong(at, what + " has an 'offset' and a 'tensor'; raw bytes hold one");
+    if (entry.tensor && entry.tensor->name && !names_.insert(*entry.tensor->name).second)
+      return reader_.wrong(at, "two tensors are called '" + json_shown(*entry.tensor->name) + "'");
+    if (!places_.insert(entry.place()).second)
+      return reader_.wrong(at, what + " is the second of '" + json_shown(entry.place()) + "'");
+    return {};
+  }
+
+  JsonReader reader_;
+  std::unique_ptr<DescribedFiles> files_ = std::make_unique<DescribedFiles>();
+  std::set<std::string> names_;
+  std::set<std::string> places_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<SetIndex>> read_manifest(const ByteSource& source, const std::string&) {
+  if (source.size() > kLongestManifest)
+    return malformed("manifest", 0,
+                     "the manifest has " + std::to_string(source.size()) + " bytes; at most " +
+                         std::to_string(kLongestManifest) + " are read");
+  return ManifestReader(source).read();
+}
+
+Result<std::string> manifest_line(const IndexEntry& entry) {
+  const FileEntry tensor = entry.tensor.value_or(FileEntry());
+  std::string line;
+  Status status;
+  const auto member = [&](std::string_view name, const std::string& value) {
+    line += (line.empty() ? "\"" : ",\"") + std::string(name) + "\":" + value;
+  };
+  const auto text = [&](std::string_view name, const std::string& value) {
+    const auto quoted = json_quoted(value);
+    if (quoted) return member(name, *quoted);
+    status = fail(ErrorCode::unsupported, "'" + json_shown(value) + "' is not UTF-8, as the " +
+                                              std::string(name) + " of a manifest must be");
+  };
+  // In the order in which people ask.
+  if (tensor.name) text("name", *tensor.name);
+  text("file", entry.file);
+  if (tensor.tensor_name) text("tensor", *tensor.tensor_name);
+  if (tensor.tensor_number) member("tensor", std::to_string(*tensor.tensor_number));
+  if (!entry.spec.empty()) text("spec", entry.spec);
+  if (tensor.offset) member("offset", std::to_string(*tensor.offset));
+  if (tensor.order) member("order", std::to_string(*tensor.order));
+  if (!tensor.role.empty()) text("role", tensor.role);
+  BTF_TRY(status);
+  return "{" + line + "}";
+}
+
+}  // namespace btf

@@ -1,0 +1,22 @@
+// What tensors are in which files, and what those are that do not say so themselves:
+//   {"schema":"btftool/manifest/1","tensors":[{"file":"x.raw","spec":"fp16:hwc8:1x3x8x8",..},..]}
+// docs/formats.md has all members.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "btf/error.h"
+#include "formats/io/byte_source.h"
+#include "sets/index.h"
+
+namespace btf {
+
+inline constexpr std::string_view kManifestSchema = "btftool/manifest/1";
+
+Result<std::unique_ptr<SetIndex>> read_manifest(const ByteSource& source, const std::string& path);
+
+// An entry as it is written: a JSON object in one line. An error: a text is not UTF-8.
+Result<std::string> manifest_line(const IndexEntry& entry);
+
+}  // namespace btf
