@@ -1,7 +1,5 @@
 #include "sets/manifest.h"
 
-#include <algorithm>
-#include <array>
 #include <set>
 #include <utility>
 
@@ -135,8 +133,6 @@ class ManifestReader {
     if (entry.tensor && entry.tensor->offset &&
         (entry.tensor->tensor_name || entry.tensor->tensor_number))
       return reader_.wrong(at, what + " has an 'offset' and a 'tensor'; raw bytes hold one");
-    if (entry.tensor && entry.tensor->name && !names_.insert(*entry.tensor->name).second)
-      return reader_.wrong(at, "two tensors are called '" + json_shown(*entry.tensor->name) + "'");
     if (!places_.insert(entry.place()).second)
       return reader_.wrong(at, what + " is the second of '" + json_shown(entry.place()) + "'");
     return {};
@@ -144,7 +140,6 @@ class ManifestReader {
 
   JsonReader reader_;
   std::unique_ptr<DescribedFiles> files_ = std::make_unique<DescribedFiles>();
-  std::set<std::string> names_;
   std::set<std::string> places_;
 };
 
@@ -158,12 +153,12 @@ Result<std::unique_ptr<SetIndex>> read_manifest(const ByteSource& source, const 
   return ManifestReader(source).read();
 }
 
-Result<std::string> manifest_line(const IndexEntry& entry) {
+Status ManifestText::add(const IndexEntry& entry) {
   const FileEntry tensor = entry.tensor.value_or(FileEntry());
   std::string line;
   Status status;
   const auto member = [&](std::string_view name, const std::string& value) {
-    line += (line.empty() ? "\"" : ",\"") + std::string(name) + "\":" + value;
+    line += (line.empty() ? "\"" : ", \"") + std::string(name) + "\": " + value;
   };
   const auto text = [&](std::string_view name, const std::string& value) {
     const auto quoted = json_quoted(value);
@@ -181,7 +176,13 @@ Result<std::string> manifest_line(const IndexEntry& entry) {
   if (tensor.order) member("order", std::to_string(*tensor.order));
   if (!tensor.role.empty()) text("role", tensor.role);
   BTF_TRY(status);
-  return "{" + line + "}";
+  entries_ += (entries_.empty() ? "" : ",\n") + ("    {" + line + "}");
+  return {};
+}
+
+std::string ManifestText::finish() && {
+  return "{\n  \"schema\": \"" + std::string(kManifestSchema) + "\",\n  \"tensors\": [" +
+         (entries_.empty() ? "]" : "\n" + std::move(entries_) + "\n  ]") + "\n}\n";
 }
 
 }  // namespace btf

@@ -16,7 +16,15 @@ inline constexpr std::string_view kManifestSchema = "btftool/manifest/1";
 
 Result<std::unique_ptr<SetIndex>> read_manifest(const ByteSource& source, const std::string& path);
 
-// An entry as it is written: a JSON object in one line. An error: a text is not UTF-8.
-Result<std::string> manifest_line(const IndexEntry& entry);
+// A manifest that is written, an entry a line.
+class ManifestText {
+ public:
+  // An error: a text is not UTF-8.
+  Status add(const IndexEntry& entry);
+  std::string finish() &&;
+
+ private:
+  std::string entries_;
+};
 
 }  // namespace btf

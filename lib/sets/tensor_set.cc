@@ -13,6 +13,7 @@
 #include "formats/io/file_endings.h"
 #include "sets/directory.h"
 #include "sets/indexes.h"
+#include "sets/manifest.h"
 #include "sets/open_ahead.h"
 #include "sets/selection.h"
 
@@ -75,10 +76,13 @@ struct TensorSet::State {
   }
   const IndexedFile* indexed(std::uint64_t member) const;
   SetMember describe(std::uint64_t member) const;
-  // By several threads.
+  // These two by several threads.
+  Result<OpenOptions> options_of(std::uint64_t member, const SetMember& what) const;
   Result<TensorFile> open_file(std::uint64_t member) const;
   Result<OpenFile> open(std::uint64_t member);
   Result<OpenFile> open_checked(std::uint64_t member);
+  Result<IndexEntry> entry_of(std::uint64_t member, const TensorFile& file,
+                              std::uint64_t index) const;
 };
 
 const IndexedFile* TensorSet::State::indexed(std::uint64_t member) const {
@@ -104,13 +108,19 @@ SetMember TensorSet::State::describe(std::uint64_t member) const {
           std::string(name_in_path(place))};
 }
 
-Result<TensorFile> TensorSet::State::open_file(std::uint64_t member) const {
-  const SetMember what = describe(member);
+Result<OpenOptions> TensorSet::State::options_of(std::uint64_t member,
+                                                 const SetMember& what) const {
   OpenOptions named = options;
   if (const IndexedFile* const file = indexed(member)) {
     BTF_ASSIGN(named, file->options(options));
   }
   named.name = what.name;
+  return named;
+}
+
+Result<TensorFile> TensorSet::State::open_file(std::uint64_t member) const {
+  const SetMember what = describe(member);
+  BTF_ASSIGN(const OpenOptions named, options_of(member, what));
   return TensorFile::open(what.path, named);
 }
 
@@ -149,6 +159,29 @@ Result<OpenFile> TensorSet::State::open_checked(std::uint64_t member) {
   }));
   BTF_TRY(wrong);
   return file;
+}
+
+// What a manifest says of a tensor; of what an index described already, what that said.
+Result<IndexEntry> TensorSet::State::entry_of(std::uint64_t member, const TensorFile& file,
+                                              std::uint64_t index) const {
+  const IndexedFile* const described = indexed(member);
+  IndexEntry entry{.file = file.path(), .spec = described ? described->entry().spec : "", .tensor = {}};
+  FileEntry& tensor = entry.tensor.emplace();
+  if (described && described->entry().tensor) tensor = *described->entry().tensor;
+  BTF_ASSIGN(const TensorInfo info, file.tensor(index));
+  BTF_ASSIGN(const FileAttributes attributes, file.attributes());
+  tensor.name = info.name;
+  if (file.tensor_count() > 1) tensor.tensor_number = index;
+  if (const auto said = attributes.tensors.find(index); said != attributes.tensors.end()) {
+    tensor.order = said->second.order;
+    tensor.role = said->second.role;
+  }
+  if (!entry.spec.empty()) return entry;
+  if (options.spec)
+    entry.spec = options.spec->text;
+  else if (file.format() == "raw")
+    entry.spec = spec_text(*info.dtype, *info.layout, info.dims);
+  return entry;
 }
 
 TensorSet::TensorSet(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -203,6 +236,10 @@ std::string_view TensorSet::place(std::uint64_t member) const {
   return root.several ? root.files.listing.places[member - root.first] : root.path;
 }
 
+Result<OpenOptions> TensorSet::open_options(std::uint64_t member) const {
+  return state_->options_of(member, this->member(member));
+}
+
 std::uint64_t TensorSet::bytes(std::uint64_t member) const {
   const auto stamp = stamp_of(this->member(member).path);
   return stamp ? stamp->bytes : 0;
@@ -241,6 +278,23 @@ Result<OpenFile> TensorSet::file(std::uint64_t member) const {
   if (found == recent.end()) return state_->open_checked(member);
   recent.splice(recent.begin(), recent, found);
   return found->second;
+}
+
+Result<std::string> TensorSet::manifest(
+    const std::optional<std::vector<std::uint64_t>>& tensors) const {
+  BTF_ASSIGN(const std::uint64_t all, tensor_count());
+  const std::uint64_t count = tensors ? tensors->size() : all;
+  ManifestText text;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    BTF_ASSIGN(const SetTensor at, tensor(tensors ? (*tensors)[i] : i));
+    BTF_ASSIGN(const OpenFile opened, file(at.member));
+    if (opened->path() == "-")
+      return fail(ErrorCode::invalid_argument, "a manifest names files, and not standard input");
+    BTF_ASSIGN(const IndexEntry entry, state_->entry_of(at.member, *opened, at.index));
+    const Status added = text.add(entry);
+    if (!added) return std::unexpected(opened->about(at.index, added.error()));
+  }
+  return std::move(text).finish();
 }
 
 Status TensorSet::check_unchanged() const {

@@ -62,6 +62,8 @@ class BTF_API TensorSet {
   std::string_view place(std::uint64_t member) const;  // that of the member
   // Why it cannot be opened, where that shows without trying: no file, a directory without end.
   const Error* trouble(std::uint64_t member) const;
+  // What the file is opened with: an index may say what it holds.
+  Result<OpenOptions> open_options(std::uint64_t member) const;
   // Opened, if it is not. An error too if it was changed since it was open before, or does not hold
   // what an index says it does.
   Result<std::shared_ptr<const TensorFile>> file(std::uint64_t member) const;
@@ -74,6 +76,11 @@ class BTF_API TensorSet {
 
   // How a member that an index names differs from what it says.
   Status check_index(std::uint64_t member, const FindingSink& report) const;
+
+  // A manifest of the set, or of the tensors with these numbers: JSON that opens as the same set, and
+  // names files as they were named here.
+  Result<std::string> manifest(
+      const std::optional<std::vector<std::uint64_t>>& tensors = std::nullopt) const;
 
   // An error if a file that was opened is not what it was then. Ask after the last read.
   Status check_unchanged() const;

@@ -64,6 +64,9 @@ void setup_inspect(CLI::App& app, InspectOptions& options, SpecWords& spec, Oper
   operands.declare(app, "FILE", "files to look into; - is stdin");
   add_text(app, "--tensor", options.tensors, "SEL", "which tensors: 0,2-5,-1");
   app.add_flag("--json", options.json, "print one JSON document");
+  app.add_flag("--manifest", options.manifest,
+               "print a manifest: JSON that names files, tensors,\n"
+               "specs, and that every command opens as this set");
   app.add_flag("--stats", options.stats, "min, max, mean, std, NaN, Inf, zeros, subnormals");
   app.add_flag("--strides", options.strides,
                "strides in elements and in bytes, TensorRT's vectorised dim");
@@ -255,6 +258,9 @@ std::variant<Invocation, Information, UsageError> parse_command_line(int argc, c
       inspect.files = operands.words;
       inspect.open = spec.finish("--input-spec");
       if (inspect.slice && !inspect.values) inspect.values = 1000;
+      if (inspect.manifest &&
+          (inspect.json || inspect.stats || inspect.strides || inspect.values || inspect.at))
+        throw Wrong("--manifest goes with --tensor and --input-spec only");
       return Invocation{global, inspect};
     }
     if (convert_app->parsed()) {

@@ -33,6 +33,7 @@ struct InspectOptions {
   std::vector<std::string> files;
   std::optional<std::string> tensors;  // a selection; nothing: all
   bool json = false;
+  bool manifest = false;
   btf::OpenOptions open;
   bool stats = false;
   bool strides = false;

@@ -2,8 +2,12 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "btf/tensor_set.h"
+#include "btf/try.h"
 #include "commands/commands.h"
 #include "commands/index_warnings.h"
 #include "inspect/details.h"
@@ -134,9 +138,21 @@ class Inspection {
   bool trouble_ = false;
 };
 
+btf::Result<int> write_manifest(const Context& context, const InspectOptions& options) {
+  BTF_ASSIGN(const btf::TensorSet set, btf::TensorSet::open(options.files, options.open));
+  std::optional<std::vector<std::uint64_t>> tensors;
+  if (options.tensors) {
+    BTF_ASSIGN(tensors, set.select(*options.tensors));
+  }
+  BTF_ASSIGN(const std::string text, set.manifest(tensors));
+  context.out.text(text);
+  return kSame;
+}
+
 }  // namespace
 
 btf::Result<int> run_inspect(const Context& context, const InspectOptions& options) {
+  if (options.manifest) return write_manifest(context, options);
   return Inspection(context, options).run();
 }
 

@@ -5,6 +5,8 @@
 
 #include <filesystem>
 #include <functional>
+#include <set>
+#include <string>
 #include <system_error>
 
 #include "btf/tensor_set.h"
@@ -35,19 +37,29 @@ class Validation {
  private:
   void validate_set(const std::string& path) {
     const auto set = btf::TensorSet::open(path, options_.open);
-    if (!set) return validate(path, &set.error(), {});
+    if (!set) return validate(path, &set.error(), options_.open, {});
     if (set->member_count() == 0) {
       const btf::Error error{btf::ErrorCode::refused, "there is no file in it"};
-      return validate(path, &error, {});
+      return validate(path, &error, options_.open, {});
     }
-    for (std::uint64_t i = 0; i < set->member_count(); ++i)
-      validate(set->member(i).path, set->trouble(i),
+    std::set<std::string> whole;  // files that were looked at, where a manifest has some of each
+    for (std::uint64_t i = 0; i < set->member_count(); ++i) {
+      const std::string member = set->member(i).path;
+      btf::Result<btf::OpenOptions> options = set->open_options(i);
+      const btf::Error* trouble = set->trouble(i);
+      if (!options && trouble == nullptr) trouble = &options.error();
+      // All of a file is looked at, also where one tensor of it is meant.
+      const bool part = options && options->entry && options->entry->offset;
+      if (options && !part) options->entry.reset();
+      if (!part && trouble == nullptr && !whole.insert(member).second) continue;
+      validate(member, trouble, options.value_or(options_.open),
                [&](const btf::FindingSink& report) { return set->check_index(i, report); });
+    }
   }
 
   // `trouble`: why it is not looked into. `more`: what else may be found of a file that can be
   // read.
-  void validate(const std::string& path, const btf::Error* trouble,
+  void validate(const std::string& path, const btf::Error* trouble, const btf::OpenOptions& open,
                 const std::function<btf::Status(const btf::FindingSink&)>& more) {
     FindingTally tally(options_.all);
     if (options_.json) json_.begin_object().members({{"path", path}}).begin_list("findings");
@@ -61,7 +73,7 @@ class Validation {
     };
     btf::Status status =
         trouble != nullptr ? std::unexpected(*trouble)
-                           : btf::validate(path, report, options_.open, execution, options_.checks);
+                           : btf::validate(path, report, open, execution, options_.checks);
     if (status && more && tally.errors() == 0) status = more(report);
     progress.clear();
     const bool good = tally.errors() == 0 && (tally.warnings() == 0 || !options_.strict);
