@@ -105,8 +105,8 @@ Status check_options(const ConvertOptions& options, std::string_view format) {
     BTF_ASSIGN(row, format_to_write({.path = "-", .format = std::string(format)}));
   }
   BTF_TRY(check_spec(options));
-  if (options.as_uint && row != nullptr && row->name != "npy")
-    return wrong("--as-uint goes with an output named .npy");
+  if (options.as_uint && row != nullptr && !row->numpy)
+    return wrong("--as-uint goes with NumPy's arrays: .npy, .npz, JSON of Polygraphy");
   BTF_TRY(check_shuffle(options, row));
   BTF_TRY(check_names(options, row));
   BTF_TRY(check_scales(options));

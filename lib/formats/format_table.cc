@@ -13,24 +13,35 @@
 #include "formats/npy/npy.h"
 #include "formats/npz/npz.h"
 #include "formats/other_kinds.h"
+#include "formats/polygraphy/polygraphy.h"
 #include "formats/raw/raw.h"
 #include "formats/safetensors/safetensors.h"
+#include "formats/trtexec/trtexec.h"
 #include "formats/tvm/tvm.h"
 
 namespace btf {
 namespace {
 
+// Of a form that is written only, and read by another row.
+Result<bool> recognizes_none(const ByteSource&, const OpenRequest&) { return false; }
+
 std::unique_ptr<TensorWriter> write_btf(const WriteRequest&) { return btf_writer(); }
 
 constexpr auto kRows = std::to_array<FormatRow>({
-    {"npy", "NumPy .npy", nullptr, recognizes_npy, open_npy, check_npy, npy_writer, true, true},
+    {"npy", "NumPy .npy", nullptr, recognizes_npy, open_npy, check_npy, npy_writer, true, true,
+     false, false, true},
     {"npz", "NumPy .npz", nullptr, recognizes_npz, open_npz, check_npz, npz_writer, false, true,
-     false, true},
+     false, true, true},
     {"safetensors", "safetensors", nullptr, recognizes_safetensors, open_safetensors,
      check_safetensors, safetensors_writer, false, true, false, true},
     {"tvm", "TVM .params", nullptr, recognizes_tvm, open_tvm, check_tvm, tvm_writer, false, true,
      false, true},
     {"gguf", "GGUF", nullptr, recognizes_gguf, open_gguf, check_gguf, nullptr},
+    {"polygraphy", "Polygraphy JSON", nullptr, recognizes_polygraphy, open_polygraphy,
+     check_polygraphy, polygraphy_outputs_writer, false, true, false, true, true},
+    {"polygraphy-inputs", "Polygraphy JSON of inputs", nullptr, recognizes_none, open_polygraphy,
+     check_polygraphy, polygraphy_inputs_writer, false, true, false, true, true},
+    {"trtexec", "trtexec JSON", nullptr, recognizes_trtexec, open_trtexec, check_trtexec, nullptr},
     {"raw", "raw bytes", raw_bytes, recognizes_raw, open_raw, check_raw, raw_writer, true},
     {"btf", "BTF", nullptr, recognizes_btf, open_btf, check_btf, write_btf, false, false, true,
      true},

@@ -69,8 +69,6 @@ constexpr auto kJsonKinds = std::to_array<JsonMark>({
     {"\"timeMs\"",           "a profile of layers (trtexec --exportProfile), which holds no tensors"},
     {"\"startEnqMs\"",       "a list of times (trtexec --exportTimes), which holds no tensors"},
     {"\"Layers\"",           "a list of layers (trtexec --exportLayerInfo), which holds no tensors"},
-    {"\"values\"",           "JSON of outputs as trtexec --exportOutput writes it, which btftool does not read; its debug tensors are exact, and are read"},
-    {"\"polygraphy_class\"", "JSON of Polygraphy, which btftool does not read; polygraphy's RunResults and np.savez make one that it does"},
 });
 // clang-format on
 

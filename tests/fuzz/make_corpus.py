@@ -8,6 +8,8 @@ command line's tests.
 What is named crash-* was found by fuzzing and belongs to nobody but itself: it stays.
 """
 
+import base64
+import json
 import pathlib
 import random
 import struct
@@ -54,6 +56,38 @@ def safetensors(write):
 def gguf(write):
     for path in short_files(["gguf", "gguf-bad"], "*.gguf"):
         write(path.stem, path.read_bytes()[4:])
+
+
+def json_files(write):
+    npy = base64.b64encode(next(short_files(["npy"], "*int16.c.little.v1.npy")).read_bytes()).decode()
+    array = {"array": npy, "polygraphy_class": "ndarray"}
+    lazy = {"values": array, "polygraphy_class": "LazyArray"}
+    iteration = {"outputs": {"a": lazy, "b": lazy}, "runtime": float("nan"), "polygraphy_class": "IterationResult"}
+    for name, value in {
+        "outputs": {"lst": [["r", [iteration, iteration]], ["s", [iteration]]], "polygraphy_class": "RunResults"},
+        "inputs": [{"x": array}, {"x": array}],
+        "old": [{"x": {"array": npy, "__polygraphy_encoded_ndarray": "polygraphy_serialized_json_type"}}],
+        "torch": [{"x": {"tensor": "AAAA", "polygraphy_class": "Tensor"}}],
+    }.items():
+        write("polygraphy-" + name, b"\2" + json.dumps(value).encode())
+    write("trtexec", b"\3" + b"""[
+  { "name" : "a "b"
+  , "dimensions" : "1x3"
+  , "values" : [ 0.5, nan, -inf ]
+  }
+, { "name" : "c"
+  , "dimensions" : "(2, )"
+  , "values" : [ Final shape is 2 reported by the output allocator.
+1e-07, 3 ]
+  }
+]""")
+    entries = [{"file": "a.raw", "spec": "fp16:hwc8:1x3x2x2", "name": "n", "order": 3, "role": "input", "offset": 8, "comment": 1},
+               {"file": "b.npz", "tensor": "x"}, {"file": "b.npz", "tensor": 7}]
+    write("manifest", b"\0" + json.dumps({"schema": "btftool/manifest/1", "tensors": entries}).encode())
+    tensor = {"name": "x", "shape": [1, 2], "type": "HALF", "statistics": {"min": "nan"}, "files": {"raw": "d/x.raw", "numpy": "x.npy", "string": None}}
+    summary = json.dumps({"metadata": {}, "tensors": [tensor, tensor]}).encode()
+    write("summary", b"\1" + summary)
+    write("summary-cut", b"\1" + summary[:-40])
 
 
 def tvm(write):
@@ -202,7 +236,7 @@ def report(write):
 
 CORPORA = {"btf": btf, "npy": npy, "npz": npz, "raw": raw, "text": text, "kernels": kernels, "convert": convert,
            "diff": diff, "write": write_then_read, "zstd": zstd, "capi": capi, "repair": repair,
-           "report": report, "safetensors": safetensors, "tvm": tvm, "gguf": gguf}
+           "report": report, "safetensors": safetensors, "tvm": tvm, "gguf": gguf, "json": json_files}
 
 
 def generate(root):

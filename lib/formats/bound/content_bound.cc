@@ -57,6 +57,14 @@ Result<std::uint64_t> word_at(const Spool& content, std::uint64_t offset) {
   return wire::load_u64(word.data());
 }
 
+bool begins_as_json(const Spool& content) {
+  std::array<char, wire::kWord> start;
+  if (!content.read_at(0, std::as_writable_bytes(std::span(start)))) return false;
+  const auto* const first = std::ranges::find_if(
+      start, [](char c) { return c != ' ' && c != '\n' && c != '\r' && c != '\t'; });
+  return first != start.end() && (*first == '{' || *first == '[');
+}
+
 // Bytes from the start of the payload; nothing if the record is not sound.
 Checked payload_bytes(Layout layout, DType dtype, const Dims& dims, std::uint64_t nnz) {
   if (layout == Layout::coo) {
@@ -103,7 +111,7 @@ Status ContentBound::begin(const Spool& content) {
   // What a zip file is, only its end says. One that could be a table of records here begins with
   // zeros behind its magic number.
   if (static_cast<std::uint32_t>(first) == zip::kLocalMagic && first >> 32 != 0) {
-    kind_ = Kind::zip;
+    kind_ = Kind::whole;
     most_ = UINT64_MAX;
     return {};
   }
@@ -119,8 +127,14 @@ Status ContentBound::begin(const Spool& content) {
   }
   BTF_ASSIGN(const bool safetensors, begin_safetensors(content));
   if (safetensors) return {};
-  kind_ = Kind::btf;
   count_ = first;
+  // Text of JSON, likewise: the first bytes of a BTF file are a count that is much smaller.
+  if (count_ > kMostRecords && begins_as_json(content)) {
+    kind_ = Kind::whole;
+    most_ = UINT64_MAX;
+    return {};
+  }
+  kind_ = Kind::btf;
   if (count_ > kMostRecords)
     return malformed("offset-table-too-long", 0,
                      std::to_string(count_) +

@@ -52,7 +52,8 @@ class ContentBound {
   Status take_names(const Spool& content);
   void allow(std::uint64_t end);
 
-  enum class Kind : std::uint8_t { unknown, given, npy, zip, safetensors, tvm, gguf, btf };
+  // whole: only its end says what it is.
+  enum class Kind : std::uint8_t { unknown, given, npy, whole, safetensors, tvm, gguf, btf };
 
   Kind kind_ = Kind::unknown;
   bool complete_ = true;

@@ -11,4 +11,8 @@ namespace btf {
 // error: the system refused to read.
 Status check_tensors(const TensorFile& file, FindingCode of_type, const FindingSink& report);
 
+// Reads all elements of the tensors that are sound, for the text or the stream that they are in may
+// be none; that is reported too.
+Status check_elements(const TensorFile& file, const FindingSink& report);
+
 }  // namespace btf

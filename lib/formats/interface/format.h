@@ -72,6 +72,7 @@ struct FormatRow {
   bool row_major_only = false;  // tensors of any layout become kLINEAR if nothing else is said
   bool shuffled = false;        // holds the layouts that shuffle
   bool named = false;           // holds the names of tensors
+  bool numpy = false;           // holds NumPy's arrays, which have no name for some dtypes
 };
 
 }  // namespace btf

@@ -1,6 +1,10 @@
 #include "formats/json/json_bytes.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
+
+#include "btf/try.h"
 
 namespace btf {
 namespace {
@@ -21,6 +25,15 @@ int JsonBytes::refill() {
   if (trouble_) return byte(0);
   window_.clear();
   return kEnd;
+}
+
+Result<bool> begins_as_json(const ByteSource& source) {
+  std::array<char, 16> start{};
+  const auto some = std::span(start).first(std::min<std::uint64_t>(start.size(), source.size()));
+  BTF_TRY(source.read_at(0, std::as_writable_bytes(some)));
+  const auto first = std::ranges::find_if(
+      some, [](char c) { return c != ' ' && c != '\n' && c != '\r' && c != '\t'; });
+  return first != some.end() && (*first == '{' || *first == '[');
 }
 
 }  // namespace btf

@@ -42,4 +42,7 @@ class JsonBytes {
   Status trouble_;
 };
 
+// Is the first byte that is no space a bracket or a brace? Looks at few bytes only.
+Result<bool> begins_as_json(const ByteSource& source);
+
 }  // namespace btf

@@ -25,6 +25,8 @@ struct Word {
 constexpr auto kWords = std::to_array<Word>(
     {{"true", JsonKind::boolean}, {"false", JsonKind::boolean}, {"null", JsonKind::null}});
 
+constexpr std::array<std::string_view, 3> kPythonNumbers{"NaN", "Infinity", "-Infinity"};
+
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 bool digit(int c) { return c >= '0' && c <= '9'; }
@@ -217,6 +219,7 @@ Result<JsonToken> JsonReader::number() {
   };
   scalar_.clear();
   take("-");
+  if (options_.python && bytes_.peek() == 'I') return word();
   const bool zero = take("0");
   if (!zero && !take_digits()) return not_here("a digit");
   if (zero && digit(bytes_.peek())) return wrong(offset, "a number begins with a needless 0");
@@ -233,9 +236,11 @@ Result<JsonToken> JsonReader::number() {
 Result<JsonToken> JsonReader::word() {
   const std::uint64_t offset = bytes_.offset();
   constexpr std::size_t kLongestWord = 16;
-  scalar_.clear();
+  if (scalar_ != "-") scalar_.clear();
   for (; letter(bytes_.peek()) && scalar_.size() < kLongestWord; bytes_.take())
     scalar_ += static_cast<char>(bytes_.peek());
+  if (options_.python && std::ranges::find(kPythonNumbers, scalar_) != kPythonNumbers.end())
+    return scalar(JsonKind::number, offset);
   const auto* const known = std::ranges::find(kWords, scalar_, &Word::text);
   if (known == kWords.end())
     return wrong(offset, "a value was expected, and not '" + scalar_ + "'");

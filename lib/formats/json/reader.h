@@ -25,6 +25,7 @@ struct JsonOptions {
   std::string_view whole = "the text";           // what it is called in messages
   std::uint64_t keep = std::uint64_t{64} << 10;  // bytes of a string's text that tokens carry
   bool check_names = true;  // is a name twice in an object? Costs 16 bytes for each in open ones
+  bool python = false;      // NaN, Infinity and -Infinity are numbers, as Python writes them
 };
 
 // After an error nothing more is to be read.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "btf/try.h"
+#include "formats/io/kept_contents.h"
 #include "formats/npy/array.h"
 #include "formats/npz/members.h"
 #include "formats/npz/npz.h"
@@ -50,7 +51,9 @@ class NpzReader final : public TensorReader {
     Sources sources;
     if (member.method == zip::kDeflated) {
       BTF_ASSIGN(const std::uint64_t data, locate(source_, members_.directory, member));
-      sources.content = contents_.source({source_, members_.directory, member, data});
+      const ZipPlace place{source_, members_.directory, member, data};
+      sources.content =
+          contents_.source(index, member.size, source_, [place] { return inflated(place); });
     }
     const ByteSource& content = sources.content ? *sources.content : source_;
     sources.arranged = npy_elements(content, array.tensor, *array.type);
@@ -110,7 +113,7 @@ class NpzReader final : public TensorReader {
   const ByteSource& source_;
   NpzMembers members_;
   std::optional<TensorSpec> spec_;
-  mutable InflatedContents contents_;
+  mutable KeptContents contents_;
   mutable std::map<std::uint64_t, Sources> sources_;
 };
 

@@ -7,7 +7,7 @@
 
 #include "btf/try.h"
 #include "core/checked_math.h"
-#include "formats/io/system.h"
+#include "formats/io/kept_contents.h"
 #include "formats/zip/inflater.h"
 #include "formats/zip/member.h"
 #include "formats/zip/wire.h"
@@ -86,39 +86,6 @@ Status unpack(const ZipPlace& place, const TakeBytes& take) {
                        hex(place.member.crc) + ": it was changed or damaged");
 }
 
-Result<Spool> inflated(const ZipPlace& place) {
-  const std::uint64_t room = Spool::room();
-  if (place.member.size > room)
-    return fail(ErrorCode::no_space, "keeping its content takes " +
-                                         std::to_string(place.member.size) +
-                                         " bytes, of which no more than " + std::to_string(room) +
-                                         " can be kept in " + temporary_directory());
-  Spool spool = Spool::in_memory();
-  BTF_TRY(
-      read_content(place, [&](std::span<const std::byte> bytes) { return spool.append(bytes); }));
-  return spool;
-}
-
-class InflatedSource final : public ByteSource {
- public:
-  InflatedSource(const ZipPlace& place, InflatedContents& contents)
-      : place_(place), contents_(contents) {}
-
-  std::uint64_t size() const override { return place_.member.size; }
-  Status check_unchanged() const override { return place_.source.check_unchanged(); }
-
-  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
-    if (!fits(offset, out.size(), size()))
-      return fail(ErrorCode::malformed, "reading past the end of a member");
-    BTF_ASSIGN(const auto content, contents_.of(place_));
-    return content->read_at(offset, out);
-  }
-
- private:
-  ZipPlace place_;
-  InflatedContents& contents_;
-};
-
 }  // namespace
 
 Status read_content(const ZipPlace& place, const TakeBytes& take) {
@@ -128,22 +95,12 @@ Status read_content(const ZipPlace& place, const TakeBytes& take) {
       status.error().within("member " + quoted_member(place.directory.name(place.member))));
 }
 
-std::unique_ptr<ByteSource> InflatedContents::source(const ZipPlace& place) {
-  return std::make_unique<InflatedSource>(place, *this);
-}
-
-Result<std::shared_ptr<const Spool>> InflatedContents::of(const ZipPlace& place) {
-  const std::scoped_lock lock(mutex_);
-  const auto found = std::ranges::find(kept_, &place.member, &Kept::member);
-  if (found != kept_.end()) {
-    std::rotate(found, found + 1, kept_.end());
-    return kept_.back().content;
-  }
-  // Room is made first: what is not wanted any more must not keep it from others.
-  if (kept_.size() == kKept) kept_.erase(kept_.begin());
-  BTF_ASSIGN(Spool content, inflated(place));
-  kept_.push_back({&place.member, std::make_shared<const Spool>(std::move(content))});
-  return kept_.back().content;
+Result<Spool> inflated(const ZipPlace& place) {
+  BTF_TRY(check_room_for(place.member.size));
+  Spool spool = Spool::in_memory();
+  BTF_TRY(
+      read_content(place, [&](std::span<const std::byte> bytes) { return spool.append(bytes); }));
+  return spool;
 }
 
 }  // namespace btf

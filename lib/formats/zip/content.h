@@ -3,10 +3,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
-#include <mutex>
 #include <span>
-#include <vector>
 
 #include "btf/error.h"
 #include "formats/io/byte_source.h"
@@ -28,25 +25,7 @@ using TakeBytes = std::function<Status(std::span<const std::byte>)>;
 // An error if its size or its crc are not what the directory says, after everything was handed out.
 Status read_content(const ZipPlace& place, const TakeBytes& take);
 
-// Contents of deflated members, inflated into spools when they are read for the first time. Those
-// read last are kept; others are inflated anew when they are wanted again.
-class InflatedContents {
- public:
-  // The contents as a source. This outlives it.
-  std::unique_ptr<ByteSource> source(const ZipPlace& place);
-
-  Result<std::shared_ptr<const Spool>> of(const ZipPlace& place);
-
- private:
-  // As many as one operation reads side by side: a tensor, its scales and its zero points.
-  static constexpr std::size_t kKept = 4;
-  struct Kept {
-    const ZipMember* member = nullptr;
-    std::shared_ptr<const Spool> content;
-  };
-
-  std::mutex mutex_;
-  std::vector<Kept> kept_;  // what was read last is the last
-};
+// The content of a deflated member.
+Result<Spool> inflated(const ZipPlace& place);
 
 }  // namespace btf

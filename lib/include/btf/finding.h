@@ -102,6 +102,10 @@ inline constexpr auto kFindings = std::to_array<FindingRow>({
     {"manifest",               Severity::error},
     {"trtexec-summary",         Severity::error},
     {"trtexec-summary-cut-off", Severity::warning},
+    // JSON of trtexec --exportOutput, and of Polygraphy
+    {"trtexec-outputs",        Severity::error},
+    {"trtexec-value",          Severity::error},
+    {"polygraphy-json",        Severity::error},
     // zip files, and .npz
     {"zip-directory",          Severity::error},
     {"zip-name",               Severity::error},

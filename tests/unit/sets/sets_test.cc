@@ -1,4 +1,6 @@
 // Sets of tensors: order, names, selections, pairs, and files that change or cannot be read.
+#include <array>
+#include <bit>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -249,4 +251,41 @@ TEST_CASE("sets: many files into one, one into many, and back") {
   options.rename = {{"b#0", "x"}};
   CHECK_FALSE(btf::convert(*set, dir / "one.btf", options));
   CHECK_FALSE(btf::convert(*set, dir / "in", {}));
+}
+
+TEST_CASE("sets: files that are opened ahead are those that would be opened") {
+  const ScratchDir scratch;
+  const fs::path folder = scratch / "many";
+  constexpr std::uint64_t kFiles = 150;
+  for (std::uint64_t i = 0; i < kFiles; ++i)
+    write_file(folder / ("t" + std::to_string(i) + ".btf"), {static_cast<float>(i)});
+  std::ofstream(folder / "t77.btf") << "no BTF";
+  const auto value_of = [](const btf::TensorFile& file) {
+    std::array<std::byte, 4> bytes;
+    REQUIRE((*file.elements(0))->read_at(file.tensor(0)->data_offset, bytes));
+    return std::bit_cast<float>(bytes);
+  };
+  // In order, with gaps, from behind, one twice, some that were not announced.
+  for (const std::uint64_t step : {1U, 3U, 40U}) {
+    auto set = TensorSet::open(folder.string());
+    REQUIRE(set);
+    std::vector<std::uint64_t> order;
+    for (std::uint64_t i = 0; i < kFiles; ++i)
+      if (i % 10 != 9) order.push_back(i);
+    set->open_ahead(order);
+    const auto check = [&](std::uint64_t i) {
+      const auto file = set->file(i);
+      REQUIRE(file.has_value() == (i != 77));
+      if (file) CHECK(value_of(**file) == static_cast<float>(i));
+      if (!file) CHECK(file.error().file.ends_with("t77.btf"));
+    };
+    for (std::uint64_t i = 0; i < kFiles; i += step) check(i);
+    check(0);
+    check(kFiles - 1);
+    check(5);
+    CHECK(set->check_unchanged());
+  }
+  // Nobody need ask for what was opened.
+  auto unused = TensorSet::open(folder.string());
+  unused->open_ahead({0, 1, 2});
 }

@@ -1,0 +1,100 @@
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "btf/try.h"
+#include "core/checked_math.h"
+#include "formats/interface/check_tensors.h"
+#include "formats/io/kept_contents.h"
+#include "formats/json/json_bytes.h"
+#include "formats/json/json_string.h"
+#include "formats/trtexec/outputs.h"
+#include "formats/trtexec/trtexec.h"
+#include "formats/trtexec/values.h"
+
+namespace btf {
+namespace {
+
+class TrtexecReader final : public TensorReader {
+ public:
+  TrtexecReader(const ByteSource& source, std::vector<TrtexecOutput> outputs, DType dtype)
+      : source_(source), outputs_(std::move(outputs)), dtype_(dtype) {}
+
+  std::uint64_t tensor_count() const override { return outputs_.size(); }
+  bool overlap_is_settled() const override { return true; }
+  std::optional<std::uint64_t> record_offset(std::uint64_t index) const override {
+    return outputs_[index].begin;
+  }
+  Result<std::optional<std::string>> name(std::uint64_t index) const override {
+    return outputs_[index].name;
+  }
+
+  // What is said of its data is of the numbers that are made of the text.
+  Result<TensorInfo> tensor(std::uint64_t index) const override {
+    const TrtexecOutput& output = outputs_[index];
+    TensorInfo tensor;
+    tensor.index = index;
+    tensor.record_offset = output.begin;
+    tensor.dims = output.dims;
+    tensor.dtype = dtype_;
+    tensor.dtype_code = info(dtype_).code();
+    tensor.layout = Layout::linear;
+    tensor.layout_code = spec(Layout::linear).code();
+    BTF_ASSIGN(tensor.storage, resolve(Layout::linear, tensor.dims, dtype_));
+    tensor.data_bytes = storage_bytes(*tensor.storage, dtype_);
+    if (element_count(output.dims) == output.count) return tensor;
+    return malformed("trtexec-outputs", output.values_at,
+                     "output '" + json_shown(output.name) + "' is " + dims_text(output.dims) +
+                         " and should have " + std::to_string(*element_count(output.dims)) +
+                         " values, it has " + std::to_string(output.count));
+  }
+
+  Result<const ByteSource*> elements(std::uint64_t index) const override {
+    const auto known = sources_.find(index);
+    if (known != sources_.end()) return known->second.get();
+    BTF_ASSIGN(const TensorInfo tensor, tensor(index));
+    auto source = contents_.source(index, tensor.data_bytes, source_, [this, index] {
+      return read_trtexec_values(source_, outputs_[index], dtype_);
+    });
+    return sources_.emplace(index, std::move(source)).first->second.get();
+  }
+
+ private:
+  const ByteSource& source_;
+  std::vector<TrtexecOutput> outputs_;
+  DType dtype_;
+  mutable KeptContents contents_;
+  mutable std::map<std::uint64_t, std::unique_ptr<ByteSource>> sources_;
+};
+
+}  // namespace
+
+Result<bool> recognizes_trtexec(const ByteSource& source, const OpenRequest&) {
+  BTF_ASSIGN(const bool json, begins_as_json(source));
+  if (!json) return false;
+  constexpr std::uint64_t kStart = 4096;
+  std::string start(std::min({kStart, source.size(), source.read_ahead_end(0)}), '\0');
+  BTF_TRY(source.read_at(0, std::as_writable_bytes(std::span(start))));
+  return begins_as_trtexec_outputs(start);
+}
+
+Result<std::unique_ptr<TensorReader>> open_trtexec(const ByteSource& source,
+                                                   const OpenRequest& request) {
+  const std::optional<TensorSpec>& spec = request.options.spec;
+  if (spec && spec->storage)
+    return fail(ErrorCode::invalid_argument,
+                "is text of trtexec --exportOutput and says its dims itself; a spec may tell the "
+                "dtype only");
+  const DType dtype = spec ? spec->dtype : DType::float32;
+  BTF_TRY(check_trtexec_dtype(dtype));
+  BTF_ASSIGN(std::vector<TrtexecOutput> outputs, read_trtexec_outputs(source));
+  return std::make_unique<TrtexecReader>(source, std::move(outputs), dtype);
+}
+
+Status check_trtexec(const TensorFile& file, const FindingSink& report) {
+  BTF_TRY(check_tensors(file, "foreign-dtype", report));
+  return check_elements(file, report);
+}
+
+}  // namespace btf

@@ -1,0 +1,20 @@
+// Values of a trtexec output, out of its text.
+#pragma once
+
+#include "btf/dtype.h"
+#include "btf/error.h"
+#include "formats/io/byte_source.h"
+#include "formats/io/spool.h"
+#include "formats/trtexec/outputs.h"
+
+namespace btf {
+
+// May values be read as this type? Types of fewer bits than the text shows would be rounded twice.
+Status check_trtexec_dtype(DType dtype);
+
+// As the elements of a row-major tensor of a dtype that is checked. The number of values is that of
+// the output.
+Result<Spool> read_trtexec_values(const ByteSource& source, const TrtexecOutput& output,
+                                  DType dtype);
+
+}  // namespace btf
