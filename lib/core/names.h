@@ -19,7 +19,7 @@ constexpr bool same_name(std::string_view a, std::string_view b) {
 
 // "a, b, c" of the names of the rows of a table.
 template <typename Rows>
-std::string name_list(const Rows& rows) {
+std::string name_list(Rows&& rows) {
   std::string text;
   for (const auto& row : rows) {
     if (!text.empty()) text += ", ";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 
 #include "btf/try.h"
 #include "core/names.h"
@@ -16,6 +17,7 @@
 #include "formats/polygraphy/polygraphy.h"
 #include "formats/raw/raw.h"
 #include "formats/safetensors/safetensors.h"
+#include "formats/torch/torch.h"
 #include "formats/trtexec/trtexec.h"
 #include "formats/tvm/tvm.h"
 
@@ -30,6 +32,7 @@ std::unique_ptr<TensorWriter> write_btf(const WriteRequest&) { return btf_writer
 constexpr auto kRows = std::to_array<FormatRow>({
     {"npy", "NumPy .npy", nullptr, recognizes_npy, open_npy, check_npy, npy_writer, true, true,
      false, false, true},
+    {"torch", "PyTorch", nullptr, recognizes_torch, open_torch, check_torch, nullptr},
     {"npz", "NumPy .npz", nullptr, recognizes_npz, open_npz, check_npz, npz_writer, false, true,
      false, true, true},
     {"safetensors", "safetensors", nullptr, recognizes_safetensors, open_safetensors,
@@ -100,7 +103,8 @@ Result<const FormatRow*> format_to_write(const WriteRequest& request) {
       kRows, [&](const FormatRow& candidate) { return same_name(candidate.name, name); });
   if (row == kRows.end())
     return fail(ErrorCode::invalid_argument, "unknown format '" + std::string(request.format) +
-                                                 "'; there are " + name_list(kRows));
+                                                 "'; there are " +
+                    name_list(kRows | std::views::filter(&FormatRow::writer)));
   if (request.spec != nullptr && row->name != "raw")
     return fail(ErrorCode::invalid_argument,
                 "the spec of an output is for raw bytes, not for " + std::string(row->title));

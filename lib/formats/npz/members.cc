@@ -1,6 +1,5 @@
 #include "formats/npz/members.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "btf/try.h"
@@ -18,12 +17,6 @@ Result<NpzMembers> read_npz_members(const ByteSource& source) {
   BTF_ASSIGN(found.directory, ZipDirectory::read(source));
   const ZipDirectory& directory = found.directory;
   const std::vector<ZipMember>& members = directory.members();
-  const bool torch = std::ranges::any_of(
-      members, [&](const ZipMember& m) { return directory.name(m).ends_with("/data.pkl"); });
-  if (torch)
-    return fail(ErrorCode::unsupported,
-                "is a PyTorch file, which btftool does not read: save its tensors with "
-                "numpy.savez or safetensors.torch.save_file");
   for (std::uint32_t i = 0; i < members.size(); ++i) {
     const bool array = directory.name(members[i]).ends_with(kNpyEnding);
     (array ? found.arrays : found.skipped).push_back(i);

@@ -118,7 +118,7 @@ struct TextType {
 };
 
 // A byte of a bool is 0 or 1 in the text too.
-constexpr auto kTypes = std::to_array<TextType>({
+constexpr auto kTextTypes = std::to_array<TextType>({
     {DType::float32, &ValueReader::read<float>},
     {DType::float64, &ValueReader::read<double>},
     {DType::int8, &ValueReader::read<std::int8_t>},
@@ -133,7 +133,7 @@ constexpr auto kTypes = std::to_array<TextType>({
 });
 
 const TextType* find_type(DType dtype) {
-  for (const TextType& row : kTypes)
+  for (const TextType& row : kTextTypes)
     if (row.dtype == dtype) return &row;
   return nullptr;
 }

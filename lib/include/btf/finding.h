@@ -106,6 +106,9 @@ inline constexpr auto kFindings = std::to_array<FindingRow>({
     {"trtexec-outputs",        Severity::error},
     {"trtexec-value",          Severity::error},
     {"polygraphy-json",        Severity::error},
+    // PyTorch files
+    {"torch-pickle",           Severity::error},
+    {"torch-storage",          Severity::error},
     // zip files, and .npz
     {"zip-directory",          Severity::error},
     {"zip-name",               Severity::error},

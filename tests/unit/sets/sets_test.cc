@@ -12,6 +12,7 @@
 #include "btf/convert.h"
 #include "btf/tensor_set.h"
 #include "convert/outputs.h"
+#include "formats/io/byte_source.h"
 #include "formats/io/file_endings.h"
 #include "sets/natural_order.h"
 #include "sets/selection.h"

@@ -1,0 +1,275 @@
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "btf/try.h"
+#include "core/checked_math.h"
+#include "core/strided.h"
+#include "formats/interface/check_tensors.h"
+#include "formats/io/kept_contents.h"
+#include "formats/io/piecewise_source.h"
+#include "formats/io/swapped_source.h"
+#include "formats/torch/pickle.h"
+#include "formats/torch/tensors.h"
+#include "formats/torch/torch.h"
+#include "formats/zip/content.h"
+#include "formats/zip/directory.h"
+#include "formats/zip/member.h"
+#include "formats/zip/wire.h"
+
+namespace btf {
+namespace {
+
+constexpr std::string_view kPickleMember = "/data.pkl";
+
+// The number of the only member so called; nothing: there is none.
+Result<std::optional<std::size_t>> find_pickle(const ZipDirectory& directory) {
+  std::optional<std::size_t> found;
+  for (std::size_t i = 0; i < directory.members().size(); ++i) {
+    const std::string_view name = directory.name(directory.members()[i]);
+    if (!name.ends_with(kPickleMember) ||
+        name.substr(0, name.size() - kPickleMember.size()).contains('/'))
+      continue;
+    if (found)
+      return malformed(kPickleFinding, directory.members()[i].header_offset,
+                       "there are two pickles: " +
+                           quoted_member(directory.name(directory.members()[*found])) + " and " +
+                           quoted_member(name));
+    found = i;
+  }
+  return found;
+}
+
+// The content of a member, read where it stands or, if it is deflated, inflated.
+struct MemberContent {
+  const ByteSource* source = nullptr;
+  std::uint64_t offset = 0;
+};
+
+class TorchReader final : public TensorReader {
+ public:
+  static Result<std::unique_ptr<TensorReader>> open(const ByteSource& source) {
+    auto reader = std::make_unique<TorchReader>(source);
+    BTF_ASSIGN(reader->directory_, ZipDirectory::read(source));
+    const ZipDirectory& directory = reader->directory_;
+    BTF_ASSIGN(const auto pickle, find_pickle(directory));
+    if (!pickle) return malformed(kPickleFinding, 0, "there is no data.pkl");
+    const std::string_view name = directory.name(directory.members()[*pickle]);
+    reader->folder_ = name.substr(0, name.size() - kPickleMember.size() + 1);
+    if (directory.find(reader->folder_ + "constants.pkl"))
+      return fail(ErrorCode::unsupported,
+                  "is a TorchScript archive, which btftool does not read; "
+                  "torch.save(torch.jit.load(f).state_dict(), ...) makes a file that it does");
+    BTF_TRY(reader->read_pickle(*pickle));
+    BTF_TRY(reader->read_byte_order());
+    return reader;
+  }
+
+  explicit TorchReader(const ByteSource& source) : source_(source) {}
+
+  std::uint64_t tensor_count() const override { return tensors_.size(); }
+  // Tensors share storages, as tied weights do.
+  bool overlap_is_settled() const override { return true; }
+  Result<std::optional<std::string>> name(std::uint64_t index) const override {
+    return tensors_[index].name;
+  }
+
+  Result<TensorInfo> tensor(std::uint64_t index) const override {
+    auto call = read_torch_tensor(pickle_, tensors_[index].node);
+    if (!call) return std::unexpected(call.error());
+    TensorInfo info;
+    info.index = index;
+    info.layout = Layout::linear;
+    info.layout_code = spec(Layout::linear).code();
+    info.dims = call->dims;
+    info.foreign_dtype = call->foreign;
+    info.foreign_reason = call->why;
+    if (!call->foreign.empty() || !call->why.empty()) {
+      if (info.foreign_dtype.empty()) info.foreign_dtype = info_name(*call->type->dtype);
+      return info;
+    }
+    if (call->type == nullptr)
+      return malformed(kPickleFinding, 0, "the pickle: a tensor over bytes does not say its type");
+    BTF_TRY(place(*call, info));
+    return info;
+  }
+
+  Result<const ByteSource*> elements(std::uint64_t index) const override {
+    const auto known = swapped_.find(index);
+    if (known != swapped_.end()) return known->second.get();
+    BTF_ASSIGN(const TorchTensor call, read_torch_tensor(pickle_, tensors_[index].node));
+    if (call.type == nullptr || !call.type->dtype)
+      return fail(ErrorCode::unsupported, "dtype " + call.foreign + " is none that this tool knows");
+    if (element_count(call.dims) == 0) return nullptr;
+    BTF_ASSIGN(const MemberContent content, storage(call));
+    if (!big_endian_ || call.type->bytes == 1)
+      return content.source == &source_ ? nullptr : content.source;
+    BTF_ASSIGN(const TensorInfo info, tensor(index));
+    auto swapped = swapped_source(*content.source, info.data_offset, call.type->bytes);
+    return swapped_.emplace(index, std::move(swapped)).first->second.get();
+  }
+
+ private:
+  static std::string info_name(DType dtype) { return std::string(btf::info(dtype).name); }
+
+  Status read_pickle(std::size_t number) {
+    BTF_ASSIGN(const MemberContent content, content_of(number));
+    std::vector<Piece> pieces;
+    const std::uint64_t bytes = directory_.members()[number].size;
+    if (bytes > 0)
+      pieces.push_back({.begin = 0,
+                        .length = bytes,
+                        .source = std::shared_ptr<const ByteSource>(
+                            std::shared_ptr<const ByteSource>(), content.source),
+                        .offset = content.offset});
+    BTF_ASSIGN(const auto text, piecewise_source(std::move(pieces)));
+    BTF_ASSIGN(pickle_, Pickle::read(*text));
+    BTF_ASSIGN(tensors_, find_torch_tensors(pickle_));
+    return {};
+  }
+
+  // Older files do not say: they are little-endian.
+  Status read_byte_order() {
+    const auto number = directory_.find(folder_ + "byteorder");
+    if (!number) return {};
+    BTF_ASSIGN(const MemberContent content, content_of(*number));
+    std::string order(std::min<std::uint64_t>(directory_.members()[*number].size, 16), '\0');
+    BTF_TRY(content.source->read_at(content.offset, std::as_writable_bytes(std::span(order))));
+    big_endian_ = order == "big";
+    if (big_endian_ || order == "little") return {};
+    return malformed("torch-storage", directory_.members()[*number].header_offset,
+                     "its byte order is neither 'little' nor 'big'");
+  }
+
+  Result<MemberContent> content_of(std::size_t number) const {
+    const ZipMember& member = directory_.members()[number];
+    BTF_ASSIGN(const std::uint64_t data, locate(source_, directory_, member));
+    if (member.method != zip::kDeflated) return MemberContent{&source_, data};
+    auto& inflated_source = inflated_[number];
+    if (!inflated_source) {
+      const ZipPlace place{source_, directory_, member, data};
+      inflated_source = contents_.source(number, member.size, source_,
+                                         [place] { return inflated(place); });
+    }
+    return MemberContent{inflated_source.get(), 0};
+  }
+
+  Result<MemberContent> storage(const TorchTensor& call) const {
+    const std::string name = folder_ + "data/" + call.key;
+    const auto number = directory_.find(name);
+    if (!number)
+      return malformed("torch-storage", 0, "there is no member " + quoted_member(name) +
+                                               ", which has its elements");
+    const ZipMember& member = directory_.members()[*number];
+    if (member.size == call.storage_bytes) return content_of(*number);
+    return malformed("torch-storage", member.header_offset,
+                     "its storage should have " + std::to_string(call.storage_bytes) +
+                         " bytes, member " + quoted_member(name) + " has " +
+                         std::to_string(member.size));
+  }
+
+  // Where in the file or in what was inflated of it, and with which strides.
+  Status place(const TorchTensor& call, TensorInfo& info) const {
+    const DType dtype = *call.type->dtype;
+    info.dtype = dtype;
+    info.dtype_code = btf::info(dtype).code();
+    if (call.type->packed > 1) {
+      const Checked last = info.dims.empty() ? std::nullopt
+                                             : checked_mul(info.dims.back(), call.type->packed);
+      if (!last)
+        return malformed("size-overflow", 0, "its last dim cannot be doubled, as two elements are "
+                                             "in a byte");
+      info.dims.back() = *last;
+    }
+    BTF_ASSIGN(StridedLayout dense, resolve(Layout::linear, info.dims, dtype));
+    if (element_count(info.dims) == 0) {
+      info.storage = std::move(dense);
+      return {};
+    }
+    BTF_ASSIGN(const std::uint64_t last, last_element(call));
+    if (!contiguous(call)) {
+      if (call.type->packed > 1)
+        return fail(ErrorCode::unsupported, "is a view of packed elements with other strides");
+      std::vector<StorageAxis> axes;
+      for (std::uint32_t d = 0; d < call.dims.size(); ++d)
+        axes.push_back({call.dims[d], call.strides[d], d, AxisPart::whole});
+      auto strides = strided(info.dims, std::move(axes), dtype);
+      if (!strides)
+        return fail(ErrorCode::unsupported,
+                    "is a view whose elements share places; its contiguous() copy can be saved");
+      dense = *std::move(strides);
+    }
+    BTF_ASSIGN(const MemberContent content, storage(call));
+    const Checked end = checked_mul(*checked_add(last, 1), call.type->bytes);
+    if (!end || *end > call.storage_bytes)
+      return malformed("torch-storage", content.offset,
+                       "its last element is number " + std::to_string(last) +
+                           " of a storage of " + std::to_string(call.storage_bytes) + " bytes");
+    const std::uint64_t begin = call.offset * call.type->bytes;
+    info.storage = std::move(dense);
+    info.data_offset = content.offset + begin;
+    info.data_bytes = *end - begin;
+    info.record_offset = info.data_offset;
+    return {};
+  }
+
+  static Result<std::uint64_t> last_element(const TorchTensor& call) {
+    Checked last = call.offset;
+    for (std::size_t d = 0; d < call.dims.size(); ++d)
+      last = checked_add(last, checked_mul(call.dims[d] - 1, call.strides[d]));
+    if (!last || *last == UINT64_MAX)
+      return malformed("size-overflow", 0, "the place of its last element does not fit 64 bits");
+    return *last;
+  }
+
+  // Strides of dims of 1 mean nothing.
+  static bool contiguous(const TorchTensor& call) {
+    std::uint64_t stride = 1;
+    for (std::size_t d = call.dims.size(); d-- > 0;) {
+      if (call.dims[d] != 1 && call.strides[d] != stride) return false;
+      stride *= call.dims[d];
+    }
+    return true;
+  }
+
+  const ByteSource& source_;
+  ZipDirectory directory_;
+  std::string folder_;  // with a '/' behind it
+  Pickle pickle_;
+  std::vector<NamedNode> tensors_;
+  bool big_endian_ = false;
+  mutable KeptContents contents_;
+  mutable std::map<std::size_t, std::unique_ptr<ByteSource>> inflated_;
+  mutable std::map<std::uint64_t, std::unique_ptr<ByteSource>> swapped_;
+};
+
+}  // namespace
+
+Result<bool> recognizes_torch(const ByteSource& source, const OpenRequest&) {
+  BTF_ASSIGN(const bool zip, ZipDirectory::recognizes(source));
+  if (!zip) return false;
+  const auto directory = ZipDirectory::read(source);
+  // Whoever reads other zip files says what is wrong with it.
+  if (!directory) return false;
+  return std::ranges::any_of(directory->members(), [&](const ZipMember& member) {
+    return directory->name(member).ends_with(kPickleMember);
+  });
+}
+
+Result<std::unique_ptr<TensorReader>> open_torch(const ByteSource& source,
+                                                 const OpenRequest& request) {
+  if (request.options.spec)
+    return fail(ErrorCode::invalid_argument,
+                "is a PyTorch file and says itself what it holds, so no spec goes with it");
+  return TorchReader::open(source);
+}
+
+Status check_torch(const TensorFile& file, const FindingSink& report) {
+  return check_tensors(file, "foreign-dtype", report);
+}
+
+}  // namespace btf

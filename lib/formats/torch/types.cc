@@ -1,0 +1,60 @@
+#include "formats/torch/types.h"
+
+#include <algorithm>
+#include <array>
+
+namespace btf {
+namespace {
+
+// clang-format off
+constexpr auto kTypes = std::to_array<TorchType>({
+    {"torch DoubleStorage",        DType::float64, 8},
+    {"torch FloatStorage",         DType::float32, 4},
+    {"torch HalfStorage",          DType::float16, 2},
+    {"torch BFloat16Storage",      DType::bfloat16, 2},
+    {"torch LongStorage",          DType::int64, 8},
+    {"torch IntStorage",           DType::int32, 4},
+    {"torch ShortStorage",         DType::int16, 2},
+    {"torch CharStorage",          DType::int8, 1},
+    {"torch ByteStorage",          DType::uint8, 1},
+    {"torch BoolStorage",          DType::boolean, 1},
+    {"torch ComplexFloatStorage",  std::nullopt, 8},
+    {"torch ComplexDoubleStorage", std::nullopt, 16},
+    {"torch QInt8Storage",         std::nullopt, 1},
+    {"torch QUInt8Storage",        std::nullopt, 1},
+    {"torch QInt32Storage",        std::nullopt, 4},
+    {"torch QUInt4x2Storage",      std::nullopt, 1},
+    {"torch QUInt2x4Storage",      std::nullopt, 1},
+    {"torch float64",              DType::float64, 8},
+    {"torch float32",              DType::float32, 4},
+    {"torch float16",              DType::float16, 2},
+    {"torch bfloat16",             DType::bfloat16, 2},
+    {"torch float8_e4m3fn",        DType::float8_e4m3fn, 1},
+    {"torch float8_e5m2",          DType::float8_e5m2, 1},
+    {"torch float8_e4m3fnuz",      DType::float8_e4m3fnuz, 1},
+    {"torch float8_e5m2fnuz",      DType::float8_e5m2fnuz, 1},
+    {"torch float8_e8m0fnu",       DType::float8_e8m0fnu, 1},
+    {"torch float4_e2m1fn_x2",     DType::float4_e2m1fn, 1, 2},
+    {"torch int64",                DType::int64, 8},
+    {"torch int32",                DType::int32, 4},
+    {"torch int16",                DType::int16, 2},
+    {"torch int8",                 DType::int8, 1},
+    {"torch uint64",               DType::uint64, 8},
+    {"torch uint32",               DType::uint32, 4},
+    {"torch uint16",               DType::uint16, 2},
+    {"torch uint8",                DType::uint8, 1},
+    {"torch bool",                 DType::boolean, 1},
+    {"torch complex32",            std::nullopt, 4},
+    {"torch complex64",            std::nullopt, 8},
+    {"torch complex128",           std::nullopt, 16},
+});
+// clang-format on
+
+}  // namespace
+
+const TorchType* find_torch_type(std::string_view name) {
+  const auto* row = std::ranges::find(kTypes, name, &TorchType::name);
+  return row == kTypes.end() ? nullptr : row;
+}
+
+}  // namespace btf
