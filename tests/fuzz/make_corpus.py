@@ -15,6 +15,7 @@ import random
 import struct
 import sys
 import tempfile
+import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -56,6 +57,15 @@ def safetensors(write):
 def gguf(write):
     for path in short_files(["gguf", "gguf-bad"], "*.gguf"):
         write(path.stem, path.read_bytes()[4:])
+
+
+def torch(write):
+    for path in sorted((TESTDATA / "torch").iterdir()):
+        if path.name not in ("old.pt", "script.pt"):
+            with zipfile.ZipFile(path) as archive:
+                name = next(n for n in archive.namelist() if n.endswith("/data.pkl"))
+                write(path.stem, b"\0" + archive.read(name))
+    write("file", b"\1" + (TESTDATA / "torch" / "single.pt").read_bytes())
 
 
 def json_files(write):
@@ -236,7 +246,7 @@ def report(write):
 
 CORPORA = {"btf": btf, "npy": npy, "npz": npz, "raw": raw, "text": text, "kernels": kernels, "convert": convert,
            "diff": diff, "write": write_then_read, "zstd": zstd, "capi": capi, "repair": repair,
-           "report": report, "safetensors": safetensors, "tvm": tvm, "gguf": gguf, "json": json_files}
+           "report": report, "safetensors": safetensors, "tvm": tvm, "gguf": gguf, "json": json_files, "torch": torch}
 
 
 def generate(root):

@@ -105,10 +105,11 @@ class TorchReader final : public TensorReader {
     if (call.type == nullptr || !call.type->dtype)
       return fail(ErrorCode::unsupported, "dtype " + call.foreign + " is none that this tool knows");
     if (element_count(call.dims) == 0) return nullptr;
+    BTF_ASSIGN(const TensorInfo info, tensor(index));
+    if (!info.dtype) return fail(ErrorCode::unsupported, info.unknown_dtype_text());
     BTF_ASSIGN(const MemberContent content, storage(call));
     if (!big_endian_ || call.type->bytes == 1)
       return content.source == &source_ ? nullptr : content.source;
-    BTF_ASSIGN(const TensorInfo info, tensor(index));
     auto swapped = swapped_source(*content.source, info.data_offset, call.type->bytes);
     return swapped_.emplace(index, std::move(swapped)).first->second.get();
   }
@@ -193,14 +194,14 @@ class TorchReader final : public TensorReader {
     BTF_ASSIGN(const std::uint64_t last, last_element(call));
     if (!contiguous(call)) {
       if (call.type->packed > 1)
-        return fail(ErrorCode::unsupported, "is a view of packed elements with other strides");
+        return cannot_be_read(info, "is a view of packed elements with other strides");
       std::vector<StorageAxis> axes;
       for (std::uint32_t d = 0; d < call.dims.size(); ++d)
         axes.push_back({call.dims[d], call.strides[d], d, AxisPart::whole});
       auto strides = strided(info.dims, std::move(axes), dtype);
       if (!strides)
-        return fail(ErrorCode::unsupported,
-                    "is a view whose elements share places; its contiguous() copy can be saved");
+        return cannot_be_read(
+            info, "is a view whose elements share places; its contiguous() copy can be saved");
       dense = *std::move(strides);
     }
     BTF_ASSIGN(const MemberContent content, storage(call));
@@ -214,6 +215,15 @@ class TorchReader final : public TensorReader {
     info.data_offset = content.offset + begin;
     info.data_bytes = *end - begin;
     info.record_offset = info.data_offset;
+    return {};
+  }
+
+  // It is listed all the same.
+  static Status cannot_be_read(TensorInfo& info, std::string why) {
+    info.foreign_dtype = info_name(*info.dtype);
+    info.foreign_reason = std::move(why);
+    info.dtype.reset();
+    info.dtype_code = 0;
     return {};
   }
 

@@ -122,8 +122,8 @@ class TensorOfCall {
   Result<TorchTensor> read_tensor(std::string_view called, const std::vector<Node>& arguments) const {
     const bool typed = called == kTensorV3;
     if (!typed && called != kTensorV2) {
-      const std::string what(called.substr(called.rfind(' ') + 1));
-      return foreign(what, "it is made by " + what + ", which is none of dense tensors");
+      const std::string what(called.substr(kMakesTensors.size()));
+      return foreign(what, "it is made by torch's _rebuild_" + what + ", as no dense tensor is");
     }
     const std::size_t metadata = typed ? 7 : 6;
     if (arguments.size() < metadata) return wrong("a tensor is made of too little");
@@ -168,7 +168,8 @@ class TensorOfCall {
     const std::string_view name = pickle_.text(node);
     tensor.type = find_torch_type(name);
     if (tensor.type != nullptr && tensor.type->dtype) return {};
-    tensor.foreign = name.substr(name.rfind(' ') + 1);
+    tensor.foreign =
+        tensor.type != nullptr ? tensor.type->foreign : name.substr(name.rfind(' ') + 1);
     return {};
   }
 

@@ -14,6 +14,7 @@ struct TorchType {
   std::optional<DType> dtype;   // nothing: none of this library's
   std::uint64_t bytes = 0;      // of an element
   std::uint64_t packed = 1;     // elements in it: the last dim is so many times as long
+  std::string_view foreign{};   // without a dtype: what it is called
 };
 
 // nullptr: unknown.

@@ -1,0 +1,29 @@
+// Any bytes as a pickle of a PyTorch file, and as such a file. The first byte says which.
+#include "formats/io/memory_bytes.h"
+#include "formats/torch/pickle.h"
+#include "formats/torch/tensors.h"
+#include "well_formed.h"
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  fuzz::Input input(fuzz::view(data, size));
+  if (input.flag()) {
+    fuzz::check_file(input.rest(), {});
+    return 0;
+  }
+  const btf::MemorySource source(input.rest());
+  const auto pickle = btf::Pickle::read(source);
+  if (!pickle) {
+    fuzz::require(!pickle.error().finding.empty(), "a pickle is refused without a finding");
+    return 0;
+  }
+  fuzz::require(pickle->node_count() <= source.size(), "more values than opcodes");
+  const auto tensors = btf::find_torch_tensors(*pickle);
+  if (!tensors) return 0;
+  for (const btf::NamedNode& named : *tensors) {
+    const auto tensor = btf::read_torch_tensor(*pickle, named.node);
+    if (!tensor) continue;
+    fuzz::require(tensor->dims.size() == tensor->strides.size() || !tensor->foreign.empty(),
+                  "sizes without strides");
+  }
+  return 0;
+}
