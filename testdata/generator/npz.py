@@ -407,5 +407,4 @@ def bad_arrays():
 def other_zips():
     return {
         "no-arrays": (archive([Member("readme.txt", b"nothing to see"), Member("folder/", b"")]), "-"),
-        "pytorch": (archive([Member("model/data.pkl", b"\x80\x02}q\0."), Member("model/data/0", bytes(8))]), "-"),
     }
