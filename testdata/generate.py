@@ -14,7 +14,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 
-from generator import bad, gguf, good, json_texts, names, npy, npz, odd, safetensors, tvm, zstd  # noqa: E402 (after the line that keeps __pycache__ out of the tree)
+from generator import bad, gguf, good, json_texts, names, npy, npz, odd, onnx, safetensors, tvm, zstd  # noqa: E402 (after the line that keeps __pycache__ out of the tree)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FOLDERS = {
@@ -34,6 +34,10 @@ FOLDERS = {
     "safetensors-sharded": safetensors.sharded_files,
     "tvm": tvm.files,
     "tvm-bad": tvm.bad_files,
+    "onnx": onnx.files,
+    "onnx-external": onnx.external_files,
+    "onnx-set": onnx.set_files,
+    "onnx-bad": onnx.bad_files,
     "zstd": zstd.files,
     "names": names.files,
 }

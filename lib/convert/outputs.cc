@@ -102,13 +102,21 @@ class Outputs {
 
   Result<Target> target_of(std::uint64_t member) const {
     BTF_ASSIGN(const FormatRow* const format, format_of(place_of(member)));
-    std::string ending;
-    for (const FileEnding& row : file_endings())
-      if (row.format == format->name) ending = row.ending;
-    if (options_.compression) ending += kCompressedEnding;
     // Where nothing is said of formats and names, that of the file is kept.
     const bool named = !format_.empty() || !options_.rename.empty();
-    return Target{.whole = {}, .each = format->single && named, .ending = ending};
+    // A file of this format that holds one tensor stays a file, and keeps its name.
+    const FileEnding* const from = find_ending(content_name(place_of_member(member)));
+    const bool same = options_.rename.empty() && from != nullptr && from->format == format->name;
+    return Target{
+        .whole = {}, .each = format->single && named && !same, .ending = ending_of(format->name)};
+  }
+
+  std::string ending_of(std::string_view format) const {
+    std::string ending;
+    for (const FileEnding& row : file_endings())
+      if (row.format == format) ending = row.ending;
+    if (options_.compression) ending += kCompressedEnding;
+    return ending;
   }
 
   Result<const FormatRow*> format_of(const std::string& name) const {
@@ -117,11 +125,16 @@ class Outputs {
                             options_.compression.has_value() || ends_as_compressed(name)});
   }
 
+  // Below the directory, or the name of the file.
+  std::string place_of_member(std::uint64_t member) const {
+    const SetMember from = input_.member(member);
+    return from.place != from.path ? from.place : from.path.substr(from.path.rfind('/') + 1);
+  }
+
   // The name of a file of the input, with another ending where it would stand for another format.
   std::string place_of(std::uint64_t member) const {
     const SetMember from = input_.member(member);
-    const bool in_folder = from.place != from.path;
-    const std::string place = in_folder ? from.place : from.path.substr(from.path.rfind('/') + 1);
+    const std::string place = place_of_member(member);
     if (format_.empty())
       return options_.compression && !ends_as_compressed(place)
                  ? place + std::string(kCompressedEnding)
@@ -129,9 +142,7 @@ class Outputs {
     const FileEnding* const known = find_ending(content_name(place));
     const bool fits = known == nullptr ? format_ == "btf" : known->format == format_;
     if (fits && ends_as_compressed(place) == options_.compression.has_value()) return place;
-    std::string ending = "." + std::string(format_);
-    if (options_.compression) ending += kCompressedEnding;
-    return file_of_place(from.name, ending);
+    return file_of_place(from.name, ending_of(format_));
   }
 
   Result<std::size_t> add_output(const std::string& place, std::uint64_t member) {

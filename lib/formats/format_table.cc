@@ -13,6 +13,7 @@
 #include "formats/io/file_endings.h"
 #include "formats/npy/npy.h"
 #include "formats/npz/npz.h"
+#include "formats/onnx/onnx.h"
 #include "formats/other_kinds.h"
 #include "formats/polygraphy/polygraphy.h"
 #include "formats/raw/raw.h"
@@ -40,6 +41,8 @@ constexpr auto kRows = std::to_array<FormatRow>({
     {"tvm", "TVM .params", nullptr, recognizes_tvm, open_tvm, check_tvm, tvm_writer, false, true,
      false, true},
     {"gguf", "GGUF", nullptr, recognizes_gguf, open_gguf, check_gguf, nullptr},
+    {"onnx", "ONNX", nullptr, recognizes_onnx, open_onnx, check_onnx, onnx_writer, true, true,
+     false, true},
     {"polygraphy", "Polygraphy JSON", nullptr, recognizes_polygraphy, open_polygraphy,
      check_polygraphy, polygraphy_outputs_writer, false, true, false, true, true},
     {"polygraphy-inputs", "Polygraphy JSON of inputs", nullptr, recognizes_none, open_polygraphy,

@@ -54,8 +54,8 @@ constexpr auto kKinds = std::to_array<OtherKind>({
     {"a Python pickle",              kArrays,                                         0, "\x80\3"sv},
     {"a Python pickle",              kArrays,                                         0, "\x80\4"sv},
     {"a Python pickle",              kArrays,                                         0, "\x80\5"sv},
-    {"an ONNX model or tensor",      "onnx.numpy_helper.to_array and np.savez make one that it does", 0, {}, ".onnx"},
-    {"an ONNX model or tensor",      "onnx.numpy_helper.to_array and np.savez make one that it does", 0, {}, ".pb"},
+    {"a protocol buffer or text of another kind than ONNX's models and tensors", "",  0, {}, ".onnx"},
+    {"a protocol buffer or text of another kind than ONNX's models and tensors", "",  0, {}, ".pb"},
     {"a Core ML model",              kWeights,                                        0, {}, ".mlmodel"},
 });
 

@@ -105,6 +105,17 @@ def tvm(write):
         write(path.stem, path.read_bytes()[8:])
 
 
+def onnx(write):
+    for folder in ("onnx", "onnx-bad"):
+        for pattern in ("*.pb", "*.onnx"):
+            for path in short_files([folder], pattern):
+                write(path.name, b"\0" + path.read_bytes())
+    some = random.Random(8)
+    for kind in range(1, 29):
+        for how in range(4):
+            write(f"built-{kind}-{how}", bytes([1, kind, how, some.randrange(3)]) + some.randbytes(some.choice([6, 20, 50])))
+
+
 def npz(write):
     for path in short_files(["npz", "npz-bad"], "*.npz"):
         write(path.stem, b"\xff\0" + path.read_bytes())
@@ -244,7 +255,7 @@ def report(write):
                 number += 1
 
 
-CORPORA = {"btf": btf, "npy": npy, "npz": npz, "raw": raw, "text": text, "kernels": kernels, "convert": convert,
+CORPORA = {"btf": btf, "npy": npy, "npz": npz, "onnx": onnx, "raw": raw, "text": text, "kernels": kernels, "convert": convert,
            "diff": diff, "write": write_then_read, "zstd": zstd, "capi": capi, "repair": repair,
            "report": report, "safetensors": safetensors, "tvm": tvm, "gguf": gguf, "json": json_files, "torch": torch}
 

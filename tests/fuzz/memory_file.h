@@ -22,8 +22,9 @@ namespace fuzz {
 inline btf::Execution alone() { return {.jobs = 1, .memory = 1U << 20}; }
 
 // The bytes must be there as long as the file is.
-inline btf::Result<btf::TensorFile> open(BytesView bytes, const btf::OpenOptions& options = {}) {
-  return btf::TensorFile::open(std::make_unique<btf::MemorySource>(bytes), "input", options);
+inline btf::Result<btf::TensorFile> open(BytesView bytes, const btf::OpenOptions& options = {},
+                                         const std::string& name = "input") {
+  return btf::TensorFile::open(std::make_unique<btf::MemorySource>(bytes), name, options);
 }
 
 // What they are decompressed, if they are compressed.

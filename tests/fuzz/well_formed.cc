@@ -92,8 +92,8 @@ Findings findings(const btf::Result<btf::TensorFile>& file) {
   return found;
 }
 
-void check_file(BytesView bytes, const btf::OpenOptions& options) {
-  const auto file = open(bytes, options);
+void check_file(BytesView bytes, const btf::OpenOptions& options, const std::string& name) {
+  const auto file = open(bytes, options, name);
   if (file && file->tensor_count() > kMostTensors) return;
   const Findings found = findings(file);
   if (!file) {

@@ -24,7 +24,8 @@ Findings findings(const btf::Result<btf::TensorFile>& file);
 
 // Opens, asks everything that can be asked of the first tensors, and compares the answers with one
 // another and with what validate() says.
-void check_file(BytesView bytes, const btf::OpenOptions& options = {});
+void check_file(BytesView bytes, const btf::OpenOptions& options = {},
+                const std::string& name = "input");
 
 // For what convert() has written: no error, and no warning but for elements.
 void check_canonical(BytesView bytes, const btf::OpenOptions& options = {});

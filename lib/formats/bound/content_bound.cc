@@ -12,6 +12,8 @@
 #include "formats/btf/name_wire.h"
 #include "formats/gguf/header.h"
 #include "formats/npy/header.h"
+#include "formats/onnx/kind.h"
+#include "formats/protobuf/wire.h"
 #include "formats/safetensors/header.h"
 #include "formats/zip/wire.h"
 
@@ -127,6 +129,8 @@ Status ContentBound::begin(const Spool& content) {
   }
   BTF_ASSIGN(const bool safetensors, begin_safetensors(content));
   if (safetensors) return {};
+  BTF_ASSIGN(const bool protobuf, begin_protobuf(content));
+  if (protobuf) return {};
   count_ = first;
   // Text of JSON, likewise: the first bytes of a BTF file are a count that is much smaller.
   if (count_ > kMostRecords && begins_as_json(content)) {
@@ -194,6 +198,38 @@ Status ContentBound::take_gguf(const Spool& content) {
     gguf_next_ = std::min(2 * content.size(), kLongestGgufHeader);
     if (gguf_next_ <= content.size()) gguf_next_ = kUnlimited;
     most_ = std::max(most_, std::min(gguf_next_, kLongestGgufHeader) + kContentSlack);
+  }
+  return {};
+}
+
+// What is no table of records, and begins as ONNX models and tensors are written: with dims, a type
+// or a version, but not with packed dims: those begin as an empty line does.
+Result<bool> ContentBound::begin_protobuf(const Spool& content) {
+  const SpoolSource source(content);
+  BTF_ASSIGN(const std::uint64_t first, word_at(content, 0));
+  if (first <= kMostRecords) return false;
+  BTF_ASSIGN(const bool begins, onnx_begins(source));
+  if (!begins || ((first & 0xff) != 0x08 && (first & 0xff) != 0x10)) return false;
+  kind_ = Kind::protobuf;
+  return true;
+}
+
+// Nothing says how many fields there are, but each how long it is.
+Status ContentBound::take_protobuf(const Spool& content) {
+  while (field_ < content.size()) {
+    std::array<std::byte, kLongestProtoHead> start;
+    const auto some =
+        std::span(start).first(std::min<std::uint64_t>(start.size(), content.size() - field_));
+    BTF_TRY(content.read_at(field_, some));
+    const auto head = read_proto_head(some);
+    if (!head) return {};
+    // A tensor has so many dims at most, and one type; else this goes on and on, and is none.
+    if (head->number == 1 && ++dims_ > kMaxRank) return {};
+    if (head->number == 2 && ++types_ > 1) return {};
+    const Checked end = checked_add(field_ + head->bytes, head->length);
+    if (!end) return {};
+    allow(*end);
+    field_ = *end;
   }
   return {};
 }
@@ -268,6 +304,7 @@ Result<std::uint64_t> ContentBound::most(const Spool& content) {
   if (kind_ == Kind::safetensors) BTF_TRY(take_safetensors(content));
   if (kind_ == Kind::tvm) BTF_TRY(take_tvm(content));
   if (kind_ == Kind::gguf) BTF_TRY(take_gguf(content));
+  if (kind_ == Kind::protobuf) BTF_TRY(take_protobuf(content));
   while (kind_ == Kind::btf && next_ < count_) {
     BTF_ASSIGN(const bool known, take_record(content));
     if (!known) break;
@@ -284,6 +321,8 @@ std::string_view ContentBound::whose() const {
       return "what was said of it";
     case Kind::npy:
       return "the array in its .npy header";
+    case Kind::protobuf:
+      return "the fields of its protocol buffer";
     case Kind::safetensors:
       return "its safetensors header";
     case Kind::gguf:

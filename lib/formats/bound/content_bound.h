@@ -48,12 +48,24 @@ class ContentBound {
   Status take_safetensors(const Spool& content);
   Status take_tvm(const Spool& content);
   Status take_gguf(const Spool& content);
+  Result<bool> begin_protobuf(const Spool& content);
+  Status take_protobuf(const Spool& content);
   Result<bool> take_record(const Spool& content);
   Status take_names(const Spool& content);
   void allow(std::uint64_t end);
 
   // whole: only its end says what it is.
-  enum class Kind : std::uint8_t { unknown, given, npy, whole, safetensors, tvm, gguf, btf };
+  enum class Kind : std::uint8_t {
+    unknown,
+    given,
+    npy,
+    whole,
+    protobuf,
+    safetensors,
+    tvm,
+    gguf,
+    btf
+  };
 
   Kind kind_ = Kind::unknown;
   bool complete_ = true;
@@ -64,6 +76,9 @@ class ContentBound {
   std::uint64_t gguf_next_ = 0;  // so much is wanted before its header is looked at again
   std::uint64_t count_ = 0;  // records
   std::uint64_t next_ = 0;   // the first of them that is not known yet
+  std::uint64_t dims_ = 0;   // of a tensor, and how often its type was said
+  std::uint64_t types_ = 0;
+  std::uint64_t field_ = 0;  // of a message: where the next begins
   std::uint64_t most_ = kContentSlack;
   std::uint64_t least_ = 0;
   std::uint64_t beyond_room_ = 0;

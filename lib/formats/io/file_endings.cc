@@ -24,7 +24,7 @@ constexpr auto kEndings = std::to_array<FileEnding>({
     {".pkl", "a pickle", ""},
     {".pickle", "a pickle", ""},
     {".onnx", "an ONNX model", ""},
-    {".pb", "a protocol buffer", ""},
+    {".pb", "an ONNX tensor", "onnx"},
     {".pbtxt", "a protocol buffer in text", ""},
     {".tflite", "a TensorFlow Lite model", ""},
     {".params", "a file of TVM's parameters", "tvm"},

@@ -27,6 +27,8 @@ class Window {
     return offset >= begin_ && offset - begin_ <= held_ && held_ - (offset - begin_) >= length;
   }
 
+  std::uint64_t end() const { return end_; }
+
   static constexpr std::uint64_t kBytes = 4096;
 
  private:

@@ -117,6 +117,13 @@ inline constexpr auto kFindings = std::to_array<FindingRow>({
     {"zip-crc",                Severity::error},
     {"npz-skipped",            Severity::warning},
     {"foreign-dtype",          Severity::warning},
+    // ONNX
+    {"protobuf",               Severity::error},
+    {"onnx-tensor",            Severity::error},
+    {"onnx-external",          Severity::error},
+    {"onnx-names",             Severity::error},
+    {"onnx-graph",             Severity::error},
+    {"onnx-unknown-key",       Severity::warning},
     // raw bytes
     {"raw-size",               Severity::error},
     // of `repair`; the last is a warning where the tensor was saved

@@ -322,7 +322,8 @@ TEST_CASE("capi: other formats, by the name of the output or by their own", "[ca
   CHECK(btf_writer_save(writer.get(), (scratch / "c").c_str(), &options, nullptr) ==
         BTF_INVALID_ARGUMENT);
   CHECK(std::string(btf_writer_error(writer.get())) ==
-        "unknown format 'zip'; there are npy, npz, safetensors, tvm, gguf, raw, btf");
+        "unknown format 'zip'; there are npy, npz, safetensors, tvm, onnx, polygraphy, "
+        "polygraphy-inputs, raw, btf");
   // Two tensors are too many for .npy.
   REQUIRE(btf_writer_add(writer.get(), &array, nullptr) == BTF_OK);
   options.format = nullptr;

@@ -1,0 +1,96 @@
+#include "formats/onnx/graph.h"
+
+#include <optional>
+
+#include "btf/try.h"
+#include "formats/onnx/messages.h"
+
+namespace btf {
+namespace {
+
+// More are no node's.
+constexpr std::size_t kMostValues = 1U << 16;
+
+Status add_name(Window& window, const ProtoField& field, std::vector<std::string>& names) {
+  if (names.size() == kMostValues)
+    return malformed("onnx-graph", field.at,
+                     "the node or graph at byte " + std::to_string(field.at) + " has more than " +
+                         std::to_string(kMostValues) + " inputs or outputs");
+  BTF_ASSIGN(std::string name, onnx_name(window, field));
+  names.push_back(std::move(name));
+  return {};
+}
+
+Result<OnnxNode> read_node(Window& window, const ProtoRange& place) {
+  OnnxNode node;
+  BTF_TRY(for_each_field(window, place, onnx::kNode, [&](const ProtoField& field) -> Status {
+    if (field.number == onnx::node::kInput) return add_name(window, field, node.inputs);
+    if (field.number == onnx::node::kOutput) return add_name(window, field, node.outputs);
+    std::string* const text = field.number == onnx::node::kName     ? &node.name
+                              : field.number == onnx::node::kOpType ? &node.op_type
+                              : field.number == onnx::node::kDomain ? &node.domain
+                                                                    : nullptr;
+    if (text == nullptr) return {};
+    BTF_ASSIGN(*text, onnx_name(window, field));
+    return {};
+  }));
+  return node;
+}
+
+// Of a ValueInfoProto.
+Status add_value(Window& window, const ProtoField& value, std::vector<std::string>& names) {
+  return for_each_field(
+      window, value.content, onnx::kValueInfo, [&](const ProtoField& field) -> Status {
+        return field.number == onnx::value_info::kName ? add_name(window, field, names) : Status{};
+      });
+}
+
+}  // namespace
+
+Result<ProtoRange> find_onnx_graph(Window& window) {
+  std::optional<ProtoRange> graph;
+  BTF_TRY(for_each_field(window, {0, window.end()}, onnx::kModel, [&](const ProtoField& field) {
+    if (field.number == onnx::model::kGraph) graph = field.content;
+    return Status{};
+  }));
+  if (!graph) return malformed("onnx-graph", 0, "the model has no graph");
+  return *graph;
+}
+
+Result<OnnxGraph> read_onnx_graph(const ByteSource& model) {
+  Window window(model, model.size());
+  BTF_ASSIGN(const ProtoRange place, find_onnx_graph(window));
+  OnnxGraph graph;
+  BTF_TRY(for_each_field(window, place, onnx::kGraph, [&](const ProtoField& field) -> Status {
+    if (field.number == onnx::graph::kInput) return add_value(window, field, graph.inputs);
+    if (field.number == onnx::graph::kOutput) return add_value(window, field, graph.outputs);
+    if (field.number != onnx::graph::kName) return {};
+    BTF_ASSIGN(graph.name, onnx_name(window, field));
+    return {};
+  }));
+  return graph;
+}
+
+Status for_each_onnx_node(const ByteSource& model, const TakeOnnxNode& take) {
+  Window window(model, model.size());
+  BTF_ASSIGN(const ProtoRange place, find_onnx_graph(window));
+  std::uint64_t number = 0;
+  return for_each_field(window, place, onnx::kGraph, [&](const ProtoField& field) -> Status {
+    if (field.number != onnx::graph::kNode) return {};
+    BTF_ASSIGN(OnnxNode node, read_node(window, field.content));
+    node.number = number++;
+    return take(node);
+  });
+}
+
+Status for_each_onnx_value(const ByteSource& model, const TakeOnnxValue& take) {
+  BTF_ASSIGN(const OnnxGraph graph, read_onnx_graph(model));
+  for (const std::string& name : graph.inputs) BTF_TRY(take(name));
+  return for_each_onnx_node(model, [&](const OnnxNode& node) -> Status {
+    for (const std::string& name : node.outputs)
+      if (!name.empty()) BTF_TRY(take(name));
+    return {};
+  });
+}
+
+}  // namespace btf

@@ -1,0 +1,46 @@
+// What a model computes, in the order in which it does: its nodes stand sorted in the file.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "btf/error.h"
+#include "formats/io/byte_source.h"
+#include "formats/protobuf/reader.h"
+
+namespace btf {
+
+// An input or output that a node does not have is "".
+struct OnnxNode {
+  std::uint64_t number = 0;  // in the graph
+  std::string name;
+  std::string op_type;
+  std::string domain;  // empty: ONNX's own
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;
+};
+
+// Of the whole graph. Initializers may be among the inputs, as models of before 2019 have them.
+struct OnnxGraph {
+  std::string name;
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;
+};
+
+Result<OnnxGraph> read_onnx_graph(const ByteSource& model);
+
+// One after the other, not those of subgraphs. An error of `take` ends it.
+using TakeOnnxNode = std::function<Status(const OnnxNode&)>;
+Status for_each_onnx_node(const ByteSource& model, const TakeOnnxNode& take);
+
+// Tensors of the graph by their names, in the order in which they come to be: its inputs, then the
+// outputs of its nodes.
+using TakeOnnxValue = std::function<Status(const std::string& name)>;
+Status for_each_onnx_value(const ByteSource& model, const TakeOnnxValue& take);
+
+// Where the GraphProto of a model is.
+Result<ProtoRange> find_onnx_graph(Window& window);
+
+}  // namespace btf

@@ -1,0 +1,53 @@
+#include "formats/onnx/kind.h"
+
+#include <algorithm>
+
+#include "btf/try.h"
+#include "formats/onnx/messages.h"
+
+namespace btf {
+namespace {
+
+// Is the field none that the message knows, or one of the type that it knows it as?
+bool takes(const ProtoMessage& kind, std::uint64_t number, ProtoType type, bool known) {
+  const auto rule = std::ranges::find(kind.rules, number, &ProtoRule::number);
+  if (rule == kind.rules.end()) return !known;
+  return rule->type == type || (rule->repeated && type == ProtoType::bytes);
+}
+
+}  // namespace
+
+Result<bool> onnx_begins(const ByteSource& source) {
+  const std::uint64_t some = std::min<std::uint64_t>(source.size(), kLongestProtoHead);
+  std::vector<std::byte> start(some);
+  BTF_TRY(source.read_at(0, start));
+  const auto head = read_proto_head(start);
+  return head && (takes(onnx::kTensor, head->number, head->type, true) ||
+                  takes(onnx::kModel, head->number, head->type, true));
+}
+
+Result<OnnxKind> onnx_kind(const ByteSource& source) {
+  Window window(source, source.size());
+  std::uint32_t seen = 0;  // fields, by their numbers
+  bool tensor = true;
+  bool model = true;
+  bool named = false;  // field 1 as a text, which a sequence may have, or packed dims
+  BTF_TRY(for_each_field(window, {0, source.size()}, onnx::kAny, [&](const ProtoField& field) {
+    tensor = tensor && takes(onnx::kTensor, field.number, field.type, false);
+    model = model && takes(onnx::kModel, field.number, field.type, false);
+    named = named || (field.number == 1 && field.type == ProtoType::bytes);
+    if (field.number < 32) seen |= std::uint32_t{1} << field.number;
+    return Status{};
+  }));
+  const auto has = [&](std::uint64_t number) { return (seen >> number & 1) != 0; };
+  if (model && has(onnx::model::kIrVersion) && has(onnx::model::kGraph)) return OnnxKind::model;
+  using namespace onnx::tensor;
+  if (!tensor || !has(kDataType)) return OnnxKind::other;
+  for (const std::uint64_t number :
+       {kFloats, kInt32s, kStrings, kInt64s, kName, kRaw, kDoubles, kUint64s, kExternal})
+    if (has(number)) return OnnxKind::tensor;
+  // Its elem_type is where a tensor has its data_type, its tensors where that is a segment.
+  return named || has(kSegment) ? OnnxKind::sequence : OnnxKind::tensor;
+}
+
+}  // namespace btf

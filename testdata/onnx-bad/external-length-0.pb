@@ -1,0 +1,3 @@
+Bxj
+locationfour.binj
+length0p

@@ -1,0 +1,3 @@
+Bxj
+locationfour.binpj
+locationfive.bin

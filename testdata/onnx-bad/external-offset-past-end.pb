@@ -1,0 +1,3 @@
+Bxj
+locationfour.binj
+offset5p

@@ -1,0 +1,169 @@
+"""check_onnx.py BTFTOOL TESTDATA [COUNT [SEED]]: btftool and onnx read each other's tensors and models.
+
+Needs the onnx package (1.23.2 was current when this was written) with NumPy and ml_dtypes; says "skipped" where there is none.
+"""
+
+import glob
+import os
+import random
+import sys
+import tempfile
+
+import btf_writer
+from elements import BY_NAME, pack
+from random_files import random_code, random_dims
+from tool import Tool
+
+try:
+    import ml_dtypes
+    import numpy as np
+    import onnx
+    from onnx import external_data_helper, helper, numpy_helper
+except ImportError:
+    print("skipped: no onnx (pip install onnx==1.23.2 ml_dtypes)")
+    sys.exit(0)
+
+TYPES = {
+    "float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "bool": 9, "float16": 10, "float64": 11, "uint32": 12,
+    "uint64": 13, "bfloat16": 16, "float8_e4m3fn": 17, "float8_e4m3fnuz": 18, "float8_e5m2": 19, "float8_e5m2fnuz": 20, "uint4": 21, "int4": 22,
+    "float4_e2m1fn": 23, "float8_e8m0fnu": 24,
+}
+NAMES = ["a", "b.c", "0", "layer 1/x:0", "é", "\"", "\\", "\U0001f600", "w" * 300]
+
+
+def array_of(name, dims, codes):
+    held = np.array(codes, f"u{max(BY_NAME[name].bits, 8) // 8}")
+    return held.view(getattr(ml_dtypes, name, None) or np.dtype(name)).reshape(dims)
+
+
+class Check:
+    def __init__(self, tool, scratch):
+        self.tool, self.scratch, self.failed = tool, scratch, 0
+
+    def path(self, name):
+        return os.path.join(self.scratch, name)
+
+    def put(self, name, data):
+        with open(self.path(name), "wb") as file:
+            file.write(data)
+        return self.path(name)
+
+    def get(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def wrong(self, what, data):
+        self.failed += 1
+        kept = f"onnx-{self.failed}.kept"
+        print(f"{what} (kept as {kept})", flush=True)
+        with open(kept, "wb") as file:
+            file.write(data)
+
+    def convert(self, source, target, data, *arguments):
+        done = self.tool.run("-q", "convert", *arguments, source, self.path(target))
+        if done.returncode != 0:
+            self.wrong("is refused: " + done.stderr.decode(), data)
+        return done.returncode == 0
+
+    def random_tensor(self, rng, name):
+        dims = random_dims(rng)
+        count = int(np.prod(dims, dtype=object)) if dims else 1
+        codes = [random_code(rng, BY_NAME[name]) for _ in range(count)]
+        if name == "bool":
+            codes = [code & 1 for code in codes]
+        dtype = BY_NAME[name]
+        return dims, codes, btf_writer.header(dims, dtype.code, 0) + pack(dtype, codes)
+
+    def tensor(self, rng, name):
+        """Both ways: what onnx writes, in raw_data and in a field for its values, and what is written is onnx's to the byte."""
+        dims, codes, record = self.random_tensor(rng, name)
+        called = rng.choice(NAMES)
+        proto = numpy_helper.from_array(array_of(name, dims, codes), called)
+        data = proto.SerializeToString()
+        expected = btf_writer.file([record])
+        if self.convert(self.put("in.pb", data), "out.btf", data, "--names", "drop") and self.get("out.btf") != expected:
+            self.wrong(f"{name}: what onnx wrote is read otherwise", data)
+        listed = self.put("names", called.encode() + b"\n")
+        if self.convert(self.put("in.btf", expected), "out.pb", expected, "--names", listed) and self.get("out.pb") != data:
+            self.wrong(f"{name}: is not what onnx writes", expected)
+        self.typed(name, dims, codes, expected)
+
+    def typed(self, name, dims, codes, expected):
+        proto = onnx.TensorProto(data_type=TYPES[name], dims=dims)
+        field = helper.tensor_dtype_to_field(TYPES[name])
+        bits, kind = BY_NAME[name].bits, BY_NAME[name].kind
+        if field in ("float_data", "double_data"):
+            values = array_of(name, dims, codes).reshape(-1)
+            if np.isnan(values).any():  # Python's floats do not keep its bits
+                return
+            values = values.tolist()
+        elif bits == 4:
+            values = list(pack(BY_NAME[name], codes))
+        else:
+            values = [code - 2**bits if kind == "signed" and code >> (bits - 1) else code for code in codes]
+        getattr(proto, field).extend(values)
+        data = proto.SerializeToString()
+        if self.convert(self.put("in.pb", data), "out.btf", data, "--names", "drop") and self.get("out.btf") != expected:
+            self.wrong(f"{name}: what stands in {field} is read otherwise", data)
+
+    def model(self, rng):
+        """Initializers of one, with external data or without."""
+        chosen = [(name, *self.random_tensor(rng, name)) for name in rng.sample(sorted(TYPES), rng.randrange(1, 6))]
+        tensors = [numpy_helper.from_array(array_of(name, dims, codes), name) for name, dims, codes, _ in chosen]
+        graph = helper.make_graph([], "g", [], [], initializer=tensors)
+        model = helper.make_model(graph)
+        expected = btf_writer.file([record for *_, record in chosen])
+        location = f"{rng.randrange(10**9)}.bin"
+        save = {"save_as_external_data": True, "location": location, "size_threshold": 0} if rng.random() < 0.5 else {}
+        if save and rng.random() < 0.5:
+            save["all_tensors_to_one_file"] = False
+            del save["location"]
+        for name in TYPES:  # each in a file of its name
+            if os.path.exists(self.path(name)):
+                os.unlink(self.path(name))
+        onnx.save_model(model, self.path("in.onnx"), **save)
+        data = self.get("in.onnx")
+        if self.convert(self.path("in.onnx"), "out.btf", data, "--names", "drop") and self.get("out.btf") != expected:
+            self.wrong("the initializers of a model are read otherwise", data)
+
+    def read_by_onnx(self, path):
+        """Our sound files: onnx can read them, too."""
+        with open(path, "rb") as file:
+            data = file.read()
+        try:
+            if path.endswith(".pb"):
+                numpy_helper.to_array(onnx.TensorProto.FromString(data))
+                return
+            model = onnx.ModelProto.FromString(data)
+            external_data_helper.load_external_data_for_model(model, os.path.dirname(path))
+            for tensor in model.graph.initializer:
+                if tensor.data_type <= 28:
+                    numpy_helper.to_array(tensor)
+        except Exception as error:  # of several kinds
+            self.wrong(f"{path}: onnx does not read it: {error}", data)
+
+
+def main():
+    if len(sys.argv) not in (3, 4, 5):
+        sys.exit(__doc__)
+    tool, testdata = Tool(sys.argv[1]), sys.argv[2]
+    count = int(sys.argv[3]) if len(sys.argv) > 3 else 4
+    seed = int(sys.argv[4]) if len(sys.argv) > 4 else 1
+    with tempfile.TemporaryDirectory() as scratch:
+        check = Check(tool, scratch)
+        files = sorted(glob.glob(os.path.join(testdata, "onnx", "*.pb")) + glob.glob(os.path.join(testdata, "onnx", "types.*.onnx")))
+        for path in files:
+            check.read_by_onnx(path)
+        for number in range(count):
+            rng = random.Random(f"{seed}:{number}")
+            for name in TYPES:
+                check.tensor(rng, name)
+            for _ in range(4):
+                check.model(rng)
+    print(f"onnx {onnx.__version__}: {len(files)} files, {count * len(TYPES)} tensors both ways, {4 * count} models (seed {seed}), "
+          f"{check.failed} disagreements")
+    sys.exit(1 if check.failed else 0)
+
+
+if __name__ == "__main__":
+    main()
