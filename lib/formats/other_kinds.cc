@@ -43,6 +43,7 @@ constexpr auto kKinds = std::to_array<OtherKind>({
     {"an lz4 file",                  kUnpack,                                         0, "\x04\x22\x4d\x18"sv},
     {"a tar archive",                kUnpack,                                       257, "ustar"sv},
     {"a TensorFlow Lite model",      kWeights,                                        4, "TFL3"sv},
+    {"an ExecuTorch program",        kWeights,                                        4, "ET12"sv},
     {"an ONNX Runtime model",        "convert it back to .onnx",                      4, "ORTM"sv},
     {"a TensorRT plan",              "trtexec --exportOutput and debug tensors write what it computes", 0, "ptrt"sv},
     {"a TensorRT plan",              "trtexec --exportOutput and debug tensors write what it computes", 0, "ftrt"sv},

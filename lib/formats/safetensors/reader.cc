@@ -8,6 +8,7 @@
 #include "core/little_endian.h"
 #include "formats/interface/check_tensors.h"
 #include "formats/io/file_endings.h"
+#include "formats/io/window_source.h"
 #include "formats/json/json_string.h"
 #include "formats/safetensors/header.h"
 #include "formats/safetensors/safetensors.h"
@@ -35,7 +36,7 @@ Result<bool> could_be_btf(const ByteSource& source) {
 class SafetensorsReader final : public TensorReader {
  public:
   SafetensorsReader(const ByteSource& source, SafetensorsHeader header)
-      : source_(source), header_(std::move(header)) {}
+      : source_(source), texts_(source), header_(std::move(header)) {}
 
   std::uint64_t tensor_count() const override { return header_.entries.size(); }
 
@@ -60,7 +61,7 @@ class SafetensorsReader final : public TensorReader {
   }
 
   Result<std::optional<std::string>> name(std::uint64_t index) const override {
-    return safetensors_name(source_, header_.entries[index]);
+    return safetensors_name(texts_, header_.entries[index]);
   }
 
   Result<FileAttributes> attributes() const override {
@@ -89,7 +90,7 @@ class SafetensorsReader final : public TensorReader {
  private:
   // Of the dims only their product was kept.
   Result<Dims> dims_of(const SafetensorsEntry& entry) const {
-    JsonReader reader(source_, {entry.shape_at, entry.shape_bytes}, safetensors_json());
+    JsonReader reader(texts_, {entry.shape_at, entry.shape_bytes}, safetensors_json());
     BTF_TRY(reader.expect(JsonKind::array_begin, "the shape"));
     Dims dims;
     for (;;) {
@@ -106,11 +107,12 @@ class SafetensorsReader final : public TensorReader {
   Result<std::string> type_text(const SafetensorsEntry& entry) const {
     if (entry.type != kUnknownType) return std::string(kSafetensorsTypes[entry.type].name);
     const std::uint64_t rest = header_.data_offset - 1 - entry.dtype_at;
-    BTF_ASSIGN(const std::string text, json_string_at(source_, {entry.dtype_at, rest}));
+    BTF_ASSIGN(const std::string text, json_string_at(texts_, {entry.dtype_at, rest}));
     return json_shown(text);
   }
 
   const ByteSource& source_;
+  WindowSource texts_;  // names and shapes, which are read again and again
   SafetensorsHeader header_;
 };
 

@@ -23,6 +23,15 @@ kind layers.json '{"Layers": ["a"]}\n'
 kind times.json '[\n{ "startEnqMs" : 0.1 }\n]\n'
 kind junk.bin '\xf1\xf2\xf3\xf4\xf5\xf6\xf7\xf8'
 kind junk.btf '\xf1\xf2\xf3\xf4\xf5\xf6\xf7\xf8'
+kind model.pte '\x1c\0\0\0ET12\0\0\0\0'
+python3 - <<'END'
+import zipfile
+for name, member in (("m.keras", "model.weights.h5"), ("m.pt2", "m/archive_format")):
+    with zipfile.ZipFile(name, "w") as archive:
+        archive.writestr(member, b"x")
+END
+btftool inspect m.keras; echo "exit $?"
+btftool inspect m.pt2; echo "exit $?"
 btftool validate m.h5; echo "exit $?"
 btftool convert m.h5 out.btf; echo "exit $?"
 btftool diff m.h5 "$TESTDATA/good/mixed.btf"; echo "exit $?"

@@ -1,9 +1,14 @@
 // btftool diff: are two files, or the files of two directories, the same, and if not, where and
 // why?
-#include <algorithm>
-#include <optional>
-
 #include "btf/diff.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "btf/likely_specs.h"
 #include "btf/try.h"
 #include "commands/commands.h"
 #include "diff/file_pairs.h"
@@ -17,6 +22,29 @@
 
 namespace btftool {
 namespace {
+
+// What is no file of tensors may be raw bytes: of which sort, the other side's dims may tell.
+btf::Error with_specs(btf::Error error, std::uint64_t bytes,
+                      const btf::Result<std::shared_ptr<const btf::TensorFile>>& other,
+                      const std::string& option) {
+  constexpr std::size_t kMost = 3;
+  if (error.finding != "offset-table-too-long" || error.file.ends_with(".btf") || !other)
+    return error;
+  std::vector<std::string> specs;
+  for (std::uint64_t i = 0; i < (*other)->tensor_count() && specs.size() < kMost; ++i) {
+    const auto tensor = (*other)->tensor(i);
+    if (!tensor || !tensor->dtype) continue;
+    for (std::string& spec :
+         btf::specs_of_size(tensor->dims, bytes, *tensor->dtype, kMost - specs.size()))
+      if (std::ranges::find(specs, spec) == specs.end()) specs.push_back(std::move(spec));
+  }
+  std::string list;
+  for (const std::string& spec : specs) list += (list.empty() ? "" : ", ") + spec;
+  if (!specs.empty())
+    error.message +=
+        "; with the dims of " + (*other)->path() + " its size is that of " + option + " " + list;
+  return error;
+}
 
 class Comparison {
  public:
@@ -142,8 +170,16 @@ class Comparison {
   }
 
   btf::Result<bool> compare(const btf::MemberPair& pair, btf::DiffOptions& options) {
-    BTF_ASSIGN(const auto actual_file, sets_.actual.file(*pair.actual));
-    BTF_ASSIGN(const auto golden_file, sets_.golden.file(*pair.golden));
+    const auto actual_opened = sets_.actual.file(*pair.actual);
+    const auto golden_opened = sets_.golden.file(*pair.golden);
+    if (!actual_opened)
+      return std::unexpected(with_specs(actual_opened.error(), sets_.actual.bytes(*pair.actual),
+                                        golden_opened, "--actual-spec"));
+    if (!golden_opened)
+      return std::unexpected(with_specs(golden_opened.error(), sets_.golden.bytes(*pair.golden),
+                                        actual_opened, "--golden-spec"));
+    const auto& actual_file = *actual_opened;
+    const auto& golden_file = *golden_opened;
     const btf::TensorFile& actual = *actual_file;
     const btf::TensorFile& golden = *golden_file;
     BTF_TRY(selection_.apply(actual, golden, options));
