@@ -1,5 +1,3 @@
-#include "btf/likely_specs.h"
-
 #include <algorithm>
 
 #include "btf/layout.h"

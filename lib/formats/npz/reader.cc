@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "btf/try.h"
-#include "formats/io/kept_contents.h"
+#include "formats/decoded/kept_contents.h"
 #include "formats/npy/array.h"
 #include "formats/npz/members.h"
 #include "formats/npz/npz.h"

@@ -12,7 +12,7 @@
 #include "core/checked_math.h"
 #include "core/little_endian.h"
 #include "formats/io/file_endings.h"
-#include "formats/io/kept_contents.h"
+#include "formats/decoded/kept_contents.h"
 #include "formats/io/piecewise_source.h"
 #include "formats/io/same_names.h"
 #include "formats/onnx/external.h"

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "btf/try.h"
+#include "formats/decoded/base64.h"
 #include "formats/interface/check_tensors.h"
-#include "formats/io/base64.h"
 #include "formats/json/json_bytes.h"
 #include "formats/json/json_string.h"
 #include "formats/npy/array.h"

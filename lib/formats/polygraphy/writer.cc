@@ -8,7 +8,7 @@
 
 #include "btf/try.h"
 #include "core/checked_math.h"
-#include "formats/io/base64.h"
+#include "formats/decoded/base64.h"
 #include "formats/json/json_string.h"
 #include "formats/json/json_text.h"
 #include "formats/npy/nibble_bytes.h"

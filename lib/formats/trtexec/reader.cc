@@ -5,8 +5,8 @@
 
 #include "btf/try.h"
 #include "core/checked_math.h"
+#include "formats/decoded/kept_contents.h"
 #include "formats/interface/check_tensors.h"
-#include "formats/io/kept_contents.h"
 #include "formats/json/json_bytes.h"
 #include "formats/json/json_string.h"
 #include "formats/trtexec/outputs.h"

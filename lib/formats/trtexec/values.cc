@@ -13,7 +13,7 @@
 
 #include "btf/try.h"
 #include "core/little_endian.h"
-#include "formats/io/kept_contents.h"
+#include "formats/decoded/kept_contents.h"
 #include "formats/json/json_bytes.h"
 #include "formats/json/json_string.h"
 

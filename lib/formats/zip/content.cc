@@ -7,7 +7,7 @@
 
 #include "btf/try.h"
 #include "core/checked_math.h"
-#include "formats/io/kept_contents.h"
+#include "formats/decoded/kept_contents.h"
 #include "formats/zip/inflater.h"
 #include "formats/zip/member.h"
 #include "formats/zip/wire.h"

@@ -1,10 +1,13 @@
 // What bytes hold that do not say so themselves.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "btf/api.h"
 #include "btf/dtype.h"
@@ -32,6 +35,11 @@ BTF_API Result<TensorSpec> parse_tensor_spec(std::string_view text);
 
 // The same language: "fp16:hwc8:1x3x224x224".
 BTF_API std::string spec_text(DType dtype, Layout layout, std::span<const std::uint64_t> dims);
+
+// Specs of tensors with these dims that take so many bytes, the usual ones first, at most so many.
+// `like`: the dtype that is the first to try.
+BTF_API std::vector<std::string> specs_of_size(std::span<const std::uint64_t> dims,
+                                               std::uint64_t bytes, DType like, std::size_t most);
 
 // What the name of a file says that trtexec dumped, NAME.input|output.D0.D1.(..).TYPE.raw; nothing
 // for other names. It does not say which layout.

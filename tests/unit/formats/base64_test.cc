@@ -1,5 +1,5 @@
 // base64: against the test vectors of RFC 4648, and a decoder that goes bit by bit.
-#include "formats/io/base64.h"
+#include "formats/decoded/base64.h"
 
 #include <catch2/catch.hpp>
 #include <string>
@@ -99,6 +99,7 @@ TEST_CASE("base64: any part of any text, whatever it was written in") {
       REQUIRE(decoded);
       CHECK(read(**decoded, 0, length) == part);
       for (const std::size_t at : {0UL, 1UL, 2UL, length / 2, length - 1}) {
+        if (at >= length) continue;
         CHECK(read(**decoded, at, length - at) == part.substr(at));
         CHECK(read(**decoded, at, 1) == part.substr(at, 1));
       }

@@ -74,10 +74,14 @@ TEST_CASE("endings: each is there once, and one of a format is that of a row") {
     CHECK(btf::find_ending("dir.x/a.b" + std::string(row.ending)) == &row);
     if (!row.format.empty()) CHECK(btf::format_named(row.format).name == row.format);
   }
-  for (const btf::FormatRow& format : btf::formats())
+  for (const btf::FormatRow& format : btf::formats()) {
+    CAPTURE(format.name);
+    // What ends in .json may be anything.
+    const bool json = format.name.starts_with("polygraphy");
     CHECK(std::ranges::any_of(btf::file_endings(), [&](const btf::FileEnding& row) {
             return row.format == format.name;
-          }) == (format.writer != nullptr));
+          }) == (format.writer != nullptr && !json));
+  }
 }
 
 TEST_CASE("endings: a name that says something else is refused unless the format is said") {

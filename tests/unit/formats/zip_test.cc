@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/utf8.h"
-#include "formats/io/kept_contents.h"
+#include "formats/decoded/kept_contents.h"
 #include "formats/io/memory_bytes.h"
 #include "formats/zip/content.h"
 #include "formats/zip/crc_sink.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "btf/likely_specs.h"
+#include "btf/tensor_spec.h"
 #include "btf/try.h"
 #include "commands/commands.h"
 #include "diff/file_pairs.h"

@@ -1,4 +1,4 @@
-#include "formats/io/kept_contents.h"
+#include "formats/decoded/kept_contents.h"
 
 #include <algorithm>
 #include <string>

@@ -1,4 +1,4 @@
-#include "formats/io/base64.h"
+#include "formats/decoded/base64.h"
 
 #include <algorithm>
 #include <array>
