@@ -17,12 +17,16 @@
 #include "support/btf_bytes.h"
 #include "support/said.h"
 #include "support/scratch_dir.h"
+#include "support/tensor_files.h"
 
 namespace fs = std::filesystem;
 
 using btf::DType;
 using btf::TensorFile;
 using bytes::Bytes;
+using files::codes_found;
+using files::open;
+using files::write;
 
 namespace {
 
@@ -31,30 +35,11 @@ const std::string kBadFolder = std::string(BTF_TESTDATA_DIR) + "/gguf-bad/";
 const std::string kSplitFolder = std::string(BTF_TESTDATA_DIR) + "/gguf-split/";
 const std::string kOracleFolder = std::string(BTF_TESTDATA_DIR) + "/oracle/gguf/";
 
-TensorFile open(const std::string& path) {
-  auto file = TensorFile::open(path);
-  if (!file) FAIL(file.error().text());
-  return *std::move(file);
-}
-
-void write(const TensorFile& file, const std::string& output,
-           const btf::ConvertOptions& options = {}) {
-  const auto size = btf::convert(file, output, options);
-  if (!size) FAIL(size.error().text());
-  CHECK(*size == fs::file_size(output));
-}
-
 btf::ConvertOptions dequantize() {
   btf::ConvertOptions options;
   options.quantization.dequantize = true;
   options.drop_names = true;
   return options;
-}
-
-std::vector<std::string> codes_found(const std::string& path) {
-  std::vector<std::string> found;
-  CHECK(btf::validate(path, [&](const btf::Finding& f) { found.emplace_back(f.code); }));
-  return found;
 }
 
 }  // namespace

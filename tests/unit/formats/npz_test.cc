@@ -21,10 +21,14 @@
 #include "support/btf_bytes.h"
 #include "support/said.h"
 #include "support/scratch_dir.h"
+#include "support/tensor_files.h"
 
 using btf::DType;
 using btf::TensorFile;
 using bytes::Bytes;
+using files::codes_found;
+using files::open;
+using files::write;
 
 namespace {
 
@@ -43,27 +47,6 @@ btf::OpenOptions told(DType dtype) {
   btf::TensorSpec spec;
   spec.dtype = dtype;
   return {.spec = spec};
-}
-
-TensorFile open(const std::string& path, const btf::OpenOptions& options = {}) {
-  auto file = TensorFile::open(path, options);
-  if (!file) FAIL(file.error().text());
-  return *std::move(file);
-}
-
-void write(const TensorFile& file, const std::string& output,
-           const btf::ConvertOptions& options = {}) {
-  const auto size = btf::convert(file, output, options);
-  if (!size) FAIL(size.error().text());
-  if (std::filesystem::is_regular_file(output)) CHECK(*size == std::filesystem::file_size(output));
-}
-
-std::vector<std::string> findings(const std::string& path, const btf::OpenOptions& options = {}) {
-  std::vector<std::string> found;
-  const auto status =
-      btf::validate(path, [&](const btf::Finding& f) { found.emplace_back(f.code); }, options);
-  if (!status) FAIL(status.error().text());
-  return found;
 }
 
 std::vector<std::string> lines_of(const std::string& path) {
@@ -115,7 +98,7 @@ TEST_CASE("npz: every form of an archive is its twin to the bit") {
     write(file, scratch / "out.btf", {.drop_names = true});
     CHECK(read_file(scratch / "out.btf") == read_file(kFolder + stem + ".btf"));
     const bool skips = name == "arrays.infozip.npz";
-    CHECK(findings(kFolder + name, options) ==
+    CHECK(codes_found(kFolder + name, options) ==
           std::vector<std::string>(skips ? 1 : 0, "npz-skipped"));
     ++compared;
   }
@@ -172,7 +155,7 @@ TEST_CASE("npz: types that are none here are listed, and the others can be used"
   const auto last = file.tensor(types.size());
   REQUIRE(last);
   CHECK(btf::read_tensor(file, *last));
-  CHECK(findings(kFolder + "foreign.npz") ==
+  CHECK(codes_found(kFolder + "foreign.npz") ==
         std::vector<std::string>(types.size(), "foreign-dtype"));
 }
 
@@ -221,7 +204,7 @@ TEST_CASE("npz: what is written is what NumPy writes, to the byte") {
   write(twin, scratch / "out.npz.zst", compressed);
   write(open(scratch / "out.npz.zst"), scratch / "again.npz");
   CHECK(read_file(scratch / "again.npz") == read_file(kFolder + "written.npz"));
-  CHECK(findings(scratch / "out.npz.zst").empty());
+  CHECK(codes_found(scratch / "out.npz.zst").empty());
 }
 
 TEST_CASE("npz: without a name of its own a tensor has one of its file's") {
@@ -236,7 +219,7 @@ TEST_CASE("npz: without a name of its own a tensor has one of its file's") {
   REQUIRE(size);
   CHECK(*size == std::filesystem::file_size(scratch / "memory.npz"));
   CHECK(open(scratch / "memory.npz").tensor(1)->name == "arr_1");
-  CHECK(findings(scratch / "memory.npz").empty());
+  CHECK(codes_found(scratch / "memory.npz").empty());
 }
 
 TEST_CASE("npz: names that an archive cannot hold are refused, and nothing is written") {
@@ -265,7 +248,7 @@ TEST_CASE(
     CAPTURE(input);
     options.execution.jobs = 4;
     write(open(input), scratch / "out.npz", options);
-    CHECK(findings(scratch / "out.npz", told(DType::int4)).empty());
+    CHECK(codes_found(scratch / "out.npz", told(DType::int4)).empty());
   };
   check(scratch / "large.btf", {});
   check(scratch / "large.btf", {.edits = {btf::Permute{{2, 1, 0}}}});

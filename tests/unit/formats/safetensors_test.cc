@@ -18,31 +18,21 @@
 #include "support/btf_bytes.h"
 #include "support/said.h"
 #include "support/scratch_dir.h"
+#include "support/tensor_files.h"
 
 namespace fs = std::filesystem;
 
 using btf::DType;
 using btf::TensorFile;
 using bytes::Bytes;
+using files::open;
+using files::write;
 
 namespace {
 
 const std::string kFolder = std::string(BTF_TESTDATA_DIR) + "/safetensors/";
 const std::string kBadFolder = std::string(BTF_TESTDATA_DIR) + "/safetensors-bad/";
 const std::string kEnding = ".safetensors";
-
-TensorFile open(const std::string& path) {
-  auto file = TensorFile::open(path);
-  if (!file) FAIL(file.error().text());
-  return *std::move(file);
-}
-
-void write(const TensorFile& file, const std::string& output,
-           const btf::ConvertOptions& options = {}) {
-  const auto size = btf::convert(file, output, options);
-  if (!size) FAIL(size.error().text());
-  CHECK(*size == fs::file_size(output));
-}
 
 std::vector<std::string> names_of(const TensorFile& file) {
   std::vector<std::string> names;
