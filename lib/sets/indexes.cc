@@ -8,6 +8,8 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "btf/try.h"
@@ -61,6 +63,19 @@ IndexedListing listing_of(std::string folder, std::vector<Member> members) {
     all.listing.places.push_back(std::move(member.place));
   }
   return all;
+}
+
+std::string_view place_of(const Member& member) { return member.place; }
+
+// "model.onnx_data" beside "model.onnx" holds values of that model, and no tensors by itself.
+bool holds_data_of_model(std::string_view place, std::span<const Member> members) {
+  for (const std::string_view ending : {"_data", ".data"}) {
+    if (!place.ends_with(ending)) continue;
+    const std::string_view model = place.substr(0, place.size() - ending.size());
+    if (!model.ends_with(".onnx")) continue;
+    return std::ranges::binary_search(members, model, natural_less, place_of);
+  }
+  return false;
 }
 
 // What the indexes of a directory say of its files, by their places.
@@ -127,7 +142,9 @@ IndexedListing take_indexes(const std::string& directory, DirectoryListing listi
     }
     members.push_back(std::move(member));
   }
-  if (named.files.empty()) return listing_of(directory, std::move(members));
+  for (const Member& member : members)
+    if (holds_data_of_model(member.place, members)) named.others.insert(member.place);
+  if (named.files.empty() && named.others.empty()) return listing_of(directory, std::move(members));
   std::erase_if(members, [&](const Member& member) {
     return named.files.contains(member.place) || named.others.contains(member.place);
   });
@@ -135,10 +152,9 @@ IndexedListing take_indexes(const std::string& directory, DirectoryListing listi
     const std::string part = file.entry().place().substr(file.entry().file.size());
     members.push_back(named_member(place + part, std::move(file)));
   }
-  const auto place = [](const Member& member) -> std::string_view { return member.place; };
-  std::ranges::stable_sort(members, natural_less, place);
+  std::ranges::stable_sort(members, natural_less, place_of);
   // Of what two indexes say of a file the first counts.
-  const auto twice = std::ranges::unique(members, {}, place);
+  const auto twice = std::ranges::unique(members, {}, place_of);
   members.erase(twice.begin(), twice.end());
   return listing_of(directory, std::move(members));
 }

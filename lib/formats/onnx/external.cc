@@ -59,6 +59,11 @@ Result<std::shared_ptr<const ByteSource>> ExternalFiles::open(const std::string&
   return opened_.emplace(location, *std::move(opened)).first->second;
 }
 
+Status ExternalFiles::check_unchanged() const {
+  for (const auto& [location, file] : opened_) BTF_TRY(file->check_unchanged());
+  return {};
+}
+
 Result<std::shared_ptr<const ByteSource>> ExternalFiles::open_new(
     const std::string& location) const {
   if (model_ == "-" || model_.starts_with("/dev/"))

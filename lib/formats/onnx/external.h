@@ -20,6 +20,9 @@ class ExternalFiles {
   // where the model really is.
   Result<std::shared_ptr<const ByteSource>> open(const std::string& location);
 
+  // An error if one of those that were opened was changed since.
+  Status check_unchanged() const;
+
  private:
   Result<std::shared_ptr<const ByteSource>> open_new(const std::string& location) const;
 

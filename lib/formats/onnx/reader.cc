@@ -80,6 +80,7 @@ class OnnxReader final : public TensorReader {
   }
   // External data may be shared, and nothing else can be.
   bool overlap_is_settled() const override { return true; }
+  Status check_unchanged() const override { return files_.check_unchanged(); }
 
   Result<TensorInfo> tensor(std::uint64_t index) const override {
     const OnnxEntry entry = entry_of(index);

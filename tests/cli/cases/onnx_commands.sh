@@ -31,3 +31,9 @@ zstd -qc "$files/graph.onnx" | btftool inspect --tensor @1017 -
 cat "$TESTDATA/onnx-external/model.onnx" | btftool inspect --tensor 0 -; echo "exit $?"
 (cat "$files/tensor_float16.pb"; yes) | head -c 30000000 | btftool inspect -; echo "exit $?"
 btftool inspect --input-spec fp16 "$files/scalar.pb"; echo "exit $?"
+echo "== data of a model are no file of their own beside it"
+mkdir hub && sed 's/weights\.bin/a.onnx_data/' "$TESTDATA/onnx-external/model.onnx" >hub/a.onnx
+cp "$TESTDATA/onnx-external/weights.bin" hub/a.onnx_data && cp "$TESTDATA/onnx-external/nibbles.bin" hub/
+btftool inspect hub; echo "exit $?"
+cp hub/a.onnx_data hub/b.onnx_data && btftool inspect hub | tail -n 1; echo "exit ${PIPESTATUS[0]}"
+exit 0
