@@ -26,8 +26,9 @@ WriteRequest request_for(const std::string& output, const ConvertOptions& option
 Result<ConvertOptions> complete(ConvertOptions options, const FormatRow& format) {
   BTF_TRY(check_options(options, format.name));
   if (options.recipient && !options.coo_code) options.coo_code = info(*options.recipient).coo_code;
-  if (!format.shuffled) options.shuffle = false;
-  if (format.row_major_only && !options.layout && !options.plain) options.layout = Layout::linear;
+  if (!format.has(kShuffled)) options.shuffle = false;
+  if (format.has(kRowMajorOnly) && !options.layout && !options.plain)
+    options.layout = Layout::linear;
   if (!options.spec) return options;
   options.dtype = options.spec->dtype;
   options.layout = options.spec->layout;

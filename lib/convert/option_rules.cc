@@ -42,7 +42,7 @@ Status check_shuffle(const ConvertOptions& options, const FormatRow* format) {
     return wrong(option + " takes elements in the order of kLINEAR, not of " +
                  std::string(spec(*options.layout).name));
   if (options.plain) return wrong(option + " and --plain exclude each other");
-  if (format != nullptr && !format->shuffled)
+  if (format != nullptr && !format->has(kShuffled))
     return wrong(option + " is for BTF, the output is " + std::string(format->title));
   return {};
 }
@@ -51,7 +51,7 @@ Status check_names(const ConvertOptions& options, const FormatRow* format) {
   const bool given = options.names.has_value() || !options.rename.empty();
   if (options.drop_names && given) return wrong("--names drop leaves nothing to other names");
   // A single tensor's may be that of its file.
-  if (options.names && format != nullptr && !format->named)
+  if (options.names && format != nullptr && !format->has(kNamed))
     return wrong("--names is for a format that holds names, the output is " +
                  std::string(format->title));
   return {};
@@ -105,7 +105,7 @@ Status check_options(const ConvertOptions& options, std::string_view format) {
     BTF_ASSIGN(row, format_to_write({.path = "-", .format = std::string(format)}));
   }
   BTF_TRY(check_spec(options));
-  if (options.as_uint && row != nullptr && !row->numpy)
+  if (options.as_uint && row != nullptr && !row->has(kNumpyArrays))
     return wrong("--as-uint goes with NumPy's arrays: .npy, .npz, JSON of Polygraphy");
   BTF_TRY(check_shuffle(options, row));
   BTF_TRY(check_names(options, row));

@@ -107,8 +107,9 @@ class Outputs {
     // A file of this format that holds one tensor stays a file, and keeps its name.
     const FileEnding* const from = find_ending(content_name(place_of_member(member)));
     const bool same = options_.rename.empty() && from != nullptr && from->format == format->name;
-    return Target{
-        .whole = {}, .each = format->single && named && !same, .ending = ending_of(format->name)};
+    return Target{.whole = {},
+                  .each = format->has(kSingle) && named && !same,
+                  .ending = ending_of(format->name)};
   }
 
   std::string ending_of(std::string_view format) const {

@@ -26,7 +26,7 @@ Result<Work> plan(const TensorToWrite& tensor, const FormatRow& format,
   const DType dtype = tensor.dtype.value_or(view.dtype);
   BTF_TRY(check_buffer(view.bytes.size(), view.storage, view.dtype));
   BTF_TRY(check_policy(view.dtype, dtype, options.policy));
-  if (spec(tensor.layout).shuffled() && !format.shuffled)
+  if (spec(tensor.layout).shuffled() && !format.has(kShuffled))
     return fail(ErrorCode::invalid_argument,
                 "shuffled elements are for BTF, the output is " + std::string(format.title));
   BTF_ASSIGN(StridedLayout storage, resolve(tensor.layout, view.storage.dims, dtype));

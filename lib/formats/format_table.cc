@@ -30,28 +30,24 @@ Result<bool> recognizes_none(const ByteSource&, const OpenRequest&) { return fal
 
 std::unique_ptr<TensorWriter> write_btf(const WriteRequest&) { return btf_writer(); }
 
+constexpr unsigned kNumpyNamed = kRowMajorOnly | kNamed | kNumpyArrays;
+
+// clang-format off
 constexpr auto kRows = std::to_array<FormatRow>({
-    {"npy", "NumPy .npy", nullptr, recognizes_npy, open_npy, check_npy, npy_writer, true, true,
-     false, false, true},
-    {"torch", "PyTorch", nullptr, recognizes_torch, open_torch, check_torch, nullptr},
-    {"npz", "NumPy .npz", nullptr, recognizes_npz, open_npz, check_npz, npz_writer, false, true,
-     false, true, true},
-    {"safetensors", "safetensors", nullptr, recognizes_safetensors, open_safetensors,
-     check_safetensors, safetensors_writer, false, true, false, true},
-    {"tvm", "TVM .params", nullptr, recognizes_tvm, open_tvm, check_tvm, tvm_writer, false, true,
-     false, true},
-    {"gguf", "GGUF", nullptr, recognizes_gguf, open_gguf, check_gguf, nullptr},
-    {"onnx", "ONNX", nullptr, recognizes_onnx, open_onnx, check_onnx, onnx_writer, true, true,
-     false, true},
-    {"polygraphy", "Polygraphy JSON", nullptr, recognizes_polygraphy, open_polygraphy,
-     check_polygraphy, polygraphy_outputs_writer, false, true, false, true, true},
-    {"polygraphy-inputs", "Polygraphy JSON of inputs", nullptr, recognizes_none, open_polygraphy,
-     check_polygraphy, polygraphy_inputs_writer, false, true, false, true, true},
-    {"trtexec", "trtexec JSON", nullptr, recognizes_trtexec, open_trtexec, check_trtexec, nullptr},
-    {"raw", "raw bytes", raw_bytes, recognizes_raw, open_raw, check_raw, raw_writer, true},
-    {"btf", "BTF", nullptr, recognizes_btf, open_btf, check_btf, write_btf, false, false, true,
-     true},
+    {"npy",               "NumPy .npy",                nullptr,   recognizes_npy,         open_npy,         check_npy,         npy_writer,                kSingle | kRowMajorOnly | kNumpyArrays},
+    {"torch",             "PyTorch",                   nullptr,   recognizes_torch,       open_torch,       check_torch,       nullptr},
+    {"npz",               "NumPy .npz",                nullptr,   recognizes_npz,         open_npz,         check_npz,         npz_writer,                kNumpyNamed},
+    {"safetensors",       "safetensors",               nullptr,   recognizes_safetensors, open_safetensors, check_safetensors, safetensors_writer,        kRowMajorOnly | kNamed},
+    {"tvm",               "TVM .params",               nullptr,   recognizes_tvm,         open_tvm,         check_tvm,         tvm_writer,                kRowMajorOnly | kNamed},
+    {"gguf",              "GGUF",                      nullptr,   recognizes_gguf,        open_gguf,        check_gguf,        nullptr},
+    {"onnx",              "ONNX",                      nullptr,   recognizes_onnx,        open_onnx,        check_onnx,        onnx_writer,               kSingle | kRowMajorOnly | kNamed},
+    {"polygraphy",        "Polygraphy JSON",           nullptr,   recognizes_polygraphy,  open_polygraphy,  check_polygraphy,  polygraphy_outputs_writer, kNumpyNamed},
+    {"polygraphy-inputs", "Polygraphy JSON of inputs", nullptr,   recognizes_none,        open_polygraphy,  check_polygraphy,  polygraphy_inputs_writer,  kNumpyNamed},
+    {"trtexec",           "trtexec JSON",              nullptr,   recognizes_trtexec,     open_trtexec,     check_trtexec,     nullptr},
+    {"raw",               "raw bytes",                 raw_bytes, recognizes_raw,         open_raw,         check_raw,         raw_writer,                kSingle},
+    {"btf",               "BTF",                       nullptr,   recognizes_btf,         open_btf,         check_btf,         write_btf,                 kShuffled | kNamed},
 });
+// clang-format on
 
 // A name is read by other tools, or by people, who would not get what it says.
 Status check_name(const WriteRequest& request, const FileEnding* ending, const FormatRow& row) {

@@ -55,6 +55,15 @@ struct WriteRequest {
   bool compressed = false;
 };
 
+// What a format is, each a bit of its row's traits.
+enum FormatTrait : unsigned {
+  kSingle = 1,        // holds one tensor
+  kRowMajorOnly = 2,  // tensors of any layout become kLINEAR if nothing else is said
+  kShuffled = 4,      // holds the layouts that shuffle
+  kNamed = 8,         // holds the names of tensors
+  kNumpyArrays = 16,  // holds NumPy's arrays, which have no name for some dtypes
+};
+
 struct FormatRow {
   std::string_view name;
   std::string_view title;  // as people write it
@@ -68,11 +77,9 @@ struct FormatRow {
   Status (*check)(const TensorFile& file, const FindingSink& report);
   // nullptr: it is read only.
   std::unique_ptr<TensorWriter> (*writer)(const WriteRequest& request);
-  bool single = false;          // holds one tensor
-  bool row_major_only = false;  // tensors of any layout become kLINEAR if nothing else is said
-  bool shuffled = false;        // holds the layouts that shuffle
-  bool named = false;           // holds the names of tensors
-  bool numpy = false;           // holds NumPy's arrays, which have no name for some dtypes
+  unsigned traits = 0;
+
+  bool has(FormatTrait trait) const { return (traits & trait) != 0; }
 };
 
 }  // namespace btf
