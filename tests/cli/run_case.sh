@@ -37,6 +37,27 @@ needs() {
 }
 export -f needs
 
+# try_bad_files COMMAND FILE...: for the cases. Says of each file what inspect and validate say, and what is wrong with their exit
+# codes, or with those of some more commands, COMMAND among them; all within 256 MiB of address space.
+try_bad_files() {
+  local command_too=$1 file command code out
+  shift
+  ulimit -v 262144
+  for file in "$@"; do
+    btftool inspect "$file" 2>&1
+    code=$?
+    [ $code = 2 ] || echo "${file##*/}: exit $code"
+    for command in "inspect --stats --json" validate "diff $file" "convert --dtype fp32" "$command_too"; do
+      case $command in convert*) out=out.btf ;; *) out= ;; esac
+      timeout 10 btftool -q $command "$file" $out >/dev/null 2>&1
+      code=$?
+      [ $code -le 2 ] || echo "$command ${file##*/}: exit $code"
+    done
+    btftool validate "$file" 2>&1 | sed 's/.*\[\(.*\)\]$/    [\1]/;t;d'
+  done
+}
+export -f try_bad_files
+
 scratch=$(mktemp -d)
 trap 'rm -rf -- "$scratch"' EXIT
 ln -s -- "$testdata" "$scratch/testdata"
