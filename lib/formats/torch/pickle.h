@@ -54,16 +54,19 @@ class Pickle {
  private:
   class Machine;
 
+  // Bytes of texts_.
+  struct Text {
+    std::uint32_t at;
+    std::uint32_t bytes;
+  };
+
   struct Entry {
     PickleKind kind{};
     std::uint32_t part = 0;  // of parts_
     union {
       std::int64_t integer = 0;
       double number;
-      struct {
-        std::uint32_t at;
-        std::uint32_t bytes;
-      } text;  // of texts_
+      Text text;
     };
   };
 
