@@ -16,7 +16,10 @@ void check_blocks(fuzz::BytesView bytes) {
   fuzz::require(file->attributes().has_value(), "the keys of a sound file cannot be told");
   for (std::uint64_t i = 0; i < std::min(file->tensor_count(), fuzz::kTensors); ++i) {
     const auto numbers = file->dequantized(i);
-    fuzz::require(numbers && *numbers, "a tensor of GGUF is no numbers");
+    // As float32 an empty one may be too large, where its blocks are not.
+    fuzz::require(numbers || !numbers.error().finding.empty(), "numbers fail without a finding");
+    if (!numbers) continue;
+    fuzz::require(numbers->has_value(), "a tensor of GGUF is no numbers");
     if (!(*numbers)->known() || (*numbers)->data_bytes > kMost || (*numbers)->data_bytes == 0)
       continue;
     const auto source = file->elements(i);
