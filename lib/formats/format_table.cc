@@ -30,12 +30,12 @@ Result<bool> recognizes_none(const ByteSource&, const OpenRequest&) { return fal
 
 std::unique_ptr<TensorWriter> write_btf(const WriteRequest&) { return btf_writer(); }
 
-constexpr unsigned kNumpyNamed = kRowMajorOnly | kNamed | kNumpyArrays;
+constexpr unsigned kNumpyNamed = kRowMajorOnly | kNamed | kNumpyArrays | kInOrder;
 
 // clang-format off
 constexpr auto kRows = std::to_array<FormatRow>({
     {"npy",               "NumPy .npy",                nullptr,   recognizes_npy,         open_npy,         check_npy,         npy_writer,                kSingle | kRowMajorOnly | kNumpyArrays},
-    {"torch",             "PyTorch",                   nullptr,   recognizes_torch,       open_torch,       check_torch,       nullptr},
+    {"torch",             "PyTorch",                   nullptr,   recognizes_torch,       open_torch,       check_torch,       nullptr,                   kInOrder},
     {"npz",               "NumPy .npz",                nullptr,   recognizes_npz,         open_npz,         check_npz,         npz_writer,                kNumpyNamed},
     {"safetensors",       "safetensors",               nullptr,   recognizes_safetensors, open_safetensors, check_safetensors, safetensors_writer,        kRowMajorOnly | kNamed},
     {"tvm",               "TVM .params",               nullptr,   recognizes_tvm,         open_tvm,         check_tvm,         tvm_writer,                kRowMajorOnly | kNamed},
@@ -43,9 +43,9 @@ constexpr auto kRows = std::to_array<FormatRow>({
     {"onnx",              "ONNX",                      nullptr,   recognizes_onnx,        open_onnx,        check_onnx,        onnx_writer,               kSingle | kRowMajorOnly | kNamed},
     {"polygraphy",        "Polygraphy JSON",           nullptr,   recognizes_polygraphy,  open_polygraphy,  check_polygraphy,  polygraphy_outputs_writer, kNumpyNamed},
     {"polygraphy-inputs", "Polygraphy JSON of inputs", nullptr,   recognizes_none,        open_polygraphy,  check_polygraphy,  polygraphy_inputs_writer,  kNumpyNamed},
-    {"trtexec",           "trtexec JSON",              nullptr,   recognizes_trtexec,     open_trtexec,     check_trtexec,     nullptr},
+    {"trtexec",           "trtexec JSON",              nullptr,   recognizes_trtexec,     open_trtexec,     check_trtexec,     nullptr,                   kInOrder},
     {"raw",               "raw bytes",                 raw_bytes, recognizes_raw,         open_raw,         check_raw,         raw_writer,                kSingle},
-    {"btf",               "BTF",                       nullptr,   recognizes_btf,         open_btf,         check_btf,         write_btf,                 kShuffled | kNamed},
+    {"btf",               "BTF",                       nullptr,   recognizes_btf,         open_btf,         check_btf,         write_btf,                 kShuffled | kNamed | kInOrder},
 });
 // clang-format on
 

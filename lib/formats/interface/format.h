@@ -62,6 +62,7 @@ enum FormatTrait : unsigned {
   kShuffled = 4,      // holds the layouts that shuffle
   kNamed = 8,         // holds the names of tensors
   kNumpyArrays = 16,  // holds NumPy's arrays, which have no name for some dtypes
+  kInOrder = 32,      // tensors stand in the order in which whoever wrote them had them
 };
 
 struct FormatRow {

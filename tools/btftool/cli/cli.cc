@@ -10,6 +10,7 @@
 #include "cli/arguments.h"
 #include "cli/convert.h"
 #include "cli/diff.h"
+#include "cli/layers.h"
 #include "cli/repair.h"
 #include "cli/spec.h"
 #include "cli/support.h"
@@ -217,6 +218,9 @@ std::variant<Invocation, Information, UsageError> parse_command_line(int argc, c
   DiffCommand diff;
   ValidateOptions validate;
   RepairCommand repair;
+  LayersCommand layers;
+  SpecWords layers_actual_spec;
+  SpecWords layers_golden_spec;
   SpecWords spec;  // inspect, validate
   SpecWords actual_spec;
   SpecWords golden_spec;
@@ -231,6 +235,8 @@ std::variant<Invocation, Information, UsageError> parse_command_line(int argc, c
   CLI::App* diff_app =
       subcommand("diff", "are they the same, within a tolerance, and if not, where and why");
   CLI::App* validate_app = subcommand("validate", "is it well-formed");
+  CLI::App* layers_app =
+      subcommand("layers", "two sets of dumped layers: which broke first, by how much, why");
   CLI::App* repair_app = subcommand("repair", "save what can be saved of a damaged file");
   setup_inspect(*inspect_app, inspect, spec, operands);
   operands.declare(*convert_app, "IN... OUT",
@@ -240,6 +246,10 @@ std::variant<Invocation, Information, UsageError> parse_command_line(int argc, c
   declare_diff(*diff_app, diff);
   add_diff_specs(*diff_app, actual_spec, golden_spec, "What is compared");
   setup_validate(*validate_app, validate, spec, operands);
+  operands.declare(*layers_app, "ACTUAL GOLDEN",
+                   "files or directories of tensors: to judge, and the reference");
+  declare_layers(*layers_app, layers);
+  add_diff_specs(*layers_app, layers_actual_spec, layers_golden_spec, "What is compared");
   operands.declare(*repair_app, "IN OUT", "input and output; - is stdin or stdout; OUT may be IN");
   declare_repair(*repair_app, repair);
 
@@ -280,6 +290,14 @@ std::variant<Invocation, Information, UsageError> parse_command_line(int argc, c
       diff.open_golden.layout_in = diff.open_actual.layout_in;
       diff.diff.execution = global.execution();
       return Invocation{global, diff};
+    }
+    if (layers_app->parsed()) {
+      if (!layers.from_json) operands.expect({"ACTUAL", "GOLDEN"});
+      finish_layers(*layers_app, layers, operands.words);
+      layers.open_actual = layers_actual_spec.finish("--actual-spec");
+      layers.open_golden = layers_golden_spec.finish("--golden-spec");
+      layers.layers.execution = global.execution();
+      return Invocation{global, layers};
     }
     if (repair_app->parsed()) {
       operands.expect({"IN", "OUT"});

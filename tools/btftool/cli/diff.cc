@@ -143,20 +143,6 @@ void declare_report(CLI::App& app, DiffCommand& command) {
   add_text(app, "--html", command.html, "FILE", "write a page to look at too")->group(group);
 }
 
-bool given(const CLI::App& app, const char* option) { return app.count(option) > 0; }
-
-void exclude(const CLI::App& app, const char* option, std::initializer_list<const char*> others) {
-  if (!given(app, option)) return;
-  for (const char* other : others)
-    if (given(app, other))
-      throw Wrong(std::string(option) + " and " + other + " exclude each other");
-}
-
-void check_file_name(const char* option, const std::optional<std::string>& name) {
-  if (name && (name->empty() || *name == "-"))
-    throw Wrong(std::string(option) + " takes the name of a file, not '" + *name + "'");
-}
-
 }  // namespace
 
 void declare_diff(CLI::App& app, DiffCommand& command) {

@@ -10,6 +10,7 @@
 #include "btf/convert.h"
 #include "btf/diff.h"
 #include "btf/file.h"
+#include "btf/layers/layers.h"
 #include "btf/repair.h"
 #include "btf/validate.h"
 
@@ -107,8 +108,26 @@ struct RepairCommand {
   btf::RepairOptions repair;
 };
 
-using Command =
-    std::variant<InspectOptions, ConvertCommand, DiffCommand, ValidateOptions, RepairCommand>;
+struct LayersCommand {
+  std::string actual;
+  std::string golden;
+  btf::OpenOptions open_actual;
+  btf::OpenOptions open_golden;
+  std::optional<std::string> from_json;  // a report that stands for both
+  std::optional<std::string> map;        // paths
+  std::optional<std::string> order;
+  std::optional<std::string> baseline;
+  std::optional<std::string> expected;
+  bool pairs = false;  // print the map instead
+  bool all = false;
+  bool json = false;
+  std::optional<std::string> junit;
+  std::optional<std::string> html;
+  btf::LayerOptions layers;
+};
+
+using Command = std::variant<InspectOptions, ConvertCommand, DiffCommand, ValidateOptions,
+                             RepairCommand, LayersCommand>;
 
 struct Invocation {
   GlobalOptions global;

@@ -51,6 +51,20 @@ std::uint64_t parse_memory(const std::string& text) {
   return value;
 }
 
+bool given(const CLI::App& app, const char* option) { return app.count(option) > 0; }
+
+void exclude(const CLI::App& app, const char* option, std::initializer_list<const char*> others) {
+  if (!given(app, option)) return;
+  for (const char* other : others)
+    if (given(app, other))
+      throw Wrong(std::string(option) + " and " + other + " exclude each other");
+}
+
+void check_file_name(const char* option, const std::optional<std::string>& name) {
+  if (name && (name->empty() || *name == "-"))
+    throw Wrong(std::string(option) + " takes the name of a file, not '" + *name + "'");
+}
+
 CLI::Option* add_repeated(CLI::App& app, const std::string& name, const std::string& type,
                           const std::function<void(const std::string&)>& parse,
                           const std::string& help) {

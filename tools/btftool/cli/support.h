@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -74,6 +75,14 @@ CLI::Option* add_count(CLI::App& app, const std::string& name, std::uint64_t lea
 // An empty text is one, and not an option that was left out.
 CLI::Option* add_text(CLI::App& app, const std::string& name, std::optional<std::string>& target,
                       const std::string& type, const std::string& help);
+
+bool given(const CLI::App& app, const char* option);
+
+// Throws Wrong if the option and one of the others are given.
+void exclude(const CLI::App& app, const char* option, std::initializer_list<const char*> others);
+
+// Of a report that is written besides. Throws Wrong.
+void check_file_name(const char* option, const std::optional<std::string>& name);
 
 // The file that OUT names, in a directory that with the name of IN. A name that asks for compression
 // gets it, unless a level is said.

@@ -11,6 +11,7 @@ btf::Result<int> run_inspect(const Context& context, const InspectOptions& optio
 btf::Result<int> run_convert(const Context& context, const ConvertCommand& command);
 btf::Result<int> run_diff(const Context& context, const DiffCommand& command);
 btf::Result<int> run_validate(const Context& context, const ValidateOptions& options);
+btf::Result<int> run_layers(const Context& context, const LayersCommand& command);
 btf::Result<int> run_repair(const Context& context, const RepairCommand& command);
 
 }  // namespace btftool

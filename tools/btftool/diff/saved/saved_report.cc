@@ -1,70 +1,18 @@
 #include "diff/saved/saved_report.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
+#include "btf/try.h"
 #include "diff/reports/json.h"
 #include "diff/saved/saved_tensor.h"
+#include "io/json_file.h"
 #include "io/json_node.h"
-#include "btf/try.h"
 #include "io/text.h"
 
 namespace btftool {
 namespace {
 
 using btf::ErrorCode;
-
-constexpr std::size_t kMostBytes = 256U << 20;  // as values they are ten times as many
-constexpr int kMostDepth = 32;                  // a report has 8
-
-btf::Result<std::string> read_all(int fd) {
-  std::string text;
-  constexpr std::size_t kPiece = 1U << 20;
-  while (text.size() <= kMostBytes) {
-    const std::size_t before = text.size();
-    text.resize(before + kPiece);
-    const ssize_t got = ::read(fd, text.data() + before, kPiece);
-    text.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-    if (got < 0 && errno != EINTR)
-      return btf::fail(ErrorCode::io, std::string("cannot read: ") + std::strerror(errno));
-    if (got == 0) return text;
-  }
-  return btf::fail(ErrorCode::unsupported,
-                   "a report of more than " + std::to_string(kMostBytes >> 20) + " MiB");
-}
-
-btf::Result<std::string> read_file(const std::string& path) {
-  if (path == "-") return read_all(STDIN_FILENO);
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
-  if (fd < 0) return btf::fail(ErrorCode::io, std::string("cannot open: ") + std::strerror(errno));
-  auto text = read_all(fd);
-  ::close(fd);
-  return text;
-}
-
-btf::Result<Json> parse(const std::string& text) {
-  bool deep = false;
-  // Deep nesting would end in deep recursion; refused containers are not built.
-  const auto shallow = [&deep](int depth, Json::parse_event_t, Json&) {
-    deep = deep || depth > kMostDepth;
-    return !deep;
-  };
-  try {
-    Json json = Json::parse(text, shallow);
-    if (!deep) return json;
-  } catch (const Json::parse_error& error) {
-    return btf::fail(ErrorCode::malformed,
-                     "not JSON: wrong or ended at byte " + std::to_string(error.byte));
-  } catch (const Json::exception&) {
-    return btf::fail(ErrorCode::malformed, "not JSON that can be read: a number is out of range");
-  }
-  return btf::fail(ErrorCode::malformed, "not a report of btftool diff: nested too deeply");
-}
 
 PairOutcome outcome(const JsonNode& file) {
   const JsonNode result = file["result"];
@@ -169,7 +117,7 @@ btf::Result<SavedReport> read_saved_report(const std::string& path) {
   const auto in_file = [&path](const btf::Error& error) {
     return std::unexpected(error.in_file(path));
   };
-  const auto text = read_file(path);
+  const auto text = read_text(path);
   if (!text) return in_file(text.error());
   auto report = parse_saved_report(*text);
   if (!report) return in_file(report.error());
@@ -177,7 +125,7 @@ btf::Result<SavedReport> read_saved_report(const std::string& path) {
 }
 
 btf::Result<SavedReport> parse_saved_report(const std::string& text) {
-  BTF_ASSIGN(const auto json, parse(text));
+  BTF_ASSIGN(const auto json, parse_json(text, "a report of btftool diff"));
   std::string trouble;
   SavedReport report = report_of(JsonNode(json, trouble));
   if (!trouble.empty()) return std::unexpected(btf::Error{ErrorCode::malformed, trouble});

@@ -1,0 +1,51 @@
+// What an ONNX model computes from what, and where dumped tensors are in it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "btf/error.h"
+
+namespace btf {
+
+// A tensor of the graph: an input, or what a node makes.
+struct GraphValue {
+  std::string name;
+  std::string op;                     // of its node
+  std::vector<std::uint32_t> inputs;  // values; weights are none
+  bool input = false;                 // of the graph
+  bool output = false;
+};
+
+struct LayerGraph {
+  std::vector<GraphValue> values;  // in order of execution
+};
+
+Result<LayerGraph> read_layer_graph(const std::string& path);
+
+// What of the dumped values (`layer_of`: a layer's number for each value, or kNoLayer) a value is
+// computed from, over whatever was not dumped.
+struct SeenInputs {
+  std::vector<std::uint64_t> layers;
+  std::vector<std::uint32_t> unseen;  // values on the way
+};
+
+inline constexpr std::uint64_t kNoLayer = UINT64_MAX;
+
+class InputSearch {
+ public:
+  InputSearch(const LayerGraph& graph, std::span<const std::uint64_t> layer_of)
+      : graph_(graph), layer_of_(layer_of), seen_(graph.values.size(), 0) {}
+
+  SeenInputs of(std::uint32_t value);
+
+ private:
+  const LayerGraph& graph_;
+  std::span<const std::uint64_t> layer_of_;
+  std::vector<std::uint32_t> seen_;  // by which question
+  std::uint32_t question_ = 0;
+};
+
+}  // namespace btf

@@ -1,0 +1,215 @@
+#include "btf/layers/layers.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "btf/diff.h"
+#include "btf/try.h"
+#include "diff/layers/match.h"
+#include "diff/layers/order.h"
+#include "diff/layers/pair_layers.h"
+
+namespace btf {
+namespace {
+
+constexpr auto kTierNames = std::to_array<Named<PairTier>>({
+    {PairTier::map, "map"},
+    {PairTier::exact, "exact"},
+    {PairTier::stem, "stem"},
+    {PairTier::sanitised, "sanitised"},
+    {PairTier::module, "module"},
+    {PairTier::tail, "tail"},
+});
+
+constexpr auto kOrderNames = std::to_array<Named<OrderSource>>({
+    {OrderSource::file, "file"},
+    {OrderSource::graph, "graph"},
+    {OrderSource::recorded, "recorded"},
+    {OrderSource::numbered, "numbered"},
+    {OrderSource::stored, "stored"},
+    {OrderSource::natural, "natural"},
+});
+
+constexpr auto kStateNames = std::to_array<Named<LayerState>>({
+    {LayerState::healthy, "healthy"},
+    {LayerState::root, "root"},
+    {LayerState::dump, "dump"},
+    {LayerState::unjudged, "unjudged"},
+    {LayerState::missing, "missing"},
+    {LayerState::unmeasured, "unmeasured"},
+});
+
+constexpr auto kFaultNames = std::to_array<Named<LayerFault>>({
+    {LayerFault::none, "none"},
+    {LayerFault::born, "born"},
+    {LayerFault::shape, "shape"},
+    {LayerFault::error, "error"},
+    {LayerFault::local, "local"},
+    {LayerFault::gain, "gain"},
+    {LayerFault::offset, "offset"},
+});
+
+constexpr auto kVerdictNames = std::to_array<Named<VerdictKind>>({
+    {VerdictKind::clean, "clean"},
+    {VerdictKind::broke, "broke"},
+    {VerdictKind::inputs, "inputs"},
+    {VerdictKind::dump_wrong, "dump-wrong"},
+    {VerdictKind::drift, "drift"},
+    {VerdictKind::amplified, "amplified"},
+    {VerdictKind::cannot_tell, "cannot-tell"},
+});
+
+std::vector<std::string> golden_names(const std::vector<Layer>& layers) {
+  std::vector<std::string> names;
+  for (const Layer& layer : layers) names.push_back(layer.golden);
+  return names;
+}
+
+// The other run's errors, by golden's names.
+Status add_baseline(TensorSet& baseline, TensorSet& golden, const LayerOptions& options,
+                    LayerReport& report) {
+  LayerOptions plain;
+  plain.execution = options.execution;
+  LayerReport other;
+  BTF_ASSIGN(const PairedLayers unused, pair_layers(baseline, golden, plain, other));
+  const NameMatches matches = match_names(golden_names(report.layers), golden_names(other.layers));
+  std::uint64_t known = 0;
+  for (const NameMatch& match : matches.pairs) {
+    const auto& figures = other.layers[match.right].figures;
+    if (match.tier != PairTier::exact || !figures) continue;
+    report.layers[match.left].baseline = figures->e;
+    ++known;
+  }
+  if (known > 0) return {};
+  return std::unexpected(
+      Error{ErrorCode::refused, "no tensor of it is paired with one of " + golden.path()}.in_file(
+          baseline.path()));
+}
+
+// Does the run that was watched give what the one that was not gave?
+Status add_expected(TensorSet& expected, TensorSet& actual, const LayerOptions& options,
+                    LayerReport& report) {
+  LayerOptions plain;
+  plain.execution = options.execution;
+  LayerReport other;
+  BTF_ASSIGN(const PairedLayers unused, pair_layers(actual, expected, plain, other));
+  for (const Layer& layer : other.layers) {
+    if (!layer.figures) continue;
+    const LayerFigures& figures = *layer.figures;
+    const bool special = figures.nan.actual + figures.nan.golden + figures.inf.actual +
+                             figures.inf.golden + figures.inf.opposite >
+                         0;
+    const double e = special ? HUGE_VAL : figures.e;
+    report.watched_error = std::max(report.watched_error.value_or(0), e);
+  }
+  if (report.watched_error) return {};
+  return std::unexpected(
+      Error{ErrorCode::refused, "no tensor of it is paired with one of " + actual.path()}.in_file(
+          expected.path()));
+}
+
+// Why: of what broke and of wrong dumps, which are few.
+class Causes {
+ public:
+  Causes(TensorSet& actual, TensorSet& golden, const PairedLayers& paired,
+         const LayerOptions& options, LayerReport& report)
+      : actual_(actual), golden_(golden), options_(options), report_(report) {
+    for (std::size_t i = 0; i < paired.actual.size(); ++i)
+      tensors_.push_back({paired.actual[i], paired.golden[i]});
+  }
+
+  // Where the verdict's layer is.
+  Status locate() {
+    LayerVerdict& verdict = report_.verdict;
+    if (!verdict.layer) return {};
+    const Layer& layer = report_.layers[*verdict.layer];
+    const auto& [actual, golden] = tensors_[layer.number];
+    BTF_ASSIGN(const auto left, actual_.file(actual.member));
+    BTF_ASSIGN(const auto right, golden_.file(golden.member));
+    verdict.actual_path = left->path();
+    verdict.golden_path = right->path();
+    if (left->tensor_count() > 1) verdict.actual_tensor = actual.index;
+    if (right->tensor_count() > 1) verdict.golden_tensor = golden.index;
+    return {};
+  }
+
+  Status run() {
+    constexpr std::size_t kMost = 4;
+    std::vector<std::uint64_t> asked(report_.roots.begin(), report_.roots.end());
+    for (std::uint64_t i = 0; i < report_.layers.size(); ++i)
+      if (report_.layers[i].state == LayerState::dump) asked.push_back(i);
+    if (asked.size() > kMost) asked.resize(kMost);
+    for (const std::uint64_t i : asked) BTF_TRY(find(report_.layers[i]));
+    return {};
+  }
+
+ private:
+  Status find(Layer& layer) {
+    if (!layer.figures || layer.number >= tensors_.size()) return {};
+    const auto& [actual, golden] = tensors_[layer.number];
+    BTF_ASSIGN(const auto left, actual_.file(actual.member));
+    BTF_ASSIGN(const auto right, golden_.file(golden.member));
+    const LayerFigures& figures = *layer.figures;
+    DiffOptions options;
+    options.actual_tensors = {actual.index};
+    options.golden_tensors = {golden.index};
+    options.pair_by = PairBy::number;
+    options.may_compare_nothing = true;
+    options.execution = options_.execution;
+    options.execution.progress = {};
+    // What the noise of a layer leaves of single elements.
+    constexpr double kPeaks = 4;
+    if (figures.pairs > 0)
+      options.tolerance.atol = kPeaks * layer.noise * figures.golden.norm /
+                               std::sqrt(static_cast<double>(figures.pairs));
+    const auto found =
+        diff(*left, *right, options, [&](const TensorDiff& diff) { layer.hints = diff.hints; });
+    // That a cause cannot be looked for does not change the verdict.
+    if (!found && found.error().code == ErrorCode::cancelled) return std::unexpected(found.error());
+    return {};
+  }
+
+  TensorSet& actual_;
+  TensorSet& golden_;
+  const LayerOptions& options_;
+  LayerReport& report_;
+  std::vector<std::pair<SetTensor, SetTensor>> tensors_;
+};
+
+}  // namespace
+
+std::span<const Named<PairTier>> pair_tier_names() { return kTierNames; }
+std::span<const Named<OrderSource>> order_source_names() { return kOrderNames; }
+std::span<const Named<LayerState>> layer_state_names() { return kStateNames; }
+std::span<const Named<LayerFault>> layer_fault_names() { return kFaultNames; }
+std::span<const Named<VerdictKind>> verdict_kind_names() { return kVerdictNames; }
+
+Result<LayerReport> compare_layers(TensorSet& actual, TensorSet& golden, TensorSet* baseline,
+                                   TensorSet* expected, const LayerOptions& options) {
+  LayerReport report;
+  BTF_ASSIGN(const PairedLayers paired, pair_layers(actual, golden, options, report));
+  if (report.paired == 0) {
+    std::string why = "no tensor of both has a name in common with one of the other";
+    if (!report.actual_only.empty() && !report.layers.empty())
+      why += ": '" + report.actual_only.front() + "' is one of " + actual.path() + ", '" +
+             report.layers.front().golden + "' one of " + golden.path() +
+             "; --map says which belong together";
+    else if (!report.troubles.empty())
+      why = report.troubles.front();
+    return std::unexpected(Error{ErrorCode::refused, "nothing is paired: " + why});
+  }
+  for (std::uint64_t i = 0; i < report.layers.size(); ++i) report.layers[i].number = i;
+  BTF_TRY(order_layers(report, paired.places, actual, golden, options));
+  if (baseline != nullptr) BTF_TRY(add_baseline(*baseline, golden, options, report));
+  if (expected != nullptr) BTF_TRY(add_expected(*expected, actual, options, report));
+  judge_layers(report, options.judge);
+  Causes causes(actual, golden, paired, options, report);
+  BTF_TRY(causes.locate());
+  if (options.hints) BTF_TRY(causes.run());
+  BTF_TRY(actual.check_unchanged());
+  BTF_TRY(golden.check_unchanged());
+  return report;
+}
+
+}  // namespace btf

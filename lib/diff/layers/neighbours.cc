@@ -1,0 +1,29 @@
+#include "diff/layers/neighbours.h"
+
+#include "diff/layers/noise.h"
+
+namespace btf {
+
+bool can_judge(const Layer& layer) {
+  return layer.placed && layer.figures && layer.figures->pairs > 0 &&
+         (layer.figures->golden.norm > 0 || layer.figures->actual.norm == 0) && !is_counted(layer);
+}
+
+Neighbours::Neighbours(const LayerReport& report)
+    : by_graph_(report.order == OrderSource::graph), consumers_(report.layers.size()) {
+  // By order alone the next ones stand for them.
+  constexpr std::size_t kNext = 3;
+  const auto& layers = report.layers;
+  for (std::uint64_t i = 0; i < layers.size(); ++i) {
+    if (!can_judge(layers[i])) continue;
+    if (by_graph_) {
+      for (const std::uint64_t input : layers[i].inputs)
+        if (input != i) consumers_[input].push_back(i);
+      continue;
+    }
+    for (std::uint64_t next = i + 1; next < layers.size() && consumers_[i].size() < kNext; ++next)
+      if (can_judge(layers[next])) consumers_[i].push_back(next);
+  }
+}
+
+}  // namespace btf

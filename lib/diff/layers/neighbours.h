@@ -1,0 +1,45 @@
+// What a layer is computed from and what is computed from it, among the layers that can be judged.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "btf/layers/layers.h"
+
+namespace btf {
+
+class Neighbours {
+ public:
+  explicit Neighbours(const LayerReport& report);
+
+  // With a graph, the layer's; else nothing, for all that is before it counts.
+  bool by_graph() const { return by_graph_; }
+  const std::vector<std::uint64_t>& consumers(std::uint64_t layer) const {
+    return consumers_[layer];
+  }
+  // How many of the layers that are computed from it fulfil `counts`.
+  template <typename Counts>
+  std::uint64_t reached(std::uint64_t layer, Counts&& counts) const {
+    std::vector<bool> seen(consumers_.size(), false);
+    std::vector<std::uint64_t> open = consumers_[layer];
+    std::uint64_t found = 0;
+    while (!open.empty()) {
+      const std::uint64_t at = open.back();
+      open.pop_back();
+      if (seen[at]) continue;
+      seen[at] = true;
+      found += counts(at) ? 1U : 0U;
+      open.insert(open.end(), consumers_[at].begin(), consumers_[at].end());
+    }
+    return found;
+  }
+
+ private:
+  bool by_graph_;
+  std::vector<std::vector<std::uint64_t>> consumers_;
+};
+
+// Can anything be said of it: figures of numbers, and a signal in golden?
+bool can_judge(const Layer& layer);
+
+}  // namespace btf

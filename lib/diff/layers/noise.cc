@@ -1,0 +1,123 @@
+#include "diff/layers/noise.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "diff/hints/evidence/value_limits.h"
+
+namespace btf {
+namespace {
+
+constexpr unsigned kFloat32Bits = 24;
+constexpr unsigned kFloat64Bits = 53;
+
+unsigned significand_bits(DType dtype) { return info(dtype).fp.mantissa_bits + 1U; }
+
+// Integers that are numbers, not indices, have few bits.
+bool is_number(DType dtype) {
+  const DTypeInfo& row = info(dtype);
+  return row.floating() || (row.kind != NumberKind::boolean && row.bits <= 16);
+}
+
+double rms(const LayerSide& side, std::uint64_t pairs) {
+  return pairs == 0 ? 0 : side.norm / std::sqrt(static_cast<double>(pairs));
+}
+
+// The rms error of rounding to steps, relative to the signal.
+double step_u(double step, double signal) {
+  return signal > 0 ? step / std::sqrt(12.0) / signal : 0;
+}
+
+// Of integers whose scale brings the largest number to the end of the range.
+double integer_u(DType dtype, const LayerFigures& figures) {
+  const auto most = static_cast<double>(hints::limits_of(dtype).highest);
+  const double range = info(dtype).kind == NumberKind::unsigned_integer ? most / 2 : most;
+  return step_u(figures.golden.peak / range, rms(figures.golden, figures.pairs));
+}
+
+// Whose significands have no more bits than were seen, and at most one less.
+struct ShownRow {
+  unsigned bits = 0;
+  std::string_view name;
+};
+
+constexpr auto kShown = std::to_array<ShownRow>({
+    {3, "float8_e5m2"},
+    {4, "float8_e4m3"},
+    {8, "bfloat16"},
+    {11, "float16"},
+});
+
+}  // namespace
+
+bool is_counted(const Layer& layer) {
+  return layer.golden_dtype && layer.actual_dtype &&
+         (!is_number(*layer.golden_dtype) || !is_number(*layer.actual_dtype)) &&
+         !info(*layer.golden_dtype).floating();
+}
+
+RunPrecision run_precision(const LayerReport& report, const JudgeLayers& options) {
+  if (options.compute) {
+    const DTypeInfo& row = info(*options.compute);
+    return {
+        .u = row.floating() ? std::ldexp(1.0, -static_cast<int>(significand_bits(row.dtype))) : 0,
+        .grid = !row.floating(),
+        .source = "--compute " + std::string(row.name)};
+  }
+  // The coarsest dtype that most layers of either side have, or show in their bits.
+  std::vector<unsigned> stored;
+  std::vector<unsigned> shown;
+  std::size_t grids = 0;
+  for (const Layer& layer : report.layers) {
+    if (!layer.figures || is_counted(layer) || !layer.actual_dtype || !layer.golden_dtype) continue;
+    if (layer.figures->actual.bits == 0) continue;
+    unsigned bits = kFloat64Bits;
+    for (const DType dtype : {*layer.actual_dtype, *layer.golden_dtype})
+      if (info(dtype).floating()) bits = std::min(bits, significand_bits(dtype));
+    stored.push_back(bits);
+    shown.push_back(std::min(bits, layer.figures->actual.bits));
+    grids += layer.figures->actual.step > 0 || !info(*layer.actual_dtype).floating() ? 1U : 0U;
+  }
+  if (stored.empty()) stored = shown = {kFloat32Bits};
+  std::ranges::sort(stored);
+  std::ranges::sort(shown);
+  const unsigned usual = stored[stored.size() / 2];
+  const unsigned seen = shown[shown.size() / 2];
+  const auto named = [](unsigned bits) -> std::string {
+    for (const ShownRow& row : kShown)
+      if (bits <= row.bits) return std::string(row.name);
+    return bits <= kFloat32Bits ? "float32" : "float64";
+  };
+  const auto u_of = [](unsigned bits) { return std::ldexp(1.0, -static_cast<int>(bits)); };
+  if (grids * 2 > stored.size())
+    return {.u = u_of(usual), .grid = true, .source = "numbers on a grid, as int8 has them"};
+  if (seen + 1 < usual && seen <= kShown.back().bits)
+    return {.u = u_of(seen), .source = "bits of " + named(seen) + " in " + named(usual)};
+  return {.u = u_of(usual), .source = named(usual)};
+}
+
+double layer_u(const Layer& layer, const RunPrecision& run, const JudgeLayers& options) {
+  const LayerFigures& figures = *layer.figures;
+  double u = run.u;
+  const double signal = rms(figures.golden, figures.pairs);
+  for (const std::optional<DType>& dtype : {layer.actual_dtype, layer.golden_dtype}) {
+    if (!dtype) continue;
+    if (info(*dtype).floating())
+      u = std::max(u, std::ldexp(1.0, -static_cast<int>(significand_bits(*dtype))));
+    else if (figures.scale_fitted)
+      u = std::max(u, integer_u(*dtype, figures));
+    else if (is_number(*dtype))
+      u = std::max(u, step_u(1, signal));
+  }
+  if (options.compute && !info(*options.compute).floating())
+    return std::max(u, integer_u(*options.compute, figures));
+  if (run.grid) {
+    // What is on no grid itself is computed from what is.
+    u = std::max(u, figures.actual.step > 0 ? step_u(figures.actual.step, signal)
+                                            : integer_u(DType::int8, figures));
+  }
+  return u;
+}
+
+}  // namespace btf

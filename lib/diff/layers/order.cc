@@ -1,0 +1,246 @@
+#include "diff/layers/order.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "btf/try.h"
+#include "diff/layers/layer_graph.h"
+#include "diff/layers/match.h"
+#include "diff/layers/names.h"
+#include "formats/format_table.h"
+#include "sets/natural_order.h"
+
+namespace btf {
+namespace {
+
+// Less than all of a few names may go without a number.
+bool nearly_all(std::uint64_t some, std::uint64_t all) { return all > 0 && some * 10 >= all * 9; }
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (!line.empty() && !line.starts_with('#')) lines.emplace_back(line);
+  }
+  return lines;
+}
+
+class Ordering {
+ public:
+  explicit Ordering(LayerReport& report)
+      : report_(report), rank_(report.layers.size(), kUnplaced) {}
+
+  Status by_list(std::string_view text, const std::string& path) {
+    report_.order = OrderSource::file;
+    report_.order_path = path;
+    const std::vector<std::string> names = lines_of(text);
+    place(names);
+    if (std::ranges::all_of(rank_, [](std::uint64_t rank) { return rank == kUnplaced; }))
+      return std::unexpected(
+          Error{ErrorCode::invalid_argument, "no line of it is the name of a tensor that both have"}
+              .in_file(path));
+    finish();
+    return {};
+  }
+
+  Status by_graph(const std::string& path) {
+    BTF_ASSIGN(const LayerGraph graph, read_layer_graph(path));
+    report_.order = OrderSource::graph;
+    report_.order_path = path;
+    std::vector<std::string> values;
+    for (const GraphValue& value : graph.values) values.push_back(value.name);
+    place(values);
+    if (std::ranges::all_of(rank_, [](std::uint64_t rank) { return rank == kUnplaced; }))
+      return std::unexpected(
+          Error{ErrorCode::invalid_argument,
+                "no tensor of the graph has a name like those that both have: '" +
+                    (values.empty() ? "" : values.back()) + "' is one of the graph, '" +
+                    report_.layers.front().golden + "' one of the dumps"}
+              .in_file(path));
+    finish();
+    link(graph);
+    return {};
+  }
+
+  // False: the set does not say it of nearly all.
+  bool by_recorded(const std::vector<LayerPlace>& places,
+                   std::optional<std::uint64_t> LayerPlace::* recorded) {
+    std::uint64_t known = 0;
+    for (const LayerPlace& place : places) known += (place.*recorded).has_value() ? 1U : 0U;
+    if (!nearly_all(known, places.size())) return false;
+    report_.order = OrderSource::recorded;
+    for (std::size_t i = 0; i < places.size(); ++i)
+      rank_[i] = (places[i].*recorded).value_or(kUnplaced);
+    finish();
+    return true;
+  }
+
+  bool by_numbers(std::string Layer::* name) {
+    std::vector<std::uint64_t> numbers;
+    std::uint64_t known = 0;
+    for (const Layer& layer : report_.layers) {
+      const auto number = leading_number(layer.*name);
+      numbers.push_back(number.value_or(kUnplaced));
+      known += number ? 1U : 0U;
+    }
+    if (!nearly_all(known, numbers.size())) return false;
+    report_.order = OrderSource::numbered;
+    rank_ = std::move(numbers);
+    finish();
+    return true;
+  }
+
+  void by_store(const std::vector<LayerPlace>& places, std::uint64_t LayerPlace::* stored) {
+    report_.order = OrderSource::stored;
+    for (std::size_t i = 0; i < places.size(); ++i) rank_[i] = places[i].*stored;
+    finish();
+  }
+
+  void by_names() {
+    report_.order = OrderSource::natural;
+    std::vector<std::size_t> order(rank_.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    const auto& layers = report_.layers;
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+      return natural_less(layers[a].name(), layers[b].name());
+    });
+    for (std::size_t at = 0; at < order.size(); ++at) rank_[order[at]] = at;
+    finish();
+  }
+
+ private:
+  static constexpr std::uint64_t kUnplaced = UINT64_MAX;
+
+  // By golden's names, else by actual's.
+  void place(const std::vector<std::string>& names) {
+    for (std::string Layer::* const side : {&Layer::golden, &Layer::actual}) {
+      std::vector<std::string> own;
+      std::vector<std::size_t> numbers;
+      for (std::size_t i = 0; i < report_.layers.size(); ++i) {
+        if (rank_[i] != kUnplaced || (report_.layers[i].*side).empty()) continue;
+        own.push_back(report_.layers[i].*side);
+        numbers.push_back(i);
+      }
+      for (const NameMatch& match : match_values(own, names))
+        rank_[numbers[match.left]] = match.right;
+    }
+  }
+
+  // Sorts by rank, those without one behind the others.
+  void finish() {
+    std::vector<std::size_t> order(rank_.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return rank_[i]; });
+    std::vector<Layer> sorted;
+    std::vector<std::uint64_t> ranks;
+    sorted.reserve(order.size());
+    for (const std::size_t i : order) {
+      sorted.push_back(std::move(report_.layers[i]));
+      sorted.back().placed = rank_[i] != kUnplaced;
+      ranks.push_back(rank_[i]);
+    }
+    report_.layers = std::move(sorted);
+    rank_ = std::move(ranks);
+  }
+
+  void link(const LayerGraph& graph) {
+    std::vector<std::uint64_t> layer_of(graph.values.size(), kNoLayer);
+    // What only one side has is not seen.
+    for (std::size_t i = 0; i < report_.layers.size(); ++i)
+      if (rank_[i] != kUnplaced && !report_.layers[i].actual.empty() &&
+          !report_.layers[i].golden.empty())
+        layer_of[rank_[i]] = i;
+    InputSearch search(graph, layer_of);
+    for (std::size_t i = 0; i < report_.layers.size(); ++i) {
+      if (rank_[i] == kUnplaced) continue;
+      Layer& layer = report_.layers[i];
+      const auto value = static_cast<std::uint32_t>(rank_[i]);
+      layer.op = graph.values[value].op;
+      if (graph.values[value].input) layer.role = "input";
+      if (graph.values[value].output) layer.role = "output";
+      SeenInputs found = search.of(value);
+      layer.inputs = std::move(found.layers);
+      for (const std::uint32_t unseen : found.unseen)
+        layer.unseen.push_back(graph.values[unseen].name);
+    }
+  }
+
+  LayerReport& report_;
+  std::vector<std::uint64_t> rank_;
+};
+
+// By order alone, what is missing before a layer lies between it and the one before.
+void note_missing(LayerReport& report) {
+  std::vector<std::string> missing;
+  for (Layer& layer : report.layers) {
+    if (layer.actual.empty()) {
+      if (layer.placed) missing.push_back(layer.golden);
+      continue;
+    }
+    if (report.order != OrderSource::graph && layer.placed) layer.unseen = std::move(missing);
+    missing.clear();
+  }
+}
+
+// Takes those that are no pair out of the layers.
+void keep_pairs(LayerReport& report) {
+  std::vector<std::uint64_t> number(report.layers.size(), 0);
+  std::vector<Layer> pairs;
+  for (std::size_t i = 0; i < report.layers.size(); ++i) {
+    Layer& layer = report.layers[i];
+    number[i] = pairs.size();
+    if (layer.actual.empty()) {
+      if (layer.role == "output") report.missing_outputs.push_back(layer.golden);
+      report.golden_only.push_back(std::move(layer.golden));
+      continue;
+    }
+    pairs.push_back(std::move(layer));
+  }
+  for (Layer& layer : pairs)
+    for (std::uint64_t& input : layer.inputs) input = number[input];
+  report.layers = std::move(pairs);
+}
+
+}  // namespace
+
+bool keeps_order(const TensorSet& set) {
+  if (!set.one_file()) return false;
+  const auto file = set.file(0);
+  return file && format_named((*file)->format()).has(kInOrder);
+}
+
+Status order_by_list(LayerReport& report, std::string_view text, const std::string& path) {
+  for (Layer& layer : report.layers) {
+    layer.inputs.clear();
+    layer.unseen.clear();
+  }
+  return Ordering(report).by_list(text, path);
+}
+
+Status order_layers(LayerReport& report, const std::vector<LayerPlace>& places,
+                    const TensorSet& actual, const TensorSet& golden, const LayerOptions& options) {
+  Ordering ordering(report);
+  if (options.order) {
+    BTF_TRY(ordering.by_list(*options.order, options.order_path));
+  } else if (options.graph) {
+    BTF_TRY(ordering.by_graph(*options.graph));
+  } else if (!ordering.by_recorded(places, &LayerPlace::golden_recorded) &&
+             !ordering.by_recorded(places, &LayerPlace::actual_recorded) &&
+             !ordering.by_numbers(&Layer::golden) && !ordering.by_numbers(&Layer::actual)) {
+    if (keeps_order(golden))
+      ordering.by_store(places, &LayerPlace::golden_stored);
+    else if (keeps_order(actual))
+      ordering.by_store(places, &LayerPlace::actual_stored);
+    else
+      ordering.by_names();
+  }
+  note_missing(report);
+  keep_pairs(report);
+  return {};
+}
+
+}  // namespace btf

@@ -1,0 +1,29 @@
+// The order of execution, and what each layer is computed from.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "btf/layers/layers.h"
+
+namespace btf {
+
+// What is known of a layer before an order is chosen: one for each of the report's.
+struct LayerPlace {
+  std::optional<std::uint64_t> actual_recorded{};  // what the set says
+  std::optional<std::uint64_t> golden_recorded{};
+  std::uint64_t actual_stored = 0;  // where it stands in its set
+  std::uint64_t golden_stored = 0;
+};
+
+// Of a set: is it one file, of a format that keeps tensors in the order in which they were made?
+bool keeps_order(const TensorSet& set);
+
+// Sorts `report.layers`, and `report.golden_only` between them; sets what is said of the order and
+// of inputs. `outputs`: which are those of the graph that golden has and actual has not.
+Status order_layers(LayerReport& report, const std::vector<LayerPlace>& places,
+                    const TensorSet& actual, const TensorSet& golden, const LayerOptions& options);
+
+}  // namespace btf

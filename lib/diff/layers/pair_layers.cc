@@ -1,0 +1,267 @@
+#include "diff/layers/pair_layers.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <regex>
+#include <unordered_map>
+
+#include "btf/try.h"
+#include "core/checked_math.h"
+#include "diff/layers/match.h"
+#include "diff/layers/measure_queue.h"
+#include "diff/layers/names.h"
+
+namespace btf {
+namespace {
+
+// A tensor of one side, without its elements.
+struct Dumped {
+  SetTensor tensor;
+  std::string name;
+  std::optional<DType> dtype{};
+  Dims dims{};
+  std::string role{};
+  std::optional<std::uint64_t> recorded{};  // where in the order
+};
+
+class LayerPairing {
+ public:
+  LayerPairing(TensorSet& actual, TensorSet& golden, const LayerOptions& options,
+               LayerReport& report)
+      : actual_(actual),
+        golden_(golden),
+        options_(options),
+        report_(report),
+        queue_(options.execution, [this](std::uint64_t number, const Result<LayerFigures>& found) {
+          take(number, found);
+        }) {
+    for (const auto& [name, other] : options.map.names) mapped_.emplace(name, other);
+    for (const auto& [pattern, other] : options.map.patterns) patterns_.emplace_back(pattern);
+  }
+
+  Result<PairedLayers> run() {
+    const std::vector<MemberPair> pairs = members();
+    open_ahead(pairs);
+    for (const MemberPair& pair : pairs) take_members(pair);
+    pair_rest();
+    queue_.finish();
+    if (cancelled_) return std::unexpected(*cancelled_);
+    add_golden_only();
+    return std::move(found_);
+  }
+
+ private:
+  std::vector<MemberPair> members() const {
+    if (actual_.one_file() && golden_.one_file())
+      return {{.name = actual_.path(), .actual = 0, .golden = 0}};
+    return pair_members(actual_, golden_);
+  }
+
+  // Of many small files opening takes most of the time.
+  void open_ahead(const std::vector<MemberPair>& pairs) {
+    constexpr std::size_t kWorthwhile = 64;
+    if (pairs.size() < kWorthwhile || options_.execution.jobs == 1) return;
+    std::vector<std::uint64_t> actual;
+    std::vector<std::uint64_t> golden;
+    for (const MemberPair& pair : pairs) {
+      if (!pair.actual || !pair.golden || pair.actual_tensor || pair.golden_tensor) continue;
+      actual.push_back(*pair.actual);
+      golden.push_back(*pair.golden);
+    }
+    actual_.open_ahead(std::move(actual));
+    golden_.open_ahead(std::move(golden));
+  }
+
+  Result<std::vector<Dumped>> tensors_of(const TensorSet& set, std::uint64_t member,
+                                         std::optional<std::uint64_t> only) const {
+    if (const Error* const trouble = set.trouble(member)) return std::unexpected(*trouble);
+    BTF_ASSIGN(const auto file, set.file(member));
+    BTF_ASSIGN(const FileAttributes attributes, file->attributes());
+    std::vector<Dumped> found;
+    const std::uint64_t count = only ? *only + 1 : file->tensor_count();
+    for (std::uint64_t i = only.value_or(0); i < count; ++i) {
+      BTF_ASSIGN(const TensorInfo info, file->tensor(i));
+      Dumped dumped{{member, i}, info.name, info.dtype, info.dims};
+      if (const auto at = attributes.tensors.find(i); at != attributes.tensors.end()) {
+        dumped.role = at->second.role;
+        dumped.recorded = at->second.order;
+      }
+      found.push_back(std::move(dumped));
+    }
+    return found;
+  }
+
+  bool is_mapped(const std::string& actual) const {
+    return mapped_.contains(actual) || std::ranges::any_of(patterns_, [&](const std::regex& regex) {
+             return std::regex_search(actual, regex);
+           });
+  }
+
+  // What cannot be read is told of, and the rest is used.
+  std::vector<Dumped> readable(const TensorSet& set, std::optional<std::uint64_t> member,
+                               std::optional<std::uint64_t> only) {
+    if (!member) return {};
+    auto found = tensors_of(set, *member, only);
+    if (found) return *std::move(found);
+    report_.troubles.push_back(found.error().in_file(set.member(*member).path).text());
+    return {};
+  }
+
+  void take_members(const MemberPair& pair) {
+    if (pair.error) return report_.troubles.push_back(pair.error->text());
+    std::vector<Dumped> actual = readable(actual_, pair.actual, pair.actual_tensor);
+    std::vector<Dumped> golden = readable(golden_, pair.golden, pair.golden_tensor);
+    // Two files of one tensor each are a pair, whatever they are called.
+    if (actual_.one_file() && golden_.one_file() && actual.size() == 1 && golden.size() == 1)
+      return add(actual[0], golden[0], PairTier::exact);
+    // By their names, where one tensor of each side has them.
+    std::unordered_map<std::string, std::vector<std::size_t>> others;
+    for (std::size_t g = 0; g < golden.size(); ++g) others[golden[g].name].push_back(g);
+    std::unordered_map<std::string, std::uint64_t> own;
+    for (const Dumped& dumped : actual) ++own[dumped.name];
+    std::vector<bool> taken(golden.size(), false);
+    for (Dumped& dumped : actual) {
+      const auto at = others.find(dumped.name);
+      if (is_mapped(dumped.name) || at == others.end() || at->second.size() > 1 ||
+          own[dumped.name] > 1) {
+        rest_actual_.push_back(std::move(dumped));
+        continue;
+      }
+      taken[at->second[0]] = true;
+      add(dumped, golden[at->second[0]], PairTier::exact);
+    }
+    for (std::size_t g = 0; g < golden.size(); ++g)
+      if (!taken[g]) rest_golden_.push_back(std::move(golden[g]));
+  }
+
+  static std::vector<std::string> names_of(const std::vector<Dumped>& list) {
+    std::vector<std::string> names;
+    names.reserve(list.size());
+    for (const Dumped& dumped : list) names.push_back(dumped.name);
+    return names;
+  }
+
+  void pair_rest() {
+    NameMatches matches = match_names(names_of(rest_actual_), names_of(rest_golden_), options_.map,
+                                      [this](std::uint64_t l, std::uint64_t r) {
+                                        return element_count(rest_actual_[l].dims) ==
+                                               element_count(rest_golden_[r].dims);
+                                      });
+    std::vector<bool> left(rest_actual_.size(), true);
+    right_.assign(rest_golden_.size(), true);
+    for (const NameMatch& match : matches.pairs) {
+      left[match.left] = right_[match.right] = false;
+      add(rest_actual_[match.left], rest_golden_[match.right], match.tier);
+    }
+    report_.ambiguous = std::move(matches.unclear);
+    for (std::size_t l = 0; l < left.size(); ++l)
+      if (left[l]) report_.actual_only.push_back(rest_actual_[l].name);
+    report_.paired = report_.layers.size();
+  }
+
+  void add_golden_only() {
+    for (std::size_t r = 0; r < right_.size(); ++r) {
+      if (!right_[r]) continue;
+      const Dumped& dumped = rest_golden_[r];
+      Layer layer;
+      layer.golden = dumped.name;
+      layer.golden_dtype = dumped.dtype;
+      layer.golden_dims = dumped.dims;
+      layer.role = dumped.role;
+      layer.state = LayerState::missing;
+      report_.layers.push_back(std::move(layer));
+      found_.actual.push_back({});
+      found_.golden.push_back(dumped.tensor);
+      found_.places.push_back(
+          {.golden_recorded = dumped.recorded, .golden_stored = dumped.tensor.index});
+    }
+  }
+
+  void add(const Dumped& actual, const Dumped& golden, PairTier tier) {
+    const std::uint64_t number = report_.layers.size();
+    {
+      // Figures of others may come meanwhile.
+      const std::scoped_lock lock(mutex_);
+      Layer layer;
+      layer.actual = actual.name;
+      layer.golden = golden.name;
+      layer.tier = tier;
+      layer.actual_dtype = actual.dtype;
+      layer.golden_dtype = golden.dtype;
+      layer.actual_dims = actual.dims;
+      layer.golden_dims = golden.dims;
+      layer.role = golden.role.empty() ? actual.role : golden.role;
+      report_.layers.push_back(std::move(layer));
+    }
+    found_.actual.push_back(actual.tensor);
+    found_.golden.push_back(golden.tensor);
+    found_.places.push_back({.actual_recorded = actual.recorded,
+                             .golden_recorded = golden.recorded,
+                             .actual_stored = actual.tensor.index,
+                             .golden_stored = golden.tensor.index});
+    Result<LayerPair> pair = open_pair(actual, golden);
+    if (!pair) return take(number, std::unexpected(pair.error()));
+    if (element_count(pair->actual.dims) != element_count(pair->golden.dims)) {
+      const std::scoped_lock lock(mutex_);
+      report_.layers[number].fault = LayerFault::shape;
+      return;
+    }
+    queue_.add(number, *std::move(pair));
+  }
+
+  // Codes with scales among them become the numbers that they stand for.
+  static Result<TensorInfo> usable(const TensorFile& file, std::uint64_t index) {
+    BTF_ASSIGN(std::optional<TensorInfo> decoded, file.dequantized(index));
+    if (!decoded) {
+      BTF_ASSIGN(decoded, file.tensor(index));
+    }
+    BTF_TRY(file.check_overlap(*decoded));
+    if (!decoded->known())
+      return fail(ErrorCode::unsupported, decoded->dtype ? "a layout that is not supported"
+                                                         : decoded->unknown_dtype_text());
+    return *std::move(decoded);
+  }
+
+  Result<LayerPair> open_pair(const Dumped& actual, const Dumped& golden) const {
+    LayerPair pair;
+    BTF_ASSIGN(pair.actual_file, actual_.file(actual.tensor.member));
+    BTF_ASSIGN(pair.golden_file, golden_.file(golden.tensor.member));
+    BTF_ASSIGN(pair.actual, usable(*pair.actual_file, actual.tensor.index));
+    BTF_ASSIGN(pair.golden, usable(*pair.golden_file, golden.tensor.index));
+    return pair;
+  }
+
+  void take(std::uint64_t number, const Result<LayerFigures>& figures) {
+    const std::scoped_lock lock(mutex_);
+    if (figures) {
+      report_.layers[number].figures = *figures;
+      return;
+    }
+    if (figures.error().code == ErrorCode::cancelled) cancelled_ = figures.error();
+    report_.layers[number].trouble = figures.error().text();
+  }
+
+  TensorSet& actual_;
+  TensorSet& golden_;
+  const LayerOptions& options_;
+  LayerReport& report_;
+  PairedLayers found_;
+  std::unordered_map<std::string, std::string> mapped_;
+  std::vector<std::regex> patterns_;
+  std::vector<Dumped> rest_actual_;
+  std::vector<Dumped> rest_golden_;
+  std::vector<bool> right_;  // golden's that no pair has
+  std::optional<Error> cancelled_;
+  std::mutex mutex_;
+  MeasureQueue queue_;  // the last: it ends first
+};
+
+}  // namespace
+
+Result<PairedLayers> pair_layers(TensorSet& actual, TensorSet& golden, const LayerOptions& options,
+                                 LayerReport& report) {
+  return LayerPairing(actual, golden, options, report).run();
+}
+
+}  // namespace btf

@@ -1,0 +1,21 @@
+// Which tensors of two sets are one layer, and what is measured of them.
+#pragma once
+
+#include <vector>
+
+#include "btf/layers/layers.h"
+#include "diff/layers/order.h"
+
+namespace btf {
+
+struct PairedLayers {
+  std::vector<LayerPlace> places;  // of report.layers
+  std::vector<SetTensor> actual;   // likewise: which tensors they are
+  std::vector<SetTensor> golden;
+};
+
+// Fills report.layers with pairs, measured, and with what only golden has.
+Result<PairedLayers> pair_layers(TensorSet& actual, TensorSet& golden, const LayerOptions& options,
+                                 LayerReport& report);
+
+}  // namespace btf

@@ -1,0 +1,163 @@
+#include "diff/layers/words.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "core/strided.h"
+
+namespace btf {
+namespace {
+
+std::string number_text(double value, int digits) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+  std::array<char, 32> text;
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value,
+                                 std::chars_format::general, digits);
+  return {text.data(), end.ptr};
+}
+
+std::string times_text(double factor) {
+  if (std::isinf(factor)) return "beyond all that";
+  return (factor >= 100 ? std::to_string(std::llround(factor)) : number_text(factor, 2)) +
+         " times what";
+}
+
+std::string counted(std::uint64_t count, const std::string& what) {
+  return std::to_string(count) + " " + what;
+}
+
+std::string list_of(const std::vector<std::string>& names) {
+  constexpr std::size_t kMost = 3;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), kMost); ++i)
+    text += (i == 0 ? "" : ", ") + names[i];
+  if (names.size() > kMost) text += ", ...";
+  return text;
+}
+
+std::string place_text(const LayerReport& report) {
+  const Layer& layer = report.layers[*report.verdict.layer];
+  const auto& between = report.verdict.between;
+  if (between.empty()) return "at " + quoted(layer.name());
+  return "at " + quoted(layer.name()) + " or before it, in what was not dumped (" +
+         counted(between.size(), between.size() == 1 ? "tensor: " : "tensors: ") +
+         list_of(between) + ")";
+}
+
+std::string fault_text(const Layer& layer) {
+  const LayerFigures empty;
+  const LayerFigures& f = layer.figures ? *layer.figures : empty;
+  const std::string inputs = "inputs agree (error " + percent_text(layer.e_in) + "), ";
+  const auto explained = [&](double factor) {
+    if (layer.baseline) return number_text(factor, 3) + " times the error of the baseline";
+    return times_text(factor) + " its inputs and its dtype explain";
+  };
+  switch (layer.fault) {
+    case LayerFault::born: {
+      std::string what;
+      if (f.new_inf() > 0) what = counted(f.new_inf(), "Inf");
+      if (f.new_nan() > 0) what += (what.empty() ? "" : " and ") + counted(f.new_nan(), "NaN");
+      return what + " of " + std::to_string(f.elements) +
+             " elements are born here: no input has any";
+    }
+    case LayerFault::shape:
+      return "shape " + dims_text(layer.actual_dims) + " against " + dims_text(layer.golden_dims);
+    case LayerFault::gain:
+      return inputs + "its numbers are " + number_text(f.gain, 4) + " times golden's (error " +
+             percent_text(f.e) + ")";
+    case LayerFault::offset:
+      return inputs + "its numbers are off by the same everywhere (error " + percent_text(f.e) +
+             ")";
+    case LayerFault::local:
+      return inputs + "one part of its output does not (" + percent_text(f.w) +
+             "): " + explained(layer.bw);
+    case LayerFault::error:
+    case LayerFault::none:
+      break;
+  }
+  return inputs + "its output does not (" + percent_text(f.e) + "): " + explained(layer.b);
+}
+
+std::string clean_text(const LayerReport& report) {
+  double least = HUGE_VAL;
+  double most = 0;
+  double b = 0;
+  std::uint64_t judged = 0;
+  for (const Layer& layer : report.layers) {
+    if (layer.state != LayerState::healthy || !layer.figures) continue;
+    ++judged;
+    least = std::min(least, layer.figures->e);
+    most = std::max(most, layer.figures->e);
+    b = std::max(b, layer.b);
+  }
+  if (most == 0) return counted(judged, judged == 1 ? "layer is equal" : "layers are equal");
+  return "errors of " + percent_text(least) + " to " + percent_text(most) + ", at most " +
+         number_text(b, 2) + " times what inputs and " + report.noise_source + " explain";
+}
+
+std::string why_untold(const LayerReport& report) {
+  if (report.verdict.layer)
+    return "the errors do not fit the order, which is that of names: bad, good and bad again "
+           "behind " +
+           quoted(report.layers[*report.verdict.layer].name()) + "; give --graph or --order";
+  return "no layer could be judged";
+}
+
+struct Said {
+  std::string head;
+  std::string detail;
+};
+
+Said say(const LayerReport& report, const JudgeLayers& options) {
+  const LayerVerdict& verdict = report.verdict;
+  const Layer* const layer = verdict.layer ? &report.layers[*verdict.layer] : nullptr;
+  const double e = layer != nullptr && layer->figures ? layer->figures->e : 0;
+  switch (verdict.kind) {
+    case VerdictKind::clean:
+      return {"nothing broke", clean_text(report)};
+    case VerdictKind::broke:
+      return {"broke " + place_text(report), fault_text(*layer)};
+    case VerdictKind::inputs:
+      return {"the inputs of the network differ", quoted(layer->name()) + " has an error of " +
+                                                      percent_text(e) +
+                                                      ", and all else may follow from that"};
+    case VerdictKind::dump_wrong:
+      return {"nothing broke, but the dump of " + quoted(layer->name()) + " is wrong",
+              "error " + percent_text(e) + "; " + layer->note};
+    case VerdictKind::drift:
+      return {"nothing broke, but the error drifted",
+              quoted(layer->name()) + " is off by " + percent_text(e) + ", more than " +
+                  percent_text(options.most_error.value_or(kMostError))};
+    case VerdictKind::amplified:
+      return {"an error grew " + place_text(report) + ", where a signal cancels",
+              fault_text(*layer) + "; not proved to be a fault"};
+    case VerdictKind::cannot_tell:
+      return {"cannot tell", why_untold(report)};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string quoted(const std::string& name) { return "'" + name + "'"; }
+
+std::string percent_text(double part) {
+  if (!std::isfinite(part)) return number_text(part, 3);
+  const double percent = part * 100;
+  if (percent >= 100) return std::to_string(std::llround(percent)) + " %";
+  return number_text(percent, 2) + " %";
+}
+
+void say_verdict(LayerReport& report, const JudgeLayers& options) {
+  Said said = say(report, options);
+  if (!report.missing_outputs.empty())
+    said.detail += "; " + counted(report.missing_outputs.size(), "outputs are missing: ") +
+                   list_of(report.missing_outputs);
+  report.verdict.words = said.head + ": " + said.detail;
+  report.verdict.detail = std::move(said.detail);
+}
+
+}  // namespace btf

@@ -1,0 +1,18 @@
+// What is said of a verdict, the same wherever it is reported.
+#pragma once
+
+#include <string>
+
+#include "btf/layers/layers.h"
+
+namespace btf {
+
+std::string quoted(const std::string& name);
+
+// "5.2 %", "0.00031 %"
+std::string percent_text(double part);
+
+// Sets `words` and `detail` of the report's verdict.
+void say_verdict(LayerReport& report, const JudgeLayers& options);
+
+}  // namespace btf

@@ -1,0 +1,51 @@
+// What one pass over a pair of layers finds. It depends on that pair alone.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "btf/tensor_diff.h"
+
+namespace btf {
+
+// Of one side, over the pairs of finite numbers.
+struct LayerSide {
+  double norm = 0;  // the root of the sum of squares
+  double sum = 0;
+  double peak = 0;  // the largest magnitude
+  std::uint32_t bits =
+      0;  // of a significand, that are used: 11 in float16, or float32 that was one
+  // Of 17 to 256 different values that lie at even distances: the distance. Else 0.
+  double step = 0;
+  // The numbers in the order of the walk: of different ones, it is hardly ever the same.
+  std::uint64_t fingerprint = 0;
+  std::array<double, 4> samples{};  // the first, at one and two thirds, the last
+};
+
+// Sums are over pairs of finite numbers; e is actual - golden.
+struct LayerFigures {
+  std::uint64_t elements = 0;
+  std::uint64_t pairs = 0;  // of finite numbers
+  std::uint64_t equal = 0;  // of these
+  NanCount nan{};
+  InfCount inf{};
+  // Elements of actual at the largest number of its dtype, where golden is below it.
+  std::uint64_t at_limit = 0;
+  LayerSide actual{};
+  LayerSide golden{};
+  double error = 0;      // the norm of e
+  double max_error = 0;  // the largest |e|
+
+  double e = 0;    // relative: error / golden.norm; Inf where golden is all zero and actual is not
+  double w = 0;    // the largest of a slice of the channels or of a part of the tensor, relative to
+                   // the slice's norm, or to that of the mean slice, where that is larger
+  double rho = 0;  // |sum(e * golden)| / (error * golden.norm): 1 where a scale is off
+  double mu = 0;   // |mean(e)| / rms(e): 1 where an offset is
+  double gain = 1;            // of the straight line that fits best: actual = gain * golden
+  bool scale_fitted = false;  // actual are codes and golden is not: e is what no scale explains
+
+  std::uint64_t new_nan() const { return nan.actual; }
+  std::uint64_t new_inf() const { return inf.actual + inf.opposite; }
+};
+
+}  // namespace btf

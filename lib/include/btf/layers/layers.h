@@ -1,0 +1,203 @@
+// Which layer of a network broke first? Two sets of dumped tensors are paired, put into the order
+// of execution, measured pair by pair, and judged: each layer by its error beyond what its inputs
+// explain (docs/layers.md).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "btf/api.h"
+#include "btf/dtype.h"
+#include "btf/error.h"
+#include "btf/execution.h"
+#include "btf/layers/figures.h"
+#include "btf/layout.h"
+#include "btf/tensor_diff.h"
+#include "btf/tensor_set.h"
+
+namespace btf {
+
+// How a pair was found, from the surest on. None goes by index or by a part of a word.
+enum class PairTier : std::uint8_t { map, exact, stem, sanitised, module, tail };
+
+// Where the order comes from, from the surest on.
+enum class OrderSource : std::uint8_t {
+  file,      // a list of names
+  graph,     // an ONNX model
+  recorded,  // the set says it: a summary, a manifest, a name table
+  numbered,  // names begin with numbers
+  stored,    // tensors of a file whose format keeps the order
+  natural,   // names, fc2 before fc10: a guess
+};
+
+enum class LayerState : std::uint8_t {
+  healthy,    // its error is what its inputs and its dtype explain
+  root,       // broke here
+  dump,       // the dump is wrong: what is computed from it agrees
+  unjudged,   // behind what broke, or nothing to judge by
+  missing,    // only one side has it
+  unmeasured  // its elements cannot be compared
+};
+
+// What is wrong with a layer.
+enum class LayerFault : std::uint8_t {
+  none,
+  born,    // NaN or Inf that no input has
+  shape,   // another number of elements
+  error,   // more error than its inputs explain
+  local,   // likewise, in one slice
+  gain,    // a scale is off
+  offset,  // an offset is
+};
+
+enum class VerdictKind : std::uint8_t {
+  clean,
+  broke,
+  inputs,      // the inputs of the network differ already
+  dump_wrong,  // tensors are dumped wrongly, the computation is right
+  drift,       // nothing broke, but the outputs are too far off
+  amplified,   // an error grew where a signal cancels; not proved to be a fault
+  cannot_tell,
+};
+
+BTF_API std::span<const Named<PairTier>> pair_tier_names();
+BTF_API std::span<const Named<OrderSource>> order_source_names();
+BTF_API std::span<const Named<LayerState>> layer_state_names();
+BTF_API std::span<const Named<LayerFault>> layer_fault_names();
+BTF_API std::span<const Named<VerdictKind>> verdict_kind_names();
+
+struct Layer {
+  std::uint64_t number = 0;  // in the order in which pairs were found
+  std::string actual;        // names; empty: that side has none
+  std::string golden;
+  PairTier tier = PairTier::exact;
+  std::optional<DType> actual_dtype{};
+  std::optional<DType> golden_dtype{};
+  Dims actual_dims{};
+  Dims golden_dims{};
+  std::string op{};    // of the graph's node, where there is one
+  std::string role{};  // "input", "output": as the graph or the set says
+  std::optional<LayerFigures> figures{};
+  std::optional<double> baseline{};  // e of a correct run in the device's precision
+  std::string trouble{};             // why there are no figures
+  // Where its inputs are among the layers, by the graph; without one all that is before it.
+  std::vector<std::uint64_t> inputs{};
+  std::vector<std::string> unseen{};  // tensors between its inputs and it that were not dumped
+  bool placed = true;                 // the order has a place for it
+
+  // What judge_layers() finds.
+  LayerState state = LayerState::healthy;
+  LayerFault fault = LayerFault::none;
+  double u = 0;        // half a step of the coarsest dtype in play, relative
+  double e_in = 0;     // the error of the inputs
+  double noise = 0;    // what these and the dtype explain
+  double b = 0;        // e / noise
+  double bw = 0;       // likewise for the worst slice
+  std::string note{};  // in words: why it is not judged, what is odd
+  std::vector<Hint> hints{};
+
+  const std::string& name() const { return golden.empty() ? actual : golden; }
+};
+
+struct LayerVerdict {
+  VerdictKind kind = VerdictKind::clean;
+  std::optional<std::uint64_t> layer{};  // its number
+  std::vector<std::string> between{};    // not dumped: it broke in one of these or in `layer`
+  std::string words{};                   // a sentence
+  std::string detail{};                  // what of it is not the kind and the layer
+  // Where the elements of `layer` are; a number where the file has several tensors.
+  std::string actual_path{};
+  std::string golden_path{};
+  std::optional<std::uint64_t> actual_tensor{};
+  std::optional<std::uint64_t> golden_tensor{};
+};
+
+struct SanityFinding {
+  std::string code;  // "reused-buffer", "all-zero", "shifted", "no-signal", "quantised"
+  std::vector<std::uint64_t> layers;
+  std::string message;
+};
+
+struct Ambiguity {
+  std::vector<std::string> actual;
+  std::vector<std::string> golden;
+  PairTier tier{};
+};
+
+struct LayerReport {
+  std::vector<Layer> layers;  // in order of execution; those without a place behind the others
+  OrderSource order = OrderSource::natural;
+  std::string order_path{};     // of the list or the model
+  bool order_doubtful = false;  // the errors do not fit it
+  std::string noise_source{};   // "float16", or what else u comes from
+  double u = 0;                 // of most layers
+  LayerVerdict verdict{};
+  std::vector<std::uint64_t> roots{};  // the one to look at first stands first
+  std::vector<SanityFinding> sanity{};
+  std::vector<Ambiguity> ambiguous{};
+  std::uint64_t paired = 0;
+  std::vector<std::string> actual_only{};
+  std::vector<std::string> golden_only{};
+  std::vector<std::string> missing_outputs{};  // of the graph, that golden has and actual has not
+  std::vector<std::string> troubles{};         // files that cannot be read, and the like
+  // The output of the unwatched run, if there is one: how far the watched run's is from it.
+  std::optional<double> watched_error{};
+  bool watching_changed_result = false;
+};
+
+// Names that belong together: as they are, or actual's as a regular expression and what it makes
+// of a name.
+struct NameMap {
+  std::vector<std::pair<std::string, std::string>> names{};
+  std::vector<std::pair<std::string, std::string>> patterns{};
+};
+
+// Lines of ACTUAL<tab>GOLDEN or /REGEX/REPLACEMENT/; empty ones and those that begin with # are
+// passed over.
+BTF_API Result<NameMap> parse_name_map(std::string_view text);
+
+// Of outputs, where nothing else is said.
+inline constexpr double kMostError = 0.5;
+
+struct JudgeLayers {
+  std::optional<DType> compute{};      // the dtype that the device computes in
+  double a = 2;                        // so much may an error grow in one layer
+  double limit = 2;                    // times the noise: more is a fault
+  double baseline_limit = 1.5;         // times the baseline's error, where there is one
+  bool isolated = false;               // each layer was given golden inputs
+  std::optional<double> most_error{};  // of outputs, relative; nothing: kMostError
+  bool require_all = false;
+};
+
+struct LayerOptions {
+  NameMap map{};
+  std::optional<std::string> order{};  // text of a list of names
+  std::string order_path{};
+  std::optional<std::string> graph{};  // path of a model
+  JudgeLayers judge{};
+  bool hints = true;  // why: of roots and wrong dumps
+  Execution execution{};
+};
+
+// Pairs, order, figures, verdict. `baseline` and `expected` (outputs of a run that was not watched)
+// may be nullptr. An error: nothing is paired, or something cannot be read.
+BTF_API Result<LayerReport> compare_layers(TensorSet& actual, TensorSet& golden,
+                                           TensorSet* baseline, TensorSet* expected,
+                                           const LayerOptions& options);
+
+// Puts the layers of a report into the order of a list of names; `path` is for errors.
+BTF_API Status order_by_list(LayerReport& report, std::string_view text, const std::string& path);
+
+// The verdict out of figures and order alone: sets all that it finds in `report`.
+BTF_API void judge_layers(LayerReport& report, const JudgeLayers& options);
+
+// Does the report say that all is well?
+BTF_API bool all_well(const LayerReport& report, const JudgeLayers& options);
+
+}  // namespace btf

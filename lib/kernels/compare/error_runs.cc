@@ -1,0 +1,200 @@
+// Sums go lane by lane over eight lanes, however wide the vectors are, so that every instruction
+// set rounds alike.
+#include "kernels/compare/error_runs.h"
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "kernels/cpu/simd_targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/compare/error_runs.cc"
+#include <hwy/foreach_target.h>
+// After foreach_target.h.
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace btf::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Doubles = hn::CappedTag<double, 8>;
+using Words = hn::RebindToUnsigned<Doubles>;
+using DoubleVec = hn::Vec<Doubles>;
+using WordVec = hn::Vec<Words>;
+
+constexpr std::size_t kLanes = 8;
+constexpr std::size_t kWidth = hn::MaxLanes(Doubles());
+constexpr std::size_t kVectors = kLanes / kWidth;
+
+// Eight lanes of a sum, a largest magnitude, a set of bits, a count.
+struct Lanes {
+  std::array<DoubleVec, kVectors> vectors;
+
+  HWY_INLINE Lanes() { vectors.fill(hn::Zero(Doubles())); }
+  HWY_INLINE void add(std::size_t i, DoubleVec x) { vectors[i] = hn::Add(vectors[i], x); }
+  HWY_INLINE void keep_larger(std::size_t i, DoubleVec x) {
+    vectors[i] = hn::IfThenElse(hn::Gt(x, vectors[i]), x, vectors[i]);
+  }
+
+  HWY_INLINE std::array<double, kLanes> values() const {
+    std::array<double, kLanes> out;
+    for (std::size_t i = 0; i < kVectors; ++i)
+      hn::StoreU(vectors[i], Doubles(), out.data() + i * kWidth);
+    return out;
+  }
+  HWY_INLINE double sum() const {
+    double total = 0;
+    for (const double lane : values()) total += lane;
+    return total;
+  }
+  HWY_INLINE double largest() const {
+    double most = 0;
+    for (const double lane : values()) most = lane > most ? lane : most;
+    return most;
+  }
+};
+
+struct WordLanes {
+  std::array<WordVec, kVectors> vectors;
+
+  HWY_INLINE WordLanes() { vectors.fill(hn::Zero(Words())); }
+  HWY_INLINE void set(std::size_t i, WordVec bits) { vectors[i] = hn::Or(vectors[i], bits); }
+  // A mask is all ones, which is -1.
+  HWY_INLINE void count(std::size_t i, hn::Mask<Doubles> where) {
+    vectors[i] = hn::Sub(vectors[i], hn::BitCast(Words(), hn::VecFromMask(Doubles(), where)));
+  }
+
+  HWY_INLINE std::array<std::uint64_t, kLanes> values() const {
+    std::array<std::uint64_t, kLanes> out;
+    for (std::size_t i = 0; i < kVectors; ++i)
+      hn::StoreU(vectors[i], Words(), out.data() + i * kWidth);
+    return out;
+  }
+};
+
+// What is behind the last whole eight, with zeros behind it: they add nothing to any sum.
+struct Tail {
+  std::array<double, kLanes> values{};
+
+  HWY_INLINE Tail(const double* from, std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i) values[i] = from[i];
+  }
+};
+
+// step(x, y, vector) for eights of both, then for the rest with zeros behind it.
+template <typename Step>
+HWY_INLINE void for_each_eight(const double* x, const double* y, std::uint64_t count, Step&& step) {
+  const Doubles d;
+  std::uint64_t at = 0;
+  for (; at + kLanes <= count; at += kLanes)
+    for (std::size_t i = 0; i < kVectors; ++i)
+      step(hn::LoadU(d, x + at + i * kWidth), hn::LoadU(d, y + at + i * kWidth), i);
+  if (at == count) return;
+  const Tail last_x(x + at, count - at);
+  const Tail last_y(y + at, count - at);
+  for (std::size_t i = 0; i < kVectors; ++i)
+    step(hn::LoadU(d, last_x.values.data() + i * kWidth),
+         hn::LoadU(d, last_y.values.data() + i * kWidth), i);
+}
+
+bool all_finite(const double* actual, const double* golden, std::uint64_t count) {
+  // x - x is 0, or NaN for NaN and Inf.
+  Lanes odd;
+  for_each_eight(actual, golden, count, [&](DoubleVec a, DoubleVec g, std::size_t i) HWY_ATTR {
+    odd.add(i, hn::Add(hn::Sub(a, a), hn::Sub(g, g)));
+  });
+  return odd.sum() == 0;
+}
+
+SideSums side_sums(const double* values, std::uint64_t count) {
+  constexpr std::uint64_t kSignificand = (1ULL << 52) - 1;
+  Lanes sum;
+  Lanes square;
+  Lanes largest;
+  WordLanes bits;
+  for_each_eight(values, values, count, [&](DoubleVec x, DoubleVec, std::size_t i) HWY_ATTR {
+    sum.add(i, x);
+    square.add(i, hn::Mul(x, x));
+    largest.keep_larger(i, hn::Abs(x));
+    bits.set(i, hn::BitCast(Words(), x));
+  });
+  SideSums sums{.sum = sum.sum(), .square = square.sum(), .largest = largest.largest()};
+  for (const std::uint64_t lane : bits.values()) sums.bits |= lane & kSignificand;
+  return sums;
+}
+
+ErrorSums error_sums(const double* actual, const double* golden, std::uint64_t count,
+                     double limit) {
+  const DoubleVec at = hn::Set(Doubles(), limit);
+  Lanes error;
+  Lanes square;
+  Lanes product;
+  Lanes largest;
+  WordLanes equal;
+  WordLanes at_limit;
+  for_each_eight(actual, golden, count, [&](DoubleVec a, DoubleVec g, std::size_t i) HWY_ATTR {
+    const DoubleVec e = hn::Sub(a, g);
+    error.add(i, e);
+    square.add(i, hn::Mul(e, e));
+    product.add(i, hn::Mul(e, g));
+    largest.keep_larger(i, hn::Abs(e));
+    equal.count(i, hn::Eq(a, g));
+    at_limit.count(i, hn::And(hn::Ge(hn::Abs(a), at), hn::Lt(hn::Abs(g), at)));
+  });
+  ErrorSums sums{.error = error.sum(),
+                 .square = square.sum(),
+                 .product = product.sum(),
+                 .largest = largest.largest()};
+  for (const std::uint64_t lane : equal.values()) sums.equal += lane;
+  for (const std::uint64_t lane : at_limit.values()) sums.at_limit += lane;
+  // Zeros behind the last pair are equal too.
+  sums.equal -= (kLanes - count % kLanes) % kLanes;
+  return sums;
+}
+
+void add_squares(const double* actual, const double* golden, std::uint64_t count, double* error2,
+                 double* golden2) {
+  const Doubles d;
+  std::uint64_t i = 0;
+  for (; i + kWidth <= count; i += kWidth) {
+    const DoubleVec g = hn::LoadU(d, golden + i);
+    const DoubleVec e = hn::Sub(hn::LoadU(d, actual + i), g);
+    hn::StoreU(hn::Add(hn::LoadU(d, error2 + i), hn::Mul(e, e)), d, error2 + i);
+    hn::StoreU(hn::Add(hn::LoadU(d, golden2 + i), hn::Mul(g, g)), d, golden2 + i);
+  }
+  for (; i < count; ++i) {
+    const double e = actual[i] - golden[i];
+    error2[i] += e * e;
+    golden2[i] += golden[i] * golden[i];
+  }
+}
+
+}  // namespace
+}  // namespace btf::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace btf {
+namespace {
+
+constexpr std::array<decltype(ErrorRuns::finite), kCpuLevels> kFinite BTF_SIMD_TABLE(all_finite);
+constexpr std::array<decltype(ErrorRuns::side), kCpuLevels> kSide BTF_SIMD_TABLE(side_sums);
+constexpr std::array<decltype(ErrorRuns::errors), kCpuLevels> kErrors BTF_SIMD_TABLE(error_sums);
+constexpr std::array<decltype(ErrorRuns::squares), kCpuLevels> kSquares BTF_SIMD_TABLE(add_squares);
+
+constexpr auto kErrorRuns = [] {
+  std::array<ErrorRuns, kCpuLevels> runs{};
+  for (std::size_t level = 0; level < kCpuLevels; ++level)
+    runs[level] = {kFinite[level], kSide[level], kErrors[level], kSquares[level]};
+  return runs;
+}();
+
+}  // namespace
+
+const ErrorRuns& error_runs() { return kErrorRuns[cpu_level()]; }
+
+}  // namespace btf
+#endif

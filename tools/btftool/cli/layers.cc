@@ -1,0 +1,122 @@
+#include "cli/layers.h"
+
+#include "cli/arguments.h"
+
+namespace btftool {
+namespace {
+
+// "1%" or "0.01"
+double parse_part(const std::string& option, const std::string& text) {
+  const bool percent = text.ends_with('%');
+  const auto value = parse_real(percent ? std::string_view(text).substr(0, text.size() - 1) : text);
+  if (!value || *value < 0)
+    throw Wrong(option + " takes a part like 0.01 or 1%, not '" + text + "'");
+  return percent ? *value / 100 : *value;
+}
+
+double parse_factor(const std::string& option, const std::string& text) {
+  const auto value = parse_real(text);
+  if (!value || *value < 1) throw Wrong(option + " takes a number from 1 on, not '" + text + "'");
+  return *value;
+}
+
+void declare_names(CLI::App& app, LayersCommand& command) {
+  const char* group = "Pairs and order";
+  add_text(app, "--order", command.order, "FILE",
+           "golden's names in the order of execution, one a line")
+      ->group(group);
+  add_text(app, "--graph", command.layers.graph, "MODEL",
+           "an ONNX model: the order, and what is computed from what")
+      ->group(group);
+  add_text(app, "--map", command.map, "FILE",
+           "which names belong together: lines of ACTUAL<tab>GOLDEN or\n/REGEX/REPLACEMENT/")
+      ->group(group);
+  app.add_flag("--pairs", command.pairs, "print the map that was used, and compare nothing more")
+      ->group(group);
+}
+
+void declare_judgement(CLI::App& app, LayersCommand& command) {
+  btf::JudgeLayers& judge = command.layers.judge;
+  const char* group = "Judgement";
+  add_words(
+      app, "--compute", "T",
+      [&judge](const std::string& text) { judge.compute = value_or_throw(btf::parse_dtype(text)); },
+      "the dtype that ACTUAL was computed in, if files do not show it")
+      ->group(group);
+  add_text(app, "--baseline", command.baseline, "SET",
+           "a correct run in the device's precision: what error is usual")
+      ->group(group);
+  app.add_flag("--isolated", judge.isolated, "each layer of ACTUAL was given golden's inputs")
+      ->group(group);
+  add_text(app, "--expect-output", command.expected, "SET",
+           "outputs of a run that was not watched, which ACTUAL must have too")
+      ->group(group);
+  add_words(
+      app, "--max-error", "PART",
+      [&judge](const std::string& text) { judge.most_error = parse_part("--max-error", text); },
+      "outputs may be off by so much: 0.01 or 1% (50%)")
+      ->group(group);
+  add_words(
+      app, "--growth", "X",
+      [&judge](const std::string& text) { judge.a = parse_factor("--growth", text); },
+      "an error may grow so much in one layer (2)")
+      ->group(group);
+  add_words(
+      app, "--limit", "X",
+      [&judge](const std::string& text) { judge.limit = parse_factor("--limit", text); },
+      "so many times what inputs and dtype explain is a fault (2)")
+      ->group(group);
+  app.add_flag("--require-all", judge.require_all, "a tensor that one side lacks is a failure")
+      ->group(group);
+  add_text(app, "--from-json", command.from_json, "REPORT",
+           "judge a report of --json again; no operands then")
+      ->group(group);
+}
+
+void declare_report(CLI::App& app, LayersCommand& command) {
+  const char* group = "Report";
+  app.add_flag("--all", command.all, "every layer")->group(group);
+  app.add_flag("!--no-hints", command.layers.hints, "do not look for the cause")->group(group);
+  app.add_flag("--json", command.json, "print one JSON document")->group(group);
+  add_text(app, "--junit", command.junit, "FILE", "write a JUnit report too")->group(group);
+  add_text(app, "--html", command.html, "FILE", "write a page to look at too")->group(group);
+}
+
+}  // namespace
+
+void declare_layers(CLI::App& app, LayersCommand& command) {
+  declare_names(app, command);
+  declare_judgement(app, command);
+  declare_report(app, command);
+  app.footer(
+      "Exit status: 0 nothing broke, 1 something broke or drifted, a dump is wrong or something "
+      "is\n"
+      "missing, 2 trouble: nothing is paired, or watching changed the result.\n"
+      "Examples:\n"
+      "  btftool layers trt/ torch/\n"
+      "  btftool layers --graph model.onnx out.npz golden.npz\n"
+      "  btftool layers --compute fp16 --html report.html out.npz golden.npz");
+}
+
+void finish_layers(const CLI::App& app, LayersCommand& command,
+                   const std::vector<std::string>& operands) {
+  exclude(app, "--order", {"--graph"});
+  exclude(app, "--pairs", {"--json", "--junit", "--html", "--all"});
+  exclude(app, "--from-json",
+          {"--graph", "--map", "--pairs", "--baseline", "--expect-output", "--actual-spec",
+           "--golden-spec", "--layout-in", "--nvmedia"});
+  check_file_name("--junit", command.junit);
+  check_file_name("--html", command.html);
+  if (command.junit && command.html && *command.junit == *command.html)
+    throw Wrong("--junit and --html want the same file '" + *command.junit + "'");
+  if (command.from_json) {
+    if (!operands.empty())
+      throw Wrong("--from-json takes no operands, there is '" + operands.front() + "'");
+    return;
+  }
+  command.actual = operands[0];
+  command.golden = operands[1];
+  if (command.actual == "-" && command.golden == "-") throw Wrong("only one operand can be -");
+}
+
+}  // namespace btftool

@@ -1,0 +1,15 @@
+// The options of layers. Only cli*.cc include it.
+#pragma once
+
+#include "cli/options.h"
+#include "cli/support.h"
+
+namespace btftool {
+
+void declare_layers(CLI::App& app, LayersCommand& command);
+
+// Checks what only shows once everything is parsed, and takes the operands.
+void finish_layers(const CLI::App& app, LayersCommand& command,
+                   const std::vector<std::string>& operands);
+
+}  // namespace btftool

@@ -1,0 +1,106 @@
+// btftool layers: two sets of dumped layers: which broke first, by how much, why?
+#include "btf/layers/layers.h"
+
+#include <optional>
+#include <string>
+
+#include "btf/tensor_set.h"
+#include "btf/try.h"
+#include "commands/commands.h"
+#include "io/exit_code.h"
+#include "io/interrupt.h"
+#include "io/json_file.h"
+#include "io/progress.h"
+#include "layers/json.h"
+#include "layers/saved.h"
+#include "layers/text.h"
+
+namespace btftool {
+namespace {
+
+std::uint64_t bytes_of(const btf::TensorSet& set) {
+  std::uint64_t bytes = 0;
+  for (std::uint64_t i = 0; i < set.member_count(); ++i) bytes += set.bytes(i);
+  return bytes;
+}
+
+btf::Result<std::string> text_of(const std::string& path) {
+  auto text = read_text(path);
+  if (!text) return std::unexpected(text.error().in_file(path));
+  return text;
+}
+
+btf::Result<std::optional<btf::TensorSet>> open_other(const std::optional<std::string>& path) {
+  if (!path) return std::nullopt;
+  BTF_ASSIGN(btf::TensorSet set, btf::TensorSet::open(*path));
+  return std::optional(std::move(set));
+}
+
+btf::Result<LayersRun> compare(const Context& context, const LayersCommand& command) {
+  btf::LayerOptions options = command.layers;
+  options.execution.cancel = &watch_interrupts();
+  if (command.map) {
+    BTF_ASSIGN(const std::string text, text_of(*command.map));
+    auto map = btf::parse_name_map(text);
+    if (!map) return std::unexpected(map.error().in_file(*command.map));
+    options.map = *std::move(map);
+  }
+  if (command.order) {
+    BTF_ASSIGN(options.order, text_of(*command.order));
+    options.order_path = *command.order;
+  }
+  BTF_ASSIGN(btf::TensorSet actual, btf::TensorSet::open(command.actual, command.open_actual));
+  BTF_ASSIGN(btf::TensorSet golden, btf::TensorSet::open(command.golden, command.open_golden));
+  BTF_ASSIGN(std::optional<btf::TensorSet> baseline, open_other(command.baseline));
+  BTF_ASSIGN(std::optional<btf::TensorSet> expected, open_other(command.expected));
+  Progress progress(context.global, Progress::shown(context.global)
+                                        ? std::max(bytes_of(actual), bytes_of(golden))
+                                        : 0);
+  progress.attach(options.execution);
+  auto report = btf::compare_layers(actual, golden, baseline ? &*baseline : nullptr,
+                                    expected ? &*expected : nullptr, options);
+  progress.clear();
+  if (!report) return std::unexpected(report.error());
+  return LayersRun{command.actual, command.golden, command.layers.judge, *std::move(report)};
+}
+
+btf::Result<LayersRun> judge_again(const LayersCommand& command) {
+  BTF_ASSIGN(LayersRun run, read_saved_layers(*command.from_json));
+  run.judge = command.layers.judge;
+  if (command.order) {
+    BTF_ASSIGN(const std::string text, text_of(*command.order));
+    BTF_TRY(btf::order_by_list(run.report, text, *command.order));
+  }
+  btf::judge_layers(run.report, run.judge);
+  return run;
+}
+
+int exit_code(const LayersRun& run) {
+  const btf::LayerReport& report = run.report;
+  if (!report.troubles.empty() || report.watching_changed_result) return kTrouble;
+  return btf::all_well(report, run.judge) ? kSame : kDifferent;
+}
+
+}  // namespace
+
+btf::Result<int> run_layers(const Context& context, const LayersCommand& command) {
+  BTF_ASSIGN(const LayersRun run,
+             command.from_json ? judge_again(command) : compare(context, command));
+  const btf::LayerReport& report = run.report;
+  if (command.pairs) {
+    for (const btf::Layer& layer : report.layers)
+      context.out.line(layer.actual + "\t" + layer.golden);
+  } else if (command.json) {
+    context.out.line(dump(layers_json(run)));
+  } else if (!context.global.quiet) {
+    print_layers(context, command, run);
+  }
+  Limited shown;
+  for (const std::string& trouble : report.troubles)
+    if (shown.pass()) context.log.error(trouble);
+  if (shown.held_back() > 0)
+    context.log.error("and " + std::to_string(shown.held_back()) + " more");
+  return command.pairs && report.troubles.empty() ? kSame : exit_code(run);
+}
+
+}  // namespace btftool

@@ -1,0 +1,17 @@
+// What a run of layers compared and found.
+#pragma once
+
+#include <string>
+
+#include "btf/layers/layers.h"
+
+namespace btftool {
+
+struct LayersRun {
+  std::string actual;  // paths
+  std::string golden;
+  btf::JudgeLayers judge;
+  btf::LayerReport report;
+};
+
+}  // namespace btftool

@@ -1,0 +1,256 @@
+#include "layers/story.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "io/text.h"
+
+namespace btftool {
+namespace {
+
+using btf::Layer;
+using btf::LayerFault;
+using btf::LayerReport;
+using btf::LayerState;
+using btf::OrderSource;
+using btf::VerdictKind;
+
+std::string part_text(double part) {
+  const double percent = part * 100;
+  return percent >= 100 ? fmt::format("{:.0f} %", percent) : fmt::format("{:.2g} %", percent);
+}
+
+std::string headline(VerdictKind kind) {
+  switch (kind) {
+    case VerdictKind::clean:
+      return "NOTHING BROKE";
+    case VerdictKind::broke:
+      return "BROKE AT";
+    case VerdictKind::inputs:
+      return "INPUTS DIFFER";
+    case VerdictKind::dump_wrong:
+      return "WRONG DUMP";
+    case VerdictKind::drift:
+      return "DRIFTED TO";
+    case VerdictKind::amplified:
+      return "AMPLIFIED AT";
+    case VerdictKind::cannot_tell:
+      return "CANNOT TELL";
+  }
+  return {};
+}
+
+std::string dtypes_text(const Layer& layer) {
+  const auto name = [](const auto& dtype) {
+    return dtype ? std::string(btf::info(*dtype).name) : std::string("unknown");
+  };
+  return name(layer.actual_dtype) + " against " + name(layer.golden_dtype);
+}
+
+class Telling {
+ public:
+  explicit Telling(const LayersRun& run) : run_(run), report_(run.report) {}
+
+  Story tell() {
+    const auto& verdict = report_.verdict;
+    Story story{.headline = headline(verdict.kind),
+                .subject = {},
+                .where = {},
+                .words = verdict.detail,
+                .lines = {}};
+    if (verdict.layer) {
+      const Layer& layer = report_.layers[*verdict.layer];
+      story.subject = printable(layer.name());
+      story.where = fmt::format("layer {} of {}, {}", *verdict.layer + 1, report_.layers.size(),
+                                dtypes_text(layer));
+    }
+    add(story, "why", why());
+    add(story, "region", region());
+    add(story, "after", after());
+    add(story, "odd", odd());
+    add(story, "watched", watched());
+    add(story, "trust", trust());
+    add(story, "limit", limit());
+    add(story, "next", next());
+    return story;
+  }
+
+ private:
+  static void add(Story& story, const char* title, std::string text) {
+    if (!text.empty()) story.lines.push_back({title, std::move(text)});
+  }
+
+  const Layer* subject() const {
+    return report_.verdict.layer ? &report_.layers[*report_.verdict.layer] : nullptr;
+  }
+
+  std::string why() const {
+    const Layer* const layer = subject();
+    if (layer == nullptr) return {};
+    if (!layer->hints.empty()) {
+      const btf::Hint& hint = layer->hints.front();
+      const std::string cause =
+          hint.other_cause.empty() ? std::string(btf::cause_name(hint.cause)) : hint.other_cause;
+      return cause + ": " + hint.evidence;
+    }
+    if (layer->fault == LayerFault::born && layer->figures && layer->figures->golden.peak > 65504 &&
+        layer->figures->new_inf() > 0)
+      return fmt::format("overflow: golden reaches {:.4g}, float16 ends at 65504",
+                         layer->figures->golden.peak);
+    if (!layer->note.empty()) return layer->note;
+    if (report_.verdict.kind == VerdictKind::clean || report_.verdict.kind == VerdictKind::drift)
+      return {};
+    return "no known cause";
+  }
+
+  std::string region() const {
+    const auto& between = report_.verdict.between;
+    if (between.empty()) return {};
+    std::string text;
+    for (std::size_t i = 0; i < std::min<std::size_t>(between.size(), 4); ++i)
+      text += (i == 0 ? "" : ", ") + printable(between[i]);
+    if (between.size() > 4) text += ", ...";
+    return "not dumped before it: " + text;
+  }
+
+  std::string after() const {
+    if (!report_.verdict.layer) return {};
+    const std::uint64_t first = *report_.verdict.layer;
+    std::uint64_t unjudged = 0;
+    for (std::uint64_t i = first + 1; i < report_.layers.size(); ++i)
+      unjudged += report_.layers[i].state == LayerState::unjudged ? 1U : 0U;
+    std::string text;
+    if (unjudged > 0)
+      text = fmt::format(
+          "{} of {} layers behind it are not judged: fix this one, or dump with "
+          "golden's inputs (--isolated)",
+          unjudged, report_.layers.size() - first - 1);
+    std::string others;
+    for (std::size_t i = 0; i < report_.roots.size() && i < 4; ++i)
+      if (report_.roots[i] != first)
+        others += (others.empty() ? "" : ", ") +
+                  printable(report_.layers[report_.roots[i]].name()) + " (" +
+                  state_text(report_.layers[report_.roots[i]]) + ")";
+    if (!others.empty())
+      text += std::string(text.empty() ? "" : "; ") + "suspect by themselves too: " + others +
+              (report_.roots.size() > 4 ? ", ..." : "");
+    for (auto last = report_.layers.rbegin(); last != report_.layers.rend(); ++last) {
+      if (!last->figures || &*last == subject()) continue;
+      if (last->role != "output" && last != report_.layers.rbegin()) continue;
+      return text + (text.empty() ? "" : "; ") + printable(last->name()) + ": error " +
+             part_text(last->figures->e);
+    }
+    return text;
+  }
+
+  std::string odd() const {
+    std::string text;
+    for (std::size_t i = 0; i < std::min<std::size_t>(report_.sanity.size(), 3); ++i)
+      text += (i == 0 ? "" : "; ") + printable(report_.sanity[i].message);
+    if (report_.sanity.size() > 3) text += fmt::format("; and {} more", report_.sanity.size() - 3);
+    return text;
+  }
+
+  std::string watched() const {
+    if (!report_.watched_error) return {};
+    return report_.watching_changed_result
+               ? "watching changed the result: its outputs are off by " +
+                     part_text(*report_.watched_error) + " from those of the run that was not"
+               : "the outputs are those of the run that was not watched (error " +
+                     part_text(*report_.watched_error) + ")";
+  }
+
+  std::string trust() const {
+    std::map<btf::PairTier, std::uint64_t> tiers;
+    for (const Layer& layer : report_.layers) ++tiers[layer.tier];
+    std::string by;
+    for (const auto& [tier, count] : tiers)
+      by += fmt::format("{}{} by {}", by.empty() ? "" : ", ", count, tier_text(tier));
+    std::string text = fmt::format("{} of {} tensors paired ({}), {}, noise from {}",
+                                   report_.paired, report_.paired + report_.golden_only.size(), by,
+                                   order_text(), report_.noise_source);
+    if (report_.order_doubtful) text += ", order doubtful: errors come and go along it";
+    if (!report_.actual_only.empty())
+      text += fmt::format(", {} of ACTUAL without a pair", report_.actual_only.size());
+    if (!report_.ambiguous.empty())
+      text += fmt::format(", {} could be several", counted(report_.ambiguous.size(), "name"));
+    return text;
+  }
+
+  static std::string tier_text(btf::PairTier tier) {
+    if (tier == btf::PairTier::exact) return "name";
+    return std::string(
+        std::ranges::find(btf::pair_tier_names(), tier, &btf::Named<btf::PairTier>::value)->name);
+  }
+
+  std::string order_text() const {
+    switch (report_.order) {
+      case OrderSource::file:
+      case OrderSource::graph:
+        return "order from " + printable(report_.order_path);
+      case OrderSource::recorded:
+        return "order as recorded";
+      case OrderSource::numbered:
+        return "order by the numbers of names";
+      case OrderSource::stored:
+        return "order of the file";
+      case OrderSource::natural:
+        return "order of names (a guess)";
+    }
+    return {};
+  }
+
+  // What would not be seen.
+  std::string limit() const {
+    double noise = 0;
+    for (const Layer& layer : report_.layers)
+      if (layer.state == LayerState::healthy && layer.figures) noise = std::max(noise, layer.noise);
+    if (noise == 0) return {};
+    return fmt::format("a fault of less than {} would not be seen everywhere",
+                       part_text(run_.judge.limit * noise));
+  }
+
+  static std::string shell(const std::string& word) {
+    const bool plain = !word.empty() && std::ranges::all_of(word, [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+             c == '_' || c == '-' || c == '.' || c == '/' || c == ':' || c == ',' || c == '=';
+    });
+    if (plain) return word;
+    std::string quoted = "'";
+    for (const char c : word) c == '\'' ? quoted += "'\\''" : quoted += c;
+    return quoted + "'";
+  }
+
+  std::string next() const {
+    const auto& verdict = report_.verdict;
+    if (verdict.actual_path.empty() || verdict.kind == VerdictKind::clean) return {};
+    std::string command = "btftool diff --heatmap ";
+    const std::uint64_t actual = verdict.actual_tensor.value_or(0);
+    const std::uint64_t golden = verdict.golden_tensor.value_or(0);
+    if (verdict.actual_tensor || verdict.golden_tensor)
+      command += fmt::format("--pair {}:{} ", actual, golden);
+    return command + shell(verdict.actual_path) + " " + shell(verdict.golden_path);
+  }
+
+  const LayersRun& run_;
+  const LayerReport& report_;
+};
+
+}  // namespace
+
+Story story_of(const LayersRun& run) { return Telling(run).tell(); }
+
+std::string state_text(const Layer& layer) {
+  const auto name_of = [](const auto names, const auto value) {
+    return std::string(std::ranges::find(names, value, &decltype(names)::value_type::value)->name);
+  };
+  if (layer.state == LayerState::dump) return "dump wrong";
+  if (layer.state != LayerState::root) return name_of(btf::layer_state_names(), layer.state);
+  if (layer.fault != LayerFault::error && layer.fault != LayerFault::local)
+    return "broke: " + name_of(btf::layer_fault_names(), layer.fault);
+  return fmt::format("broke x{:.3g}", layer.fault == LayerFault::local ? layer.bw : layer.b);
+}
+
+}  // namespace btftool
