@@ -59,7 +59,7 @@ def main(root):
         found.pop(name, None)
         for other, place in found.items():
             short = other.removeprefix(name.split("/")[0] + "/")
-            if other == "lib/include/btf":
+            if other.startswith("lib/include/btf"):
                 continue  # everybody may
             if short.removeprefix("btftool/") not in uses:
                 wrong.append(f"{name}: uses {other}, its row does not say so: {place}")

@@ -202,14 +202,17 @@ class Telling {
     return {};
   }
 
-  // What would not be seen.
+  // What would not be seen, in front of what broke.
   std::string limit() const {
     double noise = 0;
-    for (const Layer& layer : report_.layers)
+    for (const Layer& layer : report_.layers) {
+      if (&layer == subject()) break;
       if (layer.state == LayerState::healthy && layer.figures) noise = std::max(noise, layer.noise);
+    }
     if (noise == 0) return {};
-    return fmt::format("a fault of less than {} would not be seen everywhere",
-                       part_text(run_.judge.limit * noise));
+    return fmt::format("an error of less than {} would not be seen {}",
+                       part_text(run_.judge.limit * noise),
+                       subject() == nullptr ? "everywhere" : "before it");
   }
 
   static std::string shell(const std::string& word) {
