@@ -1,0 +1,280 @@
+"""What `btftool layers` says of dumps of real networks, healthy and with faults, against what it must say.
+
+  evaluate.py BTFTOOL [--split tune|report] [--kinds K,..] [--precisions P,..] [--seeds N] [--markdown] [--show]
+  evaluate.py BTFTOOL --models FILE.onnx,BERT_FOLDER [--precisions P,..]
+  evaluate.py BTFTOOL --fast
+
+Constants are chosen on the nets of `tune` and the table is of those of `report`. `--fast` is the test: a few nets, and
+bounds that must hold. Every case is judged twice, with the graph and by order alone.
+"""
+
+import argparse
+import collections
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import warnings
+
+try:
+    import numpy as np
+
+    import nets
+    import scenarios
+    import trained
+except ImportError as missing:
+    print(f"skipped: {missing}; tests/interop/venv.sh installs what is needed")
+    sys.exit(0)
+
+SPLITS = {"tune": range(0, 4), "report": range(4, 8)}
+
+
+def file_name(name):
+    """As trtexec makes one of a tensor's name."""
+    return re.sub(r"[^A-Za-z0-9._,-]", "_", name)
+
+
+def write(tensors, path, form):
+    if form == "npz":
+        np.savez(path + ".npz", **tensors)
+        return path + ".npz"
+    os.mkdir(path)
+    for k, (name, array) in enumerate(tensors.items()):
+        number = f"{k:04}_" if form == "numbered" else ""
+        np.save(os.path.join(path, number + file_name(name) + ".npy"), array)
+    return path
+
+
+class Runs:
+    """Writes what is dumped and asks the tool."""
+
+    def __init__(self, tool, scratch):
+        self.tool, self.scratch = tool, scratch
+        self.golden = {}  # of the net in hand
+        self.count = 0
+
+    def path(self):
+        self.count += 1
+        return os.path.join(self.scratch, str(self.count))
+
+    def start(self):
+        """Of another net: what was written is not needed any more."""
+        subprocess.run(["rm", "-rf", *(os.path.join(self.scratch, n) for n in os.listdir(self.scratch))], check=True)
+        self.golden.clear()
+
+    def golden_path(self, case):
+        form = "plain" if case.form == "plain" else "npz"
+        key = (id(case.golden), form)
+        if key not in self.golden:
+            # The arrays are kept, so that no others get their id.
+            self.golden[key] = (write(case.golden, self.path(), form), case.golden)
+        return self.golden[key][0]
+
+    def graph_path(self, case):
+        import onnx
+        path = self.path() + ".onnx"
+        model = nets.graph(case.net)
+        if case.form == "plain":
+            names = dict(zip(case.net_names(), case.golden))
+            for node in model.graph.node:
+                node.input[:] = [names.get(n, n) for n in node.input]
+                node.output[:] = [names.get(n, n) for n in node.output]
+            for value in (*model.graph.input, *model.graph.output):
+                value.name = names[value.name]
+        onnx.save(model, path)
+        return path
+
+    def ask(self, case, with_graph, actual=None):
+        actual = actual or write(case.actual, self.path(), case.form)
+        options = [*case.options]
+        if with_graph:
+            options += ["--graph", self.graph_path(case)]
+        if case.baseline is not None:
+            options += ["--baseline", write(case.baseline, self.path(), "npz")]
+        command = [self.tool, "layers", "--json", *options, actual, self.golden_path(case)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        try:
+            report = json.loads(done.stdout)
+        except ValueError:
+            report = {}
+        report = report.get("report", report)
+        return done.returncode, report, done.stderr.strip(), " ".join(command)
+
+
+def number(value):
+    return float(value) if value is not None else None
+
+
+def noise_at(report, layers):
+    """What btftool takes for noise at the layer: errors below twice this are not told from it."""
+    for pair in report.get("pairs", ()):
+        if pair["golden"] in layers:
+            if pair["state"] == "unjudged":
+                return float("inf")
+            return number(pair["noise"])
+    return 0.0
+
+
+def judge(case, answer, with_graph):
+    """right, kind (the layer is right, the kind of verdict is not), below, missed, or blame."""
+    code, report, errors, _ = answer
+    verdict = report.get("verdict")
+    if verdict is None:
+        return "trouble"
+    kind, layer = verdict["kind"], verdict["layer"]
+    exit_code = case.exit_code if case.exit_code is not None else (0 if kind == "clean" else code)
+    if code != exit_code and not (kind == "clean" and case.layers):
+        return "exit"
+    if not case.layers:
+        return "right" if kind in case.kinds else "blame"
+    if case.doubtful and not with_graph:
+        # Nothing more can be known of an order that is wrong than that it is.
+        return "right" if report["order"]["doubtful"] else "below" if kind == "clean" else "blame"
+    if kind in case.kinds and (layer in case.layers or kind == "clean"):
+        found = {root["layer"] for root in report["roots"]}
+        if any(name not in found and 2 * noise_at(report, [name]) < 1 for name in case.roots):
+            return "second"
+        return "kind" if case.sanity and not report["sanity"] else "right"
+    if kind in ("clean", "drift", "cannot-tell"):
+        if case.own_error is not None and case.own_error < 2 * noise_at(report, case.layers):
+            return "below"
+        return "missed" if kind == "clean" or layer is None else "kind" if layer in case.layers else "blame"
+    return "kind" if layer in case.layers else "blame"
+
+
+def cases_of(net, precisions, wanted, **few):
+    golden = net.run(nets.GOLDEN)
+    for precision in precisions:
+        for scenario in wanted:
+            yield from scenario(net, precision, golden, **few.get(scenario.__name__, {}))
+
+
+def run(tool, all_cases, show):
+    """Counts of results by whether the graph was given, scenario and precision."""
+    results = collections.defaultdict(collections.Counter)
+    with tempfile.TemporaryDirectory() as scratch:
+        runs = Runs(tool, scratch)
+        last = None
+        for case in all_cases:
+            if case.net is not last:
+                runs.start()
+                last = case.net
+            actual = write(case.actual, runs.path(), case.form)
+            for with_graph in (True, False):
+                answer = runs.ask(case, with_graph, actual)
+                result = judge(case, answer, with_graph)
+                results[with_graph, case.scenario, case.precision.name][result] += 1
+                if result not in ("right", "below") or show:
+                    explain(case, answer, result, with_graph)
+            if case.form == "npz":
+                os.unlink(actual)
+    return results
+
+
+def explain(case, answer, result, with_graph):
+    code, report, errors, command = answer
+    verdict = report.get("verdict") or {}
+    words = f"{verdict.get('kind')} {verdict.get('layer')} b {verdict.get('b')}" if verdict else errors
+    own = f" own error {case.own_error:.3g}" if case.own_error is not None else ""
+    print(f"{result}: {case.scenario}, {case.net.name} {case.precision.name} {case.depth}"
+          f" {'graph' if with_graph else 'order'}: exit {code}, {words}; wanted {'/'.join(case.kinds)}"
+          f" {' '.join(case.layers)}{own}", flush=True)
+
+
+def table(results, markdown):
+    columns = [p for p in nets.PRECISIONS if any(key[2] == p for key in results)]
+    for with_graph in (True, False):
+        title = "with the graph" if with_graph else "by order alone"
+        rows = list(dict.fromkeys(key[1] for key in results))
+        if markdown:
+            print(f"\n| {title} | " + " | ".join(columns) + " |\n|---" * 1 + "|---" * len(columns) + "|")
+        else:
+            print(f"\n{title:28}" + "".join(f"{c:>24}" for c in columns))
+        for row in rows:
+            cells = [cell(results.get((with_graph, row, column))) for column in columns]
+            if markdown:
+                print(f"| {row} | " + " | ".join(cells) + " |")
+            else:
+                print(f"{row:28}" + "".join(f"{c:>24}" for c in cells))
+
+
+def cell(counts):
+    """RIGHT/JUDGED, and what else there is: below the limit, kind, missed, blame, ..."""
+    if not counts:
+        return ""
+    judged = sum(counts.values()) - counts["below"]
+    rest = [f"{n} {name}" for name, n in counts.items() if name != "right"]
+    return f"{counts['right']}/{judged}" + (f" ({', '.join(rest)})" if rest else "")
+
+
+def totals(results):
+    """Of the faults: right layer of those above the limit; of the healthy nets: how many are blamed."""
+    faults_ = collections.Counter()
+    healthy = collections.Counter()
+    for (with_graph, scenario, _), counts in results.items():
+        (healthy if scenario.startswith(("healthy", "identical", "same")) else faults_).update(counts)
+    above = sum(faults_.values()) - faults_["below"]
+    right = faults_["right"] + faults_["kind"] + faults_["exit"] + faults_["second"]
+    blamed = sum(healthy.values()) - healthy["right"]
+    print(f"\nfaults: {above} above the limit, right layer {right} ({right / max(1, above):.1%}), "
+          f"right kind too {faults_['right']} ({faults_['right'] / max(1, above):.1%}), {faults_['blame']} blame another "
+          f"layer, {faults_['missed']} missed; {faults_['below']} below the limit\n"
+          f"healthy: {sum(healthy.values())} runs, {blamed} blamed")
+    return above, right, blamed
+
+
+def fast():
+    few = {"computed": {"depths": ("middle",)}, "dumped": {"depths": ("middle",)}}
+    for k, kind in enumerate(nets.ORDINARY):
+        for seed in (4 + k % 2, 6):
+            net = nets.Net(kind, seed)
+            precisions = [nets.PRECISIONS[p] for p in
+                          (("float16", "bfloat16", "int8") if seed < 6 else ("float32x", "tf32"))]
+            yield from cases_of(net, precisions, scenarios.SCENARIOS, **few)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("tool")
+    parser.add_argument("--split", choices=SPLITS, default="report")
+    parser.add_argument("--kinds", default=",".join(nets.ORDINARY))
+    parser.add_argument("--precisions", default=",".join(nets.PRECISIONS))
+    parser.add_argument("--scenarios", default="")
+    parser.add_argument("--seeds", type=int, default=4)
+    parser.add_argument("--models", default="")
+    parser.add_argument("--markdown", action="store_true")
+    parser.add_argument("--show", action="store_true")
+    parser.add_argument("--fast", action="store_true")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore", RuntimeWarning)  # float16 may overflow
+
+    if options.fast:
+        results = run(options.tool, fast(), False)
+        table(results, False)
+        above, right, blamed = totals(results)
+        sys.exit(blamed > 0 or right < 0.95 * above or above < 300)
+
+    precisions = [nets.PRECISIONS[p] for p in options.precisions.split(",")]
+    wanted = [s for s in scenarios.SCENARIOS if not options.scenarios or s.__name__ in options.scenarios.split(",")]
+
+    def chosen():
+        if options.models:
+            for path in options.models.split(","):
+                yield from cases_of(trained.load(path), precisions, wanted)
+            return
+        for kind in options.kinds.split(","):
+            for seed in list(SPLITS[options.split])[:options.seeds]:
+                yield from cases_of(nets.Net(kind, seed), precisions, wanted)
+        if not options.scenarios:
+            for kind in ("cancelling", "outliers"):
+                yield from scenarios.hard_nets(kind, precisions)
+
+    results = run(options.tool, chosen(), options.show)
+    table(results, options.markdown)
+    totals(results)
+
+
+if __name__ == "__main__":
+    main()
