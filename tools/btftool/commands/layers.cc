@@ -11,7 +11,9 @@
 #include "io/interrupt.h"
 #include "io/json_file.h"
 #include "io/progress.h"
+#include "layers/html.h"
 #include "layers/json.h"
+#include "layers/junit.h"
 #include "layers/saved.h"
 #include "layers/text.h"
 
@@ -95,11 +97,20 @@ btf::Result<int> run_layers(const Context& context, const LayersCommand& command
   } else if (!context.global.quiet) {
     print_layers(context, command, run);
   }
+  bool unwritten = false;
+  const auto written = [&](const btf::Status& status) {
+    if (status) return;
+    unwritten = true;
+    context.log.error(status.error());
+  };
+  if (command.junit) written(write_layers_junit(*command.junit, run));
+  if (command.html) written(write_layers_html(*command.html, run));
   Limited shown;
   for (const std::string& trouble : report.troubles)
     if (shown.pass()) context.log.error(trouble);
   if (shown.held_back() > 0)
     context.log.error("and " + std::to_string(shown.held_back()) + " more");
+  if (unwritten) return kTrouble;
   return command.pairs && report.troubles.empty() ? kSame : exit_code(run);
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::array<const char*, 8> kBlocks{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 
-struct Column {
+struct SparkColumn {
   double e = -1;  // the largest; below 0: none is known
   char mark = ' ';
 };
@@ -49,9 +49,9 @@ Sparkline sparkline(const btf::LayerReport& report, std::size_t columns) {
   const std::string high = " " + label(most);
   const std::size_t room = columns - std::min(columns - 8, low.size() + high.size());
   const std::size_t width = std::min(room, layers.size());
-  std::vector<Column> folded(width);
+  std::vector<SparkColumn> folded(width);
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    Column& column = folded[i * width / layers.size()];
+    SparkColumn& column = folded[i * width / layers.size()];
     if (layers[i].figures) column.e = std::max(column.e, layers[i].figures->e);
     if (const char mark = mark_of(layers[i]); worse(mark, column.mark)) column.mark = mark;
   }
@@ -60,7 +60,7 @@ Sparkline sparkline(const btf::LayerReport& report, std::size_t columns) {
   const double range = std::max(1.0, std::log10(most) - from);
   Sparkline line{.blocks = low, .marks = std::string(low.size(), ' ')};
   bool marked = false;
-  for (const Column& column : folded) {
+  for (const SparkColumn& column : folded) {
     const double height = column.e > 0 ? (std::log10(std::min(column.e, most)) - from) / range : 0;
     const auto level = static_cast<std::size_t>(std::clamp(height * 7.999, 0.0, 7.0));
     line.blocks += column.e < 0 ? " " : kBlocks[level];

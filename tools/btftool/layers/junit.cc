@@ -1,0 +1,113 @@
+#include "layers/junit.h"
+
+#include <fmt/format.h>
+
+#include <pugixml.hpp>
+#include <sstream>
+#include <string>
+
+#include "btf/output.h"
+#include "io/text.h"
+#include "io/xml_text.h"
+#include "layers/story.h"
+
+namespace btftool {
+namespace {
+
+class LayerSuite {
+ public:
+  explicit LayerSuite(const LayersRun& run) : run_(run) {
+    pugi::xml_node declaration = document_.append_child(pugi::node_declaration);
+    declaration.append_attribute("version") = "1.0";
+    declaration.append_attribute("encoding") = "UTF-8";
+    suites_ = document_.append_child("testsuites");
+    set(suites_, "name", "btftool layers: " + run.report.verdict.words);
+    suite_ = suites_.append_child("testsuite");
+    set(suite_, "name", printable(run.actual));
+    for (pugi::xml_node node : {suites_, suite_})
+      for (const char* count : {"tests", "failures", "errors", "skipped"})
+        node.append_attribute(count);
+  }
+
+  std::string text() {
+    for (const btf::Layer& layer : run_.report.layers) add(layer);
+    for (const std::string& name : run_.report.missing_outputs)
+      fail(test(name), "missing", "an output of the graph that ACTUAL has not", {});
+    if (run_.judge.require_all) {
+      for (const std::string& name : run_.report.golden_only)
+        fail(test(name), "missing", "no actual tensor", {});
+      for (const std::string& name : run_.report.actual_only)
+        fail(test(name), "missing", "no golden tensor", {});
+    }
+    for (const std::string& trouble : run_.report.troubles) {
+      ++errors_;
+      pugi::xml_node error = test("trouble").append_child("error");
+      set(error, "message", trouble);
+    }
+    for (pugi::xml_node node : {suites_, suite_}) {
+      node.attribute("tests") = tests_;
+      node.attribute("failures") = failures_;
+      node.attribute("errors") = errors_;
+      node.attribute("skipped") = skipped_;
+    }
+    std::ostringstream text;
+    document_.save(text, "  ", pugi::format_default, pugi::encoding_utf8);
+    return text.str();
+  }
+
+ private:
+  static void set(pugi::xml_node node, const char* name, const std::string& value) {
+    node.append_attribute(name) = xml_text(value).c_str();
+  }
+
+  pugi::xml_node test(const std::string& name) {
+    ++tests_;
+    pugi::xml_node test = suite_.append_child("testcase");
+    set(test, "classname", printable(run_.actual));
+    set(test, "name", printable(name));
+    return test;
+  }
+
+  void fail(pugi::xml_node test, const std::string& type, const std::string& message,
+            const std::string& text) {
+    ++failures_;
+    pugi::xml_node failure = test.append_child("failure");
+    set(failure, "message", message);
+    set(failure, "type", type);
+    if (!text.empty()) failure.text() = xml_text(text).c_str();
+  }
+
+  void add(const btf::Layer& layer) {
+    pugi::xml_node node = test(layer.name());
+    const auto& verdict = run_.report.verdict;
+    const bool named = verdict.layer && &run_.report.layers[*verdict.layer] == &layer;
+    if (layer.state == btf::LayerState::root || layer.state == btf::LayerState::dump ||
+        (named && verdict.kind == btf::VerdictKind::drift)) {
+      std::string text;
+      for (const btf::Hint& hint : layer.hints) text += hint.evidence + "\n";
+      return fail(node, named ? "verdict" : state_text(layer),
+                  named ? verdict.words : state_text(layer), text);
+    }
+    if (layer.state != btf::LayerState::unjudged && layer.state != btf::LayerState::unmeasured)
+      return;
+    ++skipped_;
+    set(node.append_child("skipped"), "message", layer.note);
+  }
+
+  const LayersRun& run_;
+  pugi::xml_document document_;
+  pugi::xml_node suites_;
+  pugi::xml_node suite_;
+  unsigned long long tests_ = 0;
+  unsigned long long failures_ = 0;
+  unsigned long long errors_ = 0;
+  unsigned long long skipped_ = 0;
+};
+
+}  // namespace
+
+btf::Status write_layers_junit(const std::string& path, const LayersRun& run) {
+  return btf::write_text(path, LayerSuite(run).text());
+}
+
+}  // namespace btftool
