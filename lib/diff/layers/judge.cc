@@ -3,6 +3,8 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <span>
 
 #include "btf/layers/layers.h"
 #include "diff/layers/neighbours.h"
@@ -24,6 +26,14 @@ constexpr double kAlongInputs = 0.5;
 constexpr double kLeastAlong = 0.5;  // b
 // What goes on from a layer is at least this part of what its size lets through.
 constexpr double kCarried = 1.0 / 8;
+// Or so much of it, where that is less than so much of the noise without it.
+constexpr double kHalf = 0.5;
+constexpr double kQuiet = 0.7;
+// What noise is: in no slice so many times what it is in the whole, nor so many half steps.
+constexpr double kEven = 6;
+// Of fewer, figures are what chance makes them.
+constexpr std::uint64_t kFewNumbers = 64;
+constexpr std::uint64_t kNone = UINT64_MAX;
 // The worst slice may grow faster.
 constexpr double kSliceGrowth = 3;
 constexpr double kSliceSteps = 8;
@@ -36,14 +46,19 @@ constexpr auto kAdding = std::to_array<std::string_view>(
     {"Add", "Sub", "Sum", "Concat", "Reshape", "Transpose", "Flatten", "Squeeze", "Unsqueeze",
      "Identity", "Slice", "Split", "Pad", "Dropout"});
 
-// Where a signal may cancel and leave its error.
-constexpr auto kCancelling = std::to_array<std::string_view>(
-    {"Sub", "Softmax", "LogSoftmax", "Exp", "LayerNormalization", "InstanceNormalization",
-     "GroupNormalization", "BatchNormalization", "ReduceMean", "Div", "RMSNormalization"});
+// Where a signal may cancel and leave its error, by operators and by what names say.
+constexpr auto kSubtracting = std::to_array<std::string_view>({"Sub", "Add", "Sum"});
+constexpr auto kSubtractingWords = std::to_array<std::string_view>({"sub", "diff", "add"});
+constexpr auto kNormalising = std::to_array<std::string_view>(
+    {"LayerNormalization", "InstanceNormalization", "GroupNormalization", "BatchNormalization",
+     "SimplifiedLayerNormalization", "RMSNormalization", "LpNormalization", "Div"});
+constexpr auto kNormWords = std::to_array<std::string_view>({"norm", "ln", "bn"});
+constexpr auto kExponentials = std::to_array<std::string_view>({"Softmax", "LogSoftmax", "Exp"});
+constexpr auto kExponentialWords = std::to_array<std::string_view>({"softmax", "exp"});
 
-// What names say where no graph does.
-constexpr auto kCancellingWords = std::to_array<std::string_view>(
-    {"sub", "softmax", "exp", "norm", "ln", "mean", "bn", "var", "rsqrt"});
+// What makes sums of many products.
+constexpr auto kProducts =
+    std::to_array<std::string_view>({"Conv", "ConvTranspose", "Gemm", "MatMul"});
 
 bool is_one_of(std::string_view op, std::span<const std::string_view> ops) {
   return std::ranges::find(ops, op) != ops.end();
@@ -70,8 +85,12 @@ struct Inputs {
   double mu = 0;
   bool special = false;  // NaN or Inf that golden has not
   bool exact = true;     // equal to the bit, all of them
-  double adding = 0;     // the norm of what an addition carries over
+  double adding = 0;     // the norms of what an addition carries over: errors
+  double adding_w = 0;   // and the worst slices
   bool direct = true;    // nothing lies between
+  // What a normalisation may make of it: the error relative to what is left without the mean.
+  double spread_error = 0;
+  double rms_error = 0;  // as it is, for an exponential
 };
 
 class Judgement {
@@ -83,22 +102,62 @@ class Judgement {
         neighbours_(report) {}
 
   void run() {
-    report_.u = precision_.u;
-    report_.noise_source = precision_.source;
-    report_.roots.clear();
-    for (Layer& layer : report_.layers) reset(layer);
-    report_.sanity = check_sanity(report_);
-    mark_reused();
-    if (judge_inputs()) return judge_watching();
-    for (std::uint64_t i = 0; i < layers().size(); ++i) {
-      judge(i);
-      take_input(layers()[i], before_);
+    for (;;) {
+      judge_all();
+      // Dumps may be wider than what was computed: then the very first products show it.
+      const auto coarser = coarser_precision();
+      if (!coarser) break;
+      precision_ = *coarser;
     }
-    settle();
+    if (report_.verdict.kind != VerdictKind::inputs) settle();
   }
 
  private:
   std::vector<Layer>& layers() { return report_.layers; }
+
+  void judge_all() {
+    report_.u = precision_.u;
+    report_.noise_source = precision_.source;
+    report_.roots.clear();
+    report_.verdict = {};
+    before_ = {};
+    amplified_.clear();
+    for (Layer& layer : report_.layers) reset(layer);
+    report_.sanity = check_sanity(report_);
+    mark_reused();
+    judge_watching();
+    if (judge_inputs()) return;
+    for (std::uint64_t i = 0; i < layers().size(); ++i) {
+      judge(i);
+      take_input(layers()[i], before_);
+    }
+  }
+
+  // Where the first product is off already, as noise is, by what a coarser dtype explains.
+  std::optional<RunPrecision> coarser_precision() const {
+    if (report_.roots.empty() || report_.verdict.kind == VerdictKind::inputs) return std::nullopt;
+    const std::uint64_t first = report_.roots.front();
+    const Layer& layer = report_.layers[first];
+    if (!layer.figures || layer.fault == LayerFault::born || layer.fault == LayerFault::shape ||
+        !is_early(first))
+      return std::nullopt;
+    const LayerFigures& f = *layer.figures;
+    if (f.rho >= kAlongInputs || f.mu >= kAlongInputs || f.w > kEven * f.e || layer.baseline)
+      return std::nullopt;
+    return coarser_than(precision_, layer, f.e / kEven, options_);
+  }
+
+  bool is_early(std::uint64_t i) const {
+    constexpr std::uint64_t kFirstProducts = 3;
+    constexpr std::uint64_t kEnough = 10;  // layers, to tell a beginning
+    if (report_.layers.size() < kEnough) return false;
+    if (!neighbours_.by_graph()) return i * 10 < report_.layers.size();
+    if (!is_one_of(report_.layers[i].op, kProducts)) return false;
+    std::uint64_t before = 0;
+    for (std::uint64_t other = 0; other < i; ++other)
+      before += is_one_of(report_.layers[other].op, kProducts) ? 1U : 0U;
+    return before < kFirstProducts;
+  }
 
   void reset(Layer& layer) {
     const bool shape = layer.fault == LayerFault::shape;
@@ -156,40 +215,66 @@ class Judgement {
            has_word(layer.name(), std::to_array<std::string_view>({"input", "images"}));
   }
 
-  // What may be held against an input: what is known of it is known.
-  bool counts_as_input(const Layer& layer) const {
-    return layer.state != LayerState::dump && can_judge(layer);
-  }
-
   void take_input(const Layer& layer, Inputs& in) const {
     if (layer.state == LayerState::dump || !layer.figures || !layer.placed) return;
     const LayerFigures& f = *layer.figures;
     in.special = in.special || f.new_nan() + f.new_inf() > 0;
     in.exact = in.exact && f.equal == f.pairs;
-    if (!counts_as_input(layer)) return;
+    if (!can_judge(layer)) return;
+    // A tensor of one slice has no other error than its own.
+    const double w = std::max(f.w, f.e);
     in.e = neighbours_.by_graph() ? std::hypot(in.e, f.e) : std::max(in.e, f.e);
-    in.w = neighbours_.by_graph() ? std::hypot(in.w, f.w) : std::max(in.w, f.w);
+    in.w = neighbours_.by_graph() ? std::hypot(in.w, w) : std::max(in.w, w);
     in.rho = std::max(in.rho, f.rho);
     in.mu = std::max(in.mu, f.mu);
     in.adding += f.error;
+    in.adding_w += w * f.golden.norm;
+    const double n = static_cast<double>(f.pairs);
+    const double spread = f.golden.norm * f.golden.norm - f.golden.sum * f.golden.sum / n;
+    if (f.error > 0)
+      in.spread_error = std::max(in.spread_error, spread > 0 ? f.error / std::sqrt(spread) : kInf);
+    in.rms_error = std::max(in.rms_error, f.error / std::sqrt(n));
+  }
+
+  // By the graph. What is not to be used, a wrong dump above all, is replaced by its own inputs.
+  Inputs graph_inputs(std::uint64_t i, std::uint64_t without) const {
+    const auto& all = report_.layers;
+    Inputs in;
+    in.direct = all[i].unseen.empty();
+    std::set<std::uint64_t> seen;
+    std::vector<std::uint64_t> open = all[i].inputs;
+    while (!open.empty()) {
+      const std::uint64_t input = open.back();
+      open.pop_back();
+      if (!seen.insert(input).second) continue;
+      const Layer& layer = all[input];
+      if (input != without && layer.state != LayerState::dump && layer.figures) {
+        take_input(layer, in);
+        continue;
+      }
+      in.direct = false;
+      open.insert(open.end(), layer.inputs.begin(), layer.inputs.end());
+    }
+    return in;
   }
 
   // With a graph, the layer's own; else all that is before it, of which the last ones tell of
   // scales.
   Inputs inputs_of(std::uint64_t i) const {
-    Inputs in;
-    if (options_.isolated) return in;
-    const auto& all = report_.layers;
-    if (neighbours_.by_graph()) {
-      for (const std::uint64_t input : all[i].inputs) take_input(all[input], in);
-      in.direct = all[i].unseen.empty();
-      return in;
-    }
+    if (options_.isolated) return {};
+    if (neighbours_.by_graph()) return graph_inputs(i, kNone);
+    return with_near(i, before_);
+  }
+
+  Inputs with_near(std::uint64_t i, Inputs in) const {
     Inputs near;
-    for (std::uint64_t last = i - std::min(i, kNear); last < i; ++last) take_input(all[last], near);
-    in = before_;
+    for (std::uint64_t last = i - std::min(i, kNear); last < i; ++last)
+      take_input(report_.layers[last], near);
     in.rho = near.rho;
     in.mu = near.mu;
+    in.adding = near.adding;
+    in.spread_error = near.spread_error;
+    in.rms_error = near.rms_error;
     in.direct = false;
     return in;
   }
@@ -221,7 +306,7 @@ class Judgement {
     if (!can_judge(layer)) return unjudged(layer, "golden is all zero");
     layer.noise = noise_of(layer, in);
     layer.b = times(figures.e, layer.noise);
-    layer.bw = times(figures.w, std::hypot(kSliceGrowth * in.w, kSliceSteps * layer.u));
+    layer.bw = times(figures.w, slice_noise_of(layer, in));
     if (layer.baseline) {
       layer.noise = std::max(*layer.baseline, layer.u);
       layer.b = times(figures.e, layer.noise);
@@ -238,6 +323,7 @@ class Judgement {
       return;
     }
     root(i, fault);
+    if (is_amplified(layer, in)) amplified_.insert(i);
   }
 
   static double times(double e, double noise) {
@@ -245,20 +331,44 @@ class Judgement {
     return noise > 0 ? e / noise : kInf;
   }
 
+  bool adds(const Layer& layer, const Inputs& in) const {
+    return neighbours_.by_graph() && in.direct && is_one_of(layer.op, kAdding);
+  }
+
   double noise_of(const Layer& layer, const Inputs& in) const {
-    double carried = options_.a * in.e;
-    if (neighbours_.by_graph() && in.direct && is_one_of(layer.op, kAdding))
-      carried = in.adding / layer.figures->golden.norm;
+    const double carried =
+        adds(layer, in) ? in.adding / layer.figures->golden.norm : options_.a * in.e;
     return std::hypot(carried, floor_of(layer));
+  }
+
+  double slice_noise_of(const Layer& layer, const Inputs& in) const {
+    const double carried =
+        adds(layer, in) ? in.adding_w / layer.figures->golden.norm : kSliceGrowth * in.w;
+    return std::hypot(carried, kSliceSteps * layer.u);
+  }
+
+  bool is_exponential(const Layer& layer) const {
+    return is_one_of(layer.op, kExponentials) ||
+           (layer.op.empty() && has_word(layer.name(), kExponentialWords));
   }
 
   LayerFault fault_of(const Layer& layer, const Inputs& in) const {
     const LayerFigures& figures = *layer.figures;
     if (layer.baseline)
       return layer.b >= options_.baseline_limit ? LayerFault::error : LayerFault::none;
-    if (layer.b >= options_.limit) return LayerFault::error;
-    if (layer.bw >= options_.limit) return LayerFault::local;
-    if (layer.b < kLeastAlong) return LayerFault::none;
+    // A few numbers are off, or off alike, by chance.
+    const bool few = figures.pairs < kFewNumbers;
+    if (layer.b >= (few ? std::max(options_.limit, kSurely) : options_.limit))
+      return LayerFault::error;
+    if (few) return LayerFault::none;
+    // What is large among logits is larger among probabilities.
+    if (layer.bw >= (is_exponential(layer) ? std::max(options_.limit, kSurely) : options_.limit))
+      return LayerFault::local;
+    return layer.b < kLeastAlong ? LayerFault::none : along_of(figures, in);
+  }
+
+  // Does the error go along with the signal, or is it the same everywhere?
+  static LayerFault along_of(const LayerFigures& figures, const Inputs& in) {
     if (figures.rho >= kAlong && in.rho < kAlongInputs) return LayerFault::gain;
     if (figures.mu >= kAlong && in.mu < kAlongInputs) return LayerFault::offset;
     return LayerFault::none;
@@ -280,33 +390,68 @@ class Judgement {
   bool is_dump(std::uint64_t i) const {
     if (options_.isolated) return false;
     const auto& consumers = neighbours_.consumers(i);
-    const LayerFigures& own = *report_.layers[i].figures;
-    return !consumers.empty() && std::ranges::all_of(consumers, [&](std::uint64_t c) {
-      const LayerFigures& figures = *report_.layers[c].figures;
+    const Layer& layer = report_.layers[i];
+    const LayerFigures& own = *layer.figures;
+    if (consumers.empty()) return false;
+    bool normalised = own.rho >= kAlong || own.mu >= kAlong;
+    for (const std::uint64_t c : consumers) {
+      const Layer& consumer = report_.layers[c];
+      const LayerFigures& figures = *consumer.figures;
       if (figures.new_nan() + figures.new_inf() > 0) return false;
       const double carried = own.e * std::min(1.0, own.golden.norm / figures.golden.norm);
-      return figures.e <= carried * kCarried;
-    });
+      if (figures.e > carried * kCarried &&
+          (figures.e > carried * kHalf || figures.e >= kQuiet * noise_without(c, i)))
+        return false;
+      normalised = normalised && (is_one_of(consumer.op, kNormalising) ||
+                                  (consumer.op.empty() && has_word(consumer.name(), kNormWords)));
+    }
+    // A normalisation takes a scale out again, so that nothing behind it can tell.
+    return !normalised && (neighbours_.by_graph() || !comes_back(i));
   }
 
-  bool is_amplified(const Layer& layer) const {
-    if (layer.fault != LayerFault::error) return false;
-    const bool graph = neighbours_.by_graph();
-    if (graph ? !is_one_of(layer.op, kCancelling) : !has_word(layer.name(), kCancellingWords))
-      return false;
-    if (layer.b < kSurely) return true;
-    // The error has not grown: what it is compared with has shrunk.
-    const std::uint64_t i = static_cast<std::uint64_t>(&layer - report_.layers.data());
-    double before = 0;
-    const auto take = [&](std::uint64_t number) {
-      const Layer& input = report_.layers[number];
-      if (counts_as_input(input)) before = std::max(before, input.figures->error);
+  // What a layer's inputs and dtype explain if layer i, which comes before it, is left out.
+  double noise_without(std::uint64_t layer, std::uint64_t i) const {
+    const Inputs in = neighbours_.by_graph() ? graph_inputs(layer, i) : before_;
+    return noise_of(report_.layers[layer], in);
+  }
+
+  // By order alone the next layers may be of another branch: does the error turn up later?
+  bool comes_back(std::uint64_t i) const {
+    constexpr std::uint64_t kFar = 12;
+    Inputs in = before_;
+    const std::uint64_t end = std::min<std::uint64_t>(report_.layers.size(), i + 1 + kFar);
+    for (std::uint64_t later = i + 1; later < end; ++later) {
+      const Layer& layer = report_.layers[later];
+      if (!can_judge(layer) || layer.state == LayerState::dump) continue;
+      const LayerFigures& figures = *layer.figures;
+      if (figures.new_nan() + figures.new_inf() > 0) return true;
+      const double b = times(figures.e, noise_of(layer, in));
+      if (b >= options_.limit) return true;
+      if (b >= kLeastAlong && figures.pairs >= kFewNumbers &&
+          along_of(figures, with_near(i, in)) != LayerFault::none)
+        return true;
+      take_input(layer, in);
+    }
+    return false;
+  }
+
+  // Where a signal cancels, its error stays: what that explains is no fault that is proved.
+  bool is_amplified(const Layer& layer, const Inputs& in) const {
+    if (layer.fault != LayerFault::error && layer.fault != LayerFault::local) return false;
+    const bool known = !layer.op.empty();
+    const auto is = [&](std::span<const std::string_view> ops,
+                        std::span<const std::string_view> words) {
+      return known ? is_one_of(layer.op, ops) : has_word(layer.name(), words);
     };
-    if (graph)
-      for (const std::uint64_t input : layer.inputs) take(input);
-    else
-      for (std::uint64_t number = i - std::min(i, kNear); number < i; ++number) take(number);
-    return layer.figures->error <= options_.a * before;
+    double explained = 0;
+    if (is(kSubtracting, kSubtractingWords))
+      explained = in.adding / layer.figures->golden.norm;
+    else if (is(kNormalising, kNormWords))
+      explained = in.spread_error;
+    else if (is(kExponentials, kExponentialWords))
+      explained = in.rms_error;
+    return layer.figures->e <= options_.a * std::hypot(explained, floor_of(layer)) &&
+           explained > options_.a * in.e;
   }
 
   // From good to bad and back, behind the first root: more than a network does.
@@ -352,7 +497,6 @@ class Judgement {
   }
 
   void settle() {
-    judge_watching();
     note_quantised();
     doubt_order();
     const auto judged = std::ranges::count_if(layers(), [](const Layer& layer) {
@@ -363,12 +507,13 @@ class Judgement {
       const std::uint64_t first = report_.roots.front();
       if (report_.order_doubtful && report_.order == OrderSource::natural)
         return conclude(VerdictKind::cannot_tell, first);
-      return conclude(is_amplified(layers()[first]) ? VerdictKind::amplified : VerdictKind::broke,
+      return conclude(amplified_.contains(first) ? VerdictKind::amplified : VerdictKind::broke,
                       first);
     }
     if (dump != layers().end())
       return conclude(VerdictKind::dump_wrong, static_cast<std::uint64_t>(dump - layers().begin()));
-    if (judged == 0) return conclude(VerdictKind::cannot_tell, std::nullopt);
+    if (judged == 0 || precision_.guessed_grid)
+      return conclude(VerdictKind::cannot_tell, std::nullopt);
     if (const auto off = drifted()) return conclude(VerdictKind::drift, off);
     conclude(VerdictKind::clean, std::nullopt);
   }
@@ -407,6 +552,7 @@ class Judgement {
   RunPrecision precision_;
   Neighbours neighbours_;
   Inputs before_;  // of all that is judged already
+  std::set<std::uint64_t> amplified_;
 };
 
 }  // namespace

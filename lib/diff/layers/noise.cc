@@ -11,6 +11,7 @@ namespace {
 
 constexpr unsigned kFloat32Bits = 24;
 constexpr unsigned kFloat64Bits = 53;
+constexpr int kFloat16Bits = 11;
 
 unsigned significand_bits(DType dtype) { return info(dtype).fp.mantissa_bits + 1U; }
 
@@ -69,6 +70,7 @@ RunPrecision run_precision(const LayerReport& report, const JudgeLayers& options
   std::vector<unsigned> stored;
   std::vector<unsigned> shown;
   std::size_t grids = 0;
+  std::size_t large = 0;  // enough to show whether they lie on a grid
   for (const Layer& layer : report.layers) {
     if (!layer.figures || is_counted(layer) || !layer.actual_dtype || !layer.golden_dtype) continue;
     if (layer.figures->actual.bits == 0) continue;
@@ -77,6 +79,8 @@ RunPrecision run_precision(const LayerReport& report, const JudgeLayers& options
       if (info(dtype).floating()) bits = std::min(bits, significand_bits(dtype));
     stored.push_back(bits);
     shown.push_back(std::min(bits, layer.figures->actual.bits));
+    if (layer.figures->elements < kManyElements) continue;
+    ++large;
     grids += layer.figures->actual.step > 0 || !info(*layer.actual_dtype).floating() ? 1U : 0U;
   }
   if (stored.empty()) stored = shown = {kFloat32Bits};
@@ -90,11 +94,25 @@ RunPrecision run_precision(const LayerReport& report, const JudgeLayers& options
     return bits <= kFloat32Bits ? "float32" : "float64";
   };
   const auto u_of = [](unsigned bits) { return std::ldexp(1.0, -static_cast<int>(bits)); };
-  if (grids * 2 > stored.size())
-    return {.u = u_of(usual), .grid = true, .source = "numbers on a grid, as int8 has them"};
+  if (grids * 2 > large)
+    return {.u = u_of(usual), .grid = true, .source = "few different numbers, as 8-bit types have"};
   if (seen + 1 < usual && seen <= kShown.back().bits)
     return {.u = u_of(seen), .source = "bits of " + named(seen) + " in " + named(usual)};
   return {.u = u_of(usual), .source = named(usual)};
+}
+
+std::optional<RunPrecision> coarser_than(const RunPrecision& run, const Layer& layer, double u,
+                                         const JudgeLayers& options) {
+  if (options.compute || run.grid) return std::nullopt;
+  const double half = std::ldexp(1.0, -kFloat16Bits);
+  if (run.u < half && u < half)
+    return RunPrecision{.u = half, .source = "float16 or TF32, estimated from the first product"};
+  if (u < integer_u(DType::int8, *layer.figures))
+    return RunPrecision{.u = run.u,
+                        .grid = true,
+                        .source = "int8, estimated from the first product",
+                        .guessed_grid = true};
+  return std::nullopt;
 }
 
 double layer_u(const Layer& layer, const RunPrecision& run, const JudgeLayers& options) {

@@ -1,8 +1,8 @@
 // What the arithmetic of a dtype explains: relative errors of a half step.
 #pragma once
 
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "btf/layers/layers.h"
 
@@ -13,9 +13,15 @@ struct RunPrecision {
   double u = 0;        // of floats
   bool grid = false;   // numbers lie on grids of a few hundred values: quantised
   std::string source;  // "float16", "--compute int8", "bits of float16 in float32"
+  bool guessed_grid = false;  // by the size of errors alone
 };
 
 RunPrecision run_precision(const LayerReport& report, const JudgeLayers& options);
+
+// The next coarser one that a half step of `u`, seen in this layer, fits to. Nothing: none does, or
+// it is said what the run computes in.
+std::optional<RunPrecision> coarser_than(const RunPrecision& run, const Layer& layer, double u,
+                                         const JudgeLayers& options);
 
 // Of one layer.
 double layer_u(const Layer& layer, const RunPrecision& run, const JudgeLayers& options);

@@ -65,6 +65,13 @@ void Slices::add_slices(const double* actual, const double* golden, std::uint64_
   }
 }
 
+void Slices::add(const Slices& other) {
+  for (std::size_t i = 0; i < error2_.size(); ++i) {
+    error2_[i] += other.error2_[i];
+    golden2_[i] += other.golden2_[i];
+  }
+}
+
 double Slices::worst() const {
   if (count_ < 2) return 0;
   const std::uint64_t kept = std::min(count_, kMostSlices);

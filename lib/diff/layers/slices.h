@@ -19,6 +19,9 @@ class Slices {
   // Pairs of finite numbers from the row-major number `first` on.
   void add(const double* actual, const double* golden, std::uint64_t first, std::uint64_t n);
 
+  // Of a tensor of the same dims.
+  void add(const Slices& other);
+
   // The largest error of a slice: to its norm, or that of the mean slice if that is larger.
   double worst() const;
 

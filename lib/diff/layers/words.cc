@@ -103,6 +103,11 @@ std::string why_untold(const LayerReport& report) {
     return "the errors do not fit the order, which is that of names: bad, good and bad again "
            "behind " +
            quoted(report.layers[*report.verdict.layer].name()) + "; give --graph or --order";
+  const auto judged = [](const Layer& layer) {
+    return layer.state == LayerState::healthy && layer.figures && layer.figures->pairs > 0;
+  };
+  if (std::ranges::any_of(report.layers, judged))
+    return "errors are those of int8 from the first product on; --compute int8, if that is meant";
   return "no layer could be judged";
 }
 

@@ -23,7 +23,8 @@ struct ErrorSums {
 };
 
 struct ErrorRuns {
-  bool (*finite)(const double* actual, const double* golden, std::uint64_t count);  // are all?
+  // Are all of them finite, and no golden one as low as `mask`?
+  bool (*plain)(const double* actual, const double* golden, std::uint64_t count, double mask);
   SideSums (*side)(const double* values, std::uint64_t count);
   ErrorSums (*errors)(const double* actual, const double* golden, std::uint64_t count,
                       double limit);

@@ -182,6 +182,7 @@ class Document {
                    {"actual", json_number(figures.inf.actual)},
                    {"golden", json_number(figures.inf.golden)}};
     json["at_limit"] = json_number(figures.at_limit);
+    json["masked"] = json_number(figures.masked);
     json["sides"] = {{"actual", side_json(figures.actual)}, {"golden", side_json(figures.golden)}};
   }
 

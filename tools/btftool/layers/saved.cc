@@ -73,6 +73,7 @@ btf::LayerFigures figures(const JsonNode& node) {
   f.inf = {node["inf"]["both"].count(), node["inf"]["opposite"].count(),
            node["inf"]["actual"].count(), node["inf"]["golden"].count()};
   f.at_limit = node["at_limit"].count();
+  f.masked = node["masked"].count();
   f.actual = side(node["sides"]["actual"]);
   f.golden = side(node["sides"]["golden"]);
   if (!node.failed() && (f.pairs > f.elements || f.equal > f.pairs))

@@ -8,6 +8,9 @@
 
 namespace btf {
 
+// Smaller tensors do not show whether they have few different values.
+inline constexpr std::uint64_t kManyElements = 2048;
+
 // Of one side, over the pairs of finite numbers.
 struct LayerSide {
   double norm = 0;  // the root of the sum of squares
@@ -15,7 +18,7 @@ struct LayerSide {
   double peak = 0;  // the largest magnitude
   std::uint32_t bits =
       0;  // of a significand, that are used: 11 in float16, or float32 that was one
-  // Of 17 to 256 different values that lie at even distances: the distance. Else 0.
+  // Of 17 to 256 different values in all: the rms distance between neighbours. Else 0.
   double step = 0;
   // The numbers in the order of the walk: of different ones, it is hardly ever the same.
   std::uint64_t fingerprint = 0;
@@ -31,6 +34,9 @@ struct LayerFigures {
   InfCount inf{};
   // Elements of actual at the largest number of its dtype, where golden is below it.
   std::uint64_t at_limit = 0;
+  // Pairs that both sides mask: -9000 and below, or -Inf, where all others are small. They count
+  // nowhere else.
+  std::uint64_t masked = 0;
   LayerSide actual{};
   LayerSide golden{};
   double error = 0;      // the norm of e

@@ -1,0 +1,146 @@
+#include "diff/layers/totals.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <iterator>
+
+#include "core/checked_math.h"
+
+namespace btf {
+namespace {
+
+// Below, squares of doubles lose digits; beyond the largest double they are Inf.
+constexpr double kLeastSquare = 1e-280;
+
+bool is_exact_enough(double square, double largest) {
+  return std::isfinite(square) && (square > kLeastSquare || largest == 0);
+}
+
+}  // namespace
+
+void Levels::take(const double* values, std::uint64_t count) {
+  constexpr std::size_t kMost = 256;
+  for (std::uint64_t i = 0; i < count && levels_.size() <= kMost; ++i) levels_.insert(values[i]);
+}
+
+double Levels::step() const {
+  constexpr std::size_t kFew = 16;
+  constexpr std::size_t kMost = 256;
+  if (levels_.size() <= kFew || levels_.size() > kMost) return 0;
+  double squares = 0;
+  for (auto at = levels_.begin(); at != levels_.end(); ++at) {
+    const double left = at == levels_.begin() ? HUGE_VAL : *at - *std::prev(at);
+    const double right = std::next(at) == levels_.end() ? HUGE_VAL : *std::next(at) - *at;
+    squares += std::min(left, right) * std::min(left, right);
+  }
+  return std::sqrt(squares / static_cast<double>(levels_.size()));
+}
+
+LayerSide SideTotals::figures() const {
+  LayerSide side;
+  side.norm = static_cast<double>(std::sqrt(square));
+  side.sum = static_cast<double>(sum);
+  side.peak = largest;
+  constexpr int kMantissa = 52;
+  if (largest > 0)
+    side.bits = bits == 0 ? 1U : static_cast<std::uint32_t>(kMantissa + 1 - std::countr_zero(bits));
+  side.step = levels.step();
+  side.fingerprint = hash;
+  side.samples = samples;
+  return side;
+}
+
+LayerTotals::LayerTotals(const Dims& dims, double limit)
+    : elements_(element_count(dims).value_or(0)), limit_(limit), slices_(layer_slices(dims)) {}
+
+void LayerTotals::add(const NumberRun& run, std::uint64_t numbers) {
+  const ErrorSums sums = error_runs().errors(run.actual, run.golden, run.count, limit_);
+  const auto weight = static_cast<long double>(run.weight);
+  if (is_exact_enough(sums.square, sums.largest) && std::isfinite(sums.product)) {
+    error += weight * static_cast<long double>(sums.error);
+    error2 += weight * static_cast<long double>(sums.square);
+    product += weight * static_cast<long double>(sums.product);
+  } else {
+    for (std::uint64_t i = 0; i < run.count; ++i) {
+      const auto g = static_cast<long double>(run.golden[i]);
+      const long double e = static_cast<long double>(run.actual[i]) - g;
+      error += weight * e;
+      error2 += weight * e * e;
+      product += weight * e * g;
+    }
+  }
+  pairs += numbers * run.weight;
+  equal += (sums.equal - (run.count - numbers)) * run.weight;
+  at_limit += sums.at_limit * run.weight;
+  largest = std::max(largest, sums.largest);
+  add_side(actual, run.actual, run);
+  add_side(golden, run.golden, run);
+  if (run.weight == 1)
+    for (Slices& slices : slices_) slices.add(run.actual, run.golden, run.first, run.count);
+  ++runs_;
+}
+
+void LayerTotals::add_side(SideTotals& side, const double* values, const NumberRun& run) const {
+  constexpr std::uint64_t kFirstRuns = 4;
+  constexpr std::uint64_t kEveryRun = 64;
+  const SideSums sums = error_runs().side(values, run.count);
+  const auto weight = static_cast<long double>(run.weight);
+  if (is_exact_enough(sums.square, sums.largest)) {
+    side.sum += weight * static_cast<long double>(sums.sum);
+    side.square += weight * static_cast<long double>(sums.square);
+  } else {
+    for (std::uint64_t i = 0; i < run.count; ++i) {
+      const auto x = static_cast<long double>(values[i]);
+      side.sum += weight * x;
+      side.square += weight * x * x;
+    }
+  }
+  side.largest = std::max(side.largest, sums.largest);
+  side.bits |= sums.bits;
+  if (elements_ >= kManyElements && (runs_ < kFirstRuns || runs_ % kEveryRun == 0))
+    side.levels.take(values, run.count);
+  const std::array<std::uint64_t, 4> seen{side.hash, std::bit_cast<std::uint64_t>(sums.sum),
+                                          std::bit_cast<std::uint64_t>(sums.square), run.first};
+  side.hash = XXH64(seen.data(), sizeof(seen), std::bit_cast<std::uint64_t>(values[run.count - 1]));
+  for (std::size_t i = 0; i < side.samples.size(); ++i) {
+    const std::uint64_t at = (elements_ - 1) / 3 * i + (i == 3 ? (elements_ - 1) % 3 : 0);
+    if (at >= run.first && at - run.first < run.count) side.samples[i] = values[at - run.first];
+  }
+}
+
+void LayerTotals::add(const LayerTotals& other) {
+  error += other.error;
+  error2 += other.error2;
+  product += other.product;
+  largest = std::max(largest, other.largest);
+  pairs += other.pairs;
+  equal += other.equal;
+  at_limit += other.at_limit;
+  nan.both += other.nan.both;
+  nan.actual += other.nan.actual;
+  nan.golden += other.nan.golden;
+  inf.both += other.inf.both;
+  inf.opposite += other.inf.opposite;
+  inf.actual += other.inf.actual;
+  inf.golden += other.inf.golden;
+  for (const auto& [side, more] : {std::pair{&actual, &other.actual}, {&golden, &other.golden}}) {
+    side->sum += more->sum;
+    side->square += more->square;
+    side->largest = std::max(side->largest, more->largest);
+    side->bits |= more->bits;
+    side->hash ^= more->hash;
+  }
+  for (std::size_t i = 0; i < slices_.size(); ++i) slices_[i].add(other.slices_[i]);
+}
+
+double LayerTotals::worst_slice() const {
+  double worst = 0;
+  for (const Slices& slices : slices_) worst = std::max(worst, slices.worst());
+  return worst;
+}
+
+}  // namespace btf

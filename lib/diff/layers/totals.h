@@ -1,0 +1,80 @@
+// What is added up over the pairs of a layer, in whatever order they come.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "btf/layers/figures.h"
+#include "btf/layout.h"
+#include "diff/layers/slices.h"
+#include "kernels/compare/error_runs.h"
+
+namespace btf {
+
+// Different values of one side, up to a few: those of a quantised tensor.
+class Levels {
+ public:
+  void take(const double* values, std::uint64_t count);
+  // The rms distance of neighbours, of 17 to 256 values; else 0.
+  double step() const;
+
+ private:
+  std::set<double> levels_;
+};
+
+struct SideTotals {
+  long double sum = 0;
+  long double square = 0;
+  double largest = 0;
+  std::uint64_t bits = 0;
+  std::uint64_t hash = 0;
+  Levels levels{};
+  std::array<double, 4> samples{};
+
+  LayerSide figures() const;
+};
+
+// Pairs of finite numbers, from the row-major number `first` on.
+struct NumberRun {
+  const double* actual = nullptr;
+  const double* golden = nullptr;
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+  std::uint64_t weight = 1;  // so many pairs does each stand for
+};
+
+class LayerTotals {
+ public:
+  // `limit`: the largest number of actual's dtype.
+  LayerTotals(const Dims& dims, double limit);
+
+  // Of the run's pairs `numbers` count; the others are zeros on both sides.
+  void add(const NumberRun& run, std::uint64_t numbers);
+  void add(const LayerTotals& other);
+
+  long double error = 0;
+  long double error2 = 0;
+  long double product = 0;  // of error and golden
+  double largest = 0;       // |error|
+  std::uint64_t pairs = 0;
+  std::uint64_t equal = 0;
+  std::uint64_t at_limit = 0;
+  NanCount nan{};
+  InfCount inf{};
+  SideTotals actual{};
+  SideTotals golden{};
+
+  double worst_slice() const;
+
+ private:
+  void add_side(SideTotals& side, const double* values, const NumberRun& run) const;
+
+  std::uint64_t elements_;
+  double limit_;
+  std::vector<Slices> slices_;
+  std::uint64_t runs_ = 0;
+};
+
+}  // namespace btf
