@@ -125,6 +125,18 @@ def identical(net, precision, golden):
         yield case("identical", net, precision, golden, dict(golden), ("clean",), exit_code=0)
 
 
+def few_pairs(net, precision, golden):
+    """One or two tensors, or none in common."""
+    if precision.name != "float16":
+        return
+    actual = net.run(precision)
+    for count in (1, 2):
+        names = [*golden][-count:]
+        yield case(f"healthy, {count} pairs", net, precision, {n: golden[n] for n in names},
+                   {n: actual[n] for n in names}, ("clean", "cannot-tell"), exit_code=None)
+    yield case("nothing in common", net, precision, golden, {"another": np.ones(7, np.float16)}, (), exit_code=2)
+
+
 def with_baseline(net, precision, golden):
     """A correct run in the same precision that adds up in another order, which is what this one is compared with."""
     if precision.name not in ("float16", "bfloat16", "int8", "fp8"):
@@ -190,7 +202,7 @@ def numbered(net, precision, golden):
 
 
 SCENARIOS = (healthy, computed, dumped, two_faults, one_layer_quantised, missing_layer, inputs_differ, identical,
-             with_baseline, isolated, renamed, numbered)
+             few_pairs, with_baseline, isolated, renamed, numbered)
 
 
 def hard_nets(kind, precisions):
