@@ -24,6 +24,8 @@ try:
     import nets
     import scenarios
     import trained
+    from kinds import ORDINARY
+    from precisions import GOLDEN, PRECISIONS
 except ImportError as missing:
     print(f"skipped: {missing}; tests/interop/venv.sh installs what is needed")
     sys.exit(0)
@@ -157,7 +159,7 @@ def judge(case, answer, with_graph):
 
 
 def cases_of(net, precisions, wanted, **few):
-    golden = net.run(nets.GOLDEN)
+    golden = net.run(GOLDEN)
     for precision in precisions:
         for scenario in wanted:
             yield from scenario(net, precision, golden, **few.get(scenario.__name__, {}))
@@ -200,7 +202,7 @@ def explain(case, answer, result, with_graph):
 
 
 def table(results, markdown):
-    columns = [p for p in nets.PRECISIONS if any(key[2] == p for key in results)]
+    columns = [p for p in PRECISIONS if any(key[2] == p for key in results)]
     for with_graph in (True, False):
         title = "with the graph" if with_graph else "by order alone"
         rows = list(dict.fromkeys(key[1] for key in results))
@@ -241,19 +243,19 @@ def totals(results):
     above = sum(faults_.values()) - faults_["below"]
     right = sum(faults_[name] for name in ("right", *ALMOST))
     blamed = sum(healthy.values()) - healthy["right"]
-    print(f"\nfaults: {above} above the limit, right layer {right} ({right / max(1, above):.1%}), "
-          f"right kind too {faults_['right']} ({faults_['right'] / max(1, above):.1%}), {faults_['blame']} blame another "
-          f"layer, {faults_['missed']} missed; {faults_['below']} below the limit\n"
+    share = lambda n: f"{n} ({n / max(1, above):.1%})"
+    print(f"\nfaults: {above} above the limit, right layer {share(right)}, right kind too {share(faults_['right'])}, "
+          f"{faults_['blame']} blame another layer, {faults_['missed']} missed; {faults_['below']} below the limit\n"
           f"healthy: {sum(healthy.values())} runs, {blamed} blamed")
     return above, right, blamed
 
 
 def fast():
     few = {"computed": {"depths": ("middle",)}, "dumped": {"depths": ("middle",)}}
-    for k, kind in enumerate(nets.ORDINARY):
+    for k, kind in enumerate(ORDINARY):
         for seed in (4 + k % 2, 6):
             net = nets.Net(kind, seed)
-            precisions = [nets.PRECISIONS[p] for p in
+            precisions = [PRECISIONS[p] for p in
                           (("float16", "bfloat16", "int8") if seed < 6 else ("float32x", "tf32"))]
             yield from cases_of(net, precisions, scenarios.SCENARIOS, **few)
 
@@ -262,8 +264,8 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("tool")
     parser.add_argument("--split", choices=SPLITS, default="report")
-    parser.add_argument("--kinds", default=",".join(nets.ORDINARY))
-    parser.add_argument("--precisions", default=",".join(nets.PRECISIONS))
+    parser.add_argument("--kinds", default=",".join(ORDINARY))
+    parser.add_argument("--precisions", default=",".join(PRECISIONS))
     parser.add_argument("--scenarios", default="")
     parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--models", default="")
@@ -279,7 +281,7 @@ def main():
         above, right, blamed = totals(results)
         sys.exit(blamed > 0 or right < 0.95 * above or above < 300)
 
-    precisions = [nets.PRECISIONS[p] for p in options.precisions.split(",")]
+    precisions = [PRECISIONS[p] for p in options.precisions.split(",")]
     wanted = [s for s in scenarios.SCENARIOS if not options.scenarios or s.__name__ in options.scenarios.split(",")]
 
     def chosen():

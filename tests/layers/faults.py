@@ -11,7 +11,7 @@ DEPTHS = {"early": 0.12, "middle": 0.5, "late": 0.85}
 
 @dataclasses.dataclass
 class Fault:
-    """`apply` takes what was computed and what is shown of it, and gives both; none is shown where they are the same."""
+    """`apply` takes what was computed and what is shown of it, and gives both; nothing is shown where they agree."""
 
     at: str  # the tensor
     apply: typing.Callable

@@ -3,16 +3,18 @@
 import dataclasses
 
 import numpy as np
+import torch
 
 import faults
 import nets
+from precisions import GOLDEN, OTHER_ORDERS, PRECISIONS, Precision
 
 
 @dataclasses.dataclass
 class Case:
     scenario: str
     net: nets.Net
-    precision: nets.Precision
+    precision: Precision
     depth: str
     actual: dict  # names to arrays, in execution order
     golden: dict
@@ -78,7 +80,7 @@ def dumped(net, precision, golden, depths=tuple(faults.DEPTHS)):
         after = [name for name in after if not name.rsplit("/", 1)[-1].startswith(views)]
         if after:
             actual = net.run(precision)
-            own = nets.relative(*(nets.torch.from_numpy(np.nan_to_num(actual[n].astype(np.float32)))
+            own = nets.relative(*(torch.from_numpy(np.nan_to_num(actual[n].astype(np.float32)))
                                   for n in (at, after[0])))
             actual[at] = actual[after[0]]
             yield case("dump: buffer reused", net, precision, golden, actual, ("dump-wrong",), depth, layers=(at,),
@@ -97,8 +99,8 @@ def one_layer_quantised(net, precision, golden):
     if precision.name != "float32x":
         return
     at = faults.place(net, "middle", "transposed")
-    int8 = nets.PRECISIONS["int8"]
-    actual = net.run(nets.GOLDEN, [faults.Fault(at, lambda value, shown: (int8.round(net, at, value), shown))])
+    int8 = PRECISIONS["int8"]
+    actual = net.run(GOLDEN, [faults.Fault(at, lambda value, shown: (int8.round(net, at, value), shown))])
     yield case("one layer in int8", net, precision, golden, actual, ("broke", "clean"), layers=(at,), exit_code=None)
     yield case("same, --compute int8", net, precision, golden, actual, ("clean",), exit_code=0,
                options=("--compute", "int8"))
@@ -148,32 +150,12 @@ def with_baseline(net, precision, golden):
         yield dataclasses.replace(case_, scenario=case_.scenario + ", --baseline", baseline=baseline, options=())
 
 
-class _Reordered:
-    """Sums in double precision, then the rounding of another precision."""
-
-    def __new__(cls, base):
-        class Reordered(type(base)):
-            def compute(self, net, op, inputs):
-                inputs = [x.double() for x in inputs]
-                low = self.weight if op.kind in nets.PRODUCTS else lambda net, op, weight: weight
-                weights = {k: nets.widened(low(net, op, w)) for k, w in op.weights.items()}
-                return self.round(net, op.output, op.compute(inputs, weights).float())
-
-        other = Reordered.__new__(Reordered)
-        other.__dict__.update(base.__dict__)
-        return other
-
-
-OTHER_ORDERS = {name: _Reordered(p) for name, p in nets.PRECISIONS.items()
-                if name in ("float16", "bfloat16", "int8", "fp8")}
-
-
 def isolated(net, precision, golden):
     """Each layer computed from the golden tensors."""
     at = faults.place(net, "late", "scale 1.05")
     actual = {"input": golden["input"]}
     for op in net.ops:
-        inputs = [nets.torch.from_numpy(golden[name]) for name in op.inputs]
+        inputs = [torch.from_numpy(golden[name]) for name in op.inputs]
         value = precision.compute(net, op, inputs)
         if op.output == at:
             value = precision.round(net, at, faults.scaled(value))
@@ -209,7 +191,7 @@ def hard_nets(kind, precisions):
     """Healthy nets of kinds that amplify errors: nothing in them broke."""
     for seed in range(2):
         net = nets.Net(kind, seed)
-        golden = net.run(nets.GOLDEN)
+        golden = net.run(GOLDEN)
         for precision in precisions:
             yield case(f"healthy {kind}", net, precision, golden, net.run(precision),
                        ("clean", "amplified", "drift"), exit_code=None)

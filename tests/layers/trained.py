@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F
 
 import nets
+from ops import Op
 
 
 def _conv(x, a):
@@ -139,7 +140,7 @@ def from_onnx(path, height, width):
             seen = [name for name in dict.fromkeys(inputs) if name not in constants]
             weights = {name: constants[name] for name in inputs if name in constants}
             arguments = [seen.index(name) if name in seen else name for name in inputs]
-            net.take(nets.Op(node.op_type, node.name or node.output[0], seen, weights, attributes,
+            net.take(Op(node.op_type, node.name or node.output[0], seen, weights, attributes,
                              node.output[0], _ordered(node.op_type, arguments)))
     return net.finish()
 
@@ -157,8 +158,8 @@ def from_bert(folder):
 
     def embedded(sentence):
         ids = [words["[CLS]"], *(words[w] for w in sentence.split()), words["[SEP]"]]
-        return (weights["embeddings.word_embeddings.weight"][ids] + weights["embeddings.token_type_embeddings.weight"][0]
-                + weights["embeddings.position_embeddings.weight"][:len(ids)])[None]
+        tables = [weights[f"embeddings.{kind}_embeddings.weight"] for kind in ("word", "token_type", "position")]
+        return (tables[0][ids] + tables[1][0] + tables[2][:len(ids)])[None]
 
     def norm(scope, x):
         return net.add("LayerNormalization", scope, [x], {"gamma": weights[scope + ".weight"],
