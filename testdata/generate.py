@@ -14,7 +14,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 
-from generator import bad, gguf, good, json_texts, names, npy, npz, odd, onnx, safetensors, tvm, zstd  # noqa: E402 (after the line that keeps __pycache__ out of the tree)
+from generator import bad, gguf, good, json_texts, layers, names, npy, npz, odd, onnx, safetensors, tvm, zstd  # noqa: E402 (after the line that keeps __pycache__ out of the tree)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FOLDERS = {
@@ -40,6 +40,7 @@ FOLDERS = {
     "onnx-bad": onnx.bad_files,
     "zstd": zstd.files,
     "names": names.files,
+    "layers": layers.files,
 }
 
 

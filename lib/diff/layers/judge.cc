@@ -7,8 +7,10 @@
 #include <span>
 
 #include "btf/layers/layers.h"
+#include "diff/layers/inputs.h"
 #include "diff/layers/neighbours.h"
 #include "diff/layers/noise.h"
+#include "diff/layers/operators.h"
 #include "diff/layers/sanity.h"
 #include "diff/layers/words.h"
 
@@ -33,7 +35,6 @@ constexpr double kQuiet = 0.7;
 constexpr double kEven = 6;
 // Of fewer, figures are what chance makes them.
 constexpr std::uint64_t kFewNumbers = 64;
-constexpr std::uint64_t kNone = UINT64_MAX;
 // The worst slice may grow faster.
 constexpr double kSliceGrowth = 3;
 constexpr double kSliceSteps = 8;
@@ -41,65 +42,14 @@ constexpr double kSteps = 4;
 // By order alone, so many layers before one may be its inputs.
 constexpr std::uint64_t kNear = 3;
 
-// Whose error is at most the sum of those of its inputs: nothing is multiplied.
-constexpr auto kAdding = std::to_array<std::string_view>(
-    {"Add", "Sub", "Sum", "Concat", "Reshape", "Transpose", "Flatten", "Squeeze", "Unsqueeze",
-     "Identity", "Slice", "Split", "Pad", "Dropout"});
-
-// Where a signal may cancel and leave its error, by operators and by what names say.
-constexpr auto kSubtracting = std::to_array<std::string_view>({"Sub", "Add", "Sum"});
-constexpr auto kSubtractingWords = std::to_array<std::string_view>({"sub", "diff", "add"});
-constexpr auto kNormalising = std::to_array<std::string_view>(
-    {"LayerNormalization", "InstanceNormalization", "GroupNormalization", "BatchNormalization",
-     "SimplifiedLayerNormalization", "RMSNormalization", "LpNormalization", "Div"});
-constexpr auto kNormWords = std::to_array<std::string_view>({"norm", "ln", "bn"});
-constexpr auto kExponentials = std::to_array<std::string_view>({"Softmax", "LogSoftmax", "Exp"});
-constexpr auto kExponentialWords = std::to_array<std::string_view>({"softmax", "exp"});
-
-// What makes sums of many products.
-constexpr auto kProducts =
-    std::to_array<std::string_view>({"Conv", "ConvTranspose", "Gemm", "MatMul"});
-
-bool is_one_of(std::string_view op, std::span<const std::string_view> ops) {
-  return std::ranges::find(ops, op) != ops.end();
-}
-
-bool has_word(std::string_view name, std::span<const std::string_view> words) {
-  std::string lower;
-  for (const char c : name) lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return std::ranges::any_of(words, [&](std::string_view word) {
-    const std::size_t at = lower.find(word);
-    const auto letter = [&](std::size_t i) {
-      return i < lower.size() && lower[i] >= 'a' && lower[i] <= 'z';
-    };
-    // "norm" within "layernorm" is one; "ln" within "kiln" is none.
-    return at != lower.npos &&
-           (word.size() > 3 || ((at == 0 || !letter(at - 1)) && !letter(at + word.size())));
-  });
-}
-
-struct Inputs {
-  double e = 0;
-  double w = 0;
-  double rho = 0;
-  double mu = 0;
-  bool special = false;  // NaN or Inf that golden has not
-  bool exact = true;     // equal to the bit, all of them
-  double adding = 0;     // the norms of what an addition carries over: errors
-  double adding_w = 0;   // and the worst slices
-  bool direct = true;    // nothing lies between
-  // What a normalisation may make of it: the error relative to what is left without the mean.
-  double spread_error = 0;
-  double rms_error = 0;  // as it is, for an exponential
-};
-
 class Judgement {
  public:
   Judgement(LayerReport& report, const JudgeLayers& options)
       : report_(report),
         options_(options),
         precision_(run_precision(report, options)),
-        neighbours_(report) {}
+        neighbours_(report),
+        was_(std::move(report.verdict)) {}
 
   void run() {
     for (;;) {
@@ -129,7 +79,7 @@ class Judgement {
     if (judge_inputs()) return;
     for (std::uint64_t i = 0; i < layers().size(); ++i) {
       judge(i);
-      take_input(layers()[i], before_);
+      before_.take(layers()[i], false);
     }
   }
 
@@ -215,61 +165,18 @@ class Judgement {
            has_word(layer.name(), std::to_array<std::string_view>({"input", "images"}));
   }
 
-  void take_input(const Layer& layer, Inputs& in) const {
-    if (layer.state == LayerState::dump || !layer.figures || !layer.placed) return;
-    const LayerFigures& f = *layer.figures;
-    in.special = in.special || f.new_nan() + f.new_inf() > 0;
-    in.exact = in.exact && f.equal == f.pairs;
-    if (!can_judge(layer)) return;
-    // A tensor of one slice has no other error than its own.
-    const double w = std::max(f.w, f.e);
-    in.e = neighbours_.by_graph() ? std::hypot(in.e, f.e) : std::max(in.e, f.e);
-    in.w = neighbours_.by_graph() ? std::hypot(in.w, w) : std::max(in.w, w);
-    in.rho = std::max(in.rho, f.rho);
-    in.mu = std::max(in.mu, f.mu);
-    in.adding += f.error;
-    in.adding_w += w * f.golden.norm;
-    const double n = static_cast<double>(f.pairs);
-    const double spread = f.golden.norm * f.golden.norm - f.golden.sum * f.golden.sum / n;
-    if (f.error > 0)
-      in.spread_error = std::max(in.spread_error, spread > 0 ? f.error / std::sqrt(spread) : kInf);
-    in.rms_error = std::max(in.rms_error, f.error / std::sqrt(n));
-  }
-
-  // By the graph. What is not to be used, a wrong dump above all, is replaced by its own inputs.
-  Inputs graph_inputs(std::uint64_t i, std::uint64_t without) const {
-    const auto& all = report_.layers;
-    Inputs in;
-    in.direct = all[i].unseen.empty();
-    std::set<std::uint64_t> seen;
-    std::vector<std::uint64_t> open = all[i].inputs;
-    while (!open.empty()) {
-      const std::uint64_t input = open.back();
-      open.pop_back();
-      if (!seen.insert(input).second) continue;
-      const Layer& layer = all[input];
-      if (input != without && layer.state != LayerState::dump && layer.figures) {
-        take_input(layer, in);
-        continue;
-      }
-      in.direct = false;
-      open.insert(open.end(), layer.inputs.begin(), layer.inputs.end());
-    }
-    return in;
-  }
-
   // With a graph, the layer's own; else all that is before it, of which the last ones tell of
   // scales.
   Inputs inputs_of(std::uint64_t i) const {
     if (options_.isolated) return {};
-    if (neighbours_.by_graph()) return graph_inputs(i, kNone);
+    if (neighbours_.by_graph()) return graph_inputs(report_.layers, i);
     return with_near(i, before_);
   }
 
   Inputs with_near(std::uint64_t i, Inputs in) const {
     Inputs near;
     for (std::uint64_t last = i - std::min(i, kNear); last < i; ++last)
-      take_input(report_.layers[last], near);
+      near.take(report_.layers[last], false);
     in.rho = near.rho;
     in.mu = near.mu;
     in.adding = near.adding;
@@ -411,7 +318,7 @@ class Judgement {
 
   // What a layer's inputs and dtype explain if layer i, which comes before it, is left out.
   double noise_without(std::uint64_t layer, std::uint64_t i) const {
-    const Inputs in = neighbours_.by_graph() ? graph_inputs(layer, i) : before_;
+    const Inputs in = neighbours_.by_graph() ? graph_inputs(report_.layers, layer, i) : before_;
     return noise_of(report_.layers[layer], in);
   }
 
@@ -430,7 +337,7 @@ class Judgement {
       if (b >= kLeastAlong && figures.pairs >= kFewNumbers &&
           along_of(figures, with_near(i, in)) != LayerFault::none)
         return true;
-      take_input(layer, in);
+      in.take(layer, false);
     }
     return false;
   }
@@ -541,7 +448,14 @@ class Judgement {
   }
 
   void conclude(VerdictKind kind, std::optional<std::uint64_t> layer) {
+    const LayerVerdict before = std::move(was_);
     report_.verdict = {.kind = kind, .layer = layer};
+    // Of the same layer, where it is is known already.
+    if (layer == before.layer) {
+      report_.verdict = before;
+      report_.verdict.kind = kind;
+      report_.verdict.between.clear();
+    }
     if (layer && kind != VerdictKind::dump_wrong && kind != VerdictKind::drift)
       report_.verdict.between = layers()[*layer].unseen;
     say_verdict(report_, options_);
@@ -553,6 +467,7 @@ class Judgement {
   Neighbours neighbours_;
   Inputs before_;  // of all that is judged already
   std::set<std::uint64_t> amplified_;
+  LayerVerdict was_;  // of an earlier judgement
 };
 
 }  // namespace

@@ -189,14 +189,14 @@ Result<LayerReport> compare_layers(TensorSet& actual, TensorSet& golden, TensorS
                                    TensorSet* expected, const LayerOptions& options) {
   LayerReport report;
   BTF_ASSIGN(const PairedLayers paired, pair_layers(actual, golden, options, report));
+  if (report.paired == 0 && !report.troubles.empty())
+    return std::unexpected(Error{ErrorCode::io, report.troubles.front()});
   if (report.paired == 0) {
     std::string why = "no tensor of both has a name in common with one of the other";
     if (!report.actual_only.empty() && !report.layers.empty())
       why += ": '" + report.actual_only.front() + "' is one of " + actual.path() + ", '" +
              report.layers.front().golden + "' one of " + golden.path() +
              "; --map says which belong together";
-    else if (!report.troubles.empty())
-      why = report.troubles.front();
     return std::unexpected(Error{ErrorCode::refused, "nothing is paired: " + why});
   }
   for (std::uint64_t i = 0; i < report.layers.size(); ++i) report.layers[i].number = i;

@@ -68,7 +68,7 @@ std::string_view stem(std::string_view name) {
 // All that is no letter and no digit is one character to what makes names of files.
 std::string sanitised(std::string_view name) {
   std::string key;
-  for (const char c : stem(name)) key += is_plain(c) ? c : '_';
+  for (const char c : stem_of(name)) key += is_plain(c) ? c : '_';
   const std::size_t first = key.find_first_not_of('_');
   return first == key.npos ? key : key.substr(first);
 }
@@ -134,10 +134,26 @@ constexpr auto kTiers = std::to_array<TierRow>({
 
 std::span<const TierRow> tier_rows() { return kTiers; }
 
-std::string stem_of(std::string_view name) { return std::string(stem(name)); }
+std::string stem_of(std::string_view name) {
+  // Files that btftool unpacks have characters of names as %2f.
+  std::string plain;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    unsigned code = 0;
+    const char* const end = name.data() + std::min(i + 3, name.size());
+    if (name[i] == '%' && i + 2 < name.size() &&
+        std::from_chars(name.data() + i + 1, end, code, 16).ptr == end) {
+      plain += static_cast<char>(code);
+      i += 2;
+    } else {
+      plain += name[i];
+    }
+  }
+  return std::string(stem(plain));
+}
 
-std::string module_path(std::string_view name, std::string* op) {
-  name = without_probe(stem(name));
+std::string module_path(std::string_view whole, std::string* op) {
+  const std::string own = stem_of(whole);
+  std::string_view name = without_probe(own);
   // "model/conv1/Relu;model/conv1/BiasAdd" of TFLite: what was computed last stands first.
   name = before(name, ";");
   std::string_view parent;
@@ -162,11 +178,11 @@ std::string module_path(std::string_view name, std::string* op) {
       }
     }
     // The name of the parent comes twice: layer1/layer1.0.
-    const std::string_view whole = part;
+    const std::string_view named = part;
     if (!parent.empty() && part.size() > parent.size() + 1 && part.starts_with(parent) &&
         part[parent.size()] == '.')
       part.remove_prefix(parent.size() + 1);
-    parent = whole;
+    parent = named;
     if (!path.empty()) path += '.';
     path += part;
   }

@@ -159,7 +159,9 @@ std::string percent_text(double part) {
 void say_verdict(LayerReport& report, const JudgeLayers& options) {
   Said said = say(report, options);
   if (!report.missing_outputs.empty())
-    said.detail += "; " + counted(report.missing_outputs.size(), "outputs are missing: ") +
+    said.detail += (report.missing_outputs.size() == 1
+                        ? std::string("; an output is missing: ")
+                        : "; " + counted(report.missing_outputs.size(), "outputs are missing: ")) +
                    list_of(report.missing_outputs);
   report.verdict.words = said.head + ": " + said.detail;
   report.verdict.detail = std::move(said.detail);

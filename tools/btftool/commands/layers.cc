@@ -63,7 +63,11 @@ btf::Result<LayersRun> compare(const Context& context, const LayersCommand& comm
                                     expected ? &*expected : nullptr, options);
   progress.clear();
   if (!report) return std::unexpected(report.error());
-  return LayersRun{command.actual, command.golden, command.layers.judge, *std::move(report)};
+  return LayersRun{.actual = command.actual,
+                   .golden = command.golden,
+                   .judge = command.layers.judge,
+                   .searched = command.layers.hints,
+                   .report = *std::move(report)};
 }
 
 btf::Result<LayersRun> judge_again(const LayersCommand& command) {

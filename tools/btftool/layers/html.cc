@@ -19,7 +19,8 @@ constexpr std::size_t kMostRows = 10000;
 constexpr std::string_view kStyle = R"(
 :root { --noise: #d4e3f3; --limit: #eaf1f9; }
 @media screen and (prefers-color-scheme: dark) { :root { --noise: #24405c; --limit: #1b2c3e; } }
-.facts dd { padding-bottom: 2px; }
+.facts div { grid-template-columns: 84px minmax(0, 1fr); }
+.facts dd { padding-bottom: 2px; } .facts code { white-space: normal; overflow-wrap: anywhere; }
 .words { font-size: 16px; margin: 0 0 14px; overflow-wrap: anywhere; }
 h1 .subject { overflow-wrap: anywhere; }
 .chart { display: grid; grid-template-columns: 64px 1fr; margin-top: 24px; }

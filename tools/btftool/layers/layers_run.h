@@ -11,6 +11,7 @@ struct LayersRun {
   std::string actual;  // paths
   std::string golden;
   btf::JudgeLayers judge;
+  bool searched = false;  // causes were looked for
   btf::LayerReport report;
 };
 

@@ -145,7 +145,13 @@ void read_pairs(const JsonNode& list, btf::LayerReport& report) {
   });
 }
 
-void read_verdict(const JsonNode& node, btf::LayerVerdict& verdict) {
+void read_verdict(const JsonNode& node, btf::LayerReport& report) {
+  btf::LayerVerdict& verdict = report.verdict;
+  if (!node["layer"].null()) {
+    const auto layer = std::ranges::find(report.layers, node["layer"].text(), &btf::Layer::golden);
+    if (layer == report.layers.end()) return node["layer"].fail("is no pair");
+    verdict.layer = static_cast<std::uint64_t>(layer - report.layers.begin());
+  }
   verdict.actual_path = text_or_empty(node["actual_file"]);
   verdict.golden_path = text_or_empty(node["golden_file"]);
   if (!node["actual_tensor"].null()) verdict.actual_tensor = node["actual_tensor"].count();
@@ -176,7 +182,7 @@ LayersRun run_of(const JsonNode& root) {
   if (!root["watched"].null()) report.watched_error = root["watched"]["error"].amount();
   report.troubles = texts(root["troubles"]);
   read_pairs(root["pairs"], report);
-  read_verdict(root["verdict"], report.verdict);
+  read_verdict(root["verdict"], report);
   return run;
 }
 

@@ -100,9 +100,8 @@ class Telling {
       return fmt::format("overflow: golden reaches {:.4g}, float16 ends at 65504",
                          layer->figures->golden.peak);
     if (!layer->note.empty()) return layer->note;
-    if (report_.verdict.kind == VerdictKind::clean || report_.verdict.kind == VerdictKind::drift)
-      return {};
-    return "no known cause";
+    const bool asked = run_.searched && report_.verdict.kind != VerdictKind::drift;
+    return asked ? "no known cause" : "";
   }
 
   std::string region() const {

@@ -1,0 +1,52 @@
+#include "diff/layers/inputs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "diff/layers/neighbours.h"
+
+namespace btf {
+
+void Inputs::take(const Layer& layer, bool add) {
+  if (layer.state == LayerState::dump || !layer.figures || !layer.placed) return;
+  const LayerFigures& f = *layer.figures;
+  special = special || f.new_nan() + f.new_inf() > 0;
+  exact = exact && f.equal == f.pairs;
+  if (!can_judge(layer)) return;
+  // A tensor of one slice has no other error than its own.
+  const double slice = std::max(f.w, f.e);
+  e = add ? std::hypot(e, f.e) : std::max(e, f.e);
+  w = add ? std::hypot(w, slice) : std::max(w, slice);
+  rho = std::max(rho, f.rho);
+  mu = std::max(mu, f.mu);
+  adding += f.error;
+  adding_w += slice * f.golden.norm;
+  const double n = static_cast<double>(f.pairs);
+  const double spread = f.golden.norm * f.golden.norm - f.golden.sum * f.golden.sum / n;
+  if (f.error > 0)
+    spread_error = std::max(spread_error, spread > 0 ? f.error / std::sqrt(spread) : HUGE_VAL);
+  rms_error = std::max(rms_error, f.error / std::sqrt(n));
+}
+
+Inputs graph_inputs(const std::vector<Layer>& all, std::uint64_t i, std::uint64_t without) {
+  Inputs in;
+  in.direct = all[i].unseen.empty();
+  std::set<std::uint64_t> seen;
+  std::vector<std::uint64_t> open = all[i].inputs;
+  while (!open.empty()) {
+    const std::uint64_t input = open.back();
+    open.pop_back();
+    if (!seen.insert(input).second) continue;
+    const Layer& layer = all[input];
+    if (input != without && layer.state != LayerState::dump && layer.figures) {
+      in.take(layer, true);
+      continue;
+    }
+    in.direct = false;
+    open.insert(open.end(), layer.inputs.begin(), layer.inputs.end());
+  }
+  return in;
+}
+
+}  // namespace btf

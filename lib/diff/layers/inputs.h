@@ -1,0 +1,37 @@
+// What goes into a layer, and how far off it is.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "btf/layers/layers.h"
+
+namespace btf {
+
+inline constexpr std::uint64_t kNoLeftOut = UINT64_MAX;
+
+// What is known of the inputs of a layer.
+struct Inputs {
+  double e = 0;
+  double w = 0;
+  double rho = 0;
+  double mu = 0;
+  bool special = false;  // NaN or Inf that golden has not
+  bool exact = true;     // equal to the bit, all of them
+  double adding = 0;     // the norms of what an addition carries over: errors
+  double adding_w = 0;   // and the worst slices
+  bool direct = true;    // nothing lies between
+  // What a normalisation may make of it: the error relative to what is left without the mean.
+  double spread_error = 0;
+  double rms_error = 0;  // as it is, for an exponential
+
+  // `add`: errors of several inputs add up; else the largest stands for all.
+  void take(const Layer& layer, bool add);
+};
+
+// By the graph. What is not to be used, a wrong dump above all and the layer `without`, is replaced
+// by its own inputs.
+Inputs graph_inputs(const std::vector<Layer>& all, std::uint64_t i,
+                    std::uint64_t without = kNoLeftOut);
+
+}  // namespace btf

@@ -1,0 +1,37 @@
+// What operators of ONNX do to an error, and what names say where no graph does.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+
+namespace btf {
+
+// Whose error is at most the sum of those of its inputs: nothing is multiplied.
+inline constexpr auto kAdding = std::to_array<std::string_view>(
+    {"Add", "Sub", "Sum", "Concat", "Reshape", "Transpose", "Flatten", "Squeeze", "Unsqueeze",
+     "Identity", "Slice", "Split", "Pad", "Dropout"});
+
+// Where a signal may cancel and leave its error, by operators and by what names say.
+inline constexpr auto kSubtracting = std::to_array<std::string_view>({"Sub", "Add", "Sum"});
+inline constexpr auto kSubtractingWords = std::to_array<std::string_view>({"sub", "diff", "add"});
+inline constexpr auto kNormalising = std::to_array<std::string_view>(
+    {"LayerNormalization", "InstanceNormalization", "GroupNormalization", "BatchNormalization",
+     "SimplifiedLayerNormalization", "RMSNormalization", "LpNormalization", "Div"});
+inline constexpr auto kNormWords = std::to_array<std::string_view>({"norm", "ln", "bn"});
+inline constexpr auto kExponentials =
+    std::to_array<std::string_view>({"Softmax", "LogSoftmax", "Exp"});
+inline constexpr auto kExponentialWords = std::to_array<std::string_view>({"softmax", "exp"});
+
+// What makes sums of many products.
+inline constexpr auto kProducts =
+    std::to_array<std::string_view>({"Conv", "ConvTranspose", "Gemm", "MatMul"});
+
+// "Add" among kAdding.
+bool is_one_of(std::string_view op, std::span<const std::string_view> ops);
+
+// Is one of the words in the name? Short ones only between what is no letter: "ln" within "kiln" is
+// none.
+bool has_word(std::string_view name, std::span<const std::string_view> words);
+
+}  // namespace btf
