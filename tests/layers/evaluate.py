@@ -106,7 +106,7 @@ class Runs:
             options += ["--graph", self.graph_path(case)]
         if case.baseline is not None:
             options += ["--baseline", write(case.baseline, self.path(), "npz")]
-        command = [self.tool, "layers", "--json", *options, actual, self.golden_path(case)]
+        command = [self.tool, "layers", "--json", "--no-hints", *options, actual, self.golden_path(case)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=300)
         try:
             report = json.loads(done.stdout)
@@ -154,8 +154,11 @@ def judge(case, answer, with_graph):
     if kind in ("clean", "drift", "cannot-tell"):
         if case.own_error is not None and case.own_error < 2 * noise_at(report, case.layers):
             return "below"
-        return "missed" if kind == "clean" or layer is None else "kind" if layer in case.layers else "blame"
-    return "kind" if layer in case.layers else "blame"
+        # A drift names an output, which is no blame.
+        return "kind" if layer in case.layers else "blame" if layer and kind != "drift" else "missed"
+    if layer in case.layers:
+        return "kind"
+    return "below" if layer in case.roots and case.own_error < 2 * noise_at(report, case.layers) else "blame"
 
 
 def cases_of(net, precisions, wanted, **few):

@@ -76,7 +76,7 @@ def place(net, depth, kind):
     wanted = DEPTHS[depth] * len(net.ops)
     views = ("Reshape", "Transpose", "Flatten")
     fit = [k for k, op in enumerate(net.ops) if op.kind not in views and k + 1 < len(net.ops)
-           and net.calibration[op.output].dim() >= 3 and net.calibration[op.output].shape[-1] > 1
+           and net.values[op.output].dim() >= 3 and net.values[op.output].shape[-1] > 1
            and (kind != "dead channel" or op.kind != "Softmax")]
     # The seed moves it, so that every kind of operation has its turn.
     return net.ops[min(fit, key=lambda k: abs(k - wanted - net.seed % 4))].output

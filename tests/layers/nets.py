@@ -12,6 +12,7 @@ import torch
 
 from kinds import KINDS
 from ops import Op
+from precisions import unmasked
 
 
 class Net:
@@ -24,8 +25,8 @@ class Net:
         self.values = {}  # the golden tensors of the calibration run, while the net is built
         self.input_shape = None
         KINDS[kind](self, np.random.default_rng(seed))
-        self.calibration = self.values
         self.inputs = {"input": self.normal(*self.input_shape)}
+        self.calibrate(self.normal(*self.input_shape) for _ in range(CALIBRATION - 1))
 
     @property
     def name(self):
@@ -47,6 +48,16 @@ class Net:
         self.ops.append(op)
         self.values[op.output] = op.compute([self.values[i] for i in inputs], op.weights)
         return op.output
+
+    def calibrate(self, more):
+        """The range of each tensor, over what the net was built with and more inputs."""
+        self.ranges = {name: extremes(value) for name, value in self.values.items()}
+        for x in more:
+            values = {"input": x}
+            for op in self.ops:
+                values[op.output] = op.compute([values[i] for i in op.inputs], op.weights)
+            self.ranges = {name: extremes(torch.cat([seen, values[name].flatten()]))
+                           for name, seen in self.ranges.items()}
 
     # Layers, whose sizes follow from what goes in.
 
@@ -128,6 +139,14 @@ class Net:
         return {name: precision.dump(value) for name, value in dumped.items()}
 
 
+CALIBRATION = 8  # inputs
+
+
+def extremes(x):
+    x = unmasked(x)
+    return torch.stack([x.min(), x.max()])
+
+
 def relative(golden, actual):
     counts = torch.isfinite(golden) & torch.isfinite(actual)
     golden, actual = golden[counts].double(), actual[counts].double()
@@ -152,7 +171,6 @@ def graph(net):
             initializers.append(helper.make_tensor(f"{op.name}.{key}", onnx.TensorProto.FLOAT, [1], [0.0]))
             inputs.append(f"{op.name}.{key}")
         nodes.append(helper.make_node(op.kind, inputs, [op.output], name=op.name))
-    golden = net.calibration
-    value = lambda name: helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, list(golden[name].shape))
+    value = lambda name: helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, list(net.values[name].shape))
     return helper.make_model(helper.make_graph(nodes, net.name, [value("input")], [value(net.ops[-1].output)],
                                                initializers))

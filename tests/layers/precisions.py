@@ -88,7 +88,7 @@ def int8_grid(seen):
 
 
 class Int8(Precision):
-    """Tensors quantised, each with the range that another input gave it; weights with a scale a channel or one."""
+    """Tensors quantised, each with the range that other inputs gave it; weights with a scale a channel or one."""
 
     name = "int8"
 
@@ -102,7 +102,7 @@ class Int8(Precision):
         return torch.clamp(torch.round(weight / scale), -127, 127) * scale
 
     def round(self, net, name, x):
-        scale, low, high = int8_grid(unmasked(net.calibration[name]))
+        scale, low, high = int8_grid(net.ranges[name])
         return torch.where(x > MASKED, torch.clamp(torch.round(x / scale), low, high) * scale, x)
 
 
@@ -137,7 +137,7 @@ class Float8(Precision):
         return self.grid(weight, weight) if weight.dim() > 1 else weight
 
     def round(self, net, name, x):
-        return torch.where(x > MASKED, self.grid(unmasked(net.calibration[name]), x), x)
+        return torch.where(x > MASKED, self.grid(net.ranges[name], x), x)
 
 
 # What is below stands for "not this one" in front of a softmax, and survives every rounding but float16's.

@@ -111,9 +111,11 @@ def missing_layer(net, precision, golden):
     actual = net.run(precision, [faults.computed("transposed", at)])
     del actual[at]
     order = [*golden]
-    consumers = tuple(op.output for op in net.ops if at in op.inputs)
-    yield case("layer missing", net, precision, golden, actual, ("broke",), own_error=net.own_error[at],
-               layers=tuple({*consumers, order[order.index(at) + 1]}))
+    layers = {order[order.index(at) + 1], *(op.output for op in net.ops if at in op.inputs)}
+    right = net.run(precision)
+    seen = max(nets.relative(*(torch.from_numpy(run[name].astype(np.float32)) for run in (right, actual)))
+               for name in layers)
+    yield case("layer missing", net, precision, golden, actual, ("broke",), own_error=seen, layers=tuple(layers))
 
 
 def inputs_differ(net, precision, golden):

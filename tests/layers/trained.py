@@ -88,7 +88,7 @@ COMPUTE = {
 class Trained(nets.Net):
     def __init__(self, kind, calibration, given):
         self.kind, self.seed, self.ops = kind, 0, []
-        self.values, self.calibration = {"input": calibration}, None
+        self.values = {"input": calibration}
         self.inputs = {"input": given}
 
     def take(self, op):
@@ -96,7 +96,7 @@ class Trained(nets.Net):
         self.values[op.output] = op.compute([self.values[i] for i in op.inputs], op.weights)
 
     def finish(self):
-        self.calibration = self.values
+        self.calibrate([])
         return self
 
 
