@@ -168,7 +168,12 @@ class Judgement {
   // With a graph, the layer's own; else all that is before it, of which the last ones tell of
   // scales.
   Inputs inputs_of(std::uint64_t i) const {
-    if (options_.isolated) return {};
+    // Golden's inputs, which the device has rounded.
+    if (options_.isolated) {
+      Inputs rounded;
+      rounded.e = rounded.w = floor_of(report_.layers[i]);
+      return rounded;
+    }
     if (neighbours_.by_graph()) return graph_inputs(report_.layers, i);
     return with_near(i, before_);
   }
@@ -261,13 +266,11 @@ class Judgement {
 
   LayerFault fault_of(const Layer& layer, const Inputs& in) const {
     const LayerFigures& figures = *layer.figures;
-    if (layer.baseline)
-      return layer.b >= options_.baseline_limit ? LayerFault::error : LayerFault::none;
     // A few numbers are off, or off alike, by chance.
     const bool few = figures.pairs < kFewNumbers;
-    if (layer.b >= (few ? std::max(options_.limit, kSurely) : options_.limit))
-      return LayerFault::error;
-    if (few) return LayerFault::none;
+    const double limit = layer.baseline ? options_.baseline_limit : options_.limit;
+    if (layer.b >= (few ? std::max(limit, kSurely) : limit)) return LayerFault::error;
+    if (few || layer.baseline) return LayerFault::none;
     // What is large among logits is larger among probabilities.
     if (layer.bw >= (is_exponential(layer) ? std::max(options_.limit, kSurely) : options_.limit))
       return LayerFault::local;
@@ -300,7 +303,7 @@ class Judgement {
     const Layer& layer = report_.layers[i];
     const LayerFigures& own = *layer.figures;
     if (consumers.empty()) return false;
-    bool normalised = own.rho >= kAlong || own.mu >= kAlong;
+    bool normalised = (own.rho >= kAlong || own.mu >= kAlong) && own.gain > kHalf;
     for (const std::uint64_t c : consumers) {
       const Layer& consumer = report_.layers[c];
       const LayerFigures& figures = *consumer.figures;
@@ -309,8 +312,9 @@ class Judgement {
       if (figures.e > carried * kCarried &&
           (figures.e > carried * kHalf || figures.e >= kQuiet * noise_without(c, i)))
         return false;
-      normalised = normalised && (is_one_of(consumer.op, kNormalising) ||
-                                  (consumer.op.empty() && has_word(consumer.name(), kNormWords)));
+      normalised =
+          normalised && (is_one_of(consumer.op, kScaleFree) ||
+                         (consumer.op.empty() && has_word(consumer.name(), kScaleFreeWords)));
     }
     // A normalisation takes a scale out again, so that nothing behind it can tell.
     return !normalised && (neighbours_.by_graph() || !comes_back(i));

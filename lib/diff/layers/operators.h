@@ -19,6 +19,12 @@ inline constexpr auto kNormalising = std::to_array<std::string_view>(
     {"LayerNormalization", "InstanceNormalization", "GroupNormalization", "BatchNormalization",
      "SimplifiedLayerNormalization", "RMSNormalization", "LpNormalization", "Div"});
 inline constexpr auto kNormWords = std::to_array<std::string_view>({"norm", "ln", "bn"});
+// Which take a scale of their input out again; a batch's is that of the training.
+inline constexpr auto kScaleFree = std::to_array<std::string_view>(
+    {"LayerNormalization", "InstanceNormalization", "GroupNormalization",
+     "SimplifiedLayerNormalization", "RMSNormalization", "LpNormalization"});
+inline constexpr auto kScaleFreeWords = std::to_array<std::string_view>(
+    {"layernorm", "layer_norm", "ln", "rmsnorm", "rms_norm", "groupnorm", "instancenorm"});
 inline constexpr auto kExponentials =
     std::to_array<std::string_view>({"Softmax", "LogSoftmax", "Exp"});
 inline constexpr auto kExponentialWords = std::to_array<std::string_view>({"softmax", "exp"});

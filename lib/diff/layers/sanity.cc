@@ -79,6 +79,8 @@ class Sanity {
       const auto& figures = layer(i).figures;
       if (!figures || figures->pairs < kFew || figures->e < kOff || figures->actual.norm == 0)
         continue;
+      // Where golden's own are as close, a bias or a view is all that lies between the two.
+      if (same_numbers(*figures, *figures)) continue;
       const double norm = figures->actual.norm;
       const auto end = by_norm.upper_bound(norm * (1 + kClose));
       for (auto at = by_norm.lower_bound(norm * (1 - kClose)); at != end; ++at)
