@@ -259,9 +259,18 @@ class Judgement {
     return std::hypot(carried, kSliceSteps * layer.u);
   }
 
-  bool is_exponential(const Layer& layer) const {
-    return is_one_of(layer.op, kExponentials) ||
-           (layer.op.empty() && has_word(layer.name(), kExponentialWords));
+  // By the graph's operator; else by what the name says.
+  static bool is_op(const Layer& layer, std::span<const std::string_view> ops,
+                    std::span<const std::string_view> words) {
+    return layer.op.empty() ? has_word(layer.name(), words) : is_one_of(layer.op, ops);
+  }
+
+  // How much worse the worst slice may be. Slices of what only moves are others than its input's,
+  // and what is large among logits is larger among probabilities.
+  double slice_limit(const Layer& layer) const {
+    if (is_op(layer, kMoving, kMovingWords)) return kInf;
+    const bool exponential = is_op(layer, kExponentials, kExponentialWords);
+    return exponential ? std::max(options_.limit, kSurely) : options_.limit;
   }
 
   LayerFault fault_of(const Layer& layer, const Inputs& in) const {
@@ -271,9 +280,7 @@ class Judgement {
     const double limit = layer.baseline ? options_.baseline_limit : options_.limit;
     if (layer.b >= (few ? std::max(limit, kSurely) : limit)) return LayerFault::error;
     if (few || layer.baseline) return LayerFault::none;
-    // What is large among logits is larger among probabilities.
-    if (layer.bw >= (is_exponential(layer) ? std::max(options_.limit, kSurely) : options_.limit))
-      return LayerFault::local;
+    if (layer.bw >= slice_limit(layer)) return LayerFault::local;
     return layer.b < kLeastAlong ? LayerFault::none : along_of(figures, in);
   }
 
@@ -303,7 +310,7 @@ class Judgement {
     const Layer& layer = report_.layers[i];
     const LayerFigures& own = *layer.figures;
     if (consumers.empty()) return false;
-    bool normalised = (own.rho >= kAlong || own.mu >= kAlong) && own.gain > kHalf;
+    bool normalised = (own.rho >= kAlong || own.mu >= kAlong) && own.e < kTooFar;
     for (const std::uint64_t c : consumers) {
       const Layer& consumer = report_.layers[c];
       const LayerFigures& figures = *consumer.figures;
@@ -312,9 +319,7 @@ class Judgement {
       if (figures.e > carried * kCarried &&
           (figures.e > carried * kHalf || figures.e >= kQuiet * noise_without(c, i)))
         return false;
-      normalised =
-          normalised && (is_one_of(consumer.op, kScaleFree) ||
-                         (consumer.op.empty() && has_word(consumer.name(), kScaleFreeWords)));
+      normalised = normalised && is_op(consumer, kScaleFree, kScaleFreeWords);
     }
     // A normalisation takes a scale out again, so that nothing behind it can tell.
     return !normalised && (neighbours_.by_graph() || !comes_back(i));
@@ -349,17 +354,12 @@ class Judgement {
   // Where a signal cancels, its error stays: what that explains is no fault that is proved.
   bool is_amplified(const Layer& layer, const Inputs& in) const {
     if (layer.fault != LayerFault::error && layer.fault != LayerFault::local) return false;
-    const bool known = !layer.op.empty();
-    const auto is = [&](std::span<const std::string_view> ops,
-                        std::span<const std::string_view> words) {
-      return known ? is_one_of(layer.op, ops) : has_word(layer.name(), words);
-    };
     double explained = 0;
-    if (is(kSubtracting, kSubtractingWords))
+    if (is_op(layer, kSubtracting, kSubtractingWords))
       explained = in.adding / layer.figures->golden.norm;
-    else if (is(kNormalising, kNormWords))
+    else if (is_op(layer, kNormalising, kNormWords))
       explained = in.spread_error;
-    else if (is(kExponentials, kExponentialWords))
+    else if (is_op(layer, kExponentials, kExponentialWords))
       explained = in.rms_error;
     return layer.figures->e <= options_.a * std::hypot(explained, floor_of(layer)) &&
            explained > options_.a * in.e;

@@ -12,9 +12,17 @@ inline constexpr auto kAdding = std::to_array<std::string_view>(
     {"Add", "Sub", "Sum", "Concat", "Reshape", "Transpose", "Flatten", "Squeeze", "Unsqueeze",
      "Identity", "Slice", "Split", "Pad", "Dropout"});
 
+// Which move numbers: their slices are others than those of their input.
+inline constexpr auto kMoving = std::to_array<std::string_view>(
+    {"Concat", "DepthToSpace", "Expand", "Flatten", "Gather", "Identity", "Pad", "Reshape", "Slice",
+     "SpaceToDepth", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze"});
+inline constexpr auto kMovingWords =
+    std::to_array<std::string_view>({"concat", "expand", "flatten", "gather", "reshape", "slice",
+                                     "split", "squeeze", "transpose", "view", "permute"});
+
 // Where a signal may cancel and leave its error, by operators and by what names say.
 inline constexpr auto kSubtracting = std::to_array<std::string_view>({"Sub", "Add", "Sum"});
-inline constexpr auto kSubtractingWords = std::to_array<std::string_view>({"sub", "diff", "add"});
+inline constexpr auto kSubtractingWords = std::to_array<std::string_view>({"sub", "diff"});
 inline constexpr auto kNormalising = std::to_array<std::string_view>(
     {"LayerNormalization", "InstanceNormalization", "GroupNormalization", "BatchNormalization",
      "SimplifiedLayerNormalization", "RMSNormalization", "LpNormalization", "Div"});

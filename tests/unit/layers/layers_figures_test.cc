@@ -1,0 +1,228 @@
+// What is measured of a pair, against sums that go element by element in long double.
+#include <bit>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "btf/read.h"
+#include "diff/layers/measure.h"
+#include "kernels/compare/error_runs.h"
+#include "support/diff_pair.h"
+#include "support/forced_level.h"
+#include "support/random_tensor.h"
+
+using btf::DType;
+using btf::LayerFigures;
+using pairs::Tensor;
+
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+Tensor of(const std::vector<double>& values, const bytes::Words& dims) {
+  Tensor tensor = pairs::f64(values);
+  tensor.dims = dims;
+  return tensor;
+}
+
+LayerFigures measure(const Tensor& actual, const Tensor& golden) {
+  const bytes::Bytes left = pairs::packed(actual);
+  const bytes::Bytes right = pairs::packed(golden);
+  const auto view = [](const Tensor& tensor, const bytes::Bytes& data) {
+    return btf::TensorView{
+        tensor.dtype, btf::resolve(btf::Layout::linear, tensor.dims, tensor.dtype).value(), data};
+  };
+  const btf::TensorView a = view(actual, left);
+  const btf::TensorView g = view(golden, right);
+  return btf::measure_layer(*btf::memory_side(a), *btf::memory_side(g), {}).value();
+}
+
+double uniform(Random& random) {
+  return static_cast<double>(random.next() >> 11) * 0x1p-53 * 2 - 1;
+}
+
+// By the definitions.
+LayerFigures plain(const std::vector<double>& actual, const std::vector<double>& golden) {
+  LayerFigures f;
+  long double e1 = 0;
+  long double e2 = 0;
+  long double g2 = 0;
+  long double eg = 0;
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    if (!std::isfinite(actual[i]) || !std::isfinite(golden[i])) continue;
+    const auto g = static_cast<long double>(golden[i]);
+    const long double e = static_cast<long double>(actual[i]) - g;
+    ++f.pairs;
+    f.equal += actual[i] == golden[i] ? 1U : 0U;
+    e1 += e;
+    e2 += e * e;
+    g2 += g * g;
+    eg += e * g;
+    f.max_error = std::max(f.max_error, static_cast<double>(std::abs(e)));
+  }
+  f.error = static_cast<double>(std::sqrt(e2));
+  f.e = e2 == 0 ? 0 : static_cast<double>(std::sqrt(e2 / g2));
+  f.rho = eg == 0 ? 0 : static_cast<double>(std::abs(eg) / std::sqrt(e2 * g2));
+  f.mu = e1 == 0 ? 0
+                 : static_cast<double>(std::abs(e1) / std::sqrt(e2) /
+                                       std::sqrt(static_cast<long double>(f.pairs)));
+  return f;
+}
+
+void check_alike(const LayerFigures& found, const LayerFigures& wanted) {
+  CHECK(found.pairs == wanted.pairs);
+  CHECK(found.equal == wanted.equal);
+  CHECK(found.max_error == wanted.max_error);
+  CHECK(found.e == Approx(wanted.e).epsilon(1e-12));
+  CHECK(found.error == Approx(wanted.error).epsilon(1e-12));
+  CHECK(found.rho == Approx(wanted.rho).epsilon(1e-9).margin(1e-12));
+  CHECK(found.mu == Approx(wanted.mu).epsilon(1e-9).margin(1e-12));
+}
+
+}  // namespace
+
+TEST_CASE("layer figures: as defined, for any size") {
+  Random random(1);
+  for (const std::uint64_t count : {1U, 2U, 7U, 8U, 9U, 63U, 1023U, 1024U, 1025U, 5000U, 70001U}) {
+    std::vector<double> golden(count);
+    std::vector<double> actual(count);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      golden[i] = uniform(random) * 4;
+      actual[i] = golden[i] * 1.01 + uniform(random) * 1e-3;
+      if (random.below(50) == 0) actual[i] = golden[i];
+      if (random.below(500) == 0) actual[i] = kNan;
+      if (random.below(500) == 0) golden[i] = kInf;
+    }
+    CAPTURE(count);
+    check_alike(measure(of(actual, {count}), of(golden, {count})), plain(actual, golden));
+  }
+}
+
+TEST_CASE("layer figures: squares beyond a double, and below one") {
+  for (const double scale : {1e200, 1e-200, 5e-324}) {
+    const std::vector<double> golden{3 * scale, 4 * scale, -2 * scale};
+    const std::vector<double> actual{3 * scale, 5 * scale, -2 * scale};
+    CAPTURE(scale);
+    const LayerFigures f = measure(of(actual, {3}), of(golden, {3}));
+    CHECK(f.e == Approx(std::sqrt(1.0 / 29)).epsilon(1e-9));
+    CHECK(f.rho == Approx(4 / std::sqrt(29.0)).epsilon(1e-9));
+    CHECK(f.mu == Approx(1 / std::sqrt(3.0)).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("layer figures: what is no number is counted by its kind and side") {
+  const std::vector<double> golden{1, kNan, kNan, 1, kInf, kInf, -kInf, 2, 3};
+  const std::vector<double> actual{kNan, kNan, 1, kInf, kInf, -kInf, 5, 2, 4};
+  const LayerFigures f = measure(of(actual, {9}), of(golden, {9}));
+  CHECK(f.elements == 9);
+  CHECK(f.pairs == 2);
+  CHECK(f.equal == 1);
+  CHECK(f.nan.both == 1);
+  CHECK(f.nan.actual == 1);
+  CHECK(f.nan.golden == 1);
+  CHECK(f.inf.both == 1);
+  CHECK(f.inf.opposite == 1);
+  CHECK(f.inf.actual == 1);
+  CHECK(f.inf.golden == 1);
+  CHECK(f.new_inf() == 2);
+  CHECK(f.e == Approx(1 / std::sqrt(13.0)));
+}
+
+TEST_CASE("layer figures: the worst slice is that of the channel that is dead") {
+  struct Row {
+    bytes::Words dims;
+    std::uint64_t inner;  // elements of an index of the channel
+    std::uint64_t channels;
+  };
+  for (const Row& row :
+       {Row{{2, 16, 8, 8}, 64, 16}, Row{{1, 32, 1, 1}, 1, 32}, Row{{4, 40, 24}, 1, 24},
+        Row{{16, 5, 5}, 25, 16}, Row{{3, 48, 7, 7}, 49, 48}, Row{{128, 3}, 1, 3},
+        Row{{1, 6000, 2, 2}, 4, 6000}, Row{{2, 9000}, 1, 9000}}) {
+    std::uint64_t count = 1;
+    for (const std::uint64_t dim : row.dims) count *= dim;
+    std::vector<double> golden(count, 1.0);
+    std::vector<double> actual = golden;
+    for (std::uint64_t i = 0; i < count; ++i)
+      if (i / row.inner % row.channels == 2) actual[i] = 0;
+    const LayerFigures f = measure(of(actual, row.dims), of(golden, row.dims));
+    CAPTURE(row.dims);
+    CHECK(f.e == Approx(1 / std::sqrt(static_cast<double>(row.channels))));
+    // More than 4096 are folded: two or three share a slice.
+    CHECK(f.w >= (row.channels > 4096 ? 0.5 : 0.999));
+    CHECK(f.w <= 1.0001);
+  }
+}
+
+TEST_CASE("layer figures: masks count nowhere, unless large numbers are usual") {
+  const std::vector<double> golden{1, -1e9, 2, -kInf, -65504, 3};
+  const std::vector<double> actual{1, -kInf, 2, -kInf, -60000, 4};
+  const LayerFigures f = measure(of(actual, {6}), of(golden, {6}));
+  CHECK(f.masked == 3);
+  CHECK(f.pairs == 3);
+  CHECK(f.new_inf() == 0);
+  CHECK(f.inf.both == 0);
+  CHECK(f.e == Approx(1 / std::sqrt(14.0)));
+  std::vector<double> large_golden = golden;
+  std::vector<double> large_actual = actual;
+  large_golden[0] = large_actual[0] = 2000;
+  const LayerFigures g = measure(of(large_actual, {6}), of(large_golden, {6}));
+  CHECK(g.masked == 0);
+  CHECK(g.new_inf() == 1);
+  CHECK(g.inf.both == 1);
+  check_alike(g, plain(large_actual, large_golden));
+}
+
+TEST_CASE("layer figures: bits of significands, steps of quantised numbers, the end of the range") {
+  std::vector<double> golden(4096);
+  std::vector<double> actual(4096);
+  for (std::size_t i = 0; i < golden.size(); ++i) {
+    golden[i] = static_cast<double>(static_cast<float>(std::sin(static_cast<double>(i))));
+    actual[i] = std::round(golden[i] * 100) * 0.25;
+  }
+  const LayerFigures f = measure(of(actual, {64, 64}), of(golden, {64, 64}));
+  CHECK(f.golden.bits == 24);
+  CHECK(f.actual.step == Approx(0.25));
+  CHECK(f.golden.step == 0);
+  const Tensor half{DType::float16, {3}, {0x7bff, 0xfbff, 0x3c00}};
+  const LayerFigures at = measure(half, of({1e6, -65504, 1}, {3}));
+  CHECK(at.at_limit == 0);  // golden is as far out
+  CHECK(measure(half, of({3, 4, 1}, {3})).at_limit == 2);
+}
+
+TEST_CASE("layer figures: codes against numbers by the scale that fits best") {
+  std::vector<double> golden;
+  bytes::Words codes;
+  for (int i = -100; i < 100; ++i) {
+    golden.push_back(i * 0.03125);
+    codes.push_back(static_cast<std::uint8_t>(i));
+  }
+  const LayerFigures f = measure({DType::int8, {200}, codes}, of(golden, {200}));
+  CHECK(f.scale_fitted);
+  CHECK(f.e == Approx(0).margin(1e-9));
+  codes[3] = 100;
+  CHECK(measure({DType::int8, {200}, codes}, of(golden, {200})).e > 0.01);
+}
+
+TEST_CASE("layer figures: no instruction set changes a bit") {
+  Random random(5);
+  std::vector<double> golden(3001);
+  std::vector<double> actual(3001);
+  for (std::size_t i = 0; i < golden.size(); ++i) {
+    golden[i] = uniform(random) * 100;
+    actual[i] = golden[i] + uniform(random);
+  }
+  std::vector<LayerFigures> all;
+  for (const btf::CpuLevel level : btf::test::cpu_levels()) {
+    const btf::test::ForcedLevel forced(level);
+    all.push_back(measure(of(actual, {3001}), of(golden, {3001})));
+  }
+  for (const LayerFigures& f : all) {
+    CHECK(f.e == all[0].e);
+    CHECK(f.w == all[0].w);
+    CHECK(f.rho == all[0].rho);
+    CHECK(f.mu == all[0].mu);
+    CHECK(f.actual.fingerprint == all[0].actual.fingerprint);
+  }
+}

@@ -1,0 +1,291 @@
+// The verdict out of figures: chains and graphs of layers with errors that are given.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include "btf/layers/layers.h"
+
+using btf::JudgeLayers;
+using btf::Layer;
+using btf::LayerReport;
+using btf::LayerState;
+using btf::VerdictKind;
+
+namespace {
+
+// float16 against float32: 4u is 0.2 %.
+Layer layer(const std::string& name, double e) {
+  Layer layer;
+  layer.actual = layer.golden = name;
+  layer.actual_dtype = btf::DType::float16;
+  layer.golden_dtype = btf::DType::float32;
+  layer.actual_dims = layer.golden_dims = {32, 32};
+  btf::LayerFigures f;
+  f.elements = f.pairs = 1024;
+  f.e = f.w = e;
+  f.rho = f.mu = 0.05;
+  f.golden = {.norm = 32,
+              .sum = 0,
+              .peak = 4,
+              .bits = 24,
+              .step = 0,
+              .fingerprint = std::hash<std::string>()(name),
+              .samples = {}};
+  f.actual = f.golden;
+  f.actual.bits = 11;
+  f.actual.fingerprint += 1;
+  f.error = e * f.golden.norm;
+  layer.figures = f;
+  return layer;
+}
+
+LayerReport chain(const std::vector<double>& errors) {
+  LayerReport report;
+  report.order = btf::OrderSource::stored;
+  for (const double e : errors)
+    report.layers.push_back(layer("l" + std::to_string(report.layers.size()), e));
+  report.paired = report.layers.size();
+  return report;
+}
+
+LayerReport graph(const std::vector<double>& errors) {
+  LayerReport report = chain(errors);
+  report.order = btf::OrderSource::graph;
+  for (std::uint64_t i = 1; i < errors.size(); ++i) report.layers[i].inputs = {i - 1};
+  return report;
+}
+
+VerdictKind judged(LayerReport& report, const JudgeLayers& options = {}) {
+  btf::judge_layers(report, options);
+  return report.verdict.kind;
+}
+
+const std::vector<double> kHealthy(12, 5e-4);
+
+std::vector<double> with(std::vector<double> errors, std::size_t from, std::size_t to, double e) {
+  for (std::size_t i = from; i < to; ++i) errors[i] = e;
+  return errors;
+}
+
+}  // namespace
+
+TEST_CASE("layers: nothing broke where errors are those of the dtype") {
+  for (const auto make : {chain, graph}) {
+    LayerReport report = make(kHealthy);
+    CHECK(judged(report) == VerdictKind::clean);
+    CHECK(btf::all_well(report, {}));
+    CHECK(report.noise_source == "float16");
+    for (const Layer& one : report.layers) CHECK(one.state == LayerState::healthy);
+  }
+}
+
+TEST_CASE("layers: the first whose error its inputs do not explain, and not those behind it") {
+  for (const auto make : {chain, graph}) {
+    LayerReport report = make(with(kHealthy, 5, 12, 0.1));
+    CHECK(judged(report) == VerdictKind::broke);
+    CHECK(report.verdict.layer == 5U);
+    CHECK(report.roots == std::vector<std::uint64_t>{5});
+    CHECK(report.layers[5].b > 8);
+    CHECK(report.layers[6].b < 1);
+    CHECK_FALSE(btf::all_well(report, {}));
+  }
+}
+
+TEST_CASE("layers: what is computed from a wrong dump agrees, and is judged by the dump's inputs") {
+  for (const auto make : {chain, graph}) {
+    LayerReport report = make(with(kHealthy, 5, 6, 1.4));
+    CHECK(judged(report) == VerdictKind::dump_wrong);
+    CHECK(report.verdict.layer == 5U);
+    CHECK(report.roots.empty());
+    CHECK(report.layers[6].state == LayerState::healthy);
+    CHECK(report.layers[6].e_in == Approx(5e-4));
+  }
+}
+
+TEST_CASE("layers: the last layer has nobody to speak for it") {
+  for (const auto make : {chain, graph}) {
+    LayerReport report = make(with(kHealthy, 11, 12, 1.4));
+    CHECK(judged(report) == VerdictKind::broke);
+    CHECK(report.verdict.layer == 11U);
+  }
+}
+
+TEST_CASE("layers: by order alone an error that comes back was not of the dump") {
+  LayerReport report = chain(with(with(kHealthy, 3, 4, 0.2), 8, 12, 0.2));
+  CHECK(judged(report) == VerdictKind::broke);
+  CHECK(report.verdict.layer == 3U);
+}
+
+TEST_CASE("layers: NaN is born where no input has one; what follows is not judged") {
+  for (const auto make : {chain, graph}) {
+    LayerReport report = make(kHealthy);
+    for (std::size_t i = 4; i < 12; ++i) report.layers[i].figures->nan.actual = i;
+    CHECK(judged(report) == VerdictKind::broke);
+    CHECK(report.verdict.layer == 4U);
+    CHECK(report.layers[4].fault == btf::LayerFault::born);
+    for (std::size_t i = 5; i < 12; ++i) CHECK(report.layers[i].state == LayerState::unjudged);
+  }
+}
+
+TEST_CASE("layers: inputs that are half wrong explain anything") {
+  LayerReport report = chain(with(kHealthy, 5, 12, 0.9));
+  CHECK(judged(report) == VerdictKind::broke);
+  CHECK(report.verdict.layer == 5U);
+  for (std::size_t i = 6; i < 12; ++i) CHECK(report.layers[i].state == LayerState::unjudged);
+}
+
+TEST_CASE("layers: a scale that is off is seen below the noise, by its going along") {
+  LayerReport report = chain(with(kHealthy, 5, 12, 1.5e-3));
+  CHECK(judged(report) == VerdictKind::clean);
+  for (std::size_t i = 5; i < 12; ++i) report.layers[i].figures->rho = 0.97;
+  CHECK(judged(report) == VerdictKind::broke);
+  CHECK(report.verdict.layer == 5U);
+  CHECK(report.layers[5].fault == btf::LayerFault::gain);
+}
+
+TEST_CASE("layers: one slice may be off where the whole is not") {
+  LayerReport report = chain(kHealthy);
+  for (std::size_t i = 5; i < 12; ++i) report.layers[i].figures->w = 0.5;
+  CHECK(judged(report) == VerdictKind::broke);
+  CHECK(report.verdict.layer == 5U);
+  CHECK(report.layers[5].fault == btf::LayerFault::local);
+  // Of a few numbers that is chance.
+  for (Layer& one : report.layers) one.figures->pairs = one.figures->elements = 20;
+  CHECK(judged(report) == VerdictKind::clean);
+}
+
+TEST_CASE("layers: the inputs of the network come first") {
+  LayerReport report = chain(with(kHealthy, 0, 12, 0.1));
+  report.layers[0].role = "input";
+  CHECK(judged(report) == VerdictKind::inputs);
+  CHECK(report.verdict.layer == 0U);
+}
+
+TEST_CASE("layers: two faults are two roots, the first first") {
+  LayerReport report = graph(with(with(kHealthy, 3, 12, 0.02), 8, 12, 0.5));
+  CHECK(judged(report) == VerdictKind::broke);
+  CHECK(report.roots == std::vector<std::uint64_t>{3, 8});
+}
+
+TEST_CASE("layers: a sum has the errors of what is added, and a difference may cancel") {
+  LayerReport report = graph(kHealthy);
+  Layer& sub = report.layers[6];
+  sub.op = "Sub";
+  sub.inputs = {4, 5};
+  // The errors of both, over a hundredth of the norm.
+  sub.figures->golden.norm = 0.32;
+  sub.figures->e = sub.figures->w = 0.09;
+  sub.figures->error = 0.09 * 0.32;
+  for (std::size_t i = 7; i < 12; ++i) report.layers[i].figures->e = 0.09;
+  CHECK(judged(report) == VerdictKind::clean);
+  sub.op = "Relu";
+  CHECK(judged(report) == VerdictKind::broke);
+}
+
+TEST_CASE("layers: a baseline says what is usual; isolated layers have golden's inputs") {
+  LayerReport report = chain(with(kHealthy, 5, 12, 0.1));
+  for (Layer& one : report.layers) one.baseline = one.figures->e / 1.2;
+  CHECK(judged(report) == VerdictKind::clean);
+  report.layers[7].baseline = 0.05;
+  CHECK(judged(report) == VerdictKind::broke);
+  CHECK(report.verdict.layer == 7U);
+  for (Layer& one : report.layers) one.baseline.reset();
+  CHECK(judged(report, {.isolated = true}) == VerdictKind::broke);
+  CHECK(report.roots.size() == 7);
+}
+
+TEST_CASE("layers: the dtype that is said, or that the first products show") {
+  std::vector<double> errors(20, 3e-4);
+  LayerReport report = chain(errors);
+  for (Layer& one : report.layers) {
+    one.actual_dtype = btf::DType::float32;
+    one.figures->actual.bits = 24;
+  }
+  CHECK(judged(report) == VerdictKind::clean);
+  CHECK(report.noise_source.find("estimated") != std::string::npos);
+  CHECK(judged(report, {.compute = btf::DType::float32}) == VerdictKind::broke);
+  CHECK(judged(report, {.compute = btf::DType::float16}) == VerdictKind::clean);
+  CHECK(report.noise_source.find("float16") != std::string::npos);
+}
+
+TEST_CASE("layers: integers are judged where inputs are exact") {
+  LayerReport report = chain(kHealthy);
+  Layer& top = report.layers[11];
+  top.actual_dtype = top.golden_dtype = btf::DType::int64;
+  top.figures->equal = 1000;
+  CHECK(judged(report) == VerdictKind::clean);
+  CHECK(top.state == LayerState::unjudged);
+  for (std::size_t i = 0; i < 11; ++i) {
+    report.layers[i].figures->e = report.layers[i].figures->w = report.layers[i].figures->error = 0;
+    report.layers[i].figures->equal = 1024;
+  }
+  CHECK(judged(report) == VerdictKind::broke);
+  CHECK(report.verdict.layer == 11U);
+}
+
+TEST_CASE("layers: names alone are no order that errors may contradict") {
+  std::vector<double> errors = kHealthy;
+  for (const std::size_t i : {1U, 2U, 3U, 4U, 6U, 8U, 10U}) errors[i] = 0.3;
+  LayerReport report = chain(errors);
+  report.order = btf::OrderSource::natural;
+  CHECK(judged(report) == VerdictKind::cannot_tell);
+  CHECK(report.order_doubtful);
+  report.order = btf::OrderSource::stored;
+  CHECK(judged(report) == VerdictKind::broke);
+  CHECK(report.order_doubtful);
+}
+
+TEST_CASE("layers: an output that is far off without anything that broke has drifted") {
+  std::vector<double> errors;
+  for (int i = 0; i < 12; ++i) errors.push_back(5e-4 * std::pow(1.9, i));
+  LayerReport report = graph(errors);
+  CHECK(judged(report) == VerdictKind::drift);
+  CHECK(report.verdict.layer == 11U);
+  CHECK(judged(report, {.most_error = 0.9}) == VerdictKind::clean);
+}
+
+TEST_CASE("layers: a buffer that was used again is a wrong dump") {
+  LayerReport report = chain(with(kHealthy, 4, 5, 1.2));
+  report.layers[4].figures->actual.fingerprint = report.layers[6].figures->actual.fingerprint;
+  CHECK(judged(report) == VerdictKind::dump_wrong);
+  CHECK(report.verdict.layer == 4U);
+  REQUIRE(report.sanity.size() == 1);
+  CHECK(report.sanity[0].code == "reused-buffer");
+  CHECK(report.sanity[0].layers == std::vector<std::uint64_t>{4, 6});
+}
+
+TEST_CASE("layers: judging twice says the same") {
+  for (const auto make : {chain, graph}) {
+    LayerReport report = make(with(with(kHealthy, 3, 4, 1.2), 8, 12, 0.3));
+    btf::judge_layers(report, {});
+    const std::string words = report.verdict.words;
+    const auto roots = report.roots;
+    btf::judge_layers(report, {});
+    CHECK(report.verdict.words == words);
+    CHECK(report.roots == roots);
+  }
+}
+
+TEST_CASE("layers: nothing in a report brings the judge down") {
+  LayerReport report = chain(kHealthy);
+  const double inf = std::numeric_limits<double>::infinity();
+  report.layers[1].figures.reset();
+  report.layers[2].figures->e = inf;
+  report.layers[3].figures->golden.norm = 0;
+  report.layers[4].figures->pairs = 0;
+  report.layers[5].fault = btf::LayerFault::shape;
+  report.layers[6].actual_dtype.reset();
+  report.layers[7].figures->golden.norm = inf;
+  report.layers[8].figures->golden.sum = inf;
+  report.layers[9].baseline = 0;
+  report.layers[10].placed = false;
+  for (const bool isolated : {false, true}) {
+    btf::judge_layers(report, {.isolated = isolated});
+    CHECK_FALSE(report.verdict.words.empty());
+  }
+  LayerReport none;
+  btf::judge_layers(none, {});
+  CHECK(none.verdict.kind == VerdictKind::cannot_tell);
+}
