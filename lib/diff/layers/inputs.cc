@@ -26,6 +26,7 @@ void Inputs::take(const Layer& layer, bool add) {
   const double spread = f.golden.norm * f.golden.norm - f.golden.sum * f.golden.sum / n;
   if (f.error > 0)
     spread_error = std::max(spread_error, spread > 0 ? f.error / std::sqrt(spread) : HUGE_VAL);
+  u = std::max(u, layer.u);
   rms_error = std::max(rms_error, f.error / std::sqrt(n));
 }
 

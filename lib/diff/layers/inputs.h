@@ -23,6 +23,7 @@ struct Inputs {
   bool direct = true;    // nothing lies between
   // What a normalisation may make of it: the error relative to what is left without the mean.
   double spread_error = 0;
+  double u = 0;          // half a step of their dtype, of the nearest
   double rms_error = 0;  // as it is, for an exponential
 
   // `add`: errors of several inputs add up; else the largest stands for all.

@@ -187,6 +187,7 @@ class Judgement {
     in.adding = near.adding;
     in.spread_error = near.spread_error;
     in.rms_error = near.rms_error;
+    in.u = near.u;
     in.direct = false;
     return in;
   }
@@ -250,13 +251,18 @@ class Judgement {
   double noise_of(const Layer& layer, const Inputs& in) const {
     const double carried =
         adds(layer, in) ? in.adding / layer.figures->golden.norm : options_.a * in.e;
-    return std::hypot(carried, floor_of(layer));
+    return std::hypot(carried, kSteps * u_of(layer, in));
+  }
+
+  // A quantised product is as coarse as what it multiplies.
+  double u_of(const Layer& layer, const Inputs& in) const {
+    return precision_.grid ? std::max(layer.u, in.u) : layer.u;
   }
 
   double slice_noise_of(const Layer& layer, const Inputs& in) const {
     const double carried =
         adds(layer, in) ? in.adding_w / layer.figures->golden.norm : kSliceGrowth * in.w;
-    return std::hypot(carried, kSliceSteps * layer.u);
+    return std::hypot(carried, kSliceSteps * u_of(layer, in));
   }
 
   // By the graph's operator; else by what the name says.
@@ -275,6 +281,10 @@ class Judgement {
 
   LayerFault fault_of(const Layer& layer, const Inputs& in) const {
     const LayerFigures& figures = *layer.figures;
+    // What golden itself rounds to a grid may fall to the next step.
+    constexpr double kOneStep = 1.02;
+    if (figures.golden.step > 0 && figures.max_error <= kOneStep * figures.golden.step)
+      return layer.b < kLeastAlong ? LayerFault::none : along_of(figures, in);
     // A few numbers are off, or off alike, by chance.
     const bool few = figures.pairs < kFewNumbers;
     const double limit = layer.baseline ? options_.baseline_limit : options_.limit;

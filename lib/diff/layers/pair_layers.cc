@@ -9,7 +9,7 @@
 #include "btf/try.h"
 #include "core/checked_math.h"
 #include "diff/layers/match.h"
-#include "diff/layers/measure_queue.h"
+#include "diff/layers/measure/measure_queue.h"
 #include "diff/layers/names.h"
 
 namespace btf {

@@ -26,6 +26,7 @@ using DoubleVec = hn::Vec<Doubles>;
 using WordVec = hn::Vec<Words>;
 
 constexpr std::size_t kLanes = 8;
+constexpr std::uint64_t kSignificand = (1ULL << 52) - 1;
 constexpr std::size_t kWidth = hn::MaxLanes(Doubles());
 constexpr std::size_t kVectors = kLanes / kWidth;
 
@@ -100,22 +101,85 @@ HWY_INLINE void for_each_eight(const double* x, const double* y, std::uint64_t c
          hn::LoadU(d, last_y.values.data() + i * kWidth), i);
 }
 
-bool all_plain(const double* actual, const double* golden, std::uint64_t count, double mask) {
-  const DoubleVec low = hn::Set(Doubles(), mask);
-  // x - x is 0, or NaN for NaN and Inf.
-  Lanes odd;
-  WordLanes masked;
-  for_each_eight(actual, golden, count, [&](DoubleVec a, DoubleVec g, std::size_t i) HWY_ATTR {
-    odd.add(i, hn::Add(hn::Sub(a, a), hn::Sub(g, g)));
-    masked.count(i, hn::Le(g, low));
-  });
-  std::uint64_t low_ones = 0;
-  for (const std::uint64_t lane : masked.values()) low_ones += lane;
-  return odd.sum() == 0 && low_ones == 0;
+// Four lanes: so many sums fit into the registers of AVX2.
+PairSums pair_sums(const double* actual, const double* golden, std::uint64_t count) {
+  using Four = hn::CappedTag<double, 4>;
+  using FourWords = hn::RebindToUnsigned<Four>;
+  constexpr std::size_t kFour = 4;
+  constexpr std::size_t kStep = hn::MaxLanes(Four());
+  constexpr std::size_t kParts = kFour / kStep;
+  const Four d;
+  using Vec = hn::Vec<Four>;
+  using Bits = hn::Vec<FourWords>;
+  struct Lane {
+    Vec error, square, product, largest, golden, golden2, golden_most, actual_most;
+    Bits equal, golden_bits, actual_bits;
+  };
+  std::array<Lane, kParts> lanes;
+  const Vec zero = hn::Zero(d);
+  const Bits none = hn::Zero(FourWords());
+  for (Lane& lane : lanes)
+    lane = {zero, zero, zero, zero, zero, zero, zero, zero, none, none, none};
+  const auto add = [&](Lane& lane, Vec a, Vec g) HWY_ATTR {
+    const Vec e = hn::Sub(a, g);
+    lane.error = hn::Add(lane.error, e);
+    lane.square = hn::Add(lane.square, hn::Mul(e, e));
+    lane.product = hn::Add(lane.product, hn::Mul(e, g));
+    lane.largest = hn::Max(lane.largest, hn::Abs(e));
+    lane.golden = hn::Add(lane.golden, g);
+    lane.golden2 = hn::Add(lane.golden2, hn::Mul(g, g));
+    lane.golden_most = hn::Max(lane.golden_most, hn::Abs(g));
+    lane.actual_most = hn::Max(lane.actual_most, hn::Abs(a));
+    lane.golden_bits = hn::Or(lane.golden_bits, hn::BitCast(FourWords(), g));
+    lane.actual_bits = hn::Or(lane.actual_bits, hn::BitCast(FourWords(), a));
+    lane.equal = hn::Sub(lane.equal, hn::BitCast(FourWords(), hn::VecFromMask(d, hn::Eq(a, g))));
+  };
+  std::uint64_t at = 0;
+  for (; at + kFour <= count; at += kFour)
+    for (std::size_t i = 0; i < kParts; ++i)
+      add(lanes[i], hn::LoadU(d, actual + at + i * kStep), hn::LoadU(d, golden + at + i * kStep));
+  PairSums sums;
+  if (at < count) {
+    const Tail last_actual(actual + at, count - at);
+    const Tail last_golden(golden + at, count - at);
+    for (std::size_t i = 0; i < kParts; ++i)
+      add(lanes[i], hn::LoadU(d, last_actual.values.data() + i * kStep),
+          hn::LoadU(d, last_golden.values.data() + i * kStep));
+    sums.errors.equal -= kFour - (count - at);  // zeros behind the last pair are equal too
+  }
+  for (const Lane& lane : lanes) {
+    std::array<double, kStep> values;
+    std::array<std::uint64_t, kStep> words;
+    const auto each = [&](Vec vec, auto&& take) HWY_ATTR {
+      hn::StoreU(vec, d, values.data());
+      for (const double value : values) take(value);
+    };
+    const auto each_word = [&](Bits bits, auto&& take) HWY_ATTR {
+      hn::StoreU(bits, FourWords(), words.data());
+      for (const std::uint64_t word : words) take(word);
+    };
+    each(lane.error, [&](double x) { sums.errors.error += x; });
+    each(lane.square, [&](double x) { sums.errors.square += x; });
+    each(lane.product, [&](double x) { sums.errors.product += x; });
+    each(lane.golden, [&](double x) { sums.golden.sum += x; });
+    each(lane.golden2, [&](double x) { sums.golden.square += x; });
+    each(lane.largest, [&](double x) {
+      if (x > sums.errors.largest) sums.errors.largest = x;
+    });
+    each(lane.golden_most, [&](double x) {
+      if (x > sums.golden.largest) sums.golden.largest = x;
+    });
+    each(lane.actual_most, [&](double x) {
+      if (x > sums.actual_largest) sums.actual_largest = x;
+    });
+    each_word(lane.equal, [&](std::uint64_t x) { sums.errors.equal += x; });
+    each_word(lane.golden_bits, [&](std::uint64_t x) { sums.golden.bits |= x & kSignificand; });
+    each_word(lane.actual_bits, [&](std::uint64_t x) { sums.actual_bits |= x & kSignificand; });
+  }
+  return sums;
 }
 
 SideSums side_sums(const double* values, std::uint64_t count) {
-  constexpr std::uint64_t kSignificand = (1ULL << 52) - 1;
   Lanes sum;
   Lanes square;
   Lanes largest;
@@ -185,7 +249,7 @@ HWY_AFTER_NAMESPACE();
 namespace btf {
 namespace {
 
-constexpr std::array<decltype(ErrorRuns::plain), kCpuLevels> kPlainRuns BTF_SIMD_TABLE(all_plain);
+constexpr std::array<decltype(ErrorRuns::pairs), kCpuLevels> kPairs BTF_SIMD_TABLE(pair_sums);
 constexpr std::array<decltype(ErrorRuns::side), kCpuLevels> kSide BTF_SIMD_TABLE(side_sums);
 constexpr std::array<decltype(ErrorRuns::errors), kCpuLevels> kErrors BTF_SIMD_TABLE(error_sums);
 constexpr std::array<decltype(ErrorRuns::squares), kCpuLevels> kSquares BTF_SIMD_TABLE(add_squares);
@@ -193,7 +257,7 @@ constexpr std::array<decltype(ErrorRuns::squares), kCpuLevels> kSquares BTF_SIMD
 constexpr auto kErrorRuns = [] {
   std::array<ErrorRuns, kCpuLevels> runs{};
   for (std::size_t level = 0; level < kCpuLevels; ++level)
-    runs[level] = {kPlainRuns[level], kSide[level], kErrors[level], kSquares[level]};
+    runs[level] = {kPairs[level], kSide[level], kErrors[level], kSquares[level]};
   return runs;
 }();
 

@@ -1,5 +1,4 @@
-// What is summed up over runs of finite numbers, and over pairs of these. Every CPU computes the
-// same.
+// What is summed up over runs of numbers, and over pairs of these. Every CPU computes the same.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +21,17 @@ struct ErrorSums {
   std::uint64_t at_limit = 0;  // |actual| >= limit > |golden|
 };
 
+// All of it but the sums of actual, which follow from the others.
+struct PairSums {
+  ErrorSums errors{};  // without at_limit
+  SideSums golden{};
+  double actual_largest = 0;
+  std::uint64_t actual_bits = 0;
+};
+
 struct ErrorRuns {
-  // Are all of them finite, and no golden one as low as `mask`?
-  bool (*plain)(const double* actual, const double* golden, std::uint64_t count, double mask);
+  // Also of what is not finite: a sum is not either then.
+  PairSums (*pairs)(const double* actual, const double* golden, std::uint64_t count);
   SideSums (*side)(const double* values, std::uint64_t count);
   ErrorSums (*errors)(const double* actual, const double* golden, std::uint64_t count,
                       double limit);

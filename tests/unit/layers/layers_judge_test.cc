@@ -33,6 +33,7 @@ Layer layer(const std::string& name, double e) {
               .step = 0,
               .fingerprint = std::hash<std::string>()(name),
               .samples = {}};
+  f.golden.samples[0] = static_cast<double>(f.golden.fingerprint % 1000);
   f.actual = f.golden;
   f.actual.bits = 11;
   f.actual.fingerprint += 1;
@@ -248,12 +249,23 @@ TEST_CASE("layers: an output that is far off without anything that broke has dri
 
 TEST_CASE("layers: a buffer that was used again is a wrong dump") {
   LayerReport report = chain(with(kHealthy, 4, 5, 1.2));
-  report.layers[4].figures->actual.fingerprint = report.layers[6].figures->actual.fingerprint;
+  report.layers[4].figures->actual = report.layers[6].figures->actual;
   CHECK(judged(report) == VerdictKind::dump_wrong);
   CHECK(report.verdict.layer == 4U);
   REQUIRE(report.sanity.size() == 1);
   CHECK(report.sanity[0].code == "reused-buffer");
   CHECK(report.sanity[0].layers == std::vector<std::uint64_t>{4, 6});
+}
+
+TEST_CASE("layers: a number of a grid may fall to the next step, not further") {
+  LayerReport report = chain(with(kHealthy, 5, 12, 0.05));
+  for (std::size_t i = 5; i < 12; ++i) {
+    report.layers[i].figures->golden.step = 0.1;
+    report.layers[i].figures->max_error = 0.1;
+  }
+  CHECK(judged(report) == VerdictKind::clean);
+  report.layers[5].figures->max_error = 0.3;
+  CHECK(judged(report) == VerdictKind::broke);
 }
 
 TEST_CASE("layers: judging twice says the same") {

@@ -8,7 +8,7 @@
 
 #include "btf/layers/figures.h"
 #include "btf/layout.h"
-#include "diff/layers/slices.h"
+#include "diff/layers/measure/slices.h"
 #include "kernels/compare/error_runs.h"
 
 namespace btf {
@@ -36,6 +36,9 @@ struct SideTotals {
   LayerSide figures() const;
 };
 
+// May their sums be taken as they are? Squares may be beyond a double, or lose digits below it.
+bool is_exact_enough(const PairSums& sums);
+
 // Pairs of finite numbers, from the row-major number `first` on.
 struct NumberRun {
   const double* actual = nullptr;
@@ -52,6 +55,8 @@ class LayerTotals {
 
   // Of the run's pairs `numbers` count; the others are zeros on both sides.
   void add(const NumberRun& run, std::uint64_t numbers);
+  // All of them count, and their sums are there, finite and not too small.
+  void add(const NumberRun& run, const PairSums& sums);
   void add(const LayerTotals& other);
 
   long double error = 0;
@@ -70,6 +75,8 @@ class LayerTotals {
 
  private:
   void add_side(SideTotals& side, const double* values, const NumberRun& run) const;
+  void add_side(SideTotals& side, const double* values, const NumberRun& run,
+                const SideSums& sums) const;
 
   std::uint64_t elements_;
   double limit_;

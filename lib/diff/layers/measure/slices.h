@@ -19,6 +19,10 @@ class Slices {
   // Pairs of finite numbers from the row-major number `first` on.
   void add(const double* actual, const double* golden, std::uint64_t first, std::uint64_t n);
 
+  // The same where the sums of their squares are known, which is enough where all are in one slice.
+  void add(const double* actual, const double* golden, std::uint64_t first, std::uint64_t n,
+           double error2, double golden2);
+
   // Of a tensor of the same dims.
   void add(const Slices& other);
 

@@ -1,4 +1,4 @@
-#include "diff/layers/slices.h"
+#include "diff/layers/measure/slices.h"
 
 #include <algorithm>
 #include <cmath>
@@ -29,6 +29,15 @@ Slices::Slices(std::uint64_t inner, std::uint64_t count)
 void Slices::add(const double* actual, const double* golden, std::uint64_t first, std::uint64_t n) {
   if (count_ < 2) return;
   period_ != 0 ? add_places(actual, golden, first, n) : add_slices(actual, golden, first, n);
+}
+
+void Slices::add(const double* actual, const double* golden, std::uint64_t first, std::uint64_t n,
+                 double error2, double golden2) {
+  if (count_ < 2 || period_ != 0 || n > inner_ - first % inner_)
+    return add(actual, golden, first, n);
+  const std::uint64_t slice = first / inner_ % count_ % kMostSlices;
+  error2_[slice] += error2;
+  golden2_[slice] += golden2;
 }
 
 void Slices::add_places(const double* actual, const double* golden, std::uint64_t first,

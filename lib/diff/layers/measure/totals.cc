@@ -1,4 +1,4 @@
-#include "diff/layers/totals.h"
+#include "diff/layers/measure/totals.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -21,6 +21,12 @@ bool is_exact_enough(double square, double largest) {
 }
 
 }  // namespace
+
+bool is_exact_enough(const PairSums& sums) {
+  return is_exact_enough(sums.errors.square, sums.errors.largest) &&
+         is_exact_enough(sums.golden.square, sums.golden.largest) &&
+         std::isfinite(sums.errors.product) && std::isfinite(sums.actual_largest);
+}
 
 void Levels::take(const double* values, std::uint64_t count) {
   constexpr std::size_t kMost = 256;
@@ -84,10 +90,41 @@ void LayerTotals::add(const NumberRun& run, std::uint64_t numbers) {
   ++runs_;
 }
 
+void LayerTotals::add(const NumberRun& run, const PairSums& sums) {
+  const auto weight = static_cast<long double>(run.weight);
+  error += weight * static_cast<long double>(sums.errors.error);
+  error2 += weight * static_cast<long double>(sums.errors.square);
+  product += weight * static_cast<long double>(sums.errors.product);
+  pairs += run.count * run.weight;
+  equal += sums.errors.equal * run.weight;
+  if (sums.actual_largest >= limit_)
+    at_limit +=
+        error_runs().errors(run.actual, run.golden, run.count, limit_).at_limit * run.weight;
+  largest = std::max(largest, sums.errors.largest);
+  SideSums own{.sum = sums.golden.sum + sums.errors.error,
+               .square = sums.golden.square + 2 * sums.errors.product + sums.errors.square,
+               .largest = sums.actual_largest,
+               .bits = sums.actual_bits};
+  // Where actual is small beside golden, nothing would be left of the digits.
+  constexpr double kCancelled = 0x1p-10;
+  if (own.square < kCancelled * sums.golden.square) own = error_runs().side(run.actual, run.count);
+  add_side(actual, run.actual, run, own);
+  add_side(golden, run.golden, run, sums.golden);
+  if (run.weight == 1)
+    for (Slices& slices : slices_)
+      slices.add(run.actual, run.golden, run.first, run.count, sums.errors.square,
+                 sums.golden.square);
+  ++runs_;
+}
+
 void LayerTotals::add_side(SideTotals& side, const double* values, const NumberRun& run) const {
+  add_side(side, values, run, error_runs().side(values, run.count));
+}
+
+void LayerTotals::add_side(SideTotals& side, const double* values, const NumberRun& run,
+                           const SideSums& sums) const {
   constexpr std::uint64_t kFirstRuns = 4;
   constexpr std::uint64_t kEveryRun = 64;
-  const SideSums sums = error_runs().side(values, run.count);
   const auto weight = static_cast<long double>(run.weight);
   if (is_exact_enough(sums.square, sums.largest)) {
     side.sum += weight * static_cast<long double>(sums.sum);

@@ -1,4 +1,4 @@
-#include "diff/layers/measure.h"
+#include "diff/layers/measure/measure.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include "btf/try.h"
 #include "core/checked_math.h"
 #include "diff/hints/evidence/value_limits.h"
-#include "diff/layers/totals.h"
+#include "diff/layers/measure/totals.h"
 #include "diff/pairs/rows.h"
 #include "kernels/compare/error_runs.h"
 
@@ -32,8 +32,9 @@ class LayerMeter {
     const std::uint64_t n = run.values();
     const std::uint64_t weight = run.alike ? run.count : 1;
     if constexpr (std::is_same_v<Real, double>) {
-      if (error_runs().plain(run.actual, run.golden, n, kMask))
-        return all_.add({run.actual, run.golden, run.first, n, weight}, n);
+      const PairSums sums = error_runs().pairs(run.actual, run.golden, n);
+      if (sums.golden.largest < -kMask && is_exact_enough(sums))
+        return all_.add({run.actual, run.golden, run.first, n, weight}, sums);
     }
     split(run, n, weight);
   }

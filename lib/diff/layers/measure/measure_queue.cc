@@ -1,10 +1,10 @@
-#include "diff/layers/measure_queue.h"
+#include "diff/layers/measure/measure_queue.h"
 
 #include <algorithm>
 #include <thread>
 
 #include "btf/try.h"
-#include "diff/layers/measure.h"
+#include "diff/layers/measure/measure.h"
 #include "diff/pairs/side.h"
 #include "elements/parallel.h"
 
