@@ -1,11 +1,13 @@
-// Any text as a report of `btftool diff --json`: what is read can be written and read again, and
-// judged by other limits. The input is the text.
+// Any text as a report of `btftool diff --json` or `btftool layers --json`: what is read can be
+// written and read again, and judged by other limits. The input is the text.
 #include <array>
 
 #include "btf/diff.h"
 #include "diff/reports/json.h"
 #include "diff/saved/saved_report.h"
 #include "input.h"
+#include "layers/json.h"
+#include "layers/saved.h"
 
 namespace fuzz {
 namespace {
@@ -52,11 +54,32 @@ void check(const btf::TensorDiff& diff) {
     }
 }
 
+void check_layers(btftool::LayersRun run) {
+  static const std::array<btf::JudgeLayers, 3> kLimits{{
+      {},
+      {.compute = btf::DType::int8, .a = 3, .limit = 4, .most_error = 0.01},
+      {.isolated = true, .require_all = true},
+  }};
+  for (const btf::JudgeLayers& limits : kLimits) {
+    run.judge = limits;
+    btf::judge_layers(run.report, limits);
+    require(!run.report.verdict.words.empty(), "a verdict says nothing");
+    const std::string written = btftool::dump(btftool::layers_json(run));
+    const auto again = btftool::parse_saved_layers(written);
+    if (!again) broken("a report that was written cannot be read: " + again.error().message);
+    require(again->report.layers.size() == run.report.layers.size(), "pairs were lost");
+  }
+}
+
 }  // namespace
 }  // namespace fuzz
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(fuzz::text(fuzz::view(data, size)));
+  if (auto layers = btftool::parse_saved_layers(text)) {
+    fuzz::check_layers(*std::move(layers));
+    return 0;
+  }
   const auto report = btftool::parse_saved_report(text);
   if (!report) {
     fuzz::require(!report.error().message.empty(), "an error says nothing");

@@ -42,6 +42,7 @@ class LayerPairing {
 
   Result<PairedLayers> run() {
     const std::vector<MemberPair> pairs = members();
+    report_.layers.reserve(pairs.size());
     open_ahead(pairs);
     for (const MemberPair& pair : pairs) take_members(pair);
     pair_rest();

@@ -188,18 +188,19 @@ LayersRun run_of(const JsonNode& root) {
 
 }  // namespace
 
-btf::Result<LayersRun> read_saved_layers(const std::string& path) {
-  const auto in_file = [&](const btf::Error& error) {
-    return std::unexpected(error.in_file(path));
-  };
-  const auto text = read_text(path);
-  if (!text) return in_file(text.error());
-  const auto json = parse_json(*text, "a report of btftool layers");
-  if (!json) return in_file(json.error());
+btf::Result<LayersRun> parse_saved_layers(const std::string& text) {
+  BTF_ASSIGN(const Json json, parse_json(text, "a report of btftool layers"));
   std::string trouble;
-  LayersRun run = run_of(JsonNode(*json, trouble));
-  if (!trouble.empty()) return in_file({btf::ErrorCode::malformed, trouble});
-  if (run.report.layers.empty()) return in_file({btf::ErrorCode::malformed, "it has no pairs"});
+  LayersRun run = run_of(JsonNode(json, trouble));
+  if (trouble.empty() && run.report.layers.empty()) trouble = "it has no pairs";
+  if (!trouble.empty()) return std::unexpected(btf::Error{btf::ErrorCode::malformed, trouble});
+  return run;
+}
+
+btf::Result<LayersRun> read_saved_layers(const std::string& path) {
+  const auto text = read_text(path);
+  auto run = text ? parse_saved_layers(*text) : std::unexpected(text.error());
+  if (!run) return std::unexpected(run.error().in_file(path));
   return run;
 }
 

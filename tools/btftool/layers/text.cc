@@ -48,6 +48,30 @@ std::string wrapped(const std::string& text, std::size_t begin, std::size_t inde
   return lines;
 }
 
+// A command over lines that a shell takes for one; what is in quotes stays whole.
+std::string continued(const std::string& command, std::size_t indent) {
+  std::string lines;
+  std::size_t column = indent;
+  bool quoted = false;
+  for (std::size_t at = 0; at < command.size();) {
+    std::size_t end = at;
+    while (end < command.size() && (quoted || command[end] != ' '))
+      quoted = quoted != (command[end++] == '\'');
+    constexpr std::size_t kMark = 2;  // a blank and the backslash
+    if (at > 0 && column + 1 + (end - at) + kMark > kColumns) {
+      lines += " \\\n" + std::string(indent + 2, ' ');
+      column = indent + 2;
+    } else if (at > 0) {
+      lines += ' ';
+      ++column;
+    }
+    lines += command.substr(at, end - at);
+    column += end - at;
+    at = end + 1;
+  }
+  return lines;
+}
+
 // The middle of a long name says least.
 std::string shortened(const std::string& name, std::size_t width) {
   if (name.size() <= width) return name;
@@ -99,9 +123,8 @@ class Screen {
     if (!story_.where.empty()) out_.line("  " + story_.where);
     out_.line("  " + wrapped(story_.words, 2, 2));
     for (const Story::Line& line : story_.lines) {
-      // What is to be copied stays in one piece.
-      const std::string text =
-          line.title == "next" ? line.text : wrapped(line.text, kIndent, kIndent);
+      const std::string text = line.title == "next" ? continued(line.text, kIndent)
+                                                    : wrapped(line.text, kIndent, kIndent);
       out_.line("  " + pad_right(line.title, kIndent - 2) + text);
     }
   }
