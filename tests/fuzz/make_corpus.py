@@ -250,7 +250,7 @@ def report(write):
     number = 0
     for path in sorted((ROOT / "tests/cli/cases").glob("*.stdout")):
         for line in path.read_text(errors="replace").splitlines():
-            if line.startswith('{"schema":"btftool/diff/') and len(line) <= 6000:
+            if line.startswith(('{"schema":"btftool/diff/', '{"schema":"btftool/layers/')) and len(line) <= 6000:
                 write(f"{path.stem}-{number}", line.encode())
                 number += 1
 
