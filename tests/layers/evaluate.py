@@ -24,7 +24,7 @@ try:
     import nets
     import scenarios
     import trained
-    from kinds import ORDINARY
+    from kinds import KINDS, ORDINARY
     from precisions import GOLDEN, PRECISIONS
 except ImportError as missing:
     print(f"skipped: {missing}; tests/interop/venv.sh installs what is needed")
@@ -267,13 +267,15 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("tool")
     parser.add_argument("--split", choices=SPLITS, default="report")
-    parser.add_argument("--kinds", default=",".join(ORDINARY))
+    parser.add_argument("--kinds", default=",".join(KINDS))
     parser.add_argument("--precisions", default=",".join(PRECISIONS))
     parser.add_argument("--scenarios", default="")
     parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--models", default="")
     parser.add_argument("--markdown", action="store_true")
     parser.add_argument("--show", action="store_true")
+    parser.add_argument("--keep", help="a file for the counts, which --merge takes")
+    parser.add_argument("--merge", default="", help="files of --keep: nothing is run")
     parser.add_argument("--fast", action="store_true")
     options = parser.parse_args()
     warnings.simplefilter("ignore", RuntimeWarning)  # float16 may overflow
@@ -283,6 +285,16 @@ def main():
         table(results, False)
         above, right, blamed = totals(results)
         sys.exit(blamed > 0 or right < 0.95 * above or above < 300)
+
+    if options.merge:
+        results = collections.defaultdict(collections.Counter)
+        for path in options.merge.split(","):
+            with open(path) as file:
+                for *key, counts in json.load(file):
+                    results[tuple(key)].update(counts)
+        table(results, options.markdown)
+        totals(results)
+        return
 
     precisions = [PRECISIONS[p] for p in options.precisions.split(",")]
     wanted = [s for s in scenarios.SCENARIOS if not options.scenarios or s.__name__ in options.scenarios.split(",")]
@@ -294,12 +306,15 @@ def main():
             return
         for kind in options.kinds.split(","):
             for seed in list(SPLITS[options.split])[:options.seeds]:
-                yield from cases_of(nets.Net(kind, seed), precisions, wanted)
-        if not options.scenarios:
-            for kind in ("cancelling", "outliers"):
-                yield from scenarios.hard_nets(kind, precisions)
+                if kind in ORDINARY:
+                    yield from cases_of(nets.Net(kind, seed), precisions, wanted)
+                else:
+                    yield from scenarios.hard_net(nets.Net(kind, seed), precisions)
 
     results = run(options.tool, chosen(), options.show)
+    if options.keep:
+        with open(options.keep, "w") as file:
+            json.dump([[*key, counts] for key, counts in results.items()], file)
     table(results, options.markdown)
     totals(results)
 
