@@ -101,7 +101,8 @@ def one_layer_quantised(net, precision, golden):
     at = faults.place(net, "middle", "transposed")
     int8 = PRECISIONS["int8"]
     actual = net.run(GOLDEN, [faults.Fault(at, lambda value, shown: (int8.round(net, at, value), shown))])
-    yield case("one layer in int8", net, precision, golden, actual, ("broke", "clean"), layers=(at,), exit_code=None)
+    yield case("one layer in int8", net, precision, golden, actual, ("broke",), layers=(at,),
+               own_error=net.own_error[at])
     yield case("same, --compute int8", net, precision, golden, actual, ("clean",), exit_code=0,
                options=("--compute", "int8"))
 
