@@ -21,6 +21,20 @@ constexpr auto kNames = std::to_array<Named<Cause>>({
     {Cause::stale_padding, "stale-padding"},
     {Cause::region, "region"},
     {Cause::zero_tail, "zero-tail"},
+    {Cause::channels_reversed, "channels-reversed"},
+    {Cause::mirrored, "mirrored"},
+    {Cause::rotated, "rotated"},
+    {Cause::shuffled, "shuffled"},
+    {Cause::interleaved, "interleaved"},
+    {Cause::repeated, "repeated"},
+    {Cause::pitch, "pitch"},
+    {Cause::index_base, "index-base"},
+    {Cause::affine, "affine"},
+    {Cause::channel_scale, "channel-scale"},
+    {Cause::scale_axis, "scale-axis"},
+    {Cause::activation, "activation"},
+    {Cause::inverted, "inverted"},
+    {Cause::wrapped, "wrapped"},
 });
 
 }  // namespace

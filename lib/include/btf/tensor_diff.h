@@ -90,6 +90,20 @@ enum class Cause : std::uint8_t {
   stale_padding,
   region,
   zero_tail,
+  channels_reversed,
+  mirrored,
+  rotated,
+  shuffled,
+  interleaved,
+  repeated,
+  pitch,
+  index_base,
+  affine,
+  channel_scale,
+  scale_axis,
+  activation,
+  inverted,
+  wrapped,
 };
 
 // All of them: {Cause::byte_order, "byte-order"}

@@ -92,6 +92,20 @@ TEST_CASE("every cause has a name") {
   CHECK(btf::cause_name(btf::Cause::stale_padding) == "stale-padding");
   CHECK(btf::cause_name(btf::Cause::region) == "region");
   CHECK(btf::cause_name(btf::Cause::zero_tail) == "zero-tail");
+  CHECK(btf::cause_name(btf::Cause::channels_reversed) == "channels-reversed");
+  CHECK(btf::cause_name(btf::Cause::mirrored) == "mirrored");
+  CHECK(btf::cause_name(btf::Cause::rotated) == "rotated");
+  CHECK(btf::cause_name(btf::Cause::shuffled) == "shuffled");
+  CHECK(btf::cause_name(btf::Cause::interleaved) == "interleaved");
+  CHECK(btf::cause_name(btf::Cause::repeated) == "repeated");
+  CHECK(btf::cause_name(btf::Cause::pitch) == "pitch");
+  CHECK(btf::cause_name(btf::Cause::index_base) == "index-base");
+  CHECK(btf::cause_name(btf::Cause::affine) == "affine");
+  CHECK(btf::cause_name(btf::Cause::channel_scale) == "channel-scale");
+  CHECK(btf::cause_name(btf::Cause::scale_axis) == "scale-axis");
+  CHECK(btf::cause_name(btf::Cause::activation) == "activation");
+  CHECK(btf::cause_name(btf::Cause::inverted) == "inverted");
+  CHECK(btf::cause_name(btf::Cause::wrapped) == "wrapped");
 }
 
 TEST_CASE("no hints for the same tensors, or where none are wanted") {
@@ -140,7 +154,40 @@ TEST_CASE("causes are confirmed on tensors of more than a million elements") {
     Tensor actual = golden;
     for (std::uint64_t& code : actual.codes)
       code = code_of(DType::float16, 2 * value_of(DType::float16, code));
-    CHECK(everywhere(actual, golden) == "scale: actual = 2 * golden" + all_of(count));
+    CHECK(everywhere(actual, golden) ==
+          "scale: actual = 2 * golden" + all_of(count) + ", residual 0 rms");
+  }
+  SECTION("elements in other places") {
+    CHECK(everywhere(
+              gathered(golden, [](std::uint64_t i) { return i / 1000 * 1000 + 999 - i % 1000; }),
+              golden) == "mirrored: actual is golden mirrored along dim 1" + all_of(count));
+    CHECK(everywhere(gathered(golden, [&](std::uint64_t i) { return count - 1 - i; }), golden) ==
+          "rotated: actual is golden rotated by 180 degrees in the plane of dim 0 and dim 1" +
+              all_of(count));
+    CHECK(everywhere(gathered(golden,
+                              [](std::uint64_t i) {
+                                const std::uint64_t row = i / 1000;
+                                return (row % 11 * 100 + row / 11) * 1000 + i % 1000;
+                              }),
+                     golden) ==
+          "shuffled: actual holds dim 0 as [100, 11], golden as [11, 100]" + all_of(count));
+    CHECK(everywhere(gathered(golden, [](std::uint64_t i) { return 7000 + i % 1000; }), golden) ==
+          "repeated: actual holds golden's dim 0 = 7 at all 1100 indices" + all_of(count));
+  }
+  SECTION("a line and lines") {
+    const auto line = [&](auto gain, auto offset) {
+      Tensor actual{DType::float32, dims, Words(count)};
+      for (std::uint64_t i = 0; i < count; ++i)
+        actual.codes[i] = code_of(DType::float32, gain(i) * golden.value(i) + offset(i));
+      return everywhere(actual, golden);
+    };
+    const auto one = [](double value) { return [=](std::uint64_t) { return value; }; };
+    CHECK_THAT(line(one(1.5), one(0.25)),
+               StartsWith("affine: actual = 1.5 * golden + 0.25" + all_of(count) + ", residual "));
+    CHECK_THAT(line([](std::uint64_t i) { return 1 + static_cast<double>(i / 1000 % 8); }, one(0)),
+               StartsWith("channel-scale: actual = s * golden, s of each of 1100 indices of dim 0, "
+                          "1 to 8" +
+                          all_of(count) + ", residual "));
   }
   SECTION("zero tail") {
     Tensor actual = golden;
@@ -238,6 +285,37 @@ TEST_CASE("sparse tensors too large to be spelt out cost nothing") {
   std::copy(values.begin() + 700, values.end(), others.begin() + 700);
   CHECK_THAT(files.hint(bytes::coo(DType::float32, dims, indices, bytes::pack(32, others)), golden),
              StartsWith("region: all 400 mismatches have dim 0 in 300"));
+}
+
+TEST_CASE("indices that count from 1 are found at any size") {
+  const Files files;
+  for (const Words& dims : {Words{40}, Words{60, 80}, Words{9, 8, 7}, Words{1U << 20, 1U << 20},
+                            Words{1U << 15, 1U << 15, 1U << 15}}) {
+    Random random(6);
+    std::vector<Words> from0;
+    std::vector<Words> from1;
+    Words values;
+    const std::uint64_t entries = std::min<std::uint64_t>(200, product(dims) / 2);
+    for (std::uint64_t i = 0; i < entries; ++i) {
+      // In order, and none of them at the end of a dim.
+      Words index{i * (dims[0] - 1) / entries};
+      for (std::size_t d = 1; d < dims.size(); ++d) index.push_back(random.below(dims[d] - 1));
+      if (!from0.empty() && !(from0.back() < index)) continue;
+      from0.push_back(index);
+      for (std::uint64_t& at : index) ++at;
+      from1.push_back(index);
+      values.push_back(code_of(DType::float32, gaussian(random)));
+    }
+    const auto sparse = [&](const std::vector<Words>& indices) {
+      return bytes::coo(DType::float32, dims, indices, bytes::pack(32, values));
+    };
+    INFO(dims.size() << " dims");
+    const std::string words = "'s indices are one too high in every dim, as if counted from 1: " +
+                              std::to_string(values.size()) + " of " +
+                              std::to_string(values.size()) + " stored elements";
+    CHECK(files.hint(sparse(from1), sparse(from0)) == "index-base: actual" + words);
+    CHECK(files.hint(sparse(from0), sparse(from1)) == "index-base: golden" + words);
+  }
 }
 
 TEST_CASE("a search can be cancelled") {

@@ -70,6 +70,15 @@ bool promising(const Inquiry& inquiry, MovedSide side, std::span<const std::size
   return tried * 4 >= which.size() && failures <= (tried >= 8 ? 1U : 0U);
 }
 
+bool hopeless(const Inquiry& inquiry, MovedSide side, std::span<const std::size_t> which,
+              const Moved& moved) {
+  for (std::size_t i = 0; i < which.size(); ++i)
+    if (!moved[i] ||
+        trial_of(side, inquiry.mismatches[which[i]], *moved[i]).explained(inquiry.agreement))
+      return false;
+  return which.size() > 1;
+}
+
 namespace {
 
 // How surprising it is that all of these are explained.

@@ -28,6 +28,10 @@ bool convincing(const Inquiry& inquiry, MovedSide side, const Moved& mismatches,
 bool promising(const Inquiry& inquiry, MovedSide side, std::span<const std::size_t> which,
                const Moved& moved);
 
+// A quicker one: it explains none of these, and says something of all.
+bool hopeless(const Inquiry& inquiry, MovedSide side, std::span<const std::size_t> which,
+              const Moved& moved);
+
 // log2 of the number of ways to choose k out of n.
 double log2_choices(double n, double k);
 

@@ -32,6 +32,13 @@ std::string number_text(long double value) {
   return few.find_first_of(".e") == std::string::npos ? digits(17) : few;
 }
 
+std::string short_number_text(long double value) {
+  std::array<char, 32> text;
+  const auto end = std::to_chars(text.begin(), text.end(), static_cast<double>(value),
+                                 std::chars_format::general, 3);
+  return {text.begin(), end.ptr};
+}
+
 std::string share_text(std::uint64_t part, std::uint64_t whole) {
   return std::to_string(part) + " of " + std::to_string(whole) + " elements";
 }

@@ -18,6 +18,9 @@ std::string dim_text(std::uint32_t dim, std::size_t rank);
 // Few digits; exact for integers.
 std::string number_text(long double value);
 
+// Three digits.
+std::string short_number_text(long double value);
+
 // "1000 of 1000 elements"
 std::string share_text(std::uint64_t part, std::uint64_t whole);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "btf/try.h"
@@ -62,16 +63,29 @@ void read_codes(const CodeReading& reading, const Real* values, const std::byte*
     std::memcpy(bits.data(), codes, count * row.buffer_bytes());
   }
   std::array<Real, kPairRun> taken;
-  if (cast) widener<Real>(reading.taken_as)(bits.data(), 1, count, taken.data());
+  if (cast && !reading.rounded)
+    widener<Real>(reading.taken_as)(bits.data(), 1, count, taken.data());
   if (reading.change != nullptr) change_codes(*reading.change, row, bits.data(), count);
   widener<Real>(reading.is)(bits.data(), 1, count, out);
-  if (cast) blank_inexact(values, taken.data(), count, out);
+  if (cast && !reading.rounded) blank_inexact(values, taken.data(), count, out);
+}
+
+// Where the dtypes differ by the exponent of 1 alone.
+std::string scale_text(const CodeReading& reading) {
+  const FloatGeometry& one = info(reading.taken_as).fp;
+  const FloatGeometry& other = info(reading.is).fp;
+  if (one.mantissa_bits != other.mantissa_bits) return "";
+  return " (" + number_text(std::ldexp(1.0L, one.bias - other.bias)) + " times the numbers)";
 }
 
 std::string sentence(const CodeReading& reading, const std::string& share) {
   const bool actual = reading.side == MovedSide::actual;
   const std::string side = actual ? "actual" : "golden";
   const std::string equal = actual ? " equals golden" : " equals actual";
+  if (reading.rounded)
+    return (actual ? "golden holds actual's " : "actual holds golden's ") +
+           name_of(reading.taken_as) + " bits read as " + name_of(reading.is) +
+           scale_text(reading) + ": " + share;
   if (reading.change != nullptr && reading.stored == reading.taken_as)
     return side + equal + " with its " + std::string(reading.change->what) + ": " + share;
   if (reading.change != nullptr)
@@ -79,6 +93,16 @@ std::string sentence(const CodeReading& reading, const std::string& share) {
            name_of(reading.taken_as) + ": " + share;
   return side + equal + " when its " + name_of(reading.taken_as) + " bits are read as " +
          name_of(reading.is) + ": " + share;
+}
+
+// Rounding leaves few different ones, which may be alike by chance.
+constexpr std::size_t kLeastNumbers = 8;
+
+std::size_t numbers_of(const Moved& values) {
+  std::set<long double> numbers;
+  for (const auto& value : values)
+    if (value && !std::isnan(*value)) numbers.insert(*value);
+  return numbers.size();
 }
 
 }  // namespace
@@ -98,6 +122,8 @@ SearchResult try_reading(const Inquiry& inquiry, const CodeReading& reading, dou
   std::vector<Point> points;
   for (const std::size_t i : few) points.push_back(inquiry.mismatches[i]);
   if (!promising(inquiry, reading.side, few, mapped(inquiry, map, points))) return std::nullopt;
+  if (reading.rounded && numbers_of(mapped(inquiry, map, inquiry.mismatches)) < kLeastNumbers)
+    return std::nullopt;
   if (!convincing(inquiry, reading.side, mapped(inquiry, map, inquiry.mismatches),
                   mapped(inquiry, map, inquiry.anywhere), hypotheses))
     return std::nullopt;

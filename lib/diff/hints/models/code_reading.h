@@ -19,14 +19,15 @@ struct BitChange {
 
 std::span<const BitChange> bit_changes();
 
-// Takes the values of a side for `taken_as` (exact, or it is no number), changes the bits and reads
-// them as `is`. Both have the same width.
+// Takes the values of a side for `taken_as` (exact, or it is no number; or rounded to it), changes
+// the bits and reads them as `is`. Both have the same width.
 struct CodeReading {
   MovedSide side{};
   DType stored{};  // the side's
   DType taken_as{};
   DType is{};
   const BitChange* change = nullptr;  // nullptr: none
+  bool rounded = false;
 };
 
 ElementMap reading_map(const CodeReading& reading);

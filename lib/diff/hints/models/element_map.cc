@@ -7,16 +7,26 @@
 #include <vector>
 
 #include "btf/try.h"
+#include "diff/hints/evidence/wording.h"
 #include "diff/pairs/rows.h"
 
 namespace btf::hints {
 namespace {
 
 template <typename Real>
-Fit fit_within(const Slack& slack, Real mapped, Real actual, Real golden) {
+Fit fit_within(const ElementMap& map, Real mapped, Real actual, Real golden) {
   if (!std::isfinite(mapped) || !std::isfinite(actual) || !std::isfinite(golden)) return Fit::none;
-  const Real rest = std::abs(actual - mapped);
-  if (rest <= slack.relative * std::abs(mapped)) return Fit::exact;
+  const Slack& slack = *map.slack;
+  const bool of_actual = map.side == MovedSide::actual;
+  const Real rest = std::abs((of_actual ? golden : actual) - mapped);
+  Real rounding = static_cast<Real>(slack.relative) * std::abs(mapped);
+  if (slack.amplified != nullptr) {
+    constexpr double kMost = 0.05;  // or anything would do where the function is steep
+    const auto value = static_cast<double>(of_actual ? actual : golden);
+    const Real amplified = slack.amplified(value, slack.relative);
+    rounding += std::min<Real>(amplified, kMost * (1 + std::abs(mapped)));
+  }
+  if (rest <= rounding) return Fit::exact;
   if (slack.integer && rest < 1) return Fit::near;
   Real most = std::min<Real>(slack.share_of_error * std::abs(actual - golden), slack.most);
   if (slack.share_of_actual > 0)
@@ -32,35 +42,30 @@ const ElementMap::Apply<Real>& apply_of(const ElementMap& map) {
     return map.wide;
 }
 
+// How far `actual` is from what a fit makes of its partner.
+template <typename Real>
+void add_rest(Real rest, std::uint64_t weight, MapTally& tally) {
+  if (!std::isfinite(rest)) return;
+  tally.fitted += weight;
+  int exponent = 0;
+  const Real fraction = std::frexp(std::abs(rest), &exponent);
+  constexpr int kLeast = -1100;  // what is less adds nothing that could be seen
+  if (rest == 0 || exponent < kLeast) return;
+  const Number number{static_cast<std::uint64_t>(std::ldexp(fraction, 64)), exponent - 1, false,
+                      Number::Class::finite};
+  tally.squares.add_product(number, number, weight);
+}
+
 template <typename Real>
 void add_run(const Inquiry& inquiry, const ElementMap& map, const PairRun<Real>& run,
              MapTally& tally) {
-  const Agreement& agreement = inquiry.agreement;
   const bool of_actual = map.side == MovedSide::actual;
   std::array<Real, kPairRun> mapped;
   apply_of<Real>(map)(of_actual ? run.actual : run.golden,
                       of_actual ? run.actual_codes : run.golden_codes, run.values(), mapped.data());
-  const std::uint64_t weight = run.alike ? run.count : 1;
-  for (std::uint64_t i = 0; i < run.values(); ++i) {
-    const Real actual = run.actual[i];
-    const Real golden = run.golden[i];
-    const Fit fit = fit_of(mapped[i], actual, golden, map, agreement);
-    const bool telling =
-        of_actual ? !agrees(actual, mapped[i], agreement) : !agrees(mapped[i], golden, agreement);
-    const bool mismatch = !agrees(actual, golden, agreement);
-    tally.elements += weight;
-    if (fit == Fit::none) tally.exceptions += weight;
-    if (fit == Fit::near) {
-      const Real rest = std::abs(actual - mapped[i]);
-      tally.near += weight;
-      tally.rest = std::max(tally.rest, static_cast<double>(rest));
-      tally.relative_rest =
-          std::max(tally.relative_rest, static_cast<double>(rest / std::abs(mapped[i])));
-    }
-    if (telling) tally.telling += weight;
-    if (mismatch) tally.mismatched += weight;
-    if (fit != Fit::none && telling && mismatch) tally.confirmed += weight;
-  }
+  for (std::uint64_t i = 0; i < run.values(); ++i)
+    add_pair(inquiry, map, mapped[i], run.actual[i], run.golden[i], run.alike ? run.count : 1,
+             tally);
 }
 
 template <typename Real>
@@ -87,6 +92,55 @@ void MapTally::add(const MapTally& other) {
   telling += other.telling;
   confirmed += other.confirmed;
   mismatched += other.mismatched;
+  fitted += other.fitted;
+  squares.add(other.squares);
+}
+
+double MapTally::residual() const {
+  if (fitted == 0) return 0;
+  const Number sum = squares.number();
+  const double value = std::ldexp(static_cast<double>(sum.significand), sum.exponent - 63);
+  return sum.kind == Number::Class::zero ? 0 : std::sqrt(value / static_cast<double>(fitted));
+}
+
+template <typename Real>
+void add_pair(const Inquiry& inquiry, const ElementMap& map, Real mapped, Real actual, Real golden,
+              std::uint64_t weight, MapTally& tally) {
+  const Agreement& agreement = inquiry.agreement;
+  const Fit fit = fit_of(mapped, actual, golden, map, agreement);
+  const bool telling = map.side == MovedSide::actual ? !agrees(actual, mapped, agreement)
+                                                     : !agrees(mapped, golden, agreement);
+  const bool mismatch = !agrees(actual, golden, agreement);
+  const Real rest = (map.side == MovedSide::actual ? golden : actual) - mapped;
+  tally.elements += weight;
+  if (fit == Fit::none) tally.exceptions += weight;
+  if (fit == Fit::near) {
+    tally.near += weight;
+    tally.rest = std::max(tally.rest, static_cast<double>(std::abs(rest)));
+    tally.relative_rest =
+        std::max(tally.relative_rest, static_cast<double>(std::abs(rest / mapped)));
+  }
+  if (map.slack && fit != Fit::none) add_rest(rest, weight, tally);
+  if (telling) tally.telling += weight;
+  if (mismatch) tally.mismatched += weight;
+  if (fit != Fit::none && telling && mismatch) tally.confirmed += weight;
+}
+
+template void add_pair(const Inquiry&, const ElementMap&, double, double, double, std::uint64_t,
+                       MapTally&);
+template void add_pair(const Inquiry&, const ElementMap&, long double, long double, long double,
+                       std::uint64_t, MapTally&);
+
+// Two steps of the coarser dtype, or half a step where steps are large.
+double relative_slack(const HintInput& input) {
+  constexpr int kFine = 8;  // significant bits
+  const StepGrid& grid = input.judge.grid;
+  if (grid.integer || grid.precision == 1) return 0;
+  return std::ldexp(1.0, grid.precision < kFine ? -grid.precision : 2 - grid.precision);
+}
+
+std::string residual_text(const MapTally& tally) {
+  return ", residual " + short_number_text(tally.residual()) + " rms";
 }
 
 template <typename Real>
@@ -95,7 +149,7 @@ Fit fit_of(Real mapped, Real actual, Real golden, const ElementMap& map,
   const bool agree = map.side == MovedSide::actual ? agrees(mapped, golden, agreement)
                                                    : agrees(actual, mapped, agreement);
   if (agree) return Fit::exact;
-  return map.slack ? fit_within(*map.slack, mapped, actual, golden) : Fit::none;
+  return map.slack ? fit_within(map, mapped, actual, golden) : Fit::none;
 }
 
 template Fit fit_of(double, double, double, const ElementMap&, const Agreement&);
@@ -112,15 +166,29 @@ bool bears_out(const Inquiry&, const MapTally& tally) {
          2 * tally.confirmed >= tally.telling;
 }
 
-bool fits_anywhere(const Inquiry& inquiry, const ElementMap& map) {
-  const Moved values = mapped(inquiry, map, inquiry.anywhere);
-  std::size_t wrong = 0;
+Moved fitted_values(const Inquiry& inquiry, const ElementMap& map, std::span<const Point> points) {
+  Moved values = mapped(inquiry, map, points);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const Point& point = inquiry.anywhere[i];
-    if (fit_of(*values[i], point.actual, point.golden, map, inquiry.agreement) == Fit::none)
-      ++wrong;
+    const Point& point = points[i];
+    if (fit_of(*values[i], point.actual, point.golden, map, inquiry.agreement) != Fit::none)
+      values[i] = map.side == MovedSide::actual ? point.golden : point.actual;
   }
-  return 50 * wrong <= values.size() + 50;
+  return values;
+}
+
+bool fits_anywhere(const Inquiry& inquiry, const ElementMap& map) {
+  constexpr std::size_t kAtATime = 32;  // most maps fail at the first few
+  const std::span all(inquiry.anywhere);
+  std::size_t wrong = 0;
+  for (std::size_t at = 0; at < all.size(); at += kAtATime) {
+    const std::span some = all.subspan(at, std::min(kAtATime, all.size() - at));
+    const Moved values = mapped(inquiry, map, some);
+    for (std::size_t i = 0; i < some.size(); ++i)
+      if (fit_of(*values[i], some[i].actual, some[i].golden, map, inquiry.agreement) == Fit::none)
+        ++wrong;
+    if (50 * wrong > all.size() + 50) return false;
+  }
+  return true;
 }
 
 Moved mapped(const Inquiry& inquiry, const ElementMap& map, std::span<const Point> points) {

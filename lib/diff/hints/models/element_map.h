@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "diff/hints/evidence/significance.h"
+#include "kernels/number/exact_sum.h"
 
 namespace btf::hints {
 
@@ -16,6 +18,8 @@ struct Slack {
   double share_of_error = 0;   // of |actual - golden| ...
   double most = 0;             // ... but no more than this
   double share_of_actual = 0;  // nor than this share of |actual|; 0: not asked
+  // How far rounding may bring what is made of a number, by the number; nullptr: not asked.
+  double (*amplified)(double value, double relative) = nullptr;
 };
 
 struct ElementMap {
@@ -28,6 +32,9 @@ struct ElementMap {
   Apply<long double> wide;
   std::optional<Slack> slack{};
 };
+
+// How far from a law rounding may bring a number, relative to it.
+double relative_slack(const HintInput& input);
 
 // map(value) -> value, for any Real.
 template <typename Map>
@@ -58,15 +65,31 @@ struct MapTally {
   std::uint64_t telling = 0;     // the map makes another number of them
   std::uint64_t confirmed = 0;   // telling, fit, and did not agree as they were
   std::uint64_t mismatched = 0;  // did not agree as they were
+  // Where the map was fitted: what it leaves of the finite numbers that fit. Exact, so that the
+  // order in which they come makes no difference.
+  std::uint64_t fitted = 0;
+  ExactSum squares{};
 
   void add(const MapTally& other);
+  double residual() const;  // root mean square
 };
+
+// Adds `weight` pairs that are all alike; `mapped` is what the map makes of its side's.
+template <typename Real>
+void add_pair(const Inquiry& inquiry, const ElementMap& map, Real mapped, Real actual, Real golden,
+              std::uint64_t weight, MapTally& tally);
+
+// ", residual 0.0003 rms"
+std::string residual_text(const MapTally& tally);
 
 // Over all pairs.
 Result<MapTally> tally(const Inquiry& inquiry, const ElementMap& map);
 
 // The whole tensor bears it out.
 bool bears_out(const Inquiry& inquiry, const MapTally& tally);
+
+// What the map makes of sampled points; where that fits, what is there.
+Moved fitted_values(const Inquiry& inquiry, const ElementMap& map, std::span<const Point> points);
 
 // Does it fit the elements from anywhere? Much cheaper than a tally, and most maps fail here.
 bool fits_anywhere(const Inquiry& inquiry, const ElementMap& map);

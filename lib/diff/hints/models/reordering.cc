@@ -15,6 +15,7 @@ constexpr std::uint64_t kBlock = 1U << 15;  // elements; even
 constexpr std::uint64_t kMostSparse = 64U << 20;
 // Elements of the sample for a first look.
 constexpr std::size_t kFew = 8;
+constexpr std::size_t kFewest = 2;
 
 template <typename Real>
 struct Block {
@@ -88,11 +89,16 @@ Result<Moved> look_up_moved(Lookup& lookup, std::span<const Point> points, const
 
 Result<bool> worth_a_walk(const Inquiry& inquiry, MovedSide side, Lookup& lookup,
                           const Places& places, double hypotheses) {
-  const std::span few = std::span(inquiry.rarest).first(std::min(kFew, inquiry.rarest.size()));
-  std::vector<Point> points;
-  for (const std::size_t i : few) points.push_back(inquiry.mismatches[i]);
-  BTF_ASSIGN(const Moved look, look_up_moved(lookup, points, places));
-  if (!promising(inquiry, side, few, look)) return false;
+  // Two that fail are one too many, and most that are tried fail there.
+  for (const std::size_t first : {kFewest, kFew}) {
+    const std::span few = std::span(inquiry.rarest).first(std::min(first, inquiry.rarest.size()));
+    std::vector<Point> points;
+    for (const std::size_t i : few) points.push_back(inquiry.mismatches[i]);
+    BTF_ASSIGN(const Moved look, look_up_moved(lookup, points, places));
+    const bool go_on = first == kFewest ? !hopeless(inquiry, side, few, look)
+                                        : promising(inquiry, side, few, look);
+    if (!go_on) return false;
+  }
   BTF_ASSIGN(const Moved mismatches, look_up_moved(lookup, inquiry.mismatches, places));
   BTF_ASSIGN(const Moved anywhere, look_up_moved(lookup, inquiry.anywhere, places));
   return convincing(inquiry, side, mismatches, anywhere, hypotheses);

@@ -49,6 +49,16 @@ SearchResult find_changed(const Inquiry& inquiry, Cause cause) {
   return first_that_explains(inquiry, readings);
 }
 
+// Small floats whose bits may be mixed up where the other side was never rounded to them.
+bool is_small_float(const DTypeInfo& row) {
+  return row.floating() && !row.fp.power_of_two && (row.bits == 8 || row.bits == 16);
+}
+
+// The same numbers, but for the ends of the range.
+bool reads_alike(const DTypeInfo& a, const DTypeInfo& b) {
+  return a.fp.mantissa_bits == b.fp.mantissa_bits && a.fp.bias == b.fp.bias;
+}
+
 }  // namespace
 
 SearchResult find_byte_order(const Inquiry& inquiry) {
@@ -67,6 +77,28 @@ SearchResult find_misread(const Inquiry& inquiry) {
           has_bits(taken_as))
         add_for_sides(inquiry.input, taken_as.dtype, is.dtype, nullptr, readings);
   return first_that_explains(inquiry, readings);
+}
+
+SearchResult find_rounded_misread(const Inquiry& inquiry) {
+  const DType golden = inquiry.input.golden.dtype();
+  if (!info(golden).floating() || !info(inquiry.input.actual.dtype()).floating())
+    return std::nullopt;
+  std::vector<CodeReading> readings;
+  for (const DTypeInfo& taken_as : dtypes())
+    for (const DTypeInfo& is : dtypes()) {
+      if (taken_as.bits != is.bits || !is_small_float(taken_as) || !is_small_float(is) ||
+          reads_alike(taken_as, is))
+        continue;
+      // Golden is taken for right.
+      if (!is_lossless(golden, taken_as.dtype))
+        readings.push_back({MovedSide::golden, golden, taken_as.dtype, is.dtype, nullptr, true});
+    }
+  const auto count = static_cast<double>(readings.size());
+  for (const CodeReading& reading : readings) {
+    BTF_ASSIGN(std::optional<Finding> finding, try_reading(inquiry, reading, count));
+    if (finding) return finding;
+  }
+  return std::nullopt;
 }
 
 }  // namespace btf::hints

@@ -1,29 +1,46 @@
-// Numbers that went through a dtype that does not hold them.
-#include <array>
+// Numbers that went through a dtype that does not hold them, or lost their last bits.
+#include <cmath>
 #include <vector>
 
 #include "btf/try.h"
 #include "diff/hints/evidence/wording.h"
-#include "diff/hints/models/element_map.h"
+#include "diff/hints/models/cast_map.h"
 #include "diff/hints/searches/searches.h"
-#include "diff/pairs/rows.h"
-#include "elements/cast_slab.h"
-#include "kernels/number/widen.h"
 
 namespace btf::hints {
 namespace {
 
-// Golden cast to `through` and read again.
-ElementMap cast_map(DType golden, DType through) {
-  const auto apply = [golden, through](const auto*, const std::byte* codes, std::uint64_t count,
-                                       auto* out) {
-    using Real = std::remove_reference_t<decltype(*out)>;
-    std::array<std::byte, kPairRun * sizeof(std::uint64_t)> cast;
-    LossAccount account;
-    cast_run({golden, through, {}}, codes, cast.data(), count, account);
-    widener<Real>(through)(cast.data(), 1, count, out);
-  };
-  return {.side = MovedSide::golden, .narrow = apply, .wide = apply};
+constexpr int kFewestBits = 3;
+
+// So many significant bits of a number, the others cleared or rounded to the nearest.
+ElementMap bits_map(int bits, bool truncated) {
+  return value_map(MovedSide::golden, [bits, truncated](auto golden) {
+    using Real = decltype(golden);
+    if (golden == 0 || !std::isfinite(golden)) return golden;
+    int exponent = 0;
+    const Real scaled = std::ldexp(std::frexp(golden, &exponent), bits);
+    const Real whole = truncated ? std::trunc(scaled) : std::nearbyint(scaled);
+    return static_cast<Real>(std::ldexp(whole, exponent - bits));
+  });
+}
+
+std::string bits_text(int bits) {
+  if (bits == 8) return "bfloat16's 8 significant bits";
+  if (bits == 11) return "TF32's 11 significant bits";
+  return std::to_string(bits) + " significant bits";
+}
+
+SearchResult try_lost(const Inquiry& inquiry, const ElementMap& map, const std::string& words,
+                      double hypotheses) {
+  if (!fits_anywhere(inquiry, map) ||
+      !convincing(inquiry, map.side, mapped(inquiry, map, inquiry.mismatches),
+                  mapped(inquiry, map, inquiry.anywhere), hypotheses))
+    return std::nullopt;
+  BTF_ASSIGN(const MapTally all, tally(inquiry, map));
+  if (!bears_out(inquiry, all)) return std::nullopt;
+  return Finding{
+      {Cause::rounding, words + ": " + share_text(all.elements - all.exceptions, all.elements)},
+      all.exceptions};
 }
 
 }  // namespace
@@ -34,17 +51,29 @@ SearchResult find_lost_precision(const Inquiry& inquiry) {
     // Of bool and of powers of two too little is left to know it by.
     if (row.kind == NumberKind::boolean || row.fp.power_of_two || is_lossless(golden, row.dtype))
       continue;
-    const ElementMap map = cast_map(golden, row.dtype);
-    if (!fits_anywhere(inquiry, map) ||
-        !convincing(inquiry, map.side, mapped(inquiry, map, inquiry.mismatches),
-                    mapped(inquiry, map, inquiry.anywhere), static_cast<double>(dtypes().size())))
-      continue;
-    BTF_ASSIGN(const MapTally all, tally(inquiry, map));
-    if (!bears_out(inquiry, all)) continue;
-    return Finding{{Cause::rounding, "actual is golden rounded to " + name_of(row.dtype) + ": " +
-                                         share_text(all.elements - all.exceptions, all.elements)},
-                   all.exceptions};
+    BTF_ASSIGN(std::optional<Finding> finding,
+               try_lost(inquiry, cast_map(MovedSide::golden, golden, row.dtype),
+                        "actual is golden rounded to " + name_of(row.dtype),
+                        static_cast<double>(dtypes().size())));
+    if (finding) return finding;
   }
+  return std::nullopt;
+}
+
+SearchResult find_lost_bits(const Inquiry& inquiry) {
+  const DTypeInfo& golden = info(inquiry.input.golden.dtype());
+  const DTypeInfo& actual = info(inquiry.input.actual.dtype());
+  if (!golden.floating() || !actual.floating()) return std::nullopt;
+  // What actual's dtype does by itself is a rounding mode.
+  const int most = std::min<int>(golden.fp.mantissa_bits, actual.fp.mantissa_bits);
+  for (const bool truncated : {true, false})
+    for (int bits = most; bits >= kFewestBits; --bits) {
+      const std::string how = truncated ? "truncated" : "rounded";
+      BTF_ASSIGN(std::optional<Finding> finding,
+                 try_lost(inquiry, bits_map(bits, truncated),
+                          "actual is golden " + how + " to " + bits_text(bits), 2.0 * most));
+      if (finding) return finding;
+    }
   return std::nullopt;
 }
 

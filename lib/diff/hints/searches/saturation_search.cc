@@ -90,7 +90,8 @@ std::string sentence(const Cut& cut, std::optional<DType> dtype, MovedSide cut_s
   const std::string high = number_text(cut.high);
   const std::string of = dtype ? name_of(*dtype) + "'s " : "";
   if (cut.high == kInf && cut.low == 0)
-    return count + " 0 where " + other + " is below it: negative numbers were cut off";
+    return count + " 0 where " + other + " is below it: negative numbers were " +
+           (of_actual ? "" : "not ") + "cut off";
   if (cut.high == kInf)
     return count + " at " + (dtype ? of + "smallest, " : "") + low + ", where " + other +
            " is below it";
@@ -126,6 +127,19 @@ std::optional<Cut> cut_of(const Inquiry& inquiry, MovedSide cut_side) {
   return cut;
 }
 
+// Golden has other numbers than those at its cut, and they are not rare.
+bool varies_within(const Inquiry& inquiry, const Cut& cut) {
+  constexpr std::size_t kLeastWithin = 8;
+  std::set<long double> within;
+  std::size_t count = 0;
+  for (const Point& point : inquiry.anywhere) {
+    if (point.golden == cut.low || point.golden == cut.high) continue;
+    within.insert(point.golden);
+    ++count;
+  }
+  return within.size() >= kLeastWithin && count * 10 >= inquiry.anywhere.size();
+}
+
 SearchResult try_cut(const Inquiry& inquiry, MovedSide cut_side) {
   if (inquiry.rounded) return std::nullopt;
   const std::optional<Cut> found = cut_of(inquiry, cut_side);
@@ -140,11 +154,12 @@ SearchResult try_cut(const Inquiry& inquiry, MovedSide cut_side) {
         return value > static_cast<Real>(cut.high) ? static_cast<Real>(cut.high) : value;
       });
   const std::optional<DType> dtype = dtype_of(cut, inquiry.input, cut_side);
-  // Golden is taken for right but where its own dtype ends.
-  if (!of_actual && dtype != inquiry.input.golden.dtype()) return std::nullopt;
   if (!fits_anywhere(inquiry, map)) return std::nullopt;
   BTF_ASSIGN(const MapTally all, tally(inquiry, map));
-  if (!bears_out(inquiry, all) || !enough(all, dtype ? kKnownLimit : kAnyLimit))
+  // Golden is taken for right, but where its own dtype ends.
+  const bool known = of_actual ? dtype.has_value() : dtype == inquiry.input.golden.dtype();
+  if (!of_actual && !known && !varies_within(inquiry, cut)) return std::nullopt;
+  if (!bears_out(inquiry, all) || !enough(all, known ? kKnownLimit : kAnyLimit))
     return std::nullopt;
   return Finding{{Cause::saturation, sentence(cut, dtype, cut_side, all)}, all.exceptions};
 }
@@ -173,6 +188,30 @@ SearchResult try_overflow(const Inquiry& inquiry, DType dtype) {
       all.exceptions};
 }
 
+// Inf on one side is the largest number of `dtype` on the other.
+SearchResult try_largest(const Inquiry& inquiry, DType dtype, MovedSide inf_side) {
+  const long double highest = limits_of(dtype).highest;
+  const bool of_golden = inf_side == MovedSide::golden;
+  for (const Point& point : inquiry.mismatches) {
+    const long double inf = of_golden ? point.golden : point.actual;
+    const long double at = of_golden ? point.actual : point.golden;
+    if (!std::isinf(inf) || at != std::copysign(highest, inf)) return std::nullopt;
+  }
+  const ElementMap map = value_map(inf_side, [highest](auto value) {
+    using Real = decltype(value);
+    return std::isinf(value) ? std::copysign(static_cast<Real>(highest), value) : value;
+  });
+  if (!fits_anywhere(inquiry, map)) return std::nullopt;
+  BTF_ASSIGN(const MapTally all, tally(inquiry, map));
+  if (!bears_out(inquiry, all) || !enough(all, kOverflow)) return std::nullopt;
+  const std::string largest = name_of(dtype) + "'s largest, " + number_text(highest);
+  return Finding{
+      {Cause::saturation, mismatches_text(all.confirmed) +
+                              (of_golden ? " have actual at " + largest + ", where golden is Inf"
+                                         : " have actual Inf where golden is at " + largest)},
+      all.exceptions};
+}
+
 }  // namespace
 
 SearchResult find_saturation(const Inquiry& inquiry) {
@@ -180,6 +219,10 @@ SearchResult find_saturation(const Inquiry& inquiry) {
     if (!info(dtype).floating() || info(dtype).fp.power_of_two || !limits_of(dtype).has_nan)
       continue;
     BTF_ASSIGN(std::optional<Finding> finding, try_overflow(inquiry, dtype));
+    for (const MovedSide inf_side : {MovedSide::golden, MovedSide::actual})
+      if (!finding) {
+        BTF_ASSIGN(finding, try_largest(inquiry, dtype, inf_side));
+      }
     if (finding) return finding;
   }
   BTF_ASSIGN(std::optional<Finding> finding, try_cut(inquiry, MovedSide::actual));

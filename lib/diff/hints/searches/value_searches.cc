@@ -1,4 +1,4 @@
-// Sign, scale and offset.
+// Sign, scale, offset, and scale and offset together.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -32,15 +32,6 @@ long double median(std::vector<long double> values) {
   return *middle;
 }
 
-// How far from a law rounding may bring a number, relative to it: two steps of the coarser dtype,
-// or half a step where steps are large.
-double relative_slack(const HintInput& input) {
-  constexpr int kFine = 8;  // significant bits
-  const StepGrid& grid = input.judge.grid;
-  if (grid.integer || grid.precision == 1) return 0;
-  return std::ldexp(1.0, grid.precision < kFine ? -grid.precision : 2 - grid.precision);
-}
-
 struct Spread {
   double deviation = 0;
   double square = 0;  // root mean square
@@ -60,24 +51,32 @@ Spread spread(const std::vector<Point>& points, Value&& value) {
   return {static_cast<double>(std::sqrt(variance)), static_cast<double>(std::sqrt(squares / n))};
 }
 
-// A law golden -> actual with one fitted number.
+// A law golden -> actual with fitted numbers.
 struct Law {
   Cause cause{};
-  long double constant = 0;
-  std::string name;  // of the constant, where it has one
+  long double gain = 1;    // of a scale, and of both together
+  long double offset = 0;  // of an offset, and of both together
+  std::string name{};      // of the gain, where it has one
 
   template <typename Real>
   Real operator()(Real golden) const {
-    return cause == Cause::scale ? static_cast<Real>(constant) * golden
-                                 : golden + static_cast<Real>(constant);
+    const Real scaled = cause == Cause::offset ? golden : static_cast<Real>(gain) * golden;
+    return cause == Cause::scale ? scaled : scaled + static_cast<Real>(offset);
   }
 };
+
+Law scale_law(long double gain, const std::string& name = "") {
+  return {.cause = Cause::scale, .gain = gain, .name = name};
+}
+Law offset_law(long double offset) { return {.cause = Cause::offset, .offset = offset}; }
 
 ElementMap map_of(const Law& law, const HintInput& input, const std::vector<Point>& points) {
   const Limits limits = limits_of(input.actual.dtype());
   ElementMap map = value_map(MovedSide::golden,
                              [law, limits](auto golden) { return saturated(law(golden), limits); });
-  const double deviation = spread(points, [](const Point& p) { return p.golden; }).deviation;
+  const double deviation = spread(points, [&](const Point& p) {
+                             return law.cause == Cause::affine ? law(p.golden) : p.golden;
+                           }).deviation;
   map.slack = Slack{.integer = !info(input.actual.dtype()).floating(),
                     .relative = relative_slack(input),
                     .share_of_error = 0.03,
@@ -116,7 +115,7 @@ bool leaves_little(const Law& law, const std::vector<Point>& points) {
 std::string fit_text(const Law& law, bool integer, const MapTally& all) {
   const std::string text = share_text(all.elements - all.exceptions - all.near, all.elements);
   if (all.near == 0) return text;
-  const std::string rest = law.cause == Cause::offset || integer
+  const std::string rest = law.cause != Cause::scale || integer
                                ? number_text(all.rest)
                                : number_text(100 * all.relative_rest) + "%";
   return text + ", " + std::to_string(all.near) + " more within " + rest + " of it";
@@ -131,30 +130,37 @@ Inquiry strict_if_rounded(const Inquiry& inquiry) {
   return strict;
 }
 
+// "actual = 3.7 * golden + 2"
+std::string law_text(const Law& law) {
+  const std::string gain = number_text(law.gain) + (law.name.empty() ? "" : " (" + law.name + ")");
+  const std::string size = number_text(std::abs(law.offset));
+  return "actual = " + (law.cause == Cause::offset ? "" : gain + " * ") + "golden" +
+         (law.cause == Cause::scale ? "" : (law.offset < 0 ? " - " : " + ") + size);
+}
+
 SearchResult try_law(const Inquiry& given, const Law& law, const std::vector<Point>& points) {
   const Inquiry inquiry = strict_if_rounded(given);
   const ElementMap map = map_of(law, inquiry.input, points);
   std::set<long double> distinct;
+  std::set<long double> results;
   std::vector<Point> inside;  // where actual's range does not cut the law off
   const Limits limits = limits_of(inquiry.input.actual.dtype());
   for (const Point& point : points) {
     if (saturated(law(point.golden), limits) != law(point.golden)) continue;
     inside.push_back(point);
     distinct.insert(point.golden);
+    results.insert(point.actual);
   }
   if (inside.size() < kLeastFitted || distinct.size() < kLeastDifferent) return std::nullopt;
+  // A line through one number says nothing of golden.
+  if (law.cause == Cause::affine && results.size() < kLeastDifferent / 2) return std::nullopt;
   if (50 * (points.size() - fitted(inquiry, map, points)) > points.size()) return std::nullopt;
   if (!leaves_little(law, inside) || !fits_anywhere(inquiry, map)) return std::nullopt;
   BTF_ASSIGN(const MapTally all, tally(inquiry, map));
   if (!bears_out(inquiry, all) || (inquiry.rounded && all.near > 0)) return std::nullopt;
   const std::string share = fit_text(law, !info(inquiry.input.actual.dtype()).floating(), all);
-  const std::string named = law.name.empty() ? "" : " (" + law.name + ")";
-  const std::string size = number_text(std::abs(law.constant));
-  const std::string text =
-      law.cause == Cause::scale
-          ? "actual = " + number_text(law.constant) + named + " * golden: " + share
-          : "actual = golden " + std::string(law.constant < 0 ? "- " : "+ ") + size + ": " + share;
-  return Finding{{law.cause, text}, all.exceptions + all.near};
+  return Finding{{law.cause, law_text(law) + ": " + share + residual_text(all)},
+                 all.exceptions + all.near};
 }
 
 struct NamedFactor {
@@ -216,33 +222,116 @@ long double rounded(long double value, int digits) {
   return exponent < 0 ? std::round(value * unit) / unit : std::round(value / unit) * unit;
 }
 
-// The plain constant near the fitted one, if it leaves hardly more: a factor with a name, or else
-// the fewest decimal digits.
-Law plainest(const Law& fitted_law, DType actual, const std::vector<Point>& points) {
-  const auto near = [&](const Law& law) {
-    return std::abs(law.constant / fitted_law.constant - 1) < 0.005L;
-  };
+bool is_near(long double plain, long double fitted) {
+  return std::abs(plain / fitted - 1) < 0.005L;
+}
+
+// How much a plainer law may leave.
+double most_rest(const Law& fitted_law, DType actual, const std::vector<Point>& points) {
   // What rounding to actual's dtype leaves, at least.
   const StepGrid grid = step_grid(actual, actual);
   const double rounding = grid.integer ? 0 : std::ldexp(1.0, -grid.precision);
-  double best = 2 * rest_of(fitted_law, points) +
-                rounding * spread(points, [](const Point& p) { return p.actual; }).square;
+  return 2 * rest_of(fitted_law, points) +
+         rounding * spread(points, [](const Point& p) { return p.actual; }).square;
+}
+
+// The law with a factor that has a name.
+std::optional<Law> named_scale(const Law& fitted_law, double best,
+                               const std::vector<Point>& points) {
   std::optional<Law> named;
+  for (const NamedFactor& factor : named_factors())
+    for (const int sign : {1, -1}) {
+      const Law law = scale_law(sign * factor.value,
+                                factor.name.empty() ? "" : (sign < 0 ? "-" : "") + factor.name);
+      if (!is_near(law.gain, fitted_law.gain) || rest_of(law, points) > best) continue;
+      best = rest_of(law, points);
+      named = law;
+    }
+  return named;
+}
+
+// The fewest decimal digits that leave hardly more; a factor with a name before that.
+Law plainest(const Law& fitted_law, DType actual, const std::vector<Point>& points) {
+  constexpr int kDigits = 6;
+  const double most = most_rest(fitted_law, actual, points);
   if (fitted_law.cause == Cause::scale)
-    for (const NamedFactor& factor : named_factors())
-      for (const int sign : {1, -1}) {
-        const Law law{Cause::scale, sign * factor.value,
-                      factor.name.empty() ? "" : (sign < 0 ? "-" : "") + factor.name};
-        if (!near(law) || rest_of(law, points) > best) continue;
-        best = rest_of(law, points);
-        named = law;
-      }
-  if (named) return *named;
-  for (int digits = 1; digits <= 6; ++digits) {
-    const Law law{fitted_law.cause, rounded(fitted_law.constant, digits), ""};
-    if (near(law) && rest_of(law, points) <= best) return law;
-  }
+    if (const auto named = named_scale(fitted_law, most, points)) return *named;
+  for (int all = 1; all <= 2 * kDigits; ++all)
+    for (int digits = std::max(1, all - kDigits); digits <= std::min(all, kDigits); ++digits) {
+      Law law = fitted_law;
+      if (law.cause != Cause::offset) law.gain = rounded(law.gain, digits);
+      // Of two numbers the digits are shared out in every way.
+      if (law.cause != Cause::scale) law.offset = rounded(law.offset, std::max(1, all - digits));
+      if (is_near(law.gain, fitted_law.gain) &&
+          (law.offset == fitted_law.offset || is_near(law.offset, fitted_law.offset)) &&
+          rest_of(law, points) <= most)
+        return law;
+    }
   return fitted_law;
+}
+
+// The line through the points, but for a few that lie off it.
+std::optional<Law> fit_line(const std::vector<Point>& points) {
+  std::vector<Point> by_golden = points;
+  std::ranges::sort(by_golden, {}, &Point::golden);
+  const std::size_t half = by_golden.size() / 2;
+  std::vector<long double> slopes;
+  for (std::size_t i = 0; i + half < by_golden.size(); ++i) {
+    const long double run = by_golden[i + half].golden - by_golden[i].golden;
+    if (run > 0) slopes.push_back((by_golden[i + half].actual - by_golden[i].actual) / run);
+  }
+  if (slopes.size() < kLeastFitted / 2) return std::nullopt;
+  Law line{.cause = Cause::affine, .gain = median(slopes)};
+  const auto rests = [&] {
+    std::vector<long double> all;
+    for (const Point& p : points) all.push_back(std::abs(p.actual - line(p.golden)));
+    return all;
+  };
+  std::vector<long double> heights;
+  for (const Point& p : points) heights.push_back(p.actual - line.gain * p.golden);
+  line.offset = median(heights);
+  // Least squares of those that are on it.
+  const long double near = 4 * median(rests());
+  long double n = 0, sum_g = 0, sum_a = 0, sum_gg = 0, sum_ga = 0;
+  const long double centre = by_golden[half].golden;
+  for (const Point& p : points) {
+    if (std::abs(p.actual - line(p.golden)) > near) continue;
+    const long double g = p.golden - centre;
+    n += 1;
+    sum_g += g;
+    sum_a += p.actual;
+    sum_gg += g * g;
+    sum_ga += g * p.actual;
+  }
+  const long double variance = n * sum_gg - sum_g * sum_g;
+  if (n >= 3 && variance > 0) {
+    line.gain = (n * sum_ga - sum_g * sum_a) / variance;
+    line.offset = (sum_a - line.gain * sum_g) / n - line.gain * centre;
+  }
+  if (!std::isfinite(line.gain) || !std::isfinite(line.offset) || line.gain == 0 ||
+      line.offset == 0)
+    return std::nullopt;
+  return line;
+}
+
+// Neither number can be done without.
+bool needs_both(const Law& line, const std::vector<Point>& points) {
+  constexpr double kWorse = 4;
+  const double rest = rest_of(line, points);
+  const auto gain = fit_scale(points);
+  const auto offset = fit_offset(points);
+  return (!gain || rest_of(scale_law(*gain), points) > kWorse * rest) &&
+         (!offset || rest_of(offset_law(*offset), points) > kWorse * rest);
+}
+
+std::optional<Law> fit(Cause cause, const std::vector<Point>& points) {
+  if (cause == Cause::affine) {
+    const auto line = fit_line(points);
+    return line && needs_both(*line, points) ? line : std::nullopt;
+  }
+  const auto constant = cause == Cause::scale ? fit_scale(points) : fit_offset(points);
+  if (!constant) return std::nullopt;
+  return cause == Cause::scale ? scale_law(*constant) : offset_law(*constant);
 }
 
 SearchResult find_law(const Inquiry& inquiry, Cause cause) {
@@ -250,10 +339,9 @@ SearchResult find_law(const Inquiry& inquiry, Cause cause) {
   // Some may be Inf or NaN, but they cannot be told by a law.
   if (points.size() < kLeastFitted || 50 * points.size() < 49 * inquiry.mismatches.size())
     return std::nullopt;
-  const auto constant = cause == Cause::scale ? fit_scale(points) : fit_offset(points);
-  if (!constant) return std::nullopt;
-  return try_law(inquiry, plainest({cause, *constant, ""}, inquiry.input.actual.dtype(), points),
-                 points);
+  const std::optional<Law> law = fit(cause, points);
+  if (!law) return std::nullopt;
+  return try_law(inquiry, plainest(*law, inquiry.input.actual.dtype(), points), points);
 }
 
 }  // namespace
@@ -273,5 +361,7 @@ SearchResult find_sign(const Inquiry& inquiry) {
 SearchResult find_scale(const Inquiry& inquiry) { return find_law(inquiry, Cause::scale); }
 
 SearchResult find_offset(const Inquiry& inquiry) { return find_law(inquiry, Cause::offset); }
+
+SearchResult find_affine(const Inquiry& inquiry) { return find_law(inquiry, Cause::affine); }
 
 }  // namespace btf::hints

@@ -1,0 +1,59 @@
+// Elements that are right but stand in other places, by a rule on the digits of their row-major
+// numbers: mirrored, shuffled, repeated, read with another pitch.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "diff/hints/models/reordering.h"
+
+namespace btf::hints {
+
+// One digit of actual's number, and how far golden's number moves with it.
+struct Digit {
+  std::uint64_t size = 1;
+  std::int64_t step = 0;
+  std::uint64_t begin = 0;  // of the digits that golden has something for
+  std::uint64_t end = UINT64_MAX;
+  std::vector<std::uint32_t> order{};  // where not empty, it is order[digit] that moves it
+};
+
+struct Rearrangement {
+  std::vector<Digit> digits;  // the most significant first, which is never too small
+  std::int64_t base = 0;
+  std::uint64_t count = 0;  // elements of golden
+
+  // Where golden has what stands at actual's `number`; nothing: nowhere.
+  std::optional<std::uint64_t> source_of(std::uint64_t number) const;
+};
+
+// Digits that change nothing, one a dim.
+Rearrangement unchanged(const Dims& dims);
+std::int64_t stride_of(const Dims& dims, std::size_t dim);
+
+struct RearrangementTally {
+  StreamTally all;
+  std::uint64_t outside = 0;       // of actual, where golden has nothing for it
+  std::uint64_t outside_zero = 0;  // of these, actual is 0
+};
+
+// Can golden be read in any order? A COO tensor only while it is small.
+bool rearrangeable(const Inquiry& inquiry);
+
+// Over all elements of actual. Bounded memory: a few pieces of golden are kept at a time.
+Result<RearrangementTally> compare_rearranged(const Inquiry& inquiry, const Rearrangement& rule);
+
+struct RearrangedAs {
+  Cause cause{};
+  std::string words;  // "actual is golden mirrored along dim 3 (W)"
+  Rearrangement rule;
+  bool changes_most = false;  // asked: what is not 0 is mostly another number elsewhere in golden
+};
+
+// The first of these that explains everything, or the one that explains the most. They are asked
+// as so many hypotheses.
+SearchResult find_rearranged(const Inquiry& inquiry, const std::vector<RearrangedAs>& candidates);
+
+}  // namespace btf::hints

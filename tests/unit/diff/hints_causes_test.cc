@@ -1,0 +1,545 @@
+// Pairs broken by one cause each, in every dtype that it makes sense for: nine of ten must be
+// found.
+#include <catch2/catch.hpp>
+#include <functional>
+#include <map>
+
+#include "support/hint_data.h"
+
+using namespace hint_data;
+
+namespace {
+
+using Index = std::function<Words(const Words& index)>;
+
+struct Types {
+  DType actual{};
+  DType golden{};
+};
+
+const std::vector<Types> kFloats{
+    {DType::float32, DType::float32}, {DType::float64, DType::float64},
+    {DType::float16, DType::float32}, {DType::float32, DType::float16},
+    {DType::float16, DType::float16}, {DType::bfloat16, DType::float32}};
+const std::vector<Types> kAll{
+    {DType::float32, DType::float32},   {DType::float16, DType::float32},
+    {DType::bfloat16, DType::bfloat16}, {DType::float8_e4m3fn, DType::float8_e4m3fn},
+    {DType::float64, DType::float64},   {DType::int8, DType::int8},
+    {DType::uint8, DType::uint8},       {DType::int16, DType::int32},
+    {DType::int64, DType::int64}};
+
+std::string name_of(const Types& types) {
+  return std::string(btf::info(types.actual).name) + " of " +
+         std::string(btf::info(types.golden).name);
+}
+
+// Ordinary data: as it is, behind a ReLU, smooth with a little noise, mostly zeros.
+constexpr int kKinds = 4;
+Values data(int kind, const Words& dims, double scale, Random& random) {
+  Values values = gaussians(product(dims), scale, random);
+  for (std::uint64_t i = 0; i < values.size(); ++i) {
+    if (kind == 1) values[i] = std::max(values[i], 0.0);
+    if (kind == 2) values[i] = scale * std::sin(0.37 * static_cast<double>(i)) + 0.05 * values[i];
+    if (kind == 3 && random.below(10) != 0) values[i] = 0;
+  }
+  return values;
+}
+
+double scale_for(DType dtype) {
+  if (is_float(dtype)) return 1;
+  return btf::info(dtype).bits <= 8 ? 30 : 1000;
+}
+
+// Counts by cause, and tells what was said instead.
+class Score {
+ public:
+  void add(const std::string& what, const std::string& hint, const std::string& expected) {
+    ++tried_[expected];
+    if (hint.starts_with(expected)) {
+      ++found_[expected];
+    } else {
+      missed_ += what + ": " + (hint.empty() ? "nothing" : hint) + "\n";
+    }
+  }
+
+  void check() const {
+    for (const auto& [cause, tried] : tried_) {
+      const auto found = found_.find(cause);
+      INFO(cause << " of " << tried << "; missed:\n" << missed_);
+      CHECK(10 * (found == found_.end() ? 0 : found->second) >= 9 * tried);
+    }
+  }
+
+ private:
+  std::map<std::string, int> tried_;
+  std::map<std::string, int> found_;
+  std::string missed_;
+};
+
+// Element [index] of the result is element [from(index)] of `source`; `missing` where that is none.
+Tensor moved(const Tensor& source, const Index& from, double missing = 0) {
+  Tensor result = source;
+  for (std::uint64_t i = 0; i < source.codes.size(); ++i) {
+    const Words at = from(index_of(source.dims, i));
+    result.codes[i] =
+        at.empty() ? code_of(source.dtype, missing) : source.codes[number_of(source.dims, at)];
+  }
+  return result;
+}
+
+template <typename Map>
+Tensor with(DType dtype, const Tensor& golden, Map&& map) {
+  Values values = golden.values();
+  for (std::uint64_t i = 0; i < values.size(); ++i) values[i] = map(values[i], i);
+  return tensor(dtype, golden.dims, values);
+}
+
+template <typename Try>
+void for_data(const std::vector<Types>& all, const std::vector<Words>& shapes, Try&& attempt,
+              int kinds = kKinds) {
+  std::uint64_t seed = 1000;
+  for (const Types& types : all)
+    for (const Words& dims : shapes)
+      for (int kind = 0; kind < kinds; ++kind) {
+        Random random(++seed);
+        const double scale = std::min(scale_for(types.actual), scale_for(types.golden));
+        const Tensor golden = tensor(types.golden, dims, data(kind, dims, scale, random));
+        attempt(types, golden, random,
+                name_of(types) + " " + btf::dims_text(dims) + " kind " + std::to_string(kind));
+      }
+}
+
+}  // namespace
+
+TEST_CASE("dims that run the other way are found") {
+  Score score;
+  const std::vector<Words> shapes{{2, 3, 12, 14}, {3, 20, 24}, {16, 20, 3}, {4, 6, 10, 4}};
+  for_data(kAll, shapes, [&](const Types& types, const Tensor& golden, Random&, std::string what) {
+    const Words& dims = golden.dims;
+    const Tensor same = tensor(types.actual, dims, golden.values());
+    const std::size_t rank = dims.size();
+    const bool last = rank == 3 ? dims[2] == 3 : dims[3] == 4;
+    const std::size_t channel = last ? rank - 1 : rank - 3;
+    const std::size_t row = last ? rank - 3 : rank - 2;
+    const auto flip = [&](std::vector<std::size_t> which) {
+      return moved(same, [&](Words index) {
+        for (const std::size_t d : which) index[d] = dims[d] - 1 - index[d];
+        return index;
+      });
+    };
+    score.add(what, hint_of(flip({channel}), golden), "channels-reversed: ");
+    // Of [16, 20, 3] the first dim can be C as well.
+    if (rank == 4 || !last)
+      score.add(what, hint_of(flip({row}), golden), last ? "" : "mirrored: actual is golden");
+    score.add(what, hint_of(flip({row + 1}), golden),
+              "mirrored: actual is golden mirrored along dim");
+    if (!last)
+      score.add(what, hint_of(flip({row, row + 1}), golden),
+                "rotated: actual is golden rotated by 180 degrees");
+  });
+  score.check();
+}
+
+TEST_CASE("quarter turns are found") {
+  Score score;
+  for_data(kAll, {{2, 3, 12, 14}, {16, 16}},
+           [&](const Types& types, const Tensor& golden, Random&, std::string what) {
+             const Words& dims = golden.dims;
+             const Tensor same = tensor(types.actual, dims, golden.values());
+             const std::uint64_t rows = dims[dims.size() - 2];
+             const std::uint64_t columns = dims.back();
+             for (const bool right : {true, false}) {
+               const Tensor turned = gathered(same, [&](std::uint64_t i) {
+                 const std::uint64_t plane = i / (rows * columns) * rows * columns;
+                 const std::uint64_t down = i % (rows * columns) / rows;  // in 0..columns
+                 const std::uint64_t across = i % rows;
+                 return right ? plane + (rows - 1 - across) * columns + down
+                              : plane + across * columns + columns - 1 - down;
+               });
+               score.add(what, hint_of(turned, golden),
+                         right ? "rotated: actual is golden rotated by 90 degrees to the right"
+                               : "rotated: actual is golden rotated by 90 degrees to the left");
+             }
+           });
+  score.check();
+}
+
+TEST_CASE("a pitch that was forgotten, or read where there is none, is found") {
+  Score score;
+  for_data(
+      kAll, {{2, 3, 12, 14}, {40, 30}},
+      [&](const Types& types, const Tensor& golden, Random&, std::string what) {
+        const Tensor same = tensor(types.actual, golden.dims, golden.values());
+        const std::uint64_t width = golden.dims.back();
+        for (const std::uint64_t pitch : {width + 1, width + 2, 2 * width, width - 2}) {
+          Tensor held = same;
+          Tensor read = same;
+          for (std::uint64_t i = 0; i < same.codes.size(); ++i) {
+            const std::uint64_t in_row = i % pitch;
+            const std::uint64_t source = i / pitch * width + in_row;
+            held.codes[i] = in_row < width && source < same.codes.size() ? same.codes[source]
+                                                                         : code_of(types.actual, 0);
+            const std::uint64_t from = i / width * pitch + i % width;
+            read.codes[i] = from < same.codes.size() ? same.codes[from] : code_of(types.actual, 0);
+          }
+          score.add(what, hint_of(held, golden), "pitch: actual holds golden's rows of ");
+          score.add(what, hint_of(read, golden), "pitch: actual is golden's rows of ");
+        }
+      });
+  score.check();
+}
+
+TEST_CASE("shuffled groups and interleaved halves are found") {
+  Score score;
+  for_data(
+      kAll, {{2, 24, 5, 6}, {30, 36}, {2, 6, 7, 32}},
+      [&](const Types& types, const Tensor& golden, Random& random, std::string what) {
+        const Tensor same = tensor(types.actual, golden.dims, golden.values());
+        const std::size_t dim = golden.dims.size() == 2 ? random.below(2)
+                                : golden.dims[1] == 24  ? 1U
+                                                        : 3U;
+        const std::uint64_t size = golden.dims[dim];
+        const auto along = [&](const std::function<std::uint64_t(std::uint64_t)>& from) {
+          return moved(same, [&](Words index) {
+            index[dim] = from(index[dim]);
+            return index;
+          });
+        };
+        const std::uint64_t half = size / 2;
+        const auto deal = [&](std::uint64_t groups) {
+          const std::uint64_t each = size / groups;
+          return along([=](std::uint64_t i) { return i % groups * each + i / groups; });
+        };
+        // i / 2 of the first half where i is even: what is interleaved comes from halves.
+        score.add(what,
+                  hint_of(along([&](std::uint64_t i) { return i % 2 * half + i / 2; }), golden),
+                  "interleaved: actual holds ");
+        score.add(what,
+                  hint_of(along([&](std::uint64_t i) { return i % half * 2 + i / half; }), golden),
+                  "interleaved: actual holds ");
+        if (size % 3 == 0) score.add(what, hint_of(deal(3), golden), "shuffled: actual holds ");
+        if (size % 4 == 0) score.add(what, hint_of(deal(4), golden), "shuffled: actual holds ");
+        // [3, heads, 2] against [heads, 3, 2].
+        if (size % 6 == 0 && size > 12)
+          score.add(what,
+                    hint_of(along([&](std::uint64_t i) {
+                              const std::uint64_t heads = size / 6;
+                              return i / 2 % heads * 6 + i / 2 / heads * 2 + i % 2;
+                            }),
+                            golden),
+                    "shuffled: actual holds ");
+      });
+  score.check();
+}
+
+TEST_CASE("one index at all places of a dim is found") {
+  Score score;
+  for_data(kAll, {{4, 3, 12, 14}, {8, 200}},
+           [&](const Types& types, const Tensor& golden, Random& random, std::string what) {
+             const Tensor same = tensor(types.actual, golden.dims, golden.values());
+             const std::uint64_t one = random.below(golden.dims[0]);
+             const Tensor actual = moved(same, [&](Words index) {
+               index[0] = one;
+               return index;
+             });
+             score.add(what, hint_of(actual, golden), "repeated: actual holds golden's dim 0");
+           });
+  score.check();
+}
+
+TEST_CASE("cuts that only golden has are found") {
+  Score score;
+  for_data(kAll, {{2, 3, 12, 14}, {2000}},
+           [&](const Types& types, const Tensor& raw, Random&, std::string what) {
+             if (types.golden == DType::uint8) return;
+             const double unit = std::min(scale_for(types.actual), scale_for(types.golden));
+             const Tensor actual = tensor(types.actual, raw.dims, raw.values());
+             const auto cut = [&](double low, double high) {
+               return with(types.golden, actual, [&](double v, std::uint64_t) {
+                 return std::clamp(v, low * unit, high * unit);
+               });
+             };
+             if (what.ends_with("1") || what.ends_with("3")) return;  // nothing or little to cut
+             score.add(what, hint_of(actual, cut(0, 1000)), "saturation: ");
+             score.add(what, hint_of(actual, cut(-0.5, 0.5)), "saturation: ");
+             score.add(what, hint_of(actual, cut(0, 0.5)), "saturation: ");
+           });
+  score.check();
+}
+
+TEST_CASE("functions that one side has been through are found") {
+  const std::vector<std::pair<std::string, double (*)(double)>> functions{
+      {"sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }},
+      {"tanh", [](double x) { return std::tanh(x); }},
+      {"SiLU", [](double x) { return x / (1 + std::exp(-x)); }},
+      {"GELU", [](double x) { return 0.5 * x * std::erfc(-x / std::sqrt(2.0)); }},
+      {"hard sigmoid", [](double x) { return std::min(std::max(x + 3, 0.0), 6.0) / 6; }},
+      {"leaky ReLU", [](double x) { return x > 0 ? x : 0.01 * x; }},
+      {"ELU", [](double x) { return x > 0 ? x : std::exp(x) - 1; }},
+      {"softplus", [](double x) { return std::log(1 + std::exp(x)); }},
+      {"exp", [](double x) { return std::exp(x); }}};
+  Score score;
+  for_data(kFloats, {{2, 3, 12, 14}, {2000}},
+           [&](const Types& types, const Tensor& raw, Random&, std::string what) {
+             if (what.ends_with("1") || what.ends_with("3")) return;
+             for (const auto& [name, function] : functions) {
+               const auto apply = [&](double v, std::uint64_t) { return function(3 * v); };
+               const auto larger = [](double v, std::uint64_t) { return 3 * v; };
+               const Tensor before = with(types.golden, raw, larger);
+               score.add(what + " " + name, hint_of(with(types.actual, raw, apply), before),
+                         "activation: actual = " + name + " of golden");
+               score.add(what + " " + name,
+                         hint_of(with(types.actual, raw, larger), with(types.golden, raw, apply)),
+                         "activation: golden = " + name + " of actual");
+             }
+           });
+  score.check();
+}
+
+TEST_CASE("a softmax that one side has been through is found") {
+  Score score;
+  for_data(
+      kFloats, {{6, 40}, {2, 10, 8, 9}},
+      [&](const Types& types, const Tensor& raw, Random& random, std::string what) {
+        const std::size_t dim = 1 + random.below(raw.dims.size() - 1);
+        const bool logarithm = random.below(2) == 0;
+        const auto softmax = [&](DType dtype, const Tensor& of) {
+          Values sums(product(of.dims));
+          const Values values = of.values();
+          const auto first = [&](std::uint64_t i) {
+            Words index = index_of(of.dims, i);
+            index[dim] = 0;
+            return number_of(of.dims, index);
+          };
+          for (std::uint64_t i = 0; i < values.size(); ++i) sums[first(i)] += std::exp(values[i]);
+          return with(dtype, of, [&](double v, std::uint64_t i) {
+            const double p = std::exp(v) / sums[first(i)];
+            return logarithm ? std::log(p) : p;
+          });
+        };
+        const std::string name = logarithm ? "log-softmax" : "softmax";
+        score.add(what, hint_of(softmax(types.actual, raw), raw),
+                  "activation: actual = " + name + " of golden along dim " + std::to_string(dim));
+        const Tensor actual = tensor(types.actual, raw.dims, raw.values());
+        score.add(what, hint_of(actual, softmax(types.golden, raw)),
+                  "activation: golden = " + name + " of actual along dim " + std::to_string(dim));
+      });
+  score.check();
+}
+
+TEST_CASE("Inf against the largest number is found") {
+  Score score;
+  for (const DType dtype : {DType::float32, DType::float16, DType::bfloat16, DType::float64,
+                            DType::float8_e5m2, DType::float8_e4m3fn})
+    for (const std::uint64_t few : {3U, 20U, 400U}) {
+      Random random(few);
+      const unsigned bits = btf::info(dtype).bits;
+      // The greatest code of a positive number: one below Inf, or below NaN.
+      const std::uint64_t most = dtype == DType::float8_e4m3fn ? 0x7e
+                                 : bits == 8                   ? 0x7b
+                                 : dtype == DType::float16     ? 0x7bff
+                                 : dtype == DType::bfloat16    ? 0x7f7f
+                                 : bits == 32                  ? 0x7f7fffff
+                                                               : 0x7fefffffffffffff;
+      const DType wide = dtype == DType::float64 ? DType::float64 : DType::float32;
+      Values values = tensor(dtype, {4000}, gaussians(4000, 1, random)).values();
+      Values cut = values;
+      for (std::uint64_t k = 0; k < few; ++k) {
+        const std::uint64_t at = random.below(values.size());
+        const double sign = random.below(2) == 0 ? 1 : -1;
+        values[at] = sign * HUGE_VAL;
+        cut[at] = sign * value_of(dtype, most);
+      }
+      const Tensor inf = tensor(wide, {40, 100}, values);
+      const std::string what = std::string(btf::info(dtype).name) + " " + std::to_string(few);
+      for (const DType held : {wide, dtype}) {
+        score.add(what, hint_of(tensor(held, {40, 100}, cut), inf), "saturation: ");
+        score.add(what, hint_of(inf, tensor(held, {40, 100}, cut)), "saturation: ");
+      }
+    }
+  score.check();
+}
+
+TEST_CASE("whole numbers that were wrapped are found") {
+  Score score;
+  for (const DType through : {DType::int8, DType::uint8, DType::int16, DType::uint16, DType::int4})
+    for (const DType wide : {DType::int32, DType::int64, DType::float32, DType::float64})
+      for (const bool kept : {false, true})
+        for (int kind = 0; kind < 2; ++kind) {
+          Random random(static_cast<std::uint64_t>(kind) + 7);
+          const unsigned bits = btf::info(through).bits;
+          const double range = std::ldexp(1.0, static_cast<int>(bits));
+          Values values = gaussians(3000, range * (kind == 0 ? 0.5 : 0.25), random);
+          for (double& v : values) v = std::nearbyint(v);
+          const Tensor golden = tensor(wide, {30, 100}, values);
+          const bool is_signed = btf::info(through).kind == btf::NumberKind::signed_integer;
+          const double low = is_signed ? -range / 2 : 0;
+          const Tensor wrapped = with(through, golden, [&](double v, std::uint64_t) {
+            return v - std::floor((v - low) / range) * range;
+          });
+          const Tensor actual = kept ? tensor(wide, wrapped.dims, wrapped.values()) : wrapped;
+          const std::string what =
+              std::string(btf::info(through).name) + " of " + std::string(btf::info(wide).name);
+          score.add(what, hint_of(actual, golden), "wrapped: actual is golden wrapped to ");
+          score.add(what, hint_of(golden, actual), "wrapped: golden is actual wrapped to ");
+        }
+  score.check();
+}
+
+TEST_CASE("bits that were dropped are found") {
+  Score score;
+  const std::vector<Types> types{{DType::float32, DType::float32},
+                                 {DType::float64, DType::float64},
+                                 {DType::float32, DType::float64}};
+  for_data(
+      types, {{2, 3, 12, 14}, {2000}},
+      [&](const Types& types, const Tensor& golden, Random&, std::string what) {
+        for (const int bits : {8, 11, 14, 16}) {
+          const auto keep = [&](bool nearest) {
+            return with(types.actual, golden, [&](double v, std::uint64_t) {
+              const std::uint64_t unit = 1ULL << (53 - bits);
+              std::uint64_t code = std::bit_cast<std::uint64_t>(v);
+              if (nearest) code += unit / 2 - 1 + (code / unit & 1);
+              return std::bit_cast<double>(code & ~(unit - 1));
+            });
+          };
+          const std::string count = std::to_string(bits) + " significant bits: ";
+          score.add(what, hint_of(keep(false), golden), "rounding: actual is golden truncated");
+          score.add(what, hint_of(keep(true), golden), "rounding: actual is golden rounded to");
+        }
+      });
+  score.check();
+}
+
+TEST_CASE("bits of a small float read as another are found where golden was never rounded") {
+  Score score;
+  const std::vector<std::pair<DType, DType>> mixed{{DType::float8_e4m3fn, DType::float8_e5m2},
+                                                   {DType::float8_e5m2, DType::float8_e4m3fn},
+                                                   {DType::float8_e4m3fn, DType::float8_e4m3fnuz},
+                                                   {DType::float8_e4m3fnuz, DType::float8_e4m3fn},
+                                                   {DType::float8_e5m2fnuz, DType::float8_e5m2},
+                                                   {DType::float8_e4m3fnuz, DType::float8_e5m2},
+                                                   {DType::float16, DType::bfloat16},
+                                                   {DType::bfloat16, DType::float16}};
+  for_data({{DType::float32, DType::float32}, {DType::float64, DType::float64}},
+           {{2, 3, 12, 14}, {2000}},
+           [&](const Types& types, const Tensor& golden, Random&, std::string what) {
+             for (const auto& [is, read] : mixed) {
+               Tensor actual = tensor(is, golden.dims, golden.values());
+               actual.dtype = read;
+               const std::string which = what + " " + std::string(btf::info(is).name) + " as " +
+                                         std::string(btf::info(read).name);
+               score.add(which, hint_of(actual, golden), "dtype-misread: ");
+               const Tensor decoded = tensor(types.actual, actual.dims, actual.values());
+               score.add(which, hint_of(decoded, golden), "dtype-misread: ");
+             }
+           });
+  score.check();
+}
+
+TEST_CASE("scale and offset together are found") {
+  Score score;
+  const std::vector<std::pair<double, double>> lines{
+      {1.0499, 0.25}, {2, -3}, {1 / 255.0, -0.5}, {-1, 1}, {0.017, 1.5}, {1.5, 128}};
+  for_data(kFloats, {{2, 3, 12, 14}, {2000}},
+           [&](const Types& types, const Tensor& golden, Random&, std::string what) {
+             for (const auto& [gain, offset] : lines) {
+               // What is left of a number in few bits is an offset alone.
+               if (std::abs(gain) < 0.02 && types.actual != DType::float32 &&
+                   types.actual != DType::float64)
+                 continue;
+               if (offset > 100 && types.actual == DType::bfloat16) continue;
+               const Tensor actual = with(types.actual, golden, [&](double v, std::uint64_t) {
+                 return gain * v + offset;
+               });
+               score.add(what + " " + std::to_string(gain) + " " + std::to_string(offset),
+                         hint_of(actual, golden), "affine: actual = ");
+             }
+           });
+  const std::vector<Types> integers{{DType::int32, DType::int32},
+                                    {DType::uint8, DType::int8},
+                                    {DType::uint8, DType::float32},
+                                    {DType::int16, DType::int32}};
+  for_data(integers, {{2, 3, 12, 14}},
+           [&](const Types& types, const Tensor& golden, Random&, std::string what) {
+             const Tensor actual = with(types.actual, golden, [&](double v, std::uint64_t) {
+               return (types.golden == DType::float32 ? 50 : 2) * v + 100;
+             });
+             if (types.golden == DType::float32 || !what.ends_with("3"))
+               score.add(what, hint_of(actual, golden), "affine: actual = ");
+           });
+  score.check();
+}
+
+TEST_CASE("a scale or offset of every channel is found") {
+  Score score;
+  for_data(kFloats, {{2, 8, 12, 14}, {40, 50}, {3, 64, 6, 6}},
+           [&](const Types& types, const Tensor& golden, Random& random, std::string what) {
+             const std::size_t dim = golden.dims.size() == 2 ? random.below(2) : 1;
+             Values gains;
+             Values offsets;
+             for (std::uint64_t c = 0; c < golden.dims[dim]; ++c) {
+               gains.push_back(0.5 + 2 * uniform(random));
+               offsets.push_back(4 * uniform(random) - 2);
+             }
+             const auto lines = [&](bool gain, bool offset) {
+               return with(types.actual, golden, [&](double v, std::uint64_t i) {
+                 const std::uint64_t c = index_of(golden.dims, i)[dim];
+                 return (gain ? gains[c] : 1) * v + (offset ? offsets[c] : 0);
+               });
+             };
+             score.add(what, hint_of(lines(true, false), golden),
+                       "channel-scale: actual = s * golden, s of each");
+             score.add(what, hint_of(lines(false, true), golden),
+                       "channel-scale: actual = golden + o, o of each");
+             score.add(what, hint_of(lines(true, true), golden),
+                       "channel-scale: actual = s * golden + o of each");
+           });
+  score.check();
+}
+
+TEST_CASE("a scale along the wrong dim is found") {
+  Score score;
+  for_data(
+      kFloats, {{24, 24}, {16, 16, 3, 3}, {2, 20, 20}},
+      [&](const Types& types, const Tensor& raw, Random& random, std::string what) {
+        const std::size_t first = raw.dims.size() == 3 ? 1 : 0;
+        Values scales;
+        for (std::uint64_t c = 0; c < raw.dims[first]; ++c)
+          scales.push_back(0.01 * (0.2 + uniform(random)));
+        const auto dequantised = [&](DType dtype, std::size_t dim) {
+          return with(dtype, raw, [&](double v, std::uint64_t i) {
+            return std::nearbyint(40 * v) * scales[index_of(raw.dims, i)[dim]];
+          });
+        };
+        score.add(what,
+                  hint_of(dequantised(types.actual, first + 1), dequantised(types.golden, first)),
+                  "scale-axis: ");
+      },
+      3);
+  score.check();
+}
+
+TEST_CASE("an inverted mask is found") {
+  Score score;
+  for (const DType dtype : {DType::boolean, DType::uint8, DType::int8, DType::int32, DType::int64,
+                            DType::float16, DType::float32, DType::bfloat16})
+    for (int kind = 0; kind < 4; ++kind) {
+      Random random(static_cast<std::uint64_t>(kind) + 1);
+      Values values(1600);
+      for (std::uint64_t i = 0; i < values.size(); ++i) {
+        const bool set = kind == 0   ? random.below(2) == 0
+                         : kind == 1 ? random.below(8) == 0
+                         : kind == 2 ? i % 40 <= i / 40  // causal
+                                     : i % 40 < 20 + i / 40 % 7;
+        values[i] = set ? 1 : 0;
+      }
+      const double top = kind == 3 && dtype != DType::boolean ? 100 : 1;
+      for (double& v : values) v *= top;
+      const Tensor golden = tensor(dtype, {1, 1, 40, 40}, values);
+      const Tensor actual = with(dtype, golden, [&](double v, std::uint64_t) { return top - v; });
+      score.add(std::string(btf::info(dtype).name) + " kind " + std::to_string(kind),
+                hint_of(actual, golden), "inverted: actual is ");
+    }
+  score.check();
+}
