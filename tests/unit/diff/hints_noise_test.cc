@@ -125,6 +125,9 @@ Values make_data(int kind, const Words& dims, double scale, Random& random) {
 }
 
 constexpr int kNoiseKinds = 19;
+// Two more, of elements that are right elsewhere: any of the same row, and rows in any order.
+constexpr int kAnyOfRow = 19;
+constexpr int kAnyRow = 20;
 
 // Returns the tensor with noise.
 Tensor disturbed(int kind, const Tensor& golden, double scale, Random& random) {
@@ -134,6 +137,10 @@ Tensor disturbed(int kind, const Tensor& golden, double scale, Random& random) {
   const unsigned bits = btf::info(golden.dtype).bits;
   const std::uint64_t mask = bits == 64 ? ~0ULL : (1ULL << bits) - 1;
   const Values other = gaussians(golden.codes.size(), scale, random);
+  const std::uint64_t row = golden.dims.back();
+  std::vector<std::uint64_t> rows(golden.codes.size() / row);
+  std::iota(rows.begin(), rows.end(), std::uint64_t{0});
+  for (std::size_t k = rows.size(); k > 1; --k) std::swap(rows[k - 1], rows[random.below(k)]);
   for (std::uint64_t i = 0; i < golden.codes.size(); ++i) {
     std::uint64_t& code = actual.codes[i];
     const double v = golden.value(i);
@@ -197,6 +204,12 @@ Tensor disturbed(int kind, const Tensor& golden, double scale, Random& random) {
       case 18:  // quantised
         put(std::nearbyint(v / (size * scale / 300)) * size * scale / 300);
         break;
+      case kAnyOfRow:
+        code = golden.codes[i / row * row + random.below(row)];
+        break;
+      case kAnyRow:
+        code = golden.codes[rows[i / row] * row + i % row];
+        break;
     }
     if (golden.dtype == DType::boolean) code = code != 0 ? 1 : 0;
   }
@@ -253,6 +266,30 @@ TEST_CASE("no cause is claimed for noise") {
     CHECK((claim.empty() || claim.starts_with("zero-tail: actual is 0 throughout")));
   }
   CHECK(different > rounds.count / 2);
+}
+
+TEST_CASE(
+    "no cause is claimed for noise in any dtype, nor for elements that changed places at random") {
+  const Rounds rounds(60);
+  const std::vector<Words> shapes{{64, 16}, {2, 8, 12, 10}, {1, 16, 9, 9}, {20, 20}};
+  std::uint64_t different = 0;
+  for (const btf::DTypeInfo& row : btf::dtypes())
+    for (std::uint64_t pair = rounds.first; pair < rounds.end(); ++pair) {
+      Random random(pair * 131 + row.bits);
+      const Words& dims = shapes[random.below(shapes.size())];
+      const double scale = scale_of(row.dtype, random);
+      const int data = std::array{0, 1, 5, 7, 12}[random.below(5)];
+      const int noise = std::array{0, 1, 8, 10, 16, kAnyOfRow, kAnyRow}[pair % 7];
+      const Tensor golden = tensor(row.dtype, dims, make_data(data, dims, scale, random));
+      const Tensor actual = disturbed(noise, golden, scale, random);
+      const btf::TensorDiff diff = diff_of(actual, golden, random_tolerance(random));
+      if (diff.mismatched > 0) ++different;
+      const std::string claim = hint_of(diff);
+      INFO("pair " << pair << ": " << row.name << " " << btf::dims_text(dims) << " data " << data
+                   << " noise " << noise << " mismatched " << diff.mismatched << "  " << claim);
+      CHECK((claim.empty() || claim.starts_with("zero-tail: actual is 0 throughout")));
+    }
+  CHECK(different > rounds.count * btf::dtypes().size() / 2);
 }
 
 namespace {

@@ -96,7 +96,7 @@ std::string sentence(const CodeReading& reading, const std::string& share) {
 }
 
 // Rounding leaves few different ones, which may be alike by chance.
-constexpr std::size_t kLeastNumbers = 8;
+constexpr std::size_t kLeastNumbers = 16;
 
 std::size_t numbers_of(const Moved& values) {
   std::set<long double> numbers;

@@ -11,7 +11,7 @@ namespace btf::hints {
 namespace {
 
 constexpr std::uint64_t kMostSplit = 1U << 20;  // indices of a dim whose divisors are looked for
-constexpr std::size_t kMostShuffles = 4096;     // tried of a dim
+constexpr std::size_t kMostShuffles = 1024;     // tried of a dim
 constexpr std::uint64_t kMostRepeated = 64;     // indices of a dim that may be the one
 constexpr std::uint64_t kLeastRepeated = 32;    // elements there: fewer may be alike by chance
 
