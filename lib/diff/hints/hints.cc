@@ -36,8 +36,8 @@ constexpr auto kExplanations = std::to_array<SearchResult (*)(const Inquiry&)>({
     hints::find_inverted,       hints::find_sign,          hints::find_index_base,
     hints::find_shift,          hints::find_mirrored,      hints::find_shuffled,
     hints::find_repeated,       hints::find_pitch,         hints::find_scale,
-    hints::find_offset,         hints::find_affine,        hints::find_activation,
-    hints::find_softmax,        hints::find_channel_scale, hints::find_scale_axis,
+    hints::find_offset,         hints::find_activation,    hints::find_softmax,
+    hints::find_affine,         hints::find_channel_scale, hints::find_scale_axis,
     hints::find_zero_tail,      hints::find_saturation,    hints::find_wrapped,
     hints::find_lost_precision, hints::find_lost_bits,
 });

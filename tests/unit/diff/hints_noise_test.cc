@@ -140,7 +140,8 @@ Tensor disturbed(int kind, const Tensor& golden, double scale, Random& random) {
   const std::uint64_t row = golden.dims.back();
   std::vector<std::uint64_t> rows(golden.codes.size() / row);
   std::iota(rows.begin(), rows.end(), std::uint64_t{0});
-  for (std::size_t k = rows.size(); k > 1; --k) std::swap(rows[k - 1], rows[random.below(k)]);
+  for (std::size_t k = rows.size(); kind == kAnyRow && k > 1; --k)
+    std::swap(rows[k - 1], rows[random.below(k)]);
   for (std::uint64_t i = 0; i < golden.codes.size(); ++i) {
     std::uint64_t& code = actual.codes[i];
     const double v = golden.value(i);
@@ -278,7 +279,7 @@ TEST_CASE(
       Random random(pair * 131 + row.bits);
       const Words& dims = shapes[random.below(shapes.size())];
       const double scale = scale_of(row.dtype, random);
-      const int data = std::array{0, 1, 5, 7, 12}[random.below(5)];
+      const int data = std::array{0, 1, 7}[random.below(3)];
       const int noise = std::array{0, 1, 8, 10, 16, kAnyOfRow, kAnyRow}[pair % 7];
       const Tensor golden = tensor(row.dtype, dims, make_data(data, dims, scale, random));
       const Tensor actual = disturbed(noise, golden, scale, random);

@@ -115,7 +115,9 @@ class Pieces {
 };
 
 std::optional<std::int64_t> moved_by(const Digit& digit, std::uint64_t at) {
-  if (at < digit.begin || at >= digit.end) return std::nullopt;
+  // An odometer stands behind the last number once.
+  if (at < digit.begin || at >= digit.end || (!digit.order.empty() && at >= digit.order.size()))
+    return std::nullopt;
   const std::uint64_t turns = digit.order.empty() ? at : digit.order[at];
   return static_cast<std::int64_t>(turns) * digit.step;
 }
