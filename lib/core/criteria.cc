@@ -4,14 +4,17 @@
 
 namespace btf {
 
-Tolerance effective(const Tolerance& general, const Tolerance* special, DType a, DType b) {
+Tolerance overlaid(const Tolerance& general, const Tolerance& special) {
   Tolerance tolerance = general;
-  if (special != nullptr) {
-    if (special->rtol) tolerance.rtol = special->rtol;
-    if (special->atol) tolerance.atol = special->atol;
-    if (special->ulp) tolerance.ulp = special->ulp;
-    tolerance.close = tolerance.close || special->close;
-  }
+  if (special.rtol) tolerance.rtol = special.rtol;
+  if (special.atol) tolerance.atol = special.atol;
+  if (special.ulp) tolerance.ulp = special.ulp;
+  tolerance.close = tolerance.close || special.close;
+  return tolerance;
+}
+
+Tolerance effective(const Tolerance& general, const Tolerance* special, DType a, DType b) {
+  Tolerance tolerance = special == nullptr ? general : overlaid(general, *special);
   if (tolerance.close) {
     const Closeness left = info(a).close;
     const Closeness right = info(b).close;

@@ -11,6 +11,7 @@
 #include "diff/score/collectors.h"
 #include "diff/score/figures.h"
 #include "diff/score/heatmap_frame.h"
+#include "diff/score/nonfinite.h"
 #include "elements/element_access.h"
 
 namespace btf {
@@ -58,7 +59,8 @@ class Details {
     }
     if (options_.heatmap && score_.mismatched > 0) BTF_TRY(draw_heatmap());
     btf::judge(diff_, gates(), score_.compared - score_.special);
-    if (options_.hints && mismatches && diff_.result == DiffResult::different) {
+    const bool stored = !actual_.rearranged() && !golden_.rearranged();
+    if (options_.hints && mismatches && stored && diff_.result == DiffResult::different) {
       BTF_ASSIGN(diff_.hints, find_hints({.actual = actual_,
                                           .golden = golden_,
                                           .judge = judge_,
@@ -84,13 +86,16 @@ class Details {
     MismatchCollector found(options_.show, kHintSample);
     ErrorCollector errors;
     std::vector<PairCollector*> collectors{&figures};
+    NonfiniteCollector nonfinite;
     if (mismatches) {
       collectors.push_back(&found);
       collectors.push_back(&errors);
+      collectors.push_back(&nonfinite);
     }
     BTF_TRY(collect(pairs_, judge_, collectors));
     diff_.figures = figures.finish();
     if (!mismatches) return {};
+    diff_.first_nonfinite = nonfinite.first(golden_.dims());
     diff_.equal = errors.equal();
     diff_.decades = errors.decades();
     if (diff_.required_atol) require(errors.required(diff_.required_rtol));

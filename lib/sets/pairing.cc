@@ -89,11 +89,24 @@ class TensorPairing {
   using Named = std::map<std::string, Place, std::less<>>;
   using Side = std::optional<std::uint64_t> MemberPair::*;
 
+  // Raw bytes whose dims are known once their partner is.
+  static bool waits_for_dims(const TensorSet& set, std::uint64_t member,
+                             const Result<std::shared_ptr<const TensorFile>>& file) {
+    const auto options = set.open_options(member);
+    return options && options->spec && !options->spec->storage &&
+           !(file && (*file)->format().starts_with("np"));
+  }
+
   // Of what cannot be opened nothing is known, nor of names that cannot be read.
   static Named names(const TensorSet& set, const Members& members) {
     Named found;
     for (const std::uint64_t member : members) {
       const auto file = set.file(member);
+      if (waits_for_dims(set, member, file)) {
+        const auto [at, fresh] = found.emplace(set.member(member).name, Place{{member, 0}});
+        at->second.only = fresh;
+        continue;
+      }
       const std::uint64_t count = file ? (*file)->tensor_count() : 0;
       for (std::uint64_t i = 0; i < count; ++i) {
         auto name = (*file)->name(i);
@@ -181,6 +194,14 @@ class NamePairing {
   Members alone_right_;
 };
 
+// By the places of one side; what it has not comes last.
+void sort_by(std::vector<MemberPair>& pairs, std::optional<std::uint64_t> MemberPair::* member,
+             std::optional<std::uint64_t> MemberPair::* tensor) {
+  std::ranges::stable_sort(pairs, {}, [&](const MemberPair& pair) {
+    return std::pair((pair.*member).value_or(UINT64_MAX), (pair.*tensor).value_or(0));
+  });
+}
+
 }  // namespace
 
 std::vector<MemberPair> pair_members(const TensorSet& actual, const TensorSet& golden,
@@ -192,6 +213,10 @@ std::vector<MemberPair> pair_members(const TensorSet& actual, const TensorSet& g
   NamePairing(actual, golden, pairs).run(by_name(actual, left), by_name(golden, right));
   if (!std::ranges::is_sorted(pairs, natural_less, &MemberPair::name))
     std::ranges::stable_sort(pairs, natural_less, &MemberPair::name);
+  if (golden.order_given())
+    sort_by(pairs, &MemberPair::golden, &MemberPair::golden_tensor);
+  else if (actual.order_given())
+    sort_by(pairs, &MemberPair::actual, &MemberPair::actual_tensor);
   return pairs;
 }
 

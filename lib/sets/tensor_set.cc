@@ -58,6 +58,7 @@ struct TensorSet::State {
   };
 
   OpenOptions options;
+  std::map<std::uint64_t, OpenOptions> own_options;  // of members that have others
   std::vector<Root> roots;
   std::uint64_t members = 0;
   OpenFile only;  // of()
@@ -76,6 +77,7 @@ struct TensorSet::State {
   }
   const IndexedFile* indexed(std::uint64_t member) const;
   SetMember describe(std::uint64_t member) const;
+  SetMember describe_by_path(std::uint64_t member) const;
   // These two by several threads.
   Result<OpenOptions> options_of(std::uint64_t member, const SetMember& what) const;
   Result<TensorFile> open_file(std::uint64_t member) const;
@@ -92,6 +94,16 @@ const IndexedFile* TensorSet::State::indexed(std::uint64_t member) const {
 }
 
 SetMember TensorSet::State::describe(std::uint64_t member) const {
+  SetMember what = describe_by_path(member);
+  // Raw bytes have any ending.
+  if (own_options.contains(member)) {
+    const std::size_t dot = what.name.rfind('.');
+    if (dot != what.name.npos && dot > what.name.rfind('/') + 1) what.name.resize(dot);
+  }
+  return what;
+}
+
+SetMember TensorSet::State::describe_by_path(std::uint64_t member) const {
   const Root& root = root_of(member);
   if (!root.several) {
     const std::string base = root.path.substr(root.path.rfind('/') + 1);
@@ -110,9 +122,10 @@ SetMember TensorSet::State::describe(std::uint64_t member) const {
 
 Result<OpenOptions> TensorSet::State::options_of(std::uint64_t member,
                                                  const SetMember& what) const {
-  OpenOptions named = options;
+  const auto own = own_options.find(member);
+  OpenOptions named = own == own_options.end() ? options : own->second;
   if (const IndexedFile* const file = indexed(member)) {
-    BTF_ASSIGN(named, file->options(options));
+    BTF_ASSIGN(named, file->options(named));
   }
   named.name = what.name;
   return named;
@@ -227,6 +240,11 @@ const std::string& TensorSet::path() const { return state_->roots.front().path; 
 
 bool TensorSet::one_file() const { return state_->members == 1 && !state_->roots.front().several; }
 
+bool TensorSet::order_given() const {
+  return std::ranges::any_of(state_->roots,
+                             [](const State::Root& root) { return is_index(root.path); });
+}
+
 std::uint64_t TensorSet::member_count() const { return state_->members; }
 
 SetMember TensorSet::member(std::uint64_t member) const { return state_->describe(member); }
@@ -266,6 +284,12 @@ Status TensorSet::check_index(std::uint64_t member, const FindingSink& report) c
   // What it lacks is a finding here, and no reason not to open it.
   BTF_ASSIGN(const TensorFile file, state_->open_file(member));
   return named->check(file, report);
+}
+
+void TensorSet::open_as(std::uint64_t member, OpenOptions options) {
+  state_->own_options.insert_or_assign(member, std::move(options));
+  state_->kept.erase(member);
+  std::erase_if(state_->recent, [&](const auto& open) { return open.first == member; });
 }
 
 Result<OpenFile> TensorSet::file(std::uint64_t member) const {

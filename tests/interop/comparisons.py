@@ -128,18 +128,30 @@ class Pair:
         return max(self.errors, default=Fraction(0))
 
     def counts(self):
-        """Of NaN and Inf, as the report has them."""
-        nan = {"both": 0, "actual": 0, "golden": 0}
-        inf = {"both": 0, "opposite": 0, "actual": 0, "golden": 0}
-        for a, g in self.numbers:
+        """Of NaN and Inf, as the report has them: how many, and where the first is of those that do not agree."""
+        nan = {"both": 0, "actual": 0, "golden": 0, "first_actual": None, "first_golden": None}
+        inf = {"both": 0, "opposite": 0, "actual": 0, "golden": 0,
+               "first_opposite": None, "first_actual": None, "first_golden": None}
+        for i, (a, g) in enumerate(self.numbers):
             for which, special in ((nan, "nan"), (inf, "inf")):
                 if a.special == g.special == special:
-                    which["opposite" if special == "inf" and a.negative != g.negative else "both"] += 1
-                elif a.special == special:
-                    which["actual"] += 1
-                elif g.special == special:
-                    which["golden"] += 1
+                    kind = "opposite" if special == "inf" and a.negative != g.negative else "both"
+                elif special in (a.special, g.special):
+                    kind = "actual" if a.special == special else "golden"
+                else:
+                    continue
+                which[kind] += 1
+                if which.get(f"first_{kind}", 0) is None:
+                    which[f"first_{kind}"] = self.index(i)
         return nan, inf
+
+    def index(self, number):
+        """Of a row-major number."""
+        index = []
+        for dim in reversed(self.dims):
+            index.insert(0, number % dim)
+            number //= dim
+        return index
 
     def figures(self):
         error2 = sum(e * e for e in self.errors)

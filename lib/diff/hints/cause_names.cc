@@ -7,6 +7,7 @@ namespace btf {
 namespace {
 
 constexpr auto kNames = std::to_array<Named<Cause>>({
+    {Cause::shape, "shape"},
     {Cause::layout, "layout"},
     {Cause::permutation, "permutation"},
     {Cause::shift, "shift"},

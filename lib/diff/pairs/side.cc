@@ -1,7 +1,14 @@
 #include "diff/pairs/side.h"
 
+#include <ranges>
+#include <utility>
+#include <variant>
+
 #include "btf/try.h"
+#include "core/edit_chain.h"
 #include "elements/element_access.h"
+#include "elements/records/edited_reader.h"
+#include "elements/records/edited_view.h"
 #include "elements/records/record_boxes.h"
 #include "formats/io/memory_bytes.h"
 
@@ -45,60 +52,127 @@ class NamingEntries final : public CooSource {
   Naming name_;
 };
 
-class FileSide final : public DiffSide {
+// A record with the dims that it is compared with, and how its elements are found by them.
+class Edited {
  public:
-  FileSide(const TensorFile& file, const ByteSource& source, const TensorInfo& record,
-           const Execution& execution)
-      : source_(source),
-        record_(record),
-        execution_{.memory = execution.memory, .cancel = execution.cancel, .progress = {}},
-        name_{file.path(), record.index} {}
-
-  DType dtype() const override { return *record_.dtype; }
-  const Dims& dims() const override { return record_.dims; }
-  const StridedLayout* storage() const override {
-    return record_.storage ? &*record_.storage : nullptr;
+  static Result<Edited> make(const TensorInfo& record, std::span<const Edit> edits) {
+    Edited edited;
+    edited.record_ = record;
+    BTF_ASSIGN(edited.chain_, EditChain::make(record.dims, edits));
+    edited.dims_ = edited.chain_.empty() ? record.dims : edited.chain_.steps().back().to;
+    if (!record.storage || edited.chain_.empty()) return edited;
+    edited.views_ = edited_views(*record.storage, edited.chain_);
+    const EditedView& view = edited.views_.front();
+    if (edited.views_.size() > 1 || view.base != 0 || view.mirrors()) return edited;
+    // Strides say it all: a record like any other.
+    edited.record_.dims = edited.dims_;
+    edited.record_.storage = view.storage;
+    edited.chain_ = {};
+    return edited;
   }
 
+  const TensorInfo& record() const { return record_; }
+  const EditChain& chain() const { return chain_; }
+  const Dims& dims() const { return dims_; }
+  const StridedLayout* storage() const {
+    if (!record_.storage) return nullptr;
+    return chain_.empty() ? &*record_.storage : &views_.back().storage;
+  }
+
+  std::unique_ptr<SlabReader> reader(const ByteSource& source) const {
+    return edited_reader(source, record_, views_);
+  }
+
+  // Entries of COO by their numbers after the edits.
+  CooKey key() const {
+    return edited_key(
+        chain_, [this](std::span<const std::uint64_t> index) { return linear_key(dims_, index); });
+  }
+
+  Result<std::vector<Element>> elements(const ByteSource& source,
+                                        std::span<const Dims> indices) const {
+    if (chain_.empty()) return elements_at(source, record_, indices);
+    std::vector<Dims> before(indices.begin(), indices.end());
+    for (Dims& index : before)
+      for (const EditStep& step : chain_.steps() | std::views::reverse) index = origin(step, index);
+    return elements_at(source, record_, before);
+  }
+
+ private:
+  // Where the element was before the step.
+  static Dims origin(const EditStep& step, const Dims& index) {
+    if (!std::holds_alternative<EditStep::Order>(step.what))
+      return index_of(step.from, linear_key(step.to, index));
+    const auto& order = std::get<EditStep::Order>(step.what).order;
+    Dims before(index.size());
+    for (std::size_t d = 0; d < order.size(); ++d) before[order[d]] = index[d];
+    return before;
+  }
+
+  TensorInfo record_;
+  EditChain chain_;  // that strides do not say
+  Dims dims_;
+  std::vector<EditedView> views_;  // of a dense record with such a chain
+};
+
+class FileSide final : public DiffSide {
+ public:
+  FileSide(const TensorFile& file, const ByteSource& source, Edited edited,
+           const Execution& execution)
+      : source_(source),
+        edited_(std::move(edited)),
+        execution_{.memory = execution.memory, .cancel = execution.cancel, .progress = {}},
+        name_{file.path(), edited_.record().index} {}
+
+  DType dtype() const override { return *edited_.record().dtype; }
+  const Dims& dims() const override { return edited_.dims(); }
+  const StridedLayout* storage() const override { return edited_.storage(); }
+  bool rearranged() const override { return !edited_.chain().empty(); }
+
   Result<std::unique_ptr<SlabReader>> reader(const StridedLayout& storage) const override {
-    BTF_ASSIGN(auto reader, name_(open_slab_reader(source_, record_, {}, storage, Duplicates::error,
-                                                   execution_)));
+    BTF_ASSIGN(auto reader, name_(open_slab_reader(source_, edited_.record(), edited_.chain(),
+                                                   storage, Duplicates::error, execution_)));
     return std::make_unique<NamingReader>(std::move(reader), name_);
   }
 
   Result<std::unique_ptr<CooSource>> entries() const override {
-    const auto key = [this](std::span<const std::uint64_t> index) {
-      return linear_key(record_.dims, index);
-    };
-    BTF_ASSIGN(auto sorted, name_(sorted_entries(source_, record_, key, execution_)));
+    BTF_ASSIGN(auto sorted,
+               name_(sorted_entries(source_, edited_.record(), edited_.key(), execution_)));
     return std::make_unique<NamingEntries>(canonical_entries(std::move(sorted)), name_);
   }
 
   Result<std::vector<Element>> elements(std::span<const Dims> indices) const override {
-    return name_(elements_at(source_, record_, indices));
+    return name_(edited_.elements(source_, indices));
   }
 
  private:
   const ByteSource& source_;
-  const TensorInfo& record_;
+  Edited edited_;
   Execution execution_;  // who compares tells of progress
   Naming name_;
 };
 
 class MemorySide final : public DiffSide {
  public:
-  explicit MemorySide(const TensorView& view) : view_(view), bytes_(view.bytes) {
-    record_.dtype = view.dtype;
-    record_.layout = Layout::linear;
-    record_.dims = view.storage.dims;
-    record_.storage = view.storage;
+  explicit MemorySide(const TensorView& view) : view_(view), bytes_(view.bytes) {}
+
+  Status edit(std::span<const Edit> edits) {
+    TensorInfo record;
+    record.dtype = view_.dtype;
+    record.layout = Layout::linear;
+    record.dims = view_.storage.dims;
+    record.storage = view_.storage;
+    BTF_ASSIGN(edited_, Edited::make(record, edits));
+    return {};
   }
 
   DType dtype() const override { return view_.dtype; }
-  const Dims& dims() const override { return view_.storage.dims; }
-  const StridedLayout* storage() const override { return &view_.storage; }
+  const Dims& dims() const override { return edited_.dims(); }
+  const StridedLayout* storage() const override { return edited_.storage(); }
+  bool rearranged() const override { return !edited_.chain().empty(); }
 
   Result<std::unique_ptr<SlabReader>> reader(const StridedLayout& storage) const override {
+    if (!edited_.chain().empty()) return edited_.reader(bytes_);
     if (info(view_.dtype).bits < 8) return file_reader(bytes_, 0, storage, view_.dtype);
     return memory_reader(view_.bytes.data(), storage, view_.dtype);
   }
@@ -108,25 +182,30 @@ class MemorySide final : public DiffSide {
   }
 
   Result<std::vector<Element>> elements(std::span<const Dims> indices) const override {
-    return elements_at(bytes_, record_, indices);
+    return edited_.elements(bytes_, indices);
   }
 
  private:
   const TensorView& view_;
   MemorySource bytes_;
-  TensorInfo record_;
+  Edited edited_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<DiffSide>> file_side(const TensorFile& file, const TensorInfo& record,
+                                            std::span<const Edit> edits,
                                             const Execution& execution) {
   BTF_ASSIGN(const ByteSource* const source, file.elements(record.index));
-  return std::make_unique<FileSide>(file, *source, record, execution);
+  auto edited = Edited::make(record, edits);
+  if (!edited) return std::unexpected(file.about(record.index, edited.error()));
+  return std::make_unique<FileSide>(file, *source, *std::move(edited), execution);
 }
 
-std::unique_ptr<DiffSide> memory_side(const TensorView& view) {
-  return std::make_unique<MemorySide>(view);
+Result<std::unique_ptr<DiffSide>> memory_side(const TensorView& view, std::span<const Edit> edits) {
+  auto side = std::make_unique<MemorySide>(view);
+  BTF_TRY(side->edit(edits));
+  return side;
 }
 
 }  // namespace btf

@@ -21,6 +21,10 @@ class DiffSide {
   virtual const Dims& dims() const = 0;
   // The stored array; nullptr for COO, which has none.
   virtual const StridedLayout* storage() const = 0;
+  // Its elements are no stored array: they can be read through storage() only.
+  virtual bool rearranged() const { return false; }
+  // Of codes by a scale: that; 0 if they have several. Nothing: it is no codes.
+  virtual std::optional<double> scale() const { return std::nullopt; }
   // Boxes of the tensor. A COO tensor is read as if it were dense in `storage`, row-major: boxes
   // must be contiguous there and ascending. `storage` outlives the reader.
   virtual Result<std::unique_ptr<SlabReader>> reader(const StridedLayout& storage) const = 0;
@@ -29,9 +33,15 @@ class DiffSide {
   virtual Result<std::vector<Element>> elements(std::span<const Dims> indices) const = 0;
 };
 
-// Errors name the file and the tensor.
+// The tensor as the edits leave it, none of which is a slice. Errors name the file and the tensor.
 Result<std::unique_ptr<DiffSide>> file_side(const TensorFile& file, const TensorInfo& record,
+                                            std::span<const Edit> edits,
                                             const Execution& execution);
-std::unique_ptr<DiffSide> memory_side(const TensorView& view);
+inline Result<std::unique_ptr<DiffSide>> file_side(const TensorFile& file, const TensorInfo& record,
+                                                   const Execution& execution) {
+  return file_side(file, record, {}, execution);
+}
+Result<std::unique_ptr<DiffSide>> memory_side(const TensorView& view,
+                                              std::span<const Edit> edits = {});
 
 }  // namespace btf

@@ -4,8 +4,11 @@
 #include <deque>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "btf/try.h"
+#include "formats/format_table.h"
+#include "sets/natural_order.h"
 
 namespace btf {
 namespace {
@@ -17,6 +20,8 @@ Result<bool> names_tensors(const TensorFile& file) {
   }
   return false;
 }
+
+bool has_order(const TensorFile& file) { return format_named(file.format()).has(kInOrder); }
 
 }  // namespace
 
@@ -38,7 +43,27 @@ Result<TensorPairs> TensorPairs::of(const TensorFile& actual, const TensorFile& 
   pairs.golden_ = {&golden, options.golden_tensors};
   BTF_ASSIGN(const bool by_name, pairs_by_name(actual, golden, options));
   if (by_name) BTF_TRY(pairs.pair_by_name(options.actual_tensors && !options.golden_tensors));
+  if (by_name && !options.actual_tensors && !has_order(actual)) BTF_TRY(pairs.put_in_order());
   return pairs;
+}
+
+// As golden gives it; else as people count.
+Status TensorPairs::put_in_order() {
+  if (has_order(*golden_.file)) {
+    std::ranges::stable_sort(
+        *by_name_, {}, [](const TensorPair& pair) { return pair.golden.value_or(UINT64_MAX); });
+    return {};
+  }
+  std::vector<std::pair<std::string, TensorPair>> named;
+  named.reserve(by_name_->size());
+  for (const TensorPair& pair : *by_name_) {
+    const Side& side = pair.actual ? actual_ : golden_;
+    BTF_ASSIGN(auto name, side.file->own_name(pair.actual ? *pair.actual : *pair.golden));
+    named.emplace_back(std::move(name).value_or(std::string()), pair);
+  }
+  std::ranges::stable_sort(named, natural_less, &std::pair<std::string, TensorPair>::first);
+  std::ranges::transform(named, by_name_->begin(), &std::pair<std::string, TensorPair>::second);
+  return {};
 }
 
 // Of a name that several have, the first goes with the first, the second with the second; so do

@@ -35,6 +35,7 @@ class TensorPairs {
   };
 
   Status pair_by_name(bool only_actual);
+  Status put_in_order();
 
   Side actual_;
   Side golden_;

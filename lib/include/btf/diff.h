@@ -32,15 +32,35 @@ enum class PairBy : std::uint8_t { automatic, name, number };
 
 BTF_API std::span<const Named<PairBy>> pair_by_names();
 
+// What codes stand for, x = (code - zero point) * scale: of the whole tensor, or of each index of a
+// dim.
+struct GivenScale {
+  std::optional<std::uint32_t> axis{};
+  std::vector<double> scales{};
+  std::vector<std::int64_t> zero_points{};  // one for each scale
+};
+
 struct DiffOptions {
   Tolerance tolerance{};
   std::map<std::uint64_t, Tolerance> tensor_tolerance{};  // by index in actual: what it gives goes
                                                           // before `tolerance`
+  // The same by what is compared, of which `actual` and `golden` are set.
+  std::function<Tolerance(const TensorDiff&)> pair_tolerance{};
   Gates gates{};
   // Nothing: all; of golden, where pairs go by names: those of the names that actual's have.
   std::optional<std::vector<std::uint64_t>> actual_tensors{};
   std::optional<std::vector<std::uint64_t>> golden_tensors{};
   PairBy pair_by = PairBy::automatic;
+  // What the dims are compared as, in this order. Tensors of actual that have not as many dims as
+  // the permutation are left as they are.
+  std::optional<Permute> permute{};  // of actual
+  bool squeeze = false;              // both sides, without their dims of 1
+  bool reshape_actual = false;       // actual, with the dims of golden, if its elements are as many
+  // Of files: codes are compared as the numbers that they stand for, by the scales that their file
+  // says or that stand behind them, which are then no tensors to compare; blocks of GGUF too.
+  bool dequantize = false;
+  std::optional<GivenScale> actual_scale{};  // of all that are codes; goes before the file's
+  std::optional<GivenScale> golden_scale{};
   bool strict = false;     // another dtype or layout is a difference too
   bool details = true;     // what TensorDiff says about mismatches; without, only the counts
   bool figures = false;    // of tensors that are the same, too

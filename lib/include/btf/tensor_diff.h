@@ -28,6 +28,16 @@ struct InfCount {
   std::uint64_t golden = 0;
 };
 
+// Where the first of each kind is, in row-major order; nothing: there is none, or it was not looked
+// for.
+struct FirstNonfinite {
+  std::optional<Dims> nan_actual{};  // in actual only
+  std::optional<Dims> nan_golden{};
+  std::optional<Dims> inf_opposite{};
+  std::optional<Dims> inf_actual{};
+  std::optional<Dims> inf_golden{};
+};
+
 // One pair of elements. Byte offsets are into the files; nothing for an element that a COO tensor
 // does not store.
 struct Mismatch {
@@ -76,6 +86,7 @@ struct RequiredPair {
 };
 
 enum class Cause : std::uint8_t {
+  shape,  // of dims that differ: what would make them one
   layout,
   permutation,
   shift,
@@ -142,6 +153,7 @@ struct DiffTensor {
   Dims dims;
   std::string name{};  // empty: in memory
   bool named = false;  // by the file itself
+  std::optional<DType> codes{};  // what it is made of by a scale, if it is
 };
 
 struct TensorDiff {
@@ -160,6 +172,7 @@ struct TensorDiff {
   std::uint64_t max_ulp = 0;  // steps of the coarser dtype
   NanCount nan;
   InfCount inf;
+  FirstNonfinite first_nonfinite;
   // The least tolerance of one kind alone that would accept everything; nothing if none would.
   std::optional<double> required_atol;
   std::optional<double> required_rtol;

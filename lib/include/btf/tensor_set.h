@@ -57,6 +57,9 @@ class BTF_API TensorSet {
   // Is it one file, so that messages need not say which, and tensors have the file's numbers?
   bool one_file() const;
 
+  // Do its members stand in an order that is given, as an index gives it, and not in natural order?
+  bool order_given() const;
+
   std::uint64_t member_count() const;
   SetMember member(std::uint64_t member) const;
   std::string_view place(std::uint64_t member) const;  // that of the member
@@ -64,6 +67,9 @@ class BTF_API TensorSet {
   const Error* trouble(std::uint64_t member) const;
   // What the file is opened with: an index may say what it holds.
   Result<OpenOptions> open_options(std::uint64_t member) const;
+  // What this member is opened with from now on, in place of the set's options. It is called after
+  // its file without any ending.
+  void open_as(std::uint64_t member, OpenOptions options);
   // Opened, if it is not. An error too if it was changed since it was open before, or does not hold
   // what an index says it does.
   Result<std::shared_ptr<const TensorFile>> file(std::uint64_t member) const;
@@ -116,8 +122,9 @@ struct MemberPair {
 
 using MemberFilter = std::function<bool(const SetMember&)>;
 
-// Members with the same place, then those of one name (a.npy with a.btf), then tensors of one name in
-// what is left, which is opened for that; of the members that are wanted. In natural order.
+// Members with the same place, then those of one name (a.npy with a.btf), then tensors of one name
+// in what is left, which is opened for that; of the members that are wanted. In the order that
+// golden gives, else actual; else in natural order.
 BTF_API std::vector<MemberPair> pair_members(const TensorSet& actual, const TensorSet& golden,
                                              const MemberFilter& wanted = {});
 

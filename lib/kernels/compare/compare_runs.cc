@@ -56,8 +56,14 @@ BTF_INLINE bool no_record(const double* actual, const double* golden, std::uint6
     // Limits between two doubles are left to exact arithmetic.
     if (most > 1ULL << 53 && most != UINT64_MAX) return false;
     const double limit = most == UINT64_MAX ? kInf : static_cast<double>(most);
-    for (std::uint64_t i = 0; i < count; ++i)
-      records |= beyond_integers(actual[i], golden[i], limit);
+    const double unit = judge.grid.unit;
+    if (unit == 1) {
+      for (std::uint64_t i = 0; i < count; ++i)
+        records |= beyond_integers(actual[i], golden[i], limit);
+    } else {
+      for (std::uint64_t i = 0; i < count; ++i)
+        records |= beyond_integers(actual[i] / unit, golden[i] / unit, limit);
+    }
     return records == 0;
   }
   const StepGrid grid = judge.grid;

@@ -15,7 +15,8 @@ namespace btf {
 
 // The line, and what a double's place on it is computed with, so that loops need no branches.
 struct StepGrid {
-  bool integer = false;  // steps of 1, without end
+  bool integer = false;  // steps of one size, without end
+  double unit = 1;       // which is that
   int precision = 53;    // significant bits, the leading one included
   int least_exponent = -1022;
 
@@ -26,7 +27,7 @@ struct StepGrid {
   std::uint64_t normal_from = 0;  // bits of the least normal number
   double small_scale = 0;         // from below it to steps
 
-  static StepGrid integers() { return {.integer = true}; }
+  static StepGrid integers(double unit = 1) { return {.integer = true, .unit = unit}; }
   static StepGrid floats(int precision, int least_exponent);
 };
 
@@ -73,7 +74,8 @@ inline std::uint64_t position(long double x, const StepGrid& grid) {
 template <typename Real>
 std::uint64_t steps_between(Real a, Real b, const StepGrid& grid) {
   if (grid.integer) {
-    const Real distance = std::abs(std::nearbyint(a) - std::nearbyint(b));
+    const Real unit = static_cast<Real>(grid.unit);
+    const Real distance = std::abs(std::nearbyint(a / unit) - std::nearbyint(b / unit));
     // A larger one may be rounded.
     if constexpr (std::is_same_v<Real, double>)
       if (distance > 0x1p53)

@@ -44,8 +44,9 @@ Run random_run(std::uint64_t count, bool specials, Random& random) {
 TEST_CASE("compare runs: every instruction set, every count, misaligned") {
   Random random(21);
   const std::vector<btf::StepGrid> grids{
-      btf::StepGrid::integers(), btf::StepGrid::floats(53, -1022), btf::StepGrid::floats(24, -126),
-      btf::StepGrid::floats(11, -14), btf::StepGrid::floats(1, -127)};
+      btf::StepGrid::integers(),        btf::StepGrid::integers(0.05),
+      btf::StepGrid::floats(53, -1022), btf::StepGrid::floats(24, -126),
+      btf::StepGrid::floats(11, -14),   btf::StepGrid::floats(1, -127)};
   const btf::CompareRuns& plain_runs = [] {
     const btf::test::ForcedLevel forced(btf::kPlain);
     return std::ref(btf::compare_runs());

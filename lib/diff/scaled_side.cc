@@ -1,0 +1,206 @@
+#include "diff/scaled_side.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "btf/quantize.h"
+#include "btf/try.h"
+#include "btf/value.h"
+#include "convert/quantize/reader.h"
+#include "convert/tensor/target.h"
+#include "convert/tensor/tensor.h"
+#include "kernels/cast/scaled_cast.h"
+
+namespace btf {
+namespace {
+
+constexpr DType kNumbers = DType::float64;
+
+std::unexpected<Error> refuse_scale(std::string message) {
+  return fail(ErrorCode::invalid_argument, std::move(message));
+}
+
+bool holds_codes(const TensorInfo& record) {
+  return record.known() && record.storage && can_scale(*record.dtype);
+}
+
+Status check_given(const GivenScale& given, const TensorInfo& record) {
+  for (const double scale : given.scales)
+    if (!(scale > 0) || !std::isfinite(scale))
+      return refuse_scale("a scale of " + number_text(scale) + ": scales are positive numbers");
+  if (given.axis) {
+    if (*given.axis >= record.dims.size())
+      return refuse_scale("there is no dim " + std::to_string(*given.axis) +
+                          " for the scales, the tensor has rank " +
+                          std::to_string(record.dims.size()));
+    if (record.dims[*given.axis] != given.scales.size())
+      return refuse_scale(std::to_string(given.scales.size()) + " scales for the " +
+                          std::to_string(record.dims[*given.axis]) + " indices of dim " +
+                          std::to_string(*given.axis));
+  }
+  const bool shifted = std::ranges::any_of(given.zero_points, [](auto zero) { return zero != 0; });
+  if (shifted && info(*record.dtype).floating())
+    return refuse_scale("a zero point means nothing for " + std::string(info(*record.dtype).name) +
+                        ": only integers have one");
+  return {};
+}
+
+Result<QuantizePlan> plan_as_given(const GivenScale& given, const TensorInfo& record) {
+  QuantizePlan plan;
+  if (!holds_codes(record)) return plan;
+  BTF_TRY(check_given(given, record));
+  plan.scaling = Scaling::dequantize;
+  plan.cast = {.from = *record.dtype, .to = kNumbers, .policy = {}};
+  plan.scales.values = given.scales;
+  plan.scales.zero_points = given.zero_points;
+  plan.scales.axis = given.axis;
+  return plan;
+}
+
+Result<QuantizePlan> plan_of_file(const TensorFile& file, const TensorInfo& record,
+                                  const QuantizedBy* link, const Execution& execution) {
+  ConvertOptions options;
+  options.dtype = kNumbers;
+  options.execution = execution;
+  options.quantization.dequantize = true;
+  BTF_ASSIGN(const ByteSource* const source, file.elements(record.index));
+  BTF_ASSIGN(const ConvertTarget target, choose_target(record, options));
+  auto plan = plan_quantization(file, {*source, record, target, options}, link);
+  if (plan || plan.error().finding != FindingCode("zero-points-unread")) return plan;
+  options.quantization.find_zero_point = true;
+  return plan_quantization(file, {*source, record, target, options}, link);
+}
+
+class ScaledReader final : public SlabReader {
+ public:
+  ScaledReader(std::unique_ptr<SlabReader> codes, const QuantizePlan& plan)
+      : numbers_(dequantizing_reader(std::move(codes), nullptr, plan.cast, plan.scales, losses_)) {}
+
+  Result<SourceSlab> read(const Box& box) override { return numbers_->read(box); }
+
+ private:
+  Losses losses_;  // of which there are none
+  std::unique_ptr<SlabReader> numbers_;
+};
+
+class ScaledSide final : public DiffSide {
+ public:
+  ScaledSide(std::unique_ptr<DiffSide> codes, QuantizePlan plan)
+      : codes_(std::move(codes)), plan_(std::move(plan)) {}
+
+  DType dtype() const override { return plan_.cast.to; }
+  const Dims& dims() const override { return codes_->dims(); }
+  const StridedLayout* storage() const override { return codes_->storage(); }
+  bool rearranged() const override { return true; }
+  std::optional<double> scale() const override {
+    return plan_.scales.axis ? 0 : plan_.scales.values.front();
+  }
+
+  Result<std::unique_ptr<SlabReader>> reader(const StridedLayout& storage) const override {
+    BTF_ASSIGN(auto codes, codes_->reader(storage));
+    return std::make_unique<ScaledReader>(std::move(codes), plan_);
+  }
+
+  Result<std::unique_ptr<CooSource>> entries() const override { return codes_->entries(); }
+
+  Result<std::vector<Element>> elements(std::span<const Dims> indices) const override {
+    BTF_ASSIGN(std::vector<Element> found, codes_->elements(indices));
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const std::size_t at = plan_.scales.axis ? indices[i][*plan_.scales.axis] : 0;
+      ScaledCast cast = plan_.cast;
+      if (!plan_.scales.zero_points.empty()) cast.zero_point = plan_.scales.zero_points[at];
+      std::uint64_t number = 0;
+      LossAccount losses;
+      dequantize_run(cast, number::from_double(plan_.scales.values[at]),
+                     reinterpret_cast<const std::byte*>(&found[i].code),
+                     reinterpret_cast<std::byte*>(&number), 1, losses);
+      found[i].code = number;
+    }
+    return found;
+  }
+
+ private:
+  std::unique_ptr<DiffSide> codes_;
+  QuantizePlan plan_;
+};
+
+}  // namespace
+
+Result<FileScales> FileScales::of(const TensorFile& file, const DiffOptions& options,
+                                  const std::optional<GivenScale>& given) {
+  FileScales scales;
+  scales.given_ = given;
+  scales.dequantize_ = options.dequantize && !given;
+  if (!scales.dequantize_) return scales;
+  BTF_ASSIGN(scales.attributes_, file.attributes());
+  for (const auto& [index, tensor] : scales.attributes_.tensors) {
+    if (!tensor.quantized) continue;
+    scales.linked_ = true;
+    scales.companions_.insert(tensor.quantized->scale);
+    if (tensor.quantized->zero_point) scales.companions_.insert(*tensor.quantized->zero_point);
+    if (tensor.quantized->global_scale) scales.companions_.insert(*tensor.quantized->global_scale);
+  }
+  if (scales.linked_) return scales;
+  for (std::uint64_t i = 0; i < file.tensor_count(); ++i) {
+    const auto record = file.tensor(i);
+    if (!record || !holds_codes(*record) || scales.companions_.contains(i)) continue;
+    const auto plan = plan_of_file(file, *record, nullptr, options.execution);
+    if (plan) scales.companions_.insert(plan->consumed.begin(), plan->consumed.end());
+  }
+  return scales;
+}
+
+void FileScales::leave_out(const TensorFile& file,
+                           std::optional<std::vector<std::uint64_t>>& tensors) const {
+  if (tensors || companions_.empty()) return;
+  tensors.emplace();
+  for (std::uint64_t i = 0; i < file.tensor_count(); ++i)
+    if (!companions_.contains(i)) tensors->push_back(i);
+}
+
+Result<TensorInfo> FileScales::record(const TensorFile& file, std::uint64_t index) const {
+  if (dequantize_) {
+    BTF_ASSIGN(std::optional<TensorInfo> numbers, file.dequantized(index));
+    if (numbers) return *std::move(numbers);
+  }
+  return file.tensor(index);
+}
+
+const QuantizedBy* FileScales::link_of(std::uint64_t index) const {
+  const auto found = attributes_.tensors.find(index);
+  if (found == attributes_.tensors.end() || !found->second.quantized) return nullptr;
+  return &*found->second.quantized;
+}
+
+Result<QuantizePlan> FileScales::plan(const TensorFile& file, const TensorInfo& record,
+                                      const Execution& execution) const {
+  if (given_) {
+    BTF_ASSIGN(QuantizePlan plan, plan_as_given(*given_, record));
+    used_ = used_ || plan.scaling != Scaling::none;
+    return plan;
+  }
+  if (!dequantize_ || !holds_codes(record)) return QuantizePlan{};
+  const QuantizedBy* const link = link_of(record.index);
+  if (linked_ && link == nullptr) return QuantizePlan{};
+  auto plan = plan_of_file(file, record, link, execution);
+  // Not every integer is a code.
+  if (!plan && link == nullptr) return QuantizePlan{};
+  if (plan && plan->scales.blocks != nullptr)
+    return refuse_scale(
+        "has a scale for each block; 'btftool convert --dequantize' makes numbers of it");
+  return plan;
+}
+
+Result<std::unique_ptr<DiffSide>> scaled_side(Result<std::unique_ptr<DiffSide>> side,
+                                              const QuantizePlan& plan,
+                                              std::span<const Edit> edits) {
+  if (!side || plan.scaling == Scaling::none) return side;
+  if (plan.scales.axis && !edits.empty())
+    return refuse_scale("scales for each index of a dim and other dims do not go together");
+  return std::make_unique<ScaledSide>(*std::move(side), plan);
+}
+
+}  // namespace btf

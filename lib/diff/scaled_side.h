@@ -1,0 +1,54 @@
+// Codes compared as the numbers that they stand for.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "btf/attributes.h"
+#include "btf/diff.h"
+#include "btf/edit.h"
+#include "convert/quantize/plan.h"
+#include "diff/pairs/side.h"
+
+namespace btf {
+
+// Which tensors of a file are codes, and what their scales are, as far as that is asked for.
+class FileScales {
+ public:
+  static Result<FileScales> of(const TensorFile& file, const DiffOptions& options,
+                               const std::optional<GivenScale>& given);
+
+  // Scales and zero points are no tensors to compare, unless they are selected.
+  void leave_out(const TensorFile& file, std::optional<std::vector<std::uint64_t>>& tensors) const;
+
+  // The tensor, or the numbers of one whose scales stand among its codes.
+  Result<TensorInfo> record(const TensorFile& file, std::uint64_t index) const;
+
+  // Scaling::none: it is compared as it is.
+  Result<QuantizePlan> plan(const TensorFile& file, const TensorInfo& record,
+                            const Execution& execution) const;
+
+  // A scale was given, and no tensor has had use for it.
+  bool unused() const { return given_ && !used_; }
+
+ private:
+  const QuantizedBy* link_of(std::uint64_t index) const;
+
+  std::optional<GivenScale> given_;
+  mutable bool used_ = false;
+  bool dequantize_ = false;
+  bool linked_ = false;  // the file says which scales belong to what
+  FileAttributes attributes_;
+  std::set<std::uint64_t> companions_;  // scales and zero points
+};
+
+// `side` as the plan makes numbers of it: float64, so that nothing is rounded twice.
+Result<std::unique_ptr<DiffSide>> scaled_side(Result<std::unique_ptr<DiffSide>> side,
+                                              const QuantizePlan& plan,
+                                              std::span<const Edit> edits);
+
+}  // namespace btf

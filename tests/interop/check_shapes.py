@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""Tensors whose dims differ by their order, by dims of 1 or by flattening: what `diff` finds when it is told, and what
+it hints when it is not.
+
+    check_shapes.py BTFTOOL [COUNT [SEED]]
+
+COUNT pairs (default 150) of SEED (default 1), in any layouts, sparse ones too; every second pair has one element that is
+another. With the option the verdict and the place of that element are those of golden. Without it, where the dims differ,
+what is hinted must be true of every element, and of equal pairs it must be hinted. A pair on which they disagree is
+printed, and its files kept in the current directory."""
+
+import json
+import os
+import random
+import shutil
+import sys
+import tempfile
+
+import btf_writer
+import layouts
+from check_diffs import record
+from elements import BY_NAME
+from harness import Disagreement
+from random_files import random_dims
+from tool import Tool
+
+DTYPES = [BY_NAME[name] for name in ("int8", "int16", "int32", "uint8", "int4")]
+
+
+def number(dims, index):
+    at = 0
+    for dim, i in zip(dims, index):
+        at = at * dim + i
+    return at
+
+
+def transposed(codes, dims, order):
+    """numpy.transpose: the codes of the result, and its dims."""
+    to = [dims[d] for d in order]
+    result = []
+    for index in layouts.indices(to):
+        before = [0] * len(dims)
+        for d, i in zip(order, index):
+            before[d] = i
+        result.append(codes[number(dims, before)])
+    return result, to
+
+
+def inverse(order):
+    return [order.index(d) for d in range(len(order))]
+
+
+def with_ones(rng, dims):
+    dims = [dim for dim in dims if dim != 1]
+    for _ in range(rng.randrange(3)):
+        dims.insert(rng.randrange(len(dims) + 1), 1)
+    return dims
+
+
+def regrouped(rng, dims):
+    """Some neighbours as one dim."""
+    groups = []
+    for dim in dims:
+        if groups and rng.random() < 0.5:
+            groups[-1] *= dim
+        else:
+            groups.append(dim)
+    return groups
+
+
+class Case:
+    def __init__(self, seed, n):
+        rng = random.Random(f"{seed}:{n}")
+        dtype = rng.choice(DTYPES)
+        self.golden_dims = random_dims(rng, rng.choice([12, 60, 200]), rank=rng.randrange(1, 5), zeros=0)
+        count = layouts.count(self.golden_dims)
+        self.golden = [rng.randrange(1 << dtype.bits) for _ in range(count)]
+        kind = rng.choice(["permute", "squeeze", "reshape"])
+        self.option = ["--" + kind]
+        if kind == "permute":
+            order = list(range(len(self.golden_dims)))
+            rng.shuffle(order)
+            self.actual, self.actual_dims = transposed(self.golden, self.golden_dims, inverse(order))
+            self.option.append(",".join(map(str, order)))
+        else:
+            self.actual = list(self.golden)
+            change = with_ones if kind == "squeeze" else regrouped
+            self.actual_dims = change(rng, self.golden_dims)
+            self.option += ["actual"] * (kind == "reshape")
+        self.changed = None
+        if n % 2:
+            at = rng.randrange(count)
+            index = next(i for k, i in enumerate(layouts.indices(self.actual_dims)) if k == at)
+            self.actual[at] ^= 1 << rng.randrange(dtype.bits)
+            self.changed = self.place_in_golden(kind, list(index), at)
+        self.files = [btf_writer.file([record(rng, dtype, self.actual_dims, self.actual)]),
+                      btf_writer.file([record(rng, dtype, self.golden_dims, self.golden)])]
+        self.rank = len(self.golden_dims)
+
+    def place_in_golden(self, kind, index, at):
+        if kind == "permute":
+            return [index[int(d)] for d in self.option[1].split(",")]
+        dims = [d for d in self.golden_dims if d != 1] if kind == "squeeze" else self.golden_dims
+        return list(next(i for k, i in enumerate(layouts.indices(dims)) if k == at))
+
+    def run(self, tool, scratch):
+        paths = [os.path.join(scratch, name) for name in ("actual.btf", "golden.btf")]
+        for path, data in zip(paths, self.files):
+            with open(path, "wb") as file:
+                file.write(data)
+        done = tool.run("-j", 2, "diff", "--json", *self.option, *paths)
+        if done.returncode != (0 if self.changed is None else 1):
+            raise Disagreement(f"the exit code is {done.returncode}: {done.stderr.decode().strip()}")
+        found = json.loads(done.stdout)["tensors"][0]
+        if found["compared"] != len(self.golden):
+            raise Disagreement(f"{found['compared']} elements were compared instead of {len(self.golden)}")
+        if self.changed is not None:
+            places = [mismatch["index"] for mismatch in found["first"]]
+            if places != [self.changed]:
+                raise Disagreement(f"the mismatches are at {places} instead of {self.changed}")
+        return self.check_hint(tool, paths)
+
+    def check_hint(self, tool, paths):
+        if self.actual_dims == self.golden_dims:
+            return False
+        done = tool.run("diff", "--json", *paths)
+        found = json.loads(done.stdout)["tensors"][0]
+        if done.returncode != 1 or found["result"] != "shape":
+            raise Disagreement(f"other dims are {found['result']}, exit code {done.returncode}")
+        for hint in found["hints"]:
+            if not self.is_true(hint["evidence"]):
+                raise Disagreement(f"'{hint['evidence']}' is not true")
+        if self.changed is None and not found["hints"]:
+            raise Disagreement("nothing is hinted of what is equal")
+        return bool(found["hints"])
+
+    def is_true(self, words):
+        after = words.removeprefix("equal after ")
+        if after.startswith("permute "):
+            order = [int(d) for d in after.removeprefix("permute ").split(",")]
+            return transposed(self.actual, self.actual_dims, order) == (self.golden, self.golden_dims)
+        without_ones = [[d for d in dims if d != 1] for dims in (self.actual_dims, self.golden_dims)]
+        if (after == "squeeze") != (without_ones[0] == without_ones[1]):
+            return False
+        return after in ("squeeze", "reshape") and self.actual == self.golden
+
+
+def main():
+    if len(sys.argv) not in (2, 3, 4):
+        sys.exit(__doc__)
+    tool = Tool(sys.argv[1])
+    count = int(sys.argv[2]) if len(sys.argv) > 2 else 150
+    seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    failed = hinted = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        for n in range(count):
+            case = Case(seed, n)
+            try:
+                hinted += case.run(tool, scratch)
+            except Disagreement as disagreement:
+                failed += 1
+                print(f"shapes {n} of seed {seed}: {disagreement}\n  {' '.join(case.option)}, {case.actual_dims} against "
+                      f"{case.golden_dims} (files kept as shapes-{seed}-{n}-*.btf)", flush=True)
+                for name in ("actual", "golden"):
+                    shutil.copy(os.path.join(scratch, name + ".btf"), f"shapes-{seed}-{n}-{name}.btf")
+    print(f"{count} pairs (seed {seed}), {hinted} hints, {failed} disagreements")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

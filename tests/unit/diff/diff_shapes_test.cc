@@ -1,0 +1,118 @@
+// Tensors whose dims differ by how they are written down, where NaN and Inf first are, and
+// tolerances by what is compared.
+#include <catch2/catch.hpp>
+#include <limits>
+#include <vector>
+
+#include "btf/diff.h"
+#include "support/diff_pair.h"
+
+using btf::DiffOptions;
+using btf::DiffResult;
+using btf::Dims;
+using btf::DType;
+using pairs::f64;
+
+namespace {
+
+// 0, 1, 2, ... in row-major order.
+pairs::Tensor counted(const bytes::Words& dims) {
+  std::uint64_t count = 1;
+  for (const std::uint64_t dim : dims) count *= dim;
+  pairs::Tensor tensor{DType::int16, dims, {}};
+  for (std::uint64_t i = 0; i < count; ++i) tensor.codes.push_back(i);
+  return tensor;
+}
+
+// numpy.transpose of counted({2, 3, 4}) to dims 1, 2, 0.
+pairs::Tensor turned() {
+  pairs::Tensor tensor{DType::int16, {3, 4, 2}, {}};
+  for (std::uint64_t b = 0; b < 3; ++b)
+    for (std::uint64_t c = 0; c < 4; ++c)
+      for (std::uint64_t a = 0; a < 2; ++a) tensor.codes.push_back((a * 3 + b) * 4 + c);
+  return tensor;
+}
+
+std::string hint(const btf::TensorDiff& diff) {
+  return diff.hints.empty() ? "" : diff.hints.front().evidence;
+}
+
+}  // namespace
+
+TEST_CASE("shapes: compared when asked for, and the place of a mismatch is golden's") {
+  pairs::Tensor actual = turned();
+  const pairs::Tensor golden = counted({2, 3, 4});
+  DiffOptions options;
+  options.permute = btf::Permute{{2, 0, 1}};
+  CHECK(pairs::diff(actual, golden, options).result == DiffResult::same);
+  actual.codes[(1 * 4 + 3) * 2 + 1] = 99;  // [1, 3, 1]
+  const btf::TensorDiff diff = pairs::diff(actual, golden, options);
+  REQUIRE(diff.first.size() == 1);
+  CHECK(diff.first.front().index == Dims{1, 1, 3});
+  CHECK(diff.first.front().actual_offset == ((1 * 4 + 3) * 2 + 1) * 2);
+  CHECK(diff.first.front().golden_offset == ((1 * 3 + 1) * 4 + 3) * 2);
+
+  options = {};
+  options.squeeze = true;
+  CHECK(pairs::diff(counted({1, 6, 1, 4}), counted({6, 4, 1}), options).result == DiffResult::same);
+  options = {};
+  options.reshape_actual = true;
+  CHECK(pairs::diff(counted({24}), golden, options).result == DiffResult::same);
+  CHECK(pairs::diff(counted({25}), golden, options).result == DiffResult::shape);
+  options.permute = btf::Permute{{2, 0, 1}};
+  pairs::Tensor flat = golden;
+  flat.dims = {4, 6};
+  CHECK(pairs::diff(turned(), flat, options).result == DiffResult::same);
+}
+
+TEST_CASE("shapes: hinted only if every element is equal, within the tolerance") {
+  const pairs::Tensor golden = counted({2, 3, 4});
+  pairs::Tensor actual = turned();
+  CHECK(hint(pairs::diff(actual, golden, {})) == "equal after permute 2,0,1");
+  CHECK(hint(pairs::diff(counted({2, 1, 3, 4}), golden, {})) == "equal after squeeze");
+  CHECK(hint(pairs::diff(counted({6, 4}), golden, {})) == "equal after reshape");
+  CHECK(hint(pairs::diff(counted({4, 3, 2}), golden, {})) == "equal after reshape");
+  CHECK(hint(pairs::diff(actual, golden, pairs::no_hints())).empty());
+  // The last element, which a sample need not have.
+  actual.codes.back() += 2;
+  CHECK(hint(pairs::diff(actual, golden, {})).empty());
+  DiffOptions options;
+  options.tolerance.atol = 2;
+  CHECK(hint(pairs::diff(actual, golden, options)) == "equal after permute 2,0,1");
+  CHECK(hint(pairs::diff(counted({23}), golden, options)).empty());
+  // A row is no tensor of equal rows.
+  CHECK(hint(pairs::diff(counted({4}), golden, options)).empty());
+}
+
+TEST_CASE("shapes: the first NaN and Inf of each kind that the other side has not") {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  pairs::Tensor actual = f64({kNan, 1, kNan, kNan, kInf, 5, kInf, -kInf, 8});
+  pairs::Tensor golden = f64({kNan, 1, 2, 3, kNan, kInf, 6, kInf, -kInf});
+  actual.dims = golden.dims = {3, 3};
+  const btf::FirstNonfinite first = pairs::diff(actual, golden, {}).first_nonfinite;
+  CHECK(first.nan_actual == Dims{0, 2});
+  CHECK(first.nan_golden == Dims{1, 1});
+  CHECK(first.inf_actual == Dims{1, 1});
+  CHECK(first.inf_golden == Dims{1, 2});
+  CHECK(first.inf_opposite == Dims{2, 1});
+  const btf::FirstNonfinite none =
+      pairs::diff(f64({1, kNan, kInf}), f64({2, kNan, kInf}), {}).first_nonfinite;
+  CHECK_FALSE((none.nan_actual || none.nan_golden || none.inf_actual || none.inf_golden ||
+               none.inf_opposite));
+}
+
+TEST_CASE("a tolerance by what is compared goes before that of all, and behind that of an index") {
+  const pairs::Tensor actual = f64({1.25});
+  const pairs::Tensor golden = f64({1});
+  DiffOptions options = pairs::tolerance(0, 1);
+  std::optional<Dims> seen;
+  options.pair_tolerance = [&](const btf::TensorDiff& diff) {
+    seen = diff.golden->dims;
+    return btf::Tolerance{.atol = 0.125};
+  };
+  CHECK(pairs::diff(actual, golden, options).result == DiffResult::different);
+  CHECK(seen == Dims{1});
+  options.tensor_tolerance[0] = {.atol = 0.25};
+  CHECK(pairs::diff(actual, golden, options).result == DiffResult::same);
+}
