@@ -25,7 +25,7 @@ tool_dir=$(realpath -- "$1")
 source_dir=$(realpath -- "$2")
 
 umask 022
-unset NO_COLOR CLICOLOR CLICOLOR_FORCE FORCE_COLOR
+unset COLUMNS NO_COLOR CLICOLOR CLICOLOR_FORCE FORCE_COLOR
 export LC_ALL=C TERM=dumb PATH="$tool_dir:$PATH"
 
 scratch=$(mktemp -d)

@@ -26,7 +26,7 @@ testdata=$(realpath -- "$2")
 shift 2
 
 umask 022
-unset NO_COLOR CLICOLOR CLICOLOR_FORCE FORCE_COLOR
+unset COLUMNS NO_COLOR CLICOLOR CLICOLOR_FORCE FORCE_COLOR
 export LC_ALL=C TERM=dumb TESTDATA=../testdata PATH="${tool%/*}:$PATH"
 
 # needs COMMAND...: for the cases.

@@ -1,5 +1,5 @@
-# Tensors that are the same between others that differ: on the last lines too, one of them has its own line.
+# Tensors that are the same between others that differ.
 file=$TESTDATA/good/many.btf
 pairs=
-for i in {0..29}; do pairs+=",$i:$((i + 1 - i % 2))"; done
-btftool diff --pair "${pairs:1}" "$file" "$file" | tail -n 4
+for i in {0..9}; do pairs+=",$i:$((i + 1 - i % 2))"; done
+btftool diff --show 0 --pair "${pairs:1}" "$file" "$file"

@@ -75,6 +75,21 @@ std::optional<double> parse_real(std::string_view text) {
   return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
+std::string glob_trouble(std::string_view glob) {
+  if (glob.empty()) return "is empty and matches nothing";
+  for (std::size_t at = 0; at < glob.size(); ++at) {
+    if (glob[at] == '\\' && ++at == glob.size()) return "ends in a backslash";
+    if (glob[at] != '[' || (at > 0 && glob[at - 1] == '\\')) continue;
+    // A bracket that comes first in a class is one of its characters.
+    std::size_t first = at + 1;
+    if (first < glob.size() && (glob[first] == '!' || glob[first] == '^')) ++first;
+    if (first < glob.size() && glob[first] == ']') ++first;
+    at = glob.find(']', first);
+    if (at == glob.npos) return "has a [ without its ]";
+  }
+  return {};
+}
+
 Result<btf::Permute> parse_permute(std::string_view text) {
   btf::Permute permute;
   for (const std::string_view part : split(text, ',')) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +19,9 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 std::optional<std::int64_t> parse_integer(std::string_view text);
 std::optional<std::uint64_t> parse_unsigned(std::string_view text);
 std::optional<double> parse_real(std::string_view text);  // finite
+
+// Why it is no glob; empty: it is one. "conv*", "fc[12]", "b?"
+std::string glob_trouble(std::string_view glob);
 
 // "0,3,1,2"
 btf::Result<btf::Permute> parse_permute(std::string_view text);

@@ -222,8 +222,7 @@ std::variant<Invocation, Information, UsageError> parse_command_line(int argc, c
   SpecWords layers_actual_spec;
   SpecWords layers_golden_spec;
   SpecWords spec;  // inspect, validate
-  SpecWords actual_spec;
-  SpecWords golden_spec;
+  DiffSpecWords diff_specs;
   Operands operands;
   const auto subcommand = [&](const char* name, const char* help) {
     CLI::App* command = app.add_subcommand(name, help);
@@ -244,7 +243,7 @@ std::variant<Invocation, Information, UsageError> parse_command_line(int argc, c
   declare_convert(*convert_app, convert, convert_words);
   operands.declare(*diff_app, "ACTUAL GOLDEN", "the file to judge and the reference");
   declare_diff(*diff_app, diff);
-  add_diff_specs(*diff_app, actual_spec, golden_spec, "What is compared");
+  add_diff_specs(*diff_app, diff_specs, "What is compared");
   setup_validate(*validate_app, validate, spec, operands);
   operands.declare(*layers_app, "ACTUAL GOLDEN",
                    "files or directories of tensors: to judge, and the reference");
@@ -285,9 +284,7 @@ std::variant<Invocation, Information, UsageError> parse_command_line(int argc, c
     if (diff_app->parsed()) {
       if (!diff.from_json) operands.expect({"ACTUAL", "GOLDEN"});
       finish_diff(*diff_app, diff, operands.words);
-      diff.open_actual = actual_spec.finish("--actual-spec");
-      diff.open_golden = golden_spec.finish("--golden-spec");
-      diff.open_golden.layout_in = diff.open_actual.layout_in;
+      diff_specs.finish(diff);
       diff.diff.execution = global.execution();
       return Invocation{global, diff};
     }

@@ -1,7 +1,9 @@
 #include "cli/diff.h"
 
 #include <limits>
+#include <tuple>
 
+#include "cli/arguments.h"
 #include "cli/diff_arguments.h"
 
 namespace btftool {
@@ -18,7 +20,7 @@ void add_tolerance(CLI::App& app, const std::string& names,
                    std::optional<T> btf::Tolerance::*member, DiffCommand& command,
                    const std::string& help) {
   const std::string option = names.substr(0, names.find(','));
-  add_words(
+  add_repeated(
       app, names, std::is_same_v<T, double> ? "X" : "N",
       [=, &command](const std::string& text) {
         check(parse_tolerances(option, text, member, command.diff.tolerance,
@@ -33,7 +35,7 @@ void declare_tolerances(CLI::App& app, DiffCommand& command) {
   add_tolerance(app, "--rtol,--rel-tol", &btf::Tolerance::rtol, command,
                 "accept |actual - golden| <= atol + rtol * |golden|;\n"
                 "0=1e-3,-1=1e-2: for single tensors of ACTUAL;\n"
-                "1e-5,2=1e-2: for tensor 2, and for all others");
+                "1e-5,conv*=1e-2: for those whose name matches, and\nfor all others");
   add_tolerance(app, "--atol,--abs-tol", &btf::Tolerance::atol, command, "see --rtol");
   add_tolerance(app, "--ulp", &btf::Tolerance::ulp, command,
                 "accept N representable steps of the coarser dtype");
@@ -107,7 +109,42 @@ void declare_selection(CLI::App& app, DiffCommand& command) {
       app, "--pair-by", command.diff.pair_by, btf::pair_by_names(),
       "tensors of two files are pairs by their names, if\nboth have some, or by their numbers")
       ->group(group);
+  add_text(app, "--rules", command.rules, "FILE",
+           "tolerances and specs by names of tensors, as JSON")
+      ->group(group);
   app.add_flag("--strict", command.diff.strict, "another dtype or layout is a difference too")
+      ->group(group);
+  app.add_flag("--dequantize", command.diff.dequantize,
+               "compare codes as the numbers that they stand for, by\nthe scales in their file")
+      ->group(group);
+  for (const auto& [option, side, target] :
+       {std::tuple("--actual-scale", "ACTUAL", &command.diff.actual_scale),
+        std::tuple("--golden-scale", "GOLDEN", &command.diff.golden_scale)})
+    add_words(
+        app, option, "S[,Z]",
+        [option, target](const std::string& text) {
+          *target = value_or_throw(parse_given_scale(option, text));
+        },
+        std::string("codes of ") + side +
+            " stand for (code - Z) * S;\n1:S,Z/S,Z: for each index of dim 1")
+        ->group(group);
+  add_words(
+      app, "--permute", "P",
+      [&command](const std::string& text) {
+        command.diff.permute = value_or_throw(parse_permute(text));
+      },
+      "compare ACTUAL with its dims in this order: 0,3,1,2;\ntensors that have as many dims")
+      ->group(group);
+  add_words(
+      app, "--squeeze", "",
+      [&command](const std::string& text) {
+        if (text != kAllDims) throw Wrong("--squeeze takes no dims here, not '" + text + "'");
+        command.diff.squeeze = true;
+      },
+      "compare both sides without their dims of 1")
+      ->group(group);
+  add_choice<bool>(app, "--reshape", command.diff.reshape_actual, {{"actual", true}},
+                   "compare ACTUAL with the dims of GOLDEN, if it has as\nmany elements")
       ->group(group);
   add_globs(app, "--include", command.include,
             "directories: only files whose path or name matches");
@@ -124,6 +161,11 @@ void declare_report(CLI::App& app, DiffCommand& command) {
       "so many of the first and of the largest mismatches (3)")
       ->group(group);
   app.add_flag("--all", command.all, "every tensor in full, however long that is")->group(group);
+  add_choice<DiffSort>(
+      app, "--sort", command.sort,
+      {{"order", DiffSort::order}, {"error", DiffSort::error}, {"cosine", DiffSort::cosine}},
+      "of many tensors: the lines in their order (the\ndefault), or the worst first")
+      ->group(group);
   app.add_flag("--summary", command.summary, "one line a pair of files")->group(group);
   add_words(
       app, "--heatmap", "[AXES]",
@@ -169,11 +211,13 @@ void finish_diff(const CLI::App& app, DiffCommand& command,
                  const std::vector<std::string>& operands) {
   exclude(app, "--tensor", {"--pair"});
   exclude(app, "--pair", {"--pair-by"});
-  exclude(app, "--summary", {"--json", "--all", "--show"});
+  exclude(app, "--summary", {"--json", "--all", "--show", "--sort"});
+  exclude(app, "--sort", {"--json"});
   if (!command.html) exclude(app, "--summary", {"--heatmap"});
   exclude(app, "--from-json",
           {"--tensor", "--pair", "--pair-by", "--strict", "--include", "--exclude", "--heatmap",
-           "--actual-spec", "--golden-spec", "--layout-in", "--nvmedia"});
+           "--actual-spec", "--golden-spec", "--layout-in", "--nvmedia", "--permute", "--squeeze",
+           "--reshape", "--dequantize", "--actual-scale", "--golden-scale"});
   if (given(app, "--json-schema") && !command.json) throw Wrong("--json-schema goes with --json");
   check_file_name("--junit", command.junit);
   check_file_name("--html", command.html);

@@ -4,6 +4,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "btf/dtype.h"
 #include "btf/value.h"
 #include "cli/arguments.h"
 
@@ -37,8 +38,13 @@ Status parse_tolerances(std::string_view option, std::string_view text,
                         std::vector<TensorTolerance>& single) {
   const std::string number = std::is_same_v<T, double> ? "a finite number, 0 or more"
                                                        : "a whole number of steps, 0 or more";
+  const auto refuse = [&](const std::string& why) {
+    return btf::fail(btf::ErrorCode::invalid_argument, std::string(option) + " " + why);
+  };
   for (const std::string_view word : split(text, ',')) {
-    const std::size_t mark = word.find_first_of("=:");
+    // Names may have either.
+    const std::size_t equals = word.rfind('=');
+    const std::size_t mark = equals == word.npos ? word.rfind(':') : equals;
     const auto value = parse_value(word.substr(mark == word.npos ? 0 : mark + 1), T{});
     if (mark == word.npos) {
       if (!value) return wrong(option, number, word);
@@ -49,12 +55,20 @@ Status parse_tolerances(std::string_view option, std::string_view text,
       general.*member = value;
       continue;
     }
-    const auto tensor = parse_integer(word.substr(0, mark));
-    if (!tensor) return wrong(option, "X or TENSOR=X, such as 1e-5,2=1e-2", word);
-    if (!value)
-      return wrong(option, number + ", for tensor " + std::string(word.substr(0, mark)),
-                   word.substr(mark + 1));
-    TensorTolerance entry{*tensor, {}, std::string(option), std::string(word)};
+    const std::string name(word.substr(0, mark));
+    const auto tensor = parse_integer(name);
+    const std::string given(word.substr(mark + 1));
+    if (!value) return wrong(option, number + ", for " + (tensor ? "tensor " : "") + name, given);
+    TensorTolerance entry{.tensor = tensor.value_or(0),
+                          .glob = {},
+                          .tolerance = {},
+                          .source = std::string(option) + " " + std::string(word),
+                          .text = std::string(option.substr(2)) + " " + given};
+    if (!tensor) {
+      entry.glob = name.starts_with('@') ? name.substr(1) : name;
+      if (const std::string trouble = glob_trouble(*entry.glob); !trouble.empty())
+        return refuse(std::string(word) + ": the glob '" + *entry.glob + "' " + trouble);
+    }
     entry.tolerance.*member = value;
     single.push_back(std::move(entry));
   }
@@ -67,6 +81,73 @@ template Status parse_tolerances<double>(std::string_view, std::string_view,
 template Status parse_tolerances<std::uint64_t>(std::string_view, std::string_view,
                                                 std::optional<std::uint64_t> btf::Tolerance::*,
                                                 btf::Tolerance&, std::vector<TensorTolerance>&);
+
+Result<SpecRule> parse_spec_rule(std::string_view option, std::string_view text) {
+  SpecRule rule{.glob = {},
+                .spec = std::string(text),
+                .source = std::string(option) + " " + std::string(text)};
+  // What begins with a dtype is a spec, whose strides and the like have a = too.
+  const std::size_t mark = text.find('=');
+  const std::string_view type = text.substr(0, std::min(text.find(':'), mark));
+  if (mark != text.npos && !btf::parse_dtype(type)) {
+    rule.glob = text.substr(0, mark);
+    rule.spec = text.substr(mark + 1);
+    if (const std::string trouble = glob_trouble(rule.glob); !trouble.empty())
+      return btf::fail(btf::ErrorCode::invalid_argument,
+                       rule.source + ": the glob '" + rule.glob + "' " + trouble);
+  }
+  const Status status = check_spec(rule.spec);
+  if (!status)
+    return btf::fail(btf::ErrorCode::invalid_argument,
+                     std::string(option) + " " + status.error().message);
+  return rule;
+}
+
+Status check_spec(const std::string& spec) {
+  const auto whole = btf::parse_tensor_spec(spec);
+  if (whole || spec_without_dims(spec)) return {};
+  return std::unexpected(whole.error());
+}
+
+std::optional<btf::TensorSpec> spec_without_dims(const std::string& spec) {
+  // Every layout takes these.
+  auto found = btf::parse_tensor_spec(spec + ":1x1x1x1");
+  if (!found) return std::nullopt;
+  found->storage.reset();
+  found->text = spec;
+  return *std::move(found);
+}
+
+btf::Result<btf::TensorSpec> spec_with_dims(const std::string& spec, const btf::Dims& dims) {
+  std::string text;
+  for (const std::uint64_t dim : dims) text += (text.empty() ? ":" : "x") + std::to_string(dim);
+  return btf::parse_tensor_spec(spec + (dims.empty() ? ":scalar" : text));
+}
+
+Result<btf::GivenScale> parse_given_scale(std::string_view option, std::string_view text) {
+  const auto refuse = [&] {
+    return wrong(option, "S, S,Z or AXIS:S,Z/S,Z/..., such as 0.02,-3", text);
+  };
+  btf::GivenScale given;
+  std::string_view list = text;
+  if (const std::size_t mark = text.find(':'); mark != text.npos) {
+    const auto axis = parse_unsigned(text.substr(0, mark));
+    if (!axis || *axis >= btf::kMaxRank) return refuse();
+    given.axis = static_cast<std::uint32_t>(*axis);
+    list = text.substr(mark + 1);
+  }
+  for (const std::string_view word : split(list, '/')) {
+    const std::size_t comma = word.find(',');
+    const auto scale = parse_real(word.substr(0, comma));
+    const auto zero =
+        comma == word.npos ? std::optional<std::int64_t>(0) : parse_integer(word.substr(comma + 1));
+    if (!scale || !zero || *scale <= 0) return refuse();
+    given.scales.push_back(*scale);
+    given.zero_points.push_back(*zero);
+  }
+  if (!given.axis && given.scales.size() != 1) return refuse();
+  return given;
+}
 
 Result<std::vector<TensorPair>> parse_pairs(std::string_view text) {
   std::vector<TensorPair> pairs;

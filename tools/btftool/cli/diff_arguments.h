@@ -1,20 +1,36 @@
 // The small languages inside the options of diff. Messages name the option.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "btf/diff.h"
+#include "btf/tensor_spec.h"
 #include "cli/options.h"
 
 namespace btftool {
 
-// "1e-3", "0=1e-3,-1=1e-2" or "1e-5,2=1e-2": a bare number goes into `general`, the others are
+// "1e-3", "0=1e-3,-1=1e-2" or "1e-5,conv*=1e-2": a bare number goes into `general`, the others are
 // appended to `single`. Polygraphy's "0:1e-3" is taken too.
 template <typename T>
 btf::Status parse_tolerances(std::string_view option, std::string_view text,
                              std::optional<T> btf::Tolerance::*member, btf::Tolerance& general,
                              std::vector<TensorTolerance>& single);
+
+// "fp16:hwc8", or "conv*=fp16:hwc8"; without a glob that of the result is empty.
+btf::Result<SpecRule> parse_spec_rule(std::string_view option, std::string_view text);
+
+// Is it a spec, be it one without dims?
+btf::Status check_spec(const std::string& spec);
+
+// A spec that leaves the dims out, as far as it says something; nothing: it says them, or is wrong.
+std::optional<btf::TensorSpec> spec_without_dims(const std::string& spec);
+btf::Result<btf::TensorSpec> spec_with_dims(const std::string& spec, const btf::Dims& dims);
+
+// "0.02", "0.02,-3" with a zero point, or "1:0.02,-3/0.05" for each index of dim 1.
+btf::Result<btf::GivenScale> parse_given_scale(std::string_view option, std::string_view text);
 
 // "0:3,1:0"
 btf::Result<std::vector<TensorPair>> parse_pairs(std::string_view text);

@@ -60,31 +60,47 @@ struct TensorPair {
   std::int64_t golden = 0;
 };
 
-// What one word of --rtol and its like gives for one tensor of actual.
+// What one word of --rtol and its like, or a rule of --rules, gives for single tensors.
 struct TensorTolerance {
-  std::int64_t tensor = 0;  // negative: from the end
+  std::int64_t tensor = 0;          // of actual; negative: from the end
+  std::optional<std::string> glob;  // in its place: all whose name it matches, on either side
   btf::Tolerance tolerance;
-  std::string option;  // "--rtol"
-  std::string word;    // "2=1e-2"
+  std::string source;  // "--rtol 2=1e-2", "rules.json: rules[1]"
+  std::string text;    // "rtol 1e-2"
+};
+
+// What --actual-spec and its like say of the files that a glob matches.
+struct SpecRule {
+  std::string glob;
+  std::string spec;    // with or without dims
+  std::string source;  // "--actual-spec 'fc*=fp16'"
 };
 
 // The shapes of diff --json. The numbers are those of their schemas.
 enum class JsonSchema : std::uint8_t { files = 1, sets = 2 };
+
+// Of the lines of tensors: as they come, or the worst first.
+enum class DiffSort : std::uint8_t { order, error, cosine };
 
 struct DiffCommand {
   std::string actual;
   std::string golden;
   btf::OpenOptions open_actual;
   btf::OpenOptions open_golden;
+  // In the order of the command line: of what matches, the last counts.
+  std::vector<SpecRule> actual_specs;
+  std::vector<SpecRule> golden_specs;
+  std::optional<std::string> rules;      // a file of such rules, which go before those here
   std::optional<std::string> from_json;  // a report to judge again; there are no operands then
   std::optional<std::string> tensors;
   std::vector<TensorPair> pairs;  // empty: by index
-  std::vector<TensorTolerance> tensor_tolerances;
+  std::vector<TensorTolerance> tensor_tolerances;  // of globs that match, the last counts
   std::vector<std::string> include;  // of directories: globs
   std::vector<std::string> exclude;
   bool json = false;
   JsonSchema json_schema = JsonSchema::sets;
   bool summary = false;
+  DiffSort sort = DiffSort::order;
   bool all = false;
   std::optional<std::string> junit;
   std::optional<std::string> html;

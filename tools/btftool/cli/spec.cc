@@ -2,6 +2,7 @@
 
 #include "btf/layout.h"
 #include "btf/tensor_spec.h"
+#include "cli/diff_arguments.h"
 
 namespace btftool {
 namespace {
@@ -51,6 +52,56 @@ void add_diff_specs(CLI::App& app, SpecWords& actual, SpecWords& golden, const c
       ->group(group);
   add_text(app, "--golden-spec", golden.spec, kSpecType, "the same of GOLDEN")->group(group);
   add_reading(app, actual, "--actual-spec", group);
+}
+
+namespace {
+
+// A complete spec of all files is said when they are opened, any other once they are known.
+void finish_side(const char* option, const std::vector<std::string>& texts,
+                 const SpecWords& reading, btf::OpenOptions& open, std::vector<SpecRule>& rules) {
+  SpecWords words = reading;
+  // NvMedia's sizes and strides are no spec by themselves.
+  if (words.nvmedia && texts.size() == 1) {
+    words.spec = texts.front();
+    open = words.finish(option);
+    return;
+  }
+  std::size_t of_all = 0;
+  for (const std::string& text : texts) {
+    SpecRule rule = value_or_throw(parse_spec_rule(option, text));
+    if (rule.glob.empty() && ++of_all == 2)
+      throw Wrong(std::string(option) + " is given more than once for all files");
+    rules.push_back(std::move(rule));
+  }
+  if (rules.size() == 1 && of_all == 1 && !spec_without_dims(rules.front().spec)) {
+    words.spec = rules.front().spec;
+    rules.clear();
+  }
+  open = words.finish(option);
+  for (SpecRule& rule : rules)
+    if (rule.glob.empty()) rule.glob = "*";
+}
+
+}  // namespace
+
+void DiffSpecWords::finish(DiffCommand& command) const {
+  finish_side("--actual-spec", actual, reading, command.open_actual, command.actual_specs);
+  const SpecWords layout{.spec = {}, .layout_in = reading.layout_in, .nvmedia = {}};
+  finish_side("--golden-spec", golden, layout, command.open_golden, command.golden_specs);
+}
+
+void add_diff_specs(CLI::App& app, DiffSpecWords& words, const char* group) {
+  const auto keep = [](std::vector<std::string>& texts) {
+    return [&texts](const std::string& text) { texts.push_back(text); };
+  };
+  add_repeated(app, "--actual-spec", "[GLOB=]SPEC", keep(words.actual),
+               "what raw bytes of ACTUAL hold: fp16:hwc8:1x3x224x224;\n"
+               "fp16:hwc8 with the dims of GOLDEN; fc*=fp16 of the files\n"
+               "that a glob matches, the last one if several do")
+      ->group(group);
+  add_repeated(app, "--golden-spec", "[GLOB=]SPEC", keep(words.golden), "the same of GOLDEN")
+      ->group(group);
+  add_reading(app, words.reading, "--actual-spec", group);
 }
 
 }  // namespace btftool

@@ -3,8 +3,10 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "btf/file.h"
+#include "cli/options.h"
 #include "cli/support.h"
 
 namespace btftool {
@@ -23,5 +25,16 @@ void add_input_spec(CLI::App& app, SpecWords& words);
 
 // --actual-spec, --golden-spec, --layout-in and --nvmedia, which goes with --actual-spec
 void add_diff_specs(CLI::App& app, SpecWords& actual, SpecWords& golden, const char* group);
+
+// The same with specs for single files and without dims.
+struct DiffSpecWords {
+  std::vector<std::string> actual;
+  std::vector<std::string> golden;
+  SpecWords reading;  // --layout-in, --nvmedia
+
+  // Throws Wrong.
+  void finish(DiffCommand& command) const;
+};
+void add_diff_specs(CLI::App& app, DiffSpecWords& words, const char* group);
 
 }  // namespace btftool

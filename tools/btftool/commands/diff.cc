@@ -12,9 +12,11 @@
 #include "btf/try.h"
 #include "commands/commands.h"
 #include "diff/file_pairs.h"
+#include "diff/globs.h"
 #include "diff/rejudge.h"
 #include "diff/reports.h"
 #include "diff/reports/heatmap_scale.h"
+#include "diff/rules.h"
 #include "diff/selection.h"
 #include "io/exit_code.h"
 #include "io/interrupt.h"
@@ -54,12 +56,17 @@ class Comparison {
         sets_(std::move(sets)),
         selection_(command),
         options_(needed_by_reports(context.global, command)),
-        reports_(context, command, sets_.directories) {}
+        reports_(context, command, sets_.directories),
+        lines_(!context.global.quiet && !command.json && !command.summary) {}
 
   btf::Result<int> run() {
     BTF_TRY(reports_.check_files());
     options_.execution.cancel = &watch_interrupts();
     options_.may_compare_nothing = sets_.directories;
+    if (!command_.tensor_tolerances.empty())
+      options_.pair_tolerance = [this](const btf::TensorDiff& diff) {
+        return tolerance_by_name(command_, diff);
+      };
     if (sets_.directories) {
       const btf::Status status = check_selection();
       if (!status) {
@@ -99,7 +106,9 @@ class Comparison {
 
  private:
   FilePair files_of(const btf::MemberPair& pair) const {
-    FilePair files{.name = pair.name, .actual = {}, .golden = {}};
+    // Names in one index are each of one tensor; so are those that made a pair of tensors.
+    const bool tells_file = !sets_.index && !pair.actual_tensor && !pair.golden_tensor;
+    FilePair files{.name = pair.name, .actual = {}, .golden = {}, .tells_file = tells_file};
     if (pair.actual) files.actual = sets_.actual.member(*pair.actual).path;
     if (pair.golden) files.golden = sets_.golden.member(*pair.golden).path;
     return files;
@@ -157,7 +166,7 @@ class Comparison {
     for (const btf::MemberPair& pair : sets_.pairs) {
       if (!pair.actual || !pair.golden) continue;
       // What cannot be opened is trouble by itself, and might have the tensor.
-      if (trouble(pair) != nullptr) return {};
+      if (trouble(pair) != nullptr || !complete_specs(pair)) return {};
       const auto actual = sets_.actual.file(*pair.actual);
       const auto golden = sets_.golden.file(*pair.golden);
       if (!actual || !golden) return {};
@@ -169,7 +178,27 @@ class Comparison {
     return selection_.check_used();
   }
 
+  // Specs that leave the dims out get them from the other side.
+  btf::Status complete_specs(const btf::MemberPair& pair) {
+    const bool left = sets_.actual_specs.waits(*pair.actual, sets_.actual);
+    const bool right = sets_.golden_specs.waits(*pair.golden, sets_.golden);
+    if (left && right)
+      return std::unexpected(sets_.actual_specs.no_dims(*pair.actual, sets_.actual));
+    if (left) {
+      BTF_ASSIGN(const auto golden, sets_.golden.file(*pair.golden));
+      return sets_.actual_specs.complete(
+          *pair.actual, sets_.actual, command_,
+          {*golden, pair, &btf::MemberPair::golden_tensor, &TensorPair::golden});
+    }
+    if (!right) return {};
+    BTF_ASSIGN(const auto actual, sets_.actual.file(*pair.actual));
+    return sets_.golden_specs.complete(
+        *pair.golden, sets_.golden, command_,
+        {*actual, pair, &btf::MemberPair::actual_tensor, &TensorPair::actual});
+  }
+
   btf::Result<bool> compare(const btf::MemberPair& pair, btf::DiffOptions& options) {
+    BTF_TRY(complete_specs(pair));
     const auto actual_opened = sets_.actual.file(*pair.actual);
     const auto golden_opened = sets_.golden.file(*pair.golden);
     if (!actual_opened)
@@ -189,20 +218,32 @@ class Comparison {
     }
     if (!progress_) progress_.emplace(context_.global, std::max(actual.size(), golden.size()));
     progress_->attach(options.execution);
+    options.figures = options.figures || (lines_ && several(actual, golden, options));
     auto same = btf::diff(actual, golden, options,
                           [&](const btf::TensorDiff& diff) { reports_.take(diff); });
     progress_->clear();
     return same;
   }
 
+  using Selected = std::optional<std::vector<std::uint64_t>>;
+
+  // The only tensor of a file that is compared.
+  static std::optional<std::uint64_t> only(const btf::TensorFile& file, const Selected& selected) {
+    const std::uint64_t count = selected ? selected->size() : file.tensor_count();
+    return count == 1 ? std::optional(selected ? selected->front() : 0) : std::nullopt;
+  }
+
+  // Does a line for each tensor tell of them?
+  bool several(const btf::TensorFile& actual, const btf::TensorFile& golden,
+               const btf::DiffOptions& options) const {
+    return sets_.directories || !only(actual, options.actual_tensors) ||
+           !only(golden, options.golden_tensors);
+  }
+
   // Of several tensors those without the axes get others; the only one is to have them.
   btf::Status check_axes(const btf::TensorFile& actual, const btf::TensorFile& golden,
                          const btf::DiffOptions& options) const {
     if (!command_.diff.heatmap) return {};
-    const auto only = [](const btf::TensorFile& file, const auto& selected) {
-      const std::uint64_t count = selected ? selected->size() : file.tensor_count();
-      return count == 1 ? std::optional(selected ? selected->front() : 0) : std::nullopt;
-    };
     const auto left = only(actual, options.actual_tensors);
     const auto right = only(golden, options.golden_tensors);
     if (!left || !right) return {};
@@ -250,13 +291,15 @@ class Comparison {
   DiffSelection selection_;
   btf::DiffOptions options_;
   DiffReports reports_;
+  bool lines_;  // the screen may get a line for each tensor
   std::optional<Progress> progress_;
   Limited errors_;
 };
 
 }  // namespace
 
-btf::Result<int> run_diff(const Context& context, const DiffCommand& command) {
+btf::Result<int> run_diff(const Context& context, const DiffCommand& given) {
+  BTF_ASSIGN(const DiffCommand command, with_rules(given));
   if (command.from_json) return run_rejudge(context, command);
   BTF_ASSIGN(FilePairs sets, find_pairs(command));
   return Comparison(context, command, std::move(sets)).run();

@@ -1,10 +1,9 @@
 #include "diff/file_pairs.h"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 
 #include "btf/try.h"
+#include "diff/globs.h"
 
 namespace btftool {
 namespace {
@@ -13,13 +12,8 @@ using btf::ErrorCode;
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-bool matches(const std::string& glob, const std::string& path) {
-  return ::fnmatch(glob.c_str(), path.c_str(), 0) == 0 ||
-         ::fnmatch(glob.c_str(), base_name(path).c_str(), 0) == 0;
-}
-
 bool wanted(const DiffCommand& command, const btf::SetMember& member) {
-  const auto match = [&](const std::string& glob) { return matches(glob, member.place); };
+  const auto match = [&](const std::string& glob) { return glob_matches_path(glob, member.place); };
   return (command.include.empty() || std::ranges::any_of(command.include, match)) &&
          std::ranges::none_of(command.exclude, match);
 }
@@ -27,13 +21,17 @@ bool wanted(const DiffCommand& command, const btf::SetMember& member) {
 // Is there a file of that name, be it left out by another option?
 bool found(const std::string& glob, const btf::TensorSet& set) {
   for (std::uint64_t i = 0; i < set.member_count(); ++i)
-    if (matches(glob, set.member(i).place)) return true;
+    if (glob_matches_path(glob, set.member(i).place)) return true;
   return false;
 }
 
 btf::Result<FilePairs> pair_directories(const DiffCommand& command) {
   BTF_ASSIGN(btf::TensorSet actual, btf::TensorSet::open(command.actual, command.open_actual));
   BTF_ASSIGN(btf::TensorSet golden, btf::TensorSet::open(command.golden, command.open_golden));
+  BTF_ASSIGN(FileSpecs actual_specs,
+             FileSpecs::apply(command.actual_specs, command.open_actual, actual));
+  BTF_ASSIGN(FileSpecs golden_specs,
+             FileSpecs::apply(command.golden_specs, command.open_golden, golden));
   btf::MemberFilter filter;
   if (!command.include.empty() || !command.exclude.empty())
     filter = [&](const btf::SetMember& member) { return wanted(command, member); };
@@ -44,7 +42,13 @@ btf::Result<FilePairs> pair_directories(const DiffCommand& command) {
   if (pairs.empty())
     return btf::fail(ErrorCode::refused, "nothing was compared: there is no file in " +
                                              command.actual + " or " + command.golden);
-  return FilePairs{true, std::move(actual), std::move(golden), std::move(pairs)};
+  return FilePairs{.directories = true,
+                   .index = btf::is_index(command.golden),
+                   .actual = std::move(actual),
+                   .golden = std::move(golden),
+                   .actual_specs = std::move(actual_specs),
+                   .golden_specs = std::move(golden_specs),
+                   .pairs = std::move(pairs)};
 }
 
 std::string in_directory(const std::string& directory, const std::string& file) {
@@ -69,9 +73,19 @@ btf::Result<FilePairs> find_pairs(const DiffCommand& command) {
       right ? in_directory(command.golden, command.actual) : command.golden;
   BTF_ASSIGN(btf::TensorSet actual_set, btf::TensorSet::open(actual, command.open_actual));
   BTF_ASSIGN(btf::TensorSet golden_set, btf::TensorSet::open(golden, command.open_golden));
+  BTF_ASSIGN(FileSpecs actual_specs,
+             FileSpecs::apply(command.actual_specs, command.open_actual, actual_set));
+  BTF_ASSIGN(FileSpecs golden_specs,
+             FileSpecs::apply(command.golden_specs, command.open_golden, golden_set));
   constexpr std::uint64_t kOnly = 0;
   std::vector<btf::MemberPair> pairs{{.name = actual, .actual = kOnly, .golden = kOnly}};
-  return FilePairs{false, std::move(actual_set), std::move(golden_set), std::move(pairs)};
+  return FilePairs{.directories = false,
+                   .index = false,
+                   .actual = std::move(actual_set),
+                   .golden = std::move(golden_set),
+                   .actual_specs = std::move(actual_specs),
+                   .golden_specs = std::move(golden_specs),
+                   .pairs = std::move(pairs)};
 }
 
 }  // namespace btftool

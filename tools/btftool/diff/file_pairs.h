@@ -6,13 +6,17 @@
 
 #include "btf/tensor_set.h"
 #include "cli/options.h"
+#include "diff/file_specs.h"
 
 namespace btftool {
 
 struct FilePairs {
-  bool directories = false;  // both operands are
+  bool directories = false;  // both operands are, or one is an index
+  bool index = false;        // golden is one: names in it are each of one tensor
   btf::TensorSet actual;
   btf::TensorSet golden;
+  FileSpecs actual_specs;
+  FileSpecs golden_specs;
   std::vector<btf::MemberPair> pairs;
 };
 

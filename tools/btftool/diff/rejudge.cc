@@ -5,6 +5,7 @@
 
 #include "btf/diff.h"
 #include "btf/try.h"
+#include "diff/globs.h"
 #include "diff/reports.h"
 #include "diff/reports/text.h"
 #include "diff/saved/saved_report.h"
@@ -25,6 +26,7 @@ bool same_limits(const Tolerance& a, const TensorDiff& diff) {
 }
 
 bool is_for(const TensorTolerance& given, const TensorDiff& diff) {
+  if (given.glob) return glob_matches(*given.glob, diff);
   return diff.actual && diff.actual->index == static_cast<std::uint64_t>(given.tensor);
 }
 
@@ -102,12 +104,14 @@ class Rejudgement {
   // What is given for this tensor goes before what is given for all.
   Tolerance tolerance_of(const TensorDiff& diff) const {
     Tolerance tolerance = command_.diff.tolerance;
-    for (const TensorTolerance& given : command_.tensor_tolerances) {
-      if (!is_for(given, diff)) continue;
-      if (given.tolerance.rtol) tolerance.rtol = given.tolerance.rtol;
-      if (given.tolerance.atol) tolerance.atol = given.tolerance.atol;
-      if (given.tolerance.ulp) tolerance.ulp = given.tolerance.ulp;
-    }
+    const auto take = [&](const Tolerance& more) {
+      if (more.rtol) tolerance.rtol = more.rtol;
+      if (more.atol) tolerance.atol = more.atol;
+      if (more.ulp) tolerance.ulp = more.ulp;
+    };
+    take(tolerance_by_name(command_, diff));
+    for (const TensorTolerance& given : command_.tensor_tolerances)
+      if (!given.glob && is_for(given, diff)) take(given.tolerance);
     return tolerance;
   }
 
@@ -128,8 +132,7 @@ class Rejudgement {
     for (const TensorTolerance& given : command_.tensor_tolerances)
       if (given.tensor < 0)
         return btf::fail(ErrorCode::invalid_argument,
-                         given.option + " " + given.word +
-                             ": with --from-json tensors are counted from the front");
+                         given.source + ": with --from-json tensors are counted from the front");
     return {};
   }
 
@@ -140,9 +143,10 @@ class Rejudgement {
                                    [&](const TensorDiff& diff) { return is_for(given, diff); });
       });
       if (!used)
-        return btf::fail(ErrorCode::invalid_argument,
-                         given.option + " " + given.word + ": the report has no tensor " +
-                             std::to_string(given.tensor) + " of actual");
+        return btf::fail(
+            ErrorCode::invalid_argument,
+            given.source + ": the report has no tensor " +
+                (given.glob ? "of such a name" : std::to_string(given.tensor) + " of actual"));
     }
     return {};
   }

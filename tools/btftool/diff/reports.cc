@@ -57,9 +57,16 @@ void DiffReports::begin(const FilePair& pair) {
 void DiffReports::take(const btf::TensorDiff& diff) {
   ++totals_.tensors;
   totals_.compared += diff.compared;
-  if (diff.result != btf::DiffResult::same) ++totals_.different_tensors;
+  if (diff.result != btf::DiffResult::same) {
+    ++totals_.different_tensors;
+    note_different((diff.golden ? diff.golden : diff.actual)->name);
+  }
   note_close(diff, totals_.close);
   for (const auto& report : reports_) report->take(diff);
+}
+
+void DiffReports::note_different(const std::string& name) {
+  if (!totals_.first_different) totals_.first_different = name;
 }
 
 bool DiffReports::lists_missing() const {
@@ -76,6 +83,7 @@ void DiffReports::end(const PairOutcome& outcome) {
     ++totals_.troubled_files;
   else if (outcome.result != PairResult::same)
     ++totals_.different_files;
+  if (outcome.result == PairResult::missing) note_different(pair_.name);
   for (const auto& report : reports_) report->end(pair_, outcome);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "diff/reports/report.h"
@@ -30,6 +31,7 @@ class DiffReports {
   void refuse(const FilePair& pair, const btf::Error& error);
 
  private:
+  void note_different(const std::string& name);
   void finish(DiffReport& report);
 
   const Context& context_;

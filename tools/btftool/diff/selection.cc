@@ -7,6 +7,7 @@
 #include "btf/tensor_set.h"
 #include "btf/try.h"
 #include "cli/arguments.h"
+#include "diff/globs.h"
 
 namespace btftool {
 namespace {
@@ -133,8 +134,11 @@ bool NameSelection::narrow(const btf::MemberPair& pair, btf::DiffOptions& option
 Status DiffSelection::apply(const btf::TensorFile& actual, const btf::TensorFile& golden,
                             btf::DiffOptions& options) {
   Status status;
-  if (options.actual_tensors || options.golden_tensors)
+  if (options.actual_tensors || options.golden_tensors) {
+    BTF_TRY(note_names(actual, options.actual_tensors));
+    BTF_TRY(note_names(golden, options.golden_tensors));
     return apply_tolerances(actual.tensor_count(), options);
+  }
   if (command_.tensors) {
     BTF_TRY(select_both(actual, golden, options));
   } else if (!command_.pairs.empty()) {
@@ -143,7 +147,27 @@ Status DiffSelection::apply(const btf::TensorFile& actual, const btf::TensorFile
     if (status)
       status = select_pairs(golden, command_.pairs, &TensorPair::golden, options.golden_tensors);
   }
-  return status ? apply_tolerances(actual.tensor_count(), options) : status;
+  BTF_TRY(status);
+  BTF_TRY(note_names(actual, options.actual_tensors));
+  BTF_TRY(note_names(golden, options.golden_tensors));
+  return apply_tolerances(actual.tensor_count(), options);
+}
+
+// Which globs have a tensor? Names are asked for as long as one has none.
+Status DiffSelection::note_names(const btf::TensorFile& file,
+                                 const std::optional<std::vector<std::uint64_t>>& selected) {
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i < used_.size(); ++i)
+    if (command_.tensor_tolerances[i].glob && !used_[i]) open.push_back(i);
+  const std::uint64_t count = selected ? selected->size() : file.tensor_count();
+  for (std::uint64_t i = 0; i < count && !open.empty(); ++i) {
+    BTF_ASSIGN(const std::string name, file.name(selected ? (*selected)[i] : i));
+    std::erase_if(open, [&](std::size_t rule) {
+      used_[rule] = used_[rule] || glob_matches(*command_.tensor_tolerances[rule].glob, name);
+      return used_[rule];
+    });
+  }
+  return {};
 }
 
 Status DiffSelection::select_both(const btf::TensorFile& actual, const btf::TensorFile& golden,
@@ -172,14 +196,15 @@ Status DiffSelection::select_both(const btf::TensorFile& actual, const btf::Tens
 Status DiffSelection::apply_tolerances(std::uint64_t tensors, btf::DiffOptions& options) {
   for (std::size_t i = 0; i < command_.tensor_tolerances.size(); ++i) {
     const TensorTolerance& given = command_.tensor_tolerances[i];
+    if (given.glob) continue;
     const auto index = btf::resolve_index(given.tensor, tensors);
     const auto& selected = options.actual_tensors;
     if (!index || (selected && std::ranges::find(*selected, *index) == selected->end())) continue;
     used_[i] = true;
     if (!options.tensor_tolerance[*index].add(given.tolerance))
-      return btf::fail(btf::ErrorCode::invalid_argument, given.option + " " + given.word +
-                                                             ": tensor " + std::to_string(*index) +
-                                                             " has been given another value");
+      return btf::fail(
+          btf::ErrorCode::invalid_argument,
+          given.source + ": tensor " + std::to_string(*index) + " has been given another value");
   }
   return {};
 }
@@ -190,8 +215,9 @@ Status DiffSelection::check_used() const {
   const TensorTolerance& given =
       command_.tensor_tolerances[static_cast<std::size_t>(unused - used_.begin())];
   return btf::fail(btf::ErrorCode::invalid_argument,
-                   given.option + " " + given.word + ": no tensor " + std::to_string(given.tensor) +
-                       " of actual is compared");
+                   given.source + (given.glob ? ": no tensor that is compared has such a name"
+                                              : ": no tensor " + std::to_string(given.tensor) +
+                                                    " of actual is compared"));
 }
 
 }  // namespace btftool

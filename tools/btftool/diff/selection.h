@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -52,6 +53,8 @@ class DiffSelection {
  private:
   btf::Status select_both(const btf::TensorFile& actual, const btf::TensorFile& golden,
                           btf::DiffOptions& options);
+  btf::Status note_names(const btf::TensorFile& file,
+                         const std::optional<std::vector<std::uint64_t>>& selected);
   btf::Status apply_tolerances(std::uint64_t tensors, btf::DiffOptions& options);
 
   const DiffCommand& command_;

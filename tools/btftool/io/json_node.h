@@ -36,6 +36,13 @@ class JsonNode {
     for (const Json& item : *value_) take(JsonNode(item, *trouble_, this, nullptr, index++));
   }
 
+  // take(name, value) for each member of an object.
+  void members(auto&& take) const {
+    if (!value_->is_object()) return wrong("an object");
+    for (auto at = value_->begin(); at != value_->end(); ++at)
+      take(at.key(), JsonNode(*at, *trouble_, this, at.key().c_str(), 0));
+  }
+
   // "tensors[0].nan.both is ..."
   void fail(std::string_view what) const;
   bool failed() const { return !trouble_->empty(); }

@@ -1,9 +1,11 @@
 // Pieces of text that several commands print.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "btf/layout.h"
 
@@ -32,5 +34,23 @@ std::string layout_text(btf::Layout layout);
 
 // "12.5%", never "0%" of something nor "100%" of less than all.
 std::string percent(std::uint64_t part, std::uint64_t whole);
+
+// How wide standard output is: $COLUMNS, else what its terminal says, else 80.
+std::size_t output_columns();
+
+// How many columns a terminal takes for `text`, in which nothing is invisible.
+std::size_t columns_of(std::string_view text);
+
+// The text with its middle left out, or its end, if it takes more columns than there are.
+std::string without_middle(std::string_view text, std::size_t columns);
+std::string without_end(std::string_view text, std::size_t columns);
+
+// Blanks behind `text`, or in front of it, up to so many columns.
+std::string fill_right(std::string_view text, std::size_t columns);
+std::string fill_left(std::string_view text, std::size_t columns);
+
+// The line in pieces that fit, broken at blanks; all but the first begin with `indent` blanks. A
+// word that fits nowhere is broken.
+std::vector<std::string> wrapped(std::string_view line, std::size_t columns, std::size_t indent);
 
 }  // namespace btftool

@@ -34,6 +34,7 @@ Json side(const std::optional<btf::DiffTensor>& tensor, JsonSchema schema) {
   if (schema == JsonSchema::sets) json["name"] = tensor->name;
   if (schema == JsonSchema::sets && tensor->named) json["named"] = true;
   json["dtype"] = btf::info(tensor->dtype).name;
+  if (tensor->codes) json["codes"] = btf::info(*tensor->codes).name;
   add_layout(json, "", tensor->layout);
   json["shape"] = json_dims(tensor->dims);
   return json;
@@ -51,6 +52,10 @@ Json mismatch(const Mismatch& found, const TensorDiff& diff) {
           {"steps", optional_number(found.steps)},
           {"actual_offset", optional_number(found.actual_offset)},
           {"golden_offset", optional_number(found.golden_offset)}};
+}
+
+Json place(const std::optional<btf::Dims>& index) {
+  return index ? json_dims(*index) : Json(nullptr);
 }
 
 Json worst(const std::optional<Mismatch>& found, const TensorDiff& diff) {
@@ -87,7 +92,7 @@ Json top_k(const TensorDiff& diff) {
   return {{"k", json_number(diff.top_k->k)},
           {"rows", json_number(diff.top_k->rows)},
           {"disagreeing", json_number(diff.top_k->disagreeing)},
-          {"first", diff.top_k->first ? json_dims(*diff.top_k->first) : Json(nullptr)}};
+          {"first", place(diff.top_k->first)}};
 }
 
 Json histogram(const TensorDiff& diff) {
@@ -151,46 +156,51 @@ Json json_tensor_diff(const TensorDiff& diff, JsonSchema schema) {
   const auto found = [&](const Mismatch& item) { return mismatch(item, diff); };
   Json json = Json::object();
   if (schema == JsonSchema::sets) json["name"] = (diff.golden ? diff.golden : diff.actual)->name;
-  json.update({
-      {"actual", index_of(diff.actual)},
-      {"golden", index_of(diff.golden)},
-      {"result", result_name(diff.result)},
-      {"reason", diff.reason.empty() ? Json(nullptr) : Json(diff.reason)},
-      {"actual_tensor", side(diff.actual, schema)},
-      {"golden_tensor", side(diff.golden, schema)},
-      {"tolerance", used_tolerance(diff)},
-      {"criteria", criteria(diff)},
-      {"compared", json_number(diff.compared)},
-      {"mismatched", diff.mismatched_known ? json_number(diff.mismatched) : Json(nullptr)},
-      {"max_abs", json_number(diff.max_abs)},
-      {"max_rel", json_number(diff.max_rel)},
-      {"max_ulp", json_number(diff.max_ulp)},
-      {"nan",
-       {{"both", json_number(diff.nan.both)},
-        {"actual", json_number(diff.nan.actual)},
-        {"golden", json_number(diff.nan.golden)}}},
-      {"inf",
-       {{"both", json_number(diff.inf.both)},
-        {"opposite", json_number(diff.inf.opposite)},
-        {"actual", json_number(diff.inf.actual)},
-        {"golden", json_number(diff.inf.golden)}}},
-      {"figures", figures(diff)},
-      {"quantiles",
-       list(diff.quantiles,
-            [](const btf::QuantileValue& quantile) {
-              return Json{{"q", json_number(quantile.q)}, {"value", json_number(quantile.value)}};
-            })},
-      {"top_k", top_k(diff)},
-      {"worst", {{"abs", worst(diff.worst_abs, diff)}, {"rel", worst(diff.worst_rel, diff)}}},
-      {"first", list(diff.first, found)},
-      {"largest", list(diff.largest, found)},
-      {"histogram", histogram(diff)},
-      {"required", required(diff)},
-      {"hints", list(diff.hints,
-                     [](const btf::Hint& hint) {
-                       return Json{{"cause", cause_text(hint)}, {"evidence", hint.evidence}};
-                     })},
-      {"heatmap", heatmap(diff)}});
+  json.update(
+      {{"actual", index_of(diff.actual)},
+       {"golden", index_of(diff.golden)},
+       {"result", result_name(diff.result)},
+       {"reason", diff.reason.empty() ? Json(nullptr) : Json(diff.reason)},
+       {"actual_tensor", side(diff.actual, schema)},
+       {"golden_tensor", side(diff.golden, schema)},
+       {"tolerance", used_tolerance(diff)},
+       {"criteria", criteria(diff)},
+       {"compared", json_number(diff.compared)},
+       {"mismatched", diff.mismatched_known ? json_number(diff.mismatched) : Json(nullptr)},
+       {"max_abs", json_number(diff.max_abs)},
+       {"max_rel", json_number(diff.max_rel)},
+       {"max_ulp", json_number(diff.max_ulp)},
+       {"nan",
+        {{"both", json_number(diff.nan.both)},
+         {"actual", json_number(diff.nan.actual)},
+         {"golden", json_number(diff.nan.golden)},
+         {"first_actual", place(diff.first_nonfinite.nan_actual)},
+         {"first_golden", place(diff.first_nonfinite.nan_golden)}}},
+       {"inf",
+        {{"both", json_number(diff.inf.both)},
+         {"opposite", json_number(diff.inf.opposite)},
+         {"actual", json_number(diff.inf.actual)},
+         {"golden", json_number(diff.inf.golden)},
+         {"first_opposite", place(diff.first_nonfinite.inf_opposite)},
+         {"first_actual", place(diff.first_nonfinite.inf_actual)},
+         {"first_golden", place(diff.first_nonfinite.inf_golden)}}},
+       {"figures", figures(diff)},
+       {"quantiles", list(diff.quantiles,
+                          [](const btf::QuantileValue& quantile) {
+                            return Json{{"q", json_number(quantile.q)},
+                                        {"value", json_number(quantile.value)}};
+                          })},
+       {"top_k", top_k(diff)},
+       {"worst", {{"abs", worst(diff.worst_abs, diff)}, {"rel", worst(diff.worst_rel, diff)}}},
+       {"first", list(diff.first, found)},
+       {"largest", list(diff.largest, found)},
+       {"histogram", histogram(diff)},
+       {"required", required(diff)},
+       {"hints", list(diff.hints,
+                      [](const btf::Hint& hint) {
+                        return Json{{"cause", cause_text(hint)}, {"evidence", hint.evidence}};
+                      })},
+       {"heatmap", heatmap(diff)}});
   return json;
 }
 
@@ -215,6 +225,9 @@ class JsonReport : public DiffReport {
                                      {"golden", directories_ ? command_.golden : pair_.golden},
                                      {"result", result_name(result_of(totals))},
                                      {"tolerance", std::move(tolerance)}});
+    if (command_.json_schema == JsonSchema::sets)
+      document.members({{"first_different",
+                         totals.first_different ? Json(*totals.first_different) : Json(nullptr)}});
     write_lists(document);
     out_.line(document.end().take());
     return {};

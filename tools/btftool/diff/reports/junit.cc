@@ -38,7 +38,7 @@ class JunitReport final : public DiffReport {
     pugi::xml_node test = add_test(pair_name(diff));
     if (diff.result == btf::DiffResult::same) return;
     std::string text = pair_name(diff) + ": different: " + headline(diff) + "\n";
-    for (const std::string& line : detail_lines(diff, Detail::full, command_)) text += line + "\n";
+    for (const std::string& line : detail_lines(diff, command_)) text += line + "\n";
     fail(test, result_name(diff.result), headline(diff), text);
   }
 

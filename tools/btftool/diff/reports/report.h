@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ struct FilePair {
   std::string name;    // what reports call it: actual's path, or the path below both directories
   std::string actual;  // paths; empty: there is no such file
   std::string golden;
+  // Tensors of several files may have one name, so that the file is to be told with it.
+  bool tells_file = true;
 };
 
 enum class PairResult : std::uint8_t { same, different, missing, trouble };
@@ -39,6 +42,7 @@ struct Totals {
   std::uint64_t different_tensors = 0;
   std::uint64_t compared = 0;  // elements
   bool directories = false;
+  std::optional<std::string> first_different{};  // name of the first tensor, or of a file
   bool unwritten = false;  // a report file could not be written
   // What --close has become: different ones, up to a few.
   std::vector<btf::Tolerance> close;

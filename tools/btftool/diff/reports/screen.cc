@@ -2,10 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "diff/reports/tensor_lines.h"
+#include "diff/reports/heatmap_scale.h"
+#include "diff/reports/heatmap_text.h"
+#include "diff/reports/set_rows.h"
+#include "diff/reports/set_table.h"
 #include "diff/reports/text.h"
 #include "io/text.h"
 
@@ -35,162 +40,134 @@ std::string verdict(const Totals& totals, const Output& paint, const DiffCommand
   return text + counts + " (" + criteria_text(command, totals.close) + ")";
 }
 
-// A pair of files; what is known is printed at once.
-class FileScreen final : public DiffReport {
+// One pair of tensors in full; of more, or of directories, a line for each, and in full the first
+// that differs by its values.
+class Screen final : public DiffReport {
  public:
-  FileScreen(Output& out, const DiffCommand& command)
-      : out_(out), command_(command), tensors_(out, command, 0) {}
+  Screen(Output& out, const DiffCommand& command, bool directories)
+      : out_(out),
+        command_(command),
+        directories_(directories),
+        columns_(output_columns()),
+        table_(out, columns_, command.sort, refused_word(command.diff.tolerance)) {}
 
-  void begin(const FilePair&) override {}
-
-  void take(const TensorDiff& diff) override {
-    tensors_.take(diff);
-    print();
-  }
-
-  void end(const FilePair&, const PairOutcome&) override {
-    tensors_.end_run();
-    print();
-  }
-
-  btf::Status finish(const Totals& totals) override {
-    const std::string hidden = tensors_.not_shown();
-    if (!hidden.empty()) out_.line("not shown: " + hidden + "; --all shows them");
-    out_.line(verdict(totals, out_, command_));
-    return {};
-  }
-
- private:
-  void print() {
-    for (const std::string& line : tensors_.lines()) out_.line(line);
-  }
-
-  Output& out_;
-  const DiffCommand& command_;
-  TensorLines tensors_;
-};
-
-// Two directories: a line a pair of files, below it its tensors if it differs.
-class DirectoryScreen final : public DiffReport {
- public:
-  DirectoryScreen(Output& out, const DiffCommand& command)
-      : out_(out), command_(command), tensors_(out, command, kFileLines) {}
-
-  void begin(const FilePair&) override {
-    count_ = different_ = 0;
-    tensors_.section(tensors_.any_different() ? kNextFile : kFirstFile);
+  void begin(const FilePair& pair) override {
+    pair_ = pair;
+    of_pair_ = 0;
   }
 
   void take(const TensorDiff& diff) override {
-    ++count_;
-    if (diff.result != btf::DiffResult::same) ++different_;
-    tensors_.take(diff);
+    ++of_pair_;
+    if (!directories_ && all_++ == 0) {
+      only_ = diff;
+      return;
+    }
+    if (only_) add(*std::exchange(only_, {}));
+    add(diff);
   }
 
   void end(const FilePair& pair, const PairOutcome& outcome) override {
-    if (outcome.result == PairResult::same && !command_.all) return same(pair);
-    // What was the same before the trouble is not what is looked for.
-    tensors_.end_run(outcome.result == PairResult::trouble && !command_.all);
-    end_run();
-    const std::vector<std::string> lines = tensors_.lines();
-    if (!line(printable(pair.name) + ": " + what(pair, outcome))) {
-      ++hidden_files_;
-      return;
+    const bool trouble = outcome.result == PairResult::trouble;
+    if (directories_ && (trouble || of_pair_ == 0)) {
+      if (outcome.result == PairResult::missing && first_different_.empty())
+        first_different_ = printable(pair.name);
+      table_.add(set_row(pair, outcome));
     }
-    for (const std::string& text : lines) out_.line("  " + text);
+    // Of two files the trouble is the end.
+    print(trouble && !directories_);
   }
 
   btf::Status finish(const Totals& totals) override {
-    end_run();
-    std::string hidden = hidden_files_ > 0 ? counted(hidden_files_, "file") : "";
-    const std::string more = tensors_.not_shown();
-    if (!hidden.empty() && !more.empty()) hidden += ", ";
-    hidden += more;
-    if (!hidden.empty()) out_.line("not shown: " + hidden + "; --all shows them");
-    out_.line(verdict(totals, out_, command_));
+    if (only_) {
+      for (const std::string& line : told_alone(*only_)) out_.line(line);
+      out_.line(verdict(totals, out_, command_));
+      return {};
+    }
+    print(true);
+    for (const std::string& line : block_) out_.line(line);
+    if (hidden_ > 0)
+      out_.line("not shown: details of " + counted(hidden_, "tensor") + "; --all shows them");
+    put_wrapped(verdict(totals, out_, command_));
+    if (!first_different_.empty()) put_wrapped("first different: " + first_different_);
     return {};
   }
 
  private:
-  // Pairs of files that are the same, one after the other.
-  struct Run {
-    std::vector<std::string> lines;
-    std::string first;
-    std::string last;
-    std::uint64_t files = 0;
-    std::uint64_t tensors = 0;
-  };
+  static constexpr std::size_t kIndent = 4;  // of lines that go on
 
-  // Lines that are for files, and those of the tensors of one file.
-  static constexpr std::uint64_t kFileLines = 12;
-  static constexpr std::uint64_t kFirstFile = 20;
-  static constexpr std::uint64_t kNextFile = 3;
-  static constexpr std::uint64_t kKept = 16;  // files of a run that are named one by one
-
-  bool line(const std::string& text, std::uint64_t reserve = 0) {
-    const bool room = tensors_.use_line(reserve);
-    if (room) out_.line(text);
-    return room;
-  }
-
-  void same(const FilePair& pair) {
-    const std::string name = printable(pair.name);
-    if (run_.files++ == 0) run_.first = name;
-    run_.last = name;
-    run_.tensors += count_;
-    const std::string text = tensors_.take_run().summary();
-    if (run_.files <= kKept)
-      run_.lines.push_back(name + ": " + out_.green("same") + ": " + text);
-    else
-      run_.lines.clear();
-  }
-
-  void end_run() {
-    const Run run = std::exchange(run_, {});
-    if (run.files == 0) return;
-    // Files that differ go before files that do not.
-    const std::uint64_t reserve = tensors_.any_different() ? kFileLines - 4 : 0;
-    if (run.files <= kKept && (run.files <= 3 || !tensors_.any_different())) {
-      for (const std::string& text : run.lines)
-        if (!line(text, reserve)) ++hidden_files_;
-      return;
+  void add(const TensorDiff& diff) {
+    const std::string name = set_name(diff, pair_, directories_);
+    SetRow row = set_row(diff, name);
+    if (row.different && first_different_.empty()) first_different_ = name;
+    // What differs otherwise has all that there is to say in its line.
+    if (diff.result == btf::DiffResult::different) {
+      if (command_.all)
+        row.below = block(diff, name);
+      else if (block_.empty())
+        block_ = block(diff, name);
+      else
+        ++hidden_;
     }
-    if (!line(fmt::format("{} ... {}: {}: {}, {}", run.first, run.last, out_.green("same"),
-                          counted(run.files, "file"), counted(run.tensors, "tensor")),
-              reserve))
-      hidden_files_ += run.files;
+    table_.add(std::move(row));
+    print(false);
   }
 
-  std::string what(const FilePair& pair, const PairOutcome& outcome) const {
-    switch (outcome.result) {
-      case PairResult::same:
-        return out_.green("same") + ": " + counted(count_, "tensor");
-      case PairResult::different:
-        return fmt::format("{}: {} of {}", out_.red("different"), different_,
-                           counted(count_, "tensor"));
-      case PairResult::missing:
-        return out_.red("different") + ": " + missing_side(pair);
-      case PairResult::trouble:
-        break;
-    }
-    return out_.red("trouble");
+  // In full, as lines that fit.
+  std::vector<std::string> block(const TensorDiff& diff, const std::string& name) const {
+    std::vector<std::string> lines =
+        wrapped(name + ": " + out_.red("different") + ": " + headline(diff), columns_, kIndent);
+    for (const std::string& line : detail_lines(diff, command_, columns_)) lines.push_back(line);
+    add_heatmap(diff, lines);
+    return lines;
+  }
+
+  std::vector<std::string> told_alone(const TensorDiff& diff) const {
+    const bool same = diff.result == btf::DiffResult::same;
+    std::vector<std::string> lines{pair_name(diff) + ": " +
+                                   (same ? out_.green("same") : out_.red("different")) + ": " +
+                                   headline(diff)};
+    for (const std::string& line : detail_lines(diff, command_)) lines.push_back(line);
+    if (!same) add_heatmap(diff, lines);
+    return lines;
+  }
+
+  void add_heatmap(const TensorDiff& diff, std::vector<std::string>& lines) const {
+    if (!diff.heatmap || !command_.diff.heatmap) return;
+    const btf::Dims& dims = diff.golden->dims;
+    const std::string picked = axes_trouble(command_.diff.heatmap->axes, dims.size());
+    for (std::string& line : heatmap_lines(*diff.heatmap, dims, picked, out_.colored()))
+      lines.push_back(std::move(line));
+  }
+
+  void put_wrapped(const std::string& text) {
+    for (const std::string& line : wrapped(text, columns_, kIndent)) out_.line(line);
+  }
+
+  void print(bool last) {
+    for (const std::string& line : table_.lines(last)) out_.line(line);
+    if (!last || !only_) return;
+    for (const std::string& line : told_alone(*std::exchange(only_, {}))) out_.line(line);
   }
 
   Output& out_;
   const DiffCommand& command_;
-  TensorLines tensors_;
-  Run run_;
-  std::uint64_t count_ = 0;  // of the pair of files
-  std::uint64_t different_ = 0;
-  std::uint64_t hidden_files_ = 0;
+  bool directories_;
+  std::size_t columns_;
+  SetTable table_;
+  FilePair pair_;
+  std::optional<TensorDiff> only_;  // so far
+  std::uint64_t all_ = 0;           // tensors
+  std::uint64_t of_pair_ = 0;
+  std::uint64_t hidden_ = 0;  // tensors of which there is more to say
+  std::vector<std::string> block_;
+  std::string first_different_;
 };
 
 }  // namespace
 
 std::unique_ptr<DiffReport> screen_report(Output& out, const DiffCommand& command,
                                           bool directories) {
-  if (directories) return std::make_unique<DirectoryScreen>(out, command);
-  return std::make_unique<FileScreen>(out, command);
+  return std::make_unique<Screen>(out, command, directories);
 }
 
 }  // namespace btftool

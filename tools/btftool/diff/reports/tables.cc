@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
+#include <utility>
 
 #include "btf/value.h"
 #include "io/text.h"
@@ -15,7 +17,8 @@ using btf::DecadeCount;
 using btf::Mismatch;
 using btf::TensorDiff;
 
-constexpr std::size_t kColumns = 9;  // of the histogram, at most
+constexpr std::size_t kMostDecades = 9;  // columns of the histogram
+constexpr std::size_t kLeastDecades = 3;
 
 // Height by the logarithm: the few large errors matter as much as the many small ones.
 std::string bar(std::uint64_t count, std::uint64_t most) {
@@ -33,9 +36,9 @@ struct Column {
 };
 
 // The equal ones and the decades; what is too much goes into one column for the smallest.
-std::vector<Column> columns_of(const TensorDiff& diff) {
+std::vector<Column> histogram_columns(const TensorDiff& diff, std::size_t most) {
   std::vector<Column> columns{{"equal", diff.equal, 0}};
-  const std::size_t room = kColumns - 1;
+  const std::size_t room = most - 1;
   const std::size_t size = diff.decades.size();
   const std::size_t from = size > room ? size - room + 1 : 0;
   if (from > 0) {
@@ -56,25 +59,8 @@ std::string offset_cell(const std::optional<std::uint64_t>& offset) {
   return offset ? std::to_string(*offset) : "not stored";
 }
 
-using Cells = std::array<std::string, 9>;
-
-Cells cells_of(const Mismatch& mismatch, const TensorDiff& diff) {
-  return {btf::dims_text(mismatch.index),
-          btf::value_text(diff.actual->dtype, mismatch.actual_code),
-          btf::value_text(diff.golden->dtype, mismatch.golden_code),
-          fmt::format("{:.6g}", mismatch.abs_error),
-          mismatch.steps ? std::to_string(*mismatch.steps) : "-",
-          btf::code_text(diff.actual->dtype, mismatch.actual_code),
-          btf::code_text(diff.golden->dtype, mismatch.golden_code),
-          offset_cell(mismatch.actual_offset),
-          offset_cell(mismatch.golden_offset)};
-}
-
-}  // namespace
-
-std::vector<std::array<std::string, 2>> error_histogram(const TensorDiff& diff) {
-  if (diff.decades.empty()) return {};
-  const std::vector<Column> columns = columns_of(diff);
+// Labels, counts with bars, and the refused ones if not all were.
+std::vector<std::array<std::string, 2>> histogram_rows(const std::vector<Column>& columns) {
   std::uint64_t most = 0;
   bool all_refused = true;
   for (const Column& column : columns) {
@@ -97,7 +83,54 @@ std::vector<std::array<std::string, 2>> error_histogram(const TensorDiff& diff) 
   return rows;
 }
 
-std::vector<std::string> mismatch_table(const TensorDiff& diff) {
+using Cells = std::array<std::string, 9>;
+using Widths = std::array<std::size_t, std::tuple_size_v<Cells>>;
+
+// What is left out where there is no room: codes first, then bytes, then steps.
+constexpr std::size_t kSteps = 4;
+constexpr auto kLeftOut = std::to_array<std::pair<std::size_t, std::size_t>>(
+    {{kSteps + 1, kSteps + 3}, {kSteps + 3, kSteps + 5}, {kSteps, kSteps + 1}});
+
+constexpr std::string_view kCellGap = "  ";
+
+// Of each column; 0 of those that are left out.
+Widths fitting_widths(const std::vector<Cells>& lines, std::size_t room) {
+  Widths widths{};
+  for (const Cells& line : lines)
+    for (std::size_t c = 0; c < line.size(); ++c) widths[c] = std::max(widths[c], line[c].size());
+  for (const auto& [from, to] : kLeftOut) {
+    std::size_t all = 0;
+    for (const std::size_t width : widths) all += width == 0 ? 0 : width + kCellGap.size();
+    if (all <= room || all - kCellGap.size() <= room) break;
+    std::fill(widths.begin() + static_cast<std::ptrdiff_t>(from),
+              widths.begin() + static_cast<std::ptrdiff_t>(to), 0);
+  }
+  return widths;
+}
+
+Cells cells_of(const Mismatch& mismatch, const TensorDiff& diff) {
+  return {btf::dims_text(mismatch.index),
+          btf::value_text(diff.actual->dtype, mismatch.actual_code),
+          btf::value_text(diff.golden->dtype, mismatch.golden_code),
+          fmt::format("{:.6g}", mismatch.abs_error),
+          mismatch.steps ? std::to_string(*mismatch.steps) : "-",
+          btf::code_text(diff.actual->dtype, mismatch.actual_code),
+          btf::code_text(diff.golden->dtype, mismatch.golden_code),
+          offset_cell(mismatch.actual_offset),
+          offset_cell(mismatch.golden_offset)};
+}
+
+}  // namespace
+
+std::vector<std::array<std::string, 2>> error_histogram(const TensorDiff& diff, std::size_t room) {
+  if (diff.decades.empty()) return {};
+  for (std::size_t most = kMostDecades;; --most) {
+    auto rows = histogram_rows(histogram_columns(diff, most));
+    if (most == kLeastDecades || columns_of(rows.front()[1]) <= room) return rows;
+  }
+}
+
+std::vector<std::string> mismatch_table(const TensorDiff& diff, std::size_t room) {
   if (diff.first.empty()) return {};
   const bool all = diff.first.size() == diff.mismatched;
   // A title stands in the first column, alone in its line but for the header.
@@ -115,14 +148,14 @@ std::vector<std::string> mismatch_table(const TensorDiff& diff) {
     lines.push_back({largest.size() < diff.largest.size() ? "other largest" : "largest"});
     lines.insert(lines.end(), largest.begin(), largest.end());
   }
-  std::array<std::size_t, std::tuple_size_v<Cells>> widths{};
-  for (const Cells& line : lines)
-    for (std::size_t c = 0; c < line.size(); ++c) widths[c] = std::max(widths[c], line[c].size());
+  const Widths widths = fitting_widths(lines, room);
   std::vector<std::string> rows;
   for (const Cells& line : lines) {
     std::string row = pad_right(line[0], widths[0]);
-    for (std::size_t c = 1; c < line.size(); ++c) row += "  " + pad_left(line[c], widths[c]);
-    rows.push_back(row.substr(0, row.find_last_not_of(' ') + 1));
+    for (std::size_t c = 1; c < line.size(); ++c)
+      if (widths[c] > 0) row.append(kCellGap).append(pad_left(line[c], widths[c]));
+    row.resize(row.find_last_not_of(' ') + 1);
+    rows.push_back(without_end(row, room));
   }
   return rows;
 }

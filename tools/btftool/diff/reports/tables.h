@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -10,10 +11,12 @@
 namespace btftool {
 
 // A label and a row each: the decades, how many errors are in each, and how many of these are
-// refused if that is not all of them. Empty if there are no errors of finite numbers.
-std::vector<std::array<std::string, 2>> error_histogram(const btf::TensorDiff& diff);
+// refused if that is not all of them. Empty if there are no errors of finite numbers. `room`:
+// columns for a row; small decades share one where it is little.
+std::vector<std::array<std::string, 2>> error_histogram(const btf::TensorDiff& diff,
+                                                        std::size_t room);
 
-// The first and the largest mismatches under one header, no element twice.
-std::vector<std::string> mismatch_table(const btf::TensorDiff& diff);
+// The first and the largest mismatches under one header, no element twice, within `room` columns.
+std::vector<std::string> mismatch_table(const btf::TensorDiff& diff, std::size_t room);
 
 }  // namespace btftool

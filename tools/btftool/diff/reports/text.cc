@@ -58,8 +58,8 @@ std::string close_text(const std::vector<btf::Tolerance>& close) {
 
 // "rtol 1e-3 for tensor 2"
 std::string of_tensor(const TensorTolerance& given) {
-  return fmt::format("{} {} for tensor {}", given.option.substr(2),
-                     given.word.substr(given.word.find_first_of("=:") + 1), given.tensor);
+  return given.text + " for " +
+         (given.glob ? printable(*given.glob) : "tensor " + std::to_string(given.tensor));
 }
 
 bool failed(const TensorDiff& diff, bool (*which)(const btf::CriterionResult&)) {
@@ -97,13 +97,12 @@ std::string worst_text(const Mismatch& mismatch, const TensorDiff& diff) {
   return text + (actual == golden ? ", both at " + actual : ", " + actual + " and " + golden);
 }
 
-void add_worst(const TensorDiff& diff, Detail detail, std::vector<std::string>& lines) {
+void add_worst(const TensorDiff& diff, std::vector<std::string>& lines) {
   // Where only NaN and Inf mismatch there is no error to be the worst of.
   if (!diff.worst_abs || !std::isfinite(diff.worst_abs->abs_error)) return;
   const bool one = !diff.worst_rel || diff.worst_rel->index == diff.worst_abs->index;
   lines.push_back(line(one ? "worst" : "worst absolute", worst_text(*diff.worst_abs, diff)));
-  if (!one && detail == Detail::full)
-    lines.push_back(line("worst relative", worst_text(*diff.worst_rel, diff)));
+  if (!one) lines.push_back(line("worst relative", worst_text(*diff.worst_rel, diff)));
 }
 
 void add_figures(const TensorDiff& diff, std::vector<std::string>& lines) {
@@ -127,12 +126,11 @@ void add_figures(const TensorDiff& diff, std::vector<std::string>& lines) {
 }
 
 // The tolerances that this tensor alone was judged by.
-void add_tolerance(const TensorDiff& diff, Detail detail, const DiffCommand& command,
+void add_tolerance(const TensorDiff& diff, const DiffCommand& command,
                    std::vector<std::string>& lines) {
   const btf::Tolerance& general = command.diff.tolerance;
   const btf::Tolerance& used = diff.tolerance;
   if (used.rtol == general.rtol && used.atol == general.atol && used.ulp == general.ulp) return;
-  if (detail == Detail::brief && command.tensor_tolerances.empty()) return;
   lines.push_back(line("tolerance", tolerance_text(used, true)));
 }
 
@@ -142,7 +140,7 @@ void add_required(const TensorDiff& diff, std::vector<std::string>& lines) {
   if (!failed(diff, is_counted)) return;
   const char* label = failed(diff, is_figure) ? "elements need" : "would pass with";
   if (!diff.required_atol) {
-    lines.push_back(line(label, "no tolerance: NaN or Inf do not agree"));
+    lines.push_back("  no tolerance would accept it: NaN or Inf do not agree");
     return;
   }
   std::string text;
@@ -151,8 +149,9 @@ void add_required(const TensorDiff& diff, std::vector<std::string>& lines) {
   lines.push_back(line(label, text));
 }
 
-void add_hints(const TensorDiff& diff, std::size_t most, std::vector<std::string>& lines) {
-  for (std::size_t i = 0; i < std::min(most, diff.hints.size()); ++i) {
+void add_hints(const TensorDiff& diff, std::vector<std::string>& lines) {
+  constexpr std::size_t kMost = 3;
+  for (std::size_t i = 0; i < std::min(kMost, diff.hints.size()); ++i) {
     const btf::Hint& hint = diff.hints[i];
     lines.push_back(line(i == 0 ? "why" : "",
                          printable(fmt::format("{}: {}", cause_text(hint), hint.evidence))));
@@ -221,27 +220,36 @@ std::string pair_name(const TensorDiff& diff) {
   return fmt::format("tensor {} against {}", actual, golden);
 }
 
+std::string dtype_text(const btf::DiffTensor& tensor) {
+  return tensor.codes ? std::string(btf::info(*tensor.codes).name) + " codes"
+                      : std::string(btf::info(tensor.dtype).name);
+}
+
 std::string sides_text(const TensorDiff& diff) {
   const auto side = [](const btf::DiffTensor& tensor) {
-    return fmt::format("{} {}", btf::info(tensor.dtype).name, layout_text(tensor.layout));
+    return dtype_text(tensor) + " " + layout_text(tensor.layout);
   };
   std::string text = side(*diff.actual);
   if (side(*diff.golden) != text) text += " against " + side(*diff.golden);
   return text + " " + btf::dims_text(diff.golden->dims);
 }
 
-std::string specials_text(const btf::NanCount& nan, const btf::InfCount& inf) {
+std::string specials_text(const TensorDiff& diff) {
   std::string text;
-  const auto add = [&](std::uint64_t count, std::string_view what) {
-    if (count > 0) text += fmt::format(", {} {}", count, what);
+  const auto add = [&](std::uint64_t count, std::string_view what,
+                       const std::optional<btf::Dims>& first = {}) {
+    if (count == 0) return;
+    text += fmt::format(", {} {}", count, what);
+    if (first) text += (count > 1 ? ", the first at " : " at ") + btf::dims_text(*first);
   };
-  add(nan.both, "NaN on both sides");
-  add(nan.actual, "NaN in actual only");
-  add(nan.golden, "NaN in golden only");
-  add(inf.both, "Inf on both sides");
-  add(inf.opposite, "Inf of opposite signs");
-  add(inf.actual, "Inf in actual only");
-  add(inf.golden, "Inf in golden only");
+  const btf::FirstNonfinite& first = diff.first_nonfinite;
+  add(diff.nan.both, "NaN on both sides");
+  add(diff.nan.actual, "NaN in actual only", first.nan_actual);
+  add(diff.nan.golden, "NaN in golden only", first.nan_golden);
+  add(diff.inf.both, "Inf on both sides");
+  add(diff.inf.opposite, "Inf of opposite signs", first.inf_opposite);
+  add(diff.inf.actual, "Inf in actual only", first.inf_actual);
+  add(diff.inf.golden, "Inf in golden only", first.inf_golden);
   return text;
 }
 
@@ -255,10 +263,10 @@ std::string refused_word(const btf::Tolerance& tolerance) {
 
 std::string headline(const TensorDiff& diff) {
   if (diff.result == btf::DiffResult::shape || diff.result == btf::DiffResult::missing)
-    return diff.reason;
+    return diff.reason + (diff.hints.empty() ? "" : ", " + printable(diff.hints.front().evidence));
   if (diff.mismatched == 0 && !diff.reason.empty())
     return fmt::format("{}; {} {}{}", diff.reason, counted(diff.compared, "element"),
-                       btf::dims_text(diff.golden->dims), specials_text(diff.nan, diff.inf));
+                       btf::dims_text(diff.golden->dims), specials_text(diff));
   std::string text;
   if (diff.result == btf::DiffResult::same || diff.mismatched == 0)
     text = counted(diff.compared, "element");
@@ -267,7 +275,7 @@ std::string headline(const TensorDiff& diff) {
   else
     text = fmt::format("{} of {} ({})", diff.mismatched, counted(diff.compared, "element"),
                        percent(diff.mismatched, diff.compared));
-  text += ", " + sides_text(diff) + specials_text(diff.nan, diff.inf);
+  text += ", " + sides_text(diff) + specials_text(diff);
   if (diff.result == btf::DiffResult::same) {
     if (diff.mismatched > 0)
       text +=
@@ -305,6 +313,26 @@ std::string all_criteria(const DiffCommand& command, const std::string& close) {
   for (const btf::QuantileGate& gate : gates.quantiles)
     add(fmt::format("quantile {} <= {}", number_text(gate.q), number_text(gate.most)));
   if (gates.top_k) add(fmt::format("top-k {}", *gates.top_k));
+  if (command.diff.dequantize) add("dequantize");
+  const auto scale = [&](const char* side, const std::optional<btf::GivenScale>& given) {
+    if (!given) return;
+    const bool several = given->scales.size() > 1;
+    add(std::string(side) + " scale " +
+        (several ? "of dim " + std::to_string(*given->axis) : number_text(given->scales.front())) +
+        (several || given->zero_points.front() == 0
+             ? ""
+             : ", zero point " + std::to_string(given->zero_points.front())));
+  };
+  scale("actual", command.diff.actual_scale);
+  scale("golden", command.diff.golden_scale);
+  if (command.diff.permute) {
+    std::string order;
+    for (const std::uint32_t dim : command.diff.permute->order)
+      order += (order.empty() ? "" : ",") + std::to_string(dim);
+    add("permute " + order);
+  }
+  if (command.diff.squeeze) add("squeeze");
+  if (command.diff.reshape_actual) add("reshape actual");
   if (command.diff.strict) add("strict");
   if (!command.diff.tolerance.equal_nan) add("NaN equals nothing");
   return text;
@@ -321,23 +349,26 @@ std::string common_criteria_text(const DiffCommand& command,
   return all_criteria(command, close.size() > 1 ? "by dtype" : close_text(close));
 }
 
-std::vector<std::string> detail_lines(const TensorDiff& diff, Detail detail,
-                                      const DiffCommand& command) {
+std::vector<std::string> detail_lines(const TensorDiff& diff, const DiffCommand& command,
+                                      std::size_t columns) {
   std::vector<std::string> lines;
   if (diff.result != btf::DiffResult::different) return lines;
-  const bool full = detail == Detail::full;
-  add_hints(diff, full ? 3 : 1, lines);
+  add_hints(diff, lines);
   add_failed(diff, lines);
-  add_tolerance(diff, detail, command, lines);
-  add_worst(diff, detail, lines);
-  if (full) {
-    add_figures(diff, lines);
-    for (const auto& [label, row] : error_histogram(diff)) lines.push_back(line(label, row));
-  }
+  add_tolerance(diff, command, lines);
+  add_worst(diff, lines);
+  add_figures(diff, lines);
+  const std::size_t indent = line({}, {}).size();
+  const std::size_t room = columns > indent ? columns - indent : 0;
+  for (const auto& [label, row] : error_histogram(diff, room)) lines.push_back(line(label, row));
   add_required(diff, lines);
-  if (full)
-    for (const std::string& row : mismatch_table(diff)) lines.push_back("    " + row);
-  return lines;
+  std::vector<std::string> fitting;
+  for (const std::string& text : lines)
+    for (std::string& piece : wrapped(text, columns, indent)) fitting.push_back(std::move(piece));
+  constexpr std::string_view kTableIndent = "    ";
+  for (const std::string& row : mismatch_table(diff, columns - kTableIndent.size()))
+    fitting.push_back(std::string(kTableIndent) + row);
+  return fitting;
 }
 
 }  // namespace btftool

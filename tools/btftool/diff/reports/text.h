@@ -1,6 +1,8 @@
 // The pieces of text that tell of a comparison. Without colour and without a last newline.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,11 +15,14 @@ namespace btftool {
 // "tensor 3", "tensor 3 against 0", "tensor 3 of golden"
 std::string pair_name(const btf::TensorDiff& diff);
 
+// "float32", or "int8 codes" of what is compared by a scale.
+std::string dtype_text(const btf::DiffTensor& tensor);
+
 // "float32 kLINEAR [2, 3]", or both sides' where they differ.
 std::string sides_text(const btf::TensorDiff& diff);
 
-// ", 3 NaN on both sides, 1 NaN in actual only"; empty when there is nothing special.
-std::string specials_text(const btf::NanCount& nan, const btf::InfCount& inf);
+// ", 3 NaN on both sides, 1 NaN in actual only at [0, 3]"; empty when there is nothing special.
+std::string specials_text(const btf::TensorDiff& diff);
 
 // What stands behind "tensor 0: same: " or "tensor 0: different: ".
 std::string headline(const btf::TensorDiff& diff);
@@ -38,14 +43,11 @@ std::string criteria_text(const DiffCommand& command,
 std::string common_criteria_text(const DiffCommand& command,
                                  const std::vector<btf::Tolerance>& close);
 
-enum class Detail : std::uint8_t {
-  brief,  // which criteria failed, the worst element, what would pass, why
-  full,
-};
+inline constexpr std::size_t kAnyColumns = SIZE_MAX;
 
-// Lines below the headline of a tensor that differs, indented by two.
-std::vector<std::string> detail_lines(const btf::TensorDiff& diff, Detail detail,
-                                      const DiffCommand& command);
+// Lines below the headline of a tensor that differs, indented by two, of so many columns at most.
+std::vector<std::string> detail_lines(const btf::TensorDiff& diff, const DiffCommand& command,
+                                      std::size_t columns = kAnyColumns);
 
 // What would accept every element, each by itself: "--atol 0.01". None would: empty.
 std::vector<std::string> passing_options(const btf::TensorDiff& diff);

@@ -47,12 +47,14 @@ btf::Layout layout(const JsonNode& tensor) {
 std::optional<btf::DiffTensor> side(const JsonNode& index, const JsonNode& tensor,
                                     JsonSchema schema) {
   if (index.null() && tensor.null()) return std::nullopt;
-  return btf::DiffTensor{index.count(),
-                         dtype(tensor["dtype"]),
-                         layout(tensor),
-                         tensor["shape"].dims(),
-                         schema == JsonSchema::sets ? tensor["name"].text() : std::string(),
-                         tensor.has("named") && tensor["named"].flag()};
+  return btf::DiffTensor{
+      index.count(),
+      dtype(tensor["dtype"]),
+      layout(tensor),
+      tensor["shape"].dims(),
+      schema == JsonSchema::sets ? tensor["name"].text() : std::string(),
+      tensor.has("named") && tensor["named"].flag(),
+      tensor.has("codes") ? std::optional(dtype(tensor["codes"])) : std::nullopt};
 }
 
 btf::Tolerance tolerance(const JsonNode& node) {
@@ -133,6 +135,15 @@ void check_sum(const JsonNode& node, std::uint64_t all,
   }
 }
 
+// Older reports do not tell it.
+std::optional<btf::Dims> place(const JsonNode& node, const char* member, const TensorDiff& diff) {
+  if (!node.has(member) || node[member].null()) return std::nullopt;
+  const JsonNode found = node[member];
+  btf::Dims index = found.dims();
+  if (!inside(index, diff.golden->dims)) found.fail("is not an index of the tensor");
+  return index;
+}
+
 void read_counts(const JsonNode& node, TensorDiff& diff) {
   diff.compared = node["compared"].count();
   const JsonNode mismatched = node["mismatched"];
@@ -150,6 +161,11 @@ void read_counts(const JsonNode& node, TensorDiff& diff) {
   const JsonNode inf = node["inf"];
   diff.inf = {inf["both"].count(), inf["opposite"].count(), inf["actual"].count(),
               inf["golden"].count()};
+  diff.first_nonfinite = {.nan_actual = place(nan, "first_actual", diff),
+                          .nan_golden = place(nan, "first_golden", diff),
+                          .inf_opposite = place(inf, "first_opposite", diff),
+                          .inf_actual = place(inf, "first_actual", diff),
+                          .inf_golden = place(inf, "first_golden", diff)};
   check_sum(inf, diff.compared,
             {diff.inf.both, diff.inf.opposite, diff.inf.actual, diff.inf.golden});
   // NaN on both sides is refused or accepted, all of it.

@@ -134,7 +134,7 @@ void HtmlReport::take(const TensorDiff& diff) {
   }
   std::string row = "<tr>" + path_cell() + number_cell(name) + "<td class=type>" +
                     html_sides(diff) + "<td>" + html_result(result_name(diff.result));
-  row += valued ? figures_cells(diff) : "<td colspan=7>" + html_text(diff.reason);
+  row += valued ? figures_cells(diff) : "<td colspan=7>" + html_text(headline(diff));
   (same ? same_ : different_).add(row);
 }
 
@@ -177,6 +177,8 @@ std::string HtmlReport::overview(const Totals& totals) const {
   if (directories_)
     fact("files", fmt::format("{}, {} different", html_count(totals.files),
                               html_count(totals.different_files)));
+  if (totals.first_different && (totals.tensors > 1 || directories_))
+    fact("first different", path_html(*totals.first_different));
   std::string elements = html_count(compared_) + " compared, ";
   if (mismatched_ == 0)
     elements += "none mismatched";

@@ -30,7 +30,7 @@ std::string dims_html(const btf::Dims& dims) {
 }
 
 std::string type_html(const btf::DiffTensor& tensor) {
-  return fmt::format("<span class=side>{} {}</span>", btf::info(tensor.dtype).name,
+  return fmt::format("<span class=side>{} {}</span>", html_text(dtype_text(tensor)),
                      html_text(layout_text(tensor.layout)));
 }
 
@@ -57,24 +57,37 @@ std::string hint_list(const TensorDiff& diff) {
   return html;
 }
 
-// "3 both, 1 actual only"; empty if there are none.
-std::string nan_text(const btf::NanCount& nan) {
-  std::string text;
-  const auto add = [&](std::uint64_t count, std::string_view where) {
-    if (count > 0)
-      text += (text.empty() ? "" : ", ") + html_count(count) + " " + std::string(where);
-  };
-  add(nan.both, "both");
-  add(nan.actual, "actual only");
-  add(nan.golden, "golden only");
-  return text;
+// "3 both, 1 actual only at [0, 3]"; empty if there are none.
+class Specials {
+ public:
+  Specials& add(std::uint64_t count, std::string_view where,
+                const std::optional<btf::Dims>& first = {}) {
+    if (count == 0) return *this;
+    text_ += (text_.empty() ? "" : ", ") + html_count(count) + " " + std::string(where);
+    if (first) text_ += (count > 1 ? ", the first at " : " at ") + dims_html(*first);
+    return *this;
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+std::string nan_text(const TensorDiff& diff) {
+  return Specials()
+      .add(diff.nan.both, "both")
+      .add(diff.nan.actual, "actual only", diff.first_nonfinite.nan_actual)
+      .add(diff.nan.golden, "golden only", diff.first_nonfinite.nan_golden)
+      .text();
 }
 
-std::string inf_text(const btf::InfCount& inf) {
-  std::string text = nan_text({inf.both, inf.actual, inf.golden});
-  if (inf.opposite > 0)
-    text += (text.empty() ? "" : ", ") + html_count(inf.opposite) + " of opposite signs";
-  return text;
+std::string inf_text(const TensorDiff& diff) {
+  return Specials()
+      .add(diff.inf.both, "both")
+      .add(diff.inf.actual, "actual only", diff.first_nonfinite.inf_actual)
+      .add(diff.inf.golden, "golden only", diff.first_nonfinite.inf_golden)
+      .add(diff.inf.opposite, "of opposite signs", diff.first_nonfinite.inf_opposite)
+      .text();
 }
 
 // Which tolerances would do, if it is the elements that failed.
@@ -90,7 +103,7 @@ std::string required_text(const TensorDiff& diff) {
   for (const std::string& options : passing_options(diff))
     text += (text.empty() ? "" : ", or ") + ("<code>" + options + "</code>");
   if (text.empty())
-    return "<p class=required>No tolerance would do: NaN or Inf do not agree.</p>\n";
+    return "<p class=required>No tolerance would accept it: NaN or Inf do not agree.</p>\n";
   return fmt::format("<p class=required>{} {}.</p>\n",
                      failed(false) ? "The elements alone would pass with" : "Would pass with",
                      text);
@@ -127,8 +140,8 @@ std::string figure_grid(const TensorDiff& diff) {
     figure(fmt::format("top {}", diff.top_k->k),
            fmt::format("{} of {} rows disagree", html_count(diff.top_k->disagreeing),
                        html_count(diff.top_k->rows)));
-  if (const std::string nan = nan_text(diff.nan); !nan.empty()) figure("NaN", nan);
-  if (const std::string inf = inf_text(diff.inf); !inf.empty()) figure("Inf", inf);
+  if (const std::string nan = nan_text(diff); !nan.empty()) figure("NaN", nan);
+  if (const std::string inf = inf_text(diff); !inf.empty()) figure("Inf", inf);
   return html + "</dl>\n" + required_text(diff);
 }
 

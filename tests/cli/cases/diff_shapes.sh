@@ -1,0 +1,38 @@
+# Dims that differ by ones, by their order or by flattening: compared when asked, hinted when not.
+needs python3 -c 'import numpy'
+python3 - <<'END'
+import numpy as np
+x = np.arange(2 * 3 * 4 * 5, dtype="f4").reshape(2, 3, 4, 5)
+for name, array in {"x": x, "nhwc": x.transpose(0, 2, 3, 1).copy(), "flat": x.reshape(2, 60), "other": x.reshape(2, 60) + np.float32(0.25),
+                    "ones": x.reshape(1, 2, 3, 4, 1, 5), "short": x.reshape(-1)[:60], "zeros": np.zeros((4, 3), "f4"), "sorez": np.zeros((3, 4), "f4")}.items():
+    np.save(name + ".npy", array)
+END
+for name in nhwc flat ones other short; do btftool diff $name.npy x.npy; echo "exit $?"; done
+echo "== within the tolerance"
+btftool diff --atol 0.5 other.npy x.npy
+btftool diff --no-hints flat.npy x.npy
+btftool diff zeros.npy sorez.npy
+echo "== asked for"
+btftool diff --permute 0,3,1,2 nhwc.npy x.npy; echo "exit $?"
+btftool diff --reshape actual flat.npy x.npy; echo "exit $?"
+btftool diff --squeeze ones.npy x.npy; echo "exit $?"
+btftool diff --squeeze x.npy ones.npy; echo "exit $?"
+btftool diff --reshape actual --show 1 --no-hints other.npy x.npy; echo "exit $?"
+btftool -q convert --reshape 2,60 --layout coo x.npy coo.btf
+btftool -q convert --layout chw4 nhwc.npy chw4.btf
+btftool diff --reshape actual coo.btf x.npy
+btftool diff --permute 0,3,1,2 chw4.btf x.npy
+btftool diff --permute 0,3,1,2 --squeeze --reshape actual nhwc.npy flat.npy
+echo "== of many, the others are as they are"
+mkdir a g; cp nhwc.npy a/x.npy; cp flat.npy a/flat.npy; cp x.npy flat.npy g/
+btftool diff --permute 0,3,1,2 a g
+btftool diff a g
+btftool diff --json a g | grep -o '"hints":\[{[^]]*'
+btftool diff -q --junit report.xml --html page.html a g; grep -o 'message="[^"]*"' report.xml; grep -c 'equal after permute' page.html
+echo "== wrong"
+btftool diff --permute 0,1 nhwc.npy x.npy; echo "exit $?"
+btftool diff --permute 0,1,1,2 nhwc.npy x.npy; echo "exit $?"
+btftool diff --permute a nhwc.npy x.npy; echo "exit $?"
+btftool diff --reshape golden nhwc.npy x.npy; echo "exit $?"
+btftool diff --squeeze --from-json report.json; echo "exit $?"
+exit 0

@@ -1,0 +1,104 @@
+#include "diff/file_specs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "btf/tensor_spec.h"
+#include "btf/try.h"
+#include "cli/diff_arguments.h"
+#include "diff/globs.h"
+
+namespace btftool {
+namespace {
+
+// The tensor whose dims are meant: the partner that is known, the one that is selected, the only
+// one, or the one that is called as the file.
+btf::Result<std::uint64_t> partner(const std::string& name, const DiffCommand& command,
+                                   const OtherSide& other) {
+  const std::uint64_t count = other.file.tensor_count();
+  if (other.pair.*other.tensor) return *(other.pair.*other.tensor);
+  if (command.pairs.size() == 1) {
+    const auto index = btf::resolve_index(command.pairs.front().*other.number, count);
+    if (index) return *index;
+  }
+  const btf::TensorSet set = btf::TensorSet::of(other.file);
+  for (const std::string& text : {command.tensors.value_or(""), "@" + name}) {
+    const auto found = text.empty() ? btf::Result<std::vector<std::uint64_t>>() : set.select(text);
+    if (found && found->size() == 1) return found->front();
+  }
+  if (count == 1) return 0;
+  return btf::fail(btf::ErrorCode::invalid_argument,
+                   "the dims are to be those of a tensor of " + other.file.path() + ", which has " +
+                       std::to_string(count) + " and none called '" + name +
+                       "'; --pair 0:G says which, or the spec the dims");
+}
+
+}  // namespace
+
+btf::Result<FileSpecs> FileSpecs::apply(const std::vector<SpecRule>& rules,
+                                        const btf::OpenOptions& open, btf::TensorSet& set) {
+  FileSpecs specs;
+  specs.open_ = open;
+  std::vector<bool> used(rules.size());
+  for (std::uint64_t member = 0; member < set.member_count() && !rules.empty(); ++member) {
+    const btf::SetMember file = set.member(member);
+    const SpecRule* last = nullptr;
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+      if (!glob_matches(rules[i].glob, file)) continue;
+      used[i] = true;
+      last = &rules[i];
+    }
+    if (last == nullptr) continue;
+    btf::OpenOptions options = open;
+    options.spec = spec_without_dims(last->spec);
+    if (options.spec) {
+      specs.waiting_.emplace(member, *last);
+    } else {
+      BTF_ASSIGN(options.spec, btf::parse_tensor_spec(last->spec));
+    }
+    set.open_as(member, std::move(options));
+  }
+  const auto unused = std::ranges::find(used, false);
+  if (unused == used.end()) return specs;
+  const SpecRule& rule = rules[static_cast<std::size_t>(unused - used.begin())];
+  return btf::fail(btf::ErrorCode::invalid_argument,
+                   rule.source + ": no file of " + set.path() + " matches");
+}
+
+// Arrays of NumPy lack a dtype at most.
+bool FileSpecs::waits(std::uint64_t member, const btf::TensorSet& set) const {
+  const auto waiting = waiting_.find(member);
+  if (waiting == waiting_.end()) return false;
+  // What can be read once only is not tried.
+  if (set.member(member).path == "-") return !btf::parse_tensor_spec(waiting->second.spec);
+  const auto file = set.file(member);
+  return !file || !(*file)->format().starts_with("np");
+}
+
+btf::Status FileSpecs::complete(std::uint64_t member, btf::TensorSet& set,
+                                const DiffCommand& command, const OtherSide& other) {
+  const auto waiting = waiting_.find(member);
+  const SpecRule& rule = waiting->second;
+  const btf::SetMember file = set.member(member);
+  const auto refuse = [&](const btf::Error& error) {
+    return std::unexpected(error.within(rule.source).in_file(file.path));
+  };
+  const auto index = partner(file.name, command, other);
+  if (!index) return refuse(index.error());
+  BTF_ASSIGN(const btf::TensorInfo tensor, other.file.tensor(*index));
+  const auto spec = spec_with_dims(rule.spec, tensor.dims);
+  if (!spec) return refuse(spec.error());
+  btf::OpenOptions options = open_;
+  options.spec = *spec;
+  set.open_as(member, std::move(options));
+  waiting_.erase(waiting);
+  return {};
+}
+
+btf::Error FileSpecs::no_dims(std::uint64_t member, const btf::TensorSet& set) const {
+  return btf::Error{btf::ErrorCode::invalid_argument, "neither side says the dims"}
+      .within(waiting_.at(member).source)
+      .in_file(set.member(member).path);
+}
+
+}  // namespace btftool

@@ -1,0 +1,24 @@
+// Tolerances and specs by names of tensors, out of a file (docs/cli.md, section 4.9).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "btf/error.h"
+#include "cli/options.h"
+
+namespace btftool {
+
+// The command with the rules of its --rules in front of those of the command line.
+btf::Result<DiffCommand> with_rules(const DiffCommand& command);
+
+struct Rules {
+  std::vector<TensorTolerance> tolerances;
+  std::vector<SpecRule> actual_specs;
+  std::vector<SpecRule> golden_specs;
+};
+
+// `name` stands for the file in messages.
+btf::Result<Rules> parse_rules(const std::string& text, const std::string& name);
+
+}  // namespace btftool
