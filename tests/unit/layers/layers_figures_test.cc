@@ -36,7 +36,7 @@ LayerFigures measure(const Tensor& actual, const Tensor& golden) {
   };
   const btf::TensorView a = view(actual, left);
   const btf::TensorView g = view(golden, right);
-  return btf::measure_layer(*btf::memory_side(a), *btf::memory_side(g), {}).value();
+  return btf::measure_layer(*btf::memory_side(a).value(), *btf::memory_side(g).value(), {}).value();
 }
 
 double uniform(Random& random) {

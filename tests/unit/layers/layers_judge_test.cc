@@ -252,7 +252,7 @@ TEST_CASE("layers: a buffer that was used again is a wrong dump") {
   report.layers[4].figures->actual = report.layers[6].figures->actual;
   CHECK(judged(report) == VerdictKind::dump_wrong);
   CHECK(report.verdict.layer == 4U);
-  REQUIRE(report.sanity.size() == 1);
+  REQUIRE_FALSE(report.sanity.empty());
   CHECK(report.sanity[0].code == "reused-buffer");
   CHECK(report.sanity[0].layers == std::vector<std::uint64_t>{4, 6});
 }
