@@ -12,44 +12,10 @@
 namespace btftool {
 namespace {
 
-constexpr std::size_t kColumns = 80;
 constexpr std::size_t kIndent = 10;
 
-// Words over lines of kColumns, those behind the first with `indent` blanks in front.
-std::string wrapped(const std::string& text, std::size_t begin, std::size_t indent) {
-  std::string lines;
-  std::size_t column = begin;
-  std::size_t at = 0;
-  bool first = true;
-  while (at < text.size()) {
-    std::size_t end = std::min(text.find(' ', at), text.size());
-    const std::size_t length = end - at;
-    if (!first && column + 1 + length > kColumns) {
-      lines += "\n" + std::string(indent, ' ');
-      column = indent;
-      first = true;
-    }
-    if (!first) {
-      lines += ' ';
-      ++column;
-    }
-    // A word longer than a line is cut, as nothing else can be done with it.
-    while (column + (end - at) > kColumns) {
-      const std::size_t piece = kColumns - column;
-      lines += text.substr(at, piece) + "\n" + std::string(indent, ' ');
-      at += piece;
-      column = indent;
-    }
-    lines += text.substr(at, end - at);
-    column += end - at;
-    first = false;
-    at = end + 1;
-  }
-  return lines;
-}
-
 // A command over lines that a shell takes for one; what is in quotes stays whole.
-std::string continued(const std::string& command, std::size_t indent) {
+std::string continued(const std::string& command, std::size_t columns, std::size_t indent) {
   std::string lines;
   std::size_t column = indent;
   bool quoted = false;
@@ -58,7 +24,7 @@ std::string continued(const std::string& command, std::size_t indent) {
     while (end < command.size() && (quoted || command[end] != ' '))
       quoted = quoted != (command[end++] == '\'');
     constexpr std::size_t kMark = 2;  // a blank and the backslash
-    if (at > 0 && column + 1 + (end - at) + kMark > kColumns) {
+    if (at > 0 && column + 1 + (end - at) + kMark > columns) {
       lines += " \\\n" + std::string(indent + 2, ' ');
       column = indent + 2;
     } else if (at > 0) {
@@ -70,13 +36,6 @@ std::string continued(const std::string& command, std::size_t indent) {
     at = end + 1;
   }
   return lines;
-}
-
-// The middle of a long name says least.
-std::string shortened(const std::string& name, std::size_t width) {
-  if (name.size() <= width) return name;
-  const std::size_t end = (width - 3) * 2 / 3;
-  return name.substr(0, width - 3 - end) + "..." + name.substr(name.size() - end);
 }
 
 std::string figure(double value) {
@@ -92,11 +51,15 @@ std::string percent_figure(double part) {
 class Screen {
  public:
   Screen(const Context& context, const LayersCommand& command, const LayersRun& run)
-      : out_(context.out), command_(command), report_(run.report), story_(story_of(run)) {}
+      : out_(context.out),
+        command_(command),
+        report_(run.report),
+        story_(story_of(run)),
+        columns_(output_columns()) {}
 
   void print() {
     print_story();
-    const Sparkline line = sparkline(report_, kColumns - 2);
+    const Sparkline line = sparkline(report_, columns_ - 2);
     if (!line.blocks.empty()) out_.line("  " + line.blocks);
     if (!line.marks.empty()) out_.line("  " + line.marks);
     print_table();
@@ -115,17 +78,25 @@ class Screen {
     }
   }
 
+  void lines(const std::string& text, std::size_t indent) {
+    for (const std::string& line : wrapped(text, columns_, indent)) out_.line(line);
+  }
+
   void print_story() {
-    out_.line(painted(story_.headline) +
-              (story_.subject.empty()
-                   ? ""
-                   : "  " + wrapped(story_.subject, story_.headline.size() + 2, kIndent)));
+    std::string head = story_.headline;
+    if (!story_.subject.empty()) head += "  " + story_.subject;
+    for (const std::string& line : wrapped(head, columns_, kIndent))
+      out_.line(line.starts_with(story_.headline)
+                    ? painted(story_.headline) + line.substr(story_.headline.size())
+                    : line);
     if (!story_.where.empty()) out_.line("  " + story_.where);
-    out_.line("  " + wrapped(story_.words, 2, 2));
+    lines("  " + story_.words, 2);
     for (const Story::Line& line : story_.lines) {
-      const std::string text = line.title == "next" ? continued(line.text, kIndent)
-                                                    : wrapped(line.text, kIndent, kIndent);
-      out_.line("  " + pad_right(line.title, kIndent - 2) + text);
+      const std::string begin = "  " + pad_right(line.title, kIndent - 2);
+      if (line.title == "next")
+        out_.line(begin + continued(line.text, columns_, kIndent));
+      else
+        lines(begin + line.text, kIndent);
     }
   }
 
@@ -158,14 +129,15 @@ class Screen {
     constexpr std::size_t kNumber = 4;
     constexpr std::size_t kFigures = 9 + 9 + 9;
     constexpr std::size_t kState = 13;
-    constexpr std::size_t kName = kColumns - kNumber - 2 - kFigures - 2 - kState;
+    constexpr std::size_t kOthers = kNumber + 2 + kFigures + 2 + kState;
+    const std::size_t name = std::max(columns_, kOthers + 20) - kOthers;
     out_.line("");
-    out_.line(pad_left("#", kNumber) + "  " + pad_right("layer", kName) + pad_left("error", 9) +
+    out_.line(pad_left("#", kNumber) + "  " + pad_right("layer", name) + pad_left("error", 9) +
               pad_left("inputs", 9) + pad_left("x noise", 9) + "  state");
     for (const std::uint64_t i : layers) {
       const btf::Layer& layer = report_.layers[i];
       std::string line = pad_left(std::to_string(i + 1), kNumber) + "  " +
-                         pad_right(shortened(printable(layer.name()), kName - 1), kName);
+                         fill_right(without_middle(printable(layer.name()), name - 1), name);
       if (layer.figures) {
         line += pad_left(percent_figure(layer.figures->e), 9) +
                 pad_left(percent_figure(layer.e_in), 9) + pad_left(figure(layer.b), 9);
@@ -180,6 +152,7 @@ class Screen {
   const LayersCommand& command_;
   const btf::LayerReport& report_;
   Story story_;
+  std::size_t columns_;
 };
 
 }  // namespace
