@@ -74,6 +74,13 @@ RunPrecision run_precision(const LayerReport& report, const JudgeLayers& options
   for (const Layer& layer : report.layers) {
     if (!layer.figures || is_counted(layer) || !layer.actual_dtype || !layer.golden_dtype) continue;
     if (layer.figures->actual.bits == 0) continue;
+    // A few numbers, or one again and again, have few bits of themselves.
+    const LayerFigures& figures = *layer.figures;
+    constexpr std::uint64_t kFew = 64;
+    constexpr double kConstant = 0.999;
+    if (figures.pairs < kFew ||
+        rms(figures.actual, figures.pairs) >= kConstant * figures.actual.peak)
+      continue;
     unsigned bits = kFloat64Bits;
     for (const DType dtype : {*layer.actual_dtype, *layer.golden_dtype})
       if (info(dtype).floating()) bits = std::min(bits, significand_bits(dtype));

@@ -21,8 +21,9 @@ std::string number_text(double value, int digits) {
 
 std::string times_text(double factor) {
   if (std::isinf(factor)) return "beyond all that";
-  return (factor >= 100 ? std::to_string(std::llround(factor)) : number_text(factor, 2)) +
-         " times what";
+  constexpr double kMostSpelled = 1e6;
+  const bool whole = factor >= 100 && factor < kMostSpelled;
+  return (whole ? std::to_string(std::llround(factor)) : number_text(factor, 2)) + " times what";
 }
 
 std::string counted(std::uint64_t count, const std::string& what) {

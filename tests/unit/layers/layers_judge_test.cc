@@ -211,6 +211,23 @@ TEST_CASE("layers: the dtype that is said, or that the first products show") {
   CHECK(report.noise_source.find("float16") != std::string::npos);
 }
 
+TEST_CASE("layers: a few numbers, or one again and again, show no dtype by their bits") {
+  LayerReport report = chain(std::vector<double>(20, 0));
+  for (Layer& one : report.layers) {
+    one.actual_dtype = btf::DType::float32;
+    one.figures->actual.bits = one.figures->golden.bits = 2;
+    one.figures->pairs = one.figures->elements = 20;
+  }
+  CHECK(judged(report) == VerdictKind::clean);
+  CHECK(report.noise_source == "float32");
+  for (Layer& one : report.layers) {
+    one.figures->pairs = one.figures->elements = 1024;
+    one.figures->actual.norm = 32 * one.figures->actual.peak;
+  }
+  CHECK(judged(report) == VerdictKind::clean);
+  CHECK(report.noise_source == "float32");
+}
+
 TEST_CASE("layers: integers are judged where inputs are exact") {
   LayerReport report = chain(kHealthy);
   Layer& top = report.layers[11];

@@ -100,7 +100,8 @@ class Telling {
       return fmt::format("overflow: golden reaches {:.4g}, float16 ends at 65504",
                          layer->figures->golden.peak);
     if (!layer->note.empty()) return layer->note;
-    const bool asked = run_.searched && report_.verdict.kind != VerdictKind::drift;
+    const bool asked = run_.searched && report_.verdict.kind != VerdictKind::drift &&
+                       layer->fault != LayerFault::shape;
     return asked ? "no known cause" : "";
   }
 
@@ -252,7 +253,8 @@ std::string state_text(const Layer& layer) {
   if (layer.state != LayerState::root) return name_of(btf::layer_state_names(), layer.state);
   if (layer.fault != LayerFault::error && layer.fault != LayerFault::local)
     return "broke: " + name_of(btf::layer_fault_names(), layer.fault);
-  return fmt::format("broke x{:.3g}", layer.fault == LayerFault::local ? layer.bw : layer.b);
+  const double times = layer.fault == LayerFault::local ? layer.bw : layer.b;
+  return times < 1e5 ? fmt::format("broke x{:.3g}", times) : fmt::format("broke x{:.0e}", times);
 }
 
 }  // namespace btftool
