@@ -153,7 +153,8 @@ std::string quoted(const std::string& name) { return "'" + name + "'"; }
 std::string percent_text(double part) {
   if (!std::isfinite(part)) return number_text(part, 3);
   const double percent = part * 100;
-  if (percent >= 100) return std::to_string(std::llround(percent)) + " %";
+  constexpr double kMostSpelled = 1e6;
+  if (percent >= 100 && percent < kMostSpelled) return std::to_string(std::llround(percent)) + " %";
   return number_text(percent, 2) + " %";
 }
 

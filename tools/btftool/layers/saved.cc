@@ -128,7 +128,7 @@ void read_pairs(const JsonNode& list, btf::LayerReport& report) {
     report.layers.push_back(pair(node));
     btf::Layer& layer = report.layers.back();
     layer.number = numbers.size();
-    numbers.emplace(layer.golden, report.layers.size() - 1);
+    numbers.emplace(layer.name(), report.layers.size() - 1);
   });
   std::size_t at = 0;
   list.each([&](const JsonNode& node) {
@@ -148,7 +148,7 @@ void read_pairs(const JsonNode& list, btf::LayerReport& report) {
 void read_verdict(const JsonNode& node, btf::LayerReport& report) {
   btf::LayerVerdict& verdict = report.verdict;
   if (!node["layer"].null()) {
-    const auto layer = std::ranges::find(report.layers, node["layer"].text(), &btf::Layer::golden);
+    const auto layer = std::ranges::find(report.layers, node["layer"].text(), &btf::Layer::name);
     if (layer == report.layers.end()) return node["layer"].fail("is no pair");
     verdict.layer = static_cast<std::uint64_t>(layer - report.layers.begin());
   }
