@@ -105,18 +105,8 @@ void finish_layers(const CLI::App& app, LayersCommand& command,
   exclude(app, "--from-json",
           {"--graph", "--map", "--pairs", "--baseline", "--expect-output", "--actual-spec",
            "--golden-spec", "--layout-in", "--nvmedia"});
-  check_file_name("--junit", command.junit);
-  check_file_name("--html", command.html);
-  if (command.junit && command.html && *command.junit == *command.html)
-    throw Wrong("--junit and --html want the same file '" + *command.junit + "'");
-  if (command.from_json) {
-    if (!operands.empty())
-      throw Wrong("--from-json takes no operands, there is '" + operands.front() + "'");
-    return;
-  }
-  command.actual = operands[0];
-  command.golden = operands[1];
-  if (command.actual == "-" && command.golden == "-") throw Wrong("only one operand can be -");
+  check_reports(command.junit, command.html);
+  take_operands(command.from_json.has_value(), operands, command.actual, command.golden);
 }
 
 }  // namespace btftool

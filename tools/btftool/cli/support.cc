@@ -60,9 +60,28 @@ void exclude(const CLI::App& app, const char* option, std::initializer_list<cons
       throw Wrong(std::string(option) + " and " + other + " exclude each other");
 }
 
-void check_file_name(const char* option, const std::optional<std::string>& name) {
-  if (name && (name->empty() || *name == "-"))
-    throw Wrong(std::string(option) + " takes the name of a file, not '" + *name + "'");
+void check_reports(const std::optional<std::string>& junit,
+                   const std::optional<std::string>& html) {
+  const auto check = [](const char* option, const std::optional<std::string>& name) {
+    if (name && (name->empty() || *name == "-"))
+      throw Wrong(std::string(option) + " takes the name of a file, not '" + *name + "'");
+  };
+  check("--junit", junit);
+  check("--html", html);
+  if (junit && html && *junit == *html)
+    throw Wrong("--junit and --html want the same file '" + *junit + "'");
+}
+
+void take_operands(bool from_json, const std::vector<std::string>& operands, std::string& actual,
+                   std::string& golden) {
+  if (from_json) {
+    if (!operands.empty())
+      throw Wrong("--from-json takes no operands, there is '" + operands.front() + "'");
+    return;
+  }
+  actual = operands[0];
+  golden = operands[1];
+  if (actual == "-" && golden == "-") throw Wrong("only one operand can be -");
 }
 
 CLI::Option* add_repeated(CLI::App& app, const std::string& name, const std::string& type,

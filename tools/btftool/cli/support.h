@@ -81,8 +81,12 @@ bool given(const CLI::App& app, const char* option);
 // Throws Wrong if the option and one of the others are given.
 void exclude(const CLI::App& app, const char* option, std::initializer_list<const char*> others);
 
-// Of a report that is written besides. Throws Wrong.
-void check_file_name(const char* option, const std::optional<std::string>& name);
+// Of reports that are written besides. Throws Wrong.
+void check_reports(const std::optional<std::string>& junit, const std::optional<std::string>& html);
+
+// Two operands, of which one may be -; none with --from-json. Throws Wrong.
+void take_operands(bool from_json, const std::vector<std::string>& operands, std::string& actual,
+                   std::string& golden);
 
 // The file that OUT names, in a directory that with the name of IN. A name that asks for compression
 // gets it, unless a level is said.
