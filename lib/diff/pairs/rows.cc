@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <vector>
 
 #include "btf/try.h"
 #include "diff/pairs/sparse.h"
 #include "elements/parallel.h"
 #include "elements/row_major.h"
+#include "kernels/cast/cast_runs.h"
 #include "kernels/number/widen.h"
 
 namespace btf {
@@ -100,18 +102,66 @@ void for_each_row(const Dims& dims, const Box& box, Run&& run) {
   }
 }
 
+// Elements as Real.
+template <typename Real>
+struct Values {
+  explicit Values(DType dtype) : widen(widener<Real>(dtype)) {}
+
+  const Real* of(const std::byte* codes, std::uint64_t count) {
+    widen(codes, 1, count, values.data());
+    return values.data();
+  }
+
+  WidenFn<Real> widen;
+  std::array<Real, kPairRun> values;
+};
+
+template <>
+struct Values<float> {
+  explicit Values(DType dtype) : cast(find_cast_runs(dtype, DType::float32)) {}
+
+  const float* of(const std::byte* codes, std::uint64_t count) {
+    if (cast == nullptr && reinterpret_cast<std::uintptr_t>(codes) % alignof(float) == 0)
+      return reinterpret_cast<const float*>(codes);
+    auto* const bytes = reinterpret_cast<std::byte*>(values.data());
+    if (cast == nullptr) {
+      std::memcpy(bytes, codes, count * sizeof(float));
+    } else {
+      LossAccount none;
+      cast({.source = codes, .target = bytes, .count = count}, none);
+    }
+    return values.data();
+  }
+
+  CastRunsFn cast;  // nullptr: it is float32
+  std::array<float, kPairRun> values;
+};
+
+bool fits_float(DType dtype) {
+  return dtype == DType::float32 ||
+         (is_lossless(dtype, DType::float32) && find_cast_runs(dtype, DType::float32) != nullptr);
+}
+
 template <typename Real>
 struct Worker {
+  Worker(DType actual_dtype, DType golden_dtype)
+      : actual_values(actual_dtype), golden_values(golden_dtype) {}
+
   BoxSide actual;
   BoxSide golden;
-  std::array<Real, kPairRun> actual_values;
-  std::array<Real, kPairRun> golden_values;
+  Values<Real> actual_values;
+  Values<Real> golden_values;
 };
 
 }  // namespace
 
 bool PairRows::use_double() const {
   return fits_double(actual_.dtype()) && fits_double(golden_.dtype());
+}
+
+bool PairRows::use_float() const {
+  return fits_float(actual_.dtype()) && fits_float(golden_.dtype()) &&
+         !both_sparse(actual_, golden_);
 }
 
 Result<unsigned> PairRows::workers() const {
@@ -138,10 +188,10 @@ Status PairRows::walk_sparse(const PairVisit<Real>& visit) const {
 template <typename Real>
 Status PairRows::walk_dense(const PairVisit<Real>& visit) const {
   BTF_ASSIGN(const DensePlan plan, plan_dense(actual_, golden_, execution_, order_));
-  const WidenFn<Real> widen_actual = widener<Real>(actual_.dtype());
-  const WidenFn<Real> widen_golden = widener<Real>(golden_.dtype());
-  std::vector<Worker<Real>> workers(plan.workers);
-  for (Worker<Real>& worker : workers) {
+  std::vector<Worker<Real>> workers;
+  workers.reserve(plan.workers);
+  for (unsigned i = 0; i < plan.workers; ++i) {
+    Worker<Real>& worker = workers.emplace_back(actual_.dtype(), golden_.dtype());
     BTF_TRY(worker.actual.open(actual_, storage_of(actual_, plan.linear)));
     BTF_TRY(worker.golden.open(golden_, storage_of(golden_, plan.linear)));
   }
@@ -157,12 +207,10 @@ Status PairRows::walk_dense(const PairVisit<Real>& visit) const {
                        for (std::uint64_t at = 0; at < length; at += kPairRun) {
                          PairRun<Real> run{.first = first + at,
                                            .count = std::min(kPairRun, length - at),
-                                           .actual = worker.actual_values.data(),
-                                           .golden = worker.golden_values.data(),
                                            .actual_codes = worker.actual.code(offset + at),
                                            .golden_codes = worker.golden.code(offset + at)};
-                         widen_actual(run.actual_codes, 1, run.count, worker.actual_values.data());
-                         widen_golden(run.golden_codes, 1, run.count, worker.golden_values.data());
+                         run.actual = worker.actual_values.of(run.actual_codes, run.count);
+                         run.golden = worker.golden_values.of(run.golden_codes, run.count);
                          visit(number, slab, run);
                        }
                      });
@@ -172,9 +220,12 @@ Status PairRows::walk_dense(const PairVisit<Real>& visit) const {
 
 template <typename Real>
 Status PairRows::walk(const PairVisit<Real>& visit) const {
-  return both_sparse(actual_, golden_) ? walk_sparse<Real>(visit) : walk_dense<Real>(visit);
+  if constexpr (!std::is_same_v<Real, float>)
+    if (both_sparse(actual_, golden_)) return walk_sparse<Real>(visit);
+  return walk_dense<Real>(visit);
 }
 
+template Status PairRows::walk<float>(const PairVisit<float>&) const;
 template Status PairRows::walk<double>(const PairVisit<double>&) const;
 template Status PairRows::walk<long double>(const PairVisit<long double>&) const;
 

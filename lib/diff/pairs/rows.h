@@ -44,8 +44,10 @@ class PairRows {
            PairOrder order = PairOrder::any)
       : actual_(actual), golden_(golden), execution_(execution), order_(order) {}
 
-  // Sides whose values all fit a double are visited as double, others as long double.
+  // Sides whose values all fit a double are visited as double, others as long double. Those that
+  // fit a float, and are not both COO, may be visited as float: float32 is read where it lies.
   bool use_double() const;
+  bool use_float() const;
 
   // How many workers walk() will have.
   Result<unsigned> workers() const;

@@ -30,6 +30,16 @@ constexpr std::uint64_t kSignificand = (1ULL << 52) - 1;
 constexpr std::size_t kWidth = hn::MaxLanes(Doubles());
 constexpr std::size_t kVectors = kLanes / kWidth;
 
+// Numbers as doubles.
+template <typename D>
+HWY_INLINE hn::Vec<D> load(D d, const double* from) {
+  return hn::LoadU(d, from);
+}
+template <typename D>
+HWY_INLINE hn::Vec<D> load(D d, const float* from) {
+  return hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, D>(), from));
+}
+
 // Eight lanes of a sum, a largest magnitude, a set of bits, a count.
 struct Lanes {
   std::array<DoubleVec, kVectors> vectors;
@@ -80,19 +90,20 @@ struct WordLanes {
 struct Tail {
   std::array<double, kLanes> values{};
 
-  HWY_INLINE Tail(const double* from, std::uint64_t count) {
-    for (std::uint64_t i = 0; i < count; ++i) values[i] = from[i];
+  template <typename Real>
+  HWY_INLINE Tail(const Real* from, std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i) values[i] = static_cast<double>(from[i]);
   }
 };
 
 // step(x, y, vector) for eights of both, then for the rest with zeros behind it.
-template <typename Step>
-HWY_INLINE void for_each_eight(const double* x, const double* y, std::uint64_t count, Step&& step) {
+template <typename Real, typename Step>
+HWY_INLINE void for_each_eight(const Real* x, const Real* y, std::uint64_t count, Step&& step) {
   const Doubles d;
   std::uint64_t at = 0;
   for (; at + kLanes <= count; at += kLanes)
     for (std::size_t i = 0; i < kVectors; ++i)
-      step(hn::LoadU(d, x + at + i * kWidth), hn::LoadU(d, y + at + i * kWidth), i);
+      step(load(d, x + at + i * kWidth), load(d, y + at + i * kWidth), i);
   if (at == count) return;
   const Tail last_x(x + at, count - at);
   const Tail last_y(y + at, count - at);
@@ -102,7 +113,8 @@ HWY_INLINE void for_each_eight(const double* x, const double* y, std::uint64_t c
 }
 
 // Four lanes: so many sums fit into the registers of AVX2.
-PairSums pair_sums(const double* actual, const double* golden, std::uint64_t count) {
+template <typename Real>
+PairSums pair_sums(const Real* actual, const Real* golden, std::uint64_t count) {
   using Four = hn::CappedTag<double, 4>;
   using FourWords = hn::RebindToUnsigned<Four>;
   constexpr std::size_t kFour = 4;
@@ -137,7 +149,7 @@ PairSums pair_sums(const double* actual, const double* golden, std::uint64_t cou
   std::uint64_t at = 0;
   for (; at + kFour <= count; at += kFour)
     for (std::size_t i = 0; i < kParts; ++i)
-      add(lanes[i], hn::LoadU(d, actual + at + i * kStep), hn::LoadU(d, golden + at + i * kStep));
+      add(lanes[i], load(d, actual + at + i * kStep), load(d, golden + at + i * kStep));
   PairSums sums;
   if (at < count) {
     const Tail last_actual(actual + at, count - at);
@@ -179,7 +191,8 @@ PairSums pair_sums(const double* actual, const double* golden, std::uint64_t cou
   return sums;
 }
 
-SideSums side_sums(const double* values, std::uint64_t count) {
+template <typename Real>
+SideSums side_sums(const Real* values, std::uint64_t count) {
   Lanes sum;
   Lanes square;
   Lanes largest;
@@ -195,8 +208,8 @@ SideSums side_sums(const double* values, std::uint64_t count) {
   return sums;
 }
 
-ErrorSums error_sums(const double* actual, const double* golden, std::uint64_t count,
-                     double limit) {
+template <typename Real>
+ErrorSums error_sums(const Real* actual, const Real* golden, std::uint64_t count, double limit) {
   const DoubleVec at = hn::Set(Doubles(), limit);
   Lanes error;
   Lanes square;
@@ -224,20 +237,22 @@ ErrorSums error_sums(const double* actual, const double* golden, std::uint64_t c
   return sums;
 }
 
-void add_squares(const double* actual, const double* golden, std::uint64_t count, double* error2,
+template <typename Real>
+void add_squares(const Real* actual, const Real* golden, std::uint64_t count, double* error2,
                  double* golden2) {
   const Doubles d;
   std::uint64_t i = 0;
   for (; i + kWidth <= count; i += kWidth) {
-    const DoubleVec g = hn::LoadU(d, golden + i);
-    const DoubleVec e = hn::Sub(hn::LoadU(d, actual + i), g);
+    const DoubleVec g = load(d, golden + i);
+    const DoubleVec e = hn::Sub(load(d, actual + i), g);
     hn::StoreU(hn::Add(hn::LoadU(d, error2 + i), hn::Mul(e, e)), d, error2 + i);
     hn::StoreU(hn::Add(hn::LoadU(d, golden2 + i), hn::Mul(g, g)), d, golden2 + i);
   }
   for (; i < count; ++i) {
-    const double e = actual[i] - golden[i];
+    const auto g = static_cast<double>(golden[i]);
+    const double e = static_cast<double>(actual[i]) - g;
     error2[i] += e * e;
-    golden2[i] += golden[i] * golden[i];
+    golden2[i] += g * g;
   }
 }
 
@@ -249,13 +264,15 @@ HWY_AFTER_NAMESPACE();
 namespace btf {
 namespace {
 
-constexpr std::array<decltype(ErrorRuns::pairs), kCpuLevels> kPairs BTF_SIMD_TABLE(pair_sums);
-constexpr std::array<decltype(ErrorRuns::side), kCpuLevels> kSide BTF_SIMD_TABLE(side_sums);
-constexpr std::array<decltype(ErrorRuns::errors), kCpuLevels> kErrors BTF_SIMD_TABLE(error_sums);
-constexpr std::array<decltype(ErrorRuns::squares), kCpuLevels> kSquares BTF_SIMD_TABLE(add_squares);
-
+template <typename Real>
 constexpr auto kErrorRuns = [] {
-  std::array<ErrorRuns, kCpuLevels> runs{};
+  using Runs = ErrorRuns<Real>;
+  constexpr std::array<decltype(Runs::pairs), kCpuLevels> kPairs BTF_SIMD_TABLE(pair_sums<Real>);
+  constexpr std::array<decltype(Runs::side), kCpuLevels> kSide BTF_SIMD_TABLE(side_sums<Real>);
+  constexpr std::array<decltype(Runs::errors), kCpuLevels> kErrors BTF_SIMD_TABLE(error_sums<Real>);
+  constexpr std::array<decltype(Runs::squares), kCpuLevels> kSquares BTF_SIMD_TABLE(
+      add_squares<Real>);
+  std::array<Runs, kCpuLevels> runs{};
   for (std::size_t level = 0; level < kCpuLevels; ++level)
     runs[level] = {kPairs[level], kSide[level], kErrors[level], kSquares[level]};
   return runs;
@@ -263,7 +280,13 @@ constexpr auto kErrorRuns = [] {
 
 }  // namespace
 
-const ErrorRuns& error_runs() { return kErrorRuns[cpu_level()]; }
+template <typename Real>
+const ErrorRuns<Real>& error_runs() {
+  return kErrorRuns<Real>[cpu_level()];
+}
+
+template const ErrorRuns<float>& error_runs<float>();
+template const ErrorRuns<double>& error_runs<double>();
 
 }  // namespace btf
 #endif

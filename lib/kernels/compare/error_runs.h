@@ -29,18 +29,20 @@ struct PairSums {
   std::uint64_t actual_bits = 0;
 };
 
+// Real is float or double; floats give what they give as doubles.
+template <typename Real>
 struct ErrorRuns {
   // Also of what is not finite: a sum is not either then.
-  PairSums (*pairs)(const double* actual, const double* golden, std::uint64_t count);
-  SideSums (*side)(const double* values, std::uint64_t count);
-  ErrorSums (*errors)(const double* actual, const double* golden, std::uint64_t count,
-                      double limit);
+  PairSums (*pairs)(const Real* actual, const Real* golden, std::uint64_t count);
+  SideSums (*side)(const Real* values, std::uint64_t count);
+  ErrorSums (*errors)(const Real* actual, const Real* golden, std::uint64_t count, double limit);
   // Adds the squares of errors and of golden, place by place.
-  void (*squares)(const double* actual, const double* golden, std::uint64_t count, double* error2,
+  void (*squares)(const Real* actual, const Real* golden, std::uint64_t count, double* error2,
                   double* golden2);
 };
 
 // Those of the level in use (kernels/cpu/cpu_level.h).
-const ErrorRuns& error_runs();
+template <typename Real>
+const ErrorRuns<Real>& error_runs();
 
 }  // namespace btf

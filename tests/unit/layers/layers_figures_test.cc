@@ -8,6 +8,7 @@
 #include "btf/read.h"
 #include "diff/layers/measure/measure.h"
 #include "kernels/compare/error_runs.h"
+#include "kernels/number/widen.h"
 #include "support/diff_pair.h"
 #include "support/forced_level.h"
 #include "support/random_tensor.h"
@@ -27,12 +28,19 @@ Tensor of(const std::vector<double>& values, const bytes::Words& dims) {
   return tensor;
 }
 
-LayerFigures measure(const Tensor& actual, const Tensor& golden) {
-  const bytes::Bytes left = pairs::packed(actual);
-  const bytes::Bytes right = pairs::packed(golden);
-  const auto view = [](const Tensor& tensor, const bytes::Bytes& data) {
-    return btf::TensorView{
-        tensor.dtype, btf::resolve(btf::Layout::linear, tensor.dims, tensor.dtype).value(), data};
+// Both begin `misaligned` bytes behind where they would.
+LayerFigures measure(const Tensor& actual, const Tensor& golden, std::size_t misaligned = 0) {
+  const auto shifted = [&](const Tensor& tensor) {
+    bytes::Bytes data = pairs::packed(tensor);
+    data.insert(data.begin(), misaligned, bytes::Bytes::value_type{});
+    return data;
+  };
+  const bytes::Bytes left = shifted(actual);
+  const bytes::Bytes right = shifted(golden);
+  const auto view = [&](const Tensor& tensor, const bytes::Bytes& data) {
+    return btf::TensorView{tensor.dtype,
+                           btf::resolve(btf::Layout::linear, tensor.dims, tensor.dtype).value(),
+                           std::span(data).subspan(misaligned)};
   };
   const btf::TensorView a = view(actual, left);
   const btf::TensorView g = view(golden, right);
@@ -224,5 +232,42 @@ TEST_CASE("layer figures: no instruction set changes a bit") {
     CHECK(f.rho == all[0].rho);
     CHECK(f.mu == all[0].mu);
     CHECK(f.actual.fingerprint == all[0].actual.fingerprint);
+  }
+}
+
+TEST_CASE("layer figures: elements of any dtype as if they were float64") {
+  Random random(29);
+  for (const btf::DTypeInfo& row : btf::dtypes()) {
+    if (!btf::fits_double(row.dtype)) continue;
+    Tensor golden{row.dtype, {4, 3, 7, 41}, {}};
+    for (std::uint64_t i = 0; i < 4 * 3 * 7 * 41; ++i)
+      golden.codes.push_back(pairs::random_code(row.dtype, random));
+    const Tensor actual = pairs::disturbed(golden, random);
+    const auto wide = [](const Tensor& tensor) {
+      std::vector<double> values(tensor.codes.size());
+      for (std::size_t i = 0; i < values.size(); ++i)
+        btf::widener<double>(tensor.dtype)(reinterpret_cast<const std::byte*>(&tensor.codes[i]), 1,
+                                           1, &values[i]);
+      return of(values, tensor.dims);
+    };
+    // All but the dtype's own limit.
+    const auto numbers = [](const LayerFigures& f) {
+      std::vector<double> all{f.e, f.w, f.rho, f.mu, f.gain, f.error, f.max_error};
+      for (const std::uint64_t count : {f.pairs, f.equal, f.masked, f.nan.both, f.nan.actual,
+                                        f.nan.golden, f.inf.both, f.inf.opposite, f.inf.actual})
+        all.push_back(static_cast<double>(count));
+      for (const btf::LayerSide& side : {f.actual, f.golden}) {
+        for (const double x : {side.norm, side.sum, side.peak, side.step}) all.push_back(x);
+        for (const double x : side.samples) all.push_back(x);
+        all.push_back(side.bits);
+        all.push_back(static_cast<double>(side.fingerprint >> 32));
+      }
+      return all;
+    };
+    const std::vector<double> doubles = numbers(measure(wide(actual), wide(golden)));
+    for (const std::size_t misaligned : {0, 1}) {
+      CAPTURE(row.name, misaligned);
+      CHECK(numbers(measure(actual, golden, misaligned)) == doubles);
+    }
   }
 }

@@ -31,10 +31,10 @@ class LayerMeter {
   void take(const PairRun<Real>& run) {
     const std::uint64_t n = run.values();
     const std::uint64_t weight = run.alike ? run.count : 1;
-    if constexpr (std::is_same_v<Real, double>) {
-      const PairSums sums = error_runs().pairs(run.actual, run.golden, n);
+    if constexpr (!std::is_same_v<Real, long double>) {
+      const PairSums sums = error_runs<Real>().pairs(run.actual, run.golden, n);
       if (sums.golden.largest < -kMask && is_exact_enough(sums))
-        return all_.add({run.actual, run.golden, run.first, n, weight}, sums);
+        return all_.add(NumberRun<Real>{run.actual, run.golden, run.first, n, weight}, sums);
     }
     split(run, n, weight);
   }
@@ -162,7 +162,7 @@ Result<LayerFigures> measure_layer(const DiffSide& actual, const DiffSide& golde
     return rows.walk<Real>(
         [&](unsigned, std::uint64_t, const PairRun<Real>& run) { meter.take(run); });
   };
-  BTF_TRY(rows.use_double() ? walk(0.0) : walk(0.0L));
+  BTF_TRY(rows.use_float() ? walk(0.0F) : rows.use_double() ? walk(0.0) : walk(0.0L));
   return meter.finish();
 }
 

@@ -26,12 +26,14 @@ Slices::Slices(std::uint64_t inner, std::uint64_t count)
   golden2_.assign(kept, 0);
 }
 
-void Slices::add(const double* actual, const double* golden, std::uint64_t first, std::uint64_t n) {
+template <typename Real>
+void Slices::add(const Real* actual, const Real* golden, std::uint64_t first, std::uint64_t n) {
   if (count_ < 2) return;
   period_ != 0 ? add_places(actual, golden, first, n) : add_slices(actual, golden, first, n);
 }
 
-void Slices::add(const double* actual, const double* golden, std::uint64_t first, std::uint64_t n,
+template <typename Real>
+void Slices::add(const Real* actual, const Real* golden, std::uint64_t first, std::uint64_t n,
                  double error2, double golden2) {
   if (count_ < 2 || period_ != 0 || n > inner_ - first % inner_)
     return add(actual, golden, first, n);
@@ -40,19 +42,21 @@ void Slices::add(const double* actual, const double* golden, std::uint64_t first
   golden2_[slice] += golden2;
 }
 
-void Slices::add_places(const double* actual, const double* golden, std::uint64_t first,
+template <typename Real>
+void Slices::add_places(const Real* actual, const Real* golden, std::uint64_t first,
                         std::uint64_t n) {
   std::uint64_t place = first % period_;
   for (std::uint64_t at = 0; at < n;) {
     const std::uint64_t piece = std::min(n - at, period_ - place);
-    error_runs().squares(actual + at, golden + at, piece, error2_.data() + place,
-                         golden2_.data() + place);
+    error_runs<Real>().squares(actual + at, golden + at, piece, error2_.data() + place,
+                               golden2_.data() + place);
     at += piece;
     place = 0;
   }
 }
 
-void Slices::add_slices(const double* actual, const double* golden, std::uint64_t first,
+template <typename Real>
+void Slices::add_slices(const Real* actual, const Real* golden, std::uint64_t first,
                         std::uint64_t n) {
   for (std::uint64_t at = 0; at < n;) {
     const std::uint64_t slice = (first + at) / inner_ % count_ % kMostSlices;
@@ -60,12 +64,14 @@ void Slices::add_slices(const double* actual, const double* golden, std::uint64_
     double error2 = 0;
     double golden2 = 0;
     if (piece >= kShortPiece) {
-      error2 = error_runs().errors(actual + at, golden + at, piece, HUGE_VAL).square;
-      golden2 = error_runs().side(golden + at, piece).square;
+      error2 = error_runs<Real>().errors(actual + at, golden + at, piece, HUGE_VAL).square;
+      golden2 = error_runs<Real>().side(golden + at, piece).square;
     } else {
       for (std::uint64_t i = at; i < at + piece; ++i) {
-        error2 += (actual[i] - golden[i]) * (actual[i] - golden[i]);
-        golden2 += golden[i] * golden[i];
+        const auto g = static_cast<double>(golden[i]);
+        const double e = static_cast<double>(actual[i]) - g;
+        error2 += e * e;
+        golden2 += g * g;
       }
     }
     error2_[slice] += error2;
@@ -113,5 +119,11 @@ std::vector<Slices> layer_slices(const Dims& dims) {
   if (part < total) slices.emplace_back(part, ceil_div(total, part));
   return slices;
 }
+
+template void Slices::add(const float*, const float*, std::uint64_t, std::uint64_t);
+template void Slices::add(const double*, const double*, std::uint64_t, std::uint64_t);
+template void Slices::add(const float*, const float*, std::uint64_t, std::uint64_t, double, double);
+template void Slices::add(const double*, const double*, std::uint64_t, std::uint64_t, double,
+                          double);
 
 }  // namespace btf

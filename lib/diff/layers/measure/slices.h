@@ -16,11 +16,13 @@ class Slices {
   // are folded. Nothing is kept of fewer than two.
   Slices(std::uint64_t inner, std::uint64_t count);
 
-  // Pairs of finite numbers from the row-major number `first` on.
-  void add(const double* actual, const double* golden, std::uint64_t first, std::uint64_t n);
+  // Pairs of finite numbers from the row-major number `first` on. Real is float or double.
+  template <typename Real>
+  void add(const Real* actual, const Real* golden, std::uint64_t first, std::uint64_t n);
 
   // The same where the sums of their squares are known, which is enough where all are in one slice.
-  void add(const double* actual, const double* golden, std::uint64_t first, std::uint64_t n,
+  template <typename Real>
+  void add(const Real* actual, const Real* golden, std::uint64_t first, std::uint64_t n,
            double error2, double golden2);
 
   // Of a tensor of the same dims.
@@ -32,8 +34,10 @@ class Slices {
   static constexpr std::uint64_t kMostSlices = 4096;
 
  private:
-  void add_places(const double* actual, const double* golden, std::uint64_t first, std::uint64_t n);
-  void add_slices(const double* actual, const double* golden, std::uint64_t first, std::uint64_t n);
+  template <typename Real>
+  void add_places(const Real* actual, const Real* golden, std::uint64_t first, std::uint64_t n);
+  template <typename Real>
+  void add_slices(const Real* actual, const Real* golden, std::uint64_t first, std::uint64_t n);
 
   std::uint64_t inner_;
   std::uint64_t count_;

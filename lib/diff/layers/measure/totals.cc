@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <iterator>
+#include <limits>
 
 #include "core/checked_math.h"
 
@@ -15,6 +16,9 @@ namespace {
 
 // Below, squares of doubles lose digits; beyond the largest double they are Inf.
 constexpr double kLeastSquare = 1e-280;
+
+constexpr std::size_t kMostLevels = 256;
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 bool is_exact_enough(double square, double largest) {
   return std::isfinite(square) && (square > kLeastSquare || largest == 0);
@@ -28,22 +32,38 @@ bool is_exact_enough(const PairSums& sums) {
          std::isfinite(sums.errors.product) && std::isfinite(sums.actual_largest);
 }
 
-void Levels::take(const double* values, std::uint64_t count) {
-  constexpr std::size_t kMost = 256;
-  for (std::uint64_t i = 0; i < count && levels_.size() <= kMost; ++i) levels_.insert(values[i]);
+template <typename Real>
+void Levels::take(const Real* values, std::uint64_t count) {
+  for (std::uint64_t i = 0; i < count && count_ <= kMostLevels; ++i)
+    if (i == 0 || values[i] != values[i - 1]) insert(static_cast<double>(values[i]));
+}
+
+void Levels::insert(double value) {
+  constexpr std::size_t kPlaces = 1024;
+  if (places_.empty()) places_.assign(kPlaces, kNone);
+  value += 0.0;  // -0 is 0
+  const std::uint64_t bits = std::bit_cast<std::uint64_t>(value) * 0x9e3779b97f4a7c15;
+  std::size_t at = bits >> 54;
+  while (!std::isnan(places_[at]) && places_[at] != value) at = (at + 1) % kPlaces;
+  if (places_[at] == value) return;
+  places_[at] = value;
+  ++count_;
 }
 
 double Levels::step() const {
-  constexpr std::size_t kFew = 16;
-  constexpr std::size_t kMost = 256;
-  if (levels_.size() <= kFew || levels_.size() > kMost) return 0;
+  constexpr std::size_t kFewLevels = 16;
+  if (count_ <= kFewLevels || count_ > kMostLevels) return 0;
+  std::vector<double> levels;
+  std::ranges::copy_if(places_, std::back_inserter(levels),
+                       [](double x) { return !std::isnan(x); });
+  std::ranges::sort(levels);
   double squares = 0;
-  for (auto at = levels_.begin(); at != levels_.end(); ++at) {
-    const double left = at == levels_.begin() ? HUGE_VAL : *at - *std::prev(at);
-    const double right = std::next(at) == levels_.end() ? HUGE_VAL : *std::next(at) - *at;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const double left = i == 0 ? HUGE_VAL : levels[i] - levels[i - 1];
+    const double right = i + 1 == levels.size() ? HUGE_VAL : levels[i + 1] - levels[i];
     squares += std::min(left, right) * std::min(left, right);
   }
-  return std::sqrt(squares / static_cast<double>(levels_.size()));
+  return std::sqrt(squares / static_cast<double>(levels.size()));
 }
 
 LayerSide SideTotals::figures() const {
@@ -63,8 +83,9 @@ LayerSide SideTotals::figures() const {
 LayerTotals::LayerTotals(const Dims& dims, double limit)
     : elements_(element_count(dims).value_or(0)), limit_(limit), slices_(layer_slices(dims)) {}
 
-void LayerTotals::add(const NumberRun& run, std::uint64_t numbers) {
-  const ErrorSums sums = error_runs().errors(run.actual, run.golden, run.count, limit_);
+void LayerTotals::add(const NumberRun<double>& run, std::uint64_t numbers) {
+  const ErrorRuns<double>& runs = error_runs<double>();
+  const ErrorSums sums = runs.errors(run.actual, run.golden, run.count, limit_);
   const auto weight = static_cast<long double>(run.weight);
   if (is_exact_enough(sums.square, sums.largest) && std::isfinite(sums.product)) {
     error += weight * static_cast<long double>(sums.error);
@@ -83,14 +104,16 @@ void LayerTotals::add(const NumberRun& run, std::uint64_t numbers) {
   equal += (sums.equal - (run.count - numbers)) * run.weight;
   at_limit += sums.at_limit * run.weight;
   largest = std::max(largest, sums.largest);
-  add_side(actual, run.actual, run);
-  add_side(golden, run.golden, run);
+  add_side(actual, run.actual, run, runs.side(run.actual, run.count));
+  add_side(golden, run.golden, run, runs.side(run.golden, run.count));
   if (run.weight == 1)
     for (Slices& slices : slices_) slices.add(run.actual, run.golden, run.first, run.count);
   ++runs_;
 }
 
-void LayerTotals::add(const NumberRun& run, const PairSums& sums) {
+template <typename Real>
+void LayerTotals::add(const NumberRun<Real>& run, const PairSums& sums) {
+  const ErrorRuns<Real>& runs = error_runs<Real>();
   const auto weight = static_cast<long double>(run.weight);
   error += weight * static_cast<long double>(sums.errors.error);
   error2 += weight * static_cast<long double>(sums.errors.square);
@@ -98,8 +121,7 @@ void LayerTotals::add(const NumberRun& run, const PairSums& sums) {
   pairs += run.count * run.weight;
   equal += sums.errors.equal * run.weight;
   if (sums.actual_largest >= limit_)
-    at_limit +=
-        error_runs().errors(run.actual, run.golden, run.count, limit_).at_limit * run.weight;
+    at_limit += runs.errors(run.actual, run.golden, run.count, limit_).at_limit * run.weight;
   largest = std::max(largest, sums.errors.largest);
   SideSums own{.sum = sums.golden.sum + sums.errors.error,
                .square = sums.golden.square + 2 * sums.errors.product + sums.errors.square,
@@ -107,7 +129,7 @@ void LayerTotals::add(const NumberRun& run, const PairSums& sums) {
                .bits = sums.actual_bits};
   // Where actual is small beside golden, nothing would be left of the digits.
   constexpr double kCancelled = 0x1p-10;
-  if (own.square < kCancelled * sums.golden.square) own = error_runs().side(run.actual, run.count);
+  if (own.square < kCancelled * sums.golden.square) own = runs.side(run.actual, run.count);
   add_side(actual, run.actual, run, own);
   add_side(golden, run.golden, run, sums.golden);
   if (run.weight == 1)
@@ -117,11 +139,8 @@ void LayerTotals::add(const NumberRun& run, const PairSums& sums) {
   ++runs_;
 }
 
-void LayerTotals::add_side(SideTotals& side, const double* values, const NumberRun& run) const {
-  add_side(side, values, run, error_runs().side(values, run.count));
-}
-
-void LayerTotals::add_side(SideTotals& side, const double* values, const NumberRun& run,
+template <typename Real>
+void LayerTotals::add_side(SideTotals& side, const Real* values, const NumberRun<Real>& run,
                            const SideSums& sums) const {
   constexpr std::uint64_t kFirstRuns = 4;
   constexpr std::uint64_t kEveryRun = 64;
@@ -142,10 +161,12 @@ void LayerTotals::add_side(SideTotals& side, const double* values, const NumberR
     side.levels.take(values, run.count);
   const std::array<std::uint64_t, 4> seen{side.hash, std::bit_cast<std::uint64_t>(sums.sum),
                                           std::bit_cast<std::uint64_t>(sums.square), run.first};
-  side.hash = XXH64(seen.data(), sizeof(seen), std::bit_cast<std::uint64_t>(values[run.count - 1]));
+  side.hash = XXH64(seen.data(), sizeof(seen),
+                    std::bit_cast<std::uint64_t>(static_cast<double>(values[run.count - 1])));
   for (std::size_t i = 0; i < side.samples.size(); ++i) {
     const std::uint64_t at = (elements_ - 1) / 3 * i + (i == 3 ? (elements_ - 1) % 3 : 0);
-    if (at >= run.first && at - run.first < run.count) side.samples[i] = values[at - run.first];
+    if (at >= run.first && at - run.first < run.count)
+      side.samples[i] = static_cast<double>(values[at - run.first]);
   }
 }
 
@@ -179,5 +200,8 @@ double LayerTotals::worst_slice() const {
   for (const Slices& slices : slices_) worst = std::max(worst, slices.worst());
   return worst;
 }
+
+template void LayerTotals::add(const NumberRun<float>&, const PairSums&);
+template void LayerTotals::add(const NumberRun<double>&, const PairSums&);
 
 }  // namespace btf

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <set>
 #include <vector>
 
 #include "btf/layers/figures.h"
@@ -16,12 +15,16 @@ namespace btf {
 // Different values of one side, up to a few: those of a quantised tensor.
 class Levels {
  public:
-  void take(const double* values, std::uint64_t count);
+  template <typename Real>
+  void take(const Real* values, std::uint64_t count);
   // The rms distance of neighbours, of 17 to 256 values; else 0.
   double step() const;
 
  private:
-  std::set<double> levels_;
+  void insert(double value);
+
+  std::vector<double> places_;  // a hash table; NaN where there is none. Empty before the first
+  std::size_t count_ = 0;
 };
 
 struct SideTotals {
@@ -39,10 +42,11 @@ struct SideTotals {
 // May their sums be taken as they are? Squares may be beyond a double, or lose digits below it.
 bool is_exact_enough(const PairSums& sums);
 
-// Pairs of finite numbers, from the row-major number `first` on.
+// Pairs of finite numbers, from the row-major number `first` on. Real is float or double.
+template <typename Real>
 struct NumberRun {
-  const double* actual = nullptr;
-  const double* golden = nullptr;
+  const Real* actual = nullptr;
+  const Real* golden = nullptr;
   std::uint64_t first = 0;
   std::uint64_t count = 0;
   std::uint64_t weight = 1;  // so many pairs does each stand for
@@ -54,9 +58,10 @@ class LayerTotals {
   LayerTotals(const Dims& dims, double limit);
 
   // Of the run's pairs `numbers` count; the others are zeros on both sides.
-  void add(const NumberRun& run, std::uint64_t numbers);
+  void add(const NumberRun<double>& run, std::uint64_t numbers);
   // All of them count, and their sums are there, finite and not too small.
-  void add(const NumberRun& run, const PairSums& sums);
+  template <typename Real>
+  void add(const NumberRun<Real>& run, const PairSums& sums);
   void add(const LayerTotals& other);
 
   long double error = 0;
@@ -74,8 +79,8 @@ class LayerTotals {
   double worst_slice() const;
 
  private:
-  void add_side(SideTotals& side, const double* values, const NumberRun& run) const;
-  void add_side(SideTotals& side, const double* values, const NumberRun& run,
+  template <typename Real>
+  void add_side(SideTotals& side, const Real* values, const NumberRun<Real>& run,
                 const SideSums& sums) const;
 
   std::uint64_t elements_;
