@@ -77,9 +77,7 @@ class Details {
   Status walk(bool mismatches) {
     // Where all numbers are equal the figures are known.
     if (!mismatches && score_.max_abs == 0) {
-      FigureCollector none(actual_.dtype(), golden_.dtype());
-      diff_.figures = none.finish();
-      diff_.figures->pairs = score_.compared - score_.special;
+      diff_.figures = FigureCollector::of_equal(score_.compared - score_.special);
       return {};
     }
     FigureCollector figures(actual_.dtype(), golden_.dtype());

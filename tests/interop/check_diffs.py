@@ -20,7 +20,7 @@ import tempfile
 import btf_writer
 import layouts
 from casts import cast_number
-from comparisons import Criteria, Pair, Unclear
+from comparisons import Criteria, Pair, Unclear, root
 from elements import BY_NAME, DTYPES, decode
 from harness import Disagreement, number
 from random_files import random_code, random_dims
@@ -186,10 +186,33 @@ class Case:
                 # A logarithm of nearly 1, and the sum of products that cancel each other.
                 if not abs(value - theirs) <= 1e-12:
                     compare(name, value, theirs, 1e-10)
+            self.check_fit(found["figures"])
         for quantile in found["quantiles"]:
             compare(f"quantile {quantile['q']}", pair.quantile(number(quantile["q"])), quantile["value"], 1e-12)
         if found["top_k"]:
             compare("disagreeing rows", pair.top_k(criteria.top_k), found["top_k"]["disagreeing"])
+
+
+    def check_fit(self, found):
+        fit = self.pair.fit()
+        theirs = [found[name] for name in ("gain", "offset", "residual")]
+        if fit is None:
+            if theirs != [None] * 3:
+                raise Disagreement(f"golden is constant, and the best fit is {theirs}")
+            return
+        gain, offset, residual, spread = fit
+        if theirs == [None] * 3:
+            if spread > 1e-11:
+                raise Disagreement("there is no best fit")
+            return
+        # Sums of squares have some digits, of which a mean that is large beside the spread takes its part.
+        most = 1e-13 / spread * (1 + abs(as_double(gain)))
+        rms = max(root(sum(x * x for x in side) / len(side)) for side in zip(*self.pair.finite))
+        for name, value, found_one, limit in (("gain", gain, theirs[0], most),
+                                              ("offset", offset, theirs[1], most * rms),
+                                              ("residual", residual, theirs[2], math.sqrt(most) * rms)):
+            if not abs(as_double(value) - number(found_one)) <= limit:
+                compare(name, as_double(value), number(found_one), 1e-12)
 
 
 def as_double(value):

@@ -164,6 +164,21 @@ class Pair:
                 "cosine": 0.0 if 0 in (actual2, golden2) else cosine(sum(a * g for a, g in self.finite), actual2 * golden2),
                 "psnr": decibels(peak * peak / mean), "snr": decibels(golden2 / error2)}
 
+    def fit(self):
+        """Gain, offset and residual of the line that fits best, in exact arithmetic, and how much spread of golden
+        there is for it; None: no line."""
+        if not any(self.errors):
+            return (1, 0, 0.0, 1.0) if self.finite else None
+        n = len(self.finite)
+        mean_a, mean_g = (sum(pair[k] for pair in self.finite) / Fraction(n) for k in (0, 1))
+        spread = sum((g - mean_g) ** 2 for _, g in self.finite)
+        if spread == 0:
+            return None
+        gain = sum((a - mean_a) * (g - mean_g) for a, g in self.finite) / spread
+        offset = mean_a - gain * mean_g
+        left = sum((a - gain * g - offset) ** 2 for a, g in self.finite)
+        return gain, offset, root(left / n), float(spread / sum(g * g for _, g in self.finite))
+
     def quantile(self, q):
         """numpy.quantile, method linear; 0 without a finite pair."""
         errors = sorted(self.errors)

@@ -30,10 +30,30 @@ void FigureCollector::CompensatedSum::add(const CompensatedSum& other) {
 void FigureCollector::Sums::add(const Sums& other) {
   pairs += other.pairs;
   largest = std::max(largest, other.largest);
+  error.add(other.error);
   error2.add(other.error2);
   actual2.add(other.actual2);
+  golden.add(other.golden);
   golden2.add(other.golden2);
   product.add(other.product);
+}
+
+// By errors, which are known to more digits than what is left of actual without them.
+std::optional<BestFit> FigureCollector::Sums::fit() const {
+  if (pairs == 0) return std::nullopt;
+  // A smaller spread is what sums of squares lose.
+  constexpr long double kConstant = 1e-12L;
+  const auto n = static_cast<long double>(pairs);
+  const long double mean_error = error.wide() / n;
+  const long double mean_golden = golden.wide() / n;
+  const long double spread = golden2.wide() - golden.wide() * mean_golden;
+  if (spread <= kConstant * golden2.wide()) return std::nullopt;
+  const long double along = product.wide() - golden2.wide() - error.wide() * mean_golden;
+  const long double slope = along / spread;
+  const long double left = error2.wide() - error.wide() * mean_error - slope * along;
+  return BestFit{.gain = static_cast<double>(1 + slope),
+                 .offset = static_cast<double>(mean_error - slope * mean_golden),
+                 .residual = static_cast<double>(std::sqrt(std::max(0.0L, left) / n))};
 }
 
 FigureCollector::FigureCollector(DType actual, DType golden)
@@ -46,7 +66,7 @@ template <typename Wide, typename Real>
 void FigureCollector::add_run(Sums& sums, const JudgedRun<Real>& run) {
   constexpr std::size_t kLanes = 8;
   const PairRun<Real>& pairs = run.pairs;
-  std::array<Wide, kLanes> error2{}, actual2{}, golden2{}, product{};
+  std::array<Wide, kLanes> error{}, error2{}, actual2{}, golden{}, golden2{}, product{};
   std::uint64_t finite = 0;
   Wide largest = 0;
   for (std::uint64_t i = 0; i < pairs.values(); ++i) {
@@ -54,8 +74,10 @@ void FigureCollector::add_run(Sums& sums, const JudgedRun<Real>& run) {
     const auto a = static_cast<Wide>(pairs.actual[i]);
     const auto g = static_cast<Wide>(pairs.golden[i]);
     const std::size_t lane = i % kLanes;
+    error[lane] += a - g;
     error2[lane] += (a - g) * (a - g);
     actual2[lane] += a * a;
+    golden[lane] += g;
     golden2[lane] += g * g;
     product[lane] += a * g;
     largest = std::max(largest, std::abs(g));
@@ -66,8 +88,10 @@ void FigureCollector::add_run(Sums& sums, const JudgedRun<Real>& run) {
     for (const Wide lane : lanes)
       sum.add(static_cast<long double>(lane) * static_cast<long double>(weight));
   };
+  add(sums.error, error);
   add(sums.error2, error2);
   add(sums.actual2, actual2);
+  add(sums.golden, golden);
   add(sums.golden2, golden2);
   add(sums.product, product);
   sums.pairs += finite * weight;
@@ -97,8 +121,10 @@ void FigureCollector::take(unsigned worker, std::uint64_t slab, const JudgedRun<
   const RunSums part = compare_runs().sums(run.pairs.actual, run.pairs.golden, run.pairs.count);
   sums.pairs += run.pairs.count;
   sums.largest = std::max(sums.largest, part.largest);
+  sums.error.add(static_cast<long double>(part.error));
   sums.error2.add(static_cast<long double>(part.error2));
   sums.actual2.add(static_cast<long double>(part.actual2));
+  sums.golden.add(static_cast<long double>(part.golden));
   sums.golden2.add(static_cast<long double>(part.golden2));
   sums.product.add(static_cast<long double>(part.product));
 }
@@ -107,16 +133,20 @@ void FigureCollector::take(unsigned worker, std::uint64_t slab, const JudgedRun<
   add_run<long double>(sums_for(worker, slab), run);
 }
 
+Figures FigureCollector::of_equal(std::uint64_t pairs) {
+  Figures figures{.pairs = pairs};
+  figures.psnr = figures.snr = std::numeric_limits<double>::infinity();
+  if (pairs > 0) figures.fit.emplace();
+  return figures;
+}
+
 Figures FigureCollector::finish() {
   for (const std::optional<Sums>& open : open_)
     if (open) fold(*open);
-  Figures figures{.pairs = total_.pairs};
   const long double error2 = total_.error2.wide();
   const long double golden2 = total_.golden2.wide();
-  if (error2 == 0) {
-    figures.psnr = figures.snr = std::numeric_limits<double>::infinity();
-    return figures;
-  }
+  if (error2 == 0) return of_equal(total_.pairs);
+  Figures figures{.pairs = total_.pairs};
   const long double mean = error2 / static_cast<long double>(total_.pairs);
   const long double peak = total_.largest;
   figures.rmse = static_cast<double>(std::sqrt(mean));
@@ -125,6 +155,7 @@ Figures FigureCollector::finish() {
       norms == 0 ? 0 : static_cast<double>(std::clamp(total_.product.wide() / norms, -1.0L, 1.0L));
   figures.psnr = decibels(peak * peak / mean);
   figures.snr = decibels(golden2 / error2);
+  figures.fit = total_.fit();
   return figures;
 }
 

@@ -22,6 +22,9 @@ class FigureCollector final : public PairCollector {
 
   Figures finish();
 
+  // Of so many pairs of equal numbers.
+  static Figures of_equal(std::uint64_t pairs);
+
  private:
   struct CompensatedSum {
     long double sum = 0;
@@ -36,9 +39,10 @@ class FigureCollector final : public PairCollector {
     std::uint64_t slab = 0;
     std::uint64_t pairs = 0;
     double largest = 0;  // |golden|
-    CompensatedSum error2{}, actual2{}, golden2{}, product{};
+    CompensatedSum error{}, error2{}, actual2{}, golden{}, golden2{}, product{};
 
     void add(const Sums& other);
+    std::optional<BestFit> fit() const;
   };
 
   template <typename Wide, typename Real>

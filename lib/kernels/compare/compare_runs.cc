@@ -119,12 +119,15 @@ BTF_INLINE RunSummary judge_run(const double* actual, const double* golden, std:
 }
 
 struct SumLanes {
-  std::array<double, kLanes> error2{}, actual2{}, golden2{}, product{}, largest{};
+  std::array<double, kLanes> error{}, error2{}, actual2{}, golden{}, golden2{}, product{},
+      largest{};
 };
 
 BTF_INLINE void add_pair(SumLanes& lanes, std::size_t lane, double a, double g) {
+  lanes.error[lane] += a - g;
   lanes.error2[lane] += (a - g) * (a - g);
   lanes.actual2[lane] += a * a;
+  lanes.golden[lane] += g;
   lanes.golden2[lane] += g * g;
   lanes.product[lane] += a * g;
   keep_larger(lanes.largest[lane], std::abs(g));
@@ -139,8 +142,10 @@ BTF_INLINE RunSums sums_of(const double* actual, const double* golden, std::uint
   for (std::size_t lane = 0; i < count; ++i, ++lane) add_pair(lanes, lane, actual[i], golden[i]);
   RunSums sums;
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    sums.error += lanes.error[lane];
     sums.error2 += lanes.error2[lane];
     sums.actual2 += lanes.actual2[lane];
+    sums.golden += lanes.golden[lane];
     sums.golden2 += lanes.golden2[lane];
     sums.product += lanes.product[lane];
     sums.largest = std::max(sums.largest, lanes.largest[lane]);

@@ -18,8 +18,10 @@ struct RunSummary {
 
 // Sums over pairs of finite numbers.
 struct RunSums {
+  double error = 0;  // actual - golden
   double error2 = 0;
   double actual2 = 0;
+  double golden = 0;
   double golden2 = 0;
   double product = 0;
   double largest = 0;  // |golden|

@@ -27,6 +27,7 @@ using bytes::Words;
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 double below(double x) { return std::nextafter(x, -kInf); }
 double above(double x) { return std::nextafter(x, kInf); }
@@ -335,6 +336,40 @@ TEST_CASE("criteria: figures of tensors that are equal, zero, or have no number"
   CHECK(passes(nans, nans, with(Gates{.cosine = 1.0, .rmse = 0.0})));
   CHECK_FALSE(passes(nans, ones, with(Gates{.rmse = 1e9})));
   CHECK_FALSE(passes(ones, zero, with(Gates{.snr = -1000.0})));
+}
+
+TEST_CASE("criteria: the straight line that fits best, by hand") {
+  const auto fit = [](const std::vector<double>& actual, const std::vector<double>& golden) {
+    const auto tensor = [](const std::vector<double>& values) {
+      Tensor made{DType::float64, {values.size()}, {}};
+      for (const double x : values) made.codes.push_back(std::bit_cast<std::uint64_t>(x));
+      return made;
+    };
+    DiffOptions options;
+    options.figures = true;
+    return diff_of(tensor(actual), tensor(golden), options).figures.value().fit;
+  };
+  const auto is = [](const std::optional<btf::BestFit>& found, double gain, double offset,
+                     double residual) {
+    return found && std::abs(found->gain - gain) <= 1e-12 &&
+           std::abs(found->offset - offset) <= 1e-12 &&
+           std::abs(found->residual - residual) <= 1e-7;
+  };
+  CHECK(is(fit({5, 7, 9}, {1, 2, 3}), 2, 3, 0));
+  CHECK(is(fit({-1, -2, -3}, {1, 2, 3}), -1, 0, 0));
+  CHECK(is(fit({4, 4, 4}, {1, 2, 3}), 0, 4, 0));
+  // Off the line by 1, -2, 1.
+  CHECK(is(fit({2, 0, 4}, {1, 2, 3}), 1, 0, std::sqrt(2.0)));
+  // NaN and Inf are left out.
+  CHECK(is(fit({5, kNan, 7, 8, 9}, {1, 4, 2, kInf, 3}), 2, 3, 0));
+  CHECK(is(fit({1, 2}, {1, 2}), 1, 0, 0));
+  CHECK(is(fit({0.1, 0.1}, {0.1, 0.1}), 1, 0, 0));
+  // Through one point any line goes.
+  CHECK_FALSE(fit({2, 3}, {0.1, 0.1}));
+  CHECK_FALSE(fit(std::vector<double>(5000, 3.0), std::vector<double>(5000, 0.1)));
+  CHECK_FALSE(fit({1, 2}, {0, 0}));
+  CHECK_FALSE(fit({1}, {2}));
+  CHECK_FALSE(fit({kNan, 1}, {kNan, kInf}));
 }
 
 TEST_CASE("criteria: float64 figures beyond the range of its squares") {

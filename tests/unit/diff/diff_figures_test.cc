@@ -273,6 +273,8 @@ Tensor mild_tensor(DType dtype, const Words& dims, Random& random) {
 // Figures by one loop over long doubles, largest elements by sorting rows.
 struct Expected {
   btf::Figures figures;
+  long double rms = 0;     // of the larger side
+  long double spread = 1;  // of golden, of its squares
   btf::TopK top_k;
 };
 
@@ -289,6 +291,38 @@ std::vector<std::uint64_t> largest(const Tensor& tensor, std::uint64_t from, std
   return indices;
 }
 
+using FinitePairs = std::vector<std::pair<long double, long double>>;
+
+// In two passes: first the means, then the distances from them.
+std::optional<btf::BestFit> fit_of(const FinitePairs& pairs, bool equal, long double& part) {
+  if (pairs.empty()) return std::nullopt;
+  if (equal) return btf::BestFit{};
+  const auto n = static_cast<long double>(pairs.size());
+  long double mean_actual = 0;
+  long double mean_golden = 0;
+  for (const auto& [a, g] : pairs) {
+    mean_actual += a / n;
+    mean_golden += g / n;
+  }
+  long double spread = 0;
+  long double along = 0;
+  long double square = 0;
+  for (const auto& [a, g] : pairs) {
+    spread += (g - mean_golden) * (g - mean_golden);
+    along += (a - mean_actual) * (g - mean_golden);
+    square += g * g;
+  }
+  if (std::ranges::all_of(pairs, [&](const auto& p) { return p.second == pairs[0].second; }))
+    return std::nullopt;
+  part = spread / square;
+  const long double gain = along / spread;
+  const long double offset = mean_actual - gain * mean_golden;
+  long double left = 0;
+  for (const auto& [a, g] : pairs) left += (a - gain * g - offset) * (a - gain * g - offset);
+  return btf::BestFit{static_cast<double>(gain), static_cast<double>(offset),
+                      static_cast<double>(std::sqrt(left / n))};
+}
+
 Expected expected_of(const Tensor& actual, const Tensor& golden, std::uint64_t k) {
   Expected expected;
   btf::Figures& figures = expected.figures;
@@ -297,11 +331,13 @@ Expected expected_of(const Tensor& actual, const Tensor& golden, std::uint64_t k
   long double golden2 = 0;
   long double product = 0;
   long double peak = 0;
+  FinitePairs pairs;
   for (std::size_t i = 0; i < golden.codes.size(); ++i) {
     const long double a = btf::test::oracle_value(actual.dtype, actual.codes[i]);
     const long double g = btf::test::oracle_value(golden.dtype, golden.codes[i]);
     if (!std::isfinite(a) || !std::isfinite(g)) continue;
     ++figures.pairs;
+    pairs.emplace_back(a, g);
     error2 += (a - g) * (a - g);
     actual2 += a * a;
     golden2 += g * g;
@@ -309,6 +345,9 @@ Expected expected_of(const Tensor& actual, const Tensor& golden, std::uint64_t k
     peak = std::max(peak, std::abs(g));
   }
   figures.psnr = figures.snr = kInf;
+  const long double n = static_cast<long double>(pairs.size());
+  expected.rms = pairs.empty() ? 0 : std::sqrt(std::max(actual2, golden2) / n);
+  figures.fit = fit_of(pairs, error2 == 0, expected.spread);
   if (error2 != 0) {
     const long double mean = error2 / static_cast<long double>(figures.pairs);
     const long double norms = std::sqrt(actual2) * std::sqrt(golden2);
@@ -336,6 +375,20 @@ bool near(double found, double expected) {
   return found == expected || std::abs(found - expected) <= 1e-13 * (1 + std::abs(expected));
 }
 
+// To the digits that sums of squares have: a spread that is small beside the mean takes its part.
+void check_fit(const std::optional<btf::BestFit>& found, const Expected& expected) {
+  const auto& fit = expected.figures.fit;
+  REQUIRE(found.has_value() == fit.has_value());
+  if (!found) return;
+  const auto near = [](double a, double b, long double most) {
+    return std::abs(static_cast<long double>(a) - b) <= most + kLeast;
+  };
+  const long double most = 1e-13L / expected.spread * (1 + std::abs(fit->gain));
+  CHECK(near(found->gain, fit->gain, most));
+  CHECK(near(found->offset, fit->offset, most * expected.rms));
+  CHECK(near(found->residual, fit->residual, std::sqrt(most) * expected.rms));
+}
+
 void check_against(const TensorDiff& diff, const Expected& expected) {
   REQUIRE(diff.figures);
   CHECK(diff.figures->pairs == expected.figures.pairs);
@@ -344,6 +397,7 @@ void check_against(const TensorDiff& diff, const Expected& expected) {
   CHECK(near(diff.figures->cosine, expected.figures.cosine));
   CHECK(near(diff.figures->psnr, expected.figures.psnr));
   CHECK(near(diff.figures->snr, expected.figures.snr));
+  check_fit(diff.figures->fit, expected);
   REQUIRE(diff.top_k);
   CHECK(diff.top_k->k == expected.top_k.k);
   CHECK(diff.top_k->rows == expected.top_k.rows);
@@ -410,6 +464,8 @@ std::vector<double> numbers(const TensorDiff& diff) {
                           diff.figures->psnr,
                           diff.figures->snr,
                           static_cast<double>(diff.top_k->disagreeing)};
+  if (const auto& fit = diff.figures->fit)
+    all.insert(all.end(), {fit->gain, fit->offset, fit->residual});
   for (const btf::QuantileValue& quantile : diff.quantiles) all.push_back(quantile.value);
   for (const btf::RequiredPair& pair : diff.required_pairs) all.push_back(pair.atol);
   for (const btf::DecadeCount& decade : diff.decades) {

@@ -80,11 +80,15 @@ Json criteria(const TensorDiff& diff) {
 
 Json figures(const TensorDiff& diff) {
   if (!diff.figures) return nullptr;
-  return {{"pairs", json_number(diff.figures->pairs)},
-          {"rmse", json_number(diff.figures->rmse)},
-          {"cosine", json_number(diff.figures->cosine)},
-          {"psnr", json_number(diff.figures->psnr)},
-          {"snr", json_number(diff.figures->snr)}};
+  const auto& fit = diff.figures->fit;
+  const auto of_fit = [&](double btf::BestFit::* member) {
+    return fit ? json_number(*fit.*member) : Json(nullptr);
+  };
+  return {
+      {"pairs", json_number(diff.figures->pairs)},   {"rmse", json_number(diff.figures->rmse)},
+      {"cosine", json_number(diff.figures->cosine)}, {"psnr", json_number(diff.figures->psnr)},
+      {"snr", json_number(diff.figures->snr)},       {"gain", of_fit(&btf::BestFit::gain)},
+      {"offset", of_fit(&btf::BestFit::offset)},     {"residual", of_fit(&btf::BestFit::residual)}};
 }
 
 Json top_k(const TensorDiff& diff) {

@@ -176,11 +176,18 @@ void read_counts(const JsonNode& node, TensorDiff& diff) {
     mismatched.fail("does not count NaN on both sides");
 }
 
+// Reports of earlier versions have none.
+std::optional<btf::BestFit> fit(const JsonNode& figures) {
+  if (!figures.has("gain") || figures["gain"].null()) return std::nullopt;
+  return btf::BestFit{figures["gain"].number(), figures["offset"].number(),
+                      figures["residual"].amount()};
+}
+
 void read_figures(const JsonNode& node, TensorDiff& diff) {
   if (const JsonNode found = node["figures"]; !found.null())
     diff.figures =
         btf::Figures{found["pairs"].count(), found["rmse"].amount(), found["cosine"].number(),
-                     found["psnr"].number(), found["snr"].number()};
+                     found["psnr"].number(), found["snr"].number(),  fit(found)};
   node["quantiles"].each([&](const JsonNode& item) {
     diff.quantiles.push_back({item["q"].amount(), item["value"].amount()});
   });
