@@ -1,4 +1,4 @@
-// Any tensor as a stream of its elements in row-major order, whatever its layout.
+// Any tensor as its elements in row-major order, whatever its layout.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +21,34 @@ struct LinearSlab {
   const std::byte* codes = nullptr;
 };
 
+// In slabs, over threads. How many elements a slab has depends on the memory that there may be.
+class LinearSlabs {
+ public:
+  // Of the record after its edits. A COO tensor must have each index once and is read by one
+  // worker, from the first slab to the last. Source and record must outlive it.
+  static Result<LinearSlabs> open(const ByteSource& source, const TensorInfo& record,
+                                  const EditChain& edits, const Execution& execution,
+                                  unsigned most_workers = UINT32_MAX);
+
+  std::uint64_t count() const;
+  unsigned workers() const;
+
+  // Valid until the worker's next call.
+  Result<LinearSlab> read(unsigned worker, std::uint64_t slab);
+
+ private:
+  friend class LinearWalk;
+  struct State;
+  explicit LinearSlabs(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+  Status open_readers();
+
+  std::shared_ptr<State> state_;
+};
+
+// As a stream.
 class LinearWalk {
  public:
-  // Of the record after its edits. A COO tensor must have each index once. Source and record must
-  // outlive it.
   static Result<LinearWalk> open(const ByteSource& source, const TensorInfo& record,
                                  const EditChain& edits, const Execution& execution);
 
@@ -33,10 +57,10 @@ class LinearWalk {
   Status rewind();
 
  private:
-  struct State;
-  explicit LinearWalk(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  explicit LinearWalk(LinearSlabs slabs) : slabs_(std::move(slabs)) {}
 
-  std::shared_ptr<State> state_;
+  LinearSlabs slabs_;
+  std::uint64_t slab_ = 0;
 };
 
 }  // namespace btf

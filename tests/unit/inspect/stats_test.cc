@@ -16,6 +16,7 @@
 #include "btf/value.h"
 #include "support/btf_bytes.h"
 #include "support/cast_oracle.h"
+#include "support/forced_level.h"
 #include "support/naive_layout.h"
 #include "support/random_tensor.h"
 #include "support/scratch_dir.h"
@@ -363,6 +364,164 @@ TEST_CASE("stats: subnormals of every float") {
     Words codes = row.subnormal;
     codes.insert(codes.end(), row.normal.begin(), row.normal.end());
     CHECK(stats_of(linear(row.dtype, {codes.size()}, codes)).subnormals == row.subnormal.size());
+  }
+}
+
+namespace {
+
+__extension__ using Quad = __float128;
+
+struct Exact {
+  double mean = 0;
+  double std = 0;
+};
+
+// In 113 bits, from the mean of all.
+Exact exact(const std::vector<long double>& values) {
+  Quad sum = 0;
+  for (const long double value : values) sum += value;
+  const Quad mean = sum / static_cast<Quad>(values.size());
+  Quad squares = 0;
+  for (const long double value : values) squares += (value - mean) * (value - mean);
+  const Quad variance = squares / static_cast<Quad>(values.size());
+  return {static_cast<double>(mean),
+          static_cast<double>(std::sqrt(static_cast<long double>(variance)))};
+}
+
+// How many doubles lie between two of the same sign.
+double steps(double a, double b) {
+  return a == b ? 0 : std::abs(a - b) / (std::nextafter(std::abs(b), HUGE_VAL) - std::abs(b));
+}
+
+template <typename T>
+void check_exact(DType dtype, const std::vector<T>& values) {
+  const Exact wanted = exact({values.begin(), values.end()});
+  for (const btf::CpuLevel level : btf::test::cpu_levels()) {
+    CAPTURE(btf::cpu_level_name(level));
+    const btf::test::ForcedLevel forced(level);
+    const TensorStats stats =
+        stats_of(bytes::dense(dtype, Layout::linear, {values.size()}, bytes::values(values)));
+    CAPTURE(*stats.mean, wanted.mean, *stats.std, wanted.std);
+    CHECK(steps(*stats.mean, wanted.mean) <= 1);
+    CHECK(steps(*stats.std, wanted.std) <= 1);
+  }
+}
+
+double gauss(Random& random) {
+  double sum = 0;
+  for (int i = 0; i < 12; ++i) sum += static_cast<double>(random.next() >> 11) * 0x1p-53;
+  return sum - 6;
+}
+
+}  // namespace
+
+TEST_CASE("stats: mean and deviation to the last digit, whatever the numbers are like") {
+  Random random(7);
+  const auto doubles = [&](auto&& number) {
+    for (const std::size_t count : {1U, 3U, 1000U, 1024U, 5000U}) {
+      std::vector<double> values(count);
+      for (std::size_t i = 0; i < count; ++i) values[i] = number(i);
+      CAPTURE(count);
+      check_exact(DType::float64, values);
+    }
+  };
+  SECTION("noise") {
+    doubles([&](std::size_t) { return gauss(random); });
+  }
+  SECTION("far from zero") {
+    doubles([&](std::size_t) { return 1e8 + gauss(random); });
+  }
+  SECTION("one large number") {
+    doubles([&](std::size_t i) { return i == 0 ? 1e16 : 0.3; });
+  }
+  SECTION("one large number at the end of a chunk") {
+    doubles([&](std::size_t i) { return i == 1023 ? -1e16 : 0.3; });
+  }
+  SECTION("neighbours") {
+    doubles([&](std::size_t i) { return 1e16 + (i % 3 == 0 ? 2.0 : 0.0); });
+  }
+  SECTION("constant") {
+    doubles([&](std::size_t) { return 0.1; });
+  }
+  SECTION("tiny") {
+    doubles([&](std::size_t) { return 1e-250 * gauss(random); });
+  }
+  SECTION("subnormal") {
+    doubles([&](std::size_t i) { return 0x1p-1074 * static_cast<double>(i); });
+  }
+  SECTION("huge") {
+    doubles([&](std::size_t) { return 1e250 * gauss(random); });
+  }
+  SECTION("beyond double in sum") {
+    doubles([&](std::size_t i) { return (i % 4 == 0 ? -1.0 : 1.0) * 1.7e308; });
+  }
+  SECTION("tiny beside huge chunks") {
+    doubles([&](std::size_t i) { return (i < 1024 ? 1e-200 : 1e200) * gauss(random); });
+  }
+  SECTION("singles") {
+    std::vector<float> values(5000);
+    for (float& value : values) value = static_cast<float>(gauss(random));
+    check_exact(DType::float32, values);
+    for (float& value : values) value = 1e8F + static_cast<float>(random.below(64));
+    check_exact(DType::float32, values);
+    for (float& value : values)
+      value = std::bit_cast<float>(static_cast<std::uint32_t>(random.below(0x7f000000)));
+    check_exact(DType::float32, values);
+  }
+  SECTION("64-bit integers") {
+    std::vector<std::int64_t> values(5000);
+    for (auto& value : values) value = static_cast<std::int64_t>(random.next());
+    check_exact(DType::int64, values);
+    for (auto& value : values)
+      value = 1'700'000'000'000'000'000 + static_cast<std::int64_t>(random.below(10));
+    check_exact(DType::int64, values);
+    for (auto& value : values) value = static_cast<std::int64_t>(random.below(3)) - 1;
+    check_exact(DType::int64, values);
+    std::vector<std::uint64_t> unsigned_values(3000);
+    for (auto& value : unsigned_values) value = ~0ULL - random.below(1ULL << 20);
+    check_exact(DType::uint64, unsigned_values);
+  }
+}
+
+TEST_CASE("stats: the same to the last bit, whoever works on what") {
+  Random random(8);
+  const ScratchDir scratch;
+  const Words dims{2, 35, 130, 301};
+  for (const DType dtype : {DType::float32, DType::float16, DType::int8}) {
+    const Words codes = random_codes(dtype, product(dims), random);
+    const TensorStats expected = stats_of(linear(dtype, dims, codes));
+    for (const naive::Name& name : naive::names()) {
+      if (!naive::can_hold(name, 4, dims[4 - name.channel_from_end])) continue;
+      const auto file = bytes::open(bytes::save(
+          scratch, "f.btf", bytes::file({stored(name, dtype, dims, codes, std::byte{0xff})})));
+      for (const unsigned jobs : {1U, 2U, 5U})
+        for (const std::uint64_t memory : {std::uint64_t{0}, std::uint64_t{32} << 20}) {
+          CAPTURE(btf::info(dtype).name, name.name, jobs, memory);
+          const auto stats =
+              btf::stats(file, file.tensor(0).value(), {.jobs = jobs, .memory = memory});
+          REQUIRE(stats);
+          check_equal(*stats, expected);
+          CHECK(stats->mean == expected.mean);
+          CHECK(stats->std == expected.std);
+        }
+    }
+  }
+}
+
+TEST_CASE("stats: what is not finite, anywhere in a chunk") {
+  Random random(9);
+  for (const double share : {0.001, 0.1, 0.9, 1.0}) {
+    Words codes(5000);
+    for (std::uint64_t& code : codes) {
+      const bool special = static_cast<double>(random.below(1000)) < share * 1000;
+      const std::uint64_t kinds[] = {0x7c00, 0xfc00, 0x7e00, 0xfd01};
+      code = special ? kinds[random.below(4)] : random.below(0x7c00) | random.below(2) << 15;
+    }
+    for (const btf::CpuLevel level : btf::test::cpu_levels()) {
+      const btf::test::ForcedLevel forced(level);
+      check_equal(stats_of(linear(DType::float16, {5000}, codes)),
+                  naive_stats(DType::float16, {5000}, codes));
+    }
   }
 }
 
