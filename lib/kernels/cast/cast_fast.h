@@ -6,8 +6,10 @@
 
 namespace btf {
 
-// Pairs that have a row in cast_runs.cc. Only for the default rounding, and for overflow by the
-// table or forbidden.
+// The default rounding, and overflow by the table or forbidden.
+bool is_default(const CastPolicy& policy);
+
+// Pairs that have a row in cast_runs.cc, by the default.
 bool cast_fast_applies(const CastJob& job);
 void cast_fast_tile(const CastJob& job, const Tile& tile, LossAccount& account);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "kernels/cast/cast_by_chunks.h"
+#include "kernels/cast/cast_by_code.h"
 #include "kernels/cast/cast_fast.h"
 #include "kernels/cast/cast_reference.h"
 #include "kernels/move/move.h"
@@ -13,6 +15,8 @@ namespace {
 constexpr auto kRows = std::to_array<CastKernel>({
     {"move", move_applies, move_tile},
     {"fast", cast_fast_applies, cast_fast_tile},
+    {"codes", cast_by_code_applies, cast_by_code_tile},
+    {"chunks", cast_by_chunks_applies, cast_by_chunks_tile},
     {"reference", cast_reference_applies, cast_reference_tile},
 });
 

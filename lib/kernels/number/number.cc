@@ -26,14 +26,14 @@ double distance(const Number& a, const Number& b) {
   if (b.kind == Number::Class::zero) return std::abs(to_double(a));
   const auto [low, high] = a.exponent < b.exponent ? std::pair{a, b} : std::pair{b, a};
   const int apart = high.exponent - low.exponent;
-  // Further apart than 62 binades the smaller one is below the rounding of the result.
-  if (apart > 62) return std::abs(to_double(a) - to_double(b));
-  __extension__ using Wide = __int128;
+  // Further apart than 63 binades the smaller one is below the rounding of the result.
+  if (apart > 63) return std::abs(to_double(a) - to_double(b));
+  __extension__ using Wide = unsigned __int128;
   const Wide x = static_cast<Wide>(high.significand) << apart;
   const Wide y = static_cast<Wide>(low.significand);
-  const Wide difference = high.negative == low.negative ? x - y : x + y;
-  const double magnitude = static_cast<double>(difference < 0 ? -difference : difference);
-  return std::ldexp(magnitude, low.exponent - 63);
+  if (high.negative != low.negative)
+    return std::ldexp(static_cast<double>(x + y), low.exponent - 63);
+  return std::ldexp(static_cast<double>(x > y ? x - y : y - x), low.exponent - 63);
 }
 
 }  // namespace btf::number

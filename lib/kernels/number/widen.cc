@@ -10,6 +10,7 @@
 
 #include "core/dtype_table.h"
 #include "kernels/number/number.h"
+#include "kernels/number/widen_runs.h"
 
 namespace btf {
 namespace {
@@ -52,6 +53,9 @@ const auto& value_table() {
 
 template <DType T, typename Real>
 void widen(const std::byte* source, std::uint64_t stride, std::uint64_t count, Real* out) {
+  if constexpr (std::is_same_v<Real, double>)
+    if (stride == 1)
+      if (const WidenRunFn run = find_widen_run(T)) return run(source, count, out);
   using Native = decltype(native<T>());
   if constexpr (!std::is_void_v<Native>) {
     for (std::uint64_t i = 0; i < count; ++i) {

@@ -1,0 +1,151 @@
+#include "kernels/cast/cast_by_chunks.h"
+
+#include <algorithm>
+#include <array>
+
+#include "kernels/cast/cast_fast.h"
+#include "kernels/cast/cast_reference.h"
+#include "kernels/cast/cast_tile.h"
+#include "kernels/move/stream.h"
+#include "kernels/narrow/narrow_runs.h"
+#include "kernels/number/widen.h"
+
+namespace btf {
+namespace {
+
+// Below this the reference is done before a chunk is set up.
+constexpr std::uint64_t kFewElements = 16;
+
+struct Chunk {
+  const std::byte* source;
+  std::byte* target;
+  std::size_t count;
+};
+
+void fetch_ahead(const std::byte* source, std::size_t bytes, std::ptrdiff_t ahead) {
+  if (ahead == kByPages) {
+    for (std::size_t at = 0; at < bytes; at += 256) fetch_pages<256>(source + at);
+  } else if (ahead != 0) {
+    fetch_run(source + ahead, bytes);
+  }
+}
+
+template <std::size_t kMost>
+class ChunkCast : public RunCast {
+ public:
+  explicit ChunkCast(const CastJob& job)
+      : source_bytes_(info(job.from).buffer_bytes()), target_bytes_(info(job.to).buffer_bytes()) {}
+
+  void operator()(const CastRuns& work, LossAccount& account) const override {
+    alignas(64) std::array<std::byte, kMost * 8> codes;
+    for (std::size_t run = 0; run < work.runs; ++run) {
+      const std::byte* source = work.source + run * work.source_pitch;
+      std::byte* target = work.target + run * work.target_pitch;
+      for (std::size_t at = 0; at < work.count; at += kMost) {
+        const std::size_t n = std::min(kMost, work.count - at);
+        const std::byte* from = source + at * source_bytes_;
+        std::byte* to = target + at * target_bytes_;
+        fetch_ahead(from, n * source_bytes_, work.ahead);
+        cast({from, work.stream ? codes.data() : to, n}, account);
+        if (work.stream) stream_copy(codes.data(), to, n * target_bytes_);
+      }
+    }
+  }
+
+ private:
+  virtual void cast(const Chunk& chunk, LossAccount& account) const = 0;
+
+  std::size_t source_bytes_;
+  std::size_t target_bytes_;
+};
+
+constexpr std::size_t kFloats = 1024;
+
+class ByFloats final : public ChunkCast<kFloats> {
+ public:
+  explicit ByFloats(const CastJob& job)
+      : ChunkCast(job),
+        widen_(find_cast_runs(job.from, DType::float32)),
+        narrow_(find_cast_runs(DType::float32, job.to)) {}
+
+ private:
+  void cast(const Chunk& chunk, LossAccount& account) const override {
+    alignas(64) std::array<float, kFloats> numbers;
+    auto* bytes = reinterpret_cast<std::byte*>(numbers.data());
+    LossAccount nothing_lost;
+    widen_({.source = chunk.source, .target = bytes, .count = chunk.count}, nothing_lost);
+    narrow_({.source = bytes, .target = chunk.target, .count = chunk.count}, account);
+  }
+
+  CastRunsFn widen_;
+  CastRunsFn narrow_;
+};
+
+class ByDoubles final : public ChunkCast<kNarrowChunk> {
+ public:
+  explicit ByDoubles(const CastJob& job)
+      : ChunkCast(job),
+        job_(job),
+        to_(make_narrowing(job.to, job.policy)),
+        target_bytes_(info(job.to).buffer_bytes()),
+        widen_(fits_double(job.from) ? widener<double>(job.from) : nullptr),
+        plain_(find_narrow(to_.kind, NumberSource::plain)),
+        // Digits that a double has no room for are lost where integers wrap.
+        split_(to_.wraps ? nullptr : find_narrow(to_.kind, NumberSource::split)) {}
+
+ private:
+  void cast(const Chunk& chunk, LossAccount& account) const override {
+    alignas(64) NarrowNumbers numbers;
+    alignas(64) NarrowNumbers low;
+    NarrowCodes codes;
+    NarrowFn narrow = plain_;
+    if (widen_ != nullptr)
+      widen_(chunk.source, 1, chunk.count, numbers.data());
+    else if (split_integers(chunk.source, chunk.count,
+                            info(job_.from).kind == NumberKind::signed_integer, numbers.data(),
+                            low.data()))
+      narrow = split_;
+    if (narrow == nullptr) return by_reference(chunk, account);
+    LossAccount tally = account;
+    narrow(to_, {.numbers = numbers.data(), .low = low.data(), .count = chunk.count}, codes, tally);
+    if (to_.wraps && to_.kind == TargetKind::wide_integer && tally.overflowed != account.overflowed)
+      return by_reference(chunk, account);
+    account = tally;
+    pack_codes(codes, chunk.count, target_bytes_, chunk.target);
+  }
+
+  void by_reference(const Chunk& chunk, LossAccount& account) const {
+    cast_reference_tile(job_,
+                        {.source = chunk.source,
+                         .target = chunk.target,
+                         .n0 = chunk.count,
+                         .source_stride0 = 1,
+                         .target_stride0 = 1},
+                        account);
+  }
+
+  CastJob job_;
+  Narrowing to_;
+  std::size_t target_bytes_;
+  WidenFn<double> widen_;
+  NarrowFn plain_;
+  NarrowFn split_;
+};
+
+}  // namespace
+
+bool cast_by_chunks_applies(const CastJob& job) {
+  return job.from != job.to && info(job.from).bits > 8;
+}
+
+void cast_by_chunks_tile(const CastJob& job, const Tile& tile, LossAccount& account) {
+  if (tile.n0 * tile.n1 < kFewElements) return cast_reference_tile(job, tile, account);
+  // Integers of 32 bits have rows that are not without loss.
+  if (info(job.from).bits <= 16 && is_default(job.policy) &&
+      find_cast_runs(job.from, DType::float32) != nullptr &&
+      find_cast_runs(DType::float32, job.to) != nullptr)
+    return cast_tile(ByFloats(job), job, tile, account);
+  cast_tile(ByDoubles(job), job, tile, account);
+}
+
+}  // namespace btf

@@ -1,0 +1,143 @@
+#include "kernels/cast/cast_by_code.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+
+#include "kernels/cast/cast_reference.h"
+#include "kernels/cast/cast_tile.h"
+#include "kernels/move/stream.h"
+
+namespace btf {
+namespace {
+
+constexpr std::size_t kCodes = 256;
+// Elements that are cast together: their codes are counted while they are in the first-level cache.
+constexpr std::size_t kPart = 4096;
+
+class Counts {
+ public:
+  Counts() {
+    for (auto& some : counts_) some.fill(0);
+  }
+  // Four sets, for one would wait for itself where a code is met again and again.
+  void add(const std::byte* codes, std::size_t count) {
+    const auto at = [&](std::size_t i) { return std::to_integer<std::size_t>(codes[i]); };
+    std::size_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+      ++counts_[0][at(i)];
+      ++counts_[1][at(i + 1)];
+      ++counts_[2][at(i + 2)];
+      ++counts_[3][at(i + 3)];
+    }
+    for (; i < count; ++i) ++counts_[0][at(i)];
+  }
+  std::uint64_t of(std::size_t code) const {
+    return counts_[0][code] + counts_[1][code] + counts_[2][code] + counts_[3][code];
+  }
+
+ private:
+  std::array<std::array<std::uint64_t, kCodes>, 4> counts_;
+};
+
+class CodeTable final : public RunCast {
+ public:
+  explicit CodeTable(const CastJob& job) : job_(job), target_bytes_(info(job.to).buffer_bytes()) {
+    for (std::size_t code = 0; code < kCodes; ++code) {
+      const auto source = static_cast<std::byte>(code);
+      LossAccount& one = accounts_[code];
+      cast_reference_tile(
+          job, {.source = &source, .target = reinterpret_cast<std::byte*>(&codes_[code]), .n0 = 1},
+          one);
+      changes_ = changes_ || one.changed() != 0 || one.nan != 0;
+    }
+  }
+
+  bool is_for(const CastJob& job) const {
+    return job.from == job_.from && job.to == job_.to &&
+           job.policy.overflow == job_.policy.overflow &&
+           job.policy.rounding == job_.policy.rounding;
+  }
+
+  void operator()(const CastRuns& work, LossAccount& account) const override {
+    Counts counts;
+    for (std::size_t run = 0; run < work.runs; ++run) {
+      const std::byte* source = work.source + run * work.source_pitch;
+      std::byte* target = work.target + run * work.target_pitch;
+      for (std::size_t at = 0; at < work.count; at += kPart) {
+        const std::size_t n = std::min(kPart, work.count - at);
+        cast(source + at, target + at * target_bytes_, n, work.stream);
+        if (changes_) counts.add(source + at, n);
+      }
+    }
+    account.elements += work.runs * work.count;
+    if (changes_) settle(counts, account);
+  }
+
+ private:
+  template <typename Code>
+  void look_up(const std::byte* source, std::byte* target, std::size_t count) const {
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto code = static_cast<Code>(codes_[std::to_integer<std::size_t>(source[i])]);
+      std::memcpy(target + i * sizeof(code), &code, sizeof(code));
+    }
+  }
+
+  void look_up(const std::byte* source, std::byte* target, std::size_t count) const {
+    if (target_bytes_ == 1) return look_up<std::uint8_t>(source, target, count);
+    if (target_bytes_ == 2) return look_up<std::uint16_t>(source, target, count);
+    if (target_bytes_ == 4) return look_up<std::uint32_t>(source, target, count);
+    look_up<std::uint64_t>(source, target, count);
+  }
+
+  void cast(const std::byte* source, std::byte* target, std::size_t count, bool stream) const {
+    constexpr std::size_t kStreamed = 512;
+    if (!stream) return look_up(source, target, count);
+    alignas(64) std::array<std::byte, kStreamed * 8> codes;
+    for (std::size_t at = 0; at < count; at += kStreamed) {
+      const std::size_t n = std::min(kStreamed, count - at);
+      look_up(source + at, codes.data(), n);
+      stream_copy(codes.data(), target + at * target_bytes_, n * target_bytes_);
+    }
+  }
+
+  void settle(const Counts& counts, LossAccount& account) const {
+    for (std::size_t code = 0; code < kCodes; ++code) {
+      const std::uint64_t times = counts.of(code);
+      if (times == 0) continue;
+      const LossAccount& one = accounts_[code];
+      account.overflowed += times * one.overflowed;
+      account.nan_lost += times * one.nan_lost;
+      account.to_zero += times * one.to_zero;
+      account.inexact += times * one.inexact;
+      account.nan += times * one.nan;
+      account.max_abs = std::max(account.max_abs, one.max_abs);
+      account.max_rel = std::max(account.max_rel, one.max_rel);
+    }
+  }
+
+  CastJob job_;
+  std::size_t target_bytes_;
+  std::array<std::uint64_t, kCodes> codes_{};
+  std::array<LossAccount, kCodes> accounts_;
+  bool changes_ = false;
+};
+
+}  // namespace
+
+bool cast_by_code_applies(const CastJob& job) {
+  return job.from != job.to && info(job.from).bits <= 8;
+}
+
+void cast_by_code_tile(const CastJob& job, const Tile& tile, LossAccount& account) {
+  // The last table of this thread: tensors come in many tiles of one job.
+  thread_local std::unique_ptr<const CodeTable> table;
+  if (!table || !table->is_for(job)) {
+    if (tile.n0 * tile.n1 < kCodes) return cast_reference_tile(job, tile, account);
+    table = std::make_unique<const CodeTable>(job);
+  }
+  cast_tile(*table, job, tile, account);
+}
+
+}  // namespace btf

@@ -1,0 +1,124 @@
+#include "kernels/cast/cast_tile.h"
+
+#include <algorithm>
+#include <array>
+
+#include "kernels/move/move.h"
+#include "kernels/move/stream.h"
+#include "kernels/move/transpose.h"
+
+namespace btf {
+namespace {
+
+// Elements of a run that goes through a buffer.
+constexpr std::uint64_t kMostRun = 256;
+
+// Rows of a transposing tile that are cast before they are turned into columns; and as many
+// elements of fewer rows, up to what a cast looks at together.
+constexpr std::uint64_t kRows = 32;
+constexpr std::uint64_t kMostColumns = 1024;
+
+struct Sizes {
+  std::uint64_t source;
+  std::uint64_t target;
+};
+
+// One line with strides, by way of buffers.
+void cast_strided(const RunCast& run, const Sizes& sizes, const std::byte* source,
+                  std::uint64_t source_stride, std::byte* target, std::uint64_t target_stride,
+                  std::uint64_t count, LossAccount& account) {
+  std::array<std::byte, kMostRun * 8> in;
+  std::array<std::byte, kMostRun * 8> out;
+  for (std::uint64_t at = 0; at < count; at += kMostRun) {
+    const std::uint64_t n = std::min<std::uint64_t>(kMostRun, count - at);
+    move_line(sizes.source, source + at * source_stride * sizes.source, source_stride, in.data(), 1,
+              n);
+    run({.source = in.data(), .target = out.data(), .count = n}, account);
+    move_line(sizes.target, out.data(), 1, target + at * target_stride * sizes.target,
+              target_stride, n);
+  }
+}
+
+// The source runs along the outer axis, the target along the inner one, in more bytes: columns are
+// cast.
+void turned_and_cast(const RunCast& run, const Sizes& sizes, const Tile& tile,
+                     LossAccount& account) {
+  constexpr std::uint64_t kColumns = 32;
+  std::array<std::byte, kColumns * kMostRun * 4> columns;
+  for (std::uint64_t at0 = 0; at0 < tile.n0; at0 += kMostRun) {
+    const std::uint64_t n0 = std::min<std::uint64_t>(kMostRun, tile.n0 - at0);
+    for (std::uint64_t at1 = 0; at1 < tile.n1; at1 += kColumns) {
+      const std::uint64_t n1 = std::min(kColumns, tile.n1 - at1);
+      transpose({.element_bytes = sizes.source,
+                 .source = tile.source + (at0 * tile.source_stride0 + at1) * sizes.source,
+                 .source_stride = tile.source_stride0,
+                 .target = columns.data(),
+                 .target_stride = n0,
+                 .rows = n0,
+                 .columns = n1,
+                 .ahead = tile.ahead});
+      run({.source = columns.data(),
+           .target = tile.target + (at1 * tile.target_stride1 + at0) * sizes.target,
+           .count = n0,
+           .runs = n1,
+           .source_pitch = n0 * sizes.source,
+           .target_pitch = tile.target_stride1 * sizes.target},
+          account);
+    }
+  }
+}
+
+// The same in as many bytes or fewer: rows are cast.
+void cast_transposed(const RunCast& run, const Sizes& sizes, const Tile& tile,
+                     LossAccount& account) {
+  std::array<std::byte, kRows * kMostRun * 8> rows;
+  const std::uint64_t elements = kRows * kMostRun / std::clamp<std::uint64_t>(tile.n0, 1, kRows);
+  const std::uint64_t columns = std::min(elements / kMostRun * kMostRun, kMostColumns);
+  for (std::uint64_t at1 = 0; at1 < tile.n1; at1 += columns) {
+    const std::uint64_t n1 = std::min(columns, tile.n1 - at1);
+    for (std::uint64_t at0 = 0; at0 < tile.n0; at0 += kRows) {
+      const std::uint64_t n0 = std::min(kRows, tile.n0 - at0);
+      run({.source = tile.source + (at0 * tile.source_stride0 + at1) * sizes.source,
+           .target = rows.data(),
+           .count = n1,
+           .ahead = tile.ahead,
+           .runs = n0,
+           .source_pitch = tile.source_stride0 * sizes.source,
+           .target_pitch = columns * sizes.target},
+          account);
+      transpose({.element_bytes = sizes.target,
+                 .source = rows.data(),
+                 .source_stride = columns,
+                 .target = tile.target + (at1 * tile.target_stride1 + at0) * sizes.target,
+                 .target_stride = tile.target_stride1,
+                 .rows = n0,
+                 .columns = n1,
+                 .width = std::max(tile.width0, tile.n0) - at0});
+    }
+  }
+}
+
+}  // namespace
+
+void cast_tile(const RunCast& run, const CastJob& job, const Tile& tile, LossAccount& account) {
+  const Sizes sizes{info(job.from).buffer_bytes(), info(job.to).buffer_bytes()};
+  if (tile.source_stride1 == 1 && tile.target_stride0 == 1 && tile.source_stride0 != 1)
+    return sizes.source < sizes.target ? turned_and_cast(run, sizes, tile, account)
+                                       : cast_transposed(run, sizes, tile, account);
+  if (tile.source_stride0 == 1 && tile.target_stride0 == 1)
+    return run({.source = tile.source,
+                .target = tile.target,
+                .count = tile.n0,
+                .ahead = tile.n0 > kMostRun ? kByPages : 0,
+                .runs = tile.n1,
+                .source_pitch = tile.source_stride1 * sizes.source,
+                .target_pitch = tile.target_stride1 * sizes.target,
+                .stream = tile.stream},
+               account);
+  for (std::uint64_t i = 0; i < tile.n1; ++i)
+    cast_strided(run, sizes, tile.source + i * tile.source_stride1 * sizes.source,
+                 tile.source_stride0, tile.target + i * tile.target_stride1 * sizes.target,
+                 tile.target_stride0, tile.n0, account);
+}
+
+}  // namespace btf

@@ -1,0 +1,22 @@
+// Tiles by a cast of runs: what does not stand side by side goes by way of buffers.
+#pragma once
+
+#include "kernels/cast/cast_runs.h"
+#include "kernels/move/kernel.h"
+
+namespace btf {
+
+// Casts runs of one pair.
+class RunCast {
+ public:
+  RunCast() = default;
+  RunCast(const RunCast&) = delete;
+  RunCast& operator=(const RunCast&) = delete;
+  virtual ~RunCast() = default;
+
+  virtual void operator()(const CastRuns& work, LossAccount& account) const = 0;
+};
+
+void cast_tile(const RunCast& run, const CastJob& job, const Tile& tile, LossAccount& account);
+
+}  // namespace btf
