@@ -1,15 +1,38 @@
 #include "sets/natural_order.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 
 namespace btf {
 namespace {
 
 bool digit(char c) { return c >= '0' && c <= '9'; }
 
+// Of so many characters both begin alike.
+std::size_t common_prefix(std::string_view a, std::string_view b) {
+  const std::size_t most = std::min(a.size(), b.size());
+  std::size_t at = 0;
+  std::uint64_t left = 0;
+  std::uint64_t right = 0;
+  for (; at + sizeof(left) <= most; at += sizeof(left)) {
+    std::memcpy(&left, a.data() + at, sizeof(left));
+    std::memcpy(&right, b.data() + at, sizeof(right));
+    if (left != right) break;
+  }
+  while (at < most && a[at] == b[at]) ++at;
+  return at;
+}
+
+std::size_t digits_at(std::string_view text, std::size_t at) {
+  std::size_t end = at;
+  while (end < text.size() && digit(text[end])) ++end;
+  return end - at;
+}
+
 // The run of digits at the beginning, which is taken from the text.
 std::string_view take_number(std::string_view& text) {
-  const auto end = static_cast<std::size_t>(std::ranges::find_if_not(text, digit) - text.begin());
+  const std::size_t end = digits_at(text, 0);
   const std::string_view number = text.substr(0, end);
   text.remove_prefix(end);
   return number;
@@ -25,8 +48,10 @@ bool natural_less(std::string_view a, std::string_view b) {
   const std::string_view whole_a = a;
   const std::string_view whole_b = b;
   // Names below a directory begin alike; the number that goes on behind that counts whole.
-  const auto same = std::ranges::mismatch(a, b).in1;
-  auto begin = static_cast<std::size_t>(same - a.begin());
+  std::size_t begin = common_prefix(a, b);
+  // Nearly all differ in no number, or in two of one length.
+  if (begin < a.size() && begin < b.size() && digits_at(a, begin) == digits_at(b, begin))
+    return static_cast<unsigned char>(a[begin]) < static_cast<unsigned char>(b[begin]);
   while (begin > 0 && digit(a[begin - 1])) --begin;
   a.remove_prefix(begin);
   b.remove_prefix(begin);

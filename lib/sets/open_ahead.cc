@@ -1,20 +1,14 @@
 #include "sets/open_ahead.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <utility>
+
+#include "core/open_files.h"
 
 namespace btf {
 namespace {
 
-// Files that are open and not yet asked for; fewer where a process may have few.
-std::size_t most_ahead() {
-  constexpr std::size_t kMost = 32;
-  struct rlimit limit {};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1;
-  return std::clamp<std::size_t>(limit.rlim_cur / 16, 1, kMost);
-}
+constexpr std::size_t kMostAhead = 32;
 
 }  // namespace
 
@@ -22,7 +16,7 @@ OpenAhead::OpenAhead(std::vector<std::uint64_t> order, std::uint64_t members, Op
     : open_(std::move(open)),
       order_(std::move(order)),
       place_(members, order_.size()),
-      slots_(most_ahead()) {
+      slots_(open_files(kMostAhead)) {
   for (std::uint64_t place = 0; place < order_.size(); ++place) place_[order_[place]] = place;
   thread_.start(1, [this](unsigned) { run(); });
 }

@@ -78,6 +78,7 @@ struct TensorSet::State {
   const IndexedFile* indexed(std::uint64_t member) const;
   SetMember describe(std::uint64_t member) const;
   SetMember describe_by_path(std::uint64_t member) const;
+  std::string path_of(std::uint64_t member) const;
   // These two by several threads.
   Result<OpenOptions> options_of(std::uint64_t member, const SetMember& what) const;
   Result<TensorFile> open_file(std::uint64_t member) const;
@@ -105,19 +106,27 @@ SetMember TensorSet::State::describe(std::uint64_t member) const {
 
 SetMember TensorSet::State::describe_by_path(std::uint64_t member) const {
   const Root& root = root_of(member);
+  std::string path = path_of(member);
   if (!root.several) {
     const std::string base = root.path.substr(root.path.rfind('/') + 1);
-    return {root.path, root.path, std::string(name_in_path(base))};
+    return {std::move(path), root.path, std::string(name_in_path(base))};
   }
   const std::string& place = root.files.listing.places[member - root.first];
   if (const IndexedFile* const named = indexed(member)) {
     const auto& tensor = named->entry().tensor;
-    return {named->path(), place,
+    return {std::move(path), place,
             tensor && tensor->name ? *tensor->name : std::string(name_in_path(place))};
   }
+  return {std::move(path), place, std::string(name_in_path(place))};
+}
+
+std::string TensorSet::State::path_of(std::uint64_t member) const {
+  const Root& root = root_of(member);
+  if (!root.several) return root.path;
+  if (const IndexedFile* const named = indexed(member)) return named->path();
+  const std::string& place = root.files.listing.places[member - root.first];
   const std::string& folder = root.files.folder;
-  return {folder.empty() ? place : join_path(folder, place), place,
-          std::string(name_in_path(place))};
+  return folder.empty() ? place : join_path(folder, place);
 }
 
 Result<OpenOptions> TensorSet::State::options_of(std::uint64_t member,
@@ -259,7 +268,7 @@ Result<OpenOptions> TensorSet::open_options(std::uint64_t member) const {
 }
 
 std::uint64_t TensorSet::bytes(std::uint64_t member) const {
-  const auto stamp = stamp_of(this->member(member).path);
+  const auto stamp = stamp_of(state_->path_of(member));
   return stamp ? stamp->bytes : 0;
 }
 
@@ -327,7 +336,7 @@ Status TensorSet::check_unchanged() const {
   for (const auto& [member, opened] : state_->recent) BTF_TRY(opened->check_unchanged());
   for (std::uint64_t i = 0; i < state_->opened.size(); ++i) {
     if (!state_->opened[i] || state_->kept.contains(i)) continue;
-    const std::string path = member(i).path;
+    const std::string path = state_->path_of(i);
     if (stamp_of(path) != state_->stamps[i]) return changed(path);
   }
   return {};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "btf/try.h"
 #include "diff/layers/layer_graph.h"
@@ -105,9 +106,11 @@ class Ordering {
     std::vector<std::size_t> order(rank_.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     const auto& layers = report_.layers;
-    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+    // As those of directories are already.
+    const auto by_name = [&](std::size_t a, std::size_t b) {
       return natural_less(layers[a].name(), layers[b].name());
-    });
+    };
+    if (!std::ranges::is_sorted(order, by_name)) std::ranges::stable_sort(order, by_name);
     for (std::size_t at = 0; at < order.size(); ++at) rank_[order[at]] = at;
     finish();
   }
@@ -132,19 +135,30 @@ class Ordering {
 
   // Sorts by rank, those without one behind the others.
   void finish() {
-    std::vector<std::size_t> order(rank_.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return rank_[i]; });
-    std::vector<Layer> sorted;
-    std::vector<std::uint64_t> ranks;
-    sorted.reserve(order.size());
-    for (const std::size_t i : order) {
-      sorted.push_back(std::move(report_.layers[i]));
-      sorted.back().placed = rank_[i] != kUnplaced;
-      ranks.push_back(rank_[i]);
+    if (!std::ranges::is_sorted(rank_)) {
+      std::vector<std::size_t> order(rank_.size());
+      for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+      std::ranges::stable_sort(order, {}, [&](std::size_t i) { return rank_[i]; });
+      std::ranges::sort(rank_);
+      arrange(std::move(order));
     }
-    report_.layers = std::move(sorted);
-    rank_ = std::move(ranks);
+    for (std::size_t i = 0; i < rank_.size(); ++i) report_.layers[i].placed = rank_[i] != kUnplaced;
+  }
+
+  // Layer i becomes the one that was order[i]. In place: there may be very many.
+  void arrange(std::vector<std::size_t> order) {
+    std::vector<Layer>& layers = report_.layers;
+    for (std::size_t begin = 0; begin < order.size(); ++begin) {
+      if (order[begin] == begin) continue;
+      Layer first = std::move(layers[begin]);
+      std::size_t at = begin;
+      while (order[at] != begin) {
+        layers[at] = std::move(layers[order[at]]);
+        at = std::exchange(order[at], at);
+      }
+      layers[at] = std::move(first);
+      order[at] = at;
+    }
   }
 
   void link(const LayerGraph& graph) {
@@ -188,12 +202,14 @@ void note_missing(LayerReport& report) {
 
 // Takes those that are no pair out of the layers.
 void keep_pairs(LayerReport& report) {
+  const auto is_pair = [](const Layer& layer) { return !layer.actual.empty(); };
+  if (std::ranges::all_of(report.layers, is_pair)) return;
   std::vector<std::uint64_t> number(report.layers.size(), 0);
   std::vector<Layer> pairs;
   for (std::size_t i = 0; i < report.layers.size(); ++i) {
     Layer& layer = report.layers[i];
     number[i] = pairs.size();
-    if (layer.actual.empty()) {
+    if (!is_pair(layer)) {
       if (layer.role == "output") report.missing_outputs.push_back(layer.golden);
       report.golden_only.push_back(std::move(layer.golden));
       continue;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <regex>
 #include <unordered_map>
+#include <utility>
 
 #include "btf/try.h"
 #include "core/checked_math.h"
@@ -23,6 +24,7 @@ struct Dumped {
   Dims dims{};
   std::string role{};
   std::optional<std::uint64_t> recorded{};  // where in the order
+  std::optional<TensorInfo> info{};         // of a file's only tensor: it need not be read again
 };
 
 class LayerPairing {
@@ -82,12 +84,13 @@ class LayerPairing {
     std::vector<Dumped> found;
     const std::uint64_t count = only ? *only + 1 : file->tensor_count();
     for (std::uint64_t i = only.value_or(0); i < count; ++i) {
-      BTF_ASSIGN(const TensorInfo info, file->tensor(i));
+      BTF_ASSIGN(TensorInfo info, file->tensor(i));
       Dumped dumped{{member, i}, info.name, info.dtype, info.dims};
       if (const auto at = attributes.tensors.find(i); at != attributes.tensors.end()) {
         dumped.role = at->second.role;
         dumped.recorded = at->second.order;
       }
+      if (file->tensor_count() == 1) dumped.info = std::move(info);
       found.push_back(std::move(dumped));
     }
     return found;
@@ -116,6 +119,9 @@ class LayerPairing {
     // Two files of one tensor each are a pair, whatever they are called.
     if (actual_.one_file() && golden_.one_file() && actual.size() == 1 && golden.size() == 1)
       return add(actual[0], golden[0], PairTier::exact);
+    if (actual.size() == 1 && golden.size() == 1 && actual[0].name == golden[0].name &&
+        !is_mapped(actual[0].name))
+      return add(actual[0], golden[0], PairTier::exact);
     // By their names, where one tensor of each side has them.
     std::unordered_map<std::string, std::vector<std::size_t>> others;
     for (std::size_t g = 0; g < golden.size(); ++g) others[golden[g].name].push_back(g);
@@ -126,14 +132,20 @@ class LayerPairing {
       const auto at = others.find(dumped.name);
       if (is_mapped(dumped.name) || at == others.end() || at->second.size() > 1 ||
           own[dumped.name] > 1) {
-        rest_actual_.push_back(std::move(dumped));
+        leave(rest_actual_, std::move(dumped));
         continue;
       }
       taken[at->second[0]] = true;
       add(dumped, golden[at->second[0]], PairTier::exact);
     }
     for (std::size_t g = 0; g < golden.size(); ++g)
-      if (!taken[g]) rest_golden_.push_back(std::move(golden[g]));
+      if (!taken[g]) leave(rest_golden_, std::move(golden[g]));
+  }
+
+  // For pair_rest(). There may be many.
+  static void leave(std::vector<Dumped>& rest, Dumped dumped) {
+    dumped.info.reset();
+    rest.push_back(std::move(dumped));
   }
 
   static std::vector<std::string> names_of(const std::vector<Dumped>& list) {
@@ -179,22 +191,17 @@ class LayerPairing {
     }
   }
 
-  void add(const Dumped& actual, const Dumped& golden, PairTier tier) {
+  void add(Dumped& actual, Dumped& golden, PairTier tier) {
     const std::uint64_t number = report_.layers.size();
-    {
-      // Figures of others may come meanwhile.
-      const std::scoped_lock lock(mutex_);
-      Layer layer;
-      layer.actual = actual.name;
-      layer.golden = golden.name;
-      layer.tier = tier;
-      layer.actual_dtype = actual.dtype;
-      layer.golden_dtype = golden.dtype;
-      layer.actual_dims = actual.dims;
-      layer.golden_dims = golden.dims;
-      layer.role = golden.role.empty() ? actual.role : golden.role;
-      report_.layers.push_back(std::move(layer));
-    }
+    Layer& layer = report_.layers.emplace_back();
+    layer.actual = actual.name;
+    layer.golden = golden.name;
+    layer.tier = tier;
+    layer.actual_dtype = actual.dtype;
+    layer.golden_dtype = golden.dtype;
+    layer.actual_dims = actual.dims;
+    layer.golden_dims = golden.dims;
+    layer.role = golden.role.empty() ? actual.role : golden.role;
     found_.actual.push_back(actual.tensor);
     found_.golden.push_back(golden.tensor);
     found_.places.push_back({.actual_recorded = actual.recorded,
@@ -204,16 +211,17 @@ class LayerPairing {
     Result<LayerPair> pair = open_pair(actual, golden);
     if (!pair) return take(number, std::unexpected(pair.error()));
     if (element_count(pair->actual.dims) != element_count(pair->golden.dims)) {
-      const std::scoped_lock lock(mutex_);
-      report_.layers[number].fault = LayerFault::shape;
+      layer.fault = LayerFault::shape;
       return;
     }
     queue_.add(number, *std::move(pair));
   }
 
   // Codes with scales among them become the numbers that they stand for.
-  static Result<TensorInfo> usable(const TensorFile& file, std::uint64_t index) {
+  static Result<TensorInfo> usable(const TensorFile& file, Dumped& dumped) {
+    const std::uint64_t index = dumped.tensor.index;
     BTF_ASSIGN(std::optional<TensorInfo> decoded, file.dequantized(index));
+    if (!decoded) decoded = std::exchange(dumped.info, std::nullopt);
     if (!decoded) {
       BTF_ASSIGN(decoded, file.tensor(index));
     }
@@ -224,17 +232,16 @@ class LayerPairing {
     return *std::move(decoded);
   }
 
-  Result<LayerPair> open_pair(const Dumped& actual, const Dumped& golden) const {
+  Result<LayerPair> open_pair(Dumped& actual, Dumped& golden) const {
     LayerPair pair;
     BTF_ASSIGN(pair.actual_file, actual_.file(actual.tensor.member));
     BTF_ASSIGN(pair.golden_file, golden_.file(golden.tensor.member));
-    BTF_ASSIGN(pair.actual, usable(*pair.actual_file, actual.tensor.index));
-    BTF_ASSIGN(pair.golden, usable(*pair.golden_file, golden.tensor.index));
+    BTF_ASSIGN(pair.actual, usable(*pair.actual_file, actual));
+    BTF_ASSIGN(pair.golden, usable(*pair.golden_file, golden));
     return pair;
   }
 
   void take(std::uint64_t number, const Result<LayerFigures>& figures) {
-    const std::scoped_lock lock(mutex_);
     if (figures) {
       report_.layers[number].figures = *figures;
       return;
@@ -254,7 +261,6 @@ class LayerPairing {
   std::vector<Dumped> rest_golden_;
   std::vector<bool> right_;  // golden's that no pair has
   std::optional<Error> cancelled_;
-  std::mutex mutex_;
   MeasureQueue queue_;  // the last: it ends first
 };
 

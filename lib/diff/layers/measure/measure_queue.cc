@@ -1,9 +1,11 @@
 #include "diff/layers/measure/measure_queue.h"
 
 #include <algorithm>
-#include <thread>
+#include <iterator>
+#include <utility>
 
 #include "btf/try.h"
+#include "core/open_files.h"
 #include "diff/layers/measure/measure.h"
 #include "diff/pairs/side.h"
 #include "elements/parallel.h"
@@ -13,6 +15,7 @@ namespace {
 
 constexpr std::uint64_t kSmall = 128U << 10;  // bytes
 constexpr std::size_t kMostWaiting = 4;
+constexpr std::size_t kSmallTogether = 16;
 
 // The same elements under golden's dims, if they lie in row-major order.
 Status flatten(TensorInfo& tensor, const Dims& dims) {
@@ -33,12 +36,17 @@ Status flatten(TensorInfo& tensor, const Dims& dims) {
 struct MeasureQueue::Job {
   std::uint64_t number = 0;
   LayerPair pair;
-  std::unique_ptr<DiffSide> actual;
-  std::unique_ptr<DiffSide> golden;
+  std::unique_ptr<DiffSide> actual{};
+  std::unique_ptr<DiffSide> golden{};
+};
+
+struct MeasureQueue::Measured {
+  std::uint64_t number = 0;
+  Result<LayerFigures> figures;
 };
 
 MeasureQueue::MeasureQueue(const Execution& execution, TakeFigures take)
-    : execution_(execution), take_(std::move(take)) {
+    : execution_(execution), take_(std::move(take)), small_together_(open_files(kSmallTogether)) {
   const unsigned most = worker_count(execution, UINT64_MAX, UINT64_MAX);
   // Each has buffers of its own.
   constexpr std::uint64_t kBuffers = 2U << 20;
@@ -55,31 +63,35 @@ MeasureQueue::~MeasureQueue() {
 }
 
 void MeasureQueue::add(std::uint64_t number, LayerPair pair) {
-  auto job = std::make_unique<Job>();
-  job->number = number;
-  job->pair = std::move(pair);
-  LayerPair& own = job->pair;
+  Job job{.number = number, .pair = std::move(pair)};
+  LayerPair& own = job.pair;
   const Status sides = [&]() -> Status {
     BTF_TRY(flatten(own.actual, own.golden.dims));
-    BTF_ASSIGN(job->actual, file_side(*own.actual_file, own.actual, execution_));
-    BTF_ASSIGN(job->golden, file_side(*own.golden_file, own.golden, execution_));
+    BTF_ASSIGN(job.actual, file_side(*own.actual_file, own.actual, execution_));
+    BTF_ASSIGN(job.golden, file_side(*own.golden_file, own.golden, execution_));
     return {};
   }();
-  if (!sides) {
-    const std::scoped_lock lock(taking_);
-    return take_(number, std::unexpected(sides.error()));
-  }
-  if (helpers_ == 0 || own.golden.data_bytes <= kSmall) return measure(*job);
+  if (!sides) return take_(number, std::unexpected(sides.error()));
+  const bool small = own.golden.data_bytes <= kSmall;
+  if (!small) send();
+  small_.push_back(std::move(job));
+  if (!small || helpers_ == 0 || small_.size() == small_together_) send();
+}
+
+// To the threads; where they have enough to do this one takes its share.
+void MeasureQueue::send() {
+  if (small_.empty()) return;
+  Jobs jobs = std::exchange(small_, {});
   std::unique_lock lock(mutex_);
-  if (waiting_.size() == kMostWaiting) {
-    // Nobody is idle, so this thread takes its share.
-    lock.unlock();
-    return measure(*job);
+  const bool full = helpers_ == 0 || waiting_.size() == kMostWaiting;
+  if (!full) {
+    waiting_.push_back(std::move(jobs));
+    more_.notify_one();
   }
-  waiting_.push_back(std::move(job));
-  more_.notify_one();
   lock.unlock();
-  if (workers_started_) return;
+  if (full) measure(jobs);
+  deliver();
+  if (full || workers_started_) return;
   workers_started_ = true;
   workers_.start(helpers_, [this](unsigned) { work(); });
 }
@@ -89,21 +101,41 @@ void MeasureQueue::work() {
     std::unique_lock lock(mutex_);
     more_.wait(lock, [&] { return closed_ || !waiting_.empty(); });
     if (waiting_.empty()) return;
-    const std::unique_ptr<Job> job = std::move(waiting_.front());
+    const Jobs jobs = std::move(waiting_.front());
     waiting_.pop_front();
     lock.unlock();
-    measure(*job);
+    measure(jobs);
   }
 }
 
-void MeasureQueue::measure(const Job& job) {
-  const Result<LayerFigures> figures = measure_layer(*job.actual, *job.golden, execution_);
-  const std::scoped_lock lock(taking_);
-  take_(job.number, figures);
-  if (progress_) progress_(std::max(job.pair.actual.data_bytes, job.pair.golden.data_bytes));
+void MeasureQueue::measure(const Jobs& jobs) {
+  std::vector<Measured> found;
+  found.reserve(jobs.size());
+  std::uint64_t bytes = 0;
+  for (const Job& job : jobs) {
+    found.push_back({job.number, measure_layer(*job.actual, *job.golden, execution_)});
+    bytes += std::max(job.pair.actual.data_bytes, job.pair.golden.data_bytes);
+  }
+  {
+    const std::scoped_lock lock(mutex_);
+    std::ranges::move(found, std::back_inserter(measured_));
+  }
+  if (!progress_) return;
+  const std::scoped_lock lock(telling_);
+  progress_(bytes);
+}
+
+void MeasureQueue::deliver() {
+  std::vector<Measured> measured;
+  {
+    const std::scoped_lock lock(mutex_);
+    measured.swap(measured_);
+  }
+  for (const Measured& one : measured) take_(one.number, one.figures);
 }
 
 void MeasureQueue::finish() {
+  send();
   {
     const std::scoped_lock lock(mutex_);
     closed_ = true;
@@ -112,6 +144,7 @@ void MeasureQueue::finish() {
   // There may be no thread: what is left is done here.
   work();
   workers_.join();
+  deliver();
 }
 
 }  // namespace btf

@@ -7,7 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
+#include <vector>
 
 #include "btf/execution.h"
 #include "btf/file.h"
@@ -23,7 +23,7 @@ struct LayerPair {
   TensorInfo golden;
 };
 
-// Called under a lock, one at a time.
+// Called by the thread that adds pairs.
 using TakeFigures = std::function<void(std::uint64_t number, const Result<LayerFigures>& figures)>;
 
 class MeasureQueue {
@@ -31,27 +31,35 @@ class MeasureQueue {
   MeasureQueue(const Execution& execution, TakeFigures take);
   ~MeasureQueue();
 
-  // Waits where several wait already. Small pairs are measured at once.
+  // Measures some itself where several wait already.
   void add(std::uint64_t number, LayerPair pair);
   // Waits for all of them, and throws what a thread threw.
   void finish();
 
  private:
   struct Job;
+  struct Measured;
+  // Small pairs go together: one by one they would wait for each other most of the time.
+  using Jobs = std::vector<Job>;
 
+  void send();
   void work();
-  void measure(const Job& job);
+  void measure(const Jobs& jobs);
+  void deliver();
 
   Execution execution_;
   std::function<void(std::uint64_t)> progress_;  // told of whole pairs
   TakeFigures take_;
   unsigned helpers_ = 0;
+  std::size_t small_together_;
+  Jobs small_;
   std::mutex mutex_;
   std::condition_variable more_;
-  std::deque<std::unique_ptr<Job>> waiting_;
+  std::deque<Jobs> waiting_;
+  std::vector<Measured> measured_;  // and not yet delivered
   bool closed_ = false;
   bool workers_started_ = false;
-  std::mutex taking_;
+  std::mutex telling_;
   Workers workers_;  // the last: it ends first
 };
 
