@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <vector>
 
 #include "btf/try.h"
 #include "diff/pairs/sparse.h"
 #include "elements/parallel.h"
 #include "elements/row_major.h"
-#include "kernels/cast/cast_runs.h"
-#include "kernels/number/widen.h"
 
 namespace btf {
 namespace {
@@ -102,46 +99,6 @@ void for_each_row(const Dims& dims, const Box& box, Run&& run) {
   }
 }
 
-// Elements as Real.
-template <typename Real>
-struct Values {
-  explicit Values(DType dtype) : widen(widener<Real>(dtype)) {}
-
-  const Real* of(const std::byte* codes, std::uint64_t count) {
-    widen(codes, 1, count, values.data());
-    return values.data();
-  }
-
-  WidenFn<Real> widen;
-  std::array<Real, kPairRun> values;
-};
-
-template <>
-struct Values<float> {
-  explicit Values(DType dtype) : cast(find_cast_runs(dtype, DType::float32)) {}
-
-  const float* of(const std::byte* codes, std::uint64_t count) {
-    if (cast == nullptr && reinterpret_cast<std::uintptr_t>(codes) % alignof(float) == 0)
-      return reinterpret_cast<const float*>(codes);
-    auto* const bytes = reinterpret_cast<std::byte*>(values.data());
-    if (cast == nullptr) {
-      std::memcpy(bytes, codes, count * sizeof(float));
-    } else {
-      LossAccount none;
-      cast({.source = codes, .target = bytes, .count = count}, none);
-    }
-    return values.data();
-  }
-
-  CastRunsFn cast;  // nullptr: it is float32
-  std::array<float, kPairRun> values;
-};
-
-bool fits_float(DType dtype) {
-  return dtype == DType::float32 ||
-         (is_lossless(dtype, DType::float32) && find_cast_runs(dtype, DType::float32) != nullptr);
-}
-
 template <typename Real>
 struct Worker {
   Worker(DType actual_dtype, DType golden_dtype)
@@ -149,8 +106,8 @@ struct Worker {
 
   BoxSide actual;
   BoxSide golden;
-  Values<Real> actual_values;
-  Values<Real> golden_values;
+  RealValues<Real> actual_values;
+  RealValues<Real> golden_values;
 };
 
 }  // namespace
@@ -209,8 +166,8 @@ Status PairRows::walk_dense(const PairVisit<Real>& visit) const {
                                            .count = std::min(kPairRun, length - at),
                                            .actual_codes = worker.actual.code(offset + at),
                                            .golden_codes = worker.golden.code(offset + at)};
-                         run.actual = worker.actual_values.of(run.actual_codes, run.count);
-                         run.golden = worker.golden_values.of(run.golden_codes, run.count);
+                         run.actual = worker.actual_values.of(run.actual_codes, 1, run.count);
+                         run.golden = worker.golden_values.of(run.golden_codes, 1, run.count);
                          visit(number, slab, run);
                        }
                      });

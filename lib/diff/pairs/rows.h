@@ -7,13 +7,12 @@
 
 #include "btf/error.h"
 #include "btf/execution.h"
+#include "diff/pairs/real_values.h"
 #include "diff/pairs/side.h"
 
 namespace btf {
 
-// At most so many pairs in a run whose pairs are not all alike.
-inline constexpr std::uint64_t kPairRun = 1024;
-
+// At most kPairRun pairs, if they are not all alike.
 template <typename Real>
 struct PairRun {
   std::uint64_t first = 0;  // row-major number of the first pair

@@ -1,26 +1,21 @@
 #include "diff/score/compare_walk.h"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <memory>
 
 #include "btf/try.h"
+#include "diff/pairs/real_values.h"
 #include "diff/pairs/sparse.h"
 #include "elements/cast_slab.h"
 #include "elements/parallel.h"
 #include "elements/row_major.h"
 #include "kernels/compare/same_bits.h"
-#include "kernels/number/widen.h"
 
 namespace btf {
 namespace {
 
-constexpr std::uint64_t kChunk = 1024;
-
-// What both sides are widened to.
-bool use_double(const DiffSide& actual, const DiffSide& golden) {
-  return fits_double(actual.dtype()) && fits_double(golden.dtype());
+bool both_fit(const DiffSide& actual, const DiffSide& golden, bool (*fits)(DType)) {
+  return fits(actual.dtype()) && fits(golden.dtype());
 }
 
 SlabSide slab_side(const DiffSide& side, const StridedLayout& storage) {
@@ -36,8 +31,6 @@ class DenseScorer {
         golden_(golden),
         judge_(judge),
         execution_(execution),
-        widen_actual_(widener<Real>(actual.dtype())),
-        widen_golden_(widener<Real>(golden.dtype())),
         actual_bytes_(info(actual.dtype()).buffer_bytes()),
         golden_bytes_(info(golden.dtype()).buffer_bytes()) {}
 
@@ -78,10 +71,9 @@ class DenseScorer {
   }
 
  private:
-  // Of both sides, widened.
   struct Values {
-    std::array<Real, kChunk> actual;
-    std::array<Real, kChunk> golden;
+    RealValues<Real> actual;
+    RealValues<Real> golden;
   };
 
   struct Worker {
@@ -115,19 +107,19 @@ class DenseScorer {
 
   void score_run(const std::byte* actual, std::uint64_t from, const std::byte* golden,
                  std::uint64_t to, const PlanAxis& axis, Worker& worker) const {
-    for (std::uint64_t at = 0; at < axis.count; at += kChunk) {
-      const std::uint64_t n = std::min(kChunk, axis.count - at);
+    for (std::uint64_t at = 0; at < axis.count; at += kPairRun) {
+      const std::uint64_t n = std::min(kPairRun, axis.count - at);
       const std::byte* left = actual + (from + at * axis.source_stride) * actual_bytes_;
       const std::byte* right = golden + (to + at * axis.target_stride) * golden_bytes_;
       if (same_bits(left, right, axis, n)) {
         worker.score.compared += n;
         continue;
       }
-      if (!worker.values) worker.values = std::make_unique_for_overwrite<Values>();
-      widen_actual_(left, axis.source_stride, n, worker.values->actual.data());
-      widen_golden_(right, axis.target_stride, n, worker.values->golden.data());
-      compare_run(worker.values->actual.data(), worker.values->golden.data(), n, judge_,
-                  worker.score);
+      if (!worker.values)
+        worker.values = std::make_unique<Values>(
+            Values{RealValues<Real>(actual_.dtype()), RealValues<Real>(golden_.dtype())});
+      compare_run(worker.values->actual.of(left, axis.source_stride, n),
+                  worker.values->golden.of(right, axis.target_stride, n), n, judge_, worker.score);
     }
   }
 
@@ -143,8 +135,6 @@ class DenseScorer {
   const DiffSide& golden_;
   const Judge& judge_;
   const Execution& execution_;
-  WidenFn<Real> widen_actual_;
-  WidenFn<Real> widen_golden_;
   std::uint64_t actual_bytes_;
   std::uint64_t golden_bytes_;
 };
@@ -160,19 +150,24 @@ Result<CompareScore> score_sparse(const DiffSide& actual, const DiffSide& golden
   return score;
 }
 
-template <typename Real>
-Result<CompareScore> score_as(const DiffSide& actual, const DiffSide& golden, const Judge& judge,
-                              const Execution& execution) {
-  return both_sparse(actual, golden) ? score_sparse<Real>(actual, golden, judge, execution)
-                                     : DenseScorer<Real>(actual, golden, judge, execution).run();
+// The narrowest that both sides fit.
+Result<CompareScore> score_dense(const DiffSide& actual, const DiffSide& golden, const Judge& judge,
+                                 const Execution& execution) {
+  if (both_fit(actual, golden, fits_float))
+    return DenseScorer<float>(actual, golden, judge, execution).run();
+  if (both_fit(actual, golden, fits_double))
+    return DenseScorer<double>(actual, golden, judge, execution).run();
+  return DenseScorer<long double>(actual, golden, judge, execution).run();
 }
 
 }  // namespace
 
 Result<CompareScore> score_pairs(const DiffSide& actual, const DiffSide& golden, const Judge& judge,
                                  const Execution& execution) {
-  return use_double(actual, golden) ? score_as<double>(actual, golden, judge, execution)
-                                    : score_as<long double>(actual, golden, judge, execution);
+  if (!both_sparse(actual, golden)) return score_dense(actual, golden, judge, execution);
+  return both_fit(actual, golden, fits_double)
+             ? score_sparse<double>(actual, golden, judge, execution)
+             : score_sparse<long double>(actual, golden, judge, execution);
 }
 
 }  // namespace btf

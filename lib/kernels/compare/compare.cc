@@ -1,22 +1,16 @@
 #include "kernels/compare/compare.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <type_traits>
+#include <utility>
 
-#include "kernels/compare/compare_runs.h"
+#include "kernels/compare/score_runs.h"
 
 namespace btf {
 namespace {
-
-// A number that x - x tells from Inf and NaN.
-template <typename Real>
-bool all_finite(const Real* values, std::uint64_t count) {
-  Real sum = 0;
-  for (std::uint64_t i = 0; i < count; ++i) sum += values[i] - values[i];
-  return sum == 0;
-}
 
 // NumPy's formula, of finite numbers.
 template <typename Real>
@@ -156,22 +150,102 @@ PairError error_of(Real actual, Real golden) {
   return {static_cast<double>(error), static_cast<double>(error / std::abs(golden))};
 }
 
+namespace {
+
+// Brings the least rtol to one that accepts all; `relative` is the largest quotient.
+template <typename Real>
+void score_least_rtol(const Real* actual, const Real* golden, std::uint64_t count, double relative,
+                      CompareScore& score) {
+  if (std::isinf(relative)) score.least_rtol = relative;
+  if (std::isinf(score.least_rtol)) return;
+  const auto raise = [&](const double& bar) {
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const auto a = static_cast<double>(actual[i]);
+      const auto g = static_cast<double>(golden[i]);
+      const double error = std::abs(a - g);
+      if (error >= bar * std::abs(g) && error > 0 && !within_error(a, g, score.least_rtol, 0))
+        score.least_rtol = least_rtol(a, g);
+    }
+  };
+  // The worst by their quotients first: few others need more.
+  raise(relative * (1 - 0x1p-50));
+  raise(score.least_rtol);
+}
+
+// A run of finite numbers whose largest are known. False if exact arithmetic has to tell.
+template <typename Real>
+bool score_extremes(const Real* actual, const Real* golden, std::uint64_t count, const Judge& judge,
+                    CompareScore& score) {
+  const RunExtremes run = score_runs<Real>().extremes(actual, golden, count, judge);
+  if (!run.clear) return false;
+  score.mismatched += run.refused;
+  score.max_abs = std::max(score.max_abs, run.error);
+  score.least_atol = std::max(score.least_atol, run.error);
+  score.max_ulp = std::max(score.max_ulp, run.steps);
+  score.max_rel = std::max(score.max_rel, run.relative);
+  score_least_rtol(actual, golden, count, run.relative, score);
+  return true;
+}
+
+template <typename Real>
+void score_numbers(const Real* actual, const Real* golden, std::uint64_t count, const Judge& judge,
+                   CompareScore& score) {
+  if (score_extremes(actual, golden, count, judge, score)) return;
+  for (std::uint64_t i = 0; i < count; ++i)
+    score_finite(static_cast<double>(actual[i]), static_cast<double>(golden[i]), 1, judge, score);
+}
+
+// True if that was all there is to do.
+template <typename Real>
+bool score_quiet(const Real* actual, const Real* golden, std::uint64_t count, const Judge& judge,
+                 CompareScore& score) {
+  std::uint64_t refused = 0;
+  if (!score_runs<Real>().quiet(actual, golden, count, judge, score, refused)) return false;
+  score.mismatched += refused;
+  return true;
+}
+
+constexpr std::uint64_t kScoreRun = 1024;
+
+// Pairs with NaN and Inf are scored one by one, the others without them.
+template <typename Real>
+void score_mixed(const Real* actual, const Real* golden, std::uint64_t count, const Judge& judge,
+                 CompareScore& score) {
+  std::array<Real, kScoreRun> actual_numbers;
+  std::array<Real, kScoreRun> golden_numbers;
+  std::uint64_t numbers = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    actual_numbers[numbers] = actual[i];
+    golden_numbers[numbers] = golden[i];
+    const bool finite = std::isfinite(actual[i]) && std::isfinite(golden[i]);
+    numbers += finite ? 1U : 0U;
+    if (!finite)
+      score_special(static_cast<double>(actual[i]), static_cast<double>(golden[i]), 1, judge,
+                    score);
+  }
+  if (numbers < count &&
+      score_quiet(actual_numbers.data(), golden_numbers.data(), numbers, judge, score))
+    return;
+  score_numbers(actual_numbers.data(), golden_numbers.data(), numbers, judge, score);
+}
+
+}  // namespace
+
 template <typename Real>
 void compare_run(const Real* actual, const Real* golden, std::uint64_t count, const Judge& judge,
                  CompareScore& score) {
   score.compared += count;
-  if (all_finite(actual, count) && all_finite(golden, count)) {
-    if (std::equal(actual, actual + count, golden)) return;
-    if constexpr (std::is_same_v<Real, double>) {
-      std::uint64_t refused = 0;
-      if (compare_runs().no_record(actual, golden, count, judge, score, refused)) {
-        score.mismatched += refused;
-        return;
-      }
-    }
-    for (std::uint64_t i = 0; i < count; ++i) score_finite(actual[i], golden[i], 1, judge, score);
-    return;
+  for (std::uint64_t at = 0; at < count; at += kScoreRun) {
+    const std::uint64_t n = std::min(kScoreRun, count - at);
+    if (!score_quiet(actual + at, golden + at, n, judge, score))
+      score_mixed(actual + at, golden + at, n, judge, score);
   }
+}
+
+template <>
+void compare_run(const long double* actual, const long double* golden, std::uint64_t count,
+                 const Judge& judge, CompareScore& score) {
+  score.compared += count;
   for (std::uint64_t i = 0; i < count; ++i) score_pair(actual[i], golden[i], 1, judge, score);
 }
 
@@ -183,10 +257,10 @@ void compare_many(Real actual, Real golden, std::uint64_t count, const Judge& ju
   score_pair(actual, golden, count, judge, score);
 }
 
+template void compare_run<float>(const float*, const float*, std::uint64_t, const Judge&,
+                                 CompareScore&);
 template void compare_run<double>(const double*, const double*, std::uint64_t, const Judge&,
                                   CompareScore&);
-template void compare_run<long double>(const long double*, const long double*, std::uint64_t,
-                                       const Judge&, CompareScore&);
 template void compare_many<double>(double, double, std::uint64_t, const Judge&, CompareScore&);
 template void compare_many<long double>(long double, long double, std::uint64_t, const Judge&,
                                         CompareScore&);

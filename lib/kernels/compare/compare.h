@@ -38,12 +38,12 @@ struct CompareScore {
   void add(const CompareScore& other);
 };
 
-// Real is double or long double.
+// Real is float, double or long double.
 template <typename Real>
 void compare_run(const Real* actual, const Real* golden, std::uint64_t count, const Judge& judge,
                  CompareScore& score);
 
-// The same for `count` pairs that are all alike.
+// The same for `count` pairs that are all alike. Real is double or long double from here on.
 template <typename Real>
 void compare_many(Real actual, Real golden, std::uint64_t count, const Judge& judge,
                   CompareScore& score);

@@ -15,62 +15,6 @@ constexpr std::size_t kLanes = 8;
 // As the vector instruction: NaN in `x` leaves `largest`.
 BTF_INLINE void keep_larger(double& largest, double x) { largest = x > largest ? x : largest; }
 
-// As steps_between() > most.
-BTF_INLINE std::uint64_t beyond(double actual, double golden, const StepGrid& grid,
-                                std::uint64_t most) {
-  const auto low = static_cast<std::int64_t>(steps::position(actual, grid));
-  const auto high = static_cast<std::int64_t>(steps::position(golden, grid));
-  const auto distance = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
-  return (low < high ? distance : 0 - distance) > most ? 1 : 0;
-}
-
-BTF_INLINE std::uint64_t beyond_integers(double actual, double golden, double most) {
-  return std::abs(std::nearbyint(actual) - std::nearbyint(golden)) > most ? 1 : 0;
-}
-
-BTF_INLINE bool no_record(const double* actual, const double* golden, std::uint64_t count,
-                          const Judge& judge, const CompareScore& score, std::uint64_t& refused) {
-  const double max_rel = score.max_rel;
-  const double least_rtol = score.least_rtol;
-  const double atol = judge.by_error ? judge.atol : kInf;
-  const double rtol = judge.rtol;
-  // An error beyond the largest double is for exact arithmetic, as is Inf times 0 below.
-  const double max_abs = std::min(score.max_abs, std::numeric_limits<double>::max());
-  std::uint64_t records = 0;
-  std::uint64_t over = 0;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const double error = std::abs(actual[i] - golden[i]);
-    const double size = std::abs(golden[i]);
-    const double allowed = atol + rtol * size;
-    over += error > allowed ? 1 : 0;
-    const std::uint64_t unclear = std::isnan(allowed) ? 1 : 0;
-    const std::uint64_t larger = error > max_abs ? 1 : 0;
-    const std::uint64_t worse = error / size > max_rel ? 1 : 0;
-    const std::uint64_t beyond_rtol = error > least_rtol * size ? 1 : 0;
-    records |= larger | worse | beyond_rtol | unclear;
-  }
-  if (records != 0) return false;
-  refused = over;
-  const std::uint64_t most = std::min(score.max_ulp, judge.ulp);
-  if (judge.grid.integer) {
-    // Limits between two doubles are left to exact arithmetic.
-    if (most > 1ULL << 53 && most != UINT64_MAX) return false;
-    const double limit = most == UINT64_MAX ? kInf : static_cast<double>(most);
-    const double unit = judge.grid.unit;
-    if (unit == 1) {
-      for (std::uint64_t i = 0; i < count; ++i)
-        records |= beyond_integers(actual[i], golden[i], limit);
-    } else {
-      for (std::uint64_t i = 0; i < count; ++i)
-        records |= beyond_integers(actual[i] / unit, golden[i] / unit, limit);
-    }
-    return records == 0;
-  }
-  const StepGrid grid = judge.grid;
-  for (std::uint64_t i = 0; i < count; ++i) records |= beyond(actual[i], golden[i], grid, most);
-  return records == 0;
-}
-
 BTF_INLINE RunSummary judge_run(const double* actual, const double* golden, std::uint64_t count,
                                 const Judge& judge, double* error, std::uint8_t* refused) {
   const double atol = judge.by_error ? judge.atol : kInf;
@@ -183,10 +127,6 @@ BTF_INLINE double largest_relative(const double* error, const double* golden,
   return *std::ranges::max_element(largest);
 }
 
-BTF_LEVELS(no_record, bool,
-           (const double* a, const double* g, std::uint64_t n, const Judge& j,
-            const CompareScore& s, std::uint64_t& r),
-           (a, g, n, j, s, r))
 BTF_LEVELS(judge_run, RunSummary,
            (const double* a, const double* g, std::uint64_t n, const Judge& j, double* e,
             std::uint8_t* r),
@@ -197,8 +137,6 @@ BTF_LEVELS(least_atol, double, (const double* e, const double* g, std::uint64_t 
 BTF_LEVELS(largest_relative, double,
            (const double* e, const double* g, const std::uint8_t* r, std::uint64_t n), (e, g, r, n))
 
-constexpr std::array<decltype(CompareRuns::no_record), kCpuLevels> kNoRecord
-    BTF_LEVEL_TABLE(no_record);
 constexpr std::array<decltype(CompareRuns::judge), kCpuLevels> kJudge BTF_LEVEL_TABLE(judge_run);
 constexpr std::array<decltype(CompareRuns::sums), kCpuLevels> kSums BTF_LEVEL_TABLE(sums_of);
 constexpr std::array<decltype(CompareRuns::least_atol), kCpuLevels> kLeastAtol
@@ -209,8 +147,7 @@ constexpr std::array<decltype(CompareRuns::largest_relative), kCpuLevels> kLarge
 constexpr auto kRuns = [] {
   std::array<CompareRuns, kCpuLevels> runs{};
   for (std::size_t level = 0; level < kCpuLevels; ++level)
-    runs[level] = {kNoRecord[level], kJudge[level], kSums[level], kLeastAtol[level],
-                   kLargestRelative[level]};
+    runs[level] = {kJudge[level], kSums[level], kLeastAtol[level], kLargestRelative[level]};
   return runs;
 }();
 

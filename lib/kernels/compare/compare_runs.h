@@ -28,10 +28,6 @@ struct RunSums {
 };
 
 struct CompareRuns {
-  // For pairs of finite numbers. True if none sets a record, so that of the score only `mismatched`
-  // changes, by `refused`.
-  bool (*no_record)(const double* actual, const double* golden, std::uint64_t count,
-                    const Judge& judge, const CompareScore& score, std::uint64_t& refused);
   // Absolute errors, NaN where NaN or Inf is involved, and which pairs are refused: 1 or 0.
   RunSummary (*judge)(const double* actual, const double* golden, std::uint64_t count,
                       const Judge& judge, double* error, std::uint8_t* refused);
