@@ -12,8 +12,9 @@
 namespace btf {
 namespace {
 
-// Runs shorter than this that stand close together are read with the gaps between them.
-constexpr std::uint64_t kShortRun = 4U << 10;
+// Runs that begin no further apart than this are read with the gaps between them, which costs less
+// than a read of each.
+constexpr std::uint64_t kCloseRuns = 8U << 10;
 constexpr std::uint64_t kMostSpan = 256U << 10;
 
 // Calls visit(storage offset, packed offset) for every run, in storage order.
@@ -80,6 +81,30 @@ class OtherRuns {
   std::unique_ptr<ElementRuns> runs_;
 };
 
+// Copies n runs of `bytes` that stand `stride` bytes apart to one place.
+using GatherFn = void (*)(const std::byte* from, std::uint64_t stride, std::uint64_t n,
+                          std::uint64_t bytes, std::byte* out);
+
+template <std::size_t kBytes>
+void gather_runs(const std::byte* from, std::uint64_t stride, std::uint64_t n, std::uint64_t bytes,
+                 std::byte* out) {
+  const std::uint64_t run = kBytes != 0 ? kBytes : bytes;
+  for (std::uint64_t i = 0; i < n; ++i) std::memcpy(out + i * run, from + i * stride, run);
+}
+
+GatherFn gather_fn(std::uint64_t bytes) {
+  struct Row {
+    std::uint64_t bytes;
+    GatherFn gather;
+  };
+  static constexpr Row kRows[] = {{1, gather_runs<1>},   {2, gather_runs<2>},
+                                  {4, gather_runs<4>},   {8, gather_runs<8>},
+                                  {16, gather_runs<16>}, {32, gather_runs<32>}};
+  for (const Row& row : kRows)
+    if (row.bytes == bytes) return row.gather;
+  return gather_runs<0>;
+}
+
 template <typename Runs>
 class RunReader final : public SlabReader {
  public:
@@ -108,20 +133,24 @@ class RunReader final : public SlabReader {
   }
 
  private:
+  // Do the runs of the innermost loop stand close together?
   bool gathers(const Footprint& from) const {
-    if (from.contiguous() || from.run * bytes_ >= kShortRun) return false;
-    const Footprint::Loop& loop = from.loops.back();
-    const Checked span = checked_mul(loop.count * bytes_, loop.stride);
-    return span && *span <= kMostSpan && *span <= 16 * loop.count * from.run * bytes_;
+    if (from.contiguous()) return false;
+    const Checked apart = checked_mul(Checked(from.loops.back().stride), bytes_);
+    return apart && *apart > 0 && *apart <= kCloseRuns;
   }
 
   Status gather(std::uint64_t storage, const Footprint::Loop& loop, std::uint64_t run,
                 std::byte* out) {
-    const std::uint64_t span = (loop.count - 1) * loop.stride + run;
-    std::byte* wide = span_.reserve(span * bytes_);
-    BTF_TRY(read_run(storage, span, wide));
-    for (std::uint64_t i = 0; i < loop.count; ++i)
-      std::memcpy(out + i * run * bytes_, wide + i * loop.stride * bytes_, run * bytes_);
+    const std::uint64_t most = std::max<std::uint64_t>(1, kMostSpan / (loop.stride * bytes_));
+    const GatherFn pick = gather_fn(run * bytes_);
+    for (std::uint64_t i = 0; i < loop.count; i += most) {
+      const std::uint64_t n = std::min(most, loop.count - i);
+      const std::uint64_t span = (n - 1) * loop.stride + run;
+      std::byte* wide = span_.reserve(span * bytes_);
+      BTF_TRY(read_run(storage + i * loop.stride, span, wide));
+      pick(wide, loop.stride * bytes_, n, run * bytes_, out + i * run * bytes_);
+    }
     return {};
   }
 

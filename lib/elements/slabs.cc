@@ -126,6 +126,14 @@ class StepChooser {
   Dims step_;
 };
 
+// Outside of the others; one with the outermost of them where it goes on as that does.
+void add_loop(const Footprint::Loop& loop, std::vector<Footprint::Loop>& loops) {
+  if (!loops.empty() && loop.stride == loops.front().stride * loops.front().count)
+    loops.front().count *= loop.count;
+  else
+    loops.insert(loops.begin(), loop);
+}
+
 std::uint64_t run_bytes(const SlabSide& side, const Dims& step) {
   const Footprint first = footprint(*side.storage, Box{Dims(step.size(), 0), step});
   return first.contiguous() ? UINT64_MAX : first.run * side.element_bytes;
@@ -156,7 +164,7 @@ Footprint footprint(const StridedLayout& storage, const Box& box) {
     if (result.loops.empty() && (axis->stride == result.run || count == 1))
       result.run *= count;
     else if (count != 1)
-      result.loops.insert(result.loops.begin(), {count, axis->stride});
+      add_loop({count, axis->stride}, result.loops);
     packed *= count;
   }
   result.elements = packed;

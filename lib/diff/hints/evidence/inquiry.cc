@@ -6,6 +6,7 @@
 
 #include "btf/try.h"
 #include "core/checked_math.h"
+#include "diff/hints/evidence/agree_words.h"
 #include "diff/hints/evidence/residue.h"
 #include "diff/hints/evidence/rounding_grid.h"
 #include "diff/hints/evidence/wording.h"
@@ -53,13 +54,24 @@ Result<std::vector<Point>> look_up(const HintInput& input, std::span<const std::
   return points;
 }
 
+template <typename Real>
+std::vector<std::size_t> agreeing_anywhere(const Inquiry& inquiry) {
+  std::vector<Real> golden;
+  for (const Point& other : inquiry.anywhere) golden.push_back(static_cast<Real>(other.golden));
+  std::vector<std::size_t> agreed;
+  for (const Point& point : inquiry.mismatches) {
+    const std::vector<Real> actual(golden.size(), static_cast<Real>(point.actual));
+    agreed.push_back(
+        agreeing(actual.data(), golden.data(), golden.size(), inquiry.agreement).count());
+  }
+  return agreed;
+}
+
 std::vector<std::size_t> by_rarity(const Inquiry& inquiry) {
-  std::vector<std::size_t> agreeing;
-  for (const Point& point : inquiry.mismatches)
-    agreeing.push_back(
-        static_cast<std::size_t>(std::ranges::count_if(inquiry.anywhere, [&](const Point& other) {
-          return sampled_agree(point.actual, other.golden, inquiry.agreement);
-        })));
+  static_assert(kAnywhere <= kPairRun);
+  const std::vector<std::size_t> agreeing = inquiry.agreement.narrow
+                                                ? agreeing_anywhere<double>(inquiry)
+                                                : agreeing_anywhere<long double>(inquiry);
   std::vector<std::size_t> order(agreeing.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   // From all over the tensor where they are equally rare.

@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <vector>
 
 #include "btf/try.h"
+#include "diff/hints/evidence/agree_words.h"
 #include "diff/hints/evidence/wording.h"
 #include "diff/pairs/rows.h"
+#include "kernels/number/number.h"
+#include "kernels/stats/number_runs.h"
 
 namespace btf::hints {
 namespace {
@@ -35,6 +39,13 @@ Fit fit_within(const ElementMap& map, Real mapped, Real actual, Real golden) {
 }
 
 template <typename Real>
+void add_near(Real rest, Real mapped, std::uint64_t weight, MapTally& tally) {
+  tally.near += weight;
+  tally.rest = std::max(tally.rest, static_cast<double>(std::abs(rest)));
+  tally.relative_rest = std::max(tally.relative_rest, static_cast<double>(std::abs(rest / mapped)));
+}
+
+template <typename Real>
 const ElementMap::Apply<Real>& apply_of(const ElementMap& map) {
   if constexpr (std::is_same_v<Real, double>)
     return map.narrow;
@@ -56,6 +67,80 @@ void add_rest(Real rest, std::uint64_t weight, MapTally& tally) {
   tally.squares.add_product(number, number, weight);
 }
 
+Number number_of(double value) {
+  return number::decode<DType::float64>(std::bit_cast<std::uint64_t>(value));
+}
+
+// Their squares, if double can be trusted with them.
+std::optional<Squares> squares_of(const std::array<double, kPairRun>& rests, std::uint64_t count) {
+  constexpr double kLeast = 0x1p-700;  // of smaller ones some may have vanished
+  const Squares squares = number_runs().squares(rests.data(), count, 0);
+  if (squares.sum == 0 || (squares.sum > kLeast && std::isfinite(squares.sum))) return squares;
+  return std::nullopt;
+}
+
+// Adds the squares of what the map leaves of pairs that fit it. They are summed up run by run, and
+// runs are cut by the tensors alone.
+void add_rests(const double* mapped, const double* partner, std::uint64_t count,
+               const PairBits& fit, MapTally& tally) {
+  std::array<double, kPairRun> rests;
+  std::uint64_t finite = count;
+  for (std::uint64_t i = 0; i < count; ++i) rests[i] = partner[i] - mapped[i];
+  std::optional<Squares> squares;
+  if (fit.count() == count) squares = squares_of(rests, count);
+  if (!squares) {
+    finite = 0;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      rests[finite] = rests[i];
+      finite += fit[i] && std::isfinite(rests[i]) ? 1 : 0;
+    }
+    squares = squares_of(rests, finite);
+  }
+  if (!squares) {
+    for (std::uint64_t i = 0; i < finite; ++i) add_rest(rests[i], 1, tally);
+    return;
+  }
+  tally.fitted += finite;
+  if (squares->sum == 0) return;
+  tally.squares.add(number_of(squares->sum));
+  tally.squares.add(number_of(squares->rest));
+}
+
+void add_rests(const long double* mapped, const long double* partner, std::uint64_t count,
+               const PairBits& fit, MapTally& tally) {
+  for (std::uint64_t i = 0; i < count; ++i)
+    if (fit[i]) add_rest(partner[i] - mapped[i], 1, tally);
+}
+
+// As add_pair() for each of them.
+template <typename Real>
+void add_pairs(const Inquiry& inquiry, const ElementMap& map, const Real* mapped,
+               const Real* actual, const Real* golden, std::uint64_t count, MapTally& tally) {
+  const bool of_actual = map.side == MovedSide::actual;
+  const Agreement& agreement = inquiry.agreement;
+  PairBits fit =
+      agreeing(of_actual ? mapped : actual, of_actual ? golden : mapped, count, agreement);
+  const PairBits same =
+      agreeing(of_actual ? actual : mapped, of_actual ? mapped : golden, count, agreement);
+  const PairBits agreed = agreeing(actual, golden, count, agreement);
+  const Real* partner = of_actual ? golden : actual;
+  if (map.slack && fit.count() != count)
+    for (std::uint64_t i = 0; i < count; ++i) {
+      if (fit[i]) continue;
+      const Fit within = fit_within(map, mapped[i], actual[i], golden[i]);
+      if (within != Fit::none) fit.set(i);
+      if (within == Fit::near) add_near(partner[i] - mapped[i], mapped[i], 1, tally);
+    }
+  if (map.slack) add_rests(mapped, partner, count, fit, tally);
+  tally.elements += count;
+  tally.exceptions += count - fit.count();
+  tally.telling += count - same.count();
+  tally.mismatched += count - agreed.count();
+  fit.take_out(same);
+  fit.take_out(agreed);
+  tally.confirmed += fit.count();
+}
+
 template <typename Real>
 void add_run(const Inquiry& inquiry, const ElementMap& map, const PairRun<Real>& run,
              MapTally& tally) {
@@ -63,9 +148,10 @@ void add_run(const Inquiry& inquiry, const ElementMap& map, const PairRun<Real>&
   std::array<Real, kPairRun> mapped;
   apply_of<Real>(map)(of_actual ? run.actual : run.golden,
                       of_actual ? run.actual_codes : run.golden_codes, run.values(), mapped.data());
-  for (std::uint64_t i = 0; i < run.values(); ++i)
-    add_pair(inquiry, map, mapped[i], run.actual[i], run.golden[i], run.alike ? run.count : 1,
-             tally);
+  if (run.alike)
+    add_pair(inquiry, map, mapped[0], *run.actual, *run.golden, run.count, tally);
+  else
+    add_pairs(inquiry, map, mapped.data(), run.actual, run.golden, run.count, tally);
 }
 
 template <typename Real>
@@ -114,12 +200,7 @@ void add_pair(const Inquiry& inquiry, const ElementMap& map, Real mapped, Real a
   const Real rest = (map.side == MovedSide::actual ? golden : actual) - mapped;
   tally.elements += weight;
   if (fit == Fit::none) tally.exceptions += weight;
-  if (fit == Fit::near) {
-    tally.near += weight;
-    tally.rest = std::max(tally.rest, static_cast<double>(std::abs(rest)));
-    tally.relative_rest =
-        std::max(tally.relative_rest, static_cast<double>(std::abs(rest / mapped)));
-  }
+  if (fit == Fit::near) add_near(rest, mapped, weight, tally);
   if (map.slack && fit != Fit::none) add_rest(rest, weight, tally);
   if (telling) tally.telling += weight;
   if (mismatch) tally.mismatched += weight;

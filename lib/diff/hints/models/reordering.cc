@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "btf/try.h"
+#include "diff/hints/evidence/agree_words.h"
+#include "diff/hints/models/viewed_side.h"
 #include "diff/pairs/rows.h"
 #include "elements/parallel.h"
 #include "kernels/number/widen.h"
@@ -29,6 +31,67 @@ struct Block {
   }
 };
 
+// Those of `count` pairs from number `first` on that are compared.
+PairBits inside(const Alignment& alignment, std::uint64_t first, std::uint64_t count) {
+  if (alignment.begin == 0 && alignment.end >= alignment.extent) return PairBits::first(count);
+  PairBits bits;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t position = (first + i) / alignment.inner % alignment.extent;
+    if (position >= alignment.begin && position < alignment.end) bits.set(i);
+  }
+  return bits;
+}
+
+template <typename Real>
+void add_run(const Inquiry& inquiry, const Alignment& alignment, std::uint64_t first,
+             std::uint64_t count, const Real* actual, const Real* golden, StreamTally& tally) {
+  PairBits compared = inside(alignment, first, count);
+  tally.compared += compared.count();
+  compared &= agreeing(actual, golden, count, inquiry.agreement);
+  tally.agreed += compared.count();
+}
+
+// The same elements in the same order by other dims; only what stands in that order has them.
+std::optional<StridedLayout> with_dims(const StridedLayout& view, const Dims& dims, DType dtype) {
+  if (view.dims == dims) return view;
+  const auto own = linear_view(view.dims, dtype);
+  auto linear = linear_view(dims, dtype);
+  const bool in_order = own && !view.split && own->strides == view.strides;
+  if (!in_order || !linear || linear->storage_elements != own->storage_elements)
+    return std::nullopt;
+  return *std::move(linear);
+}
+
+// Views of both sides with the same dims, so that they can be read in boxes and not only as
+// streams.
+std::optional<Streams> as_boxes(const HintInput& input, const Streams& streams) {
+  if (input.actual.storage() == nullptr || input.golden.storage() == nullptr) return std::nullopt;
+  if (auto golden = with_dims(streams.golden, streams.actual.dims, input.golden.dtype()))
+    return Streams{streams.actual, *std::move(golden)};
+  if (auto actual = with_dims(streams.actual, streams.golden.dims, input.actual.dtype()))
+    return Streams{*std::move(actual), streams.golden};
+  return std::nullopt;
+}
+
+template <typename Real>
+Result<StreamTally> compare_boxes(const Inquiry& inquiry, const Streams& views,
+                                  const Alignment& alignment) {
+  const ViewedSide actual(inquiry.input.actual, views.actual);
+  const ViewedSide golden(inquiry.input.golden, views.golden);
+  const PairRows pairs(actual, golden, inquiry.input.execution);
+  BTF_ASSIGN(const unsigned workers, pairs.workers());
+  std::vector<StreamTally> tallies(workers);
+  BTF_TRY(pairs.walk<Real>([&](unsigned worker, std::uint64_t, const PairRun<Real>& run) {
+    add_run(inquiry, alignment, run.first, run.count, run.actual, run.golden, tallies[worker]);
+  }));
+  StreamTally all;
+  for (const StreamTally& one : tallies) {
+    all.compared += one.compared;
+    all.agreed += one.agreed;
+  }
+  return all;
+}
+
 template <typename Real>
 Result<StreamTally> compare_all(const Inquiry& inquiry, const Streams& streams, std::uint64_t count,
                                 const Alignment& alignment) {
@@ -38,6 +101,9 @@ Result<StreamTally> compare_all(const Inquiry& inquiry, const Streams& streams, 
   const std::uint64_t end = alignment.lag > 0 ? count : count - lag;
   StreamTally tally;
   if (lag >= count) return tally;
+  if (lag == 0 && !alignment.exchange)
+    if (const auto views = as_boxes(input, streams); views && views->golden.elements() == count)
+      return compare_boxes<Real>(inquiry, *views, alignment);
   BTF_ASSIGN(FlatStream actual, FlatStream::open(input.actual, streams.actual, at));
   BTF_ASSIGN(FlatStream golden,
              FlatStream::open(input.golden, streams.golden, alignment.lag < 0 ? lag : 0));
@@ -50,12 +116,9 @@ Result<StreamTally> compare_all(const Inquiry& inquiry, const Streams& streams, 
     BTF_TRY(right.load(golden, input.golden.dtype(), n));
     if (alignment.exchange)
       for (std::uint64_t i = 0; i + 1 < n; i += 2) std::swap(right.values[i], right.values[i + 1]);
-    for (std::uint64_t i = 0; i < n; ++i) {
-      const std::uint64_t position = (at + i) / alignment.inner % alignment.extent;
-      if (position < alignment.begin || position >= alignment.end) continue;
-      ++tally.compared;
-      if (agrees(left.values[i], right.values[i], inquiry.agreement)) ++tally.agreed;
-    }
+    for (std::uint64_t i = 0; i < n; i += kPairRun)
+      add_run(inquiry, alignment, at + i, std::min(kPairRun, n - i), left.values.data() + i,
+              right.values.data() + i, tally);
     at += n;
   }
   return tally;
