@@ -59,8 +59,7 @@ class Details {
     }
     if (options_.heatmap && score_.mismatched > 0) BTF_TRY(draw_heatmap());
     btf::judge(diff_, gates(), score_.compared - score_.special);
-    const bool stored = !actual_.rearranged() && !golden_.rearranged();
-    if (options_.hints && mismatches && stored && diff_.result == DiffResult::different) {
+    if (hints_wanted() && mismatches && diff_.result == DiffResult::different) {
       BTF_ASSIGN(diff_.hints, find_hints({.actual = actual_,
                                           .golden = golden_,
                                           .judge = judge_,
@@ -73,6 +72,9 @@ class Details {
 
  private:
   const Gates& gates() const { return options_.gates; }
+  bool hints_wanted() const {
+    return options_.hints && !actual_.rearranged() && !golden_.rearranged();
+  }
 
   Status walk(bool mismatches) {
     // Where all numbers are equal the figures are known.
@@ -81,7 +83,7 @@ class Details {
       return {};
     }
     FigureCollector figures(actual_.dtype(), golden_.dtype());
-    MismatchCollector found(options_.show, kHintSample);
+    MismatchCollector found(options_.show, hints_wanted() || options_.heatmap ? kHintSample : 0);
     ErrorCollector errors;
     std::vector<PairCollector*> collectors{&figures};
     NonfiniteCollector nonfinite;

@@ -8,28 +8,31 @@
 namespace btf {
 namespace {
 
+constexpr double kEndless = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // The judgement of one run, computed once for all collectors.
 template <typename Real>
 struct RunJudge {
-  std::array<std::uint8_t, kPairRun> refused;
   std::array<double, kPairRun> error;
+  std::array<double, kPairRun> refused;
 
   RunSummary judge(const PairRun<Real>& run, const Judge& judge) {
     if constexpr (std::is_same_v<Real, double>)
-      return compare_runs().judge(run.actual, run.golden, run.values(), judge, error.data(),
-                                  refused.data());
-    RunSummary summary;
+      return judge_runs().judge(run.actual, run.golden, run.values(), judge, error.data(),
+                                refused.data());
+    RunSummary summary{.least_error = kEndless};
     for (std::uint64_t i = 0; i < run.values(); ++i) {
       const Real a = run.actual[i];
       const Real g = run.golden[i];
       const bool finite = std::isfinite(a) && std::isfinite(g);
-      refused[i] = accepts(a, g, judge) ? 0 : 1;
       error[i] = finite ? error_of(a, g).abs : kNan;
-      summary.refused += refused[i];
-      summary.special = summary.special || !finite;
+      refused[i] = accepts(a, g, judge) ? 0 : error[i];
+      summary.refused += refused[i] != 0 ? 1U : 0U;
+      summary.special += finite ? 0U : 1U;
+      summary.equal += error[i] == 0 ? 1U : 0U;
       if (finite) summary.largest_error = std::max(summary.largest_error, error[i]);
+      if (error[i] > 0) summary.least_error = std::min(summary.least_error, error[i]);
     }
     return summary;
   }
@@ -45,7 +48,7 @@ Status collect_as(const PairRows& pairs, const Judge& judge,
   return pairs.walk<Real>([&](unsigned worker, std::uint64_t slab, const PairRun<Real>& run) {
     RunJudge<Real>& judgement = judgements[worker];
     const RunSummary summary = judgement.judge(run, judge);
-    const JudgedRun<Real> judged{run, judgement.refused.data(), judgement.error.data(), summary};
+    const JudgedRun<Real> judged{run, judgement.error.data(), judgement.refused.data(), summary};
     for (PairCollector* collector : collectors) collector->take(worker, slab, judged);
   });
 }
@@ -80,8 +83,10 @@ class Best {
   bool takes(const Placed& placed) const {
     return heap_.size() < most_ || (most_ > 0 && placed < heap_.front());
   }
-  // Whatever its place.
-  bool takes(double rank) const { return takes({0, rank}); }
+  // The rank below which nothing is taken.
+  double bar() const {
+    return heap_.size() < most_ ? 0 : most_ > 0 ? heap_.front().rank : kEndless;
+  }
 
   void add(const Best& other) {
     for (const Placed& placed : other.heap_) add(placed);
@@ -104,12 +109,17 @@ std::vector<std::uint64_t> numbers_of(const std::vector<Placed>& placed) {
   return numbers;
 }
 
+// May a refused pair's relative error be one that is taken?
 template <typename Real>
-double largest_relative(const JudgedRun<Real>& run) {
-  if constexpr (std::is_same_v<Real, double>)
-    return compare_runs().largest_relative(run.error, run.pairs.golden, run.refused,
-                                           run.pairs.values());
-  return std::numeric_limits<double>::infinity();
+bool takes_relative(const Best& best, const JudgedRun<Real>& run) {
+  if constexpr (std::is_same_v<Real, double>) {
+    const double bar = best.bar();
+    if (std::isinf(bar)) return best.takes({run.pairs.first, bar});
+    const double largest =
+        judge_runs().largest_relative(run.refused, run.pairs.golden, run.pairs.values(), bar);
+    return largest > 0 && best.takes({run.pairs.first, largest});
+  }
+  return true;
 }
 
 // visit(i, number) for every refused pair, and for at most `most` of a run that is alike.
@@ -121,14 +131,6 @@ void for_each_refused(const JudgedRun<Real>& run, std::uint64_t most, Visit&& vi
     const std::uint64_t end = at + (run.pairs.alike ? std::min(run.pairs.count, most) : 1);
     for (std::uint64_t number = at; number < end; ++number) visit(i, number);
   }
-}
-
-// As good as random, and the same in every run.
-double scattered(std::uint64_t number) {
-  std::uint64_t x = number + 0x9e3779b97f4a7c15;
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-  x = (x ^ x >> 27) * 0x94d049bb133111eb;
-  return static_cast<double>(static_cast<std::int64_t>((x ^ x >> 31) >> 12));
 }
 
 }  // namespace
@@ -163,10 +165,13 @@ void MismatchCollector::keep(Kept& kept, const JudgedRun<Real>& run) const {
   if (run.summary.refused == 0) return;
   // Pairs are not looked at one by one for what none of them can change.
   const double error = run.summary.largest_error;
-  const bool largest = kept.largest.takes(error) || kept.worst_abs.takes(error);
-  const bool relative = kept.worst_rel.takes(largest_relative(run));
+  // Of equal ones the first is taken.
+  const Placed likeliest{run.pairs.first, error};
+  const bool largest = kept.largest.takes(likeliest) || kept.worst_abs.takes(likeliest);
+  const bool relative = takes_relative(kept.worst_rel, run);
   const bool first = kept.first.takes({run.pairs.first, 0});
-  if (largest || relative || first || run.summary.special)
+  const bool special = run.summary.special > 0 && kept.special.takes({run.pairs.first, 0});
+  if (largest || relative || first || special)
     for_each_refused(
         run, std::max(show_, std::uint64_t{1}), [&](std::uint64_t i, std::uint64_t at) {
           kept.first.add({at, 0});
@@ -175,9 +180,10 @@ void MismatchCollector::keep(Kept& kept, const JudgedRun<Real>& run) const {
           kept.worst_abs.add({at, run.error[i]});
           kept.worst_rel.add({at, error_of(run.pairs.actual[i], run.pairs.golden[i]).rel});
         });
-  if (sample_ > 0)
+  const auto lowest = static_cast<std::uint32_t>(kept.sample.bar());
+  if (sample_ > 0 && judge_runs().any_scattered(run.pairs.first, run.pairs.count, lowest))
     for_each_refused(run, sample_, [&](std::uint64_t, std::uint64_t at) {
-      const Placed placed{at, scattered(at)};
+      const Placed placed{at, static_cast<double>(scattered(at))};
       if (kept.sample.takes(placed)) kept.sample.add(placed);
     });
 }

@@ -10,15 +10,15 @@
 
 #include "btf/diff.h"
 #include "diff/pairs/rows.h"
-#include "kernels/compare/compare_runs.h"
+#include "kernels/compare/judge_runs.h"
 
 namespace btf {
 
 template <typename Real>
 struct JudgedRun {
   const PairRun<Real>& pairs;
-  const std::uint8_t* refused = nullptr;  // pairs.values() flags
-  const double* error = nullptr;          // absolute; NaN where NaN or Inf is involved
+  const double* error = nullptr;    // absolute; NaN where NaN or Inf is involved
+  const double* refused = nullptr;  // the same of refused pairs, 0 of accepted ones
   RunSummary summary;
 };
 

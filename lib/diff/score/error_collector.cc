@@ -8,6 +8,7 @@
 #include <string>
 
 #include "diff/score/collectors.h"
+#include "kernels/compare/compare_runs.h"
 
 namespace btf {
 namespace {
@@ -66,6 +67,29 @@ std::size_t decade_of(double error) {
   return binade.decade + (error >= binade.next ? 1U : 0U);
 }
 
+// add(decade, how many) of the errors from the least one on. A decade at a time where there are
+// few.
+template <typename Add>
+void for_each_decade(const double* error, std::uint64_t count, const RunSummary& summary,
+                     Add&& add) {
+  constexpr std::size_t kFew = 20;
+  const std::size_t first = decade_of(summary.least_error);
+  const std::size_t last = decade_of(summary.largest_error);
+  if (last - first > kFew) {
+    for (std::uint64_t i = 0; i < count; ++i)
+      if (error[i] > 0) add(decade_of(error[i]), 1);
+    return;
+  }
+  const auto at_least = [&](double limit) { return judge_runs().at_least(error, count, limit); };
+  std::uint64_t above = at_least(summary.least_error);
+  for (std::size_t decade = first; decade < last; ++decade) {
+    const std::uint64_t higher = at_least(powers_of_ten()[decade + 1]);
+    add(decade, above - higher);
+    above = higher;
+  }
+  add(last, above);
+}
+
 // The relative tolerances that are tried in pairs.
 constexpr auto kRtols = std::to_array<double>({1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8,
                                                1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1});
@@ -100,19 +124,23 @@ void ErrorCollector::prepare(unsigned workers) { kept_.assign(workers, {}); }
 template <typename Real>
 void ErrorCollector::keep(Kept& kept, const JudgedRun<Real>& run) {
   const std::uint64_t weight = run.pairs.alike ? run.pairs.count : 1;
-  for (std::uint64_t i = 0; i < run.pairs.values(); ++i) {
-    const double error = run.error[i];
-    if (std::isnan(error)) continue;
-    if (error == 0) {
-      kept.equal += weight;
-      continue;
-    }
-    const std::size_t decade = decade_of(error);
-    kept.count[decade] += weight;
-    if (run.refused[i] != 0) kept.mismatched[decade] += weight;
+  const std::uint64_t size = run.pairs.values();
+  const RunSummary& summary = run.summary;
+  kept.equal += summary.equal * weight;
+  const std::uint64_t differ = size - summary.equal - summary.special;
+  if (differ > 0) {
+    const bool all_refused = summary.refused == differ && summary.special == 0;
+    for_each_decade(run.error, size, summary, [&](std::size_t decade, std::uint64_t count) {
+      kept.count[decade] += count * weight;
+      if (all_refused) kept.mismatched[decade] += count * weight;
+    });
+    if (!all_refused && summary.refused > 0)
+      for_each_decade(run.refused, size, summary, [&](std::size_t decade, std::uint64_t count) {
+        kept.mismatched[decade] += count * weight;
+      });
   }
   // The margin is more than accepting can lose to its roundings.
-  const double most = run.summary.largest_error * (1 + 0x1p-49);
+  const double most = summary.largest_error * (1 + 0x1p-49);
   for (std::size_t r = 0; r < kRtols.size(); ++r)
     if (most > kept.atol[r]) kept.atol[r] = std::max(kept.atol[r], least_atol(run, kRtols[r]));
 }

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "btf/try.h"
+#include "kernels/compare/compare_runs.h"
 
 namespace btf {
 namespace {
@@ -117,7 +118,7 @@ void FigureCollector::fold(const Sums& sums) {
 void FigureCollector::take(unsigned worker, std::uint64_t slab, const JudgedRun<double>& run) {
   Sums& sums = sums_for(worker, slab);
   if (wide_) return add_run<long double>(sums, run);
-  if (run.pairs.alike || run.summary.special) return add_run<double>(sums, run);
+  if (run.pairs.alike || run.summary.special > 0) return add_run<double>(sums, run);
   const RunSums part = compare_runs().sums(run.pairs.actual, run.pairs.golden, run.pairs.count);
   sums.pairs += run.pairs.count;
   sums.largest = std::max(sums.largest, part.largest);

@@ -20,7 +20,7 @@ void NonfiniteCollector::prepare(unsigned workers) {
 
 template <typename Real>
 void NonfiniteCollector::keep(Numbers& lowest, const JudgedRun<Real>& run) {
-  if (!run.summary.special) return;
+  if (run.summary.special == 0) return;
   for (std::uint64_t i = 0; i < run.pairs.values(); ++i) {
     if (!std::isnan(run.error[i])) continue;
     const Real actual = run.pairs.actual[i];

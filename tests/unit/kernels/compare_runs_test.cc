@@ -1,6 +1,7 @@
 // The loops of diff for every instruction set that this CPU has, against plain scalar statements.
 #include "kernels/compare/compare_runs.h"
 
+#include <algorithm>
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -8,6 +9,7 @@
 #include <limits>
 #include <vector>
 
+#include "kernels/compare/judge_runs.h"
 #include "support/forced_level.h"
 #include "support/random_tensor.h"
 
@@ -54,6 +56,7 @@ TEST_CASE("compare runs: every instruction set, every count, misaligned") {
   for (const btf::CpuLevel level : btf::test::cpu_levels()) {
     const btf::test::ForcedLevel forced(level);
     const btf::CompareRuns& runs = btf::compare_runs();
+    const btf::JudgeRuns& judges = btf::judge_runs();
     for (std::uint64_t count = 0; count < 70; ++count) {
       for (const btf::StepGrid& grid : grids) {
         const bool specials = random.below(2) == 0;
@@ -65,38 +68,54 @@ TEST_CASE("compare runs: every instruction set, every count, misaligned") {
         CAPTURE(btf::cpu_level_name(level), count, grid.precision, grid.integer, judge.ulp);
 
         std::vector<double> error(count + 2, 77);
-        std::vector<std::uint8_t> refused(count + 2, 77);
+        std::vector<double> refused(count + 2, 77);
         const btf::RunSummary summary =
-            runs.judge(actual, golden, count, judge, error.data() + 1, refused.data() + 1);
+            judges.judge(actual, golden, count, judge, error.data() + 1, refused.data() + 1);
         std::uint64_t refusals = 0;
+        std::uint64_t special = 0;
+        std::uint64_t equal = 0;
         double largest = 0;
+        double least = std::numeric_limits<double>::infinity();
         double relative = 0;
         double left = 0;
-        bool special = false;
         for (std::uint64_t i = 0; i < count; ++i) {
           const bool finite = std::isfinite(actual[i]) && std::isfinite(golden[i]);
-          const std::uint8_t expected = btf::accepts(actual[i], golden[i], judge) ? 0 : 1;
-          CHECK(refused[i + 1] == expected);
+          const bool accepted = btf::accepts(actual[i], golden[i], judge);
+          CHECK((refused[i + 1] == 0) == accepted);
           CHECK(std::isnan(error[i + 1]) == !finite);
-          special = special || !finite;
-          refusals += expected;
+          refusals += accepted ? 0 : 1;
+          special += finite ? 0 : 1;
           if (!finite) continue;
           const double e = std::abs(actual[i] - golden[i]);
           CHECK(error[i + 1] == e);
+          if (!accepted) CHECK(refused[i + 1] == e);
           largest = std::max(largest, e);
+          equal += e == 0 ? 1 : 0;
+          if (e > 0) least = std::min(least, e);
           left = std::max(left, e * (1 + 0x1p-50) - 0x1p-13 * std::abs(golden[i]));
-          if (expected != 0) relative = std::max(relative, e / std::abs(golden[i]));
+          if (!accepted) relative = std::max(relative, e / std::abs(golden[i]));
         }
         CHECK(summary.refused == refusals);
         CHECK(summary.special == special);
+        CHECK(summary.equal == equal);
         CHECK(summary.largest_error == largest);
+        CHECK(summary.least_error == least);
+        for (const double limit : {0x1p-12, 0.5, largest, least}) {
+          const auto reaches = [&](double e) { return e >= limit; };
+          CHECK(judges.at_least(error.data() + 1, count, limit) ==
+                static_cast<std::uint64_t>(
+                    std::count_if(error.begin() + 1, error.end() - 1, reaches)));
+        }
         CHECK(runs.least_atol(error.data() + 1, golden, count, 0x1p-13) == left);
-        CHECK(runs.largest_relative(error.data() + 1, golden, refused.data() + 1, count) ==
-              relative);
+        for (const double bar : {0.0, relative / 2, relative})
+          if (std::isfinite(bar))
+            CHECK(judges.largest_relative(refused.data() + 1, golden, count, bar) == relative);
+        if (relative > 0 && std::isfinite(relative))
+          CHECK(judges.largest_relative(refused.data() + 1, golden, count, relative * 1.01) == 0);
         CHECK((error.front() == 77 && error.back() == 77));
         CHECK((refused.front() == 77 && refused.back() == 77));
 
-        if (special) continue;
+        if (special > 0) continue;
         const btf::RunSums sums = runs.sums(actual, golden, count);
         const btf::RunSums plain = plain_runs.sums(actual, golden, count);
         CHECK(std::bit_cast<std::uint64_t>(sums.error2) ==
@@ -110,5 +129,20 @@ TEST_CASE("compare runs: every instruction set, every count, misaligned") {
         CHECK(sums.largest == plain.largest);
       }
     }
+  }
+}
+
+TEST_CASE("judge runs: ranks of numbers, across 2^32 too") {
+  for (const btf::CpuLevel level : btf::test::cpu_levels()) {
+    const btf::test::ForcedLevel forced(level);
+    for (const std::uint64_t first : {0ULL, 5ULL, (1ULL << 32) - 40, (7ULL << 32) + 3})
+      for (std::uint64_t count = 1; count < 70; ++count) {
+        std::uint32_t largest = 0;
+        for (std::uint64_t i = 0; i < count; ++i)
+          largest = std::max(largest, btf::scattered(first + i));
+        CAPTURE(btf::cpu_level_name(level), first, count);
+        CHECK(btf::judge_runs().any_scattered(first, count, largest));
+        CHECK_FALSE(btf::judge_runs().any_scattered(first, count, largest + 1));
+      }
   }
 }

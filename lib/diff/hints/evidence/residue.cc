@@ -42,7 +42,7 @@ class ResidueCollector final : public PairCollector {
     for (std::uint64_t i = 0; i < run.pairs.values(); ++i) {
       const bool refused =
           run.refused[i] != 0 && !agrees(run.pairs.actual[i], run.pairs.golden[i], agreement_);
-      refused_[worker][i] = refused ? 1 : 0;
+      refused_[worker][i] = refused ? run.refused[i] : 0;
       left.summary.refused += refused ? 1 : 0;
     }
     if (left.summary.refused == 0) return;
@@ -52,7 +52,7 @@ class ResidueCollector final : public PairCollector {
 
   const Agreement& agreement_;
   MismatchCollector found_{0, kHintSample};
-  std::vector<std::array<std::uint8_t, kPairRun>> refused_;  // of each worker
+  std::vector<std::array<double, kPairRun>> refused_;  // of each worker
   std::vector<std::uint64_t> mismatched_;
 };
 

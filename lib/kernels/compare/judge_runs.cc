@@ -1,0 +1,198 @@
+#include "kernels/compare/judge_runs.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "kernels/cpu/simd_targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/compare/judge_runs.cc"
+#include <hwy/foreach_target.h>
+// After foreach_target.h.
+#include "kernels/compare/pair_vectors-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace btf::HWY_NAMESPACE {
+namespace {
+
+// Errors of whole vectors of pairs, and which are refused: by their error, and by their steps.
+class JudgedVectors {
+ public:
+  HWY_INLINE explicit JudgedVectors(const Judge& judge)
+      : line_(judge.grid),
+        atol_(hn::Set(ScoreReal(), judge.by_error ? judge.atol : kInf)),
+        rtol_(hn::Set(ScoreReal(), judge.rtol)),
+        unit_(hn::Set(ScoreReal(), judge.grid.unit)),
+        ulp_(hn::Set(ScoreReal(), static_cast<double>(judge.ulp))),
+        most_(hn::Set(ScoreWord(), judge.ulp)),
+        largest_(hn::Zero(ScoreReal())),
+        least_(hn::Set(ScoreReal(), kInf)) {}
+
+  template <bool kBySteps, bool kInteger>
+  HWY_INLINE void judge(RealVec a, RealVec g, double* error, double* refused) {
+    const ScoreReal d;
+    const RealVec zero = hn::Zero(d);
+    const RealVec infinity = hn::Set(d, kInf);
+    // x - x is 0, or NaN for NaN and Inf.
+    const RealVec distance = hn::Add(hn::Abs(hn::Sub(a, g)), hn::Add(hn::Sub(a, a), hn::Sub(g, g)));
+    const RealVec allowed = hn::Add(atol_, hn::Mul(rtol_, hn::Abs(g)));
+    RealMask over = hn::Gt(distance, allowed);
+    if constexpr (kBySteps && kInteger)
+      over = hn::Or(
+          over, hn::Gt(hn::Abs(hn::Sub(hn::Round(hn::Div(a, unit_)), hn::Round(hn::Div(g, unit_)))),
+                       ulp_));
+    if constexpr (kBySteps && !kInteger)
+      over = hn::Or(over, hn::RebindMask(d, hn::Gt(line_.distance(a, g), most_)));
+    hn::StoreU(distance, d, error);
+    hn::StoreU(hn::IfThenElseZero(over, distance), d, refused);
+    over_.add(over);
+    special_.add(hn::Not(hn::Eq(distance, distance)));
+    // Of finite numbers only where something is beyond the largest double.
+    unclear_.add(hn::Not(hn::And(hn::Lt(distance, infinity), hn::Lt(allowed, infinity))));
+    equal_.add(hn::Eq(distance, zero));
+    largest_ = hn::IfThenElse(hn::Gt(distance, largest_), distance, largest_);
+    least_ =
+        hn::IfThenElse(hn::And(hn::Gt(distance, zero), hn::Lt(distance, least_)), distance, least_);
+  }
+
+  HWY_INLINE bool unclear() const { return unclear_.any(); }
+  HWY_INLINE RunSummary summary() const {
+    RunSummary summary{.largest_error = largest_lane(ScoreReal(), largest_),
+                       .least_error = kInf,
+                       .equal = equal_.sum(),
+                       .special = special_.sum(),
+                       .refused = over_.sum()};
+    for_each_lane(ScoreReal(), least_,
+                  [&](double lane) { summary.least_error = std::min(summary.least_error, lane); });
+    return summary;
+  }
+
+ private:
+  static constexpr double kInf = std::numeric_limits<double>::infinity();
+
+  Line line_;
+  RealVec atol_, rtol_, unit_, ulp_;
+  PlaceVec most_;
+  Count over_, special_, unclear_, equal_;
+  RealVec largest_, least_;
+};
+
+template <bool kBySteps, bool kInteger>
+RunSummary judge_as(const double* actual, const double* golden, std::uint64_t count,
+                    const Judge& judge, double* error, double* refused) {
+  JudgedVectors pairs(judge);
+  std::uint64_t at = 0;
+  for (; at + kScoreWidth <= count; at += kScoreWidth)
+    pairs.judge<kBySteps, kInteger>(widened(actual + at), widened(golden + at), error + at,
+                                    refused + at);
+  const std::uint64_t behind = at < count ? kScoreWidth - (count - at) : 0;
+  if (behind > 0) {
+    std::array<double, kScoreWidth> a{}, g{}, e{}, r{};
+    std::copy_n(actual + at, count - at, a.begin());
+    std::copy_n(golden + at, count - at, g.begin());
+    pairs.judge<kBySteps, kInteger>(widened(a.data()), widened(g.data()), e.data(), r.data());
+    std::copy_n(e.begin(), count - at, error + at);
+    std::copy_n(r.begin(), count - at, refused + at);
+  }
+  RunSummary summary = pairs.summary();
+  summary.equal -= behind;  // pairs of zeros
+  // Limits between two doubles are left to exact arithmetic.
+  const bool exact = !kBySteps || !kInteger || judge.ulp <= 1ULL << 53;
+  if (exact && !pairs.unclear()) return summary;
+  summary.refused = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    refused[i] = accepts(actual[i], golden[i], judge) ? 0 : error[i];
+    summary.refused += refused[i] != 0 ? 1U : 0U;
+  }
+  return summary;
+}
+
+RunSummary judge_run(const double* actual, const double* golden, std::uint64_t count,
+                     const Judge& judge, double* error, double* refused) {
+  const auto as = [&](auto by) { return by(actual, golden, count, judge, error, refused); };
+  if (judge.ulp == UINT64_MAX) return as(judge_as<false, false>);
+  return judge.grid.integer ? as(judge_as<true, true>) : as(judge_as<true, false>);
+}
+
+std::uint64_t count_at_least(const double* error, std::uint64_t count, double limit) {
+  const ScoreReal d;
+  const RealVec least = hn::Set(d, limit);
+  Count found;
+  std::uint64_t at = 0;
+  for (; at + kScoreWidth <= count; at += kScoreWidth)
+    found.add(hn::Ge(widened(error + at), least));
+  std::uint64_t total = found.sum();
+  for (; at < count; ++at) total += error[at] >= limit ? 1U : 0U;
+  return total;
+}
+
+double largest_relative(const double* error, const double* golden, std::uint64_t count,
+                        double bar) {
+  const ScoreReal d;
+  const RealVec zero = hn::Zero(d);
+  const RealVec bars = hn::Set(d, bar * (1 - 0x1p-50));
+  Count near;
+  for_each_vector(error, golden, count, [&](RealVec e, RealVec g) HWY_ATTR {
+    near.add(hn::And(hn::Gt(e, zero), hn::Not(hn::Lt(e, hn::Mul(bars, hn::Abs(g))))));
+  });
+  if (!near.any()) return 0;
+  RealVec largest = zero;
+  for_each_vector(error, golden, count, [&](RealVec e, RealVec g) HWY_ATTR {
+    const RealVec relative = hn::Div(e, hn::Abs(g));
+    largest = hn::IfThenElse(hn::Gt(relative, largest), relative, largest);
+  });
+  return largest_lane(d, largest);
+}
+
+bool any_scattered(std::uint64_t first, std::uint64_t count, std::uint32_t least) {
+  using Ranks = hn::ScalableTag<std::uint32_t>;
+  constexpr std::size_t kWidth = hn::MaxLanes(Ranks());
+  const Ranks d;
+  std::uint64_t i = 0;
+  // The upper half is the same for all but those that pass 2^32.
+  if (first >> 32 == (first + count) >> 32) {
+    const auto upper = hn::Set(d, static_cast<std::uint32_t>(first >> 32) * 0x9e3779b1U);
+    auto largest = hn::Zero(d);
+    for (; i + kWidth <= count; i += kWidth) {
+      auto x = hn::Xor(hn::Iota(d, static_cast<std::uint32_t>(first + i)), upper);
+      x = hn::Mul(hn::Xor(x, hn::ShiftRight<16>(x)), hn::Set(d, 0x85ebca6bU));
+      x = hn::Mul(hn::Xor(x, hn::ShiftRight<13>(x)), hn::Set(d, 0xc2b2ae35U));
+      largest = hn::Max(largest, hn::Xor(x, hn::ShiftRight<16>(x)));
+    }
+    if (i > 0 && largest_lane(d, largest) >= least) return true;
+  }
+  for (; i < count; ++i)
+    if (scattered(first + i) >= least) return true;
+  return false;
+}
+
+}  // namespace
+}  // namespace btf::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace btf {
+namespace {
+
+constexpr std::array<decltype(JudgeRuns::judge), kCpuLevels> kJudge BTF_SIMD_TABLE(judge_run);
+constexpr std::array<decltype(JudgeRuns::at_least), kCpuLevels> kAtLeast
+    BTF_SIMD_TABLE(count_at_least);
+constexpr std::array<decltype(JudgeRuns::largest_relative), kCpuLevels> kRelative
+    BTF_SIMD_TABLE(largest_relative);
+constexpr std::array<decltype(JudgeRuns::any_scattered), kCpuLevels> kScattered
+    BTF_SIMD_TABLE(any_scattered);
+
+constexpr auto kJudgeRuns = [] {
+  std::array<JudgeRuns, kCpuLevels> runs{};
+  for (std::size_t level = 0; level < kCpuLevels; ++level)
+    runs[level] = {kJudge[level], kAtLeast[level], kRelative[level], kScattered[level]};
+  return runs;
+}();
+
+}  // namespace
+
+const JudgeRuns& judge_runs() { return kJudgeRuns[cpu_level()]; }
+
+}  // namespace btf
+#endif
