@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "diff/layers/words.h"
 
@@ -74,39 +77,88 @@ class Sanity {
 
   // A layer whose numbers are golden's of another one, up to rounding.
   void find_shifted() {
-    std::multimap<double, std::uint64_t> by_norm;
-    for (std::uint64_t i = 0; i < report_.layers.size(); ++i)
-      if (const auto& figures = layer(i).figures; figures && figures->golden.norm > 0)
-        by_norm.emplace(figures->golden.norm, i);
+    const Lookup golden = lookup();
     for (std::uint64_t i = 0; i < report_.layers.size(); ++i) {
       const auto& figures = layer(i).figures;
       if (!figures || figures->pairs < kFew || figures->e < kOff || figures->actual.norm == 0)
         continue;
       // Where golden's own are as close, a bias or a view is all that lies between the two.
       if (same_numbers(*figures, *figures)) continue;
-      const double norm = figures->actual.norm;
-      const auto end = by_norm.upper_bound(norm * (1 + kClose));
-      for (auto at = by_norm.lower_bound(norm * (1 - kClose)); at != end; ++at)
-        if (at->second != i && same_numbers(*figures, *layer(at->second).figures)) {
-          add(kShifted, {i},
-              quoted(layer(i).actual) + " holds the numbers of golden's " +
-                  quoted(layer(at->second).golden) + ": are names or dumps shifted?");
-          break;
-        }
+      if (const auto other = find_numbers(golden, i, *figures))
+        add(kShifted, {i},
+            quoted(layer(i).actual) + " holds the numbers of golden's " +
+                quoted(layer(*other).golden) + ": are names or dumps shifted?");
     }
+  }
+
+  // Golden's layers of one size and about one norm, by each of their samples: of very many layers
+  // most are alike in size and norm, and few in a number.
+  struct Alike {
+    std::array<std::vector<std::pair<double, std::uint64_t>>, 4> by_sample;
+    double largest_rms = 0;
+  };
+  using Lookup = std::map<std::pair<std::uint64_t, long>, Alike>;
+
+  static long norm_class(double norm) { return std::lround(std::log(norm) / kClose); }
+
+  static double rms(const LayerFigures& figures) {
+    return figures.golden.norm / std::sqrt(static_cast<double>(figures.pairs));
+  }
+
+  Lookup lookup() const {
+    Lookup lookup;
+    for (std::uint64_t i = 0; i < report_.layers.size(); ++i) {
+      const auto& figures = layer(i).figures;
+      if (!figures || !(figures->golden.norm > 0) || !std::isfinite(figures->golden.norm)) continue;
+      Alike& alike = lookup[{figures->elements, norm_class(figures->golden.norm)}];
+      for (std::size_t s = 0; s < alike.by_sample.size(); ++s)
+        alike.by_sample[s].emplace_back(figures->golden.samples[s], i);
+      alike.largest_rms = std::max(alike.largest_rms, rms(*figures));
+    }
+    for (auto& [key, alike] : lookup)
+      for (auto& samples : alike.by_sample) std::ranges::sort(samples);
+    return lookup;
+  }
+
+  std::optional<std::uint64_t> find_numbers(const Lookup& golden, std::uint64_t i,
+                                            const LayerFigures& own) const {
+    if (!std::isfinite(own.actual.norm)) return std::nullopt;
+    // Where one sample is 0, those of many others are.
+    const auto& samples = own.actual.samples;
+    const auto magnitude = [](double x) { return std::abs(x); };
+    const auto s = static_cast<std::size_t>(std::ranges::max_element(samples, {}, magnitude) -
+                                            samples.begin());
+    const long from = norm_class(own.actual.norm * (1 - kClose));
+    const long to = norm_class(own.actual.norm * (1 + kClose));
+    for (long norm = from; norm <= to; ++norm) {
+      const auto at = golden.find({own.elements, norm});
+      if (at == golden.end()) continue;
+      const auto& candidates = at->second.by_sample[s];
+      const double reach = 2 * kClose * (at->second.largest_rms + std::abs(samples[s]));
+      auto next = std::ranges::lower_bound(candidates, samples[s] - reach, {}, kSample);
+      for (; next != candidates.end() && next->first <= samples[s] + reach; ++next)
+        if (next->second != i && close_norm(own, *layer(next->second).figures) &&
+            same_numbers(own, *layer(next->second).figures))
+          return next->second;
+    }
+    return std::nullopt;
+  }
+
+  static bool close_norm(const LayerFigures& own, const LayerFigures& other) {
+    return std::abs(own.actual.norm - other.golden.norm) <= kClose * own.actual.norm;
   }
 
   static bool same_numbers(const LayerFigures& own, const LayerFigures& other) {
     if (own.elements != other.elements) return false;
-    const double rms = other.golden.norm / std::sqrt(static_cast<double>(other.pairs));
+    const double size = rms(other);
     const auto close = [&](double a, double b) {
-      return std::abs(a - b) <= kClose * (rms + std::abs(b));
+      return std::abs(a - b) <= kClose * (size + std::abs(b));
     };
     if (!close(own.actual.peak, other.golden.peak)) return false;
     bool varied = false;
     for (std::size_t i = 0; i < own.actual.samples.size(); ++i) {
       if (!close(own.actual.samples[i], other.golden.samples[i])) return false;
-      varied = varied || std::abs(other.golden.samples[i]) > 2 * kClose * rms;
+      varied = varied || std::abs(other.golden.samples[i]) > 2 * kClose * size;
     }
     const double mean = other.golden.norm * std::sqrt(static_cast<double>(other.pairs));
     return varied && std::abs(own.actual.sum - other.golden.sum) <= kClose * mean;
@@ -115,6 +167,7 @@ class Sanity {
   static constexpr std::uint64_t kFew = 16;
   static constexpr double kClose = 0.01;
   static constexpr double kAlike = 1e-9;  // but for the order of sums
+  static constexpr auto kSample = &std::pair<double, std::uint64_t>::first;
 
   const LayerReport& report_;
   std::vector<SanityFinding> found_;

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <random>
+#include <string>
 #include <vector>
 
 #include "btf/layers/layers.h"
@@ -317,4 +319,43 @@ TEST_CASE("layers: nothing in a report brings the judge down") {
   LayerReport none;
   btf::judge_layers(none, {});
   CHECK(none.verdict.kind == VerdictKind::cannot_tell);
+}
+
+TEST_CASE("layers: of many dumps with one another's numbers each is told of, with whose they are") {
+  constexpr std::uint64_t kLayers = 4000;
+  LayerReport report = chain(std::vector<double>(kLayers, 0.7));
+  std::minstd_rand random(7);
+  std::uniform_real_distribution<double> part(-1, 1);
+  const auto vary = [&](btf::LayerSide& side) {
+    side.norm = 32 * (1 + 0.05 * part(random));
+    side.peak = 4 + part(random);
+    for (double& sample : side.samples) sample = part(random);
+  };
+  for (Layer& one : report.layers) vary(one.figures->golden);
+  // Every third holds numbers of its own.
+  const auto whose = [](std::uint64_t i) { return (i + 1234) % kLayers; };
+  for (std::uint64_t i = 0; i < kLayers; ++i) {
+    btf::LayerSide& actual = report.layers[i].figures->actual;
+    if (i % 3 == 0)
+      vary(actual);
+    else
+      actual = report.layers[whose(i)].figures->golden;
+    actual.fingerprint = i;
+    actual.norm *= 1.001;  // rounding
+    for (double& sample : actual.samples) sample *= 0.999;
+  }
+  btf::judge_layers(report, {});
+  std::vector<bool> told(kLayers, false);
+  std::uint64_t by_chance = 0;
+  for (const btf::SanityFinding& finding : report.sanity) {
+    if (finding.code != "shifted") continue;
+    const std::uint64_t i = finding.layers.at(0);
+    told[i] = true;
+    if (i % 3 == 0)
+      ++by_chance;
+    else
+      CHECK(finding.message.contains("'l" + std::to_string(whose(i)) + "'"));
+  }
+  CHECK(by_chance == 0);
+  for (std::uint64_t i = 0; i < kLayers; ++i) CHECK((i % 3 == 0 || told[i]));
 }

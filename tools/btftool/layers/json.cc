@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "io/json.h"
+
 namespace btftool {
 namespace {
 
@@ -39,7 +41,22 @@ class Document {
  public:
   explicit Document(const LayersRun& run) : run_(run), report_(run.report) {}
 
-  Json whole() const {
+  // There may be very many layers, so they are printed one by one.
+  void print(Output& out) const {
+    std::string head = dump(before_pairs());
+    head.back() = ',';
+    out.text(head + "\"pairs\":[");
+    std::string_view comma;
+    for (const btf::Layer& layer : report_.layers) {
+      out.text(comma);
+      out.text(dump(pair(layer)));
+      comma = ",";
+    }
+    out.line("]," + dump(behind_pairs()).substr(1));
+  }
+
+ private:
+  Json before_pairs() const {
     Json json{{"schema", kLayersSchema}, {"actual", run_.actual}, {"golden", run_.golden}};
     json["verdict"] = verdict();
     json["roots"] = Json::array();
@@ -60,9 +77,11 @@ class Document {
     json["watched"] = report_.watched_error ? Json{{"error", json_number(*report_.watched_error)},
                                                    {"changed", report_.watching_changed_result}}
                                             : Json();
-    json["pairs"] = Json::array();
-    for (const btf::Layer& layer : report_.layers) json["pairs"].push_back(pair(layer));
-    json["sanity"] = Json::array();
+    return json;
+  }
+
+  Json behind_pairs() const {
+    Json json{{"sanity", Json::array()}};
     for (const btf::SanityFinding& finding : report_.sanity)
       json["sanity"].push_back({{"code", finding.code},
                                 {"layers", names(finding.layers)},
@@ -71,7 +90,6 @@ class Document {
     return json;
   }
 
- private:
   Json names(const std::vector<std::uint64_t>& layers) const {
     Json list = Json::array();
     for (const std::uint64_t layer : layers) list.push_back(report_.layers[layer].name());
@@ -192,6 +210,6 @@ class Document {
 
 }  // namespace
 
-Json layers_json(const LayersRun& run) { return Document(run).whole(); }
+void print_layers_json(Output& out, const LayersRun& run) { Document(run).print(out); }
 
 }  // namespace btftool

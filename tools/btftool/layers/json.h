@@ -3,13 +3,13 @@
 
 #include <string_view>
 
-#include "io/json.h"
+#include "io/output.h"
 #include "layers/layers_run.h"
 
 namespace btftool {
 
 inline constexpr std::string_view kLayersSchema = "btftool/layers/1";
 
-Json layers_json(const LayersRun& run);
+void print_layers_json(Output& out, const LayersRun& run);
 
 }  // namespace btftool
