@@ -200,7 +200,9 @@ SlabGrid choose_slabs(const SlabSide& source, const SlabSide& target, const Slab
 
   const Dims contiguous = chooser.step();
   chooser.reset();
-  chooser.grow(source, limits.least_run);
+  // A granule of the last dim is not what makes the source's runs long.
+  const Checked wide = checked_mul(Checked(limits.least_run), limits.last_granule);
+  chooser.grow(source, std::min(wide.value_or(limits.bytes), limits.bytes));
   chooser.grow(target, limits.bytes);
   const Dims tile = chooser.step();
   const std::uint64_t worst = std::min(run_bytes(source, tile), run_bytes(target, tile));

@@ -24,6 +24,21 @@ using wire::kWord;
 constexpr std::uint64_t kBlockBytes = 256U << 10;
 constexpr std::uint64_t kCancelInterval = 1U << 20;  // entries
 
+// How many bytes come before the first that is not zero.
+std::uint64_t zero_bytes(const std::byte* bytes, std::uint64_t count) {
+  const auto word = [&](std::uint64_t at) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, bytes + at, sizeof(bits));
+    return bits;
+  };
+  std::uint64_t at = 0;
+  while (at + 32 <= count && (word(at) | word(at + 8) | word(at + 16) | word(at + 24)) == 0)
+    at += 32;
+  while (at + 8 <= count && word(at) == 0) at += 8;
+  while (at < count && bytes[at] == std::byte{0}) ++at;
+  return at;
+}
+
 // The elements of a dense tensor whose bits are not all zero once they are cast, as entries whose
 // codes are of the target's dtype already.
 class DenseEntries final : public CooSource {
@@ -40,13 +55,13 @@ class DenseEntries final : public CooSource {
 
   Result<std::optional<CooEntry>> next() override {
     for (;;) {
-      for (; at_ < slab_.count; ++at_) {
+      at_ += zero_bytes(codes_.data() + at_ * target_bytes_, (slab_.count - at_) * target_bytes_) /
+             target_bytes_;
+      if (at_ < slab_.count) {
         std::uint64_t code = 0;
         std::memcpy(&code, codes_.data() + at_ * target_bytes_, target_bytes_);
-        if (code != 0) {
-          const std::uint64_t key = slab_.first + at_++;
-          return CooEntry{key, key, code};
-        }
+        const std::uint64_t key = slab_.first + at_++;
+        return CooEntry{key, key, code};
       }
       BTF_ASSIGN(const std::optional<LinearSlab> slab, walk_.next());
       if (!slab) return std::nullopt;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "btf/try.h"
+#include "core/checked_math.h"
 #include "diff/pairs/sparse.h"
 #include "elements/parallel.h"
 #include "elements/row_major.h"
@@ -12,42 +13,108 @@
 namespace btf {
 namespace {
 
-// A tensor's own layout; row-major for COO, which has none.
-const StridedLayout& storage_of(const DiffSide& side, const StridedLayout& linear) {
-  return side.storage() != nullptr ? *side.storage() : linear;
-}
-
 struct DensePlan {
-  StridedLayout linear;
+  StridedLayout spelt_out;  // what a COO side is read as
   SlabGrid grid;
   unsigned workers = 1;
 };
 
+const StridedLayout& storage_of(const DiffSide& side, const StridedLayout& spelt_out) {
+  return side.storage() != nullptr ? *side.storage() : spelt_out;
+}
+
 // Sums are added up slab by slab, so that their last digit would tell of another cut: slabs are a
 // function of the tensors alone, and where memory is short there are fewer workers instead.
 constexpr std::uint64_t kPairSlab = 256U << 10;
+// What a slab of whole rows may take on either side.
+constexpr std::uint64_t kMostOfRows = 4U << 20;
 
-unsigned pair_workers(const Execution& execution, std::uint64_t slabs, std::uint64_t bytes) {
-  const std::uint64_t most = std::max<std::uint64_t>(1, execution.memory / (2 * kPairSlab));
+unsigned pair_workers(const Execution& execution, const SlabGrid& grid, std::uint64_t bytes,
+                      std::uint64_t slab_bytes) {
+  const std::uint64_t most = std::max<std::uint64_t>(1, execution.memory / (2 * slab_bytes));
   return static_cast<unsigned>(
-      std::min<std::uint64_t>(most, worker_count(execution, slabs, bytes)));
+      std::min<std::uint64_t>(most, worker_count(execution, grid.count(), bytes)));
 }
+
+class Planner {
+ public:
+  Planner(const DiffSide& actual, const DiffSide& golden, const Execution& execution,
+          StridedLayout linear)
+      : actual_(actual),
+        golden_(golden),
+        execution_(execution),
+        linear_(std::move(linear)),
+        beside_(spelt_out_as(actual, golden, linear_)) {}
+
+  DensePlan plan(PairOrder order) {
+    if (order == PairOrder::row_major) return in_order(linear_, row_major_bytes(), 1);
+    const bool rows = order == PairOrder::rows;
+    const std::uint64_t row = rows && !linear_.dims.empty() ? linear_.dims.back() : 1;
+    DensePlan found = spelt_out() ? in_order(beside_, kPairSlab, row) : in_boxes(row);
+    return !rows || slab_bytes(found.grid) <= kMostOfRows ? std::move(found)
+                                                          : plan(PairOrder::row_major);
+  }
+
+ private:
+  bool spelt_out() const { return actual_.storage() == nullptr || golden_.storage() == nullptr; }
+
+  std::uint64_t element_bytes() const {
+    return std::max(info(actual_.dtype()).buffer_bytes(), info(golden_.dtype()).buffer_bytes());
+  }
+
+  std::uint64_t slab_bytes(const SlabGrid& grid) const {
+    if (grid.count() == 0) return 0;
+    std::uint64_t elements = 1;
+    for (const std::uint64_t count : grid.box(0).counts()) elements *= count;
+    return elements * element_bytes();
+  }
+
+  // What stands in another order is read again for every slab, so these may be larger: nothing is
+  // summed up by slabs that come in the order of the elements. Of both sides there is what was read
+  // and that in order.
+  std::uint64_t row_major_bytes() const {
+    const auto is_linear = [&](const DiffSide& side) {
+      const StridedLayout* storage = side.storage();
+      return storage == nullptr || (storage->strides == linear_.strides && !storage->split);
+    };
+    if (is_linear(actual_) && is_linear(golden_)) return kPairSlab;
+    return std::clamp(execution_.memory / 4, kPairSlab, 2 * kMostOfRows);
+  }
+
+  DensePlan in_order(const StridedLayout& target, std::uint64_t bytes, std::uint64_t granule) {
+    SlabGrid grid = choose(target, target,
+                           {.bytes = bytes, .target_contiguous = true, .last_granule = granule});
+    return {target, std::move(grid), 1};
+  }
+
+  DensePlan in_boxes(std::uint64_t granule) {
+    SlabGrid grid =
+        choose(*golden_.storage(), linear_, {.bytes = kPairSlab, .last_granule = granule});
+    const std::uint64_t bytes = golden_.storage()->storage_elements * element_bytes();
+    const unsigned workers =
+        pair_workers(execution_, grid, bytes, std::max(kPairSlab, slab_bytes(grid)));
+    return {linear_, std::move(grid), workers};
+  }
+
+  SlabGrid choose(const StridedLayout& target, const StridedLayout& spelt_out, SlabLimits limits) {
+    const std::uint64_t golden_bytes = info(golden_.dtype()).buffer_bytes();
+    const SlabSide other{&storage_of(golden_, spelt_out), golden_bytes};
+    limits.second_source = &other;
+    return choose_slabs({&storage_of(actual_, spelt_out), info(actual_.dtype()).buffer_bytes()},
+                        {&target, golden_bytes}, limits);
+  }
+
+  const DiffSide& actual_;
+  const DiffSide& golden_;
+  const Execution& execution_;
+  StridedLayout linear_;
+  StridedLayout beside_;
+};
 
 Result<DensePlan> plan_dense(const DiffSide& actual, const DiffSide& golden,
                              const Execution& execution, PairOrder order) {
   BTF_ASSIGN(StridedLayout linear, resolve(Layout::linear, golden.dims(), DType::uint8));
-  const bool in_order =
-      order == PairOrder::row_major || actual.storage() == nullptr || golden.storage() == nullptr;
-  const std::uint64_t actual_bytes = info(actual.dtype()).buffer_bytes();
-  const std::uint64_t golden_bytes = info(golden.dtype()).buffer_bytes();
-  const StridedLayout& target = in_order ? linear : storage_of(golden, linear);
-  const SlabSide other{&storage_of(golden, linear), golden_bytes};
-  const std::uint64_t bytes = target.storage_elements * std::max(actual_bytes, golden_bytes);
-  SlabGrid grid = choose_slabs(
-      {&storage_of(actual, linear), actual_bytes}, {&target, golden_bytes},
-      {.bytes = kPairSlab, .target_contiguous = in_order, .second_source = &other});
-  const unsigned workers = in_order ? 1 : pair_workers(execution, grid.count(), bytes);
-  return DensePlan{std::move(linear), std::move(grid), workers};
+  return Planner(actual, golden, execution, std::move(linear)).plan(order);
 }
 
 // One side's elements of a box, in row-major order.
@@ -149,8 +216,8 @@ Status PairRows::walk_dense(const PairVisit<Real>& visit) const {
   workers.reserve(plan.workers);
   for (unsigned i = 0; i < plan.workers; ++i) {
     Worker<Real>& worker = workers.emplace_back(actual_.dtype(), golden_.dtype());
-    BTF_TRY(worker.actual.open(actual_, storage_of(actual_, plan.linear)));
-    BTF_TRY(worker.golden.open(golden_, storage_of(golden_, plan.linear)));
+    BTF_TRY(worker.actual.open(actual_, storage_of(actual_, plan.spelt_out)));
+    BTF_TRY(worker.golden.open(golden_, storage_of(golden_, plan.spelt_out)));
   }
   return for_each_slab(
       execution_, plan.workers, plan.grid.count(),

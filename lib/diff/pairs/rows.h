@@ -34,6 +34,7 @@ using PairVisit =
 
 enum class PairOrder : std::uint8_t {
   any,        // slabs as boxes of either side's storage, on all workers
+  rows,       // the same, but whole rows of the last dim; row_major where these take too much
   row_major,  // ascending numbers, one worker
 };
 

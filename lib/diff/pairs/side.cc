@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "btf/try.h"
+#include "core/checked_math.h"
 #include "core/edit_chain.h"
 #include "elements/element_access.h"
 #include "elements/records/edited_reader.h"
@@ -192,6 +193,14 @@ class MemorySide final : public DiffSide {
 };
 
 }  // namespace
+
+const StridedLayout& spelt_out_as(const DiffSide& actual, const DiffSide& golden,
+                                  const StridedLayout& linear) {
+  const StridedLayout* storage = (actual.storage() == nullptr ? golden : actual).storage();
+  const bool usable = storage != nullptr && distinct_elements(*storage) &&
+                      element_count(storage->storage_shape()) == storage->storage_elements;
+  return usable ? *storage : linear;
+}
 
 Result<std::unique_ptr<DiffSide>> file_side(const TensorFile& file, const TensorInfo& record,
                                             std::span<const Edit> edits,

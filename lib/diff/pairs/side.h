@@ -25,13 +25,18 @@ class DiffSide {
   virtual bool rearranged() const { return false; }
   // Of codes by a scale: that; 0 if they have several. Nothing: it is no codes.
   virtual std::optional<double> scale() const { return std::nullopt; }
-  // Boxes of the tensor. A COO tensor is read as if it were dense in `storage`, row-major: boxes
-  // must be contiguous there and ascending. `storage` outlives the reader.
+  // Boxes of the tensor. A COO tensor is read as if it were dense in `storage`: boxes must be
+  // contiguous there and ascending. `storage` outlives the reader.
   virtual Result<std::unique_ptr<SlabReader>> reader(const StridedLayout& storage) const = 0;
   // COO: its entries by their row-major number, each number once.
   virtual Result<std::unique_ptr<CooSource>> entries() const = 0;
   virtual Result<std::vector<Element>> elements(std::span<const Dims> indices) const = 0;
 };
+
+// What a COO side is read as beside a dense one: that one's storage, so that both are read from
+// front to back, if every place there has one element; else `linear`, which has the sides' dims.
+const StridedLayout& spelt_out_as(const DiffSide& actual, const DiffSide& golden,
+                                  const StridedLayout& linear);
 
 // The tensor as the edits leave it, none of which is a slice. Errors name the file and the tensor.
 Result<std::unique_ptr<DiffSide>> file_side(const TensorFile& file, const TensorInfo& record,

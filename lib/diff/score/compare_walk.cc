@@ -36,11 +36,12 @@ class DenseScorer {
 
   Result<CompareScore> run() {
     BTF_ASSIGN(const StridedLayout linear, resolve(Layout::linear, golden_.dims(), DType::uint8));
-    // COO has no layout of its own and is read in row-major order, front to back.
+    // COO has no layout of its own and is read front to back in the other side's.
     const bool in_order = actual_.storage() == nullptr || golden_.storage() == nullptr;
-    const StridedLayout& actual = actual_.storage() != nullptr ? *actual_.storage() : linear;
-    const StridedLayout& golden = golden_.storage() != nullptr ? *golden_.storage() : linear;
-    const StridedLayout& order = in_order ? linear : golden;
+    const StridedLayout& spelt_out = spelt_out_as(actual_, golden_, linear);
+    const StridedLayout& actual = actual_.storage() != nullptr ? *actual_.storage() : spelt_out;
+    const StridedLayout& golden = golden_.storage() != nullptr ? *golden_.storage() : spelt_out;
+    const StridedLayout& order = in_order ? spelt_out : golden;
     const SlabSide other = slab_side(golden_, golden);
     // The same layout on both sides is compared as it is read: in pieces that stay in the caches.
     const bool alike = actual.strides == golden.strides && actual.split == golden.split;

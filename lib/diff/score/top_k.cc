@@ -1,9 +1,12 @@
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <vector>
 
 #include "btf/try.h"
 #include "diff/score/figures.h"
+#include "elements/parallel.h"
+#include "kernels/stats/above_run.h"
 
 namespace btf {
 namespace {
@@ -21,11 +24,34 @@ struct Ranked {
   }
 };
 
+// The first that is not known to be at most `limit`; `count` if there is none.
+template <typename Real>
+std::uint64_t first_above(const Real* values, std::uint64_t count, Real limit) {
+  if constexpr (std::is_same_v<Real, long double>)
+    return static_cast<std::uint64_t>(
+        std::find_if_not(values, values + count, [&](Real value) { return value <= limit; }) -
+        values);
+  else
+    return above_run(values, count, limit);
+}
+
 // The k largest of one side's row.
 template <typename Real>
 class Largest {
  public:
   explicit Largest(std::uint64_t k) : k_(k) { heap_.reserve(k); }
+
+  // `count` values, or one that is there so many times, the first of which has this index.
+  void add(const Real* values, std::uint64_t count, bool alike, std::uint64_t index) {
+    for (std::uint64_t i = 0; i < count; ++i) {
+      if (!alike && heap_.size() == k_) {
+        // What comes later and is no larger does not get in.
+        i += first_above(values + i, count - i, heap_.front().value);
+        if (i == count) return;
+      }
+      add(values[alike ? 0 : i], index + i);
+    }
+  }
 
   void add(Real value, std::uint64_t index) {
     const Ranked<Real> ranked{value, index};
@@ -72,16 +98,28 @@ class RowComparer {
         continue;
       }
       const std::uint64_t part = std::min(run.count - at, length_ - index);
-      for (std::uint64_t i = 0; i < (run.alike ? std::min(part, result_.k) : part); ++i) {
-        actual_.add(run.actual[run.alike ? 0 : at + i], index + i);
-        golden_.add(run.golden[run.alike ? 0 : at + i], index + i);
-      }
+      const std::uint64_t taken = run.alike ? std::min(part, result_.k) : part;
+      const std::uint64_t from = run.alike ? 0 : at;
+      actual_.add(run.actual + from, taken, run.alike, index);
+      golden_.add(run.golden + from, taken, run.alike, index);
       at += part;
       if (index + part == length_) end_row((run.first + at - 1) / length_);
     }
   }
 
-  TopK result() const { return result_; }
+  // Of other rows.
+  void add(const RowComparer& other) {
+    result_.rows += other.result_.rows;
+    result_.disagreeing += other.result_.disagreeing;
+    if (other.first_ < first_) first_ = other.first_;
+  }
+
+  TopK result() const {
+    TopK result = result_;
+    if (result.disagreeing > 0)
+      result.first = index_of(Dims(dims_.begin(), dims_.end() - (dims_.empty() ? 0 : 1)), first_);
+    return result;
+  }
 
  private:
   void end_row(std::uint64_t row) {
@@ -93,23 +131,29 @@ class RowComparer {
     golden_.clear();
     if (same) return;
     ++result_.disagreeing;
-    if (!result_.first)
-      result_.first = index_of(Dims(dims_.begin(), dims_.end() - (dims_.empty() ? 0 : 1)), row);
+    first_ = std::min(first_, row);
   }
 
   const Dims& dims_;
   std::uint64_t length_;
   TopK result_;
+  std::uint64_t first_ = UINT64_MAX;  // row that disagrees
   Largest<Real> actual_;
   Largest<Real> golden_;
 };
 
 template <typename Real>
 Result<TopK> compare_rows(const PairRows& pairs, const Dims& dims, std::uint64_t k) {
-  RowComparer<Real> rows(dims, k);
-  BTF_TRY(
-      pairs.walk<Real>([&](unsigned, std::uint64_t, const PairRun<Real>& run) { rows.take(run); }));
-  return rows.result();
+  BTF_ASSIGN(const unsigned workers, pairs.workers());
+  std::vector<RowComparer<Real>> rows(workers, RowComparer<Real>(dims, k));
+  BTF_TRY(pairs.walk<Real>(
+      [&](unsigned worker, std::uint64_t, const PairRun<Real>& run) { rows[worker].take(run); }));
+  for (unsigned worker = 1; worker < workers; ++worker) rows[0].add(rows[worker]);
+  return rows[0].result();
+}
+
+std::uint64_t bytes_each(const PairRows& pairs) {
+  return pairs.use_double() ? 2 * sizeof(Ranked<double>) : 2 * sizeof(Ranked<long double>);
 }
 
 }  // namespace
@@ -118,9 +162,7 @@ Status check_top_k(const DiffSide& actual, const DiffSide& golden, std::uint64_t
                    const Execution& execution) {
   if (k == 0) return fail(ErrorCode::invalid_argument, "the top 0 of a row are no elements");
   const std::uint64_t kept = std::min(k, row_length(golden.dims()));
-  const std::uint64_t each = PairRows(actual, golden, execution).use_double()
-                                 ? 2 * sizeof(Ranked<double>)
-                                 : 2 * sizeof(Ranked<long double>);
+  const std::uint64_t each = bytes_each(PairRows(actual, golden, execution));
   const std::uint64_t most = execution.memory / each;
   if (kept <= most) return {};
   return fail(ErrorCode::refused,
@@ -131,7 +173,15 @@ Status check_top_k(const DiffSide& actual, const DiffSide& golden, std::uint64_t
 
 Result<TopK> compare_top_k(const DiffSide& actual, const DiffSide& golden, std::uint64_t k,
                            const Execution& execution) {
-  const PairRows pairs(actual, golden, execution, PairOrder::row_major);
+  // Every worker has lists of its own.
+  Execution within = execution;
+  const std::uint64_t kept = std::max<std::uint64_t>(1, std::min(k, row_length(golden.dims())));
+  const std::uint64_t most =
+      execution.memory / (kept * bytes_each(PairRows(actual, golden, execution)));
+  within.jobs = static_cast<unsigned>(
+      std::clamp<std::uint64_t>(most, 1, worker_count(execution, UINT64_MAX, UINT64_MAX)));
+  const PairRows pairs(actual, golden, within, PairOrder::rows);
+  if (pairs.use_float()) return compare_rows<float>(pairs, golden.dims(), k);
   return pairs.use_double() ? compare_rows<double>(pairs, golden.dims(), k)
                             : compare_rows<long double>(pairs, golden.dims(), k);
 }

@@ -547,6 +547,31 @@ TEST_CASE("diff: figures and largest elements of sparse tensors") {
   }
 }
 
+TEST_CASE(
+    "diff: figures and largest elements of large planes, one side sparse or in another layout") {
+  Random random(61);
+  // Rows that fit a slab beside all channels, that do not, and that are a tensor of their own.
+  for (const Words& dims : {Words{2, 19, 61, 130}, Words{1, 21, 3, 5003}, Words{1, 3, 1, 90001}}) {
+    Tensor golden = mild_tensor(DType::float32, dims, random);
+    for (std::uint64_t& code : golden.codes)
+      if (random.below(8) != 0) code = 0;
+    Tensor actual = golden;
+    for (std::uint64_t& code : actual.codes)
+      if (random.below(5000) == 0) code = pairs::random_code(DType::float32, random);
+    const Expected expected = expected_of(actual, golden, 4);
+    for (const naive::Name& name : naive::names()) {
+      if (!naive::can_hold(name, 4, dims[1])) continue;
+      CAPTURE(dims, name.name);
+      check_against(file_diff(dense_file(name, actual), linear_file(golden), everything(4)),
+                    expected);
+      check_against(file_diff(dense_file(name, actual), sparse_file(golden), everything(4)),
+                    expected);
+      check_against(file_diff(sparse_file(actual), dense_file(name, golden), everything(4)),
+                    expected);
+    }
+  }
+}
+
 TEST_CASE("diff: no elements, whatever is asked for") {
   for (const Words& dims : {Words{0}, Words{0, 3}, Words{3, 0}, Words{2, 0, 5}}) {
     const Tensor none{DType::float32, dims, {}};
@@ -576,7 +601,9 @@ TEST_CASE("diff: every figure is the same to the last bit for any threads and me
   const Tensor golden = mild_tensor(DType::float32, single, random);
   const Bytes actual = linear_file(pairs::disturbed(golden, random));
   check(actual, linear_file(golden));
-  check(actual, dense_file(*std::ranges::find(naive::names(), "kHWC", &naive::Name::name), golden));
+  const auto& channels_last = *std::ranges::find(naive::names(), "kHWC", &naive::Name::name);
+  check(actual, dense_file(channels_last, golden));
+  check(sparse_file(golden), dense_file(channels_last, pairs::disturbed(golden, random)));
   const Words twice{37, 101, 150};
   const Tensor large = mild_tensor(DType::float64, twice, random);
   check(linear_file(pairs::disturbed(large, random)), linear_file(large));

@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "kernels/stats/above_run.h"
 #include "support/forced_level.h"
 #include "support/random_tensor.h"
 
@@ -142,4 +143,28 @@ TEST_CASE("number runs: 64-bit integers exactly") {
           CHECK(found.rest == first.rest);
         }
       }
+}
+
+TEST_CASE("number runs: the first above a limit, at every level") {
+  Random random(3);
+  const auto check = [&](auto limit) {
+    using Real = decltype(limit);
+    for (const std::uint64_t count : {0U, 1U, 7U, 16U, 33U, 200U})
+      for (int turn = 0; turn < 50; ++turn) {
+        std::vector<Real> values(count);
+        for (Real& value : values) {
+          value = limit - static_cast<Real>(random.below(3));
+          if (random.below(40) == 0) value = limit + 1;
+          if (random.below(80) == 0) value = std::numeric_limits<Real>::quiet_NaN();
+        }
+        std::uint64_t wanted = 0;
+        while (wanted < count && !(values[wanted] > limit) && !std::isnan(values[wanted])) ++wanted;
+        for (const btf::CpuLevel level : btf::test::cpu_levels()) {
+          const ForcedLevel forced(level);
+          CHECK(btf::above_run(values.data(), count, limit) == wanted);
+        }
+      }
+  };
+  check(1.5F);
+  check(-2.0);
 }
