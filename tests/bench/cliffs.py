@@ -9,6 +9,7 @@ the end. Needs NumPy (says "skipped" where there is none) and a directory with r
 
 Peers are in memory, on one thread: arrays are there already and nothing is read or written, which flatters them."""
 import argparse
+import math
 import os
 import re
 import shutil
@@ -96,21 +97,22 @@ class Result(NamedTuple):
     ratio: float
     elapsed: float
     before: Optional[float]
-    peers: str
+    peers: tuple  # of name and ratio
 
     @property
     def over(self):
         return self.ratio / self.goal if self.goal else 0.0
 
+    @property
+    def behind(self):
+        """The fastest peer's time over this one's."""
+        return min((ratio / self.ratio for _, ratio in self.peers), default=math.inf)
 
-def peer_text(names, files, unit_ns):
-    """'torch .8': the peer's time an element over the unit's."""
-    found = []
-    for name in names:
-        ns = cliffs_peers.nanoseconds(name, files)
-        if ns is not None:
-            found.append(f"{cliffs_peers.PEERS[name].who} {ns / unit_ns:.2f}")
-    return ", ".join(found)
+
+def peers_of(names, files, unit_ns):
+    """Their time an element over the unit's."""
+    times = [(cliffs_peers.PEERS[name].who, cliffs_peers.nanoseconds(name, files)) for name in names]
+    return tuple((who, ns / unit_ns) for who, ns in times if ns is not None)
 
 
 def measure_row(row, run, args):
@@ -125,7 +127,7 @@ def measure_row(row, run, args):
         return statistics.median(turn[which][clock] / other / (turn[0][clock] / own) for turn in turns)
 
     unit_ns = statistics.median(turn[0][0] for turn in turns) / own * 1e9
-    peers = peer_text(row.peers, files, unit_ns) if args.peers and row.unit == UNIT else ""
+    peers = peers_of(row.peers, files, unit_ns) if args.peers and row.unit == UNIT else ()
     return Result(row.name, row.goal, ratio(1, 0), ratio(1, 1), ratio(2, 0) if args.before else None, peers)
 
 
@@ -154,7 +156,7 @@ def measure_pair(source, target, run, args, start):
 
 def pair_peer(source, target, run, args):
     ns = cliffs_peers.cast_nanoseconds(source, target) if args.peers else None
-    return "" if ns is None else f"ml_dtypes {ns / run.unit_ns():.2f}"
+    return () if ns is None else (("ml_dtypes", ns / run.unit_ns()),)
 
 
 def measure_casts(run, args):
@@ -188,7 +190,7 @@ def table(results, args):
     for r in results:
         line = [r.name, number(r.ratio), number(r.elapsed), number(r.goal), number(r.over) if r.goal else ""]
         line[1:1] = [number(r.before)] if args.before else []
-        line += [r.peers] if args.peers else []
+        line += [", ".join(f"{who} {ratio:.2f}" for who, ratio in r.peers)] if args.peers else []
         yield line
 
 
@@ -220,14 +222,21 @@ def measure_rows(rows, run, args):
 
 def measure(args, scratch):
     run = Runner(args, scratch)
-    rows = measure_rows([row for row in ROWS if wanted(args, row.name)], run, args)
-    casts = [] if args.no_casts else measure_casts(run, args)
     print(f"{args.elements} elements, of pairs of dtypes {args.cast_elements}; --jobs {args.jobs}, {args.repeat} turns. "
           "Times are over those of `convert --dtype float16` of as many.\n")
-    shown = rows + (summary(casts) if casts else [])
-    show(shown, args)
+    rows = measure_rows([row for row in ROWS if wanted(args, row.name)], run, args)
+    show(rows, args)
+    casts = [] if args.no_casts else measure_casts(run, args)
+    if casts:
+        print("Pairs of dtypes:\n")
+        show(summary(casts), args)
     print(f"The {WORST} worst:\n")
     show(sorted(rows + casts, key=lambda result: -result.over)[:WORST], args)
+    if args.peers:
+        compared = sorted((r for r in rows + casts if r.peers), key=lambda result: result.behind)
+        slower = [r for r in compared if r.behind < 1]
+        print(f"Of {len(compared)} that a peer does too, the peer is faster in {len(slower)}:\n")
+        show(slower[:WORST], args)
 
 
 def size(text):
