@@ -12,7 +12,7 @@
 #include "convert/quantize/reader.h"
 #include "convert/tensor/target.h"
 #include "convert/tensor/tensor.h"
-#include "kernels/cast/scaled_cast.h"
+#include "kernels/scale/scaled_cast.h"
 
 namespace btf {
 namespace {

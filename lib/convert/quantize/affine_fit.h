@@ -10,8 +10,8 @@
 #include "btf/execution.h"
 #include "btf/file.h"
 #include "core/edit_chain.h"
-#include "kernels/cast/scaled_cast.h"
 #include "kernels/number/number.h"
+#include "kernels/scale/scaled_cast.h"
 
 namespace btf {
 

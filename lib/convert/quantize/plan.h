@@ -10,7 +10,7 @@
 #include "btf/convert.h"
 #include "convert/quantize/scales.h"
 #include "convert/tensor/tensor.h"
-#include "kernels/cast/scaled_cast.h"
+#include "kernels/scale/scaled_cast.h"
 
 namespace btf {
 

@@ -2,15 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
+#include <optional>
 #include <span>
-#include <tuple>
 
 #include "btf/try.h"
+#include "convert/quantize/block_scales.h"
 #include "core/checked_math.h"
 #include "elements/cast_slab.h"
 #include "elements/row_major.h"
 #include "kernels/cast/cast_reference.h"
+#include "kernels/scale/scaled_runs.h"
 
 namespace btf {
 namespace {
@@ -31,12 +32,6 @@ class LinearBoxes {
   DType dtype_;
   Buffer codes_;
 };
-
-// The scale of a block: its own times the tensor's.
-Number block_scale(const Scales& scales, std::uint64_t code) {
-  return number::product(decode_one(scales.blocks->scale, code),
-                         number::from_double(scales.tensor_scale));
-}
 
 // Calls visit(first element of the box, count, scale's number) for runs with one scale, which
 // together are the whole box. The scale's number counts along the axis, or the box's blocks.
@@ -63,44 +58,81 @@ Status for_each_scaled_run(const Scales& scales, const Box& box, Visit&& visit) 
   return {};
 }
 
-// Of the finite elements. Exact: a double would lift 2^63 - 1 over the next power of two.
-Number largest_magnitude(DType dtype, const std::byte* codes, std::uint64_t n) {
-  Number largest;
-  std::array<Number, 64> numbers;
-  const std::uint64_t bytes = info(dtype).buffer_bytes();
-  for (std::uint64_t at = 0; at < n; at += numbers.size()) {
-    const std::uint64_t count = std::min<std::uint64_t>(numbers.size(), n - at);
-    decoder(dtype)(codes + at * bytes, 1, count, numbers.data());
-    for (const Number& x : std::span(numbers).first(count)) {
-      if (x.kind != Number::Class::finite) continue;
-      if (largest.kind == Number::Class::zero ||
-          std::tie(x.exponent, x.significand) > std::tie(largest.exponent, largest.significand))
-        largest = x;
+// Which elements of a box have which scale: fills arrays with one for each element.
+class ScalesOfElements {
+ public:
+  // `scale_at` and `zero_point_at` take a scale's number, as for_each_scaled_run() counts.
+  template <typename ScaleAt, typename ZeroPointAt>
+  static ScaledRuns::Fill fill(const Scales& scales, const Box& box, ScaleAt scale_at,
+                               ZeroPointAt zero_point_at) {
+    const Dims counts = box.counts();
+    // Elements side by side with one scale, and how many of these the numbers count before they
+    // begin again, or go on.
+    std::uint64_t length = 1;
+    std::uint64_t row = counts.back();
+    std::uint64_t first = 0;
+    std::uint64_t numbers = 0;
+    if (scales.blocks != nullptr) {
+      length = scales.blocks->block;
+    } else {
+      for (std::size_t d = *scales.axis + 1; d < counts.size(); ++d) length *= counts[d];
+      numbers = counts[*scales.axis];
+      row = length * numbers;
+      first = box.lo[*scales.axis];
     }
+    return [=](std::uint64_t at, std::size_t count, double* out, double* zero_points) {
+      std::uint64_t column = at % row;
+      const std::uint64_t in_row = ceil_div(row, length);
+      std::uint64_t number = column / length + (numbers == 0 ? at / row * in_row : first);
+      for (std::size_t i = 0; i < count;) {
+        const std::uint64_t left = std::min(length - column % length, row - column);
+        const std::size_t n = std::min<std::uint64_t>(left, count - i);
+        std::fill_n(out + i, n, scale_at(number));
+        std::fill_n(zero_points + i, n, zero_point_at(number));
+        i += n;
+        column += n;
+        if (n < left) return;
+        ++number;
+        if (column < row) continue;
+        column = 0;
+        if (numbers != 0) number = first;
+      }
+    };
   }
-  largest.negative = false;
-  return largest;
-}
+};
 
-using RunFn = void (*)(const ScaledCast&, const Number&, const std::byte*, std::byte*,
-                       std::uint64_t, LossAccount&);
-
-// What quantising and dequantising share: runs of a box, each with its scale.
+// What quantising and dequantising share: a box, of which runs have scales of their own.
 class ScalingReader : public SlabReader {
  public:
   ScalingReader(std::unique_ptr<SlabReader> source, const ScaledCast& cast, const Scales& scales,
-                RunFn run, Losses& losses)
+                ScaleDirection direction, Losses& losses)
       : source_(std::move(source), cast.from),
         cast_(cast),
         scales_(scales),
-        run_(run),
-        losses_(losses) {}
+        runs_(cast, direction),
+        losses_(losses) {
+    if (scales.blocks != nullptr)
+      for (std::size_t code = 0; code < block_scales_.size(); ++code) {
+        block_scales_[code] = block_scale(scales, code);
+        taken_[code] = runs_.takes(block_scales_[code], 0) || block_scales_[code] == 0;
+      }
+    else if (scales.axis)
+      for (std::uint64_t i = 0; i < scales.values.size(); ++i)
+        all_taken_ = all_taken_ && runs_.takes(scales.values[i], zero_point_of(i));
+  }
 
   Result<SourceSlab> read(const Box& box) override {
     const Dims counts = box.counts();
+    const std::uint64_t total = *element_count(counts);
     BTF_ASSIGN(const std::byte* codes, source_.read(box));
-    BTF_TRY(prepare(box));
-    std::byte* out = result_.reserve(*element_count(counts) * info(cast_.to).buffer_bytes());
+    if (scales_.blocks != nullptr) {
+      BTF_ASSIGN(block_codes_, block_codes(box, codes));
+    }
+    std::byte* out = result_.reserve(total * info(cast_.to).buffer_bytes());
+    if (in_short_runs(box)) {
+      BTF_ASSIGN(const bool done, scale_each(box, codes, total, out));
+      if (done) return SourceSlab{out, row_major(counts)};
+    }
     BTF_TRY(for_each_scaled_run(
         scales_, box, [&](std::uint64_t first, std::uint64_t n, std::uint64_t number) {
           return scale_run(box, codes + first * info(cast_.from).buffer_bytes(), first, n, number,
@@ -110,9 +142,8 @@ class ScalingReader : public SlabReader {
   }
 
  protected:
-  virtual Status prepare(const Box&) { return {}; }
-  // Of run `number`, whose elements are `codes`.
-  virtual Number scale_of(const std::byte* codes, std::uint64_t n, std::uint64_t number) = 0;
+  // The codes of the box's block scales.
+  virtual Result<const std::byte*> block_codes(const Box& box, const std::byte* codes) = 0;
 
   // The number that a code stands for, and the other one.
   virtual void add_noise(const ScaledCast& cast, const Number& scale, const Number& source,
@@ -122,21 +153,66 @@ class ScalingReader : public SlabReader {
   const Scales& scales() const { return scales_; }
 
  private:
+  // Runs so short that one at a time would cost more than the elements.
+  bool in_short_runs(const Box& box) const {
+    constexpr std::uint64_t kShort = 256;
+    const Dims counts = box.counts();
+    if (scales_.blocks != nullptr) {
+      const auto blocks =
+          std::span(block_codes_, *element_count(blocks_of(box, scales_.blocks->block).counts()));
+      return std::ranges::all_of(
+          blocks, [&](std::byte code) { return taken_[std::to_integer<std::size_t>(code)]; });
+    }
+    if (!scales_.axis || !all_taken_) return false;
+    std::uint64_t length = 1;
+    for (std::size_t d = *scales_.axis + 1; d < counts.size(); ++d) length *= counts[d];
+    return length < kShort;
+  }
+
+  double scale_of(std::uint64_t number) const {
+    if (scales_.blocks == nullptr) return scales_.values[number];
+    return block_scales_[std::to_integer<std::size_t>(block_codes_[number])];
+  }
+
+  std::int64_t zero_point_of(std::uint64_t number) const {
+    return scales_.zero_points.empty() ? cast_.zero_point : scales_.zero_points[number];
+  }
+
+  // False if something in the box is forbidden: then the runs tell what.
+  Result<bool> scale_each(const Box& box, const std::byte* codes, std::uint64_t total,
+                          std::byte* out) {
+    LossAccount account;
+    const auto fill = ScalesOfElements::fill(
+        scales_, box, [this](std::uint64_t number) { return scale_of(number); },
+        [this](std::uint64_t number) { return static_cast<double>(zero_point_of(number)); });
+    runs_.run_each(fill, {codes, out, total}, account);
+    if (forbidden(cast_.policy, account)) return false;
+    losses_.add(account);
+    if (losses_.noise)
+      BTF_TRY(for_each_scaled_run(scales_, box,
+                                  [&](std::uint64_t first, std::uint64_t n, std::uint64_t number) {
+                                    measure(number, codes + first * info(cast_.from).buffer_bytes(),
+                                            out + first * info(cast_.to).buffer_bytes(), n);
+                                    return Status{};
+                                  }));
+    return true;
+  }
+
   Status scale_run(const Box& box, const std::byte* codes, std::uint64_t first, std::uint64_t n,
                    std::uint64_t number, std::byte* out) {
-    ScaledCast cast = cast_;
-    if (!scales_.zero_points.empty()) cast.zero_point = scales_.zero_points[number];
-    const Number scale = scale_of(codes, n, number);
     LossAccount account;
-    run_(cast, scale, codes, out, n, account);
-    if (forbidden(cast.policy, account)) return refuse_in(box, cast, scale, codes, first, n, out);
+    runs_.run(scale_of(number), zero_point_of(number), {codes, out, n}, account);
+    if (forbidden(cast_.policy, account)) return refuse_in(box, number, codes, first, n, out);
     losses_.add(account);
-    if (losses_.noise) measure(cast, scale, codes, out, n);
+    if (losses_.noise) measure(number, codes, out, n);
     return {};
   }
 
-  void measure(const ScaledCast& cast, const Number& scale, const std::byte* codes,
-               const std::byte* out, std::uint64_t n) {
+  void measure(std::uint64_t number, const std::byte* codes, const std::byte* out,
+               std::uint64_t n) {
+    ScaledCast cast = cast_;
+    cast.zero_point = zero_point_of(number);
+    const Number scale = number::from_double(scale_of(number));
     std::array<Number, 64> source;
     std::array<Number, 64> result;
     for (std::uint64_t at = 0; at < n; at += source.size()) {
@@ -148,37 +224,43 @@ class ScalingReader : public SlabReader {
     }
   }
 
-  std::unexpected<Error> refuse_in(const Box& box, const ScaledCast& cast, const Number& scale,
-                                   const std::byte* codes, std::uint64_t first, std::uint64_t n,
-                                   std::byte* out) {
-    const std::uint64_t bytes = info(cast.from).buffer_bytes();
+  std::unexpected<Error> refuse_in(const Box& box, std::uint64_t number, const std::byte* codes,
+                                   std::uint64_t first, std::uint64_t n, std::byte* out) {
+    const std::uint64_t bytes = info(cast_.from).buffer_bytes();
     std::uint64_t i = 0;
     LossAccount one;
     for (; i < n; ++i) {
-      run_(cast, scale, codes + i * bytes, out, 1, one);
-      if (forbidden(cast.policy, one)) break;
+      runs_.run(scale_of(number), zero_point_of(number), {codes + i * bytes, out, 1}, one);
+      if (forbidden(cast_.policy, one)) break;
     }
     const Dims counts = box.counts();
     Dims index(counts.size());
     std::uint64_t rest = first + i;
     for (std::size_t d = counts.size(); d-- > 0; rest /= counts[d])
       index[d] = box.lo[d] + rest % counts[d];
-    return refuse_element({cast.from, cast.to, cast.policy}, index, codes + i * bytes, one);
+    return refuse_element({cast_.from, cast_.to, cast_.policy}, index, codes + i * bytes, one);
   }
 
   LinearBoxes source_;
   ScaledCast cast_;
   const Scales& scales_;
-  RunFn run_;
+  ScaledRuns runs_;
   Losses& losses_;
   Buffer result_;
+  bool all_taken_ = true;
+  // By the code of a block's scale.
+  std::array<double, 256> block_scales_{};
+  std::array<bool, 256> taken_{};
+  const std::byte* block_codes_ = nullptr;
 };
 
 class QuantizingReader final : public ScalingReader {
  public:
   QuantizingReader(std::unique_ptr<SlabReader> numbers, const ScaledCast& cast,
                    const Scales& scales, Losses& losses)
-      : ScalingReader(std::move(numbers), cast, scales, quantize_run, losses) {}
+      : ScalingReader(std::move(numbers), cast, scales, ScaleDirection::quantize, losses) {
+    if (scales.blocks != nullptr) finder_.emplace(scales, cast);
+  }
 
  private:
   void add_noise(const ScaledCast& cast, const Number& scale, const Number& source,
@@ -186,19 +268,22 @@ class QuantizingReader final : public ScalingReader {
     noise.add(source, scaled_up(result, scale, cast.zero_point));
   }
 
-  Number scale_of(const std::byte* codes, std::uint64_t n, std::uint64_t number) override {
-    if (scales().blocks == nullptr) return number::from_double(scales().values[number]);
-    const Number largest = largest_magnitude(cast().from, codes, n);
-    return block_scale(
-        scales(), block_scale_code(*scales().blocks, cast().to, largest, scales().tensor_scale));
+  Result<const std::byte*> block_codes(const Box& box, const std::byte* codes) override {
+    std::byte* out =
+        block_codes_.reserve(*element_count(blocks_of(box, scales().blocks->block).counts()));
+    finder_->find(codes, box.counts(), out);
+    return out;
   }
+
+  std::optional<BlockScaleFinder> finder_;
+  Buffer block_codes_;
 };
 
 class DequantizingReader final : public ScalingReader {
  public:
   DequantizingReader(std::unique_ptr<SlabReader> codes, std::unique_ptr<SlabReader> scale_codes,
                      const ScaledCast& cast, const Scales& scales, Losses& losses)
-      : ScalingReader(std::move(codes), cast, scales, dequantize_run, losses) {
+      : ScalingReader(std::move(codes), cast, scales, ScaleDirection::dequantize, losses) {
     if (scale_codes)
       block_scales_ = std::make_unique<LinearBoxes>(std::move(scale_codes), scales.blocks->scale);
   }
@@ -209,22 +294,11 @@ class DequantizingReader final : public ScalingReader {
     noise.add(scaled_up(source, scale, cast.zero_point), result);
   }
 
-  Status prepare(const Box& box) override {
-    if (!block_scales_) return {};
-    Box blocks = box;
-    blocks.lo.back() /= scales().blocks->block;
-    blocks.hi.back() = ceil_div(box.hi.back(), scales().blocks->block);
-    BTF_ASSIGN(scale_codes_, block_scales_->read(blocks));
-    return {};
-  }
-
-  Number scale_of(const std::byte*, std::uint64_t, std::uint64_t number) override {
-    if (!block_scales_) return number::from_double(scales().values[number]);
-    return block_scale(scales(), std::to_integer<std::uint64_t>(scale_codes_[number]));
+  Result<const std::byte*> block_codes(const Box& box, const std::byte*) override {
+    return block_scales_->read(blocks_of(box, scales().blocks->block));
   }
 
   std::unique_ptr<LinearBoxes> block_scales_;
-  const std::byte* scale_codes_ = nullptr;
 };
 
 class BlockScaleReader final : public SlabReader {
@@ -232,33 +306,26 @@ class BlockScaleReader final : public SlabReader {
   BlockScaleReader(std::unique_ptr<SlabReader> numbers, const ScaledCast& cast, Dims dims,
                    const Scales& scales)
       : numbers_(std::move(numbers), cast.from),
-        cast_(cast),
         dims_(std::move(dims)),
-        scales_(scales) {}
+        block_(scales.blocks->block),
+        finder_(scales, cast) {}
 
   Result<SourceSlab> read(const Box& box) override {
     Box numbers = box;
-    numbers.lo.back() *= scales_.blocks->block;
-    numbers.hi.back() = std::min(dims_.back(), box.hi.back() * scales_.blocks->block);
+    numbers.lo.back() *= block_;
+    numbers.hi.back() = std::min(dims_.back(), box.hi.back() * block_);
     BTF_ASSIGN(const std::byte* codes, numbers_.read(numbers));
     const Dims counts = box.counts();
     std::byte* out = codes_.reserve(*element_count(counts));
-    BTF_TRY(for_each_scaled_run(
-        scales_, numbers, [&](std::uint64_t first, std::uint64_t n, std::uint64_t number) {
-          const Number largest =
-              largest_magnitude(cast_.from, codes + first * info(cast_.from).buffer_bytes(), n);
-          out[number] = static_cast<std::byte>(
-              block_scale_code(*scales_.blocks, cast_.to, largest, scales_.tensor_scale));
-          return Status{};
-        }));
+    finder_.find(codes, numbers.counts(), out);
     return SourceSlab{out, row_major(counts)};
   }
 
  private:
   LinearBoxes numbers_;
-  ScaledCast cast_;
   Dims dims_;
-  const Scales& scales_;
+  std::uint64_t block_;
+  BlockScaleFinder finder_;
   Buffer codes_;
 };
 

@@ -8,7 +8,7 @@
 #include "convert/quantize/scales.h"
 #include "convert/tensor/losses.h"
 #include "elements/slab_io.h"
-#include "kernels/cast/scaled_cast.h"
+#include "kernels/scale/scaled_cast.h"
 
 namespace btf {
 

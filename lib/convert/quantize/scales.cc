@@ -11,8 +11,9 @@
 #include "elements/parallel.h"
 #include "elements/records/linear_walk.h"
 #include "kernels/cast/cast_reference.h"
-#include "kernels/cast/scaled_cast.h"
 #include "kernels/number/widen.h"
+#include "kernels/scale/magnitude_runs.h"
+#include "kernels/scale/scaled_cast.h"
 
 namespace btf {
 namespace {
@@ -47,6 +48,31 @@ std::uint64_t inner_elements(const Dims& dims, std::uint32_t axis) {
   std::uint64_t inner = 1;
   for (std::size_t d = axis + 1; d < dims.size(); ++d) inner *= dims[d];
   return inner;
+}
+
+// `largest` has one for each index of the axis, which comes round again and again.
+void add_magnitudes(std::span<const double> values, std::uint64_t first, std::uint64_t inner,
+                    std::span<double> largest) {
+  if (largest.size() == 1) {
+    largest[0] = std::max(largest[0], largest_magnitude(values.data(), values.size()));
+    return;
+  }
+  std::uint64_t place = first / inner % largest.size();
+  std::uint64_t left = inner - first % inner;
+  while (!values.empty()) {
+    std::uint64_t n = std::min<std::uint64_t>(left, values.size());
+    if (inner == 1) {
+      n = std::min<std::uint64_t>(largest.size() - place, values.size());
+      keep_largest_magnitudes(values.data(), n, &largest[place]);
+      place += n;
+    } else {
+      largest[place] = std::max(largest[place], largest_magnitude(values.data(), n));
+      if (n == left) ++place;
+    }
+    values = values.subspan(n);
+    left = inner;
+    if (place == largest.size()) place = 0;
+  }
 }
 
 }  // namespace
@@ -93,11 +119,7 @@ Result<std::vector<double>> largest_magnitudes(const ByteSource& source, const T
     for (std::uint64_t at = 0; at < slab->count; at += values.size()) {
       const std::uint64_t n = std::min<std::uint64_t>(values.size(), slab->count - at);
       widen(slab->codes + at * bytes, 1, n, values.data());
-      for (std::uint64_t i = 0; i < n; ++i) {
-        if (!std::isfinite(values[i])) continue;
-        const std::uint64_t place = axis ? (slab->first + at + i) / inner % largest.size() : 0;
-        largest[place] = std::max(largest[place], std::abs(values[i]));
-      }
+      add_magnitudes({values.data(), n}, slab->first + at, inner, largest);
     }
   }
 }

@@ -157,6 +157,8 @@ BTF_NARROW_SCALED(product_double, ToDouble, Product)
 #undef BTF_NARROW
 #undef BTF_NARROW_SCALED
 
+bool is_fused() { return HWY_NATIVE_FMA != 0; }
+
 template <typename Code>
 HWY_INLINE void pack(const std::uint32_t* codes, std::size_t count, std::byte* target) {
   const hn::ScalableTag<std::uint32_t> from;
@@ -251,6 +253,8 @@ NarrowFn find_narrow(TargetKind kind, NumberSource source) {
       kRows, [&](const Row& r) { return r.kind == kind && r.source == source; });
   return row == kRows.end() ? nullptr : row->narrow[cpu_level()];
 }
+
+bool narrow_is_fused() { return BTF_SIMD_CALL(is_fused)(); }
 
 void pack_codes(const NarrowCodes& codes, std::size_t count, std::size_t element_bytes,
                 std::byte* target) {

@@ -50,6 +50,10 @@ using NarrowFn = void (*)(const Narrowing& to, const NarrowChunk& chunk, NarrowC
 
 NarrowFn find_narrow(TargetKind kind, NumberSource source);
 
+// Does the instruction set in use round a product and a sum once? Without, the error of a quotient
+// beyond the range is exact only if value * scale is a double.
+bool narrow_is_fused();
+
 // The codes, each in the bytes that a target's element takes.
 void pack_codes(const NarrowCodes& codes, std::size_t count, std::size_t element_bytes,
                 std::byte* target);

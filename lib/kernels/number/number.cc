@@ -14,7 +14,7 @@ double to_double(const Number& x) {
     case Number::Class::infinite:
       return sign * std::numeric_limits<double>::infinity();
     case Number::Class::nan:
-      return std::numeric_limits<double>::quiet_NaN();
+      return std::copysign(std::numeric_limits<double>::quiet_NaN(), sign);
     case Number::Class::finite:
       break;
   }

@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "btf/convert.h"
-#include "kernels/cast/scaled_cast.h"
+#include "kernels/scale/scaled_runs.h"
 #include "support/btf_bytes.h"
 #include "support/naive_layout.h"
 #include "support/quantize_oracle.h"
@@ -30,6 +30,7 @@ using btf::Number;
 using btf::Overflow;
 using btf::Quantization;
 using btf::Rounding;
+using btf::ScaleDirection;
 using btf::test::Exact;
 using btf::test::float_code;
 using btf::test::Loss;
@@ -124,15 +125,14 @@ struct Outcome {
   LossAccount account;
 };
 
-using RunFn = decltype(&btf::quantize_run);
-
-Outcome run(RunFn function, const btf::ScaledCast& cast, const Words& codes, double scale) {
+Outcome run(ScaleDirection direction, const btf::ScaledCast& cast, const Words& codes,
+            double scale) {
   const std::uint64_t to_bytes = btf::info(cast.to).buffer_bytes();
   const Bytes source = bytes::pack(bits_of(cast.from) < 8 ? 8 : bits_of(cast.from), codes);
   Bytes target(codes.size() * to_bytes);
   Outcome outcome;
-  function(cast, btf::number::from_double(scale), source.data(), target.data(), codes.size(),
-           outcome.account);
+  btf::ScaledRuns(cast, direction)
+      .run(scale, cast.zero_point, {source.data(), target.data(), codes.size()}, outcome.account);
   for (std::size_t i = 0; i < codes.size(); ++i) {
     std::uint64_t code = 0;
     std::memcpy(&code, target.data() + i * to_bytes, to_bytes);
@@ -200,7 +200,7 @@ void check_errors(const btf::ScaledCast& cast, const Outcome& got, const Words& 
 
 void check_quantize(const btf::ScaledCast& cast, const Words& codes, double scale) {
   CAPTURE(name_of(cast.from), name_of(cast.to), scale, cast.zero_point);
-  const Outcome got = run(btf::quantize_run, cast, codes, scale);
+  const Outcome got = run(ScaleDirection::quantize, cast, codes, scale);
   check(got, cast.from, codes, [&](std::uint64_t code) {
     return oracle_quantize(cast.from, cast.to, code, scale, cast.zero_point, cast.policy);
   });
@@ -209,9 +209,10 @@ void check_quantize(const btf::ScaledCast& cast, const Words& codes, double scal
 
 void check_dequantize(const btf::ScaledCast& cast, const Words& codes, double scale) {
   CAPTURE(name_of(cast.from), name_of(cast.to), scale, cast.zero_point);
-  check(run(btf::dequantize_run, cast, codes, scale), cast.from, codes, [&](std::uint64_t code) {
-    return oracle_dequantize(cast.from, cast.to, code, scale, cast.zero_point);
-  });
+  check(run(ScaleDirection::dequantize, cast, codes, scale), cast.from, codes,
+        [&](std::uint64_t code) {
+          return oracle_dequantize(cast.from, cast.to, code, scale, cast.zero_point);
+        });
 }
 
 // What a zero point can be for a type: both ends, their neighbours, and something between.
@@ -535,7 +536,7 @@ TEST_CASE("quantise: with ieee small floats do not saturate") {
 
 TEST_CASE("quantise: a scale of 0 stands for a block of zeros") {
   for (const DType to : kSmallFloats) {
-    const Outcome got = run(btf::quantize_run, {DType::float32, to, {}, 0},
+    const Outcome got = run(ScaleDirection::quantize, {DType::float32, to, {}, 0},
                             {0x00000000, 0x3F800000, 0x80000000}, 0);
     CHECK(got.codes == Words{0, 0, float_code(to, -0.0)});
     CHECK(got.account.to_zero == 1);
@@ -549,7 +550,8 @@ TEST_CASE("quantise: the largest errors") {
   for (const double x :
        {0.3, 100.0, 0.1, -1.0, static_cast<double>(NAN), static_cast<double>(INFINITY)})
     codes.push_back(float_code(DType::float64, x));
-  const Outcome got = run(btf::quantize_run, {DType::float64, DType::int8, {}, 0}, codes, 0.25);
+  const Outcome got =
+      run(ScaleDirection::quantize, {DType::float64, DType::int8, {}, 0}, codes, 0.25);
   CHECK(got.codes == Words{1, 127, 0, 0xFC, 0, 127});
   CHECK(got.account.max_abs == 100 - 31.75);
   CHECK(got.account.max_rel == 1);
@@ -572,7 +574,7 @@ TEST_CASE("dequantise: every small type to every large float, by the definition"
 }
 
 TEST_CASE("dequantise: a NaN as a scale") {
-  const Outcome got = run(btf::dequantize_run, {DType::float8_e5m2, DType::float32, {}, 0},
+  const Outcome got = run(ScaleDirection::dequantize, {DType::float8_e5m2, DType::float32, {}, 0},
                           {0x00, 0x3C, 0x7C, 0x7F}, NAN);
   for (const std::uint64_t code : got.codes) CHECK(std::isnan(oracle_value(DType::float32, code)));
 }

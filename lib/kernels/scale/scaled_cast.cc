@@ -1,4 +1,4 @@
-#include "kernels/cast/scaled_cast.h"
+#include "kernels/scale/scaled_cast.h"
 
 #include <algorithm>
 #include <array>
@@ -191,8 +191,10 @@ void account_for(const Number& before, const Number& code, const Number& scale, 
     account.max_rel = std::max(account.max_rel, error / number::distance(before, Number{}));
 }
 
-void quantize_exactly(const ScaledCast& cast, const Number& scale, const std::byte* source,
-                      std::byte* target, std::uint64_t n, LossAccount& account) {
+}  // namespace
+
+void quantize_run(const ScaledCast& cast, const Number& scale, const std::byte* source,
+                  std::byte* target, std::uint64_t n, LossAccount& account) {
   const std::uint64_t source_bytes = info(cast.from).buffer_bytes();
   const std::uint64_t target_bytes = info(cast.to).buffer_bytes();
   std::array<Number, kChunk> numbers;
@@ -211,75 +213,6 @@ void quantize_exactly(const ScaledCast& cast, const Number& scale, const std::by
                   one.overflowed != 0, account);
     }
   }
-}
-
-// The fast way is exact where float32 meets a scale of 24 bits and an integer of at most 16: a
-// quotient of two 24-bit numbers that is no half-integer is further from every half-integer of that
-// size than a double's rounding, and code * scale fits a double.
-bool is_fast(const ScaledCast& cast, const Number& scale) {
-  constexpr std::int64_t kMostZeroPoint = 1 << 20;
-  const DTypeInfo& to = info(cast.to);
-  const bool by_default =
-      (cast.policy.rounding == Rounding::by_table || cast.policy.rounding == Rounding::nearest) &&
-      (cast.policy.overflow == Overflow::saturate || cast.policy.overflow == Overflow::error);
-  const bool integer = to.bits <= 16 && (to.kind == NumberKind::signed_integer ||
-                                         to.kind == NumberKind::unsigned_integer);
-  const bool narrow = scale.kind == Number::Class::finite && !scale.negative &&
-                      (scale.significand & number::low_bits(40)) == 0 && scale.exponent >= -126 &&
-                      scale.exponent <= 127;
-  return by_default && integer && narrow && cast.from == DType::float32 &&
-         std::abs(cast.zero_point) <= kMostZeroPoint;
-}
-
-template <typename Code>
-void quantize_fast(const ScaledCast& cast, double scale, const std::byte* source, std::byte* target,
-                   std::uint64_t n, LossAccount& account) {
-  // Adding and subtracting it rounds to the nearest integer, ties to even.
-  constexpr double kMagic = 0x1.8p52;
-  constexpr double kBeyond = 0x1p40;  // beyond any code, within reach of the magic
-  const DTypeInfo& to = info(cast.to);
-  const bool is_signed = to.kind == NumberKind::signed_integer;
-  const auto most = static_cast<double>(number::low_bits(is_signed ? to.bits - 1U : to.bits));
-  const double least = is_signed ? -most - 1 : 0;
-  const auto code_mask = static_cast<std::uint32_t>(number::low_bits(to.bits));
-  const auto zero_point = static_cast<double>(cast.zero_point);
-  for (std::uint64_t i = 0; i < n; ++i) {
-    float value;
-    std::memcpy(&value, source + i * sizeof(value), sizeof(value));
-    const double x = std::isnan(value) ? 0 : value;
-    const double y = std::clamp(x / scale, -kBeyond, kBeyond);
-    const double wanted = (y + kMagic) - kMagic + zero_point;
-    const double q = std::clamp(wanted, least, most);
-    const auto code =
-        static_cast<Code>(static_cast<std::uint32_t>(static_cast<std::int32_t>(q)) & code_mask);
-    std::memcpy(target + i * sizeof(code), &code, sizeof(code));
-
-    const bool nan = std::isnan(value);
-    const bool infinite = std::isinf(value);
-    const double back = (q - zero_point) * scale;
-    const double error = nan || infinite ? 0 : std::abs(back - x);
-    const bool over = infinite || (!nan && q != wanted);
-    account.nan += nan ? 1U : 0U;
-    account.nan_lost += nan ? 1U : 0U;
-    account.overflowed += over ? 1U : 0U;
-    account.to_zero += !over && back == 0 && error != 0 ? 1U : 0U;
-    account.inexact += !over && back != 0 && error != 0 ? 1U : 0U;
-    account.max_abs = std::max(account.max_abs, error);
-    if (error > 0) account.max_rel = std::max(account.max_rel, error / std::abs(x));
-  }
-  account.elements += n;
-}
-
-}  // namespace
-
-void quantize_run(const ScaledCast& cast, const Number& scale, const std::byte* source,
-                  std::byte* target, std::uint64_t n, LossAccount& account) {
-  if (!is_fast(cast, scale)) return quantize_exactly(cast, scale, source, target, n, account);
-  const double factor = number::to_double(scale);
-  if (info(cast.to).buffer_bytes() == 1)
-    quantize_fast<std::uint8_t>(cast, factor, source, target, n, account);
-  else
-    quantize_fast<std::uint16_t>(cast, factor, source, target, n, account);
 }
 
 void dequantize_run(const ScaledCast& cast, const Number& scale, const std::byte* source,
