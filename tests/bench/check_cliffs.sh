@@ -12,13 +12,13 @@ awk -F ' *[|] *' '
   /^The 10 worst:/ { worst = 1 }
   /^Of [0-9]+ that a peer does too/ { worst = 2 }
   !/^[|]/ || /^[|] (---|operation) / { next }
-  NF != 9 { wrong(NF - 2 " columns") }
+  NF != 10 { wrong(NF - 2 " columns") }
   $2 == "" { wrong("no name") }
-  # before, CPU, elapsed; goal and what it is over that may be missing
-  { for (i = 3; i <= 7; ++i) if ($i !~ /^[0-9]+[.][0-9][0-9]$/ && (i < 6 || $i != "")) wrong("no number") }
+  # before, CPU, elapsed, ns; goal and what it is over that may be missing
+  { for (i = 3; i <= 8; ++i) if ($i !~ /^[0-9]+[.][0-9][0-9]$/ && (i < 7 || $i != "")) wrong("no number") }
   { ++rows[worst + 0] }
-  worst == 1 && last != "" && $7 > last { wrong("not in order") }
-  worst == 1 { last = $7 + 0 }
+  worst == 1 && last != "" && $8 > last { wrong("not in order") }
+  worst == 1 { last = $8 + 0 }
   END {
     if (failed) exit 1
     if (rows[0] < 30 || rows[1] != 10) { print rows[0] " rows, and " rows[1] " worst ones"; exit 1 }

@@ -96,6 +96,7 @@ class Result(NamedTuple):
     goal: Optional[float]
     ratio: float
     elapsed: float
+    ns: float  # of CPU time, of an element
     before: Optional[float]
     peers: tuple  # of name and ratio
 
@@ -115,6 +116,10 @@ def peers_of(names, files, unit_ns):
     return tuple((who, ns / unit_ns) for who, ns in times if ns is not None)
 
 
+def nanoseconds(turns, elements, start=0.0):
+    return max(statistics.median(turn[1][0] for turn in turns) - start, 0) / elements * 1e9
+
+
 def measure_row(row, run, args):
     files = run.files
     own, other = run.per_element(row.unit), run.per_element(row.command)
@@ -128,7 +133,8 @@ def measure_row(row, run, args):
 
     unit_ns = statistics.median(turn[0][0] for turn in turns) / own * 1e9
     peers = peers_of(row.peers, files, unit_ns) if args.peers and row.unit == UNIT else ()
-    return Result(row.name, row.goal, ratio(1, 0), ratio(1, 1), ratio(2, 0) if args.before else None, peers)
+    return Result(row.name, row.goal, ratio(1, 0), ratio(1, 1), nanoseconds(turns, other),
+                  ratio(2, 0) if args.before else None, peers)
 
 
 def without(start, turn, clock):
@@ -150,7 +156,8 @@ def measure_pair(source, target, run, args, start):
     def ratio(which, clock):
         return statistics.median(without(start, turn[which], clock) / without(start, turn[0], clock) for turn in turns)
 
-    return Result(cast_name(source, target), 5, ratio(1, 0), ratio(1, 1), ratio(2, 0) if args.before else None,
+    return Result(cast_name(source, target), 5, ratio(1, 0), ratio(1, 1),
+                  nanoseconds(turns, args.cast_elements, start[0]), ratio(2, 0) if args.before else None,
                   pair_peer(source, target, run, args))
 
 
@@ -183,12 +190,12 @@ def number(value):
 
 
 def table(results, args):
-    head = ["operation", "CPU", "elapsed", "goal", "over goal"]
+    head = ["operation", "CPU", "elapsed", "ns", "goal", "over goal"]
     head[1:1] = ["before"] if args.before else []
     head += ["peers in memory"] if args.peers else []
     yield head
     for r in results:
-        line = [r.name, number(r.ratio), number(r.elapsed), number(r.goal), number(r.over) if r.goal else ""]
+        line = [r.name, number(r.ratio), number(r.elapsed), number(r.ns), number(r.goal), number(r.over) if r.goal else ""]
         line[1:1] = [number(r.before)] if args.before else []
         line += [", ".join(f"{who} {ratio:.2f}" for who, ratio in r.peers)] if args.peers else []
         yield line
@@ -203,7 +210,7 @@ def show(results, args):
         if args.markdown:
             print("| " + " | ".join(line) + " |")
         else:
-            print("  ".join(cell.ljust(w) if i in (0, 6) else cell.rjust(w)
+            print("  ".join(cell.ljust(w) if i in (0, 7) else cell.rjust(w)
                             for i, (cell, w) in enumerate(zip(line, width))).rstrip())
     print(flush=True)
 
@@ -224,6 +231,7 @@ def measure(args, scratch):
     run = Runner(args, scratch)
     print(f"{args.elements} elements, of pairs of dtypes {args.cast_elements}; --jobs {args.jobs}, {args.repeat} turns. "
           "Times are over those of `convert --dtype float16` of as many.\n")
+    print(f"The unit: {run.unit_ns():.2f} ns an element.\n", flush=True)
     rows = measure_rows([row for row in ROWS if wanted(args, row.name)], run, args)
     show(rows, args)
     casts = [] if args.no_casts else measure_casts(run, args)

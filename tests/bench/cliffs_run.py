@@ -41,7 +41,8 @@ class Runner:
         """CPU and elapsed seconds. Exit code 1 is a result, of diff and its like."""
         words = self.words(command)
         if not command.startswith("!"):
-            words = [tool, "-q", "-j", str(self.args.jobs), *words]
+            # No -q: diff would stop at the first difference.
+            words = [tool, "-j", str(self.args.jobs), *words]
         begin = time.perf_counter()
         child = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         said = child.stderr.read()
