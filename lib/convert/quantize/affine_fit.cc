@@ -10,11 +10,13 @@
 
 #include "btf/try.h"
 #include "btf/value.h"
+#include "convert/quantize/scales.h"
 #include "elements/parallel.h"
 #include "elements/records/linear_walk.h"
 #include "kernels/cast/cast_reference.h"
 #include "kernels/number/exact_sum.h"
 #include "kernels/number/widen.h"
+#include "kernels/scale/magnitude_runs.h"
 
 namespace btf {
 namespace {
@@ -44,13 +46,7 @@ class RangeFinder {
     for (std::uint64_t at = 0; at < slab.count; at += values.size()) {
       const std::uint64_t n = std::min<std::uint64_t>(values.size(), slab.count - at);
       widen_(slab.codes + at * bytes_, 1, n, values.data());
-      for (std::uint64_t i = 0; i < n; ++i) {
-        if (!std::isfinite(values[i])) continue;
-        const std::uint64_t place =
-            least_.size() == 1 ? 0 : (slab.first + at + i) / inner_ % least_.size();
-        least_[place] = std::min(least_[place], values[i]);
-        largest_[place] = std::max(largest_[place], values[i]);
-      }
+      keep(values.data(), n, slab.first + at);
     }
   }
 
@@ -62,6 +58,26 @@ class RangeFinder {
   }
 
  private:
+  void keep(const double* values, std::uint64_t n, std::uint64_t first) {
+    by_indices(
+        values, n, {first, inner_, least_.size()},
+        [&](std::uint64_t index, const double* some, std::uint64_t count) {
+          keep_range(some, count, least_[index], largest_[index]);
+        },
+        [&](std::uint64_t index, const double* some, std::uint64_t count) {
+          keep_ranges(some, count, &least_[index], &largest_[index]);
+        });
+  }
+
+  // Integers of 64 bits.
+  void keep(const long double* values, std::uint64_t n, std::uint64_t first) {
+    for (std::uint64_t i = 0; i < n; ++i) {
+      const std::uint64_t place = least_.size() == 1 ? 0 : (first + i) / inner_ % least_.size();
+      least_[place] = std::min(least_[place], values[i]);
+      largest_[place] = std::max(largest_[place], values[i]);
+    }
+  }
+
   WidenFn<Real> widen_;
   std::uint64_t bytes_;
   std::uint64_t inner_;

@@ -50,31 +50,6 @@ std::uint64_t inner_elements(const Dims& dims, std::uint32_t axis) {
   return inner;
 }
 
-// `largest` has one for each index of the axis, which comes round again and again.
-void add_magnitudes(std::span<const double> values, std::uint64_t first, std::uint64_t inner,
-                    std::span<double> largest) {
-  if (largest.size() == 1) {
-    largest[0] = std::max(largest[0], largest_magnitude(values.data(), values.size()));
-    return;
-  }
-  std::uint64_t place = first / inner % largest.size();
-  std::uint64_t left = inner - first % inner;
-  while (!values.empty()) {
-    std::uint64_t n = std::min<std::uint64_t>(left, values.size());
-    if (inner == 1) {
-      n = std::min<std::uint64_t>(largest.size() - place, values.size());
-      keep_largest_magnitudes(values.data(), n, &largest[place]);
-      place += n;
-    } else {
-      largest[place] = std::max(largest[place], largest_magnitude(values.data(), n));
-      if (n == left) ++place;
-    }
-    values = values.subspan(n);
-    left = inner;
-    if (place == largest.size()) place = 0;
-  }
-}
-
 }  // namespace
 
 std::span<const BlockFormatInfo> block_formats() { return kBlockFormats; }
@@ -119,7 +94,14 @@ Result<std::vector<double>> largest_magnitudes(const ByteSource& source, const T
     for (std::uint64_t at = 0; at < slab->count; at += values.size()) {
       const std::uint64_t n = std::min<std::uint64_t>(values.size(), slab->count - at);
       widen(slab->codes + at * bytes, 1, n, values.data());
-      add_magnitudes({values.data(), n}, slab->first + at, inner, largest);
+      by_indices(
+          values.data(), n, {slab->first + at, inner, largest.size()},
+          [&](std::uint64_t index, const double* some, std::uint64_t count) {
+            largest[index] = std::max(largest[index], largest_magnitude(some, count));
+          },
+          [&](std::uint64_t index, const double* some, std::uint64_t count) {
+            keep_largest_magnitudes(some, count, &largest[index]);
+          });
     }
   }
 }

@@ -1,6 +1,7 @@
 // Where the scales of a quantisation come from.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -49,5 +50,33 @@ std::uint64_t block_scale_code(const BlockFormatInfo& format, DType element, con
 
 // The dims of the record of block scales.
 Dims block_scale_dims(const Dims& dims, std::uint64_t block);
+
+// Where elements in row-major order stand on an axis: each index has `inner` side by side, and
+// after the last the first comes again.
+struct OnAxis {
+  std::uint64_t first = 0;
+  std::uint64_t inner = 1;
+  std::uint64_t indices = 1;
+};
+
+// Calls one(index, numbers, count) for what stands at one index, or each(index, numbers, count) for
+// numbers at this index and those behind it.
+template <typename One, typename Each>
+void by_indices(const double* numbers, std::uint64_t count, const OnAxis& at, One&& one,
+                Each&& each) {
+  if (at.indices == 1) return one(std::uint64_t{0}, numbers, count);
+  std::uint64_t index = at.first / at.inner % at.indices;
+  std::uint64_t left = at.inner - at.first % at.inner;
+  while (count > 0) {
+    const bool alone = at.inner > 1;
+    const std::uint64_t n = std::min(alone ? left : at.indices - index, count);
+    alone ? one(index, numbers, n) : each(index, numbers, n);
+    index += alone ? (n == left ? 1 : 0) : n;
+    if (index == at.indices) index = 0;
+    numbers += n;
+    count -= n;
+    left = at.inner;
+  }
+}
 
 }  // namespace btf

@@ -66,6 +66,44 @@ void largest_of_blocks(const double* numbers, std::size_t count, std::size_t blo
     *largest++ = largest_of(numbers + at, std::min(block, count - at));
 }
 
+// 0 for Inf and NaN.
+HWY_INLINE Doubles finite(Doubles x) {
+  const auto infinity = hn::Set(kDoubles, std::numeric_limits<double>::infinity());
+  return hn::IfThenElseZero(hn::Lt(hn::Abs(x), infinity), x);
+}
+
+void range_of_all(const double* numbers, std::size_t count, double& least, double& largest) {
+  Doubles low = hn::Zero(kDoubles);
+  Doubles high = hn::Zero(kDoubles);
+  std::size_t i = 0;
+  for (; count - i >= kLanes; i += kLanes) {
+    const Doubles x = finite(hn::LoadU(kDoubles, numbers + i));
+    low = hn::Min(low, x);
+    high = hn::Max(high, x);
+  }
+  least = std::min(least, hn::GetLane(hn::MinOfLanes(kDoubles, low)));
+  largest = std::max(largest, hn::GetLane(hn::MaxOfLanes(kDoubles, high)));
+  for (; i < count; ++i) {
+    const double x = std::isfinite(numbers[i]) ? numbers[i] : 0;
+    least = std::min(least, x);
+    largest = std::max(largest, x);
+  }
+}
+
+void range_of_each(const double* numbers, std::size_t count, double* least, double* largest) {
+  std::size_t i = 0;
+  for (; count - i >= kLanes; i += kLanes) {
+    const Doubles x = finite(hn::LoadU(kDoubles, numbers + i));
+    hn::StoreU(hn::Min(hn::LoadU(kDoubles, least + i), x), kDoubles, least + i);
+    hn::StoreU(hn::Max(hn::LoadU(kDoubles, largest + i), x), kDoubles, largest + i);
+  }
+  for (; i < count; ++i) {
+    const double x = std::isfinite(numbers[i]) ? numbers[i] : 0;
+    least[i] = std::min(least[i], x);
+    largest[i] = std::max(largest[i], x);
+  }
+}
+
 }  // namespace
 }  // namespace btf::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -84,6 +122,14 @@ void keep_largest_magnitudes(const double* numbers, std::size_t count, double* l
 void block_magnitudes(const double* numbers, std::size_t count, std::size_t block,
                       double* largest) {
   BTF_SIMD_CALL(largest_of_blocks)(numbers, count, block, largest);
+}
+
+void keep_range(const double* numbers, std::size_t count, double& least, double& largest) {
+  BTF_SIMD_CALL(range_of_all)(numbers, count, least, largest);
+}
+
+void keep_ranges(const double* numbers, std::size_t count, double* least, double* largest) {
+  BTF_SIMD_CALL(range_of_each)(numbers, count, least, largest);
 }
 
 }  // namespace btf

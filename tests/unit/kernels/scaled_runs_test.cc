@@ -241,7 +241,7 @@ TEST_CASE("scaled runs: vectors take the scales that matter", "[scaled]") {
   CHECK_FALSE(ScaledRuns({int64, int8, {}, 0}, ScaleDirection::quantize).takes(1, 0));
 }
 
-TEST_CASE("largest magnitudes: of all, of each place, of blocks", "[scaled]") {
+TEST_CASE("largest magnitudes and ranges: of all, of each place, of blocks", "[scaled]") {
   Random random(73);
   for (const std::size_t count : {1U, 2U, 7U, 8U, 31U, 32U, 33U, 100U}) {
     std::vector<double> numbers(count);
@@ -270,6 +270,24 @@ TEST_CASE("largest magnitudes: of all, of each place, of blocks", "[scaled]") {
       std::vector<double> of_blocks(blocks.size(), -1);
       block_magnitudes(numbers.data(), count, 16, of_blocks.data());
       CHECK(of_blocks == blocks);
+
+      std::vector<double> low(count, -3);
+      std::vector<double> high(count, 3);
+      double least = -3;
+      double most = 3;
+      keep_range(numbers.data(), count, least, most);
+      keep_ranges(numbers.data(), count, low.data(), high.data());
+      double lowest = -3;
+      double highest = 3;
+      for (std::size_t i = 0; i < count; ++i) {
+        const double x = std::isfinite(numbers[i]) ? numbers[i] : 0;
+        CHECK(low[i] == std::min(x, -3.0));
+        CHECK(high[i] == std::max(x, 3.0));
+        lowest = std::min(lowest, x);
+        highest = std::max(highest, x);
+      }
+      CHECK(least == lowest);
+      CHECK(most == highest);
     }
   }
 }
