@@ -2,17 +2,32 @@
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "btf/try.h"
 #include "core/buffer.h"
 #include "core/checked_math.h"
 #include "elements/coo_sort.h"
 #include "elements/parallel.h"
+#include "elements/row_major.h"
 #include "formats/btf/wire.h"
 #include "kernels/move/nibbles.h"
 
 namespace btf {
 namespace {
+
+Result<bool> is_ascending(CooSource& entries) {
+  std::uint64_t last = 0;
+  bool ascending = true;
+  for (;;) {
+    BTF_ASSIGN(const std::optional<CooEntry> entry, entries.next());
+    if (!entry) break;
+    ascending = ascending && entry->key >= last;
+    last = entry->key;
+  }
+  BTF_TRY(entries.rewind());
+  return ascending;
+}
 
 // The entries in the order of the file, block by block.
 class FileEntries final : public CooSource {
@@ -24,6 +39,7 @@ class FileEntries final : public CooSource {
         dims_(record.dims),
         bits_(info(*record.dtype).bits),
         key_(std::move(key)),
+        place_(key_.target<PlaceKey>()),
         execution_(execution),
         index_(dims_.size()),
         block_entries_(std::max<std::uint64_t>(2, kBlockBytes / (8 * (dims_.size() + 1)) / 2 * 2)) {
@@ -33,6 +49,7 @@ class FileEntries final : public CooSource {
     while (position_ != parts_.nnz) {
       const std::uint64_t in_block = position_ % block_entries_;
       if (in_block == 0) BTF_TRY(load_block());
+      if (in_block < placed_) return CooEntry{places_[in_block], position_++, load_code(in_block)};
       const std::uint64_t rank = dims_.size();
       for (std::uint64_t d = 0; d < rank; ++d) {
         index_[d] = wire::load_u64(indices_.data() + (in_block * rank + d) * wire::kWord);
@@ -49,6 +66,25 @@ class FileEntries final : public CooSource {
     return {};
   }
 
+  // Is that the order of the keys, too?
+  Result<bool> ascending() {
+    if (place_ == nullptr) return is_ascending(*this);
+    std::uint64_t last = 0;
+    bool ascending = true;
+    while (position_ != parts_.nnz) {
+      BTF_TRY(load_block());
+      // What is wrong is told as next() tells it.
+      if (placed_ != places_.size()) return is_ascending(*this);
+      for (const std::uint64_t place : places_) {
+        ascending = ascending && place >= last;
+        last = place;
+      }
+      position_ += placed_;
+    }
+    BTF_TRY(rewind());
+    return ascending;
+  }
+
  private:
   static constexpr std::uint64_t kBlockBytes = 256U << 10;
 
@@ -61,8 +97,29 @@ class FileEntries final : public CooSource {
     const std::uint64_t bytes = *stream_bytes(count, bits_);
     BTF_TRY(check_cancelled(execution_));
     if (execution_.progress) execution_.progress(coo_progress(count * row + bytes));
+    find_places(count);
     return source_.read_at(parts_.values_offset + position_ * bits_ / 8,
                            std::span(values_.reserve(bytes), bytes));
+  }
+
+  // Of the block's entries, up to the first whose index is out of range.
+  void find_places(std::uint64_t count) {
+    placed_ = 0;
+    if (place_ == nullptr) return;
+    places_.resize(count);
+    const std::uint64_t rank = dims_.size();
+    const std::byte* at = indices_.data();
+    for (; placed_ < count; ++placed_) {
+      std::uint64_t place = 0;
+      bool inside = true;
+      for (std::uint64_t d = 0; d < rank; ++d, at += wire::kWord) {
+        const std::uint64_t i = wire::load_u64(at);
+        inside = inside && i < dims_[d];
+        place += place_->along(d, i);
+      }
+      if (!inside) return;
+      places_[placed_] = place;
+    }
   }
 
   std::uint64_t load_code(std::uint64_t i) {
@@ -89,26 +146,16 @@ class FileEntries final : public CooSource {
   Dims dims_;
   unsigned bits_;
   CooKey key_;
+  const PlaceKey* place_;  // of key_, if it is one
   Execution execution_;
   Dims index_;
+  std::vector<std::uint64_t> places_;  // of the block's first `placed_` entries
+  std::uint64_t placed_ = 0;
   std::uint64_t block_entries_;
   std::uint64_t position_ = 0;
   Buffer indices_;
   Buffer values_;
 };
-
-Result<bool> is_ascending(CooSource& entries) {
-  std::uint64_t last = 0;
-  bool ascending = true;
-  for (;;) {
-    BTF_ASSIGN(const std::optional<CooEntry> entry, entries.next());
-    if (!entry) break;
-    ascending = ascending && entry->key >= last;
-    last = entry->key;
-  }
-  BTF_TRY(entries.rewind());
-  return ascending;
-}
 
 class CanonicalEntries final : public CooSource {
  public:
@@ -169,8 +216,8 @@ std::unique_ptr<CooSource> file_entries(const ByteSource& source, const TensorIn
 Result<std::unique_ptr<CooSource>> sorted_entries(const ByteSource& source,
                                                   const TensorInfo& record, CooKey key,
                                                   const Execution& execution) {
-  std::unique_ptr<CooSource> entries = file_entries(source, record, std::move(key), execution);
-  BTF_ASSIGN(const bool ascending, is_ascending(*entries));
+  auto entries = std::make_unique<FileEntries>(source, record, std::move(key), execution);
+  BTF_ASSIGN(const bool ascending, entries->ascending());
   if (ascending) return entries;
   return sort_entries(*entries, record.coo->nnz, execution.memory);
 }
@@ -179,6 +226,10 @@ std::unique_ptr<CooSource> canonical_entries(std::unique_ptr<CooSource> entries,
                                              Duplicates duplicates) {
   return std::make_unique<CanonicalEntries>(std::move(entries), duplicates);
 }
+
+PlaceKey row_major_key(const Dims& dims) { return {row_major(dims)}; }
+
+PlaceKey storage_key(const StridedLayout& storage) { return {{storage.strides, storage.split}}; }
 
 std::uint64_t linear_key(const Dims& dims, std::span<const std::uint64_t> index) {
   std::uint64_t key = 0;

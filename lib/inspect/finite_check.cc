@@ -69,10 +69,8 @@ class FiniteCheck {
 
   // Elements that no entry stands for have bits of zero, which is a number in every dtype.
   Status run_coo(const ByteSource& source, const Execution& execution) {
-    const auto key = [&](std::span<const std::uint64_t> index) {
-      return linear_key(record_.dims, index);
-    };
-    BTF_ASSIGN(const auto entries, sorted_entries(source, record_, key, execution));
+    BTF_ASSIGN(const auto entries,
+               sorted_entries(source, record_, row_major_key(record_.dims), execution));
     for (;;) {
       BTF_ASSIGN(const std::optional<CooEntry> entry, entries->next());
       if (!entry) return {};

@@ -154,9 +154,7 @@ class PayloadCheck {
 
   Status check_coo() {
     const Dims& dims = record_.dims;
-    auto entries = sorted_entries(
-        source_, record_,
-        [&](std::span<const std::uint64_t> index) { return linear_key(dims, index); }, execution_);
+    auto entries = sorted_entries(source_, record_, row_major_key(dims), execution_);
     if (!entries && entries.error().code == ErrorCode::malformed) {
       sound_ = false;
       report_({Severity::error, entries.error().finding, record_.index, entries.error().offset,

@@ -159,12 +159,7 @@ class EntryChunk {
 // What a COO record does not store is counted and not looked at, so the cost goes by the entries.
 Result<TensorStats> coo_stats(const ByteSource& source, const TensorInfo& tensor,
                               const Execution& execution) {
-  BTF_ASSIGN(auto sorted, sorted_entries(
-                              source, tensor,
-                              [&](std::span<const std::uint64_t> index) {
-                                return linear_key(tensor.dims, index);
-                              },
-                              execution));
+  BTF_ASSIGN(auto sorted, sorted_entries(source, tensor, row_major_key(tensor.dims), execution));
   const auto entries = canonical_entries(std::move(sorted));
   ChunkStats chunks(*tensor.dtype);
   EntryChunk chunk(*tensor.dtype);

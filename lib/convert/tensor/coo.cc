@@ -149,10 +149,7 @@ class Entries {
                                                       work.measures_noise());
       return entries;
     }
-    BTF_ASSIGN(entries.cast_,
-               CastEntries::open(work, [&dims](std::span<const std::uint64_t> index) {
-                 return linear_key(dims, index);
-               }));
+    BTF_ASSIGN(entries.cast_, CastEntries::open(work, row_major_key(dims)));
     if (work.options.prune_zeros)
       entries.pruned_ = std::make_unique<PrunedEntries>(*entries.cast_);
     return entries;

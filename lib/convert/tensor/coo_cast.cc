@@ -188,11 +188,7 @@ ElementSource summed_elements(const TensorConversion& work) {
   elements.accounted = true;
   elements.noise = work.measures_noise();
   elements.open = [work](Losses& account) -> Result<std::unique_ptr<SlabReader>> {
-    BTF_ASSIGN(auto entries,
-               CastEntries::open(work, [&storage = *work.target.storage](
-                                           std::span<const std::uint64_t> index) {
-                 return offset(storage, index);
-               }));
+    BTF_ASSIGN(auto entries, CastEntries::open(work, storage_key(*work.target.storage)));
     return std::make_unique<SummedReader>(std::move(entries), work, account);
   };
   return elements;

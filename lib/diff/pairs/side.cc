@@ -85,10 +85,7 @@ class Edited {
   }
 
   // Entries of COO by their numbers after the edits.
-  CooKey key() const {
-    return edited_key(
-        chain_, [this](std::span<const std::uint64_t> index) { return linear_key(dims_, index); });
-  }
+  CooKey key() const { return edited_key(chain_, row_major_key(dims_)); }
 
   Result<std::vector<Element>> elements(const ByteSource& source,
                                         std::span<const Dims> indices) const {

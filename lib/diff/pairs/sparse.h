@@ -35,6 +35,19 @@ Real widen_code(DType dtype, std::uint64_t code) {
   return real;
 }
 
+// The same of one dtype. What is not stored is asked for again and again.
+template <typename Real>
+class CodeValues {
+ public:
+  explicit CodeValues(DType dtype) : dtype_(dtype), absent_(widen_code<Real>(dtype, 0)) {}
+
+  Real of(std::uint64_t code) const { return code == 0 ? absent_ : widen_code<Real>(dtype_, code); }
+
+ private:
+  DType dtype_;
+  Real absent_;
+};
+
 // Calls visit(run) for every stored entry of either side and for the runs of numbers that neither
 // stores, ascending, until visit returns false.
 template <typename Real, typename Visit>
@@ -43,14 +56,15 @@ Status visit_sparse(const DiffSide& actual, const DiffSide& golden, const Execut
   constexpr std::uint64_t kCancelInterval = 1U << 20;  // entries
   BTF_ASSIGN(const auto left, actual.entries());
   BTF_ASSIGN(const auto right, golden.entries());
+  const CodeValues<Real> actual_values(actual.dtype());
+  const CodeValues<Real> golden_values(golden.dtype());
+  const bool same_dtype = actual.dtype() == golden.dtype();
   const auto run_of = [&](std::uint64_t first, std::uint64_t count, std::uint64_t actual_code,
                           std::uint64_t golden_code) {
-    return SparseRun<Real>{first,
-                           count,
-                           actual_code,
-                           golden_code,
-                           widen_code<Real>(actual.dtype(), actual_code),
-                           widen_code<Real>(golden.dtype(), golden_code)};
+    const Real value = actual_values.of(actual_code);
+    const bool same = same_dtype && actual_code == golden_code;
+    return SparseRun<Real>{first,       count, actual_code,
+                           golden_code, value, same ? value : golden_values.of(golden_code)};
   };
   const std::uint64_t total = *element_count(golden.dims());
   BTF_ASSIGN(std::optional<CooEntry> a, left->next());

@@ -50,8 +50,7 @@ Result<std::unique_ptr<SlabReader>> open_slab_reader(
     const StridedLayout& storage, Duplicates duplicates, const Execution& execution) {
   if (!record.coo && edits.empty()) return record_reader(source, record, storage);
   if (!record.coo) return edited_reader(source, record, edited_views(*record.storage, edits));
-  CooKey key = edited_key(
-      edits, [&storage](std::span<const std::uint64_t> index) { return offset(storage, index); });
+  CooKey key = edited_key(edits, storage_key(storage));
   BTF_ASSIGN(auto entries, sorted_entries(source, record, std::move(key), execution));
   return std::make_unique<CooReader>(canonical_entries(std::move(entries), duplicates), storage,
                                      *record.dtype);
