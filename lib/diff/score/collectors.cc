@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/compare/small_integers.h"
+
 namespace btf {
 namespace {
 
@@ -38,18 +40,42 @@ struct RunJudge {
   }
 };
 
+struct RunJudges {
+  RunJudge<double> doubles;
+  RunJudge<long double> wide;
+  std::array<double, kPairRun> actual;
+  std::array<double, kPairRun> golden;
+};
+
 template <typename Real>
 Status collect_as(const PairRows& pairs, const Judge& judge,
                   std::span<PairCollector* const> collectors) {
   const auto workers = pairs.workers();
   if (!workers) return std::unexpected(workers.error());
   for (PairCollector* collector : collectors) collector->prepare(*workers);
-  std::vector<RunJudge<Real>> judgements(*workers);
-  return pairs.walk<Real>([&](unsigned worker, std::uint64_t slab, const PairRun<Real>& run) {
-    RunJudge<Real>& judgement = judgements[worker];
-    const RunSummary summary = judgement.judge(run, judge);
-    const JudgedRun<Real> judged{run, judgement.error.data(), judgement.refused.data(), summary};
+  std::vector<RunJudges> judges(*workers);
+  const auto hand_on = [&](unsigned worker, std::uint64_t slab, const auto& run, auto& own) {
+    const RunSummary summary = own.judge(run, judge);
+    const JudgedRun judged{run, own.error.data(), own.refused.data(), summary};
     for (PairCollector* collector : collectors) collector->take(worker, slab, judged);
+  };
+  return pairs.walk<Real>([&](unsigned worker, std::uint64_t slab, const PairRun<Real>& run) {
+    RunJudges& own = judges[worker];
+    if constexpr (std::is_same_v<Real, double>) {
+      hand_on(worker, slab, run, own.doubles);
+    } else if (to_doubles(run.actual, run.golden, run.values(), own.actual.data(),
+                          own.golden.data())) {
+      const PairRun<double> doubles{.first = run.first,
+                                    .count = run.count,
+                                    .actual = own.actual.data(),
+                                    .golden = own.golden.data(),
+                                    .actual_codes = run.actual_codes,
+                                    .golden_codes = run.golden_codes,
+                                    .alike = run.alike};
+      hand_on(worker, slab, doubles, own.doubles);
+    } else {
+      hand_on(worker, slab, run, own.wide);
+    }
   });
 }
 

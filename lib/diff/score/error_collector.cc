@@ -102,8 +102,8 @@ double least_atol(const JudgedRun<Real>& run, double rtol) {
   double least = 0;
   for (std::uint64_t i = 0; i < run.pairs.values(); ++i)
     if (!std::isnan(run.error[i]))
-      least = std::max(least, run.error[i] * (1 + 0x1p-50) -
-                                  rtol * std::abs(static_cast<double>(run.pairs.golden[i])));
+      least = std::max(
+          least, left_to_accept(run.error[i], static_cast<double>(run.pairs.golden[i]), rtol));
   return least;
 }
 
@@ -139,10 +139,10 @@ void ErrorCollector::keep(Kept& kept, const JudgedRun<Real>& run) {
         kept.mismatched[decade] += count * weight;
       });
   }
-  // The margin is more than accepting can lose to its roundings.
-  const double most = summary.largest_error * (1 + 0x1p-49);
-  for (std::size_t r = 0; r < kRtols.size(); ++r)
+  for (std::size_t r = 0; r < kRtols.size(); ++r) {
+    const double most = left_to_accept(summary.largest_error, summary.least_golden, kRtols[r]);
     if (most > kept.atol[r]) kept.atol[r] = std::max(kept.atol[r], least_atol(run, kRtols[r]));
+  }
 }
 
 void ErrorCollector::take(unsigned worker, std::uint64_t, const JudgedRun<double>& run) {

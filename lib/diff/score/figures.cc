@@ -12,6 +12,14 @@
 namespace btf {
 namespace {
 
+// Below, squares of doubles lose digits; beyond the largest double they are Inf.
+bool is_exact_enough(const RunSums& sums, double largest_error) {
+  constexpr double kLeastSquare = 1e-280;
+  const auto fits = [](double square) { return square > kLeastSquare && std::isfinite(square); };
+  return fits(sums.actual2) && fits(sums.golden2) && std::isfinite(sums.product) &&
+         (fits(sums.error2) || largest_error == 0);
+}
+
 double decibels(long double ratio) { return static_cast<double>(10 * std::log10(ratio)); }
 
 }  // namespace
@@ -117,9 +125,11 @@ void FigureCollector::fold(const Sums& sums) {
 
 void FigureCollector::take(unsigned worker, std::uint64_t slab, const JudgedRun<double>& run) {
   Sums& sums = sums_for(worker, slab);
-  if (wide_) return add_run<long double>(sums, run);
-  if (run.pairs.alike || run.summary.special > 0) return add_run<double>(sums, run);
+  if (run.pairs.alike || run.summary.special > 0)
+    return wide_ ? add_run<long double>(sums, run) : add_run<double>(sums, run);
   const RunSums part = compare_runs().sums(run.pairs.actual, run.pairs.golden, run.pairs.count);
+  if (wide_ && !is_exact_enough(part, run.summary.largest_error))
+    return add_run<long double>(sums, run);
   sums.pairs += run.pairs.count;
   sums.largest = std::max(sums.largest, part.largest);
   sums.error.add(static_cast<long double>(part.error));

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kernels/compare/score_runs.h"
+#include "kernels/compare/small_integers.h"
 
 namespace btf {
 namespace {
@@ -62,6 +63,10 @@ double least_rtol(Real actual, Real golden) {
 template <typename Real>
 void score_finite(Real actual, Real golden, std::uint64_t count, const Judge& judge,
                   CompareScore& score) {
+  if constexpr (std::is_same_v<Real, long double>)
+    if (compares_as_double(actual, golden))
+      return score_finite(static_cast<double>(actual), static_cast<double>(golden), count, judge,
+                          score);
   const Real error = std::abs(actual - golden);
   if (error == 0) return;
   if constexpr (std::is_same_v<Real, double>)
@@ -135,6 +140,9 @@ void CompareScore::add(const CompareScore& other) {
 template <typename Real>
 bool accepts(Real actual, Real golden, const Judge& judge) {
   if (actual == golden) return true;
+  if constexpr (std::is_same_v<Real, long double>)
+    if (compares_as_double(actual, golden))
+      return accepts(static_cast<double>(actual), static_cast<double>(golden), judge);
   if (std::isnan(actual) && std::isnan(golden)) return judge.equal_nan;
   if (!std::isfinite(actual) || !std::isfinite(golden)) return false;
   if (judge.by_error && !within_error(actual, golden, judge.rtol, judge.atol)) return false;
@@ -143,6 +151,9 @@ bool accepts(Real actual, Real golden, const Judge& judge) {
 
 template <typename Real>
 PairError error_of(Real actual, Real golden) {
+  if constexpr (std::is_same_v<Real, long double>)
+    if (compares_as_double(actual, golden))
+      return error_of(static_cast<double>(actual), static_cast<double>(golden));
   const Real error = std::abs(actual - golden);
   if constexpr (std::is_same_v<Real, double>)
     if (std::isinf(error)) return error_of<long double>(actual, golden);
@@ -245,8 +256,17 @@ void compare_run(const Real* actual, const Real* golden, std::uint64_t count, co
 template <>
 void compare_run(const long double* actual, const long double* golden, std::uint64_t count,
                  const Judge& judge, CompareScore& score) {
-  score.compared += count;
-  for (std::uint64_t i = 0; i < count; ++i) score_pair(actual[i], golden[i], 1, judge, score);
+  std::array<double, kScoreRun> actual_doubles;
+  std::array<double, kScoreRun> golden_doubles;
+  for (std::uint64_t at = 0; at < count; at += kScoreRun) {
+    const std::uint64_t n = std::min(kScoreRun, count - at);
+    if (to_doubles(actual + at, golden + at, n, actual_doubles.data(), golden_doubles.data())) {
+      compare_run(actual_doubles.data(), golden_doubles.data(), n, judge, score);
+      continue;
+    }
+    score.compared += n;
+    for (std::uint64_t i = at; i < at + n; ++i) score_pair(actual[i], golden[i], 1, judge, score);
+  }
 }
 
 template <typename Real>

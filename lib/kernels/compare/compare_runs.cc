@@ -49,10 +49,6 @@ BTF_INLINE RunSums sums_of(const double* actual, const double* golden, std::uint
   return sums;
 }
 
-BTF_INLINE double left_to_accept(double error, double golden, double rtol) {
-  return error * (1 + 0x1p-50) - rtol * std::abs(golden);
-}
-
 BTF_INLINE double least_atol(const double* error, const double* golden, std::uint64_t count,
                              double rtol) {
   std::array<double, kLanes> least{};

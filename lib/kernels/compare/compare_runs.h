@@ -2,6 +2,7 @@
 // same.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 namespace btf {
@@ -20,11 +21,17 @@ struct RunSums {
 struct CompareRuns {
   // Of a run without NaN and Inf.
   RunSums (*sums)(const double* actual, const double* golden, std::uint64_t count);
-  // The largest of error * (1 + 2^-50) - rtol * |golden|; NaN is passed over.
+  // The largest of left_to_accept(); NaN is passed over.
   double (*least_atol)(const double* error, const double* golden, std::uint64_t count, double rtol);
 };
 
 // Those of the level in use (cpu_level.h).
 const CompareRuns& compare_runs();
+
+// What rtol leaves of an error to be accepted by atol. The margin is more than accepting can lose
+// to its roundings.
+inline double left_to_accept(double error, double golden, double rtol) {
+  return error * (1 + 0x1p-50) - rtol * std::abs(golden);
+}
 
 }  // namespace btf

@@ -27,7 +27,8 @@ class JudgedVectors {
         ulp_(hn::Set(ScoreReal(), static_cast<double>(judge.ulp))),
         most_(hn::Set(ScoreWord(), judge.ulp)),
         largest_(hn::Zero(ScoreReal())),
-        least_(hn::Set(ScoreReal(), kInf)) {}
+        least_(hn::Set(ScoreReal(), kInf)),
+        least_golden_(least_) {}
 
   template <bool kBySteps, bool kInteger>
   HWY_INLINE void judge(RealVec a, RealVec g, double* error, double* refused) {
@@ -36,7 +37,8 @@ class JudgedVectors {
     const RealVec infinity = hn::Set(d, kInf);
     // x - x is 0, or NaN for NaN and Inf.
     const RealVec distance = hn::Add(hn::Abs(hn::Sub(a, g)), hn::Add(hn::Sub(a, a), hn::Sub(g, g)));
-    const RealVec allowed = hn::Add(atol_, hn::Mul(rtol_, hn::Abs(g)));
+    const RealVec size = hn::Abs(g);
+    const RealVec allowed = hn::Add(atol_, hn::Mul(rtol_, size));
     RealMask over = hn::Gt(distance, allowed);
     if constexpr (kBySteps && kInteger)
       over = hn::Or(
@@ -54,28 +56,33 @@ class JudgedVectors {
     largest_ = hn::IfThenElse(hn::Gt(distance, largest_), distance, largest_);
     least_ =
         hn::IfThenElse(hn::And(hn::Gt(distance, zero), hn::Lt(distance, least_)), distance, least_);
+    least_golden_ = hn::IfThenElse(hn::Lt(size, least_golden_), size, least_golden_);
   }
 
   HWY_INLINE bool unclear() const { return unclear_.any(); }
   HWY_INLINE RunSummary summary() const {
-    RunSummary summary{.largest_error = largest_lane(ScoreReal(), largest_),
-                       .least_error = kInf,
-                       .equal = equal_.sum(),
-                       .special = special_.sum(),
-                       .refused = over_.sum()};
-    for_each_lane(ScoreReal(), least_,
-                  [&](double lane) { summary.least_error = std::min(summary.least_error, lane); });
-    return summary;
+    return {.largest_error = largest_lane(ScoreReal(), largest_),
+            .least_error = smallest_lane(least_),
+            .least_golden = smallest_lane(least_golden_),
+            .equal = equal_.sum(),
+            .special = special_.sum(),
+            .refused = over_.sum()};
   }
 
  private:
   static constexpr double kInf = std::numeric_limits<double>::infinity();
 
+  HWY_INLINE static double smallest_lane(RealVec lanes) {
+    double least = kInf;
+    for_each_lane(ScoreReal(), lanes, [&](double lane) { least = std::min(least, lane); });
+    return least;
+  }
+
   Line line_;
   RealVec atol_, rtol_, unit_, ulp_;
   PlaceVec most_;
   Count over_, special_, unclear_, equal_;
-  RealVec largest_, least_;
+  RealVec largest_, least_, least_golden_;
 };
 
 template <bool kBySteps, bool kInteger>

@@ -12,6 +12,7 @@ namespace btf {
 struct RunSummary {
   double largest_error = 0;   // of pairs of finite numbers
   double least_error = 0;     // of those that differ; Inf if none does
+  double least_golden = 0;    // no |golden| is less
   std::uint64_t equal = 0;    // pairs of finite numbers without an error
   std::uint64_t special = 0;  // pairs with NaN or Inf
   std::uint64_t refused = 0;

@@ -290,3 +290,35 @@ TEST_CASE("diff: the runs add up to what the pairs are by themselves") {
     CHECK(at_once(values, options) == one_by_one(values, options));
   }
 }
+
+TEST_CASE("diff: 64-bit integers up to 2^52 compare as doubles, whatever stands beside them") {
+  // 0.3 * 10 is 3 as doubles multiply, and NumPy does; the double 0.3 is less than 3 / 10.
+  const auto mismatches = [](std::uint64_t neighbour) {
+    bytes::Words golden(2000, 10);
+    bytes::Words actual(2000, 13);
+    golden[700] = actual[700] = neighbour;
+    actual[1500] = 14;
+    const btf::TensorDiff diff =
+        pairs::diff(pairs::line(btf::DType::int64, actual), pairs::line(btf::DType::int64, golden),
+                    pairs::tolerance(0.3, 0));
+    CHECK(diff.max_abs == 4);
+    CHECK(diff.max_rel == 0.4);
+    CHECK(diff.required_rtol == 0.4);
+    return diff.mismatched;
+  };
+  CHECK(mismatches(10) == 1);
+  CHECK(mismatches(1ULL << 53) == 1);
+  CHECK(mismatches((1ULL << 62) + 1) == 1);
+}
+
+TEST_CASE("diff: 64-bit integers beyond 2^52 are told apart to the last digit") {
+  for (const std::uint64_t large : {(1ULL << 52) + 1, (1ULL << 53) + 1, (1ULL << 62) + 1}) {
+    const btf::TensorDiff diff =
+        pairs::diff(pairs::line(btf::DType::int64, {1, large, 3}),
+                    pairs::line(btf::DType::int64, {1, large - 1, 3}), pairs::no_hints());
+    CAPTURE(large);
+    CHECK(diff.mismatched == 1);
+    CHECK(diff.max_abs == 1);
+    CHECK(diff.max_ulp == 1);
+  }
+}

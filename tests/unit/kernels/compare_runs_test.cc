@@ -83,6 +83,7 @@ TEST_CASE("compare runs: every instruction set, every count, misaligned") {
           const bool accepted = btf::accepts(actual[i], golden[i], judge);
           CHECK((refused[i + 1] == 0) == accepted);
           CHECK(std::isnan(error[i + 1]) == !finite);
+          CHECK_FALSE(std::abs(golden[i]) < summary.least_golden);
           refusals += accepted ? 0 : 1;
           special += finite ? 0 : 1;
           if (!finite) continue;

@@ -1,0 +1,36 @@
+// 64-bit integers against anything: pairs of which both are at most 2^52 are compared as doubles,
+// which hold them and their differences, all others as long double.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+namespace btf {
+
+inline constexpr double kMostAsDouble = 0x1p52;
+
+inline bool compares_as_double(long double actual, long double golden) {
+  constexpr long double kMost = kMostAsDouble;
+  return std::abs(actual) <= kMost && std::abs(golden) <= kMost;
+}
+
+// Of numbers rounded to double, which none of those beyond is rounded into.
+inline bool all_compare_as_double(const double* values, std::uint64_t count) {
+  std::uint64_t within = 0;
+  for (std::uint64_t i = 0; i < count; ++i) within += std::abs(values[i]) <= kMostAsDouble ? 1 : 0;
+  return within == count;
+}
+
+// Writes both sides as doubles, which they are. False if a pair does not compare as such.
+inline bool to_doubles(const long double* actual, const long double* golden, std::uint64_t count,
+                       double* actual_out, double* golden_out) {
+  bool all = true;
+  for (std::uint64_t i = 0; i < count && all; ++i) {
+    all = compares_as_double(actual[i], golden[i]);
+    actual_out[i] = static_cast<double>(actual[i]);
+    golden_out[i] = static_cast<double>(golden[i]);
+  }
+  return all;
+}
+
+}  // namespace btf
