@@ -84,18 +84,28 @@ class ScalesOfElements {
       std::uint64_t column = at % row;
       const std::uint64_t in_row = ceil_div(row, length);
       std::uint64_t number = column / length + (numbers == 0 ? at / row * in_row : first);
+      std::uint64_t left = std::min(length - column % length, row - column);
       for (std::size_t i = 0; i < count;) {
-        const std::uint64_t left = std::min(length - column % length, row - column);
+        if (length == 1) {
+          const std::size_t n = std::min<std::uint64_t>(row - column, count - i);
+          for (std::size_t k = 0; k < n; ++k) out[i + k] = scale_at(number + k);
+          for (std::size_t k = 0; k < n; ++k) zero_points[i + k] = zero_point_at(number + k);
+          i += n;
+          column = 0;
+          number = first;
+          continue;
+        }
         const std::size_t n = std::min<std::uint64_t>(left, count - i);
         std::fill_n(out + i, n, scale_at(number));
         std::fill_n(zero_points + i, n, zero_point_at(number));
         i += n;
         column += n;
-        if (n < left) return;
         ++number;
-        if (column < row) continue;
-        column = 0;
-        if (numbers != 0) number = first;
+        if (column == row) {
+          column = 0;
+          if (numbers != 0) number = first;
+        }
+        left = std::min(length, row - column);
       }
     };
   }

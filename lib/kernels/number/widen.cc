@@ -36,16 +36,17 @@ constexpr auto native() {
   }
 }
 
-// Every value of a dtype of at most 16 bits, by code.
+// Every value of a dtype of at most 8 bits as a double, of at most 16 as a float, by code.
 template <DType T>
 const auto& value_table() {
   constexpr unsigned kBits = dtype_rows::kRows[row_of(T)].bits;
   constexpr std::size_t kCodes = kBits <= 8 ? 256 : 65536;
+  using Value = std::conditional_t<kBits <= 8, double, float>;
   static const auto table = [] {
-    auto values = std::make_unique<std::array<float, kCodes>>();
+    auto values = std::make_unique<std::array<Value, kCodes>>();
     for (std::uint64_t code = 0; code < kCodes; ++code)
       (*values)[code] =
-          static_cast<float>(number::to_double(number::decode<T>(kBits == 4 ? code & 0xf : code)));
+          static_cast<Value>(number::to_double(number::decode<T>(kBits == 4 ? code & 0xf : code)));
     return values;
   }();
   return *table;

@@ -798,8 +798,13 @@ TEST_CASE("scale auto: zeros, NaN and Inf, and both ends of float32") {
 }
 
 TEST_CASE("scale auto: per channel, on every axis") {
-  Tensor tensor = random_tensor(DType::float32, {3, 4, 2, 5}, 5);
-  for (std::size_t i = 0; i < 40; ++i) tensor.codes[i] = 0;  // all of index 0 of dim 0
+  // Kernels take 512 elements at a time: channels begin and end anywhere there.
+  const Dims dims =
+      GENERATE(Dims{3, 4, 2, 5}, Dims{3, 11, 7, 13}, Dims{2, 1, 3, 1100}, Dims{2, 3, 301, 1});
+  CAPTURE(dims);
+  Tensor tensor = random_tensor(DType::float32, dims, 5);
+  const std::uint64_t of_first = count_of(dims) / dims[0];
+  for (std::size_t i = 0; i < of_first; ++i) tensor.codes[i] = 0;  // all of index 0 of dim 0
   for (std::uint32_t axis = 0; axis < 4; ++axis) {
     CAPTURE(axis);
     Dims scale_dims(4, 1);
