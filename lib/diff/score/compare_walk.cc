@@ -1,6 +1,7 @@
 #include "diff/score/compare_walk.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 
 #include "btf/try.h"
@@ -159,10 +160,25 @@ template <typename Real>
 Result<CompareScore> score_sparse(const DiffSide& actual, const DiffSide& golden,
                                   const Judge& judge, const Execution& execution) {
   CompareScore score;
+  // A score knows no places, so that entries can be scored side by side.
+  std::array<Real, kPairRun> actual_entries;
+  std::array<Real, kPairRun> golden_entries;
+  std::uint64_t waiting = 0;
+  const auto score_entries = [&] {
+    compare_run(actual_entries.data(), golden_entries.data(), waiting, judge, score);
+    waiting = 0;
+  };
   BTF_TRY(visit_sparse<Real>(actual, golden, execution, [&](const SparseRun<Real>& run) {
-    compare_many(run.actual, run.golden, run.count, judge, score);
+    if (run.count > 1) {
+      compare_many(run.actual, run.golden, run.count, judge, score);
+      return true;
+    }
+    actual_entries[waiting] = run.actual;
+    golden_entries[waiting] = run.golden;
+    if (++waiting == kPairRun) score_entries();
     return true;
   }));
+  score_entries();
   return score;
 }
 
