@@ -64,7 +64,8 @@ void check_layers(btftool::LayersRun run) {
     run.judge = limits;
     btf::judge_layers(run.report, limits);
     require(!run.report.verdict.words.empty(), "a verdict says nothing");
-    const std::string written = btftool::dump(btftool::layers_json(run));
+    std::string written;
+    btftool::write_layers_json(run, [&](std::string_view text) { written += text; });
     const auto again = btftool::parse_saved_layers(written);
     if (!again) broken("a report that was written cannot be read: " + again.error().message);
     require(again->report.layers.size() == run.report.layers.size(), "pairs were lost");

@@ -97,7 +97,7 @@ btf::Result<int> run_layers(const Context& context, const LayersCommand& command
     for (const btf::Layer& layer : report.layers)
       context.out.line(layer.actual + "\t" + layer.golden);
   } else if (command.json) {
-    print_layers_json(context.out, run);
+    write_layers_json(run, [&](std::string_view text) { context.out.text(text); });
   } else if (!context.global.quiet) {
     print_layers(context, command, run);
   }

@@ -41,18 +41,17 @@ class Document {
  public:
   explicit Document(const LayersRun& run) : run_(run), report_(run.report) {}
 
-  // There may be very many layers, so they are printed one by one.
-  void print(Output& out) const {
+  void write(const std::function<void(std::string_view)>& write) const {
     std::string head = dump(before_pairs());
     head.back() = ',';
-    out.text(head + "\"pairs\":[");
+    write(head + "\"pairs\":[");
     std::string_view comma;
     for (const btf::Layer& layer : report_.layers) {
-      out.text(comma);
-      out.text(dump(pair(layer)));
+      write(comma);
+      write(dump(pair(layer)));
       comma = ",";
     }
-    out.line("]," + dump(behind_pairs()).substr(1));
+    write("]," + dump(behind_pairs()).substr(1) + "\n");
   }
 
  private:
@@ -210,6 +209,8 @@ class Document {
 
 }  // namespace
 
-void print_layers_json(Output& out, const LayersRun& run) { Document(run).print(out); }
+void write_layers_json(const LayersRun& run, const std::function<void(std::string_view)>& write) {
+  Document(run).write(write);
+}
 
 }  // namespace btftool

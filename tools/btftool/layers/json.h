@@ -1,15 +1,16 @@
 // "btftool/layers/1"
 #pragma once
 
+#include <functional>
 #include <string_view>
 
-#include "io/output.h"
 #include "layers/layers_run.h"
 
 namespace btftool {
 
 inline constexpr std::string_view kLayersSchema = "btftool/layers/1";
 
-void print_layers_json(Output& out, const LayersRun& run);
+// The document, with a newline, piece by piece: there may be very many layers.
+void write_layers_json(const LayersRun& run, const std::function<void(std::string_view)>& write);
 
 }  // namespace btftool
