@@ -1,5 +1,7 @@
 #include "diff/pairs/side.h"
 
+#include <algorithm>
+#include <functional>
 #include <ranges>
 #include <utility>
 #include <variant>
@@ -189,12 +191,21 @@ class MemorySide final : public DiffSide {
   Edited edited_;
 };
 
+// Does the stored array count every dim? Edits leave out those of size 1.
+bool counts_every_dim(const StridedLayout& storage) {
+  Dims counted(storage.dims.size(), 0);
+  for (const StorageAxis& axis : storage.axes)
+    counted[axis.dim] = std::max<std::uint64_t>(counted[axis.dim], 1) * axis.extent;
+  return std::ranges::equal(counted, storage.dims, std::ranges::greater_equal{});
+}
+
 }  // namespace
 
 const StridedLayout& spelt_out_as(const DiffSide& actual, const DiffSide& golden,
                                   const StridedLayout& linear) {
   const StridedLayout* storage = (actual.storage() == nullptr ? golden : actual).storage();
-  const bool usable = storage != nullptr && distinct_elements(*storage) &&
+  const bool usable = storage != nullptr && counts_every_dim(*storage) &&
+                      distinct_elements(*storage) &&
                       element_count(storage->storage_shape()) == storage->storage_elements;
   return usable ? *storage : linear;
 }

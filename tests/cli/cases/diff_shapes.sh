@@ -21,6 +21,11 @@ btftool diff --reshape actual --show 1 --no-hints other.npy x.npy; echo "exit $?
 btftool -q convert --reshape 2,60 --layout coo x.npy coo.btf
 btftool -q convert --layout chw4 nhwc.npy chw4.btf
 btftool diff --reshape actual coo.btf x.npy
+# The dense side's own order has no axis for a dim of 1.
+btftool -q convert --reshape 2,60,1 --layout coo x.npy coo1.btf
+btftool diff --squeeze flat.npy coo1.btf
+btftool diff --reshape actual x.npy coo1.btf
+btftool diff flat.npy coo1.btf
 btftool diff --permute 0,3,1,2 chw4.btf x.npy
 btftool diff --permute 0,3,1,2 --squeeze --reshape actual nhwc.npy flat.npy
 echo "== of many, the others are as they are"
