@@ -206,8 +206,9 @@ void MismatchCollector::keep(Kept& kept, const JudgedRun<Real>& run) const {
           kept.worst_abs.add({at, run.error[i]});
           kept.worst_rel.add({at, error_of(run.pairs.actual[i], run.pairs.golden[i]).rel});
         });
+  if (sample_ == 0) return;
   const auto lowest = static_cast<std::uint32_t>(kept.sample.bar());
-  if (sample_ > 0 && judge_runs().any_scattered(run.pairs.first, run.pairs.count, lowest))
+  if (judge_runs().any_scattered(run.pairs.first, run.pairs.count, lowest))
     for_each_refused(run, sample_, [&](std::uint64_t, std::uint64_t at) {
       const Placed placed{at, static_cast<double>(scattered(at))};
       if (kept.sample.takes(placed)) kept.sample.add(placed);
