@@ -50,6 +50,13 @@ class RangeFinder {
     }
   }
 
+  void add(const RangeFinder& other) {
+    for (std::size_t i = 0; i < least_.size(); ++i) {
+      least_[i] = std::min(least_[i], other.least_[i]);
+      largest_[i] = std::max(largest_[i], other.largest_[i]);
+    }
+  }
+
   std::vector<ValueRange> ranges() const {
     std::vector<ValueRange> all(least_.size());
     for (std::size_t i = 0; i < all.size(); ++i)
@@ -86,14 +93,17 @@ class RangeFinder {
 };
 
 template <typename Real>
-Result<std::vector<ValueRange>> ranges_of(LinearWalk walk, RangeFinder<Real> finder,
+Result<std::vector<ValueRange>> ranges_of(LinearSlabs slabs, const RangeFinder<Real>& empty,
                                           const Execution& execution) {
-  for (;;) {
-    BTF_TRY(check_cancelled(execution));
-    BTF_ASSIGN(const std::optional<LinearSlab> slab, walk.next());
-    if (!slab) return finder.ranges();
-    finder.add(*slab);
-  }
+  std::vector<RangeFinder<Real>> finders(slabs.workers(), empty);
+  BTF_TRY(for_each_slab(execution, slabs.workers(), slabs.count(),
+                        [&](unsigned worker, std::uint64_t number) -> Status {
+                          BTF_ASSIGN(const LinearSlab slab, slabs.read(worker, number));
+                          finders[worker].add(slab);
+                          return {};
+                        }));
+  for (const RangeFinder<Real>& other : finders) finders.front().add(other);
+  return finders.front().ranges();
 }
 
 struct CodeLimits {
@@ -216,11 +226,12 @@ Result<std::vector<ValueRange>> value_ranges(const ByteSource& source, const Ten
   std::uint64_t inner = 1;
   if (axis)
     for (std::size_t d = *axis + 1; d < dims.size(); ++d) inner *= dims[d];
-  BTF_ASSIGN(LinearWalk walk, LinearWalk::open(source, record, edits, execution));
+  BTF_ASSIGN(LinearSlabs slabs,
+             LinearSlabs::open(source, record, edits, execution, scale_workers(indices)));
   const DType dtype = *record.dtype;
   if (fits_double(dtype))
-    return ranges_of(std::move(walk), RangeFinder<double>(dtype, indices, inner), execution);
-  return ranges_of(std::move(walk), RangeFinder<long double>(dtype, indices, inner), execution);
+    return ranges_of(std::move(slabs), RangeFinder<double>(dtype, indices, inner), execution);
+  return ranges_of(std::move(slabs), RangeFinder<long double>(dtype, indices, inner), execution);
 }
 
 Result<AffineFit> fit_affine(const ValueRange& range, const ScaledCast& cast,

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <span>
 #include <tuple>
 
@@ -59,6 +60,7 @@ BlockScaleFinder::BlockScaleFinder(const Scales& scales, const ScaledCast& cast)
       tensor_scale_(scales.tensor_scale),
       bytes_(info(cast.from).buffer_bytes()),
       element_largest_(value_double(cast.to, largest_code(cast.to))),
+      to_floats_(cast.from),
       to_scale_(make_narrowing(format_.scale, {})) {
   element_exponent_ = std::ilogb(element_largest_);
   // Two quotients of doubles give the scale that exact ones give, as long as the numbers have the
@@ -73,6 +75,7 @@ void BlockScaleFinder::find(const std::byte* elements, const Dims& dims, std::by
   const std::uint64_t row = dims.back();
   std::uint64_t rows = 1;
   for (std::size_t d = 0; d + 1 < dims.size(); ++d) rows *= dims[d];
+  if (row % format_.block == 0) return find_row(elements, rows * row, codes);
   for (std::uint64_t i = 0; i < rows; ++i)
     find_row(elements + i * row * bytes_, row, codes + i * ceil_div(row, format_.block));
 }
@@ -88,15 +91,26 @@ void BlockScaleFinder::find_row(const std::byte* elements, std::uint64_t count,
     }
     return;
   }
-  constexpr std::uint64_t kChunk = 1024;
-  alignas(64) std::array<double, kChunk> numbers;
+  // As many blocks as their scales fill a chunk.
+  constexpr std::uint64_t kMost = 1024;
   alignas(64) NarrowNumbers largest;
-  for (std::uint64_t at = 0; at < count; at += kChunk) {
-    const std::uint64_t n = std::min(kChunk, count - at);
-    const std::uint64_t blocks = ceil_div(n, format_.block);
-    widen_(elements + at * bytes_, 1, n, numbers.data());
-    block_magnitudes(numbers.data(), n, format_.block, largest.data());
-    encode(largest.data(), blocks, codes + at / format_.block);
+  alignas(64) std::array<double, kMost> numbers;
+  alignas(64) std::array<float, kMost> floats;
+  const std::uint64_t chunk = kNarrowChunk * format_.block;
+  for (std::uint64_t at = 0; at < count; at += chunk) {
+    const std::uint64_t all = std::min(chunk, count - at);
+    for (std::uint64_t begin = 0; begin < all; begin += kMost) {
+      const std::uint64_t n = std::min(kMost, all - begin);
+      const std::byte* from = elements + (at + begin) * bytes_;
+      double* to = largest.data() + begin / format_.block;
+      if (to_floats_.can()) {
+        block_magnitudes(to_floats_(from, n, floats.data()), n, format_.block, to);
+      } else {
+        widen_(from, 1, n, numbers.data());
+        block_magnitudes(numbers.data(), n, format_.block, to);
+      }
+    }
+    encode(largest.data(), ceil_div(all, format_.block), codes + at / format_.block);
   }
 }
 
@@ -114,7 +128,9 @@ void BlockScaleFinder::encode(double* largest, std::size_t count, std::byte* cod
   for (std::size_t i = 0; i < count; ++i)
     largest[i] = largest[i] / element_largest_ / static_cast<double>(tensor_scale_);
   NarrowCodes narrowed;
+  // Nobody asks for the account: no error is larger than these.
   LossAccount ignored;
+  ignored.max_abs = ignored.max_rel = std::numeric_limits<double>::max();
   find_narrow(to_scale_.kind, NumberSource::plain)(to_scale_, {.numbers = largest, .count = count},
                                                    narrowed, ignored);
   pack_codes(narrowed, count, 1, codes);

@@ -6,6 +6,7 @@
 
 #include "convert/quantize/scales.h"
 #include "elements/slab_io.h"
+#include "kernels/cast/to_floats.h"
 #include "kernels/narrow/narrowing.h"
 #include "kernels/number/widen.h"
 #include "kernels/scale/scaled_cast.h"
@@ -37,6 +38,7 @@ class BlockScaleFinder {
   std::uint64_t bytes_;
   int element_exponent_;  // of the element's largest number
   double element_largest_;
+  ToFloats to_floats_;
   Narrowing to_scale_;
   WidenFn<double> widen_ = nullptr;  // none: by exact numbers
 };

@@ -58,57 +58,107 @@ Status for_each_scaled_run(const Scales& scales, const Box& box, Visit&& visit) 
   return {};
 }
 
-// Which elements of a box have which scale: fills arrays with one for each element.
-class ScalesOfElements {
+// A scale for each index of an axis, or for each code of a block's scale, as vectors take them.
+class ScaleTable {
  public:
-  // `scale_at` and `zero_point_at` take a scale's number, as for_each_scaled_run() counts.
-  template <typename ScaleAt, typename ZeroPointAt>
-  static ScaledRuns::Fill fill(const Scales& scales, const Box& box, ScaleAt scale_at,
-                               ZeroPointAt zero_point_at) {
-    const Dims counts = box.counts();
-    // Elements side by side with one scale, and how many of these the numbers count before they
-    // begin again, or go on.
-    std::uint64_t length = 1;
-    std::uint64_t row = counts.back();
-    std::uint64_t first = 0;
-    std::uint64_t numbers = 0;
-    if (scales.blocks != nullptr) {
-      length = scales.blocks->block;
-    } else {
-      for (std::size_t d = *scales.axis + 1; d < counts.size(); ++d) length *= counts[d];
-      numbers = counts[*scales.axis];
-      row = length * numbers;
-      first = box.lo[*scales.axis];
-    }
-    return [=](std::uint64_t at, std::size_t count, double* out, double* zero_points) {
-      std::uint64_t column = at % row;
-      const std::uint64_t in_row = ceil_div(row, length);
-      std::uint64_t number = column / length + (numbers == 0 ? at / row * in_row : first);
-      std::uint64_t left = std::min(length - column % length, row - column);
-      for (std::size_t i = 0; i < count;) {
-        if (length == 1) {
-          const std::size_t n = std::min<std::uint64_t>(row - column, count - i);
-          for (std::size_t k = 0; k < n; ++k) out[i + k] = scale_at(number + k);
-          for (std::size_t k = 0; k < n; ++k) zero_points[i + k] = zero_point_at(number + k);
-          i += n;
-          column = 0;
-          number = first;
-          continue;
-        }
-        const std::size_t n = std::min<std::uint64_t>(left, count - i);
-        std::fill_n(out + i, n, scale_at(number));
-        std::fill_n(zero_points + i, n, zero_point_at(number));
-        i += n;
-        column += n;
-        ++number;
-        if (column == row) {
-          column = 0;
-          if (numbers != 0) number = first;
-        }
-        left = std::min(length, row - column);
-      }
-    };
+  // Both outlive the table.
+  ScaleTable(std::span<const double> scales, std::span<const std::int64_t> zero_points)
+      : scales_(scales), zero_points_(zero_points) {}
+
+  void add_floats() {
+    for (const double scale : scales_) floats_.add(float_scale(scale));
   }
+
+  const double* scales() const { return scales_.data(); }
+  const std::int64_t* zero_points() const {  // nullptr: one for all
+    return zero_points_.empty() ? nullptr : zero_points_.data();
+  }
+  const FloatScales& floats() const { return floats_; }
+
+ private:
+  std::span<const double> scales_;
+  std::span<const std::int64_t> zero_points_;
+  FloatScales floats_;
+};
+
+// Which elements of a box have which scale.
+class ScalesOfElements final : public EachScale {
+ public:
+  // `block_codes`: of the box's blocks, if there are blocks.
+  ScalesOfElements(const Scales& scales, const ScaleTable& table, const ScaleUse& use,
+                   const Box& box, const std::byte* block_codes, std::int64_t zero_point)
+      : table_(table),
+        use_(use),
+        block_codes_(block_codes),
+        zero_point_(static_cast<double>(zero_point)) {
+    const Dims counts = box.counts();
+    row_ = counts.back();
+    if (scales.blocks != nullptr) {
+      length_ = scales.blocks->block;
+      return;
+    }
+    for (std::size_t d = *scales.axis + 1; d < counts.size(); ++d) length_ *= counts[d];
+    row_ = length_ * counts[*scales.axis];
+    first_ = box.lo[*scales.axis];
+  }
+
+  ScaleUse use() const override { return use_; }
+
+  void doubles(std::uint64_t at, std::size_t count, double* scales,
+               double* zero_points) const override {
+    fill(at, count, table_.scales(), scales);
+    if (table_.zero_points() == nullptr)
+      std::fill_n(zero_points, count, zero_point_);
+    else
+      fill(at, count, table_.zero_points(), zero_points);
+  }
+  void floats(std::uint64_t at, std::size_t count, FloatArrays& scales) const override {
+    fill(at, count, table_.floats().high.data(), scales.high.data());
+    fill(at, count, table_.floats().low.data(), scales.low.data());
+    fill(at, count, table_.floats().inverse.data(), scales.inverse.data());
+  }
+
+ private:
+  template <typename Entry, typename Real>
+  void fill(std::uint64_t at, std::size_t count, const Entry* table, Real* out) const {
+    // Elements side by side with one scale, as many as a row has.
+    std::uint64_t column = at % row_;
+    if (length_ == 1 && block_codes_ == nullptr) {
+      while (count > 0) {
+        const std::size_t n = std::min<std::uint64_t>(row_ - column, count);
+        out = std::copy_n(table + first_ + column, n, out);
+        count -= n;
+        column = 0;
+      }
+      return;
+    }
+    std::uint64_t number = column / length_;
+    if (block_codes_ != nullptr) number += at / row_ * ceil_div(row_, length_);
+    while (count > 0) {
+      const std::uint64_t left = std::min(length_ - column % length_, row_ - column);
+      const std::size_t n = std::min<std::uint64_t>(left, count);
+      out = std::fill_n(out, n, static_cast<Real>(table[place(number)]));
+      count -= n;
+      column += n;
+      ++number;
+      if (column != row_) continue;
+      column = 0;
+      if (block_codes_ == nullptr) number = 0;
+    }
+  }
+
+  std::uint64_t place(std::uint64_t number) const {
+    return block_codes_ == nullptr ? first_ + number
+                                   : std::to_integer<std::uint64_t>(block_codes_[number]);
+  }
+
+  const ScaleTable& table_;
+  ScaleUse use_;
+  const std::byte* block_codes_;
+  double zero_point_;
+  std::uint64_t length_ = 1;
+  std::uint64_t row_ = 1;
+  std::uint64_t first_ = 0;
 };
 
 // What quantising and dequantising share: a box, of which runs have scales of their own.
@@ -120,15 +170,22 @@ class ScalingReader : public SlabReader {
         cast_(cast),
         scales_(scales),
         runs_(cast, direction),
+        table_(scales.blocks != nullptr ? std::span<const double>(block_scales_) : scales.values,
+               scales.zero_points),
         losses_(losses) {
-    if (scales.blocks != nullptr)
+    if (scales.blocks != nullptr) {
       for (std::size_t code = 0; code < block_scales_.size(); ++code) {
         block_scales_[code] = block_scale(scales, code);
-        taken_[code] = runs_.takes(block_scales_[code], 0) || block_scales_[code] == 0;
+        block_uses_[code] = runs_.close_use(block_scales_[code], 0);
       }
-    else if (scales.axis)
+      table_.add_floats();
+    } else if (scales.axis) {
       for (std::uint64_t i = 0; i < scales.values.size(); ++i)
-        all_taken_ = all_taken_ && runs_.takes(scales.values[i], zero_point_of(i));
+        use_ = use_.with(runs_.use(scales.values[i], zero_point_of(i)));
+      use_.floats =
+          use_.floats && scales.zero_points.empty() && scales.values.size() <= kMostFloats;
+      if (use_.floats) table_.add_floats();
+    }
   }
 
   Result<SourceSlab> read(const Box& box) override {
@@ -139,8 +196,9 @@ class ScalingReader : public SlabReader {
       BTF_ASSIGN(block_codes_, block_codes(box, codes));
     }
     std::byte* out = result_.reserve(total * info(cast_.to).buffer_bytes());
-    if (in_short_runs(box)) {
-      BTF_ASSIGN(const bool done, scale_each(box, codes, total, out));
+    const ScaleUse use = use_in(box);
+    if (use.vectors && in_short_runs(box)) {
+      BTF_ASSIGN(const bool done, scale_each(box, use, codes, total, out));
       if (done) return SourceSlab{out, row_major(counts)};
     }
     BTF_TRY(for_each_scaled_run(
@@ -163,20 +221,33 @@ class ScalingReader : public SlabReader {
   const Scales& scales() const { return scales_; }
 
  private:
+  ScaleUse use_in(const Box& box) const {
+    if (scales_.blocks == nullptr) return use_;
+    ScaleUse use = kAllUses;
+    const auto blocks =
+        std::span(block_codes_, *element_count(blocks_of(box, scales_.blocks->block).counts()));
+    for (const std::byte code : blocks)
+      use = use.with(block_uses_[std::to_integer<std::size_t>(code)]);
+    return use;
+  }
+
   // Runs so short that one at a time would cost more than the elements.
   bool in_short_runs(const Box& box) const {
     constexpr std::uint64_t kShort = 256;
+    if (scales_.blocks != nullptr) return true;
+    if (!scales_.axis) return false;
     const Dims counts = box.counts();
-    if (scales_.blocks != nullptr) {
-      const auto blocks =
-          std::span(block_codes_, *element_count(blocks_of(box, scales_.blocks->block).counts()));
-      return std::ranges::all_of(
-          blocks, [&](std::byte code) { return taken_[std::to_integer<std::size_t>(code)]; });
-    }
-    if (!scales_.axis || !all_taken_) return false;
     std::uint64_t length = 1;
     for (std::size_t d = *scales_.axis + 1; d < counts.size(); ++d) length *= counts[d];
     return length < kShort;
+  }
+
+  // Of what is lost, the largest errors so far go on: only larger ones are looked for.
+  LossAccount begin_account() const {
+    LossAccount account;
+    account.max_abs = losses_.max_abs;
+    account.max_rel = losses_.max_rel;
+    return account;
   }
 
   double scale_of(std::uint64_t number) const {
@@ -189,13 +260,13 @@ class ScalingReader : public SlabReader {
   }
 
   // False if something in the box is forbidden: then the runs tell what.
-  Result<bool> scale_each(const Box& box, const std::byte* codes, std::uint64_t total,
-                          std::byte* out) {
-    LossAccount account;
-    const auto fill = ScalesOfElements::fill(
-        scales_, box, [this](std::uint64_t number) { return scale_of(number); },
-        [this](std::uint64_t number) { return static_cast<double>(zero_point_of(number)); });
-    runs_.run_each(fill, {codes, out, total}, account);
+  Result<bool> scale_each(const Box& box, const ScaleUse& use, const std::byte* codes,
+                          std::uint64_t total, std::byte* out) {
+    LossAccount account = begin_account();
+    const ScalesOfElements each(scales_, table_, use, box,
+                                scales_.blocks != nullptr ? block_codes_ : nullptr,
+                                cast_.zero_point);
+    runs_.run_each(each, {codes, out, total}, account);
     if (forbidden(cast_.policy, account)) return false;
     losses_.add(account);
     if (losses_.noise)
@@ -210,7 +281,7 @@ class ScalingReader : public SlabReader {
 
   Status scale_run(const Box& box, const std::byte* codes, std::uint64_t first, std::uint64_t n,
                    std::uint64_t number, std::byte* out) {
-    LossAccount account;
+    LossAccount account = begin_account();
     runs_.run(scale_of(number), zero_point_of(number), {codes, out, n}, account);
     if (forbidden(cast_.policy, account)) return refuse_in(box, number, codes, first, n, out);
     losses_.add(account);
@@ -254,13 +325,18 @@ class ScalingReader : public SlabReader {
   LinearBoxes source_;
   ScaledCast cast_;
   const Scales& scales_;
+  static constexpr ScaleUse kAllUses{true, true, true, true, 0};
+  // Indices of an axis whose scales each worker keeps as floats, too.
+  static constexpr std::size_t kMostFloats = 1U << 15;
+
   ScaledRuns runs_;
-  Losses& losses_;
-  Buffer result_;
-  bool all_taken_ = true;
   // By the code of a block's scale.
   std::array<double, 256> block_scales_{};
-  std::array<bool, 256> taken_{};
+  std::array<ScaleUse, 256> block_uses_{};
+  ScaleTable table_;
+  ScaleUse use_ = kAllUses;  // of an axis
+  Losses& losses_;
+  Buffer result_;
   const std::byte* block_codes_ = nullptr;
 };
 

@@ -11,6 +11,7 @@
 #include "elements/parallel.h"
 #include "elements/records/linear_walk.h"
 #include "kernels/cast/cast_reference.h"
+#include "kernels/cast/to_floats.h"
 #include "kernels/number/widen.h"
 #include "kernels/scale/magnitude_runs.h"
 #include "kernels/scale/scaled_cast.h"
@@ -76,34 +77,92 @@ Status check_scale_memory(std::uint64_t indices, const Execution& execution) {
                                       std::to_string(most / kEach));
 }
 
+unsigned scale_workers(std::uint64_t indices) {
+  // Those that have numbers of their own for each index.
+  constexpr std::uint64_t kMany = 1U << 16;
+  return indices > kMany ? 1 : std::numeric_limits<unsigned>::max();
+}
+
+namespace {
+
+// Of one worker.
+class MagnitudeFinder {
+ public:
+  MagnitudeFinder(DType dtype, std::uint64_t indices, std::uint64_t inner)
+      : bytes_(info(dtype).buffer_bytes()),
+        inner_(inner),
+        to_floats_(dtype),
+        widen_(widener<double>(dtype)) {
+    if (to_floats_.can())
+      floats_.resize(indices);
+    else
+      doubles_.resize(indices);
+  }
+
+  void add(const LinearSlab& slab) {
+    constexpr std::uint64_t kChunk = 1024;
+    alignas(64) std::array<double, kChunk> room;
+    alignas(64) std::array<float, kChunk> float_room;
+    for (std::uint64_t at = 0; at < slab.count; at += kChunk) {
+      const std::uint64_t n = std::min(kChunk, slab.count - at);
+      const std::byte* codes = slab.codes + at * bytes_;
+      if (to_floats_.can()) {
+        keep(to_floats_(codes, n, float_room.data()), n, slab.first + at, floats_);
+      } else {
+        widen_(codes, 1, n, room.data());
+        keep(room.data(), n, slab.first + at, doubles_);
+      }
+    }
+  }
+
+  void add_to(std::vector<double>& largest) const {
+    for (std::size_t i = 0; i < largest.size(); ++i)
+      largest[i] =
+          std::max(largest[i], floats_.empty() ? doubles_[i] : static_cast<double>(floats_[i]));
+  }
+
+ private:
+  template <typename Real>
+  void keep(const Real* numbers, std::uint64_t n, std::uint64_t first, std::vector<Real>& largest) {
+    by_indices(
+        numbers, n, {first, inner_, largest.size()},
+        [&](std::uint64_t index, const Real* some, std::uint64_t count) {
+          keep_largest_magnitude(some, count, largest[index]);
+        },
+        [&](std::uint64_t index, const Real* some, std::uint64_t count) {
+          keep_largest_magnitudes(some, count, &largest[index]);
+        });
+  }
+
+  std::uint64_t bytes_;
+  std::uint64_t inner_;
+  ToFloats to_floats_;
+  WidenFn<double> widen_;
+  std::vector<float> floats_;
+  std::vector<double> doubles_;
+};
+
+}  // namespace
+
 Result<std::vector<double>> largest_magnitudes(const ByteSource& source, const TensorInfo& record,
                                                const EditChain& edits,
                                                std::optional<std::uint32_t> axis,
                                                const Execution& execution) {
   const Dims& dims = edits.empty() ? record.dims : edits.steps().back().to;
   std::vector<double> largest(axis ? dims[*axis] : 1, 0.0);
-  const std::uint64_t inner = axis ? inner_elements(dims, *axis) : 1;
-  const WidenFn<double> widen = widener<double>(*record.dtype);
-  const std::uint64_t bytes = info(*record.dtype).buffer_bytes();
-  std::array<double, 1024> values;
-  BTF_ASSIGN(LinearWalk walk, LinearWalk::open(source, record, edits, execution));
-  for (;;) {
-    BTF_TRY(check_cancelled(execution));
-    BTF_ASSIGN(const std::optional<LinearSlab> slab, walk.next());
-    if (!slab) return largest;
-    for (std::uint64_t at = 0; at < slab->count; at += values.size()) {
-      const std::uint64_t n = std::min<std::uint64_t>(values.size(), slab->count - at);
-      widen(slab->codes + at * bytes, 1, n, values.data());
-      by_indices(
-          values.data(), n, {slab->first + at, inner, largest.size()},
-          [&](std::uint64_t index, const double* some, std::uint64_t count) {
-            largest[index] = std::max(largest[index], largest_magnitude(some, count));
-          },
-          [&](std::uint64_t index, const double* some, std::uint64_t count) {
-            keep_largest_magnitudes(some, count, &largest[index]);
-          });
-    }
-  }
+  BTF_ASSIGN(LinearSlabs slabs,
+             LinearSlabs::open(source, record, edits, execution, scale_workers(largest.size())));
+  std::vector<MagnitudeFinder> finders(
+      slabs.workers(),
+      MagnitudeFinder(*record.dtype, largest.size(), axis ? inner_elements(dims, *axis) : 1));
+  BTF_TRY(for_each_slab(execution, slabs.workers(), slabs.count(),
+                        [&](unsigned worker, std::uint64_t number) -> Status {
+                          BTF_ASSIGN(const LinearSlab slab, slabs.read(worker, number));
+                          finders[worker].add(slab);
+                          return {};
+                        }));
+  for (const MagnitudeFinder& finder : finders) finder.add_to(largest);
+  return largest;
 }
 
 float symmetric_scale(double largest, DType target) {

@@ -30,6 +30,9 @@ struct Scales {
 // the execution allows.
 Status check_scale_memory(std::uint64_t indices, const Execution& execution);
 
+// Workers at most for a pass in which each has something of its own for each index.
+unsigned scale_workers(std::uint64_t indices);
+
 // The largest magnitude among the finite elements: of the tensor (one number) or of each index of
 // `axis`, after the edits. Reads the tensor once.
 Result<std::vector<double>> largest_magnitudes(const ByteSource& source, const TensorInfo& record,
@@ -61,8 +64,8 @@ struct OnAxis {
 
 // Calls one(index, numbers, count) for what stands at one index, or each(index, numbers, count) for
 // numbers at this index and those behind it.
-template <typename One, typename Each>
-void by_indices(const double* numbers, std::uint64_t count, const OnAxis& at, One&& one,
+template <typename Real, typename One, typename Each>
+void by_indices(const Real* numbers, std::uint64_t count, const OnAxis& at, One&& one,
                 Each&& each) {
   if (at.indices == 1) return one(std::uint64_t{0}, numbers, count);
   std::uint64_t index = at.first / at.inner % at.indices;

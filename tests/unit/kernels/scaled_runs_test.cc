@@ -107,6 +107,32 @@ std::string text(const ScaledCast& cast, const Scaled& scaled) {
          std::to_string(scaled.zero_points.front()) + ", ";
 }
 
+class ScalesInMemory final : public EachScale {
+ public:
+  ScalesInMemory(const Scaled& scaled, const ScaledRuns& runs) : scaled_(scaled) {
+    for (std::size_t i = 0; i < scaled.scales.size(); ++i)
+      use_ = use_.with(runs.use(scaled.scales[i], scaled.zero_points[i]));
+  }
+  ScaleUse use() const override { return use_; }
+  void doubles(std::uint64_t at, std::size_t count, double* scales,
+               double* zero_points) const override {
+    std::copy_n(scaled_.scales.begin() + static_cast<std::ptrdiff_t>(at), count, scales);
+    std::copy_n(scaled_.zero_points.begin() + static_cast<std::ptrdiff_t>(at), count, zero_points);
+  }
+  void floats(std::uint64_t at, std::size_t count, FloatArrays& scales) const override {
+    for (std::size_t i = 0; i < count; ++i) {
+      const FloatScale scale = float_scale(scaled_.scales[at + i]);
+      scales.high[i] = scale.high;
+      scales.low[i] = scale.low;
+      scales.inverse[i] = scale.inverse;
+    }
+  }
+
+ private:
+  const Scaled& scaled_;
+  ScaleUse use_{true, true, true, true};
+};
+
 // Empty if all instruction sets give what the reference gives.
 std::string difference(const ScaledCast& cast, ScaleDirection direction, const Bytes& source,
                        const Scaled& scaled, bool each) {
@@ -117,13 +143,7 @@ std::string difference(const ScaledCast& cast, ScaleDirection direction, const B
     const ScaledRuns runs(cast, direction);
     const ScaledRun run{source.data(), found.bytes.data(), scaled.scales.size()};
     if (each)
-      runs.run_each(
-          [&](std::uint64_t at, std::size_t count, double* scales, double* zero_points) {
-            std::copy_n(scaled.scales.begin() + static_cast<std::ptrdiff_t>(at), count, scales);
-            std::copy_n(scaled.zero_points.begin() + static_cast<std::ptrdiff_t>(at), count,
-                        zero_points);
-          },
-          run, found.account);
+      runs.run_each(ScalesInMemory(scaled, runs), run, found.account);
     else
       runs.run(scaled.scales.front(), scaled.zero_points.front(), run, found.account);
     const std::string where = text(cast, scaled) + cpu_level_name(level) + ": ";
@@ -229,6 +249,81 @@ TEST_CASE("scaled runs: a scale for each element, some of them zero", "[scaled]"
     });
 }
 
+// What float kernels are made for: many numbers of which few are special, and few values again and
+// again, whose errors are all as large.
+TEST_CASE("scaled runs: long runs of usual numbers", "[scaled]") {
+  using enum DType;
+  Random random(74);
+  const auto number = [&](double scale, int kind) -> double {
+    const double any = static_cast<double>(random.next() >> 11) * 0x1p-52 - 1;
+    if (kind == 0) return any * 150 * scale;
+    if (kind == 1) return any * std::ldexp(scale, static_cast<int>(random.below(20)) - 12);
+    if (kind == 2) return std::round(any * 140) * scale;
+    // Ties, also between the largest code and what is beyond.
+    if (kind == 4) return std::round(any * 1000) * scale / 2;
+    return std::round(any * 12) / 2;
+  };
+  for (const DType from : {float32, float16, bfloat16, int8, float8_e4m3fn})
+    for (const DType to : {int8, uint8, int4, float8_e4m3fn, float8_e5m2, float4_e2m1fn,
+                           float8_e4m3fnuz, float8_e3m4})
+      for (const double scale : {1.0, 0.25, 0.02, 0.1, static_cast<double>(0.1F), 3.0, 1.0 / 3})
+        for (const int kind : {0, 1, 2, 3, 4}) {
+          const ScaledCast cast{from, to, {}, 0};
+          const std::size_t count = 1500 + random.below(600);
+          const Scaled scaled{std::vector(count, scale), std::vector<std::int64_t>(count, 0)};
+          std::vector<std::uint64_t> codes(count);
+          for (std::uint64_t& code : codes) code = code_of(from, number(scale, kind));
+          if (random.below(3) == 0) codes[random.below(count)] = code_of(from, NAN);
+          INFO(static_cast<int>(kind));
+          const Bytes source = to_bytes(from, codes);
+          REQUIRE(difference(cast, ScaleDirection::quantize, source, scaled, false) == "");
+          REQUIRE(difference(cast, ScaleDirection::quantize, source, scaled, true) == "");
+        }
+}
+
+TEST_CASE("scaled runs: long runs of codes to float32", "[scaled]") {
+  using enum DType;
+  Random random(75);
+  for (const DType from : {int8, uint8, int4, uint4, int16, float8_e4m3fn, float8_e5m2,
+                           float4_e2m1fn, float8_e5m2fnuz})
+    for (const double scale : {0.25, 0.02, static_cast<double>(0.1F), 0x1.23456789p-3})
+      for (const bool finite : {true, false}) {
+        const std::int64_t zero_point = info(from).floating() ? 0 : static_cast<std::int64_t>(3);
+        const std::size_t count = 4300 + random.below(600);
+        const ScaledCast cast{from, float32, {}, zero_point};
+        const Scaled scaled{std::vector(count, scale), std::vector(count, zero_point)};
+        std::vector<std::uint64_t> codes(count);
+        for (std::uint64_t& code : codes) do
+            code = random.next() & ones(from);
+          while (finite && !std::isfinite(value_double(from, code)));
+        const Bytes source = to_bytes(from, codes);
+        REQUIRE(difference(cast, ScaleDirection::dequantize, source, scaled, false) == "");
+        if (ScaledRuns(cast, ScaleDirection::dequantize).takes(scale, zero_point))
+          REQUIRE(difference(cast, ScaleDirection::dequantize, source, scaled, true) == "");
+      }
+}
+
+// Of all ways to take them, floats cost the least by far.
+TEST_CASE("scaled runs: what floats take", "[scaled]") {
+  using enum DType;
+  if (!has_float_lanes()) return;
+  const auto floats = [](DType from, DType to, double scale, ScaleDirection direction) {
+    return ScaledRuns({from, to, {}, 0}, direction).use(scale, 0).floats;
+  };
+  constexpr auto kDown = ScaleDirection::quantize;
+  constexpr auto kUp = ScaleDirection::dequantize;
+  for (const DType from : {float32, float16, bfloat16})
+    for (const DType to : {int8, uint8, int4, float8_e4m3fn, float8_e5m2fnuz, float4_e2m1fn})
+      CHECK(floats(from, to, 0.1F, kDown));
+  for (const DType from : {int8, uint8, uint4, float8_e4m3fn, float8_e5m2, float4_e2m1fn})
+    CHECK(floats(from, float32, 0.1F, kUp));
+  CHECK_FALSE(floats(float64, int8, 1, kDown));
+  CHECK_FALSE(floats(float32, int16, 1, kDown));
+  CHECK_FALSE(floats(float32, int8, 1e30, kDown));
+  CHECK_FALSE(floats(int8, float32, 0.02, kUp));
+  CHECK_FALSE(floats(int8, float16, 1, kUp));
+}
+
 TEST_CASE("scaled runs: vectors take the scales that matter", "[scaled]") {
   using enum DType;
   for (const double scale : {0.02, 1.0 / 3, 0.5, 1e-30, 1e30}) {
@@ -241,48 +336,53 @@ TEST_CASE("scaled runs: vectors take the scales that matter", "[scaled]") {
   CHECK_FALSE(ScaledRuns({int64, int8, {}, 0}, ScaleDirection::quantize).takes(1, 0));
 }
 
-TEST_CASE("largest magnitudes and ranges: of all, of each place, of blocks", "[scaled]") {
+TEMPLATE_TEST_CASE("largest magnitudes and ranges: of all, of each place, of blocks", "[scaled]",
+                   float, double) {
   Random random(73);
   for (const std::size_t count : {1U, 2U, 7U, 8U, 31U, 32U, 33U, 100U}) {
-    std::vector<double> numbers(count);
-    for (double& x : numbers) {
+    std::vector<TestType> numbers(count);
+    for (TestType& x : numbers) {
       const std::uint64_t kind = random.below(6);
-      x = kind == 0 ? NAN : kind == 1 ? -INFINITY : static_cast<double>(random.below(2000)) - 1000;
+      x = static_cast<TestType>(kind == 0   ? NAN
+                                : kind == 1 ? -INFINITY
+                                            : static_cast<TestType>(random.below(2000)) - 1000);
     }
     const auto size = [&](std::size_t i) {
       return std::isfinite(numbers[i]) ? std::abs(numbers[i]) : 0;
     };
-    double all = 0;
-    std::vector<double> each(count, 300);
-    std::vector<double> expected(count, 300);
+    TestType all = 5;
+    const std::vector<TestType> each(count, 300);
+    std::vector<TestType> expected(count, 300);
     std::vector<double> blocks((count + 15) / 16, 0);
     for (std::size_t i = 0; i < count; ++i) {
       all = std::max(all, size(i));
       expected[i] = std::max(expected[i], size(i));
-      blocks[i / 16] = std::max(blocks[i / 16], size(i));
+      blocks[i / 16] = std::max(blocks[i / 16], static_cast<double>(size(i)));
     }
     for (const CpuLevel level : cpu_levels()) {
       const ForcedLevel forced(level);
-      CHECK(largest_magnitude(numbers.data(), count) == all);
-      std::vector<double> found = each;
+      TestType largest = 5;
+      keep_largest_magnitude(numbers.data(), count, largest);
+      CHECK(largest == all);
+      std::vector<TestType> found = each;
       keep_largest_magnitudes(numbers.data(), count, found.data());
       CHECK(found == expected);
       std::vector<double> of_blocks(blocks.size(), -1);
       block_magnitudes(numbers.data(), count, 16, of_blocks.data());
       CHECK(of_blocks == blocks);
 
-      std::vector<double> low(count, -3);
-      std::vector<double> high(count, 3);
-      double least = -3;
-      double most = 3;
+      std::vector<TestType> low(count, -3);
+      std::vector<TestType> high(count, 3);
+      TestType least = -3;
+      TestType most = 3;
       keep_range(numbers.data(), count, least, most);
       keep_ranges(numbers.data(), count, low.data(), high.data());
-      double lowest = -3;
-      double highest = 3;
+      TestType lowest = -3;
+      TestType highest = 3;
       for (std::size_t i = 0; i < count; ++i) {
-        const double x = std::isfinite(numbers[i]) ? numbers[i] : 0;
-        CHECK(low[i] == std::min(x, -3.0));
-        CHECK(high[i] == std::max(x, 3.0));
+        const TestType x = std::isfinite(numbers[i]) ? numbers[i] : 0;
+        CHECK(low[i] == std::min(x, TestType{-3}));
+        CHECK(high[i] == std::max(x, TestType{3}));
         lowest = std::min(lowest, x);
         highest = std::max(highest, x);
       }
