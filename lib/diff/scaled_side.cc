@@ -104,7 +104,9 @@ class ScaledSide final : public DiffSide {
     return std::make_unique<ScaledReader>(std::move(codes), plan_);
   }
 
-  Result<std::unique_ptr<CooSource>> entries() const override { return codes_->entries(); }
+  Result<std::unique_ptr<CooSource>> entries(KeyRange range) const override {
+    return codes_->entries(range);
+  }
 
   Result<std::vector<Element>> elements(std::span<const Dims> indices) const override {
     BTF_ASSIGN(std::vector<Element> found, codes_->elements(indices));

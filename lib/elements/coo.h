@@ -1,19 +1,21 @@
 // COO records as sorted streams. A record may hold its entries in any order; here they come in the
 // order of a key, and memory stays bounded: what does not fit is sorted by way of a temporary file.
+// They come in runs; CooEntries takes them one by one.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "btf/convert.h"
-#include "btf/execution.h"
-#include "btf/file.h"
 #include "core/edit_chain.h"
 #include "elements/plan.h"
-#include "formats/io/byte_source.h"
 
 namespace btf {
 
@@ -47,26 +49,92 @@ struct PlaceKey {
 PlaceKey row_major_key(const Dims& dims);
 PlaceKey storage_key(const StridedLayout& storage);
 
+// Entries side by side, in the order in which a source has them.
+struct CooRun {
+  std::uint64_t count = 0;
+  const std::uint64_t* keys = nullptr;
+  const std::byte* codes = nullptr;          // `code_bytes` each
+  std::uint64_t code_bytes = 0;              // DTypeInfo::buffer_bytes()
+  std::uint64_t position = 0;                // of the first in the file
+  const std::uint64_t* positions = nullptr;  // of each; nullptr: they follow the first
+
+  CooEntry operator[](std::uint64_t i) const {
+    CooEntry entry{keys[i], positions != nullptr ? positions[i] : position + i, 0};
+    std::memcpy(&entry.code, code(i), code_bytes);
+    return entry;
+  }
+  CooRun sub(std::uint64_t first, std::uint64_t n) const {
+    return {n,          keys + first,     code(first),
+            code_bytes, position + first, positions != nullptr ? positions + first : nullptr};
+  }
+  const std::byte* code(std::uint64_t i) const { return codes + i * code_bytes; }
+
+  // Of the entries from `from` on the first whose key the next one has too. The last one may have
+  // its like in the run behind.
+  std::uint64_t followed_by_its_like(std::uint64_t from) const {
+    const std::uint64_t* const end = keys + count - 1;
+    return static_cast<std::uint64_t>(
+        std::mismatch(keys + from, end, keys + from + 1, std::not_equal_to<>{}).first - keys);
+  }
+};
+
 class CooSource {
  public:
   virtual ~CooSource() = default;
-  // Nothing after the last entry. Ascending by key, entries of one key by position.
-  virtual Result<std::optional<CooEntry>> next() = 0;
+  // Nothing, a run without entries, after the last entry. Ascending by key, entries of one key by
+  // position. Valid until the next call. What stands before an entry that is an error comes first.
+  virtual Result<CooRun> next_run() = 0;
   virtual Status rewind() = 0;
 };
 
-// The entries in the order of the file. Checks every index against the dims.
-std::unique_ptr<CooSource> file_entries(const ByteSource& source, const TensorInfo& record,
-                                        CooKey key, const Execution& execution = {});
+// At most so many entries are collected for a run; one that is read from a file may have more.
+inline constexpr std::uint64_t kCooRun = 1024;
 
-// The same, sorted. `record` must be a COO record of `source`; both outlive the result.
-Result<std::unique_ptr<CooSource>> sorted_entries(const ByteSource& source,
-                                                  const TensorInfo& record, CooKey key,
-                                                  const Execution& execution);
+// Collects entries for a run.
+class CooBatch {
+ public:
+  explicit CooBatch(std::uint64_t code_bytes)
+      : code_bytes_(code_bytes), keys_(kCooRun), positions_(kCooRun), codes_(kCooRun) {}
 
-// Entries are read up to three times: to see their order, and then for their indices and values.
-// Each time tells of so much of the record as progress.
-constexpr std::uint64_t coo_progress(std::uint64_t bytes) { return bytes / 3; }
+  void clear() { count_ = 0; }
+  bool full() const { return count_ == kCooRun; }
+  void add(const CooEntry& entry);
+  CooRun run() const;
+
+ private:
+  std::uint64_t code_bytes_;
+  std::uint64_t count_ = 0;
+  std::vector<std::uint64_t> keys_;
+  std::vector<std::uint64_t> positions_;
+  std::vector<std::uint64_t> codes_;  // room for those of any dtype
+};
+
+// The same one by one. Nothing after the last.
+class CooEntries {
+ public:
+  explicit CooEntries(std::unique_ptr<CooSource> source) : source_(std::move(source)) {}
+
+  Result<std::optional<CooEntry>> next();
+
+ private:
+  std::unique_ptr<CooSource> source_;
+  CooRun run_;
+  std::uint64_t at_ = 0;
+};
+
+// Puts entries into an array, stretch by stretch from front to back: their keys are places in it.
+class CooFiller {
+ public:
+  explicit CooFiller(std::unique_ptr<CooSource> source) : source_(std::move(source)) {}
+
+  // Those with keys from `first` on and below `first` + `count`; returns how many.
+  Result<std::uint64_t> fill(std::uint64_t first, std::uint64_t count, std::byte* codes);
+
+ private:
+  std::unique_ptr<CooSource> source_;
+  CooRun run_;
+  std::uint64_t at_ = 0;
+};
 
 // One entry a key. Sums are another dtype's business too: coo_cast.h has them, here they are an
 // error like any duplicate.

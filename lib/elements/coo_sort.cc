@@ -16,11 +16,13 @@ constexpr auto before = [](const CooEntry& a, const CooEntry& b) {
 
 class SortedVector final : public CooSource {
  public:
-  explicit SortedVector(std::vector<CooEntry> entries) : entries_(std::move(entries)) {}
+  SortedVector(std::vector<CooEntry> entries, std::uint64_t code_bytes)
+      : entries_(std::move(entries)), batch_(code_bytes) {}
 
-  Result<std::optional<CooEntry>> next() override {
-    if (at_ == entries_.size()) return std::nullopt;
-    return entries_[at_++];
+  Result<CooRun> next_run() override {
+    batch_.clear();
+    while (at_ < entries_.size() && !batch_.full()) batch_.add(entries_[at_++]);
+    return batch_.run();
   }
 
   Status rewind() override {
@@ -31,6 +33,7 @@ class SortedVector final : public CooSource {
  private:
   std::vector<CooEntry> entries_;
   std::size_t at_ = 0;
+  CooBatch batch_;
 };
 
 // One sorted run in the spool, read through a buffer.
@@ -67,8 +70,9 @@ class MergedRuns final : public CooSource {
   }
 
  public:
-  MergedRuns(Spool spool, std::vector<std::uint64_t> counts, std::uint64_t memory)
-      : spool_(std::move(spool)), counts_(std::move(counts)), memory_(memory) {}
+  MergedRuns(Spool spool, std::vector<std::uint64_t> counts, std::uint64_t code_bytes,
+             std::uint64_t memory)
+      : spool_(std::move(spool)), counts_(std::move(counts)), memory_(memory), batch_(code_bytes) {}
 
   Status rewind() override {
     runs_.clear();
@@ -86,25 +90,31 @@ class MergedRuns final : public CooSource {
     return {};
   }
 
-  Result<std::optional<CooEntry>> next() override {
-    if (heap_.empty()) return std::nullopt;
+  Result<CooRun> next_run() override {
+    batch_.clear();
+    while (!heap_.empty() && !batch_.full()) BTF_TRY(take_lowest());
+    return batch_.run();
+  }
+
+ private:
+  Status take_lowest() {
     std::ranges::pop_heap(heap_, later());
     Run& run = runs_[heap_.back()];
-    const CooEntry entry = run.front();
+    batch_.add(run.front());
     BTF_TRY(run.advance());
     if (run.done())
       heap_.pop_back();
     else
       std::ranges::push_heap(heap_, later());
-    return entry;
+    return {};
   }
 
- private:
   Spool spool_;
   std::vector<std::uint64_t> counts_;
   std::uint64_t memory_;
   std::vector<Run> runs_;
   std::vector<std::size_t> heap_;
+  CooBatch batch_;
 };
 
 }  // namespace
@@ -125,17 +135,24 @@ Result<std::unique_ptr<CooSource>> sort_entries(CooSource& entries, std::uint64_
     run.clear();
     return {};
   };
+  std::uint64_t code_bytes = 0;
   for (;;) {
-    BTF_ASSIGN(const std::optional<CooEntry> entry, entries.next());
-    if (entry) run.push_back(*entry);
-    if (entry && run.size() < most) continue;
-    std::ranges::sort(run, before);
-    if (!entry && !spool) return std::make_unique<SortedVector>(std::move(run));
-    if (!run.empty()) BTF_TRY(spill());
-    if (!entry) break;
+    BTF_ASSIGN(const CooRun read, entries.next_run());
+    if (read.count == 0) break;
+    code_bytes = read.code_bytes;
+    for (std::uint64_t i = 0; i < read.count; ++i) {
+      run.push_back(read[i]);
+      if (run.size() < most) continue;
+      std::ranges::sort(run, before);
+      BTF_TRY(spill());
+    }
   }
+  std::ranges::sort(run, before);
+  if (!spool) return std::make_unique<SortedVector>(std::move(run), code_bytes);
+  if (!run.empty()) BTF_TRY(spill());
   run = std::vector<CooEntry>();  // unlike {}, this gives the memory back
-  auto merged = std::make_unique<MergedRuns>(*std::move(spool), std::move(counts), memory);
+  auto merged =
+      std::make_unique<MergedRuns>(*std::move(spool), std::move(counts), code_bytes, memory);
   BTF_TRY(merged->rewind());
   return merged;
 }

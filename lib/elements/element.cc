@@ -1,11 +1,11 @@
-#include "btf/read.h"
-
 #include <algorithm>
 #include <string>
 #include <unordered_map>
 
+#include "btf/read.h"
 #include "btf/try.h"
 #include "elements/coo.h"
+#include "elements/coo_record.h"
 #include "elements/element_access.h"
 #include "elements/stored_elements.h"
 #include "formats/io/byte_source.h"
@@ -46,11 +46,9 @@ Result<std::vector<Element>> search_coo(const ByteSource& source, const TensorIn
   std::unordered_map<std::uint64_t, std::vector<std::size_t>> wanted;
   for (std::size_t i = 0; i < indices.size(); ++i)
     wanted[linear_key(tensor.dims, indices[i])].push_back(i);
-  const auto entries = file_entries(source, tensor, [&](std::span<const std::uint64_t> index) {
-    return linear_key(tensor.dims, index);
-  });
+  CooEntries entries(file_entries(source, tensor, row_major_key(tensor.dims)));
   for (;;) {
-    BTF_ASSIGN(const std::optional<CooEntry> entry, entries->next());
+    BTF_ASSIGN(const std::optional<CooEntry> entry, entries.next());
     if (!entry) return elements;
     const auto found = wanted.find(entry->key);
     if (found == wanted.end()) continue;

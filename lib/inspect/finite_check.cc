@@ -6,7 +6,7 @@
 
 #include "btf/try.h"
 #include "core/dtype_table.h"
-#include "elements/coo.h"
+#include "elements/coo_record.h"
 #include "elements/element_access.h"
 #include "elements/parallel.h"
 #include "elements/records/linear_walk.h"
@@ -72,9 +72,10 @@ class FiniteCheck {
     BTF_ASSIGN(const auto entries,
                sorted_entries(source, record_, row_major_key(record_.dims), execution));
     for (;;) {
-      BTF_ASSIGN(const std::optional<CooEntry> entry, entries->next());
-      if (!entry) return {};
-      take(reinterpret_cast<const std::byte*>(&entry->code), entry->key, 1, entry->position);
+      BTF_ASSIGN(const CooRun run, entries->next_run());
+      if (run.count == 0) return {};
+      for (std::uint64_t i = 0; i < run.count; ++i)
+        take(run.code(i), run.keys[i], 1, run[i].position);
     }
   }
 

@@ -7,7 +7,7 @@
 #include "btf/try.h"
 #include "core/buffer.h"
 #include "core/checked_math.h"
-#include "elements/coo.h"
+#include "elements/coo_record.h"
 #include "elements/parallel.h"
 #include "elements/slab_io.h"
 #include "inspect/finite_check.h"
@@ -154,17 +154,18 @@ class PayloadCheck {
 
   Status check_coo() {
     const Dims& dims = record_.dims;
-    auto entries = sorted_entries(source_, record_, row_major_key(dims), execution_);
-    if (!entries && entries.error().code == ErrorCode::malformed) {
+    auto sorted = sorted_entries(source_, record_, row_major_key(dims), execution_);
+    if (!sorted && sorted.error().code == ErrorCode::malformed) {
       sound_ = false;
-      report_({Severity::error, entries.error().finding, record_.index, entries.error().offset,
-               entries.error().message});
+      report_({Severity::error, sorted.error().finding, record_.index, sorted.error().offset,
+               sorted.error().message});
       return {};
     }
-    if (!entries) return std::unexpected(std::move(entries).error());
+    if (!sorted) return std::unexpected(std::move(sorted).error());
+    CooEntries entries(*std::move(sorted));
     std::optional<CooEntry> last;
     for (;;) {
-      BTF_ASSIGN(const std::optional<CooEntry> entry, (*entries)->next());
+      BTF_ASSIGN(const std::optional<CooEntry> entry, entries.next());
       if (!entry) return {};
       if (last && last->key == entry->key) {
         warn("coo-duplicate-index", record_.coo->indices_offset + entry->position * dims.size() * 8,

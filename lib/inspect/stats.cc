@@ -6,12 +6,13 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <ranges>
 #include <utility>
 #include <vector>
 
 #include "btf/try.h"
 #include "core/checked_math.h"
-#include "elements/coo.h"
+#include "elements/coo_record.h"
 #include "elements/element_access.h"
 #include "elements/parallel.h"
 #include "elements/records/linear_walk.h"
@@ -131,29 +132,63 @@ Result<TensorStats> dense_stats(const ByteSource& source, const TensorInfo& tens
 }
 
 // Entries of a COO record, whose chunks are of so many entries.
-class EntryChunk {
+class EntryChunks {
  public:
-  explicit EntryChunk(DType dtype)
-      : bytes_(info(dtype).buffer_bytes()), codes_(kStatsChunk), numbers_(kStatsChunk) {}
+  explicit EntryChunks(DType dtype)
+      : bytes_(info(dtype).buffer_bytes()),
+        chunks_(dtype),
+        codes_(kStatsChunk),
+        numbers_(kStatsChunk) {}
 
-  bool full() const { return count_ == kStatsChunk; }
-
-  void put(const CooEntry& entry) {
-    std::memcpy(reinterpret_cast<std::byte*>(codes_.data()) + count_ * bytes_, &entry.code, bytes_);
-    numbers_[count_++] = entry.key;
+  void put(const CooRun& run) {
+    for (std::uint64_t at = 0; at < run.count;) {
+      const std::uint64_t some = std::min(run.count - at, kStatsChunk - count_);
+      std::memcpy(reinterpret_cast<std::byte*>(codes_.data()) + count_ * bytes_, run.code(at),
+                  some * bytes_);
+      std::copy_n(run.keys + at, some, numbers_.data() + count_);
+      at += some;
+      count_ += some;
+      if (count_ == kStatsChunk) end();
+    }
   }
 
-  Moments end(ChunkStats& chunks) {
+  void end() {
     const std::uint64_t count = std::exchange(count_, 0);
-    return chunks.add(reinterpret_cast<const std::byte*>(codes_.data()), count,
-                      {.each = numbers_.data()});
+    moments_.add(chunks_.add(reinterpret_cast<const std::byte*>(codes_.data()), count,
+                             {.each = numbers_.data()}));
   }
+
+  void add_absent(std::uint64_t first, std::uint64_t count) {
+    moments_.add(chunks_.add_absent(first, count));
+  }
+
+  const Tally& tally() const { return chunks_.tally(); }
+  const Moments& moments() const { return moments_; }
 
  private:
   std::uint64_t bytes_;
+  ChunkStats chunks_;
+  Moments moments_;
   std::vector<std::uint64_t> codes_;
   std::vector<std::uint64_t> numbers_;
   std::uint64_t count_ = 0;
+};
+
+// The first number that is not among those of the runs, which ascend.
+class FirstAbsent {
+ public:
+  void put(const CooRun& run) {
+    // As long as numbers follow one another each is as far from the first as it is in the run.
+    if (run.count == 0 || run.keys[0] != next_) return;
+    const auto all = std::views::iota(std::uint64_t{0}, run.count);
+    const auto gap = std::ranges::partition_point(
+        all, [&](std::uint64_t i) { return run.keys[i] == next_ + i; });
+    next_ += static_cast<std::uint64_t>(gap - all.begin());
+  }
+  std::uint64_t number() const { return next_; }
+
+ private:
+  std::uint64_t next_ = 0;
 };
 
 // What a COO record does not store is counted and not looked at, so the cost goes by the entries.
@@ -161,23 +196,19 @@ Result<TensorStats> coo_stats(const ByteSource& source, const TensorInfo& tensor
                               const Execution& execution) {
   BTF_ASSIGN(auto sorted, sorted_entries(source, tensor, row_major_key(tensor.dims), execution));
   const auto entries = canonical_entries(std::move(sorted));
-  ChunkStats chunks(*tensor.dtype);
-  EntryChunk chunk(*tensor.dtype);
-  Moments moments;
-  std::uint64_t absent = *element_count(tensor.dims);
-  std::optional<std::uint64_t> first_absent;
-  for (std::uint64_t next = 0;;) {
-    BTF_ASSIGN(const std::optional<CooEntry> entry, entries->next());
-    if (!first_absent && (!entry || entry->key > next)) first_absent = next;
-    if (!entry) break;
-    next = entry->key + 1;
-    --absent;
-    chunk.put(*entry);
-    if (chunk.full()) moments.add(chunk.end(chunks));
+  EntryChunks chunks(*tensor.dtype);
+  FirstAbsent absent;
+  std::uint64_t stored = 0;
+  for (;;) {
+    BTF_ASSIGN(const CooRun run, entries->next_run());
+    if (run.count == 0) break;
+    chunks.put(run);
+    absent.put(run);
+    stored += run.count;
   }
-  moments.add(chunk.end(chunks));
-  moments.add(chunks.add_absent(*first_absent, absent));
-  return result_of(tensor.dims, chunks.tally(), moments);
+  chunks.end();
+  chunks.add_absent(absent.number(), *element_count(tensor.dims) - stored);
+  return result_of(tensor.dims, chunks.tally(), chunks.moments());
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "btf/try.h"
@@ -11,7 +12,7 @@
 #include "convert/tensor/tensor.h"
 #include "core/checked_math.h"
 #include "elements/cast_slab.h"
-#include "elements/coo.h"
+#include "elements/coo_record.h"
 #include "elements/parallel.h"
 #include "elements/records/linear_walk.h"
 #include "formats/btf/wire.h"
@@ -22,7 +23,6 @@ namespace {
 using wire::kWord;
 
 constexpr std::uint64_t kBlockBytes = 256U << 10;
-constexpr std::uint64_t kCancelInterval = 1U << 20;  // entries
 
 // How many bytes come before the first that is not zero.
 std::uint64_t zero_bytes(const std::byte* bytes, std::uint64_t count) {
@@ -51,20 +51,16 @@ class DenseEntries final : public CooSource {
         execution_(execution),
         account_(measure_noise),
         source_bytes_(info(job.from).buffer_bytes()),
-        target_bytes_(info(job.to).buffer_bytes()) {}
+        target_bytes_(info(job.to).buffer_bytes()),
+        batch_(target_bytes_) {}
 
-  Result<std::optional<CooEntry>> next() override {
+  Result<CooRun> next_run() override {
+    batch_.clear();
     for (;;) {
-      at_ += zero_bytes(codes_.data() + at_ * target_bytes_, (slab_.count - at_) * target_bytes_) /
-             target_bytes_;
-      if (at_ < slab_.count) {
-        std::uint64_t code = 0;
-        std::memcpy(&code, codes_.data() + at_ * target_bytes_, target_bytes_);
-        const std::uint64_t key = slab_.first + at_++;
-        return CooEntry{key, key, code};
-      }
+      collect();
+      if (batch_.full()) return batch_.run();
       BTF_ASSIGN(const std::optional<LinearSlab> slab, walk_.next());
-      if (!slab) return std::nullopt;
+      if (!slab) return batch_.run();
       BTF_TRY(cast(*slab));
     }
   }
@@ -79,6 +75,19 @@ class DenseEntries final : public CooSource {
   const Losses& account() const { return account_; }
 
  private:
+  // Of what is left of the slab, as far as there is room.
+  void collect() {
+    while (!batch_.full()) {
+      at_ += zero_bytes(codes_.data() + at_ * target_bytes_, (slab_.count - at_) * target_bytes_) /
+             target_bytes_;
+      if (at_ == slab_.count) return;
+      CooEntry entry{slab_.first + at_, slab_.first + at_, 0};
+      std::memcpy(&entry.code, codes_.data() + at_ * target_bytes_, target_bytes_);
+      batch_.add(entry);
+      ++at_;
+    }
+  }
+
   Status cast(const LinearSlab& slab) {
     slab_ = slab;
     at_ = 0;
@@ -115,6 +124,7 @@ class DenseEntries final : public CooSource {
   LinearSlab slab_;
   std::uint64_t at_ = 0;
   Buffer codes_;
+  CooBatch batch_;
 };
 
 // Leaves out what is zero once it is cast.
@@ -122,10 +132,20 @@ class PrunedEntries final : public CooSource {
  public:
   explicit PrunedEntries(CooSource& entries) : entries_(entries) {}
 
-  Result<std::optional<CooEntry>> next() override {
+  Result<CooRun> next_run() override {
     for (;;) {
-      BTF_ASSIGN(std::optional<CooEntry> entry, entries_.next());
-      if (!entry || entry->code != 0) return entry;
+      BTF_ASSIGN(const CooRun run, entries_.next_run());
+      if (run.count == 0) return run;
+      keys_.clear();
+      std::byte* const codes = codes_.reserve(run.count * run.code_bytes);
+      for (std::uint64_t i = 0; i < run.count; ++i) {
+        const CooEntry entry = run[i];
+        if (entry.code == 0) continue;
+        std::memcpy(codes + keys_.size() * run.code_bytes, &entry.code, run.code_bytes);
+        keys_.push_back(entry.key);
+      }
+      // Where they stood in the file nobody asks.
+      if (!keys_.empty()) return CooRun{keys_.size(), keys_.data(), codes, run.code_bytes};
     }
   }
 
@@ -133,6 +153,8 @@ class PrunedEntries final : public CooSource {
 
  private:
   CooSource& entries_;
+  std::vector<std::uint64_t> keys_;
+  Buffer codes_;
 };
 
 // The entries of the result in canonical order, and what casting them lost.
@@ -209,37 +231,84 @@ class Appender {
   std::vector<std::byte> bytes_;
 };
 
+// The index of one number after the other, ascending: most are but a little further on.
+class AscendingIndex {
+ public:
+  explicit AscendingIndex(const Dims& dims) : dims_(dims), index_(dims.size(), 0) {}
+
+  const Dims& at(std::uint64_t number) {
+    std::uint64_t further = number - std::exchange(number_, number);
+    for (std::size_t d = dims_.size(); further != 0 && d-- > 0;) {
+      further += index_[d];
+      index_[d] = further;
+      if (further < dims_[d]) return index_;
+      index_[d] = further % dims_[d];
+      further /= dims_[d];
+    }
+    return index_;
+  }
+
+ private:
+  const Dims& dims_;
+  std::uint64_t number_ = 0;
+  Dims index_;  // of it
+};
+
 Status put_indices(CooSource& entries, const Dims& dims, std::uint64_t nnz, Appender& out) {
+  AscendingIndex index(dims);
+  const std::uint64_t row = dims.size() * kWord;
+  std::vector<std::byte> rows;
   std::uint64_t count = 0;
-  for (;; ++count) {
-    BTF_ASSIGN(const std::optional<CooEntry> entry, entries.next());
-    if (!entry) break;
-    for (const std::uint64_t index : index_of(dims, entry->key)) BTF_TRY(out.put_word(index));
+  for (;;) {
+    BTF_ASSIGN(const CooRun run, entries.next_run());
+    if (run.count == 0) break;
+    rows.resize(run.count * row);
+    std::byte* at = rows.data();
+    for (std::uint64_t i = 0; i < run.count; ++i)
+      for (const std::uint64_t one : index.at(run.keys[i])) {
+        wire::store_u64(at, one);
+        at += kWord;
+      }
+    BTF_TRY(out.put(rows));
+    count += run.count;
   }
   if (count != nnz) return fail(ErrorCode::io, "the file was changed while it was read");
   return {};
 }
 
-Status put_values(CooSource& entries, DType dtype, Appender& out) {
-  const unsigned bits = info(dtype).bits;
-  std::uint64_t pending = 0;  // the low nibble that waits for a high one
-  bool half = false;
-  for (;;) {
-    BTF_ASSIGN(const std::optional<CooEntry> entry, entries.next());
-    if (!entry) break;
-    std::uint64_t code = entry->code;
-    if (bits < 8) {
-      half = !half;
-      if (half) {
-        pending = code;
-        continue;
-      }
-      code = pending | code << 4;
+// 4-bit codes two to a byte, whatever their runs.
+class NibblePairs {
+ public:
+  Status put(const CooRun& run, Appender& out) {
+    packed_.clear();
+    for (std::uint64_t i = 0; i < run.count; ++i) {
+      half_ = !half_;
+      if (half_)
+        low_ = *run.code(i);
+      else
+        packed_.push_back(low_ | *run.code(i) << 4);
     }
-    BTF_TRY(out.put(std::as_bytes(std::span(&code, 1)).first(bits < 8 ? 1 : bits / 8)));
+    return out.put(packed_);
   }
-  if (half) BTF_TRY(out.put(std::as_bytes(std::span(&pending, 1)).first(1)));
-  return {};
+
+  Status finish(Appender& out) const { return half_ ? out.put({&low_, 1}) : Status{}; }
+
+ private:
+  std::vector<std::byte> packed_;
+  std::byte low_{};  // waits for a high one
+  bool half_ = false;
+};
+
+Status put_values(CooSource& entries, DType dtype, Appender& out) {
+  NibblePairs pairs;
+  for (;;) {
+    BTF_ASSIGN(const CooRun run, entries.next_run());
+    if (run.count == 0) return pairs.finish(out);
+    if (info(dtype).bits < 8)
+      BTF_TRY(pairs.put(run, out));
+    else
+      BTF_TRY(out.put({run.codes, run.count * run.code_bytes}));
+  }
 }
 
 }  // namespace
@@ -250,10 +319,11 @@ Result<std::uint64_t> count_entries(const TensorConversion& work) {
                            work.target.edits.keeps_all();
   if (as_they_are) return work.record.coo->nnz;
   BTF_ASSIGN(Entries entries, Entries::open(work));
-  for (std::uint64_t count = 0;; ++count) {
-    if (count % kCancelInterval == 0) BTF_TRY(check_cancelled(work.options.execution));
-    BTF_ASSIGN(const std::optional<CooEntry> entry, entries.source().next());
-    if (!entry) return count;
+  for (std::uint64_t count = 0;;) {
+    BTF_TRY(check_cancelled(work.options.execution));
+    BTF_ASSIGN(const CooRun run, entries.source().next_run());
+    if (run.count == 0) return count;
+    count += run.count;
   }
 }
 

@@ -7,6 +7,7 @@
 #include "btf/value.h"
 #include "convert/tensor/coo_sum.h"
 #include "elements/cast_slab.h"
+#include "elements/coo_record.h"
 #include "formats/btf/wire.h"
 #include "kernels/cast/cast_reference.h"
 
@@ -28,7 +29,8 @@ AbsentElement cast_absent(const CastJob& job) {
 class SummedReader final : public SlabReader {
  public:
   SummedReader(std::unique_ptr<CastEntries> entries, const TensorConversion& work, Losses& account)
-      : entries_(std::move(entries)),
+      : entries_(*entries),
+        filler_(std::move(entries)),
         storage_(*work.target.storage),
         job_(work.target.job),
         absent_(cast_absent(job_)),
@@ -40,31 +42,22 @@ class SummedReader final : public SlabReader {
     std::byte* data = slab_.reserve(from.elements * bytes_);
     for (std::uint64_t i = 0; i < from.elements; ++i)
       std::memcpy(data + i * bytes_, &absent_.code, bytes_);
-    if (!started_) {
-      BTF_ASSIGN(ahead_, entries_->next());
-      started_ = true;
-    }
-    std::uint64_t absent = 1;
-    for (const std::uint64_t count : box.counts()) absent *= count;
-    const std::uint64_t end = from.base + from.elements;
-    for (; ahead_ && ahead_->key < end; --absent) {
-      std::memcpy(data + (ahead_->key - from.base) * bytes_, &ahead_->code, bytes_);
-      BTF_ASSIGN(ahead_, entries_->next());
-    }
-    BTF_TRY(account_for_absent(job_, absent_, absent, account_));
-    account_.add(entries_->take_account());
+    BTF_ASSIGN(const std::uint64_t stored, filler_.fill(from.base, from.elements, data));
+    std::uint64_t elements = 1;
+    for (const std::uint64_t count : box.counts()) elements *= count;
+    BTF_TRY(account_for_absent(job_, absent_, elements - stored, account_));
+    account_.add(entries_.take_account());
     return SourceSlab{data, std::move(from.packed)};
   }
 
  private:
-  std::unique_ptr<CastEntries> entries_;
+  CastEntries& entries_;
+  CooFiller filler_;  // of these
   StridedLayout storage_;
   CastJob job_;
   AbsentElement absent_;
   std::uint64_t bytes_;
   Losses& account_;
-  bool started_ = false;
-  std::optional<CooEntry> ahead_;
   Buffer slab_;
 };
 
@@ -98,58 +91,78 @@ Result<std::unique_ptr<CastEntries>> CastEntries::open(const TensorConversion& w
   return std::unique_ptr<CastEntries>(new CastEntries(work, std::move(entries)));
 }
 
-Result<std::optional<CooEntry>> CastEntries::next() {
-  if (!started_) {
-    BTF_ASSIGN(ahead_, entries_->next());
-    started_ = true;
+Status CastEntries::fill() {
+  if (at_ < run_.count) return {};
+  BTF_ASSIGN(run_, entries_->next_run());
+  at_ = 0;
+  return {};
+}
+
+Result<CooRun> CastEntries::next_run() {
+  BTF_TRY(fill());
+  if (run_.count == 0) return run_;
+  std::uint64_t single = run_.count;
+  if (work_.options.duplicates == Duplicates::sum) single = run_.followed_by_its_like(at_);
+  if (single > at_) {
+    const CooRun singles = run_.sub(at_, single - at_);
+    at_ = single;
+    return cast(singles);
   }
-  if (!ahead_) return std::nullopt;
-  CooEntry entry = *ahead_;
-  BTF_ASSIGN(ahead_, entries_->next());
-  if (ahead_ && ahead_->key == entry.key)
-    BTF_TRY(add_up(entry));
-  else
-    BTF_TRY(cast(entry));
-  return entry;
+  sum_ = run_[at_++];
+  CooRun one{1, &sum_.key, reinterpret_cast<const std::byte*>(&sum_.code), run_.code_bytes,
+             sum_.position};
+  BTF_TRY(fill());
+  if (run_.count == 0 || run_.keys[at_] != sum_.key) return cast(one);
+  BTF_TRY(add_up(sum_));
+  one.code_bytes = info(job_.to).buffer_bytes();
+  return one;
 }
 
 Status CastEntries::rewind() {
   take_account();
-  started_ = false;
+  run_ = {};
+  at_ = 0;
   return entries_->rewind();
 }
 
-Status CastEntries::cast(CooEntry& entry) {
-  const std::uint64_t source = entry.code;
+Result<CooRun> CastEntries::cast(const CooRun& run) {
+  CooRun cast = run;
+  LossAccount account;
   if (job_.from == job_.to) {
-    ++account_.elements;
-    if (account_.noise) {
-      const Number value = decode_one(job_.from, source);
-      account_.noise->add(value, value);
-    }
-    return {};
+    account.elements = run.count;
+  } else {
+    cast.code_bytes = info(job_.to).buffer_bytes();
+    cast.codes = codes_.reserve(run.count * cast.code_bytes);
+    cast_run(job_, run.codes, codes_.data(), run.count, account);
+    if (forbidden(job_.policy, account)) return refuse_in(run);
   }
-  const auto* element = reinterpret_cast<const std::byte*>(&source);
-  entry.code = 0;
-  LossAccount one;
-  cast_run(job_, element, reinterpret_cast<std::byte*>(&entry.code), 1, one);
-  if (forbidden(job_.policy, one)) {
-    BTF_ASSIGN(const Dims index, index_of(entry));
-    return refuse_element(job_, index, element, one);
-  }
-  account_.add(one);
+  account_.add(account);
   if (account_.noise)
-    account_.noise->add(decode_one(job_.from, source), decode_one(job_.to, entry.code));
-  return {};
+    measure_noise(job_.from, job_.to, {.source = run.codes, .target = cast.codes, .n = run.count},
+                  *account_.noise);
+  return cast;
 }
 
-// This entry and those ahead with the same index.
+std::unexpected<Error> CastEntries::refuse_in(const CooRun& run) {
+  LossAccount one;
+  std::uint64_t i = 0;
+  for (; i < run.count; ++i) {
+    one = {};
+    cast_run(job_, run.code(i), codes_.data(), 1, one);
+    if (forbidden(job_.policy, one)) break;
+  }
+  const Result<Dims> index = index_of(run[i]);
+  if (!index) return std::unexpected(index.error());
+  return refuse_element(job_, *index, run.code(i), one);
+}
+
+// This entry and those behind it with the same index.
 Status CastEntries::add_up(CooEntry& entry) {
   CooSum sum(job_);
   sum.add(entry.code);
-  while (ahead_ && ahead_->key == entry.key) {
-    sum.add(ahead_->code);
-    BTF_ASSIGN(ahead_, entries_->next());
+  while (run_.count != 0 && run_.keys[at_] == entry.key) {
+    sum.add(run_[at_++].code);
+    BTF_TRY(fill());
   }
   LossAccount one;
   entry.code = sum.code(one);

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "convert/tensor/tensor.h"
+#include "core/buffer.h"
 #include "elements/coo.h"
 
 namespace btf {
@@ -27,7 +27,7 @@ class CastEntries final : public CooSource {
   // `key` takes indices of the target. What `work` refers to must outlive the result.
   static Result<std::unique_ptr<CastEntries>> open(const TensorConversion& work, CooKey key);
 
-  Result<std::optional<CooEntry>> next() override;
+  Result<CooRun> next_run() override;
   Status rewind() override;
 
   // Of the entries since the last call, or rewind().
@@ -40,15 +40,19 @@ class CastEntries final : public CooSource {
         entries_(std::move(entries)),
         account_(work.measures_noise()) {}
 
-  Status cast(CooEntry& entry);
+  Status fill();
+  Result<CooRun> cast(const CooRun& run);
+  std::unexpected<Error> refuse_in(const CooRun& run);
   Status add_up(CooEntry& entry);
   Result<Dims> index_of(const CooEntry& entry) const;
 
   TensorConversion work_;
   CastJob job_;
   std::unique_ptr<CooSource> entries_;
-  bool started_ = false;
-  std::optional<CooEntry> ahead_;
+  CooRun run_;
+  std::uint64_t at_ = 0;  // in it
+  CooEntry sum_;
+  Buffer codes_;
   Losses account_;
 };
 

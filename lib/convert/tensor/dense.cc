@@ -9,7 +9,7 @@
 #include "core/checked_math.h"
 #include "core/strided.h"
 #include "elements/cast_slab.h"
-#include "elements/coo.h"
+#include "elements/coo_record.h"
 #include "elements/nibble_writer.h"
 #include "elements/parallel.h"
 #include "elements/records/edited_view.h"

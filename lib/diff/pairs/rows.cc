@@ -177,6 +177,80 @@ struct Worker {
   RealValues<Real> golden_values;
 };
 
+// Makes pairs of what two COO tensors store, and of what they do not.
+template <typename Real>
+class SparseWorker {
+ public:
+  SparseWorker(DType actual, DType golden, SparsePairs sparse)
+      : actual_(actual),
+        golden_(golden),
+        actual_bytes_(info(actual).buffer_bytes()),
+        golden_bytes_(info(golden).buffer_bytes()),
+        absent_actual_(absent_value<Real>(actual)),
+        absent_golden_(absent_value<Real>(golden)),
+        gathered_(sparse == SparsePairs::gathered && absent_actual_ == absent_golden_) {}
+
+  template <typename Visit>
+  void hand_on(const SparseRun& stored, Visit&& visit) {
+    PairRun<Real> all{.first = stored.begin,
+                      .count = stored.count,
+                      .actual_codes = stored.actual_codes,
+                      .golden_codes = stored.golden_codes};
+    if (stored.count > 0) {
+      all.actual = actual_.of(stored.actual_codes, 1, stored.count);
+      all.golden = golden_.of(stored.golden_codes, 1, stored.count);
+    }
+    if (!gathered_) return in_order(stored, all, visit);
+    if (stored.count > 0) {
+      all.first = stored.numbers[0];
+      all.numbers = stored.numbers;
+      visit(all);
+    }
+    if (stored.absent() > 0) visit(absent(stored.begin, stored.absent()));
+  }
+
+ private:
+  template <typename Visit>
+  void in_order(const SparseRun& stored, const PairRun<Real>& all, Visit&& visit) {
+    std::uint64_t next = stored.begin;
+    for (std::uint64_t i = 0; i < stored.count;) {
+      const std::uint64_t first = stored.numbers[i];
+      if (first > next) visit(absent(next, first - next));
+      std::uint64_t end = i + 1;
+      while (end < stored.count && stored.numbers[end] == first + (end - i)) ++end;
+      visit(PairRun<Real>{.first = first,
+                          .count = end - i,
+                          .actual = all.actual + i,
+                          .golden = all.golden + i,
+                          .actual_codes = all.actual_codes + i * actual_bytes_,
+                          .golden_codes = all.golden_codes + i * golden_bytes_});
+      next = first + (end - i);
+      i = end;
+    }
+    if (next < stored.end) visit(absent(next, stored.end - next));
+  }
+
+  PairRun<Real> absent(std::uint64_t first, std::uint64_t count) const {
+    return {.first = first,
+            .count = count,
+            .actual = &absent_actual_,
+            .golden = &absent_golden_,
+            .actual_codes = kZeros.data(),
+            .golden_codes = kZeros.data(),
+            .alike = true};
+  }
+
+  static constexpr std::array<std::byte, sizeof(std::uint64_t)> kZeros{};
+
+  RealValues<Real> actual_;
+  RealValues<Real> golden_;
+  std::uint64_t actual_bytes_;
+  std::uint64_t golden_bytes_;
+  Real absent_actual_;
+  Real absent_golden_;
+  bool gathered_;
+};
+
 }  // namespace
 
 bool PairRows::use_double() const {
@@ -189,23 +263,30 @@ bool PairRows::use_float() const {
 }
 
 Result<unsigned> PairRows::workers() const {
-  if (both_sparse(actual_, golden_)) return 1U;
+  if (both_sparse(actual_, golden_)) {
+    BTF_ASSIGN(const SparseSlabs slabs,
+               SparseSlabs::open(actual_, golden_, execution_, sparse_granule()));
+    return order_ == PairOrder::row_major ? 1U : slabs.workers();
+  }
   BTF_ASSIGN(const DensePlan plan, plan_dense(actual_, golden_, execution_, order_));
   return plan.workers;
 }
 
+std::uint64_t PairRows::sparse_granule() const {
+  const Dims& dims = golden_.dims();
+  return order_ == PairOrder::rows && !dims.empty() ? std::max<std::uint64_t>(1, dims.back()) : 1;
+}
+
 template <typename Real>
-Status PairRows::walk_sparse(const PairVisit<Real>& visit) const {
-  return visit_sparse<Real>(actual_, golden_, execution_, [&](const SparseRun<Real>& sparse) {
-    visit(0, 0,
-          {.first = sparse.first,
-           .count = sparse.count,
-           .actual = &sparse.actual,
-           .golden = &sparse.golden,
-           .actual_codes = reinterpret_cast<const std::byte*>(&sparse.actual_code),
-           .golden_codes = reinterpret_cast<const std::byte*>(&sparse.golden_code),
-           .alike = true});
-    return true;
+Status PairRows::walk_sparse(const PairVisit<Real>& visit, SparsePairs sparse) const {
+  Execution execution = execution_;
+  if (order_ == PairOrder::row_major) execution.jobs = 1;
+  BTF_ASSIGN(const SparseSlabs slabs,
+             SparseSlabs::open(actual_, golden_, execution, sparse_granule()));
+  std::vector<SparseWorker<Real>> workers(
+      slabs.workers(), SparseWorker<Real>(actual_.dtype(), golden_.dtype(), sparse));
+  return slabs.walk([&](unsigned number, std::uint64_t slab, const SparseRun& stored) {
+    workers[number].hand_on(stored, [&](const PairRun<Real>& run) { visit(number, slab, run); });
   });
 }
 
@@ -243,14 +324,14 @@ Status PairRows::walk_dense(const PairVisit<Real>& visit) const {
 }
 
 template <typename Real>
-Status PairRows::walk(const PairVisit<Real>& visit) const {
+Status PairRows::walk(const PairVisit<Real>& visit, SparsePairs sparse) const {
   if constexpr (!std::is_same_v<Real, float>)
-    if (both_sparse(actual_, golden_)) return walk_sparse<Real>(visit);
+    if (both_sparse(actual_, golden_)) return walk_sparse<Real>(visit, sparse);
   return walk_dense<Real>(visit);
 }
 
-template Status PairRows::walk<float>(const PairVisit<float>&) const;
-template Status PairRows::walk<double>(const PairVisit<double>&) const;
-template Status PairRows::walk<long double>(const PairVisit<long double>&) const;
+template Status PairRows::walk<float>(const PairVisit<float>&, SparsePairs) const;
+template Status PairRows::walk<double>(const PairVisit<double>&, SparsePairs) const;
+template Status PairRows::walk<long double>(const PairVisit<long double>&, SparsePairs) const;
 
 }  // namespace btf

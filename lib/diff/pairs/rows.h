@@ -22,8 +22,13 @@ struct PairRun {
   const std::byte* actual_codes = nullptr;  // likewise, buffer_bytes() each
   const std::byte* golden_codes = nullptr;
   bool alike = false;  // what two COO tensors do not store
+  // Of gathered pairs the number of each, ascending; nullptr: they follow the first.
+  const std::uint64_t* numbers = nullptr;
 
   std::uint64_t values() const { return alike ? 1 : count; }
+  std::uint64_t number(std::uint64_t i) const {
+    return numbers != nullptr ? numbers[i] : first + i;
+  }
 };
 
 // `slab` numbers the pieces of work in a way that does not depend on the number of workers; runs of
@@ -36,6 +41,13 @@ enum class PairOrder : std::uint8_t {
   any,        // slabs as boxes of either side's storage, on all workers
   rows,       // the same, but whole rows of the last dim; row_major where these take too much
   row_major,  // ascending numbers, one worker
+};
+
+// How two COO tensors are visited.
+enum class SparsePairs : std::uint8_t {
+  in_order,  // a run has pairs that follow one another
+  gathered,  // a run has what is stored here and there; the pairs of equal numbers that neither
+             // stores among these come as one run behind them, and what their numbers are is lost
 };
 
 class PairRows {
@@ -54,11 +66,12 @@ class PairRows {
 
   // Every pair once.
   template <typename Real>
-  Status walk(const PairVisit<Real>& visit) const;
+  Status walk(const PairVisit<Real>& visit, SparsePairs sparse = SparsePairs::in_order) const;
 
  private:
+  std::uint64_t sparse_granule() const;
   template <typename Real>
-  Status walk_sparse(const PairVisit<Real>& visit) const;
+  Status walk_sparse(const PairVisit<Real>& visit, SparsePairs sparse) const;
   template <typename Real>
   Status walk_dense(const PairVisit<Real>& visit) const;
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <mutex>
+#include <optional>
 #include <ranges>
 #include <utility>
 #include <variant>
@@ -47,7 +49,7 @@ class NamingEntries final : public CooSource {
   NamingEntries(std::unique_ptr<CooSource> entries, Naming name)
       : entries_(std::move(entries)), name_(std::move(name)) {}
 
-  Result<std::optional<CooEntry>> next() override { return name_(entries_->next()); }
+  Result<CooRun> next_run() override { return name_(entries_->next_run()); }
   Status rewind() override { return name_(entries_->rewind()); }
 
  private:
@@ -121,8 +123,10 @@ class FileSide final : public DiffSide {
            const Execution& execution)
       : source_(source),
         edited_(std::move(edited)),
-        execution_{.memory = execution.memory, .cancel = execution.cancel, .progress = {}},
-        name_{file.path(), edited_.record().index} {}
+        execution_(execution),
+        name_{file.path(), edited_.record().index} {
+    execution_.progress = {};
+  }
 
   DType dtype() const override { return *edited_.record().dtype; }
   const Dims& dims() const override { return edited_.dims(); }
@@ -135,10 +139,15 @@ class FileSide final : public DiffSide {
     return std::make_unique<NamingReader>(std::move(reader), name_);
   }
 
-  Result<std::unique_ptr<CooSource>> entries() const override {
-    BTF_ASSIGN(auto sorted,
-               name_(sorted_entries(source_, edited_.record(), edited_.key(), execution_)));
+  Result<std::unique_ptr<CooSource>> entries(KeyRange range) const override {
+    BTF_ASSIGN(const CooRecord* const coo, opened());
+    BTF_ASSIGN(auto sorted, name_(coo->entries(range)));
     return std::make_unique<NamingEntries>(canonical_entries(std::move(sorted)), name_);
+  }
+
+  Result<std::span<const std::uint64_t>> entry_marks() const override {
+    BTF_ASSIGN(const CooRecord* const coo, opened());
+    return coo->marks();
   }
 
   Result<std::vector<Element>> elements(std::span<const Dims> indices) const override {
@@ -146,10 +155,22 @@ class FileSide final : public DiffSide {
   }
 
  private:
+  // Looked over by the first who asks.
+  Result<const CooRecord*> opened() const {
+    const std::scoped_lock lock(mutex_);
+    if (!coo_) {
+      BTF_ASSIGN(coo_,
+                 name_(CooRecord::open(source_, edited_.record(), edited_.key(), execution_)));
+    }
+    return &*coo_;
+  }
+
   const ByteSource& source_;
   Edited edited_;
   Execution execution_;  // who compares tells of progress
   Naming name_;
+  mutable std::mutex mutex_;
+  mutable std::optional<CooRecord> coo_;
 };
 
 class MemorySide final : public DiffSide {
@@ -177,7 +198,7 @@ class MemorySide final : public DiffSide {
     return memory_reader(view_.bytes.data(), storage, view_.dtype);
   }
 
-  Result<std::unique_ptr<CooSource>> entries() const override {
+  Result<std::unique_ptr<CooSource>> entries(KeyRange) const override {
     return fail(ErrorCode::unsupported, "a tensor in memory is dense");
   }
 

@@ -9,7 +9,7 @@
 
 #include "btf/diff.h"
 #include "btf/read.h"
-#include "elements/coo.h"
+#include "elements/coo_record.h"
 #include "elements/slab_io.h"
 
 namespace btf {
@@ -28,8 +28,12 @@ class DiffSide {
   // Boxes of the tensor. A COO tensor is read as if it were dense in `storage`: boxes must be
   // contiguous there and ascending. `storage` outlives the reader.
   virtual Result<std::unique_ptr<SlabReader>> reader(const StridedLayout& storage) const = 0;
-  // COO: its entries by their row-major number, each number once.
-  virtual Result<std::unique_ptr<CooSource>> entries() const = 0;
+  // COO: its entries by their row-major number, each number once; of a part only between marks.
+  virtual Result<std::unique_ptr<CooSource>> entries(KeyRange range) const = 0;
+  // See CooRecord. None of a dense side.
+  virtual Result<std::span<const std::uint64_t>> entry_marks() const {
+    return std::span<const std::uint64_t>();
+  }
   virtual Result<std::vector<Element>> elements(std::span<const Dims> indices) const = 0;
 };
 

@@ -59,7 +59,7 @@ Status collect_as(const PairRows& pairs, const Judge& judge,
     const JudgedRun judged{run, own.error.data(), own.refused.data(), summary};
     for (PairCollector* collector : collectors) collector->take(worker, slab, judged);
   };
-  return pairs.walk<Real>([&](unsigned worker, std::uint64_t slab, const PairRun<Real>& run) {
+  const auto take = [&](unsigned worker, std::uint64_t slab, const PairRun<Real>& run) {
     RunJudges& own = judges[worker];
     if constexpr (std::is_same_v<Real, double>) {
       hand_on(worker, slab, run, own.doubles);
@@ -71,12 +71,14 @@ Status collect_as(const PairRows& pairs, const Judge& judge,
                                     .golden = own.golden.data(),
                                     .actual_codes = run.actual_codes,
                                     .golden_codes = run.golden_codes,
-                                    .alike = run.alike};
+                                    .alike = run.alike,
+                                    .numbers = run.numbers};
       hand_on(worker, slab, doubles, own.doubles);
     } else {
       hand_on(worker, slab, run, own.wide);
     }
-  });
+  };
+  return pairs.walk<Real>(take, SparsePairs::gathered);
 }
 
 struct Placed {
@@ -148,12 +150,22 @@ bool takes_relative(const Best& best, const JudgedRun<Real>& run) {
   return true;
 }
 
+// Has any of the pairs, refused or not, a rank of at least `least`?
+template <typename Real>
+bool any_scattered(const PairRun<Real>& pairs, std::uint32_t least) {
+  if (pairs.numbers == nullptr) return judge_runs().any_scattered(pairs.first, pairs.count, least);
+  std::uint32_t most = 0;
+  for (std::uint64_t i = 0; i < pairs.count; ++i)
+    most = std::max(most, scattered(pairs.numbers[i]));
+  return most >= least;
+}
+
 // visit(i, number) for every refused pair, and for at most `most` of a run that is alike.
 template <typename Real, typename Visit>
 void for_each_refused(const JudgedRun<Real>& run, std::uint64_t most, Visit&& visit) {
   for (std::uint64_t i = 0; i < run.pairs.values(); ++i) {
     if (run.refused[i] == 0) continue;
-    const std::uint64_t at = run.pairs.first + i;
+    const std::uint64_t at = run.pairs.number(i);
     const std::uint64_t end = at + (run.pairs.alike ? std::min(run.pairs.count, most) : 1);
     for (std::uint64_t number = at; number < end; ++number) visit(i, number);
   }
@@ -208,7 +220,7 @@ void MismatchCollector::keep(Kept& kept, const JudgedRun<Real>& run) const {
         });
   if (sample_ == 0) return;
   const auto lowest = static_cast<std::uint32_t>(kept.sample.bar());
-  if (judge_runs().any_scattered(run.pairs.first, run.pairs.count, lowest))
+  if (any_scattered(run.pairs, lowest))
     for_each_refused(run, sample_, [&](std::uint64_t, std::uint64_t at) {
       const Placed placed{at, static_cast<double>(scattered(at))};
       if (kept.sample.takes(placed)) kept.sample.add(placed);
@@ -290,7 +302,7 @@ void HeatmapCollector::count(std::vector<std::uint64_t>& cells, const JudgedRun<
   const Axis across = axis_of(map_.across);
   for (std::uint64_t i = 0; i < run.pairs.values(); ++i) {
     if (run.refused[i] == 0) continue;
-    std::uint64_t number = run.pairs.first + i;
+    std::uint64_t number = run.pairs.number(i);
     // What two COO tensors do not store may be many cells.
     const std::uint64_t end = number + (run.pairs.alike ? run.pairs.count : 1);
     while (number < end) {

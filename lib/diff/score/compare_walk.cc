@@ -159,27 +159,34 @@ class DenseScorer {
 template <typename Real>
 Result<CompareScore> score_sparse(const DiffSide& actual, const DiffSide& golden,
                                   const Judge& judge, const Execution& execution) {
-  CompareScore score;
-  // A score knows no places, so that entries can be scored side by side.
-  std::array<Real, kPairRun> actual_entries;
-  std::array<Real, kPairRun> golden_entries;
-  std::uint64_t waiting = 0;
-  const auto score_entries = [&] {
-    compare_run(actual_entries.data(), golden_entries.data(), waiting, judge, score);
-    waiting = 0;
+  struct Worker {
+    Worker(DType a, DType g) : actual(a), golden(g) {}
+
+    RealValues<Real> actual;
+    RealValues<Real> golden;
+    CompareScore score;
   };
-  BTF_TRY(visit_sparse<Real>(actual, golden, execution, [&](const SparseRun<Real>& run) {
-    if (run.count > 1) {
-      compare_many(run.actual, run.golden, run.count, judge, score);
-      return true;
+  BTF_ASSIGN(const SparseSlabs slabs, SparseSlabs::open(actual, golden, execution));
+  std::vector<Worker> workers(slabs.workers(), Worker(actual.dtype(), golden.dtype()));
+  const auto absent_actual = absent_value<Real>(actual.dtype());
+  const auto absent_golden = absent_value<Real>(golden.dtype());
+  const bool same_dtype = actual.dtype() == golden.dtype();
+  BTF_TRY(slabs.walk([&](unsigned number, std::uint64_t, const SparseRun& run) {
+    Worker& worker = workers[number];
+    if (run.absent() > 0)
+      compare_many(absent_actual, absent_golden, run.absent(), judge, worker.score);
+    if (run.count == 0) return;
+    if (same_dtype &&
+        same_finite_bits(golden.dtype(), run.actual_codes, run.golden_codes, run.count)) {
+      worker.score.compared += run.count;
+      return;
     }
-    actual_entries[waiting] = run.actual;
-    golden_entries[waiting] = run.golden;
-    if (++waiting == kPairRun) score_entries();
-    return true;
+    compare_run(worker.actual.of(run.actual_codes, 1, run.count),
+                worker.golden.of(run.golden_codes, 1, run.count), run.count, judge, worker.score);
   }));
-  score_entries();
-  return score;
+  CompareScore total;
+  for (const Worker& worker : workers) total.add(worker.score);
+  return total;
 }
 
 // The narrowest that both sides fit.

@@ -94,7 +94,7 @@ void FigureCollector::add_run(Sums& sums, const JudgedRun<Real>& run) {
   }
   const std::uint64_t weight = pairs.alike ? pairs.count : 1;
   const auto add = [&](CompensatedSum& sum, const std::array<Wide, kLanes>& lanes) {
-    // Most are 0 where a run is a single entry of COO, and adding takes long.
+    // Most are 0 in a short run, and adding takes long.
     for (const Wide lane : lanes)
       if (lane != 0) sum.add(static_cast<long double>(lane) * static_cast<long double>(weight));
   };
@@ -106,6 +106,26 @@ void FigureCollector::add_run(Sums& sums, const JudgedRun<Real>& run) {
   add(sums.product, product);
   sums.pairs += finite * weight;
   sums.largest = std::max(sums.largest, static_cast<double>(largest));
+}
+
+// Of what is gathered here and there: where it is cut into runs tells of both tensors' entries, and
+// nothing of it must be seen in the sums.
+template <typename Wide, typename Real>
+void FigureCollector::add_each(Sums& sums, const JudgedRun<Real>& run) {
+  const auto add = [](CompensatedSum& sum, Wide x) { sum.add(static_cast<long double>(x)); };
+  for (std::uint64_t i = 0; i < run.pairs.count; ++i) {
+    if (std::isnan(run.error[i])) continue;
+    const auto a = static_cast<Wide>(run.pairs.actual[i]);
+    const auto g = static_cast<Wide>(run.pairs.golden[i]);
+    add(sums.error, a - g);
+    add(sums.error2, (a - g) * (a - g));
+    add(sums.actual2, a * a);
+    add(sums.golden, g);
+    add(sums.golden2, g * g);
+    add(sums.product, a * g);
+    sums.largest = std::max(sums.largest, static_cast<double>(std::abs(g)));
+    ++sums.pairs;
+  }
 }
 
 FigureCollector::Sums& FigureCollector::sums_for(unsigned worker, std::uint64_t slab) {
@@ -126,6 +146,8 @@ void FigureCollector::fold(const Sums& sums) {
 
 void FigureCollector::take(unsigned worker, std::uint64_t slab, const JudgedRun<double>& run) {
   Sums& sums = sums_for(worker, slab);
+  if (run.pairs.numbers != nullptr)
+    return wide_ ? add_each<long double>(sums, run) : add_each<double>(sums, run);
   if (run.pairs.alike || run.summary.special > 0)
     return wide_ ? add_run<long double>(sums, run) : add_run<double>(sums, run);
   const RunSums part = compare_runs().sums(run.pairs.actual, run.pairs.golden, run.pairs.count);
@@ -142,7 +164,9 @@ void FigureCollector::take(unsigned worker, std::uint64_t slab, const JudgedRun<
 }
 
 void FigureCollector::take(unsigned worker, std::uint64_t slab, const JudgedRun<long double>& run) {
-  add_run<long double>(sums_for(worker, slab), run);
+  Sums& sums = sums_for(worker, slab);
+  return run.pairs.numbers != nullptr ? add_each<long double>(sums, run)
+                                      : add_run<long double>(sums, run);
 }
 
 Figures FigureCollector::of_equal(std::uint64_t pairs) {

@@ -47,6 +47,8 @@ class FigureCollector final : public PairCollector {
 
   template <typename Wide, typename Real>
   static void add_run(Sums& sums, const JudgedRun<Real>& run);
+  template <typename Wide, typename Real>
+  static void add_each(Sums& sums, const JudgedRun<Real>& run);
   Sums& sums_for(unsigned worker, std::uint64_t slab);
   void fold(const Sums& sums);
 

@@ -26,7 +26,7 @@ void NonfiniteCollector::keep(Numbers& lowest, const JudgedRun<Real>& run) {
     const Real actual = run.pairs.actual[i];
     const Real golden = run.pairs.golden[i];
     const auto note = [&](Kind kind, bool is) {
-      if (is) lowest[kind] = std::min(lowest[kind], run.pairs.first + i);
+      if (is) lowest[kind] = std::min(lowest[kind], run.pairs.number(i));
     };
     note(nan_actual, std::isnan(actual) && !std::isnan(golden));
     note(nan_golden, !std::isnan(actual) && std::isnan(golden));

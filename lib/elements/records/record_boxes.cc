@@ -1,10 +1,10 @@
 #include "elements/records/record_boxes.h"
 
 #include <cstring>
-#include <optional>
 
 #include "btf/try.h"
 #include "elements/coo.h"
+#include "elements/coo_record.h"
 #include "elements/records/edited_reader.h"
 
 namespace btf {
@@ -22,24 +22,14 @@ class CooReader final : public SlabReader {
     Footprint from = footprint(storage_, box);
     std::byte* data = slab_.reserve(from.elements * bytes_);
     std::memset(data, 0, from.elements * bytes_);
-    if (!started_) {
-      BTF_ASSIGN(ahead_, entries_->next());
-      started_ = true;
-    }
-    const std::uint64_t end = from.base + from.elements;
-    while (ahead_ && ahead_->key < end) {
-      std::memcpy(data + (ahead_->key - from.base) * bytes_, &ahead_->code, bytes_);
-      BTF_ASSIGN(ahead_, entries_->next());
-    }
+    BTF_TRY(entries_.fill(from.base, from.elements, data));
     return SourceSlab{data, std::move(from.packed)};
   }
 
  private:
-  std::unique_ptr<CooSource> entries_;
+  CooFiller entries_;
   StridedLayout storage_;
   std::uint64_t bytes_;
-  bool started_ = false;
-  std::optional<CooEntry> ahead_;
   Buffer slab_;
 };
 

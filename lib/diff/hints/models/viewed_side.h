@@ -16,7 +16,7 @@ class ViewedSide final : public DiffSide {
   Result<std::unique_ptr<SlabReader>> reader(const StridedLayout& storage) const override {
     return side_.reader(storage);
   }
-  Result<std::unique_ptr<CooSource>> entries() const override {
+  Result<std::unique_ptr<CooSource>> entries(KeyRange) const override {
     return fail(ErrorCode::unsupported, "a view of a dense tensor has no entries");
   }
   Result<std::vector<Element>> elements(std::span<const Dims>) const override {

@@ -35,16 +35,15 @@ struct EntryTally {
 class MovedEntries {
  public:
   static Result<MovedEntries> open(const DiffSide& side) {
-    MovedEntries moved;
-    BTF_ASSIGN(moved.entries_, side.entries());
-    return moved;
+    BTF_ASSIGN(auto entries, side.entries({}));
+    return MovedEntries(std::move(entries));
   }
 
   // Passes over those that `place` has nothing for. Which leaves them in their order.
   template <typename Place>
   Result<std::optional<CooEntry>> next(const Place& place) {
     for (;;) {
-      BTF_ASSIGN(std::optional<CooEntry> entry, entries_->next());
+      BTF_ASSIGN(std::optional<CooEntry> entry, entries_.next());
       if (!entry) return entry;
       const std::optional<std::uint64_t> key = place(entry->key);
       if (!key) {
@@ -58,7 +57,9 @@ class MovedEntries {
   std::uint64_t skipped() const { return skipped_; }
 
  private:
-  std::unique_ptr<CooSource> entries_;
+  explicit MovedEntries(std::unique_ptr<CooSource> entries) : entries_(std::move(entries)) {}
+
+  CooEntries entries_;
   std::uint64_t skipped_ = 0;
 };
 
