@@ -119,8 +119,10 @@ class FileDiff {
       : actual_(actual), golden_(golden), options_(options) {}
 
   Result<bool> run(const TensorDiffSink& report) {
-    BTF_ASSIGN(actual_scales_, FileScales::of(actual_, options_, options_.actual_scale));
-    BTF_ASSIGN(golden_scales_, FileScales::of(golden_, options_, options_.golden_scale));
+    BTF_ASSIGN(actual_scales_, FileScales::of(actual_, options_.dequantize, options_.actual_scale,
+                                              options_.execution));
+    BTF_ASSIGN(golden_scales_, FileScales::of(golden_, options_.dequantize, options_.golden_scale,
+                                              options_.execution));
     DiffOptions selection = options_;
     actual_scales_.leave_out(actual_, selection.actual_tensors);
     golden_scales_.leave_out(golden_, selection.golden_tensors);

@@ -94,7 +94,8 @@ class ScaledSide final : public DiffSide {
   DType dtype() const override { return plan_.cast.to; }
   const Dims& dims() const override { return codes_->dims(); }
   const StridedLayout* storage() const override { return codes_->storage(); }
-  bool rearranged() const override { return true; }
+  // The scales of a dim belong to the stored order.
+  bool rearranged() const override { return codes_->rearranged() || plan_.scales.axis; }
   std::optional<double> scale() const override {
     return plan_.scales.axis ? 0 : plan_.scales.values.front();
   }
@@ -131,11 +132,12 @@ class ScaledSide final : public DiffSide {
 
 }  // namespace
 
-Result<FileScales> FileScales::of(const TensorFile& file, const DiffOptions& options,
-                                  const std::optional<GivenScale>& given) {
+Result<FileScales> FileScales::of(const TensorFile& file, bool dequantize,
+                                  const std::optional<GivenScale>& given,
+                                  const Execution& execution) {
   FileScales scales;
   scales.given_ = given;
-  scales.dequantize_ = options.dequantize && !given;
+  scales.dequantize_ = dequantize && !given;
   if (!scales.dequantize_) return scales;
   BTF_ASSIGN(scales.attributes_, file.attributes());
   for (const auto& [index, tensor] : scales.attributes_.tensors) {
@@ -149,7 +151,7 @@ Result<FileScales> FileScales::of(const TensorFile& file, const DiffOptions& opt
   for (std::uint64_t i = 0; i < file.tensor_count(); ++i) {
     const auto record = file.tensor(i);
     if (!record || !holds_codes(*record) || scales.companions_.contains(i)) continue;
-    const auto plan = plan_of_file(file, *record, nullptr, options.execution);
+    const auto plan = plan_of_file(file, *record, nullptr, execution);
     if (plan) scales.companions_.insert(plan->consumed.begin(), plan->consumed.end());
   }
   return scales;

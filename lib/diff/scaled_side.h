@@ -19,8 +19,10 @@ namespace btf {
 // Which tensors of a file are codes, and what their scales are, as far as that is asked for.
 class FileScales {
  public:
-  static Result<FileScales> of(const TensorFile& file, const DiffOptions& options,
-                               const std::optional<GivenScale>& given);
+  static Result<FileScales> of(const TensorFile& file, bool dequantize,
+                               const std::optional<GivenScale>& given, const Execution& execution);
+
+  bool is_companion(std::uint64_t index) const { return companions_.contains(index); }
 
   // Scales and zero points are no tensors to compare, unless they are selected.
   void leave_out(const TensorFile& file, std::optional<std::vector<std::uint64_t>>& tensors) const;

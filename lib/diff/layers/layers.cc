@@ -67,11 +67,26 @@ std::vector<std::string> golden_names(const std::vector<Layer>& layers) {
   return names;
 }
 
+std::unexpected<Error> no_codes(const TensorSet& set) {
+  return std::unexpected(
+      Error{ErrorCode::invalid_argument, "no tensor that is compared has codes for a scale"}
+          .in_file(set.path()));
+}
+
+// Of another run of the device: only what says how its elements are read.
+LayerOptions plain_options(const LayerOptions& options) {
+  LayerOptions plain;
+  plain.execution = options.execution;
+  plain.dequantize = options.dequantize;
+  plain.actual_scale = options.actual_scale;
+  return plain;
+}
+
 // The other run's errors, by golden's names.
 Status add_baseline(TensorSet& baseline, TensorSet& golden, const LayerOptions& options,
                     LayerReport& report) {
-  LayerOptions plain;
-  plain.execution = options.execution;
+  LayerOptions plain = plain_options(options);
+  plain.golden_scale = options.golden_scale;
   LayerReport other;
   BTF_ASSIGN(const PairedLayers unused, pair_layers(baseline, golden, plain, other));
   const NameMatches matches = match_names(golden_names(report.layers), golden_names(other.layers));
@@ -91,8 +106,8 @@ Status add_baseline(TensorSet& baseline, TensorSet& golden, const LayerOptions& 
 // Does the run that was watched give what the one that was not gave?
 Status add_expected(TensorSet& expected, TensorSet& actual, const LayerOptions& options,
                     LayerReport& report) {
-  LayerOptions plain;
-  plain.execution = options.execution;
+  LayerOptions plain = plain_options(options);
+  plain.golden_scale = options.actual_scale;
   LayerReport other;
   BTF_ASSIGN(const PairedLayers unused, pair_layers(actual, expected, plain, other));
   for (const Layer& layer : other.layers) {
@@ -169,6 +184,9 @@ class Causes {
     options.golden_tensors = {golden.index};
     options.pair_by = PairBy::number;
     options.may_compare_nothing = true;
+    options.dequantize = options_.dequantize;
+    options.actual_scale = options_.actual_scale;
+    options.golden_scale = options_.golden_scale;
     options.execution = options_.execution;
     options.execution.progress = {};
     // What the noise of a layer leaves of single elements.
@@ -212,6 +230,8 @@ Result<LayerReport> compare_layers(TensorSet& actual, TensorSet& golden, TensorS
              "; --map says which belong together";
     return std::unexpected(Error{ErrorCode::refused, "nothing is paired: " + why});
   }
+  if (options.actual_scale && !paired.actual_scaled) return no_codes(actual);
+  if (options.golden_scale && !paired.golden_scaled) return no_codes(golden);
   for (std::uint64_t i = 0; i < report.layers.size(); ++i) report.layers[i].number = i;
   BTF_TRY(order_layers(report, paired.places, actual, golden, options));
   if (baseline != nullptr) BTF_TRY(add_baseline(*baseline, golden, options, report));

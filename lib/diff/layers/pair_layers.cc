@@ -12,6 +12,7 @@
 #include "diff/layers/match.h"
 #include "diff/layers/measure/measure_queue.h"
 #include "diff/layers/names.h"
+#include "diff/scaled_side.h"
 
 namespace btf {
 namespace {
@@ -25,6 +26,7 @@ struct Dumped {
   std::string role{};
   std::optional<std::uint64_t> recorded{};  // where in the order
   std::optional<TensorInfo> info{};         // of a file's only tensor: it need not be read again
+  std::shared_ptr<const FileScales> scales{};  // of its file, where scales are asked for
 };
 
 class LayerPairing {
@@ -76,14 +78,29 @@ class LayerPairing {
     golden_.open_ahead(std::move(golden));
   }
 
+  const std::optional<GivenScale>& given_scale(const TensorSet& set) const {
+    return &set == &actual_ ? options_.actual_scale : options_.golden_scale;
+  }
+
+  Result<std::shared_ptr<const FileScales>> scales_of(const TensorSet& set,
+                                                      const TensorFile& file) const {
+    const auto& given = given_scale(set);
+    if (!options_.dequantize && !given) return nullptr;
+    BTF_ASSIGN(FileScales scales,
+               FileScales::of(file, options_.dequantize, given, options_.execution));
+    return std::make_shared<const FileScales>(std::move(scales));
+  }
+
   Result<std::vector<Dumped>> tensors_of(const TensorSet& set, std::uint64_t member,
                                          std::optional<std::uint64_t> only) const {
     if (const Error* const trouble = set.trouble(member)) return std::unexpected(*trouble);
     BTF_ASSIGN(const auto file, set.file(member));
     BTF_ASSIGN(const FileAttributes attributes, file->attributes());
+    BTF_ASSIGN(const std::shared_ptr<const FileScales> scales, scales_of(set, *file));
     std::vector<Dumped> found;
     const std::uint64_t count = only ? *only + 1 : file->tensor_count();
     for (std::uint64_t i = only.value_or(0); i < count; ++i) {
+      if (scales && scales->is_companion(i)) continue;
       BTF_ASSIGN(TensorInfo info, file->tensor(i));
       Dumped dumped{{member, i}, info.name, info.dtype, info.dims};
       if (const auto at = attributes.tensors.find(i); at != attributes.tensors.end()) {
@@ -91,6 +108,7 @@ class LayerPairing {
         dumped.recorded = at->second.order;
       }
       if (file->tensor_count() == 1) dumped.info = std::move(info);
+      dumped.scales = scales;
       found.push_back(std::move(dumped));
     }
     return found;
@@ -232,12 +250,22 @@ class LayerPairing {
     return *std::move(decoded);
   }
 
-  Result<LayerPair> open_pair(Dumped& actual, Dumped& golden) const {
+  Result<QuantizePlan> plan_of(const TensorFile& file, const Dumped& dumped,
+                               const TensorInfo& record) const {
+    if (!dumped.scales) return QuantizePlan{};
+    return dumped.scales->plan(file, record, options_.execution);
+  }
+
+  Result<LayerPair> open_pair(Dumped& actual, Dumped& golden) {
     LayerPair pair;
     BTF_ASSIGN(pair.actual_file, actual_.file(actual.tensor.member));
     BTF_ASSIGN(pair.golden_file, golden_.file(golden.tensor.member));
     BTF_ASSIGN(pair.actual, usable(*pair.actual_file, actual));
     BTF_ASSIGN(pair.golden, usable(*pair.golden_file, golden));
+    BTF_ASSIGN(pair.actual_scales, plan_of(*pair.actual_file, actual, pair.actual));
+    BTF_ASSIGN(pair.golden_scales, plan_of(*pair.golden_file, golden, pair.golden));
+    found_.actual_scaled |= pair.actual_scales.scaling != Scaling::none;
+    found_.golden_scaled |= pair.golden_scales.scaling != Scaling::none;
     return pair;
   }
 

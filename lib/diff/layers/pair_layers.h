@@ -12,6 +12,8 @@ struct PairedLayers {
   std::vector<LayerPlace> places;  // of report.layers
   std::vector<SetTensor> actual;   // likewise: which tensors they are
   std::vector<SetTensor> golden;
+  bool actual_scaled = false;  // a tensor of it is codes that have a scale
+  bool golden_scaled = false;
 };
 
 // Fills report.layers with pairs, measured, and with what only golden has.

@@ -199,6 +199,28 @@ TEST_CASE("layer figures: bits of significands, steps of quantised numbers, the 
   CHECK(measure(half, of({3, 4, 1}, {3})).at_limit == 2);
 }
 
+TEST_CASE("layer figures: of a few numbers only multiples of one are a grid") {
+  Random random(7);
+  std::vector<double> golden;
+  std::vector<double> codes;
+  std::vector<double> halves;
+  for (int i = 0; i < 192; ++i) {
+    golden.push_back(static_cast<double>(static_cast<float>(uniform(random))));
+    // As float32 and float16 have codes times a scale.
+    const float code = static_cast<float>(std::round(golden.back() * 127) * 0.0078125 * 1.003);
+    codes.push_back(static_cast<double>(code));
+    const double unit = std::ldexp(1.0, std::ilogb(code) - 10);
+    halves.push_back(code == 0 ? 0 : std::round(code / unit) * unit);
+  }
+  const auto steps = [&](const std::vector<double>& actual) {
+    return measure(of(actual, {192}), of(golden, {192}));
+  };
+  CHECK(steps(codes).golden.step == 0);
+  CHECK(steps(golden).actual.step == 0);
+  CHECK(steps(codes).actual.step == Approx(0.0078359).epsilon(0.5));
+  CHECK(steps(halves).actual.step > 0);
+}
+
 TEST_CASE("layer figures: codes against numbers by the scale that fits best") {
   std::vector<double> golden;
   bytes::Words codes;

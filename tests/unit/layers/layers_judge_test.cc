@@ -107,6 +107,42 @@ TEST_CASE("layers: what is computed from a wrong dump agrees, and is judged by t
   }
 }
 
+TEST_CASE("layers: what is computed from it agrees in every slice, or the dump is right") {
+  // A dead channel of which a ReLU lets a little through.
+  LayerReport report = chain(with(kHealthy, 5, 6, 0.1));
+  report.layers[6].figures->w = 0.03;
+  CHECK(judged(report) == VerdictKind::broke);
+  CHECK(report.verdict.layer == 5U);
+}
+
+TEST_CASE("layers: codes are as coarse as their scale") {
+  LayerReport report = chain(with(kHealthy, 3, 12, 0.02));
+  for (Layer& one : report.layers) {
+    one.actual_dtype = btf::DType::int8;
+    one.figures->actual.scale = 0.03;  // of numbers whose rms is 1
+  }
+  CHECK(judged(report) == VerdictKind::clean);
+  for (Layer& one : report.layers) one.figures->actual.scale = 0.001;
+  report.layers[3].figures->e = 0.2;
+  CHECK(judged(report) == VerdictKind::broke);
+  CHECK(report.verdict.layer == 3U);
+}
+
+TEST_CASE("layers: a few numbers on a grid show that a run is quantised") {
+  LayerReport report = chain(with(kHealthy, 1, 12, 0.02));
+  for (Layer& one : report.layers) {
+    one.actual_dtype = btf::DType::float32;
+    one.figures->elements = one.figures->pairs = 192;
+    one.figures->actual.bits = 24;
+    one.figures->actual.step = 0.03;
+  }
+  CHECK(judged(report) == VerdictKind::clean);
+  // Positions and the like are a grid on both sides.
+  for (Layer& one : report.layers) one.figures->golden.step = 0.03;
+  report.layers[1].figures->golden.step = 0;
+  CHECK(judged(report) != VerdictKind::clean);
+}
+
 TEST_CASE("layers: the last layer has nobody to speak for it") {
   for (const auto make : {chain, graph}) {
     LayerReport report = make(with(kHealthy, 11, 12, 1.4));

@@ -1,10 +1,10 @@
 #include "cli/diff.h"
 
 #include <limits>
-#include <tuple>
 
 #include "cli/arguments.h"
 #include "cli/diff_arguments.h"
+#include "cli/scales.h"
 
 namespace btftool {
 namespace {
@@ -114,20 +114,8 @@ void declare_selection(CLI::App& app, DiffCommand& command) {
       ->group(group);
   app.add_flag("--strict", command.diff.strict, "another dtype or layout is a difference too")
       ->group(group);
-  app.add_flag("--dequantize", command.diff.dequantize,
-               "compare codes as the numbers that they stand for, by\nthe scales in their file")
-      ->group(group);
-  for (const auto& [option, side, target] :
-       {std::tuple("--actual-scale", "ACTUAL", &command.diff.actual_scale),
-        std::tuple("--golden-scale", "GOLDEN", &command.diff.golden_scale)})
-    add_words(
-        app, option, "S[,Z]",
-        [option, target](const std::string& text) {
-          *target = value_or_throw(parse_given_scale(option, text));
-        },
-        std::string("codes of ") + side +
-            " stand for (code - Z) * S;\n1:S,Z/S,Z: for each index of dim 1")
-        ->group(group);
+  add_scales(app, {command.diff.dequantize, command.diff.actual_scale, command.diff.golden_scale},
+             group);
   add_words(
       app, "--permute", "P",
       [&command](const std::string& text) {

@@ -1,6 +1,7 @@
 #include "cli/layers.h"
 
 #include "cli/arguments.h"
+#include "cli/scales.h"
 
 namespace btftool {
 namespace {
@@ -87,6 +88,9 @@ void declare_report(CLI::App& app, LayersCommand& command) {
 void declare_layers(CLI::App& app, LayersCommand& command) {
   declare_names(app, command);
   declare_judgement(app, command);
+  add_scales(app,
+             {command.layers.dequantize, command.layers.actual_scale, command.layers.golden_scale},
+             "What is compared");
   declare_report(app, command);
   app.footer(
       "Exit status: 0 nothing broke, 1 something broke or drifted, a dump is wrong or something "
@@ -104,8 +108,10 @@ void finish_layers(const CLI::App& app, LayersCommand& command,
   exclude(app, "--pairs", {"--json", "--junit", "--html", "--all"});
   exclude(app, "--from-json",
           {"--graph", "--map", "--pairs", "--baseline", "--expect-output", "--actual-spec",
-           "--golden-spec", "--layout-in", "--nvmedia"});
+           "--golden-spec", "--layout-in", "--nvmedia", "--dequantize", "--actual-scale",
+           "--golden-scale"});
   check_reports(command.junit, command.html);
+  command.scales = given_scales(app);
   take_operands(command.from_json.has_value(), operands, command.actual, command.golden);
 }
 

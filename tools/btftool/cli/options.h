@@ -139,6 +139,7 @@ struct LayersCommand {
   bool json = false;
   std::optional<std::string> junit;
   std::optional<std::string> html;
+  std::vector<std::string> scales;  // options and their words, as they were written
   btf::LayerOptions layers;
 };
 

@@ -67,6 +67,7 @@ btf::Result<LayersRun> compare(const Context& context, const LayersCommand& comm
                    .golden = command.golden,
                    .judge = command.layers.judge,
                    .searched = command.layers.hints,
+                   .scales = command.scales,
                    .report = *std::move(report)};
 }
 

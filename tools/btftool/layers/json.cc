@@ -22,9 +22,13 @@ Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json
 Json side_json(const btf::LayerSide& side) {
   Json samples = Json::array();
   for (const double sample : side.samples) samples.push_back(json_number(sample));
-  return {{"norm", json_number(side.norm)}, {"sum", json_number(side.sum)},
-          {"peak", json_number(side.peak)}, {"bits", side.bits},
-          {"step", json_number(side.step)}, {"fingerprint", json_number(side.fingerprint)},
+  return {{"norm", json_number(side.norm)},
+          {"sum", json_number(side.sum)},
+          {"peak", json_number(side.peak)},
+          {"bits", side.bits},
+          {"step", json_number(side.step)},
+          {"scale", json_number(side.scale)},
+          {"fingerprint", json_number(side.fingerprint)},
           {"samples", std::move(samples)}};
 }
 
@@ -73,6 +77,7 @@ class Document {
                         {"golden_only", report_.golden_only},
                         {"missing_outputs", report_.missing_outputs},
                         {"ambiguous", ambiguous()}};
+    json["scales"] = run_.scales;
     json["watched"] = report_.watched_error ? Json{{"error", json_number(*report_.watched_error)},
                                                    {"changed", report_.watching_changed_result}}
                                             : Json();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "btf/layers/layers.h"
 
@@ -11,7 +12,8 @@ struct LayersRun {
   std::string actual;  // paths
   std::string golden;
   btf::JudgeLayers judge;
-  bool searched = false;  // causes were looked for
+  bool searched = false;            // causes were looked for
+  std::vector<std::string> scales;  // options that say what codes stand for, as they were written
   btf::LayerReport report;
 };
 

@@ -47,6 +47,7 @@ btf::LayerSide side(const JsonNode& node) {
                       .peak = node["peak"].amount(),
                       .bits = static_cast<std::uint32_t>(node["bits"].integer(0, 64)),
                       .step = node["step"].amount(),
+                      .scale = node.has("scale") ? node["scale"].amount() : 0,
                       .fingerprint = node["fingerprint"].count()};
   std::size_t at = 0;
   node["samples"].each([&](const JsonNode& sample) {
@@ -181,6 +182,7 @@ LayersRun run_of(const JsonNode& root) {
   });
   if (!root["watched"].null()) report.watched_error = root["watched"]["error"].amount();
   report.troubles = texts(root["troubles"]);
+  if (root.has("scales")) run.scales = texts(root["scales"]);
   read_pairs(root["pairs"], report);
   read_verdict(root["verdict"], report);
   return run;

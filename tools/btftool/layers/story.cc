@@ -17,11 +17,6 @@ using btf::LayerState;
 using btf::OrderSource;
 using btf::VerdictKind;
 
-std::string part_text(double part) {
-  const double percent = part * 100;
-  return percent >= 100 ? fmt::format("{:.0f} %", percent) : fmt::format("{:.2g} %", percent);
-}
-
 std::string headline(VerdictKind kind) {
   switch (kind) {
     case VerdictKind::clean:
@@ -140,7 +135,7 @@ class Telling {
       if (!last->figures || &*last == subject()) continue;
       if (last->role != "output" && last != report_.layers.rbegin()) continue;
       return text + (text.empty() ? "" : "; ") + printable(last->name()) + ": error " +
-             part_text(last->figures->e);
+             btf::percent_text(last->figures->e);
     }
     return text;
   }
@@ -157,9 +152,10 @@ class Telling {
     if (!report_.watched_error) return {};
     return report_.watching_changed_result
                ? "watching changed the result: its outputs are off by " +
-                     part_text(*report_.watched_error) + " from those of the run that was not"
+                     btf::percent_text(*report_.watched_error) +
+                     " from those of the run that was not"
                : "the outputs are those of the run that was not watched (error " +
-                     part_text(*report_.watched_error) + ")";
+                     btf::percent_text(*report_.watched_error) + ")";
   }
 
   std::string trust() const {
@@ -211,7 +207,7 @@ class Telling {
     }
     if (noise == 0) return {};
     return fmt::format("an error of less than {} would not be seen {}",
-                       part_text(run_.judge.limit * noise),
+                       btf::percent_text(run_.judge.limit * noise),
                        subject() == nullptr ? "everywhere" : "before it");
   }
 
@@ -230,6 +226,7 @@ class Telling {
     const auto& verdict = report_.verdict;
     if (verdict.actual_path.empty() || verdict.kind == VerdictKind::clean) return {};
     std::string command = "btftool diff --heatmap ";
+    for (const std::string& word : run_.scales) command += shell(word) + " ";
     const std::uint64_t actual = verdict.actual_tensor.value_or(0);
     const std::uint64_t golden = verdict.golden_tensor.value_or(0);
     if (verdict.actual_tensor || verdict.golden_tensor)

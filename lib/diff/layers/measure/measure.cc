@@ -53,8 +53,8 @@ class LayerMeter {
     f.inf = all_.inf;
     f.at_limit = all_.at_limit;
     f.max_error = all_.largest;
-    f.actual = all_.actual.figures();
-    f.golden = all_.golden.figures();
+    f.actual = all_.actual.figures(all_.pairs);
+    f.golden = all_.golden.figures(all_.pairs);
     const long double norm = std::sqrt(all_.golden.square);
     const long double error = std::sqrt(all_.error2);
     f.error = static_cast<double>(error);

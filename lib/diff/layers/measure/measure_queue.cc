@@ -1,6 +1,7 @@
 #include "diff/layers/measure/measure_queue.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "core/open_files.h"
 #include "diff/layers/measure/measure.h"
 #include "diff/pairs/side.h"
+#include "diff/scaled_side.h"
 #include "elements/parallel.h"
 
 namespace btf {
@@ -29,6 +31,22 @@ Status flatten(TensorInfo& tensor, const Dims& dims) {
   BTF_ASSIGN(tensor.storage, reshaped(dims));
   tensor.dims = dims;
   return {};
+}
+
+// Scales of a dim stay with that dim.
+Status flatten(TensorInfo& tensor, const Dims& dims, const QuantizePlan& scales) {
+  if (scales.scales.axis && tensor.dims != dims)
+    return fail(ErrorCode::unsupported, "shape " + dims_text(tensor.dims) + " against " +
+                                            dims_text(dims) +
+                                            ", and scales for each index of a dim");
+  return flatten(tensor, dims);
+}
+
+double step_of(const QuantizePlan& plan) {
+  if (plan.scaling == Scaling::none || info(plan.cast.from).floating()) return 0;
+  double squares = 0;
+  for (const double scale : plan.scales.values) squares += scale * scale;
+  return std::sqrt(squares / static_cast<double>(plan.scales.values.size()));
 }
 
 }  // namespace
@@ -66,9 +84,13 @@ void MeasureQueue::add(std::uint64_t number, LayerPair pair) {
   Job job{.number = number, .pair = std::move(pair)};
   LayerPair& own = job.pair;
   const Status sides = [&]() -> Status {
-    BTF_TRY(flatten(own.actual, own.golden.dims));
-    BTF_ASSIGN(job.actual, file_side(*own.actual_file, own.actual, execution_));
-    BTF_ASSIGN(job.golden, file_side(*own.golden_file, own.golden, execution_));
+    BTF_TRY(flatten(own.actual, own.golden.dims, own.actual_scales));
+    const auto side = [&](const TensorFile& file, const TensorInfo& record,
+                          const QuantizePlan& scales) {
+      return scaled_side(file_side(file, record, execution_), scales, {});
+    };
+    BTF_ASSIGN(job.actual, side(*own.actual_file, own.actual, own.actual_scales));
+    BTF_ASSIGN(job.golden, side(*own.golden_file, own.golden, own.golden_scales));
     return {};
   }();
   if (!sides) return take_(number, std::unexpected(sides.error()));
@@ -113,7 +135,12 @@ void MeasureQueue::measure(const Jobs& jobs) {
   found.reserve(jobs.size());
   std::uint64_t bytes = 0;
   for (const Job& job : jobs) {
-    found.push_back({job.number, measure_layer(*job.actual, *job.golden, execution_)});
+    Result<LayerFigures> figures = measure_layer(*job.actual, *job.golden, execution_);
+    if (figures) {
+      figures->actual.scale = step_of(job.pair.actual_scales);
+      figures->golden.scale = step_of(job.pair.golden_scales);
+    }
+    found.push_back({job.number, std::move(figures)});
     bytes += std::max(job.pair.actual.data_bytes, job.pair.golden.data_bytes);
   }
   {

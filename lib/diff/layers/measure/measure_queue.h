@@ -12,6 +12,7 @@
 #include "btf/execution.h"
 #include "btf/file.h"
 #include "btf/layers/figures.h"
+#include "convert/quantize/plan.h"
 #include "core/workers.h"
 
 namespace btf {
@@ -21,6 +22,8 @@ struct LayerPair {
   std::shared_ptr<const TensorFile> golden_file;
   TensorInfo actual;  // of the same number of elements
   TensorInfo golden;
+  QuantizePlan actual_scales{};  // Scaling::none: it is measured as it is
+  QuantizePlan golden_scales{};
 };
 
 // Called by the thread that adds pairs.

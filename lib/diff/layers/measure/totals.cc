@@ -24,6 +24,21 @@ bool is_exact_enough(double square, double largest) {
   return std::isfinite(square) && (square > kLeastSquare || largest == 0);
 }
 
+// Are sorted numbers multiples of one, up to rounding, as codes times a scale are?
+bool is_grid(std::vector<double> levels) {
+  constexpr double kOff = 0.1;  // of a step: float16 rounds the 127th multiple by .03
+  double step = HUGE_VAL;
+  for (std::size_t i = 1; i < levels.size(); ++i) step = std::min(step, levels[i] - levels[i - 1]);
+  std::ranges::sort(levels, {}, [](double x) { return std::abs(x); });
+  for (const double level : levels) {
+    const double times = std::abs(level) / step;
+    const double whole = std::round(times);
+    if (whole > kMostLevels || std::abs(times - whole) > kOff) return false;
+    if (whole > 0) step = std::abs(level) / whole;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool is_exact_enough(const PairSums& sums) {
@@ -50,13 +65,14 @@ void Levels::insert(double value) {
   ++count_;
 }
 
-double Levels::step() const {
+double Levels::step(std::uint64_t numbers) const {
   constexpr std::size_t kFewLevels = 16;
   if (count_ <= kFewLevels || count_ > kMostLevels) return 0;
   std::vector<double> levels;
   std::ranges::copy_if(places_, std::back_inserter(levels),
                        [](double x) { return !std::isnan(x); });
   std::ranges::sort(levels);
+  if (numbers < kManyElements && !is_grid(levels)) return 0;
   double squares = 0;
   for (std::size_t i = 0; i < levels.size(); ++i) {
     const double left = i == 0 ? HUGE_VAL : levels[i] - levels[i - 1];
@@ -66,7 +82,7 @@ double Levels::step() const {
   return std::sqrt(squares / static_cast<double>(levels.size()));
 }
 
-LayerSide SideTotals::figures() const {
+LayerSide SideTotals::figures(std::uint64_t numbers) const {
   LayerSide side;
   side.norm = static_cast<double>(std::sqrt(square));
   side.sum = static_cast<double>(sum);
@@ -74,7 +90,7 @@ LayerSide SideTotals::figures() const {
   constexpr int kMantissa = 52;
   if (largest > 0)
     side.bits = bits == 0 ? 1U : static_cast<std::uint32_t>(kMantissa + 1 - std::countr_zero(bits));
-  side.step = levels.step();
+  side.step = levels.step(numbers);
   side.fingerprint = hash;
   side.samples = samples;
   return side;

@@ -17,8 +17,9 @@ class Levels {
  public:
   template <typename Real>
   void take(const Real* values, std::uint64_t count);
-  // The rms distance of neighbours, of 17 to 256 values; else 0.
-  double step() const;
+  // The rms distance of neighbours, of 17 to 256 values, if so many different ones are few of
+  // `numbers`, or multiples of one of them; else 0.
+  double step(std::uint64_t numbers) const;
 
  private:
   void insert(double value);
@@ -36,7 +37,7 @@ struct SideTotals {
   Levels levels{};
   std::array<double, 4> samples{};
 
-  LayerSide figures() const;
+  LayerSide figures(std::uint64_t numbers) const;
 };
 
 // May their sums be taken as they are? Squares may be beyond a double, or lose digits below it.

@@ -8,7 +8,7 @@
 
 namespace btf {
 
-// Smaller tensors do not show whether they have few different values.
+// That so many have few different values is no chance.
 inline constexpr std::uint64_t kManyElements = 2048;
 
 // Of one side, over the pairs of finite numbers.
@@ -18,8 +18,11 @@ struct LayerSide {
   double peak = 0;  // the largest magnitude
   std::uint32_t bits =
       0;  // of a significand, that are used: 11 in float16, or float32 that was one
-  // Of 17 to 256 different values in all: the rms distance between neighbours. Else 0.
+  // Of 17 to 256 different values in all: the rms distance between neighbours. Else 0. Fewer
+  // numbers than kManyElements must be multiples of one, too.
   double step = 0;
+  // Of integer codes that were measured by their scale: that, or the rms of several. Else 0.
+  double scale = 0;
   // The numbers in the order of the walk: of different ones, it is hardly ever the same.
   std::uint64_t fingerprint = 0;
   std::array<double, 4> samples{};  // the first, at one and two thirds, the last

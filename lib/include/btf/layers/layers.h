@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "btf/api.h"
+#include "btf/diff.h"
 #include "btf/dtype.h"
 #include "btf/error.h"
 #include "btf/execution.h"
@@ -182,6 +183,10 @@ struct LayerOptions {
   std::optional<std::string> graph{};  // path of a model
   JudgeLayers judge{};
   bool hints = true;  // why: of roots and wrong dumps
+  // As for diff(): codes are measured as the numbers that they stand for.
+  bool dequantize = false;
+  std::optional<GivenScale> actual_scale{};
+  std::optional<GivenScale> golden_scale{};
   Execution execution{};
 };
 
@@ -196,6 +201,9 @@ BTF_API Status order_by_list(LayerReport& report, std::string_view text, const s
 
 // The verdict out of figures and order alone: sets all that it finds in `report`.
 BTF_API void judge_layers(LayerReport& report, const JudgeLayers& options);
+
+// "5.2 %", "0.00031 %": as verdicts say parts.
+BTF_API std::string percent_text(double part);
 
 // Does the report say that all is well?
 BTF_API bool all_well(const LayerReport& report, const JudgeLayers& options);

@@ -1,4 +1,4 @@
-#include "diff/layers/sanity.h"
+#include "diff/layers/verdict/sanity.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "diff/layers/words.h"
+#include "diff/layers/verdict/words.h"
 
 namespace btf {
 namespace {

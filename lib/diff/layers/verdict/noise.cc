@@ -1,8 +1,9 @@
-#include "diff/layers/noise.h"
+#include "diff/layers/verdict/noise.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "diff/hints/evidence/value_limits.h"
 
@@ -50,12 +51,20 @@ constexpr auto kShown = std::to_array<ShownRow>({
     {11, "float16"},
 });
 
+// Of a few numbers some are a grid by themselves, positions and the like.
+bool on_grid(const Layer& layer) {
+  const LayerFigures& figures = *layer.figures;
+  if (!info(*layer.actual_dtype).floating()) return true;
+  return figures.actual.step > 0 && (figures.pairs >= kManyElements || figures.golden.step == 0);
+}
+
 }  // namespace
 
 bool is_counted(const Layer& layer) {
   return layer.golden_dtype && layer.actual_dtype &&
          (!is_number(*layer.golden_dtype) || !is_number(*layer.actual_dtype)) &&
-         !info(*layer.golden_dtype).floating();
+         !info(*layer.golden_dtype).floating() &&
+         !(layer.figures && layer.figures->golden.scale > 0);
 }
 
 RunPrecision run_precision(const LayerReport& report, const JudgeLayers& options) {
@@ -70,7 +79,7 @@ RunPrecision run_precision(const LayerReport& report, const JudgeLayers& options
   std::vector<unsigned> stored;
   std::vector<unsigned> shown;
   std::size_t grids = 0;
-  std::size_t large = 0;  // enough to show whether they lie on a grid
+  std::size_t told = 0;
   for (const Layer& layer : report.layers) {
     if (!layer.figures || is_counted(layer) || !layer.actual_dtype || !layer.golden_dtype) continue;
     if (layer.figures->actual.bits == 0) continue;
@@ -86,9 +95,8 @@ RunPrecision run_precision(const LayerReport& report, const JudgeLayers& options
       if (info(dtype).floating()) bits = std::min(bits, significand_bits(dtype));
     stored.push_back(bits);
     shown.push_back(std::min(bits, layer.figures->actual.bits));
-    if (layer.figures->elements < kManyElements) continue;
-    ++large;
-    grids += layer.figures->actual.step > 0 || !info(*layer.actual_dtype).floating() ? 1U : 0U;
+    ++told;
+    grids += on_grid(layer) ? 1U : 0U;
   }
   if (stored.empty()) stored = shown = {kFloat32Bits};
   std::ranges::sort(stored);
@@ -101,7 +109,7 @@ RunPrecision run_precision(const LayerReport& report, const JudgeLayers& options
     return bits <= kFloat32Bits ? "float32" : "float64";
   };
   const auto u_of = [](unsigned bits) { return std::ldexp(1.0, -static_cast<int>(bits)); };
-  if (grids * 2 > large)
+  if (grids * 2 > told)
     return {.u = u_of(usual), .grid = true, .source = "few different numbers, as 8-bit types have"};
   if (seen + 1 < usual && seen <= kShown.back().bits)
     return {.u = u_of(seen), .source = "bits of " + named(seen) + " in " + named(usual)};
@@ -126,9 +134,12 @@ double layer_u(const Layer& layer, const RunPrecision& run, const JudgeLayers& o
   const LayerFigures& figures = *layer.figures;
   double u = run.u;
   const double signal = rms(figures.golden, figures.pairs);
-  for (const std::optional<DType>& dtype : {layer.actual_dtype, layer.golden_dtype}) {
+  for (const auto& [dtype, scale] : {std::pair(layer.actual_dtype, figures.actual.scale),
+                                     std::pair(layer.golden_dtype, figures.golden.scale)}) {
     if (!dtype) continue;
-    if (info(*dtype).floating())
+    if (scale > 0)
+      u = std::max(u, step_u(scale, signal));
+    else if (info(*dtype).floating())
       u = std::max(u, std::ldexp(1.0, -static_cast<int>(significand_bits(*dtype))));
     else if (figures.scale_fitted)
       u = std::max(u, integer_u(*dtype, figures));
@@ -139,8 +150,8 @@ double layer_u(const Layer& layer, const RunPrecision& run, const JudgeLayers& o
     return std::max(u, integer_u(*options.compute, figures));
   if (run.grid) {
     // What is on no grid itself is computed from what is.
-    u = std::max(u, figures.actual.step > 0 ? step_u(figures.actual.step, signal)
-                                            : integer_u(DType::int8, figures));
+    const double step = figures.actual.scale > 0 ? figures.actual.scale : figures.actual.step;
+    u = std::max(u, step > 0 ? step_u(step, signal) : integer_u(DType::int8, figures));
   }
   return u;
 }

@@ -1,12 +1,16 @@
-#include "diff/layers/neighbours.h"
+#include "diff/layers/verdict/neighbours.h"
 
-#include "diff/layers/noise.h"
+#include "diff/layers/verdict/noise.h"
 
 namespace btf {
 
 bool can_judge(const Layer& layer) {
   return layer.placed && layer.figures && layer.figures->pairs > 0 &&
          (layer.figures->golden.norm > 0 || layer.figures->actual.norm == 0) && !is_counted(layer);
+}
+
+bool was_judged(const Layer& layer) {
+  return layer.state == LayerState::healthy && layer.figures && layer.figures->pairs > 0;
 }
 
 Neighbours::Neighbours(const LayerReport& report)

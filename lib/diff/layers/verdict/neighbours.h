@@ -42,4 +42,7 @@ class Neighbours {
 // Can anything be said of it: figures of numbers, and a signal in golden?
 bool can_judge(const Layer& layer);
 
+// Was something said of it, and nothing bad?
+bool was_judged(const Layer& layer);
+
 }  // namespace btf

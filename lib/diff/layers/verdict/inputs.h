@@ -30,6 +30,12 @@ struct Inputs {
   void take(const Layer& layer, bool add);
 };
 
+// Inputs that are so far off explain anything.
+inline constexpr double kTooFar = 0.5;
+
+// By order alone: `before` is of all layers in front of i, of which the last ones tell of scales.
+Inputs order_inputs(const std::vector<Layer>& all, std::uint64_t i, const Inputs& before);
+
 // By the graph. What is not to be used, a wrong dump above all and the layer `without`, is replaced
 // by its own inputs.
 Inputs graph_inputs(const std::vector<Layer>& all, std::uint64_t i,

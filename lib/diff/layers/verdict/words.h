@@ -9,9 +9,6 @@ namespace btf {
 
 std::string quoted(const std::string& name);
 
-// "5.2 %", "0.00031 %"
-std::string percent_text(double part);
-
 // Sets `words` and `detail` of the report's verdict.
 void say_verdict(LayerReport& report, const JudgeLayers& options);
 

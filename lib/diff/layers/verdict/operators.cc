@@ -1,4 +1,4 @@
-#include "diff/layers/operators.h"
+#include "diff/layers/verdict/operators.h"
 
 #include <algorithm>
 #include <string>

@@ -1,4 +1,4 @@
-#include "diff/layers/words.h"
+#include "diff/layers/verdict/words.h"
 
 #include <algorithm>
 #include <array>
@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/strided.h"
+#include "diff/layers/verdict/neighbours.h"
 
 namespace btf {
 namespace {
@@ -104,10 +105,7 @@ std::string why_untold(const LayerReport& report) {
     return "the errors do not fit the order, which is that of names: bad, good and bad again "
            "behind " +
            quoted(report.layers[*report.verdict.layer].name()) + "; give --graph or --order";
-  const auto judged = [](const Layer& layer) {
-    return layer.state == LayerState::healthy && layer.figures && layer.figures->pairs > 0;
-  };
-  if (std::ranges::any_of(report.layers, judged))
+  if (std::ranges::any_of(report.layers, was_judged))
     return "errors are those of int8 from the first product on; --compute int8, if that is meant";
   return "no layer could be judged";
 }
@@ -154,7 +152,9 @@ std::string percent_text(double part) {
   if (!std::isfinite(part)) return number_text(part, 3);
   const double percent = part * 100;
   constexpr double kMostSpelled = 1e6;
-  if (percent >= 100 && percent < kMostSpelled) return std::to_string(std::llround(percent)) + " %";
+  constexpr double kWhole = 99.5;  // two digits would be 1e+02
+  if (percent >= kWhole && percent < kMostSpelled)
+    return std::to_string(std::llround(percent)) + " %";
   return number_text(percent, 2) + " %";
 }
 

@@ -1,10 +1,10 @@
-#include "diff/layers/inputs.h"
+#include "diff/layers/verdict/inputs.h"
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 
-#include "diff/layers/neighbours.h"
+#include "diff/layers/verdict/neighbours.h"
 
 namespace btf {
 
@@ -28,6 +28,21 @@ void Inputs::take(const Layer& layer, bool add) {
     spread_error = std::max(spread_error, spread > 0 ? f.error / std::sqrt(spread) : HUGE_VAL);
   u = std::max(u, layer.u);
   rms_error = std::max(rms_error, f.error / std::sqrt(n));
+}
+
+Inputs order_inputs(const std::vector<Layer>& all, std::uint64_t i, const Inputs& before) {
+  constexpr std::uint64_t kNear = 3;
+  Inputs near;
+  for (std::uint64_t last = i - std::min(i, kNear); last < i; ++last) near.take(all[last], false);
+  Inputs in = before;
+  in.rho = near.rho;
+  in.mu = near.mu;
+  in.adding = near.adding;
+  in.spread_error = near.spread_error;
+  in.rms_error = near.rms_error;
+  in.u = near.u;
+  in.direct = false;
+  return in;
 }
 
 Inputs graph_inputs(const std::vector<Layer>& all, std::uint64_t i, std::uint64_t without) {

@@ -1,0 +1,75 @@
+#include "diff/layers/verdict/dump_test.h"
+
+#include <algorithm>
+#include <ranges>
+
+#include "diff/layers/verdict/operators.h"
+
+namespace btf {
+namespace {
+
+// What goes on from a layer is at least this part of what its size lets through.
+constexpr double kCarried = 1.0 / 8;
+// Or so much of it, where that is less than so much of the noise without it.
+constexpr double kHalf = 0.5;
+constexpr double kQuiet = 0.7;
+
+bool has_special(const LayerFigures& figures) { return figures.new_nan() + figures.new_inf() > 0; }
+
+}  // namespace
+
+bool DumpTest::is_dump(std::uint64_t i, const Inputs& before) const {
+  if (options_.isolated) return false;
+  const auto& consumers = neighbours_.consumers(i);
+  if (consumers.empty()) return false;
+  if (!std::ranges::all_of(consumers, [&](std::uint64_t c) { return agrees(c, i, before); }))
+    return false;
+  // A normalisation takes a scale out again, so that nothing behind it can tell.
+  const LayerFigures& own = *report_.layers[i].figures;
+  const bool along = along_of(own, {}) != LayerFault::none && own.e < kTooFar;
+  const bool normalised = along && std::ranges::all_of(consumers, [&](std::uint64_t c) {
+                            return is_op(report_.layers[c], kScaleFree, kScaleFreeWords);
+                          });
+  return !normalised && (neighbours_.by_graph() || !comes_back(i, before));
+}
+
+bool DumpTest::agrees(std::uint64_t consumer, std::uint64_t i, const Inputs& before) const {
+  const LayerFigures& own = *report_.layers[i].figures;
+  const Layer& layer = report_.layers[consumer];
+  const LayerFigures& figures = *layer.figures;
+  if (has_special(figures)) return false;
+  const Inputs in = inputs_without(consumer, i, before);
+  const double carried = own.e * std::min(1.0, own.golden.norm / figures.golden.norm);
+  if (figures.e > carried * kCarried &&
+      (figures.e > carried * kHalf || figures.e >= kQuiet * explained_.noise(layer, in)))
+    return false;
+  // What is left of it may stand in one slice.
+  return figures.pairs < kFewNumbers ||
+         times_noise(figures.w, explained_.slice_noise(layer, in)) < explained_.slice_limit(layer);
+}
+
+Inputs DumpTest::inputs_without(std::uint64_t layer, std::uint64_t i, const Inputs& before) const {
+  return neighbours_.by_graph() ? graph_inputs(report_.layers, layer, i) : before;
+}
+
+// By order alone the next layers may be of another branch: does the error turn up later?
+bool DumpTest::comes_back(std::uint64_t i, const Inputs& before) const {
+  constexpr std::uint64_t kFar = 12;
+  Inputs in = before;
+  const std::uint64_t end = std::min<std::uint64_t>(report_.layers.size(), i + 1 + kFar);
+  for (std::uint64_t later = i + 1; later < end; ++later) {
+    const Layer& layer = report_.layers[later];
+    if (!can_judge(layer) || layer.state == LayerState::dump) continue;
+    const LayerFigures& figures = *layer.figures;
+    if (has_special(figures)) return true;
+    const double b = times_noise(figures.e, explained_.noise(layer, in));
+    if (b >= options_.limit) return true;
+    if (b >= kLeastAlong && figures.pairs >= kFewNumbers &&
+        along_of(figures, order_inputs(report_.layers, i, in)) != LayerFault::none)
+      return true;
+    in.take(layer, false);
+  }
+  return false;
+}
+
+}  // namespace btf

@@ -1,0 +1,34 @@
+// Is it the layer that is off, or its dump? What is computed from it tells.
+#pragma once
+
+#include <cstdint>
+
+#include "btf/layers/layers.h"
+#include "diff/layers/verdict/explained.h"
+#include "diff/layers/verdict/inputs.h"
+#include "diff/layers/verdict/neighbours.h"
+
+namespace btf {
+
+class DumpTest {
+ public:
+  // All of them outlive it.
+  DumpTest(const LayerReport& report, const JudgeLayers& options, const Neighbours& neighbours,
+           const Explained& explained)
+      : report_(report), options_(options), neighbours_(neighbours), explained_(explained) {}
+
+  // Is what is computed from layer i as if it were right? `before`: of all layers in front of it.
+  bool is_dump(std::uint64_t i, const Inputs& before) const;
+
+ private:
+  bool agrees(std::uint64_t consumer, std::uint64_t i, const Inputs& before) const;
+  Inputs inputs_without(std::uint64_t layer, std::uint64_t i, const Inputs& before) const;
+  bool comes_back(std::uint64_t i, const Inputs& before) const;
+
+  const LayerReport& report_;
+  const JudgeLayers& options_;
+  const Neighbours& neighbours_;
+  const Explained& explained_;
+};
+
+}  // namespace btf

@@ -1,0 +1,70 @@
+#include "diff/layers/verdict/explained.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "diff/layers/verdict/operators.h"
+
+namespace btf {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kSteps = 4;
+// The worst slice may grow faster.
+constexpr double kSliceGrowth = 3;
+constexpr double kSliceSteps = 8;
+// So much of an error goes along with the signal where a scale or an offset is off.
+constexpr double kAlong = 0.8;
+constexpr double kAlongInputs = 0.5;
+
+}  // namespace
+
+double times_noise(double e, double noise) {
+  if (e == 0) return 0;
+  return noise > 0 ? e / noise : kInf;
+}
+
+LayerFault along_of(const LayerFigures& figures, const Inputs& in) {
+  if (figures.rho >= kAlong && in.rho < kAlongInputs) return LayerFault::gain;
+  if (figures.mu >= kAlong && in.mu < kAlongInputs) return LayerFault::offset;
+  return LayerFault::none;
+}
+
+bool is_op(const Layer& layer, std::span<const std::string_view> ops,
+           std::span<const std::string_view> words) {
+  return layer.op.empty() ? has_word(layer.name(), words) : is_one_of(layer.op, ops);
+}
+
+double floor_of(const Layer& layer) { return kSteps * layer.u; }
+
+bool Explained::adds(const Layer& layer, const Inputs& in) const {
+  return neighbours_.by_graph() && in.direct && is_one_of(layer.op, kAdding);
+}
+
+// A quantised product is as coarse as what it multiplies.
+double Explained::u_of(const Layer& layer, const Inputs& in) const {
+  return precision_.grid ? std::max(layer.u, in.u) : layer.u;
+}
+
+double Explained::noise(const Layer& layer, const Inputs& in) const {
+  const double carried =
+      adds(layer, in) ? in.adding / layer.figures->golden.norm : options_.a * in.e;
+  return std::hypot(carried, kSteps * u_of(layer, in));
+}
+
+double Explained::slice_noise(const Layer& layer, const Inputs& in) const {
+  const double carried =
+      adds(layer, in) ? in.adding_w / layer.figures->golden.norm : kSliceGrowth * in.w;
+  return std::hypot(carried, kSliceSteps * u_of(layer, in));
+}
+
+// Slices of what only moves are others than its input's, and what is large among logits is larger
+// among probabilities.
+double Explained::slice_limit(const Layer& layer) const {
+  if (is_op(layer, kMoving, kMovingWords)) return kInf;
+  const bool exponential = is_op(layer, kExponentials, kExponentialWords);
+  return exponential ? std::max(options_.limit, kSurely) : options_.limit;
+}
+
+}  // namespace btf

@@ -1,0 +1,53 @@
+// What the inputs of a layer and its dtype explain of its error.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "btf/layers/layers.h"
+#include "diff/layers/verdict/inputs.h"
+#include "diff/layers/verdict/neighbours.h"
+#include "diff/layers/verdict/noise.h"
+
+namespace btf {
+
+// From here on it is broken; below, down to the limit, suspect.
+inline constexpr double kSurely = 8;
+// A scale or an offset is seen from here on.
+inline constexpr double kLeastAlong = 0.5;  // b
+// Of fewer, figures are what chance makes them.
+inline constexpr std::uint64_t kFewNumbers = 64;
+
+// e / noise
+double times_noise(double e, double noise);
+
+// Does the error go along with the signal, or is it the same everywhere?
+LayerFault along_of(const LayerFigures& figures, const Inputs& in);
+
+// By the graph's operator; else by what the name says.
+bool is_op(const Layer& layer, std::span<const std::string_view> ops,
+           std::span<const std::string_view> words);
+
+double floor_of(const Layer& layer);
+
+class Explained {
+ public:
+  // All of them outlive it.
+  Explained(const JudgeLayers& options, const RunPrecision& precision, const Neighbours& neighbours)
+      : options_(options), precision_(precision), neighbours_(neighbours) {}
+
+  double noise(const Layer& layer, const Inputs& in) const;
+  double slice_noise(const Layer& layer, const Inputs& in) const;
+  // How much worse the worst slice may be.
+  double slice_limit(const Layer& layer) const;
+
+ private:
+  bool adds(const Layer& layer, const Inputs& in) const;
+  double u_of(const Layer& layer, const Inputs& in) const;
+
+  const JudgeLayers& options_;
+  const RunPrecision& precision_;
+  const Neighbours& neighbours_;
+};
+
+}  // namespace btf

@@ -1,0 +1,280 @@
+// The verdict, out of figures and order alone (docs/layers.md, section 3).
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "btf/layers/layers.h"
+#include "diff/layers/verdict/conclusion.h"
+#include "diff/layers/verdict/dump_test.h"
+#include "diff/layers/verdict/explained.h"
+#include "diff/layers/verdict/inputs.h"
+#include "diff/layers/verdict/neighbours.h"
+#include "diff/layers/verdict/noise.h"
+#include "diff/layers/verdict/operators.h"
+#include "diff/layers/verdict/sanity.h"
+#include "diff/layers/verdict/words.h"
+
+namespace btf {
+namespace {
+
+// What noise is: in no slice so many times what it is in the whole, nor so many half steps.
+constexpr double kEven = 6;
+// So much of an error goes along with the signal where a scale or an offset is off.
+constexpr double kAlongAtFirst = 0.5;
+
+class Judgement {
+ public:
+  Judgement(LayerReport& report, const JudgeLayers& options)
+      : report_(report),
+        options_(options),
+        precision_(run_precision(report, options)),
+        neighbours_(report),
+        explained_(options, precision_, neighbours_),
+        dumps_(report, options, neighbours_, explained_),
+        was_(std::move(report.verdict)) {}
+
+  void run() {
+    for (;;) {
+      judge_all();
+      // Dumps may be wider than what was computed: then the very first products show it.
+      const auto coarser = coarser_precision();
+      if (!coarser) break;
+      precision_ = *coarser;
+    }
+    if (report_.verdict.kind != VerdictKind::inputs)
+      settle(report_, options_, precision_, amplified_, was_);
+  }
+
+ private:
+  std::vector<Layer>& layers() { return report_.layers; }
+
+  void judge_all() {
+    report_.u = precision_.u;
+    report_.noise_source = precision_.source;
+    report_.roots.clear();
+    report_.verdict = {};
+    before_ = {};
+    amplified_.clear();
+    for (Layer& layer : report_.layers) reset(layer);
+    report_.sanity = check_sanity(report_);
+    mark_reused();
+    judge_watching();
+    if (judge_inputs()) return;
+    for (std::uint64_t i = 0; i < layers().size(); ++i) {
+      judge(i);
+      before_.take(layers()[i], false);
+    }
+  }
+
+  // Where the first product is off already, as noise is, by what a coarser dtype explains.
+  std::optional<RunPrecision> coarser_precision() const {
+    if (report_.roots.empty() || report_.verdict.kind == VerdictKind::inputs) return std::nullopt;
+    const std::uint64_t first = report_.roots.front();
+    const Layer& layer = report_.layers[first];
+    if (!layer.figures || layer.fault == LayerFault::born || layer.fault == LayerFault::shape ||
+        !is_early(first))
+      return std::nullopt;
+    const LayerFigures& f = *layer.figures;
+    if (f.rho >= kAlongAtFirst || f.mu >= kAlongAtFirst || f.w > kEven * f.e || layer.baseline)
+      return std::nullopt;
+    return coarser_than(precision_, layer, f.e / kEven, options_);
+  }
+
+  bool is_early(std::uint64_t i) const {
+    constexpr std::uint64_t kFirstProducts = 3;
+    constexpr std::uint64_t kEnough = 10;  // layers, to tell a beginning
+    if (report_.layers.size() < kEnough) return false;
+    if (!neighbours_.by_graph()) return i * 10 < report_.layers.size();
+    if (!is_one_of(report_.layers[i].op, kProducts)) return false;
+    std::uint64_t before = 0;
+    for (std::uint64_t other = 0; other < i; ++other)
+      before += is_one_of(report_.layers[other].op, kProducts) ? 1U : 0U;
+    return before < kFirstProducts;
+  }
+
+  void reset(Layer& layer) {
+    const bool shape = layer.fault == LayerFault::shape;
+    layer.fault = shape ? LayerFault::shape : LayerFault::none;
+    layer.state = layer.figures || shape ? LayerState::healthy : LayerState::unmeasured;
+    layer.note = layer.trouble;
+    layer.e_in = layer.noise = layer.b = layer.bw = 0;
+    layer.u = layer.figures ? layer_u(layer, precision_, options_) : 0;
+  }
+
+  // A buffer that holds what another layer computed is a wrong dump, whatever comes after it.
+  void mark_reused() {
+    for (const SanityFinding& finding : report_.sanity) {
+      if (finding.code != kReusedBuffer && finding.code != kShifted) continue;
+      for (const std::uint64_t i : finding.layers)
+        if (layers()[i].figures->e > kTooFar / 5) {
+          layers()[i].state = LayerState::dump;
+          layers()[i].note = finding.message;
+        }
+    }
+  }
+
+  // Does the watched run give what the one that was not watched gave?
+  void judge_watching() {
+    constexpr double kApart = 8;  // half steps
+    report_.watching_changed_result =
+        report_.watched_error && *report_.watched_error > kApart * precision_.u;
+  }
+
+  // Inputs of the network that differ explain all that follows.
+  bool judge_inputs() {
+    for (std::uint64_t i = 0; i < layers().size(); ++i) {
+      Layer& layer = layers()[i];
+      if (!is_input(i) || !layer.figures) continue;
+      const LayerFigures& figures = *layer.figures;
+      const bool special = figures.new_nan() + figures.new_inf() > 0;
+      const bool off = is_counted(layer) ? figures.equal < figures.pairs
+                                         : figures.e > floor_of(layer) && figures.e > 0;
+      if (!special && !off) continue;
+      layer.state = LayerState::root;
+      layer.fault = special ? LayerFault::born : LayerFault::error;
+      layer.noise = floor_of(layer);
+      layer.b = layer.noise > 0 ? figures.e / layer.noise : HUGE_VAL;
+      report_.roots.push_back(i);
+    }
+    if (report_.roots.empty()) return false;
+    for (Layer& layer : layers())
+      if (layer.state == LayerState::healthy) {
+        layer.state = LayerState::unjudged;
+        layer.note = "the inputs of the network differ";
+      }
+    conclude(report_, options_, VerdictKind::inputs, report_.roots.front(), was_);
+    return true;
+  }
+
+  bool is_input(std::uint64_t i) const {
+    const Layer& layer = report_.layers[i];
+    if (layer.role == "input") return true;
+    return layer.role.empty() && i == 0 && report_.order != OrderSource::graph && layer.placed &&
+           has_word(layer.name(), std::to_array<std::string_view>({"input", "images"}));
+  }
+
+  // With a graph, the layer's own; else all that is before it, of which the last ones tell of
+  // scales.
+  Inputs inputs_of(std::uint64_t i) const {
+    // Golden's inputs, which the device has rounded.
+    if (options_.isolated) {
+      Inputs rounded;
+      rounded.e = rounded.w = floor_of(report_.layers[i]);
+      return rounded;
+    }
+    if (neighbours_.by_graph()) return graph_inputs(report_.layers, i);
+    return order_inputs(report_.layers, i, before_);
+  }
+
+  void unjudged(Layer& layer, std::string note) {
+    layer.state = LayerState::unjudged;
+    layer.note = std::move(note);
+  }
+
+  void root(std::uint64_t i, LayerFault fault) {
+    layers()[i].state = LayerState::root;
+    layers()[i].fault = fault;
+    report_.roots.push_back(i);
+  }
+
+  void judge(std::uint64_t i) {
+    Layer& layer = layers()[i];
+    if (layer.state == LayerState::dump || layer.state == LayerState::unmeasured) return;
+    if (!layer.placed) return unjudged(layer, "the order has no place for it");
+    const Inputs in = inputs_of(i);
+    layer.e_in = in.e;
+    if (layer.fault == LayerFault::shape) return root(i, LayerFault::shape);
+    const LayerFigures& figures = *layer.figures;
+    const bool special = figures.new_nan() + figures.new_inf() > 0;
+    if (special && !in.special) return root(i, LayerFault::born);
+    if (is_counted(layer)) return judge_counted(i, in);
+    if (figures.pairs == 0)
+      return unjudged(layer, figures.elements == 0 ? "it is empty" : "golden has no number");
+    if (!can_judge(layer)) return unjudged(layer, "golden is all zero");
+    layer.noise = explained_.noise(layer, in);
+    layer.b = times_noise(figures.e, layer.noise);
+    layer.bw = times_noise(figures.w, explained_.slice_noise(layer, in));
+    if (layer.baseline) {
+      layer.noise = std::max(*layer.baseline, layer.u);
+      layer.b = times_noise(figures.e, layer.noise);
+      layer.bw = 0;
+    }
+    if (in.special) return unjudged(layer, "its inputs have NaN or Inf");
+    if (in.e >= kTooFar) return unjudged(layer, "its inputs are too far off");
+    const LayerFault fault = fault_of(layer, in);
+    if (fault == LayerFault::none) return;
+    if (dumps_.is_dump(i, before_)) {
+      layer.state = LayerState::dump;
+      layer.fault = fault;
+      layer.note = "what is computed from it agrees";
+      return;
+    }
+    root(i, fault);
+    if (is_amplified(layer, in)) amplified_.insert(i);
+  }
+
+  LayerFault fault_of(const Layer& layer, const Inputs& in) const {
+    const LayerFigures& figures = *layer.figures;
+    // What golden itself rounds to a grid may fall to the next step.
+    constexpr double kOneStep = 1.02;
+    if (figures.golden.step > 0 && figures.max_error <= kOneStep * figures.golden.step)
+      return layer.b < kLeastAlong ? LayerFault::none : along_of(figures, in);
+    // A few numbers are off, or off alike, by chance.
+    const bool few = figures.pairs < kFewNumbers;
+    const double limit = layer.baseline ? options_.baseline_limit : options_.limit;
+    if (layer.b >= (few ? std::max(limit, kSurely) : limit)) return LayerFault::error;
+    if (few || layer.baseline) return LayerFault::none;
+    if (layer.bw >= explained_.slice_limit(layer)) return LayerFault::local;
+    return layer.b < kLeastAlong ? LayerFault::none : along_of(figures, in);
+  }
+
+  // Indices and flags flip where what they are made of is close.
+  void judge_counted(std::uint64_t i, const Inputs& in) {
+    Layer& layer = layers()[i];
+    const LayerFigures& figures = *layer.figures;
+    if (figures.equal == figures.pairs) return;
+    layer.b = HUGE_VAL;
+    if (in.exact) return root(i, LayerFault::error);
+    unjudged(layer, percent_text(static_cast<double>(figures.pairs - figures.equal) /
+                                 static_cast<double>(figures.pairs)) +
+                        " of its integers differ, as they may where what they are made of does");
+  }
+
+  // Where a signal cancels, its error stays: what that explains is no fault that is proved.
+  bool is_amplified(const Layer& layer, const Inputs& in) const {
+    if (layer.fault != LayerFault::error && layer.fault != LayerFault::local) return false;
+    double explained = 0;
+    if (is_op(layer, kSubtracting, kSubtractingWords))
+      explained = in.adding / layer.figures->golden.norm;
+    else if (is_op(layer, kNormalising, kNormWords))
+      explained = in.spread_error;
+    else if (is_op(layer, kExponentials, kExponentialWords))
+      explained = in.rms_error;
+    return layer.figures->e <= options_.a * std::hypot(explained, floor_of(layer)) &&
+           explained > options_.a * in.e;
+  }
+
+  LayerReport& report_;
+  const JudgeLayers& options_;
+  RunPrecision precision_;
+  Neighbours neighbours_;
+  Explained explained_;
+  DumpTest dumps_;
+  Inputs before_;  // of all that is judged already
+  std::set<std::uint64_t> amplified_;
+  LayerVerdict was_;  // of an earlier judgement
+};
+
+}  // namespace
+
+void judge_layers(LayerReport& report, const JudgeLayers& options) {
+  Judgement(report, options).run();
+}
+
+bool all_well(const LayerReport& report, const JudgeLayers& options) {
+  return report.verdict.kind == VerdictKind::clean && report.missing_outputs.empty() &&
+         (!options.require_all || (report.actual_only.empty() && report.golden_only.empty()));
+}
+
+}  // namespace btf

@@ -1,0 +1,24 @@
+// The options that say what codes stand for: of diff and layers. Only cli*.cc include it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "btf/diff.h"
+#include "cli/support.h"
+
+namespace btftool {
+
+struct ScaleOptions {
+  bool& dequantize;
+  std::optional<btf::GivenScale>& actual;
+  std::optional<btf::GivenScale>& golden;
+};
+
+void add_scales(CLI::App& app, const ScaleOptions& options, const char* group);
+
+// Those that were given, as they were written.
+std::vector<std::string> given_scales(const CLI::App& app);
+
+}  // namespace btftool
