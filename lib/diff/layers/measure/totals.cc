@@ -18,6 +18,7 @@ namespace {
 constexpr double kLeastSquare = 1e-280;
 
 constexpr std::size_t kMostLevels = 256;
+constexpr std::uint64_t kLeastLevels = 64;  // elements: fewer are a grid by chance
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 bool is_exact_enough(double square, double largest) {
@@ -173,7 +174,7 @@ void LayerTotals::add_side(SideTotals& side, const Real* values, const NumberRun
   }
   side.largest = std::max(side.largest, sums.largest);
   side.bits |= sums.bits;
-  if (elements_ >= kManyElements && (runs_ < kFirstRuns || runs_ % kEveryRun == 0))
+  if (elements_ >= kLeastLevels && (runs_ < kFirstRuns || runs_ % kEveryRun == 0))
     side.levels.take(values, run.count);
   const std::array<std::uint64_t, 4> seen{side.hash, std::bit_cast<std::uint64_t>(sums.sum),
                                           std::bit_cast<std::uint64_t>(sums.square), run.first};
