@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <mutex>
+#include <utility>
+#include <vector>
 
 #include "btf/try.h"
 #include "core/criteria.h"
@@ -14,6 +17,7 @@
 #include "diff/score/figures.h"
 #include "diff/shape_edits.h"
 #include "elements/element_access.h"
+#include "elements/parallel.h"
 #include "formats/io/byte_source.h"
 
 namespace btf {
@@ -42,9 +46,9 @@ Status count_by_scale(const DiffSide& actual, const DiffSide& golden, Judge& jud
   return {};
 }
 
-Status compare(const DiffSide& actual, const DiffSide& golden, const DiffOptions& options,
-               TensorDiff& diff) {
-  diff.tolerance = tolerance_of(options, diff);
+Status compare(const DiffSide& actual, const DiffSide& golden, const Tolerance& tolerance,
+               const DiffOptions& options, TensorDiff& diff) {
+  diff.tolerance = tolerance;
   Judge judge = judge_of(diff.tolerance, actual.dtype(), golden.dtype());
   BTF_TRY(count_by_scale(actual, golden, judge));
   if (options.gates.top_k) {
@@ -86,8 +90,8 @@ void compare_types(TensorDiff& diff) {
 }
 
 // Where the dims of the sides, edited as is asked for, are the same.
-Status compare_edited(const MakeSide& actual, const MakeSide& golden, const DiffOptions& options,
-                      TensorDiff& diff) {
+Status compare_edited(const MakeSide& actual, const MakeSide& golden, const Tolerance& tolerance,
+                      const DiffOptions& options, TensorDiff& diff) {
   BTF_ASSIGN(const ShapeEdits edits, shape_edits(diff.actual->dims, diff.golden->dims, options));
   const Dims actual_dims = diff.actual->dims;
   BTF_ASSIGN(diff.actual->dims, edited_dims(actual_dims, edits.actual));
@@ -96,14 +100,14 @@ Status compare_edited(const MakeSide& actual, const MakeSide& golden, const Diff
   if (diff.actual->dims == diff.golden->dims) {
     BTF_ASSIGN(const auto left, actual(edits.actual));
     BTF_ASSIGN(const auto right, golden(edits.golden));
-    return compare(*left, *right, options, diff);
+    return compare(*left, *right, tolerance, options, diff);
   }
   diff.result = DiffResult::shape;
   diff.reason =
       "shape " + dims_text(diff.actual->dims) + " against " + dims_text(diff.golden->dims);
   if (!options.hints) return {};
-  BTF_ASSIGN(diff.hints, find_shape_hints(actual, golden, edits, tolerance_of(options, diff), diff,
-                                          options.execution));
+  BTF_ASSIGN(diff.hints,
+             find_shape_hints(actual, golden, edits, tolerance, diff, options.execution));
   return {};
 }
 
@@ -112,6 +116,10 @@ constexpr auto kPairBy = std::to_array<Named<PairBy>>({
     {PairBy::name, "name"},
     {PairBy::number, "number"},
 });
+
+// Pairs of fewer bytes are compared side by side: one alone would keep one thread busy.
+constexpr std::uint64_t kSmall = 4U << 20;
+constexpr std::size_t kMostWaiting = 256;  // pairs, and kSmall for each thread
 
 class FileDiff {
  public:
@@ -129,28 +137,20 @@ class FileDiff {
     BTF_ASSIGN(const TensorPairs pairs, TensorPairs::of(actual_, golden_, selection));
     if (pairs.size() == 0 && !options_.may_compare_nothing)
       return nothing_compared("there is no tensor on either side");
-    bool same = true;
     bool permuted = !options_.permute || options_.may_compare_nothing;
-    std::uint64_t compared = 0;
     for (std::uint64_t i = 0; i < pairs.size(); ++i) {
-      const TensorPair pair = pairs.at(i);
-      TensorDiff diff;
-      TensorInfo a;
-      TensorInfo b;
-      if (pair.actual) {
-        BTF_ASSIGN(a, load(actual_, actual_scales_, *pair.actual));
-        diff.actual = tensor_of(a);
-      }
-      if (pair.golden) {
-        BTF_ASSIGN(b, load(golden_, golden_scales_, *pair.golden));
-        diff.golden = tensor_of(b);
-      }
-      permuted = permuted || (diff.actual && a.dims.size() == options_.permute->order.size());
-      BTF_TRY(compare_pair(a, b, diff));
-      same = same && diff.result == DiffResult::same;
-      compared += diff.compared;
-      if (report) report(diff);
+      auto pair = load(pairs.at(i));
+      if (!pair) return after_waiting(report, pair.error());
+      permuted =
+          permuted || (pair->diff.actual && pair->a.dims.size() == options_.permute->order.size());
+      const bool small = workers_ > 1 && pair->bytes() < kSmall;
+      if (!small) BTF_TRY(compare_waiting(report));
+      waiting_bytes_ += pair->bytes();
+      waiting_.push_back(*std::move(pair));
+      if (!small || waiting_.size() == kMostWaiting || waiting_bytes_ >= workers_ * kSmall)
+        BTF_TRY(compare_waiting(report));
     }
+    BTF_TRY(compare_waiting(report));
     for (const FileScales* scales : {&actual_scales_, &golden_scales_})
       if (scales->unused() && !options_.may_compare_nothing)
         return std::unexpected(
@@ -164,12 +164,23 @@ class FileDiff {
               .in_file(actual_.path()));
     BTF_TRY(actual_.check_unchanged());
     BTF_TRY(golden_.check_unchanged());
-    if (same && compared == 0 && !options_.may_compare_nothing)
+    if (same_ && compared_ == 0 && !options_.may_compare_nothing)
       return nothing_compared("no tensor has an element");
-    return same;
+    return same_;
   }
 
  private:
+  struct Pair {
+    TensorInfo a{};
+    TensorInfo b{};
+    QuantizePlan left{};
+    QuantizePlan right{};
+    Tolerance tolerance{};
+    TensorDiff diff{};
+
+    std::uint64_t bytes() const { return std::max(a.data_bytes, b.data_bytes); }
+  };
+
   std::unexpected<Error> nothing_compared(const std::string& why) const {
     return std::unexpected(
         Error{ErrorCode::refused, "nothing was compared: " + why}.in_file(actual_.path()));
@@ -184,26 +195,94 @@ class FileDiff {
     return record;
   }
 
-  Status compare_pair(const TensorInfo& a, const TensorInfo& b, TensorDiff& diff) {
-    if (!diff.actual || !diff.golden) {
-      diff = missing_tensor(diff.actual ? a : b, !diff.actual);
+  // With all that is not safe to ask for on several threads.
+  Result<Pair> load(const TensorPair& tensors) const {
+    Pair pair;
+    if (tensors.actual) {
+      BTF_ASSIGN(pair.a, load(actual_, actual_scales_, *tensors.actual));
+      pair.diff.actual = tensor_of(pair.a);
+    }
+    if (tensors.golden) {
+      BTF_ASSIGN(pair.b, load(golden_, golden_scales_, *tensors.golden));
+      pair.diff.golden = tensor_of(pair.b);
+    }
+    if (!tensors.actual || !tensors.golden) return pair;
+    auto left = actual_scales_.plan(actual_, pair.a, options_.execution);
+    if (!left) return std::unexpected(actual_.about(pair.a.index, left.error()));
+    auto right = golden_scales_.plan(golden_, pair.b, options_.execution);
+    if (!right) return std::unexpected(golden_.about(pair.b.index, right.error()));
+    pair.left = *std::move(left);
+    pair.right = *std::move(right);
+    note_codes(pair.left, *pair.diff.actual);
+    note_codes(pair.right, *pair.diff.golden);
+    pair.tolerance = tolerance_of(options_, pair.diff);
+    return pair;
+  }
+
+  Status compare(Pair& pair, const DiffOptions& options) const {
+    if (!pair.diff.actual || !pair.diff.golden) {
+      pair.diff = missing_tensor(pair.diff.actual ? pair.a : pair.b, !pair.diff.actual);
       return {};
     }
-    const auto left = actual_scales_.plan(actual_, a, options_.execution);
-    if (!left) return std::unexpected(actual_.about(a.index, left.error()));
-    const auto right = golden_scales_.plan(golden_, b, options_.execution);
-    if (!right) return std::unexpected(golden_.about(b.index, right.error()));
-    note_codes(*left, *diff.actual);
-    note_codes(*right, *diff.golden);
     const Status compared = compare_edited(
         [&](std::span<const Edit> edits) {
-          return scaled_side(file_side(actual_, a, edits, options_.execution), *left, edits);
+          return scaled_side(side(actual_, pair.a, edits, options), pair.left, edits);
         },
         [&](std::span<const Edit> edits) {
-          return scaled_side(file_side(golden_, b, edits, options_.execution), *right, edits);
+          return scaled_side(side(golden_, pair.b, edits, options), pair.right, edits);
         },
-        options_, diff);
-    return compared ? compared : std::unexpected(actual_.about(a.index, compared.error()));
+        pair.tolerance, options, pair.diff);
+    return compared ? compared : std::unexpected(actual_.about(pair.a.index, compared.error()));
+  }
+
+  // A file is not for several threads at once, but its sides are.
+  Result<std::unique_ptr<DiffSide>> side(const TensorFile& file, const TensorInfo& tensor,
+                                         std::span<const Edit> edits,
+                                         const DiffOptions& options) const {
+    const std::scoped_lock lock(files_);
+    return file_side(file, tensor, edits, options.execution);
+  }
+
+  // Each by one thread, unless there is one only. Reports those before the first that fails.
+  Status compare_waiting(const TensorDiffSink& report) {
+    std::vector<Pair> pairs = std::exchange(waiting_, {});
+    waiting_bytes_ = 0;
+    std::vector<Status> compared(pairs.size());
+    if (pairs.size() == 1) {
+      compared[0] = compare(pairs[0], options_);
+    } else if (!pairs.empty()) {
+      const DiffOptions options = for_one_thread();
+      const auto workers = std::min(workers_, static_cast<unsigned>(pairs.size()));
+      BTF_TRY(for_each_slab(options_.execution, workers, pairs.size(),
+                            [&](unsigned, std::uint64_t i) -> Status {
+                              compared[i] = compare(pairs[i], options);
+                              return {};
+                            }));
+    }
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      BTF_TRY(compared[i]);
+      same_ = same_ && pairs[i].diff.result == DiffResult::same;
+      compared_ += pairs[i].diff.compared;
+      if (report) report(pairs[i].diff);
+    }
+    return {};
+  }
+
+  std::unexpected<Error> after_waiting(const TensorDiffSink& report, const Error& error) {
+    BTF_TRY(compare_waiting(report));
+    return std::unexpected(error);
+  }
+
+  DiffOptions for_one_thread() {
+    DiffOptions options = options_;
+    options.execution.jobs = 1;
+    options.execution.memory = options_.execution.memory / workers_;
+    if (options_.execution.progress)
+      options.execution.progress = [this](std::uint64_t bytes) {
+        const std::scoped_lock lock(telling_);
+        options_.execution.progress(bytes);
+      };
+    return options;
   }
 
   static void note_codes(const QuantizePlan& plan, DiffTensor& tensor) {
@@ -217,6 +296,13 @@ class FileDiff {
   const DiffOptions& options_;
   FileScales actual_scales_;
   FileScales golden_scales_;
+  const unsigned workers_ = worker_count(options_.execution, UINT64_MAX, UINT64_MAX);
+  std::vector<Pair> waiting_;
+  std::uint64_t waiting_bytes_ = 0;
+  bool same_ = true;
+  std::uint64_t compared_ = 0;
+  mutable std::mutex files_;
+  std::mutex telling_;
 };
 
 }  // namespace
@@ -245,7 +331,7 @@ Result<TensorDiff> diff(const TensorView& actual, const TensorView& golden,
   BTF_TRY(check_buffer(golden.bytes.size(), golden.storage, golden.dtype));
   BTF_TRY(compare_edited([&](std::span<const Edit> edits) { return memory_side(actual, edits); },
                          [&](std::span<const Edit> edits) { return memory_side(golden, edits); },
-                         options, diff));
+                         tolerance_of(options, diff), options, diff));
   return diff;
 }
 

@@ -971,6 +971,46 @@ TEST_CASE("diff: the number of threads changes nothing") {
   check_against(diff, actual, golden, options);
 }
 
+TEST_CASE("diff: many tensors are told in their order, by any number of threads") {
+  Random random(8);
+  const Files files;
+  std::vector<Bytes> actual;
+  std::vector<Bytes> golden;
+  std::vector<Tensor> tensors;
+  for (std::uint64_t i = 0; i < 700; ++i) {
+    // One is large: those before and behind it are not.
+    const std::uint64_t elements = i == 333 ? 5U << 20 : 1 + random.below(700);
+    const Tensor tensor = random_tensor(DType::int8, {elements}, random);
+    const Tensor other = i % 3 == 0 ? tensor : disturbed(tensor, random);
+    golden.push_back(i % 7 == 1 ? sparse(tensor) : linear(tensor));
+    actual.push_back(i % 11 == 2 ? linear({DType::int8, {1, elements}, other.codes})
+                                 : linear(other));
+  }
+  const auto told = [&](unsigned jobs) {
+    DiffOptions options;
+    options.execution.jobs = jobs;
+    const FileDiff all = files.diff(actual, golden, options);
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < all.tensors.size(); ++i) {
+      CHECK(all.tensors[i].actual->index == i);
+      texts.push_back(text(all.tensors[i]));
+    }
+    texts.push_back(all.same ? "no error" : all.same.error().text());
+    return texts;
+  };
+  const std::vector<std::string> by_one = told(1);
+  CHECK(by_one.size() == 701);
+  CHECK(told(2) == by_one);
+  CHECK(told(5) == by_one);
+  // What comes before a tensor that cannot be compared is told nevertheless.
+  actual[500] = bytes::dense(42, Layout::linear, {2}, Bytes(8));
+  const std::vector<std::string> cut = told(1);
+  CHECK(cut.size() == 501);
+  CHECK(cut.back().find("actual.btf: tensor 500: ") != std::string::npos);
+  CHECK(told(2) == cut);
+  CHECK(told(5) == cut);
+}
+
 TEST_CASE("diff: as many first mismatches as asked for") {
   const Tensor actual = line(DType::int16, Words(5000, 1));
   const Tensor golden = line(DType::int16, Words(5000, 2));

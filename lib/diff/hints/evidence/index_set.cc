@@ -62,20 +62,20 @@ SurprisingSet AxisCounts::interval() const {
 SurprisingSet AxisCounts::periodic() const {
   SurprisingSet best;
   const bool whole = by_index_.size() == size_;
-  std::vector<std::uint64_t> hit;
-  for (std::uint64_t i = 0; i < by_index_.size(); ++i)
-    if (by_index_[i] != 0) hit.push_back(i);
   for (std::uint64_t period = 2; period <= std::min(kLongestPeriod, size_ / 2); ++period) {
     if (!whole && by_index_.size() % period != 0) continue;
     // In one period only, it is an interval.
     if (least_ / period == most_ / period) continue;
-    std::uint64_t low = period;
-    std::uint64_t high = 0;
-    for (const std::uint64_t i : hit) {
-      low = std::min(low, i % period);
-      high = std::max(high, i % period);
-      if (low == 0 && high == period - 1) break;
-    }
+    const auto hit = [&](std::uint64_t remainder) {
+      for (std::uint64_t i = remainder; i < by_index_.size(); i += period)
+        if (by_index_[i] != 0) return true;
+      return false;
+    };
+    // One of them is hit: least_'s.
+    std::uint64_t low = 0;
+    while (!hit(low)) ++low;
+    std::uint64_t high = period - 1;
+    while (!hit(high)) --high;
     const IndexSet set{period, low, high};
     const double share = static_cast<double>(set.count(size_)) / static_cast<double>(size_);
     // A longer period must be worth it: its divisors say the same with less.

@@ -3,9 +3,15 @@
 #include <cstring>
 
 #include "btf/try.h"
+#include "elements/row_major.h"
 #include "kernels/number/widen.h"
 
 namespace btf::hints {
+namespace {
+
+constexpr std::uint64_t kSmallBytes = 1U << 20;  // bytes, with what stands between the elements
+
+}  // namespace
 
 Result<Lookup> Lookup::open(const DiffSide& side, const StridedLayout& view) {
   Lookup lookup(side, view);
@@ -23,13 +29,21 @@ Result<std::vector<std::uint64_t>> Lookup::codes(std::span<const std::uint64_t> 
     for (const std::uint64_t number : numbers) codes.push_back(found_.at(number));
     return codes;
   }
+  const std::uint64_t bytes = info(side_->dtype()).buffer_bytes();
+  if (all_.empty() && view_->storage_elements <= kSmallBytes / bytes && !numbers.empty()) {
+    BTF_TRY(load());
+  }
   for (const std::uint64_t number : numbers) {
-    Box box{index_of(view_->dims, number), {}};
-    box.hi = box.lo;
-    for (std::uint64_t& end : box.hi) ++end;
-    BTF_ASSIGN(const SourceSlab slab, reader_->read(box));
     std::uint64_t code = 0;
-    std::memcpy(&code, slab.data, info(side_->dtype()).buffer_bytes());
+    if (!all_.empty()) {
+      std::memcpy(&code, all_.data() + number * bytes, bytes);
+    } else {
+      Box box{index_of(view_->dims, number), {}};
+      box.hi = box.lo;
+      for (std::uint64_t& end : box.hi) ++end;
+      BTF_ASSIGN(const SourceSlab slab, reader_->read(box));
+      std::memcpy(&code, slab.data, bytes);
+    }
     codes.push_back(code);
   }
   return codes;
@@ -41,6 +55,15 @@ Result<std::vector<long double>> Lookup::values(std::span<const std::uint64_t> n
   values.reserve(codes.size());
   for (const std::uint64_t code : codes) values.push_back(value_of(side_->dtype(), code));
   return values;
+}
+
+Status Lookup::load() {
+  const Box whole{Dims(view_->dims.size(), 0), view_->dims};
+  BTF_ASSIGN(const SourceSlab slab, reader_->read(whole));
+  Buffer buffer;
+  const std::byte* data = in_row_major(slab, view_->dims, side_->dtype(), buffer).data;
+  all_.assign(data, data + view_->elements() * info(side_->dtype()).buffer_bytes());
+  return {};
 }
 
 Status Lookup::search(std::span<const std::uint64_t> numbers) {

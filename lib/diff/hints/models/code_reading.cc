@@ -4,10 +4,10 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <set>
 #include <utility>
 
 #include "btf/try.h"
+#include "diff/hints/evidence/distinct.h"
 #include "diff/hints/evidence/wording.h"
 #include "diff/pairs/rows.h"
 #include "elements/cast_slab.h"
@@ -98,11 +98,11 @@ std::string sentence(const CodeReading& reading, const std::string& share) {
 // Rounding leaves few different ones, which may be alike by chance.
 constexpr std::size_t kLeastNumbers = 16;
 
-std::size_t numbers_of(const Moved& values) {
-  std::set<long double> numbers;
+bool many_numbers(const Moved& values) {
+  DistinctNumbers<kLeastNumbers> numbers;
   for (const auto& value : values)
-    if (value && !std::isnan(*value)) numbers.insert(*value);
-  return numbers.size();
+    if (value && !std::isnan(*value)) numbers.add(*value);
+  return numbers.enough();
 }
 
 }  // namespace
@@ -122,7 +122,7 @@ SearchResult try_reading(const Inquiry& inquiry, const CodeReading& reading, dou
   std::vector<Point> points;
   for (const std::size_t i : few) points.push_back(inquiry.mismatches[i]);
   if (!promising(inquiry, reading.side, few, mapped(inquiry, map, points))) return std::nullopt;
-  if (reading.rounded && numbers_of(mapped(inquiry, map, inquiry.mismatches)) < kLeastNumbers)
+  if (reading.rounded && !many_numbers(mapped(inquiry, map, inquiry.mismatches)))
     return std::nullopt;
   if (!convincing(inquiry, reading.side, mapped(inquiry, map, inquiry.mismatches),
                   mapped(inquiry, map, inquiry.anywhere), hypotheses))

@@ -258,11 +258,11 @@ Moved fitted_values(const Inquiry& inquiry, const ElementMap& map, std::span<con
 }
 
 bool fits_anywhere(const Inquiry& inquiry, const ElementMap& map) {
-  constexpr std::size_t kAtATime = 32;  // most maps fail at the first few
   const std::span all(inquiry.anywhere);
   std::size_t wrong = 0;
-  for (std::size_t at = 0; at < all.size(); at += kAtATime) {
-    const std::span some = all.subspan(at, std::min(kAtATime, all.size() - at));
+  // Most maps fail at the first few.
+  for (std::size_t at = 0, count = 4; at < all.size(); at += count, count *= 2) {
+    const std::span some = all.subspan(at, std::min(count, all.size() - at));
     const Moved values = mapped(inquiry, map, some);
     for (std::size_t i = 0; i < some.size(); ++i)
       if (fit_of(*values[i], some[i].actual, some[i].golden, map, inquiry.agreement) == Fit::none)

@@ -4,6 +4,8 @@
 #include <cstdlib>
 
 #include "btf/try.h"
+#include "diff/hints/evidence/agree_words.h"
+#include "diff/pairs/rows.h"
 #include "kernels/number/widen.h"
 
 namespace btf::hints {
@@ -15,6 +17,7 @@ constexpr std::size_t kAnchors = 8;
 constexpr std::int64_t kAlongDims = 16;          // of larger ones, so many steps along every dim
 constexpr std::uint64_t kMostTrials = 8U << 20;  // pairs looked at
 constexpr std::size_t kMostCandidates = 32;
+constexpr std::size_t kAlwaysTried = 3;  // mismatches that nearly every shift is tried with
 
 Shift flat_shift(std::int64_t by) { return {.by = by, .alignment = {.lag = by}}; }
 
@@ -36,28 +39,46 @@ std::uint64_t position_of(const ShiftSpace& space, const Point& point) {
 
 std::optional<std::uint64_t> source_of(std::uint64_t position, std::uint64_t count,
                                        const Alignment& alignment) {
-  const std::uint64_t along = position / alignment.inner % alignment.extent;
-  if (along < alignment.begin || along >= alignment.end) return std::nullopt;
+  if (alignment.extent != UINT64_MAX) {
+    const std::uint64_t along = position / alignment.inner % alignment.extent;
+    if (along < alignment.begin || along >= alignment.end) return std::nullopt;
+  }
   // Wraps to something large where it is below zero.
   const std::uint64_t source = position - static_cast<std::uint64_t>(alignment.lag);
   if (source >= count) return std::nullopt;
   return source;
 }
 
-// 1, -1, 2, -2, ... along every dim that has another before it; the first is the flat order.
-std::vector<Shift> along_dims(const Dims& dims, std::uint64_t most) {
-  std::vector<Shift> shifts;
+// By 1, -1, 2, -2, ... along every dim that has another before it; the first is the flat order.
+// Until `look` says that it is enough.
+template <typename Look>
+bool along_dims(const Dims& dims, std::uint64_t most, Look look) {
   std::uint64_t outer = 1;
   for (std::uint32_t d = 0; d < dims.size(); ++d) {
     const auto end = static_cast<std::int64_t>(std::min(most, dims[d] / 2));
-    for (std::int64_t by = 1; outer > 1 && by <= end; ++by) {
-      shifts.push_back(dim_shift(dims, d, by));
-      shifts.push_back(dim_shift(dims, d, -by));
-    }
+    for (std::int64_t by = 1; outer > 1 && by <= end; ++by)
+      if (!look(dim_shift(dims, d, by)) || !look(dim_shift(dims, d, -by))) return false;
     outer *= dims[d];
   }
-  return shifts;
+  return true;
 }
+
+// With which of golden's elements a number agrees.
+template <typename Real>
+class Partners {
+ public:
+  Partners(Real actual, const std::vector<Real>& golden, const Agreement& agreement) {
+    bits_.reserve(golden.size() / kPairRun + 1);
+    const std::vector<Real> same(kPairRun, actual);
+    for (std::size_t at = 0; at < golden.size(); at += kPairRun)
+      bits_.push_back(agreeing(same.data(), golden.data() + at,
+                               std::min<std::uint64_t>(kPairRun, golden.size() - at), agreement));
+  }
+  bool operator[](std::uint64_t i) const { return bits_[i / kPairRun][i % kPairRun]; }
+
+ private:
+  std::vector<PairBits> bits_;
+};
 
 // The mismatches of the sample against a golden that is at hand.
 template <typename Real>
@@ -69,6 +90,8 @@ class Trials {
       positions_.push_back(position_of(space, inquiry.mismatches[i]));
       actual_.push_back(static_cast<Real>(inquiry.mismatches[i].actual));
     }
+    for (std::size_t i = 0; i < std::min(kAlwaysTried, actual_.size()); ++i)
+      partners_.emplace_back(actual_[i], golden_, inquiry.agreement);
   }
 
   bool exhausted() const { return trials_ > kMostTrials; }
@@ -81,17 +104,23 @@ class Trials {
       if (!source) continue;
       ++trials_;
       ++tried;
-      if (!agrees(actual_[i], golden_[*source], inquiry_.agreement)) ++failures;
+      if (!agree(i, *source)) ++failures;
       if (failures * 32 > tried + 32) return false;
     }
     return 5 * tried >= 2 * actual_.size() && failures * 32 <= tried;
   }
 
  private:
+  bool agree(std::size_t i, std::uint64_t source) const {
+    return i < partners_.size() ? partners_[i][source]
+                                : agrees(actual_[i], golden_[source], inquiry_.agreement);
+  }
+
   const Inquiry& inquiry_;
   std::vector<Real> golden_;
   std::vector<std::uint64_t> positions_;
   std::vector<Real> actual_;
+  std::vector<Partners<Real>> partners_;  // of the first ones
   std::uint64_t trials_ = 0;
 };
 
@@ -117,8 +146,7 @@ Result<ShiftCandidates> try_all(const Inquiry& inquiry, const ShiftSpace& space)
     if (trials.explains(shift.alignment)) candidates.shifts.push_back(shift);
     return candidates.shifts.size() < kMostCandidates && !trials.exhausted();
   };
-  for (const Shift& shift : along_dims(space.dims, space.count))
-    if (!look(shift)) return candidates;
+  if (!along_dims(space.dims, space.count, look)) return candidates;
   for (std::int64_t by = 1; by <= static_cast<std::int64_t>(space.count / 2); ++by)
     if (!look(flat_shift(by)) || !look(flat_shift(-by))) return candidates;
   return candidates;
@@ -174,7 +202,10 @@ Status fetch_ahead(const Inquiry& inquiry, const ShiftSpace& space,
 template <typename Real>
 Result<ShiftCandidates> try_near(const Inquiry& inquiry, const ShiftSpace& space) {
   ShiftCandidates candidates;
-  candidates.shifts = along_dims(space.dims, kAlongDims);
+  along_dims(space.dims, kAlongDims, [&](const Shift& shift) {
+    candidates.shifts.push_back(shift);
+    return true;
+  });
   const std::vector<Shift> along = candidates.shifts;
   // A whole row or plane further on, in the order of all elements.
   for (const Shift& shift : along) candidates.shifts.push_back(flat_shift(shift.alignment.lag));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "btf/try.h"
+#include "diff/hints/evidence/distinct.h"
 #include "diff/hints/evidence/value_limits.h"
 #include "diff/hints/evidence/wording.h"
 #include "diff/hints/models/placed_map.h"
@@ -79,8 +80,11 @@ struct Channel {
 
 // Little of the error is left, and little beside what the law makes of golden's numbers.
 bool holds_in(const Channel& channel, Form form) {
-  for (const auto& side : {channel.golden, channel.actual})
-    if (std::set(side.begin(), side.end()).size() < kLeastNumbersIn) return false;
+  for (const std::vector<long double>* side : {&channel.golden, &channel.actual}) {
+    DistinctNumbers<kLeastNumbersIn> numbers;
+    for (const long double number : *side) numbers.add(number);
+    if (!numbers.enough()) return false;
+  }
   LineSums sums;
   for (std::size_t i = 0; i < channel.golden.size(); ++i)
     sums.add(channel.golden[i], channel.actual[i]);

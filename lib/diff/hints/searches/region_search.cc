@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "btf/try.h"
+#include "diff/hints/evidence/distinct.h"
 #include "diff/hints/evidence/significance.h"
 #include "diff/hints/evidence/wording.h"
 #include "diff/hints/models/region_walk.h"
@@ -87,10 +88,10 @@ bool looks_stale(const RegionTally& tally, const Inquiry& inquiry) {
   std::vector<Point> others;
   std::ranges::copy_if(inquiry.anywhere, std::back_inserter(others),
                        [](const Point& p) { return p.golden != 0; });
-  std::set<long double> left;  // one number everywhere was put there
+  DistinctNumbers<kLeastStale> left;  // one number everywhere was put there
   for (const Point& point : inquiry.mismatches)
-    if (!std::isnan(point.actual)) left.insert(point.actual);
-  if (left.size() < kLeastStale) return false;
+    if (!std::isnan(point.actual)) left.add(point.actual);
+  if (!left.enough()) return false;
   const long double stale = median_size(
       inquiry.mismatches, [](const Point& p) { return std::isnan(p.actual) ? 0 : p.actual; });
   const long double usual = median_size(others, [](const Point& p) { return p.golden; });

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <set>
 #include <vector>
 
 #include "btf/try.h"
+#include "diff/hints/evidence/distinct.h"
 #include "diff/hints/evidence/value_limits.h"
 #include "diff/hints/evidence/wording.h"
 #include "diff/hints/searches/searches.h"
@@ -153,13 +153,13 @@ SearchResult find_rounding(const Inquiry& inquiry) {
   Judge judge = input.judge;
   judge.equal_nan = true;
   StepTally seen;
-  std::set<long double> distinct;
+  DistinctNumbers<kLeastDistinct> distinct;
   for (const Point& point : inquiry.mismatches) {
     const std::uint64_t before = seen.steps[up] + seen.steps[down];
     add_pair(point.actual, point.golden, 1, judge, range_of(input), seen);
-    if (seen.steps[up] + seen.steps[down] > before) distinct.insert(point.golden);
+    if (seen.steps[up] + seen.steps[down] > before) distinct.add(point.golden);
   }
-  if (!direction_of(seen) || seen.mismatched < kLeastRounded || distinct.size() < kLeastDistinct)
+  if (!direction_of(seen) || seen.mismatched < kLeastRounded || !distinct.enough())
     return std::nullopt;
   const bool narrow = fits_double(input.actual.dtype()) && fits_double(input.golden.dtype());
   BTF_ASSIGN(const StepTally all,

@@ -2,11 +2,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <set>
 #include <vector>
 
 #include "btf/try.h"
+#include "diff/hints/evidence/distinct.h"
 #include "diff/hints/evidence/value_limits.h"
 #include "diff/hints/evidence/wording.h"
 #include "diff/hints/models/element_map.h"
@@ -38,10 +37,16 @@ bool enough(const MapTally& tally, const Demand& demand) {
 
 // The number that nearly all of these are.
 std::optional<long double> common(const std::vector<long double>& values) {
-  std::map<long double, std::size_t> counts;
-  for (const long double value : values) ++counts[value];
-  for (const auto& [value, count] : counts)
-    if (50 * (values.size() - count) <= values.size()) return value;
+  if (values.empty()) return std::nullopt;
+  // What more than half are is left when others are taken out in pairs.
+  long double most = values.front();
+  std::size_t ahead = 0;
+  for (const long double value : values) {
+    if (ahead == 0) most = value;
+    value == most ? ++ahead : --ahead;
+  }
+  const auto count = static_cast<std::size_t>(std::ranges::count(values, most));
+  if (50 * (values.size() - count) <= values.size()) return most;
   return std::nullopt;
 }
 
@@ -106,16 +111,16 @@ std::string sentence(const Cut& cut, std::optional<DType> dtype, MovedSide cut_s
 std::optional<Cut> cut_of(const Inquiry& inquiry, MovedSide cut_side) {
   std::vector<long double> lows;
   std::vector<long double> highs;
-  std::set<long double> distinct;
+  DistinctNumbers<kLeastCutOff> distinct;
   for (const Point& point : inquiry.mismatches) {
     if (std::isnan(point.actual) || std::isnan(point.golden)) continue;
     const bool of_actual = cut_side == MovedSide::actual;
     const long double at = of_actual ? point.actual : point.golden;
     const long double other = of_actual ? point.golden : point.actual;
     (at < other ? highs : lows).push_back(at);
-    distinct.insert(other);
+    distinct.add(other);
   }
-  if (distinct.size() < kLeastCutOff) return std::nullopt;
+  if (!distinct.enough()) return std::nullopt;
   // What few numbers do is left to the exceptions.
   const auto few = [&](const auto& some) { return 50 * some.size() <= lows.size() + highs.size(); };
   if (few(lows)) lows.clear();
@@ -130,14 +135,14 @@ std::optional<Cut> cut_of(const Inquiry& inquiry, MovedSide cut_side) {
 // Golden has other numbers than those at its cut, and they are not rare.
 bool varies_within(const Inquiry& inquiry, const Cut& cut) {
   constexpr std::size_t kLeastWithin = 8;
-  std::set<long double> within;
+  DistinctNumbers<kLeastWithin> within;
   std::size_t count = 0;
   for (const Point& point : inquiry.anywhere) {
     if (point.golden == cut.low || point.golden == cut.high) continue;
-    within.insert(point.golden);
+    within.add(point.golden);
     ++count;
   }
-  return within.size() >= kLeastWithin && count * 10 >= inquiry.anywhere.size();
+  return within.enough() && count * 10 >= inquiry.anywhere.size();
 }
 
 SearchResult try_cut(const Inquiry& inquiry, MovedSide cut_side) {

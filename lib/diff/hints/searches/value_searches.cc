@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <set>
 #include <vector>
 
 #include "btf/try.h"
+#include "diff/hints/evidence/distinct.h"
 #include "diff/hints/evidence/value_limits.h"
 #include "diff/hints/evidence/wording.h"
 #include "diff/hints/models/element_map.h"
@@ -85,15 +85,17 @@ ElementMap map_of(const Law& law, const HintInput& input, const std::vector<Poin
   return map;
 }
 
-std::size_t fitted(const Inquiry& inquiry, const ElementMap& map,
-                   const std::vector<Point>& points) {
-  std::size_t count = 0;
+// All but one of 50.
+bool fits_nearly_all(const Inquiry& inquiry, const ElementMap& map,
+                     const std::vector<Point>& points) {
+  std::size_t wrong = 0;
   for (const Point& point : points) {
     long double value = 0;
     map.wide(&point.golden, nullptr, 1, &value);
-    if (fit_of(value, point.actual, point.golden, map, inquiry.agreement) != Fit::none) ++count;
+    if (fit_of(value, point.actual, point.golden, map, inquiry.agreement) != Fit::none) continue;
+    if (50 * ++wrong > points.size()) return false;
   }
-  return count;
+  return true;
 }
 
 double rest_of(const Law& law, const std::vector<Point>& points) {
@@ -141,20 +143,20 @@ std::string law_text(const Law& law) {
 SearchResult try_law(const Inquiry& given, const Law& law, const std::vector<Point>& points) {
   const Inquiry inquiry = strict_if_rounded(given);
   const ElementMap map = map_of(law, inquiry.input, points);
-  std::set<long double> distinct;
-  std::set<long double> results;
+  if (!fits_nearly_all(inquiry, map, points)) return std::nullopt;
+  DistinctNumbers<kLeastDifferent> distinct;
+  DistinctNumbers<kLeastDifferent / 2> results;
   std::vector<Point> inside;  // where actual's range does not cut the law off
   const Limits limits = limits_of(inquiry.input.actual.dtype());
   for (const Point& point : points) {
     if (saturated(law(point.golden), limits) != law(point.golden)) continue;
     inside.push_back(point);
-    distinct.insert(point.golden);
-    results.insert(point.actual);
+    distinct.add(point.golden);
+    results.add(point.actual);
   }
-  if (inside.size() < kLeastFitted || distinct.size() < kLeastDifferent) return std::nullopt;
+  if (inside.size() < kLeastFitted || !distinct.enough()) return std::nullopt;
   // A line through one number says nothing of golden.
-  if (law.cause == Cause::affine && results.size() < kLeastDifferent / 2) return std::nullopt;
-  if (50 * (points.size() - fitted(inquiry, map, points)) > points.size()) return std::nullopt;
+  if (law.cause == Cause::affine && !results.enough()) return std::nullopt;
   if (!leaves_little(law, inside) || !fits_anywhere(inquiry, map)) return std::nullopt;
   BTF_ASSIGN(const MapTally all, tally(inquiry, map));
   if (!bears_out(inquiry, all) || (inquiry.rounded && all.near > 0)) return std::nullopt;
