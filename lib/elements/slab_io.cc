@@ -182,14 +182,23 @@ class FileWriter final : public SlabWriter {
     return TargetSlab{{data, to_.packed}};
   }
 
-  Status finish() override {
-    return for_each_run(to_, to_.loops.size(), [&](std::uint64_t storage, std::uint64_t packed) {
-      return sink_.write_at(data_offset_ + storage * bytes_,
-                            std::span(slab_.data() + packed * bytes_, to_.run * bytes_));
-    });
+  Status finish() override { return write_runs(slab_.data()); }
+
+  Result<bool> write(const Box& box, const SourceSlab& slab) override {
+    to_ = footprint(storage_, box);
+    if (padded_ || to_.first != 0 || slab.mapping != to_.packed) return false;
+    BTF_TRY(write_runs(slab.data));
+    return true;
   }
 
  private:
+  Status write_runs(const std::byte* data) {
+    return for_each_run(to_, to_.loops.size(), [&](std::uint64_t storage, std::uint64_t packed) {
+      return sink_.write_at(data_offset_ + storage * bytes_,
+                            std::span(data + packed * bytes_, to_.run * bytes_));
+    });
+  }
+
   ByteSink& sink_;
   std::uint64_t data_offset_;
   StridedLayout storage_;

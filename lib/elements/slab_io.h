@@ -50,6 +50,9 @@ class SlabWriter {
   virtual Result<TargetSlab> begin(const Box& box) = 0;
   // The box of the last begin() is complete.
   virtual Status finish() = 0;
+  // Writes a box whose elements stand in the slab as they are stored. False: they do not, or this
+  // writer has no use for that.
+  virtual Result<bool> write(const Box&, const SourceSlab&) { return false; }
 };
 
 // A dense tensor whose stored array begins at byte `data_offset` of the source.

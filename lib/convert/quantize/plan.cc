@@ -454,11 +454,11 @@ ElementSource scale_elements(const TensorConversion& work, const QuantizePlan& p
   ElementSource elements;
   elements.storage = blocks ? as_stored_by(record_elements(work), record.storage) : record.storage;
   elements.stored = elements.dtype = record.dtype;
-  // Readers of COO sources, and of what is as large as the tensor, want one worker.
-  elements.in_order = true;
   // A box of block scales stands for a box of elements that is larger by far.
-  if (blocks)
+  if (blocks) {
     elements.slab_bytes /= plan.scales.blocks->block * info(plan.cast.from).buffer_bytes();
+    elements.bytes = work.record.data_bytes;
+  }
   elements.open = [&work, &plan, &record,
                    blocks](Losses& losses) -> Result<std::unique_ptr<SlabReader>> {
     if (blocks) {

@@ -19,6 +19,9 @@
 namespace btf {
 namespace {
 
+// Elements that are read and written in the same order stay in the second-level cache.
+constexpr std::uint64_t kStraightSlab = 256U << 10;
+
 // Targets in memory from here on are written around the caches.
 constexpr std::uint64_t kLargerThanCaches = 8U << 20;
 
@@ -55,6 +58,11 @@ Division divide(const ElementSource& source, const StridedLayout& storage, DType
 
 Status convert_slab(const CastJob& job, const Box& box, Worker& worker) {
   BTF_ASSIGN(const SourceSlab source, worker.reader->read(box));
+  if (job.from == job.to) {
+    BTF_ASSIGN(const bool written, worker.writer->write(box, source));
+    if (written && !worker.accounted) worker.account.elements += *element_count(box.counts());
+    if (written) return {};
+  }
   BTF_ASSIGN(const TargetSlab target, worker.writer->begin(box));
   // Counts of this slab; the largest errors go on, for most casts need only look for larger ones.
   LossAccount account;
@@ -92,6 +100,17 @@ Result<Losses> run(const Execution& execution, const CastJob& job, const SlabGri
 
 }  // namespace
 
+namespace {
+
+// Is each run of the record one of the target, and no more to read than that?
+bool is_straight(const TensorConversion& work, const StridedLayout& storage) {
+  const std::optional<StridedLayout>& target = work.target.storage;
+  return target && storage.strides == target->strides && !storage.split && !target->split &&
+         !work.source.compressed() && !spec(*work.record.layout).shuffled();
+}
+
+}  // namespace
+
 ElementSource record_elements(const TensorConversion& work) {
   const bool from_coo = work.record.coo.has_value();
   if (from_coo && work.options.duplicates == Duplicates::sum) return summed_elements(work);
@@ -112,6 +131,7 @@ ElementSource record_elements(const TensorConversion& work) {
   elements.reported =
       from_coo ? coo_progress(work.record.data_bytes) : work.record.data_bytes;
   elements.noise = work.measures_noise();
+  if (!from_coo && is_straight(work, elements.storage)) elements.slab_bytes = kStraightSlab;
   elements.open = [work, storage = elements.storage](LossAccount&) {
     return open_slab_reader(work.source, work.record, work.target.edits, storage,
                             work.options.duplicates, work.options.execution);
