@@ -5,6 +5,7 @@
 #include "btf/try.h"
 #include "convert/attribute_merge.h"
 #include "convert/loss_limits.h"
+#include "convert/tensor/unpacked_record.h"
 #include "core/recipient.h"
 #include "elements/parallel.h"
 #include "elements/shuffling_sink.h"
@@ -269,9 +270,17 @@ Result<Losses> FileConversion::write_data(const Work& work, const TensorConversi
   if (target.sparse()) {
     BTF_ASSIGN(loss, write_coo(conversion, elements_to, payload, work.nnz));
   } else {
-    const ElementSource elements =
-        work.quantization ? scaled_elements(conversion, *work.quantization, block_scales)
-                          : record_elements(conversion);
+    std::optional<UnpackedRecord> unpacked;
+    if (!work.quantization) {
+      BTF_ASSIGN(unpacked, UnpackedRecord::make(conversion, elements_to.random_access()));
+    }
+    const TensorConversion from =
+        unpacked
+            ? TensorConversion{unpacked->source(), unpacked->record(), target, conversion.options}
+            : conversion;
+    const ElementSource elements = work.quantization
+                                       ? scaled_elements(from, *work.quantization, block_scales)
+                                       : record_elements(from);
     BTF_ASSIGN(loss, write_dense(elements, options_.policy, *target.storage, target.job.to,
                                  options_.execution, elements_to, payload));
   }

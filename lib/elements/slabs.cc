@@ -135,8 +135,7 @@ void add_loop(const Footprint::Loop& loop, std::vector<Footprint::Loop>& loops) 
 }
 
 std::uint64_t run_bytes(const SlabSide& side, const Dims& step) {
-  const Footprint first = footprint(*side.storage, Box{Dims(step.size(), 0), step});
-  return first.contiguous() ? UINT64_MAX : first.run * side.element_bytes;
+  return run_bytes(side, Box{Dims(step.size(), 0), step});
 }
 
 }  // namespace
@@ -187,6 +186,11 @@ Box SlabGrid::box(std::uint64_t slab) const {
     slab /= cells;
   }
   return box;
+}
+
+std::uint64_t run_bytes(const SlabSide& side, const Box& box) {
+  const Footprint from = footprint(*side.storage, box);
+  return from.contiguous() ? UINT64_MAX : from.run * side.element_bytes;
 }
 
 SlabGrid choose_slabs(const SlabSide& source, const SlabSide& target, const SlabLimits& limits) {

@@ -59,6 +59,9 @@ struct SlabSide {
   std::uint64_t element_bytes = 1;
 };
 
+// Of the runs that a box is read in; UINT64_MAX: it is one.
+std::uint64_t run_bytes(const SlabSide& side, const Box& box);
+
 struct SlabLimits {
   std::uint64_t bytes = 4U << 20;           // of a box on either side
   std::uint64_t least_run = 4U << 10;       // bytes; shorter runs are worth a tile (see below)

@@ -25,6 +25,10 @@ constexpr std::uint64_t kStraightSlab = 256U << 10;
 // Targets in memory from here on are written around the caches.
 constexpr std::uint64_t kLargerThanCaches = 8U << 20;
 
+// In shorter runs a target that is written in order is worth more memory: they get longer with it,
+// and what stands between them is read less often.
+constexpr std::uint64_t kLongRun = 2U << 10;
+
 // One side of a dense conversion: a worker's own way to the elements.
 struct Worker {
   std::unique_ptr<SlabReader> reader;
@@ -47,11 +51,16 @@ Division divide(const ElementSource& source, const StridedLayout& storage, DType
   const unsigned most = in_order ? 1 : worker_count(execution, UINT64_MAX, bytes);
   // With one buffer of the target.
   const std::uint64_t most_slab = most_slab_bytes(execution, most) * 2 / (source.buffers + 1);
-  SlabGrid grid = choose_slabs({&source.storage, info(source.stored).buffer_bytes()},
-                               {&storage, info(dtype).buffer_bytes()},
-                               {.bytes = std::min(source.slab_bytes, most_slab),
-                                .target_contiguous = in_order || nibbles(dtype),
-                                .last_granule = source.last_granule});
+  const SlabSide from{&source.storage, info(source.stored).buffer_bytes()};
+  const auto choose = [&](std::uint64_t limit) {
+    return choose_slabs(from, {&storage, info(dtype).buffer_bytes()},
+                        {.bytes = std::min(limit, most_slab),
+                         .target_contiguous = in_order || nibbles(dtype),
+                         .last_granule = source.last_granule});
+  };
+  SlabGrid grid = choose(source.slab_bytes);
+  if (in_order && grid.count() > 1 && run_bytes(from, grid.box(0)) < kLongRun)
+    grid = choose(2 * source.slab_bytes);
   const unsigned workers = in_order ? 1 : worker_count(execution, grid.count(), bytes);
   return {std::move(grid), workers};
 }
@@ -137,6 +146,11 @@ ElementSource record_elements(const TensorConversion& work) {
                             work.options.duplicates, work.options.execution);
   };
   return elements;
+}
+
+SlabGrid dense_slabs(const ElementSource& source, const StridedLayout& storage, DType dtype,
+                     bool in_order, const Execution& execution) {
+  return divide(source, storage, dtype, source.in_order || in_order, execution).grid;
 }
 
 Result<Losses> write_dense(const ElementSource& source, const CastPolicy& policy,

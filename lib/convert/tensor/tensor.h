@@ -54,6 +54,10 @@ Result<LossAccount> write_memory(const ElementSource& source, const CastPolicy& 
 // Is the stored array without gaps, but for padding?
 bool packed(const StridedLayout& storage);
 
+// The boxes in which a dense target is written; `in_order`: from front to back.
+SlabGrid dense_slabs(const ElementSource& source, const StridedLayout& storage, DType dtype,
+                     bool in_order, const Execution& execution);
+
 // Writes the payload of a dense target.
 Result<Losses> write_dense(const ElementSource& source, const CastPolicy& policy,
                            const StridedLayout& storage, DType dtype, const Execution& execution,

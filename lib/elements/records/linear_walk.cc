@@ -26,14 +26,10 @@ SlabGrid choose_grid(const StridedLayout& storage, const StridedLayout& linear, 
     return choose_slabs(from, {&linear, bytes},
                         {.bytes = std::min(limit, most), .target_contiguous = true});
   };
-  const auto source_run = [&](const SlabGrid& slabs) {
-    if (slabs.count() == 0) return UINT64_MAX;
-    const Footprint first = footprint(storage, slabs.box(0));
-    return first.contiguous() ? UINT64_MAX : first.run * bytes;
-  };
   if (storage.strides == linear.strides && !storage.split) return grid(kRunBytes);
   SlabGrid slabs = grid(kBoxBytes);
-  return source_run(slabs) < kLongRun ? grid(most) : slabs;
+  const bool short_runs = slabs.count() > 0 && run_bytes(from, slabs.box(0)) < kLongRun;
+  return short_runs ? grid(most) : slabs;
 }
 
 }  // namespace

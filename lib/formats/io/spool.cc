@@ -52,7 +52,7 @@ Status Spool::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
     if (put < 0) return system_failure("write a temporary file in " + temporary_directory());
     bytes = bytes.subspan(static_cast<std::size_t>(put));
     offset += static_cast<std::uint64_t>(put);
-    size_ = std::max(size_, offset);
+    if (offset > size_) size_ = offset;
   }
   return {};
 }
