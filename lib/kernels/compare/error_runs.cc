@@ -42,9 +42,11 @@ HWY_INLINE hn::Vec<D> load(D d, const float* from) {
 
 // Eight lanes of a sum, a largest magnitude, a set of bits, a count.
 struct Lanes {
-  std::array<DoubleVec, kVectors> vectors;
+  DoubleVec vectors[kVectors];  // no std::array: see number_runs.cc
 
-  HWY_INLINE Lanes() { vectors.fill(hn::Zero(Doubles())); }
+  HWY_INLINE Lanes() {
+    for (DoubleVec& vector : vectors) vector = hn::Zero(Doubles());
+  }
   HWY_INLINE void add(std::size_t i, DoubleVec x) { vectors[i] = hn::Add(vectors[i], x); }
   HWY_INLINE void keep_larger(std::size_t i, DoubleVec x) {
     vectors[i] = hn::IfThenElse(hn::Gt(x, vectors[i]), x, vectors[i]);
@@ -69,9 +71,11 @@ struct Lanes {
 };
 
 struct WordLanes {
-  std::array<WordVec, kVectors> vectors;
+  WordVec vectors[kVectors];
 
-  HWY_INLINE WordLanes() { vectors.fill(hn::Zero(Words())); }
+  HWY_INLINE WordLanes() {
+    for (WordVec& vector : vectors) vector = hn::Zero(Words());
+  }
   HWY_INLINE void set(std::size_t i, WordVec bits) { vectors[i] = hn::Or(vectors[i], bits); }
   // A mask is all ones, which is -1.
   HWY_INLINE void count(std::size_t i, hn::Mask<Doubles> where) {
@@ -126,12 +130,14 @@ PairSums pair_sums(const Real* actual, const Real* golden, std::uint64_t count) 
   struct Lane {
     Vec error, square, product, largest, golden, golden2, golden_most, actual_most;
     Bits equal, golden_bits, actual_bits;
+
+    HWY_INLINE Lane() {
+      error = square = product = largest = hn::Zero(Four());
+      golden = golden2 = golden_most = actual_most = hn::Zero(Four());
+      equal = golden_bits = actual_bits = hn::Zero(FourWords());
+    }
   };
-  std::array<Lane, kParts> lanes;
-  const Vec zero = hn::Zero(d);
-  const Bits none = hn::Zero(FourWords());
-  for (Lane& lane : lanes)
-    lane = {zero, zero, zero, zero, zero, zero, zero, zero, none, none, none};
+  Lane lanes[kParts];
   const auto add = [&](Lane& lane, Vec a, Vec g) HWY_ATTR {
     const Vec e = hn::Sub(a, g);
     lane.error = hn::Add(lane.error, e);

@@ -150,7 +150,7 @@ class FloatsToFloating {
 };
 
 // The low bytes of the vectors, in their order.
-HWY_INLINE void store_low_bytes(const std::array<Ints, kVectors>& codes, std::byte* target) {
+HWY_INLINE void store_low_bytes(const Ints (&codes)[kVectors], std::byte* target) {
   const Shorts first = hn::ReorderDemote2To(kShorts, codes[0], codes[1]);
   const Shorts second = hn::ReorderDemote2To(kShorts, codes[2], codes[3]);
   const auto bytes = in_order<4, std::int32_t>(pack<false>(first, second));

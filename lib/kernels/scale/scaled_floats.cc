@@ -199,7 +199,7 @@ HWY_INLINE bool quotients(const Narrowing& to, const FloatChunk& chunk, std::byt
   };
   by_float_blocks(chunk, 0, codes,
                   [&](const float* from, std::size_t i, std::byte* out) HWY_ATTR BTF_INLINE_LAMBDA {
-                    std::array<Ints, kVectors> vectors;
+                    Ints vectors[kVectors];
                     for (std::size_t v = 0; v < kVectors; ++v)
                       vectors[v] = cast(hn::LoadU(kFloats, from + v * kLanes), i + v * kLanes);
                     store_low_bytes(vectors, out);

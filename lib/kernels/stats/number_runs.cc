@@ -27,8 +27,18 @@ constexpr std::size_t kLanes = 8;
 constexpr std::size_t kWidth = hn::MaxLanes(Doubles());
 constexpr std::size_t kVectors = kLanes / kWidth;
 
+// Not std::array: what it constructs is not compiled for the instruction set, which NEON's vectors
+// are.
 template <typename Tag>
-using Eight = std::array<hn::Vec<Tag>, kVectors>;
+struct Eight {
+  HWY_INLINE void fill(hn::Vec<Tag> x) {
+    for (hn::Vec<Tag>& vector : vectors) vector = x;
+  }
+  HWY_INLINE hn::Vec<Tag>& operator[](std::size_t i) { return vectors[i]; }
+  HWY_INLINE const hn::Vec<Tag>& operator[](std::size_t i) const { return vectors[i]; }
+
+  hn::Vec<Tag> vectors[kVectors];
+};
 
 template <typename Tag>
 HWY_INLINE std::array<hn::TFromD<Tag>, kLanes> lanes_of(Tag tag, const Eight<Tag>& vectors) {
