@@ -254,32 +254,35 @@ class AscendingIndex {
   Dims index_;  // of it
 };
 
-Status put_indices(CooSource& entries, const Dims& dims, std::uint64_t nnz, Appender& out) {
-  AscendingIndex index(dims);
-  const std::uint64_t row = dims.size() * kWord;
-  std::vector<std::byte> rows;
-  std::uint64_t count = 0;
-  for (;;) {
-    BTF_ASSIGN(const CooRun run, entries.next_run());
-    if (run.count == 0) break;
-    rows.resize(run.count * row);
-    std::byte* at = rows.data();
+// Indices of entries, run by run.
+class IndexRows {
+ public:
+  explicit IndexRows(const Dims& dims) : index_(dims), row_(dims.size() * kWord) {}
+
+  Status put(const CooRun& run, Appender& out) {
+    rows_.resize(run.count * row_);
+    std::byte* at = rows_.data();
     for (std::uint64_t i = 0; i < run.count; ++i)
-      for (const std::uint64_t one : index.at(run.keys[i])) {
+      for (const std::uint64_t one : index_.at(run.keys[i])) {
         wire::store_u64(at, one);
         at += kWord;
       }
-    BTF_TRY(out.put(rows));
-    count += run.count;
+    return out.put(rows_);
   }
-  if (count != nnz) return fail(ErrorCode::io, "the file was changed while it was read");
-  return {};
-}
 
-// 4-bit codes two to a byte, whatever their runs.
-class NibblePairs {
+ private:
+  AscendingIndex index_;
+  std::uint64_t row_;
+  std::vector<std::byte> rows_;
+};
+
+// Values of entries, run by run; 4-bit codes two to a byte, whatever their runs.
+class Values {
  public:
+  explicit Values(DType dtype) : nibbles_(info(dtype).bits < 8) {}
+
   Status put(const CooRun& run, Appender& out) {
+    if (!nibbles_) return out.put({run.codes, run.count * run.code_bytes});
     packed_.clear();
     for (std::uint64_t i = 0; i < run.count; ++i) {
       half_ = !half_;
@@ -294,20 +297,23 @@ class NibblePairs {
   Status finish(Appender& out) const { return half_ ? out.put({&low_, 1}) : Status{}; }
 
  private:
+  bool nibbles_;
   std::vector<std::byte> packed_;
   std::byte low_{};  // waits for a high one
   bool half_ = false;
 };
 
-Status put_values(CooSource& entries, DType dtype, Appender& out) {
-  NibblePairs pairs;
+// put(run) for all runs; an error if they are not `nnz` entries.
+template <typename Put>
+Status put_entries(CooSource& entries, std::uint64_t nnz, Put&& put) {
+  std::uint64_t count = 0;
   for (;;) {
     BTF_ASSIGN(const CooRun run, entries.next_run());
-    if (run.count == 0) return pairs.finish(out);
-    if (info(dtype).bits < 8)
-      BTF_TRY(pairs.put(run, out));
-    else
-      BTF_TRY(out.put({run.codes, run.count * run.code_bytes}));
+    count += run.count;
+    if (count > nnz || (run.count == 0 && count != nnz))
+      return fail(ErrorCode::io, "the file was changed while it was read");
+    if (run.count == 0) return {};
+    BTF_TRY(put(run));
   }
 }
 
@@ -350,19 +356,40 @@ Status add_absent(const TensorConversion& work, Losses& losses) {
 Result<Losses> write_coo(const TensorConversion& work, ByteSink& sink, std::uint64_t offset,
                          std::uint64_t nnz) {
   BTF_ASSIGN(Entries entries, Entries::open(work));
-  Appender out(sink, offset, work.options.execution);
+  const Execution& execution = work.options.execution;
+  const DType dtype = work.target.job.to;
   const std::size_t rank = work.target.dims.size();
+  IndexRows indices(work.target.dims);
+  Values values(dtype);
+  Appender out(sink, offset, execution);
   BTF_TRY(out.begin_piece(2 * kWord));
   BTF_TRY(out.put_word(nnz));
   BTF_TRY(out.put_word(rank));
   BTF_TRY(out.begin_piece(nnz * rank * kWord));
-  BTF_TRY(put_indices(entries.source(), work.target.dims, nnz, out));
-  BTF_TRY(out.begin_piece(kWord));
-  BTF_TRY(out.put_word(nnz));
-  BTF_TRY(out.begin_piece(*stream_bytes(nnz, info(work.target.job.to).bits)));
-  BTF_TRY(entries.source().rewind());
-  BTF_TRY(put_values(entries.source(), work.target.job.to, out));
-  BTF_TRY(out.flush());
+  if (sink.random_access()) {
+    // Both in one walk, which costs more than what is written.
+    Appender behind(sink, offset + (2 + nnz * rank) * kWord, execution);
+    BTF_TRY(behind.put_word(nnz));
+    BTF_TRY(put_entries(entries.source(), nnz, [&](const CooRun& run) -> Status {
+      BTF_TRY(indices.put(run, out));
+      return values.put(run, behind);
+    }));
+    BTF_TRY(out.flush());
+    BTF_TRY(values.finish(behind));
+    BTF_TRY(behind.flush());
+    if (execution.progress) execution.progress(coo_progress(work.record.data_bytes));
+  } else {
+    BTF_TRY(put_entries(entries.source(), nnz,
+                        [&](const CooRun& run) { return indices.put(run, out); }));
+    BTF_TRY(out.begin_piece(kWord));
+    BTF_TRY(out.put_word(nnz));
+    BTF_TRY(out.begin_piece(*stream_bytes(nnz, info(dtype).bits)));
+    BTF_TRY(entries.source().rewind());
+    BTF_TRY(put_entries(entries.source(), nnz,
+                        [&](const CooRun& run) { return values.put(run, out); }));
+    BTF_TRY(values.finish(out));
+    BTF_TRY(out.flush());
+  }
   Losses losses = entries.take_account();
   BTF_TRY(add_absent(work, losses));
   return losses;
