@@ -31,15 +31,15 @@ constexpr std::uint64_t kLeastElements = 8;
 // What the elements of one side are or became. The better explanation of two that explain as much
 // goes first.
 constexpr auto kExplanations = std::to_array<SearchResult (*)(const Inquiry&)>({
-    hints::find_layout,         hints::find_permutation,   hints::find_byte_order,
-    hints::find_nibble_order,   hints::find_misread,       hints::find_rounded_misread,
-    hints::find_inverted,       hints::find_sign,          hints::find_index_base,
-    hints::find_shift,          hints::find_mirrored,      hints::find_shuffled,
-    hints::find_repeated,       hints::find_pitch,         hints::find_scale,
-    hints::find_offset,         hints::find_activation,    hints::find_softmax,
-    hints::find_affine,         hints::find_channel_scale, hints::find_scale_axis,
-    hints::find_zero_tail,      hints::find_saturation,    hints::find_wrapped,
-    hints::find_lost_precision, hints::find_lost_bits,
+    hints::find_layout,       hints::find_permutation,    hints::find_byte_order,
+    hints::find_nibble_order, hints::find_misread,        hints::find_rounded_misread,
+    hints::find_inverted,     hints::find_sign,           hints::find_index_base,
+    hints::find_shift,        hints::find_mirrored,       hints::find_shuffled,
+    hints::find_reordered,    hints::find_repeated,       hints::find_pitch,
+    hints::find_scale,        hints::find_offset,         hints::find_activation,
+    hints::find_softmax,      hints::find_affine,         hints::find_channel_scale,
+    hints::find_scale_axis,   hints::find_zero_tail,      hints::find_saturation,
+    hints::find_wrapped,      hints::find_lost_precision, hints::find_lost_bits,
 });
 
 // Where mismatches are, if nothing explains them.

@@ -1,5 +1,7 @@
 // Elements in other places, by every dtype: how many causes are found.
+#include <array>
 #include <catch2/catch.hpp>
+#include <string>
 
 #include "support/broken_pairs.h"
 
@@ -123,6 +125,54 @@ TEST_CASE("shuffled groups and interleaved halves are found") {
                             golden),
                     "shuffled: actual holds ");
       });
+  score.check();
+}
+
+TEST_CASE("heads in any order, and heads that were not moved, are found on either side") {
+  Score score;
+  for_data(kAll, {{12, 64}, {2, 10, 48}},
+           [&](const Types& types, const Tensor& golden, Random&, std::string what) {
+             const Tensor same = tensor(types.actual, golden.dims, golden.values());
+             const std::size_t last = golden.dims.size() - 1;
+             const std::uint64_t size = golden.dims[last] / 4;
+             const std::array<std::uint64_t, 4> order{3, 0, 2, 1};
+             const Tensor heads = moved(same, [&](Words index) {
+               index[last] = order[index[last] / size] * size + index[last] % size;
+               return index;
+             });
+             score.add(what, hint_of(heads, golden),
+                       "shuffled: actual has the parts of " + std::to_string(size));
+             // [T, H, D] in the places of [H, T, D].
+             const std::uint64_t rows = golden.dims[last - 1];
+             const Tensor stayed = gathered(same, [&](std::uint64_t i) {
+               const std::uint64_t all = rows * golden.dims[last];
+               const std::uint64_t at = i % all;
+               const std::uint64_t head = at / (rows * size);
+               const std::uint64_t row = at / size % rows;
+               return i / all * all + (row * 4 + head) * size + at % size;
+             });
+             const std::string side = "shuffled: actual holds dim " + std::to_string(last - 1);
+             score.add(what, hint_of(stayed, golden), side);
+             score.add(what, hint_of(same, tensor(types.golden, golden.dims, stayed.values())),
+                       side);
+           });
+  score.check();
+}
+
+TEST_CASE("golden that is transposed is found") {
+  Score score;
+  for_data(kAll, {{24, 20}, {6, 8, 10}},
+           [&](const Types& types, const Tensor& golden, Random&, std::string what) {
+             const Tensor same = tensor(types.actual, golden.dims, golden.values());
+             const std::uint64_t columns = golden.dims.back();
+             const std::uint64_t rows = golden.codes.size() / columns;
+             const Tensor turned =
+                 gathered(same, [&](std::uint64_t i) { return i % rows * columns + i / rows; });
+             const std::string hint =
+                 hint_of(same, tensor(types.golden, golden.dims, turned.values()));
+             score.add(what, hint,
+                       golden.dims.size() == 2 ? "permutation: golden holds actual " : "layout: ");
+           });
   score.check();
 }
 

@@ -152,9 +152,15 @@ Result<Moved> look_up_moved(Lookup& lookup, std::span<const Point> points, const
 
 Result<bool> worth_a_walk(const Inquiry& inquiry, MovedSide side, Lookup& lookup,
                           const Places& places, double hypotheses) {
+  // Of those that it says something of.
+  std::vector<std::size_t> which;
+  for (const std::size_t i : inquiry.rarest) {
+    if (places(inquiry.mismatches[i])) which.push_back(i);
+    if (which.size() == kFew) break;
+  }
   // Two that fail are one too many, and most that are tried fail there.
   for (const std::size_t first : {kFewest, kFew}) {
-    const std::span few = std::span(inquiry.rarest).first(std::min(first, inquiry.rarest.size()));
+    const std::span few = std::span(which).first(std::min(first, which.size()));
     std::vector<Point> points;
     for (const std::size_t i : few) points.push_back(inquiry.mismatches[i]);
     BTF_ASSIGN(const Moved look, look_up_moved(lookup, points, places));

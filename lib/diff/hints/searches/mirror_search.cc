@@ -19,11 +19,15 @@ void flip(Rearrangement& rule, std::size_t dim) {
   digit.step = -digit.step;
 }
 
-// C of [.., C, H, W]; or the last of [.., H, W, C] where it can be colours.
+bool is_colours(std::uint64_t size) { return size == kColours || size == kColours + 1; }
+
+// C of [.., C, H, W]; or the last of [.., H, W, C] where it can be colours, and is the likelier.
 bool is_channel(const Dims& dims, std::size_t dim) {
   const std::size_t rank = dims.size();
-  const bool colours = dims[dim] == kColours || dims[dim] == kColours + 1;
-  return rank >= 3 && (dim == rank - 3 || (dim == rank - 1 && colours));
+  if (rank < 3) return false;
+  const std::uint64_t other = dims[rank - 3];
+  const bool first = rank > 3 && (is_colours(other) || other == 1) && other <= dims[rank - 1];
+  return dim == rank - 3 || (dim == rank - 1 && is_colours(dims[dim]) && !first);
 }
 
 std::string dims_words(const Dims& dims, const std::vector<std::size_t>& which) {

@@ -6,6 +6,7 @@
 
 #include "btf/try.h"
 #include "diff/hints/evidence/wording.h"
+#include "diff/hints/models/rearrangement.h"
 #include "diff/hints/models/reordering.h"
 #include "diff/hints/searches/searches.h"
 
@@ -104,6 +105,31 @@ SearchResult try_order(const Inquiry& inquiry, const Order& order, double hypoth
                  all.exceptions()};
 }
 
+// Golden's elements, one after the other, are those of a transposed actual.
+RearrangedAs transposed_golden(const Dims& dims, const Order& order) {
+  Dims transposed;
+  for (const std::uint32_t d : order) transposed.push_back(dims[d]);
+  Rearrangement rule = unchanged(dims);
+  for (std::size_t k = 0; k < order.size(); ++k)
+    rule.digits[order[k]].step = stride_of(transposed, k);
+  const std::string dims_said = "dims " + order_text(order);
+  if (const auto channels = channel_move(order))
+    return {Cause::layout,
+            "golden holds actual with " + *channels + " (" + dims_said + ") under the same dims",
+            std::move(rule)};
+  return {Cause::permutation, "golden holds actual transposed to " + dims_said, std::move(rule)};
+}
+
+// Those that are not the same as another order the other way round.
+SearchResult find_transposed_golden(const Inquiry& inquiry, const std::vector<Order>& orders) {
+  const Dims& dims = inquiry.input.golden.dims();
+  std::vector<RearrangedAs> candidates;
+  for (const Order& order : orders)
+    if (!std::ranges::equal(order, dims, {}, [&](std::uint32_t d) { return dims[d]; }))
+      candidates.push_back(transposed_golden(dims, order));
+  return find_rearranged(inquiry, candidates);
+}
+
 }  // namespace
 
 SearchResult find_permutation(const Inquiry& inquiry) {
@@ -115,7 +141,7 @@ SearchResult find_permutation(const Inquiry& inquiry) {
                try_order(inquiry, order, static_cast<double>(orders.size())));
     if (finding) return finding;
   }
-  return std::nullopt;
+  return find_transposed_golden(inquiry, orders);
 }
 
 }  // namespace btf::hints

@@ -86,6 +86,46 @@ RearrangedAs shuffled(const Dims& dims, std::size_t dim, const Parts& split) {
           std::move(rule)};
 }
 
+// [T, H, D] on one side and [H, T, D] on the other under the dims [T, H * D]: heads that were not
+// moved, or moved once too often.
+RearrangedAs moved_heads(const Dims& dims, std::size_t row, std::uint64_t heads, bool of_actual) {
+  Rearrangement rule = unchanged(dims);
+  const std::uint64_t rows = dims[row];
+  const std::uint64_t size = dims[row + 1] / heads;
+  const std::int64_t unit = stride_of(dims, row + 1);
+  const auto step = [&](std::uint64_t of) { return static_cast<std::int64_t>(of) * unit; };
+  std::vector<Digit> digits{{.size = heads, .step = step(size)},
+                            {.size = rows, .step = step(heads * size)},
+                            {.size = size, .step = unit}};
+  if (!of_actual)
+    digits = {{.size = rows, .step = step(size)},
+              {.size = heads, .step = step(rows * size)},
+              {.size = size, .step = unit}};
+  const auto at = rule.digits.begin() + static_cast<std::ptrdiff_t>(row);
+  rule.digits.insert(rule.digits.erase(at, at + 2), digits.begin(), digits.end());
+  const auto shape = [&](std::uint64_t one, std::uint64_t other) {
+    return "[" + std::to_string(one) + ", " + std::to_string(other) + ", " + std::to_string(size) +
+           "]";
+  };
+  const std::string moved = shape(heads, rows);
+  const std::string plain = shape(rows, heads);
+  return {Cause::shuffled,
+          "actual holds " + dim_text(static_cast<std::uint32_t>(row), dims.size()) + " and " +
+              dim_text(static_cast<std::uint32_t>(row + 1), dims.size()) + " as " +
+              (of_actual ? moved : plain) + ", golden as " + (of_actual ? plain : moved),
+          std::move(rule)};
+}
+
+void add_moved_heads(const Dims& dims, std::vector<RearrangedAs>& candidates) {
+  for (std::size_t row = 0; row + 1 < dims.size(); ++row) {
+    if (dims[row] < 2 || dims[row + 1] > kMostSplit) continue;
+    for (const std::uint64_t heads : divisors(dims[row + 1]))
+      if (heads > 1 && heads < dims[row + 1])
+        for (const bool of_actual : {true, false})
+          candidates.push_back(moved_heads(dims, row, heads, of_actual));
+  }
+}
+
 RearrangedAs repeated(const Dims& dims, std::size_t dim, std::uint64_t index) {
   Rearrangement rule = unchanged(dims);
   rule.digits[dim].step = 0;
@@ -103,6 +143,7 @@ SearchResult find_shuffled(const Inquiry& inquiry) {
   std::vector<RearrangedAs> candidates;
   for (std::size_t d = 0; d < dims.size(); ++d)
     for (const Parts& split : splits_of(dims[d])) candidates.push_back(shuffled(dims, d, split));
+  add_moved_heads(dims, candidates);
   return find_rearranged(inquiry, candidates);
 }
 
