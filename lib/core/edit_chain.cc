@@ -210,6 +210,7 @@ bool EditChain::place(Dims& index, Dims& room) const {
 }
 
 Result<Dims> edited_dims(const Dims& dims, std::span<const Edit> edits) {
+  if (edits.empty()) return dims;
   BTF_ASSIGN(const EditChain chain, EditChain::make(dims, edits));
   return chain.empty() ? dims : chain.steps().back().to;
 }

@@ -131,10 +131,14 @@ class FileDiff {
                                               options_.execution));
     BTF_ASSIGN(golden_scales_, FileScales::of(golden_, options_.dequantize, options_.golden_scale,
                                               options_.execution));
-    DiffOptions selection = options_;
-    actual_scales_.leave_out(actual_, selection.actual_tensors);
-    golden_scales_.leave_out(golden_, selection.golden_tensors);
-    BTF_ASSIGN(const TensorPairs pairs, TensorPairs::of(actual_, golden_, selection));
+    DiffOptions without_scales;
+    if (options_.dequantize) {
+      without_scales = options_;
+      actual_scales_.leave_out(actual_, without_scales.actual_tensors);
+      golden_scales_.leave_out(golden_, without_scales.golden_tensors);
+    }
+    BTF_ASSIGN(const TensorPairs pairs,
+               TensorPairs::of(actual_, golden_, options_.dequantize ? without_scales : options_));
     if (pairs.size() == 0 && !options_.may_compare_nothing)
       return nothing_compared("there is no tensor on either side");
     bool permuted = !options_.permute || options_.may_compare_nothing;

@@ -36,9 +36,10 @@ DimMap dim_map(const Mapping& mapping, std::uint32_t dim) {
   return {mapping.strides[dim], 1, 0};
 }
 
-// Cuts a dim into pieces. With lanes a and b: whole periods of lcm(a, b) first, then the rest,
-// each cut at every border of either side. When the smaller divides the larger, as in every named
-// layout, the borders inside a period are one more axis and not one more piece.
+// Cuts a dim that is split on a side into pieces. With lanes a and b: whole periods of lcm(a, b)
+// first, then the rest, each cut at every border of either side. When the smaller divides the
+// larger, as in every named layout, the borders inside a period are one more axis and not one more
+// piece.
 class DimCutter {
  public:
   DimCutter(std::uint64_t count, const DimMap& source, const DimMap& target)
@@ -51,10 +52,6 @@ class DimCutter {
                                   : std::gcd(source.lanes, target.lanes)) {}
 
   std::vector<Piece> cut() {
-    if (period_ == 1) {
-      add(0, {{count_, 1}});
-      return std::move(pieces_);
-    }
     const std::uint64_t periods = count_ / period_;
     if (periods > 0) cut_periods(periods);
     cut_rest(periods * period_);
@@ -128,8 +125,14 @@ std::vector<Region> make_plan(std::span<const std::uint64_t> counts, const Mappi
   if (std::ranges::find(counts, 0U) != counts.end()) return {};
   std::vector<Region> regions(1);
   for (std::uint32_t d = 0; d < counts.size(); ++d) {
-    const std::vector<Piece> pieces =
-        DimCutter(counts[d], dim_map(source, d), dim_map(target, d)).cut();
+    const DimMap from = dim_map(source, d);
+    const DimMap to = dim_map(target, d);
+    if (from.lanes == 1 && to.lanes == 1) {
+      if (counts[d] == 1) continue;
+      for (Region& region : regions) region.axes.push_back({counts[d], from.stride, to.stride});
+      continue;
+    }
+    const std::vector<Piece> pieces = DimCutter(counts[d], from, to).cut();
     std::vector<Region> grown;
     grown.reserve(regions.size() * pieces.size());
     for (const Region& region : regions) {

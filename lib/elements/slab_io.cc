@@ -60,6 +60,10 @@ class FileRuns {
     return {};
   }
 
+  const std::byte* held(std::uint64_t first, std::uint64_t count) const {
+    return bits_ >= 8 ? elements_.held(first, count) : nullptr;
+  }
+
  private:
   const ByteSource& source_;
   std::uint64_t data_offset_;
@@ -76,6 +80,8 @@ class OtherRuns {
   Status read(std::uint64_t first, std::uint64_t count, std::byte* out) {
     return runs_->read(first, count, out);
   }
+
+  static const std::byte* held(std::uint64_t, std::uint64_t) { return nullptr; }
 
  private:
   std::unique_ptr<ElementRuns> runs_;
@@ -116,6 +122,9 @@ class RunReader final : public SlabReader {
 
   Result<SourceSlab> read(const Box& box) override {
     Footprint from = footprint(storage_, box);
+    if (from.contiguous())
+      if (const std::byte* const held = runs_.held(base_ + from.base, from.elements))
+        return SourceSlab{held + from.first * bytes_, std::move(from.packed)};
     std::byte* out = slab_.reserve(from.elements * bytes_);
     if (gathers(from)) {
       const Footprint::Loop loop = from.loops.back();

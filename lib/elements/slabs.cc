@@ -134,6 +134,20 @@ void add_loop(const Footprint::Loop& loop, std::vector<Footprint::Loop>& loops) 
     loops.insert(loops.begin(), loop);
 }
 
+// Is all of it without gaps, and within the limit?
+bool is_small_run(const SlabSide& side, std::uint64_t limit) {
+  Checked bytes = side.element_bytes;
+  std::uint64_t run = 1;
+  const std::vector<StorageAxis>& axes = side.storage->axes;
+  for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+    if (axis->extent != 1 && axis->stride != run) return false;
+    bytes = checked_mul(bytes, axis->extent);
+    if (!bytes || *bytes > limit) return false;
+    run *= axis->extent;
+  }
+  return true;
+}
+
 std::uint64_t run_bytes(const SlabSide& side, const Dims& step) {
   return run_bytes(side, Box{Dims(step.size(), 0), step});
 }
@@ -196,6 +210,10 @@ std::uint64_t run_bytes(const SlabSide& side, const Box& box) {
 SlabGrid choose_slabs(const SlabSide& source, const SlabSide& target, const SlabLimits& limits) {
   const StridedLayout& storage = *target.storage;
   if (storage.elements() == 0) return SlabGrid(storage, Dims(storage.dims.size(), 1));
+  // Of what is small on all sides one box is best; there are many such tensors.
+  if (is_small_run(source, limits.bytes) && is_small_run(target, limits.bytes) &&
+      (limits.second_source == nullptr || is_small_run(*limits.second_source, limits.bytes)))
+    return SlabGrid(storage, storage.dims);
   StepChooser chooser(source, target, limits);
   chooser.grow(target, limits.bytes);
   const std::uint64_t source_run = run_bytes(source, chooser.step());

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "btf/try.h"
+#include "core/checked_math.h"
 #include "kernels/move/byte_planes.h"
 
 namespace btf {
@@ -34,6 +35,14 @@ Status StoredElements::read(std::uint64_t first, std::uint64_t count, std::byte*
     out += some * width_;
   }
   return {};
+}
+
+const std::byte* StoredElements::held(std::uint64_t first, std::uint64_t count) const {
+  const std::span<const std::byte> bytes = source_.held();
+  const std::uint64_t begin = offset_ + first * width_;
+  if (block_ != 0 || !fits(begin, count * width_, bytes.size())) return nullptr;
+  const std::byte* const found = bytes.data() + begin;
+  return reinterpret_cast<std::uintptr_t>(found) % width_ == 0 ? found : nullptr;
 }
 
 Status StoredElements::read_shuffled(const Block& block, std::uint64_t first, std::uint64_t count,

@@ -22,6 +22,9 @@ class StoredElements {
 
   Status read(std::uint64_t first, std::uint64_t count, std::byte* out);
 
+  // Where they are in memory as they are; nullptr: they have to be read.
+  const std::byte* held(std::uint64_t first, std::uint64_t count) const;
+
   // The byte of the source where an element stands; of a shuffled one its lowest byte does.
   std::uint64_t place(std::uint64_t element) const;
 

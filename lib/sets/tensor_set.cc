@@ -67,6 +67,7 @@ struct TensorSet::State {
   std::map<std::uint64_t, OpenFile> kept;
   std::list<std::pair<std::uint64_t, OpenFile>> recent;
   std::vector<bool> opened;                      // of each member: was it?
+  std::vector<bool> settled;                     // and is it known to be unchanged?
   std::vector<std::optional<FileStamp>> stamps;  // as it was then
   std::vector<std::uint64_t> first_tensors;      // of each member, and their count; empty: not asked
   std::unique_ptr<OpenAhead> ahead;
@@ -76,11 +77,11 @@ struct TensorSet::State {
     return *(behind - 1);
   }
   const IndexedFile* indexed(std::uint64_t member) const;
-  SetMember describe(std::uint64_t member) const;
-  SetMember describe_by_path(std::uint64_t member) const;
   std::string path_of(std::uint64_t member) const;
+  std::string_view place_of(std::uint64_t member) const;
+  std::string name_of(std::uint64_t member) const;
   // These two by several threads.
-  Result<OpenOptions> options_of(std::uint64_t member, const SetMember& what) const;
+  Result<OpenOptions> options_of(std::uint64_t member) const;
   Result<TensorFile> open_file(std::uint64_t member) const;
   Result<OpenFile> open(std::uint64_t member);
   Result<OpenFile> open_checked(std::uint64_t member);
@@ -94,30 +95,28 @@ const IndexedFile* TensorSet::State::indexed(std::uint64_t member) const {
   return found == root.files.indexed.end() ? nullptr : &found->second;
 }
 
-SetMember TensorSet::State::describe(std::uint64_t member) const {
-  SetMember what = describe_by_path(member);
+// What its tensors are called after.
+std::string TensorSet::State::name_of(std::uint64_t member) const {
+  const Root& root = root_of(member);
+  const IndexedFile* const named = root.several ? indexed(member) : nullptr;
+  std::string name;
+  if (named != nullptr && named->entry().tensor && named->entry().tensor->name) {
+    name = *named->entry().tensor->name;
+  } else {
+    const std::string_view place = place_of(member);
+    name = name_in_path(root.several ? place : place.substr(place.rfind('/') + 1));
+  }
   // Raw bytes have any ending.
   if (own_options.contains(member)) {
-    const std::size_t dot = what.name.rfind('.');
-    if (dot != what.name.npos && dot > what.name.rfind('/') + 1) what.name.resize(dot);
+    const std::size_t dot = name.rfind('.');
+    if (dot != name.npos && dot > name.rfind('/') + 1) name.resize(dot);
   }
-  return what;
+  return name;
 }
 
-SetMember TensorSet::State::describe_by_path(std::uint64_t member) const {
+std::string_view TensorSet::State::place_of(std::uint64_t member) const {
   const Root& root = root_of(member);
-  std::string path = path_of(member);
-  if (!root.several) {
-    const std::string base = root.path.substr(root.path.rfind('/') + 1);
-    return {std::move(path), root.path, std::string(name_in_path(base))};
-  }
-  const std::string& place = root.files.listing.places[member - root.first];
-  if (const IndexedFile* const named = indexed(member)) {
-    const auto& tensor = named->entry().tensor;
-    return {std::move(path), place,
-            tensor && tensor->name ? *tensor->name : std::string(name_in_path(place))};
-  }
-  return {std::move(path), place, std::string(name_in_path(place))};
+  return root.several ? root.files.listing.places[member - root.first] : root.path;
 }
 
 std::string TensorSet::State::path_of(std::uint64_t member) const {
@@ -129,21 +128,19 @@ std::string TensorSet::State::path_of(std::uint64_t member) const {
   return folder.empty() ? place : join_path(folder, place);
 }
 
-Result<OpenOptions> TensorSet::State::options_of(std::uint64_t member,
-                                                 const SetMember& what) const {
+Result<OpenOptions> TensorSet::State::options_of(std::uint64_t member) const {
   const auto own = own_options.find(member);
   OpenOptions named = own == own_options.end() ? options : own->second;
   if (const IndexedFile* const file = indexed(member)) {
     BTF_ASSIGN(named, file->options(named));
   }
-  named.name = what.name;
+  named.name = name_of(member);
   return named;
 }
 
 Result<TensorFile> TensorSet::State::open_file(std::uint64_t member) const {
-  const SetMember what = describe(member);
-  BTF_ASSIGN(const OpenOptions named, options_of(member, what));
-  return TensorFile::open(what.path, named);
+  BTF_ASSIGN(const OpenOptions named, options_of(member));
+  return TensorFile::open(path_of(member), named);
 }
 
 Result<OpenFile> TensorSet::State::open(std::uint64_t member) {
@@ -154,9 +151,11 @@ Result<OpenFile> TensorSet::State::open(std::uint64_t member) {
   std::optional<FileStamp> stamp = file->source().stamp();
   if (!stamp) stamp = stamp_of(path);
   opened.resize(members);
+  settled.resize(members);
   stamps.resize(members);
   if (opened[member] && stamp != stamps[member]) return changed(path);
   opened[member] = true;
+  settled[member] = false;
   stamps[member] = stamp;
   OpenFile shared = std::make_shared<const TensorFile>(*std::move(file));
   if (!stamp || members <= kMostOpen) {
@@ -256,15 +255,16 @@ bool TensorSet::order_given() const {
 
 std::uint64_t TensorSet::member_count() const { return state_->members; }
 
-SetMember TensorSet::member(std::uint64_t member) const { return state_->describe(member); }
-
-std::string_view TensorSet::place(std::uint64_t member) const {
-  const State::Root& root = state_->root_of(member);
-  return root.several ? root.files.listing.places[member - root.first] : root.path;
+SetMember TensorSet::member(std::uint64_t member) const {
+  return {path(member), std::string(place(member)), state_->name_of(member)};
 }
 
+std::string TensorSet::path(std::uint64_t member) const { return state_->path_of(member); }
+
+std::string_view TensorSet::place(std::uint64_t member) const { return state_->place_of(member); }
+
 Result<OpenOptions> TensorSet::open_options(std::uint64_t member) const {
-  return state_->options_of(member, this->member(member));
+  return state_->options_of(member);
 }
 
 std::uint64_t TensorSet::bytes(std::uint64_t member) const {
@@ -304,6 +304,7 @@ void TensorSet::open_as(std::uint64_t member, OpenOptions options) {
 Result<OpenFile> TensorSet::file(std::uint64_t member) const {
   if (state_->only) return state_->only;
   if (const Error* const known = trouble(member)) return std::unexpected(*known);
+  if (member < state_->settled.size()) state_->settled[member] = false;
   if (const auto found = state_->kept.find(member); found != state_->kept.end())
     return found->second;
   auto& recent = state_->recent;
@@ -335,11 +336,15 @@ Status TensorSet::check_unchanged() const {
   for (const auto& [member, opened] : state_->kept) BTF_TRY(opened->check_unchanged());
   for (const auto& [member, opened] : state_->recent) BTF_TRY(opened->check_unchanged());
   for (std::uint64_t i = 0; i < state_->opened.size(); ++i) {
-    if (!state_->opened[i] || state_->kept.contains(i)) continue;
+    if (!state_->opened[i] || state_->settled[i] || state_->kept.contains(i)) continue;
     const std::string path = state_->path_of(i);
     if (stamp_of(path) != state_->stamps[i]) return changed(path);
   }
   return {};
+}
+
+void TensorSet::settle(std::uint64_t member) {
+  if (member < state_->settled.size()) state_->settled[member] = true;
 }
 
 Result<std::uint64_t> TensorSet::tensor_count() const {

@@ -6,7 +6,6 @@
 
 #include "btf/diff.h"
 #include "btf/try.h"
-#include "core/workers.h"
 #include "diff/layers/match.h"
 #include "diff/layers/order.h"
 #include "diff/layers/pair_layers.h"
@@ -125,18 +124,6 @@ Status add_expected(TensorSet& expected, TensorSet& actual, const LayerOptions& 
           expected.path()));
 }
 
-// Of very many files this takes its time, so each set has a thread.
-Status check_unchanged(const TensorSet& actual, const TensorSet& golden,
-                       const Execution& execution) {
-  std::optional<Status> checked;
-  Workers other;
-  if (execution.jobs != 1) other.start(1, [&](unsigned) { checked = golden.check_unchanged(); });
-  const Status own = actual.check_unchanged();
-  other.join();
-  BTF_TRY(own);
-  return checked ? *checked : golden.check_unchanged();
-}
-
 // Why: of what broke and of wrong dumps, which are few.
 class Causes {
  public:
@@ -240,7 +227,8 @@ Result<LayerReport> compare_layers(TensorSet& actual, TensorSet& golden, TensorS
   Causes causes(actual, golden, paired, options, report);
   BTF_TRY(causes.locate());
   if (options.hints) BTF_TRY(causes.run());
-  BTF_TRY(check_unchanged(actual, golden, options.execution));
+  BTF_TRY(actual.check_unchanged());
+  BTF_TRY(golden.check_unchanged());
   return report;
 }
 

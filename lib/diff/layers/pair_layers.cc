@@ -25,7 +25,7 @@ struct Dumped {
   Dims dims{};
   std::string role{};
   std::optional<std::uint64_t> recorded{};  // where in the order
-  std::optional<TensorInfo> info{};         // of a file's only tensor: it need not be read again
+  std::unique_ptr<TensorInfo> info{};       // of a file's only tensor: it need not be read again
   std::shared_ptr<const FileScales> scales{};  // of its file, where scales are asked for
 };
 
@@ -37,9 +37,11 @@ class LayerPairing {
         golden_(golden),
         options_(options),
         report_(report),
-        queue_(options.execution, [this](std::uint64_t number, const Result<LayerFigures>& found) {
-          take(number, found);
-        }) {
+        queue_(options.execution,
+               [this](std::uint64_t number, const Result<LayerFigures>& found, bool settled) {
+                 if (settled) settle(number);
+                 take(number, found);
+               }) {
     for (const auto& [name, other] : options.map.names) mapped_.emplace(name, other);
     for (const auto& [pattern, other] : options.map.patterns) patterns_.emplace_back(pattern);
   }
@@ -107,7 +109,7 @@ class LayerPairing {
         dumped.role = at->second.role;
         dumped.recorded = at->second.order;
       }
-      if (file->tensor_count() == 1) dumped.info = std::move(info);
+      if (file->tensor_count() == 1) dumped.info = std::make_unique<TensorInfo>(std::move(info));
       dumped.scales = scales;
       found.push_back(std::move(dumped));
     }
@@ -239,7 +241,8 @@ class LayerPairing {
   static Result<TensorInfo> usable(const TensorFile& file, Dumped& dumped) {
     const std::uint64_t index = dumped.tensor.index;
     BTF_ASSIGN(std::optional<TensorInfo> decoded, file.dequantized(index));
-    if (!decoded) decoded = std::exchange(dumped.info, std::nullopt);
+    const auto known = std::exchange(dumped.info, nullptr);
+    if (!decoded && known) decoded = std::move(*known);
     if (!decoded) {
       BTF_ASSIGN(decoded, file.tensor(index));
     }
@@ -267,6 +270,11 @@ class LayerPairing {
     found_.actual_scaled |= pair.actual_scales.scaling != Scaling::none;
     found_.golden_scaled |= pair.golden_scales.scaling != Scaling::none;
     return pair;
+  }
+
+  void settle(std::uint64_t number) {
+    actual_.settle(found_.actual[number].member);
+    golden_.settle(found_.golden[number].member);
   }
 
   void take(std::uint64_t number, const Result<LayerFigures>& figures) {

@@ -14,7 +14,7 @@ namespace btf {
 namespace {
 
 struct DensePlan {
-  StridedLayout spelt_out;  // what a COO side is read as
+  StridedLayout spelt_out;  // what a COO side is read as; of two dense ones nothing
   SlabGrid grid;
   unsigned workers = 1;
 };
@@ -38,21 +38,16 @@ unsigned pair_workers(const Execution& execution, const SlabGrid& grid, std::uin
 
 class Planner {
  public:
-  Planner(const DiffSide& actual, const DiffSide& golden, const Execution& execution,
-          StridedLayout linear)
-      : actual_(actual),
-        golden_(golden),
-        execution_(execution),
-        linear_(std::move(linear)),
-        beside_(spelt_out_as(actual, golden, linear_)) {}
+  Planner(const DiffSide& actual, const DiffSide& golden, const Execution& execution)
+      : actual_(actual), golden_(golden), execution_(execution) {}
 
-  DensePlan plan(PairOrder order) {
-    if (order == PairOrder::row_major) return in_order(linear_, row_major_bytes(), 1);
+  Result<DensePlan> plan(PairOrder order) const {
+    if (order == PairOrder::row_major) return in_row_major();
     const bool rows = order == PairOrder::rows;
-    const std::uint64_t row = rows && !linear_.dims.empty() ? linear_.dims.back() : 1;
-    DensePlan found = spelt_out() ? in_order(beside_, kPairSlab, row) : in_boxes(row);
-    return !rows || slab_bytes(found.grid) <= kMostOfRows ? std::move(found)
-                                                          : plan(PairOrder::row_major);
+    const std::uint64_t row = rows && !golden_.dims().empty() ? golden_.dims().back() : 1;
+    BTF_ASSIGN(DensePlan found, spelt_out() ? beside_storage(row) : in_boxes(row));
+    if (!rows || slab_bytes(found.grid) <= kMostOfRows) return found;
+    return in_row_major();
   }
 
  private:
@@ -72,31 +67,43 @@ class Planner {
   // What stands in another order is read again for every slab, so these may be larger: nothing is
   // summed up by slabs that come in the order of the elements. Of both sides there is what was read
   // and that in order.
-  std::uint64_t row_major_bytes() const {
+  std::uint64_t row_major_bytes(const StridedLayout& linear) const {
     const auto is_linear = [&](const DiffSide& side) {
       const StridedLayout* storage = side.storage();
-      return storage == nullptr || (storage->strides == linear_.strides && !storage->split);
+      return storage == nullptr || (storage->strides == linear.strides && !storage->split);
     };
     if (is_linear(actual_) && is_linear(golden_)) return kPairSlab;
     return std::clamp(execution_.memory / 4, kPairSlab, 2 * kMostOfRows);
   }
 
-  DensePlan in_order(const StridedLayout& target, std::uint64_t bytes, std::uint64_t granule) {
+  Result<DensePlan> in_row_major() const {
+    BTF_ASSIGN(StridedLayout linear, resolve(Layout::linear, golden_.dims(), DType::uint8));
+    const std::uint64_t bytes = row_major_bytes(linear);
+    return in_order(std::move(linear), bytes, 1);
+  }
+
+  Result<DensePlan> beside_storage(std::uint64_t granule) const {
+    BTF_ASSIGN(StridedLayout beside, spelt_out_as(actual_, golden_));
+    return in_order(std::move(beside), kPairSlab, granule);
+  }
+
+  DensePlan in_order(StridedLayout target, std::uint64_t bytes, std::uint64_t granule) const {
     SlabGrid grid = choose(target, target,
                            {.bytes = bytes, .target_contiguous = true, .last_granule = granule});
-    return {target, std::move(grid), 1};
+    return {std::move(target), std::move(grid), 1};
   }
 
-  DensePlan in_boxes(std::uint64_t granule) {
-    SlabGrid grid =
-        choose(*golden_.storage(), linear_, {.bytes = kPairSlab, .last_granule = granule});
-    const std::uint64_t bytes = golden_.storage()->storage_elements * element_bytes();
+  DensePlan in_boxes(std::uint64_t granule) const {
+    const StridedLayout& storage = *golden_.storage();
+    SlabGrid grid = choose(storage, storage, {.bytes = kPairSlab, .last_granule = granule});
+    const std::uint64_t bytes = storage.storage_elements * element_bytes();
     const unsigned workers =
         pair_workers(execution_, grid, bytes, std::max(kPairSlab, slab_bytes(grid)));
-    return {linear_, std::move(grid), workers};
+    return {{}, std::move(grid), workers};
   }
 
-  SlabGrid choose(const StridedLayout& target, const StridedLayout& spelt_out, SlabLimits limits) {
+  SlabGrid choose(const StridedLayout& target, const StridedLayout& spelt_out,
+                  SlabLimits limits) const {
     const std::uint64_t golden_bytes = info(golden_.dtype()).buffer_bytes();
     const SlabSide other{&storage_of(golden_, spelt_out), golden_bytes};
     limits.second_source = &other;
@@ -107,14 +114,11 @@ class Planner {
   const DiffSide& actual_;
   const DiffSide& golden_;
   const Execution& execution_;
-  StridedLayout linear_;
-  StridedLayout beside_;
 };
 
 Result<DensePlan> plan_dense(const DiffSide& actual, const DiffSide& golden,
                              const Execution& execution, PairOrder order) {
-  BTF_ASSIGN(StridedLayout linear, resolve(Layout::linear, golden.dims(), DType::uint8));
-  return Planner(actual, golden, execution, std::move(linear)).plan(order);
+  return Planner(actual, golden, execution).plan(order);
 }
 
 // One side's elements of a box, in row-major order.

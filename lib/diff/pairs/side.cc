@@ -22,12 +22,12 @@ namespace {
 
 // Puts the tensor and the file into errors: with two files open it must be clear whose they are.
 struct Naming {
-  std::string file;
+  const TensorFile* file = nullptr;
   std::uint64_t tensor = 0;
 
   template <typename T>
   Result<T> operator()(Result<T> result) const {
-    if (!result) return std::unexpected(result.error().of_tensor(tensor).in_file(file));
+    if (!result) return std::unexpected(result.error().of_tensor(tensor).in_file(file->path()));
     return result;
   }
 };
@@ -35,7 +35,7 @@ struct Naming {
 class NamingReader final : public SlabReader {
  public:
   NamingReader(std::unique_ptr<SlabReader> reader, Naming name)
-      : reader_(std::move(reader)), name_(std::move(name)) {}
+      : reader_(std::move(reader)), name_(name) {}
 
   Result<SourceSlab> read(const Box& box) override { return name_(reader_->read(box)); }
 
@@ -47,7 +47,7 @@ class NamingReader final : public SlabReader {
 class NamingEntries final : public CooSource {
  public:
   NamingEntries(std::unique_ptr<CooSource> entries, Naming name)
-      : entries_(std::move(entries)), name_(std::move(name)) {}
+      : entries_(std::move(entries)), name_(name) {}
 
   Result<CooRun> next_run() override { return name_(entries_->next_run()); }
   Status rewind() override { return name_(entries_->rewind()); }
@@ -57,47 +57,49 @@ class NamingEntries final : public CooSource {
   Naming name_;
 };
 
-// A record with the dims that it is compared with, and how its elements are found by them.
+// A record with the dims that it is compared with, and how its elements are found by them. The
+// record outlives it.
 class Edited {
  public:
   static Result<Edited> make(const TensorInfo& record, std::span<const Edit> edits) {
     Edited edited;
-    edited.record_ = record;
+    edited.given_ = &record;
+    if (edits.empty()) return edited;
     BTF_ASSIGN(edited.chain_, EditChain::make(record.dims, edits));
-    edited.dims_ = edited.chain_.empty() ? record.dims : edited.chain_.steps().back().to;
     if (!record.storage || edited.chain_.empty()) return edited;
     edited.views_ = edited_views(*record.storage, edited.chain_);
     const EditedView& view = edited.views_.front();
     if (edited.views_.size() > 1 || view.base != 0 || view.mirrors()) return edited;
     // Strides say it all: a record like any other.
-    edited.record_.dims = edited.dims_;
-    edited.record_.storage = view.storage;
+    TensorInfo& like = edited.like_.emplace(record);
+    like.dims = edited.dims();
+    like.storage = view.storage;
     edited.chain_ = {};
     return edited;
   }
 
-  const TensorInfo& record() const { return record_; }
+  const TensorInfo& record() const { return like_ ? *like_ : *given_; }
   const EditChain& chain() const { return chain_; }
-  const Dims& dims() const { return dims_; }
+  const Dims& dims() const { return chain_.empty() ? record().dims : chain_.steps().back().to; }
   const StridedLayout* storage() const {
-    if (!record_.storage) return nullptr;
-    return chain_.empty() ? &*record_.storage : &views_.back().storage;
+    if (!record().storage) return nullptr;
+    return chain_.empty() ? &*record().storage : &views_.back().storage;
   }
 
   std::unique_ptr<SlabReader> reader(const ByteSource& source) const {
-    return edited_reader(source, record_, views_);
+    return edited_reader(source, record(), views_);
   }
 
   // Entries of COO by their numbers after the edits.
-  CooKey key() const { return edited_key(chain_, row_major_key(dims_)); }
+  CooKey key() const { return edited_key(chain_, row_major_key(dims())); }
 
   Result<std::vector<Element>> elements(const ByteSource& source,
                                         std::span<const Dims> indices) const {
-    if (chain_.empty()) return elements_at(source, record_, indices);
+    if (chain_.empty()) return elements_at(source, record(), indices);
     std::vector<Dims> before(indices.begin(), indices.end());
     for (Dims& index : before)
       for (const EditStep& step : chain_.steps() | std::views::reverse) index = origin(step, index);
-    return elements_at(source, record_, before);
+    return elements_at(source, record(), before);
   }
 
  private:
@@ -111,9 +113,9 @@ class Edited {
     return before;
   }
 
-  TensorInfo record_;
-  EditChain chain_;  // that strides do not say
-  Dims dims_;
+  const TensorInfo* given_ = nullptr;
+  std::optional<TensorInfo> like_;  // where strides say what the edits do
+  EditChain chain_;                 // that strides do not say
   std::vector<EditedView> views_;  // of a dense record with such a chain
 };
 
@@ -124,7 +126,7 @@ class FileSide final : public DiffSide {
       : source_(source),
         edited_(std::move(edited)),
         execution_(execution),
-        name_{file.path(), edited_.record().index} {
+        name_{&file, edited_.record().index} {
     execution_.progress = {};
   }
 
@@ -178,12 +180,11 @@ class MemorySide final : public DiffSide {
   explicit MemorySide(const TensorView& view) : view_(view), bytes_(view.bytes) {}
 
   Status edit(std::span<const Edit> edits) {
-    TensorInfo record;
-    record.dtype = view_.dtype;
-    record.layout = Layout::linear;
-    record.dims = view_.storage.dims;
-    record.storage = view_.storage;
-    BTF_ASSIGN(edited_, Edited::make(record, edits));
+    record_.dtype = view_.dtype;
+    record_.layout = Layout::linear;
+    record_.dims = view_.storage.dims;
+    record_.storage = view_.storage;
+    BTF_ASSIGN(edited_, Edited::make(record_, edits));
     return {};
   }
 
@@ -209,6 +210,7 @@ class MemorySide final : public DiffSide {
  private:
   const TensorView& view_;
   MemorySource bytes_;
+  TensorInfo record_;
   Edited edited_;
 };
 
@@ -222,13 +224,13 @@ bool counts_every_dim(const StridedLayout& storage) {
 
 }  // namespace
 
-const StridedLayout& spelt_out_as(const DiffSide& actual, const DiffSide& golden,
-                                  const StridedLayout& linear) {
+Result<StridedLayout> spelt_out_as(const DiffSide& actual, const DiffSide& golden) {
   const StridedLayout* storage = (actual.storage() == nullptr ? golden : actual).storage();
   const bool usable = storage != nullptr && counts_every_dim(*storage) &&
                       distinct_elements(*storage) &&
                       element_count(storage->storage_shape()) == storage->storage_elements;
-  return usable ? *storage : linear;
+  if (usable) return *storage;
+  return resolve(Layout::linear, golden.dims(), DType::uint8);
 }
 
 Result<std::unique_ptr<DiffSide>> file_side(const TensorFile& file, const TensorInfo& record,

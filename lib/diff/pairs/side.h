@@ -38,11 +38,11 @@ class DiffSide {
 };
 
 // What a COO side is read as beside a dense one: that one's storage, so that both are read from
-// front to back, if every place there has one element; else `linear`, which has the sides' dims.
-const StridedLayout& spelt_out_as(const DiffSide& actual, const DiffSide& golden,
-                                  const StridedLayout& linear);
+// front to back, if every place there has one element; else row-major.
+Result<StridedLayout> spelt_out_as(const DiffSide& actual, const DiffSide& golden);
 
-// The tensor as the edits leave it, none of which is a slice. Errors name the file and the tensor.
+// The tensor as the edits leave it, none of which is a slice. The file and the record outlive the
+// side. Errors name the file and the tensor.
 Result<std::unique_ptr<DiffSide>> file_side(const TensorFile& file, const TensorInfo& record,
                                             std::span<const Edit> edits,
                                             const Execution& execution);

@@ -37,10 +37,12 @@ class DenseScorer {
         golden_bytes_(info(golden.dtype()).buffer_bytes()) {}
 
   Result<CompareScore> run() {
-    BTF_ASSIGN(const StridedLayout linear, resolve(Layout::linear, golden_.dims(), DType::uint8));
     // COO has no layout of its own and is read front to back in the other side's.
     const bool in_order = actual_.storage() == nullptr || golden_.storage() == nullptr;
-    const StridedLayout& spelt_out = spelt_out_as(actual_, golden_, linear);
+    StridedLayout spelt_out;
+    if (in_order) {
+      BTF_ASSIGN(spelt_out, spelt_out_as(actual_, golden_));
+    }
     const StridedLayout& actual = actual_.storage() != nullptr ? *actual_.storage() : spelt_out;
     const StridedLayout& golden = golden_.storage() != nullptr ? *golden_.storage() : spelt_out;
     const StridedLayout& order = in_order ? spelt_out : golden;

@@ -48,9 +48,14 @@ Result<Footer> read_footer(const ByteSource& source, std::uint64_t tensors) {
   return Footer{magic == wire::kNamesEnd, wire::load_u64(bytes.data())};
 }
 
-// Does the record of the highest number fill the file, so that there is no room for a table?
-Result<bool> fills_file(const ByteSource& source, std::uint64_t tensors,
-                        const RecordEnd& record_end) {
+// Is there certainly none? The record of the highest number fills the file; of a file that is in
+// memory its last bytes tell sooner.
+Result<bool> has_none(const ByteSource& source, std::uint64_t tensors,
+                      const RecordEnd& record_end) {
+  if (source.held().size() == source.size()) {
+    BTF_ASSIGN(const Footer footer, read_footer(source, tensors));
+    if (!footer.there) return true;
+  }
   if (tensors == 0) return source.size() == offset_table_end(0);
   const auto end = record_end(tensors - 1);
   if (!end && end.error().finding.empty()) return std::unexpected(end.error());
@@ -94,16 +99,16 @@ Result<std::optional<std::uint64_t>> place_of(const ByteSource& source, std::uin
 Result<std::optional<std::uint64_t>> NameTable::claimed_begin(const ByteSource& source,
                                                               std::uint64_t tensors,
                                                               const RecordEnd& record_end) {
-  BTF_ASSIGN(const bool filled, fills_file(source, tensors, record_end));
-  if (filled) return std::nullopt;
+  BTF_ASSIGN(const bool none, has_none(source, tensors, record_end));
+  if (none) return std::nullopt;
   BTF_ASSIGN(const Footer footer, read_footer(source, tensors));
   return place_of(source, tensors, footer);
 }
 
 Result<std::optional<NameTable>> NameTable::find(const ByteSource& source, std::uint64_t tensors,
                                                  const RecordEnd& record_end) {
-  BTF_ASSIGN(const bool filled, fills_file(source, tensors, record_end));
-  if (filled) return std::nullopt;
+  BTF_ASSIGN(const bool none, has_none(source, tensors, record_end));
+  if (none) return std::nullopt;
   BTF_ASSIGN(const Footer footer, read_footer(source, tensors));
   if (!footer.there) return std::nullopt;
   BTF_ASSIGN(const std::optional<std::uint64_t> begin, place_of(source, tensors, footer));

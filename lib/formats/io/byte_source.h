@@ -35,6 +35,9 @@ class ByteSource {
   // All of `out` or an error: reading past the end is one.
   virtual Status read_at(std::uint64_t offset, std::span<std::byte> out) const = 0;
 
+  // First bytes that are in memory: reading them costs nothing. They stay where they are.
+  virtual std::span<const std::byte> held() const { return {}; }
+
   // Are these the contents of a compressed file?
   virtual bool compressed() const { return false; }
 

@@ -82,6 +82,11 @@ constexpr auto kEndings = std::to_array<FileEnding>({
     {".sh", "a shell script", ""},
 });
 
+// So the last '.' of a name tells its ending.
+static_assert(std::ranges::all_of(kEndings, [](const FileEnding& row) {
+  return row.ending.rfind('.') == 0;
+}));
+
 bool ends_in(std::string_view path, std::string_view ending) {
   return path.size() >= ending.size() &&
          same_name(ending, path.substr(path.size() - ending.size()));
@@ -92,8 +97,9 @@ bool ends_in(std::string_view path, std::string_view ending) {
 std::span<const FileEnding> file_endings() { return kEndings; }
 
 const FileEnding* find_ending(std::string_view path) {
+  const std::string_view ending = path.substr(std::min(path.rfind('.'), path.size()));
   const auto* row = std::ranges::find_if(
-      kEndings, [&](const FileEnding& candidate) { return ends_in(path, candidate.ending); });
+      kEndings, [&](const FileEnding& row) { return same_name(row.ending, ending); });
   return row == kEndings.end() ? nullptr : row;
 }
 

@@ -50,6 +50,8 @@ class FileSource final : public ByteSource {
     return {};
   }
 
+  std::span<const std::byte> held() const override { return head_; }
+
   Status check_unchanged() const override {
     struct stat now{};
     if (::fstat(fd_.get(), &now) != 0) return named(system_failure("stat"));
@@ -115,6 +117,7 @@ class SharedSource final : public ByteSource {
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     return source_->read_at(offset, out);
   }
+  std::span<const std::byte> held() const override { return source_->held(); }
   Status check_unchanged() const override { return source_->check_unchanged(); }
   std::optional<FileStamp> stamp() const override { return source_->stamp(); }
 

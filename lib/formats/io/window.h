@@ -9,6 +9,7 @@
 
 #include "btf/error.h"
 #include "btf/try.h"
+#include "core/checked_math.h"
 #include "formats/io/byte_source.h"
 
 namespace btf {
@@ -20,6 +21,8 @@ class Window {
 
   // [offset, offset + length) must lie before the end, and length within kBytes.
   Result<const std::byte*> at(std::uint64_t offset, std::uint64_t length) {
+    const std::span<const std::byte> held = source_.held();
+    if (fits(offset, length, held.size())) return held.data() + offset;
     if (!holds(offset, length)) BTF_TRY(move_to(offset, length));
     return bytes_.data() + (offset - begin_);
   }

@@ -90,14 +90,13 @@ Result<TensorInfo> npy_tensor(const ByteSource& source, const NpyPlace& place,
   info.data_bytes =
       type.spread ? info.storage->elements() : storage_bytes(*info.storage, type.dtype);
   const std::uint64_t found = place.end - header.data_offset;
+  if (found == info.data_bytes) return info;
   const std::string needs = "the shape needs " + std::to_string(info.data_bytes) +
                             " bytes of data, the " + std::string(place.holder) + " has ";
   if (found < info.data_bytes)
     return malformed("data-past-end", header.data_offset, needs + std::to_string(found) + " left");
-  if (found > info.data_bytes)
-    return malformed("bytes-after-data", info.end(),
-                     needs + (source.goes_on() ? "more than " : "") + std::to_string(found));
-  return info;
+  return malformed("bytes-after-data", info.end(),
+                   needs + (source.goes_on() ? "more than " : "") + std::to_string(found));
 }
 
 std::unique_ptr<ByteSource> npy_elements(const ByteSource& source, const TensorInfo& tensor,

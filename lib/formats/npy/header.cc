@@ -8,6 +8,7 @@
 
 #include "btf/layout.h"
 #include "btf/try.h"
+#include "core/checked_math.h"
 
 namespace btf {
 namespace {
@@ -24,7 +25,7 @@ class Parser {
     BTF_TRY(expect('{'));
     while (!take('}')) {
       if (at_ == text_.size()) return wrong("it ends without a '}'");
-      BTF_ASSIGN(const std::string key, quoted());
+      BTF_ASSIGN(const std::string_view key, quoted());
       BTF_TRY(expect(':'));
       BTF_TRY(value_of(key));
       if (!take(',') && !at('}')) return wrong("',' or '}' was expected");
@@ -76,7 +77,7 @@ class Parser {
     return wrong(std::string("'") + c + "' was expected");
   }
 
-  Result<std::string> quoted() {
+  Result<std::string_view> quoted() {
     for (const char quote : {'\'', '"'}) {
       if (!take(quote)) continue;
       const std::size_t end = text_.find(quote, at_);
@@ -84,13 +85,13 @@ class Parser {
       const std::string_view text = text_.substr(at_, end - at_);
       if (text.find('\\') != std::string_view::npos) return wrong("a string has an escape");
       at_ = end + 1;
-      return std::string(text);
+      return text;
     }
     return wrong("a string was expected");
   }
 
   // A list of whatever, as it stands there.
-  Result<std::string> list() {
+  Result<std::string_view> list() {
     const std::size_t begin = at_;
     for (std::size_t depth = 0; at_ < text_.size();) {
       const char c = text_[at_];
@@ -101,15 +102,15 @@ class Parser {
       ++at_;
       if (c == '[' || c == '(') ++depth;
       if (c == ']' || c == ')') --depth;
-      if (depth == 0) return std::string(text_.substr(begin, at_ - begin));
+      if (depth == 0) return text_.substr(begin, at_ - begin);
     }
     return wrong("a list has no end");
   }
 
-  Status value_of(const std::string& key) {
+  Status value_of(std::string_view key) {
     const bool twice = (key == "descr" && descr_) || (key == "fortran_order" && order_) ||
                        (key == "shape" && shape_);
-    if (twice) return wrong("'" + key + "' is there twice");
+    if (twice) return wrong("'" + std::string(key) + "' is there twice");
     if (key == "descr") return parse_descr();
     if (key == "fortran_order") {
       order_ = take("True");
@@ -117,7 +118,7 @@ class Parser {
       return {};
     }
     if (key == "shape") return parse_shape();
-    return wrong("'" + key + "' means nothing here");
+    return wrong("'" + std::string(key) + "' means nothing here");
   }
 
   Status parse_descr() {
@@ -194,8 +195,15 @@ Result<NpyHeader> read_npy_header(const ByteSource& source, const NpyPlace& plac
     return malformed("npy-header", place.begin + 8,
                      "a header of " + std::to_string(length) + " bytes is too long to be true");
   const std::uint64_t text_offset = place.begin + before;
-  std::string text(length, '\0');
-  BTF_TRY(source.read_at(text_offset, std::as_writable_bytes(std::span(text))));
+  std::string copy;
+  std::string_view text;
+  if (const auto held = source.held(); fits(text_offset, length, held.size())) {
+    text = {reinterpret_cast<const char*>(held.data()) + text_offset, length};
+  } else {
+    copy.resize(length);
+    BTF_TRY(source.read_at(text_offset, std::as_writable_bytes(std::span(copy))));
+    text = copy;
+  }
   BTF_ASSIGN(NpyHeader header, Parser(text, text_offset).parse());
   header.data_offset = text_offset + length;
   return header;

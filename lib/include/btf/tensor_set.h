@@ -62,7 +62,8 @@ class BTF_API TensorSet {
 
   std::uint64_t member_count() const;
   SetMember member(std::uint64_t member) const;
-  std::string_view place(std::uint64_t member) const;  // that of the member
+  std::string path(std::uint64_t member) const;        // that of the member
+  std::string_view place(std::uint64_t member) const;  // likewise
   // Why it cannot be opened, where that shows without trying: no file, a directory without end.
   const Error* trouble(std::uint64_t member) const;
   // What the file is opened with: an index may say what it holds.
@@ -90,6 +91,9 @@ class BTF_API TensorSet {
 
   // An error if a file that was opened is not what it was then. Ask after the last read.
   Status check_unchanged() const;
+  // Whoever had the member open has asked it after the last read: check_unchanged() need not,
+  // unless file() gives it out again.
+  void settle(std::uint64_t member);
 
   // Numbers of tensors go through all members. These open each member once, and fail if one cannot
   // be opened.

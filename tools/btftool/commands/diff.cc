@@ -109,8 +109,8 @@ class Comparison {
     // Names in one index are each of one tensor; so are those that made a pair of tensors.
     const bool tells_file = !sets_.index && !pair.actual_tensor && !pair.golden_tensor;
     FilePair files{.name = pair.name, .actual = {}, .golden = {}, .tells_file = tells_file};
-    if (pair.actual) files.actual = sets_.actual.member(*pair.actual).path;
-    if (pair.golden) files.golden = sets_.golden.member(*pair.golden).path;
+    if (pair.actual) files.actual = sets_.actual.path(*pair.actual);
+    if (pair.golden) files.golden = sets_.golden.path(*pair.golden);
     return files;
   }
 

@@ -49,11 +49,20 @@ double step_of(const QuantizePlan& plan) {
   return std::sqrt(squares / static_cast<double>(plan.scales.values.size()));
 }
 
+// Are the files as they were when they were opened, and will nothing more be read of them? Of what
+// was changed the sets tell in the end.
+bool are_settled(const LayerPair& pair) {
+  const auto is_settled = [](const TensorFile& file) {
+    return file.tensor_count() == 1 && file.check_unchanged();
+  };
+  return is_settled(*pair.actual_file) && is_settled(*pair.golden_file);
+}
+
 }  // namespace
 
 struct MeasureQueue::Job {
   std::uint64_t number = 0;
-  LayerPair pair;
+  std::unique_ptr<LayerPair> pair;  // outlives the sides
   std::unique_ptr<DiffSide> actual{};
   std::unique_ptr<DiffSide> golden{};
 };
@@ -61,6 +70,7 @@ struct MeasureQueue::Job {
 struct MeasureQueue::Measured {
   std::uint64_t number = 0;
   Result<LayerFigures> figures;
+  bool settled = false;
 };
 
 MeasureQueue::MeasureQueue(const Execution& execution, TakeFigures take)
@@ -81,8 +91,8 @@ MeasureQueue::~MeasureQueue() {
 }
 
 void MeasureQueue::add(std::uint64_t number, LayerPair pair) {
-  Job job{.number = number, .pair = std::move(pair)};
-  LayerPair& own = job.pair;
+  Job job{.number = number, .pair = std::make_unique<LayerPair>(std::move(pair))};
+  LayerPair& own = *job.pair;
   const Status sides = [&]() -> Status {
     BTF_TRY(flatten(own.actual, own.golden.dims, own.actual_scales));
     const auto side = [&](const TensorFile& file, const TensorInfo& record,
@@ -93,7 +103,7 @@ void MeasureQueue::add(std::uint64_t number, LayerPair pair) {
     BTF_ASSIGN(job.golden, side(*own.golden_file, own.golden, own.golden_scales));
     return {};
   }();
-  if (!sides) return take_(number, std::unexpected(sides.error()));
+  if (!sides) return take_(number, std::unexpected(sides.error()), false);
   const bool small = own.golden.data_bytes <= kSmall;
   if (!small) send();
   small_.push_back(std::move(job));
@@ -137,11 +147,11 @@ void MeasureQueue::measure(const Jobs& jobs) {
   for (const Job& job : jobs) {
     Result<LayerFigures> figures = measure_layer(*job.actual, *job.golden, execution_);
     if (figures) {
-      figures->actual.scale = step_of(job.pair.actual_scales);
-      figures->golden.scale = step_of(job.pair.golden_scales);
+      figures->actual.scale = step_of(job.pair->actual_scales);
+      figures->golden.scale = step_of(job.pair->golden_scales);
     }
-    found.push_back({job.number, std::move(figures)});
-    bytes += std::max(job.pair.actual.data_bytes, job.pair.golden.data_bytes);
+    found.push_back({job.number, std::move(figures), are_settled(*job.pair)});
+    bytes += std::max(job.pair->actual.data_bytes, job.pair->golden.data_bytes);
   }
   {
     const std::scoped_lock lock(mutex_);
@@ -158,7 +168,7 @@ void MeasureQueue::deliver() {
     const std::scoped_lock lock(mutex_);
     measured.swap(measured_);
   }
-  for (const Measured& one : measured) take_(one.number, one.figures);
+  for (const Measured& one : measured) take_(one.number, one.figures, one.settled);
 }
 
 void MeasureQueue::finish() {

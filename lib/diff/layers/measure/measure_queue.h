@@ -26,8 +26,10 @@ struct LayerPair {
   QuantizePlan golden_scales{};
 };
 
-// Called by the thread that adds pairs.
-using TakeFigures = std::function<void(std::uint64_t number, const Result<LayerFigures>& figures)>;
+// Called by the thread that adds pairs. `settled`: of files that held nothing else, which were not
+// changed up to here.
+using TakeFigures =
+    std::function<void(std::uint64_t number, const Result<LayerFigures>& figures, bool settled)>;
 
 class MeasureQueue {
  public:
