@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "btf/convert.h"
 #include "btf/tensor_set.h"
 #include "convert/outputs.h"
+#include "diff/layers/measure/measure_queue.h"
 #include "formats/io/byte_source.h"
 #include "formats/io/file_endings.h"
 #include "sets/natural_order.h"
@@ -23,6 +25,7 @@
 namespace {
 
 using btf::DType;
+using btf::TensorFile;
 using btf::TensorSet;
 using Numbers = std::vector<std::uint64_t>;
 namespace fs = std::filesystem;
@@ -145,6 +148,49 @@ TEST_CASE("sets: a directory, its order, its numbers, and few open files") {
   write_file(dir / "set/fc0.btf", {7, 8});
   CHECK_FALSE(set->check_unchanged());
   CHECK(said(set->file(0).error()) == "the file was changed while it was read");
+}
+
+TEST_CASE("sets: a settled member may change, until it is asked for again") {
+  const ScratchDir dir;
+  for (int i = 0; i < 12; ++i)
+    write_file(dir / ("set/" + std::to_string(i) + ".btf"), {static_cast<float>(i)});
+  auto set = TensorSet::open(dir / "set");
+  REQUIRE(set);
+  for (std::uint64_t member = 0; member < 12; ++member) REQUIRE(set->file(member));
+  set->settle(0);
+  write_file(dir / "set/0.btf", {7, 8});
+  CHECK(set->check_unchanged());
+  CHECK_FALSE(set->file(0));
+  CHECK_FALSE(set->check_unchanged());
+}
+
+TEST_CASE("sets: layers are settled where nothing changed their files up to their last read") {
+  const ScratchDir dir;
+  write_file(dir / "a.btf", {1});
+  write_file(dir / "b.btf", {1});
+  write_file(dir / "two.btf", {1, 1});
+  std::map<std::uint64_t, bool> settled;
+  btf::MeasureQueue queue({.jobs = 1}, [&](std::uint64_t number,
+                                           const btf::Result<btf::LayerFigures>& found, bool yes) {
+    CHECK(found);
+    settled[number] = yes;
+  });
+  const auto add = [&](std::uint64_t number, const std::string& actual, const char* changed) {
+    btf::LayerPair pair;
+    pair.actual_file = std::make_shared<TensorFile>(TensorFile::open(dir / actual).value());
+    pair.golden_file = std::make_shared<TensorFile>(TensorFile::open(dir / "b.btf").value());
+    pair.actual = pair.actual_file->tensor(0).value();
+    pair.golden = pair.golden_file->tensor(0).value();
+    if (changed != nullptr) write_file(dir / changed, {1, 2, 3});
+    queue.add(number, std::move(pair));
+  };
+  add(0, "a.btf", nullptr);
+  add(1, "two.btf", nullptr);
+  add(2, "a.btf", "a.btf");
+  write_file(dir / "a.btf", {1});
+  add(3, "a.btf", "b.btf");
+  queue.finish();
+  CHECK(settled == std::map<std::uint64_t, bool>{{0, true}, {1, false}, {2, false}, {3, false}});
 }
 
 TEST_CASE("sets: a member that cannot be read is trouble of its own") {
