@@ -56,15 +56,17 @@ class Side {
     const Bytes stream = bytes::pack(btf::info(dtype).bits, codes);
     file_.emplace(bytes::open(
         bytes::save(scratch_, name, bytes::file({bytes::coo(dtype, dims, indices, stream)}))));
+    record_ = file_->tensor(0).value();
   }
 
   std::unique_ptr<btf::DiffSide> open(const btf::Execution& execution) const {
-    return btf::file_side(*file_, file_->tensor(0).value(), execution).value();
+    return btf::file_side(*file_, record_, execution).value();
   }
 
  private:
   ScratchDir scratch_;
   std::optional<btf::TensorFile> file_;
+  btf::TensorInfo record_;
 };
 
 Entries random_entries(std::uint64_t total, std::uint64_t every, unsigned bits, Random& random) {

@@ -55,6 +55,7 @@ RearrangedAs stored_with(const Dims& dims, std::uint64_t width, std::uint64_t pi
 }  // namespace
 
 SearchResult find_pitch(const Inquiry& inquiry) {
+  if (inquiry.rounded) return std::nullopt;
   const Dims& dims = inquiry.input.golden.dims();
   const bool dense = inquiry.input.golden.storage() != nullptr;
   std::vector<RearrangedAs> candidates;
