@@ -8,6 +8,7 @@
 #include "diff/hints/models/rearrangement.h"
 #include "diff/hints/searches/searches.h"
 #include "diff/pairs/sparse.h"
+#include "elements/parallel.h"
 
 namespace btf::hints {
 namespace {
