@@ -5,6 +5,7 @@
 #include "btf/try.h"
 #include "convert/attribute_merge.h"
 #include "convert/loss_limits.h"
+#include "convert/quantize/scaled_elements.h"
 #include "convert/tensor/unpacked_record.h"
 #include "core/recipient.h"
 #include "elements/parallel.h"

@@ -40,11 +40,4 @@ struct QuantizePlan {
 Result<QuantizePlan> plan_quantization(const TensorFile& file, const TensorConversion& work,
                                        const QuantizedBy* link);
 
-// The elements of the data record, and of each record of scales. The arguments must outlive them.
-// `block_scales`: where those of the plan are read from.
-ElementSource scaled_elements(const TensorConversion& work, const QuantizePlan& plan,
-                              const ByteSource* block_scales);
-ElementSource scale_elements(const TensorConversion& work, const QuantizePlan& plan,
-                             const ScaleRecord& record);
-
 }  // namespace btf

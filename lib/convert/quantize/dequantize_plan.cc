@@ -1,0 +1,160 @@
+#include "convert/quantize/dequantize_plan.h"
+
+#include <string>
+
+#include "btf/try.h"
+#include "convert/quantize/plan_rules.h"
+#include "convert/quantize/stored_scales.h"
+
+namespace btf {
+namespace {
+
+// An error with a code of its own: numbers made with a zero point of 0 would be wrong.
+std::unexpected<Error> unread_zero_points(std::string message) {
+  return std::unexpected(Error{
+      ErrorCode::invalid_argument, std::move(message), {}, FindingCode("zero-points-unread")});
+}
+
+class DequantizePlanner {
+ public:
+  DequantizePlanner(const TensorFile& file, const TensorConversion& work, const QuantizedBy* link,
+                    QuantizePlan& plan)
+      : file_(file),
+        work_(work),
+        link_(link),
+        wanted_(work.options.quantization),
+        stored_(file, work.record, link, work.options.execution),
+        plan_(plan) {}
+
+  Status run() {
+    // The records of scales say nothing of the tensor once its dims are others.
+    if (!work_.target.edits.empty())
+      return refuse_scaling("dequantising and editing the dims in one go is not possible: " +
+                            std::string(work_.target.edits.first_name()) + " afterwards");
+    BTF_TRY(check_dequantized_dtype(plan_.cast.to));
+    BTF_TRY(check_zero_point(wanted_, from()));
+    plan_.scaling = Scaling::dequantize;
+    BTF_ASSIGN(const std::optional<TensorInfo> scales, stored_.find(ScaleRole::scale));
+    if (!scales) return no_scales();
+    BTF_ASSIGN(const bool blocks, use_blocks(*scales));
+    if (blocks) return use_zero_points({});
+    BTF_ASSIGN(const bool values, use_values(*scales));
+    return values ? use_zero_points(scales) : no_scales();
+  }
+
+ private:
+  DType from() const { return plan_.cast.from; }
+
+  Status no_scales() const {
+    if (link_ != nullptr)
+      return refuse_scaling("the file says that tensor " + std::to_string(link_->scale) +
+                            " has its scales, which does not fit by its dtype or dims");
+    BTF_TRY(check_is_no_zero_points());
+    return refuse_scaling("no record of scales stands behind the tensor");
+  }
+
+  // False if the record is no block scales of this tensor.
+  Result<bool> use_blocks(const TensorInfo& scales) {
+    if (work_.record.dims.empty() || !info(from()).floating()) return false;
+    for (const BlockFormatInfo& format : block_formats()) {
+      if (info(format.element).bits != info(from()).bits || *scales.dtype != format.scale ||
+          scales.dims != block_scale_dims(work_.record.dims, format.block))
+        continue;
+      if (format.tensor_scale) {
+        BTF_ASSIGN(const std::optional<TensorInfo> tensor, stored_.find(ScaleRole::global_scale));
+        if (!tensor || *tensor->dtype != DType::float32 || !tensor->dims.empty()) continue;
+        BTF_ASSIGN(plan_.scales.values, stored_.read_scales(*tensor));
+        plan_.scales.tensor_scale = static_cast<float>(plan_.scales.values.front());
+        plan_.consumed = {scales.index, tensor->index};
+      } else {
+        plan_.consumed = {scales.index};
+      }
+      plan_.scales.blocks = &format;
+      plan_.block_scales = scales;
+      return true;
+    }
+    return false;
+  }
+
+  // False if the record is neither float32 of rank 0, nor with the data's rank and all dims 1 but
+  // one.
+  Result<bool> use_values(const TensorInfo& scales) {
+    if (*scales.dtype != DType::float32) return false;
+    const Dims& dims = work_.record.dims;
+    std::optional<std::uint32_t> axis;
+    if (!scales.dims.empty()) {
+      if (scales.dims.size() != dims.size()) return false;
+      for (std::uint32_t d = 0; d < dims.size(); ++d) {
+        if (scales.dims[d] == 1) continue;
+        if (axis || scales.dims[d] != dims[d]) return false;
+        axis = d;
+      }
+    }
+    BTF_ASSIGN(plan_.scales.values, stored_.read_scales(scales));
+    plan_.scales.axis = axis;
+    plan_.consumed = {scales.index};
+    return true;
+  }
+
+  // Those that go with `scales`; none go with block scales.
+  Status use_zero_points(const std::optional<TensorInfo>& scales) {
+    const bool linked = link_ != nullptr && link_->zero_point && !wanted_.zero_point;
+    const bool needed = wanted_.find_zero_point || linked;
+    if (!needed && wanted_.zero_point) return {};
+    std::optional<TensorInfo> record;
+    if (scales) {
+      BTF_ASSIGN(record, stored_.find_zero_points(*scales));
+    }
+    if (!needed) return check_unread_zero_points(record);
+    if (!record) return no_zero_points();
+    BTF_ASSIGN(plan_.scales.zero_points, stored_.read_zero_points(*record));
+    plan_.consumed.push_back(record->index);
+    return {};
+  }
+
+  Status no_zero_points() const {
+    const std::string which = " of " + std::string(info(from()).name);
+    if (link_ != nullptr)
+      return refuse_scaling("the file names no zero points" + which +
+                            " and with the dims of the scales");
+    return refuse_scaling("no record of zero points," + which +
+                          " and with the dims of the scales, stands behind those of the tensor");
+  }
+
+  static Status check_unread_zero_points(const std::optional<TensorInfo>& record) {
+    if (!record) return {};
+    return unread_zero_points("tensor " + std::to_string(record->index) +
+                              " stands behind the scales as a record of zero points does");
+  }
+
+  // Of a tensor without scales: those that it stands behind may be its own zero points'.
+  Status check_is_no_zero_points() const {
+    const TensorInfo& record = work_.record;
+    if (info(from()).floating() || record.index < 2) return {};
+    const auto scales = file_.tensor(record.index - 1);
+    const auto codes = file_.tensor(record.index - 2);
+    if (!scales || !codes || scales->dtype != DType::float32 || scales->dims != record.dims ||
+        codes->dtype != from())
+      return {};
+    return unread_zero_points("it stands behind the scales of tensor " +
+                              std::to_string(codes->index) + " as a record of zero points does");
+  }
+
+  const TensorFile& file_;
+  const TensorConversion& work_;
+  const QuantizedBy* link_;
+  const Quantization& wanted_;
+  const StoredScales stored_;
+  QuantizePlan& plan_;
+};
+
+}  // namespace
+
+Status plan_dequantize(const TensorFile& file, const TensorConversion& work,
+                       const QuantizedBy* link, QuantizePlan& plan) {
+  // Floats that are wide already, and whatever is no number to scale, pass by.
+  if (!can_scale(plan.cast.from)) return {};
+  return DequantizePlanner(file, work, link, plan).run();
+}
+
+}  // namespace btf

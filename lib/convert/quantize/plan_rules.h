@@ -1,0 +1,24 @@
+// Which quantisations mean nothing for a pair of dtypes, and what is said of them.
+#pragma once
+
+#include <string>
+
+#include "btf/error.h"
+#include "btf/quantize.h"
+#include "kernels/scale/scaled_cast.h"
+
+namespace btf {
+
+std::unexpected<Error> refuse_scaling(std::string message);
+
+// The zero point that is given or to be found, as a code of the dtype `codes`.
+Status check_zero_point(const Quantization& wanted, DType codes);
+
+// Overflow and rounding of a cast with a scale.
+Status check_scaled_policy(const ScaledCast& cast);
+
+// Of what dtype quantising with a scale that is to be found must give, and dequantising.
+Status check_quantized_dtype(DType dtype);
+Status check_dequantized_dtype(DType dtype);
+
+}  // namespace btf

@@ -1,0 +1,48 @@
+// The scales and zero points that a file holds for a tensor of codes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "btf/attributes.h"
+#include "btf/execution.h"
+#include "btf/file.h"
+
+namespace btf {
+
+// What may stand in a file for a tensor of codes, each a tensor of its own.
+enum class ScaleRole : std::uint8_t { scale, global_scale, zero_point };
+
+class StoredScales {
+ public:
+  // `link`: where the file says that they are; null if it says nothing: then they are looked for
+  // behind the codes. All must outlive this.
+  StoredScales(const TensorFile& file, const TensorInfo& codes, const QuantizedBy* link,
+               const Execution& execution)
+      : file_(file), codes_(codes), link_(link), execution_(execution) {}
+
+  // None if there is no tensor in this place, or none that can be used. An error only if the system
+  // refuses to read it, for then it may well be one.
+  Result<std::optional<TensorInfo>> find(ScaleRole role) const;
+
+  // The zero points that go with the record `scales`: of the codes' dtype, with the dims of the
+  // scales.
+  Result<std::optional<TensorInfo>> find_zero_points(const TensorInfo& scales) const;
+
+  // The elements of a float32 record; an error if one is not a positive number.
+  Result<std::vector<double>> read_scales(const TensorInfo& record) const;
+
+  // Those of a record of the codes' dtype.
+  Result<std::vector<std::int64_t>> read_zero_points(const TensorInfo& record) const;
+
+ private:
+  std::optional<std::uint64_t> index_of(ScaleRole role) const;
+
+  const TensorFile& file_;
+  const TensorInfo& codes_;
+  const QuantizedBy* link_;
+  const Execution& execution_;
+};
+
+}  // namespace btf
