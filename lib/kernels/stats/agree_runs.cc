@@ -117,39 +117,60 @@ HWY_INLINE Answers agree(DoubleVec a, DoubleVec g, const AgreeLimits& limits, co
   return {bits_of(yes), bits_of(hn::Not(hn::Or(yes, clear)))};
 }
 
-template <bool kTolerant>
-void agree_by(const double* actual, const double* golden, std::uint64_t count,
-              const AgreeLimits& limits, const AgreeBits& bits) {
-  const Doubles d;
-  const OneStep step(limits.grid);
+// kWidth numbers of an array, from `at` on.
+struct WholeVector {
+  std::uint64_t at;
+  HWY_INLINE DoubleVec operator()(const double* values) const {
+    return hn::LoadU(Doubles(), values + at);
+  }
+};
+
+// Fewer of them; 0 in the place of others.
+struct PartOfVector {
+  std::uint64_t at;
+  std::uint64_t count;
+  HWY_INLINE DoubleVec operator()(const double* values) const {
+    std::array<double, kWidth> some{};
+    for (std::uint64_t k = 0; k < count; ++k) some[k] = *(values + at + k);
+    return hn::LoadU(Doubles(), some.data());
+  }
+};
+
+// answer(load) tells of the numbers that load(array) gives; take(word, answers) of 64.
+template <typename Answer, typename Take>
+HWY_INLINE void for_each_word(std::uint64_t count, const Answer& answer, const Take& take) {
   constexpr std::uint64_t kBits = 64;
   for (std::uint64_t at = 0; at < count; at += kBits) {
     const std::uint64_t n = count - at < kBits ? count - at : kBits;
-    std::uint64_t yes = 0;
-    std::uint64_t ask = 0;
+    Answers all;
     std::uint64_t i = 0;
     for (; i + kWidth <= n; i += kWidth) {
-      const Answers some = agree<kTolerant>(hn::LoadU(d, actual + at + i),
-                                            hn::LoadU(d, golden + at + i), limits, step);
-      yes |= some.yes << i;
-      ask |= some.ask << i;
+      const Answers some = answer(WholeVector{at + i});
+      all.yes |= some.yes << i;
+      all.ask |= some.ask << i;
     }
     if (i < n) {
-      std::array<double, kWidth> a{};
-      std::array<double, kWidth> g{};
-      for (std::uint64_t k = 0; k < n - i; ++k) {
-        a[k] = actual[at + i + k];
-        g[k] = golden[at + i + k];
-      }
-      const Answers some =
-          agree<kTolerant>(hn::LoadU(d, a.data()), hn::LoadU(d, g.data()), limits, step);
+      const Answers some = answer(PartOfVector{at + i, n - i});
       const std::uint64_t there = (std::uint64_t{1} << (n - i)) - 1;
-      yes |= (some.yes & there) << i;
-      ask |= (some.ask & there) << i;
+      all.yes |= (some.yes & there) << i;
+      all.ask |= (some.ask & there) << i;
     }
-    *(bits.yes + at / kBits) = yes;
-    *(bits.ask + at / kBits) = ask;
+    take(at / kBits, all);
   }
+}
+
+template <bool kTolerant>
+void agree_by(const double* actual, const double* golden, std::uint64_t count,
+              const AgreeLimits& limits, const AgreeBits& bits) {
+  const OneStep step(limits.grid);
+  for_each_word(
+      count,
+      [&](auto load)
+          HWY_ATTR { return agree<kTolerant>(load(actual), load(golden), limits, step); },
+      [&](std::uint64_t word, const Answers& answers) {
+        *(bits.yes + word) = answers.yes;
+        *(bits.ask + word) = answers.ask;
+      });
 }
 
 void agree_all(const double* actual, const double* golden, std::uint64_t count,
@@ -159,6 +180,21 @@ void agree_all(const double* actual, const double* golden, std::uint64_t count,
   };
   none(limits.one) && none(limits.other) ? agree_by<false>(actual, golden, count, limits, bits)
                                          : agree_by<true>(actual, golden, count, limits, bits);
+}
+
+void predicted_all(const PredictedRun& run, double share, std::uint64_t* yes) {
+  const Doubles d;
+  const DoubleVec inf = hn::Set(d, std::numeric_limits<double>::infinity());
+  for_each_word(
+      run.count,
+      [&](auto load) HWY_ATTR {
+        const DoubleVec predicted = load(run.predicted);
+        const DoubleVec rest = hn::Abs(hn::Sub(load(run.seen), predicted));
+        const DoubleVec most = hn::Mul(hn::Set(d, share), hn::Abs(predicted));
+        const DoubleMask finite = hn::And(hn::Lt(rest, inf), hn::Lt(hn::Abs(load(run.from)), inf));
+        return Answers{.yes = bits_of(hn::And(finite, hn::Le(rest, most)))};
+      },
+      [&](std::uint64_t word, const Answers& answers) { *(yes + word) = answers.yes; });
 }
 
 }  // namespace
@@ -171,6 +207,10 @@ namespace btf {
 void agree_run(const double* actual, const double* golden, std::uint64_t count,
                const AgreeLimits& limits, const AgreeBits& bits) {
   BTF_SIMD_CALL(agree_all)(actual, golden, count, limits, bits);
+}
+
+void predicted_run(const PredictedRun& run, double share, std::uint64_t* yes) {
+  BTF_SIMD_CALL(predicted_all)(run, share, yes);
 }
 
 }  // namespace btf

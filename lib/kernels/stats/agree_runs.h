@@ -29,4 +29,15 @@ struct AgreeBits {
 void agree_run(const double* actual, const double* golden, std::uint64_t count,
                const AgreeLimits& limits, const AgreeBits& bits);
 
+// Numbers that a law makes of others, and what is there in their place.
+struct PredictedRun {
+  const double* from = nullptr;
+  const double* predicted = nullptr;
+  const double* seen = nullptr;
+  std::uint64_t count = 0;
+};
+
+// Which are all finite, and what is seen within a share of what was predicted.
+void predicted_run(const PredictedRun& run, double share, std::uint64_t* yes);
+
 }  // namespace btf

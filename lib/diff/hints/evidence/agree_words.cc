@@ -32,11 +32,9 @@ PairBits agreeing(const Real* actual, const Real* golden, std::uint64_t count,
     if (const auto limits = agree_limits(agreement)) {
       PairBits ask;
       agree_run(actual, golden, count, *limits, {yes.words.data(), ask.words.data()});
-      for (std::size_t w = 0; w < ask.words.size(); ++w)
-        for (std::uint64_t left = ask.words[w]; left != 0; left &= left - 1) {
-          const std::uint64_t i = w * 64 + static_cast<std::uint64_t>(std::countr_zero(left));
-          if (agrees(actual[i], golden[i], agreement)) yes.set(i);
-        }
+      ask.for_each([&](std::uint64_t i) {
+        if (agrees(actual[i], golden[i], agreement)) yes.set(i);
+      });
       return yes;
     }
   }

@@ -27,8 +27,19 @@ struct PairBits {
     for (std::size_t w = 0; w < words.size(); ++w) words[w] &= other.words[w];
     return *this;
   }
+  PairBits& operator|=(const PairBits& other) {
+    for (std::size_t w = 0; w < words.size(); ++w) words[w] |= other.words[w];
+    return *this;
+  }
   void take_out(const PairBits& other) {
     for (std::size_t w = 0; w < words.size(); ++w) words[w] &= ~other.words[w];
+  }
+  // visit(i), ascending
+  template <typename Visit>
+  void for_each(Visit&& visit) const {
+    for (std::size_t w = 0; w < words.size(); ++w)
+      for (std::uint64_t left = words[w]; left != 0; left &= left - 1)
+        visit(w * 64 + static_cast<std::uint64_t>(std::countr_zero(left)));
   }
   std::uint64_t count() const {
     std::uint64_t all = 0;

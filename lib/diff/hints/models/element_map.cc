@@ -12,6 +12,7 @@
 #include "diff/hints/evidence/wording.h"
 #include "diff/pairs/rows.h"
 #include "kernels/number/number.h"
+#include "kernels/stats/agree_runs.h"
 #include "kernels/stats/number_runs.h"
 
 namespace btf::hints {
@@ -112,6 +113,19 @@ void add_rests(const long double* mapped, const long double* partner, std::uint6
     if (fit[i]) add_rest(partner[i] - mapped[i], 1, tally);
 }
 
+// Those that fit_within() says are exact; of long double they are asked one by one.
+PairBits within_rounding(const ElementMap& map, const double* from, const double* mapped,
+                         const double* partner, std::uint64_t count) {
+  PairBits fit;
+  predicted_run({from, mapped, partner, count}, map.slack->relative, fit.words.data());
+  return fit;
+}
+
+PairBits within_rounding(const ElementMap&, const long double*, const long double*,
+                         const long double*, std::uint64_t) {
+  return {};
+}
+
 // As add_pair() for each of them.
 template <typename Real>
 void add_pairs(const Inquiry& inquiry, const ElementMap& map, const Real* mapped,
@@ -124,13 +138,16 @@ void add_pairs(const Inquiry& inquiry, const ElementMap& map, const Real* mapped
       agreeing(of_actual ? actual : mapped, of_actual ? mapped : golden, count, agreement);
   const PairBits agreed = agreeing(actual, golden, count, agreement);
   const Real* partner = of_actual ? golden : actual;
-  if (map.slack && fit.count() != count)
-    for (std::uint64_t i = 0; i < count; ++i) {
-      if (fit[i]) continue;
+  if (map.slack && fit.count() != count) {
+    fit |= within_rounding(map, of_actual ? actual : golden, mapped, partner, count);
+    PairBits left = PairBits::first(count);
+    left.take_out(fit);
+    left.for_each([&](std::uint64_t i) {
       const Fit within = fit_within(map, mapped[i], actual[i], golden[i]);
       if (within != Fit::none) fit.set(i);
       if (within == Fit::near) add_near(partner[i] - mapped[i], mapped[i], 1, tally);
-    }
+    });
+  }
   if (map.slack) add_rests(mapped, partner, count, fit, tally);
   tally.elements += count;
   tally.exceptions += count - fit.count();

@@ -76,6 +76,13 @@ class Partners {
   }
   bool operator[](std::uint64_t i) const { return bits_[i / kPairRun][i % kPairRun]; }
 
+  // visit(i), ascending
+  template <typename Visit>
+  void for_each(Visit&& visit) const {
+    for (std::size_t run = 0; run < bits_.size(); ++run)
+      bits_[run].for_each([&](std::uint64_t i) { visit(run * kPairRun + i); });
+  }
+
  private:
   std::vector<PairBits> bits_;
 };
@@ -164,12 +171,10 @@ Status look_around(const Inquiry& inquiry, const ShiftSpace& space, ShiftCandida
     const std::uint64_t end = std::min(position + kWindow + 1, space.count);
     BTF_ASSIGN(const std::vector<Real> golden,
                read_golden<Real>(inquiry, space, begin, end - begin));
-    for (std::uint64_t at = begin; at < end; ++at) {
-      const std::uint64_t lag = position + kWindow - at;
-      ++tries[lag];
-      if (agrees(static_cast<Real>(anchor.actual), golden[at - begin], inquiry.agreement))
-        ++hits[lag];
-    }
+    const std::uint64_t first_lag = position + kWindow - begin;
+    for (std::uint64_t at = 0; at < end - begin; ++at) ++tries[first_lag - at];
+    const Partners<Real> partners(static_cast<Real>(anchor.actual), golden, inquiry.agreement);
+    partners.for_each([&](std::uint64_t at) { ++hits[first_lag - at]; });
   }
   candidates.tried += static_cast<double>(hits.size());
   const std::size_t most = candidates.shifts.size() + kMostCandidates;
