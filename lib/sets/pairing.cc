@@ -220,4 +220,21 @@ std::vector<MemberPair> pair_members(const TensorSet& actual, const TensorSet& g
   return pairs;
 }
 
+void open_pairs_ahead(TensorSet& actual, TensorSet& golden, std::span<const MemberPair> pairs,
+                      const Execution& execution) {
+  // Of many small files opening takes most of the time.
+  constexpr std::size_t kWorthwhile = 64;
+  if (pairs.size() < kWorthwhile || execution.jobs == 1) return;
+  std::vector<std::uint64_t> left;
+  std::vector<std::uint64_t> right;
+  for (const MemberPair& pair : pairs) {
+    // Members of which single tensors are paired were opened for that.
+    if (!pair.actual || !pair.golden || pair.actual_tensor || pair.golden_tensor) continue;
+    left.push_back(*pair.actual);
+    right.push_back(*pair.golden);
+  }
+  actual.open_ahead(std::move(left));
+  golden.open_ahead(std::move(right));
+}
+
 }  // namespace btf

@@ -49,7 +49,7 @@ class LayerPairing {
   Result<PairedLayers> run() {
     const std::vector<MemberPair> pairs = members();
     report_.layers.reserve(pairs.size());
-    open_ahead(pairs);
+    open_pairs_ahead(actual_, golden_, pairs, options_.execution);
     for (const MemberPair& pair : pairs) take_members(pair);
     pair_rest();
     queue_.finish();
@@ -63,21 +63,6 @@ class LayerPairing {
     if (actual_.one_file() && golden_.one_file())
       return {{.name = actual_.path(), .actual = 0, .golden = 0}};
     return pair_members(actual_, golden_);
-  }
-
-  // Of many small files opening takes most of the time.
-  void open_ahead(const std::vector<MemberPair>& pairs) {
-    constexpr std::size_t kWorthwhile = 64;
-    if (pairs.size() < kWorthwhile || options_.execution.jobs == 1) return;
-    std::vector<std::uint64_t> actual;
-    std::vector<std::uint64_t> golden;
-    for (const MemberPair& pair : pairs) {
-      if (!pair.actual || !pair.golden || pair.actual_tensor || pair.golden_tensor) continue;
-      actual.push_back(*pair.actual);
-      golden.push_back(*pair.golden);
-    }
-    actual_.open_ahead(std::move(actual));
-    golden_.open_ahead(std::move(golden));
   }
 
   const std::optional<GivenScale>& given_scale(const TensorSet& set) const {

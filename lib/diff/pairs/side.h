@@ -50,6 +50,10 @@ inline Result<std::unique_ptr<DiffSide>> file_side(const TensorFile& file, const
                                                    const Execution& execution) {
   return file_side(file, record, {}, execution);
 }
+Result<std::unique_ptr<DiffSide>> file_side(const TensorFile&, TensorInfo&&, std::span<const Edit>,
+                                            const Execution&) = delete;
+Result<std::unique_ptr<DiffSide>> file_side(const TensorFile&, TensorInfo&&,
+                                            const Execution&) = delete;
 Result<std::unique_ptr<DiffSide>> memory_side(const TensorView& view,
                                               std::span<const Edit> edits = {});
 

@@ -12,12 +12,9 @@
 namespace btf {
 namespace {
 
-// Below, squares of doubles lose digits; beyond the largest double they are Inf.
 bool is_exact_enough(const RunSums& sums, double largest_error) {
-  constexpr double kLeastSquare = 1e-280;
-  const auto fits = [](double square) { return square > kLeastSquare && std::isfinite(square); };
-  return fits(sums.actual2) && fits(sums.golden2) && std::isfinite(sums.product) &&
-         (fits(sums.error2) || largest_error == 0);
+  return has_exact_squares(sums.actual2) && has_exact_squares(sums.golden2) &&
+         std::isfinite(sums.product) && (has_exact_squares(sums.error2) || largest_error == 0);
 }
 
 double decibels(long double ratio) { return static_cast<double>(10 * std::log10(ratio)); }

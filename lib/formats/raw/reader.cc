@@ -25,7 +25,7 @@ class RawReader final : public TensorReader {
 
 // What else of these dims would take so many bytes: the same dtype in other layouts, and other
 // dtypes in the same layout; failing that, any pair.
-std::string others_of_size(const TensorSpec& spec, std::uint64_t bytes) {
+std::string other_types_of_size(const TensorSpec& spec, std::uint64_t bytes) {
   std::vector<std::string> names;
   const auto try_pair = [&](const DTypeInfo& dtype, const LayoutSpec& layout) {
     if (!layout.dense() || layout.shuffled()) return;
@@ -112,10 +112,9 @@ Result<std::unique_ptr<TensorReader>> open_raw(const ByteSource& source,
   if ((source.size() != needed && source.size() != padded) || source.goes_on()) {
     std::string wanted = std::to_string(needed);
     if (padded != needed) wanted += " (with the last padding " + std::to_string(padded) + ")";
-    const std::string found = source.goes_on()
-                                  ? "more than " + std::to_string(source.size())
-                                  : std::to_string(source.size()) +
-                                        others_of_size(spec, source.size());
+    const std::string found =
+        source.goes_on() ? "more than " + std::to_string(source.size())
+                         : std::to_string(source.size()) + other_types_of_size(spec, source.size());
     return malformed("raw-size", std::min(needed, source.size()),
                      said(spec) + " takes " + wanted + " bytes, the file has " + found);
   }

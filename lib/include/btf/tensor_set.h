@@ -13,6 +13,7 @@
 
 #include "btf/api.h"
 #include "btf/error.h"
+#include "btf/execution.h"
 #include "btf/file.h"
 #include "btf/validate.h"
 
@@ -131,6 +132,11 @@ using MemberFilter = std::function<bool(const SetMember&)>;
 // golden gives, else actual; else in natural order.
 BTF_API std::vector<MemberPair> pair_members(const TensorSet& actual, const TensorSet& golden,
                                              const MemberFilter& wanted = {});
+
+// Opens the files of these pairs ahead, each set on a thread of its own, if there are so many that
+// it is worth a thread and the execution allows more than one. Once for a set.
+BTF_API void open_pairs_ahead(TensorSet& actual, TensorSet& golden,
+                              std::span<const MemberPair> pairs, const Execution& execution);
 
 // Is it a directory, and so a set? What is not there is none: that is said when it is opened.
 BTF_API Result<bool> is_directory(const std::string& path);

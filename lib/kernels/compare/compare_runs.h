@@ -18,6 +18,10 @@ struct RunSums {
   double largest = 0;  // |golden|
 };
 
+// May a sum of squares be computed in doubles? Below this they lose digits; beyond the largest
+// double they are Inf.
+inline bool has_exact_squares(double sum) { return sum > 1e-280 && std::isfinite(sum); }
+
 struct CompareRuns {
   // Of a run without NaN and Inf.
   RunSums (*sums)(const double* actual, const double* golden, std::uint64_t count);

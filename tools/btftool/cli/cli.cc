@@ -1,18 +1,14 @@
 #include "cli/cli.h"
 
 #include <algorithm>
+#include <memory>
 #include <new>
-#include <optional>
 #include <string>
+#include <vector>
 
-#include "btf/dtype.h"
-#include "btf/layout.h"
 #include "cli/arguments.h"
-#include "cli/convert.h"
 #include "cli/diff.h"
-#include "cli/layers.h"
-#include "cli/repair.h"
-#include "cli/spec.h"
+#include "cli/subcommands.h"
 #include "cli/support.h"
 
 namespace btftool {
@@ -21,27 +17,6 @@ namespace {
 // Of --compress without a value.
 const std::string kDefaultLevel = std::to_string(btf::kDefaultCompression);
 constexpr const char* kVersion = "btftool " BTFTOOL_VERSION "\n";
-
-// The operands of one command, with their number checked here so that the message can say it well.
-struct Operands {
-  std::vector<std::string> words;
-
-  void declare(CLI::App& app, const std::string& name, const std::string& help) {
-    app.add_option(name, words, help)->type_name("");
-  }
-
-  // `more` stood behind a "--" and went past the parser.
-  void append(const std::vector<std::string>& more) {
-    words.insert(words.end(), more.begin(), more.end());
-    if (std::ranges::find(words, std::string()) != words.end()) throw Wrong("an operand is empty");
-  }
-
-  void expect(std::initializer_list<const char*> names) const {
-    if (words.size() < names.size())
-      throw Wrong(std::string("missing operand ") + *(names.begin() + words.size()));
-    if (words.size() > names.size()) throw Wrong("extra operand '" + words[names.size()] + "'");
-  }
-};
 
 void setup_globals(CLI::App& app, GlobalOptions& options) {
   const std::vector<std::pair<std::string, When>> when{
@@ -61,40 +36,6 @@ void setup_globals(CLI::App& app, GlobalOptions& options) {
       "memory to stay within: 16M and more; default 256M");
 }
 
-void setup_inspect(CLI::App& app, InspectOptions& options, SpecWords& spec, Operands& operands) {
-  operands.declare(app, "FILE", "files to look into; - is stdin");
-  add_text(app, "--tensor", options.tensors, "SEL", "which tensors: 0,2-5,-1");
-  app.add_flag("--json", options.json, "print one JSON document");
-  app.add_flag("--manifest", options.manifest,
-               "print a manifest: JSON that names files, tensors,\n"
-               "specs, and that every command opens as this set");
-  app.add_flag("--stats", options.stats, "min, max, mean, std, NaN, Inf, zeros, subnormals");
-  app.add_flag("--strides", options.strides,
-               "strides in elements and in bytes, TensorRT's vectorised dim");
-  add_count(
-      app, "--values", 0, UINT64_MAX, [&options](std::uint64_t n) { options.values = n; },
-      "print the values, summarised beyond N (1000)");
-  add_text(app, "--slice", options.slice, "SLICE", "print the values of a part: 0,:,1:3,::2");
-  add_text(app, "--at", options.at, "INDEX", "one element's value, bits and place: 0,3,7,7");
-  add_input_spec(app, spec);
-  app.footer(
-      "Examples:\n"
-      "  btftool inspect model.btf\n"
-      "  btftool inspect --tensor 2 --stats model.btf\n"
-      "  btftool inspect --json model.btf | jq '.files[0].tensors[0].shape'");
-}
-
-void setup_validate(CLI::App& app, ValidateOptions& options, SpecWords& spec, Operands& operands) {
-  operands.declare(app, "FILE", "files to check; - is stdin");
-  app.add_flag("--strict", options.strict, "warnings count as errors");
-  app.add_flag("--nan", options.checks.finite, "NaN and Inf among the elements are errors");
-  add_recipient(app, options.checks.recipient, "what this program does not read is an error");
-  app.add_flag("--all", options.all, "every finding, however many there are");
-  app.add_flag("--json", options.json, "print one JSON document");
-  add_input_spec(app, spec);
-  app.footer("Exit status: 0 well-formed, 1 not well-formed, 2 trouble.");
-}
-
 // Options whose value may be left out. A bare one takes the next word if that can be a value;
 // what is not made of these characters is an operand.
 struct OptionalValue {
@@ -104,7 +45,7 @@ struct OptionalValue {
 };
 
 const OptionalValue* find_optional_value(std::string_view word) {
-  static const OptionalValue kRows[] = {{"--values", "0123456789", "1000"},
+  static const OptionalValue kRows[] = {{"--values", "0123456789", std::to_string(kValuesShown)},
                                         {"--heatmap", "0123456789,-", kPickedAxes},
                                         {"--squeeze", "0123456789,-", std::string(kAllDims)},
                                         {"--compress", "0123456789", kDefaultLevel}};
@@ -158,10 +99,6 @@ std::string describe(const CLI::ParseError& error, const CLI::App& app) {
   return text;
 }
 
-}  // namespace
-
-namespace {
-
 // The parser's own text takes operands for optional and leaves the global options out.
 std::string command_help(const CLI::App& command) {
   std::string text = command.help("btftool");
@@ -201,6 +138,18 @@ class AllocationWatch {
   std::new_handler before_;
 };
 
+// Throws Wrong, and what the parser throws.
+Invocation parse(CLI::App& app, const std::vector<std::unique_ptr<Subcommand>>& subcommands,
+                 const GlobalOptions& global, int argc, char** argv) {
+  std::vector<std::string> behind_mark;
+  std::vector<std::string> words = prepare(argc, argv, behind_mark);
+  app.parse(words);
+  Subcommand& given = **std::ranges::find_if(subcommands, &Subcommand::given);
+  given.append_operands(behind_mark);
+  if (global.quiet && global.verbose) throw Wrong("--quiet and --verbose exclude each other");
+  return {global, given.finish(global)};
+}
+
 }  // namespace
 
 std::variant<Invocation, Information, UsageError> parse_command_line(int argc, char** argv) {
@@ -211,102 +160,13 @@ std::variant<Invocation, Information, UsageError> parse_command_line(int argc, c
   app.get_formatter()->column_width(32);
   GlobalOptions global;
   setup_globals(app, global);
-
-  InspectOptions inspect;
-  ConvertCommand convert;
-  ConvertWords convert_words;
-  DiffCommand diff;
-  ValidateOptions validate;
-  RepairCommand repair;
-  LayersCommand layers;
-  SpecWords layers_actual_spec;
-  SpecWords layers_golden_spec;
-  SpecWords spec;  // inspect, validate
-  DiffSpecWords diff_specs;
-  Operands operands;
-  const auto subcommand = [&](const char* name, const char* help) {
-    CLI::App* command = app.add_subcommand(name, help);
-    command->fallthrough();
-    return command;
-  };
-  CLI::App* inspect_app = subcommand("inspect", "what is in it");
-  CLI::App* convert_app = subcommand("convert", "layout, dtype, sparsity, selection");
-  CLI::App* diff_app =
-      subcommand("diff", "are they the same, within a tolerance, and if not, where and why");
-  CLI::App* validate_app = subcommand("validate", "is it well-formed");
-  CLI::App* layers_app =
-      subcommand("layers", "two sets of dumped layers: which broke first, by how much, why");
-  CLI::App* repair_app = subcommand("repair", "save what can be saved of a damaged file");
-  setup_inspect(*inspect_app, inspect, spec, operands);
-  operands.declare(*convert_app, "IN... OUT",
-                   "files or directories, and the output; - is stdin or stdout; OUT may be an IN");
-  declare_convert(*convert_app, convert, convert_words);
-  operands.declare(*diff_app, "ACTUAL GOLDEN", "the file to judge and the reference");
-  declare_diff(*diff_app, diff);
-  add_diff_specs(*diff_app, diff_specs, "What is compared");
-  setup_validate(*validate_app, validate, spec, operands);
-  operands.declare(*layers_app, "ACTUAL GOLDEN",
-                   "files or directories of tensors: to judge, and the reference");
-  declare_layers(*layers_app, layers);
-  add_diff_specs(*layers_app, layers_actual_spec, layers_golden_spec, "What is compared");
-  operands.declare(*repair_app, "IN OUT", "input and output; - is stdin or stdout; OUT may be IN");
-  declare_repair(*repair_app, repair);
-
+  const std::vector<std::unique_ptr<Subcommand>> subcommands = declare_subcommands(app);
   const auto command_name = [&]() -> std::string {
     const auto parsed = app.get_subcommands();
     return parsed.empty() ? "" : parsed.front()->get_name();
   };
   try {
-    std::vector<std::string> behind_mark;
-    std::vector<std::string> words = prepare(argc, argv, behind_mark);
-    app.parse(words);
-    operands.append(behind_mark);
-    if (global.quiet && global.verbose) throw Wrong("--quiet and --verbose exclude each other");
-    if (inspect_app->parsed()) {
-      if (operands.words.empty()) throw Wrong("missing operand FILE");
-      inspect.files = operands.words;
-      inspect.open = spec.finish("--input-spec");
-      if (inspect.slice && !inspect.values) inspect.values = 1000;
-      if (inspect.manifest &&
-          (inspect.json || inspect.stats || inspect.strides || inspect.values || inspect.at))
-        throw Wrong("--manifest goes with --tensor and --input-spec only");
-      return Invocation{global, inspect};
-    }
-    if (convert_app->parsed()) {
-      if (operands.words.size() < 2) operands.expect({"IN", "OUT"});
-      convert.output = operands.words.back();
-      operands.words.pop_back();
-      convert.inputs = operands.words;
-      finish_convert(convert_words, convert);
-      convert.convert.execution = global.execution();
-      return Invocation{global, convert};
-    }
-    if (diff_app->parsed()) {
-      if (!diff.from_json) operands.expect({"ACTUAL", "GOLDEN"});
-      finish_diff(*diff_app, diff, operands.words);
-      diff_specs.finish(diff);
-      diff.diff.execution = global.execution();
-      return Invocation{global, diff};
-    }
-    if (layers_app->parsed()) {
-      if (!layers.from_json) operands.expect({"ACTUAL", "GOLDEN"});
-      finish_layers(*layers_app, layers, operands.words);
-      layers.open_actual = layers_actual_spec.finish("--actual-spec");
-      layers.open_golden = layers_golden_spec.finish("--golden-spec");
-      layers.layers.execution = global.execution();
-      return Invocation{global, layers};
-    }
-    if (repair_app->parsed()) {
-      operands.expect({"IN", "OUT"});
-      repair.input = operands.words[0];
-      repair.output = operands.words[1];
-      finish_repair(repair);
-      return Invocation{global, repair};
-    }
-    if (operands.words.empty()) throw Wrong("missing operand FILE");
-    validate.files = operands.words;
-    validate.open = spec.finish("--input-spec");
-    return Invocation{global, validate};
+    return parse(app, subcommands, global, argc, argv);
   } catch (const CLI::CallForHelp&) {
     const auto parsed = app.get_subcommands();
     const AllocationWatch watch;

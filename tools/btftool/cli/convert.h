@@ -1,4 +1,4 @@
-// The options of convert. Only cli*.cc include it.
+// The options of convert. Only this folder includes it.
 #pragma once
 
 #include <optional>

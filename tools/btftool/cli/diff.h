@@ -1,4 +1,4 @@
-// The options of diff. Only cli*.cc include it.
+// The options of diff. Only this folder includes it.
 #pragma once
 
 #include "cli/options.h"

@@ -1,4 +1,4 @@
-// The options of layers. Only cli*.cc include it.
+// The options of layers. Only this folder includes it.
 #pragma once
 
 #include "cli/options.h"

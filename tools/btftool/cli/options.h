@@ -30,6 +30,9 @@ struct GlobalOptions {
   btf::Execution execution() const { return {.jobs = jobs, .memory = max_memory / 8}; }
 };
 
+// Of --values without a number.
+inline constexpr std::uint64_t kValuesShown = 1000;
+
 struct InspectOptions {
   std::vector<std::string> files;
   std::optional<std::string> tensors;  // a selection; nothing: all

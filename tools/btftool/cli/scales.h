@@ -1,4 +1,4 @@
-// The options that say what codes stand for: of diff and layers. Only cli*.cc include it.
+// The options that say what codes stand for: of diff and layers. Only this folder includes it.
 #pragma once
 
 #include <optional>

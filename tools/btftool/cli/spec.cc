@@ -46,7 +46,7 @@ void add_input_spec(CLI::App& app, SpecWords& words) {
   add_reading(app, words, "--input-spec", kGroup);
 }
 
-void add_diff_specs(CLI::App& app, SpecWords& actual, SpecWords& golden, const char* group) {
+void add_layers_specs(CLI::App& app, SpecWords& actual, SpecWords& golden, const char* group) {
   add_text(app, "--actual-spec", actual.spec, kSpecType,
            "what raw bytes of ACTUAL hold: fp16:hwc8:1x3x224x224")
       ->group(group);

@@ -23,10 +23,10 @@ struct SpecWords {
 // --input-spec, --layout-in, --nvmedia
 void add_input_spec(CLI::App& app, SpecWords& words);
 
-// --actual-spec, --golden-spec, --layout-in and --nvmedia, which goes with --actual-spec
-void add_diff_specs(CLI::App& app, SpecWords& actual, SpecWords& golden, const char* group);
+// Of layers: --actual-spec, --golden-spec, --layout-in and --nvmedia, which goes with --actual-spec
+void add_layers_specs(CLI::App& app, SpecWords& actual, SpecWords& golden, const char* group);
 
-// The same with specs for single files and without dims.
+// Of diff: the same with specs for single files and without dims.
 struct DiffSpecWords {
   std::vector<std::string> actual;
   std::vector<std::string> golden;

@@ -1,4 +1,4 @@
-// What the files that declare options share. Only cli*.cc include it.
+// What the files that declare options share. Only this folder includes it.
 #pragma once
 
 #include <CLI/CLI.hpp>

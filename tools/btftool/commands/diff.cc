@@ -75,7 +75,7 @@ class Comparison {
       }
     }
     start_progress();
-    open_ahead();
+    btf::open_pairs_ahead(sets_.actual, sets_.golden, sets_.pairs, options_.execution);
     for (const btf::MemberPair& pair : sets_.pairs) {
       btf::DiffOptions options = options_;
       if (!names_.narrow(pair, options)) continue;
@@ -256,21 +256,6 @@ class Comparison {
     return std::unexpected(btf::Error{btf::ErrorCode::invalid_argument, "--heatmap: " + trouble}
                                .of_tensor(*left)
                                .in_file(actual.path()));
-  }
-
-  // Of many small files opening takes most of the time.
-  void open_ahead() {
-    constexpr std::size_t kWorthwhile = 64;
-    if (sets_.pairs.size() < kWorthwhile || options_.execution.jobs == 1) return;
-    std::vector<std::uint64_t> actual;
-    std::vector<std::uint64_t> golden;
-    for (const btf::MemberPair& pair : sets_.pairs) {
-      if (!pair.actual || !pair.golden || pair.actual_tensor || pair.golden_tensor) continue;
-      actual.push_back(*pair.actual);
-      golden.push_back(*pair.golden);
-    }
-    sets_.actual.open_ahead(std::move(actual));
-    sets_.golden.open_ahead(std::move(golden));
   }
 
   // Of two files it is known when they are open.

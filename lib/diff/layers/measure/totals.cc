@@ -10,19 +10,17 @@
 #include <limits>
 
 #include "core/checked_math.h"
+#include "kernels/compare/compare_runs.h"
 
 namespace btf {
 namespace {
-
-// Below, squares of doubles lose digits; beyond the largest double they are Inf.
-constexpr double kLeastSquare = 1e-280;
 
 constexpr std::size_t kMostLevels = 256;
 constexpr std::uint64_t kLeastLevels = 64;  // elements: fewer are a grid by chance
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 bool is_exact_enough(double square, double largest) {
-  return std::isfinite(square) && (square > kLeastSquare || largest == 0);
+  return has_exact_squares(square) || (square == 0 && largest == 0);
 }
 
 // Are sorted numbers multiples of one, up to rounding, as codes times a scale are?

@@ -1,0 +1,216 @@
+#include "cli/subcommands.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "cli/convert.h"
+#include "cli/diff.h"
+#include "cli/layers.h"
+#include "cli/repair.h"
+#include "cli/spec.h"
+
+namespace btftool {
+namespace {
+
+CLI::App& add_subcommand(CLI::App& parent, const char* name, const char* help) {
+  CLI::App* const app = parent.add_subcommand(name, help);
+  app->fallthrough();
+  return *app;
+}
+
+class InspectArguments final : public Subcommand {
+ public:
+  explicit InspectArguments(CLI::App& parent) : Subcommand(parent, "inspect", "what is in it") {
+    declare_operands("FILE", "files to look into; - is stdin");
+    add_text(app(), "--tensor", options_.tensors, "SEL", "which tensors: 0,2-5,-1");
+    app().add_flag("--json", options_.json, "print one JSON document");
+    app().add_flag("--manifest", options_.manifest,
+                   "print a manifest: JSON that names files, tensors,\n"
+                   "specs, and that every command opens as this set");
+    app().add_flag("--stats", options_.stats, "min, max, mean, std, NaN, Inf, zeros, subnormals");
+    app().add_flag("--strides", options_.strides,
+                   "strides in elements and in bytes, TensorRT's vectorised dim");
+    add_count(
+        app(), "--values", 0, UINT64_MAX, [this](std::uint64_t n) { options_.values = n; },
+        "print the values, summarised beyond N (1000)");
+    add_text(app(), "--slice", options_.slice, "SLICE", "print the values of a part: 0,:,1:3,::2");
+    add_text(app(), "--at", options_.at, "INDEX", "one element's value, bits and place: 0,3,7,7");
+    add_input_spec(app(), spec_);
+    app().footer(
+        "Examples:\n"
+        "  btftool inspect model.btf\n"
+        "  btftool inspect --tensor 2 --stats model.btf\n"
+        "  btftool inspect --json model.btf | jq '.files[0].tensors[0].shape'");
+  }
+
+  Command finish(const GlobalOptions&) override {
+    if (operands_.empty()) throw Wrong("missing operand FILE");
+    options_.files = operands_;
+    options_.open = spec_.finish("--input-spec");
+    if (options_.slice && !options_.values) options_.values = kValuesShown;
+    if (options_.manifest &&
+        (options_.json || options_.stats || options_.strides || options_.values || options_.at))
+      throw Wrong("--manifest goes with --tensor and --input-spec only");
+    return options_;
+  }
+
+ private:
+  InspectOptions options_;
+  SpecWords spec_;
+};
+
+class ConvertArguments final : public Subcommand {
+ public:
+  explicit ConvertArguments(CLI::App& parent)
+      : Subcommand(parent, "convert", "layout, dtype, sparsity, selection") {
+    declare_operands(
+        "IN... OUT",
+        "files or directories, and the output; - is stdin or stdout; OUT may be an IN");
+    declare_convert(app(), command_, words_);
+  }
+
+  Command finish(const GlobalOptions& global) override {
+    if (operands_.size() < 2) expect({"IN", "OUT"});
+    command_.output = operands_.back();
+    operands_.pop_back();
+    command_.inputs = operands_;
+    finish_convert(words_, command_);
+    command_.convert.execution = global.execution();
+    return command_;
+  }
+
+ private:
+  ConvertCommand command_;
+  ConvertWords words_;
+};
+
+class DiffArguments final : public Subcommand {
+ public:
+  explicit DiffArguments(CLI::App& parent)
+      : Subcommand(parent, "diff",
+                   "are they the same, within a tolerance, and if not, where and why") {
+    declare_operands("ACTUAL GOLDEN", "the file to judge and the reference");
+    declare_diff(app(), command_);
+    add_diff_specs(app(), specs_, "What is compared");
+  }
+
+  Command finish(const GlobalOptions& global) override {
+    if (!command_.from_json) expect({"ACTUAL", "GOLDEN"});
+    finish_diff(app(), command_, operands_);
+    specs_.finish(command_);
+    command_.diff.execution = global.execution();
+    return command_;
+  }
+
+ private:
+  DiffCommand command_;
+  DiffSpecWords specs_;
+};
+
+class ValidateArguments final : public Subcommand {
+ public:
+  explicit ValidateArguments(CLI::App& parent)
+      : Subcommand(parent, "validate", "is it well-formed") {
+    declare_operands("FILE", "files to check; - is stdin");
+    app().add_flag("--strict", options_.strict, "warnings count as errors");
+    app().add_flag("--nan", options_.checks.finite, "NaN and Inf among the elements are errors");
+    add_recipient(app(), options_.checks.recipient, "what this program does not read is an error");
+    app().add_flag("--all", options_.all, "every finding, however many there are");
+    app().add_flag("--json", options_.json, "print one JSON document");
+    add_input_spec(app(), spec_);
+    app().footer("Exit status: 0 well-formed, 1 not well-formed, 2 trouble.");
+  }
+
+  Command finish(const GlobalOptions&) override {
+    if (operands_.empty()) throw Wrong("missing operand FILE");
+    options_.files = operands_;
+    options_.open = spec_.finish("--input-spec");
+    return options_;
+  }
+
+ private:
+  ValidateOptions options_;
+  SpecWords spec_;
+};
+
+class LayersArguments final : public Subcommand {
+ public:
+  explicit LayersArguments(CLI::App& parent)
+      : Subcommand(parent, "layers",
+                   "two sets of dumped layers: which broke first, by how much, why") {
+    declare_operands("ACTUAL GOLDEN",
+                     "files or directories of tensors: to judge, and the reference");
+    declare_layers(app(), command_);
+    add_layers_specs(app(), actual_spec_, golden_spec_, "What is compared");
+  }
+
+  Command finish(const GlobalOptions& global) override {
+    if (!command_.from_json) expect({"ACTUAL", "GOLDEN"});
+    finish_layers(app(), command_, operands_);
+    command_.open_actual = actual_spec_.finish("--actual-spec");
+    command_.open_golden = golden_spec_.finish("--golden-spec");
+    command_.layers.execution = global.execution();
+    return command_;
+  }
+
+ private:
+  LayersCommand command_;
+  SpecWords actual_spec_;
+  SpecWords golden_spec_;
+};
+
+class RepairArguments final : public Subcommand {
+ public:
+  explicit RepairArguments(CLI::App& parent)
+      : Subcommand(parent, "repair", "save what can be saved of a damaged file") {
+    declare_operands("IN OUT", "input and output; - is stdin or stdout; OUT may be IN");
+    declare_repair(app(), command_);
+  }
+
+  Command finish(const GlobalOptions&) override {
+    expect({"IN", "OUT"});
+    command_.input = operands_[0];
+    command_.output = operands_[1];
+    finish_repair(command_);
+    return command_;
+  }
+
+ private:
+  RepairCommand command_;
+};
+
+}  // namespace
+
+Subcommand::Subcommand(CLI::App& parent, const char* name, const char* help)
+    : app_(add_subcommand(parent, name, help)) {}
+
+void Subcommand::declare_operands(const char* names, const char* help) {
+  app_.add_option(names, operands_, help)->type_name("");
+}
+
+void Subcommand::append_operands(const std::vector<std::string>& more) {
+  operands_.insert(operands_.end(), more.begin(), more.end());
+  if (std::ranges::find(operands_, std::string()) != operands_.end())
+    throw Wrong("an operand is empty");
+}
+
+void Subcommand::expect(std::initializer_list<const char*> names) const {
+  if (operands_.size() < names.size())
+    throw Wrong(std::string("missing operand ") + *(names.begin() + operands_.size()));
+  if (operands_.size() > names.size())
+    throw Wrong("extra operand '" + operands_[names.size()] + "'");
+}
+
+std::vector<std::unique_ptr<Subcommand>> declare_subcommands(CLI::App& app) {
+  std::vector<std::unique_ptr<Subcommand>> subcommands;
+  subcommands.push_back(std::make_unique<InspectArguments>(app));
+  subcommands.push_back(std::make_unique<ConvertArguments>(app));
+  subcommands.push_back(std::make_unique<DiffArguments>(app));
+  subcommands.push_back(std::make_unique<ValidateArguments>(app));
+  subcommands.push_back(std::make_unique<LayersArguments>(app));
+  subcommands.push_back(std::make_unique<RepairArguments>(app));
+  return subcommands;
+}
+
+}  // namespace btftool

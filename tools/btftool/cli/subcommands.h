@@ -1,0 +1,44 @@
+// The subcommands: what each is called, takes and means. Only this folder includes it.
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/options.h"
+#include "cli/support.h"
+
+namespace btftool {
+
+class Subcommand {
+ public:
+  virtual ~Subcommand() = default;
+  Subcommand(const Subcommand&) = delete;
+  Subcommand& operator=(const Subcommand&) = delete;
+
+  bool given() const { return app_.parsed(); }
+  // Operands that stood behind a "--" and went past the parser. Throws Wrong.
+  void append_operands(const std::vector<std::string>& more);
+  // What was said, once all is parsed. Throws Wrong where it does not go together.
+  virtual Command finish(const GlobalOptions& global) = 0;
+
+ protected:
+  Subcommand(CLI::App& parent, const char* name, const char* help);
+
+  CLI::App& app() { return app_; }
+  // What the operands are called, in the help.
+  void declare_operands(const char* names, const char* help);
+  // Their number is checked here and not by the parser, so that the message can say it well.
+  void expect(std::initializer_list<const char*> names) const;
+
+  std::vector<std::string> operands_;
+
+ private:
+  CLI::App& app_;
+};
+
+// All, declared to the parser, in the order in which the help lists them.
+std::vector<std::unique_ptr<Subcommand>> declare_subcommands(CLI::App& app);
+
+}  // namespace btftool
