@@ -1,39 +1,18 @@
 #include "btf/tensor_set.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <list>
-#include <map>
 #include <utility>
 
 #include "btf/try.h"
-#include "formats/io/byte_source.h"
-#include "formats/io/file_source.h"
-#include "formats/io/file_endings.h"
 #include "sets/directory.h"
 #include "sets/indexes.h"
 #include "sets/manifest.h"
 #include "sets/open_ahead.h"
 #include "sets/selection.h"
+#include "sets/tensor_set_state.h"
 
 namespace btf {
 namespace {
-
-using OpenFile = std::shared_ptr<const TensorFile>;
-
-// Of a regular file; of what is none nothing is known.
-std::optional<FileStamp> stamp_of(const std::string& path) {
-  struct stat status {};
-  if (path == "-" || ::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
-    return std::nullopt;
-  return btf::stamp_of(status);
-}
-
-std::unexpected<Error> changed(const std::string& path) {
-  return std::unexpected(
-      Error{ErrorCode::io, "the file was changed while it was read"}.in_file(path));
-}
 
 // `first_tensors`: of each member, and behind them how many tensors there are. Members without
 // tensors have the same number as the next.
@@ -43,167 +22,7 @@ SetTensor located(std::uint64_t number, std::span<const std::uint64_t> first_ten
   return {member, number - first_tensors[member]};
 }
 
-// Of so many files the descriptors and headers are kept.
-constexpr std::size_t kMostOpen = 4;
-
 }  // namespace
-
-struct TensorSet::State {
-  // One for each path that the set was opened by.
-  struct Root {
-    std::string path;
-    bool several = false;     // a directory or an index
-    IndexedListing files{};   // of these
-    std::uint64_t first = 0;  // its members follow from here
-  };
-
-  OpenOptions options;
-  std::map<std::uint64_t, OpenOptions> own_options;  // of members that have others
-  std::vector<Root> roots;
-  std::uint64_t members = 0;
-  OpenFile only;  // of()
-
-  // What cannot be opened twice stays open; of the others the last few, the latest in front.
-  std::map<std::uint64_t, OpenFile> kept;
-  std::list<std::pair<std::uint64_t, OpenFile>> recent;
-  std::vector<bool> opened;                      // of each member: was it?
-  std::vector<bool> settled;                     // and is it known to be unchanged?
-  std::vector<std::optional<FileStamp>> stamps;  // as it was then
-  std::vector<std::uint64_t> first_tensors;      // of each member, and their count; empty: not asked
-  std::unique_ptr<OpenAhead> ahead;
-
-  const Root& root_of(std::uint64_t member) const {
-    const auto behind = std::ranges::upper_bound(roots, member, {}, &Root::first);
-    return *(behind - 1);
-  }
-  const IndexedFile* indexed(std::uint64_t member) const;
-  std::string path_of(std::uint64_t member) const;
-  std::string_view place_of(std::uint64_t member) const;
-  std::string name_of(std::uint64_t member) const;
-  // These two by several threads.
-  Result<OpenOptions> options_of(std::uint64_t member) const;
-  Result<TensorFile> open_file(std::uint64_t member) const;
-  Result<OpenFile> open(std::uint64_t member);
-  Result<OpenFile> open_checked(std::uint64_t member);
-  Result<IndexEntry> entry_of(std::uint64_t member, const TensorFile& file,
-                              std::uint64_t index) const;
-};
-
-const IndexedFile* TensorSet::State::indexed(std::uint64_t member) const {
-  const Root& root = root_of(member);
-  const auto found = root.files.indexed.find(member - root.first);
-  return found == root.files.indexed.end() ? nullptr : &found->second;
-}
-
-// What its tensors are called after.
-std::string TensorSet::State::name_of(std::uint64_t member) const {
-  const Root& root = root_of(member);
-  const IndexedFile* const named = root.several ? indexed(member) : nullptr;
-  std::string name;
-  if (named != nullptr && named->entry().tensor && named->entry().tensor->name) {
-    name = *named->entry().tensor->name;
-  } else {
-    const std::string_view place = place_of(member);
-    name = name_in_path(root.several ? place : place.substr(place.rfind('/') + 1));
-  }
-  // Raw bytes have any ending.
-  if (own_options.contains(member)) {
-    const std::size_t dot = name.rfind('.');
-    if (dot != name.npos && dot > name.rfind('/') + 1) name.resize(dot);
-  }
-  return name;
-}
-
-std::string_view TensorSet::State::place_of(std::uint64_t member) const {
-  const Root& root = root_of(member);
-  return root.several ? root.files.listing.places[member - root.first] : root.path;
-}
-
-std::string TensorSet::State::path_of(std::uint64_t member) const {
-  const Root& root = root_of(member);
-  if (!root.several) return root.path;
-  if (const IndexedFile* const named = indexed(member)) return named->path();
-  const std::string& place = root.files.listing.places[member - root.first];
-  const std::string& folder = root.files.folder;
-  return folder.empty() ? place : join_path(folder, place);
-}
-
-Result<OpenOptions> TensorSet::State::options_of(std::uint64_t member) const {
-  const auto own = own_options.find(member);
-  OpenOptions named = own == own_options.end() ? options : own->second;
-  if (const IndexedFile* const file = indexed(member)) {
-    BTF_ASSIGN(named, file->options(named));
-  }
-  named.name = name_of(member);
-  return named;
-}
-
-Result<TensorFile> TensorSet::State::open_file(std::uint64_t member) const {
-  BTF_ASSIGN(const OpenOptions named, options_of(member));
-  return TensorFile::open(path_of(member), named);
-}
-
-Result<OpenFile> TensorSet::State::open(std::uint64_t member) {
-  std::optional<TensorFile> before = ahead ? ahead->take(member) : std::nullopt;
-  Result<TensorFile> file = before ? *std::move(before) : open_file(member);
-  if (!file) return std::unexpected(file.error());
-  const std::string& path = file->path();
-  std::optional<FileStamp> stamp = file->source().stamp();
-  if (!stamp) stamp = stamp_of(path);
-  opened.resize(members);
-  settled.resize(members);
-  stamps.resize(members);
-  if (opened[member] && stamp != stamps[member]) return changed(path);
-  opened[member] = true;
-  settled[member] = false;
-  stamps[member] = stamp;
-  OpenFile shared = std::make_shared<const TensorFile>(*std::move(file));
-  if (!stamp || members <= kMostOpen) {
-    kept.emplace(member, shared);
-  } else {
-    recent.emplace_front(member, shared);
-    if (recent.size() > kMostOpen) recent.pop_back();
-  }
-  return shared;
-}
-
-Result<OpenFile> TensorSet::State::open_checked(std::uint64_t member) {
-  BTF_ASSIGN(const OpenFile file, open(member));
-  const IndexedFile* const named = indexed(member);
-  if (named == nullptr) return file;
-  Status wrong;
-  BTF_TRY(named->check(*file, [&](const Finding& finding) {
-    if (finding.severity != Severity::error || !wrong) return;
-    Error error{ErrorCode::malformed, finding.message};
-    error.finding = finding.code;
-    wrong = std::unexpected(error.in_file(file->path()));
-  }));
-  BTF_TRY(wrong);
-  return file;
-}
-
-// What a manifest says of a tensor; of what an index described already, what that said.
-Result<IndexEntry> TensorSet::State::entry_of(std::uint64_t member, const TensorFile& file,
-                                              std::uint64_t index) const {
-  const IndexedFile* const described = indexed(member);
-  IndexEntry entry{.file = file.path(), .spec = described ? described->entry().spec : "", .tensor = {}};
-  FileEntry& tensor = entry.tensor.emplace();
-  if (described && described->entry().tensor) tensor = *described->entry().tensor;
-  BTF_ASSIGN(const TensorInfo info, file.tensor(index));
-  BTF_ASSIGN(const FileAttributes attributes, file.attributes());
-  tensor.name = info.name;
-  if (file.tensor_count() > 1) tensor.tensor_number = index;
-  if (const auto said = attributes.tensors.find(index); said != attributes.tensors.end()) {
-    tensor.order = said->second.order;
-    tensor.role = said->second.role;
-  }
-  if (!entry.spec.empty()) return entry;
-  if (options.spec)
-    entry.spec = options.spec->text;
-  else if (file.format() == "raw")
-    entry.spec = spec_text(*info.dtype, *info.layout, info.dims);
-  return entry;
-}
 
 TensorSet::TensorSet(std::unique_ptr<State> state) : state_(std::move(state)) {}
 TensorSet::TensorSet(TensorSet&&) noexcept = default;
@@ -268,7 +87,7 @@ Result<OpenOptions> TensorSet::open_options(std::uint64_t member) const {
 }
 
 std::uint64_t TensorSet::bytes(std::uint64_t member) const {
-  const auto stamp = stamp_of(state_->path_of(member));
+  const auto stamp = path_stamp(state_->path_of(member));
   return stamp ? stamp->bytes : 0;
 }
 
@@ -296,9 +115,7 @@ Status TensorSet::check_index(std::uint64_t member, const FindingSink& report) c
 }
 
 void TensorSet::open_as(std::uint64_t member, OpenOptions options) {
-  state_->own_options.insert_or_assign(member, std::move(options));
-  state_->kept.erase(member);
-  std::erase_if(state_->recent, [&](const auto& open) { return open.first == member; });
+  state_->open_as(member, std::move(options));
 }
 
 Result<OpenFile> TensorSet::file(std::uint64_t member) const {
@@ -338,7 +155,7 @@ Status TensorSet::check_unchanged() const {
   for (std::uint64_t i = 0; i < state_->opened.size(); ++i) {
     if (!state_->opened[i] || state_->settled[i] || state_->kept.contains(i)) continue;
     const std::string path = state_->path_of(i);
-    if (stamp_of(path) != state_->stamps[i]) return changed(path);
+    if (path_stamp(path) != state_->stamps[i]) return changed_while_read(path);
   }
   return {};
 }

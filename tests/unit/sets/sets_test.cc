@@ -2,16 +2,19 @@
 #include <array>
 #include <bit>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "btf/convert.h"
 #include "btf/tensor_set.h"
+#include "btf/tensor_spec.h"
 #include "convert/outputs.h"
 #include "diff/layers/measure/measure_queue.h"
 #include "formats/io/byte_source.h"
@@ -332,6 +335,20 @@ TEST_CASE("sets: files that are opened ahead are those that would be opened") {
     check(5);
     CHECK(set->check_unchanged());
   }
+  // What was opened ahead with other options is not what is wanted then.
+  auto respecified = TensorSet::open(folder.string());
+  respecified->open_ahead({0, 1, 2, 3, 4, 5});
+  REQUIRE(respecified->file(0));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const auto bytes = respecified->bytes(3);
+  for (const std::uint64_t member : {1U, 3U, 5U, 7U}) {
+    btf::OpenOptions options;
+    options.spec = btf::parse_tensor_spec("uint8:" + std::to_string(bytes)).value();
+    respecified->open_as(member, options);
+  }
+  for (const std::uint64_t member : {3U, 1U, 5U, 7U})
+    CHECK((*respecified->file(member))->format() == "raw");
+  CHECK((*respecified->file(4))->format() == "btf");
   // Nobody need ask for what was opened.
   auto unused = TensorSet::open(folder.string());
   unused->open_ahead({0, 1, 2});

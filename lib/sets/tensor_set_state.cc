@@ -1,0 +1,162 @@
+#include "sets/tensor_set_state.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "btf/tensor_spec.h"
+#include "btf/try.h"
+#include "formats/io/file_endings.h"
+
+namespace btf {
+namespace {
+
+// Of so many files the descriptors and headers are kept.
+constexpr std::size_t kMostOpen = 4;
+
+}  // namespace
+
+std::optional<FileStamp> path_stamp(const std::string& path) {
+  struct stat status{};
+  if (path == "-" || ::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
+    return std::nullopt;
+  return stamp_of(status);
+}
+
+std::unexpected<Error> changed_while_read(const std::string& path) {
+  return std::unexpected(
+      Error{ErrorCode::io, "the file was changed while it was read"}.in_file(path));
+}
+
+const IndexedFile* TensorSet::State::indexed(std::uint64_t member) const {
+  const Root& root = root_of(member);
+  const auto found = root.files.indexed.find(member - root.first);
+  return found == root.files.indexed.end() ? nullptr : &found->second;
+}
+
+// What its tensors are called after.
+std::string TensorSet::State::name_of(std::uint64_t member) const {
+  const Root& root = root_of(member);
+  const IndexedFile* const named = root.several ? indexed(member) : nullptr;
+  std::string name;
+  if (named != nullptr && named->entry().tensor && named->entry().tensor->name) {
+    name = *named->entry().tensor->name;
+  } else {
+    const std::string_view place = place_of(member);
+    name = name_in_path(root.several ? place : place.substr(place.rfind('/') + 1));
+  }
+  // Raw bytes have any ending.
+  if (own_options_of(member)) {
+    const std::size_t dot = name.rfind('.');
+    if (dot != name.npos && dot > name.rfind('/') + 1) name.resize(dot);
+  }
+  return name;
+}
+
+std::string_view TensorSet::State::place_of(std::uint64_t member) const {
+  const Root& root = root_of(member);
+  return root.several ? root.files.listing.places[member - root.first] : root.path;
+}
+
+std::string TensorSet::State::path_of(std::uint64_t member) const {
+  const Root& root = root_of(member);
+  if (!root.several) return root.path;
+  if (const IndexedFile* const named = indexed(member)) return named->path();
+  const std::string& place = root.files.listing.places[member - root.first];
+  const std::string& folder = root.files.folder;
+  return folder.empty() ? place : join_path(folder, place);
+}
+
+std::optional<OpenOptions> TensorSet::State::own_options_of(std::uint64_t member) const {
+  const std::lock_guard lock(options_mutex);
+  const auto own = own_options.find(member);
+  return own == own_options.end() ? std::nullopt : std::optional(own->second);
+}
+
+Result<OpenOptions> TensorSet::State::options_of(std::uint64_t member) const {
+  OpenOptions named = own_options_of(member).value_or(options);
+  if (const IndexedFile* const file = indexed(member)) {
+    BTF_ASSIGN(named, file->options(named));
+  }
+  named.name = name_of(member);
+  return named;
+}
+
+Result<TensorFile> TensorSet::State::open_file(std::uint64_t member) const {
+  BTF_ASSIGN(const OpenOptions named, options_of(member));
+  return TensorFile::open(path_of(member), named);
+}
+
+void TensorSet::State::open_as(std::uint64_t member, OpenOptions own) {
+  // What was opened with others, or is just being, is not what is wanted.
+  if (ahead) ahead->take(member);
+  kept.erase(member);
+  std::erase_if(recent, [&](const auto& open) { return open.first == member; });
+  const std::lock_guard lock(options_mutex);
+  own_options.insert_or_assign(member, std::move(own));
+}
+
+Result<OpenFile> TensorSet::State::open(std::uint64_t member) {
+  std::optional<TensorFile> before = ahead ? ahead->take(member) : std::nullopt;
+  Result<TensorFile> file = before ? *std::move(before) : open_file(member);
+  if (!file) return std::unexpected(file.error());
+  const std::string& path = file->path();
+  std::optional<FileStamp> stamp = file->source().stamp();
+  if (!stamp) stamp = path_stamp(path);
+  opened.resize(members);
+  settled.resize(members);
+  stamps.resize(members);
+  if (opened[member] && stamp != stamps[member]) return changed_while_read(path);
+  opened[member] = true;
+  settled[member] = false;
+  stamps[member] = stamp;
+  OpenFile shared = std::make_shared<const TensorFile>(*std::move(file));
+  if (!stamp || members <= kMostOpen) {
+    kept.emplace(member, shared);
+  } else {
+    recent.emplace_front(member, shared);
+    if (recent.size() > kMostOpen) recent.pop_back();
+  }
+  return shared;
+}
+
+Result<OpenFile> TensorSet::State::open_checked(std::uint64_t member) {
+  BTF_ASSIGN(const OpenFile file, open(member));
+  const IndexedFile* const named = indexed(member);
+  if (named == nullptr) return file;
+  Status wrong;
+  BTF_TRY(named->check(*file, [&](const Finding& finding) {
+    if (finding.severity != Severity::error || !wrong) return;
+    Error error{ErrorCode::malformed, finding.message};
+    error.finding = finding.code;
+    wrong = std::unexpected(error.in_file(file->path()));
+  }));
+  BTF_TRY(wrong);
+  return file;
+}
+
+// What a manifest says of a tensor; of what an index described already, what that said.
+Result<IndexEntry> TensorSet::State::entry_of(std::uint64_t member, const TensorFile& file,
+                                              std::uint64_t index) const {
+  const IndexedFile* const described = indexed(member);
+  IndexEntry entry{
+      .file = file.path(), .spec = described ? described->entry().spec : "", .tensor = {}};
+  FileEntry& tensor = entry.tensor.emplace();
+  if (described && described->entry().tensor) tensor = *described->entry().tensor;
+  BTF_ASSIGN(const TensorInfo info, file.tensor(index));
+  BTF_ASSIGN(const FileAttributes attributes, file.attributes());
+  tensor.name = info.name;
+  if (file.tensor_count() > 1) tensor.tensor_number = index;
+  if (const auto said = attributes.tensors.find(index); said != attributes.tensors.end()) {
+    tensor.order = said->second.order;
+    tensor.role = said->second.role;
+  }
+  if (!entry.spec.empty()) return entry;
+  if (options.spec)
+    entry.spec = options.spec->text;
+  else if (file.format() == "raw")
+    entry.spec = spec_text(*info.dtype, *info.layout, info.dims);
+  return entry;
+}
+
+}  // namespace btf
