@@ -182,13 +182,16 @@ void declare_edits(CLI::App& app, std::vector<btf::Edit>& edits) {
   add("--reshape", "SIZES", parse_reshape, "the same elements in other dims: 1,-1,7");
 }
 
-}  // namespace
-
-void declare_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words) {
-  btf::ConvertOptions& options = command.convert;
+// What comes out: dtype and layout.
+void declare_target(CLI::App& app, ConvertWords& words) {
   add_text(app, "--dtype", words.dtype, "T", "element type of the result: fp16, int8, fp8, ...");
   add_text(app, "--layout", words.layout, "L",
            "layout of the result: kHWC8, linear, coo, fp16:hwc8, ...");
+}
+
+// Which tensors, and their names.
+void declare_tensors(CLI::App& app, ConvertCommand& command) {
+  btf::ConvertOptions& options = command.convert;
   add_text(app, "--tensor", command.tensors, "SEL", "which tensors: 0,2-5,-1,conv*,!fc1");
   app.add_option("--exclude", command.exclude, "without these tensors")
       ->type_name("SEL")
@@ -209,18 +212,24 @@ void declare_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words
       app, "--names", "keep|drop|FILE",
       [&options](const std::string& text) { parse_names(text, options); },
       "keep the names of tensors, write none, or those in\nFILE, a line for each");
-  declare_edits(app, options.edits);
-  add_choice(app, "--overflow", options.policy.overflow, btf::overflow_names(),
+}
+
+// What a cast does with values that do not fit, and how much may be lost.
+void declare_losses(CLI::App& app, btf::CastPolicy& policy, ConvertWords& words) {
+  add_choice(app, "--overflow", policy.overflow, btf::overflow_names(),
              "values beyond the range of the type");
-  add_choice(app, "--round", options.policy.rounding, btf::rounding_names(),
+  add_choice(app, "--round", policy.rounding, btf::rounding_names(),
              "rounding of float to integer and of float8_e8m0fnu");
-  app.add_flag("--lossless", options.policy.lossless, "fail when any value would change");
+  app.add_flag("--lossless", policy.lossless, "fail when any value would change");
   add_text(app, "--max-zero", words.max_zero, "N|P%",
            "fail when more elements of a tensor become zero");
   add_text(app, "--max-overflow", words.max_overflow, "N|P%",
            "fail when more elements of a tensor are beyond the range of the type");
   add_text(app, "--min-snr", words.min_snr, "D",
            "fail when the signal-to-noise ratio of a tensor is below D decibels: 30dB");
+}
+
+void declare_scales(CLI::App& app, btf::Quantization& scales, ConvertWords& words) {
   add_text(app, "--scale", words.scale, "S|auto", "quantise, or come back: q = round(x / S) + Z");
   add_text(app, "--scale-axis", words.scale_axis, "A",
            "--scale auto: a scale for each index of dim A");
@@ -229,10 +238,14 @@ void declare_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words
   std::vector<std::pair<std::string, std::optional<btf::BlockFormat>>> formats;
   for (const btf::BlockFormatInfo& row : btf::block_formats())
     formats.emplace_back(row.name, row.format);
-  add_choice(app, "--block-scale", options.quantization.block, formats,
+  add_choice(app, "--block-scale", scales.block, formats,
              "quantise in blocks of the last dim; scales become records of their own");
-  app.add_flag("--dequantize", options.quantization.dequantize,
+  app.add_flag("--dequantize", scales.dequantize,
                "numbers from codes and the records of scales behind them, or from blocks of GGUF");
+}
+
+// How tensors are stored.
+void declare_records(CLI::App& app, btf::ConvertOptions& options) {
   add_choice(app, "--duplicates", options.duplicates, btf::duplicates_names(),
              "what a COO index means that occurs twice");
   app.add_flag("--prune-zeros", options.prune_zeros, "COO to COO: leave out explicit zeros");
@@ -242,14 +255,22 @@ void declare_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words
                "write the stored array as an ordinary dense tensor, for readers without the "
                "extension");
   app.add_flag("--as-uint", options.as_uint,
-               ".npy, .npz: types that NumPy has no name for as unsigned integers");
+               ".npy, .npz, Polygraphy: types that NumPy has no name for as\nunsigned integers");
+}
+
+void declare_formats(CLI::App& app, ConvertWords& words) {
   add_text(app, "--format", words.format, "F",
-           "format of OUT: btf, npy, npz, raw; as its name says, of - btf")
+           "format of OUT, where its name does not say it: btf, npy,\nnpz, safetensors, tvm, onnx, "
+           "polygraphy,\npolygraphy-inputs, raw")
       ->group("Files that do not say what they hold");
   add_text(app, "--output-spec", words.output_spec, "SPEC",
            "write raw bytes: fp16:hwc8:1x3x224x224, or with\nstrides; see --input-spec")
       ->group("Files that do not say what they hold");
   add_input_spec(app, words.input);
+}
+
+void declare_output(CLI::App& app, ConvertCommand& command, ConvertWords& words) {
+  btf::ConvertOptions& options = command.convert;
   add_choice<std::optional<std::uint8_t>>(
       app, "--coo-code", options.coo_code,
       {{"spec", btf::kCooCodeSpec}, {"tfrt", btf::kCooCodeTfrt}},
@@ -266,6 +287,20 @@ void declare_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words
       "store first the lowest bytes of all elements, then the next: smaller when compressed");
   app.add_flag("--fsync", options.sync, "survive a power cut: sync before renaming");
   app.add_flag("--json", command.json, "print a report as one JSON document");
+}
+
+}  // namespace
+
+void declare_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words) {
+  btf::ConvertOptions& options = command.convert;
+  declare_target(app, words);
+  declare_tensors(app, command);
+  declare_edits(app, options.edits);
+  declare_losses(app, options.policy, words);
+  declare_scales(app, options.quantization, words);
+  declare_records(app, options);
+  declare_formats(app, words);
+  declare_output(app, command, words);
   app.footer(
       "Examples:\n"
       "  btftool convert --layout kHWC8 --dtype fp16 in.btf out.btf\n"
