@@ -256,6 +256,87 @@ TEST_CASE("a scale or offset of every channel is found") {
   score.check();
 }
 
+TEST_CASE("a scale or offset of every channel is found in few bits") {
+  Score score;
+  const std::vector<Types> types{{DType::int8, DType::int8},
+                                 {DType::float8_e4m3fn, DType::float8_e4m3fn},
+                                 {DType::float8_e4m3fn, DType::float32},
+                                 {DType::float8_e5m2, DType::float32},
+                                 {DType::bfloat16, DType::bfloat16}};
+  for_data(
+      types, {{2, 8, 12, 14}, {40, 50}},
+      [&](const Types& types, const Tensor& golden, Random& random, std::string what) {
+        if (what.ends_with("1") || what.ends_with("3")) return;  // mostly zeros stay what they are
+        const double unit = scale_for(types.actual);
+        const auto line = [&](double least_gain, double most_offset) {
+          Values gains;
+          Values offsets;
+          for (std::uint64_t c = 0; c < golden.dims[1]; ++c) {
+            gains.push_back(least_gain + (1 - least_gain) * uniform(random));
+            offsets.push_back(most_offset * (2 * uniform(random) - 1) * unit);
+          }
+          return with(types.actual, golden, [&](double v, std::uint64_t i) {
+            const std::uint64_t c = index_of(golden.dims, i)[1];
+            return gains[c] * v + offsets[c];
+          });
+        };
+        score.add(what, hint_of(line(0.3, 0), golden), "channel-scale: actual = s * golden, s of");
+        score.add(what, hint_of(line(1, 1), golden), "channel-scale: actual = golden + o, o of");
+      });
+  score.check();
+}
+
+TEST_CASE("NaN where a dtype without Inf ends is found on either side") {
+  for (const DType dtype : {DType::float8_e4m3fn, DType::float8_e4m3fnuz, DType::float8_e5m2fnuz})
+    for (const DType wide : {dtype, DType::float32}) {
+      Random random(7);
+      Tensor numbers = tensor(wide, {20, 40}, gaussians(800, 1, random));
+      numbers = tensor(wide, numbers.dims, tensor(dtype, numbers.dims, numbers.values()).values());
+      const double most = value_of(dtype, code_of(dtype, 1e300));
+      Tensor nan = numbers;
+      Tensor largest = numbers;
+      for (std::uint64_t i = 5; i < 800; i += 60) {
+        nan.codes[i] = code_of(wide, std::nan(""));
+        largest.codes[i] = code_of(wide, i % 120 == 5 ? most : -most);
+      }
+      INFO(btf::info(dtype).name << " in " << btf::info(wide).name << ": "
+                                 << hint_of(nan, largest));
+      CHECK(hint_of(nan, largest).starts_with("saturation: 14 mismatches have actual NaN where"));
+      CHECK(hint_of(largest, nan).starts_with("saturation: 14 mismatches have actual at"));
+    }
+}
+
+TEST_CASE("a factor is no misreading of dtypes that neither side has") {
+  for (const DType dtype : {DType::uint4, DType::int8, DType::float32})
+    for (const double gain : {2.0, 0.5}) {
+      Random random(3);
+      Values values(2000);
+      for (double& v : values)
+        v = static_cast<double>(random.below(dtype == DType::uint4 ? 8 : 60));
+      if (gain < 1)
+        for (double& v : values) v = 2 * std::floor(v / 2);
+      const Tensor golden = tensor(dtype, {40, 50}, values);
+      const Tensor actual = with(dtype, golden, [&](double v, std::uint64_t) { return gain * v; });
+      INFO(btf::info(dtype).name << " times " << gain << ": " << hint_of(actual, golden));
+      CHECK(!hint_of(actual, golden).starts_with("dtype-misread"));
+    }
+}
+
+TEST_CASE("numbers that were cut off instead of rounded are no function of golden, nor a factor") {
+  for (const DType dtype : {DType::float16, DType::bfloat16, DType::float8_e5m2})
+    for (const double scale : {0.02, 0.3, 1.0})
+      for (const bool smooth : {false, true}) {
+        Random random(5);
+        const Tensor golden = tensor(DType::float32, {2, 6, 12, 14},
+                                     data(smooth ? 2 : 0, {2, 6, 12, 14}, scale, random));
+        Tensor actual = tensor(dtype, golden.dims, golden.values());
+        for (std::uint64_t i = 0; i < actual.codes.size(); ++i)
+          if (std::abs(actual.value(i)) > std::abs(golden.value(i))) --actual.codes[i];
+        INFO(btf::info(dtype).name << " " << scale << " " << smooth);
+        CHECK(hint_of(actual, golden).starts_with("rounding: "));
+      }
+}
+
 TEST_CASE("a scale along the wrong dim is found") {
   Score score;
   for_data(

@@ -70,11 +70,10 @@ void read_codes(const CodeReading& reading, const Real* values, const std::byte*
   if (cast && !reading.rounded) blank_inexact(values, taken.data(), count, out);
 }
 
-// Where the dtypes differ by the exponent of 1 alone.
 std::string scale_text(const CodeReading& reading) {
+  if (!only_scales(reading)) return "";
   const FloatGeometry& one = info(reading.taken_as).fp;
   const FloatGeometry& other = info(reading.is).fp;
-  if (one.mantissa_bits != other.mantissa_bits) return "";
   return " (" + number_text(std::ldexp(1.0L, one.bias - other.bias)) + " times the numbers)";
 }
 
@@ -92,10 +91,17 @@ std::string sentence(const CodeReading& reading, const std::string& share) {
     return side + equal + " with the " + std::string(reading.change->what) + " of its values as " +
            name_of(reading.taken_as) + ": " + share;
   return side + equal + " when its " + name_of(reading.taken_as) + " bits are read as " +
-         name_of(reading.is) + ": " + share;
+         name_of(reading.is) + scale_text(reading) + ": " + share;
 }
 
-// Rounding leaves few different ones, which may be alike by chance.
+// Is one of the dtypes that of the side that is read, or of the other?
+bool known_to_sides(const HintInput& input, const CodeReading& reading) {
+  const DType other =
+      reading.side == MovedSide::actual ? input.golden.dtype() : input.actual.dtype();
+  return reading.stored == reading.taken_as || reading.is == other;
+}
+
+// Few different ones may be alike by chance.
 constexpr std::size_t kLeastNumbers = 16;
 
 bool many_numbers(const Moved& values) {
@@ -108,6 +114,13 @@ bool many_numbers(const Moved& values) {
 }  // namespace
 
 std::span<const BitChange> bit_changes() { return kChanges; }
+
+bool only_scales(const CodeReading& reading) {
+  const DTypeInfo& one = info(reading.taken_as);
+  const DTypeInfo& other = info(reading.is);
+  return reading.change == nullptr && one.floating() && other.floating() &&
+         one.fp.mantissa_bits == other.fp.mantissa_bits && one.fp.bias != other.fp.bias;
+}
 
 ElementMap reading_map(const CodeReading& reading) {
   const auto apply = [reading](const auto* values, const std::byte* codes, std::uint64_t count,
@@ -122,7 +135,8 @@ SearchResult try_reading(const Inquiry& inquiry, const CodeReading& reading, dou
   std::vector<Point> points;
   for (const std::size_t i : few) points.push_back(inquiry.mismatches[i]);
   if (!promising(inquiry, reading.side, few, mapped(inquiry, map, points))) return std::nullopt;
-  if (reading.rounded && !many_numbers(mapped(inquiry, map, inquiry.mismatches)))
+  if ((reading.rounded || !known_to_sides(inquiry.input, reading)) &&
+      !many_numbers(mapped(inquiry, map, inquiry.mismatches)))
     return std::nullopt;
   if (!convincing(inquiry, reading.side, mapped(inquiry, map, inquiry.mismatches),
                   mapped(inquiry, map, inquiry.anywhere), hypotheses))

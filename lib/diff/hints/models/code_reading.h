@@ -30,6 +30,9 @@ struct CodeReading {
   bool rounded = false;
 };
 
+// The dtypes differ by the exponent of 1: numbers become so many times as large.
+bool only_scales(const CodeReading& reading);
+
 ElementMap reading_map(const CodeReading& reading);
 
 // A finding if the reading explains the tensor; `hypotheses`: how many are tried.

@@ -93,6 +93,21 @@ constexpr auto kActivations = std::to_array<Activation>({
     row<exponential<double>>("exp", exponential<long double>),
 });
 
+// Does it change most of the numbers by far more than is allowed for rounding? Near 0 many of them
+// change hardly anything, and noise would do.
+bool changes_clearly(const Inquiry& inquiry, const ElementMap& map) {
+  constexpr std::size_t kLeast = 8;
+  const double clear = 4 * map.slack->relative;
+  std::size_t changed = 0;
+  for (const Point& point : inquiry.mismatches) {
+    const long double before = map.side == MovedSide::actual ? point.actual : point.golden;
+    long double after = 0;
+    map.wide(&before, nullptr, 1, &after);
+    if (std::abs(after - before) > clear * std::abs(before)) ++changed;
+  }
+  return changed >= kLeast && 2 * changed >= inquiry.mismatches.size();
+}
+
 SearchResult try_activation(const Inquiry& inquiry, const Activation& activation, MovedSide side) {
   ElementMap map = value_map(side, [&activation](auto value) {
     if constexpr (std::is_same_v<decltype(value), double>)
@@ -101,7 +116,7 @@ SearchResult try_activation(const Inquiry& inquiry, const Activation& activation
       return activation.wide(value);
   });
   map.slack = Slack{.relative = relative_slack(inquiry.input), .amplified = activation.amplified};
-  if (!fits_anywhere(inquiry, map) ||
+  if (!changes_clearly(inquiry, map) || !fits_anywhere(inquiry, map) ||
       !convincing(inquiry, side, fitted_values(inquiry, map, inquiry.mismatches),
                   fitted_values(inquiry, map, inquiry.anywhere), 2.0 * kActivations.size()))
     return std::nullopt;
@@ -124,6 +139,8 @@ SearchResult find_activation(const Inquiry& inquiry) {
   if (!info(input.actual.dtype()).floating() || !info(input.golden.dtype()).floating() ||
       input.judge.grid.precision < kLeastPrecision)
     return std::nullopt;
+  // Near 0 many of them do as little to a number as cutting off its last bits.
+  if (inquiry.rounded) return std::nullopt;
   for (const MovedSide side : {MovedSide::actual, MovedSide::golden})
     for (const Activation& activation : kActivations) {
       BTF_ASSIGN(std::optional<Finding> finding, try_activation(inquiry, activation, side));

@@ -1,6 +1,7 @@
 // Another scale or offset, or both, at every index of one dim.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <vector>
 
@@ -22,6 +23,8 @@ constexpr std::size_t kLeastLookedAt = 3;
 constexpr std::uint64_t kInEach = 64;       // ... by so many of their elements
 constexpr std::size_t kLeastNumbersIn = 5;  // different ones, or any line would do
 constexpr double kLittle = 0.02;            // of what there was to explain
+constexpr double kRounding = 3;             // at worst, beside what rounding leaves on average
+constexpr double kMostLeft = 1.0 / 16;      // of the squares
 constexpr std::uint64_t kPerNumber = 4;     // elements that bear out each fitted number
 
 enum class Form : std::uint8_t { scale, offset, both };
@@ -33,26 +36,58 @@ struct Line {
   long double operator()(long double golden) const { return gain * golden + offset; }
 };
 
+double deviation_of_golden(const Inquiry& inquiry) {
+  long double n = 0, sum = 0, squares = 0;
+  for (const Point& point : inquiry.anywhere) {
+    if (!std::isfinite(point.golden)) continue;
+    n += 1;
+    sum += point.golden;
+    squares += point.golden * point.golden;
+  }
+  return n > 0 ? static_cast<double>(std::sqrt(std::max(0.0L, squares / n - sum / n * (sum / n))))
+               : 0;
+}
+
+// How much an element counts in a fit: in few bits the less the more it was rounded.
+class Weights {
+ public:
+  explicit Weights(const Inquiry& inquiry) {
+    constexpr int kFewBits = 8;
+    const StepGrid& grid = inquiry.input.judge.grid;
+    even_ = grid.integer || grid.precision >= kFewBits;
+    const long double least = deviation_of_golden(inquiry) / 16;
+    least_square_ = std::max(least * least, std::numeric_limits<long double>::min());
+  }
+
+  long double of(long double actual) const {
+    return even_ ? 1 : 1 / (actual * actual + least_square_);
+  }
+
+ private:
+  bool even_ = true;
+  long double least_square_ = 1;
+};
+
 // What a line is fitted to.
 class LineSums {
  public:
-  void add(long double golden, long double actual) {
+  void add(long double golden, long double actual, long double weight) {
     if (count_ == 0) {
       golden0_ = golden;
       actual0_ = actual;
     }
     const long double g = golden - golden0_;
     const long double a = actual - actual0_;
-    ++count_;
-    sum_g_ += g;
-    sum_a_ += a;
-    sum_gg_ += g * g;
-    sum_ga_ += g * a;
+    count_ += weight;
+    sum_g_ += weight * g;
+    sum_a_ += weight * a;
+    sum_gg_ += weight * g * g;
+    sum_ga_ += weight * g * a;
   }
 
   // As it is where golden is one number only, or none.
   Line fit(Form form) const {
-    const auto n = static_cast<long double>(count_);
+    const long double n = count_;
     const long double variance = n * sum_gg_ - sum_g_ * sum_g_;
     if (count_ == 0) return {};
     if (form == Form::scale) {
@@ -68,7 +103,7 @@ class LineSums {
   }
 
  private:
-  std::uint64_t count_ = 0;
+  long double count_ = 0;
   long double golden0_ = 0, actual0_ = 0;
   long double sum_g_ = 0, sum_a_ = 0, sum_gg_ = 0, sum_ga_ = 0;
 };
@@ -78,28 +113,60 @@ struct Channel {
   std::vector<long double> golden;
 };
 
-// Little of the error is left, and little beside what the law makes of golden's numbers.
-bool holds_in(const Channel& channel, Form form) {
+// What is left of a channel by the line that fits best, and beside what.
+struct Left {
+  long double rest = 0;
+  long double error = 0;
+  long double varies = 0;    // what the line makes of golden's numbers
+  long double rounding = 0;  // what rounding to actual's dtype leaves
+};
+
+// Half a step either way, every place in it as likely as any other.
+long double rounding_of(long double actual, const StepGrid& grid) {
+  if (grid.integer) return 1 / 12.0L;
+  const long double step = std::ldexp(std::abs(actual), 1 - grid.precision);  // about
+  return step * step / 24;
+}
+
+// Little is left, or no more than rounding leaves; that it is little in all channels together is
+// asked by explains_most().
+std::optional<Left> left_in(const Channel& channel, Form form, const StepGrid& grid,
+                            const Weights& weights) {
   for (const std::vector<long double>* side : {&channel.golden, &channel.actual}) {
     DistinctNumbers<kLeastNumbersIn> numbers;
     for (const long double number : *side) numbers.add(number);
-    if (!numbers.enough()) return false;
+    if (!numbers.enough()) return std::nullopt;
   }
   LineSums sums;
   for (std::size_t i = 0; i < channel.golden.size(); ++i)
-    sums.add(channel.golden[i], channel.actual[i]);
+    sums.add(channel.golden[i], channel.actual[i], weights.of(channel.actual[i]));
   const Line line = sums.fit(form);
-  long double rest = 0, error = 0, mean = 0, varies = 0;
+  Left left;
+  long double mean = 0;
   const auto n = static_cast<long double>(channel.golden.size());
   for (const long double golden : channel.golden) mean += line(golden) / n;
   for (std::size_t i = 0; i < channel.golden.size(); ++i) {
     const long double golden = channel.golden[i];
     const long double actual = channel.actual[i];
-    rest += (actual - line(golden)) * (actual - line(golden));
-    error += (actual - golden) * (actual - golden);
-    varies += (line(golden) - mean) * (line(golden) - mean);
+    left.rest += (actual - line(golden)) * (actual - line(golden));
+    left.error += (actual - golden) * (actual - golden);
+    left.varies += (line(golden) - mean) * (line(golden) - mean);
+    left.rounding += rounding_of(actual, grid);
   }
-  return rest <= kLittle * kLittle * std::min(error, varies) && varies > 0 && error > 0;
+  const long double least = std::min(left.error, left.varies);
+  if (!(least > 0)) return std::nullopt;
+  const bool holds = left.rest <= std::max(kLittle * kLittle * least, kRounding * left.rounding);
+  return holds ? std::optional(left) : std::nullopt;
+}
+
+bool explains_most(const std::vector<Left>& channels) {
+  Left all;
+  for (const Left& left : channels) {
+    all.rest += left.rest;
+    all.error += left.error;
+    all.varies += left.varies;
+  }
+  return all.rest <= kMostLeft * std::min(all.error, all.varies);
 }
 
 // Some channels of one dim that have mismatches, and numbers of elements in each.
@@ -152,14 +219,20 @@ Status fetch_looks(const Inquiry& inquiry, const std::vector<Look>& all) {
   return {};
 }
 
+// What was cut off at the end of the range is on no line.
+bool within(const Limits& limits, long double actual) {
+  return actual > limits.lowest && actual < limits.highest;
+}
+
 Result<std::vector<Channel>> read_channels(const Inquiry& inquiry, const Look& look) {
+  const Limits limits = limits_of(inquiry.input.actual.dtype());
   std::vector<Channel> channels;
   for (const auto& numbers : look.channels) {
     BTF_ASSIGN(const std::vector<long double> actual, inquiry.actual->values(numbers));
     BTF_ASSIGN(const std::vector<long double> golden, inquiry.golden->values(numbers));
     Channel channel;
     for (std::size_t i = 0; i < numbers.size(); ++i) {
-      if (!std::isfinite(actual[i]) || !std::isfinite(golden[i])) continue;
+      if (!std::isfinite(golden[i]) || !within(limits, actual[i])) continue;
       channel.actual.push_back(actual[i]);
       channel.golden.push_back(golden[i]);
     }
@@ -168,25 +241,31 @@ Result<std::vector<Channel>> read_channels(const Inquiry& inquiry, const Look& l
   return channels;
 }
 
-// One line for all channels is another cause.
-bool differ(const std::vector<Line>& lines) {
-  const auto spread = [&](long double Line::* member) {
+// One line for all channels is another cause: more than rounding may bring them apart.
+bool differ(const HintInput& input, const std::vector<Line>& lines) {
+  const StepGrid& grid = input.judge.grid;
+  const double blur = std::max(kLittle, grid.integer ? 0 : relative_slack(input));
+  const auto spread = [&](long double Line::* member, double least_apart) {
     const auto [least, most] = std::ranges::minmax(lines, {}, member);
     const long double size = std::max(std::abs(least.*member), std::abs(most.*member));
-    return most.*member - least.*member > kLittle * size;
+    return most.*member - least.*member > std::max<long double>(blur * size, least_apart);
   };
-  return spread(&Line::gain) || spread(&Line::offset);
+  return spread(&Line::gain, 0) || spread(&Line::offset, grid.integer ? 0.5 : 0);
 }
 
 // The plainest form that holds in all of the channels, or in all but one.
 std::optional<Form> form_of(const Inquiry& inquiry, const std::vector<Channel>& channels) {
   const bool sparse = both_sparse(inquiry.input.actual, inquiry.input.golden);
+  const Weights weights(inquiry);
   for (const Form form : {Form::scale, Form::offset, Form::both}) {
     if (sparse && form != Form::scale) continue;  // what neither stores would not stay 0
-    const auto holding = std::ranges::count_if(
-        channels, [&](const Channel& channel) { return holds_in(channel, form); });
-    const auto all = static_cast<std::ptrdiff_t>(channels.size());
-    if (all >= static_cast<std::ptrdiff_t>(kLeastLookedAt) && holding >= all - (all > 4 ? 1 : 0))
+    std::vector<Left> holding;
+    for (const Channel& channel : channels)
+      if (const auto left = left_in(channel, form, inquiry.input.judge.grid, weights))
+        holding.push_back(*left);
+    const std::size_t all = channels.size();
+    if (all >= kLeastLookedAt && holding.size() >= all - (all > 4 ? 1 : 0) &&
+        explains_most(holding))
       return form;
   }
   return std::nullopt;
@@ -214,32 +293,33 @@ std::string form_text(const Inquiry& inquiry, std::size_t dim, Form form,
          range_text(lines, &Line::offset);
 }
 
-Slack slack_of(const Inquiry& inquiry) {
+Slack slack_of(const Inquiry& inquiry, Form form) {
+  // A line that was fitted to rounded numbers is a little off.
+  constexpr double kOff = 1.25;
   return {.integer = !info(inquiry.input.actual.dtype()).floating(),
-          .relative = relative_slack(inquiry.input),
+          .relative = kOff * relative_slack(inquiry.input),
           .share_of_error = kLittle,
-          .most = HUGE_VAL,
-          .share_of_actual = kLittle};
+          .most = form == Form::scale ? HUGE_VAL : kLittle * deviation_of_golden(inquiry),
+          .share_of_actual = form == Form::scale ? kLittle : 0};
 }
 
 SearchResult try_lines(const Inquiry& inquiry, std::size_t dim, Form form) {
   const Along place = along(inquiry.input.golden.dims(), dim);
   const Limits limits = limits_of(inquiry.input.actual.dtype());
   std::vector<LineSums> sums(place.size);
+  const Weights weights(inquiry);
   BTF_TRY(visit_finite(inquiry, [&](std::uint64_t number, long double actual, long double golden) {
-    // What was cut off at the end of the range is on no line.
-    if (saturated(actual, limits) == actual && actual != limits.highest && actual != limits.lowest)
-      sums[place.index(number)].add(golden, actual);
+    if (within(limits, actual)) sums[place.index(number)].add(golden, actual, weights.of(actual));
   }));
   std::vector<Line> lines;
   for (const LineSums& one : sums) lines.push_back(one.fit(form));
-  if (!differ(lines)) return std::nullopt;
+  if (!differ(inquiry.input, lines)) return std::nullopt;
   const PlacedMap map{.side = MovedSide::golden,
                       .apply =
                           [&](std::uint64_t number, long double golden) {
                             return saturated(lines[place.index(number)](golden), limits);
                           },
-                      .slack = slack_of(inquiry)};
+                      .slack = slack_of(inquiry, form)};
   BTF_ASSIGN(const MapTally all, tally(inquiry, map));
   const std::uint64_t numbers = lines.size() * (form == Form::both ? 2 : 1);
   if (!bears_out(inquiry, all) || all.confirmed < kPerNumber * numbers) return std::nullopt;

@@ -1,5 +1,7 @@
 // Byte order, nibble order of 8-bit codes, and bits read as another dtype.
 #include <algorithm>
+#include <array>
+#include <utility>
 #include <vector>
 
 #include "btf/try.h"
@@ -59,6 +61,17 @@ bool reads_alike(const DTypeInfo& a, const DTypeInfo& b) {
   return a.fp.mantissa_bits == b.fp.mantissa_bits && a.fp.bias == b.fp.bias;
 }
 
+bool is_of_a_side(const HintInput& input, const CodeReading& reading) {
+  return std::ranges::any_of(std::array{input.actual.dtype(), input.golden.dtype()},
+                             [&](DType t) { return t == reading.taken_as || t == reading.is; });
+}
+
+bool are_of_both_sides(const HintInput& input, const CodeReading& reading) {
+  const std::pair sides(input.actual.dtype(), input.golden.dtype());
+  return sides == std::pair(reading.taken_as, reading.is) ||
+         sides == std::pair(reading.is, reading.taken_as);
+}
+
 }  // namespace
 
 SearchResult find_byte_order(const Inquiry& inquiry) {
@@ -76,6 +89,13 @@ SearchResult find_misread(const Inquiry& inquiry) {
       if (taken_as.bits == is.bits && taken_as.dtype != is.dtype && has_bits(is) &&
           has_bits(taken_as))
         add_for_sides(inquiry.input, taken_as.dtype, is.dtype, nullptr, readings);
+  // A factor is plainer than dtypes that nobody has, and so is Inf or NaN where a range ends.
+  std::erase_if(readings, [&](const CodeReading& reading) {
+    const bool alike = reads_alike(info(reading.taken_as), info(reading.is)) &&
+                       info(reading.is).floating() && info(reading.taken_as).floating();
+    return alike ? !are_of_both_sides(inquiry.input, reading)
+                 : only_scales(reading) && !is_of_a_side(inquiry.input, reading);
+  });
   return first_that_explains(inquiry, readings);
 }
 
@@ -89,9 +109,13 @@ SearchResult find_rounded_misread(const Inquiry& inquiry) {
       if (taken_as.bits != is.bits || !is_small_float(taken_as) || !is_small_float(is) ||
           reads_alike(taken_as, is))
         continue;
+      const CodeReading reading{MovedSide::golden, golden, taken_as.dtype, is.dtype, nullptr, true};
+      // What was dequantised tells by its grid.
+      if (only_scales(reading) && info(inquiry.input.actual.dtype()).bits <= 8 &&
+          !is_of_a_side(inquiry.input, reading))
+        continue;
       // Golden is taken for right.
-      if (!is_lossless(golden, taken_as.dtype))
-        readings.push_back({MovedSide::golden, golden, taken_as.dtype, is.dtype, nullptr, true});
+      if (!is_lossless(golden, taken_as.dtype)) readings.push_back(reading);
     }
   const auto count = static_cast<double>(readings.size());
   for (const CodeReading& reading : readings) {

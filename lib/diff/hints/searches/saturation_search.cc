@@ -193,9 +193,38 @@ SearchResult try_overflow(const Inquiry& inquiry, DType dtype) {
       all.exceptions};
 }
 
-// Inf on one side is the largest number of `dtype` on the other.
+// NaN has no sign: whatever stands there must be at one of the limits.
+SearchResult try_largest_nan(const Inquiry& inquiry, DType dtype, MovedSide nan_side) {
+  const Limits limits = limits_of(dtype);
+  const bool of_golden = nan_side == MovedSide::golden;
+  for (const Point& point : inquiry.mismatches) {
+    const long double nan = of_golden ? point.golden : point.actual;
+    const long double at = of_golden ? point.actual : point.golden;
+    if (!std::isnan(nan) || (at != limits.highest && at != limits.lowest)) return std::nullopt;
+  }
+  const ElementMap map =
+      value_map(of_golden ? MovedSide::actual : MovedSide::golden, [limits](auto value) {
+        using Real = decltype(value);
+        return value == static_cast<Real>(limits.highest) ||
+                       value == static_cast<Real>(limits.lowest)
+                   ? std::numeric_limits<Real>::quiet_NaN()
+                   : value;
+      });
+  if (!fits_anywhere(inquiry, map)) return std::nullopt;
+  BTF_ASSIGN(const MapTally all, tally(inquiry, map));
+  if (!bears_out(inquiry, all) || !enough(all, kOverflow)) return std::nullopt;
+  const std::string largest = name_of(dtype) + "'s largest, " + number_text(limits.highest);
+  return Finding{
+      {Cause::saturation, mismatches_text(all.confirmed) +
+                              (of_golden ? " have actual at " + largest + ", where golden is NaN"
+                                         : " have actual NaN where golden is at " + largest)},
+      all.exceptions};
+}
+
+// Inf on one side is the largest number of `dtype` on the other; where it has no Inf, NaN is.
 SearchResult try_largest(const Inquiry& inquiry, DType dtype, MovedSide inf_side) {
   const long double highest = limits_of(dtype).highest;
+  if (!limits_of(dtype).has_inf) return try_largest_nan(inquiry, dtype, inf_side);
   const bool of_golden = inf_side == MovedSide::golden;
   for (const Point& point : inquiry.mismatches) {
     const long double inf = of_golden ? point.golden : point.actual;

@@ -95,12 +95,16 @@ SearchResult try_softmax(const Inquiry& inquiry, const Softmax& softmax, std::si
   BTF_TRY(visit_finite(inquiry, [&](std::uint64_t number, long double actual, long double golden) {
     rows[place.row(number)].add(softmax.raw == MovedSide::actual ? actual : golden);
   }));
-  const PlacedMap map{.side = softmax.raw, .apply = [&](std::uint64_t number, long double value) {
-                        const RowSum& row = rows[place.row(number)];
-                        const long double shifted = value - row.largest;
-                        return softmax.logarithm ? shifted - std::log(row.sum)
-                                                 : std::exp(shifted) / row.sum;
-                      }};
+  // exp makes relative errors of what rounding did to the sizes of its arguments.
+  const PlacedMap map{.side = softmax.raw,
+                      .apply =
+                          [&](std::uint64_t number, long double value) {
+                            const RowSum& row = rows[place.row(number)];
+                            const long double shifted = value - row.largest;
+                            return softmax.logarithm ? shifted - std::log(row.sum)
+                                                     : std::exp(shifted) / row.sum;
+                          },
+                      .slack = Slack{.relative = relative_slack(inquiry.input)}};
   const double hypotheses = 4.0 * static_cast<double>(inquiry.input.golden.dims().size());
   if (!convincing(inquiry, map.side, mapped(map, inquiry.mismatches), mapped(map, inquiry.anywhere),
                   hypotheses))

@@ -142,7 +142,8 @@ std::string law_text(const Law& law) {
 
 SearchResult try_law(const Inquiry& given, const Law& law, const std::vector<Point>& points) {
   const Inquiry inquiry = strict_if_rounded(given);
-  const ElementMap map = map_of(law, inquiry.input, points);
+  ElementMap map = map_of(law, inquiry.input, points);
+  if (inquiry.rounded) map.slack->relative = 0;
   if (!fits_nearly_all(inquiry, map, points)) return std::nullopt;
   DistinctNumbers<kLeastDifferent> distinct;
   DistinctNumbers<kLeastDifferent / 2> results;
