@@ -66,6 +66,7 @@ class Telling {
     add(story, "after", after());
     add(story, "odd", odd());
     add(story, "watched", watched());
+    add(story, "missing", missing());
     add(story, "trust", trust());
     add(story, "limit", limit());
     add(story, "next", next());
@@ -156,6 +157,23 @@ class Telling {
                      " from those of the run that was not"
                : "the outputs are those of the run that was not watched (error " +
                      btf::percent_text(*report_.watched_error) + ")";
+  }
+
+  std::string missing() const {
+    std::string text = only("GOLDEN", report_.golden_only);
+    const std::string other = only("ACTUAL", report_.actual_only);
+    if (!text.empty() && !other.empty()) text += "; ";
+    return text + other;
+  }
+
+  static std::string only(const char* side, const std::vector<std::string>& names) {
+    constexpr std::size_t kMostNames = 3;
+    if (names.empty()) return {};
+    std::string text = fmt::format("only {} has ", side);
+    for (std::size_t i = 0; i < std::min(kMostNames, names.size()); ++i)
+      text += (i == 0 ? "" : ", ") + names[i];
+    if (names.size() > kMostNames) text += fmt::format(" and {} more", names.size() - kMostNames);
+    return text;
   }
 
   std::string trust() const {
