@@ -1,10 +1,13 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "btf/tensor_set.h"
+#include "btf/try.h"
+#include "core/workers.h"
 #include "sets/natural_order.h"
 
 namespace btf {
@@ -203,6 +206,24 @@ void sort_by(std::vector<MemberPair>& pairs, std::optional<std::uint64_t> Member
 }
 
 }  // namespace
+
+Result<TwoSets> open_two_sets(const SetOperand& actual, const SetOperand& golden,
+                              const Execution& execution) {
+  const auto is_listed = [](const SetOperand& operand) {
+    return is_directory(operand.path).value_or(false);
+  };
+  std::optional<Result<TensorSet>> right;
+  const auto open_golden = [&](unsigned = 0) {
+    right = TensorSet::open(golden.path, golden.options);
+  };
+  Workers thread;
+  if (execution.jobs != 1 && is_listed(actual) && is_listed(golden)) thread.start(1, open_golden);
+  BTF_ASSIGN(TensorSet left, TensorSet::open(actual.path, actual.options));
+  thread.join();
+  if (!right) open_golden();
+  if (!*right) return std::unexpected(std::move(*right).error());
+  return TwoSets{std::move(left), **std::move(right)};
+}
 
 std::vector<MemberPair> pair_members(const TensorSet& actual, const TensorSet& golden,
                                      const MemberFilter& wanted) {

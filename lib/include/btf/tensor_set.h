@@ -113,6 +113,22 @@ class BTF_API TensorSet {
   std::unique_ptr<State> state_;
 };
 
+// Two sets that are to be compared.
+struct TwoSets {
+  TensorSet actual;
+  TensorSet golden;
+};
+
+struct SetOperand {
+  const std::string& path;
+  const OpenOptions& options;
+};
+
+// As TensorSet::open() of each; two directories are listed at the same time if the execution allows
+// more than one thread. Where neither can be opened, the error is actual's.
+BTF_API Result<TwoSets> open_two_sets(const SetOperand& actual, const SetOperand& golden,
+                                      const Execution& execution = {});
+
 // What is compared: members, or a tensor of each.
 struct MemberPair {
   std::string name;  // the place of both; else the name of both

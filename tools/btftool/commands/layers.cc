@@ -51,8 +51,10 @@ btf::Result<LayersRun> compare(const Context& context, const LayersCommand& comm
     BTF_ASSIGN(options.order, text_of(*command.order));
     options.order_path = *command.order;
   }
-  BTF_ASSIGN(btf::TensorSet actual, btf::TensorSet::open(command.actual, command.open_actual));
-  BTF_ASSIGN(btf::TensorSet golden, btf::TensorSet::open(command.golden, command.open_golden));
+  BTF_ASSIGN(btf::TwoSets sets,
+             btf::open_two_sets({command.actual, command.open_actual},
+                                {command.golden, command.open_golden}, options.execution));
+  auto& [actual, golden] = sets;
   BTF_ASSIGN(std::optional<btf::TensorSet> baseline, open_other(command.baseline));
   BTF_ASSIGN(std::optional<btf::TensorSet> expected, open_other(command.expected));
   Progress progress(context.global, Progress::shown(context.global)

@@ -26,8 +26,10 @@ bool found(const std::string& glob, const btf::TensorSet& set) {
 }
 
 btf::Result<FilePairs> pair_directories(const DiffCommand& command) {
-  BTF_ASSIGN(btf::TensorSet actual, btf::TensorSet::open(command.actual, command.open_actual));
-  BTF_ASSIGN(btf::TensorSet golden, btf::TensorSet::open(command.golden, command.open_golden));
+  BTF_ASSIGN(btf::TwoSets sets,
+             btf::open_two_sets({command.actual, command.open_actual},
+                                {command.golden, command.open_golden}, command.diff.execution));
+  auto& [actual, golden] = sets;
   BTF_ASSIGN(FileSpecs actual_specs,
              FileSpecs::apply(command.actual_specs, command.open_actual, actual));
   BTF_ASSIGN(FileSpecs golden_specs,
@@ -71,18 +73,18 @@ btf::Result<FilePairs> find_pairs(const DiffCommand& command) {
       left ? in_directory(command.actual, command.golden) : command.actual;
   const std::string golden =
       right ? in_directory(command.golden, command.actual) : command.golden;
-  BTF_ASSIGN(btf::TensorSet actual_set, btf::TensorSet::open(actual, command.open_actual));
-  BTF_ASSIGN(btf::TensorSet golden_set, btf::TensorSet::open(golden, command.open_golden));
+  BTF_ASSIGN(btf::TwoSets sets,
+             btf::open_two_sets({actual, command.open_actual}, {golden, command.open_golden}));
   BTF_ASSIGN(FileSpecs actual_specs,
-             FileSpecs::apply(command.actual_specs, command.open_actual, actual_set));
+             FileSpecs::apply(command.actual_specs, command.open_actual, sets.actual));
   BTF_ASSIGN(FileSpecs golden_specs,
-             FileSpecs::apply(command.golden_specs, command.open_golden, golden_set));
+             FileSpecs::apply(command.golden_specs, command.open_golden, sets.golden));
   constexpr std::uint64_t kOnly = 0;
   std::vector<btf::MemberPair> pairs{{.name = actual, .actual = kOnly, .golden = kOnly}};
   return FilePairs{.directories = false,
                    .index = false,
-                   .actual = std::move(actual_set),
-                   .golden = std::move(golden_set),
+                   .actual = std::move(sets.actual),
+                   .golden = std::move(sets.golden),
                    .actual_specs = std::move(actual_specs),
                    .golden_specs = std::move(golden_specs),
                    .pairs = std::move(pairs)};
