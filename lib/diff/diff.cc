@@ -141,6 +141,7 @@ class FileDiff {
                TensorPairs::of(actual_, golden_, options_.dequantize ? without_scales : options_));
     if (pairs.size() == 0 && !options_.may_compare_nothing)
       return nothing_compared("there is no tensor on either side");
+    workers_ = worker_count(options_.execution, pairs.size(), UINT64_MAX);
     bool permuted = !options_.permute || options_.may_compare_nothing;
     for (std::uint64_t i = 0; i < pairs.size(); ++i) {
       auto pair = load(pairs.at(i));
@@ -300,7 +301,7 @@ class FileDiff {
   const DiffOptions& options_;
   FileScales actual_scales_;
   FileScales golden_scales_;
-  const unsigned workers_ = worker_count(options_.execution, UINT64_MAX, UINT64_MAX);
+  unsigned workers_ = 1;
   std::vector<Pair> waiting_;
   std::uint64_t waiting_bytes_ = 0;
   bool same_ = true;

@@ -69,7 +69,7 @@ Status run_slab(const std::function<Status(unsigned, std::uint64_t)>& work, unsi
 }  // namespace
 
 unsigned worker_count(const Execution& execution, std::uint64_t slabs, std::uint64_t bytes) {
-  if (bytes < kSmall) return 1;
+  if (bytes < kSmall || slabs <= 1) return 1;
   const std::uint64_t wanted = execution.jobs != 0 ? execution.jobs : usable_cpus();
   return static_cast<unsigned>(std::clamp<std::uint64_t>(slabs, 1, wanted));
 }
