@@ -29,7 +29,7 @@ kind=sanitized level=-O1 schedule=()
 build=${BUILD_DIR:-build/fuzz-$kind}
 if [[ ! -f $build/CMakeCache.txt ]]; then
   CXX=clang++-19 cmake -S . -B "$build" -G Ninja -DBTF_FUZZ=ON -DBTF_SANITIZE="$sanitize" \
-    -DBTF_HARDENING=OFF -DBTF_ASSERTIONS=ON -DBTF_UNITY=OFF -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS="$level"
+    -DBTF_HARDENING=OFF -DBTF_ASSERTIONS=ON -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS="$level"
 fi
 cmake --build "$build" --parallel "$(nproc)" --target fuzz_targets
 
