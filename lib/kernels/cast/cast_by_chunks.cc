@@ -6,6 +6,7 @@
 #include "kernels/cast/cast_fast.h"
 #include "kernels/cast/cast_reference.h"
 #include "kernels/cast/cast_tile.h"
+#include "kernels/cast/to_floats.h"
 #include "kernels/move/stream.h"
 #include "kernels/narrow/narrow_runs.h"
 #include "kernels/number/widen.h"
@@ -81,7 +82,7 @@ class ByFloats final : public ChunkCast<kFloats> {
   CastRunsFn narrow_;
 };
 
-class ByDoubles final : public ChunkCast<kNarrowChunk> {
+class ByDoubles : public ChunkCast<kNarrowChunk> {
  public:
   explicit ByDoubles(const CastJob& job)
       : ChunkCast(job),
@@ -93,7 +94,7 @@ class ByDoubles final : public ChunkCast<kNarrowChunk> {
         // Digits that a double has no room for are lost where integers wrap.
         split_(to_.wraps ? nullptr : find_narrow(to_.kind, NumberSource::split)) {}
 
- private:
+ protected:
   void cast(const Chunk& chunk, LossAccount& account) const override {
     alignas(64) NarrowNumbers numbers;
     alignas(64) NarrowNumbers low;
@@ -114,6 +115,7 @@ class ByDoubles final : public ChunkCast<kNarrowChunk> {
     pack_codes(codes, chunk.count, target_bytes_, chunk.target);
   }
 
+ private:
   void by_reference(const Chunk& chunk, LossAccount& account) const {
     cast_reference_tile(job_,
                         {.source = chunk.source,
@@ -132,6 +134,37 @@ class ByDoubles final : public ChunkCast<kNarrowChunk> {
   NarrowFn split_;
 };
 
+// To int64, whose numbers seldom need it: a chunk in which none is beyond int32 loses the same there.
+class ByInt32 final : public ByDoubles {
+ public:
+  static bool applies(const CastJob& job) {
+    return job.to == DType::int64 && is_default(job.policy) && ToFloats(job.from).can();
+  }
+
+  explicit ByInt32(const CastJob& job) : ByDoubles(job), floats_(job.from) {}
+
+ private:
+  void cast(const Chunk& chunk, LossAccount& account) const override {
+    alignas(64) std::array<float, kNarrowChunk> room;
+    alignas(64) std::array<std::int32_t, kNarrowChunk> halves;
+    const float* const numbers = floats_(chunk.source, chunk.count, room.data());
+    auto* const bytes = reinterpret_cast<std::byte*>(halves.data());
+    LossAccount tally = account;
+    narrow_({.source = reinterpret_cast<const std::byte*>(numbers),
+             .target = bytes,
+             .count = chunk.count},
+            tally);
+    if (tally.overflowed != account.overflowed) return ByDoubles::cast(chunk, account);
+    LossAccount nothing_lost;
+    widen_({.source = bytes, .target = chunk.target, .count = chunk.count}, nothing_lost);
+    account = tally;
+  }
+
+  ToFloats floats_;
+  CastRunsFn narrow_ = find_cast_runs(DType::float32, DType::int32);
+  CastRunsFn widen_ = find_cast_runs(DType::int32, DType::int64);
+};
+
 }  // namespace
 
 bool cast_by_chunks_applies(const CastJob& job) {
@@ -145,6 +178,7 @@ void cast_by_chunks_tile(const CastJob& job, const Tile& tile, LossAccount& acco
       find_cast_runs(job.from, DType::float32) != nullptr &&
       find_cast_runs(DType::float32, job.to) != nullptr)
     return cast_tile(ByFloats(job), job, tile, account);
+  if (ByInt32::applies(job)) return cast_tile(ByInt32(job), job, tile, account);
   cast_tile(ByDoubles(job), job, tile, account);
 }
 
