@@ -5,7 +5,7 @@
 
 N pairs (default 1) of each cause, dtype, kind of data and golden's dtype (the same, and float32). A cause counts as found
 in a dtype if it is named in nine of ten pairs. In each dtype nine of ten causes must be found, every cause in nine of
-ten of all its pairs, and none in pairs that differ by noise. --show tells what was said where a cause is missed.
+ten of all its pairs (in all but one of fewer than ten), and none in pairs that differ by noise. --show tells what was said where a cause is missed.
 """
 
 import argparse
@@ -118,6 +118,7 @@ def main():
     print(f"{'cause':46} {'found':>11}  less than nine of ten in")
     for what, row in table.items():
         found, tried, enough = share(row.values())
+        enough |= tried - found <= 1  # of fewer than ten
         low = " ".join(f"{dtype}:{cell[0]}/{cell[1]}" for dtype, cell in row.items() if not share([cell])[2])
         print(f"{what:46} {found:5}/{tried:5}  {low}")
         good &= enough
