@@ -39,11 +39,11 @@ class LayerSuite {
       for (const std::string& name : run_.report.actual_only)
         fail(test(name), "missing", "no golden tensor", {});
     }
-    for (const std::string& trouble : run_.report.troubles) {
-      ++errors_;
-      pugi::xml_node error = test("trouble").append_child("error");
-      set(error, "message", trouble);
-    }
+    // What the exit code tells of must be told of here.
+    if (run_.report.verdict.kind == btf::VerdictKind::cannot_tell && failures_ == 0)
+      fail(test("verdict"), "verdict", run_.report.verdict.words, {});
+    for (const std::string& trouble : run_.report.troubles) error(trouble);
+    if (run_.report.watching_changed_result) error("watching changed the result");
     for (pugi::xml_node node : {suites_, suite_}) {
       node.attribute("tests") = tests_;
       node.attribute("failures") = failures_;
@@ -75,6 +75,11 @@ class LayerSuite {
     set(failure, "message", message);
     set(failure, "type", type);
     if (!text.empty()) failure.text() = xml_text(text).c_str();
+  }
+
+  void error(const std::string& message) {
+    ++errors_;
+    set(test("trouble").append_child("error"), "message", message);
   }
 
   void add(const btf::Layer& layer) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
+#include <vector>
 
 #include "io/text.h"
 
@@ -64,6 +66,7 @@ class Telling {
     add(story, "why", why());
     add(story, "region", region());
     add(story, "after", after());
+    add(story, "skipped", skipped());
     add(story, "odd", odd());
     add(story, "watched", watched());
     add(story, "missing", missing());
@@ -109,6 +112,24 @@ class Telling {
       text += (i == 0 ? "" : ", ") + printable(between[i]);
     if (between.size() > 4) text += ", ...";
     return "not dumped before it: " + text;
+  }
+
+  // Where a layer is blamed, after() tells of those behind it.
+  std::string skipped() const {
+    if (report_.verdict.layer) return {};
+    constexpr std::size_t kMostNames = 3;
+    std::map<std::string, std::vector<std::string>> by_reason;
+    for (const Layer& layer : report_.layers)
+      if (layer.state == LayerState::unjudged) by_reason[layer.note].push_back(layer.name());
+    std::string text;
+    for (const auto& [reason, names] : by_reason) {
+      text += fmt::format("{}{} of {}: {} (", text.empty() ? "" : "; ", names.size(),
+                          report_.layers.size(), reason);
+      for (std::size_t i = 0; i < std::min(names.size(), kMostNames); ++i)
+        text += (i == 0 ? "" : ", ") + printable(names[i]);
+      text += names.size() > kMostNames ? ", ...)" : ")";
+    }
+    return text;
   }
 
   std::string after() const {
