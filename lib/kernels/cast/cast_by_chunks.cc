@@ -134,7 +134,8 @@ class ByDoubles : public ChunkCast<kNarrowChunk> {
   NarrowFn split_;
 };
 
-// To int64, whose numbers seldom need it: a chunk in which none is beyond int32 loses the same there.
+// To int64, whose range is seldom needed: a chunk that has no number beyond int32 loses the same
+// as it would to int32.
 class ByInt32 final : public ByDoubles {
  public:
   static bool applies(const CastJob& job) {
