@@ -46,7 +46,7 @@ Status FileConversion::measure() {
               .place = {},
               .name = {},
               .named = false,
-              .nnz = 0,
+              .entries = {},
               .scaled = false,
               .quantization = {}};
     BTF_ASSIGN(work.place, input_.tensor(number));
@@ -147,7 +147,7 @@ Status FileConversion::name(const TensorInfo& record, Work& work) {
 }
 
 Result<RecordShape> FileConversion::shape_of(const Work& work, const ConvertTarget& target) const {
-  BTF_ASSIGN(RecordShape shape, record_shape(target, options_, work.nnz));
+  BTF_ASSIGN(RecordShape shape, record_shape(target, options_, work.entries.all));
   shape.name = work.name;
   shape.named = work.named;
   return shape;
@@ -161,7 +161,7 @@ Status FileConversion::measure_tensor(const TensorFile& file, const TensorInfo& 
   BTF_ASSIGN(const ByteSource* const source, file.elements(record.index));
   const TensorConversion conversion{*source, record, target, options};
   if (target.sparse()) {
-    BTF_ASSIGN(work.nnz, count_entries(conversion));
+    BTF_ASSIGN(work.entries, count_entries(conversion));
   }
   BTF_ASSIGN(const RecordShape shape, shape_of(work, target));
   BTF_TRY(announce(shape));
@@ -269,7 +269,7 @@ Result<Losses> FileConversion::write_data(const Work& work, const TensorConversi
                                                            : sink;
   Losses loss;
   if (target.sparse()) {
-    BTF_ASSIGN(loss, write_coo(conversion, elements_to, payload, work.nnz));
+    BTF_ASSIGN(loss, write_coo(conversion, elements_to, payload, work.entries));
   } else {
     std::optional<UnpackedRecord> unpacked;
     if (!work.quantization) {
@@ -324,7 +324,7 @@ TensorReport FileConversion::describe(const Work& work, const TensorInfo& record
                       .unlinked = false,
                       .objections = target.objections};
   if (target.sparse()) {
-    report.nnz = work.nnz;
+    report.nnz = work.entries.all;
   } else if (options_.plain) {
     report.target_layout = Layout::linear;
     report.target_dims = shape.dims;

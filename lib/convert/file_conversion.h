@@ -40,7 +40,7 @@ class FileConversion {
     SetTensor place;
     std::string name;
     bool named = false;     // a file that need not name it does
-    std::uint64_t nnz = 0;  // sparse targets
+    EntryCounts entries{};  // sparse targets
     bool scaled = false;    // by the file's reader
     // Only where something is scaled; to find the scales the tensor was read.
     std::unique_ptr<QuantizePlan> quantization;

@@ -20,10 +20,6 @@ namespace {
 // From one mark to the next; work for one worker at a time.
 constexpr std::uint64_t kMarkEntries = 64U << 10;
 
-std::unexpected<Error> changed_while_read() {
-  return fail(ErrorCode::io, "the file was changed while it was read");
-}
-
 // The entries in the order of the file, block by block.
 class FileEntries final : public CooSource {
  public:
@@ -80,7 +76,7 @@ class FileEntries final : public CooSource {
     if (const std::uint64_t* const chosen = keys_.chosen()) choose(chosen, first, run);
     if (!ascending_ || run.count == 0) return run;
     if (!std::is_sorted(run.keys, run.keys + run.count) || last_ > run.keys[0])
-      return changed_while_read();
+      return file_changed();
     last_ = run.keys[run.count - 1];
     return within_range(run);
   }
@@ -214,7 +210,7 @@ Result<std::uint64_t> CooRecord::find(std::uint64_t key) const {
   while (high - low > 1) {
     if (next == low) next = low + (high - low) / 2;
     BTF_TRY(keys.load(next, 1));
-    if (keys.count() == 0) return changed_while_read();
+    if (keys.count() == 0) return file_changed();
     (keys.keys()[0] < key ? low : high) = next;
     next = low;
   }

@@ -58,7 +58,7 @@ class RunSource final : public ByteSource {
     loaded_ = nullptr;
     const std::size_t got =
         ZSTD_decompress(content_.data(), content_.size(), packed.data(), packed.size());
-    if (got != piece.content) return fail(ErrorCode::io, "the file was changed while it was read");
+    if (got != piece.content) return file_changed();
     loaded_ = &piece;
     return {};
   }

@@ -30,7 +30,7 @@ using State = SalvagedRecord::State;
 // A record that is saved.
 struct Kept {
   std::uint64_t source = 0;  // index in the input
-  std::uint64_t nnz = 0;     // sparse ones, as it will be written
+  EntryCounts entries{};     // sparse ones, as it will be written
 };
 
 class Repair {
@@ -154,7 +154,7 @@ class Repair {
     RepairedTensor tensor{
         .source = index, .target = {}, .followed = record.followed, .finding = {}};
     if (saved) tensor.target = kept_.size();
-    if (saved) kept_.push_back({index, 0});
+    if (saved) kept_.push_back({.source = index});
     if (saved && fault) ++summary_.in_doubt;
     if (saved && record.followed) ++summary_.followed;
     if (!report_.tensor || !(fault || record.followed)) return;
@@ -206,9 +206,9 @@ class Repair {
     BTF_ASSIGN(const TensorInfo record, salvage.tensor(kept.source));
     BTF_ASSIGN(const ConvertTarget target, choose_target(record, conversion_));
     if (target.sparse()) {
-      BTF_ASSIGN(kept.nnz, count_entries({*source_, record, target, conversion_}));
+      BTF_ASSIGN(kept.entries, count_entries({*source_, record, target, conversion_}));
     }
-    return record_shape(target, conversion_, kept.nnz);
+    return record_shape(target, conversion_, kept.entries.all);
   }
 
   Status write_to(const BtfSalvage& salvage, TensorWriter& writer, ByteSink& sink) const {
@@ -224,13 +224,13 @@ class Repair {
     BTF_ASSIGN(const TensorInfo record, salvage.tensor(kept.source));
     BTF_ASSIGN(const ConvertTarget target, choose_target(record, conversion_));
     const TensorConversion work{*source_, record, target, conversion_};
-    BTF_ASSIGN(const RecordShape shape, record_shape(target, conversion_, kept.nnz));
+    BTF_ASSIGN(const RecordShape shape, record_shape(target, conversion_, kept.entries.all));
     BTF_ASSIGN(const std::uint64_t payload, writer.begin_record(sink, shape));
     const std::unique_ptr<ByteSink> shuffling =
         shuffling_sink(sink, payload, shape.payload, target.layout, shape.dtype);
     ByteSink& elements = shuffling ? *shuffling : sink;
     if (target.sparse())
-      BTF_TRY(write_coo(work, elements, payload, kept.nnz));
+      BTF_TRY(write_coo(work, elements, payload, kept.entries));
     else
       BTF_TRY(write_dense(record_elements(work), {}, *target.storage, target.job.to,
                           options_.execution, elements, payload));

@@ -121,8 +121,7 @@ class FrameContent final : public SalvagedContent {
         ZSTD_decompressDCtx(context_.get(), fresh.content.data(), fresh.content.size(),
                             packed_.data(), packed_.size());
     if (ZSTD_isError(got) != 0 || got != piece.content)
-      return std::unexpected(
-          Error{ErrorCode::io, "the file was changed while it was read"}.in_file(name_));
+      return std::unexpected(file_changed().error().in_file(name_));
     cached_bytes_ += piece.content;
     cache_.push_front(std::move(fresh));
     while (cache_.size() > 1 && (cached_bytes_ > kCacheBytes || cache_.size() > kCacheFrames)) {

@@ -24,8 +24,7 @@ std::optional<FileStamp> path_stamp(const std::string& path) {
 }
 
 std::unexpected<Error> changed_while_read(const std::string& path) {
-  return std::unexpected(
-      Error{ErrorCode::io, "the file was changed while it was read"}.in_file(path));
+  return std::unexpected(file_changed().error().in_file(path));
 }
 
 const IndexedFile* TensorSet::State::indexed(std::uint64_t member) const {

@@ -8,13 +8,13 @@
 
 #include "btf/try.h"
 #include "btf/value.h"
+#include "convert/tensor/ascending_index.h"
 #include "convert/tensor/coo_cast.h"
+#include "convert/tensor/dense_entries.h"
 #include "convert/tensor/tensor.h"
 #include "core/checked_math.h"
-#include "elements/cast_slab.h"
 #include "elements/coo_record.h"
 #include "elements/parallel.h"
-#include "elements/records/linear_walk.h"
 #include "formats/btf/wire.h"
 
 namespace btf {
@@ -23,109 +23,6 @@ namespace {
 using wire::kWord;
 
 constexpr std::uint64_t kBlockBytes = 256U << 10;
-
-// How many bytes come before the first that is not zero.
-std::uint64_t zero_bytes(const std::byte* bytes, std::uint64_t count) {
-  const auto word = [&](std::uint64_t at) {
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, bytes + at, sizeof(bits));
-    return bits;
-  };
-  std::uint64_t at = 0;
-  while (at + 32 <= count && (word(at) | word(at + 8) | word(at + 16) | word(at + 24)) == 0)
-    at += 32;
-  while (at + 8 <= count && word(at) == 0) at += 8;
-  while (at < count && bytes[at] == std::byte{0}) ++at;
-  return at;
-}
-
-// The elements of a dense tensor whose bits are not all zero once they are cast, as entries whose
-// codes are of the target's dtype already.
-class DenseEntries final : public CooSource {
- public:
-  DenseEntries(LinearWalk walk, const CastJob& job, Dims dims, const Execution& execution,
-               bool measure_noise)
-      : walk_(std::move(walk)),
-        job_(job),
-        dims_(std::move(dims)),
-        execution_(execution),
-        account_(measure_noise),
-        source_bytes_(info(job.from).buffer_bytes()),
-        target_bytes_(info(job.to).buffer_bytes()),
-        batch_(target_bytes_) {}
-
-  Result<CooRun> next_run() override {
-    batch_.clear();
-    for (;;) {
-      collect();
-      if (batch_.full()) return batch_.run();
-      BTF_ASSIGN(const std::optional<LinearSlab> slab, walk_.next());
-      if (!slab) return batch_.run();
-      BTF_TRY(cast(*slab));
-    }
-  }
-
-  Status rewind() override {
-    slab_ = {};
-    at_ = 0;
-    account_ = Losses(account_.noise.has_value());
-    return walk_.rewind();
-  }
-
-  const Losses& account() const { return account_; }
-
- private:
-  // Of what is left of the slab, as far as there is room.
-  void collect() {
-    while (!batch_.full()) {
-      at_ += zero_bytes(codes_.data() + at_ * target_bytes_, (slab_.count - at_) * target_bytes_) /
-             target_bytes_;
-      if (at_ == slab_.count) return;
-      CooEntry entry{slab_.first + at_, slab_.first + at_, 0};
-      std::memcpy(&entry.code, codes_.data() + at_ * target_bytes_, target_bytes_);
-      batch_.add(entry);
-      ++at_;
-    }
-  }
-
-  Status cast(const LinearSlab& slab) {
-    slab_ = slab;
-    at_ = 0;
-    LossAccount account;
-    cast_run(job_, slab.codes, codes_.reserve(slab.count * target_bytes_), slab.count, account);
-    if (forbidden(job_.policy, account)) return refuse_in(slab);
-    account_.add(account);
-    if (account_.noise && job_.from != job_.to)
-      measure_noise(job_.from, job_.to,
-                    {.source = slab.codes, .target = codes_.data(), .n = slab.count},
-                    *account_.noise);
-    if (execution_.progress) execution_.progress(coo_progress(slab.count * source_bytes_));
-    return {};
-  }
-
-  std::unexpected<Error> refuse_in(const LinearSlab& slab) {
-    LossAccount one;
-    std::uint64_t i = 0;
-    for (; i < slab.count; ++i) {
-      cast_run(job_, slab.codes + i * source_bytes_, codes_.data(), 1, one);
-      if (forbidden(job_.policy, one)) break;
-    }
-    return refuse_element(job_, index_of(dims_, slab.first + i), slab.codes + i * source_bytes_,
-                          one);
-  }
-
-  LinearWalk walk_;
-  CastJob job_;
-  Dims dims_;
-  const Execution& execution_;
-  Losses account_;
-  std::uint64_t source_bytes_;
-  std::uint64_t target_bytes_;
-  LinearSlab slab_;
-  std::uint64_t at_ = 0;
-  Buffer codes_;
-  CooBatch batch_;
-};
 
 // Leaves out what is zero once it is cast.
 class PrunedEntries final : public CooSource {
@@ -162,16 +59,11 @@ class Entries {
  public:
   static Result<Entries> open(const TensorConversion& work) {
     Entries entries;
-    const Dims& dims = work.target.dims;
     if (!work.record.coo) {
-      BTF_ASSIGN(LinearWalk walk, LinearWalk::open(work.source, work.record, work.target.edits,
-                                                   work.options.execution));
-      entries.dense_ = std::make_unique<DenseEntries>(std::move(walk), work.target.job, dims,
-                                                      work.options.execution,
-                                                      work.measures_noise());
+      BTF_ASSIGN(entries.dense_, DenseEntries::open(work));
       return entries;
     }
-    BTF_ASSIGN(entries.cast_, CastEntries::open(work, row_major_key(dims)));
+    BTF_ASSIGN(entries.cast_, CastEntries::open(work, row_major_key(work.target.dims)));
     if (work.options.prune_zeros)
       entries.pruned_ = std::make_unique<PrunedEntries>(*entries.cast_);
     return entries;
@@ -231,29 +123,6 @@ class Appender {
   std::vector<std::byte> bytes_;
 };
 
-// The index of one number after the other, ascending: most are but a little further on.
-class AscendingIndex {
- public:
-  explicit AscendingIndex(const Dims& dims) : dims_(dims), index_(dims.size(), 0) {}
-
-  const Dims& at(std::uint64_t number) {
-    std::uint64_t further = number - std::exchange(number_, number);
-    for (std::size_t d = dims_.size(); further != 0 && d-- > 0;) {
-      further += index_[d];
-      index_[d] = further;
-      if (further < dims_[d]) return index_;
-      index_[d] = further % dims_[d];
-      further /= dims_[d];
-    }
-    return index_;
-  }
-
- private:
-  const Dims& dims_;
-  std::uint64_t number_ = 0;
-  Dims index_;  // of it
-};
-
 // Indices of entries, run by run.
 class IndexRows {
  public:
@@ -310,8 +179,7 @@ Status put_entries(CooSource& entries, std::uint64_t nnz, Put&& put) {
   for (;;) {
     BTF_ASSIGN(const CooRun run, entries.next_run());
     count += run.count;
-    if (count > nnz || (run.count == 0 && count != nnz))
-      return fail(ErrorCode::io, "the file was changed while it was read");
+    if (count > nnz || (run.count == 0 && count != nnz)) return file_changed();
     if (run.count == 0) return {};
     BTF_TRY(put(run));
   }
@@ -319,17 +187,18 @@ Status put_entries(CooSource& entries, std::uint64_t nnz, Put&& put) {
 
 }  // namespace
 
-Result<std::uint64_t> count_entries(const TensorConversion& work) {
+Result<EntryCounts> count_entries(const TensorConversion& work) {
+  if (!work.record.coo) return count_dense_entries(work);
   const bool as_they_are = work.record.coo && !work.options.prune_zeros &&
                            work.options.duplicates == Duplicates::error &&
                            work.target.edits.keeps_all();
-  if (as_they_are) return work.record.coo->nnz;
+  if (as_they_are) return EntryCounts{work.record.coo->nnz};
   BTF_ASSIGN(Entries entries, Entries::open(work));
-  for (std::uint64_t count = 0;;) {
+  for (EntryCounts counts;;) {
     BTF_TRY(check_cancelled(work.options.execution));
     BTF_ASSIGN(const CooRun run, entries.source().next_run());
-    if (run.count == 0) return count;
-    count += run.count;
+    if (run.count == 0) return counts;
+    counts.all += run.count;
   }
 }
 
@@ -354,10 +223,16 @@ Status add_absent(const TensorConversion& work, Losses& losses) {
 }  // namespace
 
 Result<Losses> write_coo(const TensorConversion& work, ByteSink& sink, std::uint64_t offset,
-                         std::uint64_t nnz) {
-  BTF_ASSIGN(Entries entries, Entries::open(work));
+                         const EntryCounts& counts) {
   const Execution& execution = work.options.execution;
   const DType dtype = work.target.job.to;
+  if (!work.record.coo && sink.random_access() && info(dtype).bits >= 8) {
+    BTF_ASSIGN(Losses losses, write_dense_entries(work, sink, offset, counts));
+    if (execution.progress) execution.progress(coo_progress(work.record.data_bytes));
+    return losses;
+  }
+  BTF_ASSIGN(Entries entries, Entries::open(work));
+  const std::uint64_t nnz = counts.all;
   const std::size_t rank = work.target.dims.size();
   IndexRows indices(work.target.dims);
   Values values(dtype);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "btf/convert.h"
 #include "convert/tensor/losses.h"
@@ -63,11 +64,16 @@ Result<Losses> write_dense(const ElementSource& source, const CastPolicy& policy
                            const StridedLayout& storage, DType dtype, const Execution& execution,
                            ByteSink& sink, std::uint64_t offset);
 
-// Entries that the result will have; sparse targets.
-Result<std::uint64_t> count_entries(const TensorConversion& work);
+// The entries that a sparse result will have.
+struct EntryCounts {
+  std::uint64_t all = 0;
+  std::vector<std::uint64_t> by_slab{};  // of a dense source
+};
 
-// Writes the payload of a sparse target, which must have `nnz` entries.
+Result<EntryCounts> count_entries(const TensorConversion& work);
+
+// Writes the payload of a sparse target, which must have so many.
 Result<Losses> write_coo(const TensorConversion& work, ByteSink& sink, std::uint64_t offset,
-                         std::uint64_t nnz);
+                         const EntryCounts& counts);
 
 }  // namespace btf

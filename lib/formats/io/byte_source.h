@@ -25,6 +25,11 @@ struct FileStamp {
   bool operator==(const FileStamp&) const = default;
 };
 
+// What was read does not fit what was read before.
+inline std::unexpected<Error> file_changed() {
+  return fail(ErrorCode::io, "the file was changed while it was read");
+}
+
 // Bytes that can be read at any offset, by several threads at once. Errors name the file.
 class ByteSource {
  public:

@@ -55,8 +55,7 @@ class FileSource final : public ByteSource {
   Status check_unchanged() const override {
     struct stat now{};
     if (::fstat(fd_.get(), &now) != 0) return named(system_failure("stat"));
-    if (stamp_of(now) != stamp_of(state_))
-      return named(fail(ErrorCode::io, "the file was changed while it was read"));
+    if (stamp_of(now) != stamp_of(state_)) return named(file_changed());
     return {};
   }
 

@@ -206,7 +206,7 @@ Result<std::string> json_string_at(const ByteSource& source, JsonExtent extent) 
   JsonString string(extent.length);
   const bool read = string.read(bytes) == nullptr;
   BTF_TRY(bytes.trouble());
-  if (!read) return fail(ErrorCode::io, "the file was changed while it was read");
+  if (!read) return file_changed();
   return std::string(string.text());
 }
 

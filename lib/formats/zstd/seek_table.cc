@@ -163,7 +163,7 @@ Result<FramePlace> SeekTable::find(std::uint64_t content_offset) const {
   const auto found =
       std::ranges::upper_bound(*places, content_offset, {}, &FramePlace::content_end);
   // It was there when the table was checked.
-  if (found == places->end()) return fail(ErrorCode::io, "the file was changed while it was read");
+  if (found == places->end()) return file_changed();
   return *found;
 }
 
