@@ -72,6 +72,22 @@ std::unexpected<Error> no_codes(const TensorSet& set) {
           .in_file(set.path()));
 }
 
+// A line that pairs nothing is a warning, a map of such lines is the wrong one.
+Status take_map_findings(const PairedLayers& paired, const LayerOptions& options,
+                         LayerReport& report) {
+  if (options.map.empty()) return {};
+  if (!paired.map_used && report.troubles.empty()) {
+    const auto more = paired.map_unused.size() - 1;
+    const std::string others = more == 0 ? "" : "; " + std::to_string(more) + " more";
+    return std::unexpected(Error{ErrorCode::refused, "no line of the map pairs anything: " +
+                                                         paired.map_unused.front() + others}
+                               .in_file(options.map_path));
+  }
+  const std::string path = options.map_path.empty() ? "" : options.map_path + ": ";
+  for (const std::string& unused : paired.map_unused) report.warnings.push_back(path + unused);
+  return {};
+}
+
 // Of another run of the device: only what says how its elements are read.
 LayerOptions plain_options(const LayerOptions& options) {
   LayerOptions plain;
@@ -86,6 +102,7 @@ Status add_baseline(TensorSet& baseline, TensorSet& golden, const LayerOptions& 
                     LayerReport& report) {
   LayerOptions plain = plain_options(options);
   plain.golden_scale = options.golden_scale;
+  plain.map = options.map;
   LayerReport other;
   BTF_ASSIGN(const PairedLayers unused, pair_layers(baseline, golden, plain, other));
   const NameMatches matches = match_names(golden_names(report.layers), golden_names(other.layers));
@@ -209,6 +226,7 @@ Result<LayerReport> compare_layers(TensorSet& actual, TensorSet& golden, TensorS
   BTF_ASSIGN(const PairedLayers paired, pair_layers(actual, golden, options, report));
   if (report.paired == 0 && !report.troubles.empty())
     return std::unexpected(Error{ErrorCode::io, report.troubles.front()});
+  BTF_TRY(take_map_findings(paired, options, report));
   if (report.paired == 0) {
     std::string why = "no tensor of both has a name in common with one of the other";
     if (!report.actual_only.empty() && !report.layers.empty())

@@ -1,12 +1,10 @@
 #include "diff/layers/match.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
-#include <regex>
 #include <unordered_map>
 
-#include "btf/try.h"
+#include "diff/layers/name_map.h"
 #include "diff/layers/names.h"
 
 namespace btf {
@@ -26,22 +24,10 @@ class Matching {
         right_free_(right.size(), true) {}
 
   void by_map(const NameMap& map) {
-    if (map.names.empty() && map.patterns.empty()) return;
-    const ByKey left = keys(left_, left_free_, exact);
-    const ByKey right = keys(right_, right_free_, exact);
-    const auto take_named = [&](const std::string& from, const std::string& to) {
-      const auto l = left.find(from);
-      const auto r = right.find(to);
-      if (l != left.end() && r != right.end() && l->second.size() == 1 && r->second.size() == 1)
-        take(l->second[0], r->second[0], PairTier::map);
-    };
-    for (const auto& [from, to] : map.names) take_named(from, to);
-    for (const auto& [pattern, replacement] : map.patterns) {
-      const std::regex regex(pattern);
-      for (const std::string& name : left_)
-        if (std::regex_search(name, regex))
-          take_named(name, std::regex_replace(name, regex, replacement));
-    }
+    if (map.empty()) return;
+    MappedNames mapped = map_names(left_, right_, map);
+    for (const auto& [l, r] : mapped.pairs) take(l, r, PairTier::map);
+    unused_ = std::move(mapped.unused);
   }
 
   void by_tiers() {
@@ -53,6 +39,7 @@ class Matching {
     std::ranges::sort(pairs_, {}, &NameMatch::left);
     NameMatches matches;
     matches.pairs = std::move(pairs_);
+    matches.unused = std::move(unused_);
     for (auto& [tier, lefts, rights] : unclear_) {
       Ambiguity ambiguity;
       ambiguity.tier = tier;
@@ -72,8 +59,6 @@ class Matching {
     Numbers left;
     Numbers right;
   };
-
-  static std::string exact(std::string_view name) { return std::string(name); }
 
   static ByKey keys(std::span<const std::string> names, const std::vector<bool>& free,
                     LayerKey key) {
@@ -154,6 +139,7 @@ class Matching {
   std::vector<bool> right_free_;
   std::vector<NameMatch> pairs_;
   std::vector<Unclear> unclear_;
+  std::vector<std::string> unused_;
 };
 
 }  // namespace
@@ -185,47 +171,6 @@ std::vector<NameMatch> match_values(std::span<const std::string> names,
       found.push_back({n, at->second, PairTier::module});
   }
   return found;
-}
-
-Result<NameMap> parse_name_map(std::string_view text) {
-  NameMap map;
-  std::uint64_t number = 0;
-  while (!text.empty()) {
-    ++number;
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.empty() || line.starts_with('#')) continue;
-    const auto wrong = [&](const std::string& what) {
-      return fail(ErrorCode::invalid_argument, "line " + std::to_string(number) + ": " + what);
-    };
-    if (const std::size_t tab = line.find('\t'); tab != line.npos) {
-      if (tab == 0 || tab + 1 == line.size() || line.find('\t', tab + 1) != line.npos)
-        return wrong("expected ACTUAL<tab>GOLDEN, found '" + std::string(line) + "'");
-      map.names.emplace_back(line.substr(0, tab), line.substr(tab + 1));
-      continue;
-    }
-    std::vector<std::string> parts(1);
-    for (std::size_t i = 1; line.front() == '/' && i < line.size(); ++i) {
-      if (line[i] == '\\' && i + 1 < line.size() && line[i + 1] == '/')
-        parts.back() += line[++i];
-      else if (line[i] == '/')
-        parts.emplace_back();
-      else
-        parts.back() += line[i];
-    }
-    if (parts.size() != 3 || parts[0].empty() || !parts[2].empty())
-      return wrong("expected ACTUAL<tab>GOLDEN or /REGEX/REPLACEMENT/, found '" +
-                   std::string(line) + "'");
-    try {
-      const std::regex regex(parts[0]);
-    } catch (const std::regex_error&) {
-      return wrong("'" + parts[0] + "' is no regular expression");
-    }
-    map.patterns.emplace_back(std::move(parts[0]), std::move(parts[1]));
-  }
-  return map;
 }
 
 }  // namespace btf

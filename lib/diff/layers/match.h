@@ -20,6 +20,7 @@ struct NameMatch {
 struct NameMatches {
   std::vector<NameMatch> pairs;    // by left
   std::vector<Ambiguity> unclear;  // of what no pair has
+  std::vector<std::string> unused;  // lines of the map that pair nothing, and why
 };
 
 // May these two be a pair? Asked where names are not equal.

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <regex>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "btf/try.h"
@@ -42,15 +42,17 @@ class LayerPairing {
                  if (settled) settle(number);
                  take(number, found);
                }) {
-    for (const auto& [name, other] : options.map.names) mapped_.emplace(name, other);
-    for (const auto& [pattern, other] : options.map.patterns) patterns_.emplace_back(pattern);
+    for (const NameRule& line : options.map.names) {
+      mapped_.insert(line.actual);
+      mapped_.insert(line.golden);
+    }
   }
 
   Result<PairedLayers> run() {
     const std::vector<MemberPair> pairs = members();
     report_.layers.reserve(pairs.size());
     open_pairs_ahead(actual_, golden_, pairs, options_.execution);
-    for (const MemberPair& pair : pairs) take_members(pair);
+    for (const MemberPair& pair : pairs) options_.map.empty() ? take_members(pair) : leave(pair);
     pair_rest();
     queue_.finish();
     if (cancelled_) return std::unexpected(*cancelled_);
@@ -87,8 +89,8 @@ class LayerPairing {
     std::vector<Dumped> found;
     const std::uint64_t count = only ? *only + 1 : file->tensor_count();
     for (std::uint64_t i = only.value_or(0); i < count; ++i) {
-      if (scales && scales->is_companion(i)) continue;
       BTF_ASSIGN(TensorInfo info, file->tensor(i));
+      if (scales && scales->is_companion(i) && !mapped_.contains(info.name)) continue;
       Dumped dumped{{member, i}, info.name, info.dtype, info.dims};
       if (const auto at = attributes.tensors.find(i); at != attributes.tensors.end()) {
         dumped.role = at->second.role;
@@ -99,12 +101,6 @@ class LayerPairing {
       found.push_back(std::move(dumped));
     }
     return found;
-  }
-
-  bool is_mapped(const std::string& actual) const {
-    return mapped_.contains(actual) || std::ranges::any_of(patterns_, [&](const std::regex& regex) {
-             return std::regex_search(actual, regex);
-           });
   }
 
   // What cannot be read is told of, and the rest is used.
@@ -124,8 +120,7 @@ class LayerPairing {
     // Two files of one tensor each are a pair, whatever they are called.
     if (actual_.one_file() && golden_.one_file() && actual.size() == 1 && golden.size() == 1)
       return add(actual[0], golden[0], PairTier::exact);
-    if (actual.size() == 1 && golden.size() == 1 && actual[0].name == golden[0].name &&
-        !is_mapped(actual[0].name))
+    if (actual.size() == 1 && golden.size() == 1 && actual[0].name == golden[0].name)
       return add(actual[0], golden[0], PairTier::exact);
     // By their names, where one tensor of each side has them.
     std::unordered_map<std::string, std::vector<std::size_t>> others;
@@ -135,8 +130,7 @@ class LayerPairing {
     std::vector<bool> taken(golden.size(), false);
     for (Dumped& dumped : actual) {
       const auto at = others.find(dumped.name);
-      if (is_mapped(dumped.name) || at == others.end() || at->second.size() > 1 ||
-          own[dumped.name] > 1) {
+      if (at == others.end() || at->second.size() > 1 || own[dumped.name] > 1) {
         leave(rest_actual_, std::move(dumped));
         continue;
       }
@@ -145,6 +139,15 @@ class LayerPairing {
     }
     for (std::size_t g = 0; g < golden.size(); ++g)
       if (!taken[g]) leave(rest_golden_, std::move(golden[g]));
+  }
+
+  // A map says what is a pair before anything else does, and needs all names for it.
+  void leave(const MemberPair& pair) {
+    if (pair.error) return report_.troubles.push_back(pair.error->text());
+    for (Dumped& dumped : readable(actual_, pair.actual, pair.actual_tensor))
+      leave(rest_actual_, std::move(dumped));
+    for (Dumped& dumped : readable(golden_, pair.golden, pair.golden_tensor))
+      leave(rest_golden_, std::move(dumped));
   }
 
   // For pair_rest(). There may be many.
@@ -173,6 +176,9 @@ class LayerPairing {
       add(rest_actual_[match.left], rest_golden_[match.right], match.tier);
     }
     report_.ambiguous = std::move(matches.unclear);
+    found_.map_used = std::ranges::any_of(
+        matches.pairs, [](const NameMatch& match) { return match.tier == PairTier::map; });
+    found_.map_unused = std::move(matches.unused);
     for (std::size_t l = 0; l < left.size(); ++l)
       if (left[l]) report_.actual_only.push_back(rest_actual_[l].name);
     report_.paired = report_.layers.size();
@@ -276,8 +282,7 @@ class LayerPairing {
   const LayerOptions& options_;
   LayerReport& report_;
   PairedLayers found_;
-  std::unordered_map<std::string, std::string> mapped_;
-  std::vector<std::regex> patterns_;
+  std::unordered_set<std::string> mapped_;
   std::vector<Dumped> rest_actual_;
   std::vector<Dumped> rest_golden_;
   std::vector<bool> right_;  // golden's that no pair has

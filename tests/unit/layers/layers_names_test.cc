@@ -115,14 +115,15 @@ TEST_CASE("layers: numbers in front of names are an order; within paths they are
 TEST_CASE("layers: a map says it all: names, patterns, and what is no map") {
   const auto map = btf::parse_name_map("# comment\n\na\tb\r\n/^x(\\d+)$/y\\/$1/\n");
   REQUIRE(map);
-  CHECK(map->names == std::vector<std::pair<std::string, std::string>>{{"a", "b"}});
-  CHECK(map->patterns == std::vector<std::pair<std::string, std::string>>{{"^x(\\d+)$", "y/$1"}});
+  CHECK(map->names == std::vector<btf::NameRule>{{"a", "b", 3}});
+  CHECK(map->patterns == std::vector<btf::NameRule>{{"^x(\\d+)$", "y/$1", 4}});
   const auto matches = btf::match_names(Names{"a", "x12", "c"}, Names{"b", "y/12", "a"}, *map);
   REQUIRE(matches.pairs.size() == 2);
   CHECK(matches.pairs[0].right == 0);
   CHECK(matches.pairs[0].tier == PairTier::map);
   CHECK(matches.pairs[1].right == 1);
-  for (const char* wrong : {"a", "a\t", "\tb", "a\tb\tc", "/x/", "/x", "//y/", "/[/y/", "/x/y/z"}) {
+  for (const char* wrong : {"a", "a\t", "\tb", "a\tb\tc", "/x/", "/x", "//y/", "/[/y/", "/x/y/z",
+                            "a\tb\na\tc", "a\tb\nc\tb"}) {
     CAPTURE(wrong);
     CHECK_FALSE(btf::parse_name_map(wrong));
   }

@@ -45,7 +45,9 @@ btf::Result<LayersRun> compare(const Context& context, const LayersCommand& comm
     BTF_ASSIGN(const std::string text, text_of(*command.map));
     auto map = btf::parse_name_map(text);
     if (!map) return std::unexpected(map.error().in_file(*command.map));
+    if (map->empty()) context.log.warning(*command.map + ": no line of it is a map");
     options.map = *std::move(map);
+    options.map_path = *command.map;
   }
   if (command.order) {
     BTF_ASSIGN(options.order, text_of(*command.order));
@@ -84,6 +86,13 @@ btf::Result<LayersRun> judge_again(const LayersCommand& command) {
   return run;
 }
 
+void tell_all(const std::vector<std::string>& texts, auto&& tell) {
+  Limited shown;
+  for (const std::string& text : texts)
+    if (shown.pass()) tell(text);
+  if (shown.held_back() > 0) tell("and " + std::to_string(shown.held_back()) + " more");
+}
+
 int exit_code(const LayersRun& run) {
   const btf::LayerReport& report = run.report;
   if (!report.troubles.empty() || report.watching_changed_result) return kTrouble;
@@ -98,7 +107,7 @@ btf::Result<int> run_layers(const Context& context, const LayersCommand& command
   const btf::LayerReport& report = run.report;
   if (command.pairs) {
     for (const btf::Layer& layer : report.layers)
-      context.out.line(layer.actual + "\t" + layer.golden);
+      context.out.line((layer.actual.empty() ? "#" : layer.actual) + "\t" + layer.golden);
   } else if (command.json) {
     write_layers_json(run, [&](std::string_view text) { context.out.text(text); });
   } else if (!context.global.quiet) {
@@ -112,11 +121,8 @@ btf::Result<int> run_layers(const Context& context, const LayersCommand& command
   };
   if (command.junit) written(write_layers_junit(*command.junit, run));
   if (command.html) written(write_layers_html(*command.html, run));
-  Limited shown;
-  for (const std::string& trouble : report.troubles)
-    if (shown.pass()) context.log.error(trouble);
-  if (shown.held_back() > 0)
-    context.log.error("and " + std::to_string(shown.held_back()) + " more");
+  tell_all(report.warnings, [&](const std::string& text) { context.log.warning(text); });
+  tell_all(report.troubles, [&](const std::string& text) { context.log.error(text); });
   if (unwritten) return kTrouble;
   return command.pairs && report.troubles.empty() ? kSame : exit_code(run);
 }

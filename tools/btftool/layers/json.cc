@@ -91,6 +91,7 @@ class Document {
                                 {"layers", names(finding.layers)},
                                 {"message", finding.message}});
     json["troubles"] = report_.troubles;
+    json["warnings"] = report_.warnings;
     return json;
   }
 

@@ -182,6 +182,7 @@ LayersRun run_of(const JsonNode& root) {
   });
   if (!root["watched"].null()) report.watched_error = root["watched"]["error"].amount();
   report.troubles = texts(root["troubles"]);
+  if (root.has("warnings")) report.warnings = texts(root["warnings"]);
   if (root.has("scales")) run.scales = texts(root["scales"]);
   read_pairs(root["pairs"], report);
   read_verdict(root["verdict"], report);

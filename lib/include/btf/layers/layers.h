@@ -9,7 +9,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "btf/api.h"
@@ -147,20 +146,32 @@ struct LayerReport {
   std::vector<std::string> golden_only{};
   std::vector<std::string> missing_outputs{};  // of the graph, that golden has and actual has not
   std::vector<std::string> troubles{};         // files that cannot be read, and the like
+  std::vector<std::string> warnings{};         // lines of the map that pair nothing
   // The output of the unwatched run, if there is one: how far the watched run's is from it.
   std::optional<double> watched_error{};
   bool watching_changed_result = false;
 };
 
+// A line of a map.
+struct NameRule {
+  std::string actual;
+  std::string golden;
+  std::uint64_t line = 0;  // from 1
+
+  bool operator==(const NameRule&) const = default;
+};
+
 // Names that belong together: as they are, or actual's as a regular expression and what it makes
 // of a name.
 struct NameMap {
-  std::vector<std::pair<std::string, std::string>> names{};
-  std::vector<std::pair<std::string, std::string>> patterns{};
+  std::vector<NameRule> names{};
+  std::vector<NameRule> patterns{};
+
+  bool empty() const { return names.empty() && patterns.empty(); }
 };
 
 // Lines of ACTUAL<tab>GOLDEN or /REGEX/REPLACEMENT/; empty ones and those that begin with # are
-// passed over.
+// passed over. A name of one side twice is an error.
 BTF_API Result<NameMap> parse_name_map(std::string_view text);
 
 // Of outputs, where nothing else is said.
@@ -177,7 +188,8 @@ struct JudgeLayers {
 };
 
 struct LayerOptions {
-  NameMap map{};
+  NameMap map{};         // a pair that it names is one whatever else the names say
+  std::string map_path{};  // for messages
   std::optional<std::string> order{};  // text of a list of names
   std::string order_path{};
   std::optional<std::string> graph{};  // path of a model
