@@ -11,7 +11,9 @@ namespace btf {
 
 Result<LayerGraph> read_layer_graph(const std::string& path) {
   const auto in_file = [&](const Error& error) { return std::unexpected(error.in_file(path)); };
-  BTF_ASSIGN(const auto model, open_source(path));
+  const auto opened = open_source(path);
+  if (!opened) return in_file(opened.error());
+  const auto& model = *opened;
   const Result<OnnxGraph> frame = read_onnx_graph(*model);
   if (!frame) return in_file(frame.error());
   LayerGraph graph;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -18,14 +19,17 @@ namespace {
 // Less than all of a few names may go without a number.
 bool nearly_all(std::uint64_t some, std::uint64_t all) { return all > 0 && some * 10 >= all * 9; }
 
+// The first of equal ones counts.
 std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines;
+  std::set<std::string_view> seen;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.ends_with('\r')) line.remove_suffix(1);
-    if (!line.empty() && !line.starts_with('#')) lines.emplace_back(line);
+    if (!line.empty() && !line.starts_with('#') && seen.emplace(line).second)
+      lines.emplace_back(line);
   }
   return lines;
 }
@@ -36,14 +40,20 @@ class Ordering {
       : report_(report), rank_(report.layers.size(), kUnplaced) {}
 
   Status by_list(std::string_view text, const std::string& path) {
+    report_.order_left_out.clear();
+    report_.order_unknown.clear();
+    report_.order_left_out_by = report_.order;
     report_.order = OrderSource::file;
     report_.order_path = path;
     const std::vector<std::string> names = lines_of(text);
-    place(names);
+    std::vector<bool> known = place(names);
     if (std::ranges::all_of(rank_, [](std::uint64_t rank) { return rank == kUnplaced; }))
       return std::unexpected(
           Error{ErrorCode::invalid_argument, "no line of it is the name of a tensor that both have"}
               .in_file(path));
+    for (std::size_t i = 0; i < names.size(); ++i)
+      if (!known[i]) report_.order_unknown.push_back(names[i]);
+    take_left_out();
     finish();
     return {};
   }
@@ -118,8 +128,9 @@ class Ordering {
  private:
   static constexpr std::uint64_t kUnplaced = UINT64_MAX;
 
-  // By golden's names, else by actual's.
-  void place(const std::vector<std::string>& names) {
+  // By golden's names, else by actual's. Returns which of `names` are known.
+  std::vector<bool> place(const std::vector<std::string>& names) {
+    std::vector<bool> known(names.size(), false);
     for (std::string Layer::* const side : {&Layer::golden, &Layer::actual}) {
       std::vector<std::string> own;
       std::vector<std::size_t> numbers;
@@ -128,8 +139,25 @@ class Ordering {
         own.push_back(report_.layers[i].*side);
         numbers.push_back(i);
       }
-      for (const NameMatch& match : match_values(own, names))
+      for (const NameMatch& match : match_values(own, names)) {
         rank_[numbers[match.left]] = match.right;
+        known[match.right] = true;
+      }
+    }
+    return known;
+  }
+
+  // What the list does not name stays behind what it stood behind without the list.
+  void take_left_out() {
+    std::uint64_t behind = 0;
+    for (std::size_t i = 0; i < rank_.size(); ++i) {
+      const Layer& layer = report_.layers[i];
+      if (rank_[i] != kUnplaced) {
+        rank_[i] = behind = 2 * rank_[i] + 2;
+      } else if (layer.placed) {
+        rank_[i] = behind + 1;
+        if (!layer.actual.empty()) report_.order_left_out.push_back(layer.golden);
+      }
     }
   }
 
@@ -240,9 +268,7 @@ Status order_by_list(LayerReport& report, std::string_view text, const std::stri
 Status order_layers(LayerReport& report, const std::vector<LayerPlace>& places,
                     const TensorSet& actual, const TensorSet& golden, const LayerOptions& options) {
   Ordering ordering(report);
-  if (options.order) {
-    BTF_TRY(ordering.by_list(*options.order, options.order_path));
-  } else if (options.graph) {
+  if (options.graph) {
     BTF_TRY(ordering.by_graph(*options.graph));
   } else if (!ordering.by_recorded(places, &LayerPlace::golden_recorded) &&
              !ordering.by_recorded(places, &LayerPlace::actual_recorded) &&
@@ -254,6 +280,7 @@ Status order_layers(LayerReport& report, const std::vector<LayerPlace>& places,
     else
       ordering.by_names();
   }
+  if (options.order) BTF_TRY(order_by_list(report, *options.order, options.order_path));
   note_missing(report);
   keep_pairs(report);
   return {};

@@ -104,7 +104,6 @@ void declare_layers(CLI::App& app, LayersCommand& command) {
 
 void finish_layers(const CLI::App& app, LayersCommand& command,
                    const std::vector<std::string>& operands) {
-  exclude(app, "--order", {"--graph"});
   exclude(app, "--pairs", {"--json", "--junit", "--html", "--all"});
   exclude(app, "--from-json",
           {"--graph", "--map", "--pairs", "--baseline", "--expect-output", "--actual-spec",

@@ -66,9 +66,15 @@ class Document {
     for (const std::uint64_t root : report_.roots) json["roots"].push_back(fault(root));
     json["artefacts"] = of_state(btf::LayerState::dump);
     json["unjudged"] = of_state(btf::LayerState::unjudged);
-    json["order"] = {{"source", named(btf::order_source_names(), report_.order)},
-                     {"path", text_or_null(report_.order_path)},
-                     {"doubtful", report_.order_doubtful}};
+    json["order"] = {
+        {"source", named(btf::order_source_names(), report_.order)},
+        {"path", text_or_null(report_.order_path)},
+        {"doubtful", report_.order_doubtful},
+        {"left_out", report_.order_left_out},
+        {"left_out_by", report_.order_left_out.empty()
+                            ? Json()
+                            : named(btf::order_source_names(), report_.order_left_out_by)},
+        {"unknown", report_.order_unknown}};
     json["noise"] = {{"source", report_.noise_source},
                      {"u", json_number(report_.u)},
                      {"a", json_number(run_.judge.a)}};

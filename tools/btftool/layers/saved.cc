@@ -171,6 +171,12 @@ LayersRun run_of(const JsonNode& root) {
   const JsonNode order = root["order"];
   report.order = named(btf::order_source_names(), order["source"]);
   report.order_path = text_or_empty(order["path"]);
+  if (order.has("left_out")) {
+    report.order_left_out = texts(order["left_out"]);
+    report.order_unknown = texts(order["unknown"]);
+    if (!order["left_out_by"].null())
+      report.order_left_out_by = named(btf::order_source_names(), order["left_out_by"]);
+  }
   const JsonNode coverage = root["coverage"];
   report.paired = coverage["paired"].count();
   report.actual_only = texts(coverage["actual_only"]);

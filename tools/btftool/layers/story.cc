@@ -71,6 +71,7 @@ class Telling {
     add(story, "watched", watched());
     add(story, "missing", missing());
     add(story, "trust", trust());
+    add(story, "order", unknown_names());
     add(story, "limit", limit());
     add(story, "next", next());
     return story;
@@ -224,7 +225,7 @@ class Telling {
     switch (report_.order) {
       case OrderSource::file:
       case OrderSource::graph:
-        return "order from " + printable(report_.order_path);
+        return "order from " + printable(report_.order_path) + left_out();
       case OrderSource::recorded:
         return "order as recorded";
       case OrderSource::numbered:
@@ -235,6 +236,48 @@ class Telling {
         return "order of names (a guess)";
     }
     return {};
+  }
+
+  // Of a list of names.
+  std::string left_out() const {
+    const std::size_t count = report_.order_left_out.size();
+    if (count == 0) return {};
+    return fmt::format(" but for {} that it leaves out ({}): {}", counted(count, "layer"),
+                       some_of(report_.order_left_out), source_text(report_.order_left_out_by));
+  }
+
+  static std::string source_text(OrderSource source) {
+    switch (source) {
+      case OrderSource::file:
+        return "as they were";
+      case OrderSource::graph:
+        return "as in the graph";
+      case OrderSource::recorded:
+        return "as recorded";
+      case OrderSource::numbered:
+        return "by the numbers of names";
+      case OrderSource::stored:
+        return "as in the file";
+      case OrderSource::natural:
+        return "by names, a guess";
+    }
+    return {};
+  }
+
+  std::string unknown_names() const {
+    const std::size_t count = report_.order_unknown.size();
+    if (count == 0) return {};
+    return fmt::format("{} of {} {} no tensor that is compared: {}", counted(count, "line"),
+                       printable(report_.order_path), count == 1 ? "names" : "name",
+                       some_of(report_.order_unknown));
+  }
+
+  static std::string some_of(const std::vector<std::string>& names) {
+    constexpr std::size_t kMostNames = 3;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(names.size(), kMostNames); ++i)
+      text += (i == 0 ? "" : ", ") + printable(names[i]);
+    return text + (names.size() > kMostNames ? ", ..." : "");
   }
 
   // What would not be seen, in front of what broke.

@@ -29,6 +29,11 @@ bool is_order_doubtful(const LayerReport& report, const JudgeLayers& options) {
   return turns > kMostTurns;
 }
 
+bool is_order_guessed(const LayerReport& report) {
+  return report.order == OrderSource::natural ||
+         (!report.order_left_out.empty() && report.order_left_out_by == OrderSource::natural);
+}
+
 // One layer in a coarser dtype than the others.
 void note_quantised(LayerReport& report) {
   for (const std::uint64_t i : report.roots) {
@@ -76,7 +81,7 @@ void settle(LayerReport& report, const JudgeLayers& options, const RunPrecision&
   };
   if (!report.roots.empty()) {
     const std::uint64_t first = report.roots.front();
-    if (report.order_doubtful && report.order == OrderSource::natural)
+    if (report.order_doubtful && is_order_guessed(report))
       return as(VerdictKind::cannot_tell, first);
     return as(amplified.contains(first) ? VerdictKind::amplified : VerdictKind::broke, first);
   }
@@ -84,7 +89,8 @@ void settle(LayerReport& report, const JudgeLayers& options, const RunPrecision&
   if (dump != report.layers.end())
     return as(VerdictKind::dump_wrong, static_cast<std::uint64_t>(dump - report.layers.begin()));
   const bool judged = std::ranges::any_of(report.layers, was_judged);
-  if (!judged || precision.guessed_grid) return as(VerdictKind::cannot_tell, std::nullopt);
+  if (!judged || precision.guessed_grid || std::ranges::any_of(report.layers, is_off_unplaced))
+    return as(VerdictKind::cannot_tell, std::nullopt);
   if (const auto off = drifted(report, options)) return as(VerdictKind::drift, off);
   as(VerdictKind::clean, std::nullopt);
 }

@@ -36,6 +36,10 @@ bool is_op(const Layer& layer, std::span<const std::string_view> ops,
   return layer.op.empty() ? has_word(layer.name(), words) : is_one_of(layer.op, ops);
 }
 
+bool is_off_unplaced(const Layer& layer) {
+  return !layer.placed && layer.state == LayerState::unjudged && layer.b >= kSurely;
+}
+
 double floor_of(const Layer& layer) { return kSteps * layer.u; }
 
 bool Explained::adds(const Layer& layer, const Inputs& in) const {

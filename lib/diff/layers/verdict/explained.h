@@ -24,6 +24,9 @@ double times_noise(double e, double noise);
 // Does the error go along with the signal, or is it the same everywhere?
 LayerFault along_of(const LayerFigures& figures, const Inputs& in);
 
+// Is it plainly off, and not judged as the order has no place for it?
+bool is_off_unplaced(const Layer& layer);
+
 // By the graph's operator; else by what the name says.
 bool is_op(const Layer& layer, std::span<const std::string_view> ops,
            std::span<const std::string_view> words);

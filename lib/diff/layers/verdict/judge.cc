@@ -181,10 +181,10 @@ class Judgement {
   void judge(std::uint64_t i) {
     Layer& layer = layers()[i];
     if (layer.state == LayerState::dump || layer.state == LayerState::unmeasured) return;
-    if (!layer.placed) return unjudged(layer, "the order has no place for it");
+    if (layer.fault == LayerFault::shape) return root(i, LayerFault::shape);
+    if (!layer.placed) return judge_unplaced(layer);
     const Inputs in = inputs_of(i);
     layer.e_in = in.e;
-    if (layer.fault == LayerFault::shape) return root(i, LayerFault::shape);
     const LayerFigures& figures = *layer.figures;
     const bool special = figures.new_nan() + figures.new_inf() > 0;
     if (special && !in.special) return root(i, LayerFault::born);
@@ -212,6 +212,17 @@ class Judgement {
     }
     root(i, fault);
     if (is_amplified(layer, in)) amplified_.insert(i);
+  }
+
+  // By itself alone: against the largest error of all layers that have a place.
+  void judge_unplaced(Layer& layer) {
+    unjudged(layer, "the order has no place for it");
+    const LayerFigures& figures = *layer.figures;
+    layer.noise = std::hypot(options_.a * before_.e, floor_of(layer));
+    if (figures.new_nan() + figures.new_inf() > 0 && !before_.special)
+      layer.b = HUGE_VAL;
+    else if (can_measure(layer))
+      layer.b = times_noise(figures.e, layer.noise);
   }
 
   LayerFault fault_of(const Layer& layer, const Inputs& in) const {

@@ -4,8 +4,10 @@
 
 namespace btf {
 
-bool can_judge(const Layer& layer) {
-  return layer.placed && layer.figures && layer.figures->pairs > 0 &&
+bool can_judge(const Layer& layer) { return layer.placed && can_measure(layer); }
+
+bool can_measure(const Layer& layer) {
+  return layer.figures && layer.figures->pairs > 0 &&
          (layer.figures->golden.norm > 0 || layer.figures->actual.norm == 0) && !is_counted(layer);
 }
 

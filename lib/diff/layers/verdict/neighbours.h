@@ -39,7 +39,10 @@ class Neighbours {
   std::vector<std::vector<std::uint64_t>> consumers_;
 };
 
-// Can anything be said of it: figures of numbers, and a signal in golden?
+// Is its error a figure: of numbers, and with a signal in golden?
+bool can_measure(const Layer& layer);
+
+// And has the order a place for it?
 bool can_judge(const Layer& layer);
 
 // Was something said of it, and nothing bad?

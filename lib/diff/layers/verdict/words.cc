@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/strided.h"
+#include "diff/layers/verdict/explained.h"
 #include "diff/layers/verdict/neighbours.h"
 
 namespace btf {
@@ -100,11 +101,34 @@ std::string clean_text(const LayerReport& report) {
          number_text(b, 2) + " times what inputs and " + report.noise_source + " explain";
 }
 
+// Layers that the order has no place for, and how far off they are.
+std::string lost_text(const LayerReport& report) {
+  std::vector<std::string> lost;
+  double most = 0;
+  for (const Layer& layer : report.layers) {
+    if (!is_off_unplaced(layer)) continue;
+    lost.push_back(quoted(layer.name()));
+    const LayerFigures& f = *layer.figures;
+    most = std::max(most, f.new_nan() + f.new_inf() > 0 ? HUGE_VAL : f.e);
+  }
+  if (lost.empty()) return {};
+  const bool one = lost.size() == 1;
+  return (one ? lost[0] + " is" : counted(lost.size(), "layers are")) + " off (" +
+         (std::isinf(most) ? "NaN or Inf" : std::string(one ? "" : "up to ") + percent_text(most)) +
+         "), and the order has no place for " + (one ? "it" : "them (" + list_of(lost) + ")");
+}
+
 std::string why_untold(const LayerReport& report) {
   if (report.verdict.layer)
-    return "the errors do not fit the order, which is that of names: bad, good and bad again "
-           "behind " +
-           quoted(report.layers[*report.verdict.layer].name()) + "; give --graph or --order";
+    return "the errors do not fit the order, which is that of names" +
+           std::string(report.order == OrderSource::natural
+                           ? ""
+                           : " for the " + counted(report.order_left_out.size(), "layers") +
+                                 " that the list leaves out") +
+           ": bad, good and bad again behind " +
+           quoted(report.layers[*report.verdict.layer].name()) +
+           (report.order == OrderSource::natural ? "; give --graph or --order" : "; list them too");
+  if (std::string lost = lost_text(report); !lost.empty()) return lost;
   if (std::ranges::any_of(report.layers, was_judged))
     return "errors are those of int8 from the first product on; --compute int8, if that is meant";
   return "no layer could be judged";

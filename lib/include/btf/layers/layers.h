@@ -134,6 +134,10 @@ struct LayerReport {
   std::vector<Layer> layers;  // in order of execution; those without a place behind the others
   OrderSource order = OrderSource::natural;
   std::string order_path{};     // of the list or the model
+  // What a list of names leaves out has its place from there; and lines of it that name nothing.
+  std::vector<std::string> order_left_out{};
+  OrderSource order_left_out_by = OrderSource::natural;
+  std::vector<std::string> order_unknown{};
   bool order_doubtful = false;  // the errors do not fit it
   std::string noise_source{};   // "float16", or what else u comes from
   double u = 0;                 // of most layers
