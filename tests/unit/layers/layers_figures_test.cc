@@ -293,3 +293,32 @@ TEST_CASE("layer figures: elements of any dtype as if they were float64") {
     }
   }
 }
+
+TEST_CASE("layer figures: the same numbers have one fingerprint, whatever they are compared with") {
+  Random random(77);
+  const auto as = [](DType dtype, const std::vector<double>& values) {
+    if (dtype == DType::float64) return of(values, {values.size()});
+    bytes::Words codes;
+    for (const double value : values)
+      codes.push_back(std::bit_cast<std::uint32_t>(static_cast<float>(value)));
+    return pairs::line(dtype, codes);
+  };
+  for (const DType dtype : {DType::float64, DType::float32})
+    for (const std::uint64_t count : {70U, 5000U, 200'000U}) {
+      std::vector<double> values(count);
+      for (double& value : values) value = static_cast<double>(random.below(2000)) / 16 - 60;
+      const auto with_noise = [&](double noise) {
+        std::vector<double> other = values;
+        for (double& value : other) value += noise * uniform(random);
+        return as(dtype, other);
+      };
+      const LayerFigures near = measure(as(dtype, values), with_noise(1e-3));
+      const LayerFigures far = measure(as(dtype, values), with_noise(90));
+      CAPTURE(btf::info(dtype).name, count);
+      CHECK(near.actual.fingerprint == far.actual.fingerprint);
+      CHECK(near.golden.fingerprint != far.golden.fingerprint);
+      for (std::uint64_t i = count / 2; i < count; ++i) values[i] += 1;
+      CHECK(measure(as(dtype, values), with_noise(1e-3)).actual.fingerprint !=
+            near.actual.fingerprint);
+    }
+}

@@ -110,6 +110,36 @@ TEST_CASE("layers: NaN is born where no input has one; what follows is not judge
   }
 }
 
+TEST_CASE("layers: NaN that only golden has is no reason to say that nothing broke") {
+  for (const auto make : {chain, graph}) {
+    LayerReport report = make(kHealthy);
+    for (std::size_t i = 4; i < 12; ++i) report.layers[i].figures->nan.golden = 3;
+    CHECK(judged(report) == VerdictKind::broke);
+    CHECK(report.verdict.layer == 4U);
+    CHECK(report.verdict.words.find("3 NaN of 1024 elements of golden") != std::string::npos);
+    CHECK(report.roots.size() == 1);
+  }
+}
+
+TEST_CASE("layers: what follows an Inf may come and go, and the order is right all the same") {
+  LayerReport report = chain(kHealthy);
+  report.order = btf::OrderSource::natural;
+  for (std::size_t i = 4; i < 12; ++i) {
+    report.layers[i].figures->inf.actual = 1;
+    if (i % 2 == 0) report.layers[i].figures->e = 0.4;
+  }
+  CHECK(judged(report) == VerdictKind::broke);
+  CHECK_FALSE(report.order_doubtful);
+}
+
+TEST_CASE("layers: NaN in the inputs of the network are what is said of them") {
+  LayerReport report = chain(kHealthy);
+  report.layers[0].role = "input";
+  report.layers[0].figures->nan.actual = 2;
+  CHECK(judged(report) == VerdictKind::inputs);
+  CHECK(report.verdict.words.find("2 NaN of 1024 elements") != std::string::npos);
+}
+
 TEST_CASE("layers: inputs that are half wrong explain anything") {
   LayerReport report = chain(with(kHealthy, 5, 12, 0.9));
   CHECK(judged(report) == VerdictKind::broke);
@@ -172,9 +202,16 @@ TEST_CASE("layers: a baseline says what is usual; isolated layers have golden's 
   report.layers[7].baseline = 0.05;
   CHECK(judged(report) == VerdictKind::broke);
   CHECK(report.verdict.layer == 7U);
+  CHECK(report.noise_source == "the baseline");
+  // A fault is one, and not all that follows from it.
+  report = chain(with(kHealthy, 5, 12, 0.1));
+  for (Layer& one : report.layers) one.baseline = 5e-4;
+  CHECK(judged(report) == VerdictKind::broke);
+  CHECK(report.roots == std::vector<std::uint64_t>{5});
   for (Layer& one : report.layers) one.baseline.reset();
   CHECK(judged(report, {.isolated = true}) == VerdictKind::broke);
   CHECK(report.roots.size() == 7);
+  CHECK(report.layers[6].e_in == 0);
 }
 
 TEST_CASE("layers: the dtype that is said, or that the first products show") {

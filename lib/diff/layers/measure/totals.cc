@@ -172,10 +172,16 @@ void LayerTotals::add_side(SideTotals& side, const Real* values, const NumberRun
   }
   side.largest = std::max(side.largest, sums.largest);
   side.bits |= sums.bits;
-  if (elements_ >= kLeastLevels && (runs_ < kFirstRuns || runs_ % kEveryRun == 0))
-    side.levels.take(values, run.count);
-  const std::array<std::uint64_t, 4> seen{side.hash, std::bit_cast<std::uint64_t>(sums.sum),
-                                          std::bit_cast<std::uint64_t>(sums.square), run.first};
+  const bool looked_at = runs_ < kFirstRuns || runs_ % kEveryRun == 0;
+  if (elements_ >= kLeastLevels && looked_at) side.levels.take(values, run.count);
+  // Only of what the other side has no part in: actual's sums may be told by golden's.
+  std::array<std::uint64_t, 6> seen{side.hash, run.first,
+                                    std::bit_cast<std::uint64_t>(sums.largest), sums.bits};
+  if (looked_at) {
+    const SideSums own = error_runs<Real>().side(values, run.count);
+    seen[4] = std::bit_cast<std::uint64_t>(own.sum);
+    seen[5] = std::bit_cast<std::uint64_t>(own.square);
+  }
   side.hash = XXH64(seen.data(), sizeof(seen),
                     std::bit_cast<std::uint64_t>(static_cast<double>(values[run.count - 1])));
   for (std::size_t i = 0; i < side.samples.size(); ++i) {

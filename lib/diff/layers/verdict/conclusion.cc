@@ -21,7 +21,7 @@ bool is_order_doubtful(const LayerReport& report, const JudgeLayers& options) {
   for (std::uint64_t i = report.roots.front() + 1; i < report.layers.size(); ++i) {
     const Layer& layer = report.layers[i];
     if (!can_judge(layer)) continue;
-    const double e = layer.figures->e;
+    const double e = layer.figures->one_sided() > 0 ? HUGE_VAL : layer.figures->e;
     const bool now = bad ? e > good : e > 2 * good;
     turns += now != bad ? 1U : 0U;
     bad = now;

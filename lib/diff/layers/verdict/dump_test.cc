@@ -14,7 +14,7 @@ constexpr double kCarried = 1.0 / 8;
 constexpr double kHalf = 0.5;
 constexpr double kQuiet = 0.7;
 
-bool has_special(const LayerFigures& figures) { return figures.new_nan() + figures.new_inf() > 0; }
+bool has_special(const LayerFigures& figures) { return figures.one_sided() > 0; }
 
 }  // namespace
 

@@ -11,7 +11,7 @@ namespace btf {
 void Inputs::take(const Layer& layer, bool add) {
   if (layer.state == LayerState::dump || !layer.figures || !layer.placed) return;
   const LayerFigures& f = *layer.figures;
-  special = special || f.new_nan() + f.new_inf() > 0;
+  special = special || f.one_sided() > 0;
   exact = exact && f.equal == f.pairs;
   if (!can_judge(layer)) return;
   // A tensor of one slice has no other error than its own.

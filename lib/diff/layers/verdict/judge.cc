@@ -51,7 +51,7 @@ class Judgement {
 
   void judge_all() {
     report_.u = precision_.u;
-    report_.noise_source = precision_.source;
+    report_.noise_source = has_baseline() ? "the baseline" : precision_.source;
     report_.roots.clear();
     report_.verdict = {};
     before_ = {};
@@ -65,6 +65,12 @@ class Judgement {
       judge(i);
       before_.take(layers()[i], false);
     }
+  }
+
+  bool has_baseline() const {
+    return !report_.layers.empty() && std::ranges::all_of(report_.layers, [](const Layer& layer) {
+      return !layer.figures || layer.baseline;
+    });
   }
 
   // Where the first product is off already, as noise is, by what a coarser dtype explains.
@@ -127,7 +133,7 @@ class Judgement {
       Layer& layer = layers()[i];
       if (!is_input(i) || !layer.figures) continue;
       const LayerFigures& figures = *layer.figures;
-      const bool special = figures.new_nan() + figures.new_inf() > 0;
+      const bool special = figures.one_sided() > 0;
       const bool off = is_counted(layer) ? figures.equal < figures.pairs
                                          : figures.e > floor_of(layer) && figures.e > 0;
       if (!special && !off) continue;
@@ -184,9 +190,9 @@ class Judgement {
     if (layer.fault == LayerFault::shape) return root(i, LayerFault::shape);
     if (!layer.placed) return judge_unplaced(layer);
     const Inputs in = inputs_of(i);
-    layer.e_in = in.e;
+    layer.e_in = options_.isolated ? 0 : in.e;
     const LayerFigures& figures = *layer.figures;
-    const bool special = figures.new_nan() + figures.new_inf() > 0;
+    const bool special = figures.one_sided() > 0;
     if (special && !in.special) return root(i, LayerFault::born);
     if (is_counted(layer)) return judge_counted(i, in);
     if (figures.pairs == 0)
@@ -196,7 +202,9 @@ class Judgement {
     layer.b = times_noise(figures.e, layer.noise);
     layer.bw = times_noise(figures.w, explained_.slice_noise(layer, in));
     if (layer.baseline) {
-      layer.noise = std::max(*layer.baseline, layer.u);
+      // Behind a fault errors are not the usual ones.
+      const double usual = std::max(*layer.baseline, layer.u);
+      layer.noise = report_.roots.empty() ? usual : std::max(usual, layer.noise);
       layer.b = times_noise(figures.e, layer.noise);
       layer.bw = 0;
     }
@@ -219,7 +227,7 @@ class Judgement {
     unjudged(layer, "the order has no place for it");
     const LayerFigures& figures = *layer.figures;
     layer.noise = std::hypot(options_.a * before_.e, floor_of(layer));
-    if (figures.new_nan() + figures.new_inf() > 0 && !before_.special)
+    if (figures.one_sided() > 0 && !before_.special)
       layer.b = HUGE_VAL;
     else if (can_measure(layer))
       layer.b = times_noise(figures.e, layer.noise);

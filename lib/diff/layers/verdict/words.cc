@@ -50,22 +50,32 @@ std::string place_text(const LayerReport& report) {
          list_of(between) + ")";
 }
 
-std::string fault_text(const Layer& layer) {
+std::string specials_text(std::uint64_t nan, std::uint64_t inf) {
+  std::string text = inf > 0 ? counted(inf, "Inf") : "";
+  if (nan > 0) text += (text.empty() ? "" : " and ") + counted(nan, "NaN");
+  return text;
+}
+
+// What one side has and the other has not.
+std::string one_sided_text(const LayerFigures& f) {
+  const std::string all = " of " + counted(f.elements, "elements");
+  if (f.new_nan() + f.new_inf() > 0) return specials_text(f.new_nan(), f.new_inf()) + all;
+  return specials_text(f.nan.golden, f.inf.golden) + all + " of golden, where actual has numbers,";
+}
+
+std::string fault_text(const Layer& layer, bool isolated) {
   const LayerFigures empty;
   const LayerFigures& f = layer.figures ? *layer.figures : empty;
-  const std::string inputs = "inputs agree (error " + percent_text(layer.e_in) + "), ";
+  const std::string inputs =
+      "inputs agree (" +
+      (isolated ? std::string("they are golden's") : "error " + percent_text(layer.e_in)) + "), ";
   const auto explained = [&](double factor) {
     if (layer.baseline) return number_text(factor, 3) + " times the error of the baseline";
     return times_text(factor) + " its inputs and its dtype explain";
   };
   switch (layer.fault) {
-    case LayerFault::born: {
-      std::string what;
-      if (f.new_inf() > 0) what = counted(f.new_inf(), "Inf");
-      if (f.new_nan() > 0) what += (what.empty() ? "" : " and ") + counted(f.new_nan(), "NaN");
-      return what + " of " + std::to_string(f.elements) +
-             " elements are born here: no input has any";
-    }
+    case LayerFault::born:
+      return one_sided_text(f) + " are born here: no input has any";
     case LayerFault::shape:
       return "shape " + dims_text(layer.actual_dims) + " against " + dims_text(layer.golden_dims);
     case LayerFault::gain:
@@ -89,16 +99,20 @@ std::string clean_text(const LayerReport& report) {
   double most = 0;
   double b = 0;
   std::uint64_t judged = 0;
+  bool by_baseline = true;
   for (const Layer& layer : report.layers) {
     if (layer.state != LayerState::healthy || !layer.figures) continue;
     ++judged;
     least = std::min(least, layer.figures->e);
     most = std::max(most, layer.figures->e);
     b = std::max(b, layer.b);
+    by_baseline = by_baseline && layer.baseline;
   }
   if (most == 0) return counted(judged, judged == 1 ? "layer is equal" : "layers are equal");
   return "errors of " + percent_text(least) + " to " + percent_text(most) + ", at most " +
-         number_text(b, 2) + " times what inputs and " + report.noise_source + " explain";
+         number_text(b, 2) + " times " +
+         (by_baseline ? "the errors of the baseline"
+                      : "what inputs and " + report.noise_source + " explain");
 }
 
 // Layers that the order has no place for, and how far off they are.
@@ -109,7 +123,7 @@ std::string lost_text(const LayerReport& report) {
     if (!is_off_unplaced(layer)) continue;
     lost.push_back(quoted(layer.name()));
     const LayerFigures& f = *layer.figures;
-    most = std::max(most, f.new_nan() + f.new_inf() > 0 ? HUGE_VAL : f.e);
+    most = std::max(most, f.one_sided() > 0 ? HUGE_VAL : f.e);
   }
   if (lost.empty()) return {};
   const bool one = lost.size() == 1;
@@ -147,11 +161,13 @@ Said say(const LayerReport& report, const JudgeLayers& options) {
     case VerdictKind::clean:
       return {"nothing broke", clean_text(report)};
     case VerdictKind::broke:
-      return {"broke " + place_text(report), fault_text(*layer)};
+      return {"broke " + place_text(report), fault_text(*layer, options.isolated)};
     case VerdictKind::inputs:
-      return {"the inputs of the network differ", quoted(layer->name()) + " has an error of " +
-                                                      percent_text(e) +
-                                                      ", and all else may follow from that"};
+      return {"the inputs of the network differ",
+              quoted(layer->name()) + " has " +
+                  (layer->fault == LayerFault::born ? one_sided_text(*layer->figures)
+                                                    : "an error of " + percent_text(e) + ",") +
+                  " and all else may follow from that"};
     case VerdictKind::dump_wrong:
       return {"nothing broke, but the dump of " + quoted(layer->name()) + " is wrong",
               "error " + percent_text(e) + "; " + layer->note};
@@ -161,7 +177,7 @@ Said say(const LayerReport& report, const JudgeLayers& options) {
                   percent_text(options.most_error.value_or(kMostError))};
     case VerdictKind::amplified:
       return {"an error grew " + place_text(report) + ", where a signal cancels",
-              fault_text(*layer) + "; not proved to be a fault"};
+              fault_text(*layer, options.isolated) + "; not proved to be a fault"};
     case VerdictKind::cannot_tell:
       return {"cannot tell", why_untold(report)};
   }

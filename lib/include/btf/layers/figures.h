@@ -55,6 +55,8 @@ struct LayerFigures {
 
   std::uint64_t new_nan() const { return nan.actual; }
   std::uint64_t new_inf() const { return inf.actual + inf.opposite; }
+  // NaN and Inf that the other side has not, on either.
+  std::uint64_t one_sided() const { return new_nan() + new_inf() + nan.golden + inf.golden; }
 };
 
 }  // namespace btf
