@@ -174,6 +174,14 @@ TEST_CASE("layers: the inputs of the network come first") {
   CHECK(report.verdict.layer == 0U);
 }
 
+TEST_CASE("layers: a wrong dump of the network's input is that, where what follows is right") {
+  LayerReport report = graph(with(kHealthy, 0, 1, 0.8));
+  report.layers[0].role = "input";
+  CHECK(judged(report) == VerdictKind::dump_wrong);
+  CHECK(report.verdict.layer == 0U);
+  CHECK(report.roots.empty());
+}
+
 TEST_CASE("layers: two faults are two roots, the first first") {
   LayerReport report = graph(with(with(kHealthy, 3, 12, 0.02), 8, 12, 0.5));
   CHECK(judged(report) == VerdictKind::broke);

@@ -131,12 +131,17 @@ class Judgement {
   bool judge_inputs() {
     for (std::uint64_t i = 0; i < layers().size(); ++i) {
       Layer& layer = layers()[i];
-      if (!is_input(i) || !layer.figures) continue;
+      if (!is_input(i) || !layer.figures || layer.state == LayerState::dump) continue;
       const LayerFigures& figures = *layer.figures;
       const bool special = figures.one_sided() > 0;
       const bool off = is_counted(layer) ? figures.equal < figures.pairs
                                          : figures.e > floor_of(layer) && figures.e > 0;
       if (!special && !off) continue;
+      // By order alone what comes next need not be computed from it.
+      if (!special && neighbours_.by_graph() && dumps_.is_dump(i, before_)) {
+        dump(layer, LayerFault::error);
+        continue;
+      }
       layer.state = LayerState::root;
       layer.fault = special ? LayerFault::born : LayerFault::error;
       layer.noise = floor_of(layer);
@@ -178,6 +183,12 @@ class Judgement {
     layer.note = std::move(note);
   }
 
+  static void dump(Layer& layer, LayerFault fault) {
+    layer.state = LayerState::dump;
+    layer.fault = fault;
+    layer.note = "what is computed from it agrees";
+  }
+
   void root(std::uint64_t i, LayerFault fault) {
     layers()[i].state = LayerState::root;
     layers()[i].fault = fault;
@@ -213,9 +224,7 @@ class Judgement {
     const LayerFault fault = fault_of(layer, in);
     if (fault == LayerFault::none) return;
     if (dumps_.is_dump(i, before_)) {
-      layer.state = LayerState::dump;
-      layer.fault = fault;
-      layer.note = "what is computed from it agrees";
+      dump(layer, fault);
       return;
     }
     root(i, fault);

@@ -60,7 +60,7 @@ std::string specials_text(std::uint64_t nan, std::uint64_t inf) {
 std::string one_sided_text(const LayerFigures& f) {
   const std::string all = " of " + counted(f.elements, "elements");
   if (f.new_nan() + f.new_inf() > 0) return specials_text(f.new_nan(), f.new_inf()) + all;
-  return specials_text(f.nan.golden, f.inf.golden) + all + " of golden, where actual has numbers,";
+  return specials_text(f.nan.golden, f.inf.golden) + all + " of golden where actual has numbers";
 }
 
 std::string fault_text(const Layer& layer, bool isolated) {
@@ -166,8 +166,8 @@ Said say(const LayerReport& report, const JudgeLayers& options) {
       return {"the inputs of the network differ",
               quoted(layer->name()) + " has " +
                   (layer->fault == LayerFault::born ? one_sided_text(*layer->figures)
-                                                    : "an error of " + percent_text(e) + ",") +
-                  " and all else may follow from that"};
+                                                    : "an error of " + percent_text(e)) +
+                  ", and all else may follow from that"};
     case VerdictKind::dump_wrong:
       return {"nothing broke, but the dump of " + quoted(layer->name()) + " is wrong",
               "error " + percent_text(e) + "; " + layer->note};
