@@ -287,6 +287,8 @@ btf::Result<int> run_diff(const Context& context, const DiffCommand& given) {
   BTF_ASSIGN(const DiffCommand command, with_rules(given));
   if (command.from_json) return run_rejudge(context, command);
   BTF_ASSIGN(FilePairs sets, find_pairs(command));
+  for (const std::string& glob : sets.idle_excludes)
+    context.log.warning("no file matches --exclude '" + glob + "'");
   return Comparison(context, command, std::move(sets)).run();
 }
 

@@ -44,13 +44,17 @@ btf::Result<FilePairs> pair_directories(const DiffCommand& command) {
   if (pairs.empty())
     return btf::fail(ErrorCode::refused, "nothing was compared: there is no file in " +
                                              command.actual + " or " + command.golden);
+  std::vector<std::string> idle;
+  for (const std::string& glob : command.exclude)
+    if (!found(glob, actual) && !found(glob, golden)) idle.push_back(glob);
   return FilePairs{.directories = true,
                    .index = btf::is_index(command.golden),
                    .actual = std::move(actual),
                    .golden = std::move(golden),
                    .actual_specs = std::move(actual_specs),
                    .golden_specs = std::move(golden_specs),
-                   .pairs = std::move(pairs)};
+                   .pairs = std::move(pairs),
+                   .idle_excludes = std::move(idle)};
 }
 
 std::string in_directory(const std::string& directory, const std::string& file) {

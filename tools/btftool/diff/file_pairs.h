@@ -18,6 +18,7 @@ struct FilePairs {
   FileSpecs actual_specs;
   FileSpecs golden_specs;
   std::vector<btf::MemberPair> pairs;
+  std::vector<std::string> idle_excludes{};  // globs of --exclude that match no file
 };
 
 btf::Result<FilePairs> find_pairs(const DiffCommand& command);
