@@ -2,6 +2,8 @@
 
 import struct
 
+import numpy as np
+
 from . import wire
 from .good import dtype_codes
 
@@ -146,7 +148,7 @@ def files():
         made[f"types.{how}.onnx"] = of(*(typed(d, c, f"x.{d}", how) for d, c in every))
     for dtype, codes in every:
         made[f"tensor_{dtype}.pb"] = raw(dtype, codes, f"x.{dtype}")
-    return {**made, **odd_files(), **graph_files(), **sparse_files(), **external_twin_files()}
+    return {**made, **odd_files(), **graph_files(), **quantized_files(), **sparse_files(), **external_twin_files()}
 
 
 def odd_files():
@@ -204,6 +206,45 @@ def graph_files():
         "foreign.onnx": of(one("a", 0), tensor((2,), 8, texts, "strings"), complex_numbers, tensor((5,), 25, chunk(RAW, b"ab"), "two bits"),
                            tensor((4,), 27, chunk(RAW, b"abc"), "six bits"), tensor((1,), 77, chunk(RAW, b"z"), "new"), one("b", 1)),
     }  # fmt: skip
+
+
+def quantized_files():
+    """Codes with the nodes that say what they stand for, and the numbers that those give."""
+    rng = np.random.default_rng(16)
+    square = rng.integers(-128, 128, (3, 3, 4)).astype(np.uint8)
+    scales = (rng.integers(1, 64, 3) / 64).astype(np.float32)
+    zeros = rng.integers(0, 256, 3).astype(np.uint8)
+
+    def dequantize(name, codes, scale, zero, *, shape=None, axis=None):
+        """Its initializers, its node, and its numbers."""
+        signed = codes.view(np.int8).astype(np.float64)
+        dtype = "int8"
+        own = [raw(dtype, codes, name), raw("float32", scale.view(np.uint32), f"s_{name}")]
+        inputs = [name, f"s_{name}"]
+        z = np.zeros(scale.shape)
+        if zero is not None:
+            own.insert(0, raw(dtype, zero, f"z_{name}"))
+            inputs.append(f"z_{name}")
+            z = zero.view(np.int8).astype(np.float64)
+        attributes = b"" if axis is None else chunk(5, chunk(1, "axis") + number(3, axis) + number(20, 2))
+        where = shape or scale.shape
+        numbers = (signed - z.reshape(where)) * scale.astype(np.float64).reshape(where)
+        bits = numbers.astype(np.float32).view(np.uint32)
+        return own, node("DequantizeLinear", inputs, [f"{name}.out"], "", attributes), raw("float32", bits, name)
+
+    one = np.array(0.25, np.float32)
+    all_of = [
+        dequantize("whole", square, one, np.array(3, np.uint8)),
+        dequantize("bare", square, one, None),
+        dequantize("usual", square, scales, zeros, shape=(1, 3, 1)),
+        dequantize("first", square, scales, zeros, shape=(3, 1, 1), axis=0),
+        dequantize("last", square[:, :, :3], scales, None, shape=(1, 1, 3), axis=-1),
+    ]
+    tensors = [tensor for own, _, _ in all_of for tensor in own]
+    return {
+        "quantized.onnx": model(graph(tensors, [n for _, n, _ in all_of], [], ["whole.out"])),
+        "quantized.numbers.onnx": of(*(numbers for _, _, numbers in all_of)),
+    }
 
 
 def sparse_files():

@@ -76,13 +76,19 @@ class DequantizePlanner {
     return false;
   }
 
-  // False if the record is neither float32 of rank 0, nor with the data's rank and all dims 1 but
-  // one.
+  // False if the record is neither of rank 0, nor with the data's rank and all dims 1 but one, nor,
+  // where the file names it, of one dim. What is only found by its place has to be float32.
   Result<bool> use_values(const TensorInfo& scales) {
-    if (*scales.dtype != DType::float32) return false;
+    const bool floats = info(*scales.dtype).floating() && info(*scales.dtype).bits >= 16;
+    if (link_ == nullptr ? scales.dtype != DType::float32 : !floats) return false;
     const Dims& dims = work_.record.dims;
     std::optional<std::uint32_t> axis;
-    if (!scales.dims.empty()) {
+    if (link_ != nullptr && link_->kind == ScaleOf::block) return false;
+    if (link_ != nullptr && scales.dims.size() == 1 && link_->axis) {
+      if (*link_->axis >= dims.size()) return false;
+      if (dims[*link_->axis] != scales.dims[0]) return false;
+      axis = static_cast<std::uint32_t>(*link_->axis);
+    } else if (!scales.dims.empty() && !(link_ != nullptr && scales.storage->elements() == 1)) {
       if (scales.dims.size() != dims.size()) return false;
       for (std::uint32_t d = 0; d < dims.size(); ++d) {
         if (scales.dims[d] == 1) continue;
@@ -98,7 +104,9 @@ class DequantizePlanner {
 
   // Those that go with `scales`; none go with block scales.
   Status use_zero_points(const std::optional<TensorInfo>& scales) {
-    const bool linked = link_ != nullptr && link_->zero_point && !wanted_.zero_point;
+    // Those of floats are 0 in ONNX, and there is no other kind.
+    const bool linked =
+        link_ != nullptr && link_->zero_point && !wanted_.zero_point && !info(from()).floating();
     const bool needed = wanted_.find_zero_point || linked;
     if (!needed && wanted_.zero_point) return {};
     std::optional<TensorInfo> record;

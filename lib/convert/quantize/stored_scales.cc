@@ -1,8 +1,6 @@
 #include "convert/quantize/stored_scales.h"
 
 #include <cmath>
-#include <cstddef>
-#include <span>
 #include <string>
 
 #include "btf/try.h"
@@ -11,7 +9,6 @@
 #include "convert/quantize/scales.h"
 #include "elements/row_major.h"
 #include "elements/slab_io.h"
-#include "elements/stored_elements.h"
 #include "kernels/cast/cast_reference.h"
 
 namespace btf {
@@ -50,26 +47,35 @@ Result<std::optional<TensorInfo>> StoredScales::find(ScaleRole role) const {
 
 Result<std::optional<TensorInfo>> StoredScales::find_zero_points(const TensorInfo& scales) const {
   BTF_ASSIGN(std::optional<TensorInfo> record, find(ScaleRole::zero_point));
-  if (!record || info(*codes_.dtype).floating() || record->dtype != codes_.dtype ||
-      record->dims != scales.dims)
-    return std::nullopt;
+  if (!record || info(*codes_.dtype).floating()) return std::nullopt;
+  const bool fits = link_ != nullptr ? record->storage->elements() == scales.storage->elements()
+                                     : record->dims == scales.dims;
+  if (record->dtype != codes_.dtype || !fits) return std::nullopt;
   return record;
 }
 
 Result<std::vector<double>> StoredScales::read_scales(const TensorInfo& record) const {
   BTF_TRY(check_scale_memory(record.storage->elements(), execution_));
-  std::vector<float> values(record.storage->elements());
-  BTF_ASSIGN(const ByteSource* const source, file_.elements(record.index));
-  BTF_TRY(StoredElements(*source, record)
-              .read(0, values.size(), std::as_writable_bytes(std::span(values)).data()));
-  for (const float value : values)
-    if (!(value > 0) || !std::isfinite(value))
+  std::vector<double> values;
+  BTF_ASSIGN(const std::vector<Number> numbers, read_numbers(record));
+  for (const Number& number : numbers) {
+    values.push_back(number::to_double(number));
+    if (!(values.back() > 0) || !std::isfinite(values.back()))
       return refuse_scaling("a scale in tensor " + std::to_string(record.index) + " is " +
-                            number_text(value) + ": scales are positive numbers");
-  return std::vector<double>(values.begin(), values.end());
+                            number_text(values.back()) + ": scales are positive numbers");
+  }
+  return values;
 }
 
 Result<std::vector<std::int64_t>> StoredScales::read_zero_points(const TensorInfo& record) const {
+  std::vector<std::int64_t> zero_points;
+  BTF_ASSIGN(const std::vector<Number> numbers, read_numbers(record));
+  for (const Number& number : numbers)
+    zero_points.push_back(static_cast<std::int64_t>(number::to_double(number)));
+  return zero_points;
+}
+
+Result<std::vector<Number>> StoredScales::read_numbers(const TensorInfo& record) const {
   BTF_ASSIGN(const ByteSource* const source, file_.elements(record.index));
   const auto reader = record_reader(*source, record, *record.storage);
   BTF_ASSIGN(const SourceSlab slab, reader->read({Dims(record.dims.size(), 0), record.dims}));
@@ -77,10 +83,7 @@ Result<std::vector<std::int64_t>> StoredScales::read_zero_points(const TensorInf
   const SourceSlab codes = in_row_major(slab, record.dims, *record.dtype, buffer);
   std::vector<Number> numbers(record.storage->elements());
   decoder (*record.dtype)(codes.data, 1, numbers.size(), numbers.data());
-  std::vector<std::int64_t> zero_points;
-  for (const Number& number : numbers)
-    zero_points.push_back(static_cast<std::int64_t>(number::to_double(number)));
-  return zero_points;
+  return numbers;
 }
 
 }  // namespace btf

@@ -8,6 +8,7 @@
 #include "btf/attributes.h"
 #include "btf/execution.h"
 #include "btf/file.h"
+#include "kernels/number/number.h"
 
 namespace btf {
 
@@ -27,10 +28,10 @@ class StoredScales {
   Result<std::optional<TensorInfo>> find(ScaleRole role) const;
 
   // The zero points that go with the record `scales`: of the codes' dtype, with the dims of the
-  // scales.
+  // scales, or of those that a link names, as many as these.
   Result<std::optional<TensorInfo>> find_zero_points(const TensorInfo& scales) const;
 
-  // The elements of a float32 record; an error if one is not a positive number.
+  // The elements of a record of floats; an error if one is not a positive number.
   Result<std::vector<double>> read_scales(const TensorInfo& record) const;
 
   // Those of a record of the codes' dtype.
@@ -38,6 +39,7 @@ class StoredScales {
 
  private:
   std::optional<std::uint64_t> index_of(ScaleRole role) const;
+  Result<std::vector<Number>> read_numbers(const TensorInfo& record) const;
 
   const TensorFile& file_;
   const TensorInfo& codes_;

@@ -58,7 +58,7 @@ class AttributeReader {
     return {};
   }
 
-  // Which node is the first to use it.
+  // Which node is the first to use it, and what nodes that dequantise say of it.
   Status take_order() {
     return for_each_onnx_node(source_, [&](const OnnxNode& node) -> Status {
       for (const std::string& input : node.inputs) {
@@ -67,8 +67,23 @@ class AttributeReader {
         TensorAttributes& tensor = attributes_.tensors[found->second];
         if (!tensor.order) tensor.order = node.number;
       }
-      return {};
+      return node.op_type == "DequantizeLinear" ? take_dequantize(node) : Status{};
     });
+  }
+
+  // Inputs: codes, scales and, if need be, zero points.
+  Status take_dequantize(const OnnxNode& node) {
+    if (node.inputs.size() < 2) return {};
+    const auto of = numbers_.find(node.inputs[0]);
+    const auto by = numbers_.find(node.inputs[1]);
+    if (of == numbers_.end() || by == numbers_.end() || of == by) return {};
+    BTF_ASSIGN(const auto axis, onnx_integer(window_, node, "axis"));
+    BTF_ASSIGN(const auto block, onnx_integer(window_, node, "block_size"));
+    constexpr std::int64_t kDefaultAxis = 1;
+    const std::string zero_point = node.inputs.size() > 2 ? node.inputs[2] : "";
+    link(of->second, by->second, zero_point,
+         ScaleAxis{axis.value_or(kDefaultAxis), block.value_or(0)});
+    return {};
   }
 
   Status take_annotation(const ProtoField& annotation) {
@@ -87,22 +102,44 @@ class AttributeReader {
     const auto of = numbers_.find(tensor);
     const auto by = numbers_.find(scale);
     if (of == numbers_.end() || by == numbers_.end() || of == by) return {};
-    return link(of->second, by->second, zero_point);
+    link(of->second, by->second, zero_point, std::nullopt);
+    return {};
   }
 
-  // A scale of all, or one for each index of the only axis that has as many. What is not clear is
-  // not said.
-  Status link(std::uint64_t tensor, std::uint64_t scale, const std::string& zero_point) {
+  struct ScaleAxis {
+    std::int64_t axis = 0;   // negative: from the end
+    std::int64_t block = 0;  // indices of it that share a scale; 0: none do
+  };
+
+  // What goes by the scales, if there are several; false if that is not clear.
+  static bool find_axis(const Dims& dims, std::uint64_t scales,
+                        const std::optional<ScaleAxis>& said, QuantizedBy& by) {
+    by.kind = ScaleOf::channel;
+    if (!said) {
+      if (std::ranges::count(dims, scales) != 1) return false;
+      by.axis = static_cast<std::uint64_t>(std::ranges::find(dims, scales) - dims.begin());
+      return true;
+    }
+    const auto rank = static_cast<std::int64_t>(dims.size());
+    const std::int64_t axis = said->axis < 0 ? said->axis + rank : said->axis;
+    if (axis >= 0 && axis < rank) by.axis = static_cast<std::uint64_t>(axis);
+    if (said->block > 0) {
+      by.kind = ScaleOf::block;
+      by.block = static_cast<std::uint64_t>(said->block);
+    }
+    return true;
+  }
+
+  // What is not clear is not said. What is said first holds: a node goes before an annotation.
+  void link(std::uint64_t tensor, std::uint64_t scale, const std::string& zero_point,
+            const std::optional<ScaleAxis>& axis) {
+    if (attributes_.tensors[tensor].quantized) return;
     const auto dims = dims_of(tensor);
     const auto scale_dims = dims_of(scale);
-    if (!dims || !scale_dims) return {};
+    if (!dims || !scale_dims) return;
     const Checked scales = element_count(*scale_dims);
     QuantizedBy by{.scale = scale};
-    if (scales != 1) {
-      if (std::ranges::count(*dims, scales.value_or(0)) != 1) return {};
-      by.kind = ScaleOf::channel;
-      by.axis = static_cast<std::uint64_t>(std::ranges::find(*dims, *scales) - dims->begin());
-    }
+    if (scales != 1 && !find_axis(*dims, scales.value_or(0), axis, by)) return;
     attributes_.tensors[scale].role = "scale";
     const auto zero = numbers_.find(zero_point);
     if (zero != numbers_.end() && zero->second != tensor && zero->second != scale) {
@@ -110,7 +147,6 @@ class AttributeReader {
       attributes_.tensors[zero->second].role = "zero_point";
     }
     attributes_.tensors[tensor].quantized = by;
-    return {};
   }
 
   std::optional<Dims> dims_of(std::uint64_t number) {

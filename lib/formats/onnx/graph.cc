@@ -23,6 +23,7 @@ Status add_name(Window& window, const ProtoField& field, std::vector<std::string
 
 Result<OnnxNode> read_node(Window& window, const ProtoRange& place) {
   OnnxNode node;
+  node.place = place;
   BTF_TRY(for_each_field(window, place, onnx::kNode, [&](const ProtoField& field) -> Status {
     if (field.number == onnx::node::kInput) return add_name(window, field, node.inputs);
     if (field.number == onnx::node::kOutput) return add_name(window, field, node.outputs);
@@ -46,6 +47,27 @@ Status add_value(Window& window, const ProtoField& value, std::vector<std::strin
 }
 
 }  // namespace
+
+Result<std::optional<std::int64_t>> onnx_integer(Window& window, const OnnxNode& node,
+                                                 std::string_view name) {
+  std::optional<std::int64_t> found;
+  BTF_TRY(for_each_field(window, node.place, onnx::kNode, [&](const ProtoField& part) -> Status {
+    if (part.number != onnx::node::kAttribute) return {};
+    std::string own;
+    std::optional<std::int64_t> value;
+    BTF_TRY(for_each_field(window, part.content, onnx::kAttribute,
+                           [&](const ProtoField& field) -> Status {
+                             if (field.number == onnx::attribute::kInteger)
+                               value = static_cast<std::int64_t>(field.value);
+                             if (field.number != onnx::attribute::kName) return {};
+                             BTF_ASSIGN(own, onnx_name(window, field));
+                             return {};
+                           }));
+    if (own == name && value) found = value;
+    return {};
+  }));
+  return found;
+}
 
 Result<ProtoRange> find_onnx_graph(Window& window) {
   std::optional<ProtoRange> graph;

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "btf/error.h"
@@ -15,6 +17,7 @@ namespace btf {
 // An input or output that a node does not have is "".
 struct OnnxNode {
   std::uint64_t number = 0;  // in the graph
+  ProtoRange place{};
   std::string name;
   std::string op_type;
   std::string domain;  // empty: ONNX's own
@@ -39,6 +42,10 @@ Status for_each_onnx_node(const ByteSource& model, const TakeOnnxNode& take);
 // outputs of its nodes.
 using TakeOnnxValue = std::function<Status(const std::string& name)>;
 Status for_each_onnx_value(const ByteSource& model, const TakeOnnxValue& take);
+
+// The integer attribute of that name, or nothing.
+Result<std::optional<std::int64_t>> onnx_integer(Window& window, const OnnxNode& node,
+                                                 std::string_view name);
 
 // Where the GraphProto of a model is.
 Result<ProtoRange> find_onnx_graph(Window& window);
