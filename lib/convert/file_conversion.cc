@@ -5,6 +5,7 @@
 #include "btf/try.h"
 #include "convert/attribute_merge.h"
 #include "convert/loss_limits.h"
+#include "convert/quantize/scale_names.h"
 #include "convert/quantize/scaled_elements.h"
 #include "convert/tensor/unpacked_record.h"
 #include "core/recipient.h"
@@ -81,8 +82,9 @@ Status FileConversion::read_attributes() {
     auto attributes = file->attributes();
     if (!attributes && attributes.error().finding.empty())
       return std::unexpected(attributes.error());
-    const FileAttributes& read = attributes_[place.member] =
+    FileAttributes& read = attributes_[place.member] =
         attributes ? *std::move(attributes) : FileAttributes();
+    if (options_.quantization.dequantize) link_by_names(*file, read);
     for (const auto& [index, tensor] : read.tensors) {
       if (!tensor.quantized) continue;
       const QuantizedBy& by = *tensor.quantized;

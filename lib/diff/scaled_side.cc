@@ -10,6 +10,7 @@
 #include "btf/try.h"
 #include "btf/value.h"
 #include "convert/quantize/reader.h"
+#include "convert/quantize/scale_names.h"
 #include "convert/tensor/target.h"
 #include "convert/tensor/tensor.h"
 #include "kernels/scale/scaled_cast.h"
@@ -140,6 +141,7 @@ Result<FileScales> FileScales::of(const TensorFile& file, bool dequantize,
   scales.dequantize_ = dequantize && !given;
   if (!scales.dequantize_) return scales;
   BTF_ASSIGN(scales.attributes_, file.attributes());
+  link_by_names(file, scales.attributes_);
   for (const auto& [index, tensor] : scales.attributes_.tensors) {
     if (!tensor.quantized) continue;
     scales.linked_ = true;

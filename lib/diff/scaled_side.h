@@ -43,7 +43,7 @@ class FileScales {
   std::optional<GivenScale> given_;
   mutable bool used_ = false;
   bool dequantize_ = false;
-  bool linked_ = false;  // the file says which scales belong to what
+  bool linked_ = false;  // the file or its names say which scales belong to what
   FileAttributes attributes_;
   std::set<std::uint64_t> companions_;  // scales and zero points
 };

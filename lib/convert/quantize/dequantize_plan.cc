@@ -84,7 +84,11 @@ class DequantizePlanner {
     const Dims& dims = work_.record.dims;
     std::optional<std::uint32_t> axis;
     if (link_ != nullptr && link_->kind == ScaleOf::block) return false;
-    if (link_ != nullptr && scales.dims.size() == 1 && link_->axis) {
+    const bool one_dim = link_ != nullptr && scales.dims.size() == 1;
+    if (one_dim && !link_->axis && dims.size() > 1 && scales.dims[0] != 1) {
+      BTF_ASSIGN(axis, only_axis(scales));
+      if (!axis) return false;
+    } else if (one_dim && link_->axis) {
       if (*link_->axis >= dims.size()) return false;
       if (dims[*link_->axis] != scales.dims[0]) return false;
       axis = static_cast<std::uint32_t>(*link_->axis);
@@ -100,6 +104,23 @@ class DequantizePlanner {
     plan_.scales.axis = axis;
     plan_.consumed = {scales.index};
     return true;
+  }
+
+  // The only dim that is as long as these scales.
+  Result<std::optional<std::uint32_t>> only_axis(const TensorInfo& scales) const {
+    std::optional<std::uint32_t> axis;
+    const Dims& dims = work_.record.dims;
+    for (std::uint32_t d = 0; d < dims.size(); ++d) {
+      if (dims[d] != scales.dims[0]) continue;
+      if (axis)
+        return refuse_scaling("the " + std::to_string(dims[d]) + " scales in tensor " +
+                              std::to_string(scales.index) + " may be those of dim " +
+                              std::to_string(*axis) + " or " + std::to_string(d) +
+                              ": dims of 1 around them say which; diff and layers take "
+                              "--actual-scale DIM:S,Z/S,Z/...");
+      axis = d;
+    }
+    return axis;
   }
 
   // Those that go with `scales`; none go with block scales.

@@ -1,0 +1,13 @@
+// Scales and zero points that only their names tell of.
+#pragma once
+
+#include "btf/attributes.h"
+#include "btf/file.h"
+
+namespace btf {
+
+// Links codes with the tensors that are called as theirs are (docs/cli.md, section 3.2), unless the
+// attributes link any already.
+void link_by_names(const TensorFile& file, FileAttributes& attributes);
+
+}  // namespace btf
