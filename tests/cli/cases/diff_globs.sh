@@ -16,3 +16,7 @@ compare --include '[ab].btf' --exclude a.btf
 compare --include '*.bin'
 compare --include '*.btf' --include '*.bin'
 compare --exclude '*'
+# A glob that leaves nothing out is said.
+mkdir -p one two; cp "$TESTDATA/good/mixed.btf" one; cp "$TESTDATA/good/mixed.btf" two
+btftool diff --summary --exclude 'nope*' --exclude '*.npy' one two; echo "exit $?"
+btftool diff --summary --exclude 'mix*' one two; echo "exit $?"
