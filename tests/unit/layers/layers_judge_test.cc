@@ -116,7 +116,8 @@ TEST_CASE("layers: NaN that only golden has is no reason to say that nothing bro
     for (std::size_t i = 4; i < 12; ++i) report.layers[i].figures->nan.golden = 3;
     CHECK(judged(report) == VerdictKind::broke);
     CHECK(report.verdict.layer == 4U);
-    CHECK(report.verdict.words.find("3 NaN of 1024 elements of golden") != std::string::npos);
+    CHECK(report.verdict.words.find("3 NaN of 1024 elements of golden are numbers in actual: ") !=
+          std::string::npos);
     CHECK(report.roots.size() == 1);
   }
 }
@@ -211,6 +212,10 @@ TEST_CASE("layers: a baseline says what is usual; isolated layers have golden's 
   CHECK(judged(report) == VerdictKind::broke);
   CHECK(report.verdict.layer == 7U);
   CHECK(report.noise_source == "the baseline");
+  LayerReport unmeasured = chain({});
+  unmeasured.layers.emplace_back();
+  judged(unmeasured);
+  CHECK(unmeasured.noise_source != "the baseline");
   // A fault is one, and not all that follows from it.
   report = chain(with(kHealthy, 5, 12, 0.1));
   for (Layer& one : report.layers) one.baseline = 5e-4;

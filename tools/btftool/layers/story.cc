@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -108,28 +109,19 @@ class Telling {
   std::string region() const {
     const auto& between = report_.verdict.between;
     if (between.empty()) return {};
-    std::string text;
-    for (std::size_t i = 0; i < std::min<std::size_t>(between.size(), 4); ++i)
-      text += (i == 0 ? "" : ", ") + printable(between[i]);
-    if (between.size() > 4) text += ", ...";
-    return "not dumped before it: " + text;
+    return "not dumped before it: " + some_of(between, 4);
   }
 
   // Where a layer is blamed, after() tells of those behind it.
   std::string skipped() const {
     if (report_.verdict.layer) return {};
-    constexpr std::size_t kMostNames = 3;
     std::map<std::string, std::vector<std::string>> by_reason;
     for (const Layer& layer : report_.layers)
       if (layer.state == LayerState::unjudged) by_reason[layer.note].push_back(layer.name());
     std::string text;
-    for (const auto& [reason, names] : by_reason) {
-      text += fmt::format("{}{} of {}: {} (", text.empty() ? "" : "; ", names.size(),
-                          report_.layers.size(), reason);
-      for (std::size_t i = 0; i < std::min(names.size(), kMostNames); ++i)
-        text += (i == 0 ? "" : ", ") + printable(names[i]);
-      text += names.size() > kMostNames ? ", ...)" : ")";
-    }
+    for (const auto& [reason, names] : by_reason)
+      text += fmt::format("{}{} of {}: {} ({})", text.empty() ? "" : "; ", names.size(),
+                          report_.layers.size(), reason, some_of(names));
     return text;
   }
 
@@ -222,20 +214,8 @@ class Telling {
   }
 
   std::string order_text() const {
-    switch (report_.order) {
-      case OrderSource::file:
-      case OrderSource::graph:
-        return "order from " + printable(report_.order_path) + left_out();
-      case OrderSource::recorded:
-        return "order as recorded";
-      case OrderSource::numbered:
-        return "order by the numbers of names";
-      case OrderSource::stored:
-        return "order of the file";
-      case OrderSource::natural:
-        return "order of names (a guess)";
-    }
-    return {};
+    const std::string text(words_of(report_.order).whole);
+    return report_.order_path.empty() ? text : text + printable(report_.order_path) + left_out();
   }
 
   // Of a list of names.
@@ -243,25 +223,25 @@ class Telling {
     const std::size_t count = report_.order_left_out.size();
     if (count == 0) return {};
     return fmt::format(" but for {} that it leaves out ({}): {}", counted(count, "layer"),
-                       some_of(report_.order_left_out), source_text(report_.order_left_out_by));
+                       some_of(report_.order_left_out), words_of(report_.order_left_out_by).rest);
   }
 
-  static std::string source_text(OrderSource source) {
-    switch (source) {
-      case OrderSource::file:
-        return "as they were";
-      case OrderSource::graph:
-        return "as in the graph";
-      case OrderSource::recorded:
-        return "as recorded";
-      case OrderSource::numbered:
-        return "by the numbers of names";
-      case OrderSource::stored:
-        return "as in the file";
-      case OrderSource::natural:
-        return "by names, a guess";
-    }
-    return {};
+  struct OrderWords {
+    OrderSource source;
+    std::string_view whole;  // in front of the path, where there is one
+    std::string_view rest;   // of what a list leaves out
+  };
+
+  static const OrderWords& words_of(OrderSource source) {
+    static constexpr auto kWords = std::to_array<OrderWords>({
+        {OrderSource::file, "order from ", "as they were"},
+        {OrderSource::graph, "order from ", "as in the graph"},
+        {OrderSource::recorded, "order as recorded", "as recorded"},
+        {OrderSource::numbered, "order by the numbers of names", "by the numbers of names"},
+        {OrderSource::stored, "order of the file", "as in the file"},
+        {OrderSource::natural, "order of names (a guess)", "by names, a guess"},
+    });
+    return *std::ranges::find(kWords, source, &OrderWords::source);
   }
 
   std::string unknown_names() const {
@@ -272,12 +252,11 @@ class Telling {
                        some_of(report_.order_unknown));
   }
 
-  static std::string some_of(const std::vector<std::string>& names) {
-    constexpr std::size_t kMostNames = 3;
+  static std::string some_of(const std::vector<std::string>& names, std::size_t most = 3) {
     std::string text;
-    for (std::size_t i = 0; i < std::min(names.size(), kMostNames); ++i)
+    for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
       text += (i == 0 ? "" : ", ") + printable(names[i]);
-    return text + (names.size() > kMostNames ? ", ..." : "");
+    return text + (names.size() > most ? ", ..." : "");
   }
 
   // What would not be seen, in front of what broke.

@@ -51,7 +51,7 @@ class Judgement {
 
   void judge_all() {
     report_.u = precision_.u;
-    report_.noise_source = has_baseline() ? "the baseline" : precision_.source;
+    report_.noise_source = is_by_baseline(report_) ? "the baseline" : precision_.source;
     report_.roots.clear();
     report_.verdict = {};
     before_ = {};
@@ -65,12 +65,6 @@ class Judgement {
       judge(i);
       before_.take(layers()[i], false);
     }
-  }
-
-  bool has_baseline() const {
-    return !report_.layers.empty() && std::ranges::all_of(report_.layers, [](const Layer& layer) {
-      return !layer.figures || layer.baseline;
-    });
   }
 
   // Where the first product is off already, as noise is, by what a coarser dtype explains.

@@ -156,4 +156,11 @@ double layer_u(const Layer& layer, const RunPrecision& run, const JudgeLayers& o
   return u;
 }
 
+bool is_by_baseline(const LayerReport& report) {
+  const auto has = [](const Layer& layer) { return layer.baseline.has_value(); };
+  return std::ranges::any_of(report.layers, has) &&
+         std::ranges::all_of(report.layers,
+                             [&](const Layer& layer) { return !layer.figures || has(layer); });
+}
+
 }  // namespace btf

@@ -29,4 +29,7 @@ double layer_u(const Layer& layer, const RunPrecision& run, const JudgeLayers& o
 // Do its numbers have no distances, as those of masks and indices?
 bool is_counted(const Layer& layer);
 
+// Do the errors of a baseline say what is usual, of every layer that was measured?
+bool is_by_baseline(const LayerReport& report);
+
 }  // namespace btf

@@ -8,6 +8,7 @@
 #include "core/strided.h"
 #include "diff/layers/verdict/explained.h"
 #include "diff/layers/verdict/neighbours.h"
+#include "diff/layers/verdict/noise.h"
 
 namespace btf {
 namespace {
@@ -60,7 +61,7 @@ std::string specials_text(std::uint64_t nan, std::uint64_t inf) {
 std::string one_sided_text(const LayerFigures& f) {
   const std::string all = " of " + counted(f.elements, "elements");
   if (f.new_nan() + f.new_inf() > 0) return specials_text(f.new_nan(), f.new_inf()) + all;
-  return specials_text(f.nan.golden, f.inf.golden) + all + " of golden where actual has numbers";
+  return specials_text(f.nan.golden, f.inf.golden) + all + " of golden are numbers in actual";
 }
 
 std::string fault_text(const Layer& layer, bool isolated) {
@@ -75,7 +76,8 @@ std::string fault_text(const Layer& layer, bool isolated) {
   };
   switch (layer.fault) {
     case LayerFault::born:
-      return one_sided_text(f) + " are born here: no input has any";
+      return one_sided_text(f) + (f.new_nan() + f.new_inf() > 0 ? " are born here" : "") +
+             ": no input has any";
     case LayerFault::shape:
       return "shape " + dims_text(layer.actual_dims) + " against " + dims_text(layer.golden_dims);
     case LayerFault::gain:
@@ -99,20 +101,18 @@ std::string clean_text(const LayerReport& report) {
   double most = 0;
   double b = 0;
   std::uint64_t judged = 0;
-  bool by_baseline = true;
   for (const Layer& layer : report.layers) {
     if (layer.state != LayerState::healthy || !layer.figures) continue;
     ++judged;
     least = std::min(least, layer.figures->e);
     most = std::max(most, layer.figures->e);
     b = std::max(b, layer.b);
-    by_baseline = by_baseline && layer.baseline;
   }
   if (most == 0) return counted(judged, judged == 1 ? "layer is equal" : "layers are equal");
   return "errors of " + percent_text(least) + " to " + percent_text(most) + ", at most " +
          number_text(b, 2) + " times " +
-         (by_baseline ? "the errors of the baseline"
-                      : "what inputs and " + report.noise_source + " explain");
+         (is_by_baseline(report) ? "the errors of the baseline"
+                                 : "what inputs and " + report.noise_source + " explain");
 }
 
 // Layers that the order has no place for, and how far off they are.
@@ -164,9 +164,9 @@ Said say(const LayerReport& report, const JudgeLayers& options) {
       return {"broke " + place_text(report), fault_text(*layer, options.isolated)};
     case VerdictKind::inputs:
       return {"the inputs of the network differ",
-              quoted(layer->name()) + " has " +
-                  (layer->fault == LayerFault::born ? one_sided_text(*layer->figures)
-                                                    : "an error of " + percent_text(e)) +
+              quoted(layer->name()) +
+                  (layer->fault == LayerFault::born ? ": " + one_sided_text(*layer->figures)
+                                                    : " has an error of " + percent_text(e)) +
                   ", and all else may follow from that"};
     case VerdictKind::dump_wrong:
       return {"nothing broke, but the dump of " + quoted(layer->name()) + " is wrong",
