@@ -216,6 +216,10 @@ class FileDiff {
     if (!left) return std::unexpected(actual_.about(pair.a.index, left.error()));
     auto right = golden_scales_.plan(golden_, pair.b, options_.execution);
     if (!right) return std::unexpected(golden_.about(pair.b.index, right.error()));
+    const Status scaled = actual_scales_.check_found(pair.a, *left, pair.b, *right);
+    if (!scaled) return std::unexpected(actual_.about(pair.a.index, scaled.error()));
+    const Status golden_scaled = golden_scales_.check_found(pair.b, *right, pair.a, *left);
+    if (!golden_scaled) return std::unexpected(golden_.about(pair.b.index, golden_scaled.error()));
     pair.left = *std::move(left);
     pair.right = *std::move(right);
     note_codes(pair.left, *pair.diff.actual);

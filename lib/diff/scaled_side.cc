@@ -9,6 +9,7 @@
 #include "btf/quantize.h"
 #include "btf/try.h"
 #include "btf/value.h"
+#include "convert/quantize/plan_rules.h"
 #include "convert/quantize/reader.h"
 #include "convert/quantize/scale_names.h"
 #include "convert/tensor/target.h"
@@ -198,6 +199,17 @@ Result<QuantizePlan> FileScales::plan(const TensorFile& file, const TensorInfo& 
     return refuse_scale(
         "has a scale for each block; 'btftool convert --dequantize' makes numbers of it");
   return plan;
+}
+
+Status FileScales::check_found(const TensorInfo& codes, const QuantizePlan& plan,
+                               const TensorInfo& other, const QuantizePlan& other_plan) const {
+  if (!dequantize_ || plan.scaling != Scaling::none || !holds_codes(codes)) return {};
+  // Floats are numbers without a scale, too.
+  if (info(*codes.dtype).floating()) return {};
+  const bool numbers =
+      other_plan.scaling != Scaling::none || (other.known() && info(*other.dtype).floating());
+  if (!numbers) return {};
+  return refuse_scale(no_scales_text(codes) + "; --actual-scale and --golden-scale give them");
 }
 
 Result<std::unique_ptr<DiffSide>> scaled_side(Result<std::unique_ptr<DiffSide>> side,

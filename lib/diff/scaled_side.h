@@ -34,6 +34,11 @@ class FileScales {
   Result<QuantizePlan> plan(const TensorFile& file, const TensorInfo& record,
                             const Execution& execution) const;
 
+  // An error if `codes` are integers whose scales were looked for and not found, and what they are
+  // compared with are numbers.
+  Status check_found(const TensorInfo& codes, const QuantizePlan& plan, const TensorInfo& other,
+                     const QuantizePlan& other_plan) const;
+
   // A scale was given, and no tensor has had use for it.
   bool unused() const { return given_ && !used_; }
 

@@ -50,7 +50,7 @@ class DequantizePlanner {
       return refuse_scaling("the file says that tensor " + std::to_string(link_->scale) +
                             " has its scales, which does not fit by its dtype or dims");
     BTF_TRY(check_is_no_zero_points());
-    return refuse_scaling("no record of scales stands behind the tensor");
+    return refuse_scaling(no_scales_text(work_.record));
   }
 
   // False if the record is no block scales of this tensor.

@@ -8,8 +8,22 @@
 
 namespace btf {
 
+std::string no_scales_text(const TensorInfo& codes) {
+  const std::string called = codes.named ? ", none is called '" + codes.name + "_scale'" : "";
+  return "no scales for its " + std::string(info(*codes.dtype).name) +
+         " codes are found: no tensor is linked as theirs" + called +
+         ", and none stands behind them as scales do";
+}
+
 std::unexpected<Error> refuse_scaling(std::string message) {
   return fail(ErrorCode::invalid_argument, std::move(message));
+}
+
+bool is_code(std::int64_t number, DType integer) {
+  const bool has_sign = info(integer).kind == NumberKind::signed_integer;
+  const auto largest = static_cast<std::int64_t>(
+      std::min<std::uint64_t>(largest_code(integer), std::numeric_limits<std::int64_t>::max()));
+  return number >= (has_sign ? -largest - 1 : 0) && number <= largest;
 }
 
 Status check_zero_point(const Quantization& wanted, DType codes) {
@@ -22,11 +36,7 @@ Status check_zero_point(const Quantization& wanted, DType codes) {
   // A double holds what is found, and a width of 32 bits times any float32.
   if (wanted.find_zero_point && row.bits > 32)
     return refuse_scaling("a zero point is found for integers of up to 32 bits, not for " + name);
-  const bool has_sign = row.kind == NumberKind::signed_integer;
-  const auto largest = static_cast<std::int64_t>(
-      std::min<std::uint64_t>(largest_code(codes), std::numeric_limits<std::int64_t>::max()));
-  const std::int64_t least = has_sign ? -largest - 1 : 0;
-  if (zero < least || zero > largest)
+  if (!is_code(zero, codes))
     return refuse_scaling("the zero point " + std::to_string(zero) + " is beyond " + name);
   return {};
 }

@@ -1,15 +1,23 @@
 // Which quantisations mean nothing for a pair of dtypes, and what is said of them.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "btf/error.h"
+#include "btf/file.h"
 #include "btf/quantize.h"
 #include "kernels/scale/scaled_cast.h"
 
 namespace btf {
 
 std::unexpected<Error> refuse_scaling(std::string message);
+
+// Why these codes cannot be scaled.
+std::string no_scales_text(const TensorInfo& codes);
+
+// Is it one of this integer dtype's?
+bool is_code(std::int64_t number, DType integer);
 
 // The zero point that is given or to be found, as a code of the dtype `codes`.
 Status check_zero_point(const Quantization& wanted, DType codes);

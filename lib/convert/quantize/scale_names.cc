@@ -1,8 +1,8 @@
 #include "convert/quantize/scale_names.h"
 
-#include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -30,9 +30,14 @@ std::optional<std::uint64_t> find_companion(const ByName& names, const std::stri
 }  // namespace
 
 void link_by_names(const TensorFile& file, FileAttributes& attributes) {
-  if (std::ranges::any_of(attributes.tensors,
-                          [](const auto& tensor) { return tensor.second.quantized.has_value(); }))
-    return;
+  std::set<std::uint64_t> linked;
+  for (const auto& [index, tensor] : attributes.tensors) {
+    if (!tensor.quantized) continue;
+    const QuantizedBy& by = *tensor.quantized;
+    linked.insert({index, by.scale});
+    for (const auto& other : {by.zero_point, by.global_scale})
+      if (other) linked.insert(*other);
+  }
   ByName names;
   for (std::uint64_t i = 0; i < file.tensor_count(); ++i) {
     const auto record = file.tensor(i);
@@ -41,7 +46,7 @@ void link_by_names(const TensorFile& file, FileAttributes& attributes) {
     if (!added) at->second.reset();
   }
   for (const auto& [name, index] : names) {
-    if (!index) continue;
+    if (!index || linked.contains(*index)) continue;
     const auto scale = find_companion(names, name, kScale);
     if (!scale) continue;
     const auto codes = file.tensor(*index);

@@ -6,8 +6,8 @@
 
 namespace btf {
 
-// Links codes with the tensors that are called as theirs are (docs/cli.md, section 3.2), unless the
-// attributes link any already.
+// Links codes that the attributes link with none with the tensors that are called as theirs are
+// (docs/cli.md, section 3.2).
 void link_by_names(const TensorFile& file, FileAttributes& attributes);
 
 }  // namespace btf

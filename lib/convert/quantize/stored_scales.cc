@@ -14,6 +14,10 @@
 namespace btf {
 namespace {
 
+bool is_integer(DType dtype) {
+  return !info(dtype).floating() && info(dtype).kind != NumberKind::boolean;
+}
+
 bool is_damage(const Error& error) {
   return error.code == ErrorCode::malformed || error.code == ErrorCode::unsupported;
 }
@@ -48,10 +52,11 @@ Result<std::optional<TensorInfo>> StoredScales::find(ScaleRole role) const {
 Result<std::optional<TensorInfo>> StoredScales::find_zero_points(const TensorInfo& scales) const {
   BTF_ASSIGN(std::optional<TensorInfo> record, find(ScaleRole::zero_point));
   if (!record || info(*codes_.dtype).floating()) return std::nullopt;
-  const bool fits = link_ != nullptr ? record->storage->elements() == scales.storage->elements()
-                                     : record->dims == scales.dims;
-  if (record->dtype != codes_.dtype || !fits) return std::nullopt;
-  return record;
+  // NumPy and torch keep them as wide integers; what is only found by its place is not that free.
+  const bool fits = link_ != nullptr ? record->storage->elements() == scales.storage->elements() &&
+                                           is_integer(*record->dtype)
+                                     : record->dims == scales.dims && record->dtype == codes_.dtype;
+  return fits ? record : std::nullopt;
 }
 
 Result<std::vector<double>> StoredScales::read_scales(const TensorInfo& record) const {
@@ -70,8 +75,16 @@ Result<std::vector<double>> StoredScales::read_scales(const TensorInfo& record) 
 Result<std::vector<std::int64_t>> StoredScales::read_zero_points(const TensorInfo& record) const {
   std::vector<std::int64_t> zero_points;
   BTF_ASSIGN(const std::vector<Number> numbers, read_numbers(record));
-  for (const Number& number : numbers)
-    zero_points.push_back(static_cast<std::int64_t>(number::to_double(number)));
+  for (const Number& number : numbers) {
+    const double value = number::to_double(number);
+    if (std::abs(value) < 0x1p63) {
+      zero_points.push_back(static_cast<std::int64_t>(value));
+      if (record.dtype == codes_.dtype || is_code(zero_points.back(), *codes_.dtype)) continue;
+    }
+    return refuse_scaling("the zero point " + number_text(value) + " in tensor " +
+                          std::to_string(record.index) + " cannot be represented in " +
+                          std::string(info(*codes_.dtype).name));
+  }
   return zero_points;
 }
 

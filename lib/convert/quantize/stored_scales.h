@@ -27,14 +27,14 @@ class StoredScales {
   // refuses to read it, for then it may well be one.
   Result<std::optional<TensorInfo>> find(ScaleRole role) const;
 
-  // The zero points that go with the record `scales`: of the codes' dtype, with the dims of the
-  // scales, or of those that a link names, as many as these.
+  // The zero points that go with the record `scales`: of the codes' dtype and with the dims of the
+  // scales; those that a link names are any integers, as many as the scales.
   Result<std::optional<TensorInfo>> find_zero_points(const TensorInfo& scales) const;
 
   // The elements of a record of floats; an error if one is not a positive number.
   Result<std::vector<double>> read_scales(const TensorInfo& record) const;
 
-  // Those of a record of the codes' dtype.
+  // Those of a record of integers; an error if one is no code.
   Result<std::vector<std::int64_t>> read_zero_points(const TensorInfo& record) const;
 
  private:

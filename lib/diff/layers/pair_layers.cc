@@ -258,6 +258,12 @@ class LayerPairing {
     BTF_ASSIGN(pair.golden, usable(*pair.golden_file, golden));
     BTF_ASSIGN(pair.actual_scales, plan_of(*pair.actual_file, actual, pair.actual));
     BTF_ASSIGN(pair.golden_scales, plan_of(*pair.golden_file, golden, pair.golden));
+    if (actual.scales)
+      BTF_TRY(actual.scales->check_found(pair.actual, pair.actual_scales, pair.golden,
+                                         pair.golden_scales));
+    if (golden.scales)
+      BTF_TRY(golden.scales->check_found(pair.golden, pair.golden_scales, pair.actual,
+                                         pair.actual_scales));
     found_.actual_scaled |= pair.actual_scales.scaling != Scaling::none;
     found_.golden_scaled |= pair.golden_scales.scaling != Scaling::none;
     return pair;

@@ -11,6 +11,14 @@ for file in before.npz dots.safetensors; do
   btftool -q convert --dequantize $file numbers.npz && btftool diff numbers.npz golden.npz | tail -n 1
 done
 btftool layers --dequantize before.npz golden.npz | head -n 1
+# Zero points are integers of any width, within the dtype of the codes.
+btftool -q convert --tensor w_zero_point before.npz zero.npz --dtype int64
+btftool -q convert --tensor '!w_zero_point' before.npz rest.npz
+btftool -q convert rest.npz zero.npz wide.npz && btftool diff --dequantize wide.npz golden.npz | tail -n 1
+btftool -q convert zero.npz far.npz --dtype fp32
+btftool -q convert far.npz far2.npz --dtype int64 --scale 0.001
+btftool -q convert rest.npz far2.npz beyond.npz
+btftool diff --dequantize beyond.npz golden.npz; echo "exit $?"
 # Two dims are as long.
 btftool -q convert --tensor usual,s_usual "$codes" unclear.npz --rename usual=w --rename s_usual=w_scale
 btftool diff --dequantize unclear.npz "$numbers" --pair 0:2; echo "exit $?"

@@ -309,23 +309,29 @@ TEST_CASE("refused: codes without the scales they need") {
   const Tensor small{DType::float8_e4m3fn, {2, 3}, Words(6, 0x38)};
   const Tensor nibbles{DType::float4_e2m1fn, {2, 3}, Words(6, 2)};
   const ConvertOptions options{.quantization = {.dequantize = true}};
-  const std::string missing = "tensor 0: no record of scales stands behind the tensor";
+  const auto missing = [](const char* dtype) {
+    return "tensor 0: no scales for its " + std::string(dtype) +
+           " codes are found: no tensor is linked as theirs, and none stands behind them as scales "
+           "do";
+  };
   const auto e8m0 = [](const Dims& dims) {
     return Tensor{DType::float8_e8m0fnu, dims, Words(count_of(dims), 127)};
   };
-  CHECK(refusal(file_of({codes}), options) == missing);
-  CHECK(refusal(file_of({codes, codes, scale_tensor({}, {1})}), options) == missing);
-  CHECK(refusal(file_of({codes, scale_tensor({1}, {1})}), options) == missing);
-  CHECK(refusal(file_of({codes, scale_tensor({2, 3}, {1, 1, 1, 1, 1, 1})}), options) == missing);
-  CHECK(refusal(file_of({codes, scale_tensor({1, 2}, {1, 1})}), options) == missing);
-  CHECK(refusal(file_of({codes, tensor_of(DType::float16, {}, {1})}), options) == missing);
-  CHECK(refusal(file_of({codes, e8m0({2, 1})}), options) == missing);
-  CHECK(refusal(file_of({small, e8m0({2, 3})}), options) == missing);
-  CHECK(refusal(file_of({small, e8m0({1, 2})}), options) == missing);
+  CHECK(refusal(file_of({codes}), options) == missing("int8"));
+  CHECK(refusal(file_of({codes, codes, scale_tensor({}, {1})}), options) == missing("int8"));
+  CHECK(refusal(file_of({codes, scale_tensor({1}, {1})}), options) == missing("int8"));
+  CHECK(refusal(file_of({codes, scale_tensor({2, 3}, {1, 1, 1, 1, 1, 1})}), options) ==
+        missing("int8"));
+  CHECK(refusal(file_of({codes, scale_tensor({1, 2}, {1, 1})}), options) == missing("int8"));
+  CHECK(refusal(file_of({codes, tensor_of(DType::float16, {}, {1})}), options) == missing("int8"));
+  CHECK(refusal(file_of({codes, e8m0({2, 1})}), options) == missing("int8"));
+  CHECK(refusal(file_of({small, e8m0({2, 3})}), options) == missing("float8_e4m3fn"));
+  CHECK(refusal(file_of({small, e8m0({1, 2})}), options) == missing("float8_e4m3fn"));
   // nvfp4, without the tensor's scale.
   const Tensor e4m3{DType::float8_e4m3fn, {2, 1}, {0x38, 0x38}};
-  CHECK(refusal(file_of({nibbles, e4m3}), options) == missing);
-  CHECK(refusal(file_of({nibbles, e4m3, scale_tensor({1}, {1})}), options) == missing);
+  CHECK(refusal(file_of({nibbles, e4m3}), options) == missing("float4_e2m1fn"));
+  CHECK(refusal(file_of({nibbles, e4m3, scale_tensor({1}, {1})}), options) ==
+        missing("float4_e2m1fn"));
   CHECK(!try_convert(file_of({nibbles, e4m3, scale_tensor({}, {1})}), options).error);
   ConvertOptions mxfp4 = options;
   mxfp4.quantization.block = BlockFormat::mxfp4;
@@ -333,7 +339,7 @@ TEST_CASE("refused: codes without the scales they need") {
         "--scale, --block-scale and --dequantize exclude each other");
   // In a file with something else behind, and in the middle.
   CHECK_THAT(refusal(file_of({codes, scale_tensor({}, {1}), codes}), options),
-             Catch::StartsWith("tensor 2: no record of scales"));
+             Catch::StartsWith("tensor 2: no scales for its int8 codes are found"));
 }
 
 TEST_CASE("refused: scales that are no positive numbers") {

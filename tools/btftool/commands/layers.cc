@@ -93,9 +93,18 @@ void tell_all(const std::vector<std::string>& texts, auto&& tell) {
   if (shown.held_back() > 0) tell("and " + std::to_string(shown.held_back()) + " more");
 }
 
+std::vector<std::string> unmeasured(const btf::LayerReport& report) {
+  std::vector<std::string> texts;
+  for (const btf::Layer& layer : report.layers)
+    if (layer.state == btf::LayerState::unmeasured)
+      texts.push_back("'" + printable(layer.name()) + "' could not be measured: " + layer.note);
+  return texts;
+}
+
 int exit_code(const LayersRun& run) {
   const btf::LayerReport& report = run.report;
-  if (!report.troubles.empty() || report.watching_changed_result) return kTrouble;
+  if (!report.troubles.empty() || !unmeasured(report).empty() || report.watching_changed_result)
+    return kTrouble;
   return btf::all_well(report, run.judge) ? kSame : kDifferent;
 }
 
@@ -123,6 +132,7 @@ btf::Result<int> run_layers(const Context& context, const LayersCommand& command
   if (command.html) written(write_layers_html(*command.html, run));
   tell_all(report.warnings, [&](const std::string& text) { context.log.warning(text); });
   tell_all(report.troubles, [&](const std::string& text) { context.log.error(text); });
+  tell_all(unmeasured(report), [&](const std::string& text) { context.log.error(text); });
   if (unwritten) return kTrouble;
   return command.pairs && report.troubles.empty() ? kSame : exit_code(run);
 }

@@ -66,6 +66,8 @@ class Document {
     for (const std::uint64_t root : report_.roots) json["roots"].push_back(fault(root));
     json["artefacts"] = of_state(btf::LayerState::dump);
     json["unjudged"] = of_state(btf::LayerState::unjudged);
+    for (Json& layer : of_state(btf::LayerState::unmeasured))
+      json["unjudged"].push_back(std::move(layer));
     json["order"] = {
         {"source", named(btf::order_source_names(), report_.order)},
         {"path", text_or_null(report_.order_path)},

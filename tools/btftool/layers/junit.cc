@@ -93,8 +93,11 @@ class LayerSuite {
       return fail(node, named ? "verdict" : state_text(layer),
                   named ? verdict.words : state_text(layer), text);
     }
-    if (layer.state != btf::LayerState::unjudged && layer.state != btf::LayerState::unmeasured)
-      return;
+    if (layer.state == btf::LayerState::unmeasured) {
+      ++errors_;
+      return set(node.append_child("error"), "message", layer.note);
+    }
+    if (layer.state != btf::LayerState::unjudged) return;
     ++skipped_;
     set(node.append_child("skipped"), "message", layer.note);
   }

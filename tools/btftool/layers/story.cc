@@ -117,7 +117,8 @@ class Telling {
     if (report_.verdict.layer) return {};
     std::map<std::string, std::vector<std::string>> by_reason;
     for (const Layer& layer : report_.layers)
-      if (layer.state == LayerState::unjudged) by_reason[layer.note].push_back(layer.name());
+      if (layer.state == LayerState::unjudged || layer.state == LayerState::unmeasured)
+        by_reason[layer.note].push_back(layer.name());
     std::string text;
     for (const auto& [reason, names] : by_reason)
       text += fmt::format("{}{} of {}: {} ({})", text.empty() ? "" : "; ", names.size(),

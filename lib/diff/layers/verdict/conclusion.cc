@@ -89,7 +89,10 @@ void settle(LayerReport& report, const JudgeLayers& options, const RunPrecision&
   if (dump != report.layers.end())
     return as(VerdictKind::dump_wrong, static_cast<std::uint64_t>(dump - report.layers.begin()));
   const bool judged = std::ranges::any_of(report.layers, was_judged);
-  if (!judged || precision.guessed_grid || std::ranges::any_of(report.layers, is_off_unplaced))
+  const bool unmeasured = std::ranges::find(report.layers, LayerState::unmeasured, &Layer::state) !=
+                          report.layers.end();
+  if (!judged || unmeasured || precision.guessed_grid ||
+      std::ranges::any_of(report.layers, is_off_unplaced))
     return as(VerdictKind::cannot_tell, std::nullopt);
   if (const auto off = drifted(report, options)) return as(VerdictKind::drift, off);
   as(VerdictKind::clean, std::nullopt);

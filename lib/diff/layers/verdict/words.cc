@@ -132,6 +132,15 @@ std::string lost_text(const LayerReport& report) {
          "), and the order has no place for " + (one ? "it" : "them (" + list_of(lost) + ")");
 }
 
+std::string unmeasured_text(const LayerReport& report) {
+  std::vector<std::string> names;
+  for (const Layer& layer : report.layers)
+    if (layer.state == LayerState::unmeasured) names.push_back(quoted(layer.name()));
+  if (names.empty()) return {};
+  return (names.size() == 1 ? names[0] : counted(names.size(), "layers (" + list_of(names) + ")")) +
+         " could not be measured";
+}
+
 std::string why_untold(const LayerReport& report) {
   if (report.verdict.layer)
     return "the errors do not fit the order, which is that of names" +
@@ -142,6 +151,7 @@ std::string why_untold(const LayerReport& report) {
            ": bad, good and bad again behind " +
            quoted(report.layers[*report.verdict.layer].name()) +
            (report.order == OrderSource::natural ? "; give --graph or --order" : "; list them too");
+  if (std::string unknown = unmeasured_text(report); !unknown.empty()) return unknown;
   if (std::string lost = lost_text(report); !lost.empty()) return lost;
   if (std::ranges::any_of(report.layers, was_judged))
     return "errors are those of int8 from the first product on; --compute int8, if that is meant";
