@@ -11,6 +11,7 @@
 #include "io/interrupt.h"
 #include "io/json_file.h"
 #include "io/progress.h"
+#include "io/text.h"
 #include "layers/html.h"
 #include "layers/json.h"
 #include "layers/junit.h"
