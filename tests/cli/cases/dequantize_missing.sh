@@ -20,3 +20,5 @@ btftool convert -q rest.npz actual/b.npy
 btftool convert -q --tensor 0 numbers.npz golden/a.npy
 btftool convert -q --tensor 1 numbers.npz golden/b.npy
 btftool diff --dequantize actual golden; echo "exit $?"
+# Without --dequantize layers fits a scale, and says so.
+btftool layers codes.npz numbers.npz | grep -A 1 scales

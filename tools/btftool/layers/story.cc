@@ -72,6 +72,7 @@ class Telling {
     add(story, "watched", watched());
     add(story, "missing", missing());
     add(story, "trust", trust());
+    add(story, "scales", fitted_scales());
     add(story, "order", unknown_names());
     add(story, "limit", limit());
     add(story, "next", next());
@@ -243,6 +244,17 @@ class Telling {
         {OrderSource::natural, "order of names (a guess)", "by names, a guess"},
     });
     return *std::ranges::find(kWords, source, &OrderWords::source);
+  }
+
+  std::string fitted_scales() const {
+    std::vector<std::string> names;
+    for (const Layer& layer : report_.layers)
+      if (layer.figures && layer.figures->scale_fitted) names.push_back(layer.name());
+    if (names.empty()) return {};
+    return fmt::format(
+        "fitted to golden for the codes of {} ({}), so a wrong scale is not seen there; "
+        "--dequantize and --actual-scale take what is meant",
+        counted(names.size(), "layer"), some_of(names));
   }
 
   std::string unknown_names() const {
