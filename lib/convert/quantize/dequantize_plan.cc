@@ -4,6 +4,7 @@
 
 #include "btf/try.h"
 #include "convert/quantize/plan_rules.h"
+#include "convert/quantize/scale_axis.h"
 #include "convert/quantize/stored_scales.h"
 
 namespace btf {
@@ -76,51 +77,14 @@ class DequantizePlanner {
     return false;
   }
 
-  // False if the record is neither of rank 0, nor with the data's rank and all dims 1 but one, nor,
-  // where the file names it, of one dim. What is only found by its place has to be float32.
+  // False if the record is no scales of whole dims.
   Result<bool> use_values(const TensorInfo& scales) {
-    const bool floats = info(*scales.dtype).floating() && info(*scales.dtype).bits >= 16;
-    if (link_ == nullptr ? scales.dtype != DType::float32 : !floats) return false;
-    const Dims& dims = work_.record.dims;
-    std::optional<std::uint32_t> axis;
-    if (link_ != nullptr && link_->kind == ScaleOf::block) return false;
-    const bool one_dim = link_ != nullptr && scales.dims.size() == 1;
-    if (one_dim && !link_->axis && dims.size() > 1 && scales.dims[0] != 1) {
-      BTF_ASSIGN(axis, only_axis(scales));
-      if (!axis) return false;
-    } else if (one_dim && link_->axis) {
-      if (*link_->axis >= dims.size()) return false;
-      if (dims[*link_->axis] != scales.dims[0]) return false;
-      axis = static_cast<std::uint32_t>(*link_->axis);
-    } else if (!scales.dims.empty() && !(link_ != nullptr && scales.storage->elements() == 1)) {
-      if (scales.dims.size() != dims.size()) return false;
-      for (std::uint32_t d = 0; d < dims.size(); ++d) {
-        if (scales.dims[d] == 1) continue;
-        if (axis || scales.dims[d] != dims[d]) return false;
-        axis = d;
-      }
-    }
+    BTF_ASSIGN(const ScaleFit fit, fit_scales(scales, work_.record.dims, link_));
+    if (!fit.fits) return false;
     BTF_ASSIGN(plan_.scales.values, stored_.read_scales(scales));
-    plan_.scales.axis = axis;
+    plan_.scales.axis = fit.axis;
     plan_.consumed = {scales.index};
     return true;
-  }
-
-  // The only dim that is as long as these scales.
-  Result<std::optional<std::uint32_t>> only_axis(const TensorInfo& scales) const {
-    std::optional<std::uint32_t> axis;
-    const Dims& dims = work_.record.dims;
-    for (std::uint32_t d = 0; d < dims.size(); ++d) {
-      if (dims[d] != scales.dims[0]) continue;
-      if (axis)
-        return refuse_scaling("the " + std::to_string(dims[d]) + " scales in tensor " +
-                              std::to_string(scales.index) + " may be those of dim " +
-                              std::to_string(*axis) + " or " + std::to_string(d) +
-                              ": dims of 1 around them say which; diff and layers take "
-                              "--actual-scale DIM:S,Z/S,Z/...");
-      axis = d;
-    }
-    return axis;
   }
 
   // Those that go with `scales`; none go with block scales.

@@ -19,6 +19,10 @@ std::unexpected<Error> refuse_scaling(std::string message) {
   return fail(ErrorCode::invalid_argument, std::move(message));
 }
 
+bool is_integer(DType dtype) {
+  return !info(dtype).floating() && info(dtype).kind != NumberKind::boolean;
+}
+
 bool is_code(std::int64_t number, DType integer) {
   const bool has_sign = info(integer).kind == NumberKind::signed_integer;
   const auto largest = static_cast<std::int64_t>(

@@ -16,6 +16,8 @@ std::unexpected<Error> refuse_scaling(std::string message);
 // Why these codes cannot be scaled.
 std::string no_scales_text(const TensorInfo& codes);
 
+bool is_integer(DType dtype);
+
 // Is it one of this integer dtype's?
 bool is_code(std::int64_t number, DType integer);
 

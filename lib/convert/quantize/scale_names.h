@@ -1,10 +1,23 @@
 // Scales and zero points that only their names tell of.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
 #include "btf/attributes.h"
 #include "btf/file.h"
 
 namespace btf {
+
+// A name that several have is no one's.
+using NamedTensors = std::unordered_map<std::string, std::optional<std::uint64_t>>;
+
+void add_name(NamedTensors& names, const std::string& name, std::uint64_t index);
+
+// What is called as scales and zero points of these codes are; nothing if there is no scale.
+std::optional<QuantizedBy> scales_called_after(const NamedTensors& names, const std::string& codes);
 
 // Links codes that the attributes link with none with the tensors that are called as theirs are
 // (docs/cli.md, section 3.2).

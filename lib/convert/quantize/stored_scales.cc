@@ -14,10 +14,6 @@
 namespace btf {
 namespace {
 
-bool is_integer(DType dtype) {
-  return !info(dtype).floating() && info(dtype).kind != NumberKind::boolean;
-}
-
 bool is_damage(const Error& error) {
   return error.code == ErrorCode::malformed || error.code == ErrorCode::unsupported;
 }

@@ -146,7 +146,7 @@ class Causes {
  public:
   Causes(TensorSet& actual, TensorSet& golden, const PairedLayers& paired,
          const LayerOptions& options, LayerReport& report)
-      : actual_(actual), golden_(golden), options_(options), report_(report) {
+      : actual_(actual), golden_(golden), paired_(paired), options_(options), report_(report) {
     for (std::size_t i = 0; i < paired.actual.size(); ++i)
       tensors_.push_back({paired.actual[i], paired.golden[i]});
   }
@@ -189,8 +189,8 @@ class Causes {
     options.pair_by = PairBy::number;
     options.may_compare_nothing = true;
     options.dequantize = options_.dequantize;
-    options.actual_scale = options_.actual_scale;
-    options.golden_scale = options_.golden_scale;
+    BTF_ASSIGN(options.actual_scale, paired_.given_scale(options_, actual_, actual.member, true));
+    BTF_ASSIGN(options.golden_scale, paired_.given_scale(options_, golden_, golden.member, false));
     options.execution = options_.execution;
     options.execution.progress = {};
     // What the noise of a layer leaves of single elements.
@@ -207,6 +207,7 @@ class Causes {
 
   TensorSet& actual_;
   TensorSet& golden_;
+  const PairedLayers& paired_;
   const LayerOptions& options_;
   LayerReport& report_;
   std::vector<std::pair<SetTensor, SetTensor>> tensors_;

@@ -49,6 +49,10 @@ class LayerPairing {
   }
 
   Result<PairedLayers> run() {
+    if (options_.dequantize && !options_.actual_scale && !actual_.one_file())
+      found_.actual_set_scales = SetScales::of(actual_);
+    if (options_.dequantize && !options_.golden_scale && !golden_.one_file())
+      found_.golden_set_scales = SetScales::of(golden_);
     const std::vector<MemberPair> pairs = members();
     report_.layers.reserve(pairs.size());
     open_pairs_ahead(actual_, golden_, pairs, options_.execution);
@@ -64,16 +68,20 @@ class LayerPairing {
   std::vector<MemberPair> members() const {
     if (actual_.one_file() && golden_.one_file())
       return {{.name = actual_.path(), .actual = 0, .golden = 0}};
-    return pair_members(actual_, golden_);
+    std::vector<MemberPair> pairs = pair_members(actual_, golden_);
+    std::erase_if(pairs, [this](const MemberPair& pair) {
+      return SetScales::only_scales(pair, found_.actual_set_scales, found_.golden_set_scales);
+    });
+    return pairs;
   }
 
-  const std::optional<GivenScale>& given_scale(const TensorSet& set) const {
-    return &set == &actual_ ? options_.actual_scale : options_.golden_scale;
+  Result<std::optional<GivenScale>> given_scale(const TensorSet& set, std::uint64_t member) const {
+    return found_.given_scale(options_, set, member, &set == &actual_);
   }
 
-  Result<std::shared_ptr<const FileScales>> scales_of(const TensorSet& set,
+  Result<std::shared_ptr<const FileScales>> scales_of(const TensorSet& set, std::uint64_t member,
                                                       const TensorFile& file) const {
-    const auto& given = given_scale(set);
+    BTF_ASSIGN(const std::optional<GivenScale> given, given_scale(set, member));
     if (!options_.dequantize && !given) return nullptr;
     BTF_ASSIGN(FileScales scales,
                FileScales::of(file, options_.dequantize, given, options_.execution));
@@ -85,7 +93,7 @@ class LayerPairing {
     if (const Error* const trouble = set.trouble(member)) return std::unexpected(*trouble);
     BTF_ASSIGN(const auto file, set.file(member));
     BTF_ASSIGN(const FileAttributes attributes, file->attributes());
-    BTF_ASSIGN(const std::shared_ptr<const FileScales> scales, scales_of(set, *file));
+    BTF_ASSIGN(const std::shared_ptr<const FileScales> scales, scales_of(set, member, *file));
     std::vector<Dumped> found;
     const std::uint64_t count = only ? *only + 1 : file->tensor_count();
     for (std::uint64_t i = only.value_or(0); i < count; ++i) {
@@ -297,6 +305,15 @@ class LayerPairing {
 };
 
 }  // namespace
+
+Result<std::optional<GivenScale>> PairedLayers::given_scale(const LayerOptions& options,
+                                                            const TensorSet& set,
+                                                            std::uint64_t member,
+                                                            bool of_actual) const {
+  const auto& given = of_actual ? options.actual_scale : options.golden_scale;
+  if (given) return given;
+  return (of_actual ? actual_set_scales : golden_set_scales).given(set, member, options.execution);
+}
 
 Result<PairedLayers> pair_layers(TensorSet& actual, TensorSet& golden, const LayerOptions& options,
                                  LayerReport& report) {

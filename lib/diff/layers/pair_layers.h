@@ -1,8 +1,10 @@
 // Which tensors of two sets are one layer, and what is measured of them.
 #pragma once
 
+#include <optional>
 #include <vector>
 
+#include "btf/diff.h"
 #include "btf/layers/layers.h"
 #include "diff/layers/order.h"
 
@@ -16,6 +18,12 @@ struct PairedLayers {
   std::vector<std::string> map_unused;  // of those that do not: why
   bool actual_scaled = false;  // a tensor of it is codes that have a scale
   bool golden_scaled = false;
+  SetScales actual_set_scales{};  // where scales are asked for
+  SetScales golden_set_scales{};
+
+  // Of a side's member: what the options give, else what the set has.
+  Result<std::optional<GivenScale>> given_scale(const LayerOptions& options, const TensorSet& set,
+                                                std::uint64_t member, bool of_actual) const;
 };
 
 // Fills report.layers with pairs, measured, and with what only golden has.

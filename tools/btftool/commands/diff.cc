@@ -197,6 +197,19 @@ class Comparison {
         {*actual, pair, &btf::MemberPair::actual_tensor, &TensorPair::actual});
   }
 
+  // Those that are files of their own.
+  btf::Status take_scales(const btf::MemberPair& pair, btf::DiffOptions& options) const {
+    if (!options.actual_scale) {
+      BTF_ASSIGN(options.actual_scale,
+                 sets_.actual_scales.given(sets_.actual, *pair.actual, options.execution));
+    }
+    if (!options.golden_scale) {
+      BTF_ASSIGN(options.golden_scale,
+                 sets_.golden_scales.given(sets_.golden, *pair.golden, options.execution));
+    }
+    return {};
+  }
+
   btf::Result<bool> compare(const btf::MemberPair& pair, btf::DiffOptions& options) {
     BTF_TRY(complete_specs(pair));
     const auto actual_opened = sets_.actual.file(*pair.actual);
@@ -216,6 +229,7 @@ class Comparison {
       BTF_TRY(selection_.check_used());
       BTF_TRY(check_axes(actual, golden, options));
     }
+    BTF_TRY(take_scales(pair, options));
     if (!progress_) progress_.emplace(context_.global, std::max(actual.size(), golden.size()));
     progress_->attach(options.execution);
     options.figures = options.figures || (lines_ && several(actual, golden, options));

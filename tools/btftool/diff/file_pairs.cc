@@ -41,6 +41,15 @@ btf::Result<FilePairs> pair_directories(const DiffCommand& command) {
   for (const std::string& glob : command.include)
     if (!found(glob, actual) && !found(glob, golden))
       return btf::fail(ErrorCode::refused, "no file matches --include '" + glob + "'");
+  btf::SetScales actual_scales;
+  btf::SetScales golden_scales;
+  if (command.diff.dequantize && !command.diff.actual_scale)
+    actual_scales = btf::SetScales::of(actual);
+  if (command.diff.dequantize && !command.diff.golden_scale)
+    golden_scales = btf::SetScales::of(golden);
+  std::erase_if(pairs, [&](const btf::MemberPair& pair) {
+    return btf::SetScales::only_scales(pair, actual_scales, golden_scales);
+  });
   if (pairs.empty())
     return btf::fail(ErrorCode::refused, "nothing was compared: there is no file in " +
                                              command.actual + " or " + command.golden);
@@ -54,6 +63,8 @@ btf::Result<FilePairs> pair_directories(const DiffCommand& command) {
                    .actual_specs = std::move(actual_specs),
                    .golden_specs = std::move(golden_specs),
                    .pairs = std::move(pairs),
+                   .actual_scales = std::move(actual_scales),
+                   .golden_scales = std::move(golden_scales),
                    .idle_excludes = std::move(idle)};
 }
 

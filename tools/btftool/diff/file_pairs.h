@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "btf/diff.h"
 #include "btf/tensor_set.h"
 #include "cli/options.h"
 #include "diff/file_specs.h"
@@ -18,6 +19,8 @@ struct FilePairs {
   FileSpecs actual_specs;
   FileSpecs golden_specs;
   std::vector<btf::MemberPair> pairs;
+  btf::SetScales actual_scales{};  // with --dequantize
+  btf::SetScales golden_scales{};
   std::vector<std::string> idle_excludes{};  // globs of --exclude that match no file
 };
 
