@@ -279,7 +279,9 @@ Result<std::unique_ptr<TensorReader>> open_torch(const ByteSource& source,
 }
 
 Status check_torch(const TensorFile& file, const FindingSink& report) {
-  return check_tensors(file, "foreign-dtype", report);
+  BTF_TRY(check_tensors(file, "foreign-dtype", report));
+  // What is deflated is only known when it is read.
+  return check_elements(file, report);
 }
 
 }  // namespace btf
