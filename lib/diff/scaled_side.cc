@@ -25,10 +25,6 @@ std::unexpected<Error> refuse_scale(std::string message) {
   return fail(ErrorCode::invalid_argument, std::move(message));
 }
 
-bool holds_codes(const TensorInfo& record) {
-  return record.known() && record.storage && can_scale(*record.dtype);
-}
-
 Status check_given(const GivenScale& given, const TensorInfo& record) {
   for (const double scale : given.scales)
     if (!(scale > 0) || !std::isfinite(scale))

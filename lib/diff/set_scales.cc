@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "btf/diff.h"
-#include "btf/quantize.h"
 #include "btf/tensor_set.h"
 #include "btf/try.h"
 #include "convert/quantize/plan_rules.h"
@@ -19,7 +18,7 @@ bool holds_only_codes(const TensorSet& set, std::uint64_t member) {
   const auto file = set.file(member);
   if (!file || (*file)->tensor_count() != 1) return false;
   const auto record = (*file)->tensor(0);
-  return record && record->known() && record->storage && can_scale(*record->dtype);
+  return record && holds_codes(*record);
 }
 
 class SetScaleReader {

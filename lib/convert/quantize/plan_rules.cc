@@ -8,6 +8,10 @@
 
 namespace btf {
 
+bool holds_codes(const TensorInfo& record) {
+  return record.known() && record.storage && can_scale(*record.dtype);
+}
+
 std::string no_scales_text(const TensorInfo& codes) {
   const std::string called = codes.named ? ", none is called '" + codes.name + "_scale'" : "";
   return "no scales for its " + std::string(info(*codes.dtype).name) +

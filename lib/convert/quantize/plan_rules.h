@@ -13,6 +13,9 @@ namespace btf {
 
 std::unexpected<Error> refuse_scaling(std::string message);
 
+// Dense, and of a dtype that a scale can make numbers of?
+bool holds_codes(const TensorInfo& record);
+
 // Why these codes cannot be scaled.
 std::string no_scales_text(const TensorInfo& codes);
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <string_view>
 
-#include "btf/quantize.h"
+#include "convert/quantize/plan_rules.h"
 
 namespace btf {
 namespace {
@@ -59,7 +59,7 @@ void link_by_names(const TensorFile& file, FileAttributes& attributes) {
     const auto by = scales_called_after(names, name);
     if (!by) continue;
     const auto codes = file.tensor(*index);
-    if (!codes || !codes->known() || !codes->storage || !can_scale(*codes->dtype)) continue;
+    if (!codes || !holds_codes(*codes)) continue;
     attributes.tensors[*index].quantized = by;
   }
 }

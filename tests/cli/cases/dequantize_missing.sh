@@ -8,6 +8,7 @@ btftool -q convert --dequantize alone.npz back.npz; echo "exit $?"
 btftool layers --dequantize alone.npz numbers.npz; echo "exit $?"
 btftool layers --dequantize --json alone.npz numbers.npz 2>/dev/null >report.json; echo "exit $?"
 grep -o '"unjudged":[^]]*]' report.json
+btftool layers --dequantize --pairs alone.npz numbers.npz 2>/dev/null; echo "exit $?"
 btftool layers --from-json report.json >/dev/null; echo "exit $?"
 btftool layers --dequantize --junit report.xml alone.npz numbers.npz >/dev/null 2>&1; echo "exit $?"
 grep -o 'errors="[0-9]*"' report.xml | head -n 1

@@ -94,8 +94,9 @@ void tell_all(const std::vector<std::string>& texts, auto&& tell) {
   if (shown.held_back() > 0) tell("and " + std::to_string(shown.held_back()) + " more");
 }
 
-std::vector<std::string> unmeasured(const btf::LayerReport& report) {
-  std::vector<std::string> texts;
+// What could not be read or measured.
+std::vector<std::string> errors_of(const btf::LayerReport& report) {
+  std::vector<std::string> texts = report.troubles;
   for (const btf::Layer& layer : report.layers)
     if (layer.state == btf::LayerState::unmeasured)
       texts.push_back("'" + printable(layer.name()) + "' could not be measured: " + layer.note);
@@ -104,8 +105,7 @@ std::vector<std::string> unmeasured(const btf::LayerReport& report) {
 
 int exit_code(const LayersRun& run) {
   const btf::LayerReport& report = run.report;
-  if (!report.troubles.empty() || !unmeasured(report).empty() || report.watching_changed_result)
-    return kTrouble;
+  if (!errors_of(report).empty() || report.watching_changed_result) return kTrouble;
   return btf::all_well(report, run.judge) ? kSame : kDifferent;
 }
 
@@ -132,10 +132,10 @@ btf::Result<int> run_layers(const Context& context, const LayersCommand& command
   if (command.junit) written(write_layers_junit(*command.junit, run));
   if (command.html) written(write_layers_html(*command.html, run));
   tell_all(report.warnings, [&](const std::string& text) { context.log.warning(text); });
-  tell_all(report.troubles, [&](const std::string& text) { context.log.error(text); });
-  tell_all(unmeasured(report), [&](const std::string& text) { context.log.error(text); });
+  const std::vector<std::string> errors = errors_of(report);
+  tell_all(errors, [&](const std::string& text) { context.log.error(text); });
   if (unwritten) return kTrouble;
-  return command.pairs && report.troubles.empty() ? kSame : exit_code(run);
+  return command.pairs && errors.empty() ? kSame : exit_code(run);
 }
 
 }  // namespace btftool
