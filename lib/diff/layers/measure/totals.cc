@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <iterator>
 #include <limits>
 
 #include "core/checked_math.h"
@@ -48,7 +47,7 @@ bool is_exact_enough(const PairSums& sums) {
 
 template <typename Real>
 void Levels::take(const Real* values, std::uint64_t count) {
-  for (std::uint64_t i = 0; i < count && count_ <= kMostLevels; ++i)
+  for (std::uint64_t i = 0; i < count && levels_.size() <= kMostLevels; ++i)
     if (i == 0 || values[i] != values[i - 1]) insert(static_cast<double>(values[i]));
 }
 
@@ -61,15 +60,13 @@ void Levels::insert(double value) {
   while (!std::isnan(places_[at]) && places_[at] != value) at = (at + 1) % kPlaces;
   if (places_[at] == value) return;
   places_[at] = value;
-  ++count_;
+  levels_.push_back(value);
 }
 
 double Levels::step(std::uint64_t numbers) const {
   constexpr std::size_t kFewLevels = 16;
-  if (count_ <= kFewLevels || count_ > kMostLevels) return 0;
-  std::vector<double> levels;
-  std::ranges::copy_if(places_, std::back_inserter(levels),
-                       [](double x) { return !std::isnan(x); });
+  if (levels_.size() <= kFewLevels || levels_.size() > kMostLevels) return 0;
+  std::vector<double> levels = levels_;
   std::ranges::sort(levels);
   if (numbers < kManyElements && !is_grid(levels)) return 0;
   double squares = 0;

@@ -25,7 +25,7 @@ class Levels {
   void insert(double value);
 
   std::vector<double> places_;  // a hash table; NaN where there is none. Empty before the first
-  std::size_t count_ = 0;
+  std::vector<double> levels_;  // what the places hold, as it came
 };
 
 struct SideTotals {
