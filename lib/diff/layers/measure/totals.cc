@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <bitset>
 #include <cmath>
 #include <limits>
 
@@ -45,8 +46,31 @@ bool is_exact_enough(const PairSums& sums) {
          std::isfinite(sums.errors.product) && std::isfinite(sums.actual_largest);
 }
 
+// Codes are at least 1/256 of the largest apart. Whether two are less than half of that is seen by
+// bins of that width long before all are sorted.
+template <typename Real>
+void Levels::rule_out_grid(const Real* values, std::uint64_t count, double largest) {
+  constexpr std::size_t kBins = 2 * kMostLevels;  // on each side of zero
+  const double bins_per_one = kBins / largest;
+  if (no_grid_ || !std::isfinite(bins_per_one)) return;
+  std::array<Real, 2 * kBins + 1> in_bin;
+  std::bitset<2 * kBins + 1> filled;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto bin =
+        static_cast<std::size_t>(static_cast<double>(values[i]) * bins_per_one + kBins);
+    if (filled[bin] && in_bin[bin] != values[i]) {
+      no_grid_ = true;
+      levels_.clear();
+      return;
+    }
+    filled[bin] = true;
+    in_bin[bin] = values[i];
+  }
+}
+
 template <typename Real>
 void Levels::take(const Real* values, std::uint64_t count) {
+  if (no_grid_) return;
   for (std::uint64_t i = 0; i < count && levels_.size() <= kMostLevels; ++i)
     if (i == 0 || values[i] != values[i - 1]) insert(static_cast<double>(values[i]));
 }
@@ -170,7 +194,10 @@ void LayerTotals::add_side(SideTotals& side, const Real* values, const NumberRun
   side.largest = std::max(side.largest, sums.largest);
   side.bits |= sums.bits;
   const bool looked_at = runs_ < kFirstRuns || runs_ % kEveryRun == 0;
-  if (elements_ >= kLeastLevels && looked_at) side.levels.take(values, run.count);
+  if (elements_ >= kLeastLevels && looked_at) {
+    if (elements_ < kManyElements) side.levels.rule_out_grid(values, run.count, sums.largest);
+    side.levels.take(values, run.count);
+  }
   // Only of what the other side has no part in: actual's sums may be told by golden's.
   std::array<std::uint64_t, 6> seen{side.hash, run.first,
                                     std::bit_cast<std::uint64_t>(sums.largest), sums.bits};

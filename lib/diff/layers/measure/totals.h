@@ -17,6 +17,10 @@ class Levels {
  public:
   template <typename Real>
   void take(const Real* values, std::uint64_t count);
+  // Are these no codes times a scale, whatever others there are? Then step() is 0 and nothing more
+  // is taken. `largest`: the magnitude of theirs.
+  template <typename Real>
+  void rule_out_grid(const Real* values, std::uint64_t count, double largest);
   // The rms distance of neighbours, of 17 to 256 values, if so many different ones are few of
   // `numbers`, or multiples of one of them; else 0.
   double step(std::uint64_t numbers) const;
@@ -26,6 +30,7 @@ class Levels {
 
   std::vector<double> places_;  // a hash table; NaN where there is none. Empty before the first
   std::vector<double> levels_;  // what the places hold, as it came
+  bool no_grid_ = false;
 };
 
 struct SideTotals {
