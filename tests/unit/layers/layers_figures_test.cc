@@ -219,7 +219,8 @@ TEST_CASE("layer figures: of a few numbers only multiples of one are a grid") {
   CHECK(steps(golden).actual.step == 0);
   CHECK(steps(codes).actual.step == Approx(0.01).epsilon(0.3));
   CHECK(steps(halves).actual.step > 0);
-  // All codes that a byte has are as close as codes can be; one that stands between two of them is no code.
+  // All codes that a byte has are as close as codes can be; one that stands between two of them is
+  // no code.
   for (const int least : {-128, 0}) {
     std::vector<double> bytes;
     for (int i = 0; i < 256; ++i) bytes.push_back(static_cast<float>((least + i) * 0.0371));
