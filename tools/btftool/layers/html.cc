@@ -52,6 +52,7 @@ h1 .subject { overflow-wrap: anywhere; }
 @media (max-width: 640px) {
   .chart { grid-template-columns: 48px 1fr; } .key { margin-left: 48px; }
   .layers .wide { display: none; } .layers td, .layers th { font-size: 13px; padding-right: 8px; }
+  .layers .name { min-width: 12ch; } .layers thead th { white-space: normal; }
 }
 )";
 
