@@ -7,6 +7,7 @@
 #include "btf/output.h"
 #include "diff/reports/html/html_text.h"
 #include "diff/reports/html/parts.h"
+#include "diff/reports/set_rows.h"
 #include "diff/reports/text.h"
 #include "io/text.h"
 
@@ -29,6 +30,14 @@ std::string path_html(const std::string& path) {
 }
 
 std::string number_cell(const std::string& text) { return "<td class=n>" + text; }
+
+// Empty where there is none, or it is the file's.
+std::string own_name(const TensorDiff& diff, const FilePair& pair) {
+  const auto named = [](const std::optional<btf::DiffTensor>& side) { return side && side->named; };
+  if (!named(diff.actual) && !named(diff.golden)) return "";
+  const std::string name = set_name(diff, pair, false);
+  return name == printable(pair.name) ? "" : path_html(name);
+}
 
 std::string figures_cells(const TensorDiff& diff) {
   const bool share = diff.compared > 0 && diff.mismatched_known;
@@ -122,18 +131,24 @@ void HtmlReport::take(const TensorDiff& diff) {
   counted_ = counted_ && diff.mismatched_known;
   const bool same = diff.result == DiffResult::same;
   const bool valued = diff.actual && diff.golden && diff.result != DiffResult::shape;
-  std::string name = html_pair(diff);
+  const std::string number = html_pair(diff);
+  const std::string own = own_name(diff, pair_);
+  std::string name = own.empty() ? number : own;
   if (!same && valued) {
     ++detailed_;
     if (sections_ < kMostSections && details_.size() < kMostDetail) {
       const std::string anchor = fmt::format("d{}", ++sections_);
       const std::string file = directories_ ? path_html(pair_.name) + " · " : "";
-      details_ += html_section(diff, file + "Tensor " + name, anchor, axes());
+      const std::string title = own.empty() ? "Tensor " + number : own;
+      details_ += html_section(diff, file + title, anchor, axes());
       name = fmt::format("<a href=\"#{}\">{}</a>", anchor, name);
     }
   }
-  std::string row = "<tr>" + path_cell() + number_cell(name) + "<td class=type>" +
-                    html_sides(diff) + "<td>" + html_result(result_name(diff.result));
+  const std::string tensor =
+      own.empty() ? number_cell(name)
+                  : "<td class=path>" + name + " <small class=dims>" + number + "</small>";
+  std::string row = "<tr>" + path_cell() + tensor + "<td class=type>" + html_sides(diff) + "<td>" +
+                    html_result(result_name(diff.result));
   row += valued ? figures_cells(diff) : "<td colspan=7>" + html_text(headline(diff));
   (same ? same_ : different_).add(row);
 }
@@ -193,7 +208,7 @@ std::string HtmlReport::overview(const Totals& totals) const {
 
 std::string HtmlReport::table(const Rows& rows) const {
   return fmt::format(
-      "<div class=scroll><table class=\"summary{}\">\n<thead><tr>{}<th class=n>tensor<th "
+      "<div class=scroll><table class=\"summary{}\">\n<thead><tr>{}<th>tensor<th "
       "class=type>type and shape<th>result<th class=n>mismatched<th class=n>share<th class=n>max "
       "abs<th class=n>max rel<th class=n>max steps<th class=n>cosine<th>likely cause</thead>\n"
       "<tbody>\n{}</tbody>\n</table></div>\n",
