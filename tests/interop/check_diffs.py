@@ -12,19 +12,15 @@ import json
 import math
 import os
 import random
-import shutil
 import struct
-import sys
-import tempfile
 
 import btf_writer
 import layouts
 from casts import cast_number
 from comparisons import Criteria, Pair, Unclear, root
 from elements import BY_NAME, DTYPES, decode
-from harness import Disagreement, number
+from harness import Disagreement, number, run_pairs
 from random_files import random_code, random_dims
-from tool import Tool
 
 
 def random_layout(rng, dtype, dims):
@@ -128,6 +124,9 @@ class Case:
         self.threads = rng.choice([1, 2])
         self.arguments = []
 
+    def __str__(self):
+        return " ".join(self.arguments)
+
     def judge(self, tool, criteria, *sources):
         self.arguments = criteria.arguments()
         done = tool.run("-j", self.threads, "diff", "--json", *self.arguments, *sources)
@@ -222,27 +221,9 @@ def as_double(value):
         return math.inf
 
 
-def main():
-    if len(sys.argv) not in (2, 3, 4):
-        sys.exit(__doc__)
-    tool = Tool(sys.argv[1])
-    count = int(sys.argv[2]) if len(sys.argv) > 2 else 200
-    seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
-    failed = known = 0
-    with tempfile.TemporaryDirectory() as scratch:
-        for n in range(count):
-            case = Case(seed, n)
-            try:
-                known += case.run(tool, scratch)
-            except Disagreement as disagreement:
-                failed += 1
-                print(f"diff {n} of seed {seed}: {disagreement}\n  {' '.join(case.arguments)} "
-                      f"(files kept as diff-{seed}-{n}-*.btf)", flush=True)
-                for name in ("actual", "golden"):
-                    shutil.copy(os.path.join(scratch, name + ".btf"), f"diff-{seed}-{n}-{name}.btf")
-    print(f"{count} pairs (seed {seed}), {known} of {2 * count} reports judged again, {failed} disagreements")
-    sys.exit(1 if failed else 0)
+def summary(count, seed, known):
+    return f"{count} pairs (seed {seed}), {known} of {2 * count} reports judged again"
 
 
 if __name__ == "__main__":
-    main()
+    run_pairs(Case, "diff", 200, __doc__, summary)

@@ -3,12 +3,12 @@
 Needs the gguf package (0.19.0 was current when this was written) and NumPy; says "skipped" where they are not there.
 """
 
-import os
 import random
 import sys
 import tempfile
 
 import btf_writer
+from harness import Exchange
 from tool import Tool
 
 try:
@@ -31,19 +31,8 @@ def numbers_of(data, kind):
         return gguf.quants.dequantize(data, kind).astype("<f4")
 
 
-class Check:
-    def __init__(self, tool, scratch):
-        self.tool, self.scratch, self.failed = tool, scratch, 0
-
-    def path(self, name):
-        return os.path.join(self.scratch, name)
-
-    def wrong(self, what, path):
-        self.failed += 1
-        kept = f"gguf-{self.failed}.kept"
-        print(f"{what} (kept as {kept})", flush=True)
-        with open(path, "rb") as source, open(kept, "wb") as target:
-            target.write(source.read())
+class Check(Exchange):
+    kind = "gguf"
 
     def random_tensor(self, rng, writer, name):
         """A record of the same tensor, NaN with one code only: which one a product has is the processor's."""
@@ -77,14 +66,12 @@ class Check:
         writer.close()
         done = self.tool.run("-q", "convert", "--dequantize", "--names", "drop", source, target)
         if done.returncode != 0:
-            return self.wrong("is not read: " + done.stderr.decode(), source)
-        with open(target, "rb") as file:
-            ours = file.read()
-        if not same_but_nan(ours, btf_writer.file(records)):
-            return self.wrong("is read otherwise than the package reads it", source)
+            return self.wrong("is not read: " + done.stderr.decode(), self.get("x.gguf"))
+        if not same_but_nan(self.get("x.btf"), btf_writer.file(records)):
+            return self.wrong("is read otherwise than the package reads it", self.get("x.gguf"))
         listed = self.tool.json_of_files("inspect", "--json", source)[source]["tensors"]
         if [entry["name"] for entry in listed] != names:
-            self.wrong("has other names than the package wrote", source)
+            self.wrong("has other names than the package wrote", self.get("x.gguf"))
 
 
 def same_but_nan(ours, theirs):

@@ -11,6 +11,7 @@ import tempfile
 
 import btf_writer
 from elements import BY_NAME, pack
+from harness import Exchange
 from random_files import random_code, random_dims
 from tool import Tool
 
@@ -36,28 +37,8 @@ def array_of(name, dims, codes):
     return held.view(getattr(ml_dtypes, name, None) or np.dtype(name)).reshape(dims)
 
 
-class Check:
-    def __init__(self, tool, scratch):
-        self.tool, self.scratch, self.failed = tool, scratch, 0
-
-    def path(self, name):
-        return os.path.join(self.scratch, name)
-
-    def put(self, name, data):
-        with open(self.path(name), "wb") as file:
-            file.write(data)
-        return self.path(name)
-
-    def get(self, name):
-        with open(self.path(name), "rb") as file:
-            return file.read()
-
-    def wrong(self, what, data):
-        self.failed += 1
-        kept = f"onnx-{self.failed}.kept"
-        print(f"{what} (kept as {kept})", flush=True)
-        with open(kept, "wb") as file:
-            file.write(data)
+class Check(Exchange):
+    kind = "onnx"
 
     def convert(self, source, target, data, *arguments):
         done = self.tool.run("-q", "convert", *arguments, source, self.path(target))

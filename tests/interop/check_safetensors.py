@@ -15,6 +15,7 @@ import tempfile
 
 import btf_writer
 from elements import DTYPES, pack
+from harness import Exchange
 from random_files import random_code, random_dims
 from tool import Tool
 
@@ -88,28 +89,8 @@ def offsets_in_order(data):
     return sorted(header, key=lambda name: (header[name]["data_offsets"], data.index(json.dumps(name, ensure_ascii=False).encode())))
 
 
-class Check:
-    def __init__(self, tool, scratch):
-        self.tool, self.scratch, self.failed = tool, scratch, 0
-
-    def path(self, name):
-        return os.path.join(self.scratch, name)
-
-    def put(self, name, data):
-        with open(self.path(name), "wb") as file:
-            file.write(data)
-        return self.path(name)
-
-    def get(self, name):
-        with open(self.path(name), "rb") as file:
-            return file.read()
-
-    def wrong(self, what, data):
-        self.failed += 1
-        kept = f"safetensors-{self.failed}.kept"
-        print(f"{what} (kept as {kept})", flush=True)
-        with open(kept, "wb") as file:
-            file.write(data)
+class Check(Exchange):
+    kind = "safetensors"
 
     def theirs(self, rng, tensors):
         """A file of the reference's is read: every name, type, dim and bit."""

@@ -12,17 +12,13 @@ printed, and its files kept in the current directory."""
 import json
 import os
 import random
-import shutil
-import sys
-import tempfile
 
 import btf_writer
 import layouts
 from check_diffs import record
 from elements import BY_NAME
-from harness import Disagreement
+from harness import Disagreement, run_pairs
 from random_files import random_dims
-from tool import Tool
 
 DTYPES = [BY_NAME[name] for name in ("int8", "int16", "int32", "uint8", "int4")]
 
@@ -103,6 +99,9 @@ class Case:
         dims = [d for d in self.golden_dims if d != 1] if kind == "squeeze" else self.golden_dims
         return list(next(i for k, i in enumerate(layouts.indices(dims)) if k == at))
 
+    def __str__(self):
+        return f"{' '.join(self.option)}, {self.actual_dims} against {self.golden_dims}"
+
     def run(self, tool, scratch):
         paths = [os.path.join(scratch, name) for name in ("actual.btf", "golden.btf")]
         for path, data in zip(paths, self.files):
@@ -145,27 +144,9 @@ class Case:
         return after in ("squeeze", "reshape") and self.actual == self.golden
 
 
-def main():
-    if len(sys.argv) not in (2, 3, 4):
-        sys.exit(__doc__)
-    tool = Tool(sys.argv[1])
-    count = int(sys.argv[2]) if len(sys.argv) > 2 else 150
-    seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
-    failed = hinted = 0
-    with tempfile.TemporaryDirectory() as scratch:
-        for n in range(count):
-            case = Case(seed, n)
-            try:
-                hinted += case.run(tool, scratch)
-            except Disagreement as disagreement:
-                failed += 1
-                print(f"shapes {n} of seed {seed}: {disagreement}\n  {' '.join(case.option)}, {case.actual_dims} against "
-                      f"{case.golden_dims} (files kept as shapes-{seed}-{n}-*.btf)", flush=True)
-                for name in ("actual", "golden"):
-                    shutil.copy(os.path.join(scratch, name + ".btf"), f"shapes-{seed}-{n}-{name}.btf")
-    print(f"{count} pairs (seed {seed}), {hinted} hints, {failed} disagreements")
-    sys.exit(1 if failed else 0)
+def summary(count, seed, hinted):
+    return f"{count} pairs (seed {seed}), {hinted} hints"
 
 
 if __name__ == "__main__":
-    main()
+    run_pairs(Case, "shapes", 150, __doc__, summary)

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shutil
 import sys
 import tempfile
 
@@ -138,3 +139,54 @@ def run_cases(kind, what, usage):
     print(f"{count} {what}s (seed {seed}) of {tensors} tensors, {refused} refused as they must be, "
           f"{failed} disagreements")
     sys.exit(1 if failed else 0)
+
+
+def run_pairs(kind, what, count, usage, summary):
+    """The main program: BTFTOOL [COUNT [SEED]], where a case leaves an actual.btf and a golden.btf. `summary`: what is said of
+    the count, the seed, and the sum of what the cases return."""
+    if len(sys.argv) not in (2, 3, 4):
+        sys.exit(usage)
+    tool = Tool(sys.argv[1])
+    count = int(sys.argv[2]) if len(sys.argv) > 2 else count
+    seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    failed = told = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        for n in range(count):
+            case = kind(seed, n)
+            try:
+                told += case.run(tool, scratch)
+            except Disagreement as disagreement:
+                failed += 1
+                print(f"{what} {n} of seed {seed}: {disagreement}\n  {case} (files kept as {what}-{seed}-{n}-*.btf)", flush=True)
+                for name in ("actual", "golden"):
+                    shutil.copy(os.path.join(scratch, name + ".btf"), f"{what}-{seed}-{n}-{name}.btf")
+    print(summary(count, seed, told) + f", {failed} disagreements")
+    sys.exit(1 if failed else 0)
+
+
+class Exchange:
+    """Files that btftool and another program read of each other; those of which they say different things are kept."""
+
+    kind = ""  # of format: in the names of files that are kept
+
+    def __init__(self, tool, scratch):
+        self.tool, self.scratch, self.failed = tool, scratch, 0
+
+    def path(self, name):
+        return os.path.join(self.scratch, name)
+
+    def put(self, name, data):
+        with open(self.path(name), "wb") as file:
+            file.write(data)
+        return self.path(name)
+
+    def get(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def wrong(self, what, data):
+        self.failed += 1
+        kept = f"{self.kind}-{self.failed}.kept"
+        print(f"{what} (kept as {kept})", flush=True)
+        with open(kept, "wb") as file:
+            file.write(data)

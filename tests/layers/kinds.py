@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import torch
 
 from precisions import Int8, int8_grid
