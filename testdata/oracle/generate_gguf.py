@@ -9,6 +9,7 @@ Needs NumPy and gguf; 0.19.0 and NumPy 2.4.6 wrote what is there.
 
 import os
 import sys
+import tempfile
 
 import numpy as np
 
@@ -18,7 +19,8 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 
-from generator import gguf as by_hand, wire  # noqa: E402 (after its folder is in the path)
+from generator import wire  # noqa: E402 (after its folder is in the path)
+from oracle.checked_in import write_or_check  # noqa: E402
 
 
 def decoded(path):
@@ -51,28 +53,17 @@ def write(path):
     writer.close()
 
 
-def main():
-    folder = os.path.join(HERE, "gguf")
-    os.makedirs(folder, exist_ok=True)
-    check = sys.argv[1:] == ["--check"]
-    path = os.path.join(folder, "written.gguf" + (".fresh" if check else ""))
-    write(path)
-    made = {"written.btf": decoded(path), "blocks.btf": decoded(os.path.join(os.path.dirname(HERE), "gguf", "blocks.gguf"))}
-    if check:
+def files():
+    with tempfile.TemporaryDirectory() as scratch:
+        path = os.path.join(scratch, "written.gguf")
+        write(path)
         with open(path, "rb") as file:
-            made["written.gguf"] = file.read()
-        os.remove(path)
-    wrong = []
-    for name, content in made.items():
-        if check:
-            with open(os.path.join(folder, name), "rb") as file:
-                wrong += [name] if file.read() != content else []
-            continue
-        with open(os.path.join(folder, name), "wb") as file:
-            file.write(content)
-    print("\n".join(wrong))
-    return 1 if wrong else 0
+            return {
+                "written.gguf": file.read(),
+                "written.btf": decoded(path),
+                "blocks.btf": decoded(os.path.join(os.path.dirname(HERE), "gguf", "blocks.gguf")),
+            }
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    write_or_check(os.path.join(HERE, "gguf"), files())

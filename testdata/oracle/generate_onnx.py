@@ -21,6 +21,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 
 from generator import onnx as by_hand  # noqa: E402 (after its folder is in the path)
+from oracle.checked_in import write_or_check  # noqa: E402
 
 
 def array(dtype):
@@ -74,21 +75,5 @@ def files():
     return made
 
 
-def main():
-    folder = os.path.join(HERE, "onnx")
-    os.makedirs(folder, exist_ok=True)
-    wrong = []
-    for name, content in files().items():
-        path = os.path.join(folder, name)
-        if sys.argv[1:] == ["--check"]:
-            with open(path, "rb") as file:
-                wrong += [name] if file.read() != content else []
-            continue
-        with open(path, "wb") as file:
-            file.write(content)
-    print("\n".join(wrong) or "onnx writes and says what is there")
-    return 1 if wrong else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    write_or_check(os.path.join(HERE, "onnx"), files())

@@ -19,6 +19,7 @@ sys.path.insert(0, os.path.dirname(HERE))
 import safetensors  # noqa: E402
 
 from generator import safetensors as by_hand, wire  # noqa: E402
+from oracle.checked_in import write_or_check  # noqa: E402
 
 OUT = os.path.join(HERE, "safetensors")
 TOLD = {"F8_E4M3": "float8_e4m3fn", "F8_E8M0": "float8_e8m0fnu", "F4": "float4_e2m1fn_x2"}
@@ -62,25 +63,5 @@ def files():
     }
 
 
-def main():
-    made = files()
-    if sys.argv[1:] == ["--check"]:
-        wrong = 0
-        for name, content in made.items():
-            with open(os.path.join(OUT, name), "rb") as file:
-                same = file.read() == content
-            wrong += not same
-            if not same:
-                print(f"differs: {name}")
-        return 1 if wrong else 0
-    if sys.argv[1:]:
-        sys.exit(__doc__)
-    os.makedirs(OUT, exist_ok=True)
-    for name, content in made.items():
-        with open(os.path.join(OUT, name), "wb") as out:
-            out.write(content)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    write_or_check(OUT, files())

@@ -19,6 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 
 from generator import tvm, wire  # noqa: E402 (after its folder is in the path)
+from oracle.checked_in import write_or_check  # noqa: E402
 
 
 def array(dtype, codes):
@@ -33,21 +34,5 @@ def files():
     return {"types.params": runtime.save_param_dict(whole), "dump.params": runtime.save_param_dict(dump)}
 
 
-def main():
-    folder = os.path.join(HERE, "tvm")
-    os.makedirs(folder, exist_ok=True)
-    wrong = []
-    for name, content in files().items():
-        path = os.path.join(folder, name)
-        if sys.argv[1:] == ["--check"]:
-            with open(path, "rb") as file:
-                wrong += [name] if file.read() != content else []
-            continue
-        with open(path, "wb") as file:
-            file.write(content)
-    print("\n".join(wrong))
-    return 1 if wrong else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    write_or_check(os.path.join(HERE, "tvm"), files())

@@ -19,6 +19,12 @@ struct NanCount {
   std::uint64_t both = 0;
   std::uint64_t actual = 0;  // in actual only
   std::uint64_t golden = 0;  // in golden only
+
+  void add(const NanCount& other) {
+    both += other.both;
+    actual += other.actual;
+    golden += other.golden;
+  }
 };
 
 struct InfCount {
@@ -26,6 +32,13 @@ struct InfCount {
   std::uint64_t opposite = 0;  // of opposite signs
   std::uint64_t actual = 0;
   std::uint64_t golden = 0;
+
+  void add(const InfCount& other) {
+    both += other.both;
+    opposite += other.opposite;
+    actual += other.actual;
+    golden += other.golden;
+  }
 };
 
 // Where the first of each kind is, in row-major order; nothing: there is none, or it was not looked

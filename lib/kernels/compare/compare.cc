@@ -127,13 +127,8 @@ void CompareScore::add(const CompareScore& other) {
   max_ulp = std::max(max_ulp, other.max_ulp);
   least_atol = std::max(least_atol, other.least_atol);
   least_rtol = std::max(least_rtol, other.least_rtol);
-  nan.both += other.nan.both;
-  nan.actual += other.nan.actual;
-  nan.golden += other.nan.golden;
-  inf.both += other.inf.both;
-  inf.opposite += other.inf.opposite;
-  inf.actual += other.inf.actual;
-  inf.golden += other.inf.golden;
+  nan.add(other.nan);
+  inf.add(other.inf);
   tolerable = tolerable && other.tolerable;
 }
 

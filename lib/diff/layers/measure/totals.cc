@@ -223,13 +223,8 @@ void LayerTotals::add(const LayerTotals& other) {
   pairs += other.pairs;
   equal += other.equal;
   at_limit += other.at_limit;
-  nan.both += other.nan.both;
-  nan.actual += other.nan.actual;
-  nan.golden += other.nan.golden;
-  inf.both += other.inf.both;
-  inf.opposite += other.inf.opposite;
-  inf.actual += other.inf.actual;
-  inf.golden += other.inf.golden;
+  nan.add(other.nan);
+  inf.add(other.inf);
   for (const auto& [side, more] : {std::pair{&actual, &other.actual}, {&golden, &other.golden}}) {
     side->sum += more->sum;
     side->square += more->square;
