@@ -173,8 +173,8 @@ struct DiffTensor {
   DType dtype{};
   Layout layout{};
   Dims dims;
-  std::string name{};  // empty: in memory
-  bool named = false;  // by the file itself
+  std::string name{};            // empty: in memory
+  bool named = false;            // by the file itself
   std::optional<DType> codes{};  // what it is made of by a scale, if it is
 };
 
