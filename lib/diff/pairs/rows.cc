@@ -297,17 +297,23 @@ Status PairRows::walk_sparse(const PairVisit<Real>& visit, SparsePairs sparse) c
 template <typename Real>
 Status PairRows::walk_dense(const PairVisit<Real>& visit) const {
   BTF_ASSIGN(const DensePlan plan, plan_dense(actual_, golden_, execution_, order_));
-  std::vector<Worker<Real>> workers;
-  workers.reserve(plan.workers);
+  // Most tensors are small, and one worker is enough: its buffers need no memory of the heap.
+  Worker<Real> first(actual_.dtype(), golden_.dtype());
+  std::vector<Worker<Real>> others;
+  others.reserve(plan.workers - 1);
+  for (unsigned i = 1; i < plan.workers; ++i) others.emplace_back(actual_.dtype(), golden_.dtype());
+  const auto worker_of = [&](unsigned number) -> Worker<Real>& {
+    return number == 0 ? first : others[number - 1];
+  };
   for (unsigned i = 0; i < plan.workers; ++i) {
-    Worker<Real>& worker = workers.emplace_back(actual_.dtype(), golden_.dtype());
+    Worker<Real>& worker = worker_of(i);
     BTF_TRY(worker.actual.open(actual_, storage_of(actual_, plan.spelt_out)));
     BTF_TRY(worker.golden.open(golden_, storage_of(golden_, plan.spelt_out)));
   }
   return for_each_slab(
       execution_, plan.workers, plan.grid.count(),
       [&](unsigned number, std::uint64_t slab) -> Status {
-        Worker<Real>& worker = workers[number];
+        Worker<Real>& worker = worker_of(number);
         const Box box = plan.grid.box(slab);
         BTF_TRY(worker.actual.load(box));
         BTF_TRY(worker.golden.load(box));

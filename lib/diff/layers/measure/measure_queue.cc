@@ -62,7 +62,7 @@ bool are_settled(const LayerPair& pair) {
 
 struct MeasureQueue::Job {
   std::uint64_t number = 0;
-  std::unique_ptr<LayerPair> pair;  // outlives the sides
+  LayerPair pair;  // outlives the sides, which refer to it
   std::unique_ptr<DiffSide> actual{};
   std::unique_ptr<DiffSide> golden{};
 };
@@ -91,8 +91,12 @@ MeasureQueue::~MeasureQueue() {
 }
 
 void MeasureQueue::add(std::uint64_t number, LayerPair pair) {
-  Job job{.number = number, .pair = std::make_unique<LayerPair>(std::move(pair))};
-  LayerPair& own = *job.pair;
+  const bool alone = helpers_ == 0 || pair.golden.data_bytes > kSmall;
+  if (alone) send();
+  // No job is moved once it has sides.
+  if (small_.empty()) small_.reserve(alone ? 1 : small_together_);
+  Job& job = small_.emplace_back(number, std::move(pair));
+  LayerPair& own = job.pair;
   const Status sides = [&]() -> Status {
     BTF_TRY(flatten(own.actual, own.golden.dims, own.actual_scales));
     const auto side = [&](const TensorFile& file, const TensorInfo& record,
@@ -103,11 +107,11 @@ void MeasureQueue::add(std::uint64_t number, LayerPair pair) {
     BTF_ASSIGN(job.golden, side(*own.golden_file, own.golden, own.golden_scales));
     return {};
   }();
-  if (!sides) return take_(number, std::unexpected(sides.error()), false);
-  const bool small = own.golden.data_bytes <= kSmall;
-  if (!small) send();
-  small_.push_back(std::move(job));
-  if (!small || helpers_ == 0 || small_.size() == small_together_) send();
+  if (!sides) {
+    small_.pop_back();
+    return take_(number, std::unexpected(sides.error()), false);
+  }
+  if (alone || small_.size() == small_together_) send();
 }
 
 // To the threads; where they have enough to do this one takes its share.
@@ -147,11 +151,11 @@ void MeasureQueue::measure(const Jobs& jobs) {
   for (const Job& job : jobs) {
     Result<LayerFigures> figures = measure_layer(*job.actual, *job.golden, execution_);
     if (figures) {
-      figures->actual.scale = step_of(job.pair->actual_scales);
-      figures->golden.scale = step_of(job.pair->golden_scales);
+      figures->actual.scale = step_of(job.pair.actual_scales);
+      figures->golden.scale = step_of(job.pair.golden_scales);
     }
-    found.push_back({job.number, std::move(figures), are_settled(*job.pair)});
-    bytes += std::max(job.pair->actual.data_bytes, job.pair->golden.data_bytes);
+    found.push_back({job.number, std::move(figures), are_settled(job.pair)});
+    bytes += std::max(job.pair.actual.data_bytes, job.pair.golden.data_bytes);
   }
   {
     const std::scoped_lock lock(mutex_);
