@@ -55,24 +55,48 @@ class Sanity {
            std::abs(one.norm - other.norm) <= kCode * other.norm;
   }
 
-  // Layers that hold the same numbers where golden's do not.
-  void find_reused() {
-    std::map<std::tuple<std::uint64_t, std::uint64_t, std::array<double, 4>>,
-             std::vector<std::uint64_t>>
-        alike;
+  // Layers that hold the same numbers, in order. Fingerprints nearly always tell: only where two are
+  // equal it is looked any further.
+  std::vector<std::vector<std::uint64_t>> alike_layers() const {
+    const auto key_of = [&](std::uint64_t i) {
+      const LayerFigures& figures = *layer(i).figures;
+      return std::tie(figures.elements, figures.actual.samples);
+    };
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> prints;
     for (std::uint64_t i = 0; i < report_.layers.size(); ++i) {
       const auto& figures = layer(i).figures;
       if (!figures || figures->pairs < kFew || figures->actual.peak == 0) continue;
-      alike[{figures->elements, figures->actual.fingerprint, figures->actual.samples}].push_back(i);
+      prints.emplace_back(figures->actual.fingerprint, i);
     }
-    for (auto& [key, layers] : alike) {
-      if (layers.size() < 2) continue;
+    std::ranges::sort(prints, [&](const auto& a, const auto& b) {
+      if (a.first != b.first) return a.first < b.first;
+      const auto left = key_of(a.second);
+      const auto right = key_of(b.second);
+      return left != right ? left < right : a.second < b.second;
+    });
+    std::vector<std::vector<std::uint64_t>> alike;
+    for (auto from = prints.begin(); from != prints.end();) {
+      const auto to = std::find_if(from, prints.end(), [&](const auto& print) {
+        return print.first != from->first || key_of(print.second) != key_of(from->second);
+      });
+      if (to - from > 1) {
+        auto& layers = alike.emplace_back();
+        for (auto at = from; at != to; ++at) layers.push_back(at->second);
+      }
+      from = to;
+    }
+    std::ranges::sort(alike);
+    return alike;
+  }
+
+  // Those where golden's numbers are not the same.
+  void find_reused() {
+    for (const std::vector<std::uint64_t>& layers : alike_layers()) {
       const LayerSide& first = layer(layers[0]).figures->golden;
       // Views of one tensor, what changes nothing, and what rounds to codes of 8 bits.
       if (std::ranges::all_of(
               layers, [&](std::uint64_t i) { return is_alike(layer(i).figures->golden, first); }))
         continue;
-      std::ranges::sort(layers);
       std::string message = quoted(layer(layers[0]).actual) + " and ";
       message += layers.size() == 2 ? quoted(layer(layers[1]).actual)
                                     : std::to_string(layers.size() - 1) + " more";
@@ -82,14 +106,15 @@ class Sanity {
 
   // A layer whose numbers are golden's of another one, up to rounding.
   void find_shifted() {
-    const Lookup golden = lookup();
+    std::optional<Lookup> golden;  // of healthy layers nothing is looked up
     for (std::uint64_t i = 0; i < report_.layers.size(); ++i) {
       const auto& figures = layer(i).figures;
       if (!figures || figures->pairs < kFew || figures->e < kOff || figures->actual.norm == 0)
         continue;
       // Where golden's own are as close, a bias or a view is all that lies between the two.
       if (same_numbers(*figures, *figures)) continue;
-      if (const auto other = find_numbers(golden, i, *figures))
+      if (!golden) golden = lookup();
+      if (const auto other = find_numbers(*golden, i, *figures))
         add(kShifted, {i},
             quoted(layer(i).actual) + " holds the numbers of golden's " +
                 quoted(layer(*other).golden) + ": are names or dumps shifted?");
