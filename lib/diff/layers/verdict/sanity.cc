@@ -55,8 +55,8 @@ class Sanity {
            std::abs(one.norm - other.norm) <= kCode * other.norm;
   }
 
-  // Layers that hold the same numbers, in order. Fingerprints nearly always tell: only where two are
-  // equal it is looked any further.
+  // Layers that hold the same numbers, in order. Fingerprints nearly always tell: only where two
+  // are equal it is looked any further.
   std::vector<std::vector<std::uint64_t>> alike_layers() const {
     const auto key_of = [&](std::uint64_t i) {
       const LayerFigures& figures = *layer(i).figures;
