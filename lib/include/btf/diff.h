@@ -91,6 +91,9 @@ struct DiffOptions {
   bool hints = true;       // look for causes
   std::uint64_t show = 5;  // how many of the first and of the largest mismatches are kept
   std::optional<HeatmapRequest> heatmap{};
+  // A pair of tensors that cannot be compared is reported as trouble, and the others are compared.
+  // Without it the first is the error that diff() returns.
+  bool go_on = false;
   // Of one pair of several, where only comparing nothing in all of them is an error.
   bool may_compare_nothing = false;
   Execution execution{};
@@ -98,8 +101,8 @@ struct DiffOptions {
 
 using TensorDiffSink = std::function<void(const TensorDiff&)>;
 
-// Reports every pair, in order, and returns whether all were the same. Comparing nothing is an
-// error, as is everything that cannot be compared.
+// Reports every pair, in order, and returns whether all were the same, which trouble is not.
+// Comparing nothing is an error, as is everything that cannot be compared.
 BTF_API Result<bool> diff(const TensorFile& actual, const TensorFile& golden,
                           const DiffOptions& options, const TensorDiffSink& report);
 
