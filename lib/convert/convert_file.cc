@@ -1,16 +1,19 @@
 // From sets of tensors to outputs: what the options mean for an output, and which outputs there are.
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <set>
 
 #include "btf/convert.h"
 #include "btf/output.h"
+#include "btf/set_scales.h"
 #include "btf/tensor_set.h"
 #include "btf/try.h"
 #include "convert/convert_into.h"
 #include "convert/file_conversion.h"
 #include "convert/outputs.h"
+#include "convert/quantize/scale_names.h"
 #include "core/recipient.h"
 #include "formats/format_table.h"
 
@@ -45,14 +48,64 @@ Result<std::vector<std::uint64_t>> wanted_tensors(const TensorSet& input,
   return all;
 }
 
+// Scales and zero points that are files of their own, where they are asked for.
+SetScales set_scales(const TensorSet& input, const ConvertOptions& options) {
+  return options.quantization.dequantize && !input.one_file() ? SetScales::of(input) : SetScales();
+}
+
+// Of scales nothing is left where they are applied.
+Status leave_out(const SetScales& scales, const TensorSet& input,
+                 std::vector<std::uint64_t>& tensors) {
+  if (scales.empty()) return {};
+  std::vector<std::uint64_t> left;
+  for (const std::uint64_t number : tensors) {
+    BTF_ASSIGN(const SetTensor tensor, input.tensor(number));
+    if (!scales.is_companion(tensor.member)) left.push_back(number);
+  }
+  tensors = std::move(left);
+  return {};
+}
+
+// The same within files. What is not linked, but stands behind its codes, shows with these.
+Status leave_out_linked(const TensorSet& input, std::vector<std::uint64_t>& tensors) {
+  std::map<std::uint64_t, std::set<std::uint64_t>> scales;  // by member
+  std::vector<std::uint64_t> left;
+  for (const std::uint64_t number : tensors) {
+    BTF_ASSIGN(const SetTensor tensor, input.tensor(number));
+    if (!scales.contains(tensor.member)) {
+      BTF_ASSIGN(const auto file, input.file(tensor.member));
+      FileAttributes attributes = file->attributes().value_or(FileAttributes());
+      link_by_names(*file, attributes);
+      scales[tensor.member] = linked_scales(attributes);
+    }
+    if (!scales[tensor.member].contains(tensor.index)) left.push_back(number);
+  }
+  tensors = std::move(left);
+  return {};
+}
+
+// Takes out of an output what those before have used up.
+Status leave_out_consumed(const TensorSet& input, const std::vector<SetTensor>& consumed,
+                          std::vector<std::uint64_t>& tensors) {
+  std::vector<std::uint64_t> left;
+  for (const std::uint64_t number : tensors) {
+    BTF_ASSIGN(const SetTensor tensor, input.tensor(number));
+    if (std::ranges::find(consumed, tensor) == consumed.end()) left.push_back(number);
+  }
+  tensors = std::move(left);
+  return {};
+}
+
 Result<FileConversion> prepare(const TensorSet& input, std::vector<std::uint64_t> tensors,
-                               const std::string& name, const ConvertOptions& given) {
+                               const SetScales& scales, const std::string& name,
+                               const ConvertOptions& given) {
   ConvertOptions options = given;
   if (!options.compression && compressed_by_name(name)) options.compression = kDefaultCompression;
   BTF_ASSIGN(const FormatRow* const format, format_to_write(request_for(name, options)));
   BTF_ASSIGN(ConvertOptions completed, complete(std::move(options), *format));
   auto writer = format->writer(request_for(name, completed));
-  FileConversion conversion(input, std::move(tensors), std::move(completed), std::move(writer));
+  FileConversion conversion(input, std::move(tensors), scales, std::move(completed),
+                            std::move(writer));
   BTF_TRY(conversion.measure());
   return conversion;
 }
@@ -73,29 +126,40 @@ MakeSink sink_at(const std::string& path) {
 Result<std::uint64_t> convert_to_directory(const TensorSet& input, const std::string& directory,
                                            const ConvertOptions& options,
                                            const TensorReportSink& report) {
-  BTF_ASSIGN(const std::vector<std::uint64_t> tensors, wanted_tensors(input, options));
+  BTF_ASSIGN(std::vector<std::uint64_t> tensors, wanted_tensors(input, options));
+  const SetScales scales = set_scales(input, options);
+  BTF_TRY(leave_out(scales, input, tensors));
+  if (options.quantization.dequantize) BTF_TRY(leave_out_linked(input, tensors));
   BTF_ASSIGN(std::vector<PlannedOutput> outputs, outputs_in(directory, input, tensors, options));
   std::vector<FileConversion> conversions;
+  std::vector<const PlannedOutput*> written;
   std::set<std::string> renamed;
+  std::vector<SetTensor> consumed;  // by the output before
   for (PlannedOutput& output : outputs) {
-    auto conversion = prepare(input, std::move(output.tensors), output.path, options);
+    if (!consumed.empty()) {
+      BTF_TRY(leave_out_consumed(input, consumed, output.tensors));
+      if (output.tensors.empty()) continue;
+    }
+    auto conversion = prepare(input, std::move(output.tensors), scales, output.path, options);
     if (!conversion) return std::unexpected(conversion.error());
     renamed.insert(conversion->renamed().begin(), conversion->renamed().end());
+    consumed = conversion->consumed();
     conversions.push_back(*std::move(conversion));
+    written.push_back(&output);
   }
   BTF_TRY(check_renamed(options, renamed));
   std::uint64_t bytes = 0;
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const PlannedOutput& output = outputs[i];
+  for (std::size_t i = 0; i < conversions.size(); ++i) {
+    const PlannedOutput& output = *written[i];
     BTF_TRY(make_folder(output.path));
     BTF_TRY(check_output(output.path));
     const auto name_report = [&](TensorReport told) {
       told.output = output.path;
       if (report) report(told);
     };
-    BTF_ASSIGN(const std::uint64_t written,
+    BTF_ASSIGN(const std::uint64_t size,
                conversions[i].write_to(sink_at(output.path), name_report));
-    bytes += written;
+    bytes += size;
   }
   return bytes;
 }
@@ -122,7 +186,10 @@ Result<std::uint64_t> convert(const TensorSet& input, const std::string& output_
   BTF_ASSIGN(const std::string output, output_path(output_or_directory, input.path()));
   BTF_TRY(check_output(output));
   BTF_ASSIGN(std::vector<std::uint64_t> tensors, wanted_tensors(input, options));
-  BTF_ASSIGN(FileConversion conversion, prepare(input, std::move(tensors), output, options));
+  const SetScales scales = set_scales(input, options);
+  BTF_TRY(leave_out(scales, input, tensors));
+  BTF_ASSIGN(FileConversion conversion,
+             prepare(input, std::move(tensors), scales, output, options));
   BTF_TRY(check_renamed(options, conversion.renamed()));
   return conversion.write_to(sink_at(output), report);
 }
@@ -132,7 +199,8 @@ Result<std::uint64_t> convert_into(const TensorFile& input, const std::string& n
                                    const TensorReportSink& report) {
   const TensorSet set = TensorSet::of(input);
   BTF_ASSIGN(std::vector<std::uint64_t> tensors, wanted_tensors(set, options));
-  BTF_ASSIGN(FileConversion conversion, prepare(set, std::move(tensors), name, options));
+  const SetScales none;
+  BTF_ASSIGN(FileConversion conversion, prepare(set, std::move(tensors), none, name, options));
   return conversion.write_to(make_sink, report);
 }
 

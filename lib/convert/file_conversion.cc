@@ -29,9 +29,11 @@ RecordShape shape_of(const ScaleRecord& scales, const RecordShape& data) {
 }  // namespace
 
 FileConversion::FileConversion(const TensorSet& input, std::vector<std::uint64_t> tensors,
-                               ConvertOptions options, std::unique_ptr<TensorWriter> writer)
+                               const SetScales& set_scales, ConvertOptions options,
+                               std::unique_ptr<TensorWriter> writer)
     : input_(input),
       tensors_(std::move(tensors)),
+      set_scales_(set_scales),
       options_(std::move(options)),
       unscaled_(options_),
       writer_(std::move(writer)) {
@@ -85,12 +87,7 @@ Status FileConversion::read_attributes() {
     FileAttributes& read = attributes_[place.member] =
         attributes ? *std::move(attributes) : FileAttributes();
     if (options_.quantization.dequantize) link_by_names(*file, read);
-    for (const auto& [index, tensor] : read.tensors) {
-      if (!tensor.quantized) continue;
-      const QuantizedBy& by = *tensor.quantized;
-      for (const auto& link : {std::optional(by.scale), by.global_scale, by.zero_point})
-        if (link) scales_.emplace(place.member, *link);
-    }
+    for (const std::uint64_t scales : linked_scales(read)) scales_.emplace(place.member, scales);
   }
   return {};
 }
@@ -169,7 +166,11 @@ Status FileConversion::measure_tensor(const TensorFile& file, const TensorInfo& 
   BTF_TRY(announce(shape));
   records_.push_back({.work = work_.size()});
   if (!options.quantization.active()) return {};
-  BTF_ASSIGN(QuantizePlan plan, plan_quantization(file, conversion, link_of(work.place)));
+  BTF_ASSIGN(const std::optional<GivenScale> given,
+             set_scales_.given(input_, work.place.member, options.execution));
+  BTF_ASSIGN(QuantizePlan plan,
+             plan_quantization(file, conversion,
+                               {.link = link_of(work.place), .given = given ? &*given : nullptr}));
   work.quantization = std::make_unique<QuantizePlan>(std::move(plan));
   for (const ScaleRecord& scales : work.quantization->written) {
     BTF_TRY(announce(btf::shape_of(scales, shape)));
@@ -187,6 +188,15 @@ Status FileConversion::announce(const RecordShape& shape) {
   if (const auto objection = layout_objection(row, shape.layout_code))
     return fail(ErrorCode::unsupported, objection->message + "; --layout linear is what it takes");
   return writer_->add(shape);
+}
+
+std::vector<SetTensor> FileConversion::consumed() const {
+  std::vector<SetTensor> found;
+  for (const Work& work : work_)
+    if (work.quantization)
+      for (const std::uint64_t index : work.quantization->consumed)
+        found.push_back({work.place.member, index});
+  return found;
 }
 
 Result<std::uint64_t> FileConversion::write_to(const MakeSink& make_sink,

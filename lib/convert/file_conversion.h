@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "btf/convert.h"
+#include "btf/set_scales.h"
 #include "btf/tensor_set.h"
 #include "convert/convert_into.h"
 #include "convert/quantize/plan.h"
@@ -23,13 +24,17 @@ namespace btf {
 class FileConversion {
  public:
   // `tensors` are numbers of the set. The options are complete, see complete_options().
+  // `set_scales` outlives it.
   FileConversion(const TensorSet& input, std::vector<std::uint64_t> tensors,
-                 ConvertOptions options, std::unique_ptr<TensorWriter> writer);
+                 const SetScales& set_scales, ConvertOptions options,
+                 std::unique_ptr<TensorWriter> writer);
 
   // The size of every record, so that nothing is written that cannot be finished.
   Status measure();
   // After that: those of the options' new names that a tensor had the old name for.
   const std::set<std::string>& renamed() const { return renamed_; }
+  // Likewise: tensors that were used up as scales and zero points.
+  std::vector<SetTensor> consumed() const;
   // Likewise. The size of the output in bytes.
   Result<std::uint64_t> write_to(const MakeSink& make_sink, const TensorReportSink& report);
 
@@ -76,6 +81,7 @@ class FileConversion {
 
   const TensorSet& input_;
   std::vector<std::uint64_t> tensors_;
+  const SetScales& set_scales_;
   ConvertOptions options_;
   ConvertOptions unscaled_;  // without what is about scales
   std::vector<Work> work_;

@@ -145,9 +145,10 @@ class FileDiff {
     bool permuted = !options_.permute || options_.may_compare_nothing;
     for (std::uint64_t i = 0; i < pairs.size(); ++i) {
       auto pair = load(pairs.at(i));
-      if (!pair) return after_waiting(report, pair.error());
-      permuted =
-          permuted || (pair->diff.actual && pair->a.dims.size() == options_.permute->order.size());
+      if (!pair && !goes_on(pair.error())) return after_waiting(report, pair.error());
+      if (!pair) pair = in_trouble(pairs.at(i), pair.error());
+      permuted = permuted || pair->diff.error ||
+                 (pair->diff.actual && pair->a.dims.size() == options_.permute->order.size());
       const bool small = workers_ > 1 && pair->bytes() < kSmall;
       if (!small) BTF_TRY(compare_waiting(report));
       waiting_bytes_ += pair->bytes();
@@ -157,7 +158,7 @@ class FileDiff {
     }
     BTF_TRY(compare_waiting(report));
     for (const FileScales* scales : {&actual_scales_, &golden_scales_})
-      if (scales->unused() && !options_.may_compare_nothing)
+      if (scales->unused() && !troubled_ && !options_.may_compare_nothing)
         return std::unexpected(
             Error{ErrorCode::invalid_argument, "no tensor that is compared has codes for a scale"}
                 .in_file((scales == &actual_scales_ ? actual_ : golden_).path()));
@@ -228,7 +229,48 @@ class FileDiff {
     return pair;
   }
 
+  bool goes_on(const Error& error) const {
+    return options_.go_on && error.code != ErrorCode::cancelled;
+  }
+
+  Pair in_trouble(const TensorPair& tensors, const Error& error) const {
+    Pair pair;
+    if (tensors.actual) pair.diff.actual = what_is_known(actual_, *tensors.actual);
+    if (tensors.golden) pair.diff.golden = what_is_known(golden_, *tensors.golden);
+    set_trouble(pair.diff, error);
+    return pair;
+  }
+
+  // The error says the tensor's name, too.
+  void set_trouble(TensorDiff& diff, const Error& error) const {
+    diff.result = DiffResult::trouble;
+    diff.error = error;
+    const bool of_golden = error.file == golden_.path() && error.file != actual_.path();
+    const std::optional<DiffTensor>& tensor = of_golden ? diff.golden : diff.actual;
+    if (!tensor || !tensor->named || error.tensor != tensor->index) return;
+    const std::string name = "'" + tensor->name + "'";
+    if (error.message.contains(name)) return;
+    diff.error->tensor.reset();
+    diff.error = diff.error->within("tensor " + std::to_string(tensor->index) + " " + name);
+  }
+
+  static DiffTensor what_is_known(const TensorFile& file, std::uint64_t index) {
+    if (const auto record = file.tensor(index); record && record->known())
+      return tensor_of(*record);
+    DiffTensor tensor;
+    tensor.index = index;
+    tensor.known = false;
+    if (auto own = file.own_name(index); own && *own) {
+      tensor.name = **std::move(own);
+      tensor.named = true;
+    } else if (auto name = file.name(index)) {
+      tensor.name = *std::move(name);
+    }
+    return tensor;
+  }
+
   Status compare(Pair& pair, const DiffOptions& options) const {
+    if (pair.diff.error) return {};
     if (!pair.diff.actual || !pair.diff.golden) {
       pair.diff = missing_tensor(pair.diff.actual ? pair.a : pair.b, !pair.diff.actual);
       return {};
@@ -241,7 +283,15 @@ class FileDiff {
           return scaled_side(side(golden_, pair.b, edits, options), pair.right, edits);
         },
         pair.tolerance, options, pair.diff);
-    return compared ? compared : std::unexpected(actual_.about(pair.a.index, compared.error()));
+    if (compared) return {};
+    const Error error = actual_.about(pair.a.index, compared.error());
+    if (!goes_on(error)) return std::unexpected(error);
+    TensorDiff trouble;
+    trouble.actual = std::move(pair.diff.actual);
+    trouble.golden = std::move(pair.diff.golden);
+    set_trouble(trouble, error);
+    pair.diff = std::move(trouble);
+    return {};
   }
 
   // A file is not for several threads at once, but its sides are.
@@ -271,6 +321,7 @@ class FileDiff {
     for (std::size_t i = 0; i < pairs.size(); ++i) {
       BTF_TRY(compared[i]);
       same_ = same_ && pairs[i].diff.result == DiffResult::same;
+      troubled_ = troubled_ || pairs[i].diff.error;
       compared_ += pairs[i].diff.compared;
       if (report) report(pairs[i].diff);
     }
@@ -309,6 +360,7 @@ class FileDiff {
   std::vector<Pair> waiting_;
   std::uint64_t waiting_bytes_ = 0;
   bool same_ = true;
+  bool troubled_ = false;
   std::uint64_t compared_ = 0;
   mutable std::mutex files_;
   std::mutex telling_;

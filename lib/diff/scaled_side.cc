@@ -9,6 +9,7 @@
 #include "btf/quantize.h"
 #include "btf/try.h"
 #include "btf/value.h"
+#include "convert/quantize/given_scale.h"
 #include "convert/quantize/plan_rules.h"
 #include "convert/quantize/reader.h"
 #include "convert/quantize/scale_names.h"
@@ -25,36 +26,13 @@ std::unexpected<Error> refuse_scale(std::string message) {
   return fail(ErrorCode::invalid_argument, std::move(message));
 }
 
-Status check_given(const GivenScale& given, const TensorInfo& record) {
-  for (const double scale : given.scales)
-    if (!(scale > 0) || !std::isfinite(scale))
-      return refuse_scale("a scale of " + number_text(scale) + ": scales are positive numbers");
-  if (given.axis) {
-    if (*given.axis >= record.dims.size())
-      return refuse_scale("there is no dim " + std::to_string(*given.axis) +
-                          " for the scales, the tensor has rank " +
-                          std::to_string(record.dims.size()));
-    if (record.dims[*given.axis] != given.scales.size())
-      return refuse_scale(std::to_string(given.scales.size()) + " scales for the " +
-                          std::to_string(record.dims[*given.axis]) + " indices of dim " +
-                          std::to_string(*given.axis));
-  }
-  const bool shifted = std::ranges::any_of(given.zero_points, [](auto zero) { return zero != 0; });
-  if (shifted && info(*record.dtype).floating())
-    return refuse_scale("a zero point means nothing for " + std::string(info(*record.dtype).name) +
-                        ": only integers have one");
-  return {};
-}
-
 Result<QuantizePlan> plan_as_given(const GivenScale& given, const TensorInfo& record) {
   QuantizePlan plan;
   if (!holds_codes(record)) return plan;
-  BTF_TRY(check_given(given, record));
+  BTF_TRY(check_given_scale(given, record));
   plan.scaling = Scaling::dequantize;
   plan.cast = {.from = *record.dtype, .to = kNumbers, .policy = {}};
-  plan.scales.values = given.scales;
-  plan.scales.zero_points = given.zero_points;
-  plan.scales.axis = given.axis;
+  take_given_scale(given, plan.scales);
   return plan;
 }
 
@@ -66,10 +44,10 @@ Result<QuantizePlan> plan_of_file(const TensorFile& file, const TensorInfo& reco
   options.quantization.dequantize = true;
   BTF_ASSIGN(const ByteSource* const source, file.elements(record.index));
   BTF_ASSIGN(const ConvertTarget target, choose_target(record, options));
-  auto plan = plan_quantization(file, {*source, record, target, options}, link);
+  auto plan = plan_quantization(file, {*source, record, target, options}, {.link = link});
   if (plan || plan.error().finding != FindingCode("zero-points-unread")) return plan;
   options.quantization.find_zero_point = true;
-  return plan_quantization(file, {*source, record, target, options}, link);
+  return plan_quantization(file, {*source, record, target, options}, {.link = link});
 }
 
 class ScaledReader final : public SlabReader {
@@ -139,13 +117,8 @@ Result<FileScales> FileScales::of(const TensorFile& file, bool dequantize,
   if (!scales.dequantize_) return scales;
   BTF_ASSIGN(scales.attributes_, file.attributes());
   link_by_names(file, scales.attributes_);
-  for (const auto& [index, tensor] : scales.attributes_.tensors) {
-    if (!tensor.quantized) continue;
-    scales.linked_ = true;
-    scales.companions_.insert(tensor.quantized->scale);
-    if (tensor.quantized->zero_point) scales.companions_.insert(*tensor.quantized->zero_point);
-    if (tensor.quantized->global_scale) scales.companions_.insert(*tensor.quantized->global_scale);
-  }
+  scales.companions_ = linked_scales(scales.attributes_);
+  scales.linked_ = !scales.companions_.empty();
   if (scales.linked_) return scales;
   for (std::uint64_t i = 0; i < file.tensor_count(); ++i) {
     const auto record = file.tensor(i);

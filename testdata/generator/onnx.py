@@ -148,7 +148,7 @@ def files():
         made[f"types.{how}.onnx"] = of(*(typed(d, c, f"x.{d}", how) for d, c in every))
     for dtype, codes in every:
         made[f"tensor_{dtype}.pb"] = raw(dtype, codes, f"x.{dtype}")
-    return {**made, **odd_files(), **graph_files(), **quantized_files(), **sparse_files(), **external_twin_files()}
+    return {**made, **odd_files(), **graph_files(), **quantized_files(), **constant_files(), **sparse_files(), **external_twin_files()}
 
 
 def odd_files():
@@ -245,6 +245,52 @@ def quantized_files():
         "quantized.onnx": model(graph(tensors, [n for _, n, _ in all_of], [], ["whole.out"])),
         "quantized.numbers.onnx": of(*(numbers for _, _, numbers in all_of)),
     }
+
+
+def constant_files():
+    """Codes whose scales and zero points are what Constant nodes hold; scales for each block of codes."""
+    rng = np.random.default_rng(17)
+    codes = rng.integers(-128, 128, (3, 4)).astype(np.int8)
+    one, zero = np.array(0.5, np.float32), np.array(-7, np.int8)
+    scales = (rng.integers(1, 64, 3) / 64).astype(np.float32)
+
+    def constant(name, dtype, values, *, inner="", held="value"):
+        bits = values.view(np.uint32 if dtype == "float32" else np.uint8)
+        return node("Constant", [], [name], "", attribute(held, 5, raw(dtype, bits, inner)))
+
+    def numbers(name, values):
+        return raw("float32", values.astype(np.float32).view(np.uint32), name)
+
+    def dequantize(name, *inputs, attributes=b""):
+        return node("DequantizeLinear", [name, *inputs], [f"{name}.out"], "", attributes)
+
+    def integer(name, value):
+        return chunk(5, chunk(1, name) + number(3, value) + number(20, 2))
+
+    nodes = [
+        constant("shape", "float32", scales),
+        constant("s", "float32", one, inner="not its name"),
+        constant("z", "int8", zero),
+        constant("each", "float32", scales),
+        node("Constant", [], ["f"], "", chunk(5, chunk(1, "value_float") + varint((2 << 3) | 5) + struct.pack("<f", 2.0))),
+        constant("other", "float32", one, held="sparse_value"),
+        dequantize("whole", "s", "z"),
+        dequantize("rows", "each", attributes=integer("axis", 0)),
+        dequantize("again", "s"),
+    ]
+    held = [raw("int8", codes.view(np.uint8), name) for name in ("whole", "rows", "again")]
+    wide = codes.astype(np.float64)
+    blocked = rng.integers(-8, 8, (4, 8)).astype(np.int8)
+    of_blocks = (rng.integers(1, 64, (4, 4)) / 64).astype(np.float32)
+    block = dequantize("blocked", "s_blocked", attributes=integer("axis", 1) + integer("block_size", 2))
+    return {
+        "constants.onnx": model(graph(held, nodes, [], ["whole.out"])),
+        "constants.numbers.onnx": of(
+            numbers("whole", (wide + 7) * 0.5), numbers("rows", wide * scales.astype(np.float64)[:, None]), numbers("again", wide * 0.5)
+        ),
+        "blocks.onnx": model(graph([raw("int8", blocked.view(np.uint8), "blocked"), raw("float32", of_blocks.view(np.uint32), "s_blocked")],
+                                   [block], [], ["blocked.out"])),
+    }  # fmt: skip
 
 
 def sparse_files():

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "btf/try.h"
+#include "convert/quantize/given_scale.h"
 #include "convert/quantize/plan_rules.h"
 #include "convert/quantize/scale_axis.h"
 #include "convert/quantize/stored_scales.h"
@@ -18,13 +19,14 @@ std::unexpected<Error> unread_zero_points(std::string message) {
 
 class DequantizePlanner {
  public:
-  DequantizePlanner(const TensorFile& file, const TensorConversion& work, const QuantizedBy* link,
+  DequantizePlanner(const TensorFile& file, const TensorConversion& work, const ScaleOrigin& origin,
                     QuantizePlan& plan)
       : file_(file),
         work_(work),
-        link_(link),
+        link_(origin.link),
+        given_(origin.given),
         wanted_(work.options.quantization),
-        stored_(file, work.record, link, work.options.execution),
+        stored_(file, work.record, link_, work.options.execution),
         plan_(plan) {}
 
   Status run() {
@@ -35,6 +37,7 @@ class DequantizePlanner {
     BTF_TRY(check_dequantized_dtype(plan_.cast.to));
     BTF_TRY(check_zero_point(wanted_, from()));
     plan_.scaling = Scaling::dequantize;
+    if (given_ != nullptr) return use_given();
     BTF_ASSIGN(const std::optional<TensorInfo> scales, stored_.find(ScaleRole::scale));
     if (!scales) return no_scales();
     BTF_ASSIGN(const bool blocks, use_blocks(*scales));
@@ -45,6 +48,14 @@ class DequantizePlanner {
 
  private:
   DType from() const { return plan_.cast.from; }
+
+  Status use_given() {
+    BTF_TRY(check_given_scale(*given_, work_.record));
+    take_given_scale(*given_, plan_.scales);
+    if (wanted_.zero_point) plan_.scales.zero_points.clear();
+    if (!wanted_.find_zero_point || !plan_.scales.zero_points.empty()) return {};
+    return refuse_scaling("no zero points are called as those of its scales would be");
+  }
 
   Status no_scales() const {
     if (link_ != nullptr)
@@ -136,6 +147,7 @@ class DequantizePlanner {
   const TensorFile& file_;
   const TensorConversion& work_;
   const QuantizedBy* link_;
+  const GivenScale* given_;
   const Quantization& wanted_;
   const StoredScales stored_;
   QuantizePlan& plan_;
@@ -144,10 +156,10 @@ class DequantizePlanner {
 }  // namespace
 
 Status plan_dequantize(const TensorFile& file, const TensorConversion& work,
-                       const QuantizedBy* link, QuantizePlan& plan) {
+                       const ScaleOrigin& origin, QuantizePlan& plan) {
   // Floats that are wide already, and whatever is no number to scale, pass by.
   if (!can_scale(plan.cast.from)) return {};
-  return DequantizePlanner(file, work, link, plan).run();
+  return DequantizePlanner(file, work, origin, plan).run();
 }
 
 }  // namespace btf

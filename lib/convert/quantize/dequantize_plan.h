@@ -7,6 +7,6 @@ namespace btf {
 
 // Fills in a plan whose cast is set. Leaves it as it is for a dtype that needs no scales.
 Status plan_dequantize(const TensorFile& file, const TensorConversion& work,
-                       const QuantizedBy* link, QuantizePlan& plan);
+                       const ScaleOrigin& origin, QuantizePlan& plan);
 
 }  // namespace btf

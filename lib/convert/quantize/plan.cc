@@ -23,8 +23,8 @@ Result<ScaleRecord> scale_record(DType dtype, const Dims& dims, ScaleKind kind,
 
 class Planner {
  public:
-  Planner(const TensorFile& file, const TensorConversion& work, const QuantizedBy* link)
-      : file_(file), work_(work), link_(link), wanted_(work.options.quantization) {}
+  Planner(const TensorFile& file, const TensorConversion& work, const ScaleOrigin& origin)
+      : file_(file), work_(work), origin_(origin), wanted_(work.options.quantization) {}
 
   Result<QuantizePlan> plan() {
     if (!wanted_.active()) return std::move(plan_);
@@ -33,7 +33,7 @@ class Planner {
     plan_.cast = {work_.target.job.from, work_.target.job.to, work_.options.policy,
                   wanted_.zero_point.value_or(0)};
     if (wanted_.dequantize) {
-      BTF_TRY(plan_dequantize(file_, work_, link_, plan_));
+      BTF_TRY(plan_dequantize(file_, work_, origin_, plan_));
     } else if (wanted_.block) {
       BTF_TRY(plan_blocks());
     } else if (wanted_.automatic) {
@@ -153,7 +153,7 @@ class Planner {
 
   const TensorFile& file_;
   const TensorConversion& work_;
-  const QuantizedBy* link_;
+  const ScaleOrigin& origin_;
   const Quantization& wanted_;
   QuantizePlan plan_;
 };
@@ -161,8 +161,8 @@ class Planner {
 }  // namespace
 
 Result<QuantizePlan> plan_quantization(const TensorFile& file, const TensorConversion& work,
-                                       const QuantizedBy* link) {
-  return Planner(file, work, link).plan();
+                                       const ScaleOrigin& origin) {
+  return Planner(file, work, origin).plan();
 }
 
 }  // namespace btf

@@ -8,6 +8,7 @@
 
 #include "btf/attributes.h"
 #include "btf/convert.h"
+#include "btf/set_scales.h"
 #include "convert/quantize/scales.h"
 #include "convert/tensor/tensor.h"
 #include "kernels/scale/scaled_cast.h"
@@ -35,9 +36,14 @@ struct QuantizePlan {
   std::vector<ScaleRecord> written;        // in their order
 };
 
-// Reads the tensor where its scale must be found out. `link`: what the file says of its scales, if
-// it does; else they are looked for behind it.
+// Where the scales of codes are: given, else where the file says, else behind the codes.
+struct ScaleOrigin {
+  const QuantizedBy* link = nullptr;
+  const GivenScale* given = nullptr;
+};
+
+// Reads the tensor where its scale must be found out.
 Result<QuantizePlan> plan_quantization(const TensorFile& file, const TensorConversion& work,
-                                       const QuantizedBy* link);
+                                       const ScaleOrigin& origin);
 
 }  // namespace btf

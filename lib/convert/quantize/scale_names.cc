@@ -39,15 +39,21 @@ std::optional<QuantizedBy> scales_called_after(const NamedTensors& names,
   return by;
 }
 
-void link_by_names(const TensorFile& file, FileAttributes& attributes) {
-  std::set<std::uint64_t> linked;
+std::set<std::uint64_t> linked_scales(const FileAttributes& attributes) {
+  std::set<std::uint64_t> found;
   for (const auto& [index, tensor] : attributes.tensors) {
     if (!tensor.quantized) continue;
     const QuantizedBy& by = *tensor.quantized;
-    linked.insert({index, by.scale});
-    for (const auto& other : {by.zero_point, by.global_scale})
-      if (other) linked.insert(*other);
+    for (const auto& link : {std::optional(by.scale), by.global_scale, by.zero_point})
+      if (link) found.insert(*link);
   }
+  return found;
+}
+
+void link_by_names(const TensorFile& file, FileAttributes& attributes) {
+  std::set<std::uint64_t> linked = linked_scales(attributes);
+  for (const auto& [index, tensor] : attributes.tensors)
+    if (tensor.quantized) linked.insert(index);
   NamedTensors names;
   for (std::uint64_t i = 0; i < file.tensor_count(); ++i) {
     const auto record = file.tensor(i);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 
@@ -22,5 +23,8 @@ std::optional<QuantizedBy> scales_called_after(const NamedTensors& names, const 
 // Links codes that the attributes link with none with the tensors that are called as theirs are
 // (docs/cli.md, section 3.2).
 void link_by_names(const TensorFile& file, FileAttributes& attributes);
+
+// Those that the attributes call another tensor's scales or zero points.
+std::set<std::uint64_t> linked_scales(const FileAttributes& attributes);
 
 }  // namespace btf

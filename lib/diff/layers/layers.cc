@@ -132,6 +132,7 @@ Status add_expected(TensorSet& expected, TensorSet& actual, const LayerOptions& 
     const bool special = figures.nan.actual + figures.nan.golden + figures.inf.actual +
                              figures.inf.golden + figures.inf.opposite >
                          0;
+    report.watched_nonfinite |= special;
     const double e = special ? HUGE_VAL : figures.e;
     report.watched_error = std::max(report.watched_error.value_or(0), e);
   }
@@ -163,6 +164,10 @@ class Causes {
     verdict.golden_path = right->path();
     if (left->tensor_count() > 1) verdict.actual_tensor = actual.index;
     if (right->tensor_count() > 1) verdict.golden_tensor = golden.index;
+    BTF_ASSIGN(verdict.actual_scale,
+               paired_.actual_set_scales.given(actual_, actual.member, options_.execution));
+    BTF_ASSIGN(verdict.golden_scale,
+               paired_.golden_set_scales.given(golden_, golden.member, options_.execution));
     return {};
   }
 

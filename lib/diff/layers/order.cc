@@ -1,6 +1,7 @@
 #include "diff/layers/order.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -43,6 +44,7 @@ class Ordering {
     report_.order_left_out.clear();
     report_.order_unknown.clear();
     report_.order_left_out_by = report_.order;
+    if (report_.order == OrderSource::graph) report_.graph_path = report_.order_path;
     report_.order = OrderSource::file;
     report_.order_path = path;
     const std::vector<std::string> names = lines_of(text);
@@ -55,6 +57,7 @@ class Ordering {
       if (!known[i]) report_.order_unknown.push_back(names[i]);
     take_left_out();
     finish();
+    if (report_.linked()) drop_later_inputs();
     return {};
   }
 
@@ -168,9 +171,37 @@ class Ordering {
       for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
       std::ranges::stable_sort(order, {}, [&](std::size_t i) { return rank_[i]; });
       std::ranges::sort(rank_);
+      move_links(order);
       arrange(std::move(order));
     }
     for (std::size_t i = 0; i < rank_.size(); ++i) report_.layers[i].placed = rank_[i] != kUnplaced;
+  }
+
+  void move_links(const std::vector<std::size_t>& order) {
+    std::vector<std::uint64_t> now(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) now[order[i]] = i;
+    for (Layer& layer : report_.layers)
+      for (std::uint64_t& input : layer.inputs) input = now[input];
+  }
+
+  // What comes behind a layer is no input of it, whatever the graph says: there would be no end.
+  void drop_later_inputs() {
+    std::uint64_t layers = 0;
+    std::string first;
+    for (std::uint64_t i = 0; i < report_.layers.size(); ++i) {
+      std::vector<std::uint64_t>& inputs = report_.layers[i].inputs;
+      const auto later = std::ranges::find_if(inputs, [i](std::uint64_t at) { return at >= i; });
+      if (later == inputs.end()) continue;
+      if (layers++ == 0)
+        first = "'" + report_.layers[i].name() + "' stands in front of '" +
+                report_.layers[*later].name() + "', which " + report_.graph_path +
+                " computes it from";
+      std::erase_if(inputs, [i](std::uint64_t at) { return at >= i; });
+    }
+    if (layers == 0) return;
+    const std::string others = layers == 1 ? "" : "; " + std::to_string(layers - 1) + " more";
+    report_.warnings.push_back(report_.order_path + ": " + first +
+                               ": that is not taken for its input" + others);
   }
 
   // Layer i becomes the one that was order[i]. In place: there may be very many.
@@ -215,16 +246,21 @@ class Ordering {
   std::vector<std::uint64_t> rank_;
 };
 
-// By order alone, what is missing before a layer lies between it and the one before.
+// By order alone, what is missing before a layer lies between it and the one before. That may be of
+// another branch, so that up to three of them are passed over.
 void note_missing(LayerReport& report) {
-  std::vector<std::string> missing;
+  if (report.linked()) return;
+  constexpr std::size_t kNear = 3;
+  std::deque<std::vector<std::string>> gaps(1);  // the last ones, of which the last is open
   for (Layer& layer : report.layers) {
+    if (!layer.placed) continue;
     if (layer.actual.empty()) {
-      if (layer.placed) missing.push_back(layer.golden);
+      gaps.back().push_back(layer.golden);
       continue;
     }
-    if (report.order != OrderSource::graph && layer.placed) layer.unseen = std::move(missing);
-    missing.clear();
+    for (const auto& gap : gaps) layer.unseen.insert(layer.unseen.end(), gap.begin(), gap.end());
+    gaps.emplace_back();
+    if (gaps.size() > kNear) gaps.pop_front();
   }
 }
 
@@ -259,6 +295,7 @@ bool keeps_order(const TensorSet& set) {
 
 Status order_by_list(LayerReport& report, std::string_view text, const std::string& path) {
   for (Layer& layer : report.layers) {
+    if (report.linked()) break;
     layer.inputs.clear();
     layer.unseen.clear();
   }

@@ -27,6 +27,7 @@ struct Dumped {
   std::optional<std::uint64_t> recorded{};  // where in the order
   std::unique_ptr<TensorInfo> info{};       // of a file's only tensor: it need not be read again
   std::shared_ptr<const FileScales> scales{};  // of its file, where scales are asked for
+  std::optional<Error> trouble{};              // its header cannot be read; then it has a name only
 };
 
 class LayerPairing {
@@ -97,14 +98,22 @@ class LayerPairing {
     std::vector<Dumped> found;
     const std::uint64_t count = only ? *only + 1 : file->tensor_count();
     for (std::uint64_t i = only.value_or(0); i < count; ++i) {
-      BTF_ASSIGN(TensorInfo info, file->tensor(i));
-      if (scales && scales->is_companion(i) && !mapped_.contains(info.name)) continue;
-      Dumped dumped{{member, i}, info.name, info.dtype, info.dims};
+      Result<TensorInfo> info = file->tensor(i);
+      BTF_ASSIGN(const std::string name, info ? Result<std::string>(info->name) : file->name(i));
+      if (scales && scales->is_companion(i) && !mapped_.contains(name)) continue;
+      Dumped dumped{{member, i}, name};
+      if (info) {
+        dumped.dtype = info->dtype;
+        dumped.dims = info->dims;
+      } else {
+        dumped.trouble = info.error();
+      }
       if (const auto at = attributes.tensors.find(i); at != attributes.tensors.end()) {
         dumped.role = at->second.role;
         dumped.recorded = at->second.order;
       }
-      if (file->tensor_count() == 1) dumped.info = std::make_unique<TensorInfo>(std::move(info));
+      if (info && file->tensor_count() == 1)
+        dumped.info = std::make_unique<TensorInfo>(*std::move(info));
       dumped.scales = scales;
       found.push_back(std::move(dumped));
     }
@@ -171,11 +180,15 @@ class LayerPairing {
     return names;
   }
 
+  static bool may_be_pair(const Dumped& actual, const Dumped& golden) {
+    return actual.trouble || golden.trouble ||
+           element_count(actual.dims) == element_count(golden.dims);
+  }
+
   void pair_rest() {
     NameMatches matches = match_names(names_of(rest_actual_), names_of(rest_golden_), options_.map,
                                       [this](std::uint64_t l, std::uint64_t r) {
-                                        return element_count(rest_actual_[l].dims) ==
-                                               element_count(rest_golden_[r].dims);
+                                        return may_be_pair(rest_actual_[l], rest_golden_[r]);
                                       });
     std::vector<bool> left(rest_actual_.size(), true);
     right_.assign(rest_golden_.size(), true);
@@ -227,7 +240,8 @@ class LayerPairing {
                              .golden_recorded = golden.recorded,
                              .actual_stored = actual.tensor.index,
                              .golden_stored = golden.tensor.index});
-    Result<LayerPair> pair = open_pair(actual, golden);
+    const auto& trouble = actual.trouble ? actual.trouble : golden.trouble;
+    Result<LayerPair> pair = trouble ? std::unexpected(*trouble) : open_pair(actual, golden);
     if (!pair) return take(number, std::unexpected(pair.error()));
     if (element_count(pair->actual.dims) != element_count(pair->golden.dims)) {
       layer.fault = LayerFault::shape;

@@ -42,6 +42,7 @@ constexpr auto kNodeFields = std::to_array<ProtoRule>({
 constexpr auto kAttributeFields = std::to_array<ProtoRule>({
     {1, "name", kBytes},
     {3, "i", ProtoType::varint},
+    {5, "t", kBytes},
     {6, "g", kBytes},
     {11, "graphs", kBytes, true},
 });

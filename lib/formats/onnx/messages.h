@@ -32,7 +32,7 @@ inline constexpr std::uint64_t kInput = 1, kOutput = 2, kName = 3, kOpType = 4, 
                                kDomain = 7;
 }
 namespace attribute {
-inline constexpr std::uint64_t kName = 1, kInteger = 3, kGraph = 6, kGraphs = 11;
+inline constexpr std::uint64_t kName = 1, kInteger = 3, kTensor = 5, kGraph = 6, kGraphs = 11;
 }
 namespace value_info {
 inline constexpr std::uint64_t kName = 1;

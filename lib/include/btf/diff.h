@@ -5,23 +5,19 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <vector>
 
 #include "btf/api.h"
-#include "btf/attributes.h"
 #include "btf/convert.h"
 #include "btf/criteria.h"
 #include "btf/error.h"
 #include "btf/execution.h"
 #include "btf/file.h"
+#include "btf/set_scales.h"
 #include "btf/tensor_diff.h"
 
 namespace btf {
-
-class TensorSet;
-struct MemberPair;
 
 // A heat map has at most so many cells. Axes: none (they are picked), one (across) or two (down,
 // across); negative ones count from the last dim. Of a tensor without them they are picked.
@@ -36,33 +32,6 @@ struct HeatmapRequest {
 enum class PairBy : std::uint8_t { automatic, name, number };
 
 BTF_API std::span<const Named<PairBy>> pair_by_names();
-
-// What codes stand for, x = (code - zero point) * scale: of the whole tensor, or of each index of a
-// dim.
-struct GivenScale {
-  std::optional<std::uint32_t> axis{};
-  std::vector<double> scales{};
-  std::vector<std::int64_t> zero_points{};  // one for each scale
-};
-
-// Scales and zero points that are files of their own in a set: a.npy, a_scale.npy (docs/cli.md,
-// section 3.2).
-class BTF_API SetScales {
- public:
-  // By the names of members; codes are opened where there is a scale of that name.
-  static SetScales of(const TensorSet& set);
-
-  // Does every member of the pair hold scales or zero points, so that there is nothing to compare?
-  static bool only_scales(const MemberPair& pair, const SetScales& actual, const SetScales& golden);
-
-  // Those of the member's only tensor; nothing: it has none in the set.
-  Result<std::optional<GivenScale>> given(const TensorSet& set, std::uint64_t member,
-                                          const Execution& execution) const;
-
- private:
-  std::map<std::uint64_t, QuantizedBy> scales_;  // by the member of the codes: members, not tensors
-  std::set<std::uint64_t> companions_;
-};
 
 struct DiffOptions {
   Tolerance tolerance{};
@@ -91,6 +60,9 @@ struct DiffOptions {
   bool hints = true;       // look for causes
   std::uint64_t show = 5;  // how many of the first and of the largest mismatches are kept
   std::optional<HeatmapRequest> heatmap{};
+  // A pair of tensors that cannot be compared is reported as trouble, and the others are compared.
+  // Without it the first is the error that diff() returns.
+  bool go_on = false;
   // Of one pair of several, where only comparing nothing in all of them is an error.
   bool may_compare_nothing = false;
   Execution execution{};
@@ -98,8 +70,8 @@ struct DiffOptions {
 
 using TensorDiffSink = std::function<void(const TensorDiff&)>;
 
-// Reports every pair, in order, and returns whether all were the same. Comparing nothing is an
-// error, as is everything that cannot be compared.
+// Reports every pair, in order, and returns whether all were the same, which trouble is not.
+// Comparing nothing is an error, as is everything that cannot be compared.
 BTF_API Result<bool> diff(const TensorFile& actual, const TensorFile& golden,
                           const DiffOptions& options, const TensorDiffSink& report);
 

@@ -11,6 +11,7 @@
 #include "btf/api.h"
 #include "btf/criteria.h"
 #include "btf/dtype.h"
+#include "btf/error.h"
 #include "btf/layout.h"
 
 namespace btf {
@@ -165,7 +166,13 @@ struct Heatmap {
   std::vector<std::uint64_t> elements;    // likewise: how many pairs the cell covers
 };
 
-enum class DiffResult : std::uint8_t { same, different, shape, missing };
+enum class DiffResult : std::uint8_t {
+  same,
+  different,
+  shape,
+  missing,
+  trouble  // it cannot be compared, and DiffOptions::go_on is set
+};
 
 // What a pair of tensors is compared as.
 struct DiffTensor {
@@ -176,6 +183,7 @@ struct DiffTensor {
   std::string name{};            // empty: in memory
   bool named = false;            // by the file itself
   std::optional<DType> codes{};  // what it is made of by a scale, if it is
+  bool known = true;             // else dtype, layout and dims say nothing (DiffResult::trouble)
 };
 
 struct TensorDiff {
@@ -183,6 +191,7 @@ struct TensorDiff {
   std::optional<DiffTensor> golden;
   DiffResult result = DiffResult::same;
   std::string reason;   // of a difference that is not one of values: shape, dtype, layout, missing
+  std::optional<Error> error{};  // of trouble, and then nothing else is said
   Tolerance tolerance;  // as used for this pair: close has become numbers
   std::vector<CriterionResult> criteria;  // all that were judged
   std::uint64_t compared = 0;

@@ -1113,3 +1113,36 @@ TEST_CASE("diff: no silent pass of tensors") {
   CHECK_FALSE(
       files.diff({one, bytes::dense(DType::int8, Layout::linear, {100}, {})}, {one, one}).same);
 }
+
+TEST_CASE("diff: tensors that cannot be compared, and the others all the same") {
+  const Files files;
+  const Bytes one = linear(f32({1, 2}));
+  const Bytes other = linear(f32({1, 3}));
+  const Bytes unknown = bytes::dense(42, Layout::linear, {1}, Bytes(4));
+  const Bytes cut = bytes::dense(DType::int8, Layout::linear, {100}, {});
+  for (const unsigned jobs : {1U, 4U}) {
+    DiffOptions options;
+    options.execution.jobs = jobs;
+    options.hints = false;
+    CHECK_FALSE(files.diff({unknown, one}, {one, one}, options).same);
+    options.go_on = true;
+    const auto found = files.diff({unknown, one, other, one, cut}, {one, one, one, cut}, options);
+    REQUIRE(found.same);
+    CHECK_FALSE(*found.same);
+    REQUIRE(found.tensors.size() == 5);
+    const auto result = [&](std::size_t i) { return found.tensors[i].result; };
+    CHECK(result(0) == DiffResult::trouble);
+    CHECK(result(1) == DiffResult::same);
+    CHECK(result(2) == DiffResult::different);
+    CHECK(result(3) == DiffResult::trouble);
+    CHECK(result(4) == DiffResult::trouble);
+    CHECK(found.tensors[0].error->message.contains("unknown dtype code 42"));
+    CHECK(found.tensors[0].error->tensor == 0);
+    CHECK_FALSE(found.tensors[0].actual->known);
+    CHECK(found.tensors[0].golden->dtype == DType::float32);
+    CHECK(found.tensors[3].error->tensor == 3);
+    CHECK_FALSE(found.tensors[4].golden);
+    // Trouble alone is not the same.
+    CHECK_FALSE(*files.diff({unknown, one}, {one, one}, options).same);
+  }
+}

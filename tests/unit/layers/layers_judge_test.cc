@@ -176,11 +176,118 @@ TEST_CASE("layers: the inputs of the network come first") {
 }
 
 TEST_CASE("layers: a wrong dump of the network's input is that, where what follows is right") {
-  LayerReport report = graph(with(kHealthy, 0, 1, 0.8));
+  for (const auto make : {chain, graph}) {
+    LayerReport report = make(with(kHealthy, 0, 1, 0.8));
+    report.layers[0].role = "input";
+    CHECK(judged(report) == VerdictKind::dump_wrong);
+    CHECK(report.verdict.layer == 0U);
+    CHECK(report.roots.empty());
+  }
+}
+
+TEST_CASE("layers: by order alone what follows an input need not be computed from it") {
+  // Another input, by its role or by its name, or one that only golden has.
+  LayerReport two = chain(with(kHealthy, 0, 1, 0.8));
+  two.layers[0].role = "input";
+  two.layers[2].role = "input";
+  CHECK(judged(two) == VerdictKind::inputs);
+  two.layers[2].role.clear();
+  two.layers[2].golden = "attention_mask";
+  CHECK(judged(two) == VerdictKind::inputs);
+  two.layers[2].golden = "l2";
+  CHECK(judged(two) == VerdictKind::dump_wrong);
+  two.golden_only = {"input_ids"};
+  CHECK(judged(two) == VerdictKind::inputs);
+  // However late its error turns up.
+  LayerReport late = chain(with(with(std::vector<double>(40, 5e-4), 0, 1, 0.8), 35, 40, 0.1));
+  late.layers[0].role = "input";
+  CHECK(judged(late) == VerdictKind::inputs);
+}
+
+TEST_CASE("layers: NaN in a dump alone, where what is computed from it could not but have them") {
+  const auto dumped = [](auto make, const std::string& op) {
+    LayerReport report = make(kHealthy);
+    report.layers[4].figures->nan.actual = 3;
+    report.layers[4].figures->pairs -= 3;
+    report.layers[5].op = op;
+    return report;
+  };
+  for (const char* const op : {"MatMul", "Add", "LayerNormalization"}) {
+    LayerReport report = dumped(graph, op);
+    CHECK(judged(report) == VerdictKind::dump_wrong);
+    CHECK(report.verdict.layer == 4U);
+    CHECK(report.layers[5].e_in == Approx(5e-4));
+    CHECK(report.verdict.words.find("3 NaN of 1024 elements") != std::string::npos);
+  }
+  // What may hide them, or stands behind what may.
+  for (const char* const op : {"Relu", "MaxPool", "Clip", "Sigmoid", "Gather", ""}) {
+    CAPTURE(op);
+    LayerReport report = dumped(graph, op);
+    CHECK(judged(report) == VerdictKind::broke);
+    CHECK(report.verdict.layer == 4U);
+  }
+  LayerReport report = dumped(graph, "MatMul");
+  report.layers[5].unseen = {"relu"};
+  CHECK(judged(report) == VerdictKind::broke);
+  // A second reader that has them, that is off, or of which nothing is known.
+  report = dumped(graph, "MatMul");
+  report.layers[7].inputs.push_back(4);
+  CHECK(judged(report) == VerdictKind::dump_wrong);
+  report.layers[7].figures->e = 0.1;
+  CHECK(judged(report) == VerdictKind::broke);
+  report.layers[7].figures->e = 5e-4;
+  report.layers[7].figures->nan.actual = 1;
+  CHECK(judged(report) == VerdictKind::broke);
+  report.layers[7].figures.reset();
+  CHECK(judged(report) == VerdictKind::broke);
+  // Codes have no NaN.
+  report = dumped(graph, "MatMul");
+  CHECK(judged(report, {.compute = btf::DType::int8}) == VerdictKind::broke);
+  CHECK(judged(report, {.compute = btf::DType::float8_e4m3fn}) == VerdictKind::broke);
+  // A convolution with strides leaves numbers out.
+  report = dumped(graph, "Conv");
+  for (const std::size_t i : {4U, 5U}) report.layers[i].actual_dims = {1, 4, 16, 16};
+  CHECK(judged(report) == VerdictKind::dump_wrong);
+  report.layers[5].actual_dims = {1, 16, 8, 8};
+  CHECK(judged(report) == VerdictKind::broke);
+  // By order alone nothing tells what is computed from it, and that is said.
+  report = dumped(chain, "");
+  CHECK(judged(report) == VerdictKind::broke);
+  CHECK(report.verdict.words.find("what comes next has none") != std::string::npos);
+  // Inputs of the network.
+  report = dumped(graph, "");
   report.layers[0].role = "input";
+  report.layers[0].figures->nan.actual = 1;
+  report.layers[1].op = "MatMul";
+  report.layers[4] = layer("l4", 5e-4);
+  report.layers[4].inputs = {3};
   CHECK(judged(report) == VerdictKind::dump_wrong);
   CHECK(report.verdict.layer == 0U);
-  CHECK(report.roots.empty());
+}
+
+TEST_CASE("layers: files of small tensors have the dtype that they have") {
+  LayerReport report = chain(kHealthy);
+  for (Layer& one : report.layers) one.figures->elements = one.figures->pairs = 32;
+  CHECK(judged(report) == VerdictKind::clean);
+  CHECK(report.noise_source == "float16");
+  CHECK(report.u == std::ldexp(1.0, -11));
+}
+
+TEST_CASE("layers: a grid that a float has of itself is none of codes") {
+  const auto noted = [](double peak, double step, double before) {
+    LayerReport report = chain(with(kHealthy, 5, 12, 0.2));
+    report.layers[5].figures->actual.peak = peak;
+    report.layers[5].figures->actual.step = step;
+    report.layers[4].figures->actual.peak = before;
+    judged(report);
+    return !report.sanity.empty() && report.sanity.back().code == "quantised";
+  };
+  // float16 has steps of 1/8 from 128 on; differences of such numbers have them too.
+  CHECK_FALSE(noted(220, 0.125, 4));
+  CHECK_FALSE(noted(220, 0.17, 4));
+  CHECK_FALSE(noted(8, 0.125, 220));
+  CHECK(noted(220, 220 / 127.0, 4));
+  CHECK(noted(8, 0.125, 4));
 }
 
 TEST_CASE("layers: two faults are two roots, the first first") {

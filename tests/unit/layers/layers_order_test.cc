@@ -36,6 +36,41 @@ TEST_CASE("layers: what a list leaves out stays behind what it follows without t
   CHECK_FALSE(btf::order_by_list(report, "none\n", "list"));
 }
 
+TEST_CASE(
+    "layers: a list gives the order, and what is computed from what stays that of the graph") {
+  // Two branches of l0, which a list puts side by side.
+  LayerReport report = graph(with(std::vector<double>(6, 5e-4), 2, 3, 0.1));
+  report.order_path = "model.onnx";
+  report.layers[3].inputs = {0};
+  report.layers[4].inputs = {3};
+  report.layers[5].inputs = {4};
+  REQUIRE(btf::order_by_list(report, "l0\nl3\nl1\nl4\nl2\nl5\n", "list"));
+  CHECK(names(report) == Names{"l0", "l3", "l1", "l4", "l2", "l5"});
+  CHECK(report.order == btf::OrderSource::file);
+  CHECK(report.graph_path == "model.onnx");
+  CHECK(report.linked());
+  using Numbers = std::vector<std::uint64_t>;
+  CHECK(report.layers[1].inputs == Numbers{0});
+  CHECK(report.layers[2].inputs == Numbers{0});
+  CHECK(report.layers[3].inputs == Numbers{1});
+  CHECK(report.layers[4].inputs == Numbers{2});
+  CHECK(report.layers[5].inputs == Numbers{3});
+  CHECK(report.warnings.empty());
+  // By order alone l5, which agrees, would tell of l2's dump.
+  CHECK(judged(report) == VerdictKind::broke);
+  CHECK(report.verdict.layer == 4U);
+  CHECK(report.layers[5].e_in == Approx(5e-4));
+  // What a list puts in front of its inputs has them no more.
+  REQUIRE(btf::order_by_list(report, "l3\nl0\n", "other"));
+  CHECK(names(report).front() == "l3");
+  CHECK(report.layers[0].inputs.empty());
+  REQUIRE(report.warnings.size() == 1);
+  CHECK(report.warnings[0] ==
+        "other: 'l3' stands in front of 'l0', which model.onnx computes it from: that is not taken "
+        "for its input; 1 more");
+  CHECK(report.graph_path == "model.onnx");
+}
+
 TEST_CASE("layers: a list of some of the names hides no fault in the others") {
   for (const char* const list : {"l0\nl1\nl2\n", "l11\n", "l2\nl9\n"}) {
     CAPTURE(list);

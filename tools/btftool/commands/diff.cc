@@ -63,6 +63,7 @@ class Comparison {
     BTF_TRY(reports_.check_files());
     options_.execution.cancel = &watch_interrupts();
     options_.may_compare_nothing = sets_.directories;
+    options_.go_on = true;
     if (!command_.tensor_tolerances.empty())
       options_.pair_tolerance = [this](const btf::TensorDiff& diff) {
         return tolerance_by_name(command_, diff);
@@ -85,7 +86,7 @@ class Comparison {
       if (!result && result.error().code == btf::ErrorCode::cancelled)
         return std::unexpected(result.error());
       if (result) {
-        reports_.end({.result = *result});
+        reports_.end({.result = *result, .error = reports_.trouble()});
         continue;
       }
       reports_.end({.result = PairResult::trouble, .error = result.error().text()});
@@ -126,6 +127,7 @@ class Comparison {
     if (const btf::Error* const unusable = trouble(pair)) return std::unexpected(*unusable);
     if (pair.actual && pair.golden) {
       BTF_ASSIGN(const bool same, compare(pair, options));
+      if (reports_.troubled() > 0) return PairResult::trouble;
       return same ? PairResult::same : PairResult::different;
     }
     // A tensor that is missing is told of by itself, a file as a whole.
@@ -233,8 +235,10 @@ class Comparison {
     if (!progress_) progress_.emplace(context_.global, std::max(actual.size(), golden.size()));
     progress_->attach(options.execution);
     options.figures = options.figures || (lines_ && several(actual, golden, options));
-    auto same = btf::diff(actual, golden, options,
-                          [&](const btf::TensorDiff& diff) { reports_.take(diff); });
+    auto same = btf::diff(actual, golden, options, [&](const btf::TensorDiff& diff) {
+      if (diff.error && errors_.pass()) context_.log.error(*diff.error);
+      reports_.take(diff);
+    });
     progress_->clear();
     return same;
   }

@@ -67,7 +67,10 @@ class Rejudgement {
   void judge(const SavedPair& pair) {
     reports_.begin(pair.files);
     PairOutcome outcome = pair.outcome;
-    if (outcome.result == PairResult::trouble)
+    const auto in_trouble = [](const TensorDiff& diff) { return diff.error.has_value(); };
+    if (std::ranges::any_of(pair.tensors, in_trouble))
+      outcome.result = PairResult::trouble;
+    else if (outcome.result == PairResult::trouble)
       trouble({ErrorCode::refused, outcome.error});
     else if (outcome.result != PairResult::missing)
       outcome.result = PairResult::same;
@@ -76,6 +79,7 @@ class Rejudgement {
     for (const TensorDiff& diff : pair.missing) reports_.missing(diff);
     std::uint64_t undecided_tensors = 0;
     for (TensorDiff diff : pair.tensors) {
+      if (diff.error) trouble(*diff.error);
       if (const auto status = judge(diff); !status) {
         // Of several tensors the first tells why the pair is trouble.
         if (++undecided_tensors == 1) why = pair_name(diff) + ": " + status.error().message;
@@ -91,6 +95,7 @@ class Rejudgement {
       const PairOutcome undecided_pair = undecided(pair, why);
       if (outcome.result != PairResult::trouble) outcome = undecided_pair;
     }
+    if (outcome.error.empty()) outcome.error = reports_.trouble();
     reports_.end(outcome);
   }
 

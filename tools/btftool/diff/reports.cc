@@ -9,6 +9,7 @@
 #include "diff/reports/junit.h"
 #include "diff/reports/screen.h"
 #include "io/exit_code.h"
+#include "io/text.h"
 
 namespace btftool {
 namespace {
@@ -51,10 +52,19 @@ btf::Status DiffReports::check_files() const {
 
 void DiffReports::begin(const FilePair& pair) {
   pair_ = pair;
+  before_ = totals_.troubled_tensors;
   for (const auto& report : reports_) report->begin(pair);
 }
 
 void DiffReports::take(const btf::TensorDiff& diff) {
+  if (!diff.error)
+    count(diff);
+  else if (totals_.troubled_tensors++ == before_)
+    first_trouble_ = diff.error->text();
+  for (const auto& report : reports_) report->take(diff);
+}
+
+void DiffReports::count(const btf::TensorDiff& diff) {
   ++totals_.tensors;
   totals_.compared += diff.compared;
   if (diff.result != btf::DiffResult::same) {
@@ -62,11 +72,16 @@ void DiffReports::take(const btf::TensorDiff& diff) {
     note_different((diff.golden ? diff.golden : diff.actual)->name);
   }
   note_close(diff, totals_.close);
-  for (const auto& report : reports_) report->take(diff);
 }
 
 void DiffReports::note_different(const std::string& name) {
   if (!totals_.first_different) totals_.first_different = name;
+}
+
+std::string DiffReports::trouble() const {
+  if (troubled() == 0) return {};
+  if (troubled() == 1) return first_trouble_;
+  return first_trouble_ + "; " + counted(troubled() - 1, "more tensor") + " cannot be compared";
 }
 
 bool DiffReports::lists_missing() const {
@@ -89,7 +104,7 @@ void DiffReports::end(const PairOutcome& outcome) {
 
 // Files first: the report on stdout tells of those that could not be written.
 int DiffReports::finish() {
-  const bool silent = totals_.troubled_files > 0 && !totals_.directories;
+  const bool silent = totals_.troubled_files > 0 && !totals_.directories && !totals_.partly();
   for (const bool own_file : {true, false})
     for (const auto& report : reports_)
       if (report->own_file() == own_file && (own_file || !silent)) finish(*report);

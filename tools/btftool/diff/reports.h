@@ -23,6 +23,9 @@ class DiffReports {
   bool lists_missing() const;
   void missing(const btf::TensorDiff& diff);
   void end(const PairOutcome& outcome);
+  // Of the pair that began last: tensors that could not be compared, and what is said of them.
+  std::uint64_t troubled() const { return totals_.troubled_tensors - before_; }
+  std::string trouble() const;
   // Though there was no trouble: that is one of all pairs together.
   bool compared_nothing() const { return totals_.nothing(); }
   // The exit code. Reports that cannot be written are named on stderr.
@@ -31,6 +34,7 @@ class DiffReports {
   void refuse(const FilePair& pair, const btf::Error& error);
 
  private:
+  void count(const btf::TensorDiff& diff);
   void note_different(const std::string& name);
   void finish(DiffReport& report);
 
@@ -39,6 +43,8 @@ class DiffReports {
   std::vector<std::unique_ptr<DiffReport>> reports_;
   FilePair pair_;
   Totals totals_;
+  std::uint64_t before_ = 0;  // tensors in trouble, of the pairs before
+  std::string first_trouble_;
 };
 
 // What the library has to find out so that the reports can tell it.

@@ -32,6 +32,15 @@ Json side_json(const btf::LayerSide& side) {
           {"samples", std::move(samples)}};
 }
 
+Json scale_json(const btf::GivenScale& given) {
+  Json json{{"axis", given.axis ? Json(*given.axis) : Json()},
+            {"scales", Json::array()},
+            {"zero_points", Json::array()}};
+  for (const double scale : given.scales) json["scales"].push_back(json_number(scale));
+  for (const std::int64_t zero : given.zero_points) json["zero_points"].push_back(zero);
+  return json;
+}
+
 Json hints_json(const std::vector<btf::Hint>& hints) {
   Json list = Json::array();
   for (const btf::Hint& hint : hints)
@@ -77,6 +86,7 @@ class Document {
                             ? Json()
                             : named(btf::order_source_names(), report_.order_left_out_by)},
         {"unknown", report_.order_unknown}};
+    if (!report_.graph_path.empty()) json["order"]["graph"] = report_.graph_path;
     json["noise"] = {{"source", report_.noise_source},
                      {"u", json_number(report_.u)},
                      {"a", json_number(run_.judge.a)}};
@@ -89,6 +99,7 @@ class Document {
     json["watched"] = report_.watched_error ? Json{{"error", json_number(*report_.watched_error)},
                                                    {"changed", report_.watching_changed_result}}
                                             : Json();
+    if (report_.watched_nonfinite) json["watched"]["nonfinite"] = true;
     return json;
   }
 
@@ -126,6 +137,8 @@ class Document {
     json["actual_tensor"] = verdict.actual_tensor ? json_number(*verdict.actual_tensor) : Json();
     json["golden_file"] = text_or_null(verdict.golden_path);
     json["golden_tensor"] = verdict.golden_tensor ? json_number(*verdict.golden_tensor) : Json();
+    if (verdict.actual_scale) json["actual_scale"] = scale_json(*verdict.actual_scale);
+    if (verdict.golden_scale) json["golden_scale"] = scale_json(*verdict.golden_scale);
     return json;
   }
 
@@ -190,7 +203,10 @@ class Document {
 
   static void add_figures(Json& json, const btf::Layer& layer) {
     if (!layer.figures) {
-      for (const char* member : {"e", "w", "rho", "mu"}) json[member] = Json();
+      for (const char* member :
+           {"elements", "numbers", "equal", "e", "w", "rho", "mu", "gain", "error", "max_error",
+            "scale_fitted", "nan", "inf", "at_limit", "masked", "sides"})
+        json[member] = Json();
       return;
     }
     const btf::LayerFigures& figures = *layer.figures;

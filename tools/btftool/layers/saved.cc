@@ -146,6 +146,23 @@ void read_pairs(const JsonNode& list, btf::LayerReport& report) {
   });
 }
 
+// Reports of earlier versions have none.
+std::optional<btf::GivenScale> given_scale(const JsonNode& verdict, const char* member) {
+  if (!verdict.has(member)) return std::nullopt;
+  const JsonNode node = verdict[member];
+  btf::GivenScale given;
+  if (!node["axis"].null())
+    given.axis = static_cast<std::uint32_t>(node["axis"].integer(0, btf::kMaxRank - 1));
+  node["scales"].each([&](const JsonNode& scale) { given.scales.push_back(scale.amount()); });
+  node["zero_points"].each([&](const JsonNode& zero) {
+    given.zero_points.push_back(zero.integer(INT16_MIN, UINT16_MAX));
+  });
+  if (given.scales.empty() ||
+      (!given.zero_points.empty() && given.zero_points.size() != given.scales.size()))
+    node.fail("has not a scale, or not a zero point for each");
+  return given;
+}
+
 void read_verdict(const JsonNode& node, btf::LayerReport& report) {
   btf::LayerVerdict& verdict = report.verdict;
   if (!node["layer"].null()) {
@@ -157,6 +174,8 @@ void read_verdict(const JsonNode& node, btf::LayerReport& report) {
   verdict.golden_path = text_or_empty(node["golden_file"]);
   if (!node["actual_tensor"].null()) verdict.actual_tensor = node["actual_tensor"].count();
   if (!node["golden_tensor"].null()) verdict.golden_tensor = node["golden_tensor"].count();
+  verdict.actual_scale = given_scale(node, "actual_scale");
+  verdict.golden_scale = given_scale(node, "golden_scale");
 }
 
 LayersRun run_of(const JsonNode& root) {
@@ -171,6 +190,7 @@ LayersRun run_of(const JsonNode& root) {
   const JsonNode order = root["order"];
   report.order = named(btf::order_source_names(), order["source"]);
   report.order_path = text_or_empty(order["path"]);
+  if (order.has("graph")) report.graph_path = order["graph"].text();
   if (order.has("left_out")) {
     report.order_left_out = texts(order["left_out"]);
     report.order_unknown = texts(order["unknown"]);
@@ -186,7 +206,10 @@ LayersRun run_of(const JsonNode& root) {
     report.ambiguous.push_back({texts(node["actual"]), texts(node["golden"]),
                                 named(btf::pair_tier_names(), node["tier"])});
   });
-  if (!root["watched"].null()) report.watched_error = root["watched"]["error"].amount();
+  if (const JsonNode watched = root["watched"]; !watched.null()) {
+    report.watched_error = watched["error"].amount();
+    report.watched_nonfinite = watched.has("nonfinite") && watched["nonfinite"].flag();
+  }
   report.troubles = texts(root["troubles"]);
   if (root.has("warnings")) report.warnings = texts(root["warnings"]);
   if (root.has("scales")) run.scales = texts(root["scales"]);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "btf/value.h"
 #include "io/text.h"
 
 namespace btftool {
@@ -101,7 +102,8 @@ class Telling {
         layer->figures->new_inf() > 0)
       return fmt::format("overflow: golden reaches {:.4g}, float16 ends at 65504",
                          layer->figures->golden.peak);
-    if (!layer->note.empty()) return layer->note;
+    // The verdict has said it already of NaN and Inf.
+    if (!layer->note.empty() && layer->fault != LayerFault::born) return layer->note;
     const bool asked = run_.searched && report_.verdict.kind != VerdictKind::drift &&
                        layer->fault != LayerFault::shape;
     return asked ? "no known cause" : "";
@@ -167,6 +169,9 @@ class Telling {
 
   std::string watched() const {
     if (!report_.watched_error) return {};
+    if (report_.watched_nonfinite)
+      return "watching changed the result: its outputs and those of the run that was not watched "
+             "differ by NaN or Inf";
     return report_.watching_changed_result
                ? "watching changed the result: its outputs are off by " +
                      btf::percent_text(*report_.watched_error) +
@@ -217,7 +222,9 @@ class Telling {
 
   std::string order_text() const {
     const std::string text(words_of(report_.order).whole);
-    return report_.order_path.empty() ? text : text + printable(report_.order_path) + left_out();
+    if (report_.order_path.empty()) return text;
+    return text + printable(report_.order_path) + left_out() +
+           (report_.graph_path.empty() ? "" : ", links from " + printable(report_.graph_path));
   }
 
   // Of a list of names.
@@ -296,16 +303,49 @@ class Telling {
     return quoted + "'";
   }
 
+  // As the option takes it: "0.02,3", "1:0.02,3/0.05,-1".
+  static std::string scale_text(const btf::GivenScale& given) {
+    std::string text = given.axis ? std::to_string(*given.axis) + ":" : "";
+    for (std::size_t i = 0; i < given.scales.size(); ++i) {
+      text += (i == 0 ? "" : "/") + btf::number_text(given.scales[i]);
+      if (!given.zero_points.empty()) text += "," + std::to_string(given.zero_points[i]);
+    }
+    return text;
+  }
+
+  // Two files alone do not have the scales that are files beside them; too many to type are found
+  // again where the directories are compared.
   std::string next() const {
     const auto& verdict = report_.verdict;
     if (verdict.actual_path.empty() || verdict.kind == VerdictKind::clean) return {};
     std::string command = "btftool diff --heatmap ";
     for (const std::string& word : run_.scales) command += shell(word) + " ";
+    constexpr std::size_t kMostTyped = 8;
+    const auto many = [](const std::optional<btf::GivenScale>& scale) {
+      return scale && scale->scales.size() > kMostTyped;
+    };
+    if ((many(verdict.actual_scale) || many(verdict.golden_scale)) && is_pair_of_directories())
+      return command + "--tensor " + shell(report_.layers[*verdict.layer].name()) + " " +
+             shell(run_.actual) + " " + shell(run_.golden);
+    if (verdict.actual_scale)
+      command += "--actual-scale " + shell(scale_text(*verdict.actual_scale)) + " ";
+    if (verdict.golden_scale)
+      command += "--golden-scale " + shell(scale_text(*verdict.golden_scale)) + " ";
     const std::uint64_t actual = verdict.actual_tensor.value_or(0);
     const std::uint64_t golden = verdict.golden_tensor.value_or(0);
     if (verdict.actual_tensor || verdict.golden_tensor)
       command += fmt::format("--pair {}:{} ", actual, golden);
     return command + shell(verdict.actual_path) + " " + shell(verdict.golden_path);
+  }
+
+  // Of files that have one name in both, which a selection can say.
+  bool is_pair_of_directories() const {
+    const auto& verdict = report_.verdict;
+    const Layer& layer = report_.layers[*verdict.layer];
+    const bool plain = layer.name().find_first_of("*?[],!@\\") == std::string::npos &&
+                       layer.name().find_first_not_of("0123456789-") != std::string::npos;
+    return plain && layer.actual == layer.golden && verdict.actual_path != run_.actual &&
+           verdict.golden_path != run_.golden;
   }
 
   const LayersRun& run_;

@@ -13,7 +13,7 @@ namespace {
 // From good to bad and back, behind the first root: more than a network does.
 bool is_order_doubtful(const LayerReport& report, const JudgeLayers& options) {
   constexpr unsigned kMostTurns = 2;
-  if (report.roots.empty() || report.order == OrderSource::graph) return false;
+  if (report.roots.empty() || report.linked()) return false;
   const Layer& first = report.layers[report.roots.front()];
   const double good = 2 * std::hypot(options.a * first.e_in, floor_of(first));
   bool bad = true;
@@ -34,11 +34,27 @@ bool is_order_guessed(const LayerReport& report) {
          (!report.order_left_out.empty() && report.order_left_out_by == OrderSource::natural);
 }
 
+// The largest number of a layer and of what it is computed from, whose steps its numbers keep.
+double peak_around(const LayerReport& report, std::uint64_t i) {
+  constexpr std::uint64_t kNear = 3;
+  double peak = 0;
+  const auto take = [&](std::uint64_t at) {
+    if (report.layers[at].figures) peak = std::max(peak, report.layers[at].figures->actual.peak);
+  };
+  take(i);
+  if (report.linked())
+    for (const std::uint64_t input : report.layers[i].inputs) take(input);
+  else
+    for (std::uint64_t before = i - std::min(i, kNear); before < i; ++before) take(before);
+  return peak;
+}
+
 // One layer in a coarser dtype than the others.
 void note_quantised(LayerReport& report) {
   for (const std::uint64_t i : report.roots) {
     Layer& layer = report.layers[i];
-    if (!layer.figures || layer.figures->actual.step == 0 || layer.figures->golden.step > 0)
+    if (!layer.figures || layer.figures->actual.step == 0 || layer.figures->golden.step > 0 ||
+        !is_coarser(*layer.figures, peak_around(report, i), layer.u))
       continue;
     layer.note = "its numbers lie on a grid: it was quantised here";
     report.sanity.push_back(

@@ -14,7 +14,33 @@ constexpr double kCarried = 1.0 / 8;
 constexpr double kHalf = 0.5;
 constexpr double kQuiet = 0.7;
 
+// By order alone an error is looked for in so many layers.
+constexpr std::uint64_t kFar = 12;
+
 bool has_special(const LayerFigures& figures) { return figures.one_sided() > 0; }
+
+bool all_finite(const LayerFigures& figures) {
+  return !has_special(figures) && figures.nan.both + figures.inf.both == 0;
+}
+
+// The product of the last dims, those behind the channels.
+double image_of(const Dims& dims) {
+  double size = 1;
+  for (std::size_t d = 2; d < dims.size(); ++d) size *= static_cast<double>(dims[d]);
+  return size;
+}
+
+// Does every number of an input go into numbers of this layer in such a way that NaN and Inf are
+// not lost?
+bool carries_specials(const Layer& layer, const Layer& input) {
+  if (!layer.unseen.empty()) return false;
+  if (layer.op != "Conv") return is_one_of(layer.op, kCarryingSpecials);
+  // With strides numbers may be left out.
+  constexpr std::size_t kLeastRank = 3;
+  return layer.actual_dims.size() >= kLeastRank &&
+         layer.actual_dims.size() == input.actual_dims.size() &&
+         2 * image_of(layer.actual_dims) > image_of(input.actual_dims);
+}
 
 }  // namespace
 
@@ -30,7 +56,44 @@ bool DumpTest::is_dump(std::uint64_t i, const Inputs& before) const {
   const bool normalised = along && std::ranges::all_of(consumers, [&](std::uint64_t c) {
                             return is_op(report_.layers[c], kScaleFree, kScaleFreeWords);
                           });
-  return !normalised && (neighbours_.by_graph() || !comes_back(i, before));
+  return !normalised && (neighbours_.by_graph() || !comes_back(i, before, kFar));
+}
+
+bool DumpTest::is_input_dump(std::uint64_t i, const Inputs& before) const {
+  return is_dump(i, before) &&
+         (neighbours_.by_graph() || !comes_back(i, before, report_.layers.size()));
+}
+
+bool DumpTest::is_special_dump(std::uint64_t i) const {
+  if (options_.isolated || !neighbours_.by_graph()) return false;
+  bool carried = false;
+  for (std::uint64_t c = 0; c < report_.layers.size(); ++c) {
+    const Layer& layer = report_.layers[c];
+    if (c == i || std::ranges::find(layer.inputs, i) == layer.inputs.end()) continue;
+    if (!layer.figures || !all_finite(*layer.figures) ||
+        !is_explained(c, graph_inputs(report_.layers, c, i)))
+      return false;
+    carried = carried || carries_specials(layer, report_.layers[i]);
+  }
+  return carried;
+}
+
+bool DumpTest::goes_on_finite(std::uint64_t i, const Inputs& before) const {
+  const auto& consumers = neighbours_.consumers(i);
+  return !neighbours_.by_graph() && !consumers.empty() &&
+         std::ranges::all_of(consumers, [&](std::uint64_t c) {
+           return all_finite(*report_.layers[c].figures) && is_explained(c, before);
+         });
+}
+
+// Is it no further off than these inputs explain?
+bool DumpTest::is_explained(std::uint64_t consumer, const Inputs& in) const {
+  const Layer& layer = report_.layers[consumer];
+  const LayerFigures& figures = *layer.figures;
+  if (!can_judge(layer)) return figures.equal == figures.pairs;
+  return times_noise(figures.e, explained_.noise(layer, in)) < options_.limit &&
+         (figures.pairs < kFewNumbers || times_noise(figures.w, explained_.slice_noise(layer, in)) <
+                                             explained_.slice_limit(layer));
 }
 
 bool DumpTest::agrees(std::uint64_t consumer, std::uint64_t i, const Inputs& before) const {
@@ -53,10 +116,9 @@ Inputs DumpTest::inputs_without(std::uint64_t layer, std::uint64_t i, const Inpu
 }
 
 // By order alone the next layers may be of another branch: does the error turn up later?
-bool DumpTest::comes_back(std::uint64_t i, const Inputs& before) const {
-  constexpr std::uint64_t kFar = 12;
+bool DumpTest::comes_back(std::uint64_t i, const Inputs& before, std::uint64_t far) const {
   Inputs in = before;
-  const std::uint64_t end = std::min<std::uint64_t>(report_.layers.size(), i + 1 + kFar);
+  const std::uint64_t end = std::min<std::uint64_t>(report_.layers.size(), i + 1 + far);
   for (std::uint64_t later = i + 1; later < end; ++later) {
     const Layer& layer = report_.layers[later];
     if (!can_judge(layer) || layer.state == LayerState::dump) continue;

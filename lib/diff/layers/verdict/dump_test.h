@@ -20,10 +20,21 @@ class DumpTest {
   // Is what is computed from layer i as if it were right? `before`: of all layers in front of it.
   bool is_dump(std::uint64_t i, const Inputs& before) const;
 
+  // Of the network's only input, which all layers are computed from: none of them shows its error.
+  bool is_input_dump(std::uint64_t i, const Inputs& before) const;
+
+  // Of a layer with NaN or Inf: with a graph, all that is computed from it has none and agrees, and
+  // one of that could not but have them.
+  bool is_special_dump(std::uint64_t i) const;
+
+  // By order alone: do the next layers agree and have none?
+  bool goes_on_finite(std::uint64_t i, const Inputs& before) const;
+
  private:
   bool agrees(std::uint64_t consumer, std::uint64_t i, const Inputs& before) const;
   Inputs inputs_without(std::uint64_t layer, std::uint64_t i, const Inputs& before) const;
-  bool comes_back(std::uint64_t i, const Inputs& before) const;
+  bool is_explained(std::uint64_t consumer, const Inputs& in) const;
+  bool comes_back(std::uint64_t i, const Inputs& before, std::uint64_t far) const;
 
   const LayerReport& report_;
   const JudgeLayers& options_;

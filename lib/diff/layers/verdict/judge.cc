@@ -131,8 +131,13 @@ class Judgement {
       const bool off = is_counted(layer) ? figures.equal < figures.pairs
                                          : figures.e > floor_of(layer) && figures.e > 0;
       if (!special && !off) continue;
-      // By order alone what comes next need not be computed from it.
-      if (!special && neighbours_.by_graph() && dumps_.is_dump(i, before_)) {
+      if (special && is_special_dump(i)) {
+        dump(layer, LayerFault::born);
+        continue;
+      }
+      // By order alone what comes next need not be computed from one of several.
+      if (!special && (neighbours_.by_graph() || is_only_input(i)) &&
+          dumps_.is_input_dump(i, before_)) {
         dump(layer, LayerFault::error);
         continue;
       }
@@ -155,8 +160,26 @@ class Judgement {
   bool is_input(std::uint64_t i) const {
     const Layer& layer = report_.layers[i];
     if (layer.role == "input") return true;
-    return layer.role.empty() && i == 0 && report_.order != OrderSource::graph && layer.placed &&
+    return layer.role.empty() && i == 0 && !report_.linked() && layer.placed &&
            has_word(layer.name(), std::to_array<std::string_view>({"input", "images"}));
+  }
+
+  // Is all that follows computed from it?
+  bool is_only_input(std::uint64_t i) const {
+    constexpr auto kWords = std::to_array<std::string_view>({"input", "images", "mask", "ids"});
+    for (std::uint64_t other = 0; other < report_.layers.size(); ++other)
+      if (other != i &&
+          (is_input(other) || report_.layers[other].role == "input" ||
+           (report_.layers[other].role.empty() && has_word(report_.layers[other].name(), kWords))))
+        return false;
+    const auto named_too = [&](const std::string& name) { return has_word(name, kWords); };
+    return std::ranges::none_of(report_.golden_only, named_too);
+  }
+
+  // What is computed in integers or in 8-bit floats may lose NaN and Inf anywhere.
+  bool is_special_dump(std::uint64_t i) const {
+    constexpr double kCoarse = 0x1p-7;
+    return !precision_.grid && precision_.u < kCoarse && dumps_.is_special_dump(i);
   }
 
   // With a graph, the layer's own; else all that is before it, of which the last ones tell of
@@ -180,7 +203,8 @@ class Judgement {
   static void dump(Layer& layer, LayerFault fault) {
     layer.state = LayerState::dump;
     layer.fault = fault;
-    layer.note = "what is computed from it agrees";
+    layer.note = fault == LayerFault::born ? "what is computed from it has none, and agrees"
+                                           : "what is computed from it agrees";
   }
 
   void root(std::uint64_t i, LayerFault fault) {
@@ -198,7 +222,7 @@ class Judgement {
     layer.e_in = options_.isolated ? 0 : in.e;
     const LayerFigures& figures = *layer.figures;
     const bool special = figures.one_sided() > 0;
-    if (special && !in.special) return root(i, LayerFault::born);
+    if (special && !in.special) return judge_born(i);
     if (is_counted(layer)) return judge_counted(i, in);
     if (figures.pairs == 0)
       return unjudged(layer, figures.elements == 0 ? "it is empty" : "golden has no number");
@@ -223,6 +247,16 @@ class Judgement {
     }
     root(i, fault);
     if (is_amplified(layer, in)) amplified_.insert(i);
+  }
+
+  void judge_born(std::uint64_t i) {
+    if (is_special_dump(i)) return dump(layers()[i], LayerFault::born);
+    root(i, LayerFault::born);
+    if (dumps_.goes_on_finite(i, before_))
+      layers()[i].note =
+          "what comes next has none: its dump is wrong, or what is computed from it hides them, as "
+          "a "
+          "maximum or ReLU does; --graph may tell";
   }
 
   // By itself alone: against the largest error of all layers that have a place.

@@ -16,7 +16,7 @@ bool was_judged(const Layer& layer) {
 }
 
 Neighbours::Neighbours(const LayerReport& report)
-    : by_graph_(report.order == OrderSource::graph), consumers_(report.layers.size()) {
+    : by_graph_(report.linked()), consumers_(report.layers.size()) {
   // By order alone the next ones stand for them.
   constexpr std::size_t kNext = 3;
   const auto& layers = report.layers;

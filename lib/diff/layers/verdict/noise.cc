@@ -38,6 +38,14 @@ double integer_u(DType dtype, const LayerFigures& figures) {
   return step_u(figures.golden.peak / range, rms(figures.golden, figures.pairs));
 }
 
+// Of the coarsest float that either side is stored as.
+unsigned stored_bits(const Layer& layer) {
+  unsigned bits = kFloat64Bits;
+  for (const DType dtype : {*layer.actual_dtype, *layer.golden_dtype})
+    if (info(dtype).floating()) bits = std::min(bits, significand_bits(dtype));
+  return bits;
+}
+
 // Whose significands have no more bits than were seen, and at most one less.
 struct ShownRow {
   unsigned bits = 0;
@@ -55,7 +63,9 @@ constexpr auto kShown = std::to_array<ShownRow>({
 bool on_grid(const Layer& layer) {
   const LayerFigures& figures = *layer.figures;
   if (!info(*layer.actual_dtype).floating()) return true;
-  return figures.actual.step > 0 && (figures.pairs >= kManyElements || figures.golden.step == 0);
+  return figures.actual.step > 0 && (figures.pairs >= kManyElements || figures.golden.step == 0) &&
+         is_coarser(figures, figures.actual.peak,
+                    std::ldexp(1.0, -static_cast<int>(stored_bits(layer))));
 }
 
 }  // namespace
@@ -78,27 +88,28 @@ RunPrecision run_precision(const LayerReport& report, const JudgeLayers& options
   // The coarsest dtype that most layers of either side have, or show in their bits.
   std::vector<unsigned> stored;
   std::vector<unsigned> shown;
+  std::vector<unsigned> few;  // of layers that are too small to show anything
   std::size_t grids = 0;
   std::size_t told = 0;
   for (const Layer& layer : report.layers) {
     if (!layer.figures || is_counted(layer) || !layer.actual_dtype || !layer.golden_dtype) continue;
     if (layer.figures->actual.bits == 0) continue;
+    const unsigned bits = stored_bits(layer);
     // A few numbers, or one again and again, have few bits of themselves.
     const LayerFigures& figures = *layer.figures;
     constexpr std::uint64_t kFew = 64;
     constexpr double kConstant = 0.999;
     if (figures.pairs < kFew ||
-        rms(figures.actual, figures.pairs) >= kConstant * figures.actual.peak)
+        rms(figures.actual, figures.pairs) >= kConstant * figures.actual.peak) {
+      few.push_back(bits);
       continue;
-    unsigned bits = kFloat64Bits;
-    for (const DType dtype : {*layer.actual_dtype, *layer.golden_dtype})
-      if (info(dtype).floating()) bits = std::min(bits, significand_bits(dtype));
+    }
     stored.push_back(bits);
     shown.push_back(std::min(bits, layer.figures->actual.bits));
     ++told;
     grids += on_grid(layer) ? 1U : 0U;
   }
-  if (stored.empty()) stored = shown = {kFloat32Bits};
+  if (stored.empty()) stored = shown = few.empty() ? std::vector{kFloat32Bits} : few;
   std::ranges::sort(stored);
   std::ranges::sort(shown);
   const unsigned usual = stored[stored.size() / 2];
@@ -114,6 +125,13 @@ RunPrecision run_precision(const LayerReport& report, const JudgeLayers& options
   if (seen + 1 < usual && seen <= kShown.back().bits)
     return {.u = u_of(seen), .source = "bits of " + named(seen) + " in " + named(usual)};
   return {.u = u_of(usual), .source = named(usual)};
+}
+
+bool is_coarser(const LayerFigures& figures, double peak, double u) {
+  // Where few of the steps are taken, the mean one is longer.
+  const double least = figures.pairs < kManyElements ? 4 : 2;
+  if (!(peak > 0) || !std::isfinite(peak)) return figures.actual.step > 0;
+  return figures.actual.step > least * 2 * u * std::ldexp(1.0, std::ilogb(peak));
 }
 
 std::optional<RunPrecision> coarser_than(const RunPrecision& run, const Layer& layer, double u,

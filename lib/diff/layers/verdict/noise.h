@@ -26,6 +26,9 @@ std::optional<RunPrecision> coarser_than(const RunPrecision& run, const Layer& l
 // Of one layer.
 double layer_u(const Layer& layer, const RunPrecision& run, const JudgeLayers& options);
 
+// Is the grid of actual's numbers coarser than a float's own steps of 2u at a number like `peak`?
+bool is_coarser(const LayerFigures& figures, double peak, double u);
+
 // Do its numbers have no distances, as those of masks and indices?
 bool is_counted(const Layer& layer);
 

@@ -37,6 +37,29 @@ inline constexpr auto kExponentials =
     std::to_array<std::string_view>({"Softmax", "LogSoftmax", "Exp"});
 inline constexpr auto kExponentialWords = std::to_array<std::string_view>({"softmax", "exp"});
 
+// Which make NaN, or Inf, of NaN and Inf wherever they are in an input; a convolution does where it
+// leaves none of it out.
+inline constexpr auto kCarryingSpecials = std::to_array<std::string_view>({"Add",
+                                                                           "BatchNormalization",
+                                                                           "Concat",
+                                                                           "ConvTranspose",
+                                                                           "Flatten",
+                                                                           "Gemm",
+                                                                           "GlobalAveragePool",
+                                                                           "Identity",
+                                                                           "InstanceNormalization",
+                                                                           "LayerNormalization",
+                                                                           "MatMul",
+                                                                           "Mul",
+                                                                           "ReduceMean",
+                                                                           "ReduceSum",
+                                                                           "Reshape",
+                                                                           "Squeeze",
+                                                                           "Sub",
+                                                                           "Sum",
+                                                                           "Transpose",
+                                                                           "Unsqueeze"});
+
 // What makes sums of many products.
 inline constexpr auto kProducts =
     std::to_array<std::string_view>({"Conv", "ConvTranspose", "Gemm", "MatMul"});

@@ -77,7 +77,7 @@ std::string fault_text(const Layer& layer, bool isolated) {
   switch (layer.fault) {
     case LayerFault::born:
       return one_sided_text(f) + (f.new_nan() + f.new_inf() > 0 ? " are born here" : "") +
-             ": no input has any";
+             ": no input has any" + (layer.note.empty() ? "" : "; " + layer.note);
     case LayerFault::shape:
       return "shape " + dims_text(layer.actual_dims) + " against " + dims_text(layer.golden_dims);
     case LayerFault::gain:
@@ -180,7 +180,9 @@ Said say(const LayerReport& report, const JudgeLayers& options) {
                   ", and all else may follow from that"};
     case VerdictKind::dump_wrong:
       return {"nothing broke, but the dump of " + quoted(layer->name()) + " is wrong",
-              "error " + percent_text(e) + "; " + layer->note};
+              (layer->fault == LayerFault::born ? one_sided_text(*layer->figures)
+                                                : "error " + percent_text(e)) +
+                  "; " + layer->note};
     case VerdictKind::drift:
       return {"nothing broke, but the error drifted",
               quoted(layer->name()) + " is off by " + percent_text(e) + ", more than " +

@@ -116,6 +116,9 @@ struct LayerVerdict {
   std::string golden_path{};
   std::optional<std::uint64_t> actual_tensor{};
   std::optional<std::uint64_t> golden_tensor{};
+  // Where they were measured by scales that are files of their own: those.
+  std::optional<GivenScale> actual_scale{};
+  std::optional<GivenScale> golden_scale{};
 };
 
 struct SanityFinding {
@@ -134,6 +137,8 @@ struct LayerReport {
   std::vector<Layer> layers;  // in order of execution; those without a place behind the others
   OrderSource order = OrderSource::natural;
   std::string order_path{};     // of the list or the model
+  // Of the model that the inputs of layers are from, where a list gives the order.
+  std::string graph_path{};
   // What a list of names leaves out has its place from there; and lines of it that name nothing.
   std::vector<std::string> order_left_out{};
   OrderSource order_left_out_by = OrderSource::natural;
@@ -153,7 +158,11 @@ struct LayerReport {
   std::vector<std::string> warnings{};         // lines of the map that pair nothing
   // The output of the unwatched run, if there is one: how far the watched run's is from it.
   std::optional<double> watched_error{};
+  bool watched_nonfinite = false;  // NaN or Inf of one of the two runs only
   bool watching_changed_result = false;
+
+  // Is it known what each layer is computed from?
+  bool linked() const { return order == OrderSource::graph || !graph_path.empty(); }
 };
 
 // A line of a map.
@@ -212,7 +221,8 @@ BTF_API Result<LayerReport> compare_layers(TensorSet& actual, TensorSet& golden,
                                            TensorSet* baseline, TensorSet* expected,
                                            const LayerOptions& options);
 
-// Puts the layers of a report into the order of a list of names; `path` is for errors.
+// Puts the layers of a report into the order of a list of names; `path` is for errors. What a graph
+// says they are computed from stays, but for what would come behind them.
 BTF_API Status order_by_list(LayerReport& report, std::string_view text, const std::string& path);
 
 // The verdict out of figures and order alone: sets all that it finds in `report`.

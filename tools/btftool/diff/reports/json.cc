@@ -33,6 +33,10 @@ Json side(const std::optional<btf::DiffTensor>& tensor, JsonSchema schema) {
   Json json = Json::object();
   if (schema == JsonSchema::sets) json["name"] = tensor->name;
   if (schema == JsonSchema::sets && tensor->named) json["named"] = true;
+  if (!tensor->known) {
+    for (const char* member : {"dtype", "layout", "shape"}) json[member] = Json();
+    return json;
+  }
   json["dtype"] = btf::info(tensor->dtype).name;
   if (tensor->codes) json["codes"] = btf::info(*tensor->codes).name;
   add_layout(json, "", tensor->layout);
@@ -160,6 +164,7 @@ Json json_tensor_diff(const TensorDiff& diff, JsonSchema schema) {
   const auto found = [&](const Mismatch& item) { return mismatch(item, diff); };
   Json json = Json::object();
   if (schema == JsonSchema::sets) json["name"] = (diff.golden ? diff.golden : diff.actual)->name;
+  if (diff.error) json["error"] = diff.error->text();
   json.update(
       {{"actual", index_of(diff.actual)},
        {"golden", index_of(diff.golden)},

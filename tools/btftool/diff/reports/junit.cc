@@ -37,6 +37,7 @@ class JunitReport final : public DiffReport {
   void take(const btf::TensorDiff& diff) override {
     pugi::xml_node test = add_test(pair_name(diff));
     if (diff.result == btf::DiffResult::same) return;
+    if (diff.error) return add_error(test, diff.error->text());
     std::string text = pair_name(diff) + ": different: " + headline(diff) + "\n";
     for (const std::string& line : detail_lines(diff, command_)) text += line + "\n";
     fail(test, result_name(diff.result), headline(diff), text);
@@ -45,12 +46,9 @@ class JunitReport final : public DiffReport {
   void end(const FilePair& pair, const PairOutcome& outcome) override {
     if (outcome.result == PairResult::missing)
       fail(add_test("file"), "missing", missing_side(pair), {});
-    if (outcome.result == PairResult::trouble) {
-      ++counts_.errors;
-      pugi::xml_node error = add_test("file").append_child("error");
-      set(error, "message", outcome.error);
-      set(error, "type", "trouble");
-    }
+    // That of tensors is told with these.
+    if (outcome.result == PairResult::trouble && counts_.errors == 0)
+      add_error(add_test("file"), outcome.error);
     set_counts(suite_, counts_);
     sums_.tests += counts_.tests;
     sums_.failures += counts_.failures;
@@ -89,6 +87,13 @@ class JunitReport final : public DiffReport {
     set(test, "classname", name_);
     set(test, "name", name);
     return test;
+  }
+
+  void add_error(pugi::xml_node test, const std::string& message) {
+    ++counts_.errors;
+    pugi::xml_node error = test.append_child("error");
+    set(error, "message", message);
+    set(error, "type", "trouble");
   }
 
   void fail(pugi::xml_node test, const std::string& type, const std::string& message,

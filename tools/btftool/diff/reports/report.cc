@@ -27,9 +27,11 @@ std::string result_name(btf::DiffResult result) {
     case btf::DiffResult::shape:
       return "shape";
     case btf::DiffResult::missing:
+      return "missing";
+    case btf::DiffResult::trouble:
       break;
   }
-  return "missing";
+  return "trouble";
 }
 
 PairResult result_of(const Totals& totals) {

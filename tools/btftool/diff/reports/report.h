@@ -37,8 +37,9 @@ std::string missing_side(const FilePair& pair);
 struct Totals {
   std::uint64_t files = 0;
   std::uint64_t different_files = 0;  // with those that one side does not have
-  std::uint64_t troubled_files = 0;
-  std::uint64_t tensors = 0;
+  std::uint64_t troubled_files = 0;   // with those of which a tensor could not be compared
+  std::uint64_t tensors = 0;          // without those that could not be compared
+  std::uint64_t troubled_tensors = 0;
   std::uint64_t different_tensors = 0;
   std::uint64_t compared = 0;  // elements
   bool directories = false;
@@ -47,6 +48,8 @@ struct Totals {
   // What --close has become: different ones, up to a few.
   std::vector<btf::Tolerance> close;
 
+  // Of two files, of which something was compared: then there is a report.
+  bool partly() const { return !directories && tensors > 0 && troubled_tensors > 0; }
   // Of what was compared, the tensors of a troubled file too.
   bool same() const { return different_files == 0 && different_tensors == 0; }
   // Of two files that is trouble of the pair.
@@ -71,7 +74,8 @@ class DiffReport {
   virtual bool lists_missing() const { return false; }
   virtual void missing(const btf::TensorDiff&) {}
   virtual void end(const FilePair& pair, const PairOutcome& outcome) = 0;
-  // Not called when a single pair of files was trouble, unless the report is a file of its own.
+  // Not called when nothing of a single pair of files could be compared, unless the report is a
+  // file of its own.
   virtual btf::Status finish(const Totals& totals) = 0;
   virtual bool own_file() const { return false; }
 };

@@ -24,7 +24,10 @@ std::string verdict(const Totals& totals, const Output& paint, const DiffCommand
     return part == 0 ? counted(all, noun) : fmt::format("{} of {}", part, counted(all, noun));
   };
   std::string text;
-  if (totals.troubled_files > 0)
+  if (totals.partly())
+    text = paint.red("trouble") + ": " +
+           of(totals.troubled_tensors, totals.troubled_tensors + totals.tensors, "tensor") + "; ";
+  else if (totals.troubled_files > 0)
     text = paint.red("trouble") + ": " + of(totals.troubled_files, totals.files, "file") + "; ";
   else if (totals.unwritten)
     text = paint.red("trouble") + ": a report could not be written; ";
@@ -53,11 +56,12 @@ class Screen final : public DiffReport {
 
   void begin(const FilePair& pair) override {
     pair_ = pair;
-    of_pair_ = 0;
+    of_pair_ = in_trouble_ = 0;
   }
 
   void take(const TensorDiff& diff) override {
     ++of_pair_;
+    if (diff.result == btf::DiffResult::trouble) ++in_trouble_;
     if (!directories_ && all_++ == 0) {
       only_ = diff;
       return;
@@ -68,7 +72,12 @@ class Screen final : public DiffReport {
 
   void end(const FilePair& pair, const PairOutcome& outcome) override {
     const bool trouble = outcome.result == PairResult::trouble;
-    if (directories_ && (trouble || of_pair_ == 0)) {
+    // Of two files of which nothing could be compared the errors say all.
+    if (!directories_ && in_trouble_ == of_pair_) {
+      only_.reset();
+      table_.clear();
+    }
+    if (directories_ && in_trouble_ == 0 && (trouble || of_pair_ == 0)) {
       if (outcome.result == PairResult::missing && first_different_.empty())
         first_different_ = printable(pair.name);
       table_.add(set_row(pair, outcome));
@@ -98,7 +107,7 @@ class Screen final : public DiffReport {
   void add(const TensorDiff& diff) {
     const std::string name = set_name(diff, pair_, directories_);
     SetRow row = set_row(diff, name);
-    if (row.different && first_different_.empty()) first_different_ = name;
+    if (row.different && !diff.error && first_different_.empty()) first_different_ = name;
     // What differs otherwise has all that there is to say in its line.
     if (diff.result == btf::DiffResult::different) {
       if (command_.all)
@@ -158,6 +167,7 @@ class Screen final : public DiffReport {
   std::optional<TensorDiff> only_;  // so far
   std::uint64_t all_ = 0;           // tensors
   std::uint64_t of_pair_ = 0;
+  std::uint64_t in_trouble_ = 0;  // of these
   std::uint64_t hidden_ = 0;  // tensors of which there is more to say
   std::vector<std::string> block_;
   std::string first_different_;

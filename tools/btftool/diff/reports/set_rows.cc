@@ -71,8 +71,9 @@ std::string set_name(const TensorDiff& diff, const FilePair& pair, bool director
 
 SetRow set_row(const TensorDiff& diff, std::string name) {
   SetRow row{.name = std::move(name), .different = diff.result != btf::DiffResult::same};
-  if (diff.result == btf::DiffResult::missing || diff.result == btf::DiffResult::shape) {
-    row.instead = headline(diff);
+  if (diff.result == btf::DiffResult::missing || diff.result == btf::DiffResult::shape ||
+      diff.result == btf::DiffResult::trouble) {
+    row.instead = diff.error ? "trouble" : headline(diff);
     row.error_rank = row.cosine_rank = kWorst;
     return row;
   }

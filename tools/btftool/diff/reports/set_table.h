@@ -31,6 +31,8 @@ class SetTable {
       : paint_(paint), columns_(columns), sort_(sort), refused_(std::move(refused)) {}
 
   void add(SetRow row);
+  // Those that wait are not told.
+  void clear() { rows_.clear(); }
 
   // What can be printed since the last call: with `last` everything. The widths follow from the
   // rows that there are by then, and hold for all others.

@@ -17,6 +17,10 @@ class SummaryReport final : public DiffReport {
   void begin(const FilePair&) override { sums_ = {}; }
 
   void take(const btf::TensorDiff& diff) override {
+    if (diff.result == btf::DiffResult::trouble) {
+      ++sums_.troubled;
+      return;
+    }
     ++sums_.tensors;
     if (diff.result != btf::DiffResult::same) ++sums_.different;
     sums_.compared += diff.compared;
@@ -32,21 +36,18 @@ class SummaryReport final : public DiffReport {
 
   void end(const FilePair& pair, const PairOutcome& outcome) override {
     std::string text = printable(pair.name) + ": ";
-    switch (outcome.result) {
-      case PairResult::same:
-        text += fmt::format("{}: {}", out_.green("same"), counted(sums_.tensors, "tensor"));
-        break;
-      case PairResult::different:
-        text += fmt::format("{}: {} of {}", out_.red("different"), sums_.different,
-                            counted(sums_.tensors, "tensor"));
-        break;
-      case PairResult::missing:
-        out_.line(text + out_.red("different") + ": " + missing_side(pair));
-        return;
-      case PairResult::trouble:
-        out_.line(text + out_.red("trouble"));
-        return;
+    if (outcome.result == PairResult::missing)
+      return out_.line(text + out_.red("different") + ": " + missing_side(pair));
+    if (outcome.result == PairResult::trouble) {
+      text += out_.red("trouble");
+      if (sums_.tensors == 0 || sums_.troubled == 0) return out_.line(text);
+      text += fmt::format(": {} of {}; ", sums_.troubled,
+                          counted(sums_.troubled + sums_.tensors, "tensor"));
     }
+    text += sums_.different > 0
+                ? fmt::format("{}: {} of {}", out_.red("different"), sums_.different,
+                              counted(sums_.tensors, "tensor"))
+                : fmt::format("{}: {}", out_.green("same"), counted(sums_.tensors, "tensor"));
     out_.line(text + figures() + " (" + criteria_text(command_, sums_.close) + ")");
   }
 
@@ -55,6 +56,7 @@ class SummaryReport final : public DiffReport {
  private:
   struct Sums {
     std::uint64_t tensors = 0;
+    std::uint64_t troubled = 0;  // and the others are what the rest is of
     std::uint64_t different = 0;
     std::uint64_t compared = 0;
     std::uint64_t mismatched = 0;

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <initializer_list>
 #include <optional>
+#include <utility>
 
 namespace btftool {
 namespace {
@@ -25,8 +26,9 @@ DiffResult result(const JsonNode& node) {
   if (name == "same") return DiffResult::same;
   if (name == "different") return DiffResult::different;
   if (name == "shape") return DiffResult::shape;
-  if (name != "missing") node.fail("is none of same, different, shape, missing");
-  return DiffResult::missing;
+  if (name == "missing") return DiffResult::missing;
+  if (name != "trouble") node.fail("is none of same, different, shape, missing, trouble");
+  return DiffResult::trouble;
 }
 
 btf::DType dtype(const JsonNode& node) {
@@ -47,14 +49,17 @@ btf::Layout layout(const JsonNode& tensor) {
 std::optional<btf::DiffTensor> side(const JsonNode& index, const JsonNode& tensor,
                                     JsonSchema schema) {
   if (index.null() && tensor.null()) return std::nullopt;
-  return btf::DiffTensor{
-      index.count(),
-      dtype(tensor["dtype"]),
-      layout(tensor),
-      tensor["shape"].dims(),
-      schema == JsonSchema::sets ? tensor["name"].text() : std::string(),
-      tensor.has("named") && tensor["named"].flag(),
-      tensor.has("codes") ? std::optional(dtype(tensor["codes"])) : std::nullopt};
+  btf::DiffTensor found;
+  found.index = index.count();
+  if (schema == JsonSchema::sets) found.name = tensor["name"].text();
+  found.named = tensor.has("named") && tensor["named"].flag();
+  found.known = !tensor["dtype"].null();
+  if (!found.known) return found;
+  found.dtype = dtype(tensor["dtype"]);
+  found.layout = layout(tensor);
+  found.dims = tensor["shape"].dims();
+  if (tensor.has("codes")) found.codes = dtype(tensor["codes"]);
+  return found;
 }
 
 btf::Tolerance tolerance(const JsonNode& node) {
@@ -322,6 +327,15 @@ TensorDiff saved_tensor(const JsonNode& node, JsonSchema schema) {
   diff.actual = side(node["actual"], node["actual_tensor"], schema);
   diff.golden = side(node["golden"], node["golden_tensor"], schema);
   diff.criteria = criteria(node["criteria"]);
+  if (diff.result == DiffResult::trouble) {
+    if (!diff.actual && !diff.golden) node["result"].fail("is of no tensor");
+    // With the file and the tensor named already.
+    diff.error = btf::Error{btf::ErrorCode::refused, node["error"].text()};
+    return diff;
+  }
+  for (const auto& [tensor, member] :
+       {std::pair(&diff.actual, "actual_tensor"), std::pair(&diff.golden, "golden_tensor")})
+    if (*tensor && !(*tensor)->known) node[member]["dtype"].fail("is no dtype");
   const bool one_side = diff.actual.has_value() != diff.golden.has_value();
   if (diff.result == DiffResult::missing ? !one_side : !diff.actual || !diff.golden)
     node["result"].fail("does not go with the tensors that are there");

@@ -72,6 +72,8 @@ std::string sum_text(const Totals& totals) {
            (different == 1 ? "differs" : "differ");
   if (totals.troubled_files > 0 && totals.directories)
     text += "; " + counted(totals.troubled_files, "file") + " could not be compared";
+  else if (totals.partly())
+    text += "; " + counted(totals.troubled_tensors, "tensor") + " could not be compared";
   return text;
 }
 
@@ -95,7 +97,10 @@ class HtmlReport final : public DiffReport {
       : command_(command), directories_(directories) {}
 
   bool own_file() const override { return true; }
-  void begin(const FilePair& pair) override { pair_ = pair; }
+  void begin(const FilePair& pair) override {
+    pair_ = pair;
+    troubled_ = false;
+  }
   void take(const TensorDiff& diff) override;
   void end(const FilePair& pair, const PairOutcome& outcome) override;
   btf::Status finish(const Totals& totals) override;
@@ -115,6 +120,7 @@ class HtmlReport final : public DiffReport {
   const DiffCommand& command_;
   bool directories_;
   FilePair pair_;
+  bool troubled_ = false;       // a tensor of it
   std::uint64_t detailed_ = 0;  // have a section, or would have had one
   std::uint64_t sections_ = 0;
   std::uint64_t compared_ = 0;  // elements
@@ -130,7 +136,8 @@ void HtmlReport::take(const TensorDiff& diff) {
   mismatched_ += diff.mismatched;
   counted_ = counted_ && diff.mismatched_known;
   const bool same = diff.result == DiffResult::same;
-  const bool valued = diff.actual && diff.golden && diff.result != DiffResult::shape;
+  const bool trouble = diff.result == DiffResult::trouble;
+  const bool valued = diff.actual && diff.golden && diff.result != DiffResult::shape && !trouble;
   const std::string number = html_pair(diff);
   const std::string own = own_name(diff, pair_);
   std::string name = own.empty() ? number : own;
@@ -151,11 +158,12 @@ void HtmlReport::take(const TensorDiff& diff) {
                     html_result(result_name(diff.result));
   row += valued ? figures_cells(diff) : "<td colspan=7>" + html_text(headline(diff));
   (same ? same_ : different_).add(row);
+  troubled_ = troubled_ || trouble;
 }
 
 void HtmlReport::end(const FilePair& pair, const PairOutcome& outcome) {
   if (outcome.result == PairResult::missing) pair_row("missing", missing_side(pair));
-  if (outcome.result == PairResult::trouble) pair_row("trouble", outcome.error);
+  if (outcome.result == PairResult::trouble && !troubled_) pair_row("trouble", outcome.error);
 }
 
 void HtmlReport::pair_row(std::string_view result, const std::string& note) {

@@ -224,10 +224,11 @@ std::string html_result(std::string_view word) {
 
 std::string html_sides(const TensorDiff& diff) {
   const auto side = [](const btf::DiffTensor& tensor) {
+    if (!tensor.known) return std::string("–");
     return type_html(tensor) + " <small class=dims>" + dims_html(tensor.dims) + "</small>";
   };
-  if (!diff.actual) return side(*diff.golden);
-  if (!diff.golden) return side(*diff.actual);
+  if (!diff.actual || (diff.golden && !diff.actual->known)) return side(*diff.golden);
+  if (!diff.golden || !diff.golden->known) return side(*diff.actual);
   std::string type = type_html(*diff.actual);
   if (const std::string golden = type_html(*diff.golden); golden != type)
     type += " <small>against</small> " + golden;

@@ -1,7 +1,8 @@
+#include "btf/set_scales.h"
+
 #include <string>
 #include <utility>
 
-#include "btf/diff.h"
 #include "btf/tensor_set.h"
 #include "btf/try.h"
 #include "convert/quantize/plan_rules.h"
@@ -108,7 +109,7 @@ SetScales SetScales::of(const TensorSet& set) {
 bool SetScales::only_scales(const MemberPair& pair, const SetScales& actual,
                             const SetScales& golden) {
   const auto other = [](const std::optional<std::uint64_t>& member, const SetScales& scales) {
-    return member && !scales.companions_.contains(*member);
+    return member && !scales.is_companion(*member);
   };
   return !other(pair.actual, actual) && !other(pair.golden, golden);
 }

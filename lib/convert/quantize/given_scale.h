@@ -1,0 +1,17 @@
+// Scales that were given with a tensor, and not found in its file.
+#pragma once
+
+#include "btf/error.h"
+#include "btf/file.h"
+#include "btf/set_scales.h"
+#include "convert/quantize/scales.h"
+
+namespace btf {
+
+// Are they scales that this tensor of codes can have?
+Status check_given_scale(const GivenScale& given, const TensorInfo& codes);
+
+// What a plan has of them.
+void take_given_scale(const GivenScale& given, Scales& scales);
+
+}  // namespace btf

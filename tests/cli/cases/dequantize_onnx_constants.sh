@@ -1,0 +1,19 @@
+# Scales and zero points in Constant nodes; those that no DequantizeLinear takes are no tensors.
+codes=$TESTDATA/onnx/constants.onnx
+numbers=$TESTDATA/onnx/constants.numbers.onnx
+btftool inspect "$codes"
+btftool validate "$codes"; echo "exit $?"
+btftool diff --dequantize "$codes" "$numbers"; echo "exit $?"
+btftool -q convert --dequantize "$codes" out.btf; echo "exit $?"
+btftool -q diff out.btf "$numbers"; echo "exit $?"
+btftool -q layers --dequantize "$codes" "$numbers"; echo "exit $?"
+# Scales of blocks along a dim are kept, and refused where they would be applied.
+blocks=$TESTDATA/onnx/blocks.onnx
+btftool -q convert "$blocks" blocks.btf
+btftool -q convert --tensor blocked --dtype fp32 "$blocks" values.btf
+for file in "$blocks" blocks.btf; do
+  btftool convert --dequantize "$file" no.btf; echo "exit $?"
+  btftool diff --dequantize "$file" values.btf; echo "exit $?"
+  btftool layers --dequantize "$file" values.btf; echo "exit $?"
+done
+grep -ao '"quantized":{[^}]*}' blocks.btf
