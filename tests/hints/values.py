@@ -207,6 +207,15 @@ def _(rng, dtype, golden_dtype, kind):
     return rounded(wrapped, dtype), x.astype(np.float64 if width == 32 else np.float32)
 
 
+@cause("integers that came round, and were cut off in golden", "wrapped", [t for t in INTEGERS if bits(t) in (8, 16)], ["normal"])
+def _(rng, dtype, golden_dtype, kind):
+    low, high = (int(limit) for limit in limits(dtype))
+    x = np.rint(rng.standard_normal(pick(rng, IMAGES)) * 2.0 ** (bits(dtype) - 2)).astype(np.int64)
+    wrapped, cut = (x - low) % (high - low + 1) + low, np.clip(x, low, high)
+    a, g = (wrapped, cut) if rng.random() < 0.5 else (cut, wrapped)
+    return rounded(a, dtype), rounded(g, golden_dtype)
+
+
 def cut_bits(x, kept, how):
     held = np.asarray(x, np.float32).view(np.uint32).astype(np.uint64)
     drop = 24 - kept
