@@ -348,9 +348,6 @@ TEST_CASE("numbers that a dtype does not hold were not rounded to it") {
   const Tensor golden = tensor(DType::float4_e2m1fn, {3000}, gaussians(3000, 2.5, random));
   const Tensor pruned = mapped(golden, [](double v) { return std::abs(v) < 0.6 ? 0 : v; });
   CHECK(hint_of(pruned, golden).empty());
-  // What holds is still said.
-  const Tensor whole = mapped(golden, [](double v) { return std::nearbyint(v); });
-  CHECK(hint_of(whole, golden) == "rounding: actual is golden rounded to int8" + all_of(3000));
 }
 
 TEST_CASE("rounding to the coarser dtype leaves Inf and NaN as they are") {
