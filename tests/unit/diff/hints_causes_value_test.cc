@@ -188,17 +188,17 @@ TEST_CASE("whole numbers that were wrapped are found where the other side was cu
 }
 
 TEST_CASE("one line for all channels is no line for each") {
-  // Whole numbers, and few bits, scatter the lines that are fitted to each.
-  for (const DType dtype : {DType::int32, DType::uint32, DType::bfloat16})
-    for (std::uint64_t seed = 0; seed < 20; ++seed) {
-      Random random(seed);
-      Values golden = gaussians(792, is_float(dtype) ? 20 : 400, random);
-      for (double& v : golden) v = is_float(dtype) ? v : std::nearbyint(std::abs(v));
-      Values actual = tensor(dtype, {22, 36}, golden).values();
-      for (double& v : actual) v = 1.28 * v + 2 + (is_float(dtype) ? 0 : 0.3 * gaussian(random));
-      CHECK_THAT(hint_of(tensor(dtype, {22, 36}, actual), tensor(dtype, {22, 36}, golden)),
-                 !StartsWith("channel-scale"));
-    }
+  // Zeros and rounding scatter the lines that are fitted to each.
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    Random random(seed);
+    Values golden = gaussians(792, 600, random);
+    for (double& v : golden) v = std::nearbyint(std::max(v, 0.0));
+    Values actual = golden;
+    for (double& v : actual) v = 1.02 * v + 0.3 * gaussian(random);
+    CHECK_THAT(hint_of(tensor(DType::uint32, {22, 36}, actual),
+                       tensor(DType::uint32, {22, 36}, golden)),
+               !StartsWith("channel-scale"));
+  }
 }
 
 TEST_CASE("bits that were dropped are found") {
