@@ -195,9 +195,9 @@ TEST_CASE("one line for all channels is no line for each") {
     for (double& v : golden) v = std::nearbyint(std::max(v, 0.0));
     Values actual = golden;
     for (double& v : actual) v = 1.02 * v + 0.3 * gaussian(random);
-    CHECK_THAT(hint_of(tensor(DType::uint32, {22, 36}, actual),
-                       tensor(DType::uint32, {22, 36}, golden)),
-               !StartsWith("channel-scale"));
+    CHECK_THAT(
+        hint_of(tensor(DType::uint32, {22, 36}, actual), tensor(DType::uint32, {22, 36}, golden)),
+        !StartsWith("channel-scale"));
   }
 }
 
