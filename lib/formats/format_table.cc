@@ -80,6 +80,8 @@ std::optional<std::uint64_t> expected_bytes(const OpenRequest& request) {
 }
 
 Result<const FormatRow*> recognize_format(const ByteSource& source, const OpenRequest& request) {
+  // As many bytes as were said are these, whatever they look like.
+  if (!source.goes_on() && expected_bytes(request) == source.size()) return &format_named("raw");
   for (const FormatRow& row : kRows) {
     if (row.name == "btf") {
       BTF_ASSIGN(const bool possible, offset_table_fits(source));
@@ -94,15 +96,15 @@ Result<const FormatRow*> recognize_format(const ByteSource& source, const OpenRe
 Result<const FormatRow*> format_to_write(const WriteRequest& request) {
   const FileEnding* ending = find_ending(content_name(request.path));
   const bool ours = ending != nullptr && !ending->format.empty();
-  const std::string_view name = !request.format.empty() ? request.format
+  const std::string_view name = !request.format.empty()   ? request.format
                                 : request.spec != nullptr ? "raw"
                                 : ours                    ? ending->format
                                                           : "btf";
   const auto* row = std::ranges::find_if(
       kRows, [&](const FormatRow& candidate) { return same_name(candidate.name, name); });
   if (row == kRows.end())
-    return fail(ErrorCode::invalid_argument, "unknown format '" + std::string(request.format) +
-                                                 "'; there are " +
+    return fail(ErrorCode::invalid_argument,
+                "unknown format '" + std::string(request.format) + "'; there are " +
                     name_list(kRows | std::views::filter(&FormatRow::writer)));
   if (request.spec != nullptr && row->name != "raw")
     return fail(ErrorCode::invalid_argument,

@@ -23,6 +23,10 @@ def noises(rng, dtype):
         yield "relative errors", rounded(relative, dtype), rounded(x, wide)
         yield "errors of one size", rounded(x + 3 * size * np.std(x) * rng.standard_normal(shape), dtype), rounded(x, wide)
         yield "a sum in another order", rounded(summed(rng, shape, dtype, x), dtype), rounded(x, wide)
+    if is_float(dtype) and dtype != "float8_e8m0fnu":
+        y = rounded(x, dtype)
+        small = np.quantile(np.abs(y.astype(np.float64)), 0.2)
+        yield "small ones to zero", rounded(np.where(np.abs(y.astype(np.float64)) <= small, 0, y), dtype), y
     if dtype in INTEGERS:
         yield "one up or down", rounded(x + rng.integers(-1, 2, shape), dtype), rounded(x, dtype)
     if is_float(dtype) and dtype != "float8_e8m0fnu":

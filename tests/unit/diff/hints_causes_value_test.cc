@@ -4,6 +4,7 @@
 #include "support/broken_pairs.h"
 
 using namespace broken_pairs;
+using Catch::Matchers::StartsWith;
 
 TEST_CASE("cuts that only golden has are found") {
   Score score;
@@ -56,32 +57,41 @@ TEST_CASE("functions that one side has been through are found") {
 
 TEST_CASE("a softmax that one side has been through is found") {
   Score score;
-  for_data(
-      kFloats, {{6, 40}, {2, 10, 8, 9}},
-      [&](const Types& types, const Tensor& raw, Random& random, std::string what) {
-        const std::size_t dim = 1 + random.below(raw.dims.size() - 1);
-        const bool logarithm = random.below(2) == 0;
-        const auto softmax = [&](DType dtype, const Tensor& of) {
-          Values sums(product(of.dims));
-          const Values values = of.values();
-          const auto first = [&](std::uint64_t i) {
-            Words index = index_of(of.dims, i);
-            index[dim] = 0;
-            return number_of(of.dims, index);
-          };
-          for (std::uint64_t i = 0; i < values.size(); ++i) sums[first(i)] += std::exp(values[i]);
-          return with(dtype, of, [&](double v, std::uint64_t i) {
-            const double p = std::exp(v) / sums[first(i)];
-            return logarithm ? std::log(p) : p;
-          });
-        };
-        const std::string name = logarithm ? "log-softmax" : "softmax";
-        score.add(what, hint_of(softmax(types.actual, raw), raw),
-                  "activation: actual = " + name + " of golden along dim " + std::to_string(dim));
-        const Tensor actual = tensor(types.actual, raw.dims, raw.values());
-        score.add(what, hint_of(actual, softmax(types.golden, raw)),
-                  "activation: golden = " + name + " of actual along dim " + std::to_string(dim));
-      });
+  for_data(kFloats, {{6, 40}, {2, 10, 8, 9}},
+           [&](const Types& types, const Tensor& raw, Random& random, std::string what) {
+             const std::size_t dim = 1 + random.below(raw.dims.size() - 1);
+             const bool logarithm = random.below(2) == 0;
+             const auto softmax = [&](DType dtype, const Tensor& of) {
+               Values sums(product(of.dims));
+               const Values values = of.values();
+               const auto first = [&](std::uint64_t i) {
+                 Words index = index_of(of.dims, i);
+                 index[dim] = 0;
+                 return number_of(of.dims, index);
+               };
+               for (std::uint64_t i = 0; i < values.size(); ++i)
+                 sums[first(i)] += std::exp(values[i]);
+               return with(dtype, of, [&](double v, std::uint64_t i) {
+                 const double p = std::exp(v) / sums[first(i)];
+                 return logarithm ? std::log(p) : p;
+               });
+             };
+             const std::string name = logarithm ? "log-softmax" : "softmax";
+             const std::string along = " along dim " + std::to_string(dim);
+             score.add(what, hint_of(softmax(types.actual, raw), raw),
+                       "activation: actual = " + name + " of golden" + along);
+             const Tensor actual = tensor(types.actual, raw.dims, raw.values());
+             score.add(what, hint_of(actual, softmax(types.golden, raw)),
+                       "activation: golden = " + name + " of actual" + along);
+             // Rows with a peak: most of a softmax is next to nothing then, and what rounds their
+             // numbers shows in it.
+             const Tensor peaked =
+                 with(DType::float64, raw, [](double v, std::uint64_t) { return 8 * v; });
+             score.add(what + " peaked",
+                       hint_of(tensor(types.actual, raw.dims, peaked.values()),
+                               softmax(types.golden, peaked)),
+                       "activation: golden = " + name + " of actual" + along);
+           });
   score.check();
 }
 
@@ -142,6 +152,53 @@ TEST_CASE("whole numbers that were wrapped are found") {
           score.add(what, hint_of(golden, actual), "wrapped: golden is actual wrapped to ");
         }
   score.check();
+}
+
+TEST_CASE("whole numbers that were wrapped are found where the other side was cut off") {
+  for (const DType dtype : {DType::int8, DType::int16}) {
+    const double range = std::ldexp(1.0, static_cast<int>(btf::info(dtype).bits));
+    Random random(7);
+    Values wide = gaussians(3000, range * 0.3, random);
+    std::uint64_t beyond = 0;
+    for (double& v : wide) {
+      v = std::nearbyint(v);
+      beyond += v < -range / 2 || v >= range / 2 ? 1 : 0;
+    }
+    Values cut = wide;
+    for (double& v : cut) v = std::clamp(v, -range / 2, range / 2 - 1);
+    Values wrapped = wide;
+    for (double& v : wrapped) v -= std::floor(v / range + 0.5) * range;
+    const Tensor a = tensor(dtype, {30, 100}, wrapped);
+    const Tensor g = tensor(dtype, {30, 100}, cut);
+    CHECK_THAT(hint_of(a, g),
+               StartsWith("wrapped: " + std::to_string(beyond) + " mismatches have golden at " +
+                          std::string(btf::info(dtype).name) + "'s limits, -"));
+    CHECK_THAT(hint_of(g, a),
+               StartsWith("wrapped: " + std::to_string(beyond) + " mismatches have actual at "));
+    // What is in the same half, or anywhere, did not come round.
+    Values near = cut;
+    for (double& v : near)
+      if (v == range / 2 - 1) v -= static_cast<double>(1 + random.below(50));
+    CHECK_THAT(hint_of(tensor(dtype, {30, 100}, near), g), !StartsWith("wrapped"));
+    Values any = cut;
+    for (double& v : any)
+      if (v == range / 2 - 1) v = std::floor((uniform(random) - 0.5) * range);
+    CHECK_THAT(hint_of(tensor(dtype, {30, 100}, any), g), !StartsWith("wrapped"));
+  }
+}
+
+TEST_CASE("one line for all channels is no line for each") {
+  // Zeros and rounding scatter the lines that are fitted to each.
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    Random random(seed);
+    Values golden = gaussians(792, 600, random);
+    for (double& v : golden) v = std::nearbyint(std::max(v, 0.0));
+    Values actual = golden;
+    for (double& v : actual) v = 1.02 * v + 0.3 * gaussian(random);
+    CHECK_THAT(
+        hint_of(tensor(DType::uint32, {22, 36}, actual), tensor(DType::uint32, {22, 36}, golden)),
+        !StartsWith("channel-scale"));
+  }
 }
 
 TEST_CASE("bits that were dropped are found") {

@@ -176,6 +176,20 @@ TEST_CASE("channels moved are a layout") {
             all_of(432));
 }
 
+TEST_CASE("three or four in another order are channels where they may be") {
+  const std::vector<std::uint64_t> order{2, 1, 0, 3};
+  const std::vector<std::pair<Words, std::string>> shapes{
+      {{4, 8, 10, 4}, "channels-reversed: actual has the channels of golden, dim 3 (W),"},
+      {{8, 4, 10, 4}, "shuffled: actual has the indices of golden's dim 3 (W)"},
+      {{8, 1, 10, 4}, "shuffled: actual has the indices of golden's dim 3 (W)"}};
+  for (const auto& [dims, words] : shapes) {
+    const Tensor golden = random_tensor(DType::float32, dims, 6);
+    const Tensor actual =
+        gathered(golden, [&](std::uint64_t i) { return i / 4 * 4 + order[i % 4]; });
+    CHECK(hint_of(actual, golden) == words + " in the order 2, 1, 0, 3" + all_of(product(dims)));
+  }
+}
+
 TEST_CASE("a shift in row-major order is found") {
   std::uint64_t seed = 30;
   for (const Words& dims : {Words{1000}, Words{40, 25}, Words{1, 3, 18, 18}, Words{2, 4, 3, 5, 6}})

@@ -298,6 +298,22 @@ TEST_CASE("numbers that became Inf are found") {
              StartsWith("saturation: 3 mismatches have actual Inf"));
 }
 
+TEST_CASE("NaN where golden is Inf tells of no dtype that neither side has") {
+  Random random(79);
+  Values values = gaussians(4000, 1, random);
+  Values lost = values;
+  for (const std::size_t i : {5U, 600U, 1700U, 2900U, 3999U}) {
+    values[i] = HUGE_VAL;
+    lost[i] = NAN;
+  }
+  const Tensor golden = tensor(DType::float32, {4000}, values);
+  CHECK_THAT(hint_of(tensor(DType::float32, {4000}, lost), golden), !Contains("float8"));
+  CHECK_THAT(hint_of(tensor(DType::float16, {4000}, lost), golden), !Contains("float8"));
+  // It has no Inf itself.
+  CHECK_THAT(hint_of(tensor(DType::float8_e4m3fn, {4000}, lost), golden),
+             StartsWith("saturation: 5 mismatches have actual NaN"));
+}
+
 TEST_CASE("numbers that went through a narrower dtype are found") {
   for (const DType through : {DType::bfloat16, DType::float16, DType::float8_e4m3fn,
                               DType::float8_e5m2, DType::float4_e2m1fn, DType::float8_e3m4}) {
@@ -340,6 +356,14 @@ TEST_CASE("where the dtypes differ and every number is rounded, that is said") {
         CHECK(hint_of(coarse, fine, some) ==
               "rounding: actual is golden rounded to " + name + all_of(4096));
       }
+}
+
+TEST_CASE("numbers that a dtype does not hold were not rounded to it") {
+  // float4's tolerance is wider than what rounding to whole numbers does to 1.5.
+  Random random(78);
+  const Tensor golden = tensor(DType::float4_e2m1fn, {3000}, gaussians(3000, 2.5, random));
+  const Tensor pruned = mapped(golden, [](double v) { return std::abs(v) < 0.6 ? 0 : v; });
+  CHECK(hint_of(pruned, golden).empty());
 }
 
 TEST_CASE("rounding to the coarser dtype leaves Inf and NaN as they are") {

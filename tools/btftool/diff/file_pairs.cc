@@ -1,6 +1,7 @@
 #include "diff/file_pairs.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "btf/try.h"
 #include "diff/globs.h"
@@ -72,6 +73,18 @@ std::string in_directory(const std::string& directory, const std::string& file) 
   return directory + (directory.ends_with('/') ? "" : "/") + base_name(file);
 }
 
+// The directory has no file of the other's name, which has several tensors: they may be files
+// there.
+bool may_meet_single_ones(const std::string& directory, const std::string& file,
+                          const btf::OpenOptions& open) {
+  std::error_code unknown;
+  if (std::filesystem::exists(in_directory(directory, file), unknown) ||
+      !std::filesystem::is_regular_file(file, unknown))
+    return false;
+  const auto opened = btf::TensorFile::open(file, open);
+  return opened && opened->tensor_count() > 1;
+}
+
 }  // namespace
 
 btf::Result<FilePairs> find_pairs(const DiffCommand& command) {
@@ -79,15 +92,19 @@ btf::Result<FilePairs> find_pairs(const DiffCommand& command) {
   BTF_ASSIGN(const bool right, btf::is_directory(command.golden));
   const bool index = btf::is_index(command.actual) || btf::is_index(command.golden);
   if ((left && right) || index) return pair_directories(command);
+  if ((left && may_meet_single_ones(command.actual, command.golden, command.open_golden)) ||
+      (right && may_meet_single_ones(command.golden, command.actual, command.open_actual))) {
+    BTF_ASSIGN(FilePairs single, pair_directories(command));
+    const auto whole = [](const btf::MemberPair& pair) { return pair.actual && pair.golden; };
+    if (std::ranges::any_of(single.pairs, whole)) return single;
+  }
   if (!command.include.empty() || !command.exclude.empty())
     return btf::fail(ErrorCode::invalid_argument,
                      "--include and --exclude go with two directories");
   if ((left && command.golden == "-") || (right && command.actual == "-"))
     return btf::fail(ErrorCode::invalid_argument, "- cannot be compared with a directory");
-  const std::string actual =
-      left ? in_directory(command.actual, command.golden) : command.actual;
-  const std::string golden =
-      right ? in_directory(command.golden, command.actual) : command.golden;
+  const std::string actual = left ? in_directory(command.actual, command.golden) : command.actual;
+  const std::string golden = right ? in_directory(command.golden, command.actual) : command.golden;
   BTF_ASSIGN(btf::TwoSets sets,
              btf::open_two_sets({actual, command.open_actual}, {golden, command.open_golden}));
   BTF_ASSIGN(FileSpecs actual_specs,

@@ -1,6 +1,7 @@
 #include "diff/file_specs.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "btf/tensor_spec.h"
@@ -65,6 +66,18 @@ btf::Result<FileSpecs> FileSpecs::apply(const std::vector<SpecRule>& rules,
                    rule.source + ": no file of " + set.path() + " matches");
 }
 
+namespace {
+
+// An array of NumPy that says something else than the spec.
+bool contradicts(const std::string& path, const btf::OpenOptions& open) {
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(path, unknown)) return false;
+  const auto file = btf::TensorFile::open(path, open);
+  return file && file->format().starts_with("np");
+}
+
+}  // namespace
+
 // Arrays of NumPy lack a dtype at most.
 bool FileSpecs::waits(std::uint64_t member, const btf::TensorSet& set) const {
   const auto waiting = waiting_.find(member);
@@ -72,7 +85,8 @@ bool FileSpecs::waits(std::uint64_t member, const btf::TensorSet& set) const {
   // What can be read once only is not tried.
   if (set.member(member).path == "-") return !btf::parse_tensor_spec(waiting->second.spec);
   const auto file = set.file(member);
-  return !file || !(*file)->format().starts_with("np");
+  if (!file) return !contradicts(set.member(member).path, open_);
+  return !(*file)->format().starts_with("np");
 }
 
 btf::Status FileSpecs::complete(std::uint64_t member, btf::TensorSet& set,

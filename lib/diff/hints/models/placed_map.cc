@@ -60,6 +60,17 @@ Moved mapped(const PlacedMap& map, std::span<const Point> points) {
   return moved;
 }
 
+Moved fitted_values(const Inquiry& inquiry, const PlacedMap& map, std::span<const Point> points) {
+  const ElementMap fitted{.side = map.side, .narrow = {}, .wide = {}, .slack = map.slack};
+  Moved values = mapped(map, points);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Point& point = points[i];
+    if (fit_of(*values[i], point.actual, point.golden, fitted, inquiry.agreement) != Fit::none)
+      values[i] = map.side == MovedSide::actual ? point.golden : point.actual;
+  }
+  return values;
+}
+
 Status visit_finite(const Inquiry& inquiry, const FinitePair& visit) {
   return use_double(inquiry) ? visit_real<double>(inquiry, visit)
                              : visit_real<long double>(inquiry, visit);

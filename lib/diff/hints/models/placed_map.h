@@ -23,6 +23,9 @@ Result<MapTally> tally(const Inquiry& inquiry, const PlacedMap& map);
 // The map's values at sampled points.
 Moved mapped(const PlacedMap& map, std::span<const Point> points);
 
+// Where that fits, what is there.
+Moved fitted_values(const Inquiry& inquiry, const PlacedMap& map, std::span<const Point> points);
+
 // Visits the pairs of finite numbers in row-major order, those left out that neither of two COO
 // tensors stores.
 using FinitePair =

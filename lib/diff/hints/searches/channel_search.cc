@@ -25,6 +25,7 @@ constexpr std::size_t kLeastNumbersIn = 5;  // different ones, or any line would
 constexpr double kLittle = 0.02;            // of what there was to explain
 constexpr double kRounding = 3;             // at worst, beside what rounding leaves on average
 constexpr double kMostLeft = 1.0 / 16;      // of the squares
+constexpr double kApart = 2;                // one line for all leaves so many times the squares
 constexpr std::uint64_t kPerNumber = 4;     // elements that bear out each fitted number
 
 enum class Form : std::uint8_t { scale, offset, both };
@@ -245,12 +246,30 @@ Result<std::vector<Channel>> read_channels(const Inquiry& inquiry, const Look& l
 bool differ(const HintInput& input, const std::vector<Line>& lines) {
   const StepGrid& grid = input.judge.grid;
   const double blur = std::max(kLittle, grid.integer ? 0 : relative_slack(input));
-  const auto spread = [&](long double Line::* member, double least_apart) {
+  const auto spread = [&](long double Line::*member, double least_apart) {
     const auto [least, most] = std::ranges::minmax(lines, {}, member);
     const long double size = std::max(std::abs(least.*member), std::abs(most.*member));
     return most.*member - least.*member > std::max<long double>(blur * size, least_apart);
   };
   return spread(&Line::gain, 0) || spread(&Line::offset, grid.integer ? 0.5 : 0);
+}
+
+// Does one line for all leave clearly more than a line for each? Else the lines differ by what
+// noise did to them.
+Result<bool> apart(const Inquiry& inquiry, const Along& place, const std::vector<Line>& lines,
+                   const Line& one, const Weights& weights) {
+  const Limits limits = limits_of(inquiry.input.actual.dtype());
+  long double by_one = 0;
+  long double by_each = 0;
+  BTF_TRY(visit_finite(inquiry, [&](std::uint64_t number, long double actual, long double golden) {
+    if (!within(limits, actual)) return;
+    const long double weight = weights.of(actual);
+    const long double rest = actual - one(golden);
+    const long double rest_of_each = actual - lines[place.index(number)](golden);
+    by_one += weight * rest * rest;
+    by_each += weight * rest_of_each * rest_of_each;
+  }));
+  return by_one > kApart * by_each;
 }
 
 // The plainest form that holds in all of the channels, or in all but one.
@@ -271,7 +290,7 @@ std::optional<Form> form_of(const Inquiry& inquiry, const std::vector<Channel>& 
   return std::nullopt;
 }
 
-std::string range_text(const std::vector<Line>& lines, long double Line::* member) {
+std::string range_text(const std::vector<Line>& lines, long double Line::*member) {
   const auto [least, most] = std::ranges::minmax(lines, {}, member);
   return short_number_text(least.*member) + " to " + short_number_text(most.*member);
 }
@@ -307,13 +326,18 @@ SearchResult try_lines(const Inquiry& inquiry, std::size_t dim, Form form) {
   const Along place = along(inquiry.input.golden.dims(), dim);
   const Limits limits = limits_of(inquiry.input.actual.dtype());
   std::vector<LineSums> sums(place.size);
+  LineSums all_sums;
   const Weights weights(inquiry);
   BTF_TRY(visit_finite(inquiry, [&](std::uint64_t number, long double actual, long double golden) {
-    if (within(limits, actual)) sums[place.index(number)].add(golden, actual, weights.of(actual));
+    if (!within(limits, actual)) return;
+    sums[place.index(number)].add(golden, actual, weights.of(actual));
+    all_sums.add(golden, actual, weights.of(actual));
   }));
   std::vector<Line> lines;
   for (const LineSums& one : sums) lines.push_back(one.fit(form));
   if (!differ(inquiry.input, lines)) return std::nullopt;
+  BTF_ASSIGN(const bool lines_apart, apart(inquiry, place, lines, all_sums.fit(form), weights));
+  if (!lines_apart) return std::nullopt;
   const PlacedMap map{.side = MovedSide::golden,
                       .apply =
                           [&](std::uint64_t number, long double golden) {

@@ -88,10 +88,16 @@ void add_quarter_turns(const Dims& dims, std::vector<RearrangedAs>& candidates) 
       for (const bool right : {true, false}) candidates.push_back(turned(dims, row, right));
 }
 
-// Three or four channels in any order: BGRA, GBR.
+// Three or four channels in any order: BGRA, GBR. So many indices of a last dim that are hardly
+// channels, too: nothing else would say what became of them.
 void add_channel_orders(const Dims& dims, std::vector<RearrangedAs>& candidates) {
   for (std::size_t d = 0; d < dims.size(); ++d) {
-    if (!is_channel(dims, d) || (dims[d] != kColours && dims[d] != kColours + 1)) continue;
+    const bool channel = is_channel(dims, d);
+    const bool last = dims.size() > 2 && d == dims.size() - 1;
+    if ((!channel && !last) || !is_colours(dims[d])) continue;
+    const std::string which =
+        channel ? "actual has the channels of golden, " + dims_words(dims, {d}) + ","
+                : "actual has the indices of golden's " + dims_words(dims, {d});
     std::vector<std::uint32_t> order(dims[d]);
     std::iota(order.begin(), order.end(), 0U);
     const std::vector<std::uint32_t> reversed(order.rbegin(), order.rend());
@@ -100,10 +106,8 @@ void add_channel_orders(const Dims& dims, std::vector<RearrangedAs>& candidates)
       if (order == reversed) continue;
       Rearrangement rule = unchanged(dims);
       rule.digits[d].order = order;
-      candidates.push_back({order == bgra ? Cause::channels_reversed : Cause::shuffled,
-                            "actual has the channels of golden, " + dims_words(dims, {d}) +
-                                ", in the order " + order_text(order),
-                            std::move(rule)});
+      candidates.push_back({channel && order == bgra ? Cause::channels_reversed : Cause::shuffled,
+                            which + " in the order " + order_text(order), std::move(rule)});
     }
   }
 }

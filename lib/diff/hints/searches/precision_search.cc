@@ -13,12 +13,12 @@ namespace {
 constexpr int kFewestBits = 3;
 
 // So many significant bits of a number, the others cleared or rounded to the nearest.
-ElementMap bits_map(int bits, bool truncated) {
-  return value_map(MovedSide::golden, [bits, truncated](auto golden) {
-    using Real = decltype(golden);
-    if (golden == 0 || !std::isfinite(golden)) return golden;
+ElementMap bits_map(MovedSide side, int bits, bool truncated) {
+  return value_map(side, [bits, truncated](auto value) {
+    using Real = decltype(value);
+    if (value == 0 || !std::isfinite(value)) return value;
     int exponent = 0;
-    const Real scaled = std::ldexp(std::frexp(golden, &exponent), bits);
+    const Real scaled = std::ldexp(std::frexp(value, &exponent), bits);
     const Real whole = truncated ? std::trunc(scaled) : std::nearbyint(scaled);
     return static_cast<Real>(std::ldexp(whole, exponent - bits));
   });
@@ -30,9 +30,24 @@ std::string bits_text(int bits) {
   return std::to_string(bits) + " significant bits";
 }
 
-SearchResult try_lost(const Inquiry& inquiry, const ElementMap& map, const std::string& words,
+// Numbers that were rounded are not changed by it once more: a tolerance may be wider than what
+// rounding does.
+bool unchanged_by(const Inquiry& inquiry, const ElementMap& map_of_actual) {
+  Agreement strict = inquiry.agreement;
+  strict.close.reset();
+  const Moved again = mapped(inquiry, map_of_actual, inquiry.anywhere);
+  std::size_t changed = 0;
+  for (std::size_t i = 0; i < again.size(); ++i) {
+    const long double actual = inquiry.anywhere[i].actual;
+    if (!std::isnan(actual) && !sampled_agree(actual, *again[i], strict)) ++changed;
+  }
+  return 50 * changed <= again.size();
+}
+
+SearchResult try_lost(const Inquiry& inquiry, const ElementMap& map,
+                      const ElementMap& map_of_actual, const std::string& words,
                       double hypotheses) {
-  if (!fits_anywhere(inquiry, map) ||
+  if (!unchanged_by(inquiry, map_of_actual) || !fits_anywhere(inquiry, map) ||
       !convincing(inquiry, map.side, mapped(inquiry, map, inquiry.mismatches),
                   mapped(inquiry, map, inquiry.anywhere), hypotheses))
     return std::nullopt;
@@ -46,6 +61,7 @@ SearchResult try_lost(const Inquiry& inquiry, const ElementMap& map, const std::
 }  // namespace
 
 SearchResult find_lost_precision(const Inquiry& inquiry) {
+  const DType actual = inquiry.input.actual.dtype();
   const DType golden = inquiry.input.golden.dtype();
   for (const DTypeInfo& row : dtypes()) {
     // Of bool and of powers of two too little is left to know it by.
@@ -53,6 +69,7 @@ SearchResult find_lost_precision(const Inquiry& inquiry) {
       continue;
     BTF_ASSIGN(std::optional<Finding> finding,
                try_lost(inquiry, cast_map(MovedSide::golden, golden, row.dtype),
+                        cast_map(MovedSide::actual, actual, row.dtype),
                         "actual is golden rounded to " + name_of(row.dtype),
                         static_cast<double>(dtypes().size())));
     if (finding) return finding;
@@ -70,7 +87,8 @@ SearchResult find_lost_bits(const Inquiry& inquiry) {
     for (int bits = most; bits >= kFewestBits; --bits) {
       const std::string how = truncated ? "truncated" : "rounded";
       BTF_ASSIGN(std::optional<Finding> finding,
-                 try_lost(inquiry, bits_map(bits, truncated),
+                 try_lost(inquiry, bits_map(MovedSide::golden, bits, truncated),
+                          bits_map(MovedSide::actual, bits, truncated),
                           "actual is golden " + how + " to " + bits_text(bits), 2.0 * most));
       if (finding) return finding;
     }

@@ -183,6 +183,10 @@ SearchResult try_overflow(const Inquiry& inquiry, DType dtype) {
     const bool gone = limits.has_inf ? std::isinf(point.actual) : std::isnan(point.actual);
     if (!beyond || !gone) return std::nullopt;
   }
+  // Inf is beyond every dtype.
+  const bool all_inf = std::ranges::all_of(
+      inquiry.mismatches, [](const Point& point) { return std::isinf(point.golden); });
+  if (all_inf && dtype != inquiry.input.actual.dtype()) return std::nullopt;
   if (!fits_anywhere(inquiry, map)) return std::nullopt;
   BTF_ASSIGN(const MapTally all, tally(inquiry, map));
   if (!bears_out(inquiry, all) || !enough(all, kOverflow)) return std::nullopt;

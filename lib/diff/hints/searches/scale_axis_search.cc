@@ -18,6 +18,7 @@ constexpr std::size_t kLeastMirrored = 8;  // of these
 constexpr std::size_t kReferences = 16;    // elements that may tell a factor
 constexpr std::uint64_t kPerFactor = 4;    // elements that bear out each of them
 constexpr double kRoundings = 4;           // of factors and of what they are told from
+constexpr double kMostAccepted = 0.01;
 
 // Two dims of one size: actual / golden is s[second] / s[first], with one s.
 struct AxisPair {
@@ -51,8 +52,10 @@ Result<Ratios> ratios_at(const Inquiry& inquiry, const std::vector<std::uint64_t
   return ratios;
 }
 
+// What is accepted of numbers is what their ratio may be off by, as far as a factor is still told.
 bool near_one(long double ratio, const Inquiry& inquiry) {
-  return std::abs(ratio - 1) <= kRoundings * relative_slack(inquiry.input);
+  const double accepted = std::min(inquiry.agreement.judge.rtol, kMostAccepted);
+  return std::abs(ratio - 1) <= kRoundings * std::max(relative_slack(inquiry.input), accepted);
 }
 
 // The ratio at [i][j] is one over that at [j][i], and 1 where i = j.

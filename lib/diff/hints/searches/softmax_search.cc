@@ -13,7 +13,8 @@ namespace btf::hints {
 namespace {
 
 constexpr std::uint64_t kMostRows = 128U << 10;  // whose sums are kept at a time
-constexpr std::size_t kPointsLookedAt = 16;
+constexpr std::size_t kPointsLookedAt = 32;
+constexpr std::size_t kPartnersLookedAt = 16;  // of each
 constexpr std::size_t kLeastAlike = 8;
 constexpr double kRoundingsOfTwo = 4;  // of both sides' numbers
 
@@ -43,32 +44,61 @@ bool may_be(const Inquiry& inquiry, const Softmax& softmax) {
   return true;
 }
 
+// Below the normal numbers rounding is too much of one for its logarithm.
+bool fine_enough(const Inquiry& inquiry, const Softmax& softmax, long double after) {
+  return softmax.logarithm || after >= std::ldexp(1.0L, inquiry.input.judge.grid.least_exponent);
+}
+
+struct Both {
+  std::vector<long double> actual;
+  std::vector<long double> golden;
+};
+
+Result<Both> values_at(const Inquiry& inquiry, const std::vector<std::uint64_t>& numbers) {
+  Both both;
+  BTF_ASSIGN(both.actual, inquiry.actual->values(numbers));
+  BTF_ASSIGN(both.golden, inquiry.golden->values(numbers));
+  return both;
+}
+
+// Another element of its row, the largest of some: of a row with a peak most are next to nothing.
+Result<Point> partner_of(const Inquiry& inquiry, const Softmax& softmax, const Along& place,
+                         std::uint64_t number) {
+  std::vector<std::uint64_t> numbers;
+  const std::uint64_t others = place.size - 1;
+  const std::uint64_t step = std::max<std::uint64_t>(1, others / kPartnersLookedAt);
+  for (std::uint64_t k = 1; k <= others && numbers.size() < kPartnersLookedAt; k += step)
+    numbers.push_back(place.number(place.row(number), (place.index(number) + k) % place.size));
+  BTF_ASSIGN(const Both both, values_at(inquiry, numbers));
+  Point best{.actual = both.actual[0], .golden = both.golden[0]};
+  for (std::size_t i = 1; i < numbers.size(); ++i) {
+    const Point other{.actual = both.actual[i], .golden = both.golden[i]};
+    if (softmax.after(other) > softmax.after(best)) best = other;
+  }
+  return best;
+}
+
 // Within a row, logarithms differ as much as what they were made of.
 Result<bool> differ_alike(const Inquiry& inquiry, const Softmax& softmax, const Along& place) {
-  std::vector<std::uint64_t> numbers;
-  std::vector<const Point*> points;
-  for (std::size_t i = 0; i < std::min(kPointsLookedAt, inquiry.rarest.size()); ++i) {
-    const Point& point = inquiry.mismatches[inquiry.rarest[i]];
-    const std::uint64_t index = (place.index(point.number) + 1 + i % (place.size - 1)) % place.size;
-    numbers.push_back(place.number(place.row(point.number), index));
-    points.push_back(&point);
-  }
-  BTF_ASSIGN(const std::vector<long double> actual, inquiry.actual->values(numbers));
-  BTF_ASSIGN(const std::vector<long double> golden, inquiry.golden->values(numbers));
+  const double close = inquiry.agreement.close ? inquiry.agreement.close->rtol : 0;
+  const double slack =
+      std::max({relative_slack(inquiry.input), inquiry.agreement.judge.rtol, close});
   std::size_t alike = 0;
   std::size_t others = 0;
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const Point other{.actual = actual[i], .golden = golden[i]};
-    const long double raw = softmax.before(*points[i]) - softmax.before(other);
-    const long double made = softmax.logarithm_of(softmax.after(*points[i])) -
-                             softmax.logarithm_of(softmax.after(other));
+  for (const std::size_t i : inquiry.rarest) {
+    const Point& point = inquiry.mismatches[i];
+    if (!fine_enough(inquiry, softmax, softmax.after(point))) continue;
+    BTF_ASSIGN(const Point other, partner_of(inquiry, softmax, place, point.number));
+    if (!fine_enough(inquiry, softmax, softmax.after(other))) continue;
+    const long double raw = softmax.before(point) - softmax.before(other);
+    const long double made =
+        softmax.logarithm_of(softmax.after(point)) - softmax.logarithm_of(softmax.after(other));
     if (!std::isfinite(raw) || !std::isfinite(made)) continue;
     const long double size =
-        1 + std::abs(softmax.before(*points[i])) + std::abs(softmax.before(other)) + std::abs(made);
-    const double close = inquiry.agreement.close ? inquiry.agreement.close->rtol : 0;
-    const double slack =
-        std::max({relative_slack(inquiry.input), inquiry.agreement.judge.rtol, close});
+        1 + std::abs(softmax.before(point)) + std::abs(softmax.before(other)) + std::abs(made);
     ++(std::abs(raw - made) <= kRoundingsOfTwo * slack * size ? alike : others);
+    if (others > kPointsLookedAt / 8) return false;
+    if (alike + others == kPointsLookedAt) break;
   }
   return alike >= kLeastAlike && 8 * others <= alike;
 }
@@ -87,15 +117,29 @@ struct RowSum {
   }
 };
 
+// exp makes relative errors of what rounding did to the sizes of its arguments: half a step of the
+// element's and of the largest of its row.
+Slack slack_of(const Inquiry& inquiry, const Softmax& softmax, double widest) {
+  constexpr double kMost = 0.25;
+  Slack slack{.relative = relative_slack(inquiry.input)};
+  if (softmax.logarithm)
+    slack.amplified = [](double value, double relative) { return std::abs(value) * relative / 2; };
+  else
+    slack.relative += std::min(widest * slack.relative / 2, kMost);
+  return slack;
+}
+
 SearchResult try_softmax(const Inquiry& inquiry, const Softmax& softmax, std::size_t dim) {
   const Along place = along(inquiry.input.golden.dims(), dim);
   BTF_ASSIGN(const bool alike, differ_alike(inquiry, softmax, place));
   if (!alike) return std::nullopt;
   std::vector<RowSum> rows(inquiry.elements / place.size);
+  long double widest = 0;
   BTF_TRY(visit_finite(inquiry, [&](std::uint64_t number, long double actual, long double golden) {
-    rows[place.row(number)].add(softmax.raw == MovedSide::actual ? actual : golden);
+    const long double raw = softmax.raw == MovedSide::actual ? actual : golden;
+    rows[place.row(number)].add(raw);
+    widest = std::max(widest, std::abs(raw));
   }));
-  // exp makes relative errors of what rounding did to the sizes of its arguments.
   const PlacedMap map{.side = softmax.raw,
                       .apply =
                           [&](std::uint64_t number, long double value) {
@@ -104,10 +148,10 @@ SearchResult try_softmax(const Inquiry& inquiry, const Softmax& softmax, std::si
                             return softmax.logarithm ? shifted - std::log(row.sum)
                                                      : std::exp(shifted) / row.sum;
                           },
-                      .slack = Slack{.relative = relative_slack(inquiry.input)}};
+                      .slack = slack_of(inquiry, softmax, static_cast<double>(widest))};
   const double hypotheses = 4.0 * static_cast<double>(inquiry.input.golden.dims().size());
-  if (!convincing(inquiry, map.side, mapped(map, inquiry.mismatches), mapped(map, inquiry.anywhere),
-                  hypotheses))
+  if (!convincing(inquiry, map.side, fitted_values(inquiry, map, inquiry.mismatches),
+                  fitted_values(inquiry, map, inquiry.anywhere), hypotheses))
     return std::nullopt;
   BTF_ASSIGN(const MapTally all, tally(inquiry, map));
   if (!bears_out(inquiry, all)) return std::nullopt;

@@ -33,10 +33,12 @@ bool nonfinite_differs(const TensorDiff& diff) {
          0;
 }
 
-// The cause; else NaN and Inf; else which of the criteria failed beside the elements.
+// The cause; else NaN and Inf, of these first what does not agree; else which of the criteria
+// failed beside the elements.
 std::string why(const TensorDiff& diff) {
   if (!diff.hints.empty()) return printable(cause_text(diff.hints.front()));
-  const std::string specials = specials_text(diff);
+  const std::string unlike = unlike_specials_text(diff);
+  const std::string specials = unlike.empty() ? specials_text(diff) : unlike;
   if (!specials.empty()) return specials.substr(2);
   if (!diff.reason.empty()) return diff.reason;
   const auto failed = std::ranges::find_if(diff.criteria, [](const btf::CriterionResult& found) {
@@ -80,6 +82,7 @@ SetRow set_row(const TensorDiff& diff, std::string name) {
   row.refused = refused_text(diff);
   row.error = fmt::format("{:.4g}", diff.max_abs);
   row.why = why(diff);
+  if (!diff.hints.empty()) row.evidence = printable(diff.hints.front().evidence);
   row.error_rank = nonfinite_differs(diff) ? kWorst : diff.max_abs;
   if (diff.figures && diff.figures->pairs > 0) {
     row.cosine = cosine_text(diff.figures->cosine);

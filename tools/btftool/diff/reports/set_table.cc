@@ -56,6 +56,15 @@ void SetTable::print_title(std::vector<std::string>& lines) const {
   lines.push_back(line.append(kGap).append(without_end(kWhyTitle, widths_.why)));
 }
 
+// Of the evidence a few characters would tell nothing.
+std::string SetTable::why_text(const SetRow& row) const {
+  constexpr std::size_t kLeastEvidence = 12;
+  const std::string all = row.why + ": " + row.evidence;
+  const std::size_t least = std::min(columns_of(all), columns_of(row.why) + 2 + kLeastEvidence);
+  const bool told = !row.evidence.empty() && widths_.why >= least;
+  return without_end(told ? all : row.why, widths_.why);
+}
+
 void SetTable::print(const SetRow& row, std::vector<std::string>& lines) const {
   std::string line(row.different ? paint_.red(kDifferentMark) : std::string(kSameMark));
   line += fill_right(without_middle(row.name, widths_.name), widths_.name);
@@ -63,7 +72,7 @@ void SetTable::print(const SetRow& row, std::vector<std::string>& lines) const {
     line.append(kGap).append(fill_left(row.refused, kRefused));
     line.append(kGap).append(fill_left(row.error, kError));
     line.append(kGap).append(fill_left(row.cosine, kCosine));
-    line.append(kGap).append(without_end(row.why, widths_.why));
+    line.append(kGap).append(why_text(row));
     line.resize(line.find_last_not_of(' ') + 1);
     lines.push_back(std::move(line));
   } else {

@@ -17,6 +17,7 @@ struct SetRow {
   std::string error{};    // the largest
   std::string cosine{};
   std::string why{};
+  std::string evidence{};            // behind it, as far as there is room
   std::string instead{};             // of all four: "shape [1] against [2]"
   std::vector<std::string> below{};  // lines of its own, whatever their length
   // What rows are sorted by, the worst first.
@@ -45,6 +46,7 @@ class SetTable {
   };
 
   Widths measure() const;
+  std::string why_text(const SetRow& row) const;
   void print_title(std::vector<std::string>& lines) const;
   void print(const SetRow& row, std::vector<std::string>& lines) const;
 

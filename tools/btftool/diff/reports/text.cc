@@ -234,7 +234,9 @@ std::string sides_text(const TensorDiff& diff) {
   return text + " " + btf::dims_text(diff.golden->dims);
 }
 
-std::string specials_text(const TensorDiff& diff) {
+namespace {
+
+std::string specials_text(const TensorDiff& diff, bool of_both) {
   std::string text;
   const auto add = [&](std::uint64_t count, std::string_view what,
                        const std::optional<btf::Dims>& first = {}) {
@@ -243,15 +245,21 @@ std::string specials_text(const TensorDiff& diff) {
     if (first) text += (count > 1 ? ", the first at " : " at ") + btf::dims_text(*first);
   };
   const btf::FirstNonfinite& first = diff.first_nonfinite;
-  add(diff.nan.both, "NaN on both sides");
+  if (of_both) add(diff.nan.both, "NaN on both sides");
   add(diff.nan.actual, "NaN in actual only", first.nan_actual);
   add(diff.nan.golden, "NaN in golden only", first.nan_golden);
-  add(diff.inf.both, "Inf on both sides");
+  if (of_both) add(diff.inf.both, "Inf on both sides");
   add(diff.inf.opposite, "Inf of opposite signs", first.inf_opposite);
   add(diff.inf.actual, "Inf in actual only", first.inf_actual);
   add(diff.inf.golden, "Inf in golden only", first.inf_golden);
   return text;
 }
+
+}  // namespace
+
+std::string specials_text(const TensorDiff& diff) { return specials_text(diff, true); }
+
+std::string unlike_specials_text(const TensorDiff& diff) { return specials_text(diff, false); }
 
 std::string_view cause_text(const btf::Hint& hint) {
   return hint.other_cause.empty() ? btf::cause_name(hint.cause) : hint.other_cause;

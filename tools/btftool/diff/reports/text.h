@@ -24,6 +24,9 @@ std::string sides_text(const btf::TensorDiff& diff);
 // ", 3 NaN on both sides, 1 NaN in actual only at [0, 3]"; empty when there is nothing special.
 std::string specials_text(const btf::TensorDiff& diff);
 
+// Of these, what one side has and the other has not.
+std::string unlike_specials_text(const btf::TensorDiff& diff);
+
 // What stands behind "tensor 0: same: " or "tensor 0: different: ".
 std::string headline(const btf::TensorDiff& diff);
 
