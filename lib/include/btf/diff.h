@@ -75,6 +75,24 @@ using TensorDiffSink = std::function<void(const TensorDiff&)>;
 BTF_API Result<bool> diff(const TensorFile& actual, const TensorFile& golden,
                           const DiffOptions& options, const TensorDiffSink& report);
 
+struct FilesToDiff {
+  const TensorFile* actual = nullptr;
+  const TensorFile* golden = nullptr;
+  DiffOptions options{};  // but for its `execution`
+};
+
+struct FilesDiff {
+  Result<bool> same = false;
+  std::vector<TensorDiff> tensors{};  // as they were reported
+};
+
+// What diff() finds of each, by one thread each. No file may stand in two pairs.
+BTF_API std::vector<FilesDiff> diff_side_by_side(std::span<const FilesToDiff> pairs,
+                                                 const Execution& execution);
+
+// For so many pairs that is worth while, and files can be open. One: there is one thread.
+BTF_API std::size_t most_side_by_side(const Execution& execution);
+
 // Do names make the pairs? An error: they were asked for and are not there, or cannot be read.
 BTF_API Result<bool> pairs_by_name(const TensorFile& actual, const TensorFile& golden,
                                    const DiffOptions& options);

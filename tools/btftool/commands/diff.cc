@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "btf/tensor_spec.h"
@@ -57,7 +58,8 @@ class Comparison {
         selection_(command),
         options_(needed_by_reports(context.global, command)),
         reports_(context, command, sets_.directories),
-        lines_(!context.global.quiet && !command.json && !command.summary) {}
+        lines_(!context.global.quiet && !command.json && !command.summary),
+        most_waiting_(btf::most_side_by_side(options_.execution)) {}
 
   btf::Result<int> run() {
     BTF_TRY(reports_.check_files());
@@ -79,24 +81,9 @@ class Comparison {
     btf::open_pairs_ahead(sets_.actual, sets_.golden, sets_.pairs, options_.execution);
     for (const btf::MemberPair& pair : sets_.pairs) {
       btf::DiffOptions options = options_;
-      if (!names_.narrow(pair, options)) continue;
-      reports_.begin(files_of(pair));
-      const btf::Result<PairResult> result = judge(pair, options);
-      // Whoever interrupts wants no report.
-      if (!result && result.error().code == btf::ErrorCode::cancelled)
-        return std::unexpected(result.error());
-      if (result) {
-        reports_.end({.result = *result, .error = reports_.trouble()});
-        continue;
-      }
-      reports_.end({.result = PairResult::trouble, .error = result.error().text()});
-      // Of two files the error is the result of the whole.
-      if (!sets_.directories) {
-        reports_.finish();
-        return std::unexpected(result.error());
-      }
-      if (errors_.pass()) context_.log.error(result.error());
+      if (names_.narrow(pair, options)) BTF_TRY(take(pair, std::move(options)));
     }
+    BTF_TRY(compare_waiting());
     if (errors_.held_back() > 0)
       context_.log.error("and " + std::to_string(errors_.held_back()) + " more");
     if (reports_.compared_nothing())
@@ -123,13 +110,84 @@ class Comparison {
     return found;
   }
 
-  btf::Result<PairResult> judge(const btf::MemberPair& pair, btf::DiffOptions& options) {
-    if (const btf::Error* const unusable = trouble(pair)) return std::unexpected(*unusable);
-    if (pair.actual && pair.golden) {
-      BTF_ASSIGN(const bool same, compare(pair, options));
-      if (reports_.troubled() > 0) return PairResult::trouble;
-      return same ? PairResult::same : PairResult::different;
+  // Two files that are open, and how they are compared.
+  struct Job {
+    const btf::MemberPair* pair;
+    std::shared_ptr<const btf::TensorFile> actual;
+    std::shared_ptr<const btf::TensorFile> golden;
+    btf::DiffOptions options;
+  };
+
+  // An error ends the command; what is wrong with the pair is told.
+  btf::Status take(const btf::MemberPair& pair, btf::DiffOptions options) {
+    const btf::Error* const unusable = trouble(pair);
+    if (unusable == nullptr && pair.actual && pair.golden) {
+      btf::Result<Job> job = prepare(pair, std::move(options));
+      if (job && may_wait(*job)) {
+        waiting_.push_back(*std::move(job));
+        return waiting_.size() < most_waiting_ ? btf::Status() : compare_waiting();
+      }
+      BTF_TRY(compare_waiting());
+      reports_.begin(files_of(pair));
+      return end(job ? compare(*job) : std::unexpected(job.error()));
     }
+    BTF_TRY(compare_waiting());
+    reports_.begin(files_of(pair));
+    return end(unusable != nullptr ? std::unexpected(*unusable) : one_sided(pair, options));
+  }
+
+  btf::Status end(const btf::Result<PairResult>& result) {
+    if (result) {
+      reports_.end({.result = *result, .error = reports_.trouble()});
+      last_differed_ = *result != PairResult::same;
+      return {};
+    }
+    // Whoever interrupts wants no report.
+    if (result.error().code == btf::ErrorCode::cancelled) return std::unexpected(result.error());
+    reports_.end({.result = PairResult::trouble, .error = result.error().text()});
+    // Of two files the error is the result of the whole.
+    if (!sets_.directories) {
+      reports_.finish();
+      return std::unexpected(result.error());
+    }
+    if (errors_.pass()) context_.log.error(result.error());
+    return {};
+  }
+
+  // Small files that are the same cost little more than opening them. Where one differs, looking
+  // for causes takes far longer, and the next ones will differ as well.
+  bool may_wait(const Job& job) const {
+    constexpr std::uint64_t kSmall = 4U << 20;
+    constexpr std::uint64_t kFewTensors = 64;
+    const auto small = [](const btf::TensorFile& file) {
+      return file.size() <= kSmall && file.tensor_count() <= kFewTensors;
+    };
+    // What made a pair of tensors is in one file with others.
+    return last_differed_ && most_waiting_ > 1 && !job.pair->actual_tensor &&
+           !job.pair->golden_tensor && small(*job.actual) && small(*job.golden);
+  }
+
+  btf::Status compare_waiting() {
+    std::vector<Job> jobs = std::exchange(waiting_, {});
+    if (jobs.size() == 1) {
+      reports_.begin(files_of(*jobs[0].pair));
+      return end(compare(jobs[0]));
+    }
+    std::vector<btf::FilesToDiff> pairs;
+    for (const Job& job : jobs) pairs.push_back({job.actual.get(), job.golden.get(), job.options});
+    const std::vector<btf::FilesDiff> found = btf::diff_side_by_side(pairs, options_.execution);
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      progress_->clear();
+      reports_.begin(files_of(*jobs[i].pair));
+      for (const btf::TensorDiff& diff : found[i].tensors) take(diff);
+      BTF_TRY(end(result_of(found[i].same)));
+      progress_->advance(std::max(jobs[i].actual->size(), jobs[i].golden->size()));
+    }
+    if (!jobs.empty()) progress_->clear();
+    return {};
+  }
+
+  btf::Result<PairResult> one_sided(const btf::MemberPair& pair, const btf::DiffOptions& options) {
     // A tensor that is missing is told of by itself, a file as a whole.
     const bool tensor = pair.actual_tensor || pair.golden_tensor;
     if (tensor || reports_.lists_missing()) {
@@ -212,7 +270,7 @@ class Comparison {
     return {};
   }
 
-  btf::Result<bool> compare(const btf::MemberPair& pair, btf::DiffOptions& options) {
+  btf::Result<Job> prepare(const btf::MemberPair& pair, btf::DiffOptions options) {
     BTF_TRY(complete_specs(pair));
     const auto actual_opened = sets_.actual.file(*pair.actual);
     const auto golden_opened = sets_.golden.file(*pair.golden);
@@ -222,10 +280,8 @@ class Comparison {
     if (!golden_opened)
       return std::unexpected(with_specs(golden_opened.error(), sets_.golden.bytes(*pair.golden),
                                         actual_opened, "--golden-spec"));
-    const auto& actual_file = *actual_opened;
-    const auto& golden_file = *golden_opened;
-    const btf::TensorFile& actual = *actual_file;
-    const btf::TensorFile& golden = *golden_file;
+    const btf::TensorFile& actual = **actual_opened;
+    const btf::TensorFile& golden = **golden_opened;
     BTF_TRY(selection_.apply(actual, golden, options));
     if (!sets_.directories) {
       BTF_TRY(selection_.check_used());
@@ -233,14 +289,27 @@ class Comparison {
     }
     BTF_TRY(take_scales(pair, options));
     if (!progress_) progress_.emplace(context_.global, std::max(actual.size(), golden.size()));
-    progress_->attach(options.execution);
     options.figures = options.figures || (lines_ && several(actual, golden, options));
-    auto same = btf::diff(actual, golden, options, [&](const btf::TensorDiff& diff) {
-      if (diff.error && errors_.pass()) context_.log.error(*diff.error);
-      reports_.take(diff);
-    });
+    return Job{&pair, *actual_opened, *golden_opened, std::move(options)};
+  }
+
+  btf::Result<PairResult> compare(Job& job) {
+    progress_->attach(job.options.execution);
+    const auto same = btf::diff(*job.actual, *job.golden, job.options,
+                                [&](const btf::TensorDiff& diff) { take(diff); });
     progress_->clear();
-    return same;
+    return result_of(same);
+  }
+
+  void take(const btf::TensorDiff& diff) {
+    if (diff.error && errors_.pass()) context_.log.error(*diff.error);
+    reports_.take(diff);
+  }
+
+  btf::Result<PairResult> result_of(const btf::Result<bool>& same) const {
+    if (!same) return std::unexpected(same.error());
+    if (reports_.troubled() > 0) return PairResult::trouble;
+    return *same ? PairResult::same : PairResult::different;
   }
 
   using Selected = std::optional<std::vector<std::uint64_t>>;
@@ -297,6 +366,9 @@ class Comparison {
   bool lines_;  // the screen may get a line for each tensor
   std::optional<Progress> progress_;
   Limited errors_;
+  std::size_t most_waiting_;
+  std::vector<Job> waiting_;  // to be compared at the same time
+  bool last_differed_ = false;
 };
 
 }  // namespace

@@ -34,6 +34,7 @@ void Progress::attach(btf::Execution& execution) {
 }
 
 void Progress::advance(std::uint64_t bytes) {
+  if (!on_) return;
   done_ += bytes;
   const Clock::time_point now = Clock::now();
   if (now - begin_ >= kSilence && now - drawn_ >= kInterval) draw(now);

@@ -18,6 +18,8 @@ class Progress {
 
   // Must outlive the work.
   void attach(btf::Execution& execution);
+  // So many bytes more are done, of work that it is not attached to.
+  void advance(std::uint64_t bytes);
 
   // Wipes the line, if there is one.
   void clear();
@@ -25,7 +27,6 @@ class Progress {
  private:
   using Clock = std::chrono::steady_clock;
 
-  void advance(std::uint64_t bytes);
   void draw(Clock::time_point now);
 
   bool on_;
