@@ -7,7 +7,7 @@
 
 #include "btf/convert.h"
 #include "btf/output.h"
-#include "btf/set_scales.h"
+#include "btf/quantize.h"
 #include "btf/tensor_set.h"
 #include "btf/try.h"
 #include "convert/convert_into.h"
