@@ -136,7 +136,8 @@ Result<std::uint64_t> convert_to_directory(const TensorSet& input, const std::st
   std::set<std::string> renamed;
   std::vector<SetTensor> consumed;  // by the output before
   for (PlannedOutput& output : outputs) {
-    if (!consumed.empty()) {
+    // Files of several tensors keep their scales to themselves.
+    if (!consumed.empty() && output.tensors.size() == 1) {
       BTF_TRY(leave_out_consumed(input, consumed, output.tensors));
       if (output.tensors.empty()) continue;
     }

@@ -275,6 +275,11 @@ TEST_CASE("layers: NaN in a dump alone, where what is computed from it could not
   report = dumped(chain, "");
   CHECK(judged(report) == VerdictKind::broke);
   CHECK(report.verdict.words.find("what comes next has none") != std::string::npos);
+  // What comes behind is judged all the same.
+  for (std::size_t i = 5; i < 12; ++i) CHECK(report.layers[i].state == LayerState::healthy);
+  for (std::size_t i = 9; i < 12; ++i) report.layers[i].figures->e = 0.2;
+  CHECK(judged(report) == VerdictKind::broke);
+  CHECK(report.roots == std::vector<std::uint64_t>{4, 9});
   // Inputs of the network.
   report = dumped(graph, "");
   report.layers[0].role = "input";
