@@ -7,7 +7,7 @@
 
 #include "btf/convert.h"
 #include "btf/output.h"
-#include "btf/set_scales.h"
+#include "btf/quantize.h"
 #include "btf/tensor_set.h"
 #include "btf/try.h"
 #include "convert/convert_into.h"
@@ -136,7 +136,8 @@ Result<std::uint64_t> convert_to_directory(const TensorSet& input, const std::st
   std::set<std::string> renamed;
   std::vector<SetTensor> consumed;  // by the output before
   for (PlannedOutput& output : outputs) {
-    if (!consumed.empty()) {
+    // Files of several tensors keep their scales to themselves.
+    if (!consumed.empty() && output.tensors.size() == 1) {
       BTF_TRY(leave_out_consumed(input, consumed, output.tensors));
       if (output.tensors.empty()) continue;
     }

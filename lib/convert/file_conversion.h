@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "btf/convert.h"
-#include "btf/set_scales.h"
+#include "btf/quantize.h"
 #include "btf/tensor_set.h"
 #include "convert/convert_into.h"
 #include "convert/quantize/plan.h"

@@ -87,6 +87,23 @@ def dumped(net, precision, golden, depths=tuple(faults.DEPTHS)):
                        own_error=own, sanity=True)
 
 
+def dumped_input(net, precision, golden):
+    """The network was given the right input."""
+    actual = net.run(precision)
+    actual["input"] = faults.other_layout(torch.from_numpy(np.array(actual["input"]))).numpy()
+    own = nets.relative(*(torch.from_numpy(run["input"].astype(np.float32)) for run in (golden, actual)))
+    yield case("dump: input", net, precision, golden, actual, ("dump-wrong",), layers=("input",), own_error=own)
+
+
+def dumped_nan(net, precision, golden):
+    """Without a graph, or where what is computed from it may hide them, nobody knows that the layer had none."""
+    at = faults.place(net, "middle", "transposed")
+    actual = net.run(precision)
+    actual[at] = actual[at].copy()
+    actual[at].reshape(-1)[:3] = np.nan
+    yield case("dump: NaN", net, precision, golden, actual, ("dump-wrong", "broke"), layers=(at,))
+
+
 def two_faults(net, precision, golden):
     first, second = faults.place(net, "early", "dead channel"), faults.place(net, "late", "transposed")
     actual = net.run(precision, [faults.computed("dead channel", first), faults.computed("transposed", second)])
@@ -186,7 +203,7 @@ def numbered(net, precision, golden):
                own_error=net.own_error[at], form="numbered")
 
 
-SCENARIOS = (healthy, computed, dumped, two_faults, one_layer_quantised, missing_layer, inputs_differ, identical,
+SCENARIOS = (healthy, computed, dumped, dumped_input, dumped_nan, two_faults, one_layer_quantised, missing_layer, inputs_differ, identical,
              few_pairs, with_baseline, isolated, renamed, numbered)
 
 

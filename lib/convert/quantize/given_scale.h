@@ -3,7 +3,7 @@
 
 #include "btf/error.h"
 #include "btf/file.h"
-#include "btf/set_scales.h"
+#include "btf/quantize.h"
 #include "convert/quantize/scales.h"
 
 namespace btf {

@@ -8,7 +8,7 @@
 
 #include "btf/attributes.h"
 #include "btf/convert.h"
-#include "btf/set_scales.h"
+#include "btf/quantize.h"
 #include "convert/quantize/scales.h"
 #include "convert/tensor/tensor.h"
 #include "kernels/scale/scaled_cast.h"

@@ -107,12 +107,18 @@ Status add_baseline(TensorSet& baseline, TensorSet& golden, const LayerOptions& 
   BTF_ASSIGN(const PairedLayers unused, pair_layers(baseline, golden, plain, other));
   const NameMatches matches = match_names(golden_names(report.layers), golden_names(other.layers));
   std::uint64_t known = 0;
+  bool equal = true;
   for (const NameMatch& match : matches.pairs) {
     const auto& figures = other.layers[match.right].figures;
     if (match.tier != PairTier::exact || !figures) continue;
     report.layers[match.left].baseline = figures->e;
+    equal = equal && figures->e == 0;
     ++known;
   }
+  if (known > 0 && equal)
+    report.warnings.push_back(baseline.path() +
+                              ": is equal to golden in every tensor, so that any error is unusual: "
+                              "is it a run of the device?");
   if (known > 0) return {};
   return std::unexpected(
       Error{ErrorCode::refused, "no tensor of it is paired with one of " + golden.path()}.in_file(

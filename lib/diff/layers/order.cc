@@ -35,6 +35,12 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
+bool is_text(std::string_view text) {
+  return std::ranges::none_of(text, [](char c) {
+    return static_cast<unsigned char>(c) < ' ' && c != '\t' && c != '\n' && c != '\r';
+  });
+}
+
 class Ordering {
  public:
   explicit Ordering(LayerReport& report)
@@ -47,6 +53,10 @@ class Ordering {
     if (report_.order == OrderSource::graph) report_.graph_path = report_.order_path;
     report_.order = OrderSource::file;
     report_.order_path = path;
+    if (!is_text(text))
+      return std::unexpected(
+          Error{ErrorCode::malformed, "is no list of names, one a line; --graph takes a model"}
+              .in_file(path));
     const std::vector<std::string> names = lines_of(text);
     std::vector<bool> known = place(names);
     if (std::ranges::all_of(rank_, [](std::uint64_t rank) { return rank == kUnplaced; }))

@@ -14,7 +14,7 @@
 #include "btf/error.h"
 #include "btf/execution.h"
 #include "btf/file.h"
-#include "btf/set_scales.h"
+#include "btf/quantize.h"
 #include "btf/tensor_diff.h"
 
 namespace btf {

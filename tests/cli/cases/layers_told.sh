@@ -39,3 +39,12 @@ btftool layers --from-json both.json --json | cmp - both.json
 btftool layers --from-json both.json | sed -n '/trust/,/limit/p'
 (echo $fc2; echo $fc1) >back.txt
 btftool layers --no-hints --order back.txt --graph $model "$healthy" "$golden" | sed -n '1p; /trust/,/limit/p'
+# What is no list, no model, and no run of the device.
+btftool layers --order $model "$healthy" "$golden"; echo "exit $?"
+btftool layers --graph "$golden" "$healthy" "$golden"; echo "exit $?"
+btftool -q layers --baseline "$golden" "$healthy" "$golden" 2>warning.txt; echo "exit $?"; cat warning.txt
+btftool layers --baseline "$golden" "$healthy" "$golden" 2>&1 >/dev/null | cat
+# An error beyond all measure has a short name all the same.
+printf '\1\0\0\0\1\0\0\0' >golden.raw
+printf '\1\0\0\0\0\0\100\177' >actual.raw
+btftool layers --actual-spec float32:linear:2 --golden-spec float32:linear:2 actual.raw golden.raw | grep '▁\|█'

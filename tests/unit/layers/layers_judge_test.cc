@@ -175,6 +175,17 @@ TEST_CASE("layers: the inputs of the network come first") {
   CHECK(report.verdict.layer == 0U);
 }
 
+TEST_CASE("layers: a scale of the network's input that is off is no fault of a layer") {
+  for (const auto make : {chain, graph}) {
+    LayerReport report = make(with(kHealthy, 0, 12, 0.0018));
+    report.layers[0].role = "input";
+    CHECK(judged(report) == VerdictKind::clean);
+    for (std::size_t i = 0; i < 12; ++i) report.layers[i].figures->rho = 0.99;
+    CHECK(judged(report) == VerdictKind::inputs);
+    CHECK(report.verdict.layer == 0U);
+  }
+}
+
 TEST_CASE("layers: a wrong dump of the network's input is that, where what follows is right") {
   for (const auto make : {chain, graph}) {
     LayerReport report = make(with(kHealthy, 0, 1, 0.8));
@@ -194,9 +205,19 @@ TEST_CASE("layers: by order alone what follows an input need not be computed fro
   two.layers[2].role.clear();
   two.layers[2].golden = "attention_mask";
   CHECK(judged(two) == VerdictKind::inputs);
+  two.layers[2].golden = "/attn/mask/Add_output_0";
+  CHECK(judged(two) == VerdictKind::dump_wrong);
   two.layers[2].golden = "l2";
   CHECK(judged(two) == VerdictKind::dump_wrong);
   two.golden_only = {"input_ids"};
+  CHECK(judged(two) == VerdictKind::inputs);
+  // Little, or a scale, which noise and normalisations take out.
+  two.golden_only.clear();
+  two.layers[0].figures->e = 0.01;
+  CHECK(judged(two) == VerdictKind::inputs);
+  two.layers[0].figures->e = 0.1;
+  CHECK(judged(two) == VerdictKind::dump_wrong);
+  two.layers[0].figures->rho = 0.9;
   CHECK(judged(two) == VerdictKind::inputs);
   // However late its error turns up.
   LayerReport late = chain(with(with(std::vector<double>(40, 5e-4), 0, 1, 0.8), 35, 40, 0.1));
@@ -254,6 +275,11 @@ TEST_CASE("layers: NaN in a dump alone, where what is computed from it could not
   report = dumped(chain, "");
   CHECK(judged(report) == VerdictKind::broke);
   CHECK(report.verdict.words.find("what comes next has none") != std::string::npos);
+  // What comes behind is judged all the same.
+  for (std::size_t i = 5; i < 12; ++i) CHECK(report.layers[i].state == LayerState::healthy);
+  for (std::size_t i = 9; i < 12; ++i) report.layers[i].figures->e = 0.2;
+  CHECK(judged(report) == VerdictKind::broke);
+  CHECK(report.roots == std::vector<std::uint64_t>{4, 9});
   // Inputs of the network.
   report = dumped(graph, "");
   report.layers[0].role = "input";

@@ -30,7 +30,9 @@ bool worse(char a, char b) {
 }
 
 std::string label(double e) {
-  return e >= 0.1 ? fmt::format("{:.0f}%", e * 100) : fmt::format("{:.1g}%", e * 100);
+  constexpr double kMostSpelled = 100;
+  return e >= 0.1 && e < kMostSpelled ? fmt::format("{:.0f}%", e * 100)
+                                      : fmt::format("{:.1g}%", e * 100);
 }
 
 }  // namespace

@@ -102,8 +102,10 @@ class Telling {
         layer->figures->new_inf() > 0)
       return fmt::format("overflow: golden reaches {:.4g}, float16 ends at 65504",
                          layer->figures->golden.peak);
-    // The verdict has said it already of NaN and Inf.
-    if (!layer->note.empty() && layer->fault != LayerFault::born) return layer->note;
+    // The verdict has said it already of wrong dumps, and of NaN and Inf.
+    const bool wrong = report_.verdict.kind == VerdictKind::dump_wrong;
+    if (wrong && layer->fault == LayerFault::none) return {};
+    if (!layer->note.empty() && !wrong && layer->fault != LayerFault::born) return layer->note;
     const bool asked = run_.searched && report_.verdict.kind != VerdictKind::drift &&
                        layer->fault != LayerFault::shape;
     return asked ? "no known cause" : "";
@@ -160,10 +162,15 @@ class Telling {
   }
 
   std::string odd() const {
+    constexpr std::size_t kMost = 3;
     std::string text;
-    for (std::size_t i = 0; i < std::min<std::size_t>(report_.sanity.size(), 3); ++i)
-      text += (i == 0 ? "" : "; ") + printable(report_.sanity[i].message);
-    if (report_.sanity.size() > 3) text += fmt::format("; and {} more", report_.sanity.size() - 3);
+    std::size_t told = 0;
+    for (const btf::SanityFinding& finding : report_.sanity) {
+      // The verdict has said it.
+      if (subject() != nullptr && subject()->note == finding.message) continue;
+      if (++told <= kMost) text += (text.empty() ? "" : "; ") + printable(finding.message);
+    }
+    if (told > kMost) text += fmt::format("; and {} more", told - kMost);
     return text;
   }
 
@@ -317,7 +324,8 @@ class Telling {
   // again where the directories are compared.
   std::string next() const {
     const auto& verdict = report_.verdict;
-    if (verdict.actual_path.empty() || verdict.kind == VerdictKind::clean) return {};
+    if (verdict.actual_path.empty() || !verdict.layer || verdict.kind == VerdictKind::clean)
+      return {};
     std::string command = "btftool diff --heatmap ";
     for (const std::string& word : run_.scales) command += shell(word) + " ";
     constexpr std::size_t kMostTyped = 8;

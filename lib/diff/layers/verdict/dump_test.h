@@ -33,6 +33,7 @@ class DumpTest {
  private:
   bool agrees(std::uint64_t consumer, std::uint64_t i, const Inputs& before) const;
   Inputs inputs_without(std::uint64_t layer, std::uint64_t i, const Inputs& before) const;
+  double carried(std::uint64_t i, std::uint64_t consumer) const;
   bool is_explained(std::uint64_t consumer, const Inputs& in) const;
   bool comes_back(std::uint64_t i, const Inputs& before, std::uint64_t far) const;
 

@@ -62,8 +62,11 @@ class Judgement {
     judge_watching();
     if (judge_inputs()) return;
     for (std::uint64_t i = 0; i < layers().size(); ++i) {
+      goes_on_ = false;
       judge(i);
+      const bool special = before_.special;
       before_.take(layers()[i], false);
+      if (goes_on_) before_.special = special;
     }
   }
 
@@ -129,7 +132,7 @@ class Judgement {
       const LayerFigures& figures = *layer.figures;
       const bool special = figures.one_sided() > 0;
       const bool off = is_counted(layer) ? figures.equal < figures.pairs
-                                         : figures.e > floor_of(layer) && figures.e > 0;
+                                         : is_off(layer);
       if (!special && !off) continue;
       if (special && is_special_dump(i)) {
         dump(layer, LayerFault::born);
@@ -157,6 +160,15 @@ class Judgement {
     return true;
   }
 
+  // Of an input of the network, whose numbers the device has rounded and nothing else: by more than
+  // that, or along with the signal.
+  static bool is_off(const Layer& input) {
+    const LayerFigures& figures = *input.figures;
+    const double b = times_noise(figures.e, floor_of(input));
+    return b > 1 || (b >= kLeastAlong && figures.pairs >= kFewNumbers &&
+                     along_of(figures, {}) != LayerFault::none);
+  }
+
   bool is_input(std::uint64_t i) const {
     const Layer& layer = report_.layers[i];
     if (layer.role == "input") return true;
@@ -164,16 +176,19 @@ class Judgement {
            has_word(layer.name(), std::to_array<std::string_view>({"input", "images"}));
   }
 
-  // Is all that follows computed from it?
+  // Is all that follows computed from it? Names of layers have paths.
   bool is_only_input(std::uint64_t i) const {
     constexpr auto kWords = std::to_array<std::string_view>({"input", "images", "mask", "ids"});
-    for (std::uint64_t other = 0; other < report_.layers.size(); ++other)
-      if (other != i &&
-          (is_input(other) || report_.layers[other].role == "input" ||
-           (report_.layers[other].role.empty() && has_word(report_.layers[other].name(), kWords))))
+    const auto like_input = [&](const std::string& name) {
+      return has_word(name, kWords) && !name.contains('/') && std::ranges::count(name, '.') <= 1;
+    };
+    for (std::uint64_t other = 0; other < report_.layers.size(); ++other) {
+      const Layer& layer = report_.layers[other];
+      if (other != i && (layer.role == "input" || (layer.role.empty() && like_input(layer.name()))))
         return false;
-    const auto named_too = [&](const std::string& name) { return has_word(name, kWords); };
-    return std::ranges::none_of(report_.golden_only, named_too);
+    }
+    return std::ranges::none_of(report_.golden_only, like_input) &&
+           std::ranges::none_of(report_.actual_only, like_input);
   }
 
   // What is computed in integers or in 8-bit floats may lose NaN and Inf anywhere.
@@ -252,7 +267,8 @@ class Judgement {
   void judge_born(std::uint64_t i) {
     if (is_special_dump(i)) return dump(layers()[i], LayerFault::born);
     root(i, LayerFault::born);
-    if (dumps_.goes_on_finite(i, before_))
+    goes_on_ = dumps_.goes_on_finite(i, before_);
+    if (goes_on_)
       layers()[i].note =
           "what comes next has none: its dump is wrong, or what is computed from it hides them, as "
           "a "
@@ -318,6 +334,7 @@ class Judgement {
   Explained explained_;
   DumpTest dumps_;
   Inputs before_;  // of all that is judged already
+  bool goes_on_ = false;  // NaN or Inf of the layer in hand are not in those that come next
   std::set<std::uint64_t> amplified_;
   LayerVerdict was_;  // of an earlier judgement
 };

@@ -93,13 +93,12 @@ RunPrecision run_precision(const LayerReport& report, const JudgeLayers& options
   std::size_t told = 0;
   for (const Layer& layer : report.layers) {
     if (!layer.figures || is_counted(layer) || !layer.actual_dtype || !layer.golden_dtype) continue;
-    if (layer.figures->actual.bits == 0) continue;
     const unsigned bits = stored_bits(layer);
     // A few numbers, or one again and again, have few bits of themselves.
     const LayerFigures& figures = *layer.figures;
     constexpr std::uint64_t kFew = 64;
     constexpr double kConstant = 0.999;
-    if (figures.pairs < kFew ||
+    if (figures.pairs < kFew || figures.actual.bits == 0 ||
         rms(figures.actual, figures.pairs) >= kConstant * figures.actual.peak) {
       few.push_back(bits);
       continue;
