@@ -45,9 +45,15 @@ class Details {
 
   Status run() {
     const bool mismatches = options_.details && score_.mismatched > 0;
-    const bool wanted = mismatches || options_.figures || gates().cosine || gates().psnr ||
-                        gates().snr || gates().rmse;
-    if (wanted) BTF_TRY(walk(mismatches));
+    // Of tensors that are the same, too.
+    const bool nonfinite = options_.details && score_.special > 0;
+    const bool figures = mismatches || options_.figures || gates().cosine || gates().psnr ||
+                         gates().snr || gates().rmse;
+    // Where all numbers are equal they are known.
+    const bool equal = !mismatches && score_.max_abs == 0;
+    if (figures && equal)
+      diff_.figures = FigureCollector::of_equal(score_.compared - score_.special);
+    if ((figures && !equal) || nonfinite) BTF_TRY(walk(mismatches, figures && !equal, nonfinite));
     if (score_.max_abs == 0) {
       for (const QuantileGate& gate : gates().quantiles) diff_.quantiles.push_back({gate.q, 0});
     } else {
@@ -76,26 +82,22 @@ class Details {
     return options_.hints && !actual_.rearranged() && !golden_.rearranged();
   }
 
-  Status walk(bool mismatches) {
-    // Where all numbers are equal the figures are known.
-    if (!mismatches && score_.max_abs == 0) {
-      diff_.figures = FigureCollector::of_equal(score_.compared - score_.special);
-      return {};
-    }
+  Status walk(bool mismatches, bool measured, bool special) {
     FigureCollector figures(actual_.dtype(), golden_.dtype());
     MismatchCollector found(options_.show, hints_wanted() || options_.heatmap ? kHintSample : 0);
     ErrorCollector errors;
-    std::vector<PairCollector*> collectors{&figures};
     NonfiniteCollector nonfinite;
+    std::vector<PairCollector*> collectors;
+    if (measured) collectors.push_back(&figures);
+    if (special) collectors.push_back(&nonfinite);
     if (mismatches) {
       collectors.push_back(&found);
       collectors.push_back(&errors);
-      collectors.push_back(&nonfinite);
     }
     BTF_TRY(collect(pairs_, judge_, collectors));
-    diff_.figures = figures.finish();
+    if (measured) diff_.figures = figures.finish();
+    if (special) diff_.first_nonfinite = nonfinite.first(golden_.dims());
     if (!mismatches) return {};
-    diff_.first_nonfinite = nonfinite.first(golden_.dims());
     diff_.equal = errors.equal();
     diff_.decades = errors.decades();
     if (diff_.required_atol) require(errors.required(diff_.required_rtol));

@@ -30,6 +30,8 @@ void NonfiniteCollector::keep(Numbers& lowest, const JudgedRun<Real>& run) {
     };
     note(nan_actual, std::isnan(actual) && !std::isnan(golden));
     note(nan_golden, !std::isnan(actual) && std::isnan(golden));
+    note(nan_both, std::isnan(actual) && std::isnan(golden));
+    note(inf_both, std::isinf(actual) && actual == golden);
     note(inf_opposite, std::isinf(actual) && std::isinf(golden) && actual != golden);
     note(inf_actual, std::isinf(actual) && !std::isinf(golden));
     note(inf_golden, !std::isinf(actual) && std::isinf(golden));
@@ -54,7 +56,9 @@ FirstNonfinite NonfiniteCollector::first(const Dims& dims) const {
           .nan_golden = place(nan_golden),
           .inf_opposite = place(inf_opposite),
           .inf_actual = place(inf_actual),
-          .inf_golden = place(inf_golden)};
+          .inf_golden = place(inf_golden),
+          .nan_both = place(nan_both),
+          .inf_both = place(inf_both)};
 }
 
 }  // namespace btf

@@ -1,4 +1,4 @@
-// Where NaN and Inf first stand that the other side has not.
+// Where NaN and Inf first stand: on one side, or on both.
 #pragma once
 
 #include <array>
@@ -18,7 +18,16 @@ class NonfiniteCollector final : public PairCollector {
   FirstNonfinite first(const Dims& dims) const;
 
  private:
-  enum Kind : std::uint8_t { nan_actual, nan_golden, inf_opposite, inf_actual, inf_golden, kinds };
+  enum Kind : std::uint8_t {
+    nan_actual,
+    nan_golden,
+    nan_both,
+    inf_opposite,
+    inf_actual,
+    inf_golden,
+    inf_both,
+    kinds
+  };
   using Numbers = std::array<std::uint64_t, kinds>;  // row-major, the lowest
 
   template <typename Real>

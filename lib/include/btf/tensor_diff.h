@@ -50,6 +50,8 @@ struct FirstNonfinite {
   std::optional<Dims> inf_opposite{};
   std::optional<Dims> inf_actual{};
   std::optional<Dims> inf_golden{};
+  std::optional<Dims> nan_both{};
+  std::optional<Dims> inf_both{};  // of one sign
 };
 
 // One pair of elements. Byte offsets are into the files; nothing for an element that a COO tensor

@@ -45,5 +45,6 @@ rule '{"tensor": "*", "actual_spec": "fp99"}'
 rule '{"tensor": "nothing", "rtol": 1}'
 rule '{"tensor": "nothing", "actual_spec": "fp16"}'
 rule '7'
+rule '{"tensor": "*", "rtol": 1, "rtol": 2}'
 btftool diff --rules gone.json dump golden; echo "exit $?"
 exit 0

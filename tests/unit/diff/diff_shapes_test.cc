@@ -84,7 +84,7 @@ TEST_CASE("shapes: hinted only if every element is equal, within the tolerance")
   CHECK(hint(pairs::diff(counted({4}), golden, options)).empty());
 }
 
-TEST_CASE("shapes: the first NaN and Inf of each kind that the other side has not") {
+TEST_CASE("shapes: the first NaN and Inf of each kind, of either side and of both") {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   constexpr double kInf = std::numeric_limits<double>::infinity();
   pairs::Tensor actual = f64({kNan, 1, kNan, kNan, kInf, 5, kInf, -kInf, 8});
@@ -96,10 +96,20 @@ TEST_CASE("shapes: the first NaN and Inf of each kind that the other side has no
   CHECK(first.inf_actual == Dims{1, 1});
   CHECK(first.inf_golden == Dims{1, 2});
   CHECK(first.inf_opposite == Dims{2, 1});
+  CHECK(first.nan_both == Dims{0, 0});
+  CHECK_FALSE(first.inf_both);
   const btf::FirstNonfinite none =
       pairs::diff(f64({1, kNan, kInf}), f64({2, kNan, kInf}), {}).first_nonfinite;
   CHECK_FALSE((none.nan_actual || none.nan_golden || none.inf_actual || none.inf_golden ||
                none.inf_opposite));
+  CHECK(none.nan_both == Dims{1});
+  CHECK(none.inf_both == Dims{2});
+  // Of tensors that are the same, too.
+  const pairs::Tensor same = f64({1, 2, -kInf, kNan, kInf, kNan});
+  const btf::TensorDiff alike = pairs::diff(same, same, {});
+  CHECK(alike.result == btf::DiffResult::same);
+  CHECK(alike.first_nonfinite.inf_both == Dims{2});
+  CHECK(alike.first_nonfinite.nan_both == Dims{3});
 }
 
 TEST_CASE("a tolerance by what is compared goes before that of all, and behind that of an index") {

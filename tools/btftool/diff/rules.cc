@@ -103,7 +103,7 @@ void put_in_front(std::vector<T>& of, std::vector<T> more) {
 }  // namespace
 
 btf::Result<Rules> parse_rules(const std::string& text, const std::string& name) {
-  BTF_ASSIGN(const Json json, parse_json(text, kWhat));
+  BTF_ASSIGN(const Json json, parse_written_json(text, kWhat));
   std::string trouble;
   Rules rules = RulesReader(name).read(JsonNode(json, trouble));
   if (!trouble.empty()) return btf::fail(btf::ErrorCode::invalid_argument, trouble);

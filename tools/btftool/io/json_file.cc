@@ -6,8 +6,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
+#include <set>
+#include <vector>
 
 #include "btf/try.h"
+#include "io/text.h"
 
 namespace btftool {
 namespace {
@@ -43,15 +47,38 @@ btf::Result<std::string> read_text(const std::string& path) {
   return text;
 }
 
-btf::Result<Json> parse_json(const std::string& text, std::string_view what) {
+namespace {
+
+// The names of the objects that are open.
+class NamesOnce {
+ public:
+  void take(Json::parse_event_t event, const Json& parsed) {
+    if (event == Json::parse_event_t::object_start) open_.emplace_back();
+    if (event == Json::parse_event_t::object_end && !open_.empty()) open_.pop_back();
+    if (event != Json::parse_event_t::key || open_.empty()) return;
+    const auto& name = parsed.get_ref<const std::string&>();
+    if (!open_.back().insert(name).second && !twice_) twice_ = name;
+  }
+  const std::optional<std::string>& twice() const { return twice_; }
+
+ private:
+  std::vector<std::set<std::string>> open_;
+  std::optional<std::string> twice_;
+};
+
+btf::Result<Json> parse(const std::string& text, std::string_view what, NamesOnce* names) {
   bool deep = false;
   // Deep nesting would end in deep recursion; refused containers are not built.
-  const auto shallow = [&deep](int depth, Json::parse_event_t, Json&) {
+  const auto shallow = [&](int depth, Json::parse_event_t event, Json& parsed) {
     deep = deep || depth > kMostDepth;
+    if (names != nullptr && !deep) names->take(event, parsed);
     return !deep;
   };
   try {
     Json json = Json::parse(text, shallow);
+    if (names != nullptr && names->twice())
+      return btf::fail(btf::ErrorCode::malformed,
+                       "'" + printable(*names->twice()) + "' comes twice in an object");
     if (!deep) return json;
   } catch (const Json::parse_error& error) {
     return btf::fail(btf::ErrorCode::malformed,
@@ -61,6 +88,17 @@ btf::Result<Json> parse_json(const std::string& text, std::string_view what) {
                      "not JSON that can be read: a number is out of range");
   }
   return btf::fail(btf::ErrorCode::malformed, "not " + std::string(what) + ": nested too deeply");
+}
+
+}  // namespace
+
+btf::Result<Json> parse_json(const std::string& text, std::string_view what) {
+  return parse(text, what, nullptr);
+}
+
+btf::Result<Json> parse_written_json(const std::string& text, std::string_view what) {
+  NamesOnce names;
+  return parse(text, what, &names);
 }
 
 }  // namespace btftool

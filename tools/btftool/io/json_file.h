@@ -15,4 +15,7 @@ btf::Result<std::string> read_text(const std::string& path);
 // `what` it should be: "a report of btftool diff".
 btf::Result<Json> parse_json(const std::string& text, std::string_view what);
 
+// The same of what people write: a name that comes twice in an object is an error.
+btf::Result<Json> parse_written_json(const std::string& text, std::string_view what);
+
 }  // namespace btftool

@@ -135,14 +135,22 @@ std::optional<Cut> cut_of(const Inquiry& inquiry, MovedSide cut_side) {
 // Golden has other numbers than those at its cut, and they are not rare.
 bool varies_within(const Inquiry& inquiry, const Cut& cut) {
   constexpr std::size_t kLeastWithin = 8;
+  constexpr std::size_t kLeastOfFourBits = 6;  // there are seven above 0
   DistinctNumbers<kLeastWithin> within;
+  DistinctNumbers<kLeastOfFourBits> within_four_bits;
   std::size_t count = 0;
   for (const Point& point : inquiry.anywhere) {
     if (point.golden == cut.low || point.golden == cut.high) continue;
+    if (std::isnan(point.golden)) continue;
     within.add(point.golden);
+    within_four_bits.add(point.golden);
     ++count;
   }
-  return within.enough() && count * 10 >= inquiry.anywhere.size();
+  const HintInput& input = inquiry.input;
+  const bool four_bits =
+      std::min(info(input.actual.dtype()).bits, info(input.golden.dtype()).bits) == 4;
+  return (four_bits ? within_four_bits.enough() : within.enough()) &&
+         count * 10 >= inquiry.anywhere.size();
 }
 
 SearchResult try_cut(const Inquiry& inquiry, MovedSide cut_side) {

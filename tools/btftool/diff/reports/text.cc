@@ -245,10 +245,10 @@ std::string specials_text(const TensorDiff& diff, bool of_both) {
     if (first) text += (count > 1 ? ", the first at " : " at ") + btf::dims_text(*first);
   };
   const btf::FirstNonfinite& first = diff.first_nonfinite;
-  if (of_both) add(diff.nan.both, "NaN on both sides");
+  if (of_both) add(diff.nan.both, "NaN on both sides", first.nan_both);
   add(diff.nan.actual, "NaN in actual only", first.nan_actual);
   add(diff.nan.golden, "NaN in golden only", first.nan_golden);
-  if (of_both) add(diff.inf.both, "Inf on both sides");
+  if (of_both) add(diff.inf.both, "Inf on both sides", first.inf_both);
   add(diff.inf.opposite, "Inf of opposite signs", first.inf_opposite);
   add(diff.inf.actual, "Inf in actual only", first.inf_actual);
   add(diff.inf.golden, "Inf in golden only", first.inf_golden);

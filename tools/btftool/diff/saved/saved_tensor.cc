@@ -170,7 +170,9 @@ void read_counts(const JsonNode& node, TensorDiff& diff) {
                           .nan_golden = place(nan, "first_golden", diff),
                           .inf_opposite = place(inf, "first_opposite", diff),
                           .inf_actual = place(inf, "first_actual", diff),
-                          .inf_golden = place(inf, "first_golden", diff)};
+                          .inf_golden = place(inf, "first_golden", diff),
+                          .nan_both = place(nan, "first_both", diff),
+                          .inf_both = place(inf, "first_both", diff)};
   check_sum(inf, diff.compared,
             {diff.inf.both, diff.inf.opposite, diff.inf.actual, diff.inf.golden});
   // NaN on both sides is refused or accepted, all of it.

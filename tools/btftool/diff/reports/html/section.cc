@@ -75,7 +75,7 @@ class Specials {
 
 std::string nan_text(const TensorDiff& diff) {
   return Specials()
-      .add(diff.nan.both, "both")
+      .add(diff.nan.both, "both", diff.first_nonfinite.nan_both)
       .add(diff.nan.actual, "actual only", diff.first_nonfinite.nan_actual)
       .add(diff.nan.golden, "golden only", diff.first_nonfinite.nan_golden)
       .text();
@@ -83,7 +83,7 @@ std::string nan_text(const TensorDiff& diff) {
 
 std::string inf_text(const TensorDiff& diff) {
   return Specials()
-      .add(diff.inf.both, "both")
+      .add(diff.inf.both, "both", diff.first_nonfinite.inf_both)
       .add(diff.inf.actual, "actual only", diff.first_nonfinite.inf_actual)
       .add(diff.inf.golden, "golden only", diff.first_nonfinite.inf_golden)
       .add(diff.inf.opposite, "of opposite signs", diff.first_nonfinite.inf_opposite)
