@@ -150,6 +150,35 @@ class Watcher {
   Changes changes_;
 };
 
+// Keeps the errors of a chunk, block by block.
+class ErrorKeeper {
+ public:
+  explicit HWY_INLINE ErrorKeeper(Errors& errors) : errors_(errors) {}
+
+  // As of a Watcher.
+  HWY_INLINE void see(std::size_t v, Floats value, Floats magnitude, Floats rounded) {
+    keep(v, hn::Abs(hn::Sub(rounded, value)), magnitude);
+  }
+  HWY_INLINE void see(std::size_t v, Floats value, Floats magnitude, Floats rounded, Over over) {
+    keep(v, hn::IfThenZeroElse(over, hn::Abs(hn::Sub(rounded, value))), magnitude);
+  }
+  template <typename D, typename V>
+  HWY_INLINE void see_codes(std::size_t, D, V, hn::TFromD<D>) {}
+  HWY_INLINE void end_block() { at_ += kBlock; }
+
+ private:
+  HWY_INLINE void keep(std::size_t v, Floats error, Floats magnitude) {
+    const std::size_t i = at_ + v * kLanes;
+    hn::StoreU(bits_of(error), kBits, errors_.error.data() + i);
+    hn::StoreU(bits_of(magnitude), kBits, errors_.magnitude.data() + i);
+  }
+
+  Errors& errors_;
+  std::size_t at_ = 0;
+};
+
+static_assert(kChunk % kBlock == 0, "the last block of a chunk is kept whole");
+
 #endif
 
 }  // namespace
