@@ -168,17 +168,22 @@ class ByInt32 final : public ByDoubles {
 
 }  // namespace
 
+bool cast_by_floats_applies(const CastJob& job) {
+  // Integers of 32 bits have rows that are not without loss.
+  if (job.from == job.to || info(job.from).bits > 16 || !is_default(job.policy)) return false;
+  // Of few different numbers, some of the largest error each time, a table costs less.
+  if (info(job.from).bits <= 8 && info(job.to).bits <= 8) return false;
+  return find_cast_runs(job.from, DType::float32) != nullptr &&
+         find_cast_runs(DType::float32, job.to) != nullptr;
+}
+
 bool cast_by_chunks_applies(const CastJob& job) {
-  return job.from != job.to && info(job.from).bits > 8;
+  return job.from != job.to && (info(job.from).bits > 8 || cast_by_floats_applies(job));
 }
 
 void cast_by_chunks_tile(const CastJob& job, const Tile& tile, LossAccount& account) {
   if (tile.n0 * tile.n1 < kFewElements) return cast_reference_tile(job, tile, account);
-  // Integers of 32 bits have rows that are not without loss.
-  if (info(job.from).bits <= 16 && is_default(job.policy) &&
-      find_cast_runs(job.from, DType::float32) != nullptr &&
-      find_cast_runs(DType::float32, job.to) != nullptr)
-    return cast_tile(ByFloats(job), job, tile, account);
+  if (cast_by_floats_applies(job)) return cast_tile(ByFloats(job), job, tile, account);
   if (ByInt32::applies(job)) return cast_tile(ByInt32(job), job, tile, account);
   cast_tile(ByDoubles(job), job, tile, account);
 }

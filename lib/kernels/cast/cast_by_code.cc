@@ -5,8 +5,10 @@
 #include <cstring>
 #include <memory>
 
+#include "kernels/cast/cast_by_chunks.h"
 #include "kernels/cast/cast_reference.h"
 #include "kernels/cast/cast_tile.h"
+#include "kernels/cast/few_codes.h"
 #include "kernels/move/stream.h"
 
 namespace btf {
@@ -21,6 +23,7 @@ class Counts {
   Counts() {
     for (auto& some : counts_) some.fill(0);
   }
+  void add(std::size_t code, std::uint64_t times) { counts_[0][code] += times; }
   // Four sets, for one would wait for itself where a code is met again and again.
   void add(const std::byte* codes, std::size_t count) {
     const auto at = [&](std::size_t i) { return std::to_integer<std::size_t>(codes[i]); };
@@ -50,8 +53,10 @@ class CodeTable final : public RunCast {
       cast_reference_tile(
           job, {.source = &source, .target = reinterpret_cast<std::byte*>(&codes_[code]), .n0 = 1},
           one);
-      changes_ = changes_ || one.changed() != 0 || one.nan != 0;
+      changes_ = changes_ || changes(code);
     }
+    is_few_ = info(job.from).bits < 8 || info(job.from).kind == NumberKind::boolean;
+    if (is_few_) set_few();
   }
 
   bool is_for(const CastJob& job) const {
@@ -62,11 +67,16 @@ class CodeTable final : public RunCast {
 
   void operator()(const CastRuns& work, LossAccount& account) const override {
     Counts counts;
+    const bool few = is_few_ && has_code_lookup();
     for (std::size_t run = 0; run < work.runs; ++run) {
       const std::byte* source = work.source + run * work.source_pitch;
       std::byte* target = work.target + run * work.target_pitch;
       for (std::size_t at = 0; at < work.count; at += kPart) {
         const std::size_t n = std::min(kPart, work.count - at);
+        if (few) {
+          cast_few({source + at, target + at * target_bytes_, n, work.ahead, work.stream}, counts);
+          continue;
+        }
         cast(source + at, target + at * target_bytes_, n, work.stream);
         if (changes_) counts.add(source + at, n);
       }
@@ -102,6 +112,26 @@ class CodeTable final : public RunCast {
     }
   }
 
+  bool changes(std::size_t code) const {
+    return accounts_[code].changed() != 0 || accounts_[code].nan != 0;
+  }
+
+  void set_few() {
+    few_.target_bytes = target_bytes_;
+    // Any byte but 0 is 1.
+    if (info(job_.from).kind == NumberKind::boolean) few_.most = 1;
+    for (std::size_t code = 0; code <= few_.most; ++code)
+      for (std::size_t byte = 0; byte < target_bytes_; ++byte)
+        few_.planes[byte][code] = static_cast<std::uint8_t>(codes_[code] >> (8 * byte));
+  }
+
+  void cast_few(const FewCodesRun& run, Counts& counts) const {
+    cast_few_codes(few_, run);
+    if (!changes_) return;
+    for (std::uint8_t code = 0; code <= few_.most; ++code)
+      if (changes(code)) counts.add(code, count_code(few_, run, code));
+  }
+
   void settle(const Counts& counts, LossAccount& account) const {
     for (std::size_t code = 0; code < kCodes; ++code) {
       const std::uint64_t times = counts.of(code);
@@ -122,12 +152,14 @@ class CodeTable final : public RunCast {
   std::array<std::uint64_t, kCodes> codes_{};
   std::array<LossAccount, kCodes> accounts_;
   bool changes_ = false;
+  bool is_few_ = false;  // codes, so that vectors look them up
+  FewCodes few_;
 };
 
 }  // namespace
 
 bool cast_by_code_applies(const CastJob& job) {
-  return job.from != job.to && info(job.from).bits <= 8;
+  return job.from != job.to && info(job.from).bits <= 8 && !cast_by_floats_applies(job);
 }
 
 void cast_by_code_tile(const CastJob& job, const Tile& tile, LossAccount& account) {

@@ -12,7 +12,7 @@
 #define HWY_TARGET_INCLUDE "kernels/scale/scaled_floats.cc"
 #include <hwy/foreach_target.h>
 // After foreach_target.h.
-#include "kernels/scale/float_targets-inl.h"
+#include "kernels/scale/clean_quotients-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace btf::HWY_NAMESPACE {
@@ -228,8 +228,43 @@ HWY_INLINE bool quotients_to(const Narrowing& to, const FloatChunk& chunk, std::
                     : quotients_of<Target, false>(to, chunk, codes, account);
 }
 
+template <bool kExact, bool kRelative>
+HWY_INLINE bool clean_quotients(const Narrowing& to, const FloatChunk& chunk, std::byte* codes,
+                                LossAccount& account) {
+  // Of an error that is no float this is more than vectors may be wrong by.
+  const bool small = account.max_abs < chunk.scale * 0x1p-10;
+  const CleanBars bars{.absolute = small ? 0 : ErrorBars::bar(account.max_abs),
+                       .relative = ErrorBars::bar(account.max_rel)};
+  CleanQuotients<kExact, kRelative> clean(to, chunk, bars);
+  by_float_blocks(chunk, 0, codes,
+                  [&](const float* from, std::size_t, std::byte* out)
+                      HWY_ATTR BTF_INLINE_LAMBDA { clean.block(from, out); });
+  if (!clean.clean(most_clean_error(chunk))) return false;
+  account.elements += chunk.count;
+  account.to_zero += clean.to_zero();
+  account.inexact += clean.changed() - clean.to_zero();
+  if (kExact)
+    account.max_abs = std::max(account.max_abs, static_cast<double>(clean.largest_error()));
+  return true;
+}
+
+// False if a chunk has something that is not as usual.
+HWY_INLINE bool clean_integer_quotients(const Narrowing& to, const FloatChunk& chunk,
+                                        std::byte* codes, LossAccount& account) {
+  if (chunk.each || chunk.zero_point < static_cast<float>(to.least) ||
+      chunk.zero_point > static_cast<float>(to.most))
+    return false;
+  const bool relative = account.max_rel < chunk.worst;
+  if (chunk.floats)
+    return relative ? clean_quotients<true, true>(to, chunk, codes, account)
+                    : clean_quotients<true, false>(to, chunk, codes, account);
+  return relative ? clean_quotients<false, true>(to, chunk, codes, account)
+                  : clean_quotients<false, false>(to, chunk, codes, account);
+}
+
 bool integer_quotients(const Narrowing& to, const FloatChunk& chunk, std::byte* codes,
                        LossAccount& account) {
+  if (clean_integer_quotients(to, chunk, codes, account)) return true;
   return quotients_to<FloatsToInteger>(to, chunk, codes, account);
 }
 

@@ -1,0 +1,38 @@
+// Sources of few codes: what each becomes is looked up in vectors, byte by byte.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace btf {
+
+inline constexpr std::size_t kFewCodes = 16;
+
+// What becomes of each code.
+struct FewCodes {
+  std::size_t target_bytes = 1;
+  // Codes above are as this one.
+  std::uint8_t most = kFewCodes - 1;
+  // Byte b of what becomes of code c is planes[b][c].
+  std::array<std::array<std::uint8_t, kFewCodes>, sizeof(std::uint64_t)> planes{};
+};
+
+// Elements that stand side by side, one code a byte in the source.
+struct FewCodesRun {
+  const std::byte* source = nullptr;
+  std::byte* target = nullptr;
+  std::size_t count = 0;
+  std::ptrdiff_t ahead = 0;  // as of CastRuns
+  bool stream = false;       // likewise
+};
+
+// Has the instruction set in use what it takes?
+bool has_code_lookup();
+
+void cast_few_codes(const FewCodes& codes, const FewCodesRun& run);
+
+// How many elements have this code.
+std::uint64_t count_code(const FewCodes& codes, const FewCodesRun& run, std::uint8_t code);
+
+}  // namespace btf
