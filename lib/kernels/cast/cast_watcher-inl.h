@@ -52,13 +52,6 @@ class Changes {
   HWY_INLINE std::uint32_t to_zero() const { return static_cast<std::uint32_t>(to_zero_); }
 
  private:
-  template <typename D, typename M>
-  HWY_INLINE static std::uint64_t bits_of_mask(D d, M mask) {
-    std::uint64_t bits = 0;
-    hn::StoreMaskBits(d, mask, reinterpret_cast<std::uint8_t*>(&bits));
-    return bits;
-  }
-
   std::uint64_t block_ = 0;
   std::uint64_t over_ = 0;
   std::size_t overflowed_ = 0;

@@ -1,6 +1,6 @@
-// Quotients of a chunk to integers where all is as usual: one scale for all, every quotient within
-// the range and far enough from a tie, no error larger than those so far. That shows behind the
-// chunk, by a few numbers.
+// Quotients of a chunk to integers where all is as usual: one scale for all, finite numbers that are
+// far enough from a tie, and no error larger than those so far but of what is clamped. That shows
+// behind the chunk, by a few numbers.
 #if defined(BTF_KERNELS_SCALE_CLEAN_QUOTIENTS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef BTF_KERNELS_SCALE_CLEAN_QUOTIENTS_INL_H
 #undef BTF_KERNELS_SCALE_CLEAN_QUOTIENTS_INL_H
@@ -8,7 +8,9 @@
 #define BTF_KERNELS_SCALE_CLEAN_QUOTIENTS_INL_H
 #endif
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "kernels/scale/float_targets-inl.h"
 
@@ -24,35 +26,41 @@ namespace hn = hwy::HWY_NAMESPACE;
 // is the difference of the bits.
 constexpr float kToInteger = 0x1.8p23F;
 
-struct CleanBars {
-  float absolute = 0;  // of errors: none may reach it
-  float relative = 0;  // the same of quotients
+// Numbers that are not larger than so many scales have a rounded quotient in those bits.
+constexpr float kMostScales = 0x1p21F;
+
+const hn::ScalableTag<std::uint8_t> kCodes;
+using Codes = hn::Vec<hn::ScalableTag<std::uint8_t>>;
+
+// What is left to know of a chunk.
+struct CleanTally {
+  std::uint64_t overflowed = 0;
+  std::uint64_t changed = 0;  // of the others
+  std::uint64_t to_zero = 0;  // of these
+  float largest = 0;          // number
+  float least = 0;
+  // What numbers are from their rounded quotient before that is clamped. NaN: one was NaN or Inf.
+  float error = 0;
+  bool record = false;  // of quotients, perhaps
 };
 
-// kExact: errors are floats. kRelative: quotients may be larger than those so far. False if the
-// chunk has to be taken in another way: then codes and account are as they were, or to be written
-// again.
+// kExact: errors are floats. kRelative: quotients may be larger than those so far.
 template <bool kExact, bool kRelative>
 class CleanQuotients {
  public:
-  HWY_INLINE CleanQuotients(const Narrowing& to, const FloatChunk& chunk, const CleanBars& bars)
-      : bars_(bars),
-        high_(hn::Set(kFloats, *chunk.high)),
+  HWY_INLINE CleanQuotients(const Narrowing& to, const FloatChunk& chunk, float relative)
+      : high_(hn::Set(kFloats, *chunk.high)),
         low_(hn::Set(kFloats, *chunk.low)),
         inverse_(hn::Set(kFloats, *chunk.inverse)),
-        least_(hn::Set(kBytes, static_cast<std::int8_t>(static_cast<std::int32_t>(to.least)))),
-        mask_(hn::Set(kBytes, static_cast<std::int8_t>(static_cast<std::int32_t>(to.modulus) - 1))),
-        zero_(hn::Set(kBytes, static_cast<std::int8_t>(zero_step(to, chunk)))),
+        relative_(hn::Set(kFloats, relative)),
         to_steps_(hn::Set(kInts, zero_step(to, chunk) - std::bit_cast<std::int32_t>(kToInteger))),
         beyond_(hn::Set(kInts, -static_cast<std::int32_t>(to.modulus))),
+        last_(hn::Set(kCodes, static_cast<std::uint8_t>(to.modulus - 1))),
+        lowest_(hn::Set(kCodes, static_cast<std::uint8_t>(static_cast<std::int32_t>(to.least)))),
         largest_(hn::Zero(kFloats)),
+        least_(hn::Zero(kFloats)),
         record_(hn::Zero(kFloats)),
-        steps_(hn::Zero(kInts)) {}
-
-  // Steps are codes from the least one on.
-  static HWY_INLINE std::int32_t zero_step(const Narrowing& to, const FloatChunk& chunk) {
-    return static_cast<std::int32_t>(chunk.zero_point) - static_cast<std::int32_t>(to.least);
-  }
+        error_(hn::Zero(kInts)) {}
 
   HWY_INLINE void block(const float* source, std::byte* target) {
     Ints steps[kVectors];
@@ -60,65 +68,90 @@ class CleanQuotients {
       steps[v] = one(hn::LoadU(kFloats, source + v * kLanes));
     const Shorts first = hn::ReorderDemote2To(kShorts, steps[0], steps[1]);
     const Shorts second = hn::ReorderDemote2To(kShorts, steps[2], steps[3]);
-    const Bytes bytes =
-        hn::BitCast(kBytes, in_order<4, std::int32_t>(pack<false>(first, second)));
-    zero_codes_ += hn::CountTrue(kBytes, hn::Eq(bytes, zero_));
-    hn::StoreU(hn::And(hn::Add(bytes, least_), mask_), kBytes,
-               reinterpret_cast<std::int8_t*>(target));
+    const auto packed = in_order<4, std::int32_t>(pack<false>(first, second));
+    const Codes codes = hn::Min(hn::BitCast(kCodes, packed), last_);
+    hn::StoreU(hn::And(hn::Add(codes, lowest_), last_), kCodes,
+               reinterpret_cast<std::uint8_t*>(target));
     seen_ += kBlock;
   }
 
-  HWY_INLINE bool clean(float most_error) const {
-    // NaN and what is far beyond have steps beyond, too.
-    if (!hn::AllTrue(kInts, hn::Eq(hn::And(steps_, beyond_), hn::Zero(kInts)))) return false;
-    if (kRelative && !hn::AllFalse(kInts, hn::Lt(hn::BitCast(kInts, record_), hn::Zero(kInts))))
-      return false;
-    const float largest = largest_error();
-    return largest <= most_error && (kExact || largest < bars_.absolute);
+  HWY_INLINE CleanTally tally() const {
+    const auto record = hn::Lt(hn::BitCast(kInts, record_), hn::Zero(kInts));
+    return {.overflowed = overflowed_,
+            .changed = (kExact ? changed_ : seen_ - zeros_) - overflowed_,
+            .to_zero = zero_values_ - zeros_,
+            .largest = hn::GetLane(hn::MaxOfLanes(kFloats, largest_)),
+            .least = hn::GetLane(hn::MinOfLanes(kFloats, least_)),
+            .error = std::bit_cast<float>(hn::GetLane(hn::MaxOfLanes(kInts, error_))),
+            .record = kRelative && !hn::AllFalse(kInts, record)};
   }
-  HWY_INLINE float largest_error() const {
-    return hn::GetLane(hn::MaxOfLanes(kFloats, largest_));
-  }
-  HWY_INLINE std::uint64_t to_zero() const { return zero_codes_ - zeros_; }
-  HWY_INLINE std::uint64_t changed() const { return kExact ? changed_ : seen_ - zeros_; }
 
  private:
+  // Steps are codes from the least one on, before they are clamped.
+  static HWY_INLINE std::int32_t zero_step(const Narrowing& to, const FloatChunk& chunk) {
+    return static_cast<std::int32_t>(chunk.zero_point) - static_cast<std::int32_t>(to.least);
+  }
+
   HWY_INLINE Ints one(Floats x) {
+    const Floats zero = hn::Zero(kFloats);
     const Floats base = hn::Set(kFloats, kToInteger);
     const Floats sum = hn::MulAdd(x, inverse_, base);
     const Floats value = hn::Sub(sum, base);
     const Ints steps = hn::Add(hn::BitCast(kInts, sum), to_steps_);
-    steps_ = hn::Or(steps_, steps);
+    const auto over = hn::Ne(hn::And(steps, beyond_), hn::Zero(kInts));
     Floats error = hn::NegMulAdd(value, high_, x);
     if constexpr (!kExact) error = hn::NegMulAdd(value, low_, error);
     error = hn::Abs(error);
-    largest_ = hn::Max(largest_, error);
+    // By their bits, which keep NaN.
+    error_ = hn::Max(error_, hn::BitCast(kInts, error));
+    largest_ = hn::Max(largest_, x);
+    least_ = hn::Min(least_, x);
+    overflowed_ += count_of(kInts, over);
+    zeros_ += count_of(kFloats, hn::Eq(x, zero));
+    zero_values_ += count_of(kFloats, hn::Eq(value, zero));
+    if constexpr (kExact) {
+      // Of what is beyond the range any error counts.
+      const auto differs = hn::Or(hn::Ne(error, zero), hn::RebindMask(kFloats, over));
+      changed_ += count_of(kFloats, differs);
+    }
     if constexpr (kRelative)
-      record_ = hn::Or(record_, hn::MulSub(hn::Set(kFloats, bars_.relative), hn::Abs(x), error));
-    zeros_ += hn::CountTrue(kFloats, hn::Eq(x, hn::Zero(kFloats)));
-    // A scale of more than 24 digits times an integer but 0 is no float.
-    if constexpr (kExact)
-      changed_ += hn::CountTrue(kFloats, hn::Ne(error, hn::Zero(kFloats)));
+      record_ = hn::Or(record_, hn::MulSub(relative_, hn::Abs(x), error));
     return steps;
   }
 
-  CleanBars bars_;
   Floats high_;
   Floats low_;
   Floats inverse_;
-  Bytes least_;
-  Bytes mask_;
-  Bytes zero_;
+  Floats relative_;
   Ints to_steps_;
   Ints beyond_;
+  Codes last_;
+  Codes lowest_;
   Floats largest_;
+  Floats least_;
   Floats record_;
-  Ints steps_;
+  Ints error_;
   std::uint64_t seen_ = 0;
+  std::uint64_t overflowed_ = 0;
   std::uint64_t zeros_ = 0;
-  std::uint64_t zero_codes_ = 0;
+  std::uint64_t zero_values_ = 0;
   std::uint64_t changed_ = 0;
 };
+
+// Errors of what is clamped grow with the number, and so do their quotients, which differ by more
+// than they are rounded by. A number that is not clamped has this error if its code is the last one.
+HWY_INLINE void settle_ends(const Narrowing& to, const FloatChunk& chunk, const CleanTally& tally,
+                            LossAccount& account) {
+  const auto settle = [&](double x, double end, double direction) BTF_INLINE_LAMBDA {
+    const double value = end - static_cast<double>(chunk.zero_point);
+    const double error = direction * std::fma(-value, chunk.scale, x);
+    if (error < chunk.scale / 4) return;
+    account.max_abs = std::max(account.max_abs, error);
+    account.max_rel = std::max(account.max_rel, error / std::abs(x));
+  };
+  settle(static_cast<double>(tally.largest), to.most, 1);
+  settle(static_cast<double>(tally.least), to.least, -1);
+}
 
 // The largest error that leaves no doubt about a code. A quotient by a power of two is exact, and
 // so is its rounding.

@@ -231,20 +231,31 @@ HWY_INLINE bool quotients_to(const Narrowing& to, const FloatChunk& chunk, std::
 template <bool kExact, bool kRelative>
 HWY_INLINE bool clean_quotients(const Narrowing& to, const FloatChunk& chunk, std::byte* codes,
                                 LossAccount& account) {
-  // Of an error that is no float this is more than vectors may be wrong by.
-  const bool small = account.max_abs < chunk.scale * 0x1p-10;
-  const CleanBars bars{.absolute = small ? 0 : ErrorBars::bar(account.max_abs),
-                       .relative = ErrorBars::bar(account.max_rel)};
-  CleanQuotients<kExact, kRelative> clean(to, chunk, bars);
+  const float relative = account.max_rel < 0x1p-20 ? 0 : ErrorBars::bar(account.max_rel);
+  CleanQuotients<kExact, kRelative> clean(to, chunk, relative);
   by_float_blocks(chunk, 0, codes,
                   [&](const float* from, std::size_t, std::byte* out)
                       HWY_ATTR BTF_INLINE_LAMBDA { clean.block(from, out); });
-  if (!clean.clean(most_clean_error(chunk))) return false;
-  account.elements += chunk.count;
-  account.to_zero += clean.to_zero();
-  account.inexact += clean.changed() - clean.to_zero();
-  if (kExact)
-    account.max_abs = std::max(account.max_abs, static_cast<double>(clean.largest_error()));
+  const CleanTally found = clean.tally();
+  if (!(found.error <= most_clean_error(chunk)) || found.record) return false;
+  if (std::max(found.largest, -found.least) > kMostScales * *chunk.high) return false;
+  LossAccount tally = account;
+  if (found.overflowed != 0) settle_ends(to, chunk, found, tally);
+  const auto error = static_cast<double>(found.error);
+  if (kExact) {
+    // Perhaps of what is clamped.
+    if (found.overflowed != 0 && error > tally.max_abs) return false;
+    tally.max_abs = std::max(tally.max_abs, error);
+  } else {
+    // Vectors may be wrong by 2^-22 of half a scale.
+    if (tally.max_abs < chunk.scale * 0x1p-2 || error >= tally.max_abs * (1 - 0x1p-18))
+      return false;
+  }
+  tally.elements += chunk.count;
+  tally.overflowed += found.overflowed;
+  tally.to_zero += found.to_zero;
+  tally.inexact += found.changed - found.to_zero;
+  account = tally;
   return true;
 }
 
