@@ -1,4 +1,4 @@
-// Casts in two steps, a chunk at a time: the numbers without loss as float32 or float64, then those
+// Casts a chunk at a time, most in two steps: the numbers without loss as float32 or float64, then those
 // to the target. They are the same numbers, so the one rounding and the account are, too.
 #pragma once
 
@@ -8,6 +8,8 @@ namespace btf {
 
 // By two hot pairs with float32 between them.
 bool cast_by_floats_applies(const CastJob& job);
+// From one integer to another, in one step.
+bool cast_by_integers_applies(const CastJob& job);
 
 // Sources of 16 bits or more to any target, and smaller ones by floats.
 bool cast_by_chunks_applies(const CastJob& job);

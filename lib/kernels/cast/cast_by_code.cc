@@ -55,7 +55,7 @@ class CodeTable final : public RunCast {
           one);
       changes_ = changes_ || changes(code);
     }
-    is_few_ = info(job.from).bits < 8 || info(job.from).kind == NumberKind::boolean;
+    is_few_ = has_few_codes(info(job.from));
     if (is_few_) set_few();
   }
 
@@ -159,7 +159,8 @@ class CodeTable final : public RunCast {
 }  // namespace
 
 bool cast_by_code_applies(const CastJob& job) {
-  return job.from != job.to && info(job.from).bits <= 8 && !cast_by_floats_applies(job);
+  return job.from != job.to && info(job.from).bits <= 8 && !cast_by_floats_applies(job) &&
+         !cast_by_integers_applies(job);
 }
 
 void cast_by_code_tile(const CastJob& job, const Tile& tile, LossAccount& account) {

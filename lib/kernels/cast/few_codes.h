@@ -5,9 +5,16 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "btf/dtype.h"
+
 namespace btf {
 
 inline constexpr std::size_t kFewCodes = 16;
+
+// Types of 4 bits, and bool, of which any byte but 0 is 1.
+constexpr bool has_few_codes(const DTypeInfo& row) {
+  return row.bits < 8 || row.kind == NumberKind::boolean;
+}
 
 // What becomes of each code.
 struct FewCodes {
