@@ -209,6 +209,45 @@ class ByIntegers final : public ByDoubles {
   double most_ = 0;
 };
 
+// Integers of 32 bits and more to floats of 16 and 32: those of a chunk are seldom so large that a
+// float32 does not hold them.
+class ByIntegersAsFloats final : public ByDoubles {
+ public:
+  static bool applies(const CastJob& job) {
+    const DTypeInfo& from = info(job.from);
+    return is_default(job.policy) && !from.floating() && from.bits >= 32 &&
+           info(job.to).floating() && info(job.to).bits > 8 &&
+           (job.to == DType::float32 || find_cast_runs(DType::float32, job.to) != nullptr) &&
+           (job.from == DType::int32 || find_integer_run(job.from, DType::int32) != nullptr);
+  }
+
+  explicit ByIntegersAsFloats(const CastJob& job)
+      : ByDoubles(job),
+        to_int32_(find_integer_run(job.from, DType::int32)),
+        narrow_(find_cast_runs(DType::float32, job.to)) {}
+
+ private:
+  void cast(const Chunk& chunk, LossAccount& account) const override {
+    alignas(64) std::array<std::int32_t, kNarrowChunk> room;
+    alignas(64) std::array<float, kNarrowChunk> floats;
+    auto* const ints = reinterpret_cast<std::byte*>(room.data());
+    auto* const numbers = reinterpret_cast<std::byte*>(floats.data());
+    if (to_int32_ != nullptr && to_int32_(chunk.source, ints, chunk.count).overflowed != 0)
+      return ByDoubles::cast(chunk, account);
+    const std::byte* const source = to_int32_ != nullptr ? ints : chunk.source;
+    if (narrow_ == nullptr)
+      return to_float_({.source = source, .target = chunk.target, .count = chunk.count}, account);
+    LossAccount lost;
+    to_float_({.source = source, .target = numbers, .count = chunk.count}, lost);
+    if (lost.changed() != 0) return ByDoubles::cast(chunk, account);
+    narrow_({.source = numbers, .target = chunk.target, .count = chunk.count}, account);
+  }
+
+  IntegerRunFn to_int32_;  // nullptr: they are
+  CastRunsFn to_float_ = find_cast_runs(DType::int32, DType::float32);
+  CastRunsFn narrow_;  // nullptr: to float32
+};
+
 }  // namespace
 
 bool cast_by_floats_applies(const CastJob& job) {
@@ -226,14 +265,16 @@ bool cast_by_integers_applies(const CastJob& job) {
 }
 
 bool cast_by_chunks_applies(const CastJob& job) {
-  return job.from != job.to && (info(job.from).bits > 8 || cast_by_floats_applies(job) ||
-                                cast_by_integers_applies(job));
+  return job.from != job.to &&
+         (info(job.from).bits > 8 || cast_by_floats_applies(job) || cast_by_integers_applies(job));
 }
 
 void cast_by_chunks_tile(const CastJob& job, const Tile& tile, LossAccount& account) {
   if (tile.n0 * tile.n1 < kFewElements) return cast_reference_tile(job, tile, account);
   if (cast_by_integers_applies(job)) return cast_tile(ByIntegers(job), job, tile, account);
   if (cast_by_floats_applies(job)) return cast_tile(ByFloats(job), job, tile, account);
+  if (ByIntegersAsFloats::applies(job))
+    return cast_tile(ByIntegersAsFloats(job), job, tile, account);
   if (ByInt32::applies(job)) return cast_tile(ByInt32(job), job, tile, account);
   cast_tile(ByDoubles(job), job, tile, account);
 }

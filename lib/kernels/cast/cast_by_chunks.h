@@ -1,5 +1,5 @@
-// Casts a chunk at a time, most in two steps: the numbers without loss as float32 or float64, then those
-// to the target. They are the same numbers, so the one rounding and the account are, too.
+// Casts a chunk at a time, most in two steps: the numbers without loss as float32 or float64, then
+// those to the target. They are the same numbers, so the one rounding and the account are, too.
 #pragma once
 
 #include "kernels/move/kernel.h"

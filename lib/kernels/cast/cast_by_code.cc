@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <vector>
 
 #include "kernels/cast/cast_by_chunks.h"
 #include "kernels/cast/cast_reference.h"
@@ -23,7 +24,6 @@ class Counts {
   Counts() {
     for (auto& some : counts_) some.fill(0);
   }
-  void add(std::size_t code, std::uint64_t times) { counts_[0][code] += times; }
   // Four sets, for one would wait for itself where a code is met again and again.
   void add(const std::byte* codes, std::size_t count) {
     const auto at = [&](std::size_t i) { return std::to_integer<std::size_t>(codes[i]); };
@@ -53,7 +53,7 @@ class CodeTable final : public RunCast {
       cast_reference_tile(
           job, {.source = &source, .target = reinterpret_cast<std::byte*>(&codes_[code]), .n0 = 1},
           one);
-      changes_ = changes_ || changes(code);
+      changes_ = changes_ || one.changed() != 0 || one.nan != 0;
     }
     is_few_ = has_few_codes(info(job.from));
     if (is_few_) set_few();
@@ -74,7 +74,7 @@ class CodeTable final : public RunCast {
       for (std::size_t at = 0; at < work.count; at += kPart) {
         const std::size_t n = std::min(kPart, work.count - at);
         if (few) {
-          cast_few({source + at, target + at * target_bytes_, n, work.ahead, work.stream}, counts);
+          cast_few({source + at, target + at * target_bytes_, n, work.ahead, work.stream}, account);
           continue;
         }
         cast(source + at, target + at * target_bytes_, n, work.stream);
@@ -82,7 +82,7 @@ class CodeTable final : public RunCast {
       }
     }
     account.elements += work.runs * work.count;
-    if (changes_) settle(counts, account);
+    if (changes_ && !few) settle(counts, account);
   }
 
  private:
@@ -112,10 +112,6 @@ class CodeTable final : public RunCast {
     }
   }
 
-  bool changes(std::size_t code) const {
-    return accounts_[code].changed() != 0 || accounts_[code].nan != 0;
-  }
-
   void set_few() {
     few_.target_bytes = target_bytes_;
     // Any byte but 0 is 1.
@@ -123,13 +119,28 @@ class CodeTable final : public RunCast {
     for (std::size_t code = 0; code <= few_.most; ++code)
       for (std::size_t byte = 0; byte < target_bytes_; ++byte)
         few_.planes[byte][code] = static_cast<std::uint8_t>(codes_[code] >> (8 * byte));
+    for (const auto count : {&LossAccount::overflowed, &LossAccount::nan_lost,
+                             &LossAccount::to_zero, &LossAccount::inexact, &LossAccount::nan}) {
+      Marked marked{count, {}};
+      for (std::size_t code = 0; code <= few_.most; ++code)
+        marked.codes[code] = static_cast<std::uint8_t>(accounts_[code].*count);
+      if (marked.codes != CodeMarks{}) marked_.push_back(marked);
+    }
   }
 
-  void cast_few(const FewCodesRun& run, Counts& counts) const {
+  void cast_few(const FewCodesRun& run, LossAccount& account) const {
     cast_few_codes(few_, run);
     if (!changes_) return;
-    for (std::uint8_t code = 0; code <= few_.most; ++code)
-      if (changes(code)) counts.add(code, count_code(few_, run, code));
+    for (const Marked& marked : marked_)
+      account.*marked.count += count_marked(few_, run, marked.codes);
+    const std::uint32_t seen = seen_codes(few_, run);
+    for (std::size_t code = 0; code <= few_.most; ++code)
+      if ((seen >> code & 1U) != 0) keep_errors(accounts_[code], account);
+  }
+
+  static void keep_errors(const LossAccount& one, LossAccount& account) {
+    account.max_abs = std::max(account.max_abs, one.max_abs);
+    account.max_rel = std::max(account.max_rel, one.max_rel);
   }
 
   void settle(const Counts& counts, LossAccount& account) const {
@@ -142,10 +153,15 @@ class CodeTable final : public RunCast {
       account.to_zero += times * one.to_zero;
       account.inexact += times * one.inexact;
       account.nan += times * one.nan;
-      account.max_abs = std::max(account.max_abs, one.max_abs);
-      account.max_rel = std::max(account.max_rel, one.max_rel);
+      keep_errors(one, account);
     }
   }
+
+  // Codes that add 1 to a count.
+  struct Marked {
+    std::uint64_t LossAccount::*count;
+    CodeMarks codes;
+  };
 
   CastJob job_;
   std::size_t target_bytes_;
@@ -154,6 +170,7 @@ class CodeTable final : public RunCast {
   bool changes_ = false;
   bool is_few_ = false;  // codes, so that vectors look them up
   FewCodes few_;
+  std::vector<Marked> marked_;
 };
 
 }  // namespace

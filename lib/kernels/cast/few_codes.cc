@@ -89,8 +89,7 @@ class Tables {
   template <typename Store>
   HWY_INLINE void look_up(Codes codes, Store&& store) const {
     Codes planes[kBytes];
-    for (std::size_t b = 0; b < kBytes; ++b)
-      planes[b] = hn::TableLookupBytes(tables_[b], codes);
+    for (std::size_t b = 0; b < kBytes; ++b) planes[b] = hn::TableLookupBytes(tables_[b], codes);
     if constexpr (kBytes == 1) {
       store(planes[0], 0);
     } else if constexpr (kBytes == 2) {
@@ -138,9 +137,8 @@ HWY_INLINE void look_up_codes(const FewCodes& codes, const FewCodesRun& run) {
       [&](const std::uint8_t* from, Code* to, bool stream) HWY_ATTR {
         auto* const bytes = reinterpret_cast<std::uint8_t*>(to);
         tables.look_up(arranged<kBytes>(load_codes(from, codes.most)),
-                       [&](Codes some, std::size_t n) HWY_ATTR {
-                         put(some, kCodes, bytes + n * kCodeLanes, stream);
-                       });
+                       [&](Codes some, std::size_t n)
+                           HWY_ATTR { put(some, kCodes, bytes + n * kCodeLanes, stream); });
       });
 }
 
@@ -151,24 +149,64 @@ void look_up_all(const FewCodes& codes, const FewCodesRun& run) {
   look_up_codes<std::uint64_t>(codes, run);
 }
 
-std::uint64_t count_one(const FewCodes& codes, const FewCodesRun& run, std::uint8_t code) {
-  // Counts of 8 bits, which are added up before they are full.
-  constexpr std::size_t kMost = 255 * kCodeLanes;
-  const hn::ScalableTag<std::uint64_t> sums;
+// Calls see(vector of codes) for all whole vectors of a run, up to kMost of them before flush();
+// returns how many elements that were.
+template <std::size_t kMost, typename See, typename Flush>
+HWY_INLINE std::size_t each_vector(const FewCodes& codes, const FewCodesRun& run, See&& see,
+                                   Flush&& flush) {
   const auto* source = reinterpret_cast<const std::uint8_t*>(run.source);
-  const Codes wanted = hn::Set(kCodes, code);
-  std::uint64_t total = 0;
   std::size_t i = 0;
   while (run.count - i >= kCodeLanes) {
-    const std::size_t end = i + std::min(run.count - i, kMost) / kCodeLanes * kCodeLanes;
-    Codes counts = hn::Zero(kCodes);
-    for (; i < end; i += kCodeLanes)
-      counts = hn::Sub(counts, hn::VecFromMask(kCodes, hn::Eq(load_codes(source + i, codes.most),
-                                                              wanted)));
-    total += hn::GetLane(hn::SumOfLanes(sums, hn::SumsOf8(counts)));
+    const std::size_t vectors = std::min((run.count - i) / kCodeLanes, kMost);
+    const std::size_t end = i + vectors * kCodeLanes;
+    for (; i < end; i += kCodeLanes) see(load_codes(source + i, codes.most));
+    flush();
   }
-  for (; i < run.count; ++i) total += std::min(source[i], codes.most) == code ? 1 : 0;
+  return i;
+}
+
+std::uint64_t count_all_marked(const FewCodes& codes, const FewCodesRun& run,
+                               const CodeMarks& marks) {
+  const hn::ScalableTag<std::uint64_t> sums;
+  const Codes table = hn::LoadDup128(kCodes, marks.data());
+  Codes counts = hn::Zero(kCodes);
+  std::uint64_t total = 0;
+  // Counts of 8 bits are added up before they are full.
+  std::size_t i = each_vector<255>(
+      codes, run,
+      [&](Codes some) HWY_ATTR { counts = hn::Add(counts, hn::TableLookupBytes(table, some)); },
+      [&]() HWY_ATTR {
+        total += hn::GetLane(hn::SumOfLanes(sums, hn::SumsOf8(counts)));
+        counts = hn::Zero(kCodes);
+      });
+  for (; i < run.count; ++i)
+    total += marks[std::min(std::to_integer<std::uint8_t>(run.source[i]), codes.most)];
   return total;
+}
+
+std::uint32_t all_seen_codes(const FewCodes& codes, const FewCodesRun& run) {
+  HWY_ALIGN static constexpr CodeMarks kLow{1, 2, 4, 8, 16, 32, 64, 128};
+  HWY_ALIGN static constexpr CodeMarks kHigh{0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, 128};
+  const Codes low_table = hn::LoadDup128(kCodes, kLow.data());
+  const Codes high_table = hn::LoadDup128(kCodes, kHigh.data());
+  Codes low = hn::Zero(kCodes);
+  Codes high = low;
+  std::size_t i = each_vector<SIZE_MAX>(
+      codes, run,
+      [&](Codes some) HWY_ATTR {
+        low = hn::Or(low, hn::TableLookupBytes(low_table, some));
+        high = hn::Or(high, hn::TableLookupBytes(high_table, some));
+      },
+      [] {});
+  std::uint32_t seen = 0;
+  HWY_ALIGN std::array<std::uint8_t, kCodeLanes> lanes;
+  hn::Store(low, kCodes, lanes.data());
+  for (const std::uint8_t lane : lanes) seen |= lane;
+  hn::Store(high, kCodes, lanes.data());
+  for (const std::uint8_t lane : lanes) seen |= static_cast<std::uint32_t>(lane) << 8;
+  for (; i < run.count; ++i)
+    seen |= 1U << std::min(std::to_integer<std::uint8_t>(run.source[i]), codes.most);
+  return seen;
 }
 
 bool can_look_up() { return true; }
@@ -176,7 +214,8 @@ bool can_look_up() { return true; }
 #else
 
 void look_up_all(const FewCodes&, const FewCodesRun&) {}
-std::uint64_t count_one(const FewCodes&, const FewCodesRun&, std::uint8_t) { return 0; }
+std::uint64_t count_all_marked(const FewCodes&, const FewCodesRun&, const CodeMarks&) { return 0; }
+std::uint32_t all_seen_codes(const FewCodes&, const FewCodesRun&) { return 0; }
 bool can_look_up() { return false; }
 
 #endif
@@ -194,8 +233,12 @@ void cast_few_codes(const FewCodes& codes, const FewCodesRun& run) {
   BTF_SIMD_CALL(look_up_all)(codes, run);
 }
 
-std::uint64_t count_code(const FewCodes& codes, const FewCodesRun& run, std::uint8_t code) {
-  return BTF_SIMD_CALL(count_one)(codes, run, code);
+std::uint64_t count_marked(const FewCodes& codes, const FewCodesRun& run, const CodeMarks& marks) {
+  return BTF_SIMD_CALL(count_all_marked)(codes, run, marks);
+}
+
+std::uint32_t seen_codes(const FewCodes& codes, const FewCodesRun& run) {
+  return BTF_SIMD_CALL(all_seen_codes)(codes, run);
 }
 
 }  // namespace btf

@@ -39,7 +39,12 @@ bool has_code_lookup();
 
 void cast_few_codes(const FewCodes& codes, const FewCodesRun& run);
 
-// How many elements have this code.
-std::uint64_t count_code(const FewCodes& codes, const FewCodesRun& run, std::uint8_t code);
+using CodeMarks = std::array<std::uint8_t, kFewCodes>;
+
+// How many elements have a code whose mark is 1, not 0.
+std::uint64_t count_marked(const FewCodes& codes, const FewCodesRun& run, const CodeMarks& marks);
+
+// Bit c is set if an element has code c.
+std::uint32_t seen_codes(const FewCodes& codes, const FewCodesRun& run);
 
 }  // namespace btf

@@ -169,7 +169,8 @@ constexpr IntegerRunFn row() {
 template <std::size_t... Pair>
 constexpr auto make_rows(std::index_sequence<Pair...>) {
   return std::array<IntegerRunFn, sizeof...(Pair)>{
-      row<dtype_rows::kRows[Pair / kDTypeCount].dtype, dtype_rows::kRows[Pair % kDTypeCount].dtype>()...};
+      row<dtype_rows::kRows[Pair / kDTypeCount].dtype,
+          dtype_rows::kRows[Pair % kDTypeCount].dtype>()...};
 }
 
 IntegerRunFn find_row(DType from, DType to) {

@@ -1,6 +1,6 @@
-// Quotients of a chunk to integers where all is as usual: one scale for all, finite numbers that are
-// far enough from a tie, and no error larger than those so far but of what is clamped. That shows
-// behind the chunk, by a few numbers.
+// Quotients of a chunk to integers where all is as usual: one scale for all, finite numbers that
+// are far enough from a tie, and no error larger than those so far but of what is clamped. That
+// shows behind the chunk, by a few numbers.
 #if defined(BTF_KERNELS_SCALE_CLEAN_QUOTIENTS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef BTF_KERNELS_SCALE_CLEAN_QUOTIENTS_INL_H
 #undef BTF_KERNELS_SCALE_CLEAN_QUOTIENTS_INL_H
@@ -114,8 +114,7 @@ class CleanQuotients {
       const auto differs = hn::Or(hn::Ne(error, zero), hn::RebindMask(kFloats, over));
       changed_ += count_of(kFloats, differs);
     }
-    if constexpr (kRelative)
-      record_ = hn::Or(record_, hn::MulSub(relative_, hn::Abs(x), error));
+    if constexpr (kRelative) record_ = hn::Or(record_, hn::MulSub(relative_, hn::Abs(x), error));
     return steps;
   }
 
@@ -139,7 +138,8 @@ class CleanQuotients {
 };
 
 // Errors of what is clamped grow with the number, and so do their quotients, which differ by more
-// than they are rounded by. A number that is not clamped has this error if its code is the last one.
+// than they are rounded by. A number that is not clamped has this error if its code is the last
+// one.
 HWY_INLINE void settle_ends(const Narrowing& to, const FloatChunk& chunk, const CleanTally& tally,
                             LossAccount& account) {
   const auto settle = [&](double x, double end, double direction) BTF_INLINE_LAMBDA {
