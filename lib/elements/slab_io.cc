@@ -54,8 +54,13 @@ class FileRuns {
     if (bits_ >= 8) return elements_.read(first, count, out);
     const std::uint64_t first_byte = first / 2;
     const std::uint64_t bytes = ceil_div(first + count, 2) - first_byte;
+    const std::uint64_t begin = data_offset_ + first_byte;
+    if (const auto held = source_.held(); fits(begin, bytes, held.size())) {
+      unpack_nibbles(held.data() + begin, first % 2, count, out);
+      return {};
+    }
     std::byte* packed = nibbles_.reserve(bytes);
-    BTF_TRY(source_.read_at(data_offset_ + first_byte, std::span(packed, bytes)));
+    BTF_TRY(source_.read_at(begin, std::span(packed, bytes)));
     unpack_nibbles(packed, first % 2, count, out);
     return {};
   }

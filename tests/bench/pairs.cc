@@ -1,6 +1,6 @@
 // What a cast costs in memory, for every pair of dtypes, and a quantisation: nanoseconds of CPU
 // time an element, one thread, the account of losses included. Buffers are used again and again.
-//   btf_pairs_bench [ELEMENTS]
+//   btf_pairs_bench [ELEMENTS [SOURCE [TARGET]]]
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -48,11 +48,13 @@ class Bench {
     result_.resize(count * 8);
   }
 
-  void all_pairs() {
+  // Of all dtypes where a name is empty.
+  void pairs(std::string_view source, std::string_view target) {
     for (const btf::DTypeInfo& from : btf::dtypes()) {
+      if (!source.empty() && from.name != source) continue;
       cast(DType::float32, reinterpret_cast<std::byte*>(numbers_.data()), from.dtype, codes_);
       for (const btf::DTypeInfo& to : btf::dtypes())
-        if (from.dtype != to.dtype)
+        if (from.dtype != to.dtype && (target.empty() || to.name == target))
           row(from.name, to.name, [&] { cast(from.dtype, codes_.data(), to.dtype, result_); });
     }
   }
@@ -104,6 +106,6 @@ class Bench {
 
 int main(int argc, char** argv) {
   Bench bench(argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1U << 20);
-  bench.quantisations();
-  bench.all_pairs();
+  if (argc < 3) bench.quantisations();
+  bench.pairs(argc > 2 ? argv[2] : "", argc > 3 ? argv[3] : "");
 }

@@ -20,6 +20,8 @@ class MemorySource final : public ByteSource {
     return {};
   }
 
+  std::span<const std::byte> held() const override { return bytes_; }
+
   Status check_unchanged() const override { return {}; }
 
  private:

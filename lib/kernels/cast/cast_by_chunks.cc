@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "kernels/cast/cast_fast.h"
 #include "kernels/cast/cast_reference.h"
 #include "kernels/cast/cast_tile.h"
+#include "kernels/cast/few_codes.h"
+#include "kernels/cast/integer_runs.h"
 #include "kernels/cast/to_floats.h"
 #include "kernels/move/stream.h"
 #include "kernels/narrow/narrow_runs.h"
@@ -166,19 +169,112 @@ class ByInt32 final : public ByDoubles {
   CastRunsFn widen_ = find_cast_runs(DType::int32, DType::int64);
 };
 
+// Integers to integers: only what is beyond the range has an error, and the largest ones are those
+// of the ends.
+class ByIntegers final : public ByDoubles {
+ public:
+  static bool applies(const CastJob& job) {
+    return (job.policy.overflow == Overflow::saturate || job.policy.overflow == Overflow::error) &&
+           find_integer_run(job.from, job.to) != nullptr;
+  }
+
+  explicit ByIntegers(const CastJob& job)
+      : ByDoubles(job), run_(find_integer_run(job.from, job.to)) {
+    const DTypeInfo& row = info(job.to);
+    const int digits = row.bits - (row.kind == NumberKind::signed_integer ? 1 : 0);
+    most_ = std::ldexp(1.0, digits) - 1;
+    if (row.kind == NumberKind::signed_integer) least_ = -std::ldexp(1.0, digits);
+  }
+
+ private:
+  void cast(const Chunk& chunk, LossAccount& account) const override {
+    const IntegerTally tally = run_(chunk.source, chunk.target, chunk.count);
+    // Of what is no double errors are rounded, and do not grow with the number.
+    if (tally.overflowed != 0 && !tally.doubles) return ByDoubles::cast(chunk, account);
+    account.elements += chunk.count;
+    account.overflowed += tally.overflowed;
+    if (tally.overflowed == 0) return;
+    settle(tally.largest, tally.largest - most_, account);
+    settle(tally.least, least_ - tally.least, account);
+  }
+
+  static void settle(double number, double error, LossAccount& account) {
+    if (!(error > 0)) return;
+    account.max_abs = std::max(account.max_abs, error);
+    account.max_rel = std::max(account.max_rel, error / std::abs(number));
+  }
+
+  IntegerRunFn run_;
+  double least_ = 0;
+  double most_ = 0;
+};
+
+// Integers of 32 bits and more to floats of 16 and 32: those of a chunk are seldom so large that a
+// float32 does not hold them.
+class ByIntegersAsFloats final : public ByDoubles {
+ public:
+  static bool applies(const CastJob& job) {
+    const DTypeInfo& from = info(job.from);
+    return is_default(job.policy) && !from.floating() && from.bits >= 32 &&
+           info(job.to).floating() && info(job.to).bits > 8 &&
+           (job.to == DType::float32 || find_cast_runs(DType::float32, job.to) != nullptr) &&
+           (job.from == DType::int32 || find_integer_run(job.from, DType::int32) != nullptr);
+  }
+
+  explicit ByIntegersAsFloats(const CastJob& job)
+      : ByDoubles(job),
+        to_int32_(find_integer_run(job.from, DType::int32)),
+        narrow_(find_cast_runs(DType::float32, job.to)) {}
+
+ private:
+  void cast(const Chunk& chunk, LossAccount& account) const override {
+    alignas(64) std::array<std::int32_t, kNarrowChunk> room;
+    alignas(64) std::array<float, kNarrowChunk> floats;
+    auto* const ints = reinterpret_cast<std::byte*>(room.data());
+    auto* const numbers = reinterpret_cast<std::byte*>(floats.data());
+    if (to_int32_ != nullptr && to_int32_(chunk.source, ints, chunk.count).overflowed != 0)
+      return ByDoubles::cast(chunk, account);
+    const std::byte* const source = to_int32_ != nullptr ? ints : chunk.source;
+    if (narrow_ == nullptr)
+      return to_float_({.source = source, .target = chunk.target, .count = chunk.count}, account);
+    LossAccount lost;
+    to_float_({.source = source, .target = numbers, .count = chunk.count}, lost);
+    if (lost.changed() != 0) return ByDoubles::cast(chunk, account);
+    narrow_({.source = numbers, .target = chunk.target, .count = chunk.count}, account);
+  }
+
+  IntegerRunFn to_int32_;  // nullptr: they are
+  CastRunsFn to_float_ = find_cast_runs(DType::int32, DType::float32);
+  CastRunsFn narrow_;  // nullptr: to float32
+};
+
 }  // namespace
 
+bool cast_by_floats_applies(const CastJob& job) {
+  // Integers of 32 bits have rows that are not without loss.
+  if (job.from == job.to || info(job.from).bits > 16 || !is_default(job.policy)) return false;
+  // Tables cost less; also of few different numbers, some of the largest error each time.
+  if (has_few_codes(info(job.from))) return false;
+  if (info(job.from).bits <= 8 && info(job.to).bits <= 8) return false;
+  return find_cast_runs(job.from, DType::float32) != nullptr &&
+         find_cast_runs(DType::float32, job.to) != nullptr;
+}
+
+bool cast_by_integers_applies(const CastJob& job) {
+  return job.from != job.to && ByIntegers::applies(job);
+}
+
 bool cast_by_chunks_applies(const CastJob& job) {
-  return job.from != job.to && info(job.from).bits > 8;
+  return job.from != job.to &&
+         (info(job.from).bits > 8 || cast_by_floats_applies(job) || cast_by_integers_applies(job));
 }
 
 void cast_by_chunks_tile(const CastJob& job, const Tile& tile, LossAccount& account) {
   if (tile.n0 * tile.n1 < kFewElements) return cast_reference_tile(job, tile, account);
-  // Integers of 32 bits have rows that are not without loss.
-  if (info(job.from).bits <= 16 && is_default(job.policy) &&
-      find_cast_runs(job.from, DType::float32) != nullptr &&
-      find_cast_runs(DType::float32, job.to) != nullptr)
-    return cast_tile(ByFloats(job), job, tile, account);
+  if (cast_by_integers_applies(job)) return cast_tile(ByIntegers(job), job, tile, account);
+  if (cast_by_floats_applies(job)) return cast_tile(ByFloats(job), job, tile, account);
+  if (ByIntegersAsFloats::applies(job))
+    return cast_tile(ByIntegersAsFloats(job), job, tile, account);
   if (ByInt32::applies(job)) return cast_tile(ByInt32(job), job, tile, account);
   cast_tile(ByDoubles(job), job, tile, account);
 }

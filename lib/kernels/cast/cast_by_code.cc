@@ -4,9 +4,12 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <vector>
 
+#include "kernels/cast/cast_by_chunks.h"
 #include "kernels/cast/cast_reference.h"
 #include "kernels/cast/cast_tile.h"
+#include "kernels/cast/few_codes.h"
 #include "kernels/move/stream.h"
 
 namespace btf {
@@ -52,6 +55,8 @@ class CodeTable final : public RunCast {
           one);
       changes_ = changes_ || one.changed() != 0 || one.nan != 0;
     }
+    is_few_ = has_few_codes(info(job.from));
+    if (is_few_) set_few();
   }
 
   bool is_for(const CastJob& job) const {
@@ -62,17 +67,22 @@ class CodeTable final : public RunCast {
 
   void operator()(const CastRuns& work, LossAccount& account) const override {
     Counts counts;
+    const bool few = is_few_ && has_code_lookup();
     for (std::size_t run = 0; run < work.runs; ++run) {
       const std::byte* source = work.source + run * work.source_pitch;
       std::byte* target = work.target + run * work.target_pitch;
       for (std::size_t at = 0; at < work.count; at += kPart) {
         const std::size_t n = std::min(kPart, work.count - at);
+        if (few) {
+          cast_few({source + at, target + at * target_bytes_, n, work.ahead, work.stream}, account);
+          continue;
+        }
         cast(source + at, target + at * target_bytes_, n, work.stream);
         if (changes_) counts.add(source + at, n);
       }
     }
     account.elements += work.runs * work.count;
-    if (changes_) settle(counts, account);
+    if (changes_ && !few) settle(counts, account);
   }
 
  private:
@@ -102,6 +112,37 @@ class CodeTable final : public RunCast {
     }
   }
 
+  void set_few() {
+    few_.target_bytes = target_bytes_;
+    // Any byte but 0 is 1.
+    if (info(job_.from).kind == NumberKind::boolean) few_.most = 1;
+    for (std::size_t code = 0; code <= few_.most; ++code)
+      for (std::size_t byte = 0; byte < target_bytes_; ++byte)
+        few_.planes[byte][code] = static_cast<std::uint8_t>(codes_[code] >> (8 * byte));
+    for (const auto count : {&LossAccount::overflowed, &LossAccount::nan_lost,
+                             &LossAccount::to_zero, &LossAccount::inexact, &LossAccount::nan}) {
+      Marked marked{count, {}};
+      for (std::size_t code = 0; code <= few_.most; ++code)
+        marked.codes[code] = static_cast<std::uint8_t>(accounts_[code].*count);
+      if (marked.codes != CodeMarks{}) marked_.push_back(marked);
+    }
+  }
+
+  void cast_few(const FewCodesRun& run, LossAccount& account) const {
+    cast_few_codes(few_, run);
+    if (!changes_) return;
+    for (const Marked& marked : marked_)
+      account.*marked.count += count_marked(few_, run, marked.codes);
+    const std::uint32_t seen = seen_codes(few_, run);
+    for (std::size_t code = 0; code <= few_.most; ++code)
+      if ((seen >> code & 1U) != 0) keep_errors(accounts_[code], account);
+  }
+
+  static void keep_errors(const LossAccount& one, LossAccount& account) {
+    account.max_abs = std::max(account.max_abs, one.max_abs);
+    account.max_rel = std::max(account.max_rel, one.max_rel);
+  }
+
   void settle(const Counts& counts, LossAccount& account) const {
     for (std::size_t code = 0; code < kCodes; ++code) {
       const std::uint64_t times = counts.of(code);
@@ -112,22 +153,31 @@ class CodeTable final : public RunCast {
       account.to_zero += times * one.to_zero;
       account.inexact += times * one.inexact;
       account.nan += times * one.nan;
-      account.max_abs = std::max(account.max_abs, one.max_abs);
-      account.max_rel = std::max(account.max_rel, one.max_rel);
+      keep_errors(one, account);
     }
   }
+
+  // Codes that add 1 to a count.
+  struct Marked {
+    std::uint64_t LossAccount::*count;
+    CodeMarks codes;
+  };
 
   CastJob job_;
   std::size_t target_bytes_;
   std::array<std::uint64_t, kCodes> codes_{};
   std::array<LossAccount, kCodes> accounts_;
   bool changes_ = false;
+  bool is_few_ = false;  // codes, so that vectors look them up
+  FewCodes few_;
+  std::vector<Marked> marked_;
 };
 
 }  // namespace
 
 bool cast_by_code_applies(const CastJob& job) {
-  return job.from != job.to && info(job.from).bits <= 8;
+  return job.from != job.to && info(job.from).bits <= 8 && !cast_by_floats_applies(job) &&
+         !cast_by_integers_applies(job);
 }
 
 void cast_by_code_tile(const CastJob& job, const Tile& tile, LossAccount& account) {

@@ -68,6 +68,7 @@ inline constexpr std::uint32_t kInfinity32 = 0x7f800000;
 // quotient so far; or each of them, with the magnitude it is an error of.
 enum class Watch : std::uint8_t { nothing, absolute, relative, each };
 
+// Of a chunk; of elements without an error it is 0.
 struct Errors {
   std::array<FloatBits, kChunk> error;
   std::array<FloatBits, kChunk> magnitude;
@@ -145,84 +146,33 @@ BTF_INLINE float relative_bar(double max_rel) {
 
 inline double as_double(FloatBits bits) { return std::bit_cast<float>(bits); }
 
-// New largest quotients among the errors, in double precision as the account has them.
-BTF_INLINE void settle_quotients(const Errors& errors, std::size_t count, LossAccount& account) {
-  // Data of few different values have the largest quotient in every chunk; these shall not cost a
-  // division per element. Quotients of two floats are equal or differ by more than 2^-49 of their
-  // size. So if one element near the largest so far has exactly that one, all elements as near
-  // have.
-  const double nearly = account.max_rel * (1 - 0x1p-51);
-  const double beyond = account.max_rel * (1 + 0x1p-51);
-  std::uint64_t above = 0;
-  std::int64_t near = -1;
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto error = static_cast<double>(std::bit_cast<float>(errors.error[i]));
-    const auto size = static_cast<double>(std::bit_cast<float>(errors.magnitude[i]));
-    above |= error > beyond * size ? 1 : 0;
-    const std::int64_t here = error > nearly * size ? static_cast<std::int64_t>(i) : -1;
-    near = near > here ? near : here;
-  }
-  if (near < 0) return;
-  const auto quotient = [&](std::size_t i) {
-    return as_double(errors.error[i]) / as_double(errors.magnitude[i]);
-  };
-  if (above == 0 && quotient(static_cast<std::size_t>(near)) == account.max_rel) return;
-  // Divisions of doubles for those only that are near the largest quotient of floats. No error is
-  // less than 2^-24 of its number, so that these are normal.
-  FloatBits largest = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const FloatBits bits = std::bit_cast<FloatBits>(std::bit_cast<float>(errors.error[i]) /
-                                                    std::bit_cast<float>(errors.magnitude[i]));
-    largest = std::max(largest, bits & sign_mask(0 - errors.error[i]));  // 0 / 0 is no quotient
-  }
-  const double close = as_double(largest) * (1 - 0x1p-20);
-  for (std::size_t i = 0; i < count; ++i)
-    if (as_double(errors.error[i]) > close * as_double(errors.magnitude[i]))
-      account.max_rel = std::max(account.max_rel, quotient(i));
-}
-
 // Finite numbers that the target's largest or lowest one stands for. Both errors grow with the
-// number, so that a look at its size is enough for most chunks.
+// number, so that those of the largest and the lowest one are enough, as long as they are exact.
 BTF_INLINE void settle_clamped(Chunk chunk, double low, double high, LossAccount& account) {
-  constexpr float kLargest = std::numeric_limits<float>::max();
-  const double max_abs = account.max_abs;
-  const double max_rel = account.max_rel;
-  // From where on numbers may have larger errors, a little less than exactly.
-  const auto from = [&](double limit) {
-    const double by_rel = max_rel < 1 ? limit / (1 - max_rel + 0x1p-40) : 0x1p127;
-    const double least = std::min({limit + max_abs, by_rel, 0x1p127}) * (1 - 0x1p-20);
-    return std::bit_cast<FloatBits>(static_cast<float>(least));
-  };
-  const FloatBits above = from(high);
-  const FloatBits below = from(std::abs(low));  // not -0
-  std::uint32_t far = 0;
+  constexpr FloatBits kMostExact = std::bit_cast<FloatBits>(0x1p40F);
+  FloatBits above = 0;
+  FloatBits below = 0;
   for (std::size_t i = 0; i < chunk.count; ++i) {
     const auto bits = load<std::uint32_t>(chunk.source, i);
-    const FloatBits size = bits & kMagnitude32;
-    far |= ~less(size, select(sign_mask(bits), below, above)) & less(size, kInfinity32);
+    const FloatBits size = bits & kMagnitude32 & less(bits & kMagnitude32, kInfinity32);
+    const std::uint32_t negative = sign_mask(bits);
+    above = std::max(above, size & ~negative);
+    below = std::max(below, size & negative);
   }
-  if (far == 0) return;
-
-  const auto error_of = [&](float value) BTF_INLINE_LAMBDA {
-    const double x = std::abs(value) <= kLargest ? value : 0;
+  const auto settle = [&](double x) BTF_INLINE_LAMBDA {
     const double error = x > high ? x - high : low - x;
-    return error > 0 ? error : 0;
-  };
-  std::uint64_t records = 0;
-  for (std::size_t i = 0; i < chunk.count; ++i) {
-    const auto value = load<float>(chunk.source, i);
-    const double error = error_of(value);
-    const std::uint64_t larger = error > max_abs ? 1 : 0;
-    const std::uint64_t worse = error / std::abs(static_cast<double>(value)) > max_rel ? 1 : 0;
-    records |= larger | worse;
-  }
-  if (records == 0) return;
-  for (std::size_t i = 0; i < chunk.count; ++i) {
-    const auto value = load<float>(chunk.source, i);
-    const double error = error_of(value);
-    if (error == 0) continue;
+    if (!(error > 0)) return;
     account.max_abs = std::max(account.max_abs, error);
-    account.max_rel = std::max(account.max_rel, error / std::abs(static_cast<double>(value)));
+    account.max_rel = std::max(account.max_rel, error / std::abs(x));
+  };
+  if (std::max(above, below) <= kMostExact) {
+    settle(as_double(above));
+    settle(-as_double(below));
+    return;
+  }
+  for (std::size_t i = 0; i < chunk.count; ++i) {
+    const auto x = static_cast<double>(load<float>(chunk.source, i));
+    if (std::isfinite(x)) settle(x);
   }
 }
 

@@ -11,6 +11,7 @@
 #include <span>
 
 #include "kernels/cast/cast_from_float32.h"
+#include "kernels/cast/cast_settle-inl.h"
 #include "kernels/cast/cast_vectors-inl.h"
 #include "kernels/cast/cast_watcher-inl.h"
 
@@ -286,6 +287,21 @@ struct InVectors : Casts {
     if constexpr (kClamp) return tally.max_error < Casts::kExactError;
     return casts.clean(tally.max_error);
   }
+
+  // Of a chunk that they have cast.
+  template <bool kClamp>
+  HWY_INLINE static void keep_errors(const Chunk& chunk, Errors& errors) {
+    HWY_ALIGN std::array<CodeOfBits<8 * Casts::kTargetBytes>, kChunk> codes;
+    Casts casts;
+    ErrorKeeper keeper(errors);
+    const Chunk again{chunk.source, reinterpret_cast<std::byte*>(codes.data()), chunk.count, 0,
+                      false};
+    by_blocks<kBlock, float, CodeOfBits<8 * Casts::kTargetBytes>>(
+        again, [&](const float* from, auto* to, bool) HWY_ATTR {
+          casts.template block<kClamp>(from, reinterpret_cast<std::byte*>(to), false, keeper);
+          keeper.end_block();
+        });
+  }
 };
 
 #endif
@@ -339,6 +355,17 @@ HWY_INLINE void add_tally(const Tally& tally, LossAccount& account) {
   if (tally.to_zero > 0) account.max_rel = std::max(account.max_rel, 1.0);
 }
 
+// The errors of a chunk, which was cast in this way.
+template <typename Body>
+HWY_INLINE void keep_errors(Way way, const Chunk& chunk, float bar, Errors& errors) {
+  if constexpr (Body::kInVectors) {
+    if (way == Way::vectors) return Body::template keep_errors<false>(chunk, errors);
+    if constexpr (Body::kClampsInVectors)
+      if (way == Way::clamping_vectors) return Body::template keep_errors<true>(chunk, errors);
+  }
+  Body::template loop<Watch::each>(chunk, bar, &errors);
+}
+
 template <typename Body>
 HWY_INLINE void cast_chunk(const Chunk& chunk, Way& way, LossAccount& account) {
   const float bar = relative_bar(account.max_rel);
@@ -355,7 +382,7 @@ HWY_INLINE void cast_chunk(const Chunk& chunk, Way& way, LossAccount& account) {
   add_tally<Body>(tally, account);
   if (tally.record && account.max_rel < 1) {
     Errors errors;
-    Body::template loop<Watch::each>(chunk, bar, &errors);
+    keep_errors<Body>(taken, chunk, bar, errors);
     settle_quotients(errors, chunk.count, account);
   }
   // Vectors have seen these errors too, loops have not.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "kernels/cpu/cpu_level.h"
 #include "kernels/move/move.h"
 #include "kernels/move/stream.h"
 #include "kernels/move/transpose.h"
@@ -22,6 +23,11 @@ struct Sizes {
   std::uint64_t source;
   std::uint64_t target;
 };
+
+std::ptrdiff_t long_run_ahead(const Tile& tile) {
+  if (tile.n0 <= kMostRun || (tile.stream && fetches_long_runs())) return 0;
+  return kByPages;
+}
 
 // One line with strides, by way of buffers.
 void cast_strided(const RunCast& run, const Sizes& sizes, const std::byte* source,
@@ -109,7 +115,7 @@ void cast_tile(const RunCast& run, const CastJob& job, const Tile& tile, LossAcc
     return run({.source = tile.source,
                 .target = tile.target,
                 .count = tile.n0,
-                .ahead = tile.n0 > kMostRun ? kByPages : 0,
+                .ahead = long_run_ahead(tile),
                 .runs = tile.n1,
                 .source_pitch = tile.source_stride1 * sizes.source,
                 .target_pitch = tile.target_stride1 * sizes.target,

@@ -57,11 +57,23 @@ constexpr std::size_t kBlock = kVectors * kLanes;
 HWY_INLINE Bits bits_of(Floats values) { return hn::BitCast(kBits, values); }
 HWY_INLINE Floats floats_of(Bits bits) { return hn::BitCast(kFloats, bits); }
 
+template <typename D, typename M>
+HWY_INLINE std::uint64_t bits_of_mask(D d, M mask) {
+  std::uint64_t bits = 0;
+  hn::StoreMaskBits(d, mask, reinterpret_cast<std::uint8_t*>(&bits));
+  return bits;
+}
+
+// Not by CountTrue(): short of registers, g++ 12 stores a mask's 16 bits and counts 64.
+template <typename D, typename M>
+HWY_INLINE std::uint32_t count_of(D d, M mask) {
+  return static_cast<std::uint32_t>(hwy::PopCount(bits_of_mask(d, mask)));
+}
+
 // How many lanes have none of these bits.
 template <typename D, typename V>
 HWY_INLINE std::uint32_t without(D d, V values, hn::TFromD<D> bits) {
-  const auto none = hn::Eq(hn::And(values, hn::Set(d, bits)), hn::Zero(d));
-  return static_cast<std::uint32_t>(hn::CountTrue(d, none));
+  return count_of(d, hn::Eq(hn::And(values, hn::Set(d, bits)), hn::Zero(d)));
 }
 
 // Packs numbers that fit; 16-byte pieces of both vectors take turns where an instruction works on

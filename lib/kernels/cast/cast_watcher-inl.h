@@ -52,13 +52,6 @@ class Changes {
   HWY_INLINE std::uint32_t to_zero() const { return static_cast<std::uint32_t>(to_zero_); }
 
  private:
-  template <typename D, typename M>
-  HWY_INLINE static std::uint64_t bits_of_mask(D d, M mask) {
-    std::uint64_t bits = 0;
-    hn::StoreMaskBits(d, mask, reinterpret_cast<std::uint8_t*>(&bits));
-    return bits;
-  }
-
   std::uint64_t block_ = 0;
   std::uint64_t over_ = 0;
   std::size_t overflowed_ = 0;
@@ -149,6 +142,35 @@ class Watcher {
   Bits record_;
   Changes changes_;
 };
+
+// Keeps the errors of a chunk, block by block.
+class ErrorKeeper {
+ public:
+  explicit HWY_INLINE ErrorKeeper(Errors& errors) : errors_(errors) {}
+
+  // As of a Watcher.
+  HWY_INLINE void see(std::size_t v, Floats value, Floats magnitude, Floats rounded) {
+    keep(v, hn::Abs(hn::Sub(rounded, value)), magnitude);
+  }
+  HWY_INLINE void see(std::size_t v, Floats value, Floats magnitude, Floats rounded, Over over) {
+    keep(v, hn::IfThenZeroElse(over, hn::Abs(hn::Sub(rounded, value))), magnitude);
+  }
+  template <typename D, typename V>
+  HWY_INLINE void see_codes(std::size_t, D, V, hn::TFromD<D>) {}
+  HWY_INLINE void end_block() { at_ += kBlock; }
+
+ private:
+  HWY_INLINE void keep(std::size_t v, Floats error, Floats magnitude) {
+    const std::size_t i = at_ + v * kLanes;
+    hn::StoreU(bits_of(error), kBits, errors_.error.data() + i);
+    hn::StoreU(bits_of(magnitude), kBits, errors_.magnitude.data() + i);
+  }
+
+  Errors& errors_;
+  std::size_t at_ = 0;
+};
+
+static_assert(kChunk % kBlock == 0, "the last block of a chunk is kept whole");
 
 #endif
 

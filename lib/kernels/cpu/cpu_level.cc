@@ -52,4 +52,16 @@ void force_cpu_level(CpuLevel level) { level_in_use() = std::min(level, best_cpu
 
 const char* cpu_level_name(CpuLevel level) { return kNames[level]; }
 
+bool fetches_long_runs() {
+#if defined(__x86_64__)
+  static const bool is_amd = [] {
+    __builtin_cpu_init();
+    return __builtin_cpu_is("amd") != 0;
+  }();
+  return is_amd;
+#else
+  return false;
+#endif
+}
+
 }  // namespace btf

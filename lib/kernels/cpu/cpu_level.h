@@ -29,6 +29,10 @@ void force_cpu_level(CpuLevel level);
 
 const char* cpu_level_name(CpuLevel level);
 
+// Does this CPU fetch a long run from memory well enough by itself? Asking for lines of the source
+// is of no use there, and costs a sixth where the target is written around the caches.
+bool fetches_long_runs();
+
 }  // namespace btf
 
 // What a level's function calls must become part of it, or it is compiled for no level.

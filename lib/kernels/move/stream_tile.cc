@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "kernels/cpu/cpu_level.h"
 #include "kernels/move/stream.h"
 
 namespace btf {
@@ -80,7 +81,7 @@ class TileStreamer {
       for (std::uint64_t i0 = 0; i0 < tile_.n0; i0 += n, n = kPart / to_bytes_) {
         n = std::min(n, tile_.n0 - i0);
         if (job_.from == job_.to) {
-          fetch_run(source(i0, i1) + kAhead, n * from_bytes_);
+          if (!fetches_long_runs()) fetch_run(source(i0, i1) + kAhead, n * from_bytes_);
           stream_copy(source(i0, i1), target(i0, i1), n * to_bytes_);
           account_.elements += n;
           continue;

@@ -12,7 +12,7 @@
 #define HWY_TARGET_INCLUDE "kernels/scale/scaled_floats.cc"
 #include <hwy/foreach_target.h>
 // After foreach_target.h.
-#include "kernels/scale/float_targets-inl.h"
+#include "kernels/scale/clean_quotients-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace btf::HWY_NAMESPACE {
@@ -228,8 +228,54 @@ HWY_INLINE bool quotients_to(const Narrowing& to, const FloatChunk& chunk, std::
                     : quotients_of<Target, false>(to, chunk, codes, account);
 }
 
+template <bool kExact, bool kRelative>
+HWY_INLINE bool clean_quotients(const Narrowing& to, const FloatChunk& chunk, std::byte* codes,
+                                LossAccount& account) {
+  const float relative = account.max_rel < 0x1p-20 ? 0 : ErrorBars::bar(account.max_rel);
+  CleanQuotients<kExact, kRelative> clean(to, chunk, relative);
+  by_float_blocks(chunk, 0, codes,
+                  [&](const float* from, std::size_t, std::byte* out)
+                      HWY_ATTR BTF_INLINE_LAMBDA { clean.block(from, out); });
+  const CleanTally found = clean.tally();
+  if (!(found.error <= most_clean_error(chunk)) || found.record) return false;
+  if (std::max(found.largest, -found.least) > kMostScales * *chunk.high) return false;
+  LossAccount tally = account;
+  if (found.overflowed != 0) settle_ends(to, chunk, found, tally);
+  const auto error = static_cast<double>(found.error);
+  if (kExact) {
+    // Perhaps of what is clamped.
+    if (found.overflowed != 0 && error > tally.max_abs) return false;
+    tally.max_abs = std::max(tally.max_abs, error);
+  } else {
+    // Vectors may be wrong by 2^-22 of half a scale.
+    if (tally.max_abs < chunk.scale * 0x1p-2 || error >= tally.max_abs * (1 - 0x1p-18))
+      return false;
+  }
+  tally.elements += chunk.count;
+  tally.overflowed += found.overflowed;
+  tally.to_zero += found.to_zero;
+  tally.inexact += found.changed - found.to_zero;
+  account = tally;
+  return true;
+}
+
+// False if a chunk has something that is not as usual.
+HWY_INLINE bool clean_integer_quotients(const Narrowing& to, const FloatChunk& chunk,
+                                        std::byte* codes, LossAccount& account) {
+  if (chunk.each || chunk.zero_point < static_cast<float>(to.least) ||
+      chunk.zero_point > static_cast<float>(to.most))
+    return false;
+  const bool relative = account.max_rel < chunk.worst;
+  if (chunk.floats)
+    return relative ? clean_quotients<true, true>(to, chunk, codes, account)
+                    : clean_quotients<true, false>(to, chunk, codes, account);
+  return relative ? clean_quotients<false, true>(to, chunk, codes, account)
+                  : clean_quotients<false, false>(to, chunk, codes, account);
+}
+
 bool integer_quotients(const Narrowing& to, const FloatChunk& chunk, std::byte* codes,
                        LossAccount& account) {
+  if (clean_integer_quotients(to, chunk, codes, account)) return true;
   return quotients_to<FloatsToInteger>(to, chunk, codes, account);
 }
 

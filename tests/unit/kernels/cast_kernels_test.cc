@@ -225,6 +225,42 @@ TEST_CASE("cast kernels: every count around a vector and a chunk", "[cast]") {
   });
 }
 
+TEST_CASE("cast kernels: few different numbers, the worst of them in every chunk", "[cast]") {
+  Random random(64);
+  for (const DTypeInfo& from : dtypes())
+    for (const DTypeInfo& to : dtypes()) {
+      if (from.dtype == to.dtype) continue;
+      const CastJob job{from.dtype, to.dtype, {}};
+      for (const Mix mix : {Mix::tame, Mix::any, Mix::huge}) {
+        const std::size_t size = from.buffer_bytes();
+        const Bytes some = hard_codes(job, 1 + random.below(6), mix, random);
+        Bytes source(2600 * size);
+        for (std::size_t at = 0; at < source.size(); at += size)
+          std::memcpy(source.data() + at, some.data() + random.below(some.size() / size) * size,
+                      size);
+        REQUIRE(told(job, source) == "");
+      }
+    }
+}
+
+TEST_CASE("cast kernels: every code of a small source, in every place of a vector", "[cast]") {
+  Random random(65);
+  for_each_job([&](const CastJob& job) {
+    if (info(job.from).bits > 8) return;
+    // Codes of 5 bits and more are what a bool may have, too.
+    const std::size_t codes = info(job.from).bits < 8 ? 16 : 256;
+    Bytes source;
+    for (std::size_t i = 0; i < 3 * codes + 67; ++i)
+      source.push_back(static_cast<std::byte>(i * 5 % codes));
+    for (std::size_t i = 0; i < 600; ++i)
+      source.push_back(static_cast<std::byte>(random.below(codes)));
+    for (const std::size_t first : {0U, 1U, 31U})
+      REQUIRE(told(job, Bytes(source.begin() + first, source.end())) == "");
+    // Many of one code, more than a count of 8 bits holds.
+    REQUIRE(told(job, Bytes(20000, source[random.below(codes)])) == "");
+  });
+}
+
 TEST_CASE("cast kernels: one value all over, and accounts just above and below its errors",
           "[cast]") {
   Random random(63);

@@ -268,12 +268,15 @@ TEST_CASE("scaled runs: long runs of usual numbers", "[scaled]") {
                            float8_e4m3fnuz, float8_e3m4})
       for (const double scale : {1.0, 0.25, 0.02, 0.1, static_cast<double>(0.1F), 3.0, 1.0 / 3})
         for (const int kind : {0, 1, 2, 3, 4}) {
-          const ScaledCast cast{from, to, {}, 0};
+          const bool shifts = !info(to).floating() && random.below(2) == 0;
+          const std::int64_t zero_point = shifts ? 5 : 0;
+          const ScaledCast cast{from, to, {}, zero_point};
           const std::size_t count = 1500 + random.below(600);
-          const Scaled scaled{std::vector(count, scale), std::vector<std::int64_t>(count, 0)};
+          const Scaled scaled{std::vector(count, scale), std::vector(count, zero_point)};
           std::vector<std::uint64_t> codes(count);
           for (std::uint64_t& code : codes) code = code_of(from, number(scale, kind));
           if (random.below(3) == 0) codes[random.below(count)] = code_of(from, NAN);
+          if (random.below(3) == 0) codes[random.below(count)] = code_of(from, -1e9 * scale);
           INFO(static_cast<int>(kind));
           const Bytes source = to_bytes(from, codes);
           REQUIRE(difference(cast, ScaleDirection::quantize, source, scaled, false) == "");
