@@ -27,7 +27,7 @@ struct Dumped {
   std::optional<std::uint64_t> recorded{};  // where in the order
   std::unique_ptr<TensorInfo> info{};       // of a file's only tensor: it need not be read again
   std::shared_ptr<const FileScales> scales{};  // of its file, where scales are asked for
-  std::optional<Error> trouble{};              // its header cannot be read; then it has a name only
+  std::unique_ptr<Error> trouble{};            // its header cannot be read; then it has a name only
 };
 
 class LayerPairing {
@@ -106,7 +106,7 @@ class LayerPairing {
         dumped.dtype = info->dtype;
         dumped.dims = info->dims;
       } else {
-        dumped.trouble = info.error();
+        dumped.trouble = std::make_unique<Error>(info.error());
       }
       if (const auto at = attributes.tensors.find(i); at != attributes.tensors.end()) {
         dumped.role = at->second.role;
@@ -240,8 +240,9 @@ class LayerPairing {
                              .golden_recorded = golden.recorded,
                              .actual_stored = actual.tensor.index,
                              .golden_stored = golden.tensor.index});
-    const auto& trouble = actual.trouble ? actual.trouble : golden.trouble;
-    Result<LayerPair> pair = trouble ? std::unexpected(*trouble) : open_pair(actual, golden);
+    const Error* const trouble = (actual.trouble ? actual : golden).trouble.get();
+    Result<LayerPair> pair =
+        trouble != nullptr ? std::unexpected(*trouble) : open_pair(actual, golden);
     if (!pair) return take(number, std::unexpected(pair.error()));
     if (element_count(pair->actual.dims) != element_count(pair->golden.dims)) {
       layer.fault = LayerFault::shape;
