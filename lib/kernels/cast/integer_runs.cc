@@ -62,7 +62,7 @@ constexpr Integer largest_of() {
 
 // To the same kind of integer in kBytes, a step at a time.
 template <std::size_t kBytes, typename D, typename V>
-HWY_INLINE auto widened(D d, V values) {
+HWY_INLINE auto widened([[maybe_unused]] D d, V values) {
   if constexpr (sizeof(hn::TFromD<D>) >= kBytes) {
     return values;
   } else {
