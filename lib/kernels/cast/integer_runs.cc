@@ -6,7 +6,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/dtype_table.h"
 #include "kernels/cpu/simd_targets.h"
 #include "kernels/number/number.h"
 
