@@ -24,10 +24,6 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <DType T>
 constexpr const DTypeInfo& kRowOf = dtype_rows::kRows[row_of(T)];
 
-constexpr bool is_integer(const DTypeInfo& row) {
-  return row.kind == NumberKind::signed_integer || row.kind == NumberKind::unsigned_integer;
-}
-
 template <unsigned kBits>
 using Unsigned = std::conditional_t<
     kBits <= 8, std::uint8_t,
@@ -145,6 +141,10 @@ class IntegerCast {
 };
 
 #if BTF_CAST_VECTORS
+
+constexpr bool is_integer(const DTypeInfo& row) {
+  return row.kind == NumberKind::signed_integer || row.kind == NumberKind::unsigned_integer;
+}
 
 template <DType From, DType To>
 IntegerTally cast_integers(const std::byte* source, std::byte* target, std::size_t count) {
