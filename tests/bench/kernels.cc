@@ -9,11 +9,11 @@
 #include <string>
 #include <string_view>
 
+#include "bench/level.h"
 #include "bench/measure.h"
 #include "bench/peers.h"
 #include "btf/convert.h"
 #include "btf/diff.h"
-#include "kernels/cpu/cpu_level.h"
 
 namespace {
 
@@ -329,18 +329,11 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
-void force(std::string_view name) {
-  for (std::size_t level = 0; level < btf::kCpuLevels; ++level)
-    if (name == btf::cpu_level_name(static_cast<btf::CpuLevel>(level)))
-      return btf::force_cpu_level(static_cast<btf::CpuLevel>(level));
-  usage(2);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   const Options options = parse(argc, argv);
-  if (!options.level.empty()) force(options.level);
+  if (!options.level.empty() && !bench::force_level(options.level)) usage(2);
   std::printf("| shape | job | threads | ratio | GB/s | memcpy | NT copy | goal |%s\n",
               options.peers ? " oneDNN |" : "");
   std::printf("|---|---|---|---|---|---|---|---|%s\n", options.peers ? "---|" : "");

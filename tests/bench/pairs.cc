@@ -1,12 +1,14 @@
 // What a cast costs in memory, for every pair of dtypes, and a quantisation: nanoseconds of CPU
 // time an element, one thread, the account of losses included. Buffers are used again and again.
-//   btf_pairs_bench [ELEMENTS [SOURCE [TARGET]]]
+//   btf_pairs_bench [ELEMENTS [SOURCE [TARGET [LEVEL]]]]
+// SOURCE and TARGET: names of dtypes, or '' for all. LEVEL: as of btf_kernels_bench --cpu.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "bench/level.h"
 #include "bench/measure.h"
 #include "btf/convert.h"
 #include "kernels/scale/scaled_runs.h"
@@ -105,7 +107,11 @@ class Bench {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 4 && !bench::force_level(argv[4])) {
+    std::fprintf(stderr, "btf_pairs_bench: no such level: %s\n", argv[4]);
+    return 2;
+  }
   Bench bench(argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1U << 20);
-  if (argc < 3) bench.quantisations();
+  if (argc < 3 || *argv[2] == 0) bench.quantisations();
   bench.pairs(argc > 2 ? argv[2] : "", argc > 3 ? argv[3] : "");
 }

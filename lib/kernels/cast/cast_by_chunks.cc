@@ -1,11 +1,9 @@
-#include "kernels/cast/cast_by_chunks.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "kernels/cast/cast_fast.h"
 #include "kernels/cast/cast_reference.h"
+#include "kernels/cast/cast_rows.h"
 #include "kernels/cast/cast_tile.h"
 #include "kernels/cast/few_codes.h"
 #include "kernels/cast/integer_runs.h"

@@ -1,13 +1,11 @@
-#include "kernels/cast/cast_by_code.h"
-
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <memory>
 #include <vector>
 
-#include "kernels/cast/cast_by_chunks.h"
 #include "kernels/cast/cast_reference.h"
+#include "kernels/cast/cast_rows.h"
 #include "kernels/cast/cast_tile.h"
 #include "kernels/cast/few_codes.h"
 #include "kernels/move/stream.h"

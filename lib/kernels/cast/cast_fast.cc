@@ -1,5 +1,4 @@
-#include "kernels/cast/cast_fast.h"
-
+#include "kernels/cast/cast_rows.h"
 #include "kernels/cast/cast_runs.h"
 #include "kernels/cast/cast_tile.h"
 

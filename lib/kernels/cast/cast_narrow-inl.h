@@ -11,7 +11,6 @@
 #include <span>
 
 #include "kernels/cast/cast_from_float32.h"
-#include "kernels/cast/cast_settle-inl.h"
 #include "kernels/cast/cast_vectors-inl.h"
 #include "kernels/cast/cast_watcher-inl.h"
 

@@ -51,13 +51,13 @@ BTF_PAIR(e4m3ieee_f32, cast_exactly<SmallFloatToFloat32<DType::float8_e4m3>>)
 BTF_PAIR(e4m3b11fnuz_f32, cast_exactly<SmallFloatToFloat32<DType::float8_e4m3b11fnuz>>)
 BTF_PAIR(i4_f32, cast_exactly<SmallIntegerToFloat32<DType::int4>>)
 BTF_PAIR(u4_f32, cast_exactly<SmallIntegerToFloat32<DType::uint4>>)
-BTF_PAIR(i8_f32, cast_exactly<SmallIntegerToFloat32<DType::int8>>)
-BTF_PAIR(u8_f32, cast_exactly<SmallIntegerToFloat32<DType::uint8>>)
-BTF_PAIR(i16_f32, cast_exactly<SmallIntegerToFloat32<DType::int16>>)
-BTF_PAIR(u16_f32, cast_exactly<SmallIntegerToFloat32<DType::uint16>>)
+BTF_PAIR(i8_f32, cast_integers_to_float32<SmallIntegerToFloat32<DType::int8>, std::int8_t>)
+BTF_PAIR(u8_f32, cast_integers_to_float32<SmallIntegerToFloat32<DType::uint8>, std::uint8_t>)
+BTF_PAIR(i16_f32, cast_integers_to_float32<SmallIntegerToFloat32<DType::int16>, std::int16_t>)
+BTF_PAIR(u16_f32, cast_integers_to_float32<SmallIntegerToFloat32<DType::uint16>, std::uint16_t>)
 BTF_PAIR(bool_f32, cast_exactly<SmallIntegerToFloat32<DType::boolean>>)
 BTF_PAIR(f32_f64, cast_exactly<Float32ToFloat64>)
-BTF_PAIR(i32_i64, cast_exactly<Int32ToInt64>)
+BTF_PAIR(i32_i64, cast_int32_to_int64)
 
 #undef BTF_PAIR
 

@@ -111,6 +111,58 @@ HWY_INLINE bool float16_to_float32(Chunk) { return false; }
 
 #endif
 
+// By the plain loops of cast_exact.h alone.
+template <typename Body>
+HWY_INLINE void cast_exactly(const CastRuns& work, LossAccount& account) {
+  each_chunk<Body>(work, account, [&](const Chunk& chunk) HWY_ATTR {
+    fetch_ahead<Body>(chunk);
+    account.nan +=
+        streamed<Body>(chunk, [](const Chunk& some) HWY_ATTR { return Body::loop(some); });
+  });
+}
+
+#if BTF_CAST_VECTORS
+
+// Integers of 8 and 16 bits, of which the compiler makes detours with wide vectors.
+template <typename Body, typename Integer>
+HWY_INLINE void cast_integers_to_float32(const CastRuns& work, LossAccount& account) {
+  const hn::Rebind<Integer, hn::ScalableTag<float>> integers;
+  each_chunk<Body>(work, account, [&](const Chunk& chunk) HWY_ATTR {
+    by_blocks<kBlock, Integer, float>(
+        chunk, [&](const Integer* from, float* to, bool stream) HWY_ATTR {
+          for (std::size_t v = 0; v < kVectors; ++v) {
+            const auto values = hn::PromoteTo(kInts, hn::LoadU(integers, from + v * kLanes));
+            put(hn::ConvertTo(kFloats, values), kFloats, to + v * kLanes, stream);
+          }
+        });
+  });
+}
+
+HWY_INLINE void cast_int32_to_int64(const CastRuns& work, LossAccount& account) {
+  const hn::ScalableTag<std::int64_t> wide;
+  const hn::Half<hn::ScalableTag<std::int32_t>> half;
+  each_chunk<Int32ToInt64>(work, account, [&](const Chunk& chunk) HWY_ATTR {
+    by_blocks<kPair, std::int32_t, std::int64_t>(
+        chunk, [&](const std::int32_t* from, std::int64_t* to, bool stream) HWY_ATTR {
+          for (std::size_t at = 0; at < kPair; at += kPair / 2)
+            put(hn::PromoteTo(wide, hn::LoadU(half, from + at)), wide, to + at, stream);
+        });
+  });
+}
+
+#else
+
+template <typename Body, typename>
+HWY_INLINE void cast_integers_to_float32(const CastRuns& work, LossAccount& account) {
+  cast_exactly<Body>(work, account);
+}
+
+HWY_INLINE void cast_int32_to_int64(const CastRuns& work, LossAccount& account) {
+  cast_exactly<Int32ToInt64>(work, account);
+}
+
+#endif
+
 HWY_INLINE void cast_float64_to_float32(const CastRuns& work, LossAccount& account) {
   each_chunk<Float64ToFloat32>(work, account, [&](const Chunk& chunk) HWY_ATTR {
     const WideBars bars = wide_bars(account);
@@ -150,16 +202,6 @@ HWY_INLINE void cast_int32_to_float32(const CastRuns& work, LossAccount& account
       return Body::exact(some) ? Body::exact_loop(some) : Body::loop<false>(some, bars, nullptr);
     });
     add_wide<Body>(chunk, bars, tally, false, account);
-  });
-}
-
-// By the plain loops of cast_exact.h alone.
-template <typename Body>
-HWY_INLINE void cast_exactly(const CastRuns& work, LossAccount& account) {
-  each_chunk<Body>(work, account, [&](const Chunk& chunk) HWY_ATTR {
-    fetch_ahead<Body>(chunk);
-    account.nan +=
-        streamed<Body>(chunk, [](const Chunk& some) HWY_ATTR { return Body::loop(some); });
   });
 }
 

@@ -6,7 +6,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/dtype_table.h"
 #include "kernels/cpu/simd_targets.h"
 #include "kernels/number/number.h"
 
@@ -24,10 +23,6 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 template <DType T>
 constexpr const DTypeInfo& kRowOf = dtype_rows::kRows[row_of(T)];
-
-constexpr bool is_integer(const DTypeInfo& row) {
-  return row.kind == NumberKind::signed_integer || row.kind == NumberKind::unsigned_integer;
-}
 
 template <unsigned kBits>
 using Unsigned = std::conditional_t<
@@ -62,7 +57,7 @@ constexpr Integer largest_of() {
 
 // To the same kind of integer in kBytes, a step at a time.
 template <std::size_t kBytes, typename D, typename V>
-HWY_INLINE auto widened(D d, V values) {
+HWY_INLINE auto widened([[maybe_unused]] D d, V values) {
   if constexpr (sizeof(hn::TFromD<D>) >= kBytes) {
     return values;
   } else {
@@ -146,6 +141,10 @@ class IntegerCast {
 };
 
 #if BTF_CAST_VECTORS
+
+constexpr bool is_integer(const DTypeInfo& row) {
+  return row.kind == NumberKind::signed_integer || row.kind == NumberKind::unsigned_integer;
+}
 
 template <DType From, DType To>
 IntegerTally cast_integers(const std::byte* source, std::byte* target, std::size_t count) {

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "kernels/cast/cast_by_chunks.h"
-#include "kernels/cast/cast_by_code.h"
-#include "kernels/cast/cast_fast.h"
 #include "kernels/cast/cast_reference.h"
+#include "kernels/cast/cast_rows.h"
 #include "kernels/move/move.h"
 
 namespace btf {
