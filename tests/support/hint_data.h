@@ -16,32 +16,18 @@
 #include "support/cast_oracle.h"
 #include "support/naive_layout.h"
 #include "support/random_tensor.h"
+#include "support/shapes.h"
 
 namespace hint_data {
 
 using btf::DType;
 using bytes::Bytes;
 using bytes::Words;
+using shapes::index_of;
+using shapes::number_of;
+using shapes::product;
 
 using Values = std::vector<double>;
-
-inline std::uint64_t product(const Words& dims) {
-  std::uint64_t all = 1;
-  for (const std::uint64_t dim : dims) all *= dim;
-  return all;
-}
-
-inline Words index_of(const Words& dims, std::uint64_t number) {
-  Words index(dims.size());
-  for (std::size_t d = dims.size(); d-- > 0; number /= dims[d]) index[d] = number % dims[d];
-  return index;
-}
-
-inline std::uint64_t number_of(const Words& dims, const Words& index) {
-  std::uint64_t number = 0;
-  for (std::size_t d = 0; d < dims.size(); ++d) number = number * dims[d] + index[d];
-  return number;
-}
 
 inline bool is_float(DType dtype) { return btf::info(dtype).floating(); }
 

@@ -10,10 +10,14 @@
 
 #include "btf/edit.h"
 #include "support/random_tensor.h"
+#include "support/shapes.h"
 
 namespace naive {
 
-using Dims = std::vector<std::uint64_t>;
+using shapes::Dims;
+using shapes::index_of;
+using shapes::number_of;
+using shapes::product;
 
 // A tensor that holds the row-major numbers of the one that it was made of.
 struct Edited {
@@ -21,27 +25,9 @@ struct Edited {
   std::vector<std::uint64_t> cells;
 };
 
-inline std::uint64_t count(const Dims& dims) {
-  std::uint64_t all = 1;
-  for (const std::uint64_t dim : dims) all *= dim;
-  return all;
-}
-
-inline std::uint64_t number_of(const Dims& dims, const Dims& index) {
-  std::uint64_t number = 0;
-  for (std::size_t d = 0; d < dims.size(); ++d) number = number * dims[d] + index[d];
-  return number;
-}
-
-inline Dims index_of(const Dims& dims, std::uint64_t number) {
-  Dims index(dims.size());
-  for (std::size_t d = dims.size(); d-- > 0; number /= dims[d]) index[d] = number % dims[d];
-  return index;
-}
-
 inline Edited start(const Dims& dims) {
   Edited edited{dims, {}};
-  for (std::uint64_t i = 0; i < count(dims); ++i) edited.cells.push_back(i);
+  for (std::uint64_t i = 0; i < product(dims); ++i) edited.cells.push_back(i);
   return edited;
 }
 
@@ -93,7 +79,7 @@ inline Edited apply(const Edited& from, const btf::Slice& slice) {
     }
     counts.push_back(taken.back().size());
   }
-  for (std::uint64_t i = 0; i < count(counts); ++i) {
+  for (std::uint64_t i = 0; i < product(counts); ++i) {
     Dims index = index_of(counts, i);
     for (std::size_t d = 0; d < index.size(); ++d) index[d] = taken[d][index[d]];
     to.cells.push_back(from.cells[number_of(from.dims, index)]);

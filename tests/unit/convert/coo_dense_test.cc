@@ -176,7 +176,7 @@ TEST_CASE("coo: 4-bit values in odd and even numbers") {
   const Bytes dense = dense_record(DType::int4, dims, cells);
   CHECK(converter.bytes_of({coo_record(DType::int4, dims, cells)}, to_layout(Layout::linear)) ==
         bytes::file({dense}));
-  std::ranges::sort(cells, {}, [&](const Cell& cell) { return number(dims, cell.index); });
+  std::ranges::sort(cells, {}, [&](const Cell& cell) { return number_of(dims, cell.index); });
   CHECK(converter.bytes_of({dense}, to_layout(Layout::coo)) ==
         bytes::file({coo_record(DType::int4, dims, cells)}));
 }

@@ -30,7 +30,7 @@ TEST_CASE("coo: canonical output is sorted, with explicit zeros, whatever the me
     auto cells = random_set(dims, 1501, btf::info(dtype).bits, random);
     for (std::size_t k = 0; k < cells.size(); k += 5) cells[k].code = 0;
     auto sorted = cells;
-    std::ranges::sort(sorted, {}, [&](const Cell& cell) { return number(dims, cell.index); });
+    std::ranges::sort(sorted, {}, [&](const Cell& cell) { return number_of(dims, cell.index); });
     for (const std::uint64_t memory : {0U, 1U << 25}) {
       ConvertOptions options;
       options.execution.memory = memory;
@@ -97,7 +97,7 @@ TEST_CASE("coo: duplicates mean what they are told to") {
       CAPTURE(btf::info(dtype).name, static_cast<int>(rule));
       std::map<std::uint64_t, std::pair<Words, Words>> by_number;
       for (const Cell& cell : cells) {
-        auto& [index, codes] = by_number[number(dims, cell.index)];
+        auto& [index, codes] = by_number[number_of(dims, cell.index)];
         index = cell.index;
         codes.push_back(cell.code);
       }
@@ -172,7 +172,7 @@ TEST_CASE("coo: sums go into any dtype with one rounding, and are counted like a
       const auto cells = random_cells(dims, 200, from.bits, random);
       std::map<std::uint64_t, std::pair<Words, Words>> by_number;
       for (const Cell& cell : cells) {
-        auto& [index, codes] = by_number[number(dims, cell.index)];
+        auto& [index, codes] = by_number[number_of(dims, cell.index)];
         index = cell.index;
         codes.push_back(cell.code);
       }

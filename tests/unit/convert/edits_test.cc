@@ -96,7 +96,7 @@ TEST_CASE("edits: random chains from every layout to every layout, sparse ones t
     const Dims dims = naive::dims_for(from, rank, channels, random.between(1, 6));
     const std::vector<Edit> edits = naive::random_edits(random, dims);
     const naive::Edited result = naive::edited(dims, edits);
-    const Bytes elements = elements_of(naive::count(dims), 2, random.next());
+    const Bytes elements = elements_of(naive::product(dims), 2, random.next());
     const Bytes wanted = picked(elements, result.cells, 2);
     ConvertOptions options{.layout = Layout::linear, .edits = edits};
     options.execution.jobs = static_cast<unsigned>(random.between(1, 4));
@@ -129,7 +129,7 @@ TEST_CASE("edits: large tensors, by any number of threads") {
       {Slice{{1, SliceRange{{}, {}, -1}, SliceRange{}, SliceRange{{}, {}, -2}}}, Unsqueeze{0}},
       {Permute{{3, 2, 1, 0}}, Reshape{{101, -1}}, Slice{{SliceRange{{}, {}, -1}}}},
   };
-  const Bytes elements = elements_of(naive::count(dims), 2, 33);
+  const Bytes elements = elements_of(naive::product(dims), 2, 33);
   for (const std::vector<Edit>& edits : chains) {
     const naive::Edited result = naive::edited(dims, edits);
     const Bytes wanted =
@@ -154,7 +154,7 @@ TEST_CASE("edits: 4-bit codes begin in the middle of bytes") {
     const Dims dims = naive::random_dims(random, random.between(1, 4), 300);
     const std::vector<Edit> edits = naive::random_edits(random, dims);
     const naive::Edited result = naive::edited(dims, edits);
-    Words codes(naive::count(dims));
+    Words codes(naive::product(dims));
     for (std::uint64_t& code : codes) code = random.below(16);
     Words wanted;
     for (const std::uint64_t cell : result.cells) wanted.push_back(codes[cell]);
@@ -169,7 +169,7 @@ TEST_CASE("edits: 4-bit codes begin in the middle of bytes") {
 
 TEST_CASE("edits: shuffled elements are read one by one") {
   const Dims dims{3, 70001};
-  const Bytes elements = elements_of(naive::count(dims), 2, 35);
+  const Bytes elements = elements_of(naive::product(dims), 2, 35);
   const Bytes file = dense(DType::uint16, linear(), dims, elements);
   const Bytes shuffled = converted(file, {.layout = Layout::shuffled});
   for (const std::vector<Edit>& edits :

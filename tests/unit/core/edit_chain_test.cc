@@ -141,7 +141,7 @@ TEST_CASE("edits: every index goes where it belongs, by brute force") {
     REQUIRE(chain);
     CHECK(after(dims, edits) == expected.dims);
     // From each index of the source, the number in the result; nothing where it is left out.
-    std::vector<std::optional<std::uint64_t>> wanted(naive::count(dims));
+    std::vector<std::optional<std::uint64_t>> wanted(naive::product(dims));
     for (std::uint64_t i = 0; i < expected.cells.size(); ++i) wanted[expected.cells[i]] = i;
     bool right = true;
     Dims room;

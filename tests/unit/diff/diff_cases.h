@@ -20,6 +20,7 @@
 #include "support/naive_layout.h"
 #include "support/random_tensor.h"
 #include "support/scratch_dir.h"
+#include "support/shapes.h"
 
 namespace diff_cases {
 
@@ -32,6 +33,8 @@ using btf::Mismatch;
 using btf::TensorDiff;
 using bytes::Bytes;
 using bytes::Words;
+using shapes::index_of;
+using shapes::product;
 
 inline constexpr double kInf = std::numeric_limits<double>::infinity();
 inline const std::string kGood = BTF_TESTDATA_DIR "/good/";
@@ -43,18 +46,6 @@ inline DiffOptions tolerance(double rtol, double atol) {
   DiffOptions options;
   options.tolerance = {.rtol = rtol, .atol = atol};
   return options;
-}
-
-inline std::uint64_t product(const Words& dims) {
-  std::uint64_t all = 1;
-  for (const std::uint64_t dim : dims) all *= dim;
-  return all;
-}
-
-inline Words index_of(const Words& dims, std::uint64_t number) {
-  Words index(dims.size());
-  for (std::size_t d = dims.size(); d-- > 0; number /= dims[d]) index[d] = number % dims[d];
-  return index;
 }
 
 // Codes in row-major order.

@@ -17,6 +17,7 @@
 #include "support/btf_bytes.h"
 #include "support/random_tensor.h"
 #include "support/scratch_dir.h"
+#include "support/shapes.h"
 
 namespace btf {
 
@@ -38,6 +39,8 @@ using btf::TensorFile;
 using btf::TensorInfo;
 using bytes::Bytes;
 using bytes::Words;
+using shapes::number_of;
+using shapes::product;
 
 struct Cell {
   Words index;
@@ -59,22 +62,10 @@ inline Bytes coo_record(DType dtype, const Words& dims, const std::vector<Cell>&
   return bytes::coo(dtype, dims, indices, bytes::pack(btf::info(dtype).bits, codes));
 }
 
-inline std::uint64_t product(const Words& dims) {
-  std::uint64_t all = 1;
-  for (const std::uint64_t dim : dims) all *= dim;
-  return all;
-}
-
-inline std::uint64_t number(const Words& dims, const Words& index) {
-  std::uint64_t all = 0;
-  for (std::size_t d = 0; d < dims.size(); ++d) all = all * dims[d] + index[d];
-  return all;
-}
-
 // Row-major, absent cells 0; of cells that occur twice the last.
 inline Bytes dense_record(DType dtype, const Words& dims, const std::vector<Cell>& cells) {
   Words codes(product(dims), 0);
-  for (const Cell& cell : cells) codes[number(dims, cell.index)] = cell.code;
+  for (const Cell& cell : cells) codes[number_of(dims, cell.index)] = cell.code;
   return bytes::dense(dtype, Layout::linear, dims, bytes::pack(btf::info(dtype).bits, codes));
 }
 
@@ -147,7 +138,7 @@ inline std::vector<Cell> random_set(const Words& dims, std::uint64_t count, unsi
                                     Random& random) {
   std::map<std::uint64_t, Cell> by_number;
   for (Cell& cell : random_cells(dims, count, bits, random))
-    by_number[number(dims, cell.index)] = cell;
+    by_number[number_of(dims, cell.index)] = cell;
   std::vector<Cell> cells;
   for (auto& [at, cell] : by_number) cells.push_back(cell);
   for (std::size_t i = cells.size(); i > 1; --i) std::swap(cells[i - 1], cells[random.below(i)]);

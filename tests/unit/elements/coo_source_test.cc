@@ -1,7 +1,5 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cstdlib>
-#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -15,6 +13,7 @@
 #include "support/random_tensor.h"
 #include "support/said.h"
 #include "support/scratch_dir.h"
+#include "support/tmp_dir.h"
 #include "unit/elements/coo_cases.h"
 
 using namespace coo_cases;
@@ -33,18 +32,6 @@ std::vector<CooEntry> drain(CooSource& source) {
   }
 }
 
-class TmpDir {
- public:
-  explicit TmpDir(const std::string& path) {
-    if (const char* old = std::getenv("TMPDIR")) old_ = old;
-    ::setenv("TMPDIR", path.c_str(), 1);
-  }
-  ~TmpDir() { old_ ? ::setenv("TMPDIR", old_->c_str(), 1) : ::unsetenv("TMPDIR"); }
-
- private:
-  std::optional<std::string> old_;
-};
-
 }  // namespace
 
 TEST_CASE("coo: sorting in any memory is a stable sort") {
@@ -61,7 +48,7 @@ TEST_CASE("coo: sorting in any memory is a stable sort") {
     const TensorInfo info = file.tensor(0).value();
     std::vector<CooEntry> expected;
     for (std::uint64_t k = 0; k < count; ++k)
-      expected.push_back({number(dims, cells[k].index), k, cells[k].code});
+      expected.push_back({number_of(dims, cells[k].index), k, cells[k].code});
     std::ranges::sort(expected, {},
                       [](const CooEntry& entry) { return std::pair(entry.key, entry.position); });
     const auto key = [&](std::span<const std::uint64_t> index) {
@@ -102,7 +89,7 @@ TEST_CASE("coo: runs come whole up to an index out of range, and then the error"
       auto run = entries->next_run();
       for (; run && run->count > 0; run = entries->next_run())
         for (std::uint64_t i = 0; i < run->count; ++i, ++seen)
-          wrong += (*run)[i] != CooEntry{number(dims, cells[seen].index), seen, cells[seen].code};
+          wrong += (*run)[i] != CooEntry{number_of(dims, cells[seen].index), seen, cells[seen].code};
       CHECK(wrong == 0);
       CHECK(seen == bad);
       REQUIRE_FALSE(run);
@@ -125,7 +112,7 @@ TEST_CASE("coo: any range of keys of a record that is in order") {
   const Words dims{500, 1000};
   for (const DType dtype : {DType::uint16, DType::uint4}) {
     auto cells = random_cells(dims, 200'001, btf::info(dtype).bits, random);
-    std::ranges::sort(cells, {}, [&](const Cell& cell) { return number(dims, cell.index); });
+    std::ranges::sort(cells, {}, [&](const Cell& cell) { return number_of(dims, cell.index); });
     const TensorFile file =
         bytes::open(bytes::save(scratch, "f.btf", bytes::file({coo_record(dtype, dims, cells)})));
     const TensorInfo info = file.tensor(0).value();
@@ -147,7 +134,7 @@ TEST_CASE("coo: any range of keys of a record that is in order") {
       CAPTURE(first, end);
       std::vector<CooEntry> expected;
       for (std::uint64_t k = 0; k < cells.size(); ++k) {
-        const std::uint64_t key = number(dims, cells[k].index);
+        const std::uint64_t key = number_of(dims, cells[k].index);
         if (key >= first && key < end) expected.push_back({key, k, cells[k].code});
       }
       const auto entries = record.entries({first, end}).value();

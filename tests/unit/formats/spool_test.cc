@@ -3,30 +3,17 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cstdlib>
-#include <optional>
 #include <string>
 
 #include "support/btf_bytes.h"
 #include "support/said.h"
 #include "support/scratch_dir.h"
+#include "support/tmp_dir.h"
 
 using btf::Spool;
 using bytes::Bytes;
 
 namespace {
-
-class TmpDir {
- public:
-  explicit TmpDir(const std::string& path) {
-    if (const char* old = std::getenv("TMPDIR")) old_ = old;
-    ::setenv("TMPDIR", path.c_str(), 1);
-  }
-  ~TmpDir() { old_ ? ::setenv("TMPDIR", old_->c_str(), 1) : ::unsetenv("TMPDIR"); }
-
- private:
-  std::optional<std::string> old_;
-};
 
 Bytes counted(std::size_t size) {
   Bytes all(size);

@@ -20,6 +20,7 @@
 #include "support/naive_layout.h"
 #include "support/random_tensor.h"
 #include "support/scratch_dir.h"
+#include "support/shapes.h"
 
 using btf::DType;
 using btf::ErrorCode;
@@ -27,20 +28,10 @@ using btf::Layout;
 using btf::TensorStats;
 using bytes::Bytes;
 using bytes::Words;
+using shapes::index_of;
+using shapes::product;
 
 namespace {
-
-Words index_of(const Words& dims, std::uint64_t number) {
-  Words index(dims.size());
-  for (std::size_t d = dims.size(); d-- > 0; number /= dims[d]) index[d] = number % dims[d];
-  return index;
-}
-
-std::uint64_t product(const Words& dims) {
-  std::uint64_t all = 1;
-  for (const std::uint64_t dim : dims) all *= dim;
-  return all;
-}
 
 // One loop over the codes in row-major order, in long double.
 TensorStats naive_stats(DType dtype, const Words& dims, const Words& codes) {
