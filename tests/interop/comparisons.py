@@ -128,10 +128,9 @@ class Pair:
         return max(self.errors, default=Fraction(0))
 
     def counts(self):
-        """Of NaN and Inf, as the report has them: how many, and where the first is of those that do not agree."""
-        nan = {"both": 0, "actual": 0, "golden": 0, "first_actual": None, "first_golden": None}
-        inf = {"both": 0, "opposite": 0, "actual": 0, "golden": 0,
-               "first_opposite": None, "first_actual": None, "first_golden": None}
+        """Of NaN and Inf, as the report has them: how many of each kind, and where the first is."""
+        nan, inf = ({name: value for kind in kinds for name, value in ((kind, 0), (f"first_{kind}", None))}
+                    for kinds in (("both", "actual", "golden"), ("both", "opposite", "actual", "golden")))
         for i, (a, g) in enumerate(self.numbers):
             for which, special in ((nan, "nan"), (inf, "inf")):
                 if a.special == g.special == special:
@@ -141,7 +140,7 @@ class Pair:
                 else:
                     continue
                 which[kind] += 1
-                if which.get(f"first_{kind}", 0) is None:
+                if which[f"first_{kind}"] is None:
                     which[f"first_{kind}"] = self.index(i)
         return nan, inf
 
