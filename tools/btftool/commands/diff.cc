@@ -169,6 +169,7 @@ class Comparison {
 
   btf::Status compare_waiting() {
     std::vector<Job> jobs = std::exchange(waiting_, {});
+    if (jobs.empty()) return {};
     if (jobs.size() == 1) {
       reports_.begin(files_of(*jobs[0].pair));
       return end(compare(jobs[0]));
@@ -183,7 +184,7 @@ class Comparison {
       BTF_TRY(end(result_of(found[i].same)));
       progress_->advance(std::max(jobs[i].actual->size(), jobs[i].golden->size()));
     }
-    if (!jobs.empty()) progress_->clear();
+    progress_->clear();
     return {};
   }
 

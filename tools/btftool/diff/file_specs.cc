@@ -34,6 +34,17 @@ btf::Result<std::uint64_t> partner(const std::string& name, const DiffCommand& c
                        "'; --pair 0:G says which, or the spec the dims");
 }
 
+// Arrays of NumPy say their dims themselves.
+bool is_numpy(const btf::TensorFile& file) { return file.format().starts_with("np"); }
+
+// One that says something else than the spec.
+bool contradicts(const std::string& path, const btf::OpenOptions& open) {
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(path, unknown)) return false;
+  const auto file = btf::TensorFile::open(path, open);
+  return file && is_numpy(*file);
+}
+
 }  // namespace
 
 btf::Result<FileSpecs> FileSpecs::apply(const std::vector<SpecRule>& rules,
@@ -66,18 +77,6 @@ btf::Result<FileSpecs> FileSpecs::apply(const std::vector<SpecRule>& rules,
                    rule.source + ": no file of " + set.path() + " matches");
 }
 
-namespace {
-
-// An array of NumPy that says something else than the spec.
-bool contradicts(const std::string& path, const btf::OpenOptions& open) {
-  std::error_code unknown;
-  if (!std::filesystem::is_regular_file(path, unknown)) return false;
-  const auto file = btf::TensorFile::open(path, open);
-  return file && file->format().starts_with("np");
-}
-
-}  // namespace
-
 // Arrays of NumPy lack a dtype at most.
 bool FileSpecs::waits(std::uint64_t member, const btf::TensorSet& set) const {
   const auto waiting = waiting_.find(member);
@@ -86,7 +85,7 @@ bool FileSpecs::waits(std::uint64_t member, const btf::TensorSet& set) const {
   if (set.member(member).path == "-") return !btf::parse_tensor_spec(waiting->second.spec);
   const auto file = set.file(member);
   if (!file) return !contradicts(set.member(member).path, open_);
-  return !(*file)->format().starts_with("np");
+  return !is_numpy(**file);
 }
 
 btf::Status FileSpecs::complete(std::uint64_t member, btf::TensorSet& set,

@@ -246,7 +246,7 @@ Result<std::vector<Channel>> read_channels(const Inquiry& inquiry, const Look& l
 bool differ(const HintInput& input, const std::vector<Line>& lines) {
   const StepGrid& grid = input.judge.grid;
   const double blur = std::max(kLittle, grid.integer ? 0 : relative_slack(input));
-  const auto spread = [&](long double Line::*member, double least_apart) {
+  const auto spread = [&](long double Line::* member, double least_apart) {
     const auto [least, most] = std::ranges::minmax(lines, {}, member);
     const long double size = std::max(std::abs(least.*member), std::abs(most.*member));
     return most.*member - least.*member > std::max<long double>(blur * size, least_apart);
@@ -290,7 +290,7 @@ std::optional<Form> form_of(const Inquiry& inquiry, const std::vector<Channel>& 
   return std::nullopt;
 }
 
-std::string range_text(const std::vector<Line>& lines, long double Line::*member) {
+std::string range_text(const std::vector<Line>& lines, long double Line::* member) {
   const auto [least, most] = std::ranges::minmax(lines, {}, member);
   return short_number_text(least.*member) + " to " + short_number_text(most.*member);
 }
