@@ -19,9 +19,6 @@
 namespace btf {
 namespace {
 
-// Elements that are read and written in the same order stay in the second-level cache.
-constexpr std::uint64_t kStraightSlab = 256U << 10;
-
 // Targets in memory from here on are written around the caches.
 constexpr std::uint64_t kLargerThanCaches = 8U << 20;
 

@@ -47,13 +47,13 @@ class DenseScorer {
     const StridedLayout& golden = golden_.storage() != nullptr ? *golden_.storage() : spelt_out;
     const StridedLayout& order = in_order ? spelt_out : golden;
     const SlabSide other = slab_side(golden_, golden);
-    // The same layout on both sides is compared as it is read: in pieces that stay in the caches.
+    // The same layout on both sides is compared as it is read.
     const bool alike = actual.strides == golden.strides && actual.split == golden.split;
     const std::uint64_t bytes = order.storage_elements * std::max(actual_bytes_, golden_bytes_);
     const unsigned most = in_order ? 1 : worker_count(execution_, UINT64_MAX, bytes);
     const SlabGrid grid =
         choose_slabs(slab_side(actual_, actual), slab_side(golden_, order),
-                     {.bytes = std::min<std::uint64_t>(alike ? 1U << 18 : 1U << 20,
+                     {.bytes = std::min<std::uint64_t>(alike ? kStraightSlab / 2 : 1U << 20,
                                                        most_slab_bytes(execution_, most)),
                       .target_contiguous = in_order,
                       .second_source = &other});

@@ -12,8 +12,6 @@
 namespace btf {
 namespace {
 
-// Of a record that is in order already: what is read is still in the cache when it is looked at.
-constexpr std::uint64_t kRunBytes = 256U << 10;
 constexpr std::uint64_t kBoxBytes = 4U << 20;
 // From runs shorter than this, boxes are worth more memory: the runs get longer with them, and what
 // stands between them is read less often.
@@ -26,7 +24,7 @@ SlabGrid choose_grid(const StridedLayout& storage, const StridedLayout& linear, 
     return choose_slabs(from, {&linear, bytes},
                         {.bytes = std::min(limit, most), .target_contiguous = true});
   };
-  if (storage.strides == linear.strides && !storage.split) return grid(kRunBytes);
+  if (storage.strides == linear.strides && !storage.split) return grid(kStraightSlab);
   SlabGrid slabs = grid(kBoxBytes);
   const bool short_runs = slabs.count() > 0 && run_bytes(from, slabs.box(0)) < kLongRun;
   return short_runs ? grid(most) : slabs;
