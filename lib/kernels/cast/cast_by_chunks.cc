@@ -61,7 +61,7 @@ class ChunkCast : public RunCast {
   std::size_t target_bytes_;
 };
 
-constexpr std::size_t kFloats = 1024;
+constexpr std::size_t kFloats = 4096;
 
 class ByFloats final : public ChunkCast<kFloats> {
  public:
@@ -135,20 +135,35 @@ class ByDoubles : public ChunkCast<kNarrowChunk> {
   NarrowFn split_;
 };
 
-// To int64, whose range is seldom needed: a chunk that has no number beyond int32 loses the same
-// as it would to int32.
-class ByInt32 final : public ByDoubles {
+// To 64-bit integers, whose range is seldom needed: a chunk that has no number beyond that of 32
+// bits loses the same as it would to those. Without a sign, both ranges begin at 0.
+class ByHalfTheBits final : public ByDoubles {
  public:
   static bool applies(const CastJob& job) {
-    return job.to == DType::int64 && is_default(job.policy) && ToFloats(job.from).can();
+    return is_default(job.policy) && ToFloats(job.from).can() && half_of(job.to) != job.to;
   }
 
-  explicit ByInt32(const CastJob& job) : ByDoubles(job), floats_(job.from) {}
+  explicit ByHalfTheBits(const CastJob& job)
+      : ByDoubles(job),
+        floats_(job.from),
+        narrow_(find_cast_runs(DType::float32, half_of(job.to))),
+        widen_(find_integer_run(half_of(job.to), job.to)),
+        same_below_(info(job.to).kind == NumberKind::unsigned_integer) {}
 
  private:
+  static DType half_of(DType to) {
+    const DTypeInfo& row = info(to);
+    if (row.bits != 64) return to;
+    const auto half = std::ranges::find_if(dtypes(), [&](const DTypeInfo& other) {
+      return other.kind == row.kind && other.bits == row.bits / 2;
+    });
+    const bool can = half != dtypes().end() && find_integer_run(half->dtype, to) != nullptr;
+    return can ? half->dtype : to;
+  }
+
   void cast(const Chunk& chunk, LossAccount& account) const override {
     alignas(64) std::array<float, kNarrowChunk> room;
-    alignas(64) std::array<std::int32_t, kNarrowChunk> halves;
+    alignas(64) std::array<std::uint32_t, kNarrowChunk> halves;
     const float* const numbers = floats_(chunk.source, chunk.count, room.data());
     auto* const bytes = reinterpret_cast<std::byte*>(halves.data());
     LossAccount tally = account;
@@ -156,15 +171,17 @@ class ByInt32 final : public ByDoubles {
              .target = bytes,
              .count = chunk.count},
             tally);
-    if (tally.overflowed != account.overflowed) return ByDoubles::cast(chunk, account);
-    LossAccount nothing_lost;
-    widen_({.source = bytes, .target = chunk.target, .count = chunk.count}, nothing_lost);
+    if (tally.overflowed != account.overflowed &&
+        !(same_below_ && std::count(halves.data(), halves.data() + chunk.count, UINT32_MAX) == 0))
+      return ByDoubles::cast(chunk, account);
+    widen_(bytes, chunk.target, chunk.count);
     account = tally;
   }
 
   ToFloats floats_;
-  CastRunsFn narrow_ = find_cast_runs(DType::float32, DType::int32);
-  CastRunsFn widen_ = find_cast_runs(DType::int32, DType::int64);
+  CastRunsFn narrow_;
+  IntegerRunFn widen_;
+  bool same_below_;
 };
 
 // Integers to integers: only what is beyond the range has an error, and the largest ones are those
@@ -273,7 +290,7 @@ void cast_by_chunks_tile(const CastJob& job, const Tile& tile, LossAccount& acco
   if (cast_by_floats_applies(job)) return cast_tile(ByFloats(job), job, tile, account);
   if (ByIntegersAsFloats::applies(job))
     return cast_tile(ByIntegersAsFloats(job), job, tile, account);
-  if (ByInt32::applies(job)) return cast_tile(ByInt32(job), job, tile, account);
+  if (ByHalfTheBits::applies(job)) return cast_tile(ByHalfTheBits(job), job, tile, account);
   cast_tile(ByDoubles(job), job, tile, account);
 }
 

@@ -154,7 +154,7 @@ struct Float32ToBfloat16 : AnyChunk {
   }
 };
 
-// To an integer of at most 16 bits, or 32 with a sign: toward zero, clamped, NaN to 0.
+// To an integer of at most 32 bits: toward zero, clamped, NaN to 0.
 template <DType T>
 struct Float32ToInteger : AnyChunk {
   static constexpr const DTypeInfo& kRow = dtype_rows::kRows[row_of(T)];
@@ -177,7 +177,10 @@ struct Float32ToInteger : AnyChunk {
   static constexpr bool kClamps = true;
   static constexpr double kHigh = kMaxCode;
   static constexpr double kLow = static_cast<std::int32_t>(kMinCode);
-  static constexpr FloatBits kExactError = std::bit_cast<FloatBits>(0x1p23F);  // as of floats
+  // As of floats; of what becomes 0 it is the number itself.
+  static constexpr bool kWide = kRow.bits == 32 && !kSigned;
+  static constexpr FloatBits kExactError = std::bit_cast<FloatBits>(kWide ? 0x1p31F : 0x1p23F);
+  using Whole = std::conditional_t<kWide, std::uint32_t, std::int32_t>;
 
   template <Watch kWatch>
   BTF_INLINE static Tally loop(Chunk chunk, float bar, Errors* errors) {
@@ -196,7 +199,7 @@ struct Float32ToInteger : AnyChunk {
       nans -= nan;
       overflowed -= above | below;
       const auto value = std::bit_cast<float>(inside);
-      const auto integer = static_cast<std::int32_t>(value);
+      const auto integer = static_cast<Whole>(value);
       auto code = static_cast<std::uint32_t>(integer);
       code = select(above, kMaxCode, select(below, kMinCode, code));
       store(chunk.target, i, static_cast<Code>(code & kMask));

@@ -88,7 +88,9 @@ class ToFloat : public Float32ToFloat<T> {
     else
       store_bytes<Base::kRow.bits, true>(shorts, kMagnitude, target, stream, watcher);
   }
-  HWY_INLINE bool clean(FloatBits) const {
+  template <bool kClamp>
+  HWY_INLINE bool clean(FloatBits max_error) const {
+    if constexpr (kClamp) return max_error < Base::kExactError;
     return hn::GetLane(hn::MaxOfLanes(kBits, largest_)) < Base::kOver;
   }
 
@@ -142,6 +144,7 @@ class ToBfloat16 : public Float32ToBfloat16 {
     store_shorts(shorts, 0x7fff, target, stream, watcher);
   }
   // Inf and NaN have the error NaN, what becomes Inf has the error Inf.
+  template <bool>
   HWY_INLINE bool clean(FloatBits max_error) const { return max_error < kInfinity32; }
 };
 
@@ -169,6 +172,7 @@ class ToFloat16 : public Float32ToFloat<DType::float16> {
     }
   }
   // As of bfloat16.
+  template <bool>
   HWY_INLINE bool clean(FloatBits max_error) const { return max_error < kInfinity32; }
 };
 #else
@@ -211,10 +215,12 @@ template <DType T>
 class ToInteger : public Float32ToInteger<T> {
   using Base = Float32ToInteger<T>;
   static constexpr unsigned kWidth = Base::kRow.bits;
+  static constexpr bool kUint32 = kWidth == 32 && !Base::kSigned;
 
  public:
-  // The errors of what an int32 cannot hold are no floats.
-  static constexpr bool kClampsInVectors = kWidth < 32;
+  // The errors of what an int32 cannot hold are no floats. A uint32 is an int32 here: numbers from
+  // 2^31 on go by loops, those below 0 have an error that is a float.
+  static constexpr bool kClampsInVectors = kWidth < 32 || kUint32;
 
   HWY_INLINE ToInteger() {}
   template <bool kClamp, typename Watcher>
@@ -230,7 +236,8 @@ class ToInteger : public Float32ToInteger<T> {
         watcher.see(v, value, magnitude, rounded, hn::RebindMask(kFloats, hn::Ne(codes[v], whole)));
       else
         watcher.see(v, value, magnitude, rounded);
-      if constexpr (kWidth == 32) range_.see(hn::BitCast(kInts, magnitude));
+      if constexpr (kWidth == 32)
+        range_.see(hn::BitCast(kInts, kUint32 ? value : magnitude));
       if constexpr (kWidth == 16 && !kClamp) range_.see(codes[v]);
       if constexpr (kWidth == 16 && !Base::kSigned)
         codes[v] = hn::ShiftRight<16>(hn::ShiftLeft<16>(codes[v]));
@@ -249,9 +256,14 @@ class ToInteger : public Float32ToInteger<T> {
     store_bytes<kWidth, Base::kSigned>(shorts, -1, target, stream, watcher);
   }
   // NaN has the error NaN.
+  template <bool kClamp>
   HWY_INLINE bool clean(FloatBits max_error) const {
-    if constexpr (kWidth == 32)
-      return range_.within(0, std::bit_cast<std::int32_t>(Base::kAbove) - 1);
+    constexpr std::int32_t kLeast = kClamp ? std::numeric_limits<std::int32_t>::min() : 0;
+    if constexpr (kClamp && !kUint32)
+      return max_error < Base::kExactError;
+    else if constexpr (kWidth == 32)
+      return range_.within(kLeast, std::bit_cast<std::int32_t>(0x1p31F) - 1) &&
+             (!kClamp || max_error < Base::kExactError);
     else
       return max_error < kInfinity32 &&
              range_.within(static_cast<std::int32_t>(Base::kMinCode), Base::kMaxCode);
@@ -259,6 +271,7 @@ class ToInteger : public Float32ToInteger<T> {
 
  private:
   HWY_INLINE static Ints clamped(Ints whole) {
+    if constexpr (kUint32) return hn::Max(whole, hn::Zero(kInts));
     const Ints low = hn::Set(kInts, static_cast<std::int32_t>(Base::kMinCode));
     return hn::Min(hn::Max(whole, low), hn::Set(kInts, static_cast<std::int32_t>(Base::kMaxCode)));
   }
@@ -283,8 +296,7 @@ struct InVectors : Casts {
             watcher.end_block();
           });
     tally = watcher.tally();
-    if constexpr (kClamp) return tally.max_error < Casts::kExactError;
-    return casts.clean(tally.max_error);
+    return casts.template clean<kClamp>(tally.max_error);
   }
 
   // Of a chunk that they have cast.

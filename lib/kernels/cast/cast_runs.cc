@@ -9,6 +9,7 @@
 #define HWY_TARGET_INCLUDE "kernels/cast/cast_runs.cc"
 #include <hwy/foreach_target.h>
 // After foreach_target.h.
+#include "kernels/cast/cast_boolean-inl.h"
 #include "kernels/cast/cast_narrow-inl.h"
 #include "kernels/cast/cast_wide-inl.h"
 
@@ -36,11 +37,13 @@ BTF_PAIR(f32_u8, cast_narrow<InVectors<ToInteger<DType::uint8>>>)
 BTF_PAIR(f32_i16, cast_narrow<InVectors<ToInteger<DType::int16>>>)
 BTF_PAIR(f32_u16, cast_narrow<InVectors<ToInteger<DType::uint16>>>)
 BTF_PAIR(f32_i32, cast_narrow<InVectors<ToInteger<DType::int32>>>)
+BTF_PAIR(f32_u32, cast_narrow<InVectors<ToInteger<DType::uint32>>>)
+BTF_PAIR(f32_bool, cast_float32_to_bool)
 BTF_PAIR(f64_f32, cast_float64_to_float32)
 BTF_PAIR(i32_f32, cast_int32_to_float32)
 BTF_PAIR(i64_i32, cast_int64_to_int32)
-BTF_PAIR(f16_f32, cast_float16_to_float32)
-BTF_PAIR(bf16_f32, cast_exactly<SmallFloatToFloat32<DType::bfloat16>>)
+BTF_PAIR(f16_f32, cast_floats_exactly<SmallFloatToFloat32<DType::float16>, float16_to_float32>)
+BTF_PAIR(bf16_f32, cast_floats_exactly<SmallFloatToFloat32<DType::bfloat16>, bfloat16_to_float32>)
 BTF_PAIR(e4m3_f32, cast_exactly<SmallFloatToFloat32<DType::float8_e4m3fn>>)
 BTF_PAIR(e5m2_f32, cast_exactly<SmallFloatToFloat32<DType::float8_e5m2>>)
 BTF_PAIR(e2m1_f32, cast_exactly<SmallFloatToFloat32<DType::float4_e2m1fn>>)
@@ -56,7 +59,7 @@ BTF_PAIR(u8_f32, cast_integers_to_float32<SmallIntegerToFloat32<DType::uint8>, s
 BTF_PAIR(i16_f32, cast_integers_to_float32<SmallIntegerToFloat32<DType::int16>, std::int16_t>)
 BTF_PAIR(u16_f32, cast_integers_to_float32<SmallIntegerToFloat32<DType::uint16>, std::uint16_t>)
 BTF_PAIR(bool_f32, cast_exactly<SmallIntegerToFloat32<DType::boolean>>)
-BTF_PAIR(f32_f64, cast_exactly<Float32ToFloat64>)
+BTF_PAIR(f32_f64, cast_floats_exactly<Float32ToFloat64, float32_to_float64>)
 BTF_PAIR(i32_i64, cast_int32_to_int64)
 
 #undef BTF_PAIR
@@ -95,6 +98,8 @@ constexpr auto kRows = std::to_array<Row>({
     BTF_ROW(f32_i16, DType::float32, DType::int16),
     BTF_ROW(f32_u16, DType::float32, DType::uint16),
     BTF_ROW(f32_i32, DType::float32, DType::int32),
+    BTF_ROW(f32_u32, DType::float32, DType::uint32),
+    BTF_ROW(f32_bool, DType::float32, DType::boolean),
     BTF_ROW(f64_f32, DType::float64, DType::float32),
     BTF_ROW(i32_f32, DType::int32, DType::float32),
     BTF_ROW(i64_i32, DType::int64, DType::int32),

@@ -1,6 +1,6 @@
-// Casts between types of 32 and 64 bits, and to types that hold every value: float64 -> float32,
-// int64 -> int32 and float16 -> float32 by explicit vectors where a chunk has nothing special, the
-// rest by the loops of cast_from_wide.h and cast_exact.h.
+// Casts between types of 32 and 64 bits, and to types that hold every value: hot ones by explicit
+// vectors where a chunk has nothing special, the rest by the loops of cast_from_wide.h and
+// cast_exact.h.
 #if defined(BTF_KERNELS_CAST_WIDE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef BTF_KERNELS_CAST_WIDE_INL_H
 #undef BTF_KERNELS_CAST_WIDE_INL_H
@@ -23,6 +23,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 HWY_INLINE bool float64_to_float32(Chunk, WideBars, WideTally&) { return false; }
 HWY_INLINE bool int64_to_int32(Chunk) { return false; }
+HWY_INLINE bool bfloat16_to_float32(Chunk) { return false; }
+HWY_INLINE bool float32_to_float64(Chunk) { return false; }
 
 #else
 
@@ -83,6 +85,37 @@ HWY_INLINE bool int64_to_int32(Chunk chunk) {
             stream);
       });
   return hn::AllTrue(kWideBits, hn::Eq(hn::ShiftRight<32>(all), hn::Zero(kWideBits)));
+}
+
+// False if there is NaN, as below.
+HWY_INLINE bool bfloat16_to_float32(Chunk chunk) {
+  const hn::Rebind<std::uint16_t, hn::ScalableTag<float>> halves;
+  Bits largest = hn::Zero(kBits);
+  by_blocks<2 * kLanes, std::uint16_t, float>(
+      chunk, [&](const std::uint16_t* from, float* to, bool stream) HWY_ATTR {
+        for (std::size_t at = 0; at < 2 * kLanes; at += kLanes) {
+          const Bits bits =
+              hn::ShiftLeft<16>(hn::PromoteTo(kBits, hn::LoadU(halves, from + at)));
+          largest = hn::Max(largest, hn::And(bits, hn::Set(kBits, kMagnitude32)));
+          put(floats_of(bits), kFloats, to + at, stream);
+        }
+      });
+  return hn::GetLane(hn::MaxOfLanes(kBits, largest)) <= kInfinity32;
+}
+
+HWY_INLINE bool float32_to_float64(Chunk chunk) {
+  const hn::Half<hn::ScalableTag<float>> half;
+  const hn::Half<hn::ScalableTag<std::uint32_t>> half_bits;
+  auto largest = hn::Zero(half_bits);
+  by_blocks<kLanes, float, double>(
+      chunk, [&](const float* from, double* to, bool stream) HWY_ATTR {
+        for (std::size_t at = 0; at < kLanes; at += kLanes / 2) {
+          const auto values = hn::LoadU(half, from + at);
+          largest = hn::Max(largest, hn::BitCast(half_bits, hn::Abs(values)));
+          put(hn::PromoteTo(kDoubles, values), kDoubles, to + at, stream);
+        }
+      });
+  return hn::GetLane(hn::MaxOfLanes(half_bits, largest)) <= kInfinity32;
 }
 
 #endif
@@ -184,10 +217,11 @@ HWY_INLINE void cast_int64_to_int32(const CastRuns& work, LossAccount& account) 
   });
 }
 
-HWY_INLINE void cast_float16_to_float32(const CastRuns& work, LossAccount& account) {
-  using Body = SmallFloatToFloat32<DType::float16>;
+// `vectors` says false if a chunk has NaN.
+template <typename Body, bool (*vectors)(Chunk)>
+HWY_INLINE void cast_floats_exactly(const CastRuns& work, LossAccount& account) {
   each_chunk<Body>(work, account, [&](const Chunk& chunk) HWY_ATTR {
-    if (!float16_to_float32(chunk))
+    if (!vectors(chunk))
       account.nan +=
           streamed<Body>(chunk, [](const Chunk& some) HWY_ATTR { return Body::loop(some); });
   });
