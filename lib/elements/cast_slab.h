@@ -8,7 +8,7 @@
 #include "btf/cast.h"
 #include "elements/slab_io.h"
 #include "kernels/cast/kernel_table.h"
-#include "kernels/cast/noise.h"
+#include "kernels/stats/noise.h"
 
 namespace btf {
 

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "btf/cast.h"
-#include "kernels/cast/noise.h"
+#include "kernels/stats/noise.h"
 
 namespace btf {
 

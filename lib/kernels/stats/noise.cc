@@ -1,4 +1,4 @@
-#include "kernels/cast/noise.h"
+#include "kernels/stats/noise.h"
 
 #include <algorithm>
 #include <array>
