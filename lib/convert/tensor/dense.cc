@@ -19,6 +19,10 @@
 namespace btf {
 namespace {
 
+// Elements of a slab in memory whose 4-bit codes go through a buffer: it stays in the caches, and is
+// no fresh memory, which costs more than the cast.
+constexpr std::uint64_t kUnpacked = 64U << 10;
+
 // Targets in memory from here on are written around the caches.
 constexpr std::uint64_t kLargerThanCaches = 8U << 20;
 
@@ -38,6 +42,10 @@ struct Division {
   SlabGrid grid;
   unsigned workers = 1;
 };
+
+bool same_order(const StridedLayout& a, const StridedLayout& b) {
+  return a.strides == b.strides && !a.split && !b.split;
+}
 
 bool nibbles(DType dtype) { return info(dtype).bits < 8; }
 
@@ -111,8 +119,7 @@ namespace {
 // Is each run of the record one of the target, and no more to read than that?
 bool is_straight(const TensorConversion& work, const StridedLayout& storage) {
   const std::optional<StridedLayout>& target = work.target.storage;
-  return target && storage.strides == target->strides && !storage.split && !target->split &&
-         !work.source.compressed() && !spec(*work.record.layout).shuffled();
+  return target && same_order(storage, *target) && !work.source.compressed() && !spec(*work.record.layout).shuffled();
 }
 
 }  // namespace
@@ -217,7 +224,12 @@ Result<LossAccount> convert(const TensorView& source, const MutableTensorView& t
     return fail(ErrorCode::invalid_argument, "source and target have different dims");
   BTF_TRY(check_buffer(source.bytes.size(), source.storage, source.dtype));
   BTF_TRY(check_policy(source.dtype, target.dtype, policy));
-  return write_memory(memory_elements(source), policy, target, execution);
+  ElementSource elements = memory_elements(source);
+  if ((nibbles(source.dtype) || nibbles(target.dtype)) &&
+      same_order(source.storage, target.storage))
+    elements.slab_bytes = kUnpacked * std::max(info(source.dtype).buffer_bytes(),
+                                               info(target.dtype).buffer_bytes());
+  return write_memory(elements, policy, target, execution);
 }
 
 }  // namespace btf
