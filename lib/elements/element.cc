@@ -1,4 +1,5 @@
-#include <algorithm>
+#include <bitset>
+#include <memory>
 #include <string>
 #include <unordered_map>
 
@@ -40,27 +41,45 @@ Result<Element> read_stream(const ByteSource& source, std::uint64_t stream, std:
   return element;
 }
 
+// Most entries are told by a bit not to be among those that are wanted.
+class WantedKeys {
+ public:
+  void add(std::uint64_t key, std::size_t which) {
+    perhaps_.set(key % perhaps_.size());
+    wanted_[key].push_back(which);
+  }
+  // Which of the indices have this key.
+  std::span<const std::size_t> find(std::uint64_t key) const {
+    if (!perhaps_[key % perhaps_.size()]) return {};
+    const auto found = wanted_.find(key);
+    if (found == wanted_.end()) return {};
+    return found->second;
+  }
+
+ private:
+  std::bitset<(1U << 16)> perhaps_;
+  std::unordered_map<std::uint64_t, std::vector<std::size_t>> wanted_;
+};
+
 Result<std::vector<Element>> search_coo(const ByteSource& source, const TensorInfo& tensor,
                                         std::span<const Dims> indices) {
   std::vector<Element> elements(indices.size());
-  std::unordered_map<std::uint64_t, std::vector<std::size_t>> wanted;
+  const auto wanted = std::make_unique<WantedKeys>();
   for (std::size_t i = 0; i < indices.size(); ++i)
-    wanted[linear_key(tensor.dims, indices[i])].push_back(i);
-  CooEntries entries(file_entries(source, tensor, row_major_key(tensor.dims)));
+    wanted->add(linear_key(tensor.dims, indices[i]), i);
+  const auto entries = file_entries(source, tensor, row_major_key(tensor.dims));
   for (;;) {
-    BTF_ASSIGN(const std::optional<CooEntry> entry, entries.next());
-    if (!entry) return elements;
-    const auto found = wanted.find(entry->key);
-    if (found == wanted.end()) continue;
-    BTF_ASSIGN(const Element element,
-               read_stream(source, tensor.coo->values_offset, entry->position, *tensor.dtype));
-    for (const std::size_t i : found->second) {
-      if (elements[i].offset)
-        return fail(ErrorCode::refused, "COO entry " + std::to_string(entry->position) +
-                                            " has an index that another entry has too: the "
-                                            "element has no one value");
-      elements[i] = element;
-    }
+    BTF_ASSIGN(const CooRun run, entries->next_run());
+    if (run.count == 0) return elements;
+    for (std::uint64_t entry = 0; entry < run.count; ++entry)
+      for (const std::size_t i : wanted->find(run.keys[entry])) {
+        if (elements[i].offset)
+          return fail(ErrorCode::refused, "COO entry " + std::to_string(run[entry].position) +
+                                              " has an index that another entry has too: the "
+                                              "element has no one value");
+        BTF_ASSIGN(elements[i], read_stream(source, tensor.coo->values_offset,
+                                            run[entry].position, *tensor.dtype));
+      }
   }
 }
 

@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "btf/try.h"
-#include "kernels/compare/compare_runs.h"
 
 namespace btf {
 namespace {
@@ -65,7 +64,10 @@ std::optional<BestFit> FigureCollector::Sums::fit() const {
 FigureCollector::FigureCollector(DType actual, DType golden)
     : wide_(info(actual).bits == 64 || info(golden).bits == 64) {}
 
-void FigureCollector::prepare(unsigned workers) { open_.resize(workers); }
+void FigureCollector::prepare(unsigned workers) {
+  open_.resize(workers);
+  gathered_.resize(workers);
+}
 
 // The sums of a run by themselves, before they meet those of the slab.
 template <typename Wide, typename Real>
@@ -105,29 +107,63 @@ void FigureCollector::add_run(Sums& sums, const JudgedRun<Real>& run) {
   sums.largest = std::max(sums.largest, static_cast<double>(largest));
 }
 
-// Of what is gathered here and there: where it is cut into runs tells of both tensors' entries, and
-// nothing of it must be seen in the sums.
-template <typename Wide, typename Real>
+// In order, so that nothing depends on where the runs are cut.
+template <typename Real>
 void FigureCollector::add_each(Sums& sums, const JudgedRun<Real>& run) {
-  const auto add = [](CompensatedSum& sum, Wide x) { sum.add(static_cast<long double>(x)); };
   for (std::uint64_t i = 0; i < run.pairs.count; ++i) {
     if (std::isnan(run.error[i])) continue;
-    const auto a = static_cast<Wide>(run.pairs.actual[i]);
-    const auto g = static_cast<Wide>(run.pairs.golden[i]);
-    add(sums.error, a - g);
-    add(sums.error2, (a - g) * (a - g));
-    add(sums.actual2, a * a);
-    add(sums.golden, g);
-    add(sums.golden2, g * g);
-    add(sums.product, a * g);
+    const auto a = static_cast<long double>(run.pairs.actual[i]);
+    const auto g = static_cast<long double>(run.pairs.golden[i]);
+    sums.error.add(a - g);
+    sums.error2.add((a - g) * (a - g));
+    sums.actual2.add(a * a);
+    sums.golden.add(g);
+    sums.golden2.add(g * g);
+    sums.product.add(a * g);
     sums.largest = std::max(sums.largest, static_cast<double>(std::abs(g)));
     ++sums.pairs;
   }
 }
 
+void FigureCollector::Sums::add(const RunSums& part, std::uint64_t count) {
+  pairs += count;
+  largest = std::max(largest, part.largest);
+  error.add(static_cast<long double>(part.error));
+  error2.add(static_cast<long double>(part.error2));
+  actual2.add(static_cast<long double>(part.actual2));
+  golden.add(static_cast<long double>(part.golden));
+  golden2.add(static_cast<long double>(part.golden2));
+  product.add(static_cast<long double>(part.product));
+}
+
+void FigureCollector::add_block(Sums& sums, Gathered& block) {
+  const std::size_t count = block.actual.size();
+  if (count == 0) return;
+  sums.add(compare_runs().sums(block.actual.data(), block.golden.data(), count), count);
+  block.actual.clear();
+  block.golden.clear();
+}
+
+void FigureCollector::gather(unsigned worker, Sums& sums, const JudgedRun<double>& run) {
+  Gathered& block = gathered_[worker];
+  for (std::uint64_t i = 0; i < run.pairs.count; ++i) {
+    if (std::isnan(run.error[i])) continue;
+    block.actual.push_back(run.pairs.actual[i]);
+    block.golden.push_back(run.pairs.golden[i]);
+    if (block.actual.size() == Gathered::kBlock) add_block(sums, block);
+  }
+}
+
+void FigureCollector::end_slab(unsigned worker) {
+  std::optional<Sums>& open = open_[worker];
+  if (!open) return;
+  add_block(*open, gathered_[worker]);
+  fold(*std::exchange(open, std::nullopt));
+}
+
 FigureCollector::Sums& FigureCollector::sums_for(unsigned worker, std::uint64_t slab) {
   std::optional<Sums>& open = open_[worker];
-  if (open && open->slab != slab) fold(*std::exchange(open, std::nullopt));
+  if (open && open->slab != slab) end_slab(worker);
   if (!open) open = Sums{.slab = slab};
   return *open;
 }
@@ -144,25 +180,18 @@ void FigureCollector::fold(const Sums& sums) {
 void FigureCollector::take(unsigned worker, std::uint64_t slab, const JudgedRun<double>& run) {
   Sums& sums = sums_for(worker, slab);
   if (run.pairs.numbers != nullptr)
-    return wide_ ? add_each<long double>(sums, run) : add_each<double>(sums, run);
+    return wide_ ? add_each(sums, run) : gather(worker, sums, run);
   if (run.pairs.alike || run.summary.special > 0)
     return wide_ ? add_run<long double>(sums, run) : add_run<double>(sums, run);
   const RunSums part = compare_runs().sums(run.pairs.actual, run.pairs.golden, run.pairs.count);
   if (wide_ && !is_exact_enough(part, run.summary.largest_error))
     return add_run<long double>(sums, run);
-  sums.pairs += run.pairs.count;
-  sums.largest = std::max(sums.largest, part.largest);
-  sums.error.add(static_cast<long double>(part.error));
-  sums.error2.add(static_cast<long double>(part.error2));
-  sums.actual2.add(static_cast<long double>(part.actual2));
-  sums.golden.add(static_cast<long double>(part.golden));
-  sums.golden2.add(static_cast<long double>(part.golden2));
-  sums.product.add(static_cast<long double>(part.product));
+  sums.add(part, run.pairs.count);
 }
 
 void FigureCollector::take(unsigned worker, std::uint64_t slab, const JudgedRun<long double>& run) {
   Sums& sums = sums_for(worker, slab);
-  return run.pairs.numbers != nullptr ? add_each<long double>(sums, run)
+  return run.pairs.numbers != nullptr ? add_each(sums, run)
                                       : add_run<long double>(sums, run);
 }
 
@@ -174,8 +203,7 @@ Figures FigureCollector::of_equal(std::uint64_t pairs) {
 }
 
 Figures FigureCollector::finish() {
-  for (const std::optional<Sums>& open : open_)
-    if (open) fold(*open);
+  for (unsigned worker = 0; worker < open_.size(); ++worker) end_slab(worker);
   const long double error2 = total_.error2.wide();
   const long double golden2 = total_.golden2.wide();
   if (error2 == 0) return of_equal(total_.pairs);

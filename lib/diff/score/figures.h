@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "diff/score/collectors.h"
+#include "kernels/compare/compare_runs.h"
 
 namespace btf {
 
@@ -35,6 +36,14 @@ class FigureCollector final : public PairCollector {
     long double wide() const { return sum + lost; }
   };
 
+  // Pairs of what is gathered here and there, summed up by blocks of so many: where the runs are cut
+  // tells of both tensors' entries, and nothing of it must be seen in the sums.
+  struct Gathered {
+    static constexpr std::size_t kBlock = 1024;
+    std::vector<double> actual;
+    std::vector<double> golden;
+  };
+
   struct Sums {
     std::uint64_t slab = 0;
     std::uint64_t pairs = 0;
@@ -42,18 +51,23 @@ class FigureCollector final : public PairCollector {
     CompensatedSum error{}, error2{}, actual2{}, golden{}, golden2{}, product{};
 
     void add(const Sums& other);
+    void add(const RunSums& part, std::uint64_t count);
     std::optional<BestFit> fit() const;
   };
 
   template <typename Wide, typename Real>
   static void add_run(Sums& sums, const JudgedRun<Real>& run);
-  template <typename Wide, typename Real>
+  template <typename Real>
   static void add_each(Sums& sums, const JudgedRun<Real>& run);
+  static void add_block(Sums& sums, Gathered& block);
+  void gather(unsigned worker, Sums& sums, const JudgedRun<double>& run);
+  void end_slab(unsigned worker);
   Sums& sums_for(unsigned worker, std::uint64_t slab);
   void fold(const Sums& sums);
 
   bool wide_;                              // squares of float64 may be beyond a double
   std::vector<std::optional<Sums>> open_;  // of each worker's present slab
+  std::vector<Gathered> gathered_;         // likewise, less than a block
   std::mutex mutex_;
   std::map<std::uint64_t, Sums> early_;  // slabs that wait for one before them
   std::uint64_t next_ = 0;
