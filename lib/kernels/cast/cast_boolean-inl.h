@@ -7,7 +7,7 @@
 #define BTF_KERNELS_CAST_BOOLEAN_INL_H
 #endif
 
-#include "kernels/cast/cast_vectors-inl.h"
+#include "kernels/cast/cast_narrow_targets-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace btf::HWY_NAMESPACE {
@@ -84,7 +84,7 @@ HWY_INLINE bool float32_to_bool(const Chunk& chunk, LossAccount& account) {
   std::uint32_t same = 0;
   const std::uint32_t padding = by_blocks<kBlock, std::uint32_t, std::uint8_t>(
       chunk, [&](const std::uint32_t* from, std::uint8_t* to, bool stream) HWY_ATTR {
-        Ints codes[kVectors];
+        Block codes;
         std::uint64_t exact = 0;
         for (std::size_t v = 0; v < kVectors; ++v) {
           const Bits bits = hn::LoadU(kBits, from + v * kLanes);
@@ -98,9 +98,8 @@ HWY_INLINE bool float32_to_bool(const Chunk& chunk, LossAccount& account) {
           codes[v] = hn::IfThenZeroElse(hn::RebindMask(kInts, zero), hn::Set(kInts, 1));
         }
         same += static_cast<std::uint32_t>(hwy::PopCount(exact));
-        Shorts shorts[kVectors / 2];
-        for (std::size_t v = 0; v < kVectors / 2; ++v)
-          shorts[v] = hn::ReorderDemote2To(kShorts, codes[2 * v], codes[2 * v + 1]);
+        ShortBlock shorts;
+        shorten(codes, shorts);
         put(hn::BitCast(kBytes, in_order<4, std::int32_t>(pack<true>(shorts[0], shorts[1]))),
             kBytes, reinterpret_cast<std::int8_t*>(to), stream);
       });
