@@ -62,8 +62,8 @@ struct SlabSide {
 // Of the runs that a box is read in; UINT64_MAX: it is one.
 std::uint64_t run_bytes(const SlabSide& side, const Box& box);
 
-// Bytes of a slab whose elements stand in the order in which they are wanted. Of 32 KiB to 4 MiB the
-// kernel reads these fastest, though they come to the third-level cache (docs/performance.md).
+// Bytes of a slab whose elements stand in the order in which they are wanted. Of 32 KiB to 4 MiB
+// the kernel reads these fastest, though they come to the third-level cache (docs/performance.md).
 inline constexpr std::uint64_t kStraightSlab = 1U << 20;
 
 struct SlabLimits {

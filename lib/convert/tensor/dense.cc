@@ -19,8 +19,8 @@
 namespace btf {
 namespace {
 
-// Elements of a slab in memory whose 4-bit codes go through a buffer: it stays in the caches, and is
-// no fresh memory, which costs more than the cast.
+// Elements of a slab in memory whose 4-bit codes go through a buffer: it stays in the caches, and
+// is no fresh memory, which costs more than the cast.
 constexpr std::uint64_t kUnpacked = 64U << 10;
 
 // Targets in memory from here on are written around the caches.
@@ -119,7 +119,8 @@ namespace {
 // Is each run of the record one of the target, and no more to read than that?
 bool is_straight(const TensorConversion& work, const StridedLayout& storage) {
   const std::optional<StridedLayout>& target = work.target.storage;
-  return target && same_order(storage, *target) && !work.source.compressed() && !spec(*work.record.layout).shuffled();
+  return target && same_order(storage, *target) && !work.source.compressed() &&
+         !spec(*work.record.layout).shuffled();
 }
 
 }  // namespace

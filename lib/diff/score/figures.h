@@ -36,8 +36,8 @@ class FigureCollector final : public PairCollector {
     long double wide() const { return sum + lost; }
   };
 
-  // Pairs of what is gathered here and there, summed up by blocks of so many: where the runs are cut
-  // tells of both tensors' entries, and nothing of it must be seen in the sums.
+  // Pairs of what is gathered here and there, summed up by blocks of so many: where the runs are
+  // cut tells of both tensors' entries, and nothing of it must be seen in the sums.
   struct Gathered {
     static constexpr std::size_t kBlock = 1024;
     std::vector<double> actual;

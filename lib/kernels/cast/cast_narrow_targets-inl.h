@@ -1,5 +1,5 @@
-// What float32 becomes in vectors, one class for each kind of target: a block of elements at a time,
-// each told to a watcher.
+// What float32 becomes in vectors, one class for each kind of target: a block of elements at a
+// time, each told to a watcher.
 #if defined(BTF_KERNELS_CAST_NARROW_TARGETS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef BTF_KERNELS_CAST_NARROW_TARGETS_INL_H
 #undef BTF_KERNELS_CAST_NARROW_TARGETS_INL_H
