@@ -10,6 +10,7 @@
 #include "btf/try.h"
 #include "core/criteria.h"
 #include "core/strided.h"
+#include "diff/attribute_differences.h"
 #include "diff/details.h"
 #include "diff/pairs/tensor_pairs.h"
 #include "diff/scaled_side.h"
@@ -72,23 +73,6 @@ DiffTensor tensor_of(const TensorInfo& record) {
   return {record.index, *record.dtype, *record.layout, record.dims, record.name, record.named};
 }
 
-std::string layout_name(Layout layout) {
-  const LayoutSpec& row = spec(layout);
-  return std::string(row.name) + (row.dla.empty() ? "" : " of " + std::string(row.dla));
-}
-
-// Why the pair differs by its types alone.
-void compare_types(TensorDiff& diff) {
-  const DiffTensor& actual = *diff.actual;
-  const DiffTensor& golden = *diff.golden;
-  if (actual.dtype != golden.dtype)
-    diff.reason = "dtype " + std::string(info(actual.dtype).name) + " against " +
-                  std::string(info(golden.dtype).name);
-  if (actual.layout != golden.layout)
-    diff.reason += (diff.reason.empty() ? "layout " : ", layout ") + layout_name(actual.layout) +
-                   " against " + layout_name(golden.layout);
-}
-
 // Where the dims of the sides, edited as is asked for, are the same.
 Status compare_edited(const MakeSide& actual, const MakeSide& golden, const Tolerance& tolerance,
                       const DiffOptions& options, TensorDiff& diff) {
@@ -96,7 +80,7 @@ Status compare_edited(const MakeSide& actual, const MakeSide& golden, const Tole
   const Dims actual_dims = diff.actual->dims;
   BTF_ASSIGN(diff.actual->dims, edited_dims(actual_dims, edits.actual));
   BTF_ASSIGN(diff.golden->dims, edited_dims(diff.golden->dims, edits.golden));
-  if (options.strict) compare_types(diff);
+  if (options.strict) note_types(diff);
   if (diff.actual->dims == diff.golden->dims) {
     BTF_ASSIGN(const auto left, actual(edits.actual));
     BTF_ASSIGN(const auto right, golden(edits.golden));
@@ -131,6 +115,9 @@ class FileDiff {
                                               options_.execution));
     BTF_ASSIGN(golden_scales_, FileScales::of(golden_, options_.dequantize, options_.golden_scale,
                                               options_.execution));
+    if (options_.strict) {
+      BTF_ASSIGN(attributes_, AttributeDifferences::of(actual_, golden_));
+    }
     DiffOptions without_scales;
     if (options_.dequantize) {
       without_scales = options_;
@@ -147,6 +134,7 @@ class FileDiff {
       auto pair = load(pairs.at(i));
       if (!pair && !goes_on(pair.error())) return after_waiting(report, pair.error());
       if (!pair) pair = in_trouble(pairs.at(i), pair.error());
+      if (attributes_ && !pair->diff.error) note_attributes(i == 0, *pair);
       permuted = permuted || pair->diff.error ||
                  (pair->diff.actual && pair->a.dims.size() == options_.permute->order.size());
       const bool small = workers_ > 1 && pair->bytes() < kSmall;
@@ -283,7 +271,12 @@ class FileDiff {
           return scaled_side(side(golden_, pair.b, edits, options), pair.right, edits);
         },
         pair.tolerance, options, pair.diff);
-    if (compared) return {};
+    if (compared) {
+      if (pair.diff.result != DiffResult::same)
+        if (auto hint = other_axes(pair.left, pair.right))
+          pair.diff.hints.insert(pair.diff.hints.begin(), *std::move(hint));
+      return {};
+    }
     const Error error = actual_.about(pair.a.index, compared.error());
     if (!goes_on(error)) return std::unexpected(error);
     TensorDiff trouble;
@@ -345,6 +338,15 @@ class FileDiff {
     return options;
   }
 
+  // What is said of the files as a whole goes with the first pair.
+  void note_attributes(bool first, Pair& pair) const {
+    if (!pair.diff.actual || !pair.diff.golden) return;
+    std::string& reason = pair.diff.reason;
+    reason = attributes_->of_tensors(pair.a.index, pair.b.index);
+    const std::string files = first ? attributes_->of_files() : "";
+    if (!files.empty()) reason += (reason.empty() ? "" : "; ") + files;
+  }
+
   static void note_codes(const QuantizePlan& plan, DiffTensor& tensor) {
     if (plan.scaling == Scaling::none) return;
     tensor.codes = tensor.dtype;
@@ -356,6 +358,7 @@ class FileDiff {
   const DiffOptions& options_;
   FileScales actual_scales_;
   FileScales golden_scales_;
+  std::optional<AttributeDifferences> attributes_;
   unsigned workers_ = 1;
   std::vector<Pair> waiting_;
   std::uint64_t waiting_bytes_ = 0;

@@ -9,6 +9,7 @@
 #include "btf/quantize.h"
 #include "btf/try.h"
 #include "btf/value.h"
+#include "convert/quantize/dequantize_plan.h"
 #include "convert/quantize/given_scale.h"
 #include "convert/quantize/plan_rules.h"
 #include "convert/quantize/reader.h"
@@ -71,9 +72,9 @@ class ScaledSide final : public DiffSide {
   const Dims& dims() const override { return codes_->dims(); }
   const StridedLayout* storage() const override { return codes_->storage(); }
   // The scales of a dim belong to the stored order.
-  bool rearranged() const override { return codes_->rearranged() || plan_.scales.axis; }
+  bool rearranged() const override { return codes_->rearranged() || plan_.scales.several(); }
   std::optional<double> scale() const override {
-    return plan_.scales.axis ? 0 : plan_.scales.values.front();
+    return plan_.scales.several() ? 0 : plan_.scales.values.front();
   }
 
   Result<std::unique_ptr<SlabReader>> reader(const StridedLayout& storage) const override {
@@ -88,7 +89,9 @@ class ScaledSide final : public DiffSide {
   Result<std::vector<Element>> elements(std::span<const Dims> indices) const override {
     BTF_ASSIGN(std::vector<Element> found, codes_->elements(indices));
     for (std::size_t i = 0; i < found.size(); ++i) {
-      const std::size_t at = plan_.scales.axis ? indices[i][*plan_.scales.axis] : 0;
+      const std::size_t at = plan_.scales.grid   ? plan_.scales.grid->number(indices[i])
+                             : plan_.scales.axis ? indices[i][*plan_.scales.axis]
+                                                 : 0;
       ScaledCast cast = plan_.cast;
       if (!plan_.scales.zero_points.empty()) cast.zero_point = plan_.scales.zero_points[at];
       std::uint64_t number = 0;
@@ -115,6 +118,10 @@ Result<FileScales> FileScales::of(const TensorFile& file, bool dequantize,
   scales.given_ = given;
   scales.dequantize_ = dequantize && !given;
   if (!scales.dequantize_) return scales;
+  if (file.tensor_count() > 0) {
+    BTF_ASSIGN(const auto numbers, file.dequantized(0));
+    scales.scales_inside_ = numbers.has_value();
+  }
   BTF_ASSIGN(scales.attributes_, file.attributes());
   link_by_names(file, scales.attributes_);
   scales.companions_ = linked_scales(scales.attributes_);
@@ -165,27 +172,36 @@ Result<QuantizePlan> FileScales::plan(const TensorFile& file, const TensorInfo& 
   // Not every integer is a code.
   if (!plan && link == nullptr) return QuantizePlan{};
   if (plan && plan->scales.blocks != nullptr)
-    return refuse_scale(
-        "has a scale for each block; 'btftool convert --dequantize' makes numbers of it");
+    BTF_TRY(blocks_to_grid(file, record, link, execution, *plan));
   return plan;
 }
 
 Status FileScales::check_found(const TensorInfo& codes, const QuantizePlan& plan,
                                const TensorInfo& other, const QuantizePlan& other_plan) const {
   if (!dequantize_ || plan.scaling != Scaling::none || !holds_codes(codes)) return {};
-  // Floats are numbers without a scale, too.
-  if (info(*codes.dtype).floating()) return {};
   const bool numbers =
       other_plan.scaling != Scaling::none || (other.known() && info(*other.dtype).floating());
-  if (!numbers) return {};
+  // Counts and indices are wide, and are told from what stands for numbers; a format that keeps
+  // scales among the codes has none for what it keeps as it is.
+  const bool plain = info(*codes.dtype).bits > 8 ? undecoded_codes(codes).empty() : scales_inside_;
+  if (plain && !numbers) return {};
   return refuse_scale(no_scales_text(codes) + "; --actual-scale and --golden-scale give them");
+}
+
+std::optional<Hint> other_axes(const QuantizePlan& actual, const QuantizePlan& golden) {
+  const auto& left = actual.scales.axis;
+  const auto& right = golden.scales.axis;
+  if (!left || !right || left == right) return std::nullopt;
+  return Hint{.cause = Cause::scale_axis,
+              .evidence = "actual has a scale for each index of dim " + std::to_string(*left) +
+                          ", golden for each of dim " + std::to_string(*right)};
 }
 
 Result<std::unique_ptr<DiffSide>> scaled_side(Result<std::unique_ptr<DiffSide>> side,
                                               const QuantizePlan& plan,
                                               std::span<const Edit> edits) {
   if (!side || plan.scaling == Scaling::none) return side;
-  if (plan.scales.axis && !edits.empty())
+  if (plan.scales.several() && !edits.empty())
     return refuse_scale("scales for each index of a dim and other dims do not go together");
   return std::make_unique<ScaledSide>(*std::move(side), plan);
 }

@@ -34,8 +34,8 @@ class FileScales {
   Result<QuantizePlan> plan(const TensorFile& file, const TensorInfo& record,
                             const Execution& execution) const;
 
-  // An error if `codes` are integers whose scales were looked for and not found, and what they are
-  // compared with are numbers.
+  // An error if `codes` have scales that were looked for and not found. Integers of more than 8
+  // bits are codes only where what they are compared with are numbers.
   Status check_found(const TensorInfo& codes, const QuantizePlan& plan, const TensorInfo& other,
                      const QuantizePlan& other_plan) const;
 
@@ -48,10 +48,14 @@ class FileScales {
   std::optional<GivenScale> given_;
   mutable bool used_ = false;
   bool dequantize_ = false;
+  bool scales_inside_ = false;  // the format keeps them among the codes
   bool linked_ = false;  // the file or its names say which scales belong to what
   FileAttributes attributes_;
   std::set<std::uint64_t> companions_;  // scales and zero points
 };
+
+// Do the scales of both sides belong to different dims?
+std::optional<Hint> other_axes(const QuantizePlan& actual, const QuantizePlan& golden);
 
 // `side` as the plan makes numbers of it: float64, so that nothing is rounded twice.
 Result<std::unique_ptr<DiffSide>> scaled_side(Result<std::unique_ptr<DiffSide>> side,

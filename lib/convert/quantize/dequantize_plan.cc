@@ -1,11 +1,13 @@
 #include "convert/quantize/dequantize_plan.h"
 
 #include <string>
+#include <utility>
 
 #include "btf/try.h"
 #include "convert/quantize/given_scale.h"
 #include "convert/quantize/plan_rules.h"
 #include "convert/quantize/scale_axis.h"
+#include "convert/quantize/scale_grid.h"
 #include "convert/quantize/stored_scales.h"
 
 namespace btf {
@@ -40,10 +42,13 @@ class DequantizePlanner {
     if (given_ != nullptr) return use_given();
     BTF_ASSIGN(const std::optional<TensorInfo> scales, stored_.find(ScaleRole::scale));
     if (!scales) return no_scales();
+    BTF_TRY(check_pair(*scales));
     BTF_ASSIGN(const bool blocks, use_blocks(*scales));
     if (blocks) return use_zero_points({});
     BTF_ASSIGN(const bool values, use_values(*scales));
-    return values ? use_zero_points(scales) : no_scales();
+    if (values) return use_zero_points(scales);
+    BTF_ASSIGN(const bool grid, use_grid(*scales));
+    return grid ? use_zero_points(scales) : no_scales();
   }
 
  private:
@@ -65,6 +70,23 @@ class DequantizePlanner {
     return refuse_scaling(no_scales_text(work_.record));
   }
 
+  // Scales that tell of codes that are none, and of a second scale.
+  Status check_pair(const TensorInfo& scales) const {
+    if (link_ == nullptr || !info(*scales.dtype).floating() || info(*scales.dtype).bits > 8)
+      return {};
+    const std::string found = "its scales, in tensor " + std::to_string(scales.index) + ", are " +
+                              std::string(info(*scales.dtype).name);
+    if (from() == DType::uint8)
+      return refuse_scaling(found +
+                            ", so its bytes are two float4_e2m1fn each: these are not decoded");
+    const bool nvfp4 = info(from()).bits < 8 && scales.dtype == DType::float8_e4m3fn;
+    if (!nvfp4 || link_->global_scale) return {};
+    return refuse_scaling(found + ", to which one for the whole tensor belongs" +
+                          (work_.record.named ? ", and none is called '" + work_.record.name +
+                                                    "_scale_2'"
+                                              : ", and there is none"));
+  }
+
   // False if the record is no block scales of this tensor.
   Result<bool> use_blocks(const TensorInfo& scales) {
     if (work_.record.dims.empty() || !info(from()).floating()) return false;
@@ -74,7 +96,7 @@ class DequantizePlanner {
         continue;
       if (format.tensor_scale) {
         BTF_ASSIGN(const std::optional<TensorInfo> tensor, stored_.find(ScaleRole::global_scale));
-        if (!tensor || *tensor->dtype != DType::float32 || !tensor->dims.empty()) continue;
+        if (!tensor || *tensor->dtype != DType::float32 || !one_number(*tensor)) continue;
         BTF_ASSIGN(plan_.scales.values, stored_.read_scales(*tensor));
         plan_.scales.tensor_scale = static_cast<float>(plan_.scales.values.front());
         plan_.consumed = {scales.index, tensor->index};
@@ -96,6 +118,30 @@ class DequantizePlanner {
     plan_.scales.axis = fit.axis;
     plan_.consumed = {scales.index};
     return true;
+  }
+
+  // False if the record is no scales of boxes, which only a link tells.
+  Result<bool> use_grid(const TensorInfo& scales) {
+    if (link_ == nullptr) return false;
+    BTF_ASSIGN(plan_.scales.grid, fit_grid(scales, work_.record, *link_));
+    if (!plan_.scales.grid) return false;
+    BTF_ASSIGN(plan_.scales.values, stored_.read_block_scales(scales));
+    plan_.consumed = {scales.index};
+    return link_->global_scale ? use_global_scale() : true;
+  }
+
+  Result<bool> use_global_scale() {
+    BTF_ASSIGN(const std::optional<TensorInfo> tensor, stored_.find(ScaleRole::global_scale));
+    if (!tensor || !info(*tensor->dtype).floating() || !one_number(*tensor)) return false;
+    BTF_ASSIGN(const std::vector<double> value, stored_.read_scales(*tensor));
+    for (double& scale : plan_.scales.values)
+      scale = link_->global_reciprocal ? scale / value.front() : scale * value.front();
+    plan_.consumed.push_back(tensor->index);
+    return true;
+  }
+
+  bool one_number(const TensorInfo& tensor) const {
+    return link_ == nullptr ? tensor.dims.empty() : tensor.storage->elements() == 1;
   }
 
   // Those that go with `scales`; none go with block scales.
@@ -160,6 +206,20 @@ Status plan_dequantize(const TensorFile& file, const TensorConversion& work,
   // Floats that are wide already, and whatever is no number to scale, pass by.
   if (!can_scale(plan.cast.from)) return {};
   return DequantizePlanner(file, work, origin, plan).run();
+}
+
+Status blocks_to_grid(const TensorFile& file, const TensorInfo& codes, const QuantizedBy* link,
+                      const Execution& execution, QuantizePlan& plan) {
+  const TensorInfo& record = *plan.block_scales;
+  const StoredScales stored(file, codes, link, execution);
+  ScaleGrid grid{.dims = record.dims, .block = Dims(record.dims.size(), 1)};
+  grid.block.back() = plan.scales.blocks->block;
+  BTF_ASSIGN(plan.scales.values, stored.read_block_scales(record));
+  for (double& scale : plan.scales.values) scale *= plan.scales.tensor_scale;
+  plan.scales.grid = std::move(grid);
+  plan.scales.blocks = nullptr;
+  plan.block_scales.reset();
+  return {};
 }
 
 }  // namespace btf

@@ -9,4 +9,8 @@ namespace btf {
 Status plan_dequantize(const TensorFile& file, const TensorConversion& work,
                        const ScaleOrigin& origin, QuantizePlan& plan);
 
+// A plan with a scale for each block, for whoever reads elements one by one: the scales are read.
+Status blocks_to_grid(const TensorFile& file, const TensorInfo& codes, const QuantizedBy* link,
+                      const Execution& execution, QuantizePlan& plan);
+
 }  // namespace btf

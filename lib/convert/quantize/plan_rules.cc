@@ -4,7 +4,8 @@
 #include <cstdint>
 #include <limits>
 
-#include "include/btf/value.h"
+#include "btf/value.h"
+#include "convert/quantize/scale_names.h"
 
 namespace btf {
 
@@ -13,6 +14,8 @@ bool holds_codes(const TensorInfo& record) {
 }
 
 std::string no_scales_text(const TensorInfo& codes) {
+  if (const std::string_view what = undecoded_codes(codes); !what.empty())
+    return "its codes are " + std::string(what) + ": these are not decoded";
   const std::string called = codes.named ? ", none is called '" + codes.name + "_scale'" : "";
   return "no scales for its " + std::string(info(*codes.dtype).name) +
          " codes are found: no tensor is linked as theirs" + called +

@@ -33,8 +33,31 @@ class LinearBoxes {
   Buffer codes_;
 };
 
+template <typename Visit>
+Status for_each_run_of_grid(const ScaleGrid& grid, const Box& box, Visit&& visit) {
+  const Dims counts = box.counts();
+  const std::size_t last = counts.size() - 1;
+  Dims index = box.lo;
+  for (std::uint64_t first = 0; first < *element_count(counts); first += counts[last]) {
+    for (std::uint64_t at = 0; at < counts[last];) {
+      index[last] = box.lo[last] + at;
+      const std::uint64_t in_block = grid.block[last] - index[last] % grid.block[last];
+      const std::uint64_t n = std::min(in_block, counts[last] - at);
+      BTF_TRY(visit(first + at, n, grid.number(index)));
+      at += n;
+    }
+    // The next row.
+    for (std::size_t d = last; d-- > 0;) {
+      if (++index[d] < box.hi[d]) break;
+      index[d] = box.lo[d];
+    }
+  }
+  return {};
+}
+
 // Calls visit(first element of the box, count, scale's number) for runs with one scale, which
-// together are the whole box. The scale's number counts along the axis, or the box's blocks.
+// together are the whole box. The scale's number counts along the axis, in the grid, or the box's
+// blocks.
 template <typename Visit>
 Status for_each_scaled_run(const Scales& scales, const Box& box, Visit&& visit) {
   const Dims counts = box.counts();
@@ -47,6 +70,7 @@ Status for_each_scaled_run(const Scales& scales, const Box& box, Visit&& visit) 
         BTF_TRY(visit(first + at, std::min(scales.blocks->block, row - at), number++));
     return {};
   }
+  if (scales.grid) return for_each_run_of_grid(*scales.grid, box, visit);
   if (!scales.axis) return visit(std::uint64_t{0}, total, std::uint64_t{0});
   std::uint64_t inner = 1;
   for (std::size_t d = *scales.axis + 1; d < counts.size(); ++d) inner *= counts[d];

@@ -27,8 +27,10 @@ Result<ScaleFit> only_axis(const TensorInfo& scales, const Dims& dims) {
 }  // namespace
 
 Result<ScaleFit> fit_scales(const TensorInfo& scales, const Dims& dims, const QuantizedBy* link) {
-  const bool floats = info(*scales.dtype).floating() && info(*scales.dtype).bits >= 16;
+  const bool floats = info(*scales.dtype).floating();
   if (link == nullptr ? scales.dtype != DType::float32 : !floats) return ScaleFit{};
+  // Of two scales the second one is for all.
+  if (link != nullptr && link->global_scale) return ScaleFit{};
   if (link != nullptr && link->kind == ScaleOf::block) return ScaleFit{};
   const bool one_dim = link != nullptr && scales.dims.size() == 1;
   if (one_dim && !link->axis && dims.size() > 1 && scales.dims[0] != 1)

@@ -10,15 +10,52 @@
 namespace btf {
 namespace {
 
-constexpr std::array<std::string_view, 2> kScale{"_scale", ".scale"};
-constexpr std::array<std::string_view, 4> kZeroPoint{"_zero_point", ".zero_point", "_zp", ".zp"};
-constexpr std::array<std::string_view, 1> kGlobalScale{"_scale_2"};
+// How what belongs to codes is called: their name with this behind it, in place of its end.
+struct CompanionName {
+  std::string_view ending;
+  std::string_view replaced = {};
+};
+
+constexpr auto kScale = std::to_array<CompanionName>({
+    {"_scale"},
+    {".scale"},
+    {"_scale_inv"},  // DeepSeek's: to be multiplied by, whatever it says
+    {".scale", ".weight"},
+    {".scale_inv", ".weight"},
+});
+constexpr auto kZeroPoint = std::to_array<CompanionName>({
+    {"_zero_point"},
+    {".zero_point"},
+    {"_zp"},
+    {".zp"},
+    {".zero_point", ".weight"},
+});
+constexpr auto kGlobalScale = std::to_array<CompanionName>({{"_scale_2"}, {".scale_2", ".weight"}});
+
+// Codes that stand for others, which btftool does not make numbers of.
+struct UndecodedCodes {
+  std::string_view ending;
+  DType dtype{};
+  std::string_view what;
+};
+
+constexpr auto kUndecoded = std::to_array<UndecodedCodes>({
+    {".qweight", DType::int32, "GPTQ's or AWQ's, packed in int32, with 'scales' and 'qzeros'"},
+    {".qzeros", DType::int32, "zero points of GPTQ or AWQ, packed in int32"},
+    {"weight_packed", DType::int32, "compressed-tensors', packed in int32"},
+    {"weight_packed", DType::uint8, "compressed-tensors', two float4_e2m1fn in a byte"},
+    {"_blocks", DType::uint8, "blocks of MXFP4, two float4_e2m1fn in a byte, with '_scales'"},
+    {".weight", DType::uint32, "MLX's, packed in uint32, with 'scales' and 'biases'"},
+});
 
 std::optional<std::uint64_t> find_companion(const NamedTensors& names, const std::string& codes,
-                                            const auto& endings) {
-  for (const std::string_view ending : endings)
-    if (const auto at = names.find(codes + std::string(ending)); at != names.end())
-      return at->second;
+                                            const auto& forms) {
+  for (const CompanionName& form : forms) {
+    if (!codes.ends_with(form.replaced)) continue;
+    const std::string name =
+        codes.substr(0, codes.size() - form.replaced.size()) + std::string(form.ending);
+    if (const auto at = names.find(name); at != names.end()) return at->second;
+  }
   return std::nullopt;
 }
 
@@ -37,6 +74,12 @@ std::optional<QuantizedBy> scales_called_after(const NamedTensors& names,
   by.zero_point = find_companion(names, codes, kZeroPoint);
   by.global_scale = find_companion(names, codes, kGlobalScale);
   return by;
+}
+
+std::string_view undecoded_codes(const TensorInfo& codes) {
+  for (const UndecodedCodes& row : kUndecoded)
+    if (codes.dtype == row.dtype && codes.name.ends_with(row.ending)) return row.what;
+  return {};
 }
 
 std::set<std::uint64_t> linked_scales(const FileAttributes& attributes) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "btf/attributes.h"
@@ -19,6 +20,10 @@ void add_name(NamedTensors& names, const std::string& name, std::uint64_t index)
 
 // What is called as scales and zero points of these codes are; nothing if there is no scale.
 std::optional<QuantizedBy> scales_called_after(const NamedTensors& names, const std::string& codes);
+
+// What codes of this name and dtype are, if it is known that nothing here makes numbers of them;
+// else empty.
+std::string_view undecoded_codes(const TensorInfo& codes);
 
 // Links codes that the attributes link with none with the tensors that are called as theirs are
 // (docs/cli.md, section 3.2).

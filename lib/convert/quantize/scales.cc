@@ -188,6 +188,12 @@ std::uint64_t block_scale_code(const BlockFormatInfo& format, DType element, con
   return encode_nearest(format.scale, ratio);
 }
 
+std::uint64_t ScaleGrid::number(std::span<const std::uint64_t> index) const {
+  std::uint64_t number = 0;
+  for (std::size_t d = 0; d < dims.size(); ++d) number = number * dims[d] + index[d] / block[d];
+  return number;
+}
+
 Dims block_scale_dims(const Dims& dims, std::uint64_t block) {
   Dims scales = dims;
   scales.back() = ceil_div(dims.back(), block);

@@ -16,14 +16,26 @@
 
 namespace btf {
 
-// The scales of a tensor: one for all, one for each index of `axis`, or one for each block of
-// `block` elements along the last dim.
+// Scales in boxes of several dims: those of the dims, and how many indices of each dim share one.
+struct ScaleGrid {
+  Dims dims;
+  Dims block;
+
+  // Of the element with this index: the number of its scale, in row-major order.
+  std::uint64_t number(std::span<const std::uint64_t> index) const;
+};
+
+// The scales of a tensor: one for all, one for each index of `axis`, one for each box of `grid`, or
+// one for each block of `block` elements along the last dim.
 struct Scales {
   std::vector<double> values{1.0};
   std::vector<std::int64_t> zero_points;  // one for each value; empty: the cast's
   std::optional<std::uint32_t> axis;
+  std::optional<ScaleGrid> grid;
   const BlockFormatInfo* blocks = nullptr;  // block scales follow from the elements
   float tensor_scale = 1;                   // blocks: on top of the block's
+
+  bool several() const { return axis || grid || blocks != nullptr; }
 };
 
 // What keeping a scale for each of so many indices takes at most; an error if that is more than

@@ -1,5 +1,6 @@
 #include "convert/quantize/stored_scales.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -40,6 +41,10 @@ Result<std::optional<TensorInfo>> StoredScales::find(ScaleRole role) const {
     usable = file_.check_overlap(*record);
   if (!usable && !is_damage(usable.error())) return std::unexpected(usable.error());
   if (!usable || !record->known() || !record->storage) return std::nullopt;
+  // Programs without a type for powers of two keep them as bytes.
+  if (link_ != nullptr && role == ScaleRole::scale && record->dtype == DType::uint8 &&
+      info(*codes_.dtype).floating())
+    record->dtype = DType::float8_e8m0fnu;
   const LayoutSpec& layout = btf::spec(*record->layout);
   if (layout.placement != Placement::row_major || layout.pitch_bytes != 0) return std::nullopt;
   return *std::move(record);
@@ -56,12 +61,19 @@ Result<std::optional<TensorInfo>> StoredScales::find_zero_points(const TensorInf
 }
 
 Result<std::vector<double>> StoredScales::read_scales(const TensorInfo& record) const {
+  BTF_ASSIGN(std::vector<double> values, read_block_scales(record));
+  if (std::ranges::find(values, 0.0) == values.end()) return values;
+  return refuse_scaling("a scale in tensor " + std::to_string(record.index) +
+                        " is 0: scales are positive numbers");
+}
+
+Result<std::vector<double>> StoredScales::read_block_scales(const TensorInfo& record) const {
   BTF_TRY(check_scale_memory(record.storage->elements(), execution_));
   std::vector<double> values;
   BTF_ASSIGN(const std::vector<Number> numbers, read_numbers(record));
   for (const Number& number : numbers) {
     values.push_back(number::to_double(number));
-    if (!(values.back() > 0) || !std::isfinite(values.back()))
+    if (!(values.back() >= 0) || !std::isfinite(values.back()))
       return refuse_scaling("a scale in tensor " + std::to_string(record.index) + " is " +
                             number_text(values.back()) + ": scales are positive numbers");
   }

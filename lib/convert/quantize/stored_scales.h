@@ -34,6 +34,9 @@ class StoredScales {
   // The elements of a record of floats; an error if one is not a positive number.
   Result<std::vector<double>> read_scales(const TensorInfo& record) const;
 
+  // The same of boxes, of which those that are all zero may have 0.
+  Result<std::vector<double>> read_block_scales(const TensorInfo& record) const;
+
   // Those of a record of integers; an error if one is no code.
   Result<std::vector<std::int64_t>> read_zero_points(const TensorInfo& record) const;
 

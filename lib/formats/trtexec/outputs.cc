@@ -26,15 +26,24 @@ std::string_view without_spaces(std::string_view text) {
   return text;
 }
 
-// "1x3x2", nothing for a scalar, or "(1, 3)", of which versions write one or the other.
-std::optional<Dims> dims_in(std::string_view text) {
+struct TextDims {
   Dims dims;
+  bool open = false;  // -1 among them: it depends on data
+};
+
+// "1x3x2", nothing for a scalar, or "(1, 3)", of which versions write one or the other.
+std::optional<TextDims> dims_in(std::string_view text) {
+  TextDims found;
+  Dims& dims = found.dims;
   const bool listed = text.starts_with('(') && text.ends_with(')');
   if (listed) text = text.substr(1, text.size() - 2);
   while (!text.empty()) {
     std::uint64_t dim = 0;
+    const bool open = text.starts_with('-');
+    if (open) text.remove_prefix(1);
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), dim);
-    if (error != std::errc{} || dims.size() == kMaxRank) return std::nullopt;
+    if (error != std::errc{} || dims.size() == kMaxRank || (open && dim != 1)) return std::nullopt;
+    found.open |= open;
     dims.push_back(dim);
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));
     if (text.empty()) break;
@@ -42,7 +51,7 @@ std::optional<Dims> dims_in(std::string_view text) {
     text = without_spaces(text.substr(1));
     if (text.empty()) return std::nullopt;
   }
-  return dims;
+  return found;
 }
 
 class OutputScanner {
@@ -133,7 +142,8 @@ class OutputScanner {
     if (!dims)
       return wrong(at, "output '" + json_shown(output.name) + "' has the dims '" +
                            json_shown(text) + "', which are none of a result");
-    output.dims = *dims;
+    output.dims = dims->dims;
+    output.open_dims = dims->open ? text : "";
     return {};
   }
 

@@ -28,6 +28,7 @@ struct TrtexecOutput {
   std::uint64_t end = 0;    // behind it
   std::string name;
   Dims dims;
+  std::string open_dims{};       // as they were written, if some of them are not known
   std::uint64_t values_at = 0;   // behind the bracket, and behind a sentence of the final shape
   std::uint64_t values_end = 0;  // the closing bracket
   std::uint64_t count = 0;       // of values

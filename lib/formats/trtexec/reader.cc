@@ -18,8 +18,17 @@ namespace {
 
 class TrtexecReader final : public TensorReader {
  public:
-  TrtexecReader(const ByteSource& source, std::vector<TrtexecOutput> outputs, DType dtype)
-      : source_(source), outputs_(std::move(outputs)), dtype_(dtype) {}
+  TrtexecReader(const ByteSource& source, std::vector<TrtexecOutput> outputs,
+                const OpenRequest& request)
+      : source_(source), outputs_(std::move(outputs)) {
+    const std::optional<TensorSpec>& spec = request.options.spec;
+    const DType of_all = spec ? spec->dtype : DType::float32;
+    for (const TrtexecOutput& output : outputs_) {
+      std::optional<DType> own;
+      if (request.options.dtype_of) own = request.options.dtype_of(request.path, output.name);
+      dtypes_.push_back(own.value_or(of_all));
+    }
+  }
 
   std::uint64_t tensor_count() const override { return outputs_.size(); }
   bool overlap_is_settled() const override { return true; }
@@ -33,16 +42,23 @@ class TrtexecReader final : public TensorReader {
   // What is said of its data is of the numbers that are made of the text.
   Result<TensorInfo> tensor(std::uint64_t index) const override {
     const TrtexecOutput& output = outputs_[index];
+    const DType dtype = dtypes_[index];
+    if (!output.open_dims.empty())
+      return malformed("trtexec-outputs", output.begin,
+                       "output '" + json_shown(output.name) + "' has the dims '" +
+                           json_shown(output.open_dims) +
+                           "', of which -1 depends on data, and no final shape stands among its "
+                           "values");
     TensorInfo tensor;
     tensor.index = index;
     tensor.record_offset = output.begin;
     tensor.dims = output.dims;
-    tensor.dtype = dtype_;
-    tensor.dtype_code = info(dtype_).code();
+    tensor.dtype = dtype;
+    tensor.dtype_code = info(dtype).code();
     tensor.layout = Layout::linear;
     tensor.layout_code = spec(Layout::linear).code();
-    BTF_ASSIGN(tensor.storage, resolve(Layout::linear, tensor.dims, dtype_));
-    tensor.data_bytes = storage_bytes(*tensor.storage, dtype_);
+    BTF_ASSIGN(tensor.storage, resolve(Layout::linear, tensor.dims, dtype));
+    tensor.data_bytes = storage_bytes(*tensor.storage, dtype);
     if (element_count(output.dims) == output.count) return tensor;
     return malformed("trtexec-outputs", output.values_at,
                      "output '" + json_shown(output.name) + "' is " + dims_text(output.dims) +
@@ -55,7 +71,7 @@ class TrtexecReader final : public TensorReader {
     if (known != sources_.end()) return known->second.get();
     BTF_ASSIGN(const TensorInfo tensor, tensor(index));
     auto source = contents_.source(index, tensor.data_bytes, source_, [this, index] {
-      return read_trtexec_values(source_, outputs_[index], dtype_);
+      return read_trtexec_values(source_, outputs_[index], dtypes_[index]);
     });
     return sources_.emplace(index, std::move(source)).first->second.get();
   }
@@ -63,7 +79,7 @@ class TrtexecReader final : public TensorReader {
  private:
   const ByteSource& source_;
   std::vector<TrtexecOutput> outputs_;
-  DType dtype_;
+  std::vector<DType> dtypes_;
   mutable KeptContents contents_;
   mutable std::map<std::uint64_t, std::unique_ptr<ByteSource>> sources_;
 };
@@ -86,10 +102,8 @@ Result<std::unique_ptr<TensorReader>> open_trtexec(const ByteSource& source,
     return fail(ErrorCode::invalid_argument,
                 "is text of trtexec --exportOutput and says its dims itself; a spec may tell the "
                 "dtype only");
-  const DType dtype = spec ? spec->dtype : DType::float32;
-  BTF_TRY(check_trtexec_dtype(dtype));
   BTF_ASSIGN(std::vector<TrtexecOutput> outputs, read_trtexec_outputs(source));
-  return std::make_unique<TrtexecReader>(source, std::move(outputs), dtype);
+  return std::make_unique<TrtexecReader>(source, std::move(outputs), request);
 }
 
 Status check_trtexec(const TensorFile& file, const FindingSink& report) {

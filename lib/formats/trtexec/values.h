@@ -9,11 +9,8 @@
 
 namespace btf {
 
-// May values be read as this type? Types of fewer bits than the text shows would be rounded twice.
-Status check_trtexec_dtype(DType dtype);
-
-// As the elements of a row-major tensor of a dtype that is checked. The number of values is that of
-// the output.
+// As the elements of a row-major tensor of this dtype, 4-bit ones two in a byte. The number of
+// values is that of the output.
 Result<Spool> read_trtexec_values(const ByteSource& source, const TrtexecOutput& output,
                                   DType dtype);
 

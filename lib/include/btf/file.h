@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -83,6 +84,9 @@ struct OpenOptions {
   // endings.
   std::string name{};
   std::optional<FileEntry> entry{};  // of a manifest
+  // Of a file that names its tensors and does not tell their dtypes (trtexec's JSON): that of a
+  // tensor, by the file's path and its name; nothing: that of the spec. On several threads at once.
+  std::function<std::optional<DType>(std::string_view path, std::string_view tensor)> dtype_of{};
 };
 
 // Not for several threads at once.

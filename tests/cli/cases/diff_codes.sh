@@ -40,9 +40,10 @@ btftool -q convert --dtype int8 --scale auto --format btf float.npy --rename flo
 btftool inspect --json linked.btf | grep -o '"name":"[^"]*"'
 btftool diff --dequantize --ulp 0 linked.btf float.npy
 btftool diff --dequantize float.npy linked.btf | tail -n 1
-btftool diff --dequantize q.npy q.npy
+btftool diff --dequantize q.npy q.npy; echo "exit $?"
 btftool -q convert --block-scale mxfp8 float.npy blocks.btf
-btftool diff --dequantize blocks.btf float.npy; echo "exit $?"
+btftool -q convert --dequantize blocks.btf back.npy
+btftool diff --dequantize blocks.btf back.npy; echo "exit $?"
 btftool diff --dequantize --tensor 0 "$TESTDATA/good/mixed.btf" "$TESTDATA/good/mixed.btf"
 echo "== wrong"
 for scale in 0 -1 x 1,x 1,2,3 :1 1: 1/2 1:0.1 9:1 nan; do btftool diff --actual-scale $scale q.npy x.npy 2>&1 >/dev/null | head -n 1; done

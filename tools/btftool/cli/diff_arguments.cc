@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "btf/dtype.h"
+#include "btf/try.h"
 #include "btf/value.h"
 #include "cli/arguments.h"
 
@@ -82,7 +83,7 @@ template Status parse_tolerances<std::uint64_t>(std::string_view, std::string_vi
                                                 std::optional<std::uint64_t> btf::Tolerance::*,
                                                 btf::Tolerance&, std::vector<TensorTolerance>&);
 
-Result<SpecRule> parse_spec_rule(std::string_view option, std::string_view text) {
+Result<SpecRule> split_spec_rule(std::string_view option, std::string_view text) {
   SpecRule rule{.glob = {},
                 .spec = std::string(text),
                 .source = std::string(option) + " " + std::string(text)};
@@ -96,6 +97,11 @@ Result<SpecRule> parse_spec_rule(std::string_view option, std::string_view text)
       return btf::fail(btf::ErrorCode::invalid_argument,
                        rule.source + ": the glob '" + rule.glob + "' " + trouble);
   }
+  return rule;
+}
+
+Result<SpecRule> parse_spec_rule(std::string_view option, std::string_view text) {
+  BTF_ASSIGN(SpecRule rule, split_spec_rule(option, text));
   const Status status = check_spec(rule.spec);
   if (!status)
     return btf::fail(btf::ErrorCode::invalid_argument,

@@ -33,12 +33,21 @@ struct GlobalOptions {
 // Of --values without a number.
 inline constexpr std::uint64_t kValuesShown = 1000;
 
+// What --actual-spec and its like say of the files that a glob matches; a dtype alone also of the
+// tensors that it matches in files which do not tell their dtypes.
+struct SpecRule {
+  std::string glob;
+  std::string spec;    // with or without dims
+  std::string source;  // "--actual-spec 'fc*=fp16'"
+};
+
 struct InspectOptions {
   std::vector<std::string> files;
   std::optional<std::string> tensors;  // a selection; nothing: all
   bool json = false;
   bool manifest = false;
   btf::OpenOptions open;
+  std::vector<SpecRule> types;  // globs with a dtype alone
   bool stats = false;
   bool strides = false;
   std::optional<std::uint64_t> values;  // how many before they are summarised
@@ -54,6 +63,7 @@ struct ConvertCommand {
   std::vector<std::string> exclude;    // selections of what is left out
   bool json = false;
   btf::OpenOptions open;
+  std::vector<SpecRule> types;  // globs with a dtype alone
   btf::ConvertOptions convert;
 };
 
@@ -70,13 +80,6 @@ struct TensorTolerance {
   btf::Tolerance tolerance;
   std::string source;  // "--rtol 2=1e-2", "rules.json: rules[1]"
   std::string text;    // "rtol 1e-2"
-};
-
-// What --actual-spec and its like say of the files that a glob matches.
-struct SpecRule {
-  std::string glob;
-  std::string spec;    // with or without dims
-  std::string source;  // "--actual-spec 'fc*=fp16'"
 };
 
 // The shapes of diff --json. The numbers are those of their schemas.
@@ -113,6 +116,7 @@ struct DiffCommand {
 struct ValidateOptions {
   std::vector<std::string> files;
   btf::OpenOptions open;
+  std::vector<SpecRule> types;  // globs with a dtype alone
   bool json = false;
   bool strict = false;
   bool all = false;
@@ -132,6 +136,8 @@ struct LayersCommand {
   std::string golden;
   btf::OpenOptions open_actual;
   btf::OpenOptions open_golden;
+  std::vector<SpecRule> actual_types;  // globs with a dtype alone
+  std::vector<SpecRule> golden_types;
   std::optional<std::string> from_json;  // a report that stands for both
   std::optional<std::string> map;        // paths
   std::optional<std::string> order;

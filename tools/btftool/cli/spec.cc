@@ -1,5 +1,8 @@
 #include "cli/spec.h"
 
+#include <utility>
+
+#include "btf/dtype.h"
 #include "btf/layout.h"
 #include "btf/tensor_spec.h"
 #include "cli/diff_arguments.h"
@@ -7,8 +10,14 @@
 namespace btftool {
 namespace {
 
-constexpr const char* kSpecType = "SPEC";
+constexpr const char* kSpecType = "[GLOB=]SPEC";
 constexpr const char* kGroup = "Files that do not say what they hold";
+
+void add_spec(CLI::App& app, const std::string& option, SpecWords& words, const std::string& help,
+              const char* group) {
+  const auto take = [&words, option](const std::string& text) { words.take(option, text); };
+  add_repeated(app, option, kSpecType, take, help)->group(group);
+}
 
 void add_reading(CLI::App& app, SpecWords& words, const std::string& option,
                  const std::string& group) {
@@ -21,6 +30,18 @@ void add_reading(CLI::App& app, SpecWords& words, const std::string& option,
 }
 
 }  // namespace
+
+void SpecWords::take(const std::string& option, const std::string& text) {
+  SpecRule rule = value_or_throw(split_spec_rule(option, text));
+  if (rule.glob.empty()) {
+    if (spec) throw Wrong(option + " is given more than once");
+    spec = text;
+    return;
+  }
+  if (!btf::parse_dtype(rule.spec))
+    throw Wrong(rule.source + ": behind a glob there is a dtype alone, not '" + rule.spec + "'");
+  types.push_back(std::move(rule));
+}
 
 btf::OpenOptions SpecWords::finish(const std::string& option) const {
   btf::OpenOptions options;
@@ -38,19 +59,21 @@ btf::OpenOptions SpecWords::finish(const std::string& option) const {
 }
 
 void add_input_spec(CLI::App& app, SpecWords& words) {
-  add_text(app, "--input-spec", words.spec, kSpecType,
+  add_spec(app, "--input-spec", words,
            "what raw bytes hold: fp16:hwc8:1x3x224x224, or with\n"
            "strides fp16:1x3x4x5:strides=96,32,8,1; of a .npy\n"
-           "without a dtype: bf16")
-      ->group(kGroup);
+           "without a dtype: bf16; of trtexec's JSON: int64, or\n"
+           "ids*=int64 of the tensors that a glob matches",
+           kGroup);
   add_reading(app, words, "--input-spec", kGroup);
 }
 
 void add_layers_specs(CLI::App& app, SpecWords& actual, SpecWords& golden, const char* group) {
-  add_text(app, "--actual-spec", actual.spec, kSpecType,
-           "what raw bytes of ACTUAL hold: fp16:hwc8:1x3x224x224")
-      ->group(group);
-  add_text(app, "--golden-spec", golden.spec, kSpecType, "the same of GOLDEN")->group(group);
+  add_spec(app, "--actual-spec", actual,
+           "what raw bytes of ACTUAL hold: fp16:hwc8:1x3x224x224;\n"
+           "of trtexec's JSON: int64, or ids*=int64 of tensors",
+           group);
+  add_spec(app, "--golden-spec", golden, "the same of GOLDEN", group);
   add_reading(app, actual, "--actual-spec", group);
 }
 
@@ -86,7 +109,7 @@ void finish_side(const char* option, const std::vector<std::string>& texts,
 
 void DiffSpecWords::finish(DiffCommand& command) const {
   finish_side("--actual-spec", actual, reading, command.open_actual, command.actual_specs);
-  const SpecWords layout{.spec = {}, .layout_in = reading.layout_in, .nvmedia = {}};
+  const SpecWords layout{.spec = {}, .types = {}, .layout_in = reading.layout_in, .nvmedia = {}};
   finish_side("--golden-spec", golden, layout, command.open_golden, command.golden_specs);
 }
 
@@ -97,7 +120,8 @@ void add_diff_specs(CLI::App& app, DiffSpecWords& words, const char* group) {
   add_repeated(app, "--actual-spec", "[GLOB=]SPEC", keep(words.actual),
                "what raw bytes of ACTUAL hold: fp16:hwc8:1x3x224x224;\n"
                "fp16:hwc8 with the dims of GOLDEN; fc*=fp16 of the files\n"
-               "that a glob matches, the last one if several do")
+               "that a glob matches, the last one if several do;\n"
+               "ids*=int64 of tensors in trtexec's JSON")
       ->group(group);
   add_repeated(app, "--golden-spec", "[GLOB=]SPEC", keep(words.golden), "the same of GOLDEN")
       ->group(group);

@@ -7,6 +7,7 @@
 #include "btf/tensor_set.h"
 #include "btf/try.h"
 #include "commands/commands.h"
+#include "diff/type_rules.h"
 #include "io/exit_code.h"
 #include "io/interrupt.h"
 #include "io/json_file.h"
@@ -54,9 +55,13 @@ btf::Result<LayersRun> compare(const Context& context, const LayersCommand& comm
     BTF_ASSIGN(options.order, text_of(*command.order));
     options.order_path = *command.order;
   }
+  BTF_ASSIGN(const btf::OpenOptions open_actual,
+             with_types(command.open_actual, command.actual_types, {{command.actual}}));
+  BTF_ASSIGN(const btf::OpenOptions open_golden,
+             with_types(command.open_golden, command.golden_types, {{command.golden}}));
   BTF_ASSIGN(btf::TwoSets sets,
-             btf::open_two_sets({command.actual, command.open_actual},
-                                {command.golden, command.open_golden}, options.execution));
+             btf::open_two_sets({command.actual, open_actual}, {command.golden, open_golden},
+                                options.execution));
   auto& [actual, golden] = sets;
   BTF_ASSIGN(std::optional<btf::TensorSet> baseline, open_other(command.baseline));
   BTF_ASSIGN(std::optional<btf::TensorSet> expected, open_other(command.expected));

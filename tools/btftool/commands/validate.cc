@@ -10,7 +10,9 @@
 #include <system_error>
 
 #include "btf/tensor_set.h"
+#include "btf/try.h"
 #include "commands/commands.h"
+#include "diff/type_rules.h"
 #include "io/exit_code.h"
 #include "io/finding_tally.h"
 #include "io/json.h"
@@ -143,7 +145,9 @@ class Validation {
 
 }  // namespace
 
-btf::Result<int> run_validate(const Context& context, const ValidateOptions& options) {
+btf::Result<int> run_validate(const Context& context, const ValidateOptions& given) {
+  ValidateOptions options = given;
+  BTF_ASSIGN(options.open, with_types(given.open, given.types, given.files));
   return Validation(context, options).run();
 }
 

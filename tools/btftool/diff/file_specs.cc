@@ -8,6 +8,7 @@
 #include "btf/try.h"
 #include "cli/diff_arguments.h"
 #include "diff/globs.h"
+#include "diff/type_rules.h"
 
 namespace btftool {
 namespace {
@@ -34,18 +35,22 @@ btf::Result<std::uint64_t> partner(const std::string& name, const DiffCommand& c
                        "'; --pair 0:G says which, or the spec the dims");
 }
 
-// Arrays of NumPy say their dims themselves.
-bool is_numpy(const btf::TensorFile& file) { return file.format().starts_with("np"); }
+// Some of NumPy's arrays lack a dtype too.
+bool says_dims(const btf::TensorFile& file) {
+  return file.format().starts_with("np") || tells_no_dtypes(file);
+}
 
 // One that says something else than the spec.
 bool contradicts(const std::string& path, const btf::OpenOptions& open) {
   std::error_code unknown;
   if (!std::filesystem::is_regular_file(path, unknown)) return false;
   const auto file = btf::TensorFile::open(path, open);
-  return file && is_numpy(*file);
+  return file && says_dims(*file);
 }
 
 }  // namespace
+
+bool tells_no_dtypes(const btf::TensorFile& file) { return file.format() == "trtexec"; }
 
 btf::Result<FileSpecs> FileSpecs::apply(const std::vector<SpecRule>& rules,
                                         const btf::OpenOptions& open, btf::TensorSet& set) {
@@ -70,6 +75,8 @@ btf::Result<FileSpecs> FileSpecs::apply(const std::vector<SpecRule>& rules,
     }
     set.open_as(member, std::move(options));
   }
+  for (std::size_t i = 0; i < rules.size(); ++i)
+    if (!used[i]) used[i] = names_a_tensor(rules[i], set);
   const auto unused = std::ranges::find(used, false);
   if (unused == used.end()) return specs;
   const SpecRule& rule = rules[static_cast<std::size_t>(unused - used.begin())];
@@ -77,7 +84,7 @@ btf::Result<FileSpecs> FileSpecs::apply(const std::vector<SpecRule>& rules,
                    rule.source + ": no file of " + set.path() + " matches");
 }
 
-// Arrays of NumPy lack a dtype at most.
+// What says its dims lacks a dtype at most.
 bool FileSpecs::waits(std::uint64_t member, const btf::TensorSet& set) const {
   const auto waiting = waiting_.find(member);
   if (waiting == waiting_.end()) return false;
@@ -85,7 +92,7 @@ bool FileSpecs::waits(std::uint64_t member, const btf::TensorSet& set) const {
   if (set.member(member).path == "-") return !btf::parse_tensor_spec(waiting->second.spec);
   const auto file = set.file(member);
   if (!file) return !contradicts(set.member(member).path, open_);
-  return !is_numpy(**file);
+  return !says_dims(**file);
 }
 
 btf::Status FileSpecs::complete(std::uint64_t member, btf::TensorSet& set,

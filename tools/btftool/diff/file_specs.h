@@ -18,6 +18,9 @@ struct OtherSide {
   std::int64_t TensorPair::* number;                       // likewise
 };
 
+// Does the file name its tensors and their dims, and leave out the dtypes?
+bool tells_no_dtypes(const btf::TensorFile& file);
+
 class FileSpecs {
  public:
   // Each member is opened as the last rule says whose glob matches it. An error: a glob matches

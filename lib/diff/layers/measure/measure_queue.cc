@@ -35,7 +35,7 @@ Status flatten(TensorInfo& tensor, const Dims& dims) {
 
 // Scales of a dim stay with that dim.
 Status flatten(TensorInfo& tensor, const Dims& dims, const QuantizePlan& scales) {
-  if (scales.scales.axis && tensor.dims != dims)
+  if (scales.scales.several() && tensor.dims != dims)
     return fail(ErrorCode::unsupported, "shape " + dims_text(tensor.dims) + " against " +
                                             dims_text(dims) +
                                             ", and scales for each index of a dim");

@@ -40,7 +40,7 @@ std::string why(const TensorDiff& diff) {
   const std::string unlike = unlike_specials_text(diff);
   const std::string specials = unlike.empty() ? specials_text(diff) : unlike;
   if (!specials.empty()) return specials.substr(2);
-  if (!diff.reason.empty()) return diff.reason;
+  if (!diff.reason.empty()) return printable(diff.reason);
   const auto failed = std::ranges::find_if(diff.criteria, [](const btf::CriterionResult& found) {
     return !found.passed && found.name != "elements";
   });

@@ -78,7 +78,7 @@ void add_failed(const TensorDiff& diff, std::vector<std::string>& lines) {
   if (!failed(diff, is_other)) return;  // the headline says it all
   for (const btf::CriterionResult& criterion : diff.criteria)
     if (!criterion.passed && criterion.name != "strict")
-      lines.push_back(line("failed", criterion.text));
+      lines.push_back(line("failed", printable(criterion.text)));
 }
 
 std::string worst_text(const Mismatch& mismatch, const TensorDiff& diff) {
@@ -274,7 +274,7 @@ std::string headline(const TensorDiff& diff) {
   if (diff.result == btf::DiffResult::shape || diff.result == btf::DiffResult::missing)
     return diff.reason + (diff.hints.empty() ? "" : ", " + printable(diff.hints.front().evidence));
   if (diff.mismatched == 0 && !diff.reason.empty())
-    return fmt::format("{}; {} {}{}", diff.reason, counted(diff.compared, "element"),
+    return fmt::format("{}; {} {}{}", printable(diff.reason), counted(diff.compared, "element"),
                        btf::dims_text(diff.golden->dims), specials_text(diff));
   std::string text;
   if (diff.result == btf::DiffResult::same || diff.mismatched == 0)
@@ -294,7 +294,7 @@ std::string headline(const TensorDiff& diff) {
       text += fmt::format(", worst error {} ({})", short_number(diff.max_abs),
                           counted(diff.max_ulp, "step"));
   }
-  return text + (diff.reason.empty() ? "" : "; " + diff.reason);
+  return text + (diff.reason.empty() ? "" : "; " + printable(diff.reason));
 }
 
 namespace {
