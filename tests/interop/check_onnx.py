@@ -19,6 +19,7 @@ try:
     import ml_dtypes
     import numpy as np
     import onnx
+    from google.protobuf.message import DecodeError
     from onnx import external_data_helper, helper, numpy_helper
 except ImportError:
     print("skipped: no onnx (pip install onnx==1.23.2 ml_dtypes)")
@@ -30,6 +31,32 @@ TYPES = {
     "float4_e2m1fn": 23, "float8_e8m0fnu": 24,
 }
 NAMES = ["a", "b.c", "0", "layer 1/x:0", "é", "\"", "\\", "\U0001f600", "w" * 300]
+
+
+def damaged_models(rng):
+    """Sound ones that have a bit of everything that a model can have."""
+    weights = numpy_helper.from_array(np.arange(12, dtype=np.float32).reshape(3, 4), "w")
+    packed = helper.make_tensor("packed", onnx.TensorProto.INT64, [3], [1, -2, 1 << 40])
+    strings = helper.make_tensor("strings", onnx.TensorProto.STRING, [2], [b"one", b"two"])
+    value = helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ["batch", 4])
+    made = helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, None)
+    of_sequence = helper.make_value_info("s", helper.make_sequence_type_proto(helper.make_tensor_type_proto(1, [2])), doc_string="a sequence")
+    of_map = helper.make_value_info("m", helper.make_map_type_proto(7, helper.make_optional_type_proto(helper.make_tensor_type_proto(1, [2]))))
+    nodes = [
+        helper.make_node("Gemm", ["x", "w"], ["g"], name="gemm", alpha=0.5, transB=1, doc_string="words", letters="abc", many=[1, 2, 300], some=[0.5, 1.5],
+                         words=["a", "b"], t=weights, ts=[packed, strings]),
+        helper.make_node("Constant", [], ["c"], value=packed),
+        helper.make_node("If", ["c"], ["i"], then_branch=helper.make_graph([helper.make_node("Relu", ["g"], ["r"])], "then", [], [made], [packed]),
+                         else_branch=helper.make_graph([], "else", [], [])),
+        helper.make_node("mine", ["g"], ["y"], domain="own"),
+    ]
+    sparse = helper.make_sparse_tensor(helper.make_tensor("sv", 1, [2], [1.0, 2.0]), helper.make_tensor("si", 7, [2], [1, 3]), [4])
+    graph = helper.make_graph(nodes, "all", [value, of_sequence], [made, of_map], [weights, packed], "of the graph", [value], sparse_initializer=[sparse])
+    function = helper.make_function("own", "mine", ["a"], ["b"], [helper.make_node("Abs", ["a"], ["b"], name="abs")], [helper.make_opsetid("", 21)], ["k"])
+    model = helper.make_model(graph, functions=[function], opset_imports=[helper.make_opsetid("", 21), helper.make_opsetid("own", 1)], doc_string="d" * 20)
+    helper.set_model_props(model, {"key": "value", "other": "more"})
+    plain = helper.make_model(helper.make_graph(nodes[:1], "plain", [value], [made], [numpy_helper.from_array(np.ones(rng.randrange(1, 9)), "w")]))
+    return [model, plain]
 
 
 def array_of(name, dims, codes):
@@ -107,6 +134,41 @@ class Check(Exchange):
         if self.convert(self.path("in.onnx"), "out.btf", data, "--names", "drop") and self.get("out.btf") != expected:
             self.wrong("the initializers of a model are read otherwise", data)
 
+    def damage(self, rng, count):
+        """What onnx cannot parse is not called well-formed, wherever the damage is."""
+        sound = [proto.SerializeToString() for proto in damaged_models(rng)]
+        files = {}
+        for number in range(count):
+            data = bytearray(rng.choice(sound))
+            for _ in range(rng.randrange(1, 4)):
+                at = rng.randrange(len(data))
+                change = rng.randrange(4)
+                if change == 0:
+                    data[at] = rng.randrange(256)
+                elif change == 1:
+                    data[at] ^= 1 << rng.randrange(8)
+                elif change == 2:
+                    del data[at]
+                else:
+                    data.insert(at, rng.randrange(256))
+            files[self.put(f"damaged-{number}.onnx", bytes(data))] = bytes(data)
+        for number, data in enumerate(sound):
+            files[self.put(f"sound-{number}.onnx", data)] = data
+        corrupt = 0
+        paths = list(files)
+        for first in range(0, len(paths), 250):
+            for path, entry in self.tool.json_of_files("validate", "--json", *paths[first : first + 250]).items():
+                try:
+                    onnx.ModelProto.FromString(files[path])
+                except DecodeError:
+                    corrupt += 1
+                    if entry["result"] == "well-formed":
+                        self.wrong("onnx cannot parse it, and it is called well-formed", files[path])
+                    continue
+                if "sound" in path and entry["result"] != "well-formed":
+                    self.wrong(f"what onnx made is called {entry['result']}: {entry['findings']}", files[path])
+        return corrupt
+
     def read_by_onnx(self, path):
         """Our sound files: onnx can read them, too."""
         with open(path, "rb") as file:
@@ -135,14 +197,16 @@ def main():
         files = sorted(glob.glob(os.path.join(testdata, "onnx", "*.pb")) + glob.glob(os.path.join(testdata, "onnx", "types.*.onnx")))
         for path in files:
             check.read_by_onnx(path)
+        corrupt = 0
         for number in range(count):
             rng = random.Random(f"{seed}:{number}")
             for name in TYPES:
                 check.tensor(rng, name)
             for _ in range(4):
                 check.model(rng)
+            corrupt += check.damage(rng, 250)
     print(f"onnx {onnx.__version__}: {len(files)} files, {count * len(TYPES)} tensors both ways, {4 * count} models (seed {seed}), "
-          f"{check.failed} disagreements")
+          f"{count * 250} damaged ones, {corrupt} of them corrupt to onnx, {check.failed} disagreements")
     sys.exit(1 if check.failed else 0)
 
 

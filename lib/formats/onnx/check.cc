@@ -4,6 +4,7 @@
 
 #include "btf/try.h"
 #include "formats/onnx/kind.h"
+#include "formats/onnx/messages.h"
 #include "formats/onnx/model.h"
 #include "formats/onnx/onnx.h"
 #include "formats/onnx/tensor_proto.h"
@@ -52,13 +53,15 @@ Status check_onnx(const TensorFile& file, const FindingSink& report) {
   if (kind == OnnxKind::model) {
     BTF_ASSIGN(model, OnnxModel::read(source));
   }
-  Status unread;  // what is not read is not known to be wrong; the others are looked at
+  bool damaged = false;  // and told of
+  Status unread;         // what is not read is not known to be wrong; the others are looked at
   for (std::uint64_t i = 0; i < file.tensor_count(); ++i) {
     const OnnxEntry entry = model ? model->entries()[i] : OnnxEntry{.place = {0, source.size()}};
     if (!entry.sparse) BTF_TRY(check_keys(window, entry.place, i, report));
     const Status status = check_tensor(file, i, report);
     if (status) continue;
     const Error& error = status.error();
+    damaged = damaged || error.finding == FindingCode("protobuf");
     if (!error.finding.empty())
       report({Severity::error, error.finding, i, error.offset, error.message});
     else if (error.code != ErrorCode::unsupported && error.code != ErrorCode::io)
@@ -66,6 +69,10 @@ Status check_onnx(const TensorFile& file, const FindingSink& report) {
     else if (unread)
       unread = std::unexpected(file.about(i, error));
   }
+  // All of it, whatever else is passed over: other programs read it.
+  if (!damaged)
+    BTF_TRY(check_message(window, {0, source.size()},
+                          kind == OnnxKind::model ? onnx::kModel : onnx::kTensor));
   return unread;
 }
 

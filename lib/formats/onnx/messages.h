@@ -1,4 +1,4 @@
-// The messages of ONNX (onnx.proto of 1.23) as far as they matter here.
+// The messages of ONNX (onnx.proto of 1.23), and the fields of them that matter here.
 #pragma once
 
 #include <string>
@@ -17,6 +17,10 @@ extern const ProtoMessage kAnnotation;
 extern const ProtoMessage kEntry;  // a key and a value
 extern const ProtoMessage kTensor;
 extern const ProtoMessage kSparseTensor;
+extern const ProtoMessage kFunction;
+extern const ProtoMessage kSequence;  // also what an optional is, with the same numbers
+extern const ProtoMessage kOptional;
+extern const ProtoMessage kMap;
 extern const ProtoMessage kAny;  // of whose fields nothing is known
 
 namespace model {

@@ -50,7 +50,8 @@ class TensorParser {
     if (!typed_) return wrong(tensor_, "it has no data_type");
     if (tensor_.data_type == 0) return wrong(tensor_, "its data_type is 0, which is none");
     tensor_.type = find_onnx_type(tensor_.data_type);
-    if (tensor_.type != nullptr && tensor_.type->dtype) BTF_TRY(check_size());
+    if (tensor_.type == nullptr) return std::move(tensor_);
+    BTF_TRY(tensor_.type->dtype ? check_size() : check_field());
     return std::move(tensor_);
   }
 
@@ -126,6 +127,15 @@ class TensorParser {
     return {};
   }
 
+  Status check_field() const {
+    if (tensor_.field == 0 || tensor_.field == kRaw || tensor_.field == tensor_.type->field)
+      return {};
+    return wrong(tensor_, "the values of " + std::string(tensor_.type->name) + " stand in " +
+                              std::string(onnx_field_name(tensor_.type->field)) +
+                              " or raw_data, not in " +
+                              std::string(onnx_field_name(tensor_.field)));
+  }
+
   Status check_size() {
     const DTypeInfo& dtype = info(*tensor_.type->dtype);
     const Checked elements = element_count(tensor_.dims);
@@ -144,11 +154,7 @@ class TensorParser {
       return *elements == 0
                  ? Status{}
                  : wrong(tensor_, needs + std::to_string(*bytes) + " bytes, and it has no values");
-    if (tensor_.field != kRaw && tensor_.field != tensor_.type->field)
-      return wrong(tensor_, "the values of " + std::string(tensor_.type->name) + " stand in " +
-                                std::string(onnx_field_name(tensor_.type->field)) +
-                                " or raw_data, not in " +
-                                std::string(onnx_field_name(tensor_.field)));
+    BTF_TRY(check_field());
     const std::string found =
         std::string(onnx_field_name(tensor_.field)) + " has " + std::to_string(tensor_.value_bytes);
     if (!holds_varints(tensor_.field)) {

@@ -31,12 +31,15 @@ struct ProtoField {
   ProtoRange content{};     // of the others; lies inside the message
 };
 
+struct ProtoMessage;
+
 // A field that is known.
 struct ProtoRule {
   std::uint8_t number = 0;
   std::string_view name;
   ProtoType type{};
   bool repeated = false;  // numbers then stand one by one, or packed as bytes
+  const ProtoMessage* message = nullptr;  // of bytes that are one
 };
 
 // What is not in `rules` is passed over. Numbers of rules are below 32.
@@ -83,6 +86,10 @@ Status for_each_field(Window& window, const ProtoRange& message, const ProtoMess
     BTF_TRY(take(field));
   }
 }
+
+// Is it a message, and are those within it, whatever is passed over otherwise? An error says where
+// not, also where they stand deeper in one another than programs follow.
+Status check_message(Window& window, const ProtoRange& message, const ProtoMessage& kind);
 
 // The content of a field as text; `most` bytes of it at most, more are an error.
 Result<std::string> proto_text(Window& window, const ProtoRange& content, std::uint64_t most,
