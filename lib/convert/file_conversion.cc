@@ -121,7 +121,19 @@ Result<TensorInfo> FileConversion::record_of(const TensorFile& file, Work& work)
     work.scaled = numbers.has_value();
     if (numbers) return *std::move(numbers);
   }
-  return file.tensor(work.place.index);
+  BTF_ASSIGN(TensorInfo record, file.tensor(work.place.index));
+  if (options_.quantization.dequantize) work.scaled = counts(record, work.place);
+  return record;
+}
+
+// Wide integers that nothing is linked with, where the file says what its codes are: shapes,
+// indices.
+bool FileConversion::counts(const TensorInfo& record, const SetTensor& place) const {
+  if (!record.dtype || info(*record.dtype).floating() || info(*record.dtype).bits <= 8)
+    return false;
+  const auto linked = scales_.lower_bound({place.member, 0});
+  return link_of(place) == nullptr && undecoded_codes(record).empty() && linked != scales_.end() &&
+         linked->first == place.member;
 }
 
 const ConvertOptions& FileConversion::options_of(const Work& work) const {

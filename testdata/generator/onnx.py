@@ -148,7 +148,7 @@ def files():
         made[f"types.{how}.onnx"] = of(*(typed(d, c, f"x.{d}", how) for d, c in every))
     for dtype, codes in every:
         made[f"tensor_{dtype}.pb"] = raw(dtype, codes, f"x.{dtype}")
-    return {**made, **odd_files(), **graph_files(), **quantized_files(), **constant_files(), **sparse_files(), **external_twin_files()}
+    return {**made, **odd_files(), **graph_files(), **quantized_files(), **constant_files(), **sparse_files(), **external_twin_files(), **value_files()}
 
 
 def odd_files():
@@ -293,6 +293,57 @@ def constant_files():
     }  # fmt: skip
 
 
+def value_files():
+    """What Constant nodes hold in every form, in a graph, in subgraphs and in functions; sequences and optionals; codes that were made wider with a sign."""
+
+    def constant(name, *attributes, op="Constant", domain=""):
+        return node(op, [], [name], "", b"".join(chunk(5, a) for a in attributes) + (chunk(7, domain) if domain else b""))
+
+    def floats(numbers):
+        return struct.pack(f"<{len(numbers)}f", *numbers)
+
+    def one(n):
+        return int64s((1,), [n])
+
+    held = [
+        constant("tensor", chunk(1, "value") + chunk(5, int64s((2,), [1, -2], "not its name"))),
+        constant("float", chunk(1, "value_float") + tag(2, 5) + floats([0.5])),
+        constant("floats", chunk(1, "value_floats") + b"".join(tag(7, 5) + floats([x]) for x in (1, 2.5, -3))),
+        constant("floats_packed", chunk(1, "value_floats") + chunk(7, floats([1, 2.5]))),
+        constant("int", chunk(1, "value_int") + number(3, -7)),
+        constant("ints", chunk(1, "value_ints") + number(8, 300) + chunk(8, varint(-1) + varint(2**40)) + number(8, 0)),
+        constant("none", chunk(1, "value_ints")),
+        constant("string", chunk(1, "value_string") + chunk(4, "abc")),
+        constant("strings", chunk(1, "value_strings") + chunk(9, "a") + chunk(9, "")),
+        constant("sparse", chunk(1, "sparse_value") + chunk(22, chunk(1, int64s((2,), [5, 6])) + chunk(2, int64s((2,), [0, 3])) + number(3, 4))),
+        constant("argument", chunk(1, "value") + chunk(21, "of the function")),
+        constant("of_others", chunk(1, "value") + chunk(5, one(9)), domain="own"),
+    ]
+    inner = graph([raw("uint8", np.array([3], np.uint8), "w")], [constant("c", chunk(1, "value_int") + number(3, 1))])
+    inside = node("If", ["x"], ["y"], "choose", attribute("then_branch", 6, inner))
+    function = chunk(1, "f") + chunk(7, constant("c", chunk(1, "value_int") + number(3, 2))) + chunk(7, inside) + chunk(10, "own")
+    plain = chunk(1, "g") + chunk(7, constant("c", chunk(1, "value_int") + number(3, 3))) + chunk(13, "second")
+    tensors = [int64s((2,), [1, 2]), raw("float32", np.array([0x3F800000], np.uint32), "y")]
+
+    def sequence(name, *values, kind=1):
+        return (chunk(1, name) if name else b"") + number(2, kind) + b"".join(values)
+
+    lists = [chunk(5, sequence("", chunk(3, tensors[0]))), chunk(5, sequence("", *(chunk(3, t) for t in tensors)))]
+    pairs = chunk(1, "m") + number(2, 7) + number(3, 1) + number(3, 2) + chunk(5, sequence("", *(chunk(3, t) for t in tensors)))
+    half = [varint(0x3C00), varint(0xBC00 - 0x10000), varint((0xFC00 - 0x10000) % 2**32)]
+    return {
+        "constants.forms.onnx": model(graph([raw("uint8", np.array([1], np.uint8), "first")], [*held, inside]), chunk(25, function) + chunk(25, plain)),
+        "sequence.pb": sequence("seq", *(chunk(3, t) for t in tensors)),
+        "sequence.unnamed.pb": sequence("", *(chunk(3, t) for t in tensors)),
+        "sequence.nested.pb": sequence("seq", *lists, kind=3),
+        "sequence.maps.pb": sequence("seq", chunk(6, pairs), kind=4),
+        "sequence.optionals.pb": sequence("seq", chunk(7, sequence("", chunk(3, tensors[0]))), chunk(7, number(2, 1)), kind=5),
+        "optional.pb": sequence("opt", chunk(3, tensors[0])),
+        "wider.float16.pb": tensor((3,), 10, chunk(5, b"".join(half)), "x"),
+        "wider.int4.pb": tensor((3,), 22, number(5, -0x79) + number(5, -1), "x"),
+    }  # fmt: skip
+
+
 def sparse_files():
     """Of the dims [3, 4]: by dim, by the number of the element, and with values one by one; of one dim."""
     held = dtype_codes("float32").reshape(-1)[2:5]
@@ -423,7 +474,9 @@ def tensor_faults():
         "numbers-cut.pb": (tensor((2,), 2, chunk(5, b"\1\x80")), "protobuf"),
         "numbers-65-bits.pb": (tensor((2,), 13, chunk(11, b"\1" + b"\xff" * 9 + b"\x7f")), "protobuf"),
         "float16-65536.pb": (tensor((2,), 10, chunk(5, varint(1) + varint(65536))), wrong),
-        "float16-negative.pb": (tensor((2,), 10, chunk(5, varint(1) + varint(-1))), wrong),
+        "float16-minus-32769.pb": (tensor((2,), 10, chunk(5, varint(1) + varint(-32769))), wrong),
+        "uint8-negative.pb": (tensor((2,), 2, chunk(5, varint(1) + varint(-1))), wrong),
+        "nibbles-minus-129.pb": (tensor((3,), 22, chunk(5, varint(1) + varint(-129))), wrong),
         "int8-128.pb": (tensor((2,), 3, chunk(5, varint(1) + varint(128))), wrong),
         "int8-minus-129.pb": (tensor((2,), 3, chunk(5, varint(-128) + varint(-129))), wrong),
         "int32-33-bits.pb": (tensor((2,), 6, chunk(5, varint(1) + varint(2**32))), wrong),
@@ -433,8 +486,9 @@ def tensor_faults():
         "nibbles-eight-each.pb": (tensor((8,), 22, chunk(5, varint(0x12345678))), wrong),
         "nibbles-256.pb": (tensor((3,), 21, chunk(5, b"\1" + varint(256))), wrong),
         "segment.pb": (sound(rest=chunk(3, number(1, 0) + number(2, 4))), wrong),
-        "sequence.pb": (chunk(1, "seq") + number(2, 1) + chunk(3, sound()), ""),
-        "optional.pb": (chunk(1, "opt") + number(2, 1) + chunk(3, sound()), ""),
+        "sequence-cut.pb": (chunk(1, "seq") + number(2, 1) + chunk(3, sound()[:-1]), "protobuf"),
+        "sequence-untyped.pb": (chunk(1, "seq") + number(2, 1) + chunk(3, chunk(RAW, b"a")), wrong),
+        "optional-empty.pb": (chunk(1, "opt") + number(2, 1), ""),
     }  # fmt: skip
 
 

@@ -94,9 +94,11 @@ class Check(Exchange):
         listed = self.put("names", called.encode() + b"\n")
         if self.convert(self.put("in.btf", expected), "out.pb", expected, "--names", listed) and self.get("out.pb") != data:
             self.wrong(f"{name}: is not what onnx writes", expected)
-        self.typed(name, dims, codes, expected)
+        self.typed(name, dims, codes, expected, wider=False)
+        self.typed(name, dims, codes, expected, wider=True)
 
-    def typed(self, name, dims, codes, expected):
+    def typed(self, name, dims, codes, expected, wider):
+        """`wider`: codes of halves, small floats and of 4 bits as if they were signed, which some programs make int32 of."""
         proto = onnx.TensorProto(data_type=TYPES[name], dims=dims)
         field = helper.tensor_dtype_to_field(TYPES[name])
         bits, kind = BY_NAME[name].bits, BY_NAME[name].kind
@@ -106,9 +108,10 @@ class Check(Exchange):
                 return
             values = values.tolist()
         elif bits == 4:
-            values = list(pack(BY_NAME[name], codes))
+            values = [byte - 256 if wider and byte >> 7 else byte for byte in pack(BY_NAME[name], codes)]
         else:
-            values = [code - 2**bits if kind == "signed" and code >> (bits - 1) else code for code in codes]
+            signed = kind == "signed" or (wider and field == "int32_data" and name.startswith(("float", "bfloat")))
+            values = [code - 2**bits if signed and code >> (bits - 1) else code for code in codes]
         getattr(proto, field).extend(values)
         data = proto.SerializeToString()
         if self.convert(self.put("in.pb", data), "out.btf", data, "--names", "drop") and self.get("out.btf") != expected:
@@ -133,6 +136,65 @@ class Check(Exchange):
         data = self.get("in.onnx")
         if self.convert(self.path("in.onnx"), "out.btf", data, "--names", "drop") and self.get("out.btf") != expected:
             self.wrong("the initializers of a model are read otherwise", data)
+
+    def values(self, rng):
+        """What Constant nodes hold, in a graph, a subgraph and a function, and sequences, as numpy_helper reads them."""
+
+        def constants(count):
+            nodes, expected = [], {}
+            for number in range(count):
+                name = f"c{number}"
+                some = [rng.randrange(-(2**63), 2**63) for _ in range(rng.randrange(4))]
+                real = np.array([rng.uniform(-9, 9) for _ in some], np.float32)
+                whole = np.array(some, np.int64)
+                form = rng.choice(["value", "value_ints", "value_floats", "value_int", "value_float", "sparse_value"])
+                if form == "value":
+                    made, value = real, numpy_helper.from_array(real, "inner")
+                elif form == "sparse_value":
+                    made = np.array([0, 1.5, 0, -2], np.float32)
+                    value = helper.make_sparse_tensor(numpy_helper.from_array(made[[1, 3]]), numpy_helper.from_array(np.array([1, 3], np.int64)), [4])
+                elif form.endswith("s"):
+                    made = whole if form == "value_ints" else real
+                    value = made.tolist()
+                else:
+                    made = np.array(7 - 2**40, np.int64) if form == "value_int" else np.array(0.1, np.float32)
+                    value = made.item()
+                attribute = helper.make_attribute(form, value) if value != [] else onnx.AttributeProto(
+                    name=form, type=onnx.AttributeProto.INTS if form == "value_ints" else onnx.AttributeProto.FLOATS)
+                node = helper.make_node("Constant", [], [name])
+                node.attribute.append(attribute)
+                nodes.append(node)
+                expected[name] = made
+            return nodes, expected
+
+        whole, expected = constants(6)
+        inner, of_inner = constants(3)
+        called, of_called = constants(3)
+        branch = helper.make_graph(inner, "then", [], [helper.make_tensor_value_info("c0", 1, None)])
+        whole.append(helper.make_node("If", ["c0"], ["i"], name="if", then_branch=branch, else_branch=branch))
+        function = helper.make_function("own", "f", ["a"], ["c0"], called, [helper.make_opsetid("", 21)])
+        model = helper.make_model(helper.make_graph(whole, "g", [], []), functions=[function])
+        expected |= {f"if/{arm}/{name}": made for arm in ("then_branch", "else_branch") for name, made in of_inner.items()}
+        expected |= {f"own::f/{name}": made for name, made in of_called.items()}
+        self.listed("model", "in.onnx", model.SerializeToString(), expected)
+        arrays = [np.array([rng.uniform(-9, 9) for _ in range(rng.randrange(5))], np.float32) for _ in range(rng.randrange(1, 5))]
+        data = numpy_helper.from_list(arrays, "seq").SerializeToString()
+        self.listed("sequence", "in.pb", data, {f"seq#{number}": array for number, array in enumerate(arrays)})
+        data = numpy_helper.from_list([arrays, arrays[:1]], "n").SerializeToString()
+        nested = {f"n#0#{number}": array for number, array in enumerate(arrays)} | {"n#1#0": arrays[0]}
+        self.listed("sequence of sequences", "in.pb", data, nested)
+        self.listed("optional", "in.pb", numpy_helper.from_optional(arrays[0], "opt").SerializeToString(), {"opt#0": arrays[0]})
+
+    def listed(self, what, name, data, expected):
+        if not self.convert(self.put(name, data), "out.npz", data):
+            return
+        with np.load(self.path("out.npz")) as made:
+            if sorted(made.files) != sorted(expected):
+                self.wrong(f"{what}: the tensors are {sorted(made.files)}, not {sorted(expected)}", data)
+                return
+            for key, array in expected.items():
+                if made[key].dtype != array.dtype or not np.array_equal(made[key], array):
+                    self.wrong(f"{what}: {key} is {made[key]}, not {array}", data)
 
     def damage(self, rng, count):
         """What onnx cannot parse is not called well-formed, wherever the damage is."""
@@ -174,6 +236,9 @@ class Check(Exchange):
         with open(path, "rb") as file:
             data = file.read()
         try:
+            if "sequence" in path or "optional" in path:
+                onnx.SequenceProto.FromString(data)
+                return
             if path.endswith(".pb"):
                 numpy_helper.to_array(onnx.TensorProto.FromString(data))
                 return
@@ -204,6 +269,8 @@ def main():
                 check.tensor(rng, name)
             for _ in range(4):
                 check.model(rng)
+            for _ in range(4):
+                check.values(rng)
             corrupt += check.damage(rng, 250)
     print(f"onnx {onnx.__version__}: {len(files)} files, {count * len(TYPES)} tensors both ways, {4 * count} models (seed {seed}), "
           f"{count * 250} damaged ones, {corrupt} of them corrupt to onnx, {check.failed} disagreements")

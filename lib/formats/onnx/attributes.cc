@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
 
 #include "btf/try.h"
 #include "core/checked_math.h"
+#include "formats/onnx/constants.h"
 #include "formats/onnx/graph.h"
 #include "formats/onnx/messages.h"
 #include "formats/onnx/model.h"
@@ -52,8 +54,8 @@ class AttributeReader {
   Status take_names() {
     for (const OnnxEntry& entry : model_.entries()) {
       if (entry.scope != 0) return {};
-      BTF_ASSIGN(std::string name, model_.name(source_, entry));
-      numbers_.emplace(std::move(name), numbers_.size());
+      BTF_ASSIGN(std::optional<std::string> name, model_.name(source_, entry));
+      numbers_.emplace(std::move(*name), numbers_.size());
     }
     return {};
   }
@@ -152,7 +154,7 @@ class AttributeReader {
   std::optional<Dims> dims_of(std::uint64_t number) {
     const OnnxEntry& entry = model_.entries()[number];
     if (entry.sparse) return std::nullopt;
-    auto tensor = read_onnx_tensor(window_, entry.place);
+    auto tensor = read_onnx_entry(window_, entry);
     if (!tensor) return std::nullopt;
     return std::move(tensor->dims);
   }

@@ -7,6 +7,7 @@
 #include "formats/onnx/messages.h"
 #include "formats/onnx/model.h"
 #include "formats/onnx/onnx.h"
+#include "formats/onnx/sequence.h"
 #include "formats/onnx/tensor_proto.h"
 
 namespace btf {
@@ -52,16 +53,18 @@ Status check_onnx(const TensorFile& file, const FindingSink& report) {
   std::optional<OnnxModel> model;
   if (kind == OnnxKind::model) {
     BTF_ASSIGN(model, OnnxModel::read(source));
+  } else if (kind == OnnxKind::sequence) {
+    BTF_ASSIGN(model, read_onnx_sequence(source));
   }
   bool damaged = false;  // and told of
   Status unread;         // what is not read is not known to be wrong; the others are looked at
   for (std::uint64_t i = 0; i < file.tensor_count(); ++i) {
     const OnnxEntry entry = model ? model->entries()[i] : OnnxEntry{.place = {0, source.size()}};
-    if (!entry.sparse) BTF_TRY(check_keys(window, entry.place, i, report));
+    if (!entry.sparse && entry.form == 0) BTF_TRY(check_keys(window, entry.place, i, report));
     const Status status = check_tensor(file, i, report);
     if (status) continue;
     const Error& error = status.error();
-    damaged = damaged || error.finding == FindingCode("protobuf");
+    damaged = damaged || !error.finding.empty();
     if (!error.finding.empty())
       report({Severity::error, error.finding, i, error.offset, error.message});
     else if (error.code != ErrorCode::unsupported && error.code != ErrorCode::io)
@@ -70,9 +73,15 @@ Status check_onnx(const TensorFile& file, const FindingSink& report) {
       unread = std::unexpected(file.about(i, error));
   }
   // All of it, whatever else is passed over: other programs read it.
-  if (!damaged)
-    BTF_TRY(check_message(window, {0, source.size()},
-                          kind == OnnxKind::model ? onnx::kModel : onnx::kTensor));
+  if (damaged) return unread;
+  const Status whole = check_message(window, {0, source.size()},
+                                     kind == OnnxKind::model      ? onnx::kModel
+                                     : kind == OnnxKind::sequence ? onnx::kSequence
+                                                                  : onnx::kTensor);
+  if (whole) return unread;
+  if (whole.error().finding.empty()) return whole;
+  report({Severity::error, whole.error().finding, {}, whole.error().offset,
+          whole.error().message});
   return unread;
 }
 

@@ -4,6 +4,8 @@
 
 #include "btf/try.h"
 #include "formats/onnx/messages.h"
+#include "formats/onnx/sequence.h"
+#include "formats/onnx/tensor_proto.h"
 
 namespace btf {
 namespace {
@@ -43,11 +45,14 @@ Result<OnnxKind> onnx_kind(const ByteSource& source) {
   if (model && has(onnx::model::kIrVersion) && has(onnx::model::kGraph)) return OnnxKind::model;
   using namespace onnx::tensor;
   if (!tensor || !has(kDataType)) return OnnxKind::other;
-  for (const std::uint64_t number :
-       {kFloats, kInt32s, kStrings, kInt64s, kName, kRaw, kDoubles, kUint64s, kExternal})
+  for (const std::uint64_t number : {kName, kRaw, kDoubles, kUint64s, kExternal})
     if (has(number)) return OnnxKind::tensor;
-  // Its elem_type is where a tensor has its data_type, its tensors where that is a segment.
-  return named || has(kSegment) ? OnnxKind::sequence : OnnxKind::tensor;
+  // A sequence has its elem_type where a tensor has its data_type, what it holds where that has a
+  // segment and numbers. Which of them it is shows by what can be read.
+  const bool values = has(kFloats) || has(kInt32s) || has(kStrings) || has(kInt64s);
+  if (!values) return named || has(kSegment) ? OnnxKind::sequence : OnnxKind::tensor;
+  if (read_onnx_tensor(window, {0, source.size()})) return OnnxKind::tensor;
+  return has(kSegment) || read_onnx_sequence(source) ? OnnxKind::sequence : OnnxKind::tensor;
 }
 
 }  // namespace btf

@@ -25,7 +25,7 @@ extern const ProtoMessage kAny;  // of whose fields nothing is known
 
 namespace model {
 inline constexpr std::uint64_t kIrVersion = 1, kProducer = 2, kProducerVersion = 3, kGraph = 7,
-                               kMetadata = 14;
+                               kMetadata = 14, kFunction = 25;
 }
 namespace graph {
 inline constexpr std::uint64_t kNode = 1, kName = 2, kInitializer = 5, kInput = 11, kOutput = 12,
@@ -36,7 +36,19 @@ inline constexpr std::uint64_t kInput = 1, kOutput = 2, kName = 3, kOpType = 4, 
                                kDomain = 7;
 }
 namespace attribute {
-inline constexpr std::uint64_t kName = 1, kInteger = 3, kTensor = 5, kGraph = 6, kGraphs = 11;
+inline constexpr std::uint64_t kName = 1, kFloat = 2, kInteger = 3, kString = 4, kTensor = 5,
+                               kGraph = 6, kFloats = 7, kIntegers = 8, kStrings = 9, kGraphs = 11,
+                               kReference = 21, kSparseTensor = 22;
+}
+namespace function {
+inline constexpr std::uint64_t kName = 1, kNode = 7, kDomain = 10, kOverload = 13;
+}
+namespace sequence {
+inline constexpr std::uint64_t kName = 1, kElementType = 2, kTensors = 3, kSparseTensors = 4,
+                               kSequences = 5, kMaps = 6, kOptionals = 7;
+}
+namespace map {
+inline constexpr std::uint64_t kValues = 5;
 }
 namespace value_info {
 inline constexpr std::uint64_t kName = 1;

@@ -1,11 +1,11 @@
 #include "formats/onnx/model.h"
 
 #include <optional>
-#include <unordered_map>
 #include <utility>
 
 #include "btf/try.h"
 #include "formats/io/same_names.h"
+#include "formats/onnx/constants.h"
 #include "formats/onnx/graph.h"
 #include "formats/onnx/messages.h"
 #include "formats/onnx/tensor_proto.h"
@@ -39,6 +39,15 @@ Result<std::string> name_of_node(Window& window, const ProtoRange& place) {
   return name.empty() ? output.value_or("") : name;
 }
 
+// A message that has nodes, and in which field.
+struct NodesOf {
+  const ProtoMessage& message;
+  std::uint64_t field = 0;
+};
+
+const NodesOf kGraphNodes{onnx::kGraph, onnx::graph::kNode};
+const NodesOf kFunctionNodes{onnx::kFunction, onnx::function::kNode};
+
 }  // namespace
 
 class OnnxModel::Reader {
@@ -49,9 +58,13 @@ class OnnxModel::Reader {
   Status run() {
     BTF_ASSIGN(const ProtoRange graph, find_onnx_graph(window_));
     BTF_TRY(take_initializers(graph, 0));
-    BTF_TRY(take_constants());
+    BTF_TRY(take_constants(kGraphNodes, graph, 0));
     BTF_TRY(check_names());
-    return take_nodes(graph, 0, 0);
+    BTF_TRY(take_nodes(kGraphNodes, graph, 0, 0));
+    return for_each_field(
+        window_, {0, source_.size()}, onnx::kModel, [&](const ProtoField& field) -> Status {
+          return field.number == onnx::model::kFunction ? take_function(field.content) : Status{};
+        });
   }
 
  private:
@@ -69,49 +82,22 @@ class OnnxModel::Reader {
     });
   }
 
-  // Scales and zero points that nodes hold, which others dequantise by: called after what the node
-  // gives.
-  Status take_constants() {
-    std::unordered_map<std::string, OnnxEntry> constants;
-    std::vector<std::string> wanted;
-    const Status read = for_each_onnx_node(source_, [&](const OnnxNode& node) -> Status {
-      if (node.op_type == "DequantizeLinear" && node.inputs.size() > 1)
-        wanted.insert(wanted.end(), node.inputs.begin() + 1, node.inputs.end());
-      if (node.op_type != "Constant" || node.outputs.empty() || node.outputs.front().empty())
-        return {};
-      BTF_ASSIGN(const std::optional<OnnxEntry> entry, constant_of(node));
-      if (entry) constants.emplace(node.outputs.front(), *entry);
+  // Called after what the nodes give.
+  Status take_constants(const NodesOf& nodes, const ProtoRange& place, std::uint32_t scope) {
+    return for_each_field(window_, place, nodes.message, [&](const ProtoField& field) -> Status {
+      if (field.number != nodes.field) return {};
+      BTF_ASSIGN(std::optional<OnnxEntry> entry, find_onnx_constant(window_, field.content));
+      if (!entry) return {};
+      entry->scope = scope;
+      model_.entries_.push_back(*entry);
       return {};
     });
-    // Whoever asks for what nodes say is told that they are wrong; initializers can be used.
-    if (!read) return read.error().code == ErrorCode::io ? read : Status{};
-    for (const std::string& name : wanted)
-      if (const auto found = constants.extract(name)) model_.entries_.push_back(found.mapped());
-    return {};
   }
 
-  // Nothing: its value is no tensor.
-  Result<std::optional<OnnxEntry>> constant_of(const OnnxNode& node) {
-    std::optional<ProtoRange> value;
-    OnnxEntry entry;
-    BTF_TRY(for_each_field(window_, node.place, onnx::kNode, [&](const ProtoField& part) -> Status {
-      if (part.number == onnx::node::kOutput && entry.name.size() == 0) entry.name = part.content;
-      if (part.number != onnx::node::kAttribute) return {};
-      BTF_ASSIGN(const std::string name, name_of_attribute(window_, part.content));
-      if (name != "value") return {};
-      return for_each_field(window_, part.content, onnx::kAttribute, [&](const ProtoField& field) {
-        if (field.number == onnx::attribute::kTensor) value = field.content;
-        return Status{};
-      });
-    }));
-    if (!value) return std::nullopt;
-    entry.place = *value;
-    return entry;
-  }
-
-  Status take_nodes(const ProtoRange& graph, std::uint32_t scope, unsigned depth) {
-    return for_each_field(window_, graph, onnx::kGraph, [&](const ProtoField& field) -> Status {
-      if (field.number != onnx::graph::kNode) return {};
+  Status take_nodes(const NodesOf& nodes, const ProtoRange& place, std::uint32_t scope,
+                    unsigned depth) {
+    return for_each_field(window_, place, nodes.message, [&](const ProtoField& field) -> Status {
+      if (field.number != nodes.field) return {};
       return for_each_field(window_, field.content, onnx::kNode,
                             [&](const ProtoField& part) -> Status {
                               if (part.number != onnx::node::kAttribute) return {};
@@ -141,10 +127,28 @@ class OnnxModel::Reader {
                        "graphs stand in one another more than " +
                            std::to_string(onnx::kDeepestGraph) + " deep at byte " +
                            std::to_string(graph.at));
-    const auto number = static_cast<std::uint32_t>(model_.scopes_.size());
-    model_.scopes_.push_back(std::move(scope));
+    const std::uint32_t number = model_.add_scope(scope.parent, std::move(scope.name));
     BTF_TRY(take_initializers(graph.content, number));
-    return take_nodes(graph.content, number, depth);
+    BTF_TRY(take_constants(kGraphNodes, graph.content, number));
+    return take_nodes(kGraphNodes, graph.content, number, depth);
+  }
+
+  Status take_function(const ProtoRange& place) {
+    std::string name, domain, overload;
+    BTF_TRY(for_each_field(window_, place, onnx::kFunction, [&](const ProtoField& field) -> Status {
+      std::string* const text = field.number == onnx::function::kName       ? &name
+                                : field.number == onnx::function::kDomain   ? &domain
+                                : field.number == onnx::function::kOverload ? &overload
+                                                                            : nullptr;
+      if (text == nullptr) return {};
+      BTF_ASSIGN(*text, onnx_name(window_, field));
+      return {};
+    }));
+    if (!domain.empty()) name.insert(0, domain + "::");
+    if (!overload.empty()) name += "::" + overload;
+    const std::uint32_t scope = model_.add_scope(0, name + "/");
+    BTF_TRY(take_constants(kFunctionNodes, place, scope));
+    return take_nodes(kFunctionNodes, place, scope, 0);
   }
 
   Result<OnnxEntry> entry_of(const ProtoField& field, std::uint32_t scope) {
@@ -187,8 +191,27 @@ Result<OnnxModel> OnnxModel::read(const ByteSource& source) {
   return model;
 }
 
-Result<std::string> OnnxModel::name(const ByteSource& source, const OnnxEntry& entry) const {
-  BTF_ASSIGN(std::string name, name_at(source, {entry.name.begin, entry.name.size()}));
+std::uint32_t OnnxModel::add_scope(std::uint32_t parent, std::string name) {
+  scopes_.push_back({parent, std::move(name)});
+  return static_cast<std::uint32_t>(scopes_.size() - 1);
+}
+
+std::string OnnxModel::number_text(std::uint64_t number) {
+  return number == kUnnumbered ? "" : "#" + std::to_string(number);
+}
+
+void OnnxModel::add_value(const OnnxEntry& entry) {
+  sequence_ = true;
+  entries_.push_back(entry);
+}
+
+Result<std::optional<std::string>> OnnxModel::name(const ByteSource& source,
+                                                   const OnnxEntry& entry) const {
+  if (sequence_ && scopes_.front().name.empty()) return std::nullopt;
+  std::string name = number_text(entry.name.begin);
+  if (!sequence_) {
+    BTF_ASSIGN(name, name_at(source, {entry.name.begin, entry.name.size()}));
+  }
   for (std::uint32_t scope = entry.scope; scope != 0; scope = scopes_[scope].parent) {
     name.insert(0, scopes_[scope].name);
     if (name.size() > onnx::kLongestName)
@@ -196,7 +219,7 @@ Result<std::string> OnnxModel::name(const ByteSource& source, const OnnxEntry& e
                        "its name with those of the graphs around it has more than " +
                            std::to_string(onnx::kLongestName) + " bytes");
   }
-  return name;
+  return scopes_.front().name + name;
 }
 
 Result<OnnxSparse> read_onnx_sparse(Window& window, const ProtoRange& place) {

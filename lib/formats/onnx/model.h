@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "btf/attributes.h"
@@ -16,25 +18,36 @@ namespace btf {
 // A tensor, as small as can be: there may be millions. Names stay in the file.
 struct OnnxEntry {
   ProtoRange place;
-  ProtoRange name{};        // empty: it has none
+  ProtoRange name{};        // empty: it has none; of a sequence: its number, no place
   std::uint32_t scope = 0;  // a subgraph's
   bool sparse = false;      // place is that of a SparseTensorProto
+  std::uint8_t form = 0;    // of a Constant's value that is no tensor: which (constants.cc)
 };
 
-// Of the graph first, in the order of the file, then those of subgraphs in the order of their
-// nodes.
+// Initializers of the graph first, in the order of the file, and what its Constant nodes hold, in
+// the order of these; then those of subgraphs and of functions likewise. Or the values of a
+// sequence.
 class OnnxModel {
  public:
   // Refuses tensors of the graph that have no name or the same one.
   static Result<OnnxModel> read(const ByteSource& source);
 
   const std::vector<OnnxEntry>& entries() const { return entries_; }
-  // Of tensors of subgraphs with those of their nodes and attributes: "node/then_branch/name".
-  Result<std::string> name(const ByteSource& source, const OnnxEntry& entry) const;
+  // Of tensors of subgraphs with those of their nodes and attributes: "node/then_branch/name"; of
+  // functions: "domain::function/name"; of a sequence: "name#0", and nothing if it has no name.
+  Result<std::optional<std::string>> name(const ByteSource& source, const OnnxEntry& entry) const;
 
   // Producer and metadata; of tensors which node is the first to use them, and which scales and
   // zero points are said to be theirs.
   Result<FileAttributes> attributes(const ByteSource& source) const;
+
+  // Of a sequence: its own name, and what it holds. What has no number is not one of several.
+  static constexpr std::uint64_t kUnnumbered = UINT64_MAX;
+  static std::string number_text(std::uint64_t number);
+  void name_values(std::string name) { scopes_.front().name = std::move(name); }
+  std::uint32_t add_scope(std::uint32_t parent, std::string name);
+  void add_value(const OnnxEntry& entry);
+  bool is_sequence() const { return sequence_; }
 
  private:
   class Reader;
@@ -45,6 +58,7 @@ class OnnxModel {
 
   std::vector<OnnxEntry> entries_;
   std::vector<Scope> scopes_{{}};
+  bool sequence_ = false;
 };
 
 // Where the values of a SparseTensorProto, their indices and its dims are.

@@ -15,11 +15,13 @@
 #include "formats/decoded/kept_contents.h"
 #include "formats/io/piecewise_source.h"
 #include "formats/io/same_names.h"
+#include "formats/onnx/constants.h"
 #include "formats/onnx/external.h"
 #include "formats/onnx/kind.h"
 #include "formats/onnx/messages.h"
 #include "formats/onnx/model.h"
 #include "formats/onnx/onnx.h"
+#include "formats/onnx/sequence.h"
 #include "formats/onnx/tensor_proto.h"
 #include "formats/onnx/values.h"
 
@@ -84,7 +86,7 @@ class OnnxReader final : public TensorReader {
 
   Result<TensorInfo> tensor(std::uint64_t index) const override {
     const OnnxEntry entry = entry_of(index);
-    BTF_ASSIGN(TensorInfo info, entry.sparse ? sparse_info(entry) : dense_info(entry.place));
+    BTF_ASSIGN(TensorInfo info, entry.sparse ? sparse_info(entry) : dense_info(entry));
     info.index = index;
     info.record_offset = entry.place.begin;
     return info;
@@ -98,7 +100,7 @@ class OnnxReader final : public TensorReader {
   }
 
   Result<FileAttributes> attributes() const override {
-    return model_ ? model_->attributes(source_) : FileAttributes();
+    return model_ && !model_->is_sequence() ? model_->attributes(source_) : FileAttributes();
   }
 
   Result<const ByteSource*> elements(std::uint64_t index) const override {
@@ -172,8 +174,8 @@ class OnnxReader final : public TensorReader {
     return info;
   }
 
-  Result<TensorInfo> dense_info(const ProtoRange& place) const {
-    BTF_ASSIGN(const OnnxTensor tensor, read_onnx_tensor(window_, place));
+  Result<TensorInfo> dense_info(const OnnxEntry& entry) const {
+    BTF_ASSIGN(const OnnxTensor tensor, read_onnx_entry(window_, entry));
     if (tensor.type == nullptr || !tensor.type->dtype) return foreign(tensor);
     BTF_ASSIGN(const Values values, values_of(tensor));
     TensorInfo info;
@@ -189,7 +191,7 @@ class OnnxReader final : public TensorReader {
   }
 
   Result<SharedSource> dense_source(const OnnxEntry& entry) const {
-    BTF_ASSIGN(const OnnxTensor tensor, read_onnx_tensor(window_, entry.place));
+    BTF_ASSIGN(const OnnxTensor tensor, read_onnx_entry(window_, entry));
     BTF_TRY(check_usable(tensor));
     BTF_ASSIGN(Values values, values_of(tensor));
     return std::move(values.source);
@@ -321,10 +323,13 @@ Result<std::unique_ptr<TensorReader>> open_onnx(const ByteSource& source,
     return fail(ErrorCode::invalid_argument,
                 "is an ONNX file and says itself what it holds, so no spec goes with it");
   BTF_ASSIGN(const OnnxKind kind, onnx_kind(source));
-  if (kind == OnnxKind::sequence)
-    return fail(ErrorCode::unsupported,
-                "holds a sequence (or optional) of ONNX tensors, which btftool does not read");
   std::optional<OnnxModel> model;
+  if (kind == OnnxKind::sequence) {
+    BTF_ASSIGN(model, read_onnx_sequence(source));
+    if (model->entries().empty())
+      return fail(ErrorCode::unsupported,
+                  "is a sequence (or an optional) of ONNX: it holds no tensors");
+  }
   if (kind == OnnxKind::model) {
     BTF_ASSIGN(model, OnnxModel::read(source));
     if (model->entries().empty())

@@ -300,7 +300,8 @@ const ProtoMessage kTypeMap{"Map", kTypeMapFields};
 const ProtoMessage kTypeOptional{"Optional", kTypeOptionalFields};
 const ProtoMessage kTypeSparseTensor{"SparseTensor", kTypeSparseTensorFields};
 const ProtoMessage kTypeOpaque{"Opaque", kTypeOpaqueFields};
-const ProtoMessage kNodeDeviceConfiguration{"NodeDeviceConfigurationProto", kNodeDeviceConfigurationFields};
+const ProtoMessage kNodeDeviceConfiguration{"NodeDeviceConfigurationProto",
+                                            kNodeDeviceConfigurationFields};
 const ProtoMessage kShardingSpec{"ShardingSpecProto", kShardingSpecFields};
 const ProtoMessage kIntIntListEntry{"IntIntListEntryProto", kIntIntListEntryFields};
 const ProtoMessage kShardedDim{"ShardedDimProto", kShardedDimFields};

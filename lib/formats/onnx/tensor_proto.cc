@@ -74,6 +74,7 @@ class TensorParser {
       return wrong(tensor_, "its values stand in " + std::string(onnx_field_name(tensor_.field)) +
                                 " and in " + std::string(onnx_field_name(field.number)));
     tensor_.field = field.number;
+    tensor_.varints = holds_varints(field.number);
     const bool number = field.type == ProtoType::varint;
     if (tensor_.values == 0) tensor_.first = field.content;
     tensor_.value_bytes += number ? 1 : field.content.size();
@@ -157,7 +158,7 @@ class TensorParser {
     BTF_TRY(check_field());
     const std::string found =
         std::string(onnx_field_name(tensor_.field)) + " has " + std::to_string(tensor_.value_bytes);
-    if (!holds_varints(tensor_.field)) {
+    if (!tensor_.varints) {
       if (tensor_.value_bytes == *bytes) return {};
       return wrong(tensor_, needs + std::to_string(*bytes) + " bytes, " + found);
     }
@@ -178,7 +179,7 @@ class TensorParser {
 
 }  // namespace
 
-bool OnnxTensor::in_place() const { return field == 0 || (!holds_varints(field) && values == 1); }
+bool OnnxTensor::in_place() const { return field == 0 || (!varints && values == 1); }
 
 Result<OnnxTensor> read_onnx_tensor(Window& window, const ProtoRange& place) {
   return TensorParser(window, place).run();

@@ -7,6 +7,7 @@
 
 #include "btf/error.h"
 #include "btf/layout.h"
+#include "formats/onnx/messages.h"
 #include "formats/onnx/types.h"
 #include "formats/protobuf/reader.h"
 
@@ -22,10 +23,12 @@ struct OnnxExternal {
 
 struct OnnxTensor {
   ProtoRange place;
+  const ProtoMessage* message = &onnx::kTensor;  // what stands there
   Dims dims;
   std::uint64_t data_type = 0;
   const OnnxType* type = nullptr;  // nullptr: none that is known
   std::uint64_t field = 0;         // that holds the values; 0: none does
+  bool varints = false;            // they are written as such
   std::uint64_t values = 0;        // fields that hold them, packed or one by one
   ProtoRange first{};              // the content of the first of them
   std::uint64_t value_bytes = 0;   // of all of them

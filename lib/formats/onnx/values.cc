@@ -23,12 +23,13 @@ class ValueReader {
         dtype_(info(*tensor.type->dtype)),
         width_(dtype_.bits < 8 ? 1 : dtype_.bits / 8U),
         signed_(dtype_.bits >= 8 && dtype_.kind == NumberKind::signed_integer),
+        extends_(signed_ || dtype_.bits < 8 || (dtype_.floating() && dtype_.bits <= 16)),
         expected_(tensor.bytes / width_),
-        what_(onnx_field_name(tensor.field)) {}
+        what_(std::ranges::find(tensor.message->rules, tensor.field, &ProtoRule::number)->name) {}
 
   Result<Spool> run() {
     Window window(source_, source_.size());
-    BTF_TRY(for_each_field(window, tensor_.place, onnx::kTensor, [&](const ProtoField& field) {
+    BTF_TRY(for_each_field(window, tensor_.place, *tensor_.message, [&](const ProtoField& field) {
       return field.number == tensor_.field ? take(field) : Status{};
     }));
     if (count_ != expected_)
@@ -45,7 +46,7 @@ class ValueReader {
 
   Status take(const ProtoField& field) {
     if (field.type == ProtoType::varint) return take_number(field.value);
-    if (tensor_.field == kFloats || tensor_.field == kDoubles) return take_bytes(field.content);
+    if (!tensor_.varints) return take_bytes(field.content);
     PackedVarints numbers(source_, field.content);
     for (;;) {
       BTF_ASSIGN(const auto number, numbers.next());
@@ -69,7 +70,7 @@ class ValueReader {
 
   Status take_number(std::uint64_t number) {
     // An int32 that is negative is written as if it had 64 bits; not all programs do that.
-    if (tensor_.field == kInt32s && number <= UINT32_MAX && signed_)
+    if (tensor_.field == kInt32s && number <= UINT32_MAX && extends_)
       number =
           static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int32_t>(number)));
     if (!in_range(number))
@@ -89,7 +90,8 @@ class ValueReader {
     if (width_ == 8) return true;
     const unsigned bits = static_cast<unsigned>(width_) * 8;
     if (dtype_.kind == NumberKind::boolean) return number <= 1;
-    if (!signed_) return number >> bits == 0;
+    if (!signed_ && number >> bits == 0) return true;
+    if (!extends_) return false;
     const std::uint64_t sign = number >> (bits - 1);
     return sign == 0 || sign == UINT64_MAX >> (bits - 1);
   }
@@ -110,6 +112,9 @@ class ValueReader {
   const DTypeInfo& dtype_;
   std::uint64_t width_;  // bytes of a number; two 4-bit codes are one
   bool signed_;
+  // May codes have been made wider as signed numbers are? Those of floats and two 4-bit codes in a
+  // byte are numbers to nobody.
+  bool extends_;
   std::uint64_t expected_;  // numbers
   std::string what_;
   std::uint64_t count_ = 0;

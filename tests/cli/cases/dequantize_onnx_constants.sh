@@ -1,10 +1,10 @@
-# Scales and zero points in Constant nodes; those that no DequantizeLinear takes are no tensors.
+# Scales and zero points in Constant nodes; those that no DequantizeLinear takes are tensors like others.
 codes=$TESTDATA/onnx/constants.onnx
 numbers=$TESTDATA/onnx/constants.numbers.onnx
 btftool inspect "$codes"
 btftool validate "$codes"; echo "exit $?"
-btftool diff --dequantize "$codes" "$numbers"; echo "exit $?"
-btftool -q convert --dequantize "$codes" out.btf; echo "exit $?"
+btftool diff --dequantize --tensor whole,rows,again "$codes" "$numbers"; echo "exit $?"
+btftool -q convert --dequantize --tensor whole,rows,again "$codes" out.btf; echo "exit $?"
 btftool -q diff out.btf "$numbers"; echo "exit $?"
 btftool -q layers --dequantize "$codes" "$numbers"; echo "exit $?"
 # Scales of blocks along a dim are kept, and applied.
