@@ -36,8 +36,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::uint64_t kind = input.below(5);
   btf::OpenOptions options;
   if (kind == 4) {
-    options.spec.emplace();
-    options.spec->dtype = btf::dtypes()[input.below(btf::dtypes().size())].dtype;
+    const btf::DType dtype = btf::dtypes()[input.below(btf::dtypes().size())].dtype;
+    options.dtype_of = [dtype](std::string_view, std::string_view) { return dtype; };
   }
   const fuzz::BytesView text = input.rest();
   const btf::MemorySource source(text);
