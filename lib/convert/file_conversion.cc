@@ -122,13 +122,13 @@ Result<TensorInfo> FileConversion::record_of(const TensorFile& file, Work& work)
     if (numbers) return *std::move(numbers);
   }
   BTF_ASSIGN(TensorInfo record, file.tensor(work.place.index));
-  if (options_.quantization.dequantize) work.scaled = counts(record, work.place);
+  if (options_.quantization.dequantize) work.scaled = is_plain_integer(record, work.place);
   return record;
 }
 
 // Wide integers that nothing is linked with, where the file says what its codes are: shapes,
 // indices.
-bool FileConversion::counts(const TensorInfo& record, const SetTensor& place) const {
+bool FileConversion::is_plain_integer(const TensorInfo& record, const SetTensor& place) const {
   if (!record.dtype || info(*record.dtype).floating() || info(*record.dtype).bits <= 8)
     return false;
   const auto linked = scales_.lower_bound({place.member, 0});

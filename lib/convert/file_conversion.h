@@ -58,7 +58,7 @@ class FileConversion {
   };
 
   Result<TensorInfo> record_of(const TensorFile& file, Work& work) const;
-  bool counts(const TensorInfo& record, const SetTensor& place) const;
+  bool is_plain_integer(const TensorInfo& record, const SetTensor& place) const;
   const ConvertOptions& options_of(const Work& work) const;
   Status name(const TensorInfo& record, Work& work);
   Status read_attributes();

@@ -1,5 +1,5 @@
-// Any text as a file of tensors in JSON (trtexec's, Polygraphy's), or as a manifest or summary of
-// files. The first byte says which.
+// Any text as a file of tensors in JSON (trtexec's, Polygraphy's), with a dtype that is said or
+// without, or as a manifest or summary of files. The first byte says which.
 #include <string>
 
 #include "formats/io/memory_bytes.h"
@@ -33,11 +33,16 @@ void check_index(const btf::Result<std::unique_ptr<btf::SetIndex>>& index, bool 
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::Input input(fuzz::view(data, size));
-  const std::uint64_t kind = input.below(4);
+  const std::uint64_t kind = input.below(5);
+  btf::OpenOptions options;
+  if (kind == 4) {
+    const btf::DType dtype = btf::dtypes()[input.below(btf::dtypes().size())].dtype;
+    options.dtype_of = [dtype](std::string_view, std::string_view) { return dtype; };
+  }
   const fuzz::BytesView text = input.rest();
   const btf::MemorySource source(text);
   if (kind == 0) check_index(btf::read_manifest(source, "manifest.json"), true);
   if (kind == 1) check_index(btf::read_trtexec_summary(source, "tensor_summary.json"), false);
-  if (kind > 1) fuzz::check_file(text, {});
+  if (kind > 1) fuzz::check_file(text, options);
   return 0;
 }

@@ -91,6 +91,9 @@ def json_files(write):
 1e-07, 3 ]
   }
 ]""")
+    for name, dtype, values in (("int64", 3, "-1, 9223372036854775807"), ("float16", 10, "65504, 0.333"), ("int4", 18, "7, -8, 1")):
+        text = f'[ {{ "name" : "x", "dimensions" : "-1", "values" : [ Final shape is {values.count(",") + 1} reported by the output allocator.\n{values} ] }} ]'
+        write("trtexec-" + name, b"\4" + bytes([dtype]) + text.encode())
     entries = [{"file": "a.raw", "spec": "fp16:hwc8:1x3x2x2", "name": "n", "order": 3, "role": "input", "offset": 8, "comment": 1},
                {"file": "b.npz", "tensor": "x"}, {"file": "b.npz", "tensor": 7}]
     write("manifest", b"\0" + json.dumps({"schema": "btftool/manifest/1", "tensors": entries}).encode())

@@ -35,10 +35,10 @@ Result<std::optional<std::uint64_t>> block_of(std::uint32_t d, const TensorInfo&
   const std::uint64_t dim = codes.dims[d];
   const std::uint64_t count = scales.dims[d];
   if (count == dim) return Found(1);
+  if (link.block && link.axis && link.axis != d) return Found();
   if (count == 0 || count > dim) return Found();
   if (count == 1) return Found(dim);
-  const bool said = link.block && (!link.axis || link.axis == d);
-  if (said) return fits(dim, count, *link.block) ? Found(link.block) : Found();
+  if (link.block) return fits(dim, count, *link.block) ? Found(link.block) : Found();
   for (const UsualBlock& row : kUsual)
     if (row.scale == scales.dtype && fits(dim, count, row.block)) return Found(row.block);
   // Powers of two of an e8m0 go with larger boxes, too.
