@@ -65,15 +65,25 @@ class ScaledReader final : public SlabReader {
 class ScaledSide final : public DiffSide {
  public:
   ScaledSide(std::unique_ptr<DiffSide> codes, QuantizePlan plan)
-      : codes_(std::move(codes)), plan_(std::move(plan)) {}
+      : codes_(std::move(codes)), plan_(std::move(plan)) {
+    if (plan_.scales.zero_points.empty() && plan_.cast.zero_point != 0)
+      plan_.scales.zero_points.assign(plan_.scales.values.size(), plan_.cast.zero_point);
+  }
 
   DType dtype() const override { return plan_.cast.to; }
   const Dims& dims() const override { return codes_->dims(); }
   const StridedLayout* storage() const override { return codes_->storage(); }
   // The scales of a dim belong to the stored order.
   bool rearranged() const override { return codes_->rearranged() || plan_.scales.axis; }
-  std::optional<double> scale() const override {
-    return plan_.scales.axis ? 0 : plan_.scales.values.front();
+  Grid grid() const override {
+    std::uint64_t stride = 1;
+    if (plan_.scales.axis)
+      for (std::size_t d = *plan_.scales.axis + 1; d < dims().size(); ++d) stride *= dims()[d];
+    return {.dtype = plan_.cast.from,
+            .codes = true,
+            .scales = plan_.scales.values,
+            .zero_points = plan_.scales.zero_points,
+            .stride = stride};
   }
 
   Result<std::unique_ptr<SlabReader>> reader(const StridedLayout& storage) const override {
