@@ -21,15 +21,16 @@ struct RunJudge {
 
   RunSummary judge(const PairRun<Real>& run, const Judge& judge) {
     if constexpr (std::is_same_v<Real, double>)
-      return judge_runs().judge(run.actual, run.golden, run.values(), judge, error.data(),
-                                refused.data());
+      if (!judge.half_step)
+        return judge_runs().judge(run.actual, run.golden, run.values(), judge, error.data(),
+                                  refused.data());
     RunSummary summary{.least_error = kEndless};
     for (std::uint64_t i = 0; i < run.values(); ++i) {
       const Real a = run.actual[i];
       const Real g = run.golden[i];
       const bool finite = std::isfinite(a) && std::isfinite(g);
       error[i] = finite ? error_of(a, g).abs : kNan;
-      refused[i] = accepts(a, g, judge) ? 0 : error[i];
+      refused[i] = accepts(a, g, judge, run.number(i)) ? 0 : error[i];
       summary.refused += refused[i] != 0 ? 1U : 0U;
       summary.special += finite ? 0U : 1U;
       summary.equal += error[i] == 0 ? 1U : 0U;

@@ -42,6 +42,13 @@ struct InfCount {
   }
 };
 
+// Refused pairs of finite numbers with one side at the end of its dtype, or its codes at theirs,
+// and the other beyond it.
+struct SaturatedCount {
+  std::uint64_t actual = 0;  // actual is at the end
+  std::uint64_t golden = 0;
+};
+
 // Where the first of each kind is, in row-major order; nothing: there is none, or it was not looked
 // for.
 struct FirstNonfinite {
@@ -185,6 +192,8 @@ struct DiffTensor {
   std::string name{};            // empty: in memory
   bool named = false;            // by the file itself
   std::optional<DType> codes{};  // what it is made of by a scale, if it is
+  std::optional<double> scale{};  // of these, if there is one
+  unsigned text_digits = 0;       // significant, of floats that the file has as text; else 0
   bool known = true;             // else dtype, layout and dims say nothing (DiffResult::trouble)
 };
 
@@ -222,6 +231,7 @@ struct TensorDiff {
   std::vector<Mismatch> first;                // in row-major order
   std::vector<Mismatch> largest;              // by absolute error, descending
   std::uint64_t equal = 0;                    // pairs of finite numbers that are equal
+  SaturatedCount saturated{};
   std::vector<DecadeCount> decades;           // ascending; empty decades are left out
   std::vector<RequiredPair> required_pairs;   // by rtol, ascending; both not 0; atol falls
   std::optional<RequiredPair> required_pair;  // the most balanced of these

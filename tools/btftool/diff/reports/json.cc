@@ -39,6 +39,8 @@ Json side(const std::optional<btf::DiffTensor>& tensor, JsonSchema schema) {
   }
   json["dtype"] = btf::info(tensor->dtype).name;
   if (tensor->codes) json["codes"] = btf::info(*tensor->codes).name;
+  if (tensor->scale) json["scale"] = json_number(*tensor->scale);
+  if (tensor->text_digits > 0) json["text_digits"] = tensor->text_digits;
   add_layout(json, "", tensor->layout);
   json["shape"] = json_dims(tensor->dims);
   return json;
@@ -151,6 +153,7 @@ Json used_tolerance(const TensorDiff& diff) {
   Json json = Json::object();
   add_tolerance(json, diff.tolerance);
   json["equal_nan"] = diff.tolerance.equal_nan;
+  if (diff.tolerance.half_step) json["half_step"] = true;
   return json;
 }
 
@@ -212,6 +215,9 @@ Json json_tensor_diff(const TensorDiff& diff, JsonSchema schema) {
                         return Json{{"cause", cause_text(hint)}, {"evidence", hint.evidence}};
                       })},
        {"heatmap", heatmap(diff)}});
+  if (diff.saturated.actual + diff.saturated.golden > 0)
+    json["saturated"] = {{"actual", json_number(diff.saturated.actual)},
+                         {"golden", json_number(diff.saturated.golden)}};
   return json;
 }
 

@@ -47,7 +47,8 @@ void note_close(const btf::TensorDiff& diff, std::vector<btf::Tolerance>& close)
   constexpr std::size_t kMost = 4;
   const btf::Tolerance& used = diff.tolerance;
   const auto alike = [&](const btf::Tolerance& other) {
-    return used.rtol == other.rtol && used.atol == other.atol;
+    return used.rtol == other.rtol && used.atol == other.atol &&
+           used.half_step == other.half_step;
   };
   const bool judged =
       diff.result == btf::DiffResult::same || diff.result == btf::DiffResult::different;
