@@ -91,12 +91,6 @@ Status compare_edited(const MakeSide& actual, const MakeSide& golden, const Tole
   return {};
 }
 
-constexpr auto kPairBy = std::to_array<Named<PairBy>>({
-    {PairBy::automatic, "auto"},
-    {PairBy::name, "name"},
-    {PairBy::number, "number"},
-});
-
 // Pairs of fewer bytes are compared side by side: one alone would keep one thread busy.
 constexpr std::uint64_t kSmall = 4U << 20;
 constexpr std::size_t kMostWaiting = 256;  // pairs, and kSmall for each thread
@@ -114,14 +108,12 @@ class FileDiff {
     if (options_.strict) {
       BTF_ASSIGN(attributes_, AttributeDifferences::of(actual_, golden_));
     }
-    DiffOptions without_scales;
+    TensorPairs::Candidates candidates;
     if (options_.dequantize) {
-      without_scales = options_;
-      actual_scales_.leave_out(actual_, without_scales.actual_tensors);
-      golden_scales_.leave_out(golden_, without_scales.golden_tensors);
+      actual_scales_.leave_out(actual_, candidates.actual);
+      golden_scales_.leave_out(golden_, candidates.golden);
     }
-    BTF_ASSIGN(const TensorPairs pairs,
-               TensorPairs::of(actual_, golden_, options_.dequantize ? without_scales : options_));
+    BTF_ASSIGN(const TensorPairs pairs, TensorPairs::of(actual_, golden_, options_, candidates));
     if (pairs.size() == 0 && !options_.may_compare_nothing)
       return nothing_compared("there is no tensor on either side");
     workers_ = worker_count(options_.execution, pairs.size(), UINT64_MAX);
@@ -188,6 +180,8 @@ class FileDiff {
   // With all that is not safe to ask for on several threads.
   Result<Pair> load(const TensorPair& tensors) const {
     Pair pair;
+    pair.diff.tier = tensors.tier;
+    pair.diff.note = tensors.note;
     if (tensors.actual) {
       BTF_ASSIGN(pair.a, load(actual_, actual_scales_, *tensors.actual));
       pair.diff.actual = tensor_of(pair.a);
@@ -219,6 +213,7 @@ class FileDiff {
 
   Pair in_trouble(const TensorPair& tensors, const Error& error) const {
     Pair pair;
+    pair.diff.tier = tensors.tier;
     if (tensors.actual) pair.diff.actual = what_is_known(actual_, *tensors.actual);
     if (tensors.golden) pair.diff.golden = what_is_known(golden_, *tensors.golden);
     set_trouble(pair.diff, error);
@@ -256,7 +251,9 @@ class FileDiff {
   Status compare(Pair& pair, const DiffOptions& options) const {
     if (pair.diff.error) return {};
     if (!pair.diff.actual || !pair.diff.golden) {
+      std::string note = std::move(pair.diff.note);
       pair.diff = missing_tensor(pair.diff.actual ? pair.a : pair.b, !pair.diff.actual);
+      pair.diff.note = std::move(note);
       return {};
     }
     const Status compared = compare_edited(
@@ -276,6 +273,7 @@ class FileDiff {
     const Error error = actual_.about(pair.a.index, compared.error());
     if (!goes_on(error)) return std::unexpected(error);
     TensorDiff trouble;
+    trouble.tier = pair.diff.tier;
     trouble.actual = std::move(pair.diff.actual);
     trouble.golden = std::move(pair.diff.golden);
     set_trouble(trouble, error);
@@ -366,8 +364,6 @@ class FileDiff {
 };
 
 }  // namespace
-
-std::span<const Named<PairBy>> pair_by_names() { return kPairBy; }
 
 Result<bool> diff(const TensorFile& actual, const TensorFile& golden, const DiffOptions& options,
                   const TensorDiffSink& report) {

@@ -12,6 +12,7 @@
 #include "btf/criteria.h"
 #include "btf/dtype.h"
 #include "btf/error.h"
+#include "btf/layers/pair_names.h"
 #include "btf/layout.h"
 
 namespace btf {
@@ -200,6 +201,9 @@ struct DiffTensor {
 struct TensorDiff {
   std::optional<DiffTensor> actual;  // nothing: there is none (DiffResult::missing)
   std::optional<DiffTensor> golden;
+  // By which tier names that are not equal made it a pair; nothing: they are, or were not asked.
+  std::optional<PairTier> tier{};
+  std::string note{};  // of one that is missing: which name of the other side is close
   DiffResult result = DiffResult::same;
   std::string reason;   // of a difference that is not one of values: shape, dtype, layout, missing
   std::optional<Error> error{};  // of trouble, and then nothing else is said

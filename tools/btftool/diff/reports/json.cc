@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "btf/value.h"
+#include "diff/reports/report.h"
 #include "diff/reports/text.h"
 #include "io/json_document.h"
 
@@ -167,6 +168,8 @@ Json json_tensor_diff(const TensorDiff& diff, JsonSchema schema) {
   const auto found = [&](const Mismatch& item) { return mismatch(item, diff); };
   Json json = Json::object();
   if (schema == JsonSchema::sets) json["name"] = (diff.golden ? diff.golden : diff.actual)->name;
+  if (schema == JsonSchema::sets && diff.tier) json["paired_by"] = tier_name(*diff.tier);
+  if (schema == JsonSchema::sets && !diff.note.empty()) json["note"] = diff.note;
   if (diff.error) json["error"] = diff.error->text();
   json.update(
       {{"actual", index_of(diff.actual)},

@@ -284,7 +284,8 @@ std::string refused_word(const btf::Tolerance& tolerance) {
 std::string headline(const TensorDiff& diff) {
   if (diff.error) return diff.error->text();
   if (diff.result == btf::DiffResult::shape || diff.result == btf::DiffResult::missing)
-    return diff.reason + (diff.hints.empty() ? "" : ", " + printable(diff.hints.front().evidence));
+    return diff.reason + (diff.note.empty() ? "" : "; " + printable(diff.note)) +
+           (diff.hints.empty() ? "" : ", " + printable(diff.hints.front().evidence));
   if (diff.mismatched == 0 && !diff.reason.empty())
     return fmt::format("{}; {} {}{}", printable(diff.reason), counted(diff.compared, "element"),
                        btf::dims_text(diff.golden->dims), specials_text(diff));

@@ -37,6 +37,14 @@ btf::DType dtype(const JsonNode& node) {
   return found.value_or(btf::DType::int8);
 }
 
+btf::PairTier tier(const JsonNode& node) {
+  const std::string name = node.text();
+  for (const auto& row : btf::pair_tier_names())
+    if (row.name == name) return row.value;
+  node.fail("is none of the ways in which names become pairs");
+  return btf::PairTier::map;
+}
+
 btf::Layout layout(const JsonNode& tensor) {
   const std::string name = tensor["layout"].text();
   const std::string dla = tensor.has("dla") ? tensor["dla"].text() : "";
@@ -339,6 +347,8 @@ TensorDiff saved_tensor(const JsonNode& node, JsonSchema schema) {
   if (const JsonNode reason = node["reason"]; !reason.null()) diff.reason = reason.text();
   diff.actual = side(node["actual"], node["actual_tensor"], schema);
   diff.golden = side(node["golden"], node["golden_tensor"], schema);
+  if (node.has("paired_by")) diff.tier = tier(node["paired_by"]);
+  if (node.has("note")) diff.note = node["note"].text();
   diff.criteria = criteria(node["criteria"]);
   if (diff.result == DiffResult::trouble) {
     if (!diff.actual && !diff.golden) node["result"].fail("is of no tensor");

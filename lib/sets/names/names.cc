@@ -1,11 +1,9 @@
-#include "diff/layers/names.h"
+#include "sets/names/names.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <optional>
-
-#include "core/names.h"
 
 namespace btf {
 namespace {
@@ -66,9 +64,15 @@ std::string_view stem(std::string_view name) {
 }
 
 // All that is no letter and no digit is one character to what makes names of files.
-std::string sanitised(std::string_view name) {
-  std::string key;
-  for (const char c : stem_of(name)) key += is_plain(c) ? c : '_';
+std::string plain_characters(std::string_view name) {
+  std::string key(name);
+  for (char& c : key)
+    if (!is_plain(c)) c = '_';
+  return key;
+}
+
+std::string sanitised(std::string_view stem) {
+  const std::string key = plain_characters(stem);
   const std::size_t first = key.find_first_not_of('_');
   return first == key.npos ? key : key.substr(first);
 }
@@ -97,63 +101,8 @@ std::string_view without_probe(std::string_view name) {
   return type == path.npos ? path : path.substr(0, type);
 }
 
-std::string operator_key(std::string_view name) {
-  std::string op;
-  const std::string path = module_path(name, &op);
-  return op.empty() ? "" : path + "#" + op;
-}
-
-std::string path_key(std::string_view name) { return module_path(name); }
-
-// The last `count` parts of the path.
-template <std::size_t count>
-std::string tail_key(std::string_view name) {
-  const std::string path = module_path(name);
-  const auto parts = split(path, "./");
-  if (parts.size() < count) return {};
-  std::string key;
-  for (std::size_t i = parts.size() - count; i < parts.size(); ++i)
-    key += (key.empty() ? "" : ".") + std::string(parts[i]);
-  return key;
-}
-
-std::string exact_key(std::string_view name) { return std::string(name); }
-
-constexpr auto kTiers = std::to_array<TierRow>({
-    {PairTier::exact, exact_key},
-    {PairTier::stem, stem_of},
-    {PairTier::sanitised, sanitised},
-    {PairTier::module, operator_key},
-    {PairTier::module, path_key},
-    {PairTier::tail, tail_key<4>},
-    {PairTier::tail, tail_key<3>},
-    {PairTier::tail, tail_key<2>},
-});
-
-}  // namespace
-
-std::span<const TierRow> tier_rows() { return kTiers; }
-
-std::string stem_of(std::string_view name) {
-  // Files that btftool unpacks have characters of names as %2f.
-  std::string plain;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    unsigned code = 0;
-    const char* const end = name.data() + std::min(i + 3, name.size());
-    if (name[i] == '%' && i + 2 < name.size() &&
-        std::from_chars(name.data() + i + 1, end, code, 16).ptr == end) {
-      plain += static_cast<char>(code);
-      i += 2;
-    } else {
-      plain += name[i];
-    }
-  }
-  return std::string(stem(plain));
-}
-
-std::string module_path(std::string_view whole, std::string* op) {
-  const std::string own = stem_of(whole);
-  std::string_view name = without_probe(own);
+std::string path_of_stem(std::string_view stem, std::string* op) {
+  std::string_view name = without_probe(stem);
   // "model/conv1/Relu;model/conv1/BiasAdd" of TFLite: what was computed last stands first.
   name = before(name, ";");
   std::string_view parent;
@@ -189,18 +138,115 @@ std::string module_path(std::string_view whole, std::string* op) {
   return path;
 }
 
-bool is_shortened(std::string_view shortened, std::string_view name) {
-  const std::size_t cut = shortened.find("...");
-  if (cut == shortened.npos || cut == 0) return false;
-  const std::string_view begin = shortened.substr(0, cut);
-  const std::string_view end = shortened.substr(cut + 3);
-  if (end.empty() || begin.size() + end.size() > name.size()) return false;
-  const auto alike = [](std::string_view a, std::string_view b) {
-    return std::ranges::equal(
-        a, b, [](char x, char y) { return x == y || (!is_plain(x) && !is_plain(y)); });
-  };
-  return alike(begin, name.substr(0, begin.size())) &&
-         alike(end, name.substr(name.size() - end.size()));
+std::string exact_key(const NameForms& name) { return std::string(name.name); }
+std::string stem_key(const NameForms& name) { return name.stem; }
+std::string sanitised_key(const NameForms& name) { return sanitised(name.stem); }
+std::string path_key(const NameForms& name) { return name.module; }
+
+std::string operator_key(const NameForms& name) {
+  return name.op.empty() ? "" : name.module + "#" + name.op;
+}
+
+// The last `count` parts of the path.
+template <std::size_t count>
+std::string tail_key(const NameForms& name) {
+  constexpr std::string_view kMarks = "./";
+  std::string_view path = name.module;
+  std::string key;
+  for (std::size_t i = 0; i < count; ++i) {
+    path = path.substr(0, path.find_last_not_of(kMarks) + 1);
+    if (path.empty()) return {};
+    const std::size_t begin = path.find_last_of(kMarks) + 1;
+    key.insert(0, key.empty() ? "" : ".").insert(0, path.substr(begin));
+    path = path.substr(0, begin);
+  }
+  return key;
+}
+
+std::string same_name(std::string_view name) { return std::string(name); }
+
+constexpr auto kTiers = std::to_array<TierRow>({
+    {PairTier::exact, exact_key},
+    {PairTier::stem, stem_key},
+    {PairTier::sanitised, sanitised_key},
+    {PairTier::module, operator_key},
+    {PairTier::module, path_key},
+    {PairTier::tail, tail_key<4>},
+    {PairTier::tail, tail_key<3>},
+    {PairTier::tail, tail_key<2>},
+});
+
+constexpr auto kPrefixKeys = std::to_array<NameKey>({same_name, stem_of});
+
+constexpr std::string_view kCut = "...";
+
+constexpr auto kTierNames = std::to_array<Named<PairTier>>({
+    {PairTier::map, "map"},
+    {PairTier::exact, "exact"},
+    {PairTier::prefix, "prefix"},
+    {PairTier::stem, "stem"},
+    {PairTier::sanitised, "sanitised"},
+    {PairTier::module, "module"},
+    {PairTier::tail, "tail"},
+    {PairTier::only, "only"},
+    {PairTier::order, "order"},
+});
+
+constexpr auto kPairBy = std::to_array<Named<PairBy>>({
+    {PairBy::automatic, "auto"},
+    {PairBy::name, "name"},
+    {PairBy::number, "number"},
+    {PairBy::exact, "exact"},
+});
+
+}  // namespace
+
+std::span<const Named<PairTier>> pair_tier_names() { return kTierNames; }
+std::span<const Named<PairBy>> pair_by_names() { return kPairBy; }
+
+std::span<const TierRow> tier_rows() { return kTiers; }
+
+std::string stem_of(std::string_view name) {
+  // Files that btftool unpacks have characters of names as %2f.
+  std::string plain;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    unsigned code = 0;
+    const char* const end = name.data() + std::min(i + 3, name.size());
+    if (name[i] == '%' && i + 2 < name.size() &&
+        std::from_chars(name.data() + i + 1, end, code, 16).ptr == end) {
+      plain += static_cast<char>(code);
+      i += 2;
+    } else {
+      plain += name[i];
+    }
+  }
+  return std::string(stem(plain));
+}
+
+NameForms forms_of(std::string_view name) {
+  NameForms forms{.name = name, .stem = stem_of(name)};
+  forms.module = path_of_stem(forms.stem, &forms.op);
+  return forms;
+}
+
+std::string module_path(std::string_view name, std::string* op) {
+  return path_of_stem(stem_of(name), op);
+}
+
+std::span<const NameKey> prefix_keys() { return kPrefixKeys; }
+
+std::optional<NameCut> cut_of(std::string_view name) {
+  const std::string own = stem_of(name);
+  const std::size_t cut = own.find(kCut);
+  if (cut == own.npos || cut == 0 || cut + kCut.size() == own.size()) return std::nullopt;
+  return NameCut{cut, own.size() - cut - kCut.size()};
+}
+
+std::string cut_key(std::string_view name, const NameCut& cut) {
+  const auto& [begin, end] = cut;
+  if (begin + end > name.size()) return {};
+  return plain_characters(name.substr(0, begin)) + std::string(kCut) +
+         plain_characters(name.substr(name.size() - end));
 }
 
 std::optional<std::uint64_t> leading_number(std::string_view name) {

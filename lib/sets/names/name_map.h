@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "btf/layers/layers.h"
+#include "btf/layers/pair_names.h"
 
 namespace btf {
 

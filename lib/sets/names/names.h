@@ -7,18 +7,27 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "btf/layers/layers.h"
+#include "btf/layers/pair_names.h"
 
 namespace btf {
 
-// The key of a name at a tier that names decide. Empty: it has none there.
-using LayerKey = std::string (*)(std::string_view name);
+// What keys are made of.
+struct NameForms {
+  std::string_view name;
+  std::string stem{};    // stem_of()
+  std::string module{};  // module_path()
+  std::string op{};
+};
 
+NameForms forms_of(std::string_view name);
+
+// The key of a name at a tier that names decide. Empty: it has none there.
 struct TierRow {
   PairTier tier{};
-  LayerKey key = nullptr;
+  std::string (*key)(const NameForms& name) = nullptr;
 };
 
 // In the order in which they are tried; rows of one tier stand side by side.
@@ -31,8 +40,18 @@ std::string stem_of(std::string_view name);
 // "layer1.0.conv1". `op` takes the ONNX operator at its end, here "Conv".
 std::string module_path(std::string_view name, std::string* op = nullptr);
 
-// Does a name that trtexec cut in the middle ("begin...end") stand for this one?
-bool is_shortened(std::string_view shortened, std::string_view name);
+// The keys by which a prefix that all names of one side have is looked for.
+using NameKey = std::string (*)(std::string_view name);
+std::span<const NameKey> prefix_keys();
+
+// How trtexec cut a name in the middle, to "begin...end": the bytes of both.
+using NameCut = std::pair<std::size_t, std::size_t>;
+
+// Of a name without what stands around it; nothing: it is not cut.
+std::optional<NameCut> cut_of(std::string_view name);
+
+// What is equal of a name that is cut so and of the whole one. Empty: that is shorter.
+std::string cut_key(std::string_view name, const NameCut& cut);
 
 // An order that is part of names: 12 of "0012_conv". Nothing: there is none.
 std::optional<std::uint64_t> leading_number(std::string_view name);

@@ -1,4 +1,4 @@
-#include "diff/layers/name_map.h"
+#include "sets/names/name_map.h"
 
 #include <algorithm>
 #include <map>
@@ -174,6 +174,11 @@ class MapParser {
     } catch (const std::regex_error&) {
       return wrong("'" + parts[0] + "' is no regular expression");
     }
+    // As sed and Python write it, and a name may hold.
+    for (std::size_t i = 0; i + 1 < parts[1].size(); ++i)
+      if (parts[1][i] == '\\' && parts[1][i + 1] >= '0' && parts[1][i + 1] <= '9')
+        return wrong("'" + parts[1].substr(i, 2) + "' in the replacement '" + parts[1] +
+                     "' is no group here: write $" + parts[1][i + 1]);
     map_.patterns.push_back({std::move(parts[0]), std::move(parts[1]), number_});
     return {};
   }
@@ -189,6 +194,13 @@ class MapParser {
 MappedNames map_names(std::span<const std::string> left, std::span<const std::string> right,
                       const NameMap& map) {
   return MapReading(left, right).run(map);
+}
+
+Error no_use(const MapUse& use, const std::string& path) {
+  std::string text = "no line of the map pairs anything";
+  if (!use.unused.empty()) text += ": " + use.unused.front();
+  if (use.unused.size() > 1) text += "; " + std::to_string(use.unused.size() - 1) + " more";
+  return Error{ErrorCode::refused, text}.in_file(path);
 }
 
 Result<NameMap> parse_name_map(std::string_view text) { return MapParser().run(text); }
