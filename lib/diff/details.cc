@@ -64,7 +64,7 @@ class Details {
       BTF_ASSIGN(diff_.top_k,
                  compare_top_k(actual_, golden_, *gates().top_k, judge_, options_.execution));
     }
-    if (options_.heatmap && score_.mismatched > 0) BTF_TRY(draw_heatmap());
+    if (options_.heatmap && score_.mismatched > 0 && !diff_.heatmap) BTF_TRY(draw_heatmap());
     btf::judge(diff_, gates(), score_.compared - score_.special);
     if (hints_wanted() && mismatches && diff_.result == DiffResult::different) {
       BTF_ASSIGN(diff_.hints, find_hints({.actual = actual_,
@@ -84,6 +84,9 @@ class Details {
   }
 
   Status walk(bool mismatches, bool measured, bool special) {
+    std::optional<HeatmapCollector> cells;
+    if (mismatches && options_.heatmap && needs_no_sample(golden_.dims(), *options_.heatmap))
+      cells.emplace(golden_.dims(), heatmap_frame(golden_.dims(), *options_.heatmap, {}));
     FigureCollector figures(actual_.dtype(), golden_.dtype());
     MismatchCollector found(options_.show, hints_wanted() || options_.heatmap ? kHintSample : 0);
     ErrorCollector errors;
@@ -92,12 +95,14 @@ class Details {
     std::vector<PairCollector*> collectors;
     if (measured) collectors.push_back(&figures);
     if (special) collectors.push_back(&nonfinite);
+    if (cells) collectors.push_back(&*cells);
     if (mismatches) {
       collectors.push_back(&found);
       collectors.push_back(&errors);
       if (options_.tolerance.close && saturation.wanted()) collectors.push_back(&saturation);
     }
     BTF_TRY(collect(pairs_, judge_, collectors));
+    if (cells) diff_.heatmap = cells->finish();
     if (measured) diff_.figures = figures.finish();
     if (special) diff_.first_nonfinite = nonfinite.first(golden_.dims());
     if (!mismatches) return {};
