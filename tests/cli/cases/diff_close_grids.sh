@@ -14,6 +14,7 @@ np.save("x.npy", x); np.save("q.npy", q); np.save("u.npy", (q.astype("i2") + 128
 wide = np.where(np.abs(x) > 2.5, 3 * x, x)
 np.save("wide.npy", wide); np.save("clipped.npy", np.clip(np.rint(wide / scale), -128, 127).astype("i1"))
 np.save("shifted.npy", np.clip(np.rint(x / scale) + 1, -128, 127).astype("i1"))
+np.save("fake.npy", ((q.astype("i2") + 1) * scale).astype("f4")); np.save("steps.npy", x / scale)
 one_off = q.copy(); one_off[2, 1, 7] += 1
 np.save("one_off.npy", one_off)
 # Ties: half a step to either side.
@@ -58,6 +59,9 @@ for close in "--close" ""; do
 done
 btftool diff --actual-scale 0.03 --golden-scale 0.03 shifted.npy q.npy | grep why
 btftool diff --golden-scale 0.03 x.npy shifted.npy | grep why
+# Nobody says the scale of numbers that were made of codes; whole numbers against floats.
+btftool diff fake.npy x.npy | grep why
+btftool diff shifted.npy steps.npy | grep why
 echo "== scales of a dim, small floats"
 try --actual-scale 1:0.03/0.25/0.004 channels.npy kept.npy
 try --actual-scale 1:0.03/0.25/0.004 --show 0 channels.npy x.npy

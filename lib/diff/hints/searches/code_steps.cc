@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "btf/try.h"
 #include "btf/value.h"
 #include "diff/hints/evidence/distinct.h"
+#include "diff/hints/evidence/rounding_grid.h"
 #include "diff/hints/evidence/wording.h"
 #include "diff/pairs/rows.h"
 #include "elements/element_access.h"
@@ -68,8 +70,8 @@ long double common_steps(const Inquiry& inquiry, double unit) {
 }
 
 template <typename Real>
-Result<GridTally> tally_steps(const HintInput& input, const Judge& close, Real offset) {
-  const Real half = static_cast<Real>(input.judge.grid.unit) / 2;
+Result<GridTally> tally_steps(const HintInput& input, const Judge& close, Real unit, Real offset) {
+  const Real half = unit / 2;
   const PairRows pairs(input.actual, input.golden, input.execution);
   BTF_ASSIGN(const unsigned workers, pairs.workers());
   std::vector<GridTally> tallies(workers);
@@ -139,9 +141,15 @@ std::string saturated_text(const Grid& grid, std::uint64_t count, bool of_actual
          " is beyond";
 }
 
-bool half_a_step_apart(const HintInput& input) {
-  const auto floats = [](const Grid& grid) { return grid.codes || !grid.integers(); };
-  return input.judge.grid.integer && (floats(input.judge.actual) || floats(input.judge.golden));
+// Of codes, of integers that meet floats, and of floats that stand where codes would.
+std::optional<double> unit_of(const Inquiry& inquiry) {
+  const Judge& judge = inquiry.input.judge;
+  const auto numbers = [](const Grid& grid) { return grid.codes || !grid.integers(); };
+  if (judge.grid.integer)
+    return numbers(judge.actual) || numbers(judge.golden) ? std::optional(judge.grid.unit)
+                                                          : std::nullopt;
+  const auto step = even_step(inquiry.mismatches, inquiry.anywhere);
+  return step ? std::optional(static_cast<double>(*step)) : std::nullopt;
 }
 
 }  // namespace
@@ -149,14 +157,15 @@ bool half_a_step_apart(const HintInput& input) {
 SearchResult find_code_steps(const Inquiry& inquiry, const Judge& close) {
   const HintInput& input = inquiry.input;
   const bool codes = close.actual.codes || close.golden.codes;
-  const double unit = input.judge.grid.unit;
-  if (!half_a_step_apart(input) || !varied(inquiry.anywhere)) return std::nullopt;
+  const std::optional<double> found_unit = unit_of(inquiry);
+  if (!found_unit || !varied(inquiry.anywhere)) return std::nullopt;
+  const double unit = *found_unit;
   const long double steps = common_steps(inquiry, unit);
   if (!codes && steps == 0) return std::nullopt;
   const bool narrow = fits_double(input.actual.dtype()) && fits_double(input.golden.dtype());
   BTF_ASSIGN(const GridTally all,
-             narrow ? tally_steps<double>(input, close, static_cast<double>(steps * unit))
-                    : tally_steps<long double>(input, close, steps * unit));
+             narrow ? tally_steps<double>(input, close, unit, static_cast<double>(steps * unit))
+                    : tally_steps<long double>(input, close, unit, steps * unit));
   const auto nearly_all = [&](const Holds& holds) {
     return (all.elements - holds.elements) * 100 <= input.mismatched;
   };
