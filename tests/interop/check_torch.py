@@ -75,7 +75,7 @@ def nest(some, tensors):
 
 
 def bits(tensor):
-    return tensor.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes() if tensor.numel() else b""
+    return tensor.clone(memory_format=torch.contiguous_format).reshape(-1).view(torch.uint8).numpy().tobytes() if tensor.numel() else b""
 
 
 def check(tool, folder, what, names, extra=()):

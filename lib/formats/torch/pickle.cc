@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "btf/try.h"
+#include "formats/torch/makers.h"
 #include "formats/torch/pickle_bytes.h"
 #include "formats/torch/pickle_literals.h"
 #include "formats/torch/pickle_memo.h"
@@ -213,8 +214,15 @@ class Machine {
 
   // --- what Python would call
 
+  // What another call makes may be a function, but for what is known to be none.
+  bool may_be_called(Node node) const {
+    if (kind(node) != PickleKind::call) return kind(node) == PickleKind::global;
+    const std::string_view made_by = values_.made().called(node);
+    return made_by != "collections OrderedDict" && !find_torch_maker(made_by);
+  }
+
   Status push_call(const Pickle::Call& call) {
-    if (kind(call.called) != PickleKind::global && kind(call.called) != PickleKind::call)
+    if (!may_be_called(call.called))
       return bytes_.wrong("what is called is no function or class of a module");
     if (kind(call.arguments) != PickleKind::tuple)
       return bytes_.wrong("a call has no tuple of arguments");

@@ -145,6 +145,7 @@ TEST_CASE("pickles: what cannot be") {
   refused("}K\1b.", "a state of what has none");
   refused("ca\nC\n)R}b}b.", "a second state");
   refused("K\1)R.", "no function or class");
+  refused(tensor() + ")R.", "no function or class");
   refused("ca\nC\nK\1R.", "no tuple of arguments");
   refused("ca\nC\n)]\x92.", "keywords of a call are no dict");
   refused("K\1q\0q\0."s, "it keeps value 0 twice");
