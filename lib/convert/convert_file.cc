@@ -38,6 +38,20 @@ Result<ConvertOptions> complete(ConvertOptions options, const FormatRow& format)
   return options;
 }
 
+// Whoever wants all of an input gets all of it.
+Status check_complete(const TensorSet& input, const ConvertOptions& options) {
+  if (options.tensors) return {};
+  for (std::uint64_t i = 0; i < input.member_count(); ++i) {
+    BTF_ASSIGN(const auto file, input.file(i));
+    Status complete = file->check_complete();
+    if (complete) continue;
+    complete.error().message +=
+        ", so the result would lack it; --tensor '*' converts what is listed";
+    return complete;
+  }
+  return {};
+}
+
 // Numbers of what is converted, in the order of the outputs.
 Result<std::vector<std::uint64_t>> wanted_tensors(const TensorSet& input,
                                                   const ConvertOptions& options) {
@@ -149,6 +163,7 @@ Result<std::uint64_t> convert_to_directory(const TensorSet& input, const std::st
     written.push_back(&output);
   }
   BTF_TRY(check_renamed(options, renamed));
+  BTF_TRY(check_complete(input, options));
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < conversions.size(); ++i) {
     const PlannedOutput& output = *written[i];
@@ -192,6 +207,7 @@ Result<std::uint64_t> convert(const TensorSet& input, const std::string& output_
   BTF_ASSIGN(FileConversion conversion,
              prepare(input, std::move(tensors), scales, output, options));
   BTF_TRY(check_renamed(options, conversion.renamed()));
+  BTF_TRY(check_complete(input, options));
   return conversion.write_to(sink_at(output), report);
 }
 
@@ -202,6 +218,7 @@ Result<std::uint64_t> convert_into(const TensorFile& input, const std::string& n
   BTF_ASSIGN(std::vector<std::uint64_t> tensors, wanted_tensors(set, options));
   const SetScales none;
   BTF_ASSIGN(FileConversion conversion, prepare(set, std::move(tensors), none, name, options));
+  BTF_TRY(check_complete(set, options));
   return conversion.write_to(make_sink, report);
 }
 

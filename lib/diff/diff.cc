@@ -144,6 +144,8 @@ class FileDiff {
                                                  std::to_string(options_.permute->order.size()) +
                                                  " dims that the permutation is of"}
               .in_file(actual_.path()));
+    if (!options_.actual_tensors) BTF_TRY(check_complete(actual_));
+    if (!options_.golden_tensors) BTF_TRY(check_complete(golden_));
     BTF_TRY(actual_.check_unchanged());
     BTF_TRY(golden_.check_unchanged());
     if (same_ && compared_ == 0 && !options_.may_compare_nothing)
@@ -162,6 +164,14 @@ class FileDiff {
 
     std::uint64_t bytes() const { return std::max(a.data_bytes, b.data_bytes); }
   };
+
+  static Status check_complete(const TensorFile& file) {
+    Status complete = file.check_complete();
+    if (!complete)
+      complete.error().message +=
+          ", so whether all is the same cannot be told; --tensor '*' compares what is listed";
+    return complete;
+  }
 
   std::unexpected<Error> nothing_compared(const std::string& why) const {
     return std::unexpected(

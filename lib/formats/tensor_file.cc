@@ -171,6 +171,11 @@ Status TensorFile::check_unchanged() const {
   return state_->reader->check_unchanged();
 }
 
+Status TensorFile::check_complete() const {
+  const Status complete = state_->reader->check_complete();
+  return complete ? complete : std::unexpected(complete.error().in_file(path()));
+}
+
 Result<const ByteSource*> TensorFile::elements(std::uint64_t index) const {
   auto own = state_->reader->elements(index);
   if (!own) return std::unexpected(about(index, own.error()));

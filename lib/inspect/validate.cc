@@ -15,8 +15,9 @@ namespace btf {
 namespace {
 
 // What is wrong with the bytes, and no trouble with getting at them.
-Finding as_finding(const Error& error, std::optional<std::uint64_t> tensor) {
-  return {Severity::error, error.finding, tensor, error.offset, error.message};
+Finding as_finding(const Error& error, std::optional<std::uint64_t> tensor,
+                   Severity severity = Severity::error) {
+  return {severity, error.finding, tensor, error.offset, error.message};
 }
 
 }  // namespace
@@ -40,6 +41,8 @@ Status validate_opened(const Result<TensorFile>& file, const FindingSink& report
     if (frames.note(finding)) report(finding);
   };
   BTF_TRY(format_named(file->format()).check(*file, take));
+  if (const Status complete = file->check_complete(); !complete)
+    take(as_finding(complete.error(), {}, Severity::warning));
   if (checks.recipient) BTF_TRY(check_recipient(*file, *checks.recipient, take));
   for (std::uint64_t i = 0; i < file->tensor_count(); ++i) {
     const auto record = file->tensor(i);

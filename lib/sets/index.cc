@@ -20,7 +20,9 @@ bool ends_in(std::string_view path, std::string_view ending) {
          same_name(ending, path.substr(path.size() - ending.size()));
 }
 
-bool named_as_shards(std::string_view path) { return ends_in(path, ".safetensors.index.json"); }
+bool named_as_shards(std::string_view path) {
+  return ends_in(path, ".safetensors.index.json") || ends_in(path, ".bin.index.json");
+}
 bool named_as_summary(std::string_view path) { return ends_in(path, "tensor_summary.json"); }
 bool named_as_manifest(std::string_view path) { return ends_in(path, "manifest.json"); }
 

@@ -66,6 +66,12 @@ def torch(write):
                 name = next(n for n in archive.namelist() if n.endswith("/data.pkl"))
                 write(path.stem, b"\0" + archive.read(name))
     write("file", b"\1" + (TESTDATA / "torch" / "single.pt").read_bytes())
+    # Python's pickle writes otherwise from version to version.
+    write("protocol0", b"\0(lp0\nI1\naL2L\naF0.5\naS'a'\naV\\u00e9\naI01\na(ishop\nOdd\np1\n(dp2\nS'k'\ng0\nsba.")
+    write("protocol1", b"\0]q\0(K\1U\1sT\1\0\0\0t(cshop\nOdd\nK\2o}q\1(X\1\0\0\0kh\0uber\2\0\0\0.")
+    write("protocol3", b"\0\x80\3}q\0(C\2k\xffK\1B\1\0\0\0b\x8a\x09\0\0\0\0\0\0\0\0\1K\2\x8b\2\0\0\0\1\1u.")
+    write("protocol4", b"\0\x80\4\x95\x2c\0\0\0\0\0\0\0\x8c\4shop\x8c\3Odd\x93\x94)}\x94\x92\x94(\x8f(K\1K\2\x90(K\3\x91Nt}\x8c\1k\x8e\1\0\0\0\0\0\0\0bs\x86b.")
+    write("protocol5", b"\0\x80\5]\x94(\x96\2\0\0\0\0\0\0\0ab\x8d\1\0\0\0\0\0\0\0c220e.")
 
 
 def json_files(write):

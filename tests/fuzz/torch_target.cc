@@ -4,6 +4,7 @@
 
 #include "formats/io/memory_bytes.h"
 #include "formats/torch/pickle.h"
+#include "formats/torch/tensor_walk.h"
 #include "formats/torch/tensors.h"
 #include "well_formed.h"
 
@@ -42,8 +43,12 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   for (const btf::NamedNode& named : *tensors) {
     const auto tensor = btf::read_torch_tensor(*pickle, named.node);
     if (!tensor) continue;
+    if (tensor->held)
+      fuzz::require(tensor->held->size() == tensor->storage_bytes, "bytes that are not counted");
     fuzz::require(tensor->dims.size() == tensor->strides.size() || !tensor->foreign.empty(),
                   "sizes without strides");
   }
+  fuzz::require(btf::storages_of(*pickle, *tensors).size() <= pickle->node_count(),
+                "more storages than values");
   return 0;
 }

@@ -125,9 +125,18 @@ class LayerPairing {
                                std::optional<std::uint64_t> only) {
     if (!member) return {};
     auto found = tensors_of(set, *member, only);
+    if (found && !only) warn_of_rest(set, *member);
     if (found) return *std::move(found);
     report_.troubles.push_back(found.error().in_file(set.member(*member).path).text());
     return {};
+  }
+
+  // Numbers that its file holds besides its tensors are compared with nothing.
+  void warn_of_rest(const TensorSet& set, std::uint64_t member) {
+    const auto file = set.file(member);
+    if (!file) return;
+    if (const Status complete = (*file)->check_complete(); !complete)
+      report_.warnings.push_back(complete.error().text());
   }
 
   void take_members(const MemberPair& pair) {

@@ -38,6 +38,9 @@ class TensorReader {
   virtual Result<std::optional<TensorInfo>> dequantized(std::uint64_t) const {
     return std::nullopt;
   }
+  // An error if the file holds numbers besides the tensors that it lists: where. Its finding is a
+  // warning.
+  virtual Status check_complete() const { return {}; }
   // An error if other files than the source, which it reads too, were changed meanwhile.
   virtual Status check_unchanged() const { return {}; }
 };

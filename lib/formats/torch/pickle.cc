@@ -2,63 +2,50 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <span>
-#include <unordered_map>
+#include <charconv>
 #include <utility>
 
 #include "btf/try.h"
-#include "core/little_endian.h"
-#include "core/utf8.h"
-#include "formats/io/window.h"
+#include "formats/torch/makers.h"
+#include "formats/torch/pickle_bytes.h"
+#include "formats/torch/pickle_literals.h"
+#include "formats/torch/pickle_memo.h"
+#include "formats/torch/pickle_values.h"
 
 namespace btf {
 namespace {
 
-// A model of a hundred thousand tensors has a pickle of some 20 MB with 2 million values.
+using Node = Pickle::Node;
+using Literals = PickleLiterals;
+
 constexpr std::uint64_t kLongestPickle = std::uint64_t{256} << 20;
-constexpr std::size_t kMostNodes = std::size_t{1} << 22;
-constexpr std::size_t kMostParts = std::size_t{1} << 24;  // of all tuples, lists and dicts together
-constexpr std::uint64_t kLongestText = 65535;
-constexpr std::uint64_t kMostTextBytes = std::uint64_t{64} << 20;
+constexpr std::size_t kMostHeld = std::size_t{1} << 22;  // on the stack
 
 std::string hex(std::uint8_t byte) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   return {'0', 'x', kDigits[byte >> 4], kDigits[byte & 0xf]};
 }
 
-std::unexpected<Error> wrong(std::uint64_t at, const std::string& what) {
-  return malformed(kPickleFinding, at, "the pickle: " + what + ", at its byte " + std::to_string(at));
-}
-
-}  // namespace
-
-std::string_view Pickle::text(Node node) const {
-  const Entry& entry = nodes_[node];
-  return std::string_view(texts_).substr(entry.text.at, entry.text.bytes);
-}
-
-class Pickle::Machine {
+class Machine {
  public:
-  explicit Machine(const ByteSource& source) : source_(source), window_(source, source.size()) {}
+  explicit Machine(const ByteSource& source) : bytes_(source), literals_(bytes_, values_) {}
 
   Result<Pickle> run() {
     while (!stopped_) {
-      at_ = next_;
-      BTF_ASSIGN(const std::uint64_t code, number(1));
-      const auto* const row = std::ranges::find(kOpcodes, static_cast<std::uint8_t>(code),
-                                                &Opcode::code);
+      BTF_ASSIGN(const std::uint64_t code, bytes_.next_operation());
+      const auto* const row =
+          std::ranges::find(kOpcodes, static_cast<std::uint8_t>(code), &Opcode::code);
       if (row == kOpcodes.end())
-        return wrong(at_, "opcode " + hex(static_cast<std::uint8_t>(code)) +
-                              " is none that a state_dict needs");
+        return bytes_.wrong("opcode " + hex(static_cast<std::uint8_t>(code)) +
+                            " is none that a state_dict needs");
       BTF_TRY((this->*row->run)(row->argument));
-      if (pickle_.nodes_.size() > kMostNodes || part_count_ > kMostParts ||
-          memo_.size() > kMostNodes)
-        return wrong(at_, "it makes more values than a state_dict has");
+      if (values_.too_many() || stack_.size() > kMostHeld || marks_.size() > kMostHeld ||
+          memo_.too_far())
+        return bytes_.wrong("it makes more values than a state_dict has");
     }
-    if (next_ != source_.size())
-      return wrong(next_, std::to_string(source_.size() - next_) + " bytes follow behind its end");
-    return std::move(pickle_);
+    if (bytes_.left() > 0)
+      return bytes_.wrong_behind(std::to_string(bytes_.left()) + " bytes follow behind its end");
+    return values_.finish(root_);
   }
 
  private:
@@ -69,47 +56,31 @@ class Pickle::Machine {
     std::uint64_t argument = 0;  // bytes that follow, items that are taken, or a value
   };
 
-  // Bytes that follow, little-endian.
-  Result<std::uint64_t> number(std::uint64_t bytes) {
-    if (source_.size() - next_ < bytes) return wrong(next_, "it ends without a STOP");
-    BTF_ASSIGN(const std::byte* const from, window_.at(next_, bytes));
-    next_ += bytes;
-    std::uint64_t value = 0;
-    for (std::uint64_t i = 0; i < bytes; ++i)
-      value |= std::to_integer<std::uint64_t>(from[i]) << 8 * i;
-    return value;
-  }
+  PickleKind kind(Node node) const { return values_.made().kind(node); }
+  const std::vector<Node>& parts(Node node) const { return values_.made().parts(node); }
 
-  Node add(Entry entry) {
-    pickle_.nodes_.push_back(entry);
-    return static_cast<Node>(pickle_.nodes_.size() - 1);
-  }
+  // --- the stack
 
   Status push(Node node) {
     stack_.push_back(node);
     return {};
   }
 
-  Node add_parts(PickleKind kind, std::vector<Node> parts) {
-    part_count_ += parts.size();
-    pickle_.parts_.push_back(std::move(parts));
-    Entry entry{};
-    entry.kind = kind;
-    entry.part = static_cast<std::uint32_t>(pickle_.parts_.size() - 1);
-    return add(entry);
+  Result<Node> top() const {
+    const std::size_t floor = marks_.empty() ? 0 : marks_.back();
+    if (stack_.size() <= floor) return bytes_.wrong("its stack is empty where a value is needed");
+    return stack_.back();
   }
 
   Result<Node> pop() {
-    const std::size_t floor = marks_.empty() ? 0 : marks_.back();
-    if (stack_.size() <= floor) return wrong(at_, "its stack is empty where a value is needed");
-    const Node node = stack_.back();
+    BTF_ASSIGN(const Node node, top());
     stack_.pop_back();
     return node;
   }
 
   // What was pushed since the last mark.
   Result<std::vector<Node>> pop_to_mark() {
-    if (marks_.empty()) return wrong(at_, "it has no MARK where one is needed");
+    if (marks_.empty()) return bytes_.wrong("it has no MARK where one is needed");
     const auto first = stack_.begin() + static_cast<std::ptrdiff_t>(marks_.back());
     std::vector<Node> items(first, stack_.end());
     stack_.erase(first, stack_.end());
@@ -117,125 +88,71 @@ class Pickle::Machine {
     return items;
   }
 
-  Result<Node> top() const {
-    const std::size_t floor = marks_.empty() ? 0 : marks_.back();
-    if (stack_.size() <= floor) return wrong(at_, "its stack is empty where a value is needed");
-    return stack_.back();
+  Status mark(std::uint64_t) {
+    marks_.push_back(stack_.size());
+    return {};
+  }
+
+  // Where nothing was pushed since the last mark, that goes.
+  Status drop(std::uint64_t) {
+    if (marks_.empty() || stack_.size() > marks_.back()) {
+      BTF_TRY(pop());
+    } else {
+      marks_.pop_back();
+    }
+    return {};
+  }
+
+  Status drop_to_mark(std::uint64_t) {
+    BTF_TRY(pop_to_mark());
+    return {};
+  }
+
+  Status again(std::uint64_t) {
+    BTF_ASSIGN(const Node node, top());
+    return push(node);
   }
 
   // --- values
 
   Status proto(std::uint64_t) {
-    BTF_ASSIGN(const std::uint64_t version, number(1));
+    BTF_ASSIGN(const std::uint64_t version, bytes_.number(1));
     if (version <= 5) return {};
-    return wrong(at_, "protocol " + std::to_string(version) + " is none of Python's");
+    return bytes_.wrong("protocol " + std::to_string(version) + " is none of Python's");
   }
 
-  Status constant(std::uint64_t kind) {
-    Entry entry{};
-    entry.kind = kind == 0 ? PickleKind::none : PickleKind::boolean;
-    entry.integer = kind == 2 ? 1 : 0;
-    return push(add(entry));
-  }
-
-  Status integer(std::uint64_t bytes) {
-    BTF_ASSIGN(const std::uint64_t value, number(bytes));
-    // Only the four-byte form has a sign.
-    return push_integer(bytes == 4 ? static_cast<std::int32_t>(static_cast<std::uint32_t>(value))
-                                   : static_cast<std::int64_t>(value));
-  }
-
-  Status push_integer(std::int64_t value) {
-    Entry entry{};
-    entry.kind = PickleKind::integer;
-    entry.integer = value;
-    return push(add(entry));
-  }
-
-  Status long_integer(std::uint64_t) {
-    BTF_ASSIGN(const std::uint64_t bytes, number(1));
-    if (bytes > 8) return wrong(at_, "an integer has " + std::to_string(bytes) + " bytes");
-    BTF_ASSIGN(std::uint64_t value, number(bytes));
-    const bool negative = bytes > 0 && (value >> (8 * bytes - 1) & 1U) != 0;
-    if (negative && bytes < 8) value |= ~std::uint64_t{0} << 8 * bytes;
-    return push_integer(static_cast<std::int64_t>(value));
-  }
-
-  // The one number that stands big-endian.
-  Status floating(std::uint64_t) {
-    BTF_ASSIGN(const std::uint64_t bits, number(8));
-    Entry entry{};
-    entry.kind = PickleKind::number;
-    entry.number = std::bit_cast<double>(__builtin_bswap64(bits));
-    return push(add(entry));
-  }
-
-  Result<Node> text_of(PickleKind kind, std::uint64_t bytes) {
-    if (bytes > source_.size() - next_)
-      return wrong(at_, "a text has " + std::to_string(bytes) + " bytes, and " +
-                            std::to_string(source_.size() - next_) + " are left");
-    if (bytes > kLongestText)
-      return wrong(at_, "a text of " + std::to_string(bytes) + " bytes is too long to be a name");
-    std::string& texts = pickle_.texts_;
-    if (texts.size() + bytes > kMostTextBytes) return wrong(at_, "it has more text than names need");
-    Entry entry{};
-    entry.kind = kind;
-    entry.text = {static_cast<std::uint32_t>(texts.size()), static_cast<std::uint32_t>(bytes)};
-    texts.resize(texts.size() + bytes);
-    const auto to = std::as_writable_bytes(std::span(texts).last(bytes));
-    if (bytes <= Window::kBytes) {
-      BTF_ASSIGN(const std::byte* const from, window_.at(next_, bytes));
-      std::copy_n(from, bytes, to.begin());
-    } else {
-      BTF_TRY(source_.read_at(next_, to));
-    }
-    next_ += bytes;
-    if (!is_utf8(std::string_view(texts).substr(texts.size() - bytes)))
-      return wrong(at_, "a text is not UTF-8");
-    return add(entry);
-  }
-
-  Status text(std::uint64_t length_bytes) {
-    BTF_ASSIGN(const std::uint64_t bytes, number(length_bytes));
-    BTF_ASSIGN(const Node node, text_of(PickleKind::text, bytes));
+  template <Result<Node> (Literals::*kMake)(std::uint64_t)>
+  Status literal(std::uint64_t argument) {
+    BTF_ASSIGN(const Node node, (literals_.*kMake)(argument));
     return push(node);
   }
 
-  // Two lines: the module, and what is in it.
-  Status global(std::uint64_t) {
-    std::string name;
-    for (int lines = 0; lines < 2;) {
-      BTF_ASSIGN(const std::uint64_t c, number(1));
-      if (c != '\n') name += static_cast<char>(c);
-      if (c == '\n' && ++lines == 1) name += ' ';
-      if (name.size() > kLongestText) return wrong(at_, "the name of a class is too long");
-    }
-    std::string& texts = pickle_.texts_;
-    if (texts.size() + name.size() > kMostTextBytes)
-      return wrong(at_, "it has more text than names need");
-    Entry entry{};
-    entry.kind = PickleKind::global;
-    entry.text = {static_cast<std::uint32_t>(texts.size()),
-                  static_cast<std::uint32_t>(name.size())};
-    texts += name;
-    return push(add(entry));
+  Status frame(std::uint64_t) {
+    BTF_ASSIGN(const std::uint64_t length, bytes_.number(8));
+    return bytes_.check_length(length, "a frame");
+  }
+
+  Status global_of_texts(std::uint64_t) {
+    BTF_ASSIGN(const Node name, pop());
+    BTF_ASSIGN(const Node module, pop());
+    if (kind(name) != PickleKind::text || kind(module) != PickleKind::text)
+      return bytes_.wrong("a function or class is named by no text");
+    const Pickle& made = values_.made();
+    const std::string of(made.text(module));
+    BTF_ASSIGN(const Node node, literals_.global(of, std::string(made.text(name))));
+    return push(node);
   }
 
   // --- what holds values
 
   Status empty(std::uint64_t kind) {
-    return push(add_parts(static_cast<PickleKind>(kind), {}));
+    return push(values_.parts(static_cast<PickleKind>(kind), {}));
   }
 
-  Status mark(std::uint64_t) {
-    marks_.push_back(stack_.size());
-    if (marks_.size() > kMostNodes) return wrong(at_, "it makes more values than a state_dict has");
-    return {};
-  }
-
-  Status tuple(std::uint64_t) {
+  Status of_mark(std::uint64_t kind) {
     BTF_ASSIGN(std::vector<Node> items, pop_to_mark());
-    return push(add_parts(PickleKind::tuple, std::move(items)));
+    if (static_cast<PickleKind>(kind) == PickleKind::dict) BTF_TRY(check_items(items));
+    return push(values_.parts(static_cast<PickleKind>(kind), std::move(items)));
   }
 
   Status short_tuple(std::uint64_t count) {
@@ -243,30 +160,39 @@ class Pickle::Machine {
     for (std::uint64_t i = count; i-- > 0;) {
       BTF_ASSIGN(items[i], pop());
     }
-    return push(add_parts(PickleKind::tuple, std::move(items)));
+    return push(values_.parts(PickleKind::tuple, std::move(items)));
   }
 
-  // What a call would return takes them too, and nobody knows what it would do with them.
+  Status check_items(const std::vector<Node>& items) const {
+    if (items.size() % 2 != 0) return bytes_.wrong("a dict gets a key without a value");
+    for (std::size_t i = 0; i < items.size(); i += 2) BTF_TRY(check_key(items[i]));
+    return {};
+  }
+
+  Status check_key(Node node) const {
+    if (kind(node) != PickleKind::list && kind(node) != PickleKind::dict) return {};
+    return bytes_.wrong("a key is a list or a dict, which cannot be one");
+  }
+
+  // What a call would return takes them too.
   Status extend(PickleKind wanted, const std::vector<Node>& items, std::string_view what) {
     BTF_ASSIGN(const Node holder, top());
-    const PickleKind kind = pickle_.kind(holder);
-    if (kind == PickleKind::call) return {};
-    if (kind != wanted) return wrong(at_, std::string(what) + " of something that is none");
-    std::vector<Node>& parts = pickle_.parts_[pickle_.nodes_[holder].part];
-    parts.insert(parts.end(), items.begin(), items.end());
-    part_count_ += items.size();
+    if (kind(holder) != PickleKind::call && kind(holder) != wanted)
+      return bytes_.wrong(std::string(what) + " of something that is none");
+    values_.extend(holder, wanted, items);
     return {};
   }
 
   Status set_items(std::uint64_t) {
     BTF_ASSIGN(const std::vector<Node> items, pop_to_mark());
-    if (items.size() % 2 != 0) return wrong(at_, "a dict gets a key without a value");
+    BTF_TRY(check_items(items));
     return extend(PickleKind::dict, items, "items of a dict");
   }
 
   Status set_item(std::uint64_t) {
     BTF_ASSIGN(const Node value, pop());
     BTF_ASSIGN(const Node key, pop());
+    BTF_TRY(check_key(key));
     return extend(PickleKind::dict, {key, value}, "an item of a dict");
   }
 
@@ -280,118 +206,217 @@ class Pickle::Machine {
     return extend(PickleKind::list, {item}, "an item of a list");
   }
 
+  Status add_items(std::uint64_t) {
+    BTF_ASSIGN(const std::vector<Node> items, pop_to_mark());
+    for (const Node item : items) BTF_TRY(check_key(item));
+    return extend(PickleKind::set, items, "items of a set");
+  }
+
   // --- what Python would call
+
+  // What another call makes may be a function, but for what is known to be none.
+  bool may_be_called(Node node) const {
+    if (kind(node) != PickleKind::call) return kind(node) == PickleKind::global;
+    const std::string_view made_by = values_.made().called(node);
+    return made_by != "collections OrderedDict" && !find_torch_maker(made_by);
+  }
+
+  Status push_call(const Pickle::Call& call) {
+    if (!may_be_called(call.called))
+      return bytes_.wrong("what is called is no function or class of a module");
+    if (kind(call.arguments) != PickleKind::tuple)
+      return bytes_.wrong("a call has no tuple of arguments");
+    return push(values_.call(call));
+  }
 
   Status reduce(std::uint64_t) {
     BTF_ASSIGN(const Node arguments, pop());
     BTF_ASSIGN(const Node called, pop());
-    if (pickle_.kind(arguments) != PickleKind::tuple)
-      return wrong(at_, "a call has no tuple of arguments");
-    if (pickle_.kind(called) != PickleKind::global)
-      return wrong(at_, "what is called is no function or class of a module");
-    // The one class that is known is a dict.
-    if (pickle_.text(called) == "collections OrderedDict" && pickle_.parts(arguments).empty())
-      return push(add_parts(PickleKind::dict, {}));
-    return push(add_parts(PickleKind::call, {called, arguments}));
+    return push_call({.called = called, .arguments = arguments});
   }
 
-  // The state of an object is nothing that a tensor needs.
+  Status reduce_with_keywords(std::uint64_t) {
+    BTF_ASSIGN(const Node keywords, pop());
+    BTF_ASSIGN(const Node arguments, pop());
+    BTF_ASSIGN(const Node called, pop());
+    if (kind(keywords) != PickleKind::dict) return bytes_.wrong("keywords of a call are no dict");
+    return push_call({.called = called, .arguments = arguments, .keywords = keywords});
+  }
+
+  Status instance(std::uint64_t) {
+    BTF_ASSIGN(const Node called, literals_.global_lines(0));
+    BTF_ASSIGN(std::vector<Node> items, pop_to_mark());
+    return push_call(
+        {.called = called, .arguments = values_.parts(PickleKind::tuple, std::move(items))});
+  }
+
+  Status object(std::uint64_t) {
+    BTF_ASSIGN(std::vector<Node> items, pop_to_mark());
+    if (items.empty()) return bytes_.wrong("its stack is empty where a value is needed");
+    const Node called = items.front();
+    items.erase(items.begin());
+    return push_call(
+        {.called = called, .arguments = values_.parts(PickleKind::tuple, std::move(items))});
+  }
+
   Status build(std::uint64_t) {
-    BTF_TRY(pop());
-    BTF_TRY(top());
+    BTF_ASSIGN(const Node state, pop());
+    BTF_ASSIGN(const Node object, top());
+    if (kind(object) != PickleKind::call) return bytes_.wrong("a state of what has none");
+    Pickle::Call& call = values_.call_of(object);
+    if (call.state != Pickle::kNoNode) return bytes_.wrong("a second state of one object");
+    call.state = state;
     return {};
   }
 
   Status persistent(std::uint64_t) {
     BTF_ASSIGN(const Node id, pop());
-    if (pickle_.kind(id) != PickleKind::tuple) return wrong(at_, "a storage is named by no tuple");
-    return push(add_parts(PickleKind::persistent, pickle_.parts(id)));
+    if (kind(id) != PickleKind::tuple) return bytes_.wrong("a storage is named by no tuple");
+    return push(values_.parts(PickleKind::persistent, parts(id)));
   }
 
   // --- what is wanted again
 
-  Status put(std::uint64_t bytes) {
-    BTF_ASSIGN(const std::uint64_t key, number(bytes));
-    BTF_ASSIGN(memo_[key], top());
+  Status keep(std::uint64_t key) {
+    BTF_ASSIGN(const Node node, top());
+    if (!memo_.keep(key, node))
+      return bytes_.wrong("it keeps value " + std::to_string(key) + " twice");
     return {};
   }
 
-  Status get(std::uint64_t bytes) {
-    BTF_ASSIGN(const std::uint64_t key, number(bytes));
-    const auto found = memo_.find(key);
-    if (found == memo_.end())
-      return wrong(at_, "it wants value " + std::to_string(key) + " again, which it did not keep");
-    return push(found->second);
+  Status push_kept(std::uint64_t key) {
+    const Node node = memo_.find(key);
+    if (node == Pickle::kNoNode)
+      return bytes_.wrong("it wants value " + std::to_string(key) +
+                          " again, which it did not keep");
+    return push(node);
   }
 
+  // Of the lines of protocol 0.
+  Result<std::uint64_t> key_of_line() {
+    BTF_ASSIGN(const std::string digits, bytes_.line());
+    std::uint64_t key = 0;
+    const char* const end = digits.data() + digits.size();
+    const auto read = std::from_chars(digits.data(), end, key);
+    if (read.ptr != end || read.ec != std::errc())
+      return bytes_.wrong("'" + digits + "' is no number of a value");
+    return key;
+  }
+
+  Result<std::uint64_t> key_of(std::uint64_t bytes) {
+    return bytes == 0 ? key_of_line() : bytes_.number(bytes);
+  }
+
+  Status put(std::uint64_t bytes) {
+    BTF_ASSIGN(const std::uint64_t key, key_of(bytes));
+    return keep(key);
+  }
+
+  Status get(std::uint64_t bytes) {
+    BTF_ASSIGN(const std::uint64_t key, key_of(bytes));
+    return push_kept(key);
+  }
+
+  Status memoize(std::uint64_t) { return keep(memo_.count()); }
+
   Status stop(std::uint64_t) {
-    BTF_ASSIGN(pickle_.root_, pop());
-    if (!stack_.empty() || !marks_.empty()) return wrong(at_, "it leaves values on its stack");
+    BTF_ASSIGN(root_, pop());
+    if (!stack_.empty() || !marks_.empty()) return bytes_.wrong("it leaves values on its stack");
     stopped_ = true;
     return {};
   }
 
-  static const std::array<Opcode, 34> kOpcodes;
+  static const std::array<Opcode, 62> kOpcodes;
 
-  const ByteSource& source_;
-  Window window_;
-  std::uint64_t next_ = 0;  // byte
-  std::uint64_t at_ = 0;    // of the opcode
+  PickleBytes bytes_;
+  PickleValues values_;
+  Literals literals_;
   bool stopped_ = false;
-  Pickle pickle_;
+  Node root_ = 0;
   std::vector<Node> stack_;
   std::vector<std::size_t> marks_;  // sizes of the stack
-  std::unordered_map<std::uint64_t, Node> memo_;
-  std::size_t part_count_ = 0;
+  PickleMemo memo_;
 };
 
 // clang-format off
 constexpr std::uint64_t kOfTuple = static_cast<std::uint64_t>(PickleKind::tuple);
 constexpr std::uint64_t kOfList = static_cast<std::uint64_t>(PickleKind::list);
+constexpr std::uint64_t kOfSet = static_cast<std::uint64_t>(PickleKind::set);
 constexpr std::uint64_t kOfDict = static_cast<std::uint64_t>(PickleKind::dict);
 
-const std::array<Pickle::Machine::Opcode, 34> Pickle::Machine::kOpcodes{{
+const std::array<Machine::Opcode, 62> Machine::kOpcodes{{
     {0x80, &Machine::proto},
-    {'c',  &Machine::global},
-    {'N',  &Machine::constant,     0},
-    {0x89, &Machine::constant,     1},         // NEWFALSE
-    {0x88, &Machine::constant,     2},         // NEWTRUE
-    {'K',  &Machine::integer,      1},         // BININT1
-    {'M',  &Machine::integer,      2},         // BININT2
-    {'J',  &Machine::integer,      4},         // BININT
-    {0x8a, &Machine::long_integer},            // LONG1
-    {'G',  &Machine::floating},                // BINFLOAT
-    {'X',  &Machine::text,         4},         // BINUNICODE
-    {'U',  &Machine::text,         1},         // SHORT_BINSTRING
-    {')',  &Machine::empty,        kOfTuple},
-    {']',  &Machine::empty,        kOfList},
-    {'}',  &Machine::empty,        kOfDict},
-    {0x8f, &Machine::empty,        kOfList},   // EMPTY_SET
+    {0x95, &Machine::frame},
+    {'c',  &Machine::literal<&Literals::global_lines>},
+    {0x93, &Machine::global_of_texts},                                 // STACK_GLOBAL
+    {'N',  &Machine::literal<&Literals::constant>,         0},
+    {0x89, &Machine::literal<&Literals::constant>,         1},         // NEWFALSE
+    {0x88, &Machine::literal<&Literals::constant>,         2},         // NEWTRUE
+    {'K',  &Machine::literal<&Literals::integer>,          1},         // BININT1
+    {'M',  &Machine::literal<&Literals::integer>,          2},         // BININT2
+    {'J',  &Machine::literal<&Literals::integer>,          4},         // BININT
+    {0x8a, &Machine::literal<&Literals::long_integer>,     1},         // LONG1
+    {0x8b, &Machine::literal<&Literals::long_integer>,     4},         // LONG4
+    {'I',  &Machine::literal<&Literals::integer_line>},
+    {'L',  &Machine::literal<&Literals::integer_line>},
+    {'G',  &Machine::literal<&Literals::number>},                      // BINFLOAT
+    {'F',  &Machine::literal<&Literals::number_line>},
+    {'X',  &Machine::literal<&Literals::text>,             4},         // BINUNICODE
+    {0x8c, &Machine::literal<&Literals::text>,             1},         // SHORT_BINUNICODE
+    {0x8d, &Machine::literal<&Literals::text>,             8},         // BINUNICODE8
+    {'U',  &Machine::literal<&Literals::text>,             1},         // SHORT_BINSTRING
+    {'T',  &Machine::literal<&Literals::text>,             4},         // BINSTRING
+    {'V',  &Machine::literal<&Literals::text_line>},
+    {'S',  &Machine::literal<&Literals::quoted_line>},
+    {'C',  &Machine::literal<&Literals::bytes>,            1},         // SHORT_BINBYTES
+    {'B',  &Machine::literal<&Literals::bytes>,            4},         // BINBYTES
+    {0x8e, &Machine::literal<&Literals::bytes>,            8},         // BINBYTES8
+    {0x96, &Machine::literal<&Literals::bytes>,            8},         // BYTEARRAY8
+    {')',  &Machine::empty,                                kOfTuple},
+    {']',  &Machine::empty,                                kOfList},
+    {'}',  &Machine::empty,                                kOfDict},
+    {0x8f, &Machine::empty,                                kOfSet},
     {'(',  &Machine::mark},
-    {'t',  &Machine::tuple},
-    {0x85, &Machine::short_tuple,  1},
-    {0x86, &Machine::short_tuple,  2},
-    {0x87, &Machine::short_tuple,  3},
+    {'0',  &Machine::drop},                                            // POP
+    {'1',  &Machine::drop_to_mark},
+    {'2',  &Machine::again},                                           // DUP
+    {'t',  &Machine::of_mark,                              kOfTuple},
+    {'l',  &Machine::of_mark,                              kOfList},
+    {'d',  &Machine::of_mark,                              kOfDict},
+    {0x91, &Machine::of_mark,                              kOfSet},    // FROZENSET
+    {0x85, &Machine::short_tuple,                          1},
+    {0x86, &Machine::short_tuple,                          2},
+    {0x87, &Machine::short_tuple,                          3},
     {'s',  &Machine::set_item},
     {'u',  &Machine::set_items},
     {'a',  &Machine::append_item},
     {'e',  &Machine::append_items},
+    {0x90, &Machine::add_items},
     {'R',  &Machine::reduce},
-    {0x81, &Machine::reduce},                  // NEWOBJ: of a class
+    {0x81, &Machine::reduce},                                          // NEWOBJ: of a class
+    {0x92, &Machine::reduce_with_keywords},                            // NEWOBJ_EX
+    {'i',  &Machine::instance},
+    {'o',  &Machine::object},
     {'b',  &Machine::build},
-    {'Q',  &Machine::persistent},              // BINPERSID
-    {'q',  &Machine::put,          1},
-    {'r',  &Machine::put,          4},
-    {'h',  &Machine::get,          1},
-    {'j',  &Machine::get,          4},
+    {'Q',  &Machine::persistent},                                      // BINPERSID
+    {'p',  &Machine::put,                                  0},
+    {'q',  &Machine::put,                                  1},
+    {'r',  &Machine::put,                                  4},
+    {0x94, &Machine::memoize},
+    {'g',  &Machine::get,                                  0},
+    {'h',  &Machine::get,                                  1},
+    {'j',  &Machine::get,                                  4},
     {'.',  &Machine::stop},
 }};
 // clang-format on
 
+}  // namespace
+
 Result<Pickle> Pickle::read(const ByteSource& source) {
   if (source.size() > kLongestPickle)
-    return wrong(0, "it has " + std::to_string(source.size()) + " bytes; at most " +
-                        std::to_string(kLongestPickle) + " are read");
+    return malformed(kPickleFinding, 0,
+                     "the pickle: it has " + std::to_string(source.size()) + " bytes; at most " +
+                         std::to_string(kLongestPickle) + " are read, at its byte 0");
   return Machine(source).run();
 }
 

@@ -10,10 +10,12 @@
 #include "core/checked_math.h"
 #include "core/strided.h"
 #include "formats/decoded/kept_contents.h"
+#include "formats/io/memory_bytes.h"
 #include "formats/io/piecewise_source.h"
 #include "formats/io/swapped_source.h"
 #include "formats/torch/members.h"
 #include "formats/torch/pickle.h"
+#include "formats/torch/tensor_walk.h"
 #include "formats/torch/tensors.h"
 #include "formats/torch/torch.h"
 #include "formats/zip/checked_member.h"
@@ -25,15 +27,13 @@
 namespace btf {
 namespace {
 
-constexpr std::string_view kPickleMember = "/data.pkl";
-
 // The number of the only member so called; nothing: there is none.
 Result<std::optional<std::size_t>> find_pickle(const ZipDirectory& directory) {
   std::optional<std::size_t> found;
   for (std::size_t i = 0; i < directory.members().size(); ++i) {
     const std::string_view name = directory.name(directory.members()[i]);
-    if (!name.ends_with(kPickleMember) ||
-        name.substr(0, name.size() - kPickleMember.size()).contains('/'))
+    if (!name.ends_with(kTorchPickleMember) ||
+        name.substr(0, name.size() - kTorchPickleMember.size()).contains('/'))
       continue;
     if (found)
       return malformed(kPickleFinding, directory.members()[i].header_offset,
@@ -60,7 +60,7 @@ class TorchReader final : public TensorReader {
     BTF_ASSIGN(const auto pickle, find_pickle(directory));
     if (!pickle) return malformed(kPickleFinding, 0, "there is no data.pkl");
     const std::string_view name = directory.name(directory.members()[*pickle]);
-    reader->folder_ = name.substr(0, name.size() - kPickleMember.size() + 1);
+    reader->folder_ = name.substr(0, name.size() - kTorchPickleMember.size() + 1);
     if (directory.find(reader->folder_ + "constants.pkl"))
       return fail(ErrorCode::unsupported,
                   "is a TorchScript archive, which btftool does not read; "
@@ -104,13 +104,22 @@ class TorchReader final : public TensorReader {
     if (known != sources_.end()) return known->second.elements();
     BTF_ASSIGN(const TorchTensor call, read_torch_tensor(pickle_, tensors_[index].node));
     if (call.type == nullptr || !call.type->dtype)
-      return fail(ErrorCode::unsupported, "dtype " + call.foreign + " is none that this tool knows");
+      return fail(ErrorCode::unsupported, call.why.empty() ? "dtype " + call.foreign +
+                                                                 " is none that this tool knows"
+                                                           : call.why);
     if (element_count(call.dims) == 0) return nullptr;
     BTF_ASSIGN(const TensorInfo info, tensor(index));
     if (!info.dtype) return fail(ErrorCode::unsupported, info.unknown_dtype_text());
+    Sources sources;
+    if (call.held) {
+      const std::string& held = held_[index] = *call.held;
+      sources.held = std::make_unique<MemorySource>(std::as_bytes(std::span(held)));
+      sources.content = sources.held.get();
+      return sources_.emplace(index, std::move(sources)).first->second.elements();
+    }
     BTF_ASSIGN(const std::size_t number, storage(call));
     BTF_ASSIGN(const MemberContent content, content_of(number));
-    Sources sources{.content = content.source, .own = {}, .swapped = {}};
+    sources.content = content.source;
     if (content.source == &source_ && has_crc(directory_.members()[number])) {
       BTF_ASSIGN(sources.content, checked(number, content.offset, info, sources.own));
     }
@@ -119,11 +128,37 @@ class TorchReader final : public TensorReader {
     return sources_.emplace(index, std::move(sources)).first->second.elements();
   }
 
+  // A pickle may keep tensors where nobody looks for them.
+  Status check_complete() const override {
+    const auto used = storages_of(pickle_, tensors_);
+    const std::string data = folder_ + "data/";
+    std::uint64_t count = 0;
+    std::uint64_t bytes = 0;
+    const ZipMember* first = nullptr;
+    for (const ZipMember& member : directory_.members()) {
+      const std::string_view name = directory_.name(member);
+      if (member.size == 0 || !name.starts_with(data) || used.contains(name.substr(data.size())))
+        continue;
+      if (count++ == 0) first = &member;
+      bytes = checked_add(bytes, member.size).value_or(UINT64_MAX);
+    }
+    if (count == 0) return {};
+    const std::string name = quoted_member(directory_.name(*first));
+    return malformed(
+        "torch-unlisted", first->header_offset,
+        count == 1 ? "member " + name + " (" + std::to_string(bytes) +
+                         " bytes) belongs to no tensor that is listed"
+                   : std::to_string(count) + " members, the first of them " + name + " (" +
+                         std::to_string(bytes) +
+                         " bytes in all), belong to no tensor that is listed");
+  }
+
  private:
   // Of a tensor that is used: what its elements are read from.
   struct Sources {
     const ByteSource* content = nullptr;
     std::unique_ptr<CheckedMember> own;
+    std::unique_ptr<ByteSource> held;  // in the pickle
     std::unique_ptr<ByteSource> swapped;
 
     const ByteSource* elements() const { return swapped ? swapped.get() : content; }
@@ -243,6 +278,11 @@ class TorchReader final : public TensorReader {
             info, "is a view whose elements share places; its contiguous() copy can be saved");
       dense = *std::move(strides);
     }
+    if (call.held) {
+      info.storage = std::move(dense);
+      info.data_bytes = call.held->size();
+      return {};
+    }
     BTF_ASSIGN(const std::size_t number, storage(call));
     BTF_ASSIGN(const MemberContent content, content_of(number));
     const Checked end = checked_mul(*checked_add(last, 1), call.type->bytes);
@@ -296,20 +336,10 @@ class TorchReader final : public TensorReader {
   mutable std::map<std::size_t, std::unique_ptr<ByteSource>> inflated_;
   mutable std::map<std::size_t, std::unique_ptr<CheckedMember>> shared_;
   mutable std::map<std::uint64_t, Sources> sources_;
+  mutable std::map<std::uint64_t, std::string> held_;
 };
 
 }  // namespace
-
-Result<bool> recognizes_torch(const ByteSource& source, const OpenRequest&) {
-  BTF_ASSIGN(const bool zip, ZipDirectory::recognizes(source));
-  if (!zip) return false;
-  const auto directory = ZipDirectory::read(source);
-  // Whoever reads other zip files says what is wrong with it.
-  if (!directory) return false;
-  return std::ranges::any_of(directory->members(), [&](const ZipMember& member) {
-    return directory->name(member).ends_with(kPickleMember);
-  });
-}
 
 Result<std::unique_ptr<TensorReader>> open_torch(const ByteSource& source,
                                                  const OpenRequest& request) {

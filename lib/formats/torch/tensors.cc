@@ -1,132 +1,93 @@
 #include "formats/torch/tensors.h"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <utility>
 
 #include "btf/try.h"
 #include "core/checked_math.h"
+#include "formats/torch/makers.h"
+#include "formats/torch/numpy_arrays.h"
 
 namespace btf {
 namespace {
 
 using Node = Pickle::Node;
 
-constexpr std::string_view kMakesTensors = "torch._utils _rebuild_";
-constexpr std::array<std::string_view, 2> kParameters{
-    "torch._utils _rebuild_parameter", "torch._utils _rebuild_parameter_with_state"};
-constexpr std::string_view kTensorV2 = "torch._utils _rebuild_tensor_v2";
-constexpr std::string_view kTensorV3 = "torch._utils _rebuild_tensor_v3";
-
-// Values that are looked at on the way through dicts and lists, each as often as it is in one.
-constexpr std::uint64_t kMostSteps = 1U << 22;
+constexpr std::string_view kRebuildOldest = "torch._utils _rebuild_tensor";
+constexpr std::string_view kBytes = "torch uint8";
+constexpr std::string_view kOrderedDict = "collections OrderedDict";
 
 std::unexpected<Error> wrong(const std::string& what) {
   return malformed(kPickleFinding, 0, "the pickle: " + what);
 }
-
-class Finder {
- public:
-  explicit Finder(const Pickle& pickle) : pickle_(pickle), open_(pickle.node_count()) {}
-
-  Result<std::vector<NamedNode>> run() {
-    BTF_TRY(visit(pickle_.root(), std::nullopt));
-    if (found_.empty() && others_ > 0)
-      return fail(ErrorCode::unsupported,
-                  "holds no tensors in dicts or lists, but an object of '" + first_other_ +
-                      "'; torch.save(model.state_dict(), ...) makes a file that is read");
-    return std::move(found_);
-  }
-
- private:
-  Status visit(Node node, const std::optional<std::string>& name) {
-    if (++steps_ > kMostSteps) return wrong("its dicts and lists have too many values");
-    switch (pickle_.kind(node)) {
-      case PickleKind::call:
-        return take_call(node, name);
-      case PickleKind::dict:
-      case PickleKind::list:
-      case PickleKind::tuple:
-        return visit_parts(node, name);
-      default:
-        return {};
-    }
-  }
-
-  Status take_call(Node node, const std::optional<std::string>& name) {
-    const std::string_view called = pickle_.text(pickle_.parts(node)[0]);
-    if (called.starts_with(kMakesTensors)) {
-      found_.push_back({name, node});
-    } else if (others_++ == 0) {
-      first_other_ = called;
-      std::ranges::replace(first_other_, ' ', '.');
-    }
-    return {};
-  }
-
-  // What is in itself ends there.
-  Status visit_parts(Node node, const std::optional<std::string>& name) {
-    if (open_[node] || depth_ == kMostDepth) return {};
-    open_[node] = true;
-    ++depth_;
-    const std::vector<Node>& parts = pickle_.parts(node);
-    const bool dict = pickle_.kind(node) == PickleKind::dict;
-    const std::string before = name ? *name + "." : "";
-    for (std::size_t i = 0; i < parts.size(); i += dict ? 2 : 1) {
-      const std::optional<std::string> key = dict ? key_of(parts[i]) : std::to_string(i);
-      if (key) BTF_TRY(visit(parts[dict ? i + 1 : i], before + *key));
-    }
-    --depth_;
-    open_[node] = false;
-    return {};
-  }
-
-  // Of other keys there is no name.
-  std::optional<std::string> key_of(Node node) const {
-    if (pickle_.kind(node) == PickleKind::text) return std::string(pickle_.text(node));
-    if (pickle_.kind(node) == PickleKind::integer) return std::to_string(pickle_.integer(node));
-    return std::nullopt;
-  }
-
-  static constexpr unsigned kMostDepth = 64;
-
-  const Pickle& pickle_;
-  std::vector<bool> open_;  // those that are being looked into
-  unsigned depth_ = 0;
-  std::uint64_t steps_ = 0;
-  std::vector<NamedNode> found_;
-  std::uint64_t others_ = 0;  // objects that are no tensors
-  std::string first_other_;
-};
 
 class TensorOfCall {
  public:
   explicit TensorOfCall(const Pickle& pickle) : pickle_(pickle) {}
 
   Result<TorchTensor> read(Node node) const {
-    // A parameter is its tensor with something around it.
-    for (int depth = 0; depth < 4; ++depth) {
-      const std::string_view called = pickle_.text(pickle_.parts(node)[0]);
-      const std::vector<Node>& arguments = pickle_.parts(pickle_.parts(node)[1]);
-      if (std::ranges::find(kParameters, called) == kParameters.end())
-        return read_tensor(called, arguments);
-      if (arguments.empty() || pickle_.kind(arguments[0]) != PickleKind::call)
-        return wrong("a parameter has no tensor");
-      node = arguments[0];
+    if (pickle_.kind(node) == PickleKind::persistent) return read_storage(node);
+    std::string_view called = pickle_.called(node);
+    const std::vector<Node>* arguments = &pickle_.arguments(node);
+    for (int depth = 0; depth < 8; ++depth) {
+      const auto maker = find_torch_maker(called);
+      if (!maker) return unknown_maker(called);
+      if (maker->how == TorchMaking::of_type) {
+        // (function, class, arguments, state)
+        if (arguments->size() < 4 || pickle_.kind((*arguments)[0]) != PickleKind::global ||
+            pickle_.kind((*arguments)[2]) != PickleKind::tuple)
+          return wrong("a tensor of a class of its own is made of too little");
+        called = pickle_.text((*arguments)[0]);
+        if (called.starts_with("numpy")) return unknown_maker(called);
+        arguments = &pickle_.parts((*arguments)[2]);
+      } else if (maker->how == TorchMaking::wrapped) {
+        if (arguments->empty() || pickle_.kind((*arguments)[0]) != PickleKind::call)
+          return wrong("a parameter has no tensor");
+        node = (*arguments)[0];
+        called = pickle_.called(node);
+        arguments = &pickle_.arguments(node);
+      } else if (maker->how == TorchMaking::array) {
+        return read_numpy_array(pickle_, node);
+      } else {
+        return read_made(*maker, *arguments);
+      }
     }
     return wrong("a parameter of a parameter of a parameter");
   }
 
  private:
-  Result<TorchTensor> read_tensor(std::string_view called, const std::vector<Node>& arguments) const {
-    const bool typed = called == kTensorV3;
-    if (!typed && called != kTensorV2) {
-      const std::string what(called.substr(kMakesTensors.size()));
-      return foreign(what, "it is made by torch's _rebuild_" + what + ", as no dense tensor is");
-    }
-    const std::size_t metadata = typed ? 7 : 6;
-    if (arguments.size() < metadata) return wrong("a tensor is made of too little");
+  static TorchTensor unknown_maker(std::string_view called) {
+    std::string what(called);
+    std::ranges::replace(what, ' ', '.');
+    return foreign("tensor", "it is made by " + (what.empty() ? "a function" : what) +
+                                 ", as no dense tensor is");
+  }
+
+  Result<TorchTensor> read_made(const TorchMaker& maker, const std::vector<Node>& arguments) const {
+    if (maker.how == TorchMaking::foreign) return read_foreign(maker, arguments);
+    return read_tensor(maker, arguments);
+  }
+
+  Result<TorchTensor> read_foreign(const TorchMaker& maker,
+                                   const std::vector<Node>& arguments) const {
+    const std::string by(maker.global.substr(maker.global.rfind(' ') + 1));
+    TorchTensor tensor =
+        foreign(std::string(maker.foreign),
+                maker.why.empty() ? "it is made by torch's " + by + ", as no dense tensor is"
+                                  : std::string(maker.why));
+    if (!maker.sizes) return tensor;
+    if (arguments.size() <= *maker.sizes) return wrong("a tensor is made of too little");
+    BTF_ASSIGN(tensor.dims, sizes_of(arguments[*maker.sizes], "the sizes"));
+    return tensor;
+  }
+
+  Result<TorchTensor> read_tensor(const TorchMaker& maker,
+                                  const std::vector<Node>& arguments) const {
+    const bool typed = maker.how == TorchMaking::typed;
+    // Storage, offset, sizes and strides; the first version has no more.
+    const std::size_t needed = typed ? 7 : maker.global == kRebuildOldest ? 4 : 6;
+    if (arguments.size() < needed) return wrong("a tensor is made of too little");
     TorchTensor tensor;
     BTF_TRY(take_storage(arguments[0], tensor));
     if (typed) BTF_TRY(take_type(arguments[6], tensor));
@@ -136,8 +97,35 @@ class TensorOfCall {
     if (tensor.dims.size() != tensor.strides.size())
       return wrong("a tensor has " + std::to_string(tensor.dims.size()) + " sizes and " +
                    std::to_string(tensor.strides.size()) + " strides");
-    if (arguments.size() > metadata && has_items(arguments[metadata]))
+    if (needed == 4) return tensor;
+    BTF_TRY(check_gradient(arguments[4], arguments[5]));
+    const std::size_t metadata = typed ? 7 : 6;
+    if (arguments.size() > metadata + 1)
+      tensor.why = "it is made of more than this library knows of";
+    else if (arguments.size() > metadata && !is_empty(arguments[metadata]))
       tensor.why = "it is a conjugate or negative view, which holds other numbers than its storage";
+    return tensor;
+  }
+
+  // Hooks are not saved, so there are none.
+  Status check_gradient(Node required, Node hooks) const {
+    if (pickle_.kind(required) != PickleKind::boolean)
+      return wrong("whether a tensor has a gradient is neither True nor False");
+    const PickleKind kind = pickle_.kind(hooks);
+    if (kind == PickleKind::none || kind == PickleKind::dict ||
+        pickle_.called(hooks) == kOrderedDict)
+      return {};
+    return wrong("the hooks of a tensor are no dict");
+  }
+
+  // One that was saved by itself: its elements in a row, or its bytes.
+  Result<TorchTensor> read_storage(Node node) const {
+    TorchTensor tensor;
+    BTF_TRY(take_storage(node, tensor));
+    if (tensor.type == nullptr && tensor.foreign.empty()) tensor.type = find_torch_type(kBytes);
+    const std::uint64_t width = tensor.type != nullptr ? tensor.type->bytes : 1;
+    tensor.dims.push_back(tensor.storage_bytes / width);
+    tensor.strides.push_back(1);
     return tensor;
   }
 
@@ -147,7 +135,8 @@ class TensorOfCall {
     const std::vector<Node>& parts = pickle_.parts(node);
     const bool named = parts.size() == 5 && is_text(parts[0]) &&
                        pickle_.text(parts[0]) == "storage" &&
-                       pickle_.kind(parts[1]) == PickleKind::global && is_text(parts[2]);
+                       pickle_.kind(parts[1]) == PickleKind::global && is_text(parts[2]) &&
+                       is_text(parts[3]);
     if (!named) return wrong("a storage is not named as torch names them");
     tensor.key = pickle_.text(parts[2]);
     BTF_ASSIGN(const std::uint64_t elements, size_of(parts[4], "the size of a storage"));
@@ -181,8 +170,8 @@ class TensorOfCall {
 
   // A tuple, or torch.Size of one.
   Result<Dims> sizes_of(Node node, const std::string& what) const {
-    if (pickle_.calls(node, "torch Size") && !pickle_.parts(pickle_.parts(node)[1]).empty())
-      node = pickle_.parts(pickle_.parts(node)[1])[0];
+    if (pickle_.called(node) == "torch Size" && !pickle_.arguments(node).empty())
+      node = pickle_.arguments(node)[0];
     const PickleKind kind = pickle_.kind(node);
     if (kind != PickleKind::tuple && kind != PickleKind::list) return wrong(what + " are no tuple");
     const std::vector<Node>& parts = pickle_.parts(node);
@@ -198,8 +187,12 @@ class TensorOfCall {
   }
 
   bool is_text(Node node) const { return pickle_.kind(node) == PickleKind::text; }
-  bool has_items(Node node) const {
-    return pickle_.kind(node) == PickleKind::dict && !pickle_.parts(node).empty();
+  bool is_empty(Node node) const {
+    const PickleKind kind = pickle_.kind(node);
+    if (kind == PickleKind::dict) return pickle_.parts(node).empty();
+    if (pickle_.called(node) == kOrderedDict)
+      return pickle_.arguments(node).empty() && pickle_.call(node).items == Pickle::kNoNode;
+    return kind == PickleKind::none;
   }
 
   static TorchTensor foreign(std::string name, std::string why) {
@@ -213,10 +206,6 @@ class TensorOfCall {
 };
 
 }  // namespace
-
-Result<std::vector<NamedNode>> find_torch_tensors(const Pickle& pickle) {
-  return Finder(pickle).run();
-}
 
 Result<TorchTensor> read_torch_tensor(const Pickle& pickle, Pickle::Node node) {
   return TensorOfCall(pickle).read(node);

@@ -1,10 +1,9 @@
-// The tensors of a pickle: what they are called, and which part of which storage they are.
+// A tensor of a pickle: which part of which storage it is.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "btf/error.h"
 #include "btf/layout.h"
@@ -12,15 +11,6 @@
 #include "formats/torch/types.h"
 
 namespace btf {
-
-struct NamedNode {
-  std::optional<std::string> name;  // its keys, from the outside in; nothing: the pickle is it
-  Pickle::Node node = 0;
-};
-
-// Tensors in dicts, lists and tuples, in their order; what else is in these is left out. One may
-// be there under several names.
-Result<std::vector<NamedNode>> find_torch_tensors(const Pickle& pickle);
 
 struct TorchTensor {
   // What it is a part of; `why` says why it cannot be used.
@@ -33,9 +23,10 @@ struct TorchTensor {
   std::uint64_t offset = 0;     // of its first element, in elements
   Dims dims;                    // of elements
   Dims strides;                 // in elements
+  std::optional<std::string> held{};  // what stands in the pickle itself in place of a storage
 };
 
-// What a call that makes a tensor says. An error: it says what cannot be.
+// What a call that makes a tensor, or a storage by itself, says. An error: it says what cannot be.
 Result<TorchTensor> read_torch_tensor(const Pickle& pickle, Pickle::Node node);
 
 }  // namespace btf

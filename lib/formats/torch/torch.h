@@ -2,12 +2,16 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include "formats/interface/format.h"
 
 namespace btf {
 
-// A zip file with a member "NAME/data.pkl".
+inline constexpr std::string_view kTorchPickleMember = "/data.pkl";
+
+// A zip file with a member "NAME/data.pkl". An error: it is of torch.distributed, whose parts may
+// look like one.
 Result<bool> recognizes_torch(const ByteSource& source, const OpenRequest& request);
 Result<std::unique_ptr<TensorReader>> open_torch(const ByteSource& source,
                                                  const OpenRequest& request);

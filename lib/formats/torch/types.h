@@ -1,4 +1,5 @@
-// What PyTorch calls its types: storages hold one, and tensors over bytes name theirs.
+// What PyTorch calls its types: storages hold one, and tensors over bytes name theirs. Arrays of
+// NumPy have its names.
 #pragma once
 
 #include <cstdint>

@@ -137,6 +137,10 @@ class BTF_API TensorFile {
   // asked of every tensor in order it costs no further look at the headers.
   Status check_overlap(const TensorInfo& tensor) const;
 
+  // An error if the file holds numbers besides the tensors that it lists, which whoever wants all
+  // of it would miss in silence: where they are.
+  Status check_complete() const;
+
   // An error if the file, or another that its elements are read from, was changed since it was
   // opened. Ask after the last read.
   Status check_unchanged() const;

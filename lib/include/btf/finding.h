@@ -109,6 +109,7 @@ inline constexpr auto kFindings = std::to_array<FindingRow>({
     // PyTorch files
     {"torch-pickle",           Severity::error},
     {"torch-storage",          Severity::error},
+    {"torch-unlisted",         Severity::warning},
     // zip files, and .npz
     {"zip-directory",          Severity::error},
     {"zip-name",               Severity::error},

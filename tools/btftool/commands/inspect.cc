@@ -65,6 +65,10 @@ class Inspection {
     warn_of_index(context_, set, member);
     begin(**file);
     for (std::uint64_t i = 0; i < (*file)->tensor_count(); ++i) inspect(**file, i, true);
+    if (const btf::Status complete = (*file)->check_complete(); !complete) {
+      if (json_) json_->odd(complete.error());
+      context_.log.warning(complete.error().text());
+    }
     end(**file);
   }
 

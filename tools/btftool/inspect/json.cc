@@ -58,6 +58,10 @@ void InspectJson::broken(const btf::Error& error, std::uint64_t tensor) {
     findings_.push_back(json_finding(error, tensor));
 }
 
+void InspectJson::odd(const btf::Error& error) {
+  take({btf::Severity::warning, error.finding, std::nullopt, error.offset, error.message});
+}
+
 void InspectJson::take(const btf::Finding& finding) {
   if (tally_.take(finding)) findings_.push_back(json_finding(finding));
 }

@@ -23,6 +23,7 @@ class InspectJson {
   void unreadable(const std::string& path, const btf::Error& error);
   void tensor(const btf::TensorInfo& tensor, const InspectDetails& details);
   void broken(const btf::Error& error, std::uint64_t tensor);
+  void odd(const btf::Error& error);  // of the file as a whole
   void end();  // of a file
 
   void close();

@@ -1,0 +1,44 @@
+// Operations of a pickle that make one value of what stands behind them.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "btf/error.h"
+#include "formats/torch/pickle_bytes.h"
+#include "formats/torch/pickle_values.h"
+
+namespace btf {
+
+class PickleLiterals {
+ public:
+  using Node = Pickle::Node;
+
+  PickleLiterals(PickleBytes& bytes, PickleValues& values) : bytes_(bytes), values_(values) {}
+
+  Result<Node> constant(std::uint64_t number);  // None, False and True are 0 to 2
+  // Of so many bytes, little-endian; long ones have their length in so many bytes before them.
+  Result<Node> integer(std::uint64_t bytes);
+  Result<Node> long_integer(std::uint64_t length_bytes);
+  Result<Node> number(std::uint64_t);
+  Result<Node> text(std::uint64_t length_bytes);
+  Result<Node> bytes(std::uint64_t length_bytes);
+  // Of protocol 0: a line each.
+  Result<Node> integer_line(std::uint64_t);
+  Result<Node> number_line(std::uint64_t);
+  Result<Node> text_line(std::uint64_t);
+  Result<Node> quoted_line(std::uint64_t);
+  // Two lines: the module, and what is in it.
+  Result<Node> global_lines(std::uint64_t);
+
+  Result<Node> global(std::string_view module, std::string_view name);
+
+ private:
+  Result<Node> named(PickleKind kind, std::string_view text);
+  Result<Node> run_of(PickleKind kind, std::uint64_t length_bytes);
+
+  PickleBytes& bytes_;
+  PickleValues& values_;
+};
+
+}  // namespace btf
