@@ -27,6 +27,7 @@ FOLDERS = {
     "npz-bad": npz.bad_files,
     "gguf": gguf.files,
     "gguf-bad": gguf.bad_files,
+    "gguf-odd": gguf.odd_files,
     "gguf-split": gguf.split_files,
     "json": json_texts.files,
     "safetensors": safetensors.files,

@@ -25,6 +25,7 @@ group() {
             libpugixml-dev     header  pugixml.hpp
             libhwy-dev         header  hwy/highway.h
             libzstd-dev        header  zstd.h
+            libisal-dev        header  isa-l/crc.h
             zlib1g-dev         header  zlib.h
             libxxhash-dev      header  xxhash.h
             nlohmann-json3-dev header  nlohmann/json.hpp

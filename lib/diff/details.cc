@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "btf/try.h"
 #include "diff/hints/hints.h"
@@ -12,6 +11,7 @@
 #include "diff/score/figures.h"
 #include "diff/score/heatmap_frame.h"
 #include "diff/score/nonfinite.h"
+#include "diff/score/saturation.h"
 #include "elements/element_access.h"
 
 namespace btf {
@@ -19,14 +19,14 @@ namespace {
 
 template <typename Real>
 void measure(const DiffSide& actual, const DiffSide& golden, const Judge& judge,
-             Mismatch& mismatch) {
+             std::uint64_t number, Mismatch& mismatch) {
   const Real left = widen_code<Real>(actual.dtype(), mismatch.actual_code);
   const Real right = widen_code<Real>(golden.dtype(), mismatch.golden_code);
   const PairError error = error_of(left, right);
   mismatch.abs_error = error.abs;
   mismatch.rel_error = error.rel;
-  mismatch.allowed = judge.by_error ? judge.atol + judge.rtol * static_cast<double>(std::abs(right))
-                                    : std::numeric_limits<double>::infinity();
+  mismatch.allowed =
+      allowed_error(static_cast<double>(left), static_cast<double>(right), judge, number);
   if (std::isfinite(left) && std::isfinite(right))
     mismatch.steps = steps_between(left, right, judge.grid);
 }
@@ -61,9 +61,10 @@ class Details {
                  error_quantiles(pairs_, score_.compared - score_.special, gates().quantiles));
     }
     if (gates().top_k) {
-      BTF_ASSIGN(diff_.top_k, compare_top_k(actual_, golden_, *gates().top_k, options_.execution));
+      BTF_ASSIGN(diff_.top_k,
+                 compare_top_k(actual_, golden_, *gates().top_k, judge_, options_.execution));
     }
-    if (options_.heatmap && score_.mismatched > 0) BTF_TRY(draw_heatmap());
+    if (options_.heatmap && score_.mismatched > 0 && !diff_.heatmap) BTF_TRY(draw_heatmap());
     btf::judge(diff_, gates(), score_.compared - score_.special);
     if (hints_wanted() && mismatches && diff_.result == DiffResult::different) {
       BTF_ASSIGN(diff_.hints, find_hints({.actual = actual_,
@@ -83,22 +84,30 @@ class Details {
   }
 
   Status walk(bool mismatches, bool measured, bool special) {
+    std::optional<HeatmapCollector> cells;
+    if (mismatches && options_.heatmap && needs_no_sample(golden_.dims(), *options_.heatmap))
+      cells.emplace(golden_.dims(), heatmap_frame(golden_.dims(), *options_.heatmap, {}));
     FigureCollector figures(actual_.dtype(), golden_.dtype());
     MismatchCollector found(options_.show, hints_wanted() || options_.heatmap ? kHintSample : 0);
     ErrorCollector errors;
     NonfiniteCollector nonfinite;
+    SaturationCollector saturation(judge_);
     std::vector<PairCollector*> collectors;
     if (measured) collectors.push_back(&figures);
     if (special) collectors.push_back(&nonfinite);
+    if (cells) collectors.push_back(&*cells);
     if (mismatches) {
       collectors.push_back(&found);
       collectors.push_back(&errors);
+      if (options_.tolerance.close && saturation.wanted()) collectors.push_back(&saturation);
     }
     BTF_TRY(collect(pairs_, judge_, collectors));
+    if (cells) diff_.heatmap = cells->finish();
     if (measured) diff_.figures = figures.finish();
     if (special) diff_.first_nonfinite = nonfinite.first(golden_.dims());
     if (!mismatches) return {};
     diff_.equal = errors.equal();
+    diff_.saturated = saturation.count();
     diff_.decades = errors.decades();
     if (diff_.required_atol) require(errors.required(diff_.required_rtol));
     sample_ = found.sample();
@@ -151,8 +160,8 @@ class Details {
       mismatch.golden_code = right[i].code;
       mismatch.actual_offset = left[i].offset;
       mismatch.golden_offset = right[i].offset;
-      pairs_.use_double() ? measure<double>(actual_, golden_, judge_, mismatch)
-                          : measure<long double>(actual_, golden_, judge_, mismatch);
+      pairs_.use_double() ? measure<double>(actual_, golden_, judge_, numbers[i], mismatch)
+                          : measure<long double>(actual_, golden_, judge_, numbers[i], mismatch);
       all.push_back(std::move(mismatch));
     }
     return all;

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "btf/try.h"
-#include "core/criteria.h"
 #include "core/strided.h"
 #include "diff/attribute_differences.h"
 #include "diff/details.h"
@@ -20,38 +19,35 @@
 #include "elements/element_access.h"
 #include "elements/parallel.h"
 #include "formats/io/byte_source.h"
+#include "kernels/compare/criteria.h"
 
 namespace btf {
 namespace {
 
-// What the pair is judged by.
-Tolerance tolerance_of(const DiffOptions& options, const TensorDiff& diff) {
+// What the pair is to be judged by.
+Tolerance asked_for(const DiffOptions& options, const TensorDiff& diff) {
+  Tolerance asked = options.tolerance;
+  if (options.pair_tolerance) asked = overlaid(asked, options.pair_tolerance(diff));
   const auto special = options.tensor_tolerance.find(diff.actual->index);
-  const Tolerance asked = options.pair_tolerance
-                              ? overlaid(options.tolerance, options.pair_tolerance(diff))
-                              : options.tolerance;
-  return effective(asked, special == options.tensor_tolerance.end() ? nullptr : &special->second,
-                   diff.actual->dtype, diff.golden->dtype);
+  if (special != options.tensor_tolerance.end()) asked = overlaid(asked, special->second);
+  return asked;
 }
 
-// Codes step by their scale, of both sides by the larger one.
-Status count_by_scale(const DiffSide& actual, const DiffSide& golden, Judge& judge) {
-  const std::optional<double> left = actual.scale();
-  const std::optional<double> right = golden.scale();
-  if (!left && !right) return {};
-  if (left != 0.0 && right != 0.0)
-    judge.grid = StepGrid::integers(std::max(left.value_or(0), right.value_or(0)));
-  else if (judge.ulp != UINT64_MAX)
+// What a report needs to be judged again.
+void note_grid(const Grid& grid, DiffTensor& tensor) {
+  tensor.text_digits = grid.digits;
+  if (grid.codes && grid.scales.size() == 1) tensor.scale = grid.scales.front();
+}
+
+Status compare(const DiffSide& actual, const DiffSide& golden, const Tolerance& asked,
+               const DiffOptions& options, TensorDiff& diff) {
+  diff.tolerance = effective(asked, actual.grid(), golden.grid());
+  note_grid(actual.grid(), *diff.actual);
+  note_grid(golden.grid(), *diff.golden);
+  const Judge judge = judge_of(diff.tolerance, actual, golden);
+  if (asked.ulp && (judge.actual.scale() == 0.0 || judge.golden.scale() == 0.0))
     return fail(ErrorCode::invalid_argument,
                 "steps of a scale: the tensor has several; --atol and --rtol go with them");
-  return {};
-}
-
-Status compare(const DiffSide& actual, const DiffSide& golden, const Tolerance& tolerance,
-               const DiffOptions& options, TensorDiff& diff) {
-  diff.tolerance = tolerance;
-  Judge judge = judge_of(diff.tolerance, actual.dtype(), golden.dtype());
-  BTF_TRY(count_by_scale(actual, golden, judge));
   if (options.gates.top_k) {
     const Status fits = check_top_k(actual, golden, *options.gates.top_k, options.execution);
     if (!fits) return std::unexpected(fits.error().of_tensor(diff.actual->index));
@@ -74,7 +70,7 @@ DiffTensor tensor_of(const TensorInfo& record) {
 }
 
 // Where the dims of the sides, edited as is asked for, are the same.
-Status compare_edited(const MakeSide& actual, const MakeSide& golden, const Tolerance& tolerance,
+Status compare_edited(const MakeSide& actual, const MakeSide& golden, const Tolerance& asked,
                       const DiffOptions& options, TensorDiff& diff) {
   BTF_ASSIGN(const ShapeEdits edits, shape_edits(diff.actual->dims, diff.golden->dims, options));
   const Dims actual_dims = diff.actual->dims;
@@ -84,22 +80,16 @@ Status compare_edited(const MakeSide& actual, const MakeSide& golden, const Tole
   if (diff.actual->dims == diff.golden->dims) {
     BTF_ASSIGN(const auto left, actual(edits.actual));
     BTF_ASSIGN(const auto right, golden(edits.golden));
-    return compare(*left, *right, tolerance, options, diff);
+    return compare(*left, *right, asked, options, diff);
   }
   diff.result = DiffResult::shape;
   diff.reason =
       "shape " + dims_text(diff.actual->dims) + " against " + dims_text(diff.golden->dims);
   if (!options.hints) return {};
   BTF_ASSIGN(diff.hints,
-             find_shape_hints(actual, golden, edits, tolerance, diff, options.execution));
+             find_shape_hints(actual, golden, edits, asked, diff, options.execution));
   return {};
 }
-
-constexpr auto kPairBy = std::to_array<Named<PairBy>>({
-    {PairBy::automatic, "auto"},
-    {PairBy::name, "name"},
-    {PairBy::number, "number"},
-});
 
 // Pairs of fewer bytes are compared side by side: one alone would keep one thread busy.
 constexpr std::uint64_t kSmall = 4U << 20;
@@ -118,14 +108,12 @@ class FileDiff {
     if (options_.strict) {
       BTF_ASSIGN(attributes_, AttributeDifferences::of(actual_, golden_));
     }
-    DiffOptions without_scales;
+    TensorPairs::Candidates candidates;
     if (options_.dequantize) {
-      without_scales = options_;
-      actual_scales_.leave_out(actual_, without_scales.actual_tensors);
-      golden_scales_.leave_out(golden_, without_scales.golden_tensors);
+      actual_scales_.leave_out(actual_, candidates.actual);
+      golden_scales_.leave_out(golden_, candidates.golden);
     }
-    BTF_ASSIGN(const TensorPairs pairs,
-               TensorPairs::of(actual_, golden_, options_.dequantize ? without_scales : options_));
+    BTF_ASSIGN(const TensorPairs pairs, TensorPairs::of(actual_, golden_, options_, candidates));
     if (pairs.size() == 0 && !options_.may_compare_nothing)
       return nothing_compared("there is no tensor on either side");
     workers_ = worker_count(options_.execution, pairs.size(), UINT64_MAX);
@@ -169,7 +157,7 @@ class FileDiff {
     TensorInfo b{};
     QuantizePlan left{};
     QuantizePlan right{};
-    Tolerance tolerance{};
+    Tolerance asked{};
     TensorDiff diff{};
 
     std::uint64_t bytes() const { return std::max(a.data_bytes, b.data_bytes); }
@@ -192,6 +180,8 @@ class FileDiff {
   // With all that is not safe to ask for on several threads.
   Result<Pair> load(const TensorPair& tensors) const {
     Pair pair;
+    pair.diff.tier = tensors.tier;
+    pair.diff.note = tensors.note;
     if (tensors.actual) {
       BTF_ASSIGN(pair.a, load(actual_, actual_scales_, *tensors.actual));
       pair.diff.actual = tensor_of(pair.a);
@@ -213,7 +203,7 @@ class FileDiff {
     pair.right = *std::move(right);
     note_codes(pair.left, *pair.diff.actual);
     note_codes(pair.right, *pair.diff.golden);
-    pair.tolerance = tolerance_of(options_, pair.diff);
+    pair.asked = asked_for(options_, pair.diff);
     return pair;
   }
 
@@ -223,6 +213,7 @@ class FileDiff {
 
   Pair in_trouble(const TensorPair& tensors, const Error& error) const {
     Pair pair;
+    pair.diff.tier = tensors.tier;
     if (tensors.actual) pair.diff.actual = what_is_known(actual_, *tensors.actual);
     if (tensors.golden) pair.diff.golden = what_is_known(golden_, *tensors.golden);
     set_trouble(pair.diff, error);
@@ -260,7 +251,9 @@ class FileDiff {
   Status compare(Pair& pair, const DiffOptions& options) const {
     if (pair.diff.error) return {};
     if (!pair.diff.actual || !pair.diff.golden) {
+      std::string note = std::move(pair.diff.note);
       pair.diff = missing_tensor(pair.diff.actual ? pair.a : pair.b, !pair.diff.actual);
+      pair.diff.note = std::move(note);
       return {};
     }
     const Status compared = compare_edited(
@@ -270,7 +263,7 @@ class FileDiff {
         [&](std::span<const Edit> edits) {
           return scaled_side(side(golden_, pair.b, edits, options), pair.right, edits);
         },
-        pair.tolerance, options, pair.diff);
+        pair.asked, options, pair.diff);
     if (compared) {
       if (pair.diff.result != DiffResult::same)
         if (auto hint = other_axes(pair.left, pair.right))
@@ -280,6 +273,7 @@ class FileDiff {
     const Error error = actual_.about(pair.a.index, compared.error());
     if (!goes_on(error)) return std::unexpected(error);
     TensorDiff trouble;
+    trouble.tier = pair.diff.tier;
     trouble.actual = std::move(pair.diff.actual);
     trouble.golden = std::move(pair.diff.golden);
     set_trouble(trouble, error);
@@ -371,8 +365,6 @@ class FileDiff {
 
 }  // namespace
 
-std::span<const Named<PairBy>> pair_by_names() { return kPairBy; }
-
 Result<bool> diff(const TensorFile& actual, const TensorFile& golden, const DiffOptions& options,
                   const TensorDiffSink& report) {
   return FileDiff(actual, golden, options).run(report);
@@ -395,7 +387,7 @@ Result<TensorDiff> diff(const TensorView& actual, const TensorView& golden,
   BTF_TRY(check_buffer(golden.bytes.size(), golden.storage, golden.dtype));
   BTF_TRY(compare_edited([&](std::span<const Edit> edits) { return memory_side(actual, edits); },
                          [&](std::span<const Edit> edits) { return memory_side(golden, edits); },
-                         tolerance_of(options, diff), options, diff));
+                         asked_for(options, diff), options, diff));
   return diff;
 }
 

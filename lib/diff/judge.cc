@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <string>
 
 #include "btf/try.h"
 #include "btf/value.h"
-#include "core/criteria.h"
+#include "kernels/compare/criteria.h"
 
 namespace btf {
 namespace {
@@ -33,6 +34,7 @@ std::string tolerance_text(const Tolerance& tolerance) {
     add("rtol " + number_text(tolerance.rtol.value_or(0)));
     add("atol " + number_text(tolerance.atol.value_or(0)));
   }
+  if (tolerance.half_step) add("or half a step");
   if (tolerance.ulp) add("ulp " + std::to_string(*tolerance.ulp));
   return text.empty() ? "equality" : text;
 }
@@ -137,6 +139,14 @@ class Judgement {
   std::uint64_t finite_;
 };
 
+// As far as a report says it.
+Grid grid_of(const DiffTensor& tensor) {
+  return {.dtype = tensor.codes.value_or(tensor.dtype),
+          .codes = tensor.codes.has_value(),
+          .digits = tensor.text_digits,
+          .scales = tensor.scale ? std::span(&*tensor.scale, 1) : std::span<const double>()};
+}
+
 // What a report tells about another tolerance.
 enum class Verdict : std::uint8_t { accepted, refused, unknown };
 
@@ -150,10 +160,11 @@ struct ErrorTolerance {
 };
 
 // Does the tolerance accept all pairs of finite numbers, as far as the least tolerances tell?
-Verdict error_verdict(const TensorDiff& diff, const ErrorTolerance& wanted) {
+Verdict error_verdict(const TensorDiff& diff, const ErrorTolerance& wanted, bool half_step) {
   if (!diff.required_atol) return Verdict::unknown;
   if (wanted.atol >= *diff.required_atol) return Verdict::accepted;
   if (diff.required_rtol && wanted.rtol >= *diff.required_rtol) return Verdict::accepted;
+  if (half_step) return Verdict::unknown;
   if (wanted.rtol == 0 || wanted.atol == 0) return Verdict::refused;
   // A pair's atol is more than the least by what the error there may be rounded by.
   const double margin = diff.max_abs * 0x1p-48 + 4 * std::numeric_limits<double>::denorm_min();
@@ -170,10 +181,14 @@ Verdict compared_verdict(const TensorDiff& diff, const Tolerance& wanted, std::u
   const ErrorTolerance now(wanted);
   const ErrorTolerance then(diff.tolerance);
   const bool no_ulp = !wanted.ulp && !diff.tolerance.ulp;
-  if (diff.mismatched == 0 && !wanted.ulp && now.rtol >= then.rtol && now.atol >= then.atol)
+  const bool by_half = diff.tolerance.half_step;
+  if (diff.mismatched == 0 && !wanted.ulp && now.rtol >= then.rtol && now.atol >= then.atol &&
+      (wanted.half_step || !by_half))
     return Verdict::accepted;
   const bool numbers = diff.mismatched > 0 && special_mismatches(diff, finite) == 0;
-  if (numbers && no_ulp && now.rtol <= then.rtol && now.atol <= then.atol) return Verdict::refused;
+  if (numbers && no_ulp && now.rtol <= then.rtol && now.atol <= then.atol &&
+      (by_half || !wanted.half_step))
+    return Verdict::refused;
   return Verdict::unknown;
 }
 
@@ -181,7 +196,7 @@ Verdict verdict_of(const TensorDiff& diff, const Tolerance& wanted, std::uint64_
   if (diff.max_abs == 0) return Verdict::accepted;
   if (wanted.ulp && diff.max_ulp > *wanted.ulp) return Verdict::refused;
   if (!wanted.by_error()) return Verdict::accepted;
-  const Verdict verdict = error_verdict(diff, ErrorTolerance(wanted));
+  const Verdict verdict = error_verdict(diff, ErrorTolerance(wanted), wanted.half_step);
   return verdict == Verdict::unknown ? compared_verdict(diff, wanted, finite) : verdict;
 }
 
@@ -227,15 +242,32 @@ Status recount(TensorDiff& diff, const Tolerance& wanted, const Gates& gates,
   return {};
 }
 
-Status check_figures(const TensorDiff& diff, const Gates& gates) {
+// Does `a` accept whatever `b` accepts?
+bool covers(const Tolerance& a, const Tolerance& b) {
+  const ErrorTolerance more(a);
+  const ErrorTolerance less(b);
+  const bool errors = !a.by_error() || (b.by_error() && more.rtol >= less.rtol &&
+                                        more.atol >= less.atol && (a.half_step || !b.half_step));
+  const bool steps = !a.ulp || (b.ulp && *a.ulp >= *b.ulp);
+  return errors && steps && (a.equal_nan || !b.equal_nan);
+}
+
+// Elements that changed places count as long as the tolerance takes them for equal.
+bool knows_top_k(const TensorDiff& diff, std::uint64_t k, const Tolerance& wanted) {
+  const std::uint64_t row = diff.golden->dims.empty() ? 1 : diff.golden->dims.back();
+  if (!diff.top_k || diff.top_k->k != std::min(k, row)) return false;
+  return covers(wanted, diff.tolerance) &&
+         (diff.top_k->disagreeing == 0 || covers(diff.tolerance, wanted));
+}
+
+Status check_figures(const TensorDiff& diff, const Gates& gates, const Tolerance& wanted) {
   if (!diff.figures && (gates.cosine || gates.psnr || gates.snr || gates.rmse))
     return unknown("rmse, cosine, psnr and snr");
   for (const QuantileGate& gate : gates.quantiles)
     if (diff.max_abs != 0 &&
         std::ranges::find(diff.quantiles, gate.q, &QuantileValue::q) == diff.quantiles.end())
       return unknown("the " + number_text(gate.q) + " quantile of the errors");
-  const std::uint64_t row = diff.golden->dims.empty() ? 1 : diff.golden->dims.back();
-  if (gates.top_k && !(diff.top_k && diff.top_k->k == std::min(*gates.top_k, row)))
+  if (gates.top_k && !knows_top_k(diff, *gates.top_k, wanted))
     return unknown("about the " + std::to_string(*gates.top_k) + " largest elements of each row");
   return {};
 }
@@ -252,11 +284,11 @@ Status rejudge(TensorDiff& diff, const Tolerance& tolerance, const Gates& gates)
     return {};
   if (!diff.actual || !diff.golden)
     return fail(ErrorCode::invalid_argument, "a tensor is missing on one side");
-  BTF_TRY(check_figures(diff, gates));
+  const Tolerance wanted = effective(tolerance, grid_of(*diff.actual), grid_of(*diff.golden));
+  BTF_TRY(check_figures(diff, gates, wanted));
   const std::optional<std::uint64_t> finite = finite_pairs(diff);
   if (!finite) return unknown("how many pairs of finite numbers there are");
-  BTF_TRY(recount(diff, effective(tolerance, nullptr, diff.actual->dtype, diff.golden->dtype),
-                  gates, *finite));
+  BTF_TRY(recount(diff, wanted, gates, *finite));
   if (!diff.tolerance.equal_nan && diff.nan.both > 0) {
     diff.required_atol.reset();
     diff.required_rtol.reset();

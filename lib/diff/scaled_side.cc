@@ -66,15 +66,26 @@ class ScaledReader final : public SlabReader {
 class ScaledSide final : public DiffSide {
  public:
   ScaledSide(std::unique_ptr<DiffSide> codes, QuantizePlan plan)
-      : codes_(std::move(codes)), plan_(std::move(plan)) {}
+      : codes_(std::move(codes)), plan_(std::move(plan)) {
+    if (plan_.scales.zero_points.empty() && plan_.cast.zero_point != 0)
+      plan_.scales.zero_points.assign(plan_.scales.values.size(), plan_.cast.zero_point);
+  }
 
   DType dtype() const override { return plan_.cast.to; }
   const Dims& dims() const override { return codes_->dims(); }
   const StridedLayout* storage() const override { return codes_->storage(); }
   // The scales of a dim belong to the stored order.
   bool rearranged() const override { return codes_->rearranged() || plan_.scales.several(); }
-  std::optional<double> scale() const override {
-    return plan_.scales.several() ? 0 : plan_.scales.values.front();
+  Grid grid() const override {
+    const Scales& scales = plan_.scales;
+    Grid grid{.dtype = plan_.cast.from,
+              .codes = true,
+              .scales = scales.values,
+              .zero_points = scales.zero_points};
+    if (scales.grid) grid.boxes = {dims(), scales.grid->block, scales.grid->dims};
+    if (scales.axis)
+      for (std::size_t d = *scales.axis + 1; d < dims().size(); ++d) grid.stride *= dims()[d];
+    return grid;
   }
 
   Result<std::unique_ptr<SlabReader>> reader(const StridedLayout& storage) const override {

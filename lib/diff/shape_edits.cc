@@ -12,6 +12,7 @@
 #include "diff/score/compare_walk.h"
 #include "elements/coo.h"
 #include "elements/element_access.h"
+#include "kernels/compare/criteria.h"
 
 namespace btf {
 namespace {
@@ -87,11 +88,11 @@ std::vector<Dims> sample_places(const Dims& dims) {
 class ShapeSearch {
  public:
   ShapeSearch(const MakeSide& actual, const MakeSide& golden, const ShapeEdits& edits,
-              const Tolerance& tolerance, const TensorDiff& diff, const Execution& execution)
+              const Tolerance& asked, const TensorDiff& diff, const Execution& execution)
       : actual_(actual),
         edits_(edits),
         diff_(diff),
-        judge_(judge_of(tolerance, diff.actual->dtype, diff.golden->dtype)),
+        asked_(asked),
         execution_{.jobs = execution.jobs,
                    .memory = execution.memory,
                    .cancel = execution.cancel,
@@ -135,26 +136,33 @@ class ShapeSearch {
     return actual_(edits);
   }
 
+  Judge judge_of_sides(const DiffSide& actual) const {
+    return judge_of(effective(asked_, actual.grid(), golden_->grid()), actual, *golden_);
+  }
+
   Result<bool> agrees(const Edit& last) const {
     BTF_ASSIGN(const auto side, actual_as(last));
     BTF_ASSIGN(const std::vector<Element> found, side->elements(places_));
+    const Judge judge = judge_of_sides(*side);
     for (std::size_t i = 0; i < found.size(); ++i)
       if (!accepts(widen_code<long double>(side->dtype(), found[i].code),
-                   widen_code<long double>(golden_->dtype(), sample_[i].code), judge_))
+                   widen_code<long double>(golden_->dtype(), sample_[i].code), judge,
+                   linear_key(golden_->dims(), places_[i])))
         return false;
     return true;
   }
 
   Result<bool> equal(const Edit& last) const {
     BTF_ASSIGN(const auto side, actual_as(last));
-    BTF_ASSIGN(const CompareScore score, score_pairs(*side, *golden_, judge_, execution_));
+    BTF_ASSIGN(const CompareScore score,
+               score_pairs(*side, *golden_, judge_of_sides(*side), execution_));
     return score.mismatched == 0;
   }
 
   const MakeSide& actual_;
   const ShapeEdits& edits_;
   const TensorDiff& diff_;
-  Judge judge_;
+  const Tolerance& asked_;
   Execution execution_;
   const MakeSide& make_golden_;
   std::unique_ptr<DiffSide> golden_;
@@ -180,9 +188,9 @@ Result<ShapeEdits> shape_edits(const Dims& actual, const Dims& golden, const Dif
 }
 
 Result<std::vector<Hint>> find_shape_hints(const MakeSide& actual, const MakeSide& golden,
-                                           const ShapeEdits& edits, const Tolerance& tolerance,
+                                           const ShapeEdits& edits, const Tolerance& asked,
                                            const TensorDiff& diff, const Execution& execution) {
-  return ShapeSearch(actual, golden, edits, tolerance, diff, execution).run();
+  return ShapeSearch(actual, golden, edits, asked, diff, execution).run();
 }
 
 }  // namespace btf

@@ -24,11 +24,11 @@ struct ShapeEdits {
 // What the options ask for, of tensors with these dims.
 Result<ShapeEdits> shape_edits(const Dims& actual, const Dims& golden, const DiffOptions& options);
 
-// What would make tensors of different dims equal, by a tolerance that is effective(): said only if
-// every element was compared. At most one hint. `edits` were made already, and `diff` says the dims
-// that they leave. A few passes over the tensors at most.
+// What would make tensors of different dims equal, by the tolerance that is asked for: said only
+// if every element was compared. At most one hint. `edits` were made already, and `diff` says the
+// dims that they leave. A few passes over the tensors at most.
 Result<std::vector<Hint>> find_shape_hints(const MakeSide& actual, const MakeSide& golden,
-                                           const ShapeEdits& edits, const Tolerance& tolerance,
+                                           const ShapeEdits& edits, const Tolerance& asked,
                                            const TensorDiff& diff, const Execution& execution);
 
 }  // namespace btf

@@ -97,7 +97,8 @@ Result<std::unique_ptr<ByteSource>> open_zstd(const std::string& name,
     at += out.size();
     return out.size();
   };
-  BTF_ASSIGN(Spool content, zstd::unpack(pull, expected));
+  BTF_ASSIGN(Spool content,
+             zstd::unpack(pull, expected, [&] { return zstd::most_content(*file); }));
   BTF_TRY(file->check_unchanged());
   return copied_source(name, std::move(content), {.compressed = true});
 }

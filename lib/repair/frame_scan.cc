@@ -139,8 +139,8 @@ Status FrameScan::walk() {
       // A frame that claims more than its blocks can hold is not large but damaged.
       const bool large = shape.content ? *shape.content > kLargestFrame &&
                                              (shape.fault == Fault::cut ||
-                                              *shape.content <= shape.most_content())
-                                       : shape.most_content() > kLargestFrame;
+                                              *shape.content <= shape.most_content)
+                                       : shape.most_content > kLargestFrame;
       if (frames_ == 0 && large && shape.fault != Fault::wrong) {
         too_large_ = true;
         return {};
@@ -228,8 +228,8 @@ Result<FrameScan::Frame> FrameScan::judge(std::uint64_t offset, const FrameShape
     return Frame{Worth::lost, 0, Error{ErrorCode::malformed, std::move(what), {}, "zstd-frame"}};
   };
   const std::uint64_t content = shape.content.value_or(
-      std::min<std::uint64_t>(shape.most_content(), kLargestFrame));
-  if (content > shape.most_content()) return lost("its header says more than its blocks can hold");
+      std::min<std::uint64_t>(shape.most_content, kLargestFrame));
+  if (content > shape.most_content) return lost("its header says more than its blocks can hold");
   if (content > kLargestFrame || shape.bytes > kMostCompressed)
     return lost("it is larger than frames of a seekable file");
   if (context_ == nullptr) context_.reset(ZSTD_createDCtx());

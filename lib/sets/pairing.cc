@@ -8,6 +8,7 @@
 #include "btf/tensor_set.h"
 #include "btf/try.h"
 #include "core/workers.h"
+#include "sets/named_tensors.h"
 #include "sets/natural_order.h"
 
 namespace btf {
@@ -16,18 +17,6 @@ namespace {
 // Members of one side that no pair has yet, by their names.
 using Unpaired = std::multimap<std::string, std::uint64_t, std::less<>>;
 using Members = std::vector<std::uint64_t>;
-
-// Those that are wanted, by their places.
-Members wanted_members(const TensorSet& set, const MemberFilter& wanted) {
-  Members members;
-  for (std::uint64_t i = 0; i < set.member_count(); ++i)
-    if (!wanted || wanted(set.member(i))) members.push_back(i);
-  // A directory alone is in order.
-  const auto place = [&](std::uint64_t i) { return set.place(i); };
-  if (!std::ranges::is_sorted(members, natural_less, place))
-    std::ranges::sort(members, natural_less, place);
-  return members;
-}
 
 // Leaves those that have no pair.
 void pair_by_place(const TensorSet& actual, Members& left, const TensorSet& golden, Members& right,
@@ -92,31 +81,11 @@ class TensorPairing {
   using Named = std::map<std::string, Place, std::less<>>;
   using Side = std::optional<std::uint64_t> MemberPair::*;
 
-  // Raw bytes whose dims are known once their partner is.
-  static bool waits_for_dims(const TensorSet& set, std::uint64_t member,
-                             const Result<std::shared_ptr<const TensorFile>>& file) {
-    const auto options = set.open_options(member);
-    return options && options->spec && !options->spec->storage &&
-           !(file && (*file)->format().starts_with("np"));
-  }
-
-  // Of what cannot be opened nothing is known, nor of names that cannot be read.
   static Named names(const TensorSet& set, const Members& members) {
     Named found;
-    for (const std::uint64_t member : members) {
-      const auto file = set.file(member);
-      if (waits_for_dims(set, member, file)) {
-        const auto [at, fresh] = found.emplace(set.member(member).name, Place{{member, 0}});
-        at->second.only = fresh;
-        continue;
-      }
-      const std::uint64_t count = file ? (*file)->tensor_count() : 0;
-      for (std::uint64_t i = 0; i < count; ++i) {
-        auto name = (*file)->name(i);
-        if (!name) break;
-        const auto [at, fresh] = found.emplace(*std::move(name), Place{{member, i}});
-        at->second.only = fresh;
-      }
+    for (NamedTensor& named : named_tensors(set, members)) {
+      const auto [at, fresh] = found.emplace(std::move(named.name), Place{named.tensor});
+      at->second.only = fresh;
     }
     return found;
   }
@@ -225,6 +194,16 @@ Result<TwoSets> open_two_sets(const SetOperand& actual, const SetOperand& golden
   return TwoSets{std::move(left), **std::move(right)};
 }
 
+void put_in_order(std::vector<MemberPair>& pairs, const TensorSet& actual,
+                  const TensorSet& golden) {
+  if (!std::ranges::is_sorted(pairs, natural_less, &MemberPair::name))
+    std::ranges::stable_sort(pairs, natural_less, &MemberPair::name);
+  if (golden.order_given())
+    sort_by(pairs, &MemberPair::golden, &MemberPair::golden_tensor);
+  else if (actual.order_given())
+    sort_by(pairs, &MemberPair::actual, &MemberPair::actual_tensor);
+}
+
 std::vector<MemberPair> pair_members(const TensorSet& actual, const TensorSet& golden,
                                      const MemberFilter& wanted) {
   std::vector<MemberPair> pairs;
@@ -232,12 +211,7 @@ std::vector<MemberPair> pair_members(const TensorSet& actual, const TensorSet& g
   Members right = wanted_members(golden, wanted);
   pair_by_place(actual, left, golden, right, pairs);
   NamePairing(actual, golden, pairs).run(by_name(actual, left), by_name(golden, right));
-  if (!std::ranges::is_sorted(pairs, natural_less, &MemberPair::name))
-    std::ranges::stable_sort(pairs, natural_less, &MemberPair::name);
-  if (golden.order_given())
-    sort_by(pairs, &MemberPair::golden, &MemberPair::golden_tensor);
-  else if (actual.order_given())
-    sort_by(pairs, &MemberPair::actual, &MemberPair::actual_tensor);
+  put_in_order(pairs, actual, golden);
   return pairs;
 }
 

@@ -62,6 +62,7 @@ def files():
                 "written.gguf": file.read(),
                 "written.btf": decoded(path),
                 "blocks.btf": decoded(os.path.join(os.path.dirname(HERE), "gguf", "blocks.gguf")),
+                "code_books.btf": decoded(os.path.join(os.path.dirname(HERE), "gguf", "code_books.gguf")),
             }
 
 

@@ -55,7 +55,7 @@ def safetensors(write):
 
 
 def gguf(write):
-    for path in short_files(["gguf", "gguf-bad"], "*.gguf"):
+    for path in short_files(["gguf", "gguf-bad", "gguf-odd"], "*.gguf"):
         write(path.stem, path.read_bytes()[4:])
 
 

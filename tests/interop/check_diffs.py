@@ -189,7 +189,7 @@ class Case:
         for quantile in found["quantiles"]:
             compare(f"quantile {quantile['q']}", pair.quantile(number(quantile["q"])), quantile["value"], 1e-12)
         if found["top_k"]:
-            compare("disagreeing rows", pair.top_k(criteria.top_k), found["top_k"]["disagreeing"])
+            compare("disagreeing rows", pair.top_k(criteria.top_k, criteria.for_types(*pair.types)), found["top_k"]["disagreeing"])
 
 
     def check_fit(self, found):

@@ -19,7 +19,8 @@ except ImportError:
     sys.exit(0)
 
 PLAIN = {"F32": ("<f4", 4), "F16": ("<f2", 128), "I8": ("i1", 0), "I16": ("<i2", 1), "I32": ("<i4", 2), "I64": ("<i8", 3), "F64": ("<f8", 5)}
-DECODED = ["Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "MXFP4", "NVFP4"]
+# All that the package decodes; what it only lists, btftool lists too.
+DECODED = [kind.name for kind in gguf.GGML_QUANT_SIZES if kind in gguf.quants._type_traits and kind.name != "BF16"]
 
 
 def any_bits(rng, count, form):
@@ -34,22 +35,51 @@ def numbers_of(data, kind):
 class Check(Exchange):
     kind = "gguf"
 
+    @staticmethod
+    def plain_tensor(rng, writer, name, kind):
+        form, code = PLAIN[kind.name]
+        dims = [rng.randrange(1, 4) for _ in range(rng.randrange(0, 3))] + [rng.randrange(1, 9)]
+        held = any_bits(rng, int(np.prod(dims)), form).reshape(dims)
+        writer.add_tensor(name, held, raw_dtype=kind)
+        return btf_writer.header(dims, code, 0) + held.tobytes()
+
     def random_tensor(self, rng, writer, name):
         """A record of the same tensor, NaN with one code only: which one a product has is the processor's."""
         kind = gguf.GGMLQuantizationType[rng.choice(list(PLAIN) + DECODED * 2)]
-        outer = [rng.randrange(1, 4) for _ in range(rng.randrange(0, 3))]
         if kind.name in PLAIN:
-            form, code = PLAIN[kind.name]
-            dims = outer + [rng.randrange(1, 9)]
-            held = any_bits(rng, int(np.prod(dims)), form).reshape(dims)
-            writer.add_tensor(name, held, raw_dtype=kind)
-            return btf_writer.header(dims, code, 0) + held.tobytes()
+            return self.plain_tensor(rng, writer, name, kind)
+        outer = [rng.randrange(1, 4) for _ in range(rng.randrange(0, 3))]
         elements, size = gguf.GGML_QUANT_SIZES[kind]
         blocks = rng.randrange(1, 4)
         dims = outer + [blocks * elements]
         data = any_bits(rng, int(np.prod(outer + [blocks])) * size, "u1").reshape(outer + [blocks * size])
         writer.add_tensor(name, data, raw_dtype=kind)
         return btf_writer.header(dims, 4, 0) + numbers_of(data, kind).tobytes()
+
+    def big_endian(self, rng):
+        """Numbers of a file that the package writes for the other kind of machine."""
+        source, target = self.path("x.gguf"), self.path("x.btf")
+        writer = gguf.GGUFWriter(source, "llama", endianess=gguf.GGUFEndian.BIG)
+        writer.add_uint32("a.number", 70000)
+        writer.add_array("words", ["w" * rng.randrange(9) for _ in range(1 + rng.randrange(30))])
+        names = [f"blk.{i}" for i in range(rng.randrange(1, 6))]
+        records = [self.plain_tensor(rng, writer, name, gguf.GGMLQuantizationType[rng.choice(list(PLAIN))]) for name in names]
+        self.finish(writer)
+        done = self.tool.run("-q", "convert", "--names", "drop", source, target)
+        if done.returncode != 0:
+            return self.wrong("is not read: " + done.stderr.decode(), self.get("x.gguf"))
+        if self.get("x.btf") != btf_writer.file(records):
+            return self.wrong("is read otherwise than the package wrote it", self.get("x.gguf"))
+        listed = self.tool.json_of_files("inspect", "--json", source)[source]["tensors"]
+        if [entry["name"] for entry in listed] != names:
+            self.wrong("has other names than the package wrote", self.get("x.gguf"))
+
+    @staticmethod
+    def finish(writer):
+        writer.write_header_to_file()
+        writer.write_kv_data_to_file()
+        writer.write_tensors_to_file()
+        writer.close()
 
     def theirs(self, rng):
         source, target = self.path("x.gguf"), self.path("x.btf")
@@ -60,10 +90,7 @@ class Check(Exchange):
             writer.add_custom_alignment(2 ** rng.randrange(3, 9))
         names = [f"blk.{i}.{rng.randrange(1000)}" for i in range(rng.randrange(1, 6))]
         records = [self.random_tensor(rng, writer, name) for name in names]
-        writer.write_header_to_file()
-        writer.write_kv_data_to_file()
-        writer.write_tensors_to_file()
-        writer.close()
+        self.finish(writer)
         done = self.tool.run("-q", "convert", "--dequantize", "--names", "drop", source, target)
         if done.returncode != 0:
             return self.wrong("is not read: " + done.stderr.decode(), self.get("x.gguf"))
@@ -95,6 +122,8 @@ def main():
         check = Check(tool, scratch)
         for number in range(count):
             check.theirs(random.Random(f"{seed}:{number}"))
+            if number % 4 == 0:
+                check.big_endian(random.Random(f"{seed}:{number}"))
     print(f"gguf: {count} random files (seed {seed}), {check.failed} disagreements")
     sys.exit(1 if check.failed else 0)
 

@@ -1,4 +1,5 @@
-"""check_torch.py BTFTOOL [COUNT [SEED]]: btftool reads what torch.save writes, every tensor to the bit.
+"""check_torch.py BTFTOOL [COUNT [SEED]]: btftool reads what torch.save writes, every tensor to the bit, and notices a byte
+that was changed in a pickle or a storage.
 
 Needs torch (2.13.0 was current when this was written) and numpy; says "skipped" where there is none.
 """
@@ -7,6 +8,7 @@ import os
 import random
 import sys
 import tempfile
+import zipfile
 
 from tool import Tool
 
@@ -69,6 +71,40 @@ def bits(tensor):
     return tensor.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes() if tensor.numel() else b""
 
 
+def place_of(member, image):
+    """Where the content begins: behind the local header, whose name and extra field are as long as it says."""
+    lengths = image[member.header_offset + 26 : member.header_offset + 30]
+    return member.header_offset + 30 + int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little")
+
+
+def check_damage(tool, some, sound, damaged, has_checksums):
+    """What Python's zipfile calls bad no command may take for sound; where it has nothing to compare with, all is read."""
+    with open(sound, "rb") as file:
+        image = bytearray(file.read())
+    with zipfile.ZipFile(sound) as archive:
+        storages = [m for m in archive.infolist() if "/data/" in m.filename and m.file_size > 0]
+        members = storages + [archive.getinfo(archive.namelist()[0])]
+    # A pickle that is damaged may be none, checksum or not.
+    member = some.choice(members if has_checksums else storages or members)
+    at = place_of(member, image) + some.randrange(member.file_size)
+    if has_checksums or member in storages:
+        image[at] ^= 1 << some.randrange(8)
+    with open(damaged, "wb") as file:
+        file.write(image)
+    with zipfile.ZipFile(damaged) as archive:
+        if has_checksums and archive.testzip() != member.filename:
+            sys.exit(f"{member.filename}, byte {at}: zipfile sees nothing")
+    threads = some.choice("127")
+    for arguments in (["convert", "--format", "btf", damaged, os.devnull], ["inspect", "--stats", damaged],
+                      ["diff", damaged, sound], ["diff", sound, damaged], ["validate", damaged]):
+        code = tool.run(arguments[0], *(["-j", threads] if arguments[0] != "validate" else []), *arguments[1:]).returncode
+        wanted = (1,) if arguments[0] == "validate" else (2,)
+        if not has_checksums:
+            wanted = (0, 1) if arguments[0] == "diff" else (0,)
+        if code not in wanted:
+            sys.exit(f"{member.filename}, byte {at} changed: {arguments}: exit code {code}")
+
+
 def main():
     tool = Tool(sys.argv[1])
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 12
@@ -91,6 +127,13 @@ def main():
             for name, tensor in names.items():
                 if ours[name].shape != tuple(tensor.shape) or ours[name].tobytes() != bits(tensor):
                     sys.exit(f"seed {seed}, number {number}: {name} is not the same")
+            if not any(tensor.numel() for tensor in tensors):
+                continue
+            check_damage(tool, some, path("theirs.pt"), path("damaged.pt"), True)
+            torch.serialization.set_crc32_options(False)
+            torch.save(structure, path("unchecked.pt"))
+            torch.serialization.set_crc32_options(True)
+            check_damage(tool, some, path("unchecked.pt"), path("damaged.pt"), False)
     print(f"{count} files, 0 disagreements")
 
 

@@ -8,11 +8,13 @@
 
 #include "btf/try.h"
 #include "core/checked_math.h"
-#include "core/criteria.h"
 #include "diff/hints/evidence/wording.h"
 #include "diff/hints/models/flat_stream.h"
+#include "diff/hints/searches/code_steps.h"
 #include "diff/hints/searches/searches.h"
+#include "diff/score/compare_walk.h"
 #include "elements/parallel.h"
+#include "kernels/compare/criteria.h"
 #include "kernels/number/widen.h"
 
 namespace btf {
@@ -57,6 +59,12 @@ std::string beyond(const HintInput& input, const std::string& what) {
   return " beyond " + (owner ? hints::name_of(*owner) + "'s " : "") + what;
 }
 
+// What rounding to the coarser grid leaves, and the noise of floats.
+Judge close_judge(const HintInput& input) {
+  return judge_of(effective({.close = true}, input.judge.actual, input.judge.golden), input.actual,
+                  input.golden);
+}
+
 // By the user's tolerance, then by that of the coarser dtype: two computations of the same thing
 // differ by that much, whatever the user asked for.
 std::vector<Agreement> agreements(const HintInput& input) {
@@ -67,8 +75,9 @@ std::vector<Agreement> agreements(const HintInput& input) {
                    .beyond = beyond(input, "rounding")};
   strict.judge.equal_nan = true;
   std::vector<Agreement> all{strict};
-  const Judge close = judge_of(effective({.close = true}, nullptr, actual, golden), actual, golden);
-  const bool wider = close.rtol > input.judge.rtol || close.atol > input.judge.atol;
+  const Judge close = close_judge(input);
+  const bool wider = close.rtol > input.judge.rtol || close.atol > input.judge.atol ||
+                     (close.half_step && !input.judge.half_step);
   if ((close.rtol > 0 || close.atol > 0) && wider)
     all.push_back({strict.judge, close, strict.narrow, beyond(input, "tolerance")});
   return all;
@@ -124,9 +133,21 @@ SearchResult find_cause(const HintInput& input) {
     BTF_ASSIGN(std::optional<Finding> finding, hints::find_coarser_dtype(inquiries.front()));
     if (finding) return finding;
   }
+  // Of codes their steps say most; of whole numbers more than what mismatches have in common.
+  const Judge close = close_judge(input);
+  const bool codes = close.actual.codes || close.golden.codes;
+  const Inquiry first = inquiries.front();
+  if (codes) {
+    BTF_ASSIGN(std::optional<Finding> finding, hints::find_code_steps(first, close));
+    if (finding) return finding;
+  }
   if (inquiries.back().mismatches.size() < kLeastMismatches) inquiries.pop_back();
   if (!inquiries.empty()) {
     BTF_ASSIGN(std::optional<Finding> finding, best_explanation(input, inquiries));
+    if (finding) return finding;
+  }
+  if (!codes) {
+    BTF_ASSIGN(std::optional<Finding> finding, hints::find_code_steps(first, close));
     if (finding) return finding;
   }
   BTF_ASSIGN(inquiries, for_patterns(input, sample, std::move(inquiries)));

@@ -6,21 +6,12 @@
 
 #include "btf/diff.h"
 #include "btf/try.h"
-#include "diff/layers/match.h"
 #include "diff/layers/order.h"
 #include "diff/layers/pair_layers.h"
+#include "sets/names/match.h"
 
 namespace btf {
 namespace {
-
-constexpr auto kTierNames = std::to_array<Named<PairTier>>({
-    {PairTier::map, "map"},
-    {PairTier::exact, "exact"},
-    {PairTier::stem, "stem"},
-    {PairTier::sanitised, "sanitised"},
-    {PairTier::module, "module"},
-    {PairTier::tail, "tail"},
-});
 
 constexpr auto kOrderNames = std::to_array<Named<OrderSource>>({
     {OrderSource::file, "file"},
@@ -76,15 +67,10 @@ std::unexpected<Error> no_codes(const TensorSet& set) {
 Status take_map_findings(const PairedLayers& paired, const LayerOptions& options,
                          LayerReport& report) {
   if (options.map.empty()) return {};
-  if (!paired.map_used && report.troubles.empty()) {
-    const auto more = paired.map_unused.size() - 1;
-    const std::string others = more == 0 ? "" : "; " + std::to_string(more) + " more";
-    return std::unexpected(Error{ErrorCode::refused, "no line of the map pairs anything: " +
-                                                         paired.map_unused.front() + others}
-                               .in_file(options.map_path));
-  }
+  if (!paired.map.used && report.troubles.empty())
+    return std::unexpected(no_use(paired.map, options.map_path));
   const std::string path = options.map_path.empty() ? "" : options.map_path + ": ";
-  for (const std::string& unused : paired.map_unused) report.warnings.push_back(path + unused);
+  for (const std::string& unused : paired.map.unused) report.warnings.push_back(path + unused);
   return {};
 }
 
@@ -226,7 +212,6 @@ class Causes {
 
 }  // namespace
 
-std::span<const Named<PairTier>> pair_tier_names() { return kTierNames; }
 std::span<const Named<OrderSource>> order_source_names() { return kOrderNames; }
 std::span<const Named<LayerState>> layer_state_names() { return kStateNames; }
 std::span<const Named<LayerFault>> layer_fault_names() { return kFaultNames; }

@@ -9,9 +9,9 @@
 
 #include "btf/try.h"
 #include "diff/layers/layer_graph.h"
-#include "diff/layers/match.h"
-#include "diff/layers/names.h"
 #include "formats/format_table.h"
+#include "sets/names/match.h"
+#include "sets/names/names.h"
 #include "sets/natural_order.h"
 
 namespace btf {

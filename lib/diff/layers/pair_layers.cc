@@ -9,10 +9,10 @@
 
 #include "btf/try.h"
 #include "core/checked_math.h"
-#include "diff/layers/match.h"
 #include "diff/layers/measure/measure_queue.h"
-#include "diff/layers/names.h"
 #include "diff/scaled_side.h"
+#include "sets/names/match.h"
+#include "sets/names/names.h"
 
 namespace btf {
 namespace {
@@ -186,10 +186,12 @@ class LayerPairing {
   }
 
   void pair_rest() {
-    NameMatches matches = match_names(names_of(rest_actual_), names_of(rest_golden_), options_.map,
-                                      [this](std::uint64_t l, std::uint64_t r) {
-                                        return may_be_pair(rest_actual_[l], rest_golden_[r]);
-                                      });
+    const auto may = [this](std::uint64_t l, std::uint64_t r) {
+      return may_be_pair(rest_actual_[l], rest_golden_[r]);
+    };
+    NameMatches matches =
+        match_names(names_of(rest_actual_), names_of(rest_golden_), options_.map, may,
+                    report_.layers.empty() ? NameLists::whole : NameLists::parts);
     std::vector<bool> left(rest_actual_.size(), true);
     right_.assign(rest_golden_.size(), true);
     for (const NameMatch& match : matches.pairs) {
@@ -197,9 +199,7 @@ class LayerPairing {
       add(rest_actual_[match.left], rest_golden_[match.right], match.tier);
     }
     report_.ambiguous = std::move(matches.unclear);
-    found_.map_used = std::ranges::any_of(
-        matches.pairs, [](const NameMatch& match) { return match.tier == PairTier::map; });
-    found_.map_unused = std::move(matches.unused);
+    found_.map = std::move(matches.map);
     for (std::size_t l = 0; l < left.size(); ++l)
       if (left[l]) report_.actual_only.push_back(rest_actual_[l].name);
     report_.paired = report_.layers.size();

@@ -14,8 +14,7 @@ struct PairedLayers {
   std::vector<LayerPlace> places;  // of report.layers
   std::vector<SetTensor> actual;   // likewise: which tensors they are
   std::vector<SetTensor> golden;
-  bool map_used = false;                // a line of it pairs something
-  std::vector<std::string> map_unused;  // of those that do not: why
+  MapUse map;
   bool actual_scaled = false;  // a tensor of it is codes that have a scale
   bool golden_scaled = false;
   SetScales actual_set_scales{};  // where scales are asked for

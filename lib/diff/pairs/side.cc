@@ -15,6 +15,7 @@
 #include "elements/records/edited_reader.h"
 #include "elements/records/edited_view.h"
 #include "elements/records/record_boxes.h"
+#include "formats/format_table.h"
 #include "formats/io/memory_bytes.h"
 
 namespace btf {
@@ -131,6 +132,10 @@ class FileSide final : public DiffSide {
   }
 
   DType dtype() const override { return *edited_.record().dtype; }
+  Grid grid() const override {
+    const bool floats = info(dtype()).floating();
+    return {.dtype = dtype(), .digits = floats ? text_digits(name_.file->format()) : 0};
+  }
   const Dims& dims() const override { return edited_.dims(); }
   const StridedLayout* storage() const override { return edited_.storage(); }
   bool rearranged() const override { return !edited_.chain().empty(); }

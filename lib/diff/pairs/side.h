@@ -11,6 +11,7 @@
 #include "btf/read.h"
 #include "elements/coo_record.h"
 #include "elements/slab_io.h"
+#include "kernels/number/grid.h"
 
 namespace btf {
 
@@ -23,8 +24,8 @@ class DiffSide {
   virtual const StridedLayout* storage() const = 0;
   // Its elements are no stored array: they can be read through storage() only.
   virtual bool rearranged() const { return false; }
-  // Of codes by a scale: that; 0 if they have several. Nothing: it is no codes.
-  virtual std::optional<double> scale() const { return std::nullopt; }
+  // What its numbers are multiples or roundings of. It does not outlive the side.
+  virtual Grid grid() const { return {dtype()}; }
   // Boxes of the tensor. A COO tensor is read as if it were dense in `storage`: boxes must be
   // contiguous there and ascending. `storage` outlives the reader.
   virtual Result<std::unique_ptr<SlabReader>> reader(const StridedLayout& storage) const = 0;

@@ -4,9 +4,11 @@
 #include <deque>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "btf/try.h"
+#include "core/checked_math.h"
 #include "formats/format_table.h"
 #include "sets/natural_order.h"
 
@@ -37,14 +39,122 @@ Result<bool> pairs_by_name(const TensorFile& actual, const TensorFile& golden,
 }
 
 Result<TensorPairs> TensorPairs::of(const TensorFile& actual, const TensorFile& golden,
-                                    const DiffOptions& options) {
+                                    const DiffOptions& options, const Candidates& candidates) {
   TensorPairs pairs;
-  pairs.actual_ = {&actual, options.actual_tensors};
-  pairs.golden_ = {&golden, options.golden_tensors};
-  BTF_ASSIGN(const bool by_name, pairs_by_name(actual, golden, options));
-  if (by_name) BTF_TRY(pairs.pair_by_name(options.actual_tensors && !options.golden_tensors));
-  if (by_name && !options.actual_tensors && !has_order(actual)) BTF_TRY(pairs.put_in_order());
+  if (options.pairs) {
+    pairs.by_name_ = *options.pairs;
+    return pairs;
+  }
+  pairs.actual_ = {&actual, options.actual_tensors ? options.actual_tensors : candidates.actual};
+  pairs.golden_ = {&golden, options.golden_tensors ? options.golden_tensors : candidates.golden};
+  bool tiers = !options.map.empty();
+  if (!tiers) {
+    BTF_ASSIGN(const bool by_name, pairs_by_name(actual, golden, options));
+    if (!by_name) return pairs;
+    if (options.pair_by != PairBy::exact) {
+      BTF_ASSIGN(const bool equal,
+                 any_equal({&actual, candidates.actual}, {&golden, candidates.golden}));
+      tiers = !equal;
+    }
+  }
+  if (tiers)
+    BTF_TRY(pairs.pair_by_tiers(options, candidates));
+  else
+    BTF_TRY(pairs.pair_by_name(options.actual_tensors && !options.golden_tensors));
+  if (!options.actual_tensors && !candidates.actual && !has_order(actual))
+    BTF_TRY(pairs.put_in_order());
   return pairs;
+}
+
+Result<std::vector<std::string>> TensorPairs::Side::names() const {
+  std::vector<std::string> names;
+  names.reserve(count());
+  for (std::uint64_t i = 0; i < count(); ++i) {
+    BTF_ASSIGN(std::string name, file->name(at(i)));
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
+// Has any name, or no name, a partner?
+Result<bool> TensorPairs::any_equal(const Side& actual, const Side& golden) {
+  std::unordered_set<std::string> names;
+  bool unnamed = false;
+  for (std::uint64_t i = 0; i < golden.count(); ++i) {
+    BTF_ASSIGN(std::optional<std::string> name, golden.file->own_name(golden.at(i)));
+    unnamed = unnamed || !name;
+    if (name) names.insert(*std::move(name));
+  }
+  for (std::uint64_t i = 0; i < actual.count(); ++i) {
+    BTF_ASSIGN(const std::optional<std::string> name, actual.file->own_name(actual.at(i)));
+    if (name ? names.contains(*name) : unnamed) return true;
+  }
+  return false;
+}
+
+// Of all that there is: what a selection leaves out may be what makes a name unclear.
+Status TensorPairs::pair_by_tiers(const DiffOptions& options, const Candidates& candidates) {
+  const Side actual{actual_.file, candidates.actual};
+  const Side golden{golden_.file, candidates.golden};
+  BTF_ASSIGN(const std::vector<std::string> left, actual.names());
+  BTF_ASSIGN(const std::vector<std::string> right, golden.names());
+  const MayMatch may = [&](std::uint64_t l, std::uint64_t r) {
+    const auto a = actual.file->tensor(actual.at(l));
+    const auto g = golden.file->tensor(golden.at(r));
+    return !a || !g || element_count(a->dims) == element_count(g->dims);
+  };
+  NamePairing found = pair_lists(left, right, options.map, may);
+  map_ = std::move(found.map);
+  if (options.map.empty()) pair_without_names(actual, golden, left, right, may, found.pairs);
+  by_name_.emplace();
+  for (NamePair& pair : found.pairs) {
+    TensorPair tensors{.tier = pair.tier, .note = std::move(pair.note)};
+    if (pair.left) tensors.actual = actual.at(*pair.left);
+    if (pair.right) tensors.golden = golden.at(*pair.right);
+    by_name_->push_back(std::move(tensors));
+  }
+  keep_selected(options);
+  return {};
+}
+
+// Where no name has a partner: the only tensors of both files; those that NumPy counts because they
+// have no name, with as many others in a file that keeps their order.
+void TensorPairs::pair_without_names(const Side& actual, const Side& golden,
+                                     const std::vector<std::string>& left,
+                                     const std::vector<std::string>& right, const MayMatch& may,
+                                     std::vector<NamePair>& pairs) {
+  const bool none = std::ranges::none_of(
+      pairs, [](const NamePair& pair) { return pair.left && pair.right; });
+  if (!none || left.size() != right.size() || left.empty()) return;
+  const auto counted = [](const std::vector<std::string>& names) {
+    for (std::size_t i = 0; i < names.size(); ++i)
+      if (names[i] != "arr_" + std::to_string(i)) return false;
+    return true;
+  };
+  if (left.size() > 1 && (!(counted(left) || counted(right)) || !has_order(*actual.file) ||
+                          !has_order(*golden.file)))
+    return;
+  for (std::uint64_t i = 0; i < left.size(); ++i)
+    if (!may(i, i)) return;
+  pairs.clear();
+  for (std::uint64_t i = 0; i < left.size(); ++i)
+    pairs.push_back({.left = i, .right = i,
+                     .tier = left.size() == 1 ? PairTier::only : PairTier::order});
+}
+
+// A name of either side stands for the pair.
+void TensorPairs::keep_selected(const DiffOptions& options) {
+  if (!options.actual_tensors && !options.golden_tensors) return;
+  const auto set_of = [](const Selection& selected) {
+    return selected ? std::unordered_set<std::uint64_t>(selected->begin(), selected->end())
+                    : std::unordered_set<std::uint64_t>();
+  };
+  const auto left = set_of(options.actual_tensors);
+  const auto right = set_of(options.golden_tensors);
+  std::erase_if(*by_name_, [&](const TensorPair& pair) {
+    return !(pair.actual && left.contains(*pair.actual)) &&
+           !(pair.golden && right.contains(*pair.golden));
+  });
 }
 
 // As golden gives it; else as people count.
@@ -81,7 +191,7 @@ Status TensorPairs::pair_by_name(bool only_actual) {
     BTF_ASSIGN(std::optional<std::string> name, actual_.file->own_name(actual_.at(i)));
     Waiting& candidates = name ? waiting : unnamed;
     const auto found = candidates.find(name.value_or(""));
-    TensorPair pair{.actual = actual_.at(i), .golden = {}};
+    TensorPair pair{.actual = actual_.at(i)};
     if (found != candidates.end() && !found->second.empty()) {
       pair.golden = found->second.front();
       found->second.pop_front();
@@ -92,9 +202,25 @@ Status TensorPairs::pair_by_name(bool only_actual) {
   const std::size_t first = pairs.size();
   for (const Waiting* left : {&waiting, &unnamed})
     for (const auto& [name, indices] : *left)
-      for (const std::uint64_t index : indices) pairs.push_back({.actual = {}, .golden = index});
+      for (const std::uint64_t index : indices) pairs.push_back({.golden = index});
   std::sort(pairs.begin() + static_cast<std::ptrdiff_t>(first), pairs.end(),
             [](const TensorPair& a, const TensorPair& b) { return *a.golden < *b.golden; });
+  return note_close_names();
+}
+
+Status TensorPairs::note_close_names() {
+  std::vector<std::string> left;
+  std::vector<std::string> right;
+  for (const TensorPair& pair : *by_name_) {
+    if (pair.actual && pair.golden) continue;
+    const Side& side = pair.actual ? actual_ : golden_;
+    BTF_ASSIGN(std::string name, side.file->name(pair.actual ? *pair.actual : *pair.golden));
+    (pair.actual ? left : right).push_back(std::move(name));
+  }
+  const std::vector<std::string> notes = close_names(left, right);
+  std::size_t alone = 0;
+  for (TensorPair& pair : *by_name_)
+    if (!pair.actual || !pair.golden) pair.note = notes[alone++];
   return {};
 }
 

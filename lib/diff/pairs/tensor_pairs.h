@@ -3,28 +3,32 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "btf/diff.h"
+#include "sets/names/pair_lists.h"
 
 namespace btf {
 
-struct TensorPair {
-  std::optional<std::uint64_t> actual;  // indices in their files
-  std::optional<std::uint64_t> golden;
-};
-
 class TensorPairs {
  public:
+  using Selection = std::optional<std::vector<std::uint64_t>>;
+
+  // What there is to pair in each file; nothing: all. Selections are of these or of others.
+  struct Candidates {
+    Selection actual;
+    Selection golden;
+  };
+
   static Result<TensorPairs> of(const TensorFile& actual, const TensorFile& golden,
-                                const DiffOptions& options);
+                                const DiffOptions& options, const Candidates& candidates);
 
   std::uint64_t size() const;
   TensorPair at(std::uint64_t number) const;
+  const MapUse& map() const { return map_; }
 
  private:
-  using Selection = std::optional<std::vector<std::uint64_t>>;
-
   // One side's tensors: those selected, or all.
   struct Side {
     const TensorFile* file = nullptr;
@@ -32,13 +36,23 @@ class TensorPairs {
 
     std::uint64_t count() const { return selected ? selected->size() : file->tensor_count(); }
     std::uint64_t at(std::uint64_t i) const { return selected ? (*selected)[i] : i; }
+    Result<std::vector<std::string>> names() const;
   };
 
+  static Result<bool> any_equal(const Side& actual, const Side& golden);
+  Status pair_by_tiers(const DiffOptions& options, const Candidates& candidates);
+  static void pair_without_names(const Side& actual, const Side& golden,
+                                 const std::vector<std::string>& left,
+                                 const std::vector<std::string>& right, const MayMatch& may,
+                                 std::vector<NamePair>& pairs);
+  void keep_selected(const DiffOptions& options);
   Status pair_by_name(bool only_actual);
+  Status note_close_names();
   Status put_in_order();
 
   Side actual_;
   Side golden_;
+  MapUse map_;
   std::optional<std::vector<TensorPair>> by_name_;  // nothing: in their order
 };
 

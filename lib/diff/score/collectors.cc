@@ -21,15 +21,16 @@ struct RunJudge {
 
   RunSummary judge(const PairRun<Real>& run, const Judge& judge) {
     if constexpr (std::is_same_v<Real, double>)
-      return judge_runs().judge(run.actual, run.golden, run.values(), judge, error.data(),
-                                refused.data());
+      if (!judge.half_step)
+        return judge_runs().judge(run.actual, run.golden, run.values(), judge, error.data(),
+                                  refused.data());
     RunSummary summary{.least_error = kEndless};
     for (std::uint64_t i = 0; i < run.values(); ++i) {
       const Real a = run.actual[i];
       const Real g = run.golden[i];
       const bool finite = std::isfinite(a) && std::isfinite(g);
       error[i] = finite ? error_of(a, g).abs : kNan;
-      refused[i] = accepts(a, g, judge) ? 0 : error[i];
+      refused[i] = accepts(a, g, judge, run.number(i)) ? 0 : error[i];
       summary.refused += refused[i] != 0 ? 1U : 0U;
       summary.special += finite ? 0U : 1U;
       summary.equal += error[i] == 0 ? 1U : 0U;
@@ -267,67 +268,6 @@ std::vector<std::uint64_t> MismatchCollector::sample() const {
   std::vector<std::uint64_t> numbers = numbers_of(all.sorted());
   std::ranges::sort(numbers);
   return numbers;
-}
-
-void HeatmapCollector::prepare(unsigned workers) {
-  cells_.assign(workers, std::vector<std::uint64_t>(map_.rows * map_.columns, 0));
-}
-
-template <typename Real>
-void HeatmapCollector::count(std::vector<std::uint64_t>& cells, const JudgedRun<Real>& run) const {
-  if (run.summary.refused == 0) return;
-  struct Axis {
-    std::uint64_t stride = 1;
-    std::uint64_t size = 1;
-    std::uint64_t step = 1;
-
-    // Without an axis there is one cell.
-    std::uint64_t cell(std::uint64_t number) const { return number / stride % size / step; }
-    // The first number from `number` on that lies in another cell.
-    std::uint64_t end(std::uint64_t number) const {
-      const std::uint64_t index = number / stride;
-      const std::uint64_t next = std::min(size, (index % size / step + 1) * step);
-      return (index - index % size + next) * stride;
-    }
-  };
-  const auto axis_of = [&](const std::optional<Heatmap::Axis>& axis) {
-    Axis all;
-    if (!axis) return all;
-    all.size = dims_[axis->dim];
-    all.step = axis->step;
-    for (std::size_t d = axis->dim + 1; d < dims_.size(); ++d) all.stride *= dims_[d];
-    return all;
-  };
-  const Axis down = axis_of(map_.down);
-  const Axis across = axis_of(map_.across);
-  for (std::uint64_t i = 0; i < run.pairs.values(); ++i) {
-    if (run.refused[i] == 0) continue;
-    std::uint64_t number = run.pairs.number(i);
-    // What two COO tensors do not store may be many cells.
-    const std::uint64_t end = number + (run.pairs.alike ? run.pairs.count : 1);
-    while (number < end) {
-      std::uint64_t next = end;
-      if (map_.down) next = std::min(next, down.end(number));
-      if (map_.across) next = std::min(next, across.end(number));
-      cells[down.cell(number) * map_.columns + across.cell(number)] += next - number;
-      number = next;
-    }
-  }
-}
-
-void HeatmapCollector::take(unsigned worker, std::uint64_t, const JudgedRun<double>& run) {
-  count(cells_[worker], run);
-}
-
-void HeatmapCollector::take(unsigned worker, std::uint64_t, const JudgedRun<long double>& run) {
-  count(cells_[worker], run);
-}
-
-Heatmap HeatmapCollector::finish() {
-  map_.mismatched.assign(map_.rows * map_.columns, 0);
-  for (const std::vector<std::uint64_t>& cells : cells_)
-    for (std::size_t i = 0; i < cells.size(); ++i) map_.mismatched[i] += cells[i];
-  return std::move(map_);
 }
 
 }  // namespace btf

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
 
 #include "btf/try.h"
 #include "diff/pairs/real_values.h"
+#include "diff/pairs/rows.h"
 #include "diff/pairs/sparse.h"
 #include "elements/cast_slab.h"
 #include "elements/parallel.h"
@@ -191,6 +193,31 @@ Result<CompareScore> score_sparse(const DiffSide& actual, const DiffSide& golden
   return total;
 }
 
+// Where the step depends on the place, pairs are judged with their numbers.
+template <typename Real>
+Result<CompareScore> score_by_number(const DiffSide& actual, const DiffSide& golden,
+                                     const Judge& judge, const Execution& execution) {
+  Judge any = judge;
+  any.half_step = false;
+  any.by_error = false;
+  any.ulp = UINT64_MAX;
+  const PairRows pairs(actual, golden, execution);
+  BTF_ASSIGN(const unsigned workers, pairs.workers());
+  std::vector<CompareScore> scores(workers);
+  BTF_TRY(pairs.walk<Real>([&](unsigned worker, std::uint64_t, const PairRun<Real>& run) {
+    CompareScore& score = scores[worker];
+    if (run.alike) return compare_many(*run.actual, *run.golden, run.count, any, score);
+    compare_run(run.actual, run.golden, run.count, any, score);
+    for (std::uint64_t i = 0; i < run.count; ++i)
+      if (std::isfinite(run.actual[i]) && std::isfinite(run.golden[i]) &&
+          !accepts(run.actual[i], run.golden[i], judge, run.number(i)))
+        ++score.mismatched;
+  }));
+  CompareScore total;
+  for (const CompareScore& score : scores) total.add(score);
+  return total;
+}
+
 // The narrowest that both sides fit.
 Result<CompareScore> score_dense(const DiffSide& actual, const DiffSide& golden, const Judge& judge,
                                  const Execution& execution) {
@@ -203,8 +230,23 @@ Result<CompareScore> score_dense(const DiffSide& actual, const DiffSide& golden,
 
 }  // namespace
 
+Judge judge_of(const Tolerance& effective, const DiffSide& actual, const DiffSide& golden) {
+  Judge judge = judge_of(effective, actual.dtype(), golden.dtype());
+  judge.actual = actual.grid();
+  judge.golden = golden.grid();
+  const std::optional<double> left = judge.actual.scale();
+  const std::optional<double> right = judge.golden.scale();
+  if ((left || right) && left != 0.0 && right != 0.0)
+    judge.grid = StepGrid::integers(std::max(left.value_or(0), right.value_or(0)));
+  return judge;
+}
+
 Result<CompareScore> score_pairs(const DiffSide& actual, const DiffSide& golden, const Judge& judge,
                                  const Execution& execution) {
+  if (judge.half_step)
+    return PairRows(actual, golden, execution).use_double()
+               ? score_by_number<double>(actual, golden, judge, execution)
+               : score_by_number<long double>(actual, golden, judge, execution);
   if (!both_sparse(actual, golden)) return score_dense(actual, golden, judge, execution);
   return both_fit(actual, golden, fits_double)
              ? score_sparse<double>(actual, golden, judge, execution)

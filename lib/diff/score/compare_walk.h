@@ -7,6 +7,10 @@
 
 namespace btf {
 
+// A tolerance that is effective() made ready for both sides. Codes step by their scale, of both
+// sides by the larger one; where one has several, by the dtype of the other.
+Judge judge_of(const Tolerance& effective, const DiffSide& actual, const DiffSide& golden);
+
 // The score; the same for any number of threads.
 Result<CompareScore> score_pairs(const DiffSide& actual, const DiffSide& golden, const Judge& judge,
                                  const Execution& execution);

@@ -83,8 +83,9 @@ Result<std::vector<QuantileValue>> error_quantiles(const PairRows& pairs, std::u
 Status check_top_k(const DiffSide& actual, const DiffSide& golden, std::uint64_t k,
                    const Execution& execution);
 
-// In descending order, NaN before all numbers, of equals the lower index first.
+// In descending order, NaN before all numbers, of equals the lower index first. Where the lists
+// name different elements, golden's numbers of both must be as close as the judge asks.
 Result<TopK> compare_top_k(const DiffSide& actual, const DiffSide& golden, std::uint64_t k,
-                           const Execution& execution);
+                           const Judge& judge, const Execution& execution);
 
 }  // namespace btf

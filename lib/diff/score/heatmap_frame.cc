@@ -103,4 +103,9 @@ Heatmap heatmap_frame(const Dims& dims, const HeatmapRequest& request,
   return map;
 }
 
+bool needs_no_sample(const Dims& dims, const HeatmapRequest& request) {
+  const auto wide = std::ranges::count_if(dims, [](std::uint64_t dim) { return dim > 1; });
+  return wide <= 2 || given_axes(dims, request);
+}
+
 }  // namespace btf

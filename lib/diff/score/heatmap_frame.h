@@ -13,4 +13,7 @@ namespace btf {
 Heatmap heatmap_frame(const Dims& dims, const HeatmapRequest& request,
                       std::span<const std::uint64_t> sample);
 
+// Would any sample give the same one?
+bool needs_no_sample(const Dims& dims, const HeatmapRequest& request);
+
 }  // namespace btf

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -11,16 +12,29 @@
 namespace btf {
 namespace {
 
+// Golden's numbers, in the order of their size; NaN before all numbers.
+template <typename Real>
+struct Sized {
+  Real value;
+
+  bool operator<(const Sized& other) const {
+    const bool nan = std::isnan(value);
+    if (nan != std::isnan(other.value)) return nan;
+    return !nan && value > other.value;
+  }
+};
+
+// An element of actual's, with golden's number there.
 template <typename Real>
 struct Ranked {
   Real value;
+  Real golden;
   std::uint64_t index;
 
   bool operator<(const Ranked& other) const {
-    const bool nan = std::isnan(value);
-    if (nan != std::isnan(other.value)) return nan;
-    if (!nan && value != other.value) return value > other.value;
-    return index < other.index;
+    const Sized<Real> own{value};
+    const Sized<Real> others{other.value};
+    return own < others || (!(others < own) && index < other.index);
   }
 };
 
@@ -35,26 +49,31 @@ std::uint64_t first_above(const Real* values, std::uint64_t count, Real limit) {
     return above_run(values, count, limit);
 }
 
-// The k largest of one side's row.
-template <typename Real>
+// The k largest of one side's row. One is a Ranked or a Sized.
+template <typename Real, typename One>
 class Largest {
  public:
   explicit Largest(std::uint64_t k) : k_(k) { heap_.reserve(k); }
 
-  // `count` values, or one that is there so many times, the first of which has this index.
-  void add(const Real* values, std::uint64_t count, bool alike, std::uint64_t index) {
+  // `count` values, or one that is there so many times, the first of which is made(0).
+  template <typename Make>
+  void add(const Real* values, std::uint64_t count, bool alike, Make&& made) {
     for (std::uint64_t i = 0; i < count; ++i) {
       if (!alike && heap_.size() == k_) {
         // What comes later and is no larger does not get in.
         i += first_above(values + i, count - i, heap_.front().value);
         if (i == count) return;
       }
-      add(values[alike ? 0 : i], index + i);
+      add(made(i));
     }
   }
 
-  void add(Real value, std::uint64_t index) {
-    const Ranked<Real> ranked{value, index};
+  void sort() { std::ranges::sort(heap_, std::less{}); }
+  std::span<const One> list() const { return heap_; }
+  void clear() { heap_.clear(); }
+
+ private:
+  void add(const One& ranked) {
     if (heap_.size() == k_) {
       if (!(ranked < heap_.front())) return;
       std::ranges::pop_heap(heap_, std::less{});
@@ -64,15 +83,8 @@ class Largest {
     std::ranges::push_heap(heap_, std::less{});
   }
 
-  void sort() { std::ranges::sort(heap_, std::less{}); }
-  bool same_order(const Largest& other) const {
-    return std::ranges::equal(heap_, other.heap_, {}, &Ranked<Real>::index, &Ranked<Real>::index);
-  }
-  void clear() { heap_.clear(); }
-
- private:
   std::uint64_t k_;
-  std::vector<Ranked<Real>> heap_;  // the last of them in front
+  std::vector<One> heap_;  // the last of them in front
 };
 
 std::uint64_t row_length(const Dims& dims) { return dims.empty() ? 1 : dims.back(); }
@@ -80,8 +92,9 @@ std::uint64_t row_length(const Dims& dims) { return dims.empty() ? 1 : dims.back
 template <typename Real>
 class RowComparer {
  public:
-  RowComparer(const Dims& dims, std::uint64_t k)
+  RowComparer(const Dims& dims, std::uint64_t k, const Judge& judge)
       : dims_(dims),
+        judge_(judge),
         length_(row_length(dims)),
         result_{.k = std::min(k, length_)},
         actual_(result_.k),
@@ -100,8 +113,15 @@ class RowComparer {
       const std::uint64_t part = std::min(run.count - at, length_ - index);
       const std::uint64_t taken = run.alike ? std::min(part, result_.k) : part;
       const std::uint64_t from = run.alike ? 0 : at;
-      actual_.add(run.actual + from, taken, run.alike, index);
-      golden_.add(run.golden + from, taken, run.alike, index);
+      const auto pair = [&](std::uint64_t i) {
+        const std::uint64_t place = run.alike ? 0 : at + i;
+        return Ranked<Real>{run.actual[place], run.golden[place], index + i};
+      };
+      const auto single = [&](std::uint64_t i) {
+        return Sized<Real>{run.golden[run.alike ? 0 : at + i]};
+      };
+      actual_.add(run.actual + from, taken, run.alike, pair);
+      golden_.add(run.golden + from, taken, run.alike, single);
       at += part;
       if (index + part == length_) end_row((run.first + at - 1) / length_);
     }
@@ -126,7 +146,10 @@ class RowComparer {
     ++result_.rows;
     actual_.sort();
     golden_.sort();
-    const bool same = actual_.same_order(golden_);
+    const bool same = std::ranges::equal(
+        actual_.list(), golden_.list(), [&](const Ranked<Real>& a, const Sized<Real>& g) {
+          return as_large(a.golden, g.value, row * length_ + a.index);
+        });
     actual_.clear();
     golden_.clear();
     if (same) return;
@@ -134,18 +157,27 @@ class RowComparer {
     first_ = std::min(first_, row);
   }
 
+  // Two numbers of golden, which may be one.
+  bool as_large(Real other, Real golden, std::uint64_t number) const {
+    if (std::isnan(other) && std::isnan(golden)) return true;
+    using Judged = std::conditional_t<std::is_same_v<Real, float>, double, Real>;
+    return accepts<Judged>(other, golden, judge_, number);
+  }
+
   const Dims& dims_;
+  const Judge& judge_;
   std::uint64_t length_;
   TopK result_;
   std::uint64_t first_ = UINT64_MAX;  // row that disagrees
-  Largest<Real> actual_;
-  Largest<Real> golden_;
+  Largest<Real, Ranked<Real>> actual_;
+  Largest<Real, Sized<Real>> golden_;
 };
 
 template <typename Real>
-Result<TopK> compare_rows(const PairRows& pairs, const Dims& dims, std::uint64_t k) {
+Result<TopK> compare_rows(const PairRows& pairs, const Dims& dims, std::uint64_t k,
+                          const Judge& judge) {
   BTF_ASSIGN(const unsigned workers, pairs.workers());
-  std::vector<RowComparer<Real>> rows(workers, RowComparer<Real>(dims, k));
+  std::vector<RowComparer<Real>> rows(workers, RowComparer<Real>(dims, k, judge));
   BTF_TRY(pairs.walk<Real>(
       [&](unsigned worker, std::uint64_t, const PairRun<Real>& run) { rows[worker].take(run); }));
   for (unsigned worker = 1; worker < workers; ++worker) rows[0].add(rows[worker]);
@@ -153,7 +185,8 @@ Result<TopK> compare_rows(const PairRows& pairs, const Dims& dims, std::uint64_t
 }
 
 std::uint64_t bytes_each(const PairRows& pairs) {
-  return pairs.use_double() ? 2 * sizeof(Ranked<double>) : 2 * sizeof(Ranked<long double>);
+  return pairs.use_double() ? sizeof(Ranked<double>) + sizeof(Sized<double>)
+                            : sizeof(Ranked<long double>) + sizeof(Sized<long double>);
 }
 
 }  // namespace
@@ -172,7 +205,7 @@ Status check_top_k(const DiffSide& actual, const DiffSide& golden, std::uint64_t
 }
 
 Result<TopK> compare_top_k(const DiffSide& actual, const DiffSide& golden, std::uint64_t k,
-                           const Execution& execution) {
+                           const Judge& judge, const Execution& execution) {
   // Every worker has lists of its own.
   Execution within = execution;
   const std::uint64_t kept = std::max<std::uint64_t>(1, std::min(k, row_length(golden.dims())));
@@ -181,9 +214,9 @@ Result<TopK> compare_top_k(const DiffSide& actual, const DiffSide& golden, std::
   within.jobs = static_cast<unsigned>(
       std::clamp<std::uint64_t>(most, 1, worker_count(execution, UINT64_MAX, UINT64_MAX)));
   const PairRows pairs(actual, golden, within, PairOrder::rows);
-  if (pairs.use_float()) return compare_rows<float>(pairs, golden.dims(), k);
-  return pairs.use_double() ? compare_rows<double>(pairs, golden.dims(), k)
-                            : compare_rows<long double>(pairs, golden.dims(), k);
+  if (pairs.use_float()) return compare_rows<float>(pairs, golden.dims(), k, judge);
+  return pairs.use_double() ? compare_rows<double>(pairs, golden.dims(), k, judge)
+                            : compare_rows<long double>(pairs, golden.dims(), k, judge);
 }
 
 }  // namespace btf

@@ -29,6 +29,14 @@ constexpr std::uint64_t kMostRecords = std::uint64_t{1} << 48;
 // Of a name table in a stream.
 constexpr std::uint64_t kMostNamesInStream = std::uint64_t{1} << 30;
 
+// Does it say by its number alone how many bytes an element has, as "<f4" does and "bfloat16" does
+// not?
+bool says_bytes(std::string_view descr) {
+  if (!descr.empty() && std::string_view("<>|=").contains(descr.front())) descr.remove_prefix(1);
+  return descr.size() == 2 && std::string_view("biuf").contains(descr[0]) && descr[1] >= '1' &&
+         descr[1] <= '9';
+}
+
 // Bytes of an element of "<f4"; of what is no number, those of the widest that is one, complex256.
 std::uint64_t element_bytes(std::string_view descr) {
   const std::size_t digits = descr.find_first_of("0123456789");
@@ -105,6 +113,7 @@ Status ContentBound::begin(const Spool& content) {
   if (std::string_view(magic.data(), magic.size()) == kNpyMagic) {
     kind_ = Kind::npy;
     BTF_ASSIGN(const NpyHeader header, read_npy_header(SpoolSource(content), {0, content.size()}));
+    guessed_ = !says_bytes(header.descr);
     const Checked bytes = checked_mul(element_count(header.shape), element_bytes(header.descr));
     if (const Checked end = checked_add(header.data_offset, bytes)) allow(*end);
     return {};
@@ -275,7 +284,10 @@ Result<bool> ContentBound::take_record(const Spool& content) {
     BTF_ASSIGN(nnz, word_at(content, data_at));
   }
   const Checked end = checked_add(data_at, payload_bytes(layout->layout, dtype->dtype, dims, nnz));
-  if (end) allow(*end);
+  if (!end) return true;
+  allow(*end);
+  ++sound_;
+  first_end_ = std::min(first_end_, *end);
   return true;
 }
 
@@ -313,6 +325,21 @@ Result<std::uint64_t> ContentBound::most(const Spool& content) {
   if (kind_ == Kind::btf && next_ == count_ && complete_ && !names_taken_)
     BTF_TRY(take_names(content));
   return most_;
+}
+
+std::uint64_t ContentBound::needed() const {
+  switch (kind_) {
+    case Kind::npy:
+      return guessed_ ? 0 : least_;
+    case Kind::protobuf:
+    case Kind::safetensors:
+    case Kind::tvm:
+      return least_;
+    case Kind::btf:
+      return count_ > 0 && sound_ == count_ ? first_end_ : 0;
+    default:
+      return 0;
+  }
 }
 
 std::string_view ContentBound::whose() const {

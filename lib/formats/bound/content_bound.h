@@ -21,12 +21,16 @@ inline constexpr std::uint64_t kUnlimited = UINT64_MAX;
 // Asked again and again while content arrives; goes through the records of a BTF file once.
 class ContentBound {
  public:
-  // `expected`: so many bytes are there if what was said of the file is right; nothing: its first bytes
-  // are a header. More than `room` cannot be kept.
+  // `expected`: so many bytes are there if what was said of the file is right; nothing: its first
+  // bytes are a header. More than `room` cannot be kept.
   ContentBound(std::optional<std::uint64_t> expected, std::uint64_t room);
 
   // The content can be wanted up to so many bytes, as far as can be known from what is there.
   Result<std::uint64_t> most(const Spool& content);
+
+  // Without so many bytes nothing of it can be used, as far as is known from what is there; 0:
+  // parts can be, or it is not known.
+  std::uint64_t needed() const;
 
   // False: a record is of an unknown kind, whose size is not known either. Nobody can use it.
   bool complete() const { return complete_; }
@@ -74,14 +78,17 @@ class ContentBound {
   std::uint64_t header_bytes_ = 0;  // of safetensors, with the length in front; 0: it is read
   TvmWalk tvm_;
   std::uint64_t gguf_next_ = 0;  // so much is wanted before its header is looked at again
-  std::uint64_t count_ = 0;  // records
-  std::uint64_t next_ = 0;   // the first of them that is not known yet
-  std::uint64_t dims_ = 0;   // of a tensor, and how often its type was said
+  std::uint64_t count_ = 0;      // records
+  std::uint64_t next_ = 0;       // the first of them that is not known yet
+  std::uint64_t dims_ = 0;       // of a tensor, and how often its type was said
   std::uint64_t types_ = 0;
   std::uint64_t field_ = 0;  // of a message: where the next begins
   std::uint64_t most_ = kContentSlack;
   std::uint64_t least_ = 0;
   std::uint64_t beyond_room_ = 0;
+  bool guessed_ = false;                  // least_ may be too much
+  std::uint64_t sound_ = 0;               // records
+  std::uint64_t first_end_ = UINT64_MAX;  // of these, the first byte behind one
 };
 
 }  // namespace btf

@@ -5,30 +5,10 @@
 #include <cstdint>
 
 #include "core/little_endian.h"
+#include "formats/gguf/block_parts.h"
 
 namespace btf::ggml_blocks {
 namespace {
-
-constexpr int kHalf = 16;   // bytes of 32 codes of 4 bits
-constexpr int kGroup = 32;  // elements whose codes differ by a shift
-constexpr int kSuper = 256;
-
-int low(std::byte byte) { return std::to_integer<int>(byte) & 0xf; }
-int high(std::byte byte) { return std::to_integer<int>(byte) >> 4; }
-int bits(std::byte byte, int shift, int mask) { return std::to_integer<int>(byte) >> shift & mask; }
-int code8(std::byte byte) { return static_cast<std::int8_t>(std::to_integer<std::uint8_t>(byte)); }
-
-// A float16. Its exponent is put in place and then scaled, which is exact below the normal numbers
-// too.
-float half(const std::byte* at) {
-  const auto code = load_little<std::uint16_t>(at);
-  const std::uint32_t sign = static_cast<std::uint32_t>(code & 0x8000U) << 16;
-  const std::uint32_t rest = static_cast<std::uint32_t>(code & 0x7fffU) << 13;
-  const bool special = (code & 0x7c00U) == 0x7c00U;
-  const float magnitude =
-      special ? std::bit_cast<float>(rest | 0x7f800000U) : std::bit_cast<float>(rest) * 0x1p112F;
-  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(magnitude) | sign);
-}
 
 // Twice the number of each code of float4_e2m1fn; ggml has no -0.
 constexpr std::array<float, 16> kTwiceE2M1{0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};

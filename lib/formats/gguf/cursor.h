@@ -1,6 +1,7 @@
 // A header that is read from front to back, one thing behind the other.
 #pragma once
 
+#include <bit>
 #include <concepts>
 #include <cstdint>
 #include <string>
@@ -18,10 +19,15 @@ namespace btf {
 class GgufCursor {
  public:
   // `most`: nothing behind it is read.
-  GgufCursor(const ByteSource& source, std::uint64_t at, std::uint64_t most)
-      : size_(source.size()), most_(most), at_(at), window_(source, source.size()) {}
+  GgufCursor(const ByteSource& source, std::uint64_t at, std::uint64_t most, bool big_endian)
+      : size_(source.size()),
+        most_(most),
+        big_endian_(big_endian),
+        at_(at),
+        window_(source, source.size()) {}
 
   std::uint64_t at() const { return at_; }
+  void set_big_endian() { big_endian_ = true; }
 
   // What comes next, for errors: "key", 3.
   void enter(std::string_view what, std::uint64_t number) {
@@ -34,7 +40,8 @@ class GgufCursor {
     BTF_TRY(need(sizeof(Number)));
     BTF_ASSIGN(const std::byte* const bytes, window_.at(at_, sizeof(Number)));
     at_ += sizeof(Number);
-    return load_little<Number>(bytes);
+    const auto value = load_little<Number>(bytes);
+    return big_endian_ ? std::byteswap(value) : value;
   }
 
   // Its length, and it itself is passed over.
@@ -70,6 +77,7 @@ class GgufCursor {
  private:
   std::uint64_t size_;
   std::uint64_t most_;
+  bool big_endian_;
   std::uint64_t at_;
   std::string_view what_;
   std::uint64_t number_ = 0;

@@ -37,6 +37,16 @@ std::unexpected<Error> wrong(std::uint64_t offset, std::string message) {
   return malformed("gguf-header", offset, std::move(message));
 }
 
+// Of what is odd and no more than that; nobody may want to know.
+struct Odd {
+  const FindingSink& report;
+  std::optional<std::uint64_t> tensor{};
+
+  void note(FindingCode code, std::uint64_t offset, std::string message) const {
+    if (report) report({code.severity(), code, tensor, offset, std::move(message)});
+  }
+};
+
 Result<std::string> quoted(const ByteSource& source, const NamePlace& place) {
   BTF_ASSIGN(const std::string name,
              name_at(source, {place.at, std::min<std::uint64_t>(place.bytes, 200)}));
@@ -51,20 +61,30 @@ Result<const GgufValueType*> value_type(GgufCursor& cursor) {
                        std::to_string(kGgufValueTypes.size() - 1));
 }
 
-Status skip_list(GgufCursor& cursor, GgufValue& value) {
+Status skip_list(GgufCursor& cursor, GgufValue& value, std::uint64_t depth = 1) {
   const std::uint64_t begin = cursor.at();
   BTF_ASSIGN(value.of, value_type(cursor));
-  if (value.of->kind == GgufKind::list)
-    return wrong(begin, "a value is an array of arrays, which no program reads");
   BTF_ASSIGN(value.count, cursor.number<std::uint64_t>());
   value.at = cursor.at();
-  if (value.of->kind != GgufKind::text) {
+  value.nested = value.of->kind == GgufKind::list;
+  if (depth > kDeepestGgufList)
+    return wrong(begin, "arrays stand in one another more than " +
+                            std::to_string(kDeepestGgufList) + " deep");
+  if (!value.nested && value.of->kind != GgufKind::text) {
     const Checked bytes = checked_mul(value.count, value.of->bytes);
     BTF_TRY(cursor.need(bytes));
     return cursor.skip(*bytes);
   }
-  BTF_TRY(cursor.need(checked_mul(value.count, sizeof(std::uint64_t))));
-  for (std::uint64_t i = 0; i < value.count; ++i) BTF_TRY(cursor.text());
+  // Each has a length at least, an array a type too.
+  const std::uint64_t least = sizeof(std::uint64_t) + (value.nested ? sizeof(std::uint32_t) : 0);
+  BTF_TRY(cursor.need(checked_mul(value.count, least)));
+  for (std::uint64_t i = 0; i < value.count; ++i) {
+    GgufValue inner;
+    if (value.nested)
+      BTF_TRY(skip_list(cursor, inner, depth + 1));
+    else
+      BTF_TRY(cursor.text());
+  }
   return {};
 }
 
@@ -118,14 +138,18 @@ Status measure(GgufTensor& tensor, const std::string& name, std::uint64_t at) {
   return {};
 }
 
-Result<GgufTensor> take_tensor(const ByteSource& source, GgufCursor& cursor) {
+Result<GgufTensor> take_tensor(const ByteSource& source, GgufCursor& cursor, const Odd& odd) {
   GgufTensor tensor;
   const std::uint64_t begin = cursor.at();
   BTF_ASSIGN(tensor.name, cursor.text());
+  const auto too_long = [&](std::uint64_t most, const std::string& who) {
+    return "the name of a tensor has " + std::to_string(tensor.name.bytes) + " bytes; " + who +
+           " at most " + std::to_string(most);
+  };
   if (tensor.name.bytes > kLongestGgufName)
-    return malformed("gguf-names", begin,
-                     "the name of a tensor has " + std::to_string(tensor.name.bytes) +
-                         " bytes; ggml takes at most " + std::to_string(kLongestGgufName));
+    return malformed("gguf-names", begin, too_long(kLongestGgufName, "names have"));
+  if (tensor.name.bytes > kLongestGgmlName)
+    odd.note("gguf-names", begin, too_long(kLongestGgmlName, "ggml takes"));
   BTF_ASSIGN(const std::string text, name_at(source, tensor.name));
   if (text.contains('\0'))
     return malformed("gguf-names", begin,
@@ -133,9 +157,13 @@ Result<GgufTensor> take_tensor(const ByteSource& source, GgufCursor& cursor) {
   const std::string name = "'" + json_shown(text) + "'";
   const std::uint64_t ndim_at = cursor.at();
   BTF_ASSIGN(const auto ndim, cursor.number<std::uint32_t>());
-  if (ndim > kMostGgufDims)
-    return wrong(ndim_at, "tensor " + name + " has " + std::to_string(ndim) + " dims; at most " +
-                              std::to_string(kMostGgufDims) + " there can be");
+  const auto too_many = [&](std::uint64_t most, const std::string& who) {
+    return "tensor " + name + " has " + std::to_string(ndim) + " dims; at most " +
+           std::to_string(most) + who;
+  };
+  if (ndim > kMaxRank) return wrong(ndim_at, too_many(kMaxRank, " there can be"));
+  if (ndim > kMostGgmlDims)
+    odd.note("gguf-header", ndim_at, too_many(kMostGgmlDims, " ggml takes"));
   tensor.dims.resize(ndim);
   for (std::uint64_t& dim : std::views::reverse(tensor.dims)) {
     const std::uint64_t at = cursor.at();
@@ -145,12 +173,12 @@ Result<GgufTensor> take_tensor(const ByteSource& source, GgufCursor& cursor) {
           at, "a dim of tensor " + name + " is " + std::to_string(static_cast<std::int64_t>(dim)));
   }
   const std::uint64_t type_at = cursor.at();
-  BTF_ASSIGN(const auto code, cursor.number<std::uint32_t>());
-  tensor.type = find_ggml_type(code);
-  if (tensor.type == nullptr)
-    return malformed("unknown-dtype", type_at,
-                     "tensor " + name + " is of ggml's type " + std::to_string(code) +
-                         ", which was removed or is newer than this tool: its size is not known");
+  BTF_ASSIGN(tensor.type_code, cursor.number<std::uint32_t>());
+  tensor.type = find_ggml_type(tensor.type_code);
+  if (tensor.type == nullptr) {
+    tensor.type = &kUnknownGgmlType;
+    odd.note("unknown-dtype", type_at, "tensor " + name + " is of " + unknown_type_text(tensor));
+  }
   BTF_ASSIGN(tensor.offset, cursor.number<std::uint64_t>());
   BTF_TRY(measure(tensor, name, begin));
   return tensor;
@@ -158,36 +186,46 @@ Result<GgufTensor> take_tensor(const ByteSource& source, GgufCursor& cursor) {
 
 class HeaderReader {
  public:
-  explicit HeaderReader(const ByteSource& source)
-      : source_(source), cursor_(source, 0, kLongestGgufHeader) {}
+  HeaderReader(const ByteSource& source, const FindingSink& odd)
+      : source_(source), odd_{odd}, cursor_(source, 0, kLongestGgufHeader, false) {}
 
   Result<GgufHeader> read() {
     BTF_TRY(begin());
-    BTF_TRY(take_keys(cursor_, header_.keys, [&](const NamePlace& key, const GgufValue& value) {
-      keys_.push_back(key);
-      return note_alignment(key, value);
-    }));
+    BTF_TRY(take_keys(
+        cursor_, header_.keys, [&](const NamePlace& key, const GgufValue& value) -> Status {
+          keys_.push_back(key);
+          if (value.nested) {
+            BTF_ASSIGN(const std::string name, quoted(source_, key));
+            odd_.note(
+                "gguf-header", value.at,
+                "the value of key " + name + " is an array of arrays, which no program reads");
+          }
+          return note_alignment(key, value);
+        }));
     BTF_TRY(check_names(keys_, "keys"));
     std::vector<NamePlace> names;
-    Checked next = std::uint64_t{0};  // where the next tensor's data should be
     for (std::uint64_t i = 0; i < tensors_; ++i) {
       const std::uint64_t at = cursor_.at();
       cursor_.enter("what is said of tensor", i);
-      BTF_ASSIGN(const GgufTensor tensor, take_tensor(source_, cursor_));
+      odd_.tensor = i;
+      BTF_ASSIGN(const GgufTensor tensor, take_tensor(source_, cursor_, odd_));
       header_.infos.push_back(at);
       names.push_back(tensor.name);
-      BTF_TRY(place(tensor, at, next));
+      BTF_TRY(place(tensor, at));
     }
     BTF_TRY(check_names(names, "tensors"));
-    return finish(next);
+    return finish();
   }
 
  private:
   Status begin() {
     BTF_TRY(cursor_.skip(kGgufMagic.size()));
-    BTF_ASSIGN(const auto version, cursor_.number<std::uint32_t>());
-    if (version != 0 && (version & 0xffff) == 0)
-      return wrong(4, "the file is big-endian, which is not read");
+    BTF_ASSIGN(auto version, cursor_.number<std::uint32_t>());
+    if (version != 0 && (version & 0xffff) == 0) {
+      version = std::byteswap(version);
+      header_.big_endian = true;
+      cursor_.set_big_endian();
+    }
     if (version == 1)
       return wrong(4,
                    "the file is of version 1, which no program reads any more; 2 and 3 are read");
@@ -213,7 +251,7 @@ class HeaderReader {
     if (value.type->name != "uint32")
       return wrong(key.at,
                    name + " is of type " + std::string(value.type->name) + " and should be uint32");
-    GgufCursor number(source_, value.at, kLongestGgufHeader);
+    GgufCursor number(source_, value.at, kLongestGgufHeader, header_.big_endian);
     BTF_ASSIGN(alignment_, number.number<std::uint32_t>());
     if (alignment_ != 0 && (alignment_ & (alignment_ - 1)) == 0) return {};
     return wrong(value.at, name + " is " + std::to_string(alignment_) + ", which is no power of 2");
@@ -228,27 +266,35 @@ class HeaderReader {
                          std::to_string(same->second) + " are both called " + name);
   }
 
-  // One behind the other, each at a multiple of the alignment.
-  Status place(const GgufTensor& tensor, std::uint64_t at, Checked& next) {
-    if (tensor.offset != *next) {
+  // One should stand behind the other, each at a multiple of the alignment: a gap is odd, and what
+  // begins before the end of the last is an error. Behind one of unknown size nobody knows where
+  // the next should be.
+  Status place(const GgufTensor& tensor, std::uint64_t at) {
+    if (tensor.offset < next_ || (tensor.offset > next_ && header_.end_known)) {
       BTF_ASSIGN(const std::string name, quoted(source_, tensor.name));
-      return malformed("gguf-offsets", at,
-                       "tensor " + name + " is said to begin at byte " +
-                           std::to_string(tensor.offset) + " of the data, and " +
-                           (*next == 0 ? "the data begin at byte 0"
-                                       : "the one before it ends at byte " + std::to_string(*next) +
-                                             " with its padding"));
+      std::string text = "tensor " + name + " is said to begin at byte " +
+                         std::to_string(tensor.offset) + " of the data, and " +
+                         (next_ == 0 ? "the data begin at byte 0"
+                                     : "the one before it ends at byte " + std::to_string(next_) +
+                                           " with its padding");
+      if (tensor.offset < next_) return malformed("gguf-offsets", at, std::move(text));
+      odd_.note("gguf-offsets", at, std::move(text));
     }
-    header_.data_end = tensor.offset + tensor.bytes;
-    next = round_up(checked_add(tensor.offset, tensor.bytes), alignment_);
-    if (next && *next <= kMostGgufSigned) return {};
-    return malformed("size-overflow", at, "the end of the data does not fit 63 bits");
+    const Checked end = checked_add(tensor.offset, tensor.bytes);
+    const Checked next = round_up(end, alignment_);
+    if (!next || *next > kMostGgufSigned)
+      return malformed("size-overflow", at, "the end of the data does not fit 63 bits");
+    header_.data_end = std::max(header_.data_end, *end);
+    header_.end_known = tensor.type != &kUnknownGgmlType;
+    next_ = header_.end_known ? *next : tensor.offset;
+    header_.end = std::max(header_.end, *next);
+    return {};
   }
 
   // From places in the data to places in the file.
-  Result<GgufHeader> finish(Checked end) {
+  Result<GgufHeader> finish() {
     header_.data_offset = *round_up(cursor_.at(), alignment_);
-    const Checked file_end = checked_add(header_.data_offset, end);
+    const Checked file_end = checked_add(header_.data_offset, header_.end);
     if (!file_end)
       return malformed("size-overflow", cursor_.at(), "the end of the data does not fit 64 bits");
     header_.end = *file_end;
@@ -259,8 +305,10 @@ class HeaderReader {
   }
 
   const ByteSource& source_;
+  Odd odd_;
   GgufCursor cursor_;
   GgufHeader header_;
+  std::uint64_t next_ = 0;  // where the next tensor's data should be
   std::uint64_t tensors_ = 0;
   std::uint32_t alignment_ = kUsualAlignment;
   std::vector<NamePlace> keys_;
@@ -268,19 +316,25 @@ class HeaderReader {
 
 }  // namespace
 
-Result<GgufHeader> read_gguf_header(const ByteSource& source) {
-  return HeaderReader(source).read();
+std::string unknown_type_text(const GgufTensor& tensor) {
+  return "ggml's type " + std::to_string(tensor.type_code) +
+         ", which was removed or is newer than this tool: its size is not known";
+}
+
+Result<GgufHeader> read_gguf_header(const ByteSource& source, const FindingSink& odd) {
+  return HeaderReader(source, odd).read();
 }
 
 Result<GgufTensor> read_gguf_tensor(const ByteSource& source, const GgufHeader& header,
                                     std::uint64_t index) {
-  GgufCursor cursor(source, header.infos[index], kLongestGgufHeader);
-  return take_tensor(source, cursor);
+  GgufCursor cursor(source, header.infos[index], kLongestGgufHeader, header.big_endian);
+  const FindingSink nobody;
+  return take_tensor(source, cursor, Odd{nobody});
 }
 
-Status for_gguf_keys(const ByteSource& source, std::uint64_t keys, const TakeGgufKey& take) {
-  GgufCursor cursor(source, kGgufKeysAt, kLongestGgufHeader);
-  return take_keys(cursor, keys, take);
+Status for_gguf_keys(const ByteSource& source, const GgufHeader& header, const TakeGgufKey& take) {
+  GgufCursor cursor(source, kGgufKeysAt, kLongestGgufHeader, header.big_endian);
+  return take_keys(cursor, header.keys, take);
 }
 
 }  // namespace btf

@@ -15,6 +15,7 @@
 
 #include "btf/error.h"
 #include "btf/layout.h"
+#include "btf/validate.h"
 #include "formats/gguf/types.h"
 #include "formats/io/byte_source.h"
 #include "formats/io/same_names.h"
@@ -27,11 +28,16 @@ inline constexpr std::string_view kGgufMagic = "GGUF";
 inline constexpr std::uint64_t kMostGgufTensors = 1U << 20;
 inline constexpr std::uint64_t kMostGgufKeys = 1U << 16;
 inline constexpr std::uint64_t kLongestGgufKey = 65535;
-inline constexpr std::uint64_t kLongestGgufName = 63;  // ggml keeps 64 bytes, the last of them 0
-inline constexpr std::uint64_t kMostGgufDims = 4;
+inline constexpr std::uint64_t kLongestGgufName = 65535;
+inline constexpr std::uint64_t kDeepestGgufList = 16;
+// What ggml takes. More is odd, and read.
+inline constexpr std::uint64_t kLongestGgmlName = 63;  // of 64 bytes, the last of them 0
+inline constexpr std::uint64_t kMostGgmlDims = 4;
 inline constexpr std::uint64_t kLongestGgufHeader = 1U << 28;
 
 struct GgufHeader {
+  bool big_endian = false;
+  bool end_known = true;             // the last tensor is of a known size
   std::uint64_t keys = 0;            // from byte kGgufKeysAt on
   std::vector<std::uint64_t> infos;  // of each tensor, where it is said what it is
   std::uint64_t data_offset = 0;
@@ -44,7 +50,8 @@ inline constexpr std::uint64_t kGgufKeysAt = 24;
 struct GgufTensor {
   NamePlace name;
   Dims dims;  // outermost first
-  const GgmlType* type = nullptr;
+  std::uint32_t type_code = 0;
+  const GgmlType* type = nullptr;  // of none that is known: kUnknownGgmlType
   std::uint64_t offset = 0;  // in the data
   std::uint64_t bytes = 0;
 };
@@ -60,19 +67,24 @@ struct GgufValueType {
 struct GgufValue {
   const GgufValueType* type = nullptr;
   const GgufValueType* of = nullptr;  // a list's
+  bool nested = false;                // a list of lists
   std::uint64_t count = 1;
   std::uint64_t at = 0;  // of the first byte, of a text behind its length
   std::uint64_t bytes = 0;
 };
 
+// "ggml's type 31, which ...", of a tensor of kUnknownGgmlType.
+std::string unknown_type_text(const GgufTensor& tensor);
+
 // All of it, checked against itself: ggml's rules, and docs/formats.md has those beyond. That more
-// of the file is needed than there is has the finding data-past-end.
-Result<GgufHeader> read_gguf_header(const ByteSource& source);
+// of the file is needed than there is has the finding data-past-end. `odd`: what ggml refuses, and
+// what concerns one tensor or key only and keeps nobody from the others.
+Result<GgufHeader> read_gguf_header(const ByteSource& source, const FindingSink& odd = {});
 
 Result<GgufTensor> read_gguf_tensor(const ByteSource& source, const GgufHeader& header,
                                     std::uint64_t index);
 
 using TakeGgufKey = std::function<Status(const NamePlace& key, const GgufValue& value)>;
-Status for_gguf_keys(const ByteSource& source, std::uint64_t keys, const TakeGgufKey& take);
+Status for_gguf_keys(const ByteSource& source, const GgufHeader& header, const TakeGgufKey& take);
 
 }  // namespace btf

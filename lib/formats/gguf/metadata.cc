@@ -25,10 +25,10 @@ std::string text_of(Number number) {
 }
 
 // Of its least bits an integer takes as many as its type has.
-std::string scalar_text(const GgufValueType& type, const std::byte* at) {
+std::string scalar_text(const GgufValueType& type, const std::byte* at, bool big_endian) {
   std::uint64_t code = 0;
   for (unsigned i = 0; i < type.bytes; ++i)
-    code |= static_cast<std::uint64_t>(std::to_integer<std::uint64_t>(at[i]) << (8 * i));
+    code |= std::to_integer<std::uint64_t>(at[big_endian ? type.bytes - 1 - i : i]) << (8 * i);
   if (type.kind == GgufKind::boolean) return code != 0 ? "true" : "false";
   if (type.kind == GgufKind::real)
     return type.bytes == 4 ? text_of(std::bit_cast<float>(static_cast<std::uint32_t>(code)))
@@ -40,7 +40,7 @@ std::string scalar_text(const GgufValueType& type, const std::byte* at) {
 
 class Metadata {
  public:
-  explicit Metadata(const ByteSource& source) : source_(source) {}
+  Metadata(const ByteSource& source, bool big_endian) : source_(source), big_endian_(big_endian) {}
 
   Status take(const NamePlace& key, const GgufValue& value) {
     if (key.bytes > left_) return {};
@@ -62,18 +62,19 @@ class Metadata {
       return name_at(source_, {value.at, value.bytes});
     }
     const bool list = value.type->kind == GgufKind::list;
-    if (list && (value.of->kind == GgufKind::text || value.count > kLongestList))
+    if (list && (value.nested || value.of->kind == GgufKind::text || value.count > kLongestList))
       return std::string(value.of->name) + "[" + std::to_string(value.count) + "]";
     const GgufValueType& type = list ? *value.of : *value.type;
     std::array<std::byte, kLongestList * 8> bytes;
     BTF_TRY(source_.read_at(value.at, std::span(bytes).first(value.count * type.bytes)));
     std::string text;
     for (std::uint64_t i = 0; i < value.count; ++i)
-      text += (i == 0 ? "" : ",") + scalar_text(type, bytes.data() + i * type.bytes);
+      text += (i == 0 ? "" : ",") + scalar_text(type, bytes.data() + i * type.bytes, big_endian_);
     return list ? "[" + text + "]" : text;
   }
 
   const ByteSource& source_;
+  bool big_endian_;
   std::map<std::string, std::string> pairs_;
   std::uint64_t left_ = kMostMetadata;
 };
@@ -82,8 +83,8 @@ class Metadata {
 
 Result<std::map<std::string, std::string>> gguf_metadata(const ByteSource& source,
                                                          const GgufHeader& header) {
-  Metadata metadata(source);
-  BTF_TRY(for_gguf_keys(source, header.keys, [&](const NamePlace& key, const GgufValue& value) {
+  Metadata metadata(source, header.big_endian);
+  BTF_TRY(for_gguf_keys(source, header, [&](const NamePlace& key, const GgufValue& value) {
     return metadata.take(key, value);
   }));
   return std::move(metadata).release();

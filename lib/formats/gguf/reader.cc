@@ -2,6 +2,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "formats/gguf/header.h"
 #include "formats/gguf/metadata.h"
 #include "formats/interface/check_tensors.h"
+#include "formats/io/swapped_source.h"
 #include "formats/json/json_string.h"
 
 namespace btf {
@@ -38,7 +40,7 @@ class GgufReader final : public TensorReader {
     BTF_ASSIGN(attributes.metadata, gguf_metadata(source_, header_));
     for (std::uint64_t i = 0; i < tensor_count(); ++i) {
       BTF_ASSIGN(const GgufTensor tensor, read(i));
-      if (!tensor.type->dtype) attributes.tensors[i].dtype_in_source = tensor.type->name;
+      if (!tensor.type->dtype) attributes.tensors[i].dtype_in_source = type_name(tensor);
     }
     return attributes;
   }
@@ -57,7 +59,7 @@ class GgufReader final : public TensorReader {
       BTF_TRY(set_dtype(info, *tensor.type->dtype));
       return info;
     }
-    info.foreign_dtype = tensor.type->name;
+    info.foreign_dtype = type_name(tensor);
     BTF_ASSIGN(info.foreign_reason, reason(tensor));
     return info;
   }
@@ -65,7 +67,7 @@ class GgufReader final : public TensorReader {
   Result<std::optional<TensorInfo>> dequantized(std::uint64_t index) const override {
     BTF_ASSIGN(TensorInfo info, tensor(index));
     BTF_ASSIGN(const GgufTensor tensor, read(index));
-    if (tensor.type->decode == nullptr) return info;
+    if (!decodes(*tensor.type)) return info;
     info.foreign_dtype.clear();
     info.foreign_reason.clear();
     info.data_offset = 0;
@@ -75,17 +77,21 @@ class GgufReader final : public TensorReader {
   }
 
   Result<const ByteSource*> elements(std::uint64_t index) const override {
-    const auto known = decoded_.find(index);
-    if (known != decoded_.end()) return known->second.get();
+    const auto known = made_.find(index);
+    if (known != made_.end()) return known->second.get();
     BTF_ASSIGN(const GgufTensor tensor, read(index));
-    if (tensor.type->dtype) return nullptr;
-    if (tensor.type->decode == nullptr) {
+    const std::uint64_t first = header_.data_offset + tensor.offset;
+    std::unique_ptr<ByteSource> made;
+    if (tensor.type->dtype) {
+      if (!header_.big_endian || tensor.type->bytes == 1) return nullptr;
+      made = swapped_source(source_, first, tensor.type->bytes);
+    } else if (decodes(*tensor.type)) {
+      made = block_source(source_, first, *element_count(tensor.dims), *tensor.type);
+    } else {
       BTF_ASSIGN(std::string why, reason(tensor));
       return fail(ErrorCode::unsupported, std::move(why));
     }
-    auto decoded = block_source(source_, header_.data_offset + tensor.offset,
-                                *element_count(tensor.dims), *tensor.type);
-    return decoded_.emplace(index, std::move(decoded)).first->second.get();
+    return made_.emplace(index, std::move(made)).first->second.get();
   }
 
  private:
@@ -100,22 +106,36 @@ class GgufReader final : public TensorReader {
     return {};
   }
 
+  bool decodes(const GgmlType& type) const {
+    return type.decode != nullptr && (type.any_endian || !header_.big_endian);
+  }
+
+  static std::string type_name(const GgufTensor& tensor) {
+    if (tensor.type != &kUnknownGgmlType) return std::string(tensor.type->name);
+    return "ggml type " + std::to_string(tensor.type_code);
+  }
+
   Result<std::string> reason(const GgufTensor& tensor) const {
     BTF_ASSIGN(const std::string name, name_at(source_, tensor.name));
+    const std::string is = "'" + json_shown(name) + "' is ";
     const GgmlType& type = *tensor.type;
-    return "'" + json_shown(name) + "' is " + std::string(type.name) + ": " +
-           std::to_string(type.elements) + " elements in " + std::to_string(type.bytes) + " bytes" +
-           (type.decode != nullptr ? "; --dequantize gives float32"
-                                   : ", which this tool does not decode");
+    if (&type == &kUnknownGgmlType) return is + "of " + unknown_type_text(tensor);
+    const std::string blocks = is + std::string(type.name) + ": " + std::to_string(type.elements) +
+                               " elements in " + std::to_string(type.bytes) + " bytes";
+    if (type.decode == nullptr) return blocks + ", which this tool does not decode";
+    if (decodes(type)) return blocks + "; --dequantize gives float32";
+    return blocks +
+           ", of which some writers of big-endian files turn the scales round and some do not";
   }
 
   const ByteSource& source_;
   GgufHeader header_;
-  mutable std::map<std::uint64_t, std::unique_ptr<ByteSource>> decoded_;
+  mutable std::map<std::uint64_t, std::unique_ptr<ByteSource>> made_;  // decoded, or turned round
 };
 
 Status check_end(const ByteSource& source, const GgufHeader& header) {
   const std::uint64_t size = source.size();
+  if (size >= header.data_end && !header.end_known) return {};
   if (size < header.data_end)
     return malformed("data-past-end", size,
                      "the file is cut off: has " + std::to_string(size) + " of " +
@@ -155,7 +175,14 @@ Result<std::unique_ptr<TensorReader>> open_gguf(const ByteSource& source,
 
 // What else could be wrong keeps the file from being opened.
 Status check_gguf(const TensorFile& file, const FindingSink& report) {
-  return check_tensors(file, "foreign-dtype", report);
+  std::set<std::uint64_t> unknown;  // tensors whose type is an error, and needs no warning too
+  BTF_TRY(read_gguf_header(file.source(), [&](const Finding& finding) {
+    if (finding.code == "unknown-dtype") unknown.insert(*finding.tensor);
+    report(finding);
+  }));
+  return check_tensors(file, "foreign-dtype", [&](const Finding& finding) {
+    if (!finding.tensor || !unknown.contains(*finding.tensor)) report(finding);
+  });
 }
 
 }  // namespace btf

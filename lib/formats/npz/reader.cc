@@ -7,6 +7,7 @@
 #include "formats/npy/array.h"
 #include "formats/npz/members.h"
 #include "formats/npz/npz.h"
+#include "formats/zip/checked_member.h"
 #include "formats/zip/content.h"
 #include "formats/zip/member.h"
 #include "formats/zip/wire.h"
@@ -48,22 +49,27 @@ class NpzReader final : public TensorReader {
     BTF_ASSIGN(const Array array, read(index));
     if (!array.type) return fail(ErrorCode::unsupported, array.tensor.unknown_dtype_text());
     const ZipMember& member = members_.array(index);
+    BTF_ASSIGN(const std::uint64_t data, locate(source_, members_.directory, member));
+    const ZipPlace place{source_, members_.directory, member, data};
     Sources sources;
     if (member.method == zip::kDeflated) {
-      BTF_ASSIGN(const std::uint64_t data, locate(source_, members_.directory, member));
-      const ZipPlace place{source_, members_.directory, member, data};
+      // Nobody reads what has no elements.
+      if (array.tensor.data_bytes == 0) BTF_TRY(read_content(place, {}));
       sources.content =
           contents_.source(index, member.size, source_, [place] { return inflated(place); });
+    } else {
+      auto content = std::make_unique<CheckedMember>(place);
+      BTF_TRY(content->read_up_to(array.tensor.data_offset));
+      sources.content = std::move(content);
     }
-    const ByteSource& content = sources.content ? *sources.content : source_;
-    sources.arranged = npy_elements(content, array.tensor, *array.type);
+    sources.arranged = npy_elements(*sources.content, array.tensor, *array.type);
     return sources_.emplace(index, std::move(sources)).first->second.elements();
   }
 
  private:
   // Of a tensor that is used: what its elements are read from.
   struct Sources {
-    std::unique_ptr<ByteSource> content;   // inflated
+    std::unique_ptr<ByteSource> content;   // as it is, or inflated
     std::unique_ptr<ByteSource> arranged;  // turned round, or with two codes in a byte
 
     const ByteSource* elements() const { return arranged ? arranged.get() : content.get(); }

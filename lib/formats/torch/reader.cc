@@ -10,12 +10,13 @@
 #include "core/checked_math.h"
 #include "core/strided.h"
 #include "formats/decoded/kept_contents.h"
-#include "formats/interface/check_tensors.h"
 #include "formats/io/piecewise_source.h"
 #include "formats/io/swapped_source.h"
+#include "formats/torch/members.h"
 #include "formats/torch/pickle.h"
 #include "formats/torch/tensors.h"
 #include "formats/torch/torch.h"
+#include "formats/zip/checked_member.h"
 #include "formats/zip/content.h"
 #include "formats/zip/directory.h"
 #include "formats/zip/member.h"
@@ -99,26 +100,54 @@ class TorchReader final : public TensorReader {
   }
 
   Result<const ByteSource*> elements(std::uint64_t index) const override {
-    const auto known = swapped_.find(index);
-    if (known != swapped_.end()) return known->second.get();
+    const auto known = sources_.find(index);
+    if (known != sources_.end()) return known->second.elements();
     BTF_ASSIGN(const TorchTensor call, read_torch_tensor(pickle_, tensors_[index].node));
     if (call.type == nullptr || !call.type->dtype)
       return fail(ErrorCode::unsupported, "dtype " + call.foreign + " is none that this tool knows");
     if (element_count(call.dims) == 0) return nullptr;
     BTF_ASSIGN(const TensorInfo info, tensor(index));
     if (!info.dtype) return fail(ErrorCode::unsupported, info.unknown_dtype_text());
-    BTF_ASSIGN(const MemberContent content, storage(call));
-    if (!big_endian_ || call.type->bytes == 1)
-      return content.source == &source_ ? nullptr : content.source;
-    auto swapped = swapped_source(*content.source, info.data_offset, call.type->bytes);
-    return swapped_.emplace(index, std::move(swapped)).first->second.get();
+    BTF_ASSIGN(const std::size_t number, storage(call));
+    BTF_ASSIGN(const MemberContent content, content_of(number));
+    Sources sources{.content = content.source, .own = {}, .swapped = {}};
+    if (content.source == &source_ && has_crc(directory_.members()[number])) {
+      BTF_ASSIGN(sources.content, checked(number, content.offset, info, sources.own));
+    }
+    if (big_endian_ && call.type->bytes > 1)
+      sources.swapped = swapped_source(*sources.content, info.data_offset, call.type->bytes);
+    return sources_.emplace(index, std::move(sources)).first->second.elements();
   }
 
  private:
+  // Of a tensor that is used: what its elements are read from.
+  struct Sources {
+    const ByteSource* content = nullptr;
+    std::unique_ptr<CheckedMember> own;
+    std::unique_ptr<ByteSource> swapped;
+
+    const ByteSource* elements() const { return swapped ? swapped.get() : content; }
+  };
+
+  // Who has all of a storage checks it, alone; those who have parts of it, all of them together. Of
+  // a small one the rest is read as well, so that none of these depends on the others.
+  Result<const ByteSource*> checked(std::size_t number, std::uint64_t offset,
+                                    const TensorInfo& info,
+                                    std::unique_ptr<CheckedMember>& own) const {
+    constexpr std::uint64_t kSmall = 4U << 20;
+    const ZipMember& member = directory_.members()[number];
+    const bool all = info.data_offset == offset && info.data_bytes == member.size;
+    std::unique_ptr<CheckedMember>& source = all ? own : shared_[number];
+    if (!source)
+      source = std::make_unique<CheckedMember>(ZipPlace{source_, directory_, member, offset});
+    if (!all && member.size <= kSmall) BTF_TRY(source->read_up_to(offset + member.size));
+    return source.get();
+  }
+
   static std::string info_name(DType dtype) { return std::string(btf::info(dtype).name); }
 
   Status read_pickle(std::size_t number) {
-    BTF_ASSIGN(const MemberContent content, content_of(number));
+    BTF_ASSIGN(const MemberContent content, sound_content_of(number));
     std::vector<Piece> pieces;
     const std::uint64_t bytes = directory_.members()[number].size;
     if (bytes > 0)
@@ -137,13 +166,22 @@ class TorchReader final : public TensorReader {
   Status read_byte_order() {
     const auto number = directory_.find(folder_ + "byteorder");
     if (!number) return {};
-    BTF_ASSIGN(const MemberContent content, content_of(*number));
+    BTF_ASSIGN(const MemberContent content, sound_content_of(*number));
     std::string order(std::min<std::uint64_t>(directory_.members()[*number].size, 16), '\0');
     BTF_TRY(content.source->read_at(content.offset, std::as_writable_bytes(std::span(order))));
     big_endian_ = order == "big";
     if (big_endian_ || order == "little") return {};
     return malformed("torch-storage", directory_.members()[*number].header_offset,
                      "its byte order is neither 'little' nor 'big'");
+  }
+
+  // Of a member that is read before any tensor: what is inflated is compared with its crc anyway.
+  Result<MemberContent> sound_content_of(std::size_t number) const {
+    const ZipMember& member = directory_.members()[number];
+    BTF_ASSIGN(const MemberContent content, content_of(number));
+    if (content.source == &source_ && has_crc(member))
+      BTF_TRY(read_content({source_, directory_, member, content.offset}, {}));
+    return content;
   }
 
   Result<MemberContent> content_of(std::size_t number) const {
@@ -159,14 +197,15 @@ class TorchReader final : public TensorReader {
     return MemberContent{inflated_source.get(), 0};
   }
 
-  Result<MemberContent> storage(const TorchTensor& call) const {
+  // The number of its member.
+  Result<std::size_t> storage(const TorchTensor& call) const {
     const std::string name = folder_ + "data/" + call.key;
     const auto number = directory_.find(name);
     if (!number)
       return malformed("torch-storage", 0, "there is no member " + quoted_member(name) +
                                                ", which has its elements");
     const ZipMember& member = directory_.members()[*number];
-    if (member.size == call.storage_bytes) return content_of(*number);
+    if (member.size == call.storage_bytes) return *number;
     return malformed("torch-storage", member.header_offset,
                      "its storage should have " + std::to_string(call.storage_bytes) +
                          " bytes, member " + quoted_member(name) + " has " +
@@ -204,7 +243,8 @@ class TorchReader final : public TensorReader {
             info, "is a view whose elements share places; its contiguous() copy can be saved");
       dense = *std::move(strides);
     }
-    BTF_ASSIGN(const MemberContent content, storage(call));
+    BTF_ASSIGN(const std::size_t number, storage(call));
+    BTF_ASSIGN(const MemberContent content, content_of(number));
     const Checked end = checked_mul(*checked_add(last, 1), call.type->bytes);
     if (!end || *end > call.storage_bytes)
       return malformed("torch-storage", content.offset,
@@ -254,7 +294,8 @@ class TorchReader final : public TensorReader {
   bool big_endian_ = false;
   mutable KeptContents contents_;
   mutable std::map<std::size_t, std::unique_ptr<ByteSource>> inflated_;
-  mutable std::map<std::uint64_t, std::unique_ptr<ByteSource>> swapped_;
+  mutable std::map<std::size_t, std::unique_ptr<CheckedMember>> shared_;
+  mutable std::map<std::uint64_t, Sources> sources_;
 };
 
 }  // namespace
@@ -276,12 +317,6 @@ Result<std::unique_ptr<TensorReader>> open_torch(const ByteSource& source,
     return fail(ErrorCode::invalid_argument,
                 "is a PyTorch file and says itself what it holds, so no spec goes with it");
   return TorchReader::open(source);
-}
-
-Status check_torch(const TensorFile& file, const FindingSink& report) {
-  BTF_TRY(check_tensors(file, "foreign-dtype", report));
-  // What is deflated is only known when it is read.
-  return check_elements(file, report);
 }
 
 }  // namespace btf

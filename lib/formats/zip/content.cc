@@ -1,13 +1,12 @@
 #include "formats/zip/content.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <string>
 
 #include "btf/try.h"
 #include "core/checked_math.h"
 #include "formats/decoded/kept_contents.h"
+#include "formats/zip/crc.h"
 #include "formats/zip/inflater.h"
 #include "formats/zip/member.h"
 #include "formats/zip/wire.h"
@@ -17,18 +16,7 @@ namespace {
 
 constexpr std::uint64_t kContentBlock = 256U << 10;
 
-class Crc {
- public:
-  void add(std::span<const std::byte> bytes) {
-    value_ = crc32_z(value_, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
-  }
-  std::uint64_t value() const { return value_; }
-
- private:
-  uLong value_ = crc32_z(0, nullptr, 0);
-};
-
-std::string hex(std::uint64_t value) {
+std::string hex(std::uint32_t value) {
   std::string text = "0x";
   for (unsigned shift = 32; shift > 0; shift -= 4)
     text += "0123456789abcdef"[value >> (shift - 4) & 0xf];
@@ -72,27 +60,32 @@ Status inflate(const ZipPlace& place, const TakeBytes& take) {
   return {};
 }
 
-Status unpack(const ZipPlace& place, const TakeBytes& take) {
-  Crc crc;
-  const TakeBytes note = [&](std::span<const std::byte> bytes) {
-    crc.add(bytes);
-    return take ? take(bytes) : Status{};
-  };
-  const bool stored = place.member.method == zip::kStored;
-  BTF_TRY(stored ? read_stored(place, note) : inflate(place, note));
-  if (crc.value() == place.member.crc) return {};
-  return malformed("zip-crc", place.member.header_offset,
-                   "its content has the crc " + hex(crc.value()) + ", the directory says " +
-                       hex(place.member.crc) + ": it was changed or damaged");
+std::unexpected<Error> in_member(const ZipPlace& place, const Error& error) {
+  return std::unexpected(
+      error.within("member " + quoted_member(place.directory.name(place.member))));
 }
 
 }  // namespace
 
+Status check_crc(const ZipPlace& place, std::uint32_t crc) {
+  if (crc == place.member.crc) return {};
+  const auto wrong = malformed("zip-crc", place.member.header_offset,
+                               "its content has the crc " + hex(crc) + ", the directory says " +
+                                   hex(place.member.crc) + ": it was changed or damaged");
+  return in_member(place, wrong.error());
+}
+
 Status read_content(const ZipPlace& place, const TakeBytes& take) {
-  const Status status = unpack(place, take);
-  if (status || status.error().finding.empty()) return status;
-  return std::unexpected(
-      status.error().within("member " + quoted_member(place.directory.name(place.member))));
+  std::uint32_t crc = 0;
+  const TakeBytes note = [&](std::span<const std::byte> bytes) {
+    crc = crc_of(bytes, crc);
+    return take ? take(bytes) : Status{};
+  };
+  const bool stored = place.member.method == zip::kStored;
+  const Status status = stored ? read_stored(place, note) : inflate(place, note);
+  if (!status && !status.error().finding.empty()) return in_member(place, status.error());
+  BTF_TRY(status);
+  return check_crc(place, crc);
 }
 
 Result<Spool> inflated(const ZipPlace& place) {

@@ -1,4 +1,4 @@
-// The content of members, all of it: read once from front to back and compared with its crc.
+// The content of members, all of it: read from front to back and compared with its crc.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,9 @@ struct ZipPlace {
 };
 
 using TakeBytes = std::function<Status(std::span<const std::byte>)>;
+
+// An error, which names the member, if its content has another crc than the directory says.
+Status check_crc(const ZipPlace& place, std::uint32_t crc);
 
 // An error if its size or its crc are not what the directory says, after everything was handed out.
 Status read_content(const ZipPlace& place, const TakeBytes& take);

@@ -42,8 +42,6 @@ class Headers {
 
 }  // namespace
 
-std::uint64_t FrameShape::most_content() const { return blocks * kMostBlock; }
-
 Result<FrameShape> frame_shape(const ByteSource& file, std::uint64_t offset,
                                std::uint64_t most_blocks) {
   using Fault = FrameShape::Fault;
@@ -81,7 +79,8 @@ Result<FrameShape> frame_shape(const ByteSource& file, std::uint64_t offset,
       shape.fault = Fault::wrong;
       return shape;
     }
-    at += kBlockHeader + (kind == 1 ? 1 : length);  // kind 1: one byte again and again
+    at += kBlockHeader + (kind == 1 ? 1 : length);          // kind 1: one byte again and again
+    shape.most_content += kind == 2 ? kMostBlock : length;  // kind 2: compressed
   }
   at += shape.checksum ? kChecksum : 0;
   if (at > file.size()) return shape;

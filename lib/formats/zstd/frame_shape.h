@@ -21,10 +21,8 @@ struct FrameShape {
   std::uint64_t bytes = 0;               // in the file; of a frame without fault
   std::optional<std::uint64_t> content;  // bytes, as its header says
   std::uint64_t blocks = 0;
+  std::uint64_t most_content = 0;  // what its blocks can hold
   bool checksum = false;
-
-  // No frame has more content than its blocks can hold.
-  std::uint64_t most_content() const;
 };
 
 // The frame with content that begins there; one of more blocks is wrong. An error is one of

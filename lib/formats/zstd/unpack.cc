@@ -2,15 +2,20 @@
 
 #include <zstd.h>
 
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <new>
 
 #include "btf/try.h"
 #include "core/buffer.h"
+#include "core/checked_math.h"
 #include "formats/bound/bounded_spool.h"
+#include "formats/zstd/frame_shape.h"
 #include "formats/zstd/frame_walk.h"
 #include "formats/zstd/table_watch.h"
 #include "formats/zstd/zstd_errors.h"
+#include "formats/zstd/zstd_wire.h"
 
 namespace btf::zstd {
 namespace {
@@ -28,6 +33,28 @@ Status append(BoundedSpool& content, std::span<const std::byte> bytes) {
                        " bytes of content, more than " + std::string(content.bound().whose()) +
                        " needs");
 }
+
+// Asked once, when what is needed is not there yet.
+class Need {
+ public:
+  explicit Need(const Capacity& capacity) : capacity_(capacity) {}
+
+  Status check(const BoundedSpool& content) {
+    const std::uint64_t needed = content.bound().needed();
+    if (asked_ || !capacity_ || needed <= content.size()) return {};
+    asked_ = true;
+    BTF_ASSIGN(const std::optional<std::uint64_t> most, capacity_());
+    if (!most || *most >= needed) return {};
+    return malformed("data-past-end", *most,
+                     std::string(content.bound().whose()) + " needs " + std::to_string(needed) +
+                         " bytes of content, the compressed file has no more than " +
+                         std::to_string(*most));
+  }
+
+ private:
+  const Capacity& capacity_;
+  bool asked_ = false;
+};
 
 // Of several frames the last may be missing, which nothing but the records in them can tell.
 Status check_end(BoundedSpool& content, std::uint64_t frames, std::uint64_t offset) {
@@ -52,7 +79,29 @@ struct FreeContext {
 
 }  // namespace
 
-Result<Spool> unpack(const Pull& pull, std::optional<std::uint64_t> expected) {
+Result<std::optional<std::uint64_t>> most_content(const ByteSource& file) {
+  std::uint64_t most = 0;
+  for (std::uint64_t at = 0; at < file.size();) {
+    std::array<std::byte, kSkippableHeader> start{};
+    if (file.size() - at < start.size()) return std::nullopt;
+    BTF_TRY(file.read_at(at, start));
+    if (skippable(load_u32(start.data()))) {
+      at += kSkippableHeader + load_u32(start.data() + 4);
+      continue;
+    }
+    BTF_ASSIGN(const FrameShape frame, frame_shape(file, at));
+    if (frame.fault != FrameShape::Fault::none) return std::nullopt;
+    const Checked sum =
+        checked_add(most, std::min(frame.content.value_or(UINT64_MAX), frame.most_content));
+    if (!sum) return std::nullopt;
+    most = *sum;
+    at += frame.bytes;
+  }
+  return most;
+}
+
+Result<Spool> unpack(const Pull& pull, std::optional<std::uint64_t> expected,
+                     const Capacity& capacity) {
   const std::unique_ptr<ZSTD_DCtx, FreeContext> context(ZSTD_createDCtx());
   if (context == nullptr) throw std::bad_alloc();
   BTF_ASSIGN(BoundedSpool content, BoundedSpool::create(expected));
@@ -62,6 +111,7 @@ Result<Spool> unpack(const Pull& pull, std::optional<std::uint64_t> expected) {
   const std::span plain(plain_memory.reserve(kPlain), kPlain);
   Place frame;
   TableWatch table;
+  Need need(capacity);
   FrameWalk walk;
   std::uint64_t packed_at = 0;
   std::size_t wanted = 0;  // 0: between two frames
@@ -81,6 +131,7 @@ Result<Spool> unpack(const Pull& pull, std::optional<std::uint64_t> expected) {
       if (ZSTD_isError(wanted) != 0) return frame_error(wanted, frame.index, frame.offset, walk);
       table.feed(taken);
       BTF_TRY(append(content, plain.first(out.pos)));
+      BTF_TRY(need.check(content));
       more = out.pos == out.size && wanted != 0;
       if (wanted == 0) {
         table.end_frame(content.size() - frame.content);

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "btf/error.h"
+#include "formats/io/byte_source.h"
 #include "formats/io/spool.h"
 
 namespace btf::zstd {
@@ -14,8 +15,15 @@ namespace btf::zstd {
 // The next compressed bytes, as many as there are up to the size of `out`; 0: the end.
 using Pull = std::function<Result<std::size_t>(std::span<std::byte> out)>;
 
+// How much content there can be at most, by headers alone; nothing: that is not known.
+using Capacity = std::function<Result<std::optional<std::uint64_t>>()>;
+
+// Of a whole file: what its frames say, or what their blocks can hold. Nothing: not all are sound.
+Result<std::optional<std::uint64_t>> most_content(const ByteSource& file);
+
 // The content of all frames in a file without a name. Stops at more content than can be wanted (see
-// content_bound.h), and before the file system is full.
-Result<Spool> unpack(const Pull& pull, std::optional<std::uint64_t> expected);
+// content_bound.h), when that is less than it takes, and before the file system is full.
+Result<Spool> unpack(const Pull& pull, std::optional<std::uint64_t> expected,
+                     const Capacity& capacity = {});
 
 }  // namespace btf::zstd

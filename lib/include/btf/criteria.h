@@ -17,7 +17,10 @@ struct Tolerance {
   std::optional<double> atol{};
   // At most so many representable steps of the coarser dtype apart (docs/cli.md).
   std::optional<std::uint64_t> ulp{};
-  bool close = false;  // rtol and atol that are not given come from the coarser dtype
+  bool close = false;  // rtol and atol that are not given come from the coarser grid
+  // What close becomes where steps differ from element to element: half a step there is accepted
+  // too (docs/dtypes.md, section 6).
+  bool half_step = false;
   bool equal_nan = true;
 
   bool given() const { return rtol || atol || ulp || close; }
@@ -37,7 +40,8 @@ struct Tolerance {
   // Does it judge every pair of finite numbers as the other does?
   bool same_limits(const Tolerance& other) const {
     return by_error() == other.by_error() && rtol.value_or(0) == other.rtol.value_or(0) &&
-           atol.value_or(0) == other.atol.value_or(0) && ulp == other.ulp;
+           atol.value_or(0) == other.atol.value_or(0) && ulp == other.ulp &&
+           half_step == other.half_step;
   }
 };
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "btf/api.h"
@@ -14,6 +15,7 @@
 #include "btf/error.h"
 #include "btf/execution.h"
 #include "btf/file.h"
+#include "btf/layers/pair_names.h"
 #include "btf/quantize.h"
 #include "btf/tensor_diff.h"
 
@@ -27,11 +29,15 @@ struct HeatmapRequest {
   std::uint32_t columns = 64;
 };
 
-// Of two files, what makes tensors a pair. By itself: their names where both files name some, else
-// their order.
-enum class PairBy : std::uint8_t { automatic, name, number };
+// Tensors of two files that are compared with each other, by their indices.
+struct TensorPair {
+  std::optional<std::uint64_t> actual{};  // nothing: there is none, and the other is missing
+  std::optional<std::uint64_t> golden{};
+  std::optional<PairTier> tier{};  // as TensorDiff's, and the next
+  std::string note{};
 
-BTF_API std::span<const Named<PairBy>> pair_by_names();
+  bool operator==(const TensorPair&) const = default;
+};
 
 struct DiffOptions {
   Tolerance tolerance{};
@@ -44,6 +50,9 @@ struct DiffOptions {
   std::optional<std::vector<std::uint64_t>> actual_tensors{};
   std::optional<std::vector<std::uint64_t>> golden_tensors{};
   PairBy pair_by = PairBy::automatic;
+  NameMap map{};  // where names make the pairs: what it names is one whatever else the names say
+  // These and nothing else, in this order; selections and `pair_by` say nothing then.
+  std::optional<std::vector<TensorPair>> pairs{};
   // What the dims are compared as, in this order. Tensors of actual that have not as many dims as
   // the permutation are left as they are.
   std::optional<Permute> permute{};  // of actual
@@ -96,6 +105,15 @@ BTF_API std::size_t most_side_by_side(const Execution& execution);
 // Do names make the pairs? An error: they were asked for and are not there, or cannot be read.
 BTF_API Result<bool> pairs_by_name(const TensorFile& actual, const TensorFile& golden,
                                    const DiffOptions& options);
+
+struct TensorPairing {
+  std::vector<TensorPair> pairs;
+  MapUse map;
+};
+
+// The pairs that diff() compares, in its order, as if what is selected were all that there is.
+BTF_API Result<TensorPairing> pair_tensors(const TensorFile& actual, const TensorFile& golden,
+                                           const DiffOptions& options);
 
 // What is said of a tensor that only one side has.
 BTF_API TensorDiff missing_tensor(const TensorInfo& tensor, bool of_golden);

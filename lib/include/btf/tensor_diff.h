@@ -12,6 +12,7 @@
 #include "btf/criteria.h"
 #include "btf/dtype.h"
 #include "btf/error.h"
+#include "btf/layers/pair_names.h"
 #include "btf/layout.h"
 
 namespace btf {
@@ -40,6 +41,13 @@ struct InfCount {
     actual += other.actual;
     golden += other.golden;
   }
+};
+
+// Refused pairs of finite numbers with one side at the end of its dtype, or its codes at theirs,
+// and the other beyond it.
+struct SaturatedCount {
+  std::uint64_t actual = 0;  // actual is at the end
+  std::uint64_t golden = 0;
 };
 
 // Where the first of each kind is, in row-major order; nothing: there is none, or it was not looked
@@ -185,12 +193,17 @@ struct DiffTensor {
   std::string name{};            // empty: in memory
   bool named = false;            // by the file itself
   std::optional<DType> codes{};  // what it is made of by a scale, if it is
+  std::optional<double> scale{};  // of these, if there is one
+  unsigned text_digits = 0;       // significant, of floats that the file has as text; else 0
   bool known = true;             // else dtype, layout and dims say nothing (DiffResult::trouble)
 };
 
 struct TensorDiff {
   std::optional<DiffTensor> actual;  // nothing: there is none (DiffResult::missing)
   std::optional<DiffTensor> golden;
+  // By which tier names that are not equal made it a pair; nothing: they are, or were not asked.
+  std::optional<PairTier> tier{};
+  std::string note{};  // of one that is missing: which name of the other side is close
   DiffResult result = DiffResult::same;
   std::string reason;   // of a difference that is not one of values: shape, dtype, layout, missing
   std::optional<Error> error{};  // of trouble, and then nothing else is said
@@ -222,6 +235,7 @@ struct TensorDiff {
   std::vector<Mismatch> first;                // in row-major order
   std::vector<Mismatch> largest;              // by absolute error, descending
   std::uint64_t equal = 0;                    // pairs of finite numbers that are equal
+  SaturatedCount saturated{};
   std::vector<DecadeCount> decades;           // ascending; empty decades are left out
   std::vector<RequiredPair> required_pairs;   // by rtol, ascending; both not 0; atol falls
   std::optional<RequiredPair> required_pair;  // the most balanced of these

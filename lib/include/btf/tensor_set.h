@@ -16,6 +16,7 @@
 #include "btf/error.h"
 #include "btf/execution.h"
 #include "btf/file.h"
+#include "btf/layers/pair_names.h"
 #include "btf/validate.h"
 
 namespace btf {
@@ -140,6 +141,9 @@ struct MemberPair {
   std::optional<std::uint64_t> golden_tensor{};
   // Several have this name, and which belong together is not known.
   std::shared_ptr<const Error> error{};
+  // Of a tensor of each: by which tier names that are not equal made it a pair.
+  std::optional<PairTier> tier{};
+  std::string note{};  // of a tensor that is alone: which name of the other side is close
 };
 
 using MemberFilter = std::function<bool(const SetMember&)>;
@@ -149,6 +153,23 @@ using MemberFilter = std::function<bool(const SetMember&)>;
 // golden gives, else actual; else in natural order.
 BTF_API std::vector<MemberPair> pair_members(const TensorSet& actual, const TensorSet& golden,
                                              const MemberFilter& wanted = {});
+
+struct SetPairing {
+  std::vector<MemberPair> pairs;
+  MapUse map;
+};
+
+struct PairSets {
+  MemberFilter wanted{};
+  PairBy by = PairBy::automatic;
+  NameMap map{};  // of tensors; goes before all else
+};
+
+// As pair_members(), and where that pairs nothing: by the tiers of names of all tensors. By number,
+// if no files are pairs: as tensors stand in all that is wanted of a set, whose files must then be
+// readable.
+BTF_API Result<SetPairing> pair_sets(const TensorSet& actual, const TensorSet& golden,
+                             const PairSets& options);
 
 // Tensors of a file that are scales and zero points of others there, as it says or as their names
 // do (docs/cli.md, section 3.2). An error: what it says cannot be read.

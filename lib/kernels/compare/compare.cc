@@ -28,6 +28,17 @@ bool within_error(Real actual, Real golden, double rtol, double atol) {
   return error <= allowed;
 }
 
+// Half a step of the coarser grid between them, and what the arithmetic of scales adds.
+template <typename Real>
+double half_step(Real actual, Real golden, const Judge& judge, std::uint64_t number) {
+  const auto a = static_cast<double>(actual);
+  const auto g = static_cast<double>(golden);
+  const double half =
+      std::max(judge.actual.half_step(a, g, number), judge.golden.half_step(a, g, number));
+  const bool scaled = judge.actual.codes || judge.golden.codes;
+  return half + (scaled ? kScaleArithmetic * std::abs(g) : 0);
+}
+
 // Of finite numbers that differ. Inf if no double is enough.
 template <typename Real>
 double least_atol(Real error) {
@@ -115,7 +126,10 @@ Judge judge_of(const Tolerance& effective, DType actual, DType golden) {
           .by_error = effective.by_error(),
           .ulp = effective.ulp.value_or(UINT64_MAX),
           .equal_nan = effective.equal_nan,
-          .grid = step_grid(actual, golden)};
+          .grid = step_grid(actual, golden),
+          .half_step = effective.half_step,
+          .actual = {actual},
+          .golden = {golden}};
 }
 
 void CompareScore::add(const CompareScore& other) {
@@ -133,15 +147,23 @@ void CompareScore::add(const CompareScore& other) {
 }
 
 template <typename Real>
-bool accepts(Real actual, Real golden, const Judge& judge) {
+bool accepts(Real actual, Real golden, const Judge& judge, std::uint64_t number) {
   if (actual == golden) return true;
   if constexpr (std::is_same_v<Real, long double>)
     if (compares_as_double(actual, golden))
-      return accepts(static_cast<double>(actual), static_cast<double>(golden), judge);
+      return accepts(static_cast<double>(actual), static_cast<double>(golden), judge, number);
   if (std::isnan(actual) && std::isnan(golden)) return judge.equal_nan;
   if (!std::isfinite(actual) || !std::isfinite(golden)) return false;
-  if (judge.by_error && !within_error(actual, golden, judge.rtol, judge.atol)) return false;
+  if (judge.by_error && !within_error(actual, golden, judge.rtol, judge.atol) &&
+      !(judge.half_step && std::abs(actual - golden) <= half_step(actual, golden, judge, number)))
+    return false;
   return judge.ulp == UINT64_MAX || steps_between(actual, golden, judge.grid) <= judge.ulp;
+}
+
+double allowed_error(double actual, double golden, const Judge& judge, std::uint64_t number) {
+  if (!judge.by_error) return std::numeric_limits<double>::infinity();
+  const double allowed = judge.atol + judge.rtol * std::abs(golden);
+  return judge.half_step ? std::max(allowed, half_step(actual, golden, judge, number)) : allowed;
 }
 
 template <typename Real>
@@ -281,7 +303,7 @@ template void compare_many<long double>(long double, long double, std::uint64_t,
                                         CompareScore&);
 template PairError error_of<double>(double, double);
 template PairError error_of<long double>(long double, long double);
-template bool accepts<double>(double, double, const Judge&);
-template bool accepts<long double>(long double, long double, const Judge&);
+template bool accepts<double>(double, double, const Judge&, std::uint64_t);
+template bool accepts<long double>(long double, long double, const Judge&, std::uint64_t);
 
 }  // namespace btf

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "btf/tensor_diff.h"
+#include "kernels/number/grid.h"
 #include "kernels/number/steps.h"
 
 namespace btf {
@@ -17,6 +18,9 @@ struct Judge {
   std::uint64_t ulp = UINT64_MAX;
   bool equal_nan = true;
   StepGrid grid;
+  bool half_step = false;  // of either side's grid is accepted too: a question of single pairs
+  Grid actual{};
+  Grid golden{};
 };
 
 Judge judge_of(const Tolerance& effective, DType actual, DType golden);
@@ -57,8 +61,11 @@ struct PairError {
 template <typename Real>
 PairError error_of(Real actual, Real golden);
 
-// Is this pair accepted?
+// Is this pair accepted? `number` is its place in row-major order: each may have its own step.
 template <typename Real>
-bool accepts(Real actual, Real golden, const Judge& judge);
+bool accepts(Real actual, Real golden, const Judge& judge, std::uint64_t number = 0);
+
+// The largest error of a pair of finite numbers that is accepted, as far as errors decide.
+double allowed_error(double actual, double golden, const Judge& judge, std::uint64_t number);
 
 }  // namespace btf

@@ -78,11 +78,18 @@ def top(dtype, codes, k):
     return [int(i) for i in order if nan[i]][:k] + [int(i) for i in order if not nan[i]][:max(k - int(nan.sum()), 0)]
 
 
+def agree(actual, golden, left, right, k):
+    """Do the lists of a row name the same elements at every place, or elements that are equal in golden?"""
+    values = values_of(golden, right)
+    numbers = [[values[i] for i in top(*side, k)] for side in ((actual, left), (golden, right))]
+    return all(a == g or (a != a and g != g) for a, g in zip(*numbers))
+
+
 def top_k(actual, golden, left, right, dims, k):
     """How many rows of the last dim disagree, and the index of the first."""
     length = dims[-1] if dims else 1
     rows = [slice(at, at + length) for at in range(0, len(left), length)]
-    disagreeing = [i for i, row in enumerate(rows) if top(actual, left[row], k) != top(golden, right[row], k)]
+    disagreeing = [i for i, row in enumerate(rows) if not agree(actual, golden, left[row], right[row], k)]
     if not disagreeing:
         return len(rows), 0, "-"
     index = np.unravel_index(disagreeing[0], dims[:-1]) if len(dims) > 1 else ()

@@ -1,6 +1,9 @@
 # A tensor of a file that cannot be compared is named and is trouble; the others of the file are compared.
 bad=$TESTDATA/npz-bad
-good=$bad/crc-stored.npz
+# With the crc in its directory put right.
+good=good.npz
+cp "$bad/crc-stored.npz" $good
+printf '\346\270\032\072' | dd of=$good bs=1 seek=481 conv=notrunc 2>/dev/null
 for broken in array-header deflate-wrong encrypted; do
   btftool diff "$bad/$broken.npz" "$good"; echo "exit $?"
   btftool diff --summary "$good" "$bad/$broken.npz" 2>&1; echo "exit $?"

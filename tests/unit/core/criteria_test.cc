@@ -241,7 +241,7 @@ TEST_CASE("criteria: between two types the coarser one counts the steps") {
   CHECK(diff_of({DType::int8, {1}, {3}}, {DType::float32, {1}, {0x40a00000}}, {}).max_ulp == 2);
 }
 
-TEST_CASE("criteria: close takes the larger tolerances of both dtypes") {
+TEST_CASE("criteria: close takes the larger tolerances of two floats, and none of an integer") {
   struct Row {
     DType dtype;
     double rtol, atol;
@@ -267,8 +267,10 @@ TEST_CASE("criteria: close takes the larger tolerances of both dtypes") {
       CAPTURE(btf::info(left.dtype).name, btf::info(right.dtype).name);
       const TensorDiff diff =
           diff_of({left.dtype, {1}, {1}}, {right.dtype, {1}, {1}}, with(Tolerance{.close = true}));
-      CHECK(diff.tolerance.rtol == std::max(left.rtol, right.rtol));
-      CHECK(diff.tolerance.atol == std::max(left.atol, right.atol));
+      const bool floats = btf::info(left.dtype).floating() && btf::info(right.dtype).floating();
+      CHECK(diff.tolerance.rtol == (floats ? std::max(left.rtol, right.rtol) : 0));
+      CHECK(diff.tolerance.atol == (floats ? std::max(left.atol, right.atol) : 0));
+      CHECK_FALSE(diff.tolerance.half_step);
     }
   }
   const TensorDiff own = diff_of({DType::float16, {1}, {1}}, {DType::float16, {1}, {1}},
@@ -404,16 +406,46 @@ TEST_CASE("criteria: the largest of each row, in order") {
   const auto top = [](std::uint64_t k) { return with(Gates{.top_k = k}); };
   const Tensor golden = bytes_of({1, 9, 5, 5, 0, 0, 0, 7});
   CHECK(passes(bytes_of({2, 90, 7, 6, 1, 1, 1, 9}), golden, top(4)));
-  // Of equals the first comes first.
-  const Tensor swapped = bytes_of({1, 9, 5, 6, 0, 0, 0, 7});
-  CHECK(passes(swapped, golden, top(1)));
-  CHECK_FALSE(passes(swapped, golden, top(2)));
+  // A tie of golden's may be broken either way.
+  CHECK(passes(bytes_of({1, 9, 5, 6, 0, 0, 0, 7}), golden, top(4)));
+  // One of actual's is in order.
+  const Tensor swapped = bytes_of({9, 9, 5, 6, 0, 0, 0, 7});
+  CHECK_FALSE(passes(swapped, golden, top(1)));
+  CHECK_FALSE(passes(bytes_of({6, 9, 5, 5, 0, 0, 0, 7}), golden, top(2)));
   const TensorDiff diff = diff_of(swapped, golden, top(9));
   REQUIRE(diff.top_k);
   CHECK(diff.top_k->k == 4);
   CHECK(diff.top_k->rows == 2);
   CHECK(diff.top_k->disagreeing == 1);
   CHECK(diff.top_k->first == Words{0});
+}
+
+TEST_CASE("criteria: an order that golden decides by less than the tolerance is as good") {
+  const auto of = [](const Words& codes) { return Tensor{DType::int8, {codes.size()}, codes}; };
+  const Tensor golden = of({10, 40, 42, 45, 0});
+  const Tensor actual = of({10, 43, 42, 41, 0});
+  const auto top = [](std::uint64_t k, Tolerance tolerance) {
+    return with(Gates{.max_mismatch = btf::MismatchLimit{100, true}, .top_k = k}, tolerance);
+  };
+  // Places 1, 2, 3 against 3, 2, 1.
+  CHECK_FALSE(passes(actual, golden, top(1, {})));
+  CHECK_FALSE(passes(actual, golden, top(1, {.atol = 4.9})));
+  CHECK(passes(actual, golden, top(1, {.atol = 5})));
+  CHECK(passes(actual, golden, top(5, {.atol = 5})));
+  CHECK(passes(actual, golden, top(3, {.ulp = 5})));
+  // What golden does not have among its first is judged by its number all the same.
+  CHECK(passes(actual, golden, top(1, {.rtol = 0.12})));
+  CHECK_FALSE(passes(actual, golden, top(1, {.rtol = 0.11})));
+  CHECK_FALSE(passes(of({46, 40, 42, 45, 0}), golden, top(1, {.atol = 34})));
+  // A report tells of no other tolerance what it was not asked, unless it follows.
+  TensorDiff report = diff_of(actual, golden, top(2, {.atol = 5}));
+  CHECK(btf::rejudge(report, {.atol = 6}, top(2, {}).gates));
+  CHECK(report.result == DiffResult::same);
+  CHECK_FALSE(btf::rejudge(report, {.atol = 4}, top(2, {}).gates));
+  TensorDiff refused = diff_of(actual, golden, top(2, {.atol = 4}));
+  CHECK_FALSE(btf::rejudge(refused, {.atol = 5}, top(2, {}).gates));
+  CHECK(btf::rejudge(refused, {.atol = 4}, top(2, {}).gates));
+  CHECK(refused.result == DiffResult::different);
 }
 
 TEST_CASE("criteria: a tensor's own tolerance goes before the common one") {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "core/criteria.h"
+#include "kernels/compare/criteria.h"
 #include "kernels/number/widen.h"
 #include "support/forced_level.h"
 #include "support/random_tensor.h"
@@ -75,7 +75,7 @@ TEST_CASE("agreement: of many pairs at once as of each, at every level") {
                             .narrow = true};
         if (close)
           agreement.close =
-              btf::judge_of(btf::effective({.close = true}, nullptr, actual_dtype, golden_dtype),
+              btf::judge_of(btf::effective({.close = true}, {actual_dtype}, {golden_dtype}),
                             actual_dtype, golden_dtype);
         for (const bool equal_nan : {false, true})
           for (const std::uint64_t count : {1U, 7U, 64U, 65U, 1000U, 1024U}) {

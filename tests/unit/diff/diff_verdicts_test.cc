@@ -191,7 +191,7 @@ TEST_CASE("verdicts: NumPy and torch accept the same elements") {
   CHECK(accepted == 4955);
 }
 
-TEST_CASE("verdicts: --close is torch.testing.assert_close") {
+TEST_CASE("verdicts: --close is torch.testing.assert_close, exact where a float meets an integer") {
   int accepted = 0;
   const Counts counts = for_each_line("diff_close.txt", [&](const std::string&, Line& line) {
     const Pair pair = pair_of(line);
@@ -203,7 +203,7 @@ TEST_CASE("verdicts: --close is torch.testing.assert_close") {
     accepted += refused == 0 ? 1 : 0;
   });
   CHECK(counts == Counts{{"torch", 1600}});
-  CHECK(accepted == 677);
+  CHECK(accepted == 658);
 }
 
 TEST_CASE("verdicts: steps are NumPy's nulp") {
@@ -286,5 +286,5 @@ TEST_CASE("verdicts: NumPy's figures") {
   });
   CHECK(counts == Counts{{"numpy", 600}});
   CHECK(unequal == 526);
-  CHECK(top_k_differs == 199);
+  CHECK(top_k_differs == 154);
 }

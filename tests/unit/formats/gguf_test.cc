@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <set>
 #include <string>
@@ -33,6 +34,7 @@ namespace {
 
 const std::string kFolder = std::string(BTF_TESTDATA_DIR) + "/gguf/";
 const std::string kBadFolder = std::string(BTF_TESTDATA_DIR) + "/gguf-bad/";
+const std::string kOddFolder = std::string(BTF_TESTDATA_DIR) + "/gguf-odd/";
 const std::string kSplitFolder = std::string(BTF_TESTDATA_DIR) + "/gguf-split/";
 const std::string kOracleFolder = std::string(BTF_TESTDATA_DIR) + "/oracle/gguf/";
 
@@ -143,8 +145,77 @@ TEST_CASE("gguf: what the gguf package makes of blocks, and of its own file") {
   CHECK(read_file(scratch / "blocks.btf") == read_file(kOracleFolder + "blocks.btf"));
 }
 
+TEST_CASE("gguf: codes of code books are the numbers that the gguf package makes of them") {
+  const ScratchDir scratch;
+  const TensorFile file = open(kFolder + "code_books.gguf");
+  REQUIRE(file.tensor_count() == 11);
+  CHECK(file.tensor(0)->foreign_dtype == "IQ1_S");
+  write(file, scratch / "out.btf", dequantize());
+  CHECK(read_file(scratch / "out.btf") == read_file(kOracleFolder + "code_books.btf"));
+}
+
+TEST_CASE("gguf: big-endian files are their twins, but for blocks whose scales may be either way") {
+  const ScratchDir scratch;
+  const TensorFile file = open(kFolder + "big_endian.gguf");
+  write(file, scratch / "out.btf", dequantize());
+  CHECK(read_file(scratch / "out.btf") == read_file(kFolder + "big_endian.btf"));
+  CHECK(file.attributes()->metadata ==
+        std::map<std::string, std::string>{
+            {"a.i16", "-2"}, {"a.list", "[1,-2,70000]"}, {"general.architecture", "llama"}});
+  CHECK(codes_found(kFolder + "big_endian.gguf") == std::vector<std::string>{"foreign-dtype"});
+
+  const TensorFile blocks = open(kFolder + "big_endian_blocks.gguf");
+  REQUIRE(blocks.tensor_count() == file.tensor_count() + 1);
+  const std::uint64_t last = file.tensor_count();
+  CHECK(said(btf::convert(blocks, scratch / "x.btf", dequantize()).error()) ==
+        "tensor 9: 'x.Q8_0' is Q8_0: 32 elements in 34 bytes, of which some writers of big-endian "
+        "files turn the scales round and some do not");
+  btf::ConvertOptions others = dequantize();
+  others.tensors.emplace();
+  for (std::uint64_t i = 0; i < last; ++i) others.tensors->push_back(i);
+  write(blocks, scratch / "others.btf", others);
+  CHECK(read_file(scratch / "others.btf") == read_file(kFolder + "big_endian.btf"));
+}
+
+TEST_CASE("gguf: what is odd about one tensor or key is a finding, and the others are used") {
+  const ScratchDir scratch;
+  std::ifstream lines(kOddFolder + "expected.tsv");
+  std::size_t files = 0;
+  for (std::string name, left_out, codes;
+       std::getline(lines, name, '\t') && std::getline(lines, left_out, '\t') &&
+       std::getline(lines, codes);
+       ++files) {
+    CAPTURE(name);
+    const std::string path = kOddFolder + name;
+    std::string found;
+    for (const std::string& code : codes_found(path)) found += (found.empty() ? "" : " ") + code;
+    CHECK(found == codes);
+    const TensorFile file = open(path);
+    for (std::uint64_t i = 0; i < file.tensor_count(); ++i) {
+      const btf::TensorInfo tensor = file.tensor(i).value();
+      CAPTURE(tensor.name);
+      CHECK(tensor.known() == (tensor.name != left_out));
+      btf::ConvertOptions only{.tensors = std::vector{i}};
+      const auto written = btf::convert(file, scratch / "out.npy", only);
+      CHECK(written.has_value() == tensor.known());
+      if (tensor.name != "sound") continue;
+      const Bytes npy = read_file(scratch / "out.npy");
+      CHECK(std::memcmp(npy.data() + npy.size() - 4, "abcd", 4) == 0);
+    }
+  }
+  CHECK(files == 15);
+  const TensorFile unknown = open(kOddFolder + "type-new.gguf");
+  CHECK(unknown.tensor(0)->foreign_dtype == "ggml type 43");
+  CHECK(unknown.tensor(0)->foreign_reason ==
+        "'odd' is of ggml's type 43, which was removed or is newer than this tool: its size is not "
+        "known");
+  CHECK(open(kOddFolder + "array-of-arrays.gguf").attributes()->metadata ==
+        std::map<std::string, std::string>{{"k", "array[2]"}, {"l", "7"}});
+}
+
 TEST_CASE("gguf: blocks are decoded from any byte to any other") {
-  const TensorFile file = open(kFolder + "blocks.gguf");
+  const std::string name = GENERATE("blocks.gguf", "code_books.gguf");
+  const TensorFile file = open(kFolder + name);
   for (std::uint64_t i = 0; i < file.tensor_count(); ++i) {
     CAPTURE(i);
     const btf::TensorInfo numbers = file.dequantized(i).value().value();
@@ -176,19 +247,18 @@ TEST_CASE("gguf: the types that are not decoded are refused by their names") {
   const ScratchDir scratch;
   const TensorFile file = open(kFolder + "every.gguf");
   REQUIRE(file.tensor_count() == 27);
-  const std::set<std::string> decoded{"Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0",  "Q2_K",
-                                      "Q3_K", "Q4_K", "Q5_K", "Q6_K", "MXFP4", "NVFP4"};
+  const std::set<std::string> not_decoded{"Q8_1", "Q8_K", "Q1_0", "Q2_0"};
   for (std::uint64_t i = 0; i < file.tensor_count(); ++i) {
     const std::string type = file.tensor(i)->foreign_dtype;
     CAPTURE(type);
     btf::ConvertOptions options = dequantize();
     options.tensors = std::vector{i};
     const auto size = btf::convert(file, scratch / "out.btf", options);
-    CHECK(size.has_value() == decoded.contains(type));
-    CHECK(file.elements(i).has_value() == decoded.contains(type));
-    if (type == "IQ3_S")
+    CHECK(size.has_value() == !not_decoded.contains(type));
+    CHECK(file.elements(i).has_value() == !not_decoded.contains(type));
+    if (type == "Q8_K")
       CHECK(said(size.error()) == "tensor " + std::to_string(i) +
-                                      ": 'x.IQ3_S' is IQ3_S: 256 elements in 110 bytes, which this "
+                                      ": 'x.Q8_K' is Q8_K: 256 elements in 292 bytes, which this "
                                       "tool does not decode");
   }
 }
@@ -236,7 +306,7 @@ TEST_CASE("gguf: every bad file has its own error") {
     CHECK(codes_found(path) == std::vector{finding});
     texts.insert(refusal(path, finding));
   };
-  CHECK(for_each_bad_file(kBadFolder, judge) > 74);
+  CHECK(for_each_bad_file(kBadFolder, judge) > 68);
   CHECK(texts.size() > 60);
 }
 

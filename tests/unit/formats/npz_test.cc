@@ -289,9 +289,7 @@ TEST_CASE("npz: every bad archive has its own error, and its sound member can be
     }
     REQUIRE(file->tensor_count() == 2);
     write(*file, scratch / "out.btf", {.tensors = std::vector<std::uint64_t>{0}});
-    // Of stored elements only validate() knows the crc.
-    const auto converted = btf::convert(*file, scratch / "both.btf", {});
-    CHECK(converted.has_value() == (name == "crc-stored.npz"));
+    CHECK_FALSE(btf::convert(*file, scratch / "both.btf", {}));
   }
   CHECK(texts.size() > 60);
   for (const auto& entry : std::filesystem::directory_iterator(kBadFolder))

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "diff/layers/match.h"
-#include "diff/layers/names.h"
+#include "sets/names/match.h"
+#include "sets/names/names.h"
 
 using btf::PairTier;
 
@@ -94,12 +94,22 @@ TEST_CASE("layers: what may not match does not, unless the names are equal") {
 TEST_CASE("layers: names that trtexec cut in the middle") {
   const std::string begin(73, 'a');
   const std::string end(73, 'b');
-  CHECK(btf::is_shortened(begin + "..." + end, begin + "/x/" + end));
-  CHECK(btf::is_shortened("_a_b...c_d", "/a/b/x/c.d"));
-  CHECK_FALSE(btf::is_shortened("ab", "ab"));
-  CHECK_FALSE(btf::is_shortened("ab...cd", "abx"));
-  CHECK_FALSE(btf::is_shortened("ab...cd", "axxcd"));
+  const auto is_cut_of = [](const std::string& shortened, const std::string& name) {
+    const auto cut = btf::cut_of(shortened);
+    return cut && btf::cut_key(shortened, *cut) == btf::cut_key(name, *cut);
+  };
+  CHECK(is_cut_of(begin + "..." + end, begin + "/x/" + end));
+  CHECK(is_cut_of("_a_b...c_d", "/a/b/x/c.d"));
+  CHECK_FALSE(is_cut_of("ab", "ab"));
+  CHECK_FALSE(is_cut_of("ab...cd", "abx"));
+  CHECK_FALSE(is_cut_of("ab...cd", "axxcd"));
   CHECK(tier("0007_" + begin + "..." + end, begin + "/x/" + end) == PairTier::sanitised);
+  CHECK(tier(begin + "/x/" + end, "0007_" + begin + "..." + end) == PairTier::sanitised);
+  // Which of two it is, a name that is cut does not say; nor which of two such names one is.
+  const Names both{begin + "/x/" + end, begin + "/y/" + end};
+  CHECK(btf::match_names(Names{begin + "..." + end}, both).pairs.empty());
+  const Names cut{"1_" + begin + "..." + end, "2_" + begin + "..." + end};
+  CHECK(btf::match_names(cut, Names{begin + "/x/" + end}).pairs.empty());
 }
 
 TEST_CASE("layers: numbers in front of names are an order; within paths they are none") {

@@ -103,11 +103,15 @@ void declare_selection(CLI::App& app, DiffCommand& command) {
   add_words(
       app, "--pair", "A:G,...",
       [&command](const std::string& text) { command.pairs = value_or_throw(parse_pairs(text)); },
-      "which tensor of ACTUAL with which of GOLDEN: 0:3,1:0")
+      "which tensor of ACTUAL with which of GOLDEN, by numbers\nor names: 0:3,conv1:fc")
       ->group(group);
   add_choice(
       app, "--pair-by", command.diff.pair_by, btf::pair_by_names(),
-      "tensors of two files are pairs by their names, if\nboth have some, or by their numbers")
+      "tensors are pairs by their names, if both sides have\nsome, or by their numbers; where "
+      "no name is on both\nsides, by what names have in common; exact: equal\nnames only")
+      ->group(group);
+  add_text(app, "--map", command.map, "FILE",
+           "names that belong together: lines ACTUAL<tab>GOLDEN or\n/REGEX/REPLACEMENT/")
       ->group(group);
   add_text(app, "--rules", command.rules, "FILE",
            "tolerances and specs by names of tensors, as JSON")
@@ -198,14 +202,17 @@ void declare_diff(CLI::App& app, DiffCommand& command) {
 void finish_diff(const CLI::App& app, DiffCommand& command,
                  const std::vector<std::string>& operands) {
   exclude(app, "--tensor", {"--pair"});
-  exclude(app, "--pair", {"--pair-by"});
+  exclude(app, "--pair", {"--pair-by", "--map"});
+  if (command.map && command.diff.pair_by != btf::PairBy::automatic &&
+      command.diff.pair_by != btf::PairBy::name)
+    throw Wrong("--map goes with --pair-by auto and name");
   exclude(app, "--summary", {"--json", "--all", "--show", "--sort"});
   exclude(app, "--sort", {"--json"});
   if (!command.html) exclude(app, "--summary", {"--heatmap"});
   exclude(app, "--from-json",
-          {"--tensor", "--pair", "--pair-by", "--strict", "--include", "--exclude", "--heatmap",
-           "--actual-spec", "--golden-spec", "--layout-in", "--nvmedia", "--permute", "--squeeze",
-           "--reshape", "--dequantize", "--actual-scale", "--golden-scale"});
+          {"--tensor", "--pair", "--pair-by", "--map", "--strict", "--include", "--exclude",
+           "--heatmap", "--actual-spec", "--golden-spec", "--layout-in", "--nvmedia", "--permute",
+           "--squeeze", "--reshape", "--dequantize", "--actual-scale", "--golden-scale"});
   if (given(app, "--json-schema") && !command.json) throw Wrong("--json-schema goes with --json");
   check_reports(command.junit, command.html);
   take_operands(command.from_json.has_value(), operands, command.actual, command.golden);

@@ -155,14 +155,17 @@ Result<btf::GivenScale> parse_given_scale(std::string_view option, std::string_v
   return given;
 }
 
-Result<std::vector<TensorPair>> parse_pairs(std::string_view text) {
-  std::vector<TensorPair> pairs;
+Result<std::vector<std::string>> parse_pairs(std::string_view text) {
+  std::vector<std::string> pairs;
   for (const std::string_view word : split(text, ',')) {
-    const std::size_t mark = word.find(':');
-    const auto actual = parse_integer(word.substr(0, mark));
-    const auto golden = mark < word.size() ? parse_integer(word.substr(mark + 1)) : std::nullopt;
-    if (!actual || !golden) return wrong("--pair", "ACTUAL:GOLDEN, such as 0:3,1:0", word);
-    pairs.push_back({*actual, *golden});
+    const std::size_t mark = word.find(':', 1);
+    const bool numbers = word.find_first_not_of("0123456789-:") == word.npos;
+    const bool several = mark < word.size() && word.find(':', mark + 1) != word.npos;
+    const bool parted = mark < word.size() - 1 && !(numbers && several);
+    const auto number = [&](std::string_view side) { return !numbers || parse_integer(side); };
+    if (!parted || !number(word.substr(0, mark)) || !number(word.substr(mark + 1)))
+      return wrong("--pair", "ACTUAL:GOLDEN, numbers or names, such as 0:3,conv1:fc", word);
+    pairs.emplace_back(word);
   }
   return pairs;
 }

@@ -34,8 +34,8 @@ btf::Result<btf::TensorSpec> spec_with_dims(const std::string& spec, const btf::
 // "0.02", "0.02,-3" with a zero point, or "1:0.02,-3/0.05" for each index of dim 1.
 btf::Result<btf::GivenScale> parse_given_scale(std::string_view option, std::string_view text);
 
-// "0:3,1:0"
-btf::Result<std::vector<TensorPair>> parse_pairs(std::string_view text);
+// "0:3,conv1:fc", as its words. Names may have colons too, so which one parts them is seen later.
+btf::Result<std::vector<std::string>> parse_pairs(std::string_view text);
 
 // "10" or "0.1%"
 btf::Result<btf::MismatchLimit> parse_mismatch_limit(std::string_view text);

@@ -67,12 +67,6 @@ struct ConvertCommand {
   btf::ConvertOptions convert;
 };
 
-// Tensors to compare with each other; negative numbers count from the end.
-struct TensorPair {
-  std::int64_t actual = 0;
-  std::int64_t golden = 0;
-};
-
 // What one word of --rtol and its like, or a rule of --rules, gives for single tensors.
 struct TensorTolerance {
   std::int64_t tensor = 0;          // of actual; negative: from the end
@@ -99,7 +93,8 @@ struct DiffCommand {
   std::optional<std::string> rules;      // a file of such rules, which go before those here
   std::optional<std::string> from_json;  // a report to judge again; there are no operands then
   std::optional<std::string> tensors;
-  std::vector<TensorPair> pairs;  // empty: by index
+  std::vector<std::string> pairs;  // "0:3", "conv1:fc": what belongs together; empty: all
+  std::optional<std::string> map;  // the path of a map of names
   std::vector<TensorTolerance> tensor_tolerances;  // of globs that match, the last counts
   std::vector<std::string> include;  // of directories: globs
   std::vector<std::string> exclude;

@@ -12,6 +12,7 @@
 #include "btf/tensor_spec.h"
 #include "btf/try.h"
 #include "commands/commands.h"
+#include "commands/name_map_file.h"
 #include "diff/file_pairs.h"
 #include "diff/globs.h"
 #include "diff/rejudge.h"
@@ -99,6 +100,9 @@ class Comparison {
     FilePair files{.name = pair.name, .actual = {}, .golden = {}, .tells_file = tells_file};
     if (pair.actual) files.actual = sets_.actual.path(*pair.actual);
     if (pair.golden) files.golden = sets_.golden.path(*pair.golden);
+    if (pair.tier)
+      if (const auto file = sets_.actual.file(*pair.actual))
+        files.actual_name = (*file)->name(*pair.actual_tensor).value_or("");
     return files;
   }
 
@@ -213,7 +217,8 @@ class Comparison {
     for (const std::uint64_t index : selected) {
       BTF_ASSIGN(const btf::TensorInfo tensor, file->tensor(index));
       if (!tensor.known()) continue;
-      const btf::TensorDiff diff = btf::missing_tensor(tensor, !pair.actual);
+      btf::TensorDiff diff = btf::missing_tensor(tensor, !pair.actual);
+      diff.note = pair.note;
       take ? reports_.take(diff) : reports_.missing(diff);
     }
     return {};
@@ -222,7 +227,7 @@ class Comparison {
   // Is there what is selected by name, and a tensor for every tolerance of a single one? Asked
   // before the reports begin.
   btf::Status check_selection() {
-    BTF_ASSIGN(names_, NameSelection::of(command_, sets_.actual, sets_.golden));
+    BTF_ASSIGN(names_, NameSelection::of(command_, sets_.actual, sets_.golden, sets_.pairs));
     if (command_.tensor_tolerances.empty()) return {};
     for (const btf::MemberPair& pair : sets_.pairs) {
       if (!pair.actual || !pair.golden) continue;
@@ -249,13 +254,13 @@ class Comparison {
       BTF_ASSIGN(const auto golden, sets_.golden.file(*pair.golden));
       return sets_.actual_specs.complete(
           *pair.actual, sets_.actual, command_,
-          {*golden, pair, &btf::MemberPair::golden_tensor, &TensorPair::golden});
+          {*golden, pair, &btf::MemberPair::golden_tensor, true});
     }
     if (!right) return {};
     BTF_ASSIGN(const auto actual, sets_.actual.file(*pair.actual));
     return sets_.golden_specs.complete(
         *pair.golden, sets_.golden, command_,
-        {*actual, pair, &btf::MemberPair::actual_tensor, &TensorPair::actual});
+        {*actual, pair, &btf::MemberPair::actual_tensor, false});
   }
 
   // Those that are files of their own.
@@ -284,6 +289,8 @@ class Comparison {
     const btf::TensorFile& actual = **actual_opened;
     const btf::TensorFile& golden = **golden_opened;
     BTF_TRY(selection_.apply(actual, golden, options));
+    if (!options.map.empty())
+      BTF_TRY(check_map_use(context_, *command_.map, selection_.map()));
     if (!sets_.directories) {
       BTF_TRY(selection_.check_used());
       BTF_TRY(check_axes(actual, golden, options));
@@ -375,9 +382,16 @@ class Comparison {
 }  // namespace
 
 btf::Result<int> run_diff(const Context& context, const DiffCommand& given) {
-  BTF_ASSIGN(const DiffCommand command, with_rules(given));
+  BTF_ASSIGN(DiffCommand command, with_rules(given));
   if (command.from_json) return run_rejudge(context, command);
+  if (command.map) {
+    BTF_ASSIGN(command.diff.map, read_name_map(context, *command.map));
+  }
   BTF_ASSIGN(FilePairs sets, find_pairs(command));
+  if (sets.directories && command.map) {  // all that it names is a pair by now
+    BTF_TRY(check_map_use(context, *command.map, sets.map));
+    command.diff.map = {};
+  }
   for (const std::string& glob : sets.idle_excludes)
     context.log.warning("no file matches --exclude '" + glob + "'");
   return Comparison(context, command, std::move(sets)).run();

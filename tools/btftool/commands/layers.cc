@@ -7,6 +7,7 @@
 #include "btf/tensor_set.h"
 #include "btf/try.h"
 #include "commands/commands.h"
+#include "commands/name_map_file.h"
 #include "diff/type_rules.h"
 #include "io/exit_code.h"
 #include "io/interrupt.h"
@@ -44,11 +45,7 @@ btf::Result<LayersRun> compare(const Context& context, const LayersCommand& comm
   btf::LayerOptions options = command.layers;
   options.execution.cancel = &watch_interrupts();
   if (command.map) {
-    BTF_ASSIGN(const std::string text, text_of(*command.map));
-    auto map = btf::parse_name_map(text);
-    if (!map) return std::unexpected(map.error().in_file(*command.map));
-    if (map->empty()) context.log.warning(*command.map + ": no line of it is a map");
-    options.map = *std::move(map);
+    BTF_ASSIGN(options.map, read_name_map(context, *command.map));
     options.map_path = *command.map;
   }
   if (command.order) {

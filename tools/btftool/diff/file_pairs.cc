@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <set>
 #include <utility>
 
 #include "btf/try.h"
+#include "diff/given_pairs.h"
 #include "diff/globs.h"
 
 namespace btftool {
@@ -61,6 +63,31 @@ void leave_out_scales(std::vector<btf::MemberPair>& pairs, FileScales actual, Fi
   });
 }
 
+// Numbers of --pair hold for every pair of files; names, and numbers where no files are pairs, are
+// those of the sets.
+btf::Status take_given_pairs(const DiffCommand& command, const btf::TensorSet& actual,
+                             const btf::TensorSet& golden, std::vector<btf::MemberPair>& pairs) {
+  const auto of_files = [](const btf::MemberPair& pair) {
+    return pair.actual && pair.golden && !pair.actual_tensor;
+  };
+  if (command.pairs.empty() ||
+      (only_numbers(command.pairs) && std::ranges::any_of(pairs, of_files)))
+    return {};
+  pairs.clear();
+  for (const std::string& word : command.pairs) {
+    BTF_ASSIGN(const GivenPair given, find_pair(word, actual, golden));
+    BTF_ASSIGN(const auto file, golden.file(given.golden.member));
+    BTF_ASSIGN(std::string name, file->name(given.golden.index));
+    pairs.push_back({.name = std::move(name),
+                     .actual = given.actual.member,
+                     .golden = given.golden.member,
+                     .actual_tensor = given.actual.index,
+                     .golden_tensor = given.golden.index,
+                     .note = {}});
+  }
+  return {};
+}
+
 btf::Result<FilePairs> pair_directories(const DiffCommand& command) {
   BTF_ASSIGN(btf::TwoSets sets,
              btf::open_two_sets({command.actual, command.open_actual},
@@ -73,7 +100,11 @@ btf::Result<FilePairs> pair_directories(const DiffCommand& command) {
   btf::MemberFilter filter;
   if (!command.include.empty() || !command.exclude.empty())
     filter = [&](const btf::SetMember& member) { return wanted(command, member); };
-  std::vector<btf::MemberPair> pairs = pair_members(actual, golden, filter);
+  BTF_ASSIGN(btf::SetPairing pairing, pair_sets(actual, golden, {.wanted = filter,
+                                                                 .by = command.diff.pair_by,
+                                                                 .map = command.diff.map}));
+  std::vector<btf::MemberPair>& pairs = pairing.pairs;
+  BTF_TRY(take_given_pairs(command, actual, golden, pairs));
   for (const std::string& glob : command.include)
     if (!found(glob, actual) && !found(glob, golden))
       return btf::fail(ErrorCode::refused, "no file matches --include '" + glob + "'");
@@ -86,7 +117,7 @@ btf::Result<FilePairs> pair_directories(const DiffCommand& command) {
   std::erase_if(pairs, [&](const btf::MemberPair& pair) {
     return btf::SetScales::only_scales(pair, actual_scales, golden_scales);
   });
-  if (command.diff.dequantize && !command.tensors)
+  if (command.diff.dequantize && !command.tensors && command.pairs.empty())
     leave_out_scales(pairs, FileScales(actual, !command.diff.actual_scale),
                      FileScales(golden, !command.diff.golden_scale));
   if (pairs.empty())
@@ -102,6 +133,7 @@ btf::Result<FilePairs> pair_directories(const DiffCommand& command) {
                    .actual_specs = std::move(actual_specs),
                    .golden_specs = std::move(golden_specs),
                    .pairs = std::move(pairs),
+                   .map = std::move(pairing.map),
                    .actual_scales = std::move(actual_scales),
                    .golden_scales = std::move(golden_scales),
                    .idle_excludes = std::move(idle)};
@@ -111,16 +143,22 @@ std::string in_directory(const std::string& directory, const std::string& file) 
   return directory + (directory.ends_with('/') ? "" : "/") + base_name(file);
 }
 
-// The directory has no file of the other's name, which has several tensors: they may be files
-// there.
-bool may_meet_single_ones(const std::string& directory, const std::string& file,
-                          const btf::OpenOptions& open) {
+// The directory has no file of the other's name, whose tensors may be files there: it has several,
+// or names the only one, or it is said how they are to be found.
+bool may_meet_single_ones(const DiffCommand& command, bool actual_is_directory) {
+  const std::string& directory = actual_is_directory ? command.actual : command.golden;
+  const std::string& file = actual_is_directory ? command.golden : command.actual;
+  const auto& open = actual_is_directory ? command.open_golden : command.open_actual;
   std::error_code unknown;
   if (std::filesystem::exists(in_directory(directory, file), unknown) ||
       !std::filesystem::is_regular_file(file, unknown))
     return false;
+  if (command.map || !command.pairs.empty() || command.diff.pair_by == btf::PairBy::number)
+    return true;
   const auto opened = btf::TensorFile::open(file, open);
-  return opened && opened->tensor_count() > 1;
+  if (!opened || opened->tensor_count() != 1) return opened && opened->tensor_count() > 1;
+  const auto name = opened->own_name(0);
+  return name && *name;
 }
 
 }  // namespace
@@ -130,11 +168,14 @@ btf::Result<FilePairs> find_pairs(const DiffCommand& command) {
   BTF_ASSIGN(const bool right, btf::is_directory(command.golden));
   const bool index = btf::is_index(command.actual) || btf::is_index(command.golden);
   if ((left && right) || index) return pair_directories(command);
-  if ((left && may_meet_single_ones(command.actual, command.golden, command.open_golden)) ||
-      (right && may_meet_single_ones(command.golden, command.actual, command.open_actual))) {
+  std::string unlike;
+  if (left != right && may_meet_single_ones(command, left)) {
     BTF_ASSIGN(FilePairs single, pair_directories(command));
     const auto whole = [](const btf::MemberPair& pair) { return pair.actual && pair.golden; };
-    if (std::ranges::any_of(single.pairs, whole)) return single;
+    if (command.map || std::ranges::any_of(single.pairs, whole)) return single;
+    unlike = "; and no tensor of " + (left ? command.golden : command.actual) +
+             " has a name that fits one there: --pair-by number takes them in their order, "
+             "--map FILE says which belong together";
   }
   if (!command.include.empty() || !command.exclude.empty())
     return btf::fail(ErrorCode::invalid_argument,
@@ -150,7 +191,14 @@ btf::Result<FilePairs> find_pairs(const DiffCommand& command) {
   BTF_ASSIGN(FileSpecs golden_specs,
              FileSpecs::apply(command.golden_specs, command.open_golden, sets.golden));
   constexpr std::uint64_t kOnly = 0;
-  std::vector<btf::MemberPair> pairs{{.name = actual, .actual = kOnly, .golden = kOnly}};
+  std::vector<btf::MemberPair> pairs{
+      {.name = actual, .actual = kOnly, .golden = kOnly, .note = {}}};
+  if (!unlike.empty())
+    if (const auto file = (left ? sets.actual : sets.golden).file(kOnly); !file) {
+      btf::Error error = file.error();
+      error.message += unlike;
+      pairs.front().error = std::make_shared<const btf::Error>(std::move(error));
+    }
   return FilePairs{.directories = false,
                    .index = false,
                    .actual = std::move(sets.actual),

@@ -19,6 +19,7 @@ struct FilePairs {
   FileSpecs actual_specs;
   FileSpecs golden_specs;
   std::vector<btf::MemberPair> pairs;
+  btf::MapUse map{};
   btf::SetScales actual_scales{};  // with --dequantize
   btf::SetScales golden_scales{};
   std::vector<std::string> idle_excludes{};  // globs of --exclude that match no file

@@ -7,6 +7,7 @@
 #include "btf/tensor_spec.h"
 #include "btf/try.h"
 #include "cli/diff_arguments.h"
+#include "diff/given_pairs.h"
 #include "diff/globs.h"
 #include "diff/type_rules.h"
 
@@ -19,11 +20,10 @@ btf::Result<std::uint64_t> partner(const std::string& name, const DiffCommand& c
                                    const OtherSide& other) {
   const std::uint64_t count = other.file.tensor_count();
   if (other.pair.*other.tensor) return *(other.pair.*other.tensor);
-  if (command.pairs.size() == 1) {
-    const auto index = btf::resolve_index(command.pairs.front().*other.number, count);
-    if (index) return *index;
-  }
   const btf::TensorSet set = btf::TensorSet::of(other.file);
+  if (command.pairs.size() == 1)
+    if (const auto found = side_of_pair(command.pairs.front(), set, other.golden))
+      return found->index;
   for (const std::string& text : {command.tensors.value_or(""), "@" + name}) {
     const auto found = text.empty() ? btf::Result<std::vector<std::uint64_t>>() : set.select(text);
     if (found && found->size() == 1) return found->front();

@@ -15,7 +15,7 @@ struct OtherSide {
   const btf::TensorFile& file;
   const btf::MemberPair& pair;
   std::optional<std::uint64_t> btf::MemberPair::* tensor;  // of that side
-  std::int64_t TensorPair::* number;                       // likewise
+  bool golden;                                             // is it GOLDEN?
 };
 
 // Does the file name its tensors and their dims, and leave out the dtypes?

@@ -38,6 +38,7 @@ void drop_mismatches(TensorDiff& diff) {
   diff.largest.clear();
   diff.decades.clear();
   diff.heatmap.reset();
+  diff.saturated = {};
 }
 
 class Rejudgement {

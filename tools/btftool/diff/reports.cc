@@ -61,6 +61,7 @@ void DiffReports::take(const btf::TensorDiff& diff) {
     count(diff);
   else if (totals_.troubled_tensors++ == before_)
     first_trouble_ = diff.error->text();
+  totals_.pairing.add(diff);
   for (const auto& report : reports_) report->take(diff);
 }
 
@@ -98,7 +99,10 @@ void DiffReports::end(const PairOutcome& outcome) {
     ++totals_.troubled_files;
   else if (outcome.result != PairResult::same)
     ++totals_.different_files;
-  if (outcome.result == PairResult::missing) note_different(pair_.name);
+  if (outcome.result == PairResult::missing) {
+    note_different(pair_.name);
+    ++(pair_.actual.empty() ? totals_.pairing.golden_only : totals_.pairing.actual_only);
+  }
   for (const auto& report : reports_) report->end(pair_, outcome);
 }
 

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
 
 #include "btf/tensor_set.h"
 #include "btf/try.h"
 #include "cli/arguments.h"
+#include "diff/given_pairs.h"
 #include "diff/globs.h"
 
 namespace btftool {
@@ -60,31 +62,74 @@ Status select(const btf::TensorFile& file, const std::string& text,
   return {};
 }
 
-Status select_pairs(const btf::TensorFile& file, const std::vector<TensorPair>& pairs,
-                    std::int64_t TensorPair::*side,
-                    std::optional<std::vector<std::uint64_t>>& target) {
-  target.emplace();
-  for (const TensorPair& pair : pairs) {
-    const auto index = btf::resolve_index(pair.*side, file.tensor_count());
-    if (!index)
-      return std::unexpected(btf::Error{btf::ErrorCode::invalid_argument,
-                                        "--pair " + std::to_string(pair.actual) + ":" +
-                                            std::to_string(pair.golden) + ": there is no tensor " +
-                                            std::to_string(pair.*side) + ", the file has " +
-                                            std::to_string(file.tensor_count())}
-                                 .in_file(file.path()));
-    target->push_back(*index);
+// What the rest of the command asks of lists holds for pairs too.
+void set_pairs(std::vector<btf::TensorPair> pairs, btf::DiffOptions& options) {
+  options.actual_tensors.emplace();
+  options.golden_tensors.emplace();
+  for (const btf::TensorPair& pair : pairs) {
+    if (pair.actual) options.actual_tensors->push_back(*pair.actual);
+    if (pair.golden) options.golden_tensors->push_back(*pair.golden);
   }
-  return {};
+  options.pairs = std::move(pairs);
 }
+
+std::optional<btf::SetTensor> in_set(const std::optional<std::uint64_t>& member,
+                                     const std::optional<std::uint64_t>& tensor) {
+  if (!member || !tensor) return std::nullopt;
+  return btf::SetTensor{*member, *tensor};
+}
+
+// Of those that stay alone, what is picked may make clear which are meant: "0/*" of 0/xs and 1/xs.
+Result<std::vector<btf::TensorPair>> picked_pairs(const btf::TensorFile& actual,
+                                                  const btf::TensorFile& golden,
+                                                  const btf::DiffOptions& options,
+                                                  const Picked& picked,
+                                                  std::vector<btf::TensorPair> pairs) {
+  const auto has = [&](const btf::TensorPair& pair) {
+    return picked.has(in_set(0, pair.actual), in_set(0, pair.golden));
+  };
+  std::vector<std::uint64_t> left;
+  std::vector<std::uint64_t> right;
+  std::vector<std::uint64_t> all_left;
+  std::vector<std::uint64_t> all_right;
+  std::vector<btf::TensorPair> kept;
+  for (btf::TensorPair& pair : pairs) {
+    const bool wanted = has(pair);
+    if (pair.actual && pair.golden) {
+      if (wanted) kept.push_back(std::move(pair));
+      continue;
+    }
+    auto& all = pair.actual ? all_left : all_right;
+    all.push_back(pair.actual ? *pair.actual : *pair.golden);
+    if (wanted) (pair.actual ? left : right).push_back(all.back());
+  }
+  if (!left.empty() || !right.empty()) {
+    btf::DiffOptions again;
+    again.pair_by = options.pair_by;
+    again.actual_tensors = left.empty() ? std::move(all_left) : std::move(left);
+    again.golden_tensors = right.empty() ? std::move(all_right) : std::move(right);
+    BTF_ASSIGN(btf::TensorPairing found, pair_tensors(actual, golden, again));
+    std::ranges::copy_if(found.pairs, std::back_inserter(kept), has);
+  }
+  std::ranges::stable_sort(kept, {}, [](const btf::TensorPair& pair) {
+    return pair.actual.value_or(UINT64_MAX);
+  });
+  return kept;
+}
+
+bool of_tensors(const btf::MemberPair& pair) { return pair.actual_tensor || pair.golden_tensor; }
 
 }  // namespace
 
 btf::Result<NameSelection> NameSelection::of(const DiffCommand& command,
                                              const btf::TensorSet& actual,
-                                             const btf::TensorSet& golden) {
+                                             const btf::TensorSet& golden,
+                                             std::span<const btf::MemberPair> pairs) {
   NameSelection selection;
   const std::string& text = command.tensors.value_or("");
+  if (command.tensors && std::ranges::any_of(pairs, of_tensors)) {
+    BTF_ASSIGN(selection.picked_, Picked::of(text, actual, golden));
+  }
   selection.given_ = names_tensors(text);
   if (!selection.given_) return selection;
   const auto found_in = [](const btf::TensorSet& set) {
@@ -110,47 +155,69 @@ Status NameSelection::select(const std::optional<std::string>& text, const btf::
 }
 
 bool NameSelection::narrow(const btf::MemberPair& pair, btf::DiffOptions& options) const {
-  const auto narrowed = [&](const Selected& selected, const std::optional<std::uint64_t>& member,
-                            const std::optional<std::uint64_t>& tensor) {
-    std::vector<std::uint64_t> list;
-    if (!member) return list;
-    if (!given_) {
-      if (tensor) list.push_back(*tensor);
-      return list;
-    }
-    if (const auto found = selected.find(*member); found != selected.end()) list = found->second;
-    if (tensor) std::erase_if(list, [&](std::uint64_t index) { return index != *tensor; });
-    return list;
-  };
-  if (!given_ && !pair.actual_tensor && !pair.golden_tensor) return true;
+  if (of_tensors(pair)) {
+    set_pairs({{.actual = pair.actual_tensor,
+                .golden = pair.golden_tensor,
+                .tier = pair.tier,
+                .note = pair.note}},
+              options);
+    return !picked_ || picked_->has(in_set(pair.actual, pair.actual_tensor),
+                                    in_set(pair.golden, pair.golden_tensor));
+  }
+  if (!given_) return true;
   if ((pair.actual && actual_unreadable_.contains(*pair.actual)) ||
       (pair.golden && golden_unreadable_.contains(*pair.golden)))
     return true;
-  options.actual_tensors = narrowed(actual_, pair.actual, pair.actual_tensor);
-  options.golden_tensors = narrowed(golden_, pair.golden, pair.golden_tensor);
+  const auto narrowed = [](const Selected& selected, const std::optional<std::uint64_t>& member) {
+    const auto found = member ? selected.find(*member) : selected.end();
+    return found == selected.end() ? std::vector<std::uint64_t>() : found->second;
+  };
+  options.actual_tensors = narrowed(actual_, pair.actual);
+  options.golden_tensors = narrowed(golden_, pair.golden);
   return !options.actual_tensors->empty() || !options.golden_tensors->empty();
 }
 
 Status DiffSelection::apply(const btf::TensorFile& actual, const btf::TensorFile& golden,
                             btf::DiffOptions& options) {
-  Status status;
-  if (options.actual_tensors || options.golden_tensors) {
-    BTF_TRY(note_names(actual, options.actual_tensors));
-    BTF_TRY(note_names(golden, options.golden_tensors));
-    return apply_tolerances(actual.tensor_count(), options);
+  if (!options.pairs && !command_.pairs.empty()) {
+    BTF_ASSIGN(auto pairs, find_pairs_of(command_.pairs, actual, golden));
+    set_pairs(std::move(pairs), options);
   }
-  if (command_.tensors) {
-    BTF_TRY(select_both(actual, golden, options));
-  } else if (!command_.pairs.empty()) {
-    options.pair_by = btf::PairBy::number;
-    status = select_pairs(actual, command_.pairs, &TensorPair::actual, options.actual_tensors);
-    if (status)
-      status = select_pairs(golden, command_.pairs, &TensorPair::golden, options.golden_tensors);
+  const bool selected = options.actual_tensors || options.golden_tensors;
+  if (!options.map.empty() || (command_.tensors && !options.pairs)) {
+    BTF_ASSIGN(const bool done, select_of_tiers(actual, golden, selected, options));
+    if (!done && !selected && command_.tensors) BTF_TRY(select_both(actual, golden, options));
   }
-  BTF_TRY(status);
   BTF_TRY(note_names(actual, options.actual_tensors));
   BTF_TRY(note_names(golden, options.golden_tensors));
   return apply_tolerances(actual.tensor_count(), options);
+}
+
+// Where names of one side stand for others: which pairs are selected. False: they do not.
+Result<bool> DiffSelection::select_of_tiers(const btf::TensorFile& actual,
+                                            const btf::TensorFile& golden, bool of_sets,
+                                            btf::DiffOptions& options) {
+  if (options.map.empty()) {
+    if (options.pair_by == btf::PairBy::exact) return false;
+    BTF_ASSIGN(const bool by_name, pairs_by_name(actual, golden, options));
+    if (!by_name) return false;
+  }
+  btf::DiffOptions whole;
+  whole.pair_by = options.pair_by;
+  whole.map = options.map;
+  BTF_ASSIGN(btf::TensorPairing found, pair_tensors(actual, golden, whole));
+  map_ = std::move(found.map);
+  const auto equal = [](const btf::TensorPair& pair) {
+    return pair.actual && pair.golden && !pair.tier;
+  };
+  if (!command_.tensors || (options.map.empty() && std::ranges::any_of(found.pairs, equal)))
+    return false;
+  BTF_ASSIGN(const Picked picked, Picked::of(*command_.tensors, btf::TensorSet::of(actual),
+                                             btf::TensorSet::of(golden), of_sets));
+  BTF_ASSIGN(std::vector<btf::TensorPair> pairs,
+             picked_pairs(actual, golden, options, picked, std::move(found.pairs)));
+  set_pairs(std::move(pairs), options);
+  return true;
 }
 
 // Which globs have a tensor? Names are asked for as long as one has none.

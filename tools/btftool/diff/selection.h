@@ -4,11 +4,13 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "btf/diff.h"
 #include "btf/tensor_set.h"
 #include "cli/options.h"
+#include "diff/picked.h"
 
 namespace btftool {
 
@@ -17,11 +19,12 @@ class NameSelection {
  public:
   // Nothing is selected by name. An error: no tensor of either side has a name that is asked for.
   static btf::Result<NameSelection> of(const DiffCommand& command, const btf::TensorSet& actual,
-                                       const btf::TensorSet& golden);
+                                       const btf::TensorSet& golden,
+                                       std::span<const btf::MemberPair> pairs);
 
   bool given() const { return given_; }
-  // Narrows the lists of `options`. False: nothing of the pair is left. What cannot be opened might
-  // have anything.
+  // Narrows the lists of `options`, or sets its pair. False: nothing of the pair is left. What
+  // cannot be opened might have anything.
   bool narrow(const btf::MemberPair& pair, btf::DiffOptions& options) const;
 
  private:
@@ -35,6 +38,7 @@ class NameSelection {
   Selected golden_;
   std::set<std::uint64_t> actual_unreadable_;  // members
   std::set<std::uint64_t> golden_unreadable_;
+  std::optional<Picked> picked_;  // of pairs of tensors
 };
 
 class DiffSelection {
@@ -50,7 +54,12 @@ class DiffSelection {
   // An error if a tolerance was given for a tensor that none of the files applied to had.
   btf::Status check_used() const;
 
+  // Of the files applied to last: what its lines were good for.
+  const btf::MapUse& map() const { return map_; }
+
  private:
+  btf::Result<bool> select_of_tiers(const btf::TensorFile& actual, const btf::TensorFile& golden,
+                                    bool of_sets, btf::DiffOptions& options);
   btf::Status select_both(const btf::TensorFile& actual, const btf::TensorFile& golden,
                           btf::DiffOptions& options);
   btf::Status note_names(const btf::TensorFile& file,
@@ -59,6 +68,7 @@ class DiffSelection {
 
   const DiffCommand& command_;
   std::vector<bool> used_;
+  btf::MapUse map_;
 };
 
 }  // namespace btftool

@@ -9,7 +9,7 @@ namespace {
 
 // Nothing: it is more than limits can say.
 std::optional<AgreeLimits::Tolerance> tolerance_of(const Judge& judge) {
-  if (!judge.by_error || judge.ulp != UINT64_MAX || !std::isfinite(judge.rtol) ||
+  if (!judge.by_error || judge.half_step || judge.ulp != UINT64_MAX || !std::isfinite(judge.rtol) ||
       !std::isfinite(judge.atol))
     return std::nullopt;
   return AgreeLimits::Tolerance{judge.rtol, judge.atol};

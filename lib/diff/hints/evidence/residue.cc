@@ -4,6 +4,7 @@
 #include <array>
 
 #include "btf/try.h"
+#include "diff/hints/evidence/same_steps.h"
 #include "diff/score/collectors.h"
 
 namespace btf::hints {
@@ -16,6 +17,7 @@ class ResidueCollector final : public PairCollector {
 
   void prepare(unsigned workers) override {
     found_.prepare(workers);
+    same_steps_.assign(workers, SameSteps(agreement_.judge.grid));
     refused_.resize(workers);
     mismatched_.assign(workers, 0);
   }
@@ -36,6 +38,8 @@ class ResidueCollector final : public PairCollector {
   template <typename Real>
   void filter(unsigned worker, std::uint64_t slab, const JudgedRun<Real>& run) {
     if (run.summary.refused == 0) return;
+    // All of them agree.
+    if (same_steps_[worker].everywhere(run.pairs)) return;
     JudgedRun<Real> left = run;
     left.refused = refused_[worker].data();
     left.summary.refused = 0;
@@ -52,6 +56,7 @@ class ResidueCollector final : public PairCollector {
 
   const Agreement& agreement_;
   MismatchCollector found_{0, kHintSample};
+  std::vector<SameSteps> same_steps_;
   std::vector<std::array<double, kPairRun>> refused_;  // of each worker
   std::vector<std::uint64_t> mismatched_;
 };

@@ -80,6 +80,8 @@ class EvenGrid {
     return grid;
   }
 
+  long double step() const { return step_; }
+
   bool has(long double number) const {
     const long double distance = number - first_;
     return std::abs(distance - std::nearbyint(distance / step_) * step_) <=
@@ -122,12 +124,18 @@ bool rounds_all(const std::vector<long double>& numbers, std::span<const Point> 
   return 2 * between >= mismatches.size();
 }
 
-bool is_rounded(std::span<const Point> mismatches, std::span<const Point> anywhere, Side coarse,
-                Side fine) {
+std::vector<long double> numbers_of(std::span<const Point> mismatches,
+                                    std::span<const Point> anywhere, Side side) {
   std::vector<long double> numbers;
   for (const auto points : {mismatches, anywhere})
     for (const Point& point : points)
-      if (std::isfinite(point.*coarse)) numbers.push_back(point.*coarse);
+      if (std::isfinite(point.*side)) numbers.push_back(point.*side);
+  return numbers;
+}
+
+bool is_rounded(std::span<const Point> mismatches, std::span<const Point> anywhere, Side coarse,
+                Side fine) {
+  const std::vector<long double> numbers = numbers_of(mismatches, anywhere, coarse);
   return rounds_all<BinaryGrid>(numbers, mismatches, coarse, fine) ||
          rounds_all<EvenGrid>(numbers, mismatches, coarse, fine);
 }
@@ -140,6 +148,16 @@ bool looks_rounded(std::span<const Point> mismatches, std::span<const Point> any
   });
   return finite && (is_rounded(mismatches, anywhere, &Point::actual, &Point::golden) ||
                     is_rounded(mismatches, anywhere, &Point::golden, &Point::actual));
+}
+
+std::optional<long double> even_step(std::span<const Point> mismatches,
+                                     std::span<const Point> anywhere) {
+  std::optional<long double> step;
+  for (const Side side : {&Point::actual, &Point::golden}) {
+    const auto grid = EvenGrid::of(numbers_of(mismatches, anywhere, side));
+    if (grid && (!step || grid->step() > *step)) step = grid->step();
+  }
+  return step;
 }
 
 }  // namespace btf::hints

@@ -2,6 +2,7 @@
 // numbers is one of the two there that the other side's number lies between.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "diff/hints/evidence/inquiry.h"
@@ -12,5 +13,10 @@ namespace btf::hints {
 // and multiples of any number. What is rounding follows golden's numbers wherever these stand, so
 // nothing else may be concluded from where or how far it shows.
 bool looks_rounded(std::span<const Point> mismatches, std::span<const Point> anywhere);
+
+// The step that all sampled numbers of a side are multiples of apart, as numbers made of codes are;
+// of both sides the larger one.
+std::optional<long double> even_step(std::span<const Point> mismatches,
+                                     std::span<const Point> anywhere);
 
 }  // namespace btf::hints

@@ -6,6 +6,7 @@
 
 #include "btf/try.h"
 #include "diff/hints/evidence/distinct.h"
+#include "diff/hints/evidence/same_steps.h"
 #include "diff/hints/evidence/value_limits.h"
 #include "diff/hints/evidence/wording.h"
 #include "diff/hints/searches/searches.h"
@@ -106,9 +107,15 @@ Result<SameTally> tally_same(const HintInput& input) {
   const PairRows pairs(input.actual, input.golden, input.execution);
   BTF_ASSIGN(const unsigned workers, pairs.workers());
   std::vector<SameTally> tallies(workers);
+  std::vector<SameSteps> same_steps(workers, SameSteps(judge.grid));
   BTF_TRY(pairs.walk<Real>([&](unsigned worker, std::uint64_t, const PairRun<Real>& run) {
     SameTally& tally = tallies[worker];
     const std::uint64_t weight = run.alike ? run.count : 1;
+    if (same_steps[worker].everywhere(run)) {
+      tally.elements += run.count;
+      tally.same += run.count;
+      return;
+    }
     for (std::uint64_t i = 0; i < run.values(); ++i) {
       const Real a = run.actual[i];
       const Real g = run.golden[i];

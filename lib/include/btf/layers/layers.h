@@ -17,14 +17,12 @@
 #include "btf/error.h"
 #include "btf/execution.h"
 #include "btf/layers/figures.h"
+#include "btf/layers/pair_names.h"
 #include "btf/layout.h"
 #include "btf/tensor_diff.h"
 #include "btf/tensor_set.h"
 
 namespace btf {
-
-// How a pair was found, from the surest on. None goes by index or by a part of a word.
-enum class PairTier : std::uint8_t { map, exact, stem, sanitised, module, tail };
 
 // Where the order comes from, from the surest on.
 enum class OrderSource : std::uint8_t {
@@ -66,7 +64,6 @@ enum class VerdictKind : std::uint8_t {
   cannot_tell,
 };
 
-BTF_API std::span<const Named<PairTier>> pair_tier_names();
 BTF_API std::span<const Named<OrderSource>> order_source_names();
 BTF_API std::span<const Named<LayerState>> layer_state_names();
 BTF_API std::span<const Named<LayerFault>> layer_fault_names();
@@ -127,12 +124,6 @@ struct SanityFinding {
   std::string message;
 };
 
-struct Ambiguity {
-  std::vector<std::string> actual;
-  std::vector<std::string> golden;
-  PairTier tier{};
-};
-
 struct LayerReport {
   std::vector<Layer> layers;  // in order of execution; those without a place behind the others
   OrderSource order = OrderSource::natural;
@@ -164,28 +155,6 @@ struct LayerReport {
   // Is it known what each layer is computed from?
   bool linked() const { return order == OrderSource::graph || !graph_path.empty(); }
 };
-
-// A line of a map.
-struct NameRule {
-  std::string actual;
-  std::string golden;
-  std::uint64_t line = 0;  // from 1
-
-  bool operator==(const NameRule&) const = default;
-};
-
-// Names that belong together: as they are, or actual's as a regular expression and what it makes
-// of a name.
-struct NameMap {
-  std::vector<NameRule> names{};
-  std::vector<NameRule> patterns{};
-
-  bool empty() const { return names.empty() && patterns.empty(); }
-};
-
-// Lines of ACTUAL<tab>GOLDEN or /REGEX/REPLACEMENT/; empty ones and those that begin with # are
-// passed over. A name of one side twice is an error.
-BTF_API Result<NameMap> parse_name_map(std::string_view text);
 
 // Of outputs, where nothing else is said.
 inline constexpr double kMostError = 0.5;

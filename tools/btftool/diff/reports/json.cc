@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "btf/value.h"
+#include "diff/reports/report.h"
 #include "diff/reports/text.h"
 #include "io/json_document.h"
 
@@ -39,6 +40,8 @@ Json side(const std::optional<btf::DiffTensor>& tensor, JsonSchema schema) {
   }
   json["dtype"] = btf::info(tensor->dtype).name;
   if (tensor->codes) json["codes"] = btf::info(*tensor->codes).name;
+  if (tensor->scale) json["scale"] = json_number(*tensor->scale);
+  if (tensor->text_digits > 0) json["text_digits"] = tensor->text_digits;
   add_layout(json, "", tensor->layout);
   json["shape"] = json_dims(tensor->dims);
   return json;
@@ -151,6 +154,7 @@ Json used_tolerance(const TensorDiff& diff) {
   Json json = Json::object();
   add_tolerance(json, diff.tolerance);
   json["equal_nan"] = diff.tolerance.equal_nan;
+  if (diff.tolerance.half_step) json["half_step"] = true;
   return json;
 }
 
@@ -164,6 +168,8 @@ Json json_tensor_diff(const TensorDiff& diff, JsonSchema schema) {
   const auto found = [&](const Mismatch& item) { return mismatch(item, diff); };
   Json json = Json::object();
   if (schema == JsonSchema::sets) json["name"] = (diff.golden ? diff.golden : diff.actual)->name;
+  if (schema == JsonSchema::sets && diff.tier) json["paired_by"] = tier_name(*diff.tier);
+  if (schema == JsonSchema::sets && !diff.note.empty()) json["note"] = diff.note;
   if (diff.error) json["error"] = diff.error->text();
   json.update(
       {{"actual", index_of(diff.actual)},
@@ -212,6 +218,9 @@ Json json_tensor_diff(const TensorDiff& diff, JsonSchema schema) {
                         return Json{{"cause", cause_text(hint)}, {"evidence", hint.evidence}};
                       })},
        {"heatmap", heatmap(diff)}});
+  if (diff.saturated.actual + diff.saturated.golden > 0)
+    json["saturated"] = {{"actual", json_number(diff.saturated.actual)},
+                         {"golden", json_number(diff.saturated.golden)}};
   return json;
 }
 

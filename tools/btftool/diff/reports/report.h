@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "btf/diff.h"
@@ -18,6 +20,10 @@ struct FilePair {
   std::string golden;
   // Tensors of several files may have one name, so that the file is to be told with it.
   bool tells_file = true;
+  std::string actual_name{};  // of tensors that are a pair, what actual calls it if that is another
+
+  // "0/xs against xs"
+  std::string both_names() const;
 };
 
 enum class PairResult : std::uint8_t { same, different, missing, trouble };
@@ -34,6 +40,23 @@ std::string result_name(btf::DiffResult result);
 // "no golden file"
 std::string missing_side(const FilePair& pair);
 
+// "prefix"
+std::string_view tier_name(btf::PairTier tier);
+
+// By which tiers tensors whose names are not equal became pairs.
+struct Pairing {
+  std::map<btf::PairTier, std::uint64_t> tiers;
+  std::uint64_t equal = 0;  // other pairs
+  std::uint64_t actual_only = 0;
+  std::uint64_t golden_only = 0;
+
+  void add(const btf::TensorDiff& diff);
+  // "2 (name), 3 (prefix)"; empty: names are equal, or were not asked.
+  std::string text() const;
+  // What is to be said of it, and of names of which none has a partner; else empty.
+  std::string sentence() const;
+};
+
 struct Totals {
   std::uint64_t files = 0;
   std::uint64_t different_files = 0;  // with those that one side does not have
@@ -47,6 +70,7 @@ struct Totals {
   bool unwritten = false;  // a report file could not be written
   // What --close has become: different ones, up to a few.
   std::vector<btf::Tolerance> close;
+  Pairing pairing;
 
   // Of two files, of which something was compared: then there is a report.
   bool partly() const { return !directories && tensors > 0 && troubled_tensors > 0; }

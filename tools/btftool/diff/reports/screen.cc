@@ -89,6 +89,7 @@ class Screen final : public DiffReport {
   btf::Status finish(const Totals& totals) override {
     if (only_) {
       for (const std::string& line : told_alone(*only_)) out_.line(line);
+      put_pairing(totals);
       out_.line(verdict(totals, out_, command_));
       return {};
     }
@@ -96,6 +97,7 @@ class Screen final : public DiffReport {
     for (const std::string& line : block_) out_.line(line);
     if (hidden_ > 0)
       out_.line("not shown: details of " + counted(hidden_, "tensor") + "; --all shows them");
+    put_pairing(totals);
     put_wrapped(verdict(totals, out_, command_));
     if (!first_different_.empty()) put_wrapped("first different: " + first_different_);
     return {};
@@ -150,6 +152,11 @@ class Screen final : public DiffReport {
 
   void put_wrapped(const std::string& text) {
     for (const std::string& line : wrapped(text, columns_, kIndent)) out_.line(line);
+  }
+
+  void put_pairing(const Totals& totals) {
+    const std::string text = totals.pairing.sentence();
+    if (!text.empty()) put_wrapped(text);
   }
 
   void print(bool last) {

@@ -58,7 +58,9 @@ std::string set_name(const TensorDiff& diff, const FilePair& pair, bool director
   if (directories) {
     // One that only a file's name gives it says which file that is.
     const bool file = pair.tells_file && told.named && pair.name != told.name;
-    return (file ? printable(pair.name) + ": " : "") + printable(told.name);
+    const bool other = diff.tier && diff.actual && diff.actual->name != told.name;
+    return (file ? printable(pair.name) + ": " : "") +
+           (other ? printable(diff.actual->name) + " against " : "") + printable(told.name);
   }
   const btf::DiffTensor& other = diff.actual ? *diff.actual : told;
   const bool one_name = told.named != other.named || told.name == other.name;

@@ -23,6 +23,7 @@ class SummaryReport final : public DiffReport {
     }
     ++sums_.tensors;
     if (diff.result != btf::DiffResult::same) ++sums_.different;
+    sums_.pairing.add(diff);
     sums_.compared += diff.compared;
     sums_.mismatched += diff.mismatched;
     // A NaN that meets an Inf is one pair, though both sides count it.
@@ -35,7 +36,7 @@ class SummaryReport final : public DiffReport {
   }
 
   void end(const FilePair& pair, const PairOutcome& outcome) override {
-    std::string text = printable(pair.name) + ": ";
+    std::string text = printable(pair.both_names()) + ": ";
     if (outcome.result == PairResult::missing)
       return out_.line(text + out_.red("different") + ": " + missing_side(pair));
     if (outcome.result == PairResult::trouble) {
@@ -48,7 +49,9 @@ class SummaryReport final : public DiffReport {
                 ? fmt::format("{}: {} of {}", out_.red("different"), sums_.different,
                               counted(sums_.tensors, "tensor"))
                 : fmt::format("{}: {}", out_.green("same"), counted(sums_.tensors, "tensor"));
-    out_.line(text + figures() + " (" + criteria_text(command_, sums_.close) + ")");
+    const std::string paired = sums_.pairing.text();
+    out_.line(text + figures() + (paired.empty() ? "" : ", paired " + paired) + " (" +
+              criteria_text(command_, sums_.close) + ")");
   }
 
   btf::Status finish(const Totals&) override { return {}; }
@@ -64,6 +67,7 @@ class SummaryReport final : public DiffReport {
     double worst = 0;
     double cosine = 1;
     std::vector<btf::Tolerance> close;
+    Pairing pairing;
   };
 
   std::string figures() const {

@@ -26,8 +26,9 @@ std::string offset_text(const std::optional<std::uint64_t>& offset) {
 }
 
 std::string error_tolerance(const btf::Tolerance& tolerance) {
-  return fmt::format("rtol {}, atol {}", number_text(tolerance.rtol.value_or(0)),
-                     number_text(tolerance.atol.value_or(0)));
+  return fmt::format("rtol {}, atol {}{}", number_text(tolerance.rtol.value_or(0)),
+                     number_text(tolerance.atol.value_or(0)),
+                     tolerance.half_step ? ", or half a step" : "");
 }
 
 // "rtol 0.001, atol 0, ulp 4"
@@ -261,6 +262,17 @@ std::string specials_text(const TensorDiff& diff) { return specials_text(diff, t
 
 std::string unlike_specials_text(const TensorDiff& diff) { return specials_text(diff, false); }
 
+// Refused as others are, and counted apart from them.
+std::string saturated_text(const TensorDiff& diff) {
+  std::string text;
+  const auto add = [&](std::uint64_t count, const char* side, const char* other) {
+    if (count > 0) text += fmt::format(", saturated: {} in {}, {} is beyond", count, side, other);
+  };
+  add(diff.saturated.actual, "actual", "golden");
+  add(diff.saturated.golden, "golden", "actual");
+  return text;
+}
+
 std::string_view cause_text(const btf::Hint& hint) {
   return hint.other_cause.empty() ? btf::cause_name(hint.cause) : hint.other_cause;
 }
@@ -272,7 +284,8 @@ std::string refused_word(const btf::Tolerance& tolerance) {
 std::string headline(const TensorDiff& diff) {
   if (diff.error) return diff.error->text();
   if (diff.result == btf::DiffResult::shape || diff.result == btf::DiffResult::missing)
-    return diff.reason + (diff.hints.empty() ? "" : ", " + printable(diff.hints.front().evidence));
+    return diff.reason + (diff.note.empty() ? "" : "; " + printable(diff.note)) +
+           (diff.hints.empty() ? "" : ", " + printable(diff.hints.front().evidence));
   if (diff.mismatched == 0 && !diff.reason.empty())
     return fmt::format("{}; {} {}{}", printable(diff.reason), counted(diff.compared, "element"),
                        btf::dims_text(diff.golden->dims), specials_text(diff));
@@ -284,7 +297,7 @@ std::string headline(const TensorDiff& diff) {
   else
     text = fmt::format("{} of {} ({})", diff.mismatched, counted(diff.compared, "element"),
                        percent(diff.mismatched, diff.compared));
-  text += ", " + sides_text(diff) + specials_text(diff);
+  text += ", " + sides_text(diff) + specials_text(diff) + saturated_text(diff);
   if (diff.result == btf::DiffResult::same) {
     if (diff.mismatched > 0)
       text +=

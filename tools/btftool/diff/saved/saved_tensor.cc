@@ -37,6 +37,14 @@ btf::DType dtype(const JsonNode& node) {
   return found.value_or(btf::DType::int8);
 }
 
+btf::PairTier tier(const JsonNode& node) {
+  const std::string name = node.text();
+  for (const auto& row : btf::pair_tier_names())
+    if (row.name == name) return row.value;
+  node.fail("is none of the ways in which names become pairs");
+  return btf::PairTier::map;
+}
+
 btf::Layout layout(const JsonNode& tensor) {
   const std::string name = tensor["layout"].text();
   const std::string dla = tensor.has("dla") ? tensor["dla"].text() : "";
@@ -59,6 +67,10 @@ std::optional<btf::DiffTensor> side(const JsonNode& index, const JsonNode& tenso
   found.layout = layout(tensor);
   found.dims = tensor["shape"].dims();
   if (tensor.has("codes")) found.codes = dtype(tensor["codes"]);
+  if (tensor.has("scale")) found.scale = amount_or_null(tensor["scale"]);
+  if (tensor.has("text_digits"))
+    found.text_digits =
+        static_cast<unsigned>(std::min<std::uint64_t>(tensor["text_digits"].count(), 17));
   return found;
 }
 
@@ -68,6 +80,7 @@ btf::Tolerance tolerance(const JsonNode& node) {
   used.atol = amount_or_null(node["atol"]);
   used.ulp = count_or_null(node["ulp"]);
   used.equal_nan = node["equal_nan"].flag();
+  used.half_step = node.has("half_step") && node["half_step"].flag();
   return used;
 }
 
@@ -307,6 +320,11 @@ void check_pairs(const JsonNode& node, const TensorDiff& diff) {
     pairs.fail("does not go with the counts of NaN and Inf");
 }
 
+void read_saturated(const JsonNode& node, TensorDiff& diff) {
+  diff.saturated = {node["actual"].count(), node["golden"].count()};
+  check_sum(node, diff.mismatched, {diff.saturated.actual, diff.saturated.golden});
+}
+
 // What is there of two tensors that were compared.
 void read_comparison(const JsonNode& node, TensorDiff& diff) {
   diff.tolerance = tolerance(node["tolerance"]);
@@ -318,6 +336,7 @@ void read_comparison(const JsonNode& node, TensorDiff& diff) {
   read_histogram(node["histogram"], diff);
   read_hints(node["hints"], diff);
   read_heatmap(node["heatmap"], diff);
+  if (node.has("saturated")) read_saturated(node["saturated"], diff);
 }
 
 }  // namespace
@@ -328,6 +347,8 @@ TensorDiff saved_tensor(const JsonNode& node, JsonSchema schema) {
   if (const JsonNode reason = node["reason"]; !reason.null()) diff.reason = reason.text();
   diff.actual = side(node["actual"], node["actual_tensor"], schema);
   diff.golden = side(node["golden"], node["golden_tensor"], schema);
+  if (node.has("paired_by")) diff.tier = tier(node["paired_by"]);
+  if (node.has("note")) diff.note = node["note"].text();
   diff.criteria = criteria(node["criteria"]);
   if (diff.result == DiffResult::trouble) {
     if (!diff.actual && !diff.golden) node["result"].fail("is of no tensor");

@@ -202,6 +202,8 @@ std::string HtmlReport::overview(const Totals& totals) const {
                               html_count(totals.different_files)));
   if (totals.first_different && (totals.tensors > 1 || directories_))
     fact("first different", path_html(*totals.first_different));
+  if (const std::string paired = totals.pairing.text(); !paired.empty())
+    fact("paired", html_text(paired));
   std::string elements = html_count(compared_) + " compared, ";
   if (mismatched_ == 0)
     elements += "none mismatched";

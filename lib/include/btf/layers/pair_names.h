@@ -1,0 +1,76 @@
+// Which tensors of two sides belong together, by what they are called (docs/layers.md, section 2).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "btf/api.h"
+#include "btf/dtype.h"
+#include "btf/error.h"
+
+namespace btf {
+
+// What makes tensors a pair. By itself: their names where both sides name some, else their order;
+// where names make them and no name is on both sides, the tiers. Exact: without tiers.
+enum class PairBy : std::uint8_t { automatic, name, number, exact };
+
+BTF_API std::span<const Named<PairBy>> pair_by_names();
+
+// How a pair was found, from the surest on.
+enum class PairTier : std::uint8_t {
+  map,
+  exact,
+  prefix,  // without a prefix that all names of one side have
+  stem,    // without what programs put around a name
+  sanitised,
+  module,
+  tail,
+  // Of two files where names tell nothing; layers has none of these.
+  only,   // each has one tensor
+  order,  // those of one are arr_0, arr_1, as NumPy calls what has no name
+};
+
+BTF_API std::span<const Named<PairTier>> pair_tier_names();
+
+// Names of which more than one pair could be made.
+struct Ambiguity {
+  std::vector<std::string> actual;
+  std::vector<std::string> golden;
+  PairTier tier{};
+};
+
+// A line of a map.
+struct NameRule {
+  std::string actual;
+  std::string golden;
+  std::uint64_t line = 0;  // from 1
+
+  bool operator==(const NameRule&) const = default;
+};
+
+// Names that belong together: as they are, or actual's as a regular expression and what it makes
+// of a name.
+struct NameMap {
+  std::vector<NameRule> names{};
+  std::vector<NameRule> patterns{};
+
+  bool empty() const { return names.empty() && patterns.empty(); }
+};
+
+// Lines of ACTUAL<tab>GOLDEN or /REGEX/REPLACEMENT/; empty ones and those that begin with # are
+// passed over. A name of one side twice is an error.
+BTF_API Result<NameMap> parse_name_map(std::string_view text);
+
+// What a map was good for.
+struct MapUse {
+  bool used = false;                 // a line of it pairs something
+  std::vector<std::string> unused{};  // of lines that pair nothing: which and why
+};
+
+// Of a map of which no line pairs anything; `path` is its own.
+BTF_API Error no_use(const MapUse& use, const std::string& path);
+
+}  // namespace btf

@@ -1,0 +1,79 @@
+#include "kernels/compare/criteria.h"
+
+#include <algorithm>
+#include <array>
+
+namespace btf {
+namespace {
+
+// What --close accepts: rtol and atol, and besides, where steps differ from element to element,
+// half a step of the coarser grid.
+struct Close {
+  Closeness most;
+  bool half_step = false;
+};
+
+bool scaled(const Grid& a, const Grid& b) { return a.codes || b.codes; }
+bool integer(const Grid& a, const Grid& b) { return a.integers() || b.integers(); }
+bool text(const Grid& a, const Grid& b) { return a.text() || b.text(); }
+bool any(const Grid&, const Grid&) { return true; }
+
+// Of the float that codes meet, too: it may be the coarser one. Those of float32 and float64 are
+// within what arithmetic adds.
+bool differing_steps(const Grid& grid) {
+  if (grid.codes) return !grid.even_half_step();
+  return grid.text() || (info(grid.dtype).floating() && info(grid.dtype).bits < 32);
+}
+
+Close by_scale(const Grid& a, const Grid& b) {
+  const double even = std::max(a.even_half_step().value_or(0), b.even_half_step().value_or(0));
+  return {{kScaleArithmetic, even}, differing_steps(a) || differing_steps(b)};
+}
+
+Close exact(const Grid&, const Grid&) { return {}; }
+
+Close by_dtype(const Grid& a, const Grid& b) {
+  const Closeness left = info(a.dtype).close;
+  const Closeness right = info(b.dtype).close;
+  return {{std::max(left.rtol, right.rtol), std::max(left.atol, right.atol)}};
+}
+
+Close by_digits(const Grid& a, const Grid& b) { return {by_dtype(a, b).most, true}; }
+
+// The table of docs/dtypes.md, section 6. The first row that a pair is of counts.
+struct PairKind {
+  bool (*is)(const Grid& a, const Grid& b);
+  Close (*close)(const Grid& a, const Grid& b);
+};
+constexpr auto kPairKinds = std::to_array<PairKind>({
+    {scaled, by_scale},
+    {integer, exact},
+    {text, by_digits},
+    {any, by_dtype},
+});
+
+}  // namespace
+
+Tolerance overlaid(const Tolerance& general, const Tolerance& special) {
+  Tolerance tolerance = general;
+  if (special.rtol) tolerance.rtol = special.rtol;
+  if (special.atol) tolerance.atol = special.atol;
+  if (special.ulp) tolerance.ulp = special.ulp;
+  tolerance.close = tolerance.close || special.close;
+  return tolerance;
+}
+
+Tolerance effective(const Tolerance& asked, const Grid& a, const Grid& b) {
+  Tolerance tolerance = asked;
+  if (!tolerance.close) return tolerance;
+  tolerance.close = false;
+  const auto kind = std::ranges::find_if(kPairKinds, [&](const auto& row) { return row.is(a, b); });
+  const Close close = kind->close(a, b);
+  if (!tolerance.rtol) tolerance.rtol = close.most.rtol;
+  // An atol that is given stands for the half step.
+  tolerance.half_step = close.half_step && !tolerance.atol;
+  if (!tolerance.atol) tolerance.atol = close.most.atol;
+  return tolerance;
+}
+
+}  // namespace btf

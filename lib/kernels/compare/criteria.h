@@ -1,0 +1,15 @@
+// Tolerances brought together: what is judged by when two grids meet.
+#pragma once
+
+#include "btf/criteria.h"
+#include "kernels/number/grid.h"
+
+namespace btf {
+
+// What `special` gives goes before `general`.
+Tolerance overlaid(const Tolerance& general, const Tolerance& special);
+
+// `close` becomes what the coarser grid allows (docs/dtypes.md, section 6).
+Tolerance effective(const Tolerance& asked, const Grid& a, const Grid& b);
+
+}  // namespace btf

@@ -1,0 +1,46 @@
+#include "sets/named_tensors.h"
+
+#include <algorithm>
+
+#include "sets/natural_order.h"
+
+namespace btf {
+
+bool waits_for_dims(const TensorSet& set, std::uint64_t member) {
+  const auto options = set.open_options(member);
+  if (!options || !options->spec || options->spec->storage) return false;
+  const auto file = set.file(member);
+  return !(file && (*file)->format().starts_with("np"));
+}
+
+std::vector<NamedTensor> named_tensors(const TensorSet& set,
+                                       std::span<const std::uint64_t> members) {
+  std::vector<NamedTensor> found;
+  for (const std::uint64_t member : members) {
+    if (waits_for_dims(set, member)) {
+      found.push_back({{member, 0}, set.member(member).name, true});
+      continue;
+    }
+    const auto file = set.file(member);
+    const std::uint64_t count = file ? (*file)->tensor_count() : 0;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      auto name = (*file)->name(i);
+      if (!name) break;
+      found.push_back({{member, i}, *std::move(name)});
+    }
+  }
+  return found;
+}
+
+std::vector<std::uint64_t> wanted_members(const TensorSet& set, const MemberFilter& wanted) {
+  std::vector<std::uint64_t> members;
+  for (std::uint64_t i = 0; i < set.member_count(); ++i)
+    if (!wanted || wanted(set.member(i))) members.push_back(i);
+  // A directory alone is in order.
+  const auto place = [&](std::uint64_t i) { return set.place(i); };
+  if (!std::ranges::is_sorted(members, natural_less, place))
+    std::ranges::sort(members, natural_less, place);
+  return members;
+}
+
+}  // namespace btf

@@ -1,0 +1,33 @@
+// The tensors of members of a set, by what they are called.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "btf/tensor_set.h"
+
+namespace btf {
+
+struct NamedTensor {
+  SetTensor tensor;
+  std::string name;
+  bool waits_for_dims = false;
+};
+
+// Is it raw bytes whose dims are known once their partner is?
+bool waits_for_dims(const TensorSet& set, std::uint64_t member);
+
+// Of what cannot be opened nothing is known, nor of names that cannot be read.
+std::vector<NamedTensor> named_tensors(const TensorSet& set,
+                                       std::span<const std::uint64_t> members);
+
+// Those that are wanted, by their places.
+std::vector<std::uint64_t> wanted_members(const TensorSet& set, const MemberFilter& wanted);
+
+// In the order that golden gives, else actual; else in natural order.
+void put_in_order(std::vector<MemberPair>& pairs, const TensorSet& actual,
+                  const TensorSet& golden);
+
+}  // namespace btf

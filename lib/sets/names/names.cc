@@ -1,0 +1,265 @@
+#include "sets/names/names.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+
+namespace btf {
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_plain(char c) { return is_digit(c) || is_letter(c); }
+
+bool all_digits(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, is_digit);
+}
+
+void drop_suffix(std::string_view& name, std::string_view suffix) {
+  if (name.size() > suffix.size() && name.ends_with(suffix)) name.remove_suffix(suffix.size());
+}
+
+// "x_12" without "_12", for "_".
+bool drop_number(std::string_view& name, std::string_view before) {
+  std::size_t at = name.size();
+  while (at > 0 && is_digit(name[at - 1])) --at;
+  if (at == name.size() || at <= before.size() || !name.substr(0, at).ends_with(before))
+    return false;
+  name = name.substr(0, at - before.size());
+  return true;
+}
+
+std::string_view before(std::string_view name, std::string_view mark) {
+  const std::size_t at = name.find(mark);
+  return at == name.npos || at == 0 ? name : name.substr(0, at);
+}
+
+// The value of a field of SGLang's names: "name=x___step=0".
+std::string_view field(std::string_view name, std::string_view key) {
+  std::size_t at = name.find(key);
+  if (at == name.npos || (at > 0 && name[at - 1] != '_')) return {};
+  at += key.size();
+  return name.substr(at, name.find("___", at) - at);
+}
+
+// What dumpers put around a name.
+std::string_view stem(std::string_view name) {
+  if (const std::string_view own = field(name, "name="); !own.empty()) name = own;
+  if (const auto number = leading_number(name)) {
+    name.remove_prefix(name.find_first_not_of("0123456789"));
+    name.remove_prefix(1);
+  }
+  name = before(name, "____topo-index:");                                  // TVM
+  name = before(name, "__debugID_");                                       // QNN in ExecuTorch
+  if (name.size() > 5 && name.starts_with("CUDA") && is_digit(name[4])) {  // llama.cpp: CUDA0#x#0
+    const std::size_t mark = name.find('#');
+    if (mark != name.npos) name = before(name.substr(mark + 1), "#");
+  }
+  for (const std::string_view added :
+       {"_ReshapedSavedOutput", "_QuantizeLinear_Input", "_DequantizeLinear_Output_1",
+        "_DequantizeLinear_Output", "_quantized", "_to_float", "_to_int8"})
+    drop_suffix(name, added);
+  return name;
+}
+
+// All that is no letter and no digit is one character to what makes names of files.
+std::string plain_characters(std::string_view name) {
+  std::string key(name);
+  for (char& c : key)
+    if (!is_plain(c)) c = '_';
+  return key;
+}
+
+std::string sanitised(std::string_view stem) {
+  const std::string key = plain_characters(stem);
+  const std::size_t first = key.find_first_not_of('_');
+  return first == key.npos ? key : key.substr(first);
+}
+
+std::vector<std::string_view> split(std::string_view text, std::string_view marks) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of(marks), text.size());
+    if (end > 0) parts.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return parts;
+}
+
+// Operators of ONNX begin with a capital letter, as no part of a module's path does.
+bool is_operator(std::string_view part) {
+  return part.size() > 1 && part[0] >= 'A' && part[0] <= 'Z' && std::ranges::all_of(part, is_plain);
+}
+
+// msProbe: Module.layer1.0.conv1.Conv2d.forward.0.output.0
+std::string_view without_probe(std::string_view name) {
+  if (!name.starts_with("Module.")) return name;
+  std::string_view path = before(name.substr(7), ".forward.");
+  if (path.size() + 7 == name.size()) return name;
+  const std::size_t type = path.rfind('.');
+  return type == path.npos ? path : path.substr(0, type);
+}
+
+std::string path_of_stem(std::string_view stem, std::string* op) {
+  std::string_view name = without_probe(stem);
+  // "model/conv1/Relu;model/conv1/BiasAdd" of TFLite: what was computed last stands first.
+  name = before(name, ";");
+  std::string_view parent;
+  std::string path;
+  if (name.size() > 2 && name[name.size() - 2] == ':' && is_digit(name.back()))
+    name.remove_suffix(2);
+  for (const std::string_view mark : {".output.", "_output_"})
+    if (drop_number(name, mark)) break;
+  drop_suffix(name, ".output");
+  drop_suffix(name, "_output");
+  if (const std::size_t cast = name.rfind("_cast"); cast != name.npos && cast > 0)
+    name = name.substr(0, cast);
+  const auto parts = split(name, "/");
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    std::string_view part = parts[i];
+    if (i + 1 == parts.size() && i > 0) {
+      std::string_view type = part;
+      drop_number(type, "_");
+      if (is_operator(type)) {
+        if (op != nullptr) *op = type;
+        continue;
+      }
+    }
+    // The name of the parent comes twice: layer1/layer1.0.
+    const std::string_view named = part;
+    if (!parent.empty() && part.size() > parent.size() + 1 && part.starts_with(parent) &&
+        part[parent.size()] == '.')
+      part.remove_prefix(parent.size() + 1);
+    parent = named;
+    if (!path.empty()) path += '.';
+    path += part;
+  }
+  return path;
+}
+
+std::string exact_key(const NameForms& name) { return std::string(name.name); }
+std::string stem_key(const NameForms& name) { return name.stem; }
+std::string sanitised_key(const NameForms& name) { return sanitised(name.stem); }
+std::string path_key(const NameForms& name) { return name.module; }
+
+std::string operator_key(const NameForms& name) {
+  return name.op.empty() ? "" : name.module + "#" + name.op;
+}
+
+// The last `count` parts of the path.
+template <std::size_t count>
+std::string tail_key(const NameForms& name) {
+  constexpr std::string_view kMarks = "./";
+  std::string_view path = name.module;
+  std::string key;
+  for (std::size_t i = 0; i < count; ++i) {
+    path = path.substr(0, path.find_last_not_of(kMarks) + 1);
+    if (path.empty()) return {};
+    const std::size_t begin = path.find_last_of(kMarks) + 1;
+    key.insert(0, key.empty() ? "" : ".").insert(0, path.substr(begin));
+    path = path.substr(0, begin);
+  }
+  return key;
+}
+
+std::string same_name(std::string_view name) { return std::string(name); }
+
+constexpr auto kTiers = std::to_array<TierRow>({
+    {PairTier::exact, exact_key},
+    {PairTier::stem, stem_key},
+    {PairTier::sanitised, sanitised_key},
+    {PairTier::module, operator_key},
+    {PairTier::module, path_key},
+    {PairTier::tail, tail_key<4>},
+    {PairTier::tail, tail_key<3>},
+    {PairTier::tail, tail_key<2>},
+});
+
+constexpr auto kPrefixKeys = std::to_array<NameKey>({same_name, stem_of});
+
+constexpr std::string_view kCut = "...";
+
+constexpr auto kTierNames = std::to_array<Named<PairTier>>({
+    {PairTier::map, "map"},
+    {PairTier::exact, "exact"},
+    {PairTier::prefix, "prefix"},
+    {PairTier::stem, "stem"},
+    {PairTier::sanitised, "sanitised"},
+    {PairTier::module, "module"},
+    {PairTier::tail, "tail"},
+    {PairTier::only, "only"},
+    {PairTier::order, "order"},
+});
+
+constexpr auto kPairBy = std::to_array<Named<PairBy>>({
+    {PairBy::automatic, "auto"},
+    {PairBy::name, "name"},
+    {PairBy::number, "number"},
+    {PairBy::exact, "exact"},
+});
+
+}  // namespace
+
+std::span<const Named<PairTier>> pair_tier_names() { return kTierNames; }
+std::span<const Named<PairBy>> pair_by_names() { return kPairBy; }
+
+std::span<const TierRow> tier_rows() { return kTiers; }
+
+std::string stem_of(std::string_view name) {
+  // Files that btftool unpacks have characters of names as %2f.
+  std::string plain;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    unsigned code = 0;
+    const char* const end = name.data() + std::min(i + 3, name.size());
+    if (name[i] == '%' && i + 2 < name.size() &&
+        std::from_chars(name.data() + i + 1, end, code, 16).ptr == end) {
+      plain += static_cast<char>(code);
+      i += 2;
+    } else {
+      plain += name[i];
+    }
+  }
+  return std::string(stem(plain));
+}
+
+NameForms forms_of(std::string_view name) {
+  NameForms forms{.name = name, .stem = stem_of(name)};
+  forms.module = path_of_stem(forms.stem, &forms.op);
+  return forms;
+}
+
+std::string module_path(std::string_view name, std::string* op) {
+  return path_of_stem(stem_of(name), op);
+}
+
+std::span<const NameKey> prefix_keys() { return kPrefixKeys; }
+
+std::optional<NameCut> cut_of(std::string_view name) {
+  const std::string own = stem_of(name);
+  const std::size_t cut = own.find(kCut);
+  if (cut == own.npos || cut == 0 || cut + kCut.size() == own.size()) return std::nullopt;
+  return NameCut{cut, own.size() - cut - kCut.size()};
+}
+
+std::string cut_key(std::string_view name, const NameCut& cut) {
+  const auto& [begin, end] = cut;
+  if (begin + end > name.size()) return {};
+  return plain_characters(name.substr(0, begin)) + std::string(kCut) +
+         plain_characters(name.substr(name.size() - end));
+}
+
+std::optional<std::uint64_t> leading_number(std::string_view name) {
+  const std::size_t slash = name.rfind('/');
+  // A name that begins with a slash is a path of modules, and no number is meant.
+  if (slash != name.npos) return std::nullopt;
+  const std::size_t end = std::min(name.find_first_not_of("0123456789"), name.size());
+  if (end == 0 || end + 1 >= name.size() || (name[end] != '_' && name[end] != '-'))
+    return std::nullopt;
+  std::uint64_t number = 0;
+  const auto read = std::from_chars(name.data(), name.data() + end, number);
+  if (read.ec != std::errc() || !all_digits(name.substr(0, end))) return std::nullopt;
+  return number;
+}
+
+}  // namespace btf

@@ -1,0 +1,59 @@
+// What different programs call one and the same tensor, brought to one key. Two names belong
+// together at a tier if their keys there are equal and unique on both sides.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "btf/layers/pair_names.h"
+
+namespace btf {
+
+// What keys are made of.
+struct NameForms {
+  std::string_view name;
+  std::string stem{};    // stem_of()
+  std::string module{};  // module_path()
+  std::string op{};
+};
+
+NameForms forms_of(std::string_view name);
+
+// The key of a name at a tier that names decide. Empty: it has none there.
+struct TierRow {
+  PairTier tier{};
+  std::string (*key)(const NameForms& name) = nullptr;
+};
+
+// In the order in which they are tried; rows of one tier stand side by side.
+std::span<const TierRow> tier_rows();
+
+// Without what programs that dump put around it.
+std::string stem_of(std::string_view name);
+
+// Names of tensors of modules as /layer1/layer1.0/conv1/Conv_output_0 without what exporters add:
+// "layer1.0.conv1". `op` takes the ONNX operator at its end, here "Conv".
+std::string module_path(std::string_view name, std::string* op = nullptr);
+
+// The keys by which a prefix that all names of one side have is looked for.
+using NameKey = std::string (*)(std::string_view name);
+std::span<const NameKey> prefix_keys();
+
+// How trtexec cut a name in the middle, to "begin...end": the bytes of both.
+using NameCut = std::pair<std::size_t, std::size_t>;
+
+// Of a name without what stands around it; nothing: it is not cut.
+std::optional<NameCut> cut_of(std::string_view name);
+
+// What is equal of a name that is cut so and of the whole one. Empty: that is shorter.
+std::string cut_key(std::string_view name, const NameCut& cut);
+
+// An order that is part of names: 12 of "0012_conv". Nothing: there is none.
+std::optional<std::uint64_t> leading_number(std::string_view name);
+
+}  // namespace btf

@@ -1,0 +1,219 @@
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_set>
+#include <utility>
+
+#include "btf/tensor_set.h"
+#include "btf/try.h"
+#include "core/checked_math.h"
+#include "sets/named_tensors.h"
+#include "sets/names/name_map.h"
+#include "sets/names/pair_lists.h"
+
+namespace btf {
+namespace {
+
+using Tensors = std::vector<NamedTensor>;
+
+bool whole(const MemberPair& pair) { return pair.error || (pair.actual && pair.golden); }
+
+bool of_files(const MemberPair& pair) {
+  return pair.error || (pair.actual && pair.golden && !pair.actual_tensor);
+}
+
+// As they stand in the set, so that tensors have the numbers that they have there.
+std::vector<std::uint64_t> members_of(const TensorSet& set, const MemberFilter& wanted) {
+  std::vector<std::uint64_t> members = wanted_members(set, wanted);
+  std::ranges::sort(members);
+  return members;
+}
+
+class SetPairs {
+ public:
+  SetPairs(const TensorSet& actual, const TensorSet& golden, const PairSets& options)
+      : actual_(actual),
+        golden_(golden),
+        options_(options),
+        left_members_(members_of(actual, options.wanted)),
+        right_members_(members_of(golden, options.wanted)),
+        left_(named_tensors(actual, left_members_)),
+        right_(named_tensors(golden, right_members_)) {}
+
+  Result<SetPairing> by_number() {
+    for (const auto& [set, members] :
+         {std::pair(&actual_, &left_members_), std::pair(&golden_, &right_members_)})
+      for (const std::uint64_t member : *members) BTF_TRY(check_countable(*set, member));
+    SetPairing found;
+    for (std::size_t i = 0; i < std::max(left_.size(), right_.size()); ++i)
+      add({.left = i < left_.size() ? std::optional(i) : std::nullopt,
+           .right = i < right_.size() ? std::optional(i) : std::nullopt},
+          found);
+    return found;
+  }
+
+  SetPairing by_names() {
+    SetPairing found;
+    Numbers left = all_of(left_);
+    Numbers right = all_of(right_);
+    if (!options_.map.empty()) {
+      MappedNames mapped = map_names(names(left_, left), names(right_, right), options_.map);
+      found.map = {!mapped.pairs.empty(), std::move(mapped.unused)};
+      for (const auto& [l, r] : mapped.pairs)
+        add({.left = l, .right = r, .tier = PairTier::map}, found);
+      erase_paired(mapped.pairs, left, right);
+      erase_paired(of_same_files(left, right, found), left, right);
+    }
+    NamePairing paired = pair_lists(
+        names(left_, left), names(right_, right), {}, [&](std::uint64_t l, std::uint64_t r) {
+          return may_be_pair(left_[left[l]], right_[right[r]]);
+        });
+    for (NamePair& pair : paired.pairs) {
+      if (pair.left) pair.left = left[*pair.left];
+      if (pair.right) pair.right = right[*pair.right];
+      add(std::move(pair), found);
+    }
+    add_unreadable(found.pairs);
+    put_in_order(found.pairs, actual_, golden_);
+    return found;
+  }
+
+ private:
+  using Numbers = std::vector<std::uint64_t>;  // of tensors, in left_ or right_
+  using Pairs = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+
+  // One that is left out would shift the numbers behind it.
+  static Status check_countable(const TensorSet& set, std::uint64_t member) {
+    if (waits_for_dims(set, member)) return {};
+    const auto file = set.file(member);
+    Status known = file ? Status() : std::unexpected(file.error());
+    for (std::uint64_t i = 0; known && i < (*file)->tensor_count(); ++i)
+      if (const auto name = (*file)->name(i); !name) known = std::unexpected(name.error());
+    if (known) return {};
+    return std::unexpected(known.error().within("its tensors cannot be counted"));
+  }
+
+  static Numbers all_of(const Tensors& tensors) {
+    Numbers numbers(tensors.size());
+    std::iota(numbers.begin(), numbers.end(), 0);
+    return numbers;
+  }
+
+  static std::vector<std::string> names(const Tensors& tensors, const Numbers& numbers) {
+    std::vector<std::string> names;
+    names.reserve(numbers.size());
+    for (const std::uint64_t number : numbers) names.push_back(tensors[number].name);
+    return names;
+  }
+
+  void add(NamePair pair, SetPairing& found) const {
+    const NamedTensor* const actual = pair.left ? &left_[*pair.left] : nullptr;
+    const NamedTensor* const golden = pair.right ? &right_[*pair.right] : nullptr;
+    MemberPair& tensors = found.pairs.emplace_back();
+    tensors.name = (golden != nullptr ? golden : actual)->name;
+    tensors.tier = pair.tier;
+    tensors.note = std::move(pair.note);
+    if (actual != nullptr) {
+      tensors.actual = actual->tensor.member;
+      tensors.actual_tensor = actual->tensor.index;
+    }
+    if (golden != nullptr) {
+      tensors.golden = golden->tensor.member;
+      tensors.golden_tensor = golden->tensor.index;
+    }
+  }
+
+  static void erase_paired(const Pairs& pairs, Numbers& left, Numbers& right) {
+    std::unordered_set<std::uint64_t> lefts;
+    std::unordered_set<std::uint64_t> rights;
+    for (const auto& [l, r] : pairs) {
+      lefts.insert(l);
+      rights.insert(r);
+    }
+    std::erase_if(left, [&](std::uint64_t l) { return lefts.contains(l); });
+    std::erase_if(right, [&](std::uint64_t r) { return rights.contains(r); });
+  }
+
+  // Several files may have tensors of one name: those of the same file are meant.
+  Pairs of_same_files(const Numbers& left, const Numbers& right, SetPairing& found) const {
+    const auto places = [](const TensorSet& set, const Tensors& tensors, const Numbers& numbers) {
+      std::map<std::pair<std::string, std::string>, Numbers> places;
+      for (const std::uint64_t number : numbers) {
+        const NamedTensor& tensor = tensors[number];
+        places[{std::string(set.place(tensor.tensor.member)), tensor.name}].push_back(number);
+      }
+      return places;
+    };
+    Pairs pairs;
+    const auto others = places(golden_, right_, right);
+    for (const auto& [place, own] : places(actual_, left_, left)) {
+      const auto other = others.find(place);
+      if (other == others.end() || own.size() > 1 || other->second.size() > 1) continue;
+      pairs.emplace_back(own[0], other->second[0]);
+      add({.left = own[0], .right = other->second[0]}, found);
+    }
+    return pairs;
+  }
+
+  // Nothing: that is not known yet.
+  static Checked elements(const TensorSet& set, const NamedTensor& tensor) {
+    if (tensor.waits_for_dims) return std::nullopt;
+    const auto file = set.file(tensor.tensor.member);
+    if (!file) return std::nullopt;
+    const auto record = (*file)->tensor(tensor.tensor.index);
+    return record ? element_count(record->dims) : std::nullopt;
+  }
+
+  bool may_be_pair(const NamedTensor& actual, const NamedTensor& golden) const {
+    const auto left = elements(actual_, actual);
+    const auto right = elements(golden_, golden);
+    return !left || !right || *left == *right;
+  }
+
+  // Files of which no tensor is known are told of as they are.
+  void add_unreadable(std::vector<MemberPair>& pairs) const {
+    const auto add = [&](const TensorSet& set, const std::vector<std::uint64_t>& members,
+                         const Tensors& tensors, std::optional<std::uint64_t> MemberPair::* side) {
+      std::set<std::uint64_t> known;
+      for (const NamedTensor& tensor : tensors) known.insert(tensor.tensor.member);
+      for (const std::uint64_t member : members) {
+        if (known.contains(member)) continue;
+        MemberPair pair{.name = set.member(member).place};
+        pair.*side = member;
+        pairs.push_back(std::move(pair));
+      }
+    };
+    add(actual_, left_members_, left_, &MemberPair::actual);
+    add(golden_, right_members_, right_, &MemberPair::golden);
+  }
+
+  const TensorSet& actual_;
+  const TensorSet& golden_;
+  const PairSets& options_;
+  std::vector<std::uint64_t> left_members_;
+  std::vector<std::uint64_t> right_members_;
+  Tensors left_;
+  Tensors right_;
+};
+
+}  // namespace
+
+Result<SetPairing> pair_sets(const TensorSet& actual, const TensorSet& golden,
+                             const PairSets& options) {
+  if (!options.map.empty()) return SetPairs(actual, golden, options).by_names();
+  SetPairing found{.pairs = pair_members(actual, golden, options.wanted), .map = {}};
+  const bool by_number = options.by == PairBy::number;
+  if (options.by == PairBy::exact ||
+      std::ranges::any_of(found.pairs, by_number ? of_files : whole))
+    return found;
+  SetPairs pairs(actual, golden, options);
+  if (by_number) return pairs.by_number();
+  SetPairing tiers = pairs.by_names();
+  // Where these find nothing either, files are told of as a whole.
+  return std::ranges::any_of(tiers.pairs, whole) ? std::move(tiers) : std::move(found);
+}
+
+}  // namespace btf

@@ -1,0 +1,102 @@
+#include "diff/given_pairs.h"
+
+#include <algorithm>
+
+#include "btf/try.h"
+#include "cli/arguments.h"
+
+namespace btftool {
+namespace {
+
+using btf::ErrorCode;
+using btf::Result;
+
+// One side of a word: a number, a name, or behind @ a name whatever it looks like.
+Result<btf::SetTensor> tensor_called(const std::string& text, const btf::TensorSet& set) {
+  if (parse_integer(text)) {
+    BTF_ASSIGN(const std::vector<std::uint64_t> numbers, set.select(text));
+    return set.tensor(numbers.front());
+  }
+  const std::string name = text.starts_with('@') ? text.substr(1) : text;
+  BTF_ASSIGN(const std::vector<btf::SetTensor> found, set.select_readable("@" + name));
+  BTF_ASSIGN(const auto file, set.file(found.front().member));
+  BTF_ASSIGN(const std::string own, file->name(found.front().index));
+  if (own == name) return found.front();
+  return std::unexpected(btf::Error{ErrorCode::invalid_argument,
+                                    "takes names as they are, and '" + name +
+                                        "' is that of no tensor; --map FILE takes patterns"}
+                             .in_file(set.path()));
+}
+
+// The places where a word may be parted.
+std::vector<std::size_t> colons(const std::string& word) {
+  std::vector<std::size_t> places;
+  for (std::size_t at = 1; at + 1 < word.size(); ++at)
+    if (word[at] == ':') places.push_back(at);
+  return places;
+}
+
+btf::TensorPair of_files(const GivenPair& pair) {
+  return {.actual = pair.actual.index, .golden = pair.golden.index, .note = {}};
+}
+
+}  // namespace
+
+bool only_numbers(const std::vector<std::string>& words) {
+  return std::ranges::all_of(words, [](const std::string& word) {
+    return word.find_first_not_of("0123456789-:") == word.npos;
+  });
+}
+
+Result<GivenPair> find_pair(const std::string& word, const btf::TensorSet& actual,
+                            const btf::TensorSet& golden) {
+  const auto refuse = [&](const btf::Error& error) {
+    return std::unexpected(error.within("--pair " + word));
+  };
+  std::optional<GivenPair> found;
+  const std::vector<std::size_t> places = colons(word);
+  for (const std::size_t at : places) {
+    const auto left = tensor_called(word.substr(0, at), actual);
+    const auto right = tensor_called(word.substr(at + 1), golden);
+    if (places.size() == 1 && !left) return refuse(left.error());
+    if (places.size() == 1 && !right) return refuse(right.error());
+    if (!left || !right) continue;
+    if (found)
+      return refuse({ErrorCode::invalid_argument,
+                     "could be read in several ways, for names have colons; --map FILE says which "
+                     "names belong together"});
+    found = GivenPair{*left, *right};
+  }
+  if (!found)
+    return refuse({ErrorCode::invalid_argument,
+                   "at none of its colons a tensor of " + actual.path() +
+                       " stands before it and one of " + golden.path() + " behind it"});
+  return *found;
+}
+
+Result<std::vector<btf::TensorPair>> find_pairs_of(const std::vector<std::string>& words,
+                                                   const btf::TensorFile& actual,
+                                                   const btf::TensorFile& golden) {
+  const btf::TensorSet left = btf::TensorSet::of(actual);
+  const btf::TensorSet right = btf::TensorSet::of(golden);
+  std::vector<btf::TensorPair> pairs;
+  for (const std::string& word : words) {
+    BTF_ASSIGN(const GivenPair pair, find_pair(word, left, right));
+    pairs.push_back(of_files(pair));
+  }
+  return pairs;
+}
+
+std::optional<btf::SetTensor> side_of_pair(const std::string& word, const btf::TensorSet& set,
+                                           bool of_golden) {
+  std::optional<btf::SetTensor> found;
+  for (const std::size_t at : colons(word)) {
+    const auto tensor = tensor_called(of_golden ? word.substr(at + 1) : word.substr(0, at), set);
+    if (!tensor) continue;
+    if (found && *found != *tensor) return std::nullopt;
+    found = *tensor;
+  }
+  return found;
+}
+
+}  // namespace btftool
