@@ -90,6 +90,12 @@ class SetScaleReader {
 
 }  // namespace
 
+Result<std::set<std::uint64_t>> scale_tensors(const TensorFile& file) {
+  BTF_ASSIGN(FileAttributes attributes, file.attributes());
+  link_by_names(file, attributes);
+  return linked_scales(attributes);
+}
+
 SetScales SetScales::of(const TensorSet& set) {
   SetScales found;
   NamedTensors names;

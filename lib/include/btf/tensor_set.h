@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -169,6 +170,10 @@ struct PairSets {
 // readable.
 BTF_API Result<SetPairing> pair_sets(const TensorSet& actual, const TensorSet& golden,
                              const PairSets& options);
+
+// Tensors of a file that are scales and zero points of others there, as it says or as their names
+// do (docs/cli.md, section 3.2). An error: what it says cannot be read.
+BTF_API Result<std::set<std::uint64_t>> scale_tensors(const TensorFile& file);
 
 // Opens the files of these pairs ahead, each set on a thread of its own, if there are so many that
 // it is worth a thread and the execution allows more than one. Once for a set.

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <set>
+#include <utility>
 
 #include "btf/try.h"
 #include "diff/given_pairs.h"
@@ -26,6 +29,38 @@ bool found(const std::string& glob, const btf::TensorSet& set) {
   for (std::uint64_t i = 0; i < set.member_count(); ++i)
     if (glob_matches_path(glob, set.member(i).place)) return true;
   return false;
+}
+
+// Single tensors that are scales of others in their file.
+class FileScales {
+ public:
+  // `asked`: are scales of this side looked for?
+  FileScales(const btf::TensorSet& set, bool asked) : set_(set), asked_(asked) {}
+
+  bool holds(std::uint64_t member, std::uint64_t tensor) {
+    if (!asked_) return false;
+    const auto [found, added] = scales_.try_emplace(member);
+    if (added) {
+      const auto file = set_.file(member);
+      if (auto scales = file ? btf::scale_tensors(**file) : std::unexpected(file.error()))
+        found->second = *std::move(scales);
+    }
+    return found->second.contains(tensor);
+  }
+
+ private:
+  const btf::TensorSet& set_;
+  bool asked_;
+  std::map<std::uint64_t, std::set<std::uint64_t>> scales_;  // by member
+};
+
+// They are then no tensors to compare, as those of a pair of files are not.
+void leave_out_scales(std::vector<btf::MemberPair>& pairs, FileScales actual, FileScales golden) {
+  std::erase_if(pairs, [&](const btf::MemberPair& pair) {
+    if (!pair.actual_tensor && !pair.golden_tensor) return false;
+    return (!pair.actual_tensor || actual.holds(*pair.actual, *pair.actual_tensor)) &&
+           (!pair.golden_tensor || golden.holds(*pair.golden, *pair.golden_tensor));
+  });
 }
 
 // Numbers of --pair hold for every pair of files; names, and numbers where no files are pairs, are
@@ -82,6 +117,9 @@ btf::Result<FilePairs> pair_directories(const DiffCommand& command) {
   std::erase_if(pairs, [&](const btf::MemberPair& pair) {
     return btf::SetScales::only_scales(pair, actual_scales, golden_scales);
   });
+  if (command.diff.dequantize && !command.tensors && command.pairs.empty())
+    leave_out_scales(pairs, FileScales(actual, !command.diff.actual_scale),
+                     FileScales(golden, !command.diff.golden_scale));
   if (pairs.empty())
     return btf::fail(ErrorCode::refused, "nothing was compared: there is no file in " +
                                              command.actual + " or " + command.golden);
