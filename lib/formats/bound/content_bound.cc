@@ -29,8 +29,11 @@ constexpr std::uint64_t kMostRecords = std::uint64_t{1} << 48;
 // Of a name table in a stream.
 constexpr std::uint64_t kMostNamesInStream = std::uint64_t{1} << 30;
 
-// Bytes of an element of "<f4"; of what is no number, those of the widest that is one, complex256.
+// Bytes of an element of "<f4" or "float32"; of what is no number, those of the widest that is one,
+// complex256.
 std::uint64_t element_bytes(std::string_view descr) {
+  for (const DTypeInfo& row : dtypes())
+    if (row.name == descr) return row.buffer_bytes();
   const std::size_t digits = descr.find_first_of("0123456789");
   std::uint64_t bytes = 0;
   if (digits == std::string_view::npos) return 32;

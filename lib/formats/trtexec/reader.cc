@@ -38,6 +38,7 @@ class TrtexecReader final : public TensorReader {
     tensor.record_offset = output.begin;
     tensor.dims = output.dims;
     tensor.dtype = dtype_;
+    tensor.as_text = true;
     tensor.dtype_code = info(dtype_).code();
     tensor.layout = Layout::linear;
     tensor.layout_code = spec(Layout::linear).code();

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "btf/api.h"
 #include "btf/attributes.h"
@@ -49,6 +50,7 @@ struct TensorInfo {
   std::uint64_t packed_end = 0;
   bool unpacked = false;  // 4-bit elements take a byte each in the file; elements() packs them
   std::optional<CooParts> coo;  // COO records
+  bool as_text = false;         // its values are text in the file, rounded to the digits there
 
   bool known() const { return dtype && layout; }
   // Without a dtype: why it cannot be used.
@@ -78,6 +80,8 @@ struct FileEntry {
 // What a file does not say of itself.
 struct OpenOptions {
   std::optional<TensorSpec> spec{};   // raw bytes; only the dtype: a .npy that does not tell it
+  std::vector<NamedSpec>
+      named_specs{};                  // of what is called so, in place of `spec`; the last counts
   std::optional<Layout> layout_in{};  // of a file that trtexec dumped; nothing: kLINEAR
   // What tensors without a name are called after; empty: the name of the file without known
   // endings.

@@ -12,7 +12,7 @@
 namespace btftool {
 
 struct SpecWords {
-  std::optional<std::string> spec;
+  std::vector<std::string> specs;  // [GLOB=]SPEC, one of all files at most
   std::optional<std::string> layout_in;
   std::optional<std::string> nvmedia;
 

@@ -143,6 +143,7 @@ class Conversion {
     // Before anything is read, which of a pipe may take long.
     if (!command_.many_outputs) BTF_TRY(btf::check_output(command_.output));
     BTF_ASSIGN(const auto input, btf::TensorSet::open(command_.inputs, command_.open));
+    BTF_TRY(input.check_named_specs());
     named_ = !input.one_file();
     BTF_TRY(select(input));
     for (std::uint64_t i = 0; i < input.member_count(); ++i) warn_of_index(context_, input, i);

@@ -58,6 +58,8 @@ btf::Result<LayersRun> compare(const Context& context, const LayersCommand& comm
              btf::open_two_sets({command.actual, command.open_actual},
                                 {command.golden, command.open_golden}, options.execution));
   auto& [actual, golden] = sets;
+  BTF_TRY(actual.check_named_specs());
+  BTF_TRY(golden.check_named_specs());
   BTF_ASSIGN(std::optional<btf::TensorSet> baseline, open_other(command.baseline));
   BTF_ASSIGN(std::optional<btf::TensorSet> expected, open_other(command.expected));
   Progress progress(context.global, Progress::shown(context.global)

@@ -10,7 +10,9 @@
 #include <system_error>
 
 #include "btf/tensor_set.h"
+#include "btf/try.h"
 #include "commands/commands.h"
+#include "commands/named_specs.h"
 #include "io/exit_code.h"
 #include "io/finding_tally.h"
 #include "io/json.h"
@@ -144,6 +146,7 @@ class Validation {
 }  // namespace
 
 btf::Result<int> run_validate(const Context& context, const ValidateOptions& options) {
+  BTF_TRY(check_named_specs(options.files, options.open));
   return Validation(context, options).run();
 }
 

@@ -27,6 +27,8 @@ class FileSpecs {
 
   // Does the member wait for dims of the other side?
   bool waits(std::uint64_t member, const btf::TensorSet& set) const;
+  // One that waits: is it text, which is a list where nobody says the dims?
+  bool is_list(std::uint64_t member) const;
   // Gives it those of its partner there.
   btf::Status complete(std::uint64_t member, btf::TensorSet& set, const DiffCommand& command,
                        const OtherSide& other);
