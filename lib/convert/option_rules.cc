@@ -22,6 +22,8 @@ std::unexpected<Error> wrong(std::string message) {
 
 Status check_spec(const ConvertOptions& options) {
   if (!options.spec) return {};
+  if (options.spec->as_text)
+    return wrong("--output-spec is of raw bytes; numbers in text are read and not written");
   if (!options.spec->storage) return wrong("--output-spec needs dims: fp16:hwc8:1x3x224x224");
   if (options.plain || options.where_possible)
     return wrong("--output-spec leaves nothing to --plain and --where-possible");

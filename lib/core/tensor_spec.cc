@@ -18,6 +18,7 @@ namespace {
 using Words = std::vector<std::string_view>;
 
 constexpr std::string_view kRawEnding = ".raw";
+constexpr std::string_view kText = "text";
 
 std::unexpected<Error> wrong(const std::string& what) {
   return fail(ErrorCode::invalid_argument, what);
@@ -51,9 +52,13 @@ class SpecParser {
  public:
   Result<TensorSpec> parse(std::string_view text) {
     const Words parts = split(text, ":");
-    BTF_ASSIGN(spec_.dtype, parse_dtype(parts.front()));
-    for (const std::string_view part : std::span(parts).subspan(1)) BTF_TRY(take(part));
-    if (order_) {
+    spec_.as_text = parts.size() > 1 && same_name(parts.front(), kText);
+    const auto said = std::span(parts).subspan(spec_.as_text ? 1 : 0);
+    BTF_ASSIGN(spec_.dtype, parse_dtype(said.front()));
+    for (const std::string_view part : said.subspan(1)) BTF_TRY(take(part));
+    if (spec_.as_text && (order_ || channels_ || strides_ || layout_)) {
+      return wrong("numbers in text are in row-major order: text:TYPE:DIMS says all of them");
+    } else if (order_) {
       BTF_TRY(finish_nvmedia());
     } else if (channels_) {
       return wrong("'c=' goes with nvmedia=NCxHWx");

@@ -18,6 +18,7 @@
 #include "formats/polygraphy/polygraphy.h"
 #include "formats/raw/raw.h"
 #include "formats/safetensors/safetensors.h"
+#include "formats/text/text.h"
 #include "formats/torch/torch.h"
 #include "formats/trtexec/trtexec.h"
 #include "formats/tvm/tvm.h"
@@ -44,6 +45,7 @@ constexpr auto kRows = std::to_array<FormatRow>({
     {"polygraphy",        "Polygraphy JSON",           nullptr,   recognizes_polygraphy,  open_polygraphy,  check_polygraphy,  polygraphy_outputs_writer, kNumpyNamed},
     {"polygraphy-inputs", "Polygraphy JSON of inputs", nullptr,   recognizes_none,        open_polygraphy,  check_polygraphy,  polygraphy_inputs_writer,  kNumpyNamed},
     {"trtexec",           "trtexec JSON",              nullptr,   recognizes_trtexec,     open_trtexec,     check_trtexec,     nullptr,                   kInOrder},
+    {"text",              "numbers in text",           nullptr,   recognizes_text,        open_text,        check_text,        nullptr,                   kSingle},
     {"raw",               "raw bytes",                 raw_bytes, recognizes_raw,         open_raw,         check_raw,         raw_writer,                kSingle},
     {"btf",               "BTF",                       nullptr,   recognizes_btf,         open_btf,         check_btf,         write_btf,                 kShuffled | kNamed | kInOrder},
 });

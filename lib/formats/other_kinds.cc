@@ -111,7 +111,7 @@ Status refuse_other_kinds(const ByteSource& source, std::string_view path) {
   const std::size_t first = start.find_first_not_of(" \t\r\n");
   if (first == start.npos || (start[first] != '{' && start[first] != '['))
     return refuse(
-        "text, which btftool does not read; np.loadtxt and np.save make a file that it does");
+        "text, which btftool reads as numbers where that is said: --input-spec text:fp32:DIMS");
   for (const JsonMark& kind : kJsonKinds)
     if (start.find(kind.word) != start.npos) return refuse(std::string(kind.what));
   return refuse("JSON of a kind that btftool does not read");

@@ -30,6 +30,8 @@ std::uint64_t extent_end(const TensorInfo& tensor) {
 
 // Of a file whose entry begins further on.
 std::optional<std::uint64_t> wanted_bytes(const OpenRequest& request) {
+  // Where text ends only its end says.
+  if (request.options.spec && request.options.spec->as_text) return kUnlimited;
   const auto bytes = expected_bytes(request);
   const auto& entry = request.options.entry;
   if (!bytes || !entry || !entry->offset) return bytes;
@@ -150,6 +152,12 @@ Result<TensorFile> TensorFile::open_content(Result<std::unique_ptr<ByteSource>> 
   auto format = recognize_format(*state->source, {path, options});
   if (!format) return std::unexpected(format.error().in_file(path));
   state->format = *format;
+  if (options.spec && options.spec->as_text && state->format->name != "text")
+    return std::unexpected(
+        Error{ErrorCode::invalid_argument, "is " + std::string(state->format->title) +
+                                               ", and no numbers in text as its spec '" +
+                                               options.spec->text + "' says"}
+            .in_file(path));
   auto reader = state->format->open(*state->source, {path, options});
   if (reader) reader = entry_reader(*std::move(reader), {path, options});
   if (!reader) return std::unexpected(reader.error().in_file(path));

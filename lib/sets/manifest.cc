@@ -127,6 +127,8 @@ class ManifestReader {
       if (!spec) return reader_.wrong(at, "'spec' of " + what + ": " + spec.error().message);
       if (entry.tensor && entry.tensor->offset && !spec->storage)
         return reader_.wrong(at, "'spec' of " + what + " tells no dims, which its 'offset' needs");
+      if (entry.tensor && entry.tensor->offset && spec->as_text)
+        return reader_.wrong(at, "'spec' of " + what + " is of text, which has no 'offset'");
     } else if (entry.tensor && entry.tensor->offset) {
       return reader_.wrong(at, what + " has an 'offset' and no 'spec'");
     }

@@ -114,6 +114,21 @@ Status TensorSet::check_index(std::uint64_t member, const FindingSink& report) c
   return named->check(file, report);
 }
 
+Status TensorSet::check_named_specs() const {
+  for (const NamedSpec& rule : state_->options.named_specs) {
+    bool used = false;
+    for (std::uint64_t i = 0; i < member_count() && !used; ++i)
+      used = state_->told_by_name(std::span(&rule, 1), i) != nullptr;
+    if (used) continue;
+    const auto found = select_readable("@" + rule.glob);
+    if (!found || found->empty())
+      return fail(ErrorCode::invalid_argument, "no file and no tensor of " + path() +
+                                                   " is called '" + rule.glob +
+                                                   "', of which a spec was given");
+  }
+  return {};
+}
+
 void TensorSet::open_as(std::uint64_t member, OpenOptions options) {
   state_->open_as(member, std::move(options));
 }

@@ -3,10 +3,12 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "btf/tensor_spec.h"
 #include "btf/try.h"
 #include "formats/io/file_endings.h"
+#include "formats/io/globs.h"
 
 namespace btf {
 namespace {
@@ -72,8 +74,21 @@ std::optional<OpenOptions> TensorSet::State::own_options_of(std::uint64_t member
   return own == own_options.end() ? std::nullopt : std::optional(own->second);
 }
 
+// By its name, its place, or the end of that.
+const TensorSpec* TensorSet::State::told_by_name(std::span<const NamedSpec> rules,
+                                                 std::uint64_t member) const {
+  if (rules.empty()) return nullptr;
+  const std::string place(place_of(member));
+  const auto names = {name_of(member), place, place.substr(place.rfind('/') + 1)};
+  for (const NamedSpec& rule : rules | std::views::reverse)
+    for (const std::string& name : names)
+      if (glob_matches(rule.glob, name)) return &rule.spec;
+  return nullptr;
+}
+
 Result<OpenOptions> TensorSet::State::options_of(std::uint64_t member) const {
   OpenOptions named = own_options_of(member).value_or(options);
+  if (const TensorSpec* const told = told_by_name(named.named_specs, member)) named.spec = *told;
   if (const IndexedFile* const file = indexed(member)) {
     BTF_ASSIGN(named, file->options(named));
   }

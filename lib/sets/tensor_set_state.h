@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -64,6 +65,7 @@ struct TensorSet::State {
   std::string_view place_of(std::uint64_t member) const;
   std::string name_of(std::uint64_t member) const;
   std::optional<OpenOptions> own_options_of(std::uint64_t member) const;
+  const TensorSpec* told_by_name(std::span<const NamedSpec> rules, std::uint64_t member) const;
   // These two by several threads, and beside open_as().
   Result<OpenOptions> options_of(std::uint64_t member) const;
   Result<TensorFile> open_file(std::uint64_t member) const;

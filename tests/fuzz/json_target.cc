@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   btf::OpenOptions options;
   if (kind == 4) {
     const btf::DType dtype = btf::dtypes()[input.below(btf::dtypes().size())].dtype;
-    options.dtype_of = [dtype](std::string_view, std::string_view) { return dtype; };
+    options.named_specs = {{"*", {.dtype = dtype}}};
   }
   const fuzz::BytesView text = input.rest();
   const btf::MemorySource source(text);

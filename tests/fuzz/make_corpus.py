@@ -154,6 +154,16 @@ def raw(write):
     for i, spec in enumerate(specs):
         for size in (6, 32, 192):
             write(f"{i}-{size}", spec.encode() + b"\n" + bytes(range(size)))
+    # Numbers in text, by the same target.
+    for name, spec, text in (
+        ("plain", "text:fp32:2x3", "# made\n0.5, -1.25, 3\n1e-3,nan,-inf\n"),
+        ("ties", "text:fp16", "1.00048828125 1.00048828124999999999999999999 65519.99 1e-400 2.98e-8"),
+        ("whole", "text:int64", "9223372036854775807 1.000000000000000000e+00 -1270e-1 0x1"),
+        ("nibbles", "text:int4", "-8 7 +3\n----\n0"),
+        ("shape", "text:e4m3", "Shape is {1 2 1 2}, data type is fp32\nBatch 0:\n\tChannel 0:\n\t\t 0.5 -1 \n\tChannel 1:\n 2 448"),
+        ("commas", "text:uint8", "1,,2"),
+    ):
+        write("text-" + name, f"{spec}\n{text}".encode())
 
 
 def text(write):

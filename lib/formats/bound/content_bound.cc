@@ -37,8 +37,11 @@ bool says_bytes(std::string_view descr) {
          descr[1] <= '9';
 }
 
-// Bytes of an element of "<f4"; of what is no number, those of the widest that is one, complex256.
+// Bytes of an element of "<f4" or "float32"; of what is no number, those of the widest that is one,
+// complex256.
 std::uint64_t element_bytes(std::string_view descr) {
+  for (const DTypeInfo& row : dtypes())
+    if (row.name == descr) return row.buffer_bytes();
   const std::size_t digits = descr.find_first_of("0123456789");
   std::uint64_t bytes = 0;
   if (digits == std::string_view::npos) return 32;

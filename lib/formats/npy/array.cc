@@ -1,9 +1,11 @@
 #include "formats/npy/array.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "btf/convert.h"
 #include "btf/try.h"
+#include "core/numbers.h"
 #include "formats/io/swapped_source.h"
 #include "formats/npy/nibble_bytes.h"
 
@@ -37,15 +39,31 @@ Result<NpyType> told_type(const std::string& descr, bool big_endian, std::uint64
   return NpyType{dtype, big_endian, row.bits < 8};
 }
 
-Result<NpyType> parse_void(const std::string& descr, char order, std::string_view width,
-                           const std::optional<TensorSpec>& spec) {
-  if (order == '>' || (width != "1" && width != "2"))
-    return unsupported(descr, "is bytes that no dtype here can stand for");
+// The elements of a type that says only how wide they are.
+Result<NpyType> nameless(const std::string& descr, std::uint64_t width, std::string_view kinds,
+                         const std::optional<TensorSpec>& spec) {
   if (!spec)
-    return unsupported(descr,
-                       "does not say what its bytes mean: bfloat16, float8 and the 4-bit types are "
-                       "stored so; a spec of only a TYPE says which, such as bf16");
-  return told_type(descr, false, width == "1" ? 1 : 2, spec->dtype);
+    return unsupported(descr, "does not say what its bytes mean: " + std::string(kinds) +
+                                  "; a spec of only a TYPE says which, such as bf16");
+  return told_type(descr, false, width, spec->dtype);
+}
+
+Result<NpyType> parse_void(const std::string& descr, char order, std::string_view digits,
+                           const std::optional<TensorSpec>& spec) {
+  const auto width = parse_number<std::uint64_t>(digits);
+  const bool stands = std::ranges::any_of(
+      dtypes(), [&](const DTypeInfo& row) { return row.buffer_bytes() == width; });
+  if (order == '>' || !stands)
+    return unsupported(descr, "is bytes that no dtype here can stand for");
+  return nameless(descr, *width, "bfloat16, float8 and the 4-bit types are stored so", spec);
+}
+
+// ml_dtypes calls only float8_e5m2 so, but what it is nobody wrote down.
+Result<NpyType> parse_small_float(const std::string& descr, const std::optional<TensorSpec>& spec) {
+  if (spec && !info(spec->dtype).floating())
+    return fail(ErrorCode::invalid_argument, "the file says a float of a byte, the spec says " +
+                                                 std::string(info(spec->dtype).name));
+  return nameless(descr, 1, "float8_e5m2 of ml_dtypes is stored so", spec);
 }
 
 }  // namespace
@@ -57,16 +75,19 @@ Result<NpyType> npy_type(const std::string& descr, const std::optional<TensorSpe
   const bool ordered = order == '<' || order == '>' || order == '|' || order == '=';
   const std::string_view type = std::string_view(descr).substr(ordered ? 1 : 0);
   for (const DTypeInfo& row : dtypes()) {
-    if (row.npy.empty() || row.npy != type) continue;
+    const bool by_name = !ordered && row.name == type;
+    const bool by_code = !row.npy.empty() && row.npy == type;
+    if (!by_name && !by_code) continue;
     const bool big_endian = order == '>' && row.bits > 8;
-    if (!spec || spec->dtype == row.dtype) return NpyType{row.dtype, big_endian};
-    if (row.kind == NumberKind::unsigned_integer && info(spec->dtype).npy.empty())
+    if (!spec || spec->dtype == row.dtype) return NpyType{row.dtype, big_endian, row.bits < 8};
+    if (by_code && row.kind == NumberKind::unsigned_integer && info(spec->dtype).npy.empty())
       return told_type(descr, big_endian, row.bits / 8, spec->dtype);
     return fail(ErrorCode::invalid_argument, "the file says " + std::string(row.name) +
                                                  ", the spec says " +
                                                  std::string(info(spec->dtype).name));
   }
   if (type.starts_with('O')) return unsupported(descr, "is Python objects, which are never loaded");
+  if (type == "f1") return parse_small_float(descr, spec);
   if (type.starts_with('V')) return parse_void(descr, order, type.substr(1), spec);
   return unsupported(descr, "is none of the numbers this tool knows");
 }

@@ -5,6 +5,7 @@
 #include "btf/try.h"
 #include "formats/decoded/kept_contents.h"
 #include "formats/npy/array.h"
+#include "formats/npy/told.h"
 #include "formats/npz/members.h"
 #include "formats/npz/npz.h"
 #include "formats/zip/checked_member.h"
@@ -25,8 +26,15 @@ struct Array {
 
 class NpzReader final : public TensorReader {
  public:
-  NpzReader(const ByteSource& source, NpzMembers members, std::optional<TensorSpec> spec)
-      : source_(source), members_(std::move(members)), spec_(std::move(spec)) {}
+  NpzReader(const ByteSource& source, NpzMembers members, const OpenOptions& options)
+      : source_(source), members_(std::move(members)), told_(options) {}
+
+  Status check_told() const {
+    return told_.check(tensor_count(), [&](std::uint64_t index) -> Status {
+      BTF_ASSIGN(const NpyHeader header, this->header(index));
+      return told_.fits(header);
+    });
+  }
 
   std::uint64_t tensor_count() const override { return members_.arrays.size(); }
   bool overlap_is_settled() const override { return true; }
@@ -75,28 +83,53 @@ class NpzReader final : public TensorReader {
     const ByteSource* elements() const { return arranged ? arranged.get() : content.get(); }
   };
 
-  Result<Array> read(std::uint64_t index) const {
+  // Where an array is that is read for its header only.
+  struct Beginning {
+    std::unique_ptr<ByteSource> inflated;
+    NpyPlace place;
+    std::uint64_t packed_end = 0;
+  };
+
+  Result<Beginning> beginning(std::uint64_t index) const {
     const ZipMember& member = members_.array(index);
     BTF_ASSIGN(const std::uint64_t data, locate(source_, members_.directory, member));
     const bool deflated = member.method == zip::kDeflated;
-    const auto beginning = deflated ? beginning_of(source_, member, data) : nullptr;
-    const ByteSource& content = deflated ? *beginning : source_;
+    Beginning found;
+    if (deflated) found.inflated = beginning_of(source_, member, data);
     const std::uint64_t begin = deflated ? 0 : data;
-    auto array = read_array(content, {begin, begin + member.size, "member"});
+    found.place = {begin, begin + member.size, "member"};
+    found.packed_end = deflated ? data + member.packed : 0;
+    return found;
+  }
+
+  const ByteSource& content_of(const Beginning& found) const {
+    return found.inflated ? *found.inflated : source_;
+  }
+
+  Result<NpyHeader> header(std::uint64_t index) const {
+    BTF_ASSIGN(const Beginning found, beginning(index));
+    return read_npy_header(content_of(found), found.place);
+  }
+
+  Result<Array> read(std::uint64_t index) const {
+    const ZipMember& member = members_.array(index);
+    BTF_ASSIGN(const Beginning found, beginning(index));
+    auto array = read_array(index, content_of(found), found.place);
     if (!array)
       return std::unexpected(
           array.error().within("member " + quoted_member(members_.directory.name(member))));
     array->tensor.index = index;
     array->tensor.record_offset = member.header_offset;
-    array->tensor.packed_end = deflated ? data + member.packed : 0;
+    array->tensor.packed_end = found.packed_end;
     return array;
   }
 
-  Result<Array> read_array(const ByteSource& content, const NpyPlace& place) const {
+  Result<Array> read_array(std::uint64_t index, const ByteSource& content,
+                           const NpyPlace& place) const {
     BTF_ASSIGN(const NpyHeader header, read_npy_header(content, place));
-    auto type = npy_type(header.descr, spec_);
-    // One spec for all: it counts where it can.
-    if (!type && spec_) type = npy_type(header.descr, std::nullopt);
+    const auto type = told_.type_of(members_.name(index), header);
+    if (!type && type.error().code == ErrorCode::invalid_argument)
+      return std::unexpected(type.error());
     if (!type) return foreign(header, place, type.error().message);
     BTF_ASSIGN(TensorInfo tensor, npy_tensor(content, place, header, *type));
     return Array{std::move(tensor), *type};
@@ -118,7 +151,7 @@ class NpzReader final : public TensorReader {
 
   const ByteSource& source_;
   NpzMembers members_;
-  std::optional<TensorSpec> spec_;
+  ToldTypes told_;
   mutable KeptContents contents_;
   mutable std::map<std::uint64_t, Sources> sources_;
 };
@@ -131,12 +164,10 @@ Result<bool> recognizes_npz(const ByteSource& source, const OpenRequest&) {
 
 Result<std::unique_ptr<TensorReader>> open_npz(const ByteSource& source,
                                                const OpenRequest& request) {
-  const std::optional<TensorSpec>& spec = request.options.spec;
   BTF_ASSIGN(NpzMembers members, read_npz_members(source));
-  if (spec && spec->storage)
-    return fail(ErrorCode::invalid_argument,
-                "is a .npz file and says itself what it holds; a spec may tell the dtype only");
-  return std::make_unique<NpzReader>(source, std::move(members), spec);
+  auto reader = std::make_unique<NpzReader>(source, std::move(members), request.options);
+  BTF_TRY(reader->check_told());
+  return reader;
 }
 
 }  // namespace btf

@@ -307,7 +307,8 @@ bool may_be_onnx(std::string_view path) {
 
 Result<bool> recognizes_onnx(const ByteSource& source, const OpenRequest& request) {
   if (!may_be_onnx(request.path)) return false;
-  if (request.options.spec && request.options.spec->storage) return false;
+  const auto& spec = request.options.spec;
+  if (spec && (spec->storage || spec->as_text)) return false;
   const auto kind = onnx_kind(source);
   if (kind) return *kind != OnnxKind::other;
   if (kind.error().finding.empty()) return std::unexpected(kind.error());

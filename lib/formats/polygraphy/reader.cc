@@ -12,6 +12,7 @@
 #include "formats/json/json_string.h"
 #include "formats/npy/array.h"
 #include "formats/npy/npy.h"
+#include "formats/npy/told.h"
 #include "formats/npz/npz.h"
 #include "formats/polygraphy/arrays.h"
 #include "formats/polygraphy/polygraphy.h"
@@ -28,9 +29,14 @@ struct Content {
 class PolygraphyReader final : public TensorReader {
  public:
   PolygraphyReader(const ByteSource& source, std::vector<PolygraphyArray> arrays,
-                   std::optional<TensorSpec> spec)
-      : source_(source), arrays_(std::move(arrays)) {
-    inner_.spec = std::move(spec);
+                   const OpenOptions& options)
+      : source_(source), arrays_(std::move(arrays)), told_(options) {}
+
+  Status check_told() const {
+    return told_.check(arrays_.size(), [&](std::uint64_t index) -> Status {
+      BTF_TRY(open_text(arrays_[index], told_.of_all()));
+      return {};
+    });
   }
 
   std::uint64_t tensor_count() const override { return arrays_.size(); }
@@ -67,13 +73,18 @@ class PolygraphyReader final : public TensorReader {
 
  private:
   Result<Content> open(std::uint64_t index) const {
-    auto content = open_text(arrays_[index]);
+    const PolygraphyArray& array = arrays_[index];
+    const TensorSpec* const named = told_.of(array.name);
+    auto content = open_text(array, named != nullptr ? std::optional(*named) : told_.of_all());
+    // What is said of all goes for those that it fits.
+    if (!content && named == nullptr && told_.of_all()) content = open_text(array, std::nullopt);
     if (content) return content;
     return std::unexpected(
         content.error().within("array '" + json_shown(arrays_[index].name) + "'"));
   }
 
-  Result<Content> open_text(const PolygraphyArray& array) const {
+  Result<Content> open_text(const PolygraphyArray& array,
+                            const std::optional<TensorSpec>& spec) const {
     if (array.escaped)
       return malformed(kPolygraphyFinding, array.text.offset,
                        "its text has escapes and is no base64; Polygraphy wrote arrays so before "
@@ -81,7 +92,8 @@ class PolygraphyReader final : public TensorReader {
     Content content;
     BTF_ASSIGN(content.bytes,
                base64_source(source_, array.text.offset, array.text.length, kPolygraphyFinding));
-    const OpenRequest request{"", inner_};
+    const OpenOptions inner{.spec = spec};
+    const OpenRequest request{"", inner};
     BTF_ASSIGN(const bool archive, recognizes_npz(*content.bytes, request));
     BTF_ASSIGN(content.reader,
                archive ? open_npz(*content.bytes, request) : open_npy(*content.bytes, request));
@@ -111,7 +123,7 @@ class PolygraphyReader final : public TensorReader {
 
   const ByteSource& source_;
   std::vector<PolygraphyArray> arrays_;
-  OpenOptions inner_;
+  ToldTypes told_;
   mutable std::map<std::uint64_t, Content> contents_;  // of arrays that are used
 };
 
@@ -141,7 +153,9 @@ Result<std::unique_ptr<TensorReader>> open_polygraphy(const ByteSource& source,
                 "is JSON of Polygraphy and says itself what it holds; a spec may tell the dtype "
                 "only");
   BTF_ASSIGN(std::vector<PolygraphyArray> arrays, read_polygraphy_arrays(source));
-  return std::make_unique<PolygraphyReader>(source, std::move(arrays), spec);
+  auto reader = std::make_unique<PolygraphyReader>(source, std::move(arrays), request.options);
+  BTF_TRY(reader->check_told());
+  return reader;
 }
 
 Status check_polygraphy(const TensorFile& file, const FindingSink& report) {

@@ -88,7 +88,7 @@ RawSize size_of(const TensorSpec& spec) {
 }
 
 bool is_raw(const OpenRequest& request) {
-  if (request.options.spec) return request.options.spec->storage.has_value();
+  if (request.options.spec) return request.options.spec->storage && !request.options.spec->as_text;
   const std::string_view path = request.path;
   return path.size() > kSuffix.size() && same_name(kSuffix, path.substr(path.size() - 4));
 }

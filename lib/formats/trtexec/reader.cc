@@ -7,6 +7,7 @@
 #include "core/checked_math.h"
 #include "formats/decoded/kept_contents.h"
 #include "formats/interface/check_tensors.h"
+#include "formats/io/globs.h"
 #include "formats/json/json_bytes.h"
 #include "formats/json/json_string.h"
 #include "formats/trtexec/outputs.h"
@@ -24,9 +25,8 @@ class TrtexecReader final : public TensorReader {
     const std::optional<TensorSpec>& spec = request.options.spec;
     const DType of_all = spec ? spec->dtype : DType::float32;
     for (const TrtexecOutput& output : outputs_) {
-      std::optional<DType> own;
-      if (request.options.dtype_of) own = request.options.dtype_of(request.path, output.name);
-      dtypes_.push_back(own.value_or(of_all));
+      const TensorSpec* const own = spec_by_name(request.options.named_specs, output.name);
+      dtypes_.push_back(own != nullptr ? own->dtype : of_all);
     }
   }
 
@@ -54,6 +54,7 @@ class TrtexecReader final : public TensorReader {
     tensor.record_offset = output.begin;
     tensor.dims = output.dims;
     tensor.dtype = dtype;
+    tensor.as_text = true;
     tensor.dtype_code = info(dtype).code();
     tensor.layout = Layout::linear;
     tensor.layout_code = spec(Layout::linear).code();
@@ -97,12 +98,17 @@ Result<bool> recognizes_trtexec(const ByteSource& source, const OpenRequest&) {
 
 Result<std::unique_ptr<TensorReader>> open_trtexec(const ByteSource& source,
                                                    const OpenRequest& request) {
-  const std::optional<TensorSpec>& spec = request.options.spec;
-  if (spec && spec->storage)
+  const OpenOptions& options = request.options;
+  BTF_ASSIGN(std::vector<TrtexecOutput> outputs, read_trtexec_outputs(source));
+  bool dims_said = options.spec && options.spec->storage;
+  for (const TrtexecOutput& output : outputs) {
+    const TensorSpec* const own = spec_by_name(options.named_specs, output.name);
+    dims_said = dims_said || (own != nullptr && own->storage);
+  }
+  if (dims_said)
     return fail(ErrorCode::invalid_argument,
                 "is text of trtexec --exportOutput and says its dims itself; a spec may tell the "
                 "dtype only");
-  BTF_ASSIGN(std::vector<TrtexecOutput> outputs, read_trtexec_outputs(source));
   return std::make_unique<TrtexecReader>(source, std::move(outputs), request);
 }
 

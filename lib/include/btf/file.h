@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "btf/api.h"
 #include "btf/attributes.h"
@@ -50,6 +50,7 @@ struct TensorInfo {
   std::uint64_t packed_end = 0;
   bool unpacked = false;  // 4-bit elements take a byte each in the file; elements() packs them
   std::optional<CooParts> coo;  // COO records
+  bool as_text = false;         // its values are text in the file, rounded to the digits there
 
   bool known() const { return dtype && layout; }
   // Without a dtype: why it cannot be used.
@@ -79,14 +80,13 @@ struct FileEntry {
 // What a file does not say of itself.
 struct OpenOptions {
   std::optional<TensorSpec> spec{};   // raw bytes; only the dtype: a .npy that does not tell it
+  std::vector<NamedSpec>
+      named_specs{};                  // of what is called so, in place of `spec`; the last counts
   std::optional<Layout> layout_in{};  // of a file that trtexec dumped; nothing: kLINEAR
   // What tensors without a name are called after; empty: the name of the file without known
   // endings.
   std::string name{};
   std::optional<FileEntry> entry{};  // of a manifest
-  // Of a file that names its tensors and does not tell their dtypes (trtexec's JSON): that of a
-  // tensor, by the file's path and its name; nothing: that of the spec. On several threads at once.
-  std::function<std::optional<DType>(std::string_view path, std::string_view tensor)> dtype_of{};
 };
 
 // Not for several threads at once.

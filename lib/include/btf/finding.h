@@ -127,6 +127,9 @@ inline constexpr auto kFindings = std::to_array<FindingRow>({
     {"onnx-unknown-key",       Severity::warning},
     // raw bytes
     {"raw-size",               Severity::error},
+    // numbers in text
+    {"text-count",             Severity::error},
+    {"text-value",             Severity::error},
     // of `repair`; the last is a warning where the tensor was saved
     {"tensor-count",           Severity::error},
     {"gap-behind-record",      Severity::error},

@@ -74,6 +74,9 @@ class BTF_API TensorSet {
   // What this member is opened with from now on, in place of the set's options. It is called after
   // its file without any ending.
   void open_as(std::uint64_t member, OpenOptions options);
+  // An error if one of the options' `named_specs` is of no file, and of no tensor of a file that
+  // can be opened.
+  Status check_named_specs() const;
   // Opened, if it is not. An error too if it was changed since it was open before, or does not hold
   // what an index says it does.
   Result<std::shared_ptr<const TensorFile>> file(std::uint64_t member) const;

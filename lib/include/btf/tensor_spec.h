@@ -22,6 +22,13 @@ struct TensorSpec {
   std::optional<StridedLayout> storage;  // nothing: only the dtype is told
   bool strided = false;             // by strides and not by a layout's name
   std::string text{};               // as it was written
+  bool as_text = false;             // numbers that people can read, and no bytes of elements
+};
+
+// Of the files, or of the tensors of an archive, whose names a glob matches.
+struct NamedSpec {
+  std::string glob;
+  TensorSpec spec;
 };
 
 // "fp16:hwc8:1x3x224x224": dtype, layout (kLINEAR may be left out) and logical dims; "scalar" for
@@ -31,6 +38,7 @@ struct TensorSpec {
 // NvMedia's tensor metadata has them; NCxHWx has five of each, and ":c=3" says how many channels
 // there are where they do not fill the last block.
 // "bf16": the dtype only.
+// "text:fp32:1x3x224x224": numbers in text, in row-major order; without dims as many as there are.
 BTF_API Result<TensorSpec> parse_tensor_spec(std::string_view text);
 
 // The same language: "fp16:hwc8:1x3x224x224".

@@ -322,3 +322,72 @@ TEST_CASE("npy: validate has a finding for the first byte that is no code") {
     CHECK(found == std::vector{std::pair(std::string("nibble-byte"), first + at)});
   }
 }
+
+namespace {
+
+// An array of four elements of zeros and ones, as any writer might have it.
+void write_npy(const std::string& path, const std::string& descr, std::size_t width) {
+  std::string header = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (4,), }";
+  header.resize(118, ' ');
+  std::string text = std::string("\x93NUMPY\x01\0\x76\0", 10) + header;
+  for (std::size_t i = 0; i < 4 * width; ++i) text += static_cast<char>(i % width == 0 ? i & 1 : 0);
+  write_file(path, std::as_bytes(std::span(text)));
+}
+
+}  // namespace
+
+TEST_CASE("npy: a dtype that is called by its name is that one") {
+  const ScratchDir scratch;
+  for (const btf::DTypeInfo& row : btf::dtypes()) {
+    CAPTURE(row.name);
+    write_npy(scratch / "x.npy", std::string(row.name), row.buffer_bytes());
+    const TensorFile file = open(scratch / "x.npy");
+    CHECK(file.tensor(0)->dtype == row.dtype);
+    CHECK(file.tensor(0)->unpacked == (row.bits < 8));
+    CHECK(btf::read_tensor(file, *file.tensor(0)));
+    // The spec may say the same, and nothing else.
+    CHECK(open(scratch / "x.npy", told(row.dtype)).tensor(0)->dtype == row.dtype);
+    const DType other = row.dtype == DType::int8 ? DType::uint8 : DType::int8;
+    CHECK(refusal(scratch / "x.npy", told(other)) == "the file says " + std::string(row.name) +
+                                                         ", the spec says " +
+                                                         std::string(btf::info(other).name));
+  }
+  // Names of other types, other spellings, and names with an order are none.
+  for (const std::string descr :
+       {"complex64", "int2", "float6_e2m3fn", "Float32", "<float32", "fp16"}) {
+    CAPTURE(descr);
+    write_npy(scratch / "x.npy", descr, 4);
+    CHECK(refusal(scratch / "x.npy") ==
+          "dtype '" + descr + "' is none of the numbers this tool knows");
+  }
+}
+
+TEST_CASE("npy: a dtype that says only how wide it is takes a spec of that width") {
+  const ScratchDir scratch;
+  const auto try_all = [&](const std::string& descr, std::size_t width, bool floats_only) {
+    write_npy(scratch / "x.npy", descr, width);
+    CHECK(refusal(scratch / "x.npy")
+              .starts_with("dtype '" + descr + "' does not say what its bytes mean"));
+    for (const btf::DTypeInfo& row : btf::dtypes()) {
+      CAPTURE(descr, row.name);
+      const bool fits = row.buffer_bytes() == width && (row.floating() || !floats_only);
+      const auto file = TensorFile::open(scratch / "x.npy", told(row.dtype));
+      REQUIRE(file.has_value() == fits);
+      if (fits) CHECK(file->tensor(0)->dtype == row.dtype);
+    }
+  };
+  try_all("<f1", 1, true);
+  for (const std::size_t width : {1U, 2U, 4U, 8U})
+    for (const std::string order : {"<", "|", ""})
+      try_all(order + "V" + std::to_string(width), width, false);
+  CHECK(refusal(scratch / "x.npy", told(DType::float32)) ==
+        "elements of dtype 'V8' have 8 bytes, those of float32 have 4");
+  write_npy(scratch / "x.npy", "<f1", 1);
+  CHECK(refusal(scratch / "x.npy", told(DType::int8)) ==
+        "the file says a float of a byte, the spec says int8");
+  for (const std::string descr : {"|V3", "|V16", ">V2", "V"}) {
+    write_npy(scratch / "x.npy", descr, 2);
+    CHECK(refusal(scratch / "x.npy") ==
+          "dtype '" + descr + "' is bytes that no dtype here can stand for");
+  }
+}

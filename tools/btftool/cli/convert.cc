@@ -121,7 +121,6 @@ bool many_outputs(const ConvertCommand& command) {
 std::string_view finish_formats(const ConvertWords& words, ConvertCommand& command) {
   btf::ConvertOptions& options = command.convert;
   command.open = words.input.finish("--input-spec");
-  command.types = words.input.types;
   options.format = words.format.value_or("");
   if (words.output_spec) {
     auto spec = btf::parse_tensor_spec(*words.output_spec);

@@ -83,25 +83,27 @@ template Status parse_tolerances<std::uint64_t>(std::string_view, std::string_vi
                                                 std::optional<std::uint64_t> btf::Tolerance::*,
                                                 btf::Tolerance&, std::vector<TensorTolerance>&);
 
-Result<SpecRule> split_spec_rule(std::string_view option, std::string_view text) {
-  SpecRule rule{.glob = {},
-                .spec = std::string(text),
-                .source = std::string(option) + " " + std::string(text)};
-  // What begins with a dtype is a spec, whose strides and the like have a = too.
+Result<SplitRule> split_spec_rule(std::string_view option, std::string_view text) {
+  // What begins with a dtype, or says that it is text, is a spec, whose strides and the like have a
+  // = too.
   const std::size_t mark = text.find('=');
-  const std::string_view type = text.substr(0, std::min(text.find(':'), mark));
-  if (mark != text.npos && !btf::parse_dtype(type)) {
-    rule.glob = text.substr(0, mark);
-    rule.spec = text.substr(mark + 1);
-    if (const std::string trouble = glob_trouble(rule.glob); !trouble.empty())
-      return btf::fail(btf::ErrorCode::invalid_argument,
-                       rule.source + ": the glob '" + rule.glob + "' " + trouble);
-  }
+  const std::string_view begins = text.substr(0, std::min(text.find(':'), mark));
+  if (mark == text.npos || btf::parse_dtype(begins) || text.starts_with("text:"))
+    return SplitRule{.glob = {}, .spec = std::string(text)};
+  SplitRule rule{.glob = std::string(text.substr(0, mark)),
+                 .spec = std::string(text.substr(mark + 1))};
+  if (const std::string trouble = glob_trouble(rule.glob); !trouble.empty())
+    return btf::fail(btf::ErrorCode::invalid_argument, std::string(option) + " " +
+                                                           std::string(text) + ": the glob '" +
+                                                           rule.glob + "' " + trouble);
   return rule;
 }
 
 Result<SpecRule> parse_spec_rule(std::string_view option, std::string_view text) {
-  BTF_ASSIGN(SpecRule rule, split_spec_rule(option, text));
+  BTF_ASSIGN(SplitRule parts, split_spec_rule(option, text));
+  SpecRule rule{.glob = std::move(parts.glob),
+                .spec = std::move(parts.spec),
+                .source = std::string(option) + " " + std::string(text)};
   const Status status = check_spec(rule.spec);
   if (!status)
     return btf::fail(btf::ErrorCode::invalid_argument,

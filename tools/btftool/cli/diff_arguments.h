@@ -19,6 +19,13 @@ btf::Status parse_tolerances(std::string_view option, std::string_view text,
                              std::optional<T> btf::Tolerance::*member, btf::Tolerance& general,
                              std::vector<TensorTolerance>& single);
 
+// "conv*=fp16:hwc8" at the =; the glob of what has none is empty.
+struct SplitRule {
+  std::string glob;
+  std::string spec;
+};
+btf::Result<SplitRule> split_spec_rule(std::string_view option, std::string_view text);
+
 // "fp16:hwc8", or "conv*=fp16:hwc8"; without a glob that of the result is empty.
 btf::Result<SpecRule> parse_spec_rule(std::string_view option, std::string_view text);
 // The same without a look at the spec itself.

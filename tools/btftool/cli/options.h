@@ -47,7 +47,6 @@ struct InspectOptions {
   bool json = false;
   bool manifest = false;
   btf::OpenOptions open;
-  std::vector<SpecRule> types;  // globs with a dtype alone
   bool stats = false;
   bool strides = false;
   std::optional<std::uint64_t> values;  // how many before they are summarised
@@ -63,7 +62,6 @@ struct ConvertCommand {
   std::vector<std::string> exclude;    // selections of what is left out
   bool json = false;
   btf::OpenOptions open;
-  std::vector<SpecRule> types;  // globs with a dtype alone
   btf::ConvertOptions convert;
 };
 
@@ -111,7 +109,6 @@ struct DiffCommand {
 struct ValidateOptions {
   std::vector<std::string> files;
   btf::OpenOptions open;
-  std::vector<SpecRule> types;  // globs with a dtype alone
   bool json = false;
   bool strict = false;
   bool all = false;
@@ -131,8 +128,6 @@ struct LayersCommand {
   std::string golden;
   btf::OpenOptions open_actual;
   btf::OpenOptions open_golden;
-  std::vector<SpecRule> actual_types;  // globs with a dtype alone
-  std::vector<SpecRule> golden_types;
   std::optional<std::string> from_json;  // a report that stands for both
   std::optional<std::string> map;        // paths
   std::optional<std::string> order;

@@ -12,13 +12,10 @@
 namespace btftool {
 
 struct SpecWords {
-  std::optional<std::string> spec;
-  std::vector<SpecRule> types;  // globs with a dtype alone
+  std::vector<std::string> specs;  // [GLOB=]SPEC, one of all files at most
   std::optional<std::string> layout_in;
   std::optional<std::string> nvmedia;
 
-  // A word of `option`: a spec, or a dtype behind a glob. Throws Wrong.
-  void take(const std::string& option, const std::string& text);
   // `option` is the one that gave `spec`. Throws Wrong.
   btf::OpenOptions finish(const std::string& option) const;
 };

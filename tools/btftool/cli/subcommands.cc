@@ -48,7 +48,6 @@ class InspectArguments final : public Subcommand {
     if (operands_.empty()) throw Wrong("missing operand FILE");
     options_.files = operands_;
     options_.open = spec_.finish("--input-spec");
-    options_.types = spec_.types;
     if (options_.slice && !options_.values) options_.values = kValuesShown;
     if (options_.manifest &&
         (options_.json || options_.stats || options_.strides || options_.values || options_.at))
@@ -127,7 +126,6 @@ class ValidateArguments final : public Subcommand {
     if (operands_.empty()) throw Wrong("missing operand FILE");
     options_.files = operands_;
     options_.open = spec_.finish("--input-spec");
-    options_.types = spec_.types;
     return options_;
   }
 
@@ -152,8 +150,6 @@ class LayersArguments final : public Subcommand {
     finish_layers(app(), command_, operands_);
     command_.open_actual = actual_spec_.finish("--actual-spec");
     command_.open_golden = golden_spec_.finish("--golden-spec");
-    command_.actual_types = actual_spec_.types;
-    command_.golden_types = golden_spec_.types;
     command_.layers.execution = global.execution();
     return command_;
   }

@@ -12,7 +12,6 @@
 #include "cli/arguments.h"
 #include "commands/commands.h"
 #include "commands/index_warnings.h"
-#include "diff/type_rules.h"
 #include "io/exit_code.h"
 #include "io/interrupt.h"
 #include "io/json.h"
@@ -143,9 +142,8 @@ class Conversion {
   btf::Result<int> run() {
     // Before anything is read, which of a pipe may take long.
     if (!command_.many_outputs) BTF_TRY(btf::check_output(command_.output));
-    BTF_ASSIGN(const btf::OpenOptions open,
-               with_types(command_.open, command_.types, command_.inputs));
-    BTF_ASSIGN(const auto input, btf::TensorSet::open(command_.inputs, open));
+    BTF_ASSIGN(const auto input, btf::TensorSet::open(command_.inputs, command_.open));
+    BTF_TRY(input.check_named_specs());
     named_ = !input.one_file();
     BTF_TRY(select(input));
     for (std::uint64_t i = 0; i < input.member_count(); ++i) warn_of_index(context_, input, i);

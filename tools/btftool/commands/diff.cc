@@ -248,6 +248,9 @@ class Comparison {
   btf::Status complete_specs(const btf::MemberPair& pair) {
     const bool left = sets_.actual_specs.waits(*pair.actual, sets_.actual);
     const bool right = sets_.golden_specs.waits(*pair.golden, sets_.golden);
+    if (left && right && sets_.actual_specs.is_list(*pair.actual) &&
+        sets_.golden_specs.is_list(*pair.golden))
+      return {};
     if (left && right)
       return std::unexpected(sets_.actual_specs.no_dims(*pair.actual, sets_.actual));
     if (left) {

@@ -10,7 +10,7 @@
 #include "btf/try.h"
 #include "commands/commands.h"
 #include "commands/index_warnings.h"
-#include "diff/type_rules.h"
+#include "commands/named_specs.h"
 #include "inspect/details.h"
 #include "inspect/json.h"
 #include "inspect/text.h"
@@ -156,10 +156,9 @@ btf::Result<int> write_manifest(const Context& context, const InspectOptions& op
 
 }  // namespace
 
-btf::Result<int> run_inspect(const Context& context, const InspectOptions& given) {
-  InspectOptions options = given;
-  BTF_ASSIGN(options.open, with_types(given.open, given.types, given.files));
+btf::Result<int> run_inspect(const Context& context, const InspectOptions& options) {
   if (options.manifest) return write_manifest(context, options);
+  BTF_TRY(check_named_specs(options.files, options.open));
   return Inspection(context, options).run();
 }
 

@@ -8,7 +8,6 @@
 #include "btf/try.h"
 #include "commands/commands.h"
 #include "commands/name_map_file.h"
-#include "diff/type_rules.h"
 #include "io/exit_code.h"
 #include "io/interrupt.h"
 #include "io/json_file.h"
@@ -52,14 +51,12 @@ btf::Result<LayersRun> compare(const Context& context, const LayersCommand& comm
     BTF_ASSIGN(options.order, text_of(*command.order));
     options.order_path = *command.order;
   }
-  BTF_ASSIGN(const btf::OpenOptions open_actual,
-             with_types(command.open_actual, command.actual_types, {{command.actual}}));
-  BTF_ASSIGN(const btf::OpenOptions open_golden,
-             with_types(command.open_golden, command.golden_types, {{command.golden}}));
   BTF_ASSIGN(btf::TwoSets sets,
-             btf::open_two_sets({command.actual, open_actual}, {command.golden, open_golden},
-                                options.execution));
+             btf::open_two_sets({command.actual, command.open_actual},
+                                {command.golden, command.open_golden}, options.execution));
   auto& [actual, golden] = sets;
+  BTF_TRY(actual.check_named_specs());
+  BTF_TRY(golden.check_named_specs());
   BTF_ASSIGN(std::optional<btf::TensorSet> baseline, open_other(command.baseline));
   BTF_ASSIGN(std::optional<btf::TensorSet> expected, open_other(command.expected));
   Progress progress(context.global, Progress::shown(context.global)

@@ -12,7 +12,7 @@
 #include "btf/tensor_set.h"
 #include "btf/try.h"
 #include "commands/commands.h"
-#include "diff/type_rules.h"
+#include "commands/named_specs.h"
 #include "io/exit_code.h"
 #include "io/finding_tally.h"
 #include "io/json.h"
@@ -145,9 +145,8 @@ class Validation {
 
 }  // namespace
 
-btf::Result<int> run_validate(const Context& context, const ValidateOptions& given) {
-  ValidateOptions options = given;
-  BTF_ASSIGN(options.open, with_types(given.open, given.types, given.files));
+btf::Result<int> run_validate(const Context& context, const ValidateOptions& options) {
+  BTF_TRY(check_named_specs(options.files, options.open));
   return Validation(context, options).run();
 }
 

@@ -9,7 +9,6 @@
 #include "cli/diff_arguments.h"
 #include "diff/given_pairs.h"
 #include "diff/globs.h"
-#include "diff/type_rules.h"
 
 namespace btftool {
 namespace {
@@ -35,9 +34,13 @@ btf::Result<std::uint64_t> partner(const std::string& name, const DiffCommand& c
                        "'; --pair 0:G says which, or the spec the dims");
 }
 
-// Some of NumPy's arrays lack a dtype too.
+// Arrays of NumPy and outputs of trtexec say their dims themselves, and so may text, which else is a
+// list.
 bool says_dims(const btf::TensorFile& file) {
-  return file.format().starts_with("np") || tells_no_dtypes(file);
+  if (file.format().starts_with("np") || file.format() == "trtexec") return true;
+  if (file.format() != "text") return false;
+  const auto tensor = file.tensor(0);
+  return tensor && tensor->dims.size() != 1;
 }
 
 // One that says something else than the spec.
@@ -48,51 +51,71 @@ bool contradicts(const std::string& path, const btf::OpenOptions& open) {
   return file && says_dims(*file);
 }
 
-}  // namespace
+bool matches_file(const SpecRule& rule, const btf::TensorSet& set) {
+  for (std::uint64_t member = 0; member < set.member_count(); ++member)
+    if (glob_matches(rule.glob, set.member(member))) return true;
+  return false;
+}
 
-bool tells_no_dtypes(const btf::TensorFile& file) { return file.format() == "trtexec"; }
+// A tensor of an archive, say.
+btf::Status matches_tensor(const SpecRule& rule, const btf::TensorSet& set) {
+  const auto found = set.select_readable("@" + rule.glob);
+  if (found && !found->empty()) return {};
+  return btf::fail(btf::ErrorCode::invalid_argument,
+                   rule.source + ": no file of " + set.path() + " matches");
+}
+
+}  // namespace
 
 btf::Result<FileSpecs> FileSpecs::apply(const std::vector<SpecRule>& rules,
                                         const btf::OpenOptions& open, btf::TensorSet& set) {
   FileSpecs specs;
   specs.open_ = open;
-  std::vector<bool> used(rules.size());
+  std::vector<const SpecRule*> of_files;
+  for (const SpecRule& rule : rules) {
+    if (matches_file(rule, set)) {
+      of_files.push_back(&rule);
+    } else {
+      BTF_TRY(matches_tensor(rule, set));
+      BTF_ASSIGN(btf::TensorSpec spec, btf::parse_tensor_spec(rule.spec));
+      specs.open_.named_specs.push_back({rule.glob, std::move(spec)});
+    }
+  }
   for (std::uint64_t member = 0; member < set.member_count() && !rules.empty(); ++member) {
     const btf::SetMember file = set.member(member);
     const SpecRule* last = nullptr;
-    for (std::size_t i = 0; i < rules.size(); ++i) {
-      if (!glob_matches(rules[i].glob, file)) continue;
-      used[i] = true;
-      last = &rules[i];
-    }
-    if (last == nullptr) continue;
-    btf::OpenOptions options = open;
-    options.spec = spec_without_dims(last->spec);
-    if (options.spec) {
-      specs.waiting_.emplace(member, *last);
-    } else {
-      BTF_ASSIGN(options.spec, btf::parse_tensor_spec(last->spec));
+    for (const SpecRule* const rule : of_files)
+      if (glob_matches(rule->glob, file)) last = rule;
+    if (last == nullptr && specs.open_.named_specs.empty()) continue;
+    btf::OpenOptions options = specs.open_;
+    if (last != nullptr) {
+      options.spec = spec_without_dims(last->spec);
+      if (options.spec) {
+        specs.waiting_.emplace(member, *last);
+      } else {
+        BTF_ASSIGN(options.spec, btf::parse_tensor_spec(last->spec));
+      }
     }
     set.open_as(member, std::move(options));
   }
-  for (std::size_t i = 0; i < rules.size(); ++i)
-    if (!used[i]) used[i] = names_a_tensor(rules[i], set);
-  const auto unused = std::ranges::find(used, false);
-  if (unused == used.end()) return specs;
-  const SpecRule& rule = rules[static_cast<std::size_t>(unused - used.begin())];
-  return btf::fail(btf::ErrorCode::invalid_argument,
-                   rule.source + ": no file of " + set.path() + " matches");
+  return specs;
 }
 
-// What says its dims lacks a dtype at most.
+// Arrays of NumPy and outputs of trtexec lack a dtype at most, and text may say its shape.
 bool FileSpecs::waits(std::uint64_t member, const btf::TensorSet& set) const {
   const auto waiting = waiting_.find(member);
   if (waiting == waiting_.end()) return false;
   // What can be read once only is not tried.
-  if (set.member(member).path == "-") return !btf::parse_tensor_spec(waiting->second.spec);
+  if (set.member(member).path == "-")
+    return is_list(member) || !btf::parse_tensor_spec(waiting->second.spec);
   const auto file = set.file(member);
   if (!file) return !contradicts(set.member(member).path, open_);
   return !says_dims(**file);
+}
+
+bool FileSpecs::is_list(std::uint64_t member) const {
+  const auto spec = spec_without_dims(waiting_.at(member).spec);
+  return spec && spec->as_text;
 }
 
 btf::Status FileSpecs::complete(std::uint64_t member, btf::TensorSet& set,

@@ -18,9 +18,6 @@ struct OtherSide {
   bool golden;                                             // is it GOLDEN?
 };
 
-// Does the file name its tensors and their dims, and leave out the dtypes?
-bool tells_no_dtypes(const btf::TensorFile& file);
-
 class FileSpecs {
  public:
   // Each member is opened as the last rule says whose glob matches it. An error: a glob matches
@@ -30,6 +27,8 @@ class FileSpecs {
 
   // Does the member wait for dims of the other side?
   bool waits(std::uint64_t member, const btf::TensorSet& set) const;
+  // One that waits: is it text, which is a list where nobody says the dims?
+  bool is_list(std::uint64_t member) const;
   // Gives it those of its partner there.
   btf::Status complete(std::uint64_t member, btf::TensorSet& set, const DiffCommand& command,
                        const OtherSide& other);

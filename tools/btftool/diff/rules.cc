@@ -8,7 +8,6 @@
 #include "btf/value.h"
 #include "cli/arguments.h"
 #include "cli/diff_arguments.h"
-#include "diff/type_rules.h"
 #include "io/json_file.h"
 #include "io/json_node.h"
 #include "io/text.h"
@@ -111,9 +110,7 @@ btf::Result<Rules> parse_rules(const std::string& text, const std::string& name)
   return rules;
 }
 
-namespace {
-
-btf::Result<DiffCommand> with_file_of_rules(const DiffCommand& command) {
+btf::Result<DiffCommand> with_rules(const DiffCommand& command) {
   DiffCommand whole = command;
   if (!command.rules) return whole;
   const auto in_file = [&](const btf::Error& error) {
@@ -128,15 +125,6 @@ btf::Result<DiffCommand> with_file_of_rules(const DiffCommand& command) {
   put_in_front(whole.tensor_tolerances, std::move(rules->tolerances));
   put_in_front(whole.actual_specs, std::move(rules->actual_specs));
   put_in_front(whole.golden_specs, std::move(rules->golden_specs));
-  return whole;
-}
-
-}  // namespace
-
-btf::Result<DiffCommand> with_rules(const DiffCommand& command) {
-  BTF_ASSIGN(DiffCommand whole, with_file_of_rules(command));
-  whole.open_actual.dtype_of = dtype_of(whole.actual_specs);
-  whole.open_golden.dtype_of = dtype_of(whole.golden_specs);
   return whole;
 }
 

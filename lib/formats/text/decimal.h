@@ -1,0 +1,34 @@
+// Decimal text as the number that it stands for.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "btf/dtype.h"
+#include "kernels/number/number.h"
+
+namespace btf {
+
+// 0.DIGITS * 10^point; neither the first nor the last digit is a 0. None: it is zero.
+struct Digits {
+  std::string digits;
+  std::int64_t point = 0;
+  bool negative = false;
+};
+
+// Is it a number, in whatever form: "-1", "1.5e-3", "inf", "nan"?
+bool is_number(std::string_view text);
+
+// Of what is_number(): is it "nan" or "inf"?
+bool says_no_number(std::string_view text);
+
+// Of all others.
+Digits digits_of(std::string_view text);
+
+// So near to what the text stands for that encoding it as this type rounds as that would be rounded
+// itself, once. Nothing: it is no number.
+std::optional<Number> number_of(std::string_view text, const DTypeInfo& row);
+
+}  // namespace btf

@@ -1,0 +1,16 @@
+// Specs of files and tensors by their names.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "btf/error.h"
+#include "btf/file.h"
+
+namespace btftool {
+
+// An error if a spec is of nothing in any of the operands. Of what can be read once only, stdin,
+// that is not asked.
+btf::Status check_named_specs(std::span<const std::string> operands, const btf::OpenOptions& open);
+
+}  // namespace btftool
