@@ -14,8 +14,13 @@ namespace btf::zstd {
 // The next compressed bytes, as many as there are up to the size of `out`; 0: the end.
 using Pull = std::function<Result<std::size_t>(std::span<std::byte> out)>;
 
+struct Unpacked {
+  Spool content;
+  bool goes_on = false;  // it is of no known kind: the beginning is enough to say so
+};
+
 // The content of all frames in a file without a name. Stops at more content than can be wanted (see
 // content_bound.h), and before the file system is full.
-Result<Spool> unpack(const Pull& pull, std::optional<std::uint64_t> expected);
+Result<Unpacked> unpack(const Pull& pull, std::optional<std::uint64_t> expected);
 
 }  // namespace btf::zstd

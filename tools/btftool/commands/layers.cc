@@ -7,6 +7,7 @@
 #include "btf/tensor_set.h"
 #include "btf/try.h"
 #include "commands/commands.h"
+#include "commands/other_files.h"
 #include "io/exit_code.h"
 #include "io/interrupt.h"
 #include "io/json_file.h"
@@ -58,6 +59,11 @@ btf::Result<LayersRun> compare(const Context& context, const LayersCommand& comm
              btf::open_two_sets({command.actual, command.open_actual},
                                 {command.golden, command.open_golden}, options.execution));
   auto& [actual, golden] = sets;
+  note_others(context, actual);
+  note_others(context, golden);
+  std::vector<std::string> others;
+  add_others(actual, others);
+  add_others(golden, others);
   BTF_ASSIGN(std::optional<btf::TensorSet> baseline, open_other(command.baseline));
   BTF_ASSIGN(std::optional<btf::TensorSet> expected, open_other(command.expected));
   Progress progress(context.global, Progress::shown(context.global)
@@ -73,6 +79,7 @@ btf::Result<LayersRun> compare(const Context& context, const LayersCommand& comm
                    .judge = command.layers.judge,
                    .searched = command.layers.hints,
                    .scales = command.scales,
+                   .others = std::move(others),
                    .report = *std::move(report)};
 }
 

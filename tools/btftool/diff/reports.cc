@@ -98,7 +98,7 @@ void DiffReports::end(const PairOutcome& outcome) {
     ++totals_.troubled_files;
   else if (outcome.result != PairResult::same)
     ++totals_.different_files;
-  if (outcome.result == PairResult::missing) note_different(pair_.name);
+  if (of_whole_files(outcome.result)) note_different(pair_.name);
   for (const auto& report : reports_) report->end(pair_, outcome);
 }
 

@@ -25,7 +25,7 @@ class InspectJson {
   void broken(const btf::Error& error, std::uint64_t tensor);
   void end();  // of a file
 
-  void close();
+  void close(const Json& members);
 
  private:
   void take(const btf::Finding& finding);
