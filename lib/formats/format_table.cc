@@ -70,6 +70,39 @@ Status check_name(const WriteRequest& request, const FileEnding* ending, const F
   return {};
 }
 
+// An empty file, and what stands in the place of one.
+Status refuse_stand_ins(const ByteSource& source) {
+  if (source.size() == 0 && !source.goes_on())
+    return malformed("file-too-short", 0, "is empty: 0 bytes");
+  BTF_ASSIGN(const auto kind, find_stand_in(source));
+  return kind ? fail(ErrorCode::unsupported, kind->text) : Status();
+}
+
+FindingCode finding_of_unknown(std::string_view path, bool table_fits) {
+  const FileEnding* const ending = find_ending(content_name(path));
+  if (ending != nullptr && ending->format == "safetensors") return "safetensors-header";
+  return table_fits ? FindingCode("not-btf") : FindingCode("offset-table-too-long");
+}
+
+// What no other row recognizes is BTF if it looks so, or says so by its name; a stream has none.
+Status check_btf_at_all(const ByteSource& source, const OpenRequest& request) {
+  const std::string_view name = content_name(request.path);
+  const bool called = name.ends_with(".btf");
+  const bool unnamed = name == "-" || name.starts_with("/dev/");
+  BTF_ASSIGN(const bool table_fits, offset_table_fits(source));
+  if (called && table_fits) return {};
+  BTF_ASSIGN(const BtfLook look, look_of_btf(source));
+  if (look == BtfLook::sound) return {};
+  BTF_ASSIGN(const auto kind, find_other_kind(source, request.path));
+  if (kind) return fail(ErrorCode::unsupported, kind->text);
+  // What is said of it by a spec, the reader compares with what it is.
+  const bool no_count = source.size() < sizeof(std::uint64_t);
+  if (called || no_count || request.options.spec || (unnamed && look == BtfLook::no_record))
+    return {};
+  return malformed(finding_of_unknown(request.path, table_fits), 0,
+                   unknown_kind(source, request.path));
+}
+
 }  // namespace
 
 std::span<const FormatRow> formats() { return kRows; }
@@ -83,12 +116,11 @@ std::optional<std::uint64_t> expected_bytes(const OpenRequest& request) {
 
 Result<const FormatRow*> recognize_format(const ByteSource& source, const OpenRequest& request) {
   // As many bytes as were said are these, whatever they look like.
-  if (!source.goes_on() && expected_bytes(request) == source.size()) return &format_named("raw");
+  const std::optional<std::uint64_t> expected = expected_bytes(request);
+  if (!source.goes_on() && expected == source.size()) return &format_named("raw");
+  if (!expected || source.size() > 0) BTF_TRY(refuse_stand_ins(source));
   for (const FormatRow& row : kRows) {
-    if (row.name == "btf") {
-      BTF_ASSIGN(const bool possible, offset_table_fits(source));
-      if (!possible) BTF_TRY(refuse_other_kinds(source, request.path));
-    }
+    if (row.name == "btf") BTF_TRY(check_btf_at_all(source, request));
     BTF_ASSIGN(const bool recognized, row.recognizes(source, request));
     if (recognized) return &row;
   }

@@ -97,10 +97,11 @@ Result<std::unique_ptr<ByteSource>> open_zstd(const std::string& name,
     at += out.size();
     return out.size();
   };
-  BTF_ASSIGN(Spool content,
+  BTF_ASSIGN(zstd::Unpacked unpacked,
              zstd::unpack(pull, expected, [&] { return zstd::most_content(*file); }));
   BTF_TRY(file->check_unchanged());
-  return copied_source(name, std::move(content), {.compressed = true});
+  return copied_source(name, std::move(unpacked.content),
+                       {.compressed = true, .goes_on = unpacked.goes_on});
 }
 
 // Raw bytes may begin as zstd does. As many as were expected are taken as they are, unless they are
@@ -132,8 +133,9 @@ Result<Spool> beginning(const zstd::Pull& pull, std::uint64_t most) {
 Result<std::unique_ptr<ByteSource>> open_zstd_stream(const std::string& name,
                                                      const zstd::Pull& pull,
                                                      std::optional<std::uint64_t> expected) {
-  BTF_ASSIGN(Spool content, zstd::unpack(pull, expected));
-  return copied_source(name, std::move(content), {.compressed = true});
+  BTF_ASSIGN(zstd::Unpacked unpacked, zstd::unpack(pull, expected));
+  return copied_source(name, std::move(unpacked.content),
+                       {.compressed = true, .goes_on = unpacked.goes_on});
 }
 
 Result<std::unique_ptr<ByteSource>> open_stream(const std::string& name, Descriptor fd,

@@ -124,8 +124,15 @@ Result<IndexedListing> list_index(const std::string& path, const IndexKind& kind
   return listing_of(folder_of(path), std::move(members));
 }
 
-IndexedListing take_indexes(const std::string& directory, DirectoryListing listing) {
+IndexedListing take_indexes(const std::string& directory, DirectoryListing listing,
+                            const BesideTensors& beside) {
   std::vector<Member> members;
+  std::vector<std::string> others;
+  const auto finish = [&] {
+    IndexedListing all = listing_of(directory, std::move(members));
+    all.others = std::move(others);
+    return all;
+  };
   NamedFiles named;
   for (std::uint64_t i = 0; i < listing.places.size(); ++i) {
     Member member{.place = std::move(listing.places[i])};
@@ -144,10 +151,14 @@ IndexedListing take_indexes(const std::string& directory, DirectoryListing listi
   }
   for (const Member& member : members)
     if (holds_data_of_model(member.place, members)) named.others.insert(member.place);
-  if (named.files.empty() && named.others.empty()) return listing_of(directory, std::move(members));
   std::erase_if(members, [&](const Member& member) {
-    return named.files.contains(member.place) || named.others.contains(member.place);
+    if (named.files.contains(member.place) || named.others.contains(member.place)) return true;
+    const bool passed =
+        !member.trouble && beside(join_path(directory, member.place), member.place);
+    if (passed) others.push_back(member.place);
+    return passed;
   });
+  if (named.files.empty()) return finish();
   for (auto& [place, file] : named.files) {
     const std::string part = file.entry().place().substr(file.entry().file.size());
     members.push_back(named_member(place + part, std::move(file)));
@@ -156,7 +167,7 @@ IndexedListing take_indexes(const std::string& directory, DirectoryListing listi
   // Of what two indexes say of a file the first counts.
   const auto twice = std::ranges::unique(members, {}, place_of);
   members.erase(twice.begin(), twice.end());
-  return listing_of(directory, std::move(members));
+  return finish();
 }
 
 }  // namespace btf

@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "btf/error.h"
 #include "btf/file.h"
@@ -38,13 +40,18 @@ struct IndexedListing {
   std::string folder;  // where the places are; empty: here
   DirectoryListing listing;
   std::map<std::uint64_t, IndexedFile> indexed;  // by the number of the place
+  std::vector<std::string> others{};  // places of files beside the tensors, which are no members
 };
 
 // The files that an index names, in its order.
 Result<IndexedListing> list_index(const std::string& path, const IndexKind& kind);
 
-// Of what lies below a directory the indexes are no members, unless they cannot be read; files that
-// they name and that are not there are.
-IndexedListing take_indexes(const std::string& directory, DirectoryListing listing);
+// Does a file stand beside the tensors? `path`: to open it by.
+using BesideTensors = std::function<bool(const std::string& path, const std::string& place)>;
+
+// Of what lies below a directory the indexes are no members, unless they cannot be read, nor is
+// what stands beside the tensors; files that indexes name are, also those that are not there.
+IndexedListing take_indexes(const std::string& directory, DirectoryListing listing,
+                            const BesideTensors& beside);
 
 }  // namespace btf

@@ -183,11 +183,11 @@ Result<TwoSets> open_two_sets(const SetOperand& actual, const SetOperand& golden
   };
   std::optional<Result<TensorSet>> right;
   const auto open_golden = [&](unsigned = 0) {
-    right = TensorSet::open(golden.path, golden.options);
+    right = TensorSet::open(golden.path, golden.options, golden.keep);
   };
   Workers thread;
   if (execution.jobs != 1 && is_listed(actual) && is_listed(golden)) thread.start(1, open_golden);
-  BTF_ASSIGN(TensorSet left, TensorSet::open(actual.path, actual.options));
+  BTF_ASSIGN(TensorSet left, TensorSet::open(actual.path, actual.options, actual.keep));
   thread.join();
   if (!right) open_golden();
   if (!*right) return std::unexpected(std::move(*right).error());

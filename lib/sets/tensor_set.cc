@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "btf/try.h"
+#include "formats/io/file_endings.h"
+#include "formats/other_kinds.h"
 #include "sets/directory.h"
 #include "sets/indexes.h"
 #include "sets/manifest.h"
@@ -29,11 +31,13 @@ TensorSet::TensorSet(TensorSet&&) noexcept = default;
 TensorSet& TensorSet::operator=(TensorSet&&) noexcept = default;
 TensorSet::~TensorSet() = default;
 
-Result<TensorSet> TensorSet::open(const std::string& path, const OpenOptions& options) {
-  return open(std::span(&path, 1), options);
+Result<TensorSet> TensorSet::open(const std::string& path, const OpenOptions& options,
+                                  const MemberFilter& keep) {
+  return open(std::span(&path, 1), options, keep);
 }
 
-Result<TensorSet> TensorSet::open(std::span<const std::string> paths, const OpenOptions& options) {
+Result<TensorSet> TensorSet::open(std::span<const std::string> paths, const OpenOptions& options,
+                                  const MemberFilter& keep) {
   if (paths.empty()) return fail(ErrorCode::invalid_argument, "a set needs a file at least");
   auto state = std::make_unique<State>();
   state->options = options;
@@ -42,7 +46,13 @@ Result<TensorSet> TensorSet::open(std::span<const std::string> paths, const Open
     BTF_ASSIGN(root.several, is_directory(path));
     if (root.several) {
       BTF_ASSIGN(DirectoryListing listing, list_directory(path));
-      root.files = take_indexes(path, std::move(listing));
+      root.files = take_indexes(
+          path, std::move(listing), [&](const std::string& file, const std::string& place) {
+            return (!keep || !keep({file, place, std::string(name_in_path(place))})) &&
+                   stands_beside_tensors(file, options);
+          });
+      for (const std::string& place : root.files.others)
+        state->others.push_back({join_path(path, place), place, join_path(path, place)});
     } else if (const IndexKind* const kind = find_index_kind(path, FoundBy::operand)) {
       root.several = true;
       BTF_ASSIGN(root.files, list_index(path, *kind));
@@ -71,6 +81,8 @@ bool TensorSet::order_given() const {
   return std::ranges::any_of(state_->roots,
                              [](const State::Root& root) { return is_index(root.path); });
 }
+
+const std::vector<SetMember>& TensorSet::others() const { return state_->others; }
 
 std::uint64_t TensorSet::member_count() const { return state_->members; }
 

@@ -40,6 +40,7 @@ struct TensorSet::State {
   OpenOptions options;
   std::vector<Root> roots;
   std::uint64_t members = 0;
+  std::vector<SetMember> others;
   OpenFile only;  // of()
 
   // What cannot be opened twice stays open; of the others the last few, the latest in front.

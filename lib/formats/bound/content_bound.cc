@@ -150,12 +150,12 @@ Status ContentBound::begin(const Spool& content) {
     most_ = UINT64_MAX;
     return {};
   }
+  if (count_ > kMostRecords) {
+    kind_ = Kind::foreign;
+    complete_ = false;
+    return {};
+  }
   kind_ = Kind::btf;
-  if (count_ > kMostRecords)
-    return malformed("offset-table-too-long", 0,
-                     std::to_string(count_) +
-                         " tensors need a longer offset table than any file has, so this is no "
-                         "BTF file");
   allow(kWord + count_ * kWord);
   if (beyond_room_ > 0) count_ = 0;  // without its table nothing of it can be used
   return {};

@@ -35,6 +35,10 @@ class ContentBound {
   // False: a record is of an unknown kind, whose size is not known either. Nobody can use it.
   bool complete() const { return complete_; }
 
+  // Is it of no kind that says how much of it there is? What is there tells what it is, or nothing
+  // does.
+  bool foreign() const { return kind_ == Kind::foreign; }
+
   // Bytes that are wanted and more than there is room for; 0: none.
   std::uint64_t beyond_room() const { return beyond_room_; }
 
@@ -68,7 +72,8 @@ class ContentBound {
     safetensors,
     tvm,
     gguf,
-    btf
+    btf,
+    foreign
   };
 
   Kind kind_ = Kind::unknown;

@@ -1,13 +1,14 @@
 #include "formats/btf/reader.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <vector>
 
 #include "btf/layout.h"
 #include "btf/try.h"
 #include "formats/btf/name_table.h"
-#include "formats/btf/wire.h"
-#include "formats/io/file_endings.h"
+#include "formats/btf/name_wire.h"
 #include "formats/io/window.h"
 
 namespace btf {
@@ -15,15 +16,6 @@ namespace {
 
 using wire::kRecordHeader;
 using wire::kWord;
-
-// What is said of a file that is neither known nor called BTF.
-constexpr const char* kIfRaw =
-    "; if these are raw bytes, say what they hold: --input-spec fp16:hwc8:1x3x224x224";
-
-// A pipe is not called anything.
-bool may_be_raw(std::string_view path) {
-  return path != "-" && !path.starts_with("/dev/") && !content_name(path).ends_with(".btf");
-}
 
 std::string bytes_text(std::uint64_t bytes) {
   return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
@@ -231,6 +223,30 @@ class BtfReader final : public TensorReader, public BtfRecords {
   };
 };
 
+Result<std::uint64_t> word_at(const ByteSource& source, std::uint64_t offset) {
+  std::array<std::byte, kWord> word;
+  BTF_TRY(source.read_at(offset, word));
+  return wire::load_u64(word.data());
+}
+
+Result<bool> names_begin_at(const ByteSource& source, std::uint64_t offset) {
+  std::array<char, kWord> magic;
+  if (!fits(offset, magic.size(), source.size())) return false;
+  BTF_TRY(source.read_at(offset, std::as_writable_bytes(std::span(magic))));
+  return std::string_view(magic.data(), magic.size()) == wire::kNamesBegin;
+}
+
+// A code may be unknown, the data may be cut off.
+Result<bool> may_be_record(const ByteSource& source, std::uint64_t offset) {
+  if (!fits(offset, kRecordHeader, source.size())) return false;
+  std::array<std::byte, kRecordHeader> header;
+  BTF_TRY(source.read_at(offset, header));
+  const std::uint64_t rank = wire::load_u64(header.data());
+  return rank <= kMaxRank &&
+         (find_dtype(std::to_integer<std::uint8_t>(header[wire::kDTypeAt])) != nullptr ||
+          find_layout(std::to_integer<std::uint8_t>(header[wire::kLayoutAt])) != nullptr);
+}
+
 }  // namespace
 
 Checked btf_record_end(const TensorInfo& info) {
@@ -246,6 +262,26 @@ Result<bool> offset_table_fits(const ByteSource& source) {
   std::byte first[kWord];
   BTF_TRY(source.read_at(0, first));
   return wire::load_u64(first) <= (source.size() - kWord) / kWord;
+}
+
+Result<BtfLook> look_of_btf(const ByteSource& source) {
+  constexpr std::uint64_t kTried = 16;
+  BTF_ASSIGN(const bool table, offset_table_fits(source));
+  if (!table) return BtfLook::none;
+  BTF_ASSIGN(const std::uint64_t count, word_at(source, 0));
+  if (count == 0) {
+    BTF_ASSIGN(const bool names, names_begin_at(source, kWord));
+    return names || (source.size() == kWord && !source.goes_on()) ? BtfLook::sound : BtfLook::none;
+  }
+  for (std::uint64_t i = 0; i < std::min(count, kTried); ++i) {
+    BTF_ASSIGN(const std::uint64_t offset, word_at(source, kWord + i * kWord));
+    if (offset < kWord + count * kWord) continue;
+    const auto record = may_be_record(source, offset);
+    if (!record && record.error().finding.empty()) return std::unexpected(record.error());
+    // Where a frame is damaged there may be one.
+    if (!record || *record) return BtfLook::sound;
+  }
+  return BtfLook::no_record;
 }
 
 Result<bool> recognizes_btf(const ByteSource&, const OpenRequest&) { return true; }
@@ -265,8 +301,7 @@ Result<std::unique_ptr<TensorReader>> open_btf(const ByteSource& source,
   if (count > (source.size() - kWord) / kWord)
     return malformed("offset-table-too-long", 0,
                      std::to_string(count) + " tensors need an offset table longer than the " +
-                         bytes_text(source.size()) + " of the file" +
-                         (may_be_raw(request.path) ? kIfRaw : ""));
+                         bytes_text(source.size()) + " of the file");
   return std::make_unique<BtfReader>(source, count);
 }
 

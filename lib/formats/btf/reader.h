@@ -25,8 +25,18 @@ Checked btf_record_end(const TensorInfo& info);
 // The table has `count` entries, which must lie in the source. The source outlives the result.
 std::unique_ptr<BtfRecords> btf_records(const ByteSource& source, std::uint64_t count);
 
-// Does the offset table fit the file? Of what has no magic number nothing else is sure to say no.
+// Does the offset table fit the file?
 Result<bool> offset_table_fits(const ByteSource& source);
+
+// BTF has no magic number. Without tensors it has 8 bytes, or names behind them; else the table
+// fits, and one of the first records can be where it says.
+enum class BtfLook : std::uint8_t {
+  none,
+  no_record,  // the table fits
+  sound,
+};
+
+Result<BtfLook> look_of_btf(const ByteSource& source);
 
 Result<bool> recognizes_btf(const ByteSource& source, const OpenRequest& request);
 Result<std::unique_ptr<TensorReader>> open_btf(const ByteSource& source,

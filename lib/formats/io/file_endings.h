@@ -10,6 +10,7 @@ struct FileEnding {
   std::string_view ending;
   std::string_view title;   // of what has such a name, with an article
   std::string_view format;  // that is written under such a name; empty: none of this library's
+  bool tensorless = false;  // it holds none, unless what is in it says so
 };
 
 std::span<const FileEnding> file_endings();

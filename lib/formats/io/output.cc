@@ -34,6 +34,14 @@ Result<std::string> output_path(const std::string& output, const std::string& in
   return path.string();
 }
 
+bool has_unknown_ending(std::string_view output) {
+  const std::string_view content = content_name(output);
+  const std::string_view name = content.substr(content.rfind('/') + 1);
+  const std::size_t dot = name.rfind('.');
+  // ".hidden" has none.
+  return dot != name.npos && dot > 0 && dot + 1 < name.size() && find_ending(name) == nullptr;
+}
+
 bool compressed_by_name(std::string_view output) { return ends_as_compressed(output); }
 
 Status check_output(const std::string& path) {

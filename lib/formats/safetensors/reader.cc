@@ -143,7 +143,9 @@ Result<bool> recognizes_safetensors(const ByteSource& source, const OpenRequest&
   std::string start(std::min<std::uint64_t>(kSafetensorsStart, known), '\0');
   BTF_TRY(source.read_at(0, std::as_writable_bytes(std::span(start))));
   if (begins_as_safetensors(start)) return true;
+  // By its name only where a header may be as long as it says.
   if (!ends_as_safetensors(request.path)) return false;
+  if (start.size() >= kSafetensorsWord && !safetensors_data_offset(start)) return false;
   BTF_ASSIGN(const bool other, could_be_btf(source));
   return !other;
 }

@@ -22,11 +22,19 @@ namespace {
 
 constexpr std::size_t kPlain = 256U << 10;  // decompressed at once
 
-// Keeps the content within what the header and the file system allow.
-Status append(BoundedSpool& content, std::span<const std::byte> bytes) {
+// Keeps the content within what the header and the file system allow. What turns out to be of no
+// known kind ends at kContentSlack, however the bytes come: false.
+Result<bool> append(BoundedSpool& content, std::span<const std::byte> bytes) {
+  if (content.size() <= kContentSlack && bytes.size() > kContentSlack - content.size()) {
+    const std::uint64_t some = kContentSlack - content.size();
+    BTF_TRY(content.append(bytes.first(some)));
+    BTF_TRY(content.most());
+    bytes = bytes.subspan(some);
+    if (content.bound().foreign()) return false;
+  }
   BTF_TRY(content.append(bytes));
   BTF_ASSIGN(const std::uint64_t most, content.most());
-  if (content.size() <= most || !content.bound().complete()) return {};
+  if (content.size() <= most || !content.bound().complete()) return true;
   BTF_TRY(content.check_room());
   return malformed("decompression-bomb", 0,
                    "the compressed file goes on after " + std::to_string(most) +
@@ -100,8 +108,8 @@ Result<std::optional<std::uint64_t>> most_content(const ByteSource& file) {
   return most;
 }
 
-Result<Spool> unpack(const Pull& pull, std::optional<std::uint64_t> expected,
-                     const Capacity& capacity) {
+Result<Unpacked> unpack(const Pull& pull, std::optional<std::uint64_t> expected,
+                        const Capacity& capacity) {
   const std::unique_ptr<ZSTD_DCtx, FreeContext> context(ZSTD_createDCtx());
   if (context == nullptr) throw std::bad_alloc();
   BTF_ASSIGN(BoundedSpool content, BoundedSpool::create(expected));
@@ -130,7 +138,8 @@ Result<Spool> unpack(const Pull& pull, std::optional<std::uint64_t> expected,
       walk.feed(taken);
       if (ZSTD_isError(wanted) != 0) return frame_error(wanted, frame.index, frame.offset, walk);
       table.feed(taken);
-      BTF_TRY(append(content, plain.first(out.pos)));
+      BTF_ASSIGN(const bool all, append(content, plain.first(out.pos)));
+      if (!all) return Unpacked{std::move(content).release(), true};
       BTF_TRY(need.check(content));
       more = out.pos == out.size && wanted != 0;
       if (wanted == 0) {
@@ -149,7 +158,7 @@ Result<Spool> unpack(const Pull& pull, std::optional<std::uint64_t> expected,
     BTF_TRY(table.check());
   else
     BTF_TRY(check_end(content, frame.index, frame.offset));
-  return std::move(content).release();
+  return Unpacked{std::move(content).release(), false};
 }
 
 }  // namespace btf::zstd

@@ -21,9 +21,14 @@ using Capacity = std::function<Result<std::optional<std::uint64_t>>()>;
 // Of a whole file: what its frames say, or what their blocks can hold. Nothing: not all are sound.
 Result<std::optional<std::uint64_t>> most_content(const ByteSource& file);
 
+struct Unpacked {
+  Spool content;
+  bool goes_on = false;  // it is of no known kind: the beginning is enough to say so
+};
+
 // The content of all frames in a file without a name. Stops at more content than can be wanted (see
 // content_bound.h), when that is less than it takes, and before the file system is full.
-Result<Spool> unpack(const Pull& pull, std::optional<std::uint64_t> expected,
-                     const Capacity& capacity = {});
+Result<Unpacked> unpack(const Pull& pull, std::optional<std::uint64_t> expected,
+                        const Capacity& capacity = {});
 
 }  // namespace btf::zstd

@@ -23,6 +23,7 @@ inline constexpr auto kFindings = std::to_array<FindingRow>({
     // BTF, headers
     {"file-too-short",         Severity::error},
     {"offset-table-too-long",  Severity::error},
+    {"not-btf",                Severity::error},
     {"record-offset-past-end", Severity::error},
     {"record-overlaps-header", Severity::error},
     {"records-overlap",        Severity::error},

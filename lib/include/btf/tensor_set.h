@@ -29,6 +29,8 @@ struct SetMember {
   std::string name;
 };
 
+using MemberFilter = std::function<bool(const SetMember&)>;
+
 // A tensor of a set.
 struct SetTensor {
   std::uint64_t member = 0;
@@ -44,10 +46,13 @@ class BTF_API TensorSet {
  public:
   // A file, "-" for stdin, a directory, or an index (x.safetensors.index.json, a manifest, trtexec's
   // tensor_summary.json), which stands for the files that it names. Symbolic links are followed.
-  static Result<TensorSet> open(const std::string& path, const OpenOptions& options = {});
+  // What a directory holds beside its tensors, text and images and the like, are others() and no
+  // members, but for what `keep` wants.
+  static Result<TensorSet> open(const std::string& path, const OpenOptions& options = {},
+                                const MemberFilter& keep = {});
   // Several, in this order; at least one.
-  static Result<TensorSet> open(std::span<const std::string> paths,
-                                const OpenOptions& options = {});
+  static Result<TensorSet> open(std::span<const std::string> paths, const OpenOptions& options = {},
+                                const MemberFilter& keep = {});
   // Of a file that is open, and stays so as long as the set is there.
   static TensorSet of(const TensorFile& file);
 
@@ -62,6 +67,9 @@ class BTF_API TensorSet {
 
   // Do its members stand in an order that is given, as an index gives it, and not in natural order?
   bool order_given() const;
+
+  // Files beside the tensors of directories; each with its path as name.
+  const std::vector<SetMember>& others() const;
 
   std::uint64_t member_count() const;
   SetMember member(std::uint64_t member) const;
@@ -127,6 +135,7 @@ struct TwoSets {
 struct SetOperand {
   const std::string& path;
   const OpenOptions& options;
+  MemberFilter keep{};
 };
 
 // As TensorSet::open() of each; two directories are listed at the same time if the execution allows
@@ -148,8 +157,6 @@ struct MemberPair {
   std::optional<PairTier> tier{};
   std::string note{};  // of a tensor that is alone: which name of the other side is close
 };
-
-using MemberFilter = std::function<bool(const SetMember&)>;
 
 // Members with the same place, then those of one name (a.npy with a.btf), then tensors of one name
 // in what is left, which is opened for that; of the members that are wanted. In the order that

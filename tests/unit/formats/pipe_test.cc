@@ -94,6 +94,13 @@ btf::OpenOptions told(const std::string& spec) {
   return {.spec = btf::parse_tensor_spec(spec).value()};
 }
 
+// What is called BTF is a bad one; of a stream, which has no name, other words are used.
+bool alike(const std::vector<std::string>& stream, const std::vector<std::string>& file) {
+  constexpr std::string_view kUnknown = "offset-table-too-long 0 ";
+  const bool unknown = stream.size() == 1 && stream[0].starts_with(kUnknown);
+  return unknown ? file.size() == 1 && file[0].starts_with(kUnknown) : stream == file;
+}
+
 // Two tensors: [3] of uint8 and `large` bytes.
 Bytes two_tensors(std::uint64_t large) {
   using namespace bytes;
@@ -172,13 +179,13 @@ TEST_CASE("pipe: as many trailing bytes as are taken are counted exactly") {
 }
 
 TEST_CASE("pipe: what cannot be BTF is known soon") {
-  const auto zeros = open_endless({}, 8);
-  REQUIRE(zeros);
-  CHECK(zeros->tensor_count() == 0);
-  for (const char c : {'y', '\n', '\xff'}) {
-    const auto text = open_endless(filled(16, static_cast<std::byte>(c)), 8);
-    REQUIRE_FALSE(text);
-    CHECK(text.error().finding == "offset-table-too-long");
+  for (const auto& [c, finding] :
+       {std::pair('\0', "not-btf"), std::pair('y', ""), std::pair('\n', ""),
+        std::pair('\xff', "offset-table-too-long")}) {
+    const auto file = open_endless(filled(16, static_cast<std::byte>(c)), 8);
+    REQUIRE_FALSE(file);
+    CHECK(file.error().finding == finding);
+    CHECK(file.error().message.contains("is text") == (*finding == '\0'));
   }
 }
 
@@ -203,7 +210,7 @@ TEST_CASE("pipe: what there is no room for is not read") {
     // What ends is read as a file is.
     const ScratchDir dir;
     Producer producer(start, false);
-    CHECK(findings(producer.path()) == findings(save(dir, "x.btf", start)));
+    CHECK(alike(findings(producer.path()), findings(save(dir, "x.btf", start))));
   }
 }
 
@@ -229,7 +236,7 @@ TEST_CASE("pipe: every file of the test data has the same findings through one")
       CAPTURE(path);
       ++files;
       Producer producer(read_file(path), false);
-      CHECK(findings(producer.path()) == findings(path));
+      CHECK(alike(findings(producer.path()), findings(path)));
     }
   }
   CHECK(files > 80);

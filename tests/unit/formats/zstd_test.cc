@@ -238,10 +238,10 @@ btf::Status unpacked(std::span<const std::byte> file, std::size_t portion, Bytes
     at += some;
     return some;
   };
-  const auto spool = btf::zstd::unpack(pull, std::nullopt);
-  if (!spool) return std::unexpected(spool.error());
-  content.resize(spool->size());
-  return spool->read_at(0, content);
+  const auto unpacked = btf::zstd::unpack(pull, std::nullopt);
+  if (!unpacked) return std::unexpected(unpacked.error());
+  content.resize(unpacked->content.size());
+  return unpacked->content.read_at(0, content);
 }
 
 }  // namespace

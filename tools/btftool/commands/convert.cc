@@ -12,6 +12,7 @@
 #include "cli/arguments.h"
 #include "commands/commands.h"
 #include "commands/index_warnings.h"
+#include "commands/other_files.h"
 #include "io/exit_code.h"
 #include "io/interrupt.h"
 #include "io/json.h"
@@ -145,6 +146,10 @@ class Conversion {
     BTF_ASSIGN(const auto input, btf::TensorSet::open(command_.inputs, command_.open));
     BTF_TRY(input.check_named_specs());
     named_ = !input.one_file();
+    note_others(context_, input);
+    add_others(input, others_);
+    if (input.member_count() == 0 && !others_.empty())
+      return std::unexpected(no_files(input.path(), input));
     BTF_TRY(select(input));
     for (std::uint64_t i = 0; i < input.member_count(); ++i) warn_of_index(context_, input, i);
     BTF_ASSIGN(const std::uint64_t input_bytes, bytes_of(input));
@@ -164,6 +169,8 @@ class Conversion {
     if (!bytes) return std::unexpected(explain(bytes.error()));
     // What was lost is told when it has been written, not before.
     for (const std::string& note : notes_) context_.log.note(note);
+    if (endings_.held_back() > 0)
+      context_.log.warning(fmt::format("and {} more files", endings_.held_back()));
     if (warnings_.held_back() > 0)
       context_.log.warning(fmt::format("and {} more", warnings_.held_back()));
     if (alarms_.held_back() > 0)
@@ -175,7 +182,11 @@ class Conversion {
       context_.log.note(fmt::format("and {} more tensors lost something", losses_.held_back()));
     context_.log.detail(fmt::format("{}: {} written", command_.output, counted(*bytes, "byte")));
     if (command_.json)
-      context_.out.line(json_.end().members({{"output_bytes", json_number(*bytes)}}).end().take());
+      context_.out.line(json_.end()
+                            .members({{"output_bytes", json_number(*bytes)}})
+                            .members(json_others(others_))
+                            .end()
+                            .take());
     return kSame;
   }
 
@@ -240,8 +251,21 @@ class Conversion {
     notes_.push_back(std::move(text));
   }
 
+  // Other tools take a file that is called so for something else.
+  void warn_of_ending(const btf::TensorReport& report) {
+    const std::string& path = report.output.empty() ? command_.output : report.output;
+    const bool said = !options_.format.empty() || options_.spec;
+    if (said || path == last_output_ || !btf::has_unknown_ending(path)) return;
+    last_output_ = path;
+    if (!btf::is_standard_output(path) && endings_.pass())
+      context_.log.warning(path +
+                           ": BTF is written, which its ending does not say; --format btf says "
+                           "that it is meant, --format raw writes raw bytes");
+  }
+
   void take(const btf::TensorReport& report) {
     describe_raw(report);
+    warn_of_ending(report);
     const std::string tensor = title(report);
     for (const std::string& warning : warnings_of(report))
       if (warnings_.pass()) context_.log.warning(tensor + warning);
@@ -262,7 +286,10 @@ class Conversion {
   bool named_ = false;  // messages say the names of tensors
   JsonDocument json_;
   std::vector<std::string> notes_;
+  std::vector<std::string> others_;
   Limited raw_;
+  Limited endings_;  // that say nothing
+  std::string last_output_;
   Limited warnings_;
   Limited alarms_;
   Limited scales_;

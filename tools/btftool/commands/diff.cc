@@ -9,10 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "btf/tensor_spec.h"
 #include "btf/try.h"
 #include "commands/commands.h"
 #include "commands/name_map_file.h"
+#include "commands/other_files.h"
+#include "diff/byte_pairs.h"
 #include "diff/file_pairs.h"
 #include "diff/globs.h"
 #include "diff/rejudge.h"
@@ -26,29 +27,6 @@
 
 namespace btftool {
 namespace {
-
-// What is no file of tensors may be raw bytes: of which sort, the other side's dims may tell.
-btf::Error with_specs(btf::Error error, std::uint64_t bytes,
-                      const btf::Result<std::shared_ptr<const btf::TensorFile>>& other,
-                      const std::string& option) {
-  constexpr std::size_t kMost = 3;
-  if (error.finding != "offset-table-too-long" || error.file.ends_with(".btf") || !other)
-    return error;
-  std::vector<std::string> specs;
-  for (std::uint64_t i = 0; i < (*other)->tensor_count() && specs.size() < kMost; ++i) {
-    const auto tensor = (*other)->tensor(i);
-    if (!tensor || !tensor->dtype) continue;
-    for (std::string& spec :
-         btf::specs_of_size(tensor->dims, bytes, *tensor->dtype, kMost - specs.size()))
-      if (std::ranges::find(specs, spec) == specs.end()) specs.push_back(std::move(spec));
-  }
-  std::string list;
-  for (const std::string& spec : specs) list += (list.empty() ? "" : ", ") + spec;
-  if (!specs.empty())
-    error.message +=
-        "; with the dims of " + (*other)->path() + " its size is that of " + option + " " + list;
-  return error;
-}
 
 class Comparison {
  public:
@@ -78,6 +56,10 @@ class Comparison {
         return std::unexpected(status.error());
       }
     }
+    std::vector<std::string> others;
+    add_others(sets_.actual, others);
+    add_others(sets_.golden, others);
+    reports_.tell_others(std::move(others));
     start_progress();
     btf::open_pairs_ahead(sets_.actual, sets_.golden, sets_.pairs, options_.execution);
     for (const btf::MemberPair& pair : sets_.pairs) {
@@ -85,6 +67,13 @@ class Comparison {
       if (names_.narrow(pair, options)) BTF_TRY(take(pair, std::move(options)));
     }
     BTF_TRY(compare_waiting());
+    if (options_.strict)
+      for (const FilePair& pair : sets_.others) {
+        const auto result = compare_bytes(pair);
+        if (result && result->result == PairResult::same) continue;
+        reports_.begin(pair);
+        BTF_TRY(end(result));
+      }
     if (errors_.held_back() > 0)
       context_.log.error("and " + std::to_string(errors_.held_back()) + " more");
     if (reports_.compared_nothing())
@@ -133,17 +122,23 @@ class Comparison {
       }
       BTF_TRY(compare_waiting());
       reports_.begin(files_of(pair));
-      return end(job ? compare(*job) : std::unexpected(job.error()));
+      return end(job ? compare(*job) : btf::Result<PairResult>(std::unexpected(job.error())));
     }
     BTF_TRY(compare_waiting());
     reports_.begin(files_of(pair));
-    return end(unusable != nullptr ? std::unexpected(*unusable) : one_sided(pair, options));
+    return end(unusable != nullptr ? btf::Result<PairResult>(std::unexpected(*unusable))
+                                   : one_sided(pair, options));
   }
 
   btf::Status end(const btf::Result<PairResult>& result) {
+    if (!result) return end(btf::Result<PairOutcome>(std::unexpected(result.error())));
+    last_differed_ = *result != PairResult::same;
+    return end(btf::Result<PairOutcome>({.result = *result, .error = reports_.trouble()}));
+  }
+
+  btf::Status end(const btf::Result<PairOutcome>& result) {
     if (result) {
-      reports_.end({.result = *result, .error = reports_.trouble()});
-      last_differed_ = *result != PairResult::same;
+      reports_.end(*result);
       return {};
     }
     // Whoever interrupts wants no report.
@@ -284,10 +279,10 @@ class Comparison {
     const auto actual_opened = sets_.actual.file(*pair.actual);
     const auto golden_opened = sets_.golden.file(*pair.golden);
     if (!actual_opened)
-      return std::unexpected(with_specs(actual_opened.error(), sets_.actual.bytes(*pair.actual),
+      return std::unexpected(with_likely_specs(actual_opened.error(), sets_.actual.bytes(*pair.actual),
                                         golden_opened, "--actual-spec"));
     if (!golden_opened)
-      return std::unexpected(with_specs(golden_opened.error(), sets_.golden.bytes(*pair.golden),
+      return std::unexpected(with_likely_specs(golden_opened.error(), sets_.golden.bytes(*pair.golden),
                                         actual_opened, "--golden-spec"));
     const btf::TensorFile& actual = **actual_opened;
     const btf::TensorFile& golden = **golden_opened;
@@ -397,6 +392,8 @@ btf::Result<int> run_diff(const Context& context, const DiffCommand& given) {
   }
   for (const std::string& glob : sets.idle_excludes)
     context.log.warning("no file matches --exclude '" + glob + "'");
+  note_others(context, sets.actual);
+  note_others(context, sets.golden);
   return Comparison(context, command, std::move(sets)).run();
 }
 

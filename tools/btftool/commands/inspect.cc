@@ -11,6 +11,7 @@
 #include "commands/commands.h"
 #include "commands/index_warnings.h"
 #include "commands/named_specs.h"
+#include "commands/other_files.h"
 #include "inspect/details.h"
 #include "inspect/json.h"
 #include "inspect/text.h"
@@ -29,7 +30,7 @@ class Inspection {
 
   int run() {
     for (const std::string& path : options_.files) inspect(path);
-    if (json_) json_->close();
+    if (json_) json_->close(json_others(others_));
     return trouble_ ? kTrouble : kSame;
   }
 
@@ -49,8 +50,9 @@ class Inspection {
     unreadable_ = {};
     const auto set = btf::TensorSet::open(path, options_.open);
     if (!set) return give_up(path, set.error());
-    if (set->member_count() == 0)
-      return give_up(path, btf::Error{btf::ErrorCode::refused, "there is no file in it"}.in_file(path));
+    note_others(context_, *set);
+    add_others(*set, others_);
+    if (set->member_count() == 0) return give_up(path, no_files(path, *set));
     if (options_.tensors)
       inspect_selected(*set);
     else
@@ -137,6 +139,7 @@ class Inspection {
   std::unique_ptr<InspectJson> json_;
   std::optional<Progress> progress_;  // of one file
   btf::Execution execution_;
+  std::vector<std::string> others_;
   Limited unreadable_;  // of a set
   Limited errors_;      // of a file
   Limited warnings_;
@@ -145,6 +148,7 @@ class Inspection {
 
 btf::Result<int> write_manifest(const Context& context, const InspectOptions& options) {
   BTF_ASSIGN(const btf::TensorSet set, btf::TensorSet::open(options.files, options.open));
+  note_others(context, set);
   std::optional<std::vector<std::uint64_t>> tensors;
   if (options.tensors) {
     BTF_ASSIGN(tensors, set.select(*options.tensors));

@@ -8,6 +8,7 @@
 #include "btf/try.h"
 #include "commands/commands.h"
 #include "commands/name_map_file.h"
+#include "commands/other_files.h"
 #include "io/exit_code.h"
 #include "io/interrupt.h"
 #include "io/json_file.h"
@@ -57,6 +58,11 @@ btf::Result<LayersRun> compare(const Context& context, const LayersCommand& comm
   auto& [actual, golden] = sets;
   BTF_TRY(actual.check_named_specs());
   BTF_TRY(golden.check_named_specs());
+  note_others(context, actual);
+  note_others(context, golden);
+  std::vector<std::string> others;
+  add_others(actual, others);
+  add_others(golden, others);
   BTF_ASSIGN(std::optional<btf::TensorSet> baseline, open_other(command.baseline));
   BTF_ASSIGN(std::optional<btf::TensorSet> expected, open_other(command.expected));
   Progress progress(context.global, Progress::shown(context.global)
@@ -72,6 +78,7 @@ btf::Result<LayersRun> compare(const Context& context, const LayersCommand& comm
                    .judge = command.layers.judge,
                    .searched = command.layers.hints,
                    .scales = command.scales,
+                   .others = std::move(others),
                    .report = *std::move(report)};
 }
 

@@ -13,6 +13,7 @@
 #include "btf/try.h"
 #include "commands/commands.h"
 #include "commands/named_specs.h"
+#include "commands/other_files.h"
 #include "io/exit_code.h"
 #include "io/finding_tally.h"
 #include "io/json.h"
@@ -32,7 +33,7 @@ class Validation {
     if (options_.json)
       json_.begin_object().members({{"schema", "btftool/validate/1"}}).begin_list("files");
     for (const std::string& path : options_.files) validate_set(path);
-    if (options_.json) out_.line(json_.end().end().take());
+    if (options_.json) out_.line(json_.end().members(json_others(others_)).end().take());
     return exit_code_;
   }
 
@@ -40,8 +41,10 @@ class Validation {
   void validate_set(const std::string& path) {
     const auto set = btf::TensorSet::open(path, options_.open);
     if (!set) return validate(path, &set.error(), options_.open, {});
+    note_others(context_, *set);
+    add_others(*set, others_);
     if (set->member_count() == 0) {
-      const btf::Error error{btf::ErrorCode::refused, "there is no file in it"};
+      const btf::Error error = no_files(path, *set);
       return validate(path, &error, options_.open, {});
     }
     std::set<std::string> whole;  // files that were looked at, where a manifest has some of each
@@ -140,6 +143,7 @@ class Validation {
   Output& out_;
   const ValidateOptions& options_;
   JsonDocument json_;
+  std::vector<std::string> others_;
   int exit_code_ = kSame;
 };
 

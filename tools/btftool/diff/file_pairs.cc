@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "btf/try.h"
+#include "diff/byte_pairs.h"
 #include "diff/given_pairs.h"
 #include "diff/globs.h"
 
@@ -28,7 +29,18 @@ bool wanted(const DiffCommand& command, const btf::SetMember& member) {
 bool found(const std::string& glob, const btf::TensorSet& set) {
   for (std::uint64_t i = 0; i < set.member_count(); ++i)
     if (glob_matches_path(glob, set.member(i).place)) return true;
-  return false;
+  return std::ranges::any_of(set.others(), [&](const btf::SetMember& other) {
+    return glob_matches_path(glob, other.place);
+  });
+}
+
+// What a spec is given for by its name is a file of tensors, whatever it looks like.
+btf::MemberFilter named_by(const std::vector<SpecRule>& rules) {
+  return [&rules](const btf::SetMember& member) {
+    return std::ranges::any_of(rules, [&](const SpecRule& rule) {
+      return rule.glob != "*" && glob_matches(rule.glob, member);
+    });
+  };
 }
 
 // Single tensors that are scales of others in their file.
@@ -90,8 +102,10 @@ btf::Status take_given_pairs(const DiffCommand& command, const btf::TensorSet& a
 
 btf::Result<FilePairs> pair_directories(const DiffCommand& command) {
   BTF_ASSIGN(btf::TwoSets sets,
-             btf::open_two_sets({command.actual, command.open_actual},
-                                {command.golden, command.open_golden}, command.diff.execution));
+             btf::open_two_sets(
+                 {command.actual, command.open_actual, named_by(command.actual_specs)},
+                 {command.golden, command.open_golden, named_by(command.golden_specs)},
+                 command.diff.execution));
   auto& [actual, golden] = sets;
   BTF_ASSIGN(FileSpecs actual_specs,
              FileSpecs::apply(command.actual_specs, command.open_actual, actual));
@@ -120,9 +134,12 @@ btf::Result<FilePairs> pair_directories(const DiffCommand& command) {
   if (command.diff.dequantize && !command.tensors && command.pairs.empty())
     leave_out_scales(pairs, FileScales(actual, !command.diff.actual_scale),
                      FileScales(golden, !command.diff.golden_scale));
+  std::vector<FilePair> others = pair_others(actual, golden, filter);
   if (pairs.empty())
-    return btf::fail(ErrorCode::refused, "nothing was compared: there is no file in " +
-                                             command.actual + " or " + command.golden);
+    return btf::fail(ErrorCode::refused,
+                     "nothing was compared: there is no file " +
+                         std::string(others.empty() ? "" : "of tensors ") + "in " +
+                         command.actual + " or " + command.golden);
   std::vector<std::string> idle;
   for (const std::string& glob : command.exclude)
     if (!found(glob, actual) && !found(glob, golden)) idle.push_back(glob);
@@ -136,7 +153,8 @@ btf::Result<FilePairs> pair_directories(const DiffCommand& command) {
                    .map = std::move(pairing.map),
                    .actual_scales = std::move(actual_scales),
                    .golden_scales = std::move(golden_scales),
-                   .idle_excludes = std::move(idle)};
+                   .idle_excludes = std::move(idle),
+                   .others = std::move(others)};
 }
 
 std::string in_directory(const std::string& directory, const std::string& file) {

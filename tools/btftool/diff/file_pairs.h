@@ -8,6 +8,7 @@
 #include "btf/tensor_set.h"
 #include "cli/options.h"
 #include "diff/file_specs.h"
+#include "diff/reports/report.h"
 
 namespace btftool {
 
@@ -23,6 +24,7 @@ struct FilePairs {
   btf::SetScales actual_scales{};  // with --dequantize
   btf::SetScales golden_scales{};
   std::vector<std::string> idle_excludes{};  // globs of --exclude that match no file
+  std::vector<FilePair> others{};            // beside the tensors; pairs of files, and single ones
 };
 
 btf::Result<FilePairs> find_pairs(const DiffCommand& command);

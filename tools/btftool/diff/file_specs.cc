@@ -144,4 +144,26 @@ btf::Error FileSpecs::no_dims(std::uint64_t member, const btf::TensorSet& set) c
       .in_file(set.member(member).path);
 }
 
+btf::Error with_likely_specs(btf::Error error, std::uint64_t bytes,
+                             const btf::Result<std::shared_ptr<const btf::TensorFile>>& other,
+                             const std::string& option) {
+  constexpr std::size_t kMost = 3;
+  const bool unknown = error.finding == "offset-table-too-long" || error.finding == "not-btf";
+  if (!unknown || error.file.ends_with(".btf") || !other) return error;
+  std::vector<std::string> specs;
+  for (std::uint64_t i = 0; i < (*other)->tensor_count() && specs.size() < kMost; ++i) {
+    const auto tensor = (*other)->tensor(i);
+    if (!tensor || !tensor->dtype) continue;
+    for (std::string& spec :
+         btf::specs_of_size(tensor->dims, bytes, *tensor->dtype, kMost - specs.size()))
+      if (std::ranges::find(specs, spec) == specs.end()) specs.push_back(std::move(spec));
+  }
+  std::string list;
+  for (const std::string& spec : specs) list += (list.empty() ? "" : ", ") + spec;
+  if (!specs.empty())
+    error.message +=
+        "; with the dims of " + (*other)->path() + " its size is that of " + option + " " + list;
+  return error;
+}
+
 }  // namespace btftool

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "btf/tensor_set.h"
@@ -17,6 +19,12 @@ struct OtherSide {
   std::optional<std::uint64_t> btf::MemberPair::* tensor;  // of that side
   bool golden;                                             // is it GOLDEN?
 };
+
+// What is no file of tensors may be raw bytes: of which sort, the other side's dims may tell.
+// `option`: that such a spec is given by.
+btf::Error with_likely_specs(btf::Error error, std::uint64_t bytes,
+                             const btf::Result<std::shared_ptr<const btf::TensorFile>>& other,
+                             const std::string& option);
 
 class FileSpecs {
  public:

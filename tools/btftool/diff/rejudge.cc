@@ -73,7 +73,7 @@ class Rejudgement {
       outcome.result = PairResult::trouble;
     else if (outcome.result == PairResult::trouble)
       trouble({ErrorCode::refused, outcome.error});
-    else if (outcome.result != PairResult::missing)
+    else if (!of_whole_files(outcome.result))
       outcome.result = PairResult::same;
     std::string why;
     if (outcome.result == PairResult::same && pair.tensors.empty() && !report_.directories) why = "nothing was compared";

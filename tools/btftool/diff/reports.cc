@@ -99,10 +99,9 @@ void DiffReports::end(const PairOutcome& outcome) {
     ++totals_.troubled_files;
   else if (outcome.result != PairResult::same)
     ++totals_.different_files;
-  if (outcome.result == PairResult::missing) {
-    note_different(pair_.name);
+  if (of_whole_files(outcome.result)) note_different(pair_.name);
+  if (outcome.result == PairResult::missing)
     ++(pair_.actual.empty() ? totals_.pairing.golden_only : totals_.pairing.actual_only);
-  }
   for (const auto& report : reports_) report->end(pair_, outcome);
 }
 

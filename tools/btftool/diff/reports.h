@@ -17,6 +17,7 @@ class DiffReports {
   // An error if a report could not be written at the end, as far as that shows now.
   btf::Status check_files() const;
 
+  void tell_others(std::vector<std::string> paths) { totals_.others = std::move(paths); }
   void begin(const FilePair& pair);
   void take(const btf::TensorDiff& diff);
   // Of a file that only one side has.

@@ -73,7 +73,9 @@ void InspectJson::end() {
   document_.end();
 }
 
-void InspectJson::close() { out_.line(document_.end().end().take()); }
+void InspectJson::close(const Json& members) {
+  out_.line(document_.end().members(members).end().take());
+}
 
 void InspectJson::unknown(const btf::TensorInfo& tensor, std::uint64_t at, std::string_view code,
                           const std::string& what) {

@@ -26,7 +26,7 @@ class InspectJson {
   void odd(const btf::Error& error);  // of the file as a whole
   void end();  // of a file
 
-  void close();
+  void close(const Json& members);
 
  private:
   void take(const btf::Finding& finding);

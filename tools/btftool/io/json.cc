@@ -31,6 +31,10 @@ Json json_number(std::uint64_t value) {
   return value;
 }
 
+Json json_others(const std::vector<std::string>& paths) {
+  return paths.empty() ? Json::object() : Json{{"other_files", paths}};
+}
+
 Json json_dims(const btf::Dims& dims) {
   Json array = Json::array();
   for (const std::uint64_t dim : dims) array.push_back(json_number(dim));

@@ -22,6 +22,8 @@ using Json = nlohmann::ordered_json;
 bool json_exact(std::uint64_t value);
 Json json_number(double value);
 Json json_number(std::uint64_t value);
+// Files beside the tensors, as a member; none if there are none.
+Json json_others(const std::vector<std::string>& paths);
 Json json_dims(const btf::Dims& dims);
 Json json_value(btf::DType dtype, std::uint64_t code);  // one element
 

@@ -96,6 +96,7 @@ class Document {
                         {"missing_outputs", report_.missing_outputs},
                         {"ambiguous", ambiguous()}};
     json["scales"] = run_.scales;
+    if (!run_.others.empty()) json["other_files"] = run_.others;
     json["watched"] = report_.watched_error ? Json{{"error", json_number(*report_.watched_error)},
                                                    {"changed", report_.watching_changed_result}}
                                             : Json();

@@ -14,6 +14,7 @@ struct LayersRun {
   btf::JudgeLayers judge;
   bool searched = false;            // causes were looked for
   std::vector<std::string> scales;  // options that say what codes stand for, as they were written
+  std::vector<std::string> others{};  // beside the tensors of both
   btf::LayerReport report;
 };
 

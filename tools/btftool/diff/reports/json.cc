@@ -249,6 +249,7 @@ class JsonReport : public DiffReport {
       document.members({{"first_different",
                          totals.first_different ? Json(*totals.first_different) : Json(nullptr)}});
     write_lists(document);
+    document.members(json_others(totals.others));
     out_.line(document.end().take());
     return {};
   }
@@ -259,7 +260,7 @@ class JsonReport : public DiffReport {
 
   static Json error_of(const FilePair& pair, const PairOutcome& outcome) {
     if (outcome.result == PairResult::trouble) return outcome.error;
-    if (outcome.result == PairResult::missing) return missing_side(pair);
+    if (of_whole_files(outcome.result)) return whole_files_text(pair, outcome);
     return nullptr;
   }
 

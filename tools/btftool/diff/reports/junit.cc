@@ -44,8 +44,8 @@ class JunitReport final : public DiffReport {
   }
 
   void end(const FilePair& pair, const PairOutcome& outcome) override {
-    if (outcome.result == PairResult::missing)
-      fail(add_test("file"), "missing", missing_side(pair), {});
+    if (of_whole_files(outcome.result))
+      fail(add_test("file"), result_name(outcome.result), whole_files_text(pair, outcome), {});
     // That of tensors is told with these.
     if (outcome.result == PairResult::trouble && counts_.errors == 0)
       add_error(add_test("file"), outcome.error);

@@ -28,6 +28,7 @@ std::string result_name(PairResult result) {
     case PairResult::same:
       return "same";
     case PairResult::different:
+    case PairResult::bytes:
       return "different";
     case PairResult::missing:
       return "missing";
@@ -107,6 +108,14 @@ PairResult result_of(const Totals& totals) {
 
 std::string missing_side(const FilePair& pair) {
   return pair.actual.empty() ? "no actual file" : "no golden file";
+}
+
+bool of_whole_files(PairResult result) {
+  return result == PairResult::missing || result == PairResult::bytes;
+}
+
+std::string whole_files_text(const FilePair& pair, const PairOutcome& outcome) {
+  return outcome.result == PairResult::missing ? missing_side(pair) : outcome.error;
 }
 
 void note_close(const btf::TensorDiff& diff, std::vector<btf::Tolerance>& close) {

@@ -26,11 +26,17 @@ struct FilePair {
   std::string both_names() const;
 };
 
-enum class PairResult : std::uint8_t { same, different, missing, trouble };
+enum class PairResult : std::uint8_t {
+  same,
+  different,
+  missing,
+  bytes,  // different too: files beside the tensors
+  trouble,
+};
 
 struct PairOutcome {
   PairResult result = PairResult::same;
-  std::string error{};  // of trouble
+  std::string error{};  // of trouble, and how bytes differ
 };
 
 // "same"
@@ -39,6 +45,10 @@ std::string result_name(btf::DiffResult result);
 
 // "no golden file"
 std::string missing_side(const FilePair& pair);
+
+// Is the difference one of the files as a whole, whatever tensors they have? And which it is.
+bool of_whole_files(PairResult result);
+std::string whole_files_text(const FilePair& pair, const PairOutcome& outcome);
 
 // "prefix"
 std::string_view tier_name(btf::PairTier tier);
@@ -67,6 +77,7 @@ struct Totals {
   std::uint64_t compared = 0;  // elements
   bool directories = false;
   std::optional<std::string> first_different{};  // name of the first tensor, or of a file
+  std::vector<std::string> others{};  // paths of files beside the tensors of directories
   bool unwritten = false;  // a report file could not be written
   // What --close has become: different ones, up to a few.
   std::vector<btf::Tolerance> close;

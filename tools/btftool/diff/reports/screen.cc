@@ -78,7 +78,7 @@ class Screen final : public DiffReport {
       table_.clear();
     }
     if (directories_ && in_trouble_ == 0 && (trouble || of_pair_ == 0)) {
-      if (outcome.result == PairResult::missing && first_different_.empty())
+      if (of_whole_files(outcome.result) && first_different_.empty())
         first_different_ = printable(pair.name);
       table_.add(set_row(pair, outcome));
     }

@@ -98,8 +98,8 @@ SetRow set_row(const TensorDiff& diff, std::string name) {
 
 SetRow set_row(const FilePair& pair, const PairOutcome& outcome) {
   SetRow row{.name = printable(pair.name), .different = outcome.result != PairResult::same};
-  if (outcome.result == PairResult::missing)
-    row.instead = missing_side(pair);
+  if (of_whole_files(outcome.result))
+    row.instead = printable(whole_files_text(pair, outcome));
   else
     row.instead = outcome.result == PairResult::trouble ? "trouble" : "no tensors";
   row.error_rank = row.cosine_rank = row.different ? kWorst : 0;

@@ -37,8 +37,9 @@ class SummaryReport final : public DiffReport {
 
   void end(const FilePair& pair, const PairOutcome& outcome) override {
     std::string text = printable(pair.both_names()) + ": ";
-    if (outcome.result == PairResult::missing)
-      return out_.line(text + out_.red("different") + ": " + missing_side(pair));
+    if (of_whole_files(outcome.result))
+      return out_.line(text + out_.red("different") + ": " +
+                       printable(whole_files_text(pair, outcome)));
     if (outcome.result == PairResult::trouble) {
       text += out_.red("trouble");
       if (sums_.tensors == 0 || sums_.troubled == 0) return out_.line(text);

@@ -162,7 +162,8 @@ void HtmlReport::take(const TensorDiff& diff) {
 }
 
 void HtmlReport::end(const FilePair& pair, const PairOutcome& outcome) {
-  if (outcome.result == PairResult::missing) pair_row("missing", missing_side(pair));
+  if (of_whole_files(outcome.result))
+    pair_row(result_name(outcome.result), whole_files_text(pair, outcome));
   if (outcome.result == PairResult::trouble && !troubled_) pair_row("trouble", outcome.error);
 }
 
