@@ -8,6 +8,7 @@
 #include "btf/try.h"
 #include "core/checked_math.h"
 #include "core/strided.h"
+#include "diff/hints/padding.h"
 #include "diff/pairs/sparse.h"
 #include "diff/score/compare_walk.h"
 #include "elements/coo.h"
@@ -102,6 +103,7 @@ class ShapeSearch {
   Result<std::vector<Hint>> run() {
     const Dims& from = diff_.actual->dims;
     const Dims& to = diff_.golden->dims;
+    if (elements_of(from) != elements_of(to)) return padding();
     if (!may_be_reshaped(from, to) || elements_of(to) == 0) return {};
     BTF_ASSIGN(golden_, make_golden_(edits_.golden));
     places_ = sample_places(to);
@@ -126,6 +128,12 @@ class ShapeSearch {
   }
 
  private:
+  Result<std::vector<Hint>> padding() const {
+    BTF_ASSIGN(const auto actual, actual_(edits_.actual));
+    BTF_ASSIGN(const auto golden, make_golden_(edits_.golden));
+    return find_padding(*actual, *golden, judge_, execution_);
+  }
+
   static std::vector<Hint> said(const std::string& edit) {
     return {{.cause = Cause::shape, .evidence = "equal after " + edit}};
   }

@@ -23,6 +23,7 @@ except ImportError:
     print("skipped: no NumPy or no ml_dtypes")
     sys.exit(0)
 
+import mixed  # noqa: F401
 import places  # noqa: F401
 import values  # noqa: F401
 from causes import CAUSES

@@ -139,6 +139,31 @@ def _(rng, x):
     return flat[np.minimum(at // x.shape[-1] * pitch + at % x.shape[-1], len(flat) - 1)]
 
 
+@moved("indices of a dim in another order", "reordered", [(60, 12), (2, 30, 8), (100, 8)])
+def _(rng, x):
+    return np.take(x, rng.permutation(x.shape[-2]), axis=-2)
+
+
+@moved("boxes in another order", "reordered", [(1, 100, 6), (300, 4)], ["normal", "relu", "smooth", "channels"],
+       [t for t in NUMBERS if bits(t) >= 8])
+def _(rng, x):
+    score = x[..., -1].astype(np.float64).ravel()
+    return x[..., np.argsort(-score, kind="stable"), :]
+
+
+@moved("a list in another order", "reordered", [(200,), (1, 300)], ["normal"], [t for t in NUMBERS if bits(t) >= 32])
+def _(rng, x):
+    return x[..., rng.permutation(x.shape[-1])]
+
+
+@moved("indices in another order, some twice", "reordered", [(60, 12), (100, 8)], ["normal", "channels"],
+       [t for t in NUMBERS if bits(t) >= 8])
+def _(rng, x):
+    order = rng.permutation(len(x))
+    order[rng.integers(1, len(x), 4)] = order[0]
+    return x[order]
+
+
 @moved("lost at the end", "zero-tail", [(2, 3, 12, 14), (3000,)], ["normal", "smooth", "channels"],
        [t for t in NUMBERS] + ["bool"])
 def _(rng, x):

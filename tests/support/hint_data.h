@@ -133,7 +133,7 @@ inline btf::TensorDiff diff_of(const Tensor& actual, const Tensor& golden,
 inline std::string hint_of(const btf::TensorDiff& diff) {
   std::string text;
   for (const btf::Hint& hint : diff.hints) {
-    if (hint.evidence.size() > 140) throw std::runtime_error("too long: " + hint.evidence);
+    if (hint.evidence.size() > 200) throw std::runtime_error("too long: " + hint.evidence);
     text += (text.empty() ? "" : " | ") + std::string(btf::cause_name(hint.cause)) + ": " +
             hint.evidence;
   }

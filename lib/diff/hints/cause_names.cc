@@ -36,6 +36,8 @@ constexpr auto kNames = std::to_array<Named<Cause>>({
     {Cause::activation, "activation"},
     {Cause::inverted, "inverted"},
     {Cause::wrapped, "wrapped"},
+    {Cause::reordered, "reordered"},
+    {Cause::padded, "padded"},
 });
 
 }  // namespace

@@ -148,6 +148,8 @@ enum class Cause : std::uint8_t {
   activation,
   inverted,
   wrapped,
+  reordered,
+  padded,  // of dims that differ
 };
 
 // All of them: {Cause::byte_order, "byte-order"}

@@ -84,6 +84,54 @@ TEST_CASE("shapes: hinted only if every element is equal, within the tolerance")
   CHECK(hint(pairs::diff(counted({4}), golden, options)).empty());
 }
 
+TEST_CASE("shapes: padding behind what both have, of either side, by what it is filled with") {
+  // Rows of `golden` and then `fill`, up to so many rows of so many.
+  const auto padded = [](const pairs::Tensor& golden, std::uint64_t rows, std::uint64_t columns,
+                         std::uint64_t fill) {
+    pairs::Tensor wide{golden.dtype, {rows, columns}, bytes::Words(rows * columns, fill)};
+    for (std::uint64_t r = 0; r < golden.dims[0]; ++r)
+      for (std::uint64_t c = 0; c < golden.dims[1]; ++c)
+        wide.codes[r * columns + c] = golden.codes[r * golden.dims[1] + c];
+    return wide;
+  };
+  const auto cause = [](const btf::TensorDiff& diff) {
+    CHECK(diff.result == DiffResult::shape);
+    return diff.hints.empty() ? ""
+                              : std::string(btf::cause_name(diff.hints.front().cause)) + ": " +
+                                    diff.hints.front().evidence;
+  };
+  const pairs::Tensor golden = counted({10, 4});
+  CHECK(cause(pairs::diff(padded(golden, 30, 4, 0), golden, {})) ==
+        "padded: actual is golden padded with 80 elements of 0 along dim 0: the 40 that both have "
+        "are equal (convert --slice :10 takes these)");
+  CHECK(cause(pairs::diff(golden, padded(golden, 10, 6, 9), {})) ==
+        "padded: golden is actual padded with 20 elements of 9 along dim 1: the 40 that both have "
+        "are equal (convert --slice :,:4 takes these)");
+  CHECK(cause(pairs::diff(padded(golden, 15, 4, 0), padded(golden, 10, 8, 0), {})) ==
+        "padded: both are padded with 60 elements of 0 along dim 0 and dim 1: the 40 that both "
+        "have are equal (convert --slice :10,:4 takes these)");
+  // Rounded on the way.
+  pairs::Tensor fine{DType::float32, {10, 4}, {}};
+  pairs::Tensor coarse{DType::float16, {10, 4}, {}};
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    fine.codes.push_back(0x3f800001U + i * 0x2000U);
+    coarse.codes.push_back(0x3c00U + i);
+  }
+  CHECK(cause(pairs::diff(padded(coarse, 12, 4, 0), fine, {})) ==
+        "padded: actual is golden padded with 8 elements of 0 along dim 0: the 40 that both have "
+        "are equal, 40 of them within float16's rounding (convert --slice :10 takes these)");
+  // One element more, in either part; a tensor of what pads it; hints not wanted.
+  pairs::Tensor other = padded(golden, 30, 4, 0);
+  other.codes[100] = 1;
+  CHECK(cause(pairs::diff(other, golden, {})).empty());
+  other = padded(golden, 30, 4, 0);
+  other.codes[39] = 1;
+  CHECK(cause(pairs::diff(other, golden, {})).empty());
+  const pairs::Tensor zeros{DType::int16, {10, 4}, bytes::Words(40, 0)};
+  CHECK(cause(pairs::diff(padded(zeros, 30, 4, 0), zeros, {})).empty());
+  CHECK(cause(pairs::diff(padded(golden, 30, 4, 0), golden, pairs::no_hints())).empty());
+}
+
 TEST_CASE("shapes: the first NaN and Inf of each kind, of either side and of both") {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   constexpr double kInf = std::numeric_limits<double>::infinity();

@@ -19,7 +19,7 @@ std::optional<AgreeLimits> agree_limits(const Agreement& agreement) {
   const auto own = tolerance_of(agreement.judge);
   const auto close = agreement.close ? tolerance_of(*agreement.close) : own;
   if (!own || !close) return std::nullopt;
-  return AgreeLimits{*own, *close, agreement.judge.grid};
+  return AgreeLimits{*own, *close, agreement.grid};
 }
 
 }  // namespace
@@ -43,6 +43,18 @@ PairBits agreeing(const Real* actual, const Real* golden, std::uint64_t count,
   return yes;
 }
 
+template <typename Real>
+PairBits accepted_pairs(const Real* actual, const Real* golden, std::uint64_t count,
+                        const Agreement& agreement) {
+  PairBits yes;
+  for (std::uint64_t i = 0; i < count; ++i)
+    if (accepted(actual[i], golden[i], agreement)) yes.set(i);
+  return yes;
+}
+
+template PairBits accepted_pairs(const double*, const double*, std::uint64_t, const Agreement&);
+template PairBits accepted_pairs(const long double*, const long double*, std::uint64_t,
+                                 const Agreement&);
 template PairBits agreeing(const double*, const double*, std::uint64_t, const Agreement&);
 template PairBits agreeing(const long double*, const long double*, std::uint64_t, const Agreement&);
 

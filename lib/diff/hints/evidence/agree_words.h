@@ -53,4 +53,9 @@ template <typename Real>
 PairBits agreeing(const Real* actual, const Real* golden, std::uint64_t count,
                   const Agreement& agreement);
 
+// Likewise as accepted() says.
+template <typename Real>
+PairBits accepted_pairs(const Real* actual, const Real* golden, std::uint64_t count,
+                        const Agreement& agreement);
+
 }  // namespace btf::hints

@@ -13,11 +13,14 @@
 namespace btf::hints {
 
 struct Agreement {
-  Judge judge;                   // NaN equals NaN
+  Judge judge;                   // the user's; NaN equals NaN
   std::optional<Judge> close{};  // accepted as well: two computations of the same thing
+  StepGrid grid{};               // numbers that are the same once rounded to it agree
+  // What rounding to multiples of a number did at most to the numbers of a side.
+  double half_step_of_actual = 0;
+  double half_step_of_golden = 0;
   bool narrow = false;           // a double holds every value of both sides
-  std::string beyond{};          // " beyond float16's rounding": what the mismatches are beyond, if
-                                 // the user accepts less
+  std::string lenience{};        // "float16's rounding": what is accepted that the user does not
 };
 
 template <typename Real>
@@ -25,9 +28,15 @@ bool agrees(Real actual, Real golden, const Agreement& agreement) {
   if (actual == golden || accepts(actual, golden, agreement.judge)) return true;
   if (!std::isfinite(actual) || !std::isfinite(golden)) return false;
   if (agreement.close && accepts(actual, golden, *agreement.close)) return true;
-  const StepGrid& grid = agreement.judge.grid;
+  const StepGrid& grid = agreement.grid;
   if (grid.integer && std::abs(actual - golden) >= 1) return false;
   return steps_between(actual, golden, grid) == 0;
+}
+
+// The same number as far as the user goes.
+template <typename Real>
+bool accepted(Real actual, Real golden, const Agreement& agreement) {
+  return actual == golden || accepts(actual, golden, agreement.judge);
 }
 
 // With a tolerance so many times as wide.

@@ -119,8 +119,15 @@ Result<Inquiry> inquire(const HintInput& input, const Sample& sample, const Agre
 }
 
 std::string left_over_text(const Inquiry& inquiry, std::uint64_t mismatched) {
-  return mismatches_text(mismatched) +
-         (mismatched < inquiry.input.mismatched ? inquiry.agreement.beyond : "");
+  if (mismatched >= inquiry.input.mismatched) return mismatches_text(mismatched);
+  return mismatches_text(mismatched) + " beyond " + inquiry.agreement.lenience + " (" +
+         std::to_string(inquiry.input.mismatched - mismatched) + " within it)";
+}
+
+std::string within_text(const Inquiry& inquiry, std::uint64_t count) {
+  return count == 0 ? ""
+                    : ", " + std::to_string(count) + " of them within " +
+                          inquiry.agreement.lenience;
 }
 
 std::uint64_t allowed_exceptions(const Inquiry& inquiry) { return inquiry.mismatched / 100; }

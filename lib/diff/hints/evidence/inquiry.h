@@ -48,6 +48,9 @@ Result<Inquiry> inquire(const HintInput& input, const Sample& sample, const Agre
 // "all 12 mismatches beyond float16's rounding" of so many that do not agree.
 std::string left_over_text(const Inquiry& inquiry, std::uint64_t mismatched);
 
+// ", 12 of them within float16's rounding": of those that fit, how many need it. Nothing of none.
+std::string within_text(const Inquiry& inquiry, std::uint64_t count);
+
 // A cause that holds for the whole tensor.
 struct Finding {
   Hint hint;

@@ -145,7 +145,7 @@ SearchResult try_reading(const Inquiry& inquiry, const CodeReading& reading, dou
   if (!bears_out(inquiry, all)) return std::nullopt;
   const Cause cause = reading.change != nullptr ? reading.change->cause : Cause::dtype_misread;
   return Finding{
-      {cause, sentence(reading, share_text(all.elements - all.exceptions, all.elements))},
+      {cause, sentence(reading, fitting_text(inquiry, all))},
       all.exceptions};
 }
 

@@ -32,6 +32,7 @@ Fit fit_within(const ElementMap& map, Real mapped, Real actual, Real golden) {
     rounding += std::min<Real>(amplified, kMost * (1 + std::abs(mapped)));
   }
   if (rest <= rounding) return Fit::exact;
+  if (rest <= rounding + static_cast<Real>(slack.absolute)) return Fit::rounded;
   if (slack.integer && rest < 1) return Fit::near;
   Real most = std::min<Real>(slack.share_of_error * std::abs(actual - golden), slack.most);
   if (slack.share_of_actual > 0)
@@ -66,6 +67,15 @@ void add_rest(Real rest, std::uint64_t weight, MapTally& tally) {
   const Number number{static_cast<std::uint64_t>(std::ldexp(fraction, 64)), exponent - 1, false,
                       Number::Class::finite};
   tally.squares.add_product(number, number, weight);
+}
+
+// Of what was fitted only rounding to multiples is told apart; the rest shows in the residual.
+bool counts_lenience(const ElementMap& map) { return !map.slack || map.slack->absolute > 0; }
+
+template <typename Real>
+bool is_exact(const ElementMap& map, Real mapped, Real partner) {
+  return std::isfinite(mapped) && std::isfinite(partner) &&
+         std::abs(partner - mapped) <= static_cast<Real>(map.slack->relative) * std::abs(mapped);
 }
 
 Number number_of(double value) {
@@ -113,7 +123,7 @@ void add_rests(const long double* mapped, const long double* partner, std::uint6
     if (fit[i]) add_rest(partner[i] - mapped[i], 1, tally);
 }
 
-// Those that fit_within() says are exact; of long double they are asked one by one.
+// Those that fit_within() says are exact where rounding is not amplified.
 PairBits within_rounding(const ElementMap& map, const double* from, const double* mapped,
                          const double* partner, std::uint64_t count) {
   PairBits fit;
@@ -121,9 +131,12 @@ PairBits within_rounding(const ElementMap& map, const double* from, const double
   return fit;
 }
 
-PairBits within_rounding(const ElementMap&, const long double*, const long double*,
-                         const long double*, std::uint64_t) {
-  return {};
+PairBits within_rounding(const ElementMap& map, const long double* from, const long double* mapped,
+                         const long double* partner, std::uint64_t count) {
+  PairBits fit;
+  for (std::uint64_t i = 0; i < count; ++i)
+    if (std::isfinite(from[i]) && is_exact(map, mapped[i], partner[i])) fit.set(i);
+  return fit;
 }
 
 // As add_pair() for each of them.
@@ -132,19 +145,26 @@ void add_pairs(const Inquiry& inquiry, const ElementMap& map, const Real* mapped
                const Real* actual, const Real* golden, std::uint64_t count, MapTally& tally) {
   const bool of_actual = map.side == MovedSide::actual;
   const Agreement& agreement = inquiry.agreement;
-  PairBits fit =
-      agreeing(of_actual ? mapped : actual, of_actual ? golden : mapped, count, agreement);
+  const Real* left = of_actual ? mapped : actual;
+  const Real* right = of_actual ? golden : mapped;
+  PairBits fit = agreeing(left, right, count, agreement);
+  PairBits lenient = fit;
+  lenient.take_out(accepted_pairs(left, right, count, agreement));
   const PairBits same =
       agreeing(of_actual ? actual : mapped, of_actual ? mapped : golden, count, agreement);
   const PairBits agreed = agreeing(actual, golden, count, agreement);
   const Real* partner = of_actual ? golden : actual;
-  if (map.slack && fit.count() != count) {
-    fit |= within_rounding(map, of_actual ? actual : golden, mapped, partner, count);
-    PairBits left = PairBits::first(count);
-    left.take_out(fit);
-    left.for_each([&](std::uint64_t i) {
+  if (map.slack && (fit.count() != count || lenient.count() != 0)) {
+    const PairBits exact =
+        within_rounding(map, of_actual ? actual : golden, mapped, partner, count);
+    fit |= exact;
+    lenient.take_out(exact);
+    PairBits others = PairBits::first(count);
+    others.take_out(fit);
+    others.for_each([&](std::uint64_t i) {
       const Fit within = fit_within(map, mapped[i], actual[i], golden[i]);
       if (within != Fit::none) fit.set(i);
+      if (within == Fit::rounded) lenient.set(i);
       if (within == Fit::near) add_near(partner[i] - mapped[i], mapped[i], 1, tally);
     });
   }
@@ -153,6 +173,7 @@ void add_pairs(const Inquiry& inquiry, const ElementMap& map, const Real* mapped
   tally.exceptions += count - fit.count();
   tally.telling += count - same.count();
   tally.mismatched += count - agreed.count();
+  if (counts_lenience(map)) tally.lenient += lenient.count();
   fit.take_out(same);
   fit.take_out(agreed);
   tally.confirmed += fit.count();
@@ -195,6 +216,7 @@ void MapTally::add(const MapTally& other) {
   telling += other.telling;
   confirmed += other.confirmed;
   mismatched += other.mismatched;
+  lenient += other.lenient;
   fitted += other.fitted;
   squares.add(other.squares);
 }
@@ -216,7 +238,13 @@ void add_pair(const Inquiry& inquiry, const ElementMap& map, Real mapped, Real a
   const bool mismatch = !agrees(actual, golden, agreement);
   const Real rest = (map.side == MovedSide::actual ? golden : actual) - mapped;
   tally.elements += weight;
+  const bool of_actual = map.side == MovedSide::actual;
+  const bool known =
+      accepted(of_actual ? mapped : actual, of_actual ? golden : mapped, agreement) ||
+      (map.slack && is_exact(map, mapped, of_actual ? golden : actual));
   if (fit == Fit::none) tally.exceptions += weight;
+  if ((fit == Fit::rounded || fit == Fit::exact) && !known && counts_lenience(map))
+    tally.lenient += weight;
   if (fit == Fit::near) add_near(rest, mapped, weight, tally);
   if (map.slack && fit != Fit::none) add_rest(rest, weight, tally);
   if (telling) tally.telling += weight;
@@ -230,11 +258,16 @@ template void add_pair(const Inquiry&, const ElementMap&, long double, long doub
                        std::uint64_t, MapTally&);
 
 // Two steps of the coarser dtype, or half a step where steps are large.
-double relative_slack(const HintInput& input) {
+double relative_slack(const Agreement& agreement) {
   constexpr int kFine = 8;  // significant bits
-  const StepGrid& grid = input.judge.grid;
+  const StepGrid& grid = agreement.grid;
   if (grid.integer || grid.precision == 1) return 0;
   return std::ldexp(1.0, grid.precision < kFine ? -grid.precision : 2 - grid.precision);
+}
+
+std::string fitting_text(const Inquiry& inquiry, const MapTally& tally) {
+  return share_text(tally.elements - tally.exceptions, tally.elements) +
+         within_text(inquiry, tally.lenient);
 }
 
 std::string residual_text(const MapTally& tally) {

@@ -15,6 +15,7 @@ namespace btf::hints {
 struct Slack {
   bool integer = false;        // of actual: less than 1
   double relative = 0;         // of the predicted value
+  double absolute = 0;         // besides that, what rounding to multiples may do
   double share_of_error = 0;   // of |actual - golden| ...
   double most = 0;             // ... but no more than this
   double share_of_actual = 0;  // nor than this share of |actual|; 0: not asked
@@ -34,7 +35,7 @@ struct ElementMap {
 };
 
 // How far from a law rounding may bring a number, relative to it.
-double relative_slack(const HintInput& input);
+double relative_slack(const Agreement& agreement);
 
 // map(value) -> value, for any Real.
 template <typename Map>
@@ -47,8 +48,9 @@ ElementMap value_map(MovedSide side, const Map& map) {
 
 enum class Fit : std::uint8_t {
   none,
-  near,   // by a share of the error, or as whole numbers may be rounded
-  exact,  // but for the rounding of floats
+  near,     // by a share of the error, or as whole numbers may be rounded
+  rounded,  // but for rounding to multiples
+  exact,    // but for the rounding of floats
 };
 
 // Does an element fit what the map makes of its partner?
@@ -65,6 +67,7 @@ struct MapTally {
   std::uint64_t telling = 0;     // the map makes another number of them
   std::uint64_t confirmed = 0;   // telling, fit, and did not agree as they were
   std::uint64_t mismatched = 0;  // did not agree as they were
+  std::uint64_t lenient = 0;     // fit, but the user would not accept them
   // Where the map was fitted: what it leaves of the finite numbers that fit. Exact, so that the
   // order in which they come makes no difference.
   std::uint64_t fitted = 0;
@@ -78,6 +81,9 @@ struct MapTally {
 template <typename Real>
 void add_pair(const Inquiry& inquiry, const ElementMap& map, Real mapped, Real actual, Real golden,
               std::uint64_t weight, MapTally& tally);
+
+// "1000 of 1000 elements, 12 of them within float16's rounding"
+std::string fitting_text(const Inquiry& inquiry, const MapTally& tally);
 
 // ", residual 0.0003 rms"
 std::string residual_text(const MapTally& tally);

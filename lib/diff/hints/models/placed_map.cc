@@ -11,12 +11,14 @@ namespace {
 
 template <typename Real>
 Result<MapTally> tally_placed(const Inquiry& inquiry, const PlacedMap& map) {
-  const ElementMap fitted{.side = map.side, .narrow = {}, .wide = {}, .slack = map.slack};
+  const ElementMap whole{.side = map.side, .narrow = {}, .wide = {}, .slack = map.slack};
   const PairRows pairs(inquiry.input.actual, inquiry.input.golden, inquiry.input.execution);
   BTF_ASSIGN(const unsigned workers, pairs.workers());
   std::vector<MapTally> tallies(workers);
   BTF_TRY(pairs.walk<Real>([&](unsigned worker, std::uint64_t, const PairRun<Real>& run) {
+    ElementMap fitted = whole;
     for (std::uint64_t i = 0; i < run.values(); ++i) {
+      if (map.absolute) fitted.slack->absolute = map.absolute(run.first + i);
       const Real value = map.side == MovedSide::actual ? run.actual[i] : run.golden[i];
       const auto result = static_cast<Real>(map.apply(run.first + i, value));
       add_pair(inquiry, fitted, result, run.actual[i], run.golden[i], run.alike ? run.count : 1,

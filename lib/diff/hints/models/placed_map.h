@@ -15,6 +15,8 @@ struct PlacedMap {
   MovedSide side{};
   std::function<long double(std::uint64_t number, long double value)> apply;
   std::optional<Slack> slack{};
+  // Where set, slack->absolute of each place.
+  std::function<double(std::uint64_t number)> absolute{};
 };
 
 // Over all pairs.

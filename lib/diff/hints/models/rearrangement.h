@@ -11,6 +11,8 @@
 
 namespace btf::hints {
 
+inline constexpr std::uint32_t kNowhere = UINT32_MAX;  // in an order: golden has nothing for it
+
 // One digit of actual's number, and how far golden's number moves with it.
 struct Digit {
   std::uint64_t size = 1;

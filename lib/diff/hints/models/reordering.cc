@@ -4,6 +4,7 @@
 
 #include "btf/try.h"
 #include "diff/hints/evidence/agree_words.h"
+#include "diff/hints/evidence/wording.h"
 #include "diff/hints/models/viewed_side.h"
 #include "diff/pairs/rows.h"
 #include "elements/parallel.h"
@@ -49,6 +50,8 @@ void add_run(const Inquiry& inquiry, const Alignment& alignment, std::uint64_t f
   tally.compared += compared.count();
   compared &= agreeing(actual, golden, count, inquiry.agreement);
   tally.agreed += compared.count();
+  compared.take_out(accepted_pairs(actual, golden, count, inquiry.agreement));
+  tally.lenient += compared.count();
 }
 
 // The same elements in the same order by other dims; only what stands in that order has them.
@@ -85,10 +88,7 @@ Result<StreamTally> compare_boxes(const Inquiry& inquiry, const Streams& views,
     add_run(inquiry, alignment, run.first, run.count, run.actual, run.golden, tallies[worker]);
   }));
   StreamTally all;
-  for (const StreamTally& one : tallies) {
-    all.compared += one.compared;
-    all.agreed += one.agreed;
-  }
+  for (const StreamTally& one : tallies) all.add(one);
   return all;
 }
 
@@ -125,6 +125,10 @@ Result<StreamTally> compare_all(const Inquiry& inquiry, const Streams& streams, 
 }
 
 }  // namespace
+
+std::string agreed_text(const Inquiry& inquiry, const StreamTally& tally) {
+  return share_text(tally.agreed, tally.compared) + within_text(inquiry, tally.lenient);
+}
 
 Result<StreamTally> compare_streams(const Inquiry& inquiry, const Streams& streams,
                                     std::uint64_t count, const Alignment& alignment) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 
 #include "diff/hints/evidence/significance.h"
 #include "diff/hints/models/flat_stream.h"
@@ -29,9 +30,18 @@ struct Alignment {
 struct StreamTally {
   std::uint64_t compared = 0;
   std::uint64_t agreed = 0;
+  std::uint64_t lenient = 0;  // of these, what the user would not accept
 
+  void add(const StreamTally& other) {
+    compared += other.compared;
+    agreed += other.agreed;
+    lenient += other.lenient;
+  }
   std::uint64_t exceptions() const { return compared - agreed; }
 };
+
+// "1000 of 1000 elements, 12 of them within float16's rounding"
+std::string agreed_text(const Inquiry& inquiry, const StreamTally& tally);
 
 Result<StreamTally> compare_streams(const Inquiry& inquiry, const Streams& streams,
                                     std::uint64_t count, const Alignment& alignment);

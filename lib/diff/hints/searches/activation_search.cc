@@ -115,7 +115,8 @@ SearchResult try_activation(const Inquiry& inquiry, const Activation& activation
     else
       return activation.wide(value);
   });
-  map.slack = Slack{.relative = relative_slack(inquiry.input), .amplified = activation.amplified};
+  map.slack =
+      Slack{.relative = relative_slack(inquiry.agreement), .amplified = activation.amplified};
   if (!changes_clearly(inquiry, map) || !fits_anywhere(inquiry, map) ||
       !convincing(inquiry, side, fitted_values(inquiry, map, inquiry.mismatches),
                   fitted_values(inquiry, map, inquiry.anywhere), 2.0 * kActivations.size()))
@@ -126,7 +127,7 @@ SearchResult try_activation(const Inquiry& inquiry, const Activation& activation
   return Finding{{Cause::activation, (missing ? "golden" : "actual") + std::string(" = ") +
                                          std::string(activation.name) + " of " +
                                          (missing ? "actual" : "golden") + ": " +
-                                         share_text(all.elements - all.exceptions, all.elements)},
+                                         fitting_text(inquiry, all)},
                  all.exceptions};
 }
 
@@ -137,7 +138,7 @@ SearchResult find_activation(const Inquiry& inquiry) {
   constexpr int kLeastPrecision = 8;
   const HintInput& input = inquiry.input;
   if (!info(input.actual.dtype()).floating() || !info(input.golden.dtype()).floating() ||
-      input.judge.grid.precision < kLeastPrecision)
+      inquiry.agreement.grid.precision < kLeastPrecision)
     return std::nullopt;
   // Near 0 many of them do as little to a number as cutting off its last bits.
   if (inquiry.rounded) return std::nullopt;

@@ -7,6 +7,7 @@
 
 #include "btf/try.h"
 #include "diff/hints/evidence/distinct.h"
+#include "diff/hints/evidence/number_grids.h"
 #include "diff/hints/evidence/value_limits.h"
 #include "diff/hints/evidence/wording.h"
 #include "diff/hints/models/placed_map.h"
@@ -26,6 +27,7 @@ constexpr double kLittle = 0.02;            // of what there was to explain
 constexpr double kRounding = 3;             // at worst, beside what rounding leaves on average
 constexpr double kMostLeft = 1.0 / 16;      // of the squares
 constexpr double kApart = 2;                // one line for all leaves so many times the squares
+constexpr double kOff = 1.25;               // a line fitted to rounded numbers is a little off
 constexpr std::uint64_t kPerNumber = 4;     // elements that bear out each fitted number
 
 enum class Form : std::uint8_t { scale, offset, both };
@@ -54,7 +56,7 @@ class Weights {
  public:
   explicit Weights(const Inquiry& inquiry) {
     constexpr int kFewBits = 8;
-    const StepGrid& grid = inquiry.input.judge.grid;
+    const StepGrid& grid = inquiry.agreement.grid;
     even_ = grid.integer || grid.precision >= kFewBits;
     const long double least = deviation_of_golden(inquiry) / 16;
     least_square_ = std::max(least * least, std::numeric_limits<long double>::min());
@@ -119,19 +121,36 @@ struct Left {
   long double rest = 0;
   long double error = 0;
   long double varies = 0;    // what the line makes of golden's numbers
-  long double rounding = 0;  // what rounding to actual's dtype leaves
+  long double rounding = 0;  // what rounding leaves
+  bool own_steps = false;    // it is rounding to multiples of this channel's own
 };
 
 // Half a step either way, every place in it as likely as any other.
-long double rounding_of(long double actual, const StepGrid& grid) {
+long double rounding_of(long double actual, const Line& line, const Agreement& agreement) {
+  const StepGrid& grid = agreement.grid;
+  const long double of_golden = line.gain * agreement.half_step_of_golden;
+  const long double multiples =
+      agreement.half_step_of_actual * agreement.half_step_of_actual + of_golden * of_golden;
+  if (multiples > 0) return multiples / 3;
   if (grid.integer) return 1 / 12.0L;
   const long double step = std::ldexp(std::abs(actual), 1 - grid.precision);  // about
   return step * step / 24;
 }
 
+// The step of the multiples that the channel's numbers are, if the line leaves no more than
+// rounding to them does: every channel may have a scale of its own.
+std::optional<long double> own_step(const Channel& channel, const Line& line) {
+  const auto grid = EvenGrid::of(channel.actual);
+  if (!grid) return std::nullopt;
+  for (std::size_t i = 0; i < channel.actual.size(); ++i)
+    if (std::abs(channel.actual[i] - line(channel.golden[i])) > kOff * grid->step() / 2)
+      return std::nullopt;
+  return grid->step();
+}
+
 // Little is left, or no more than rounding leaves; that it is little in all channels together is
 // asked by explains_most().
-std::optional<Left> left_in(const Channel& channel, Form form, const StepGrid& grid,
+std::optional<Left> left_in(const Channel& channel, Form form, const Agreement& agreement,
                             const Weights& weights) {
   for (const std::vector<long double>* side : {&channel.golden, &channel.actual}) {
     DistinctNumbers<kLeastNumbersIn> numbers;
@@ -152,7 +171,11 @@ std::optional<Left> left_in(const Channel& channel, Form form, const StepGrid& g
     left.rest += (actual - line(golden)) * (actual - line(golden));
     left.error += (actual - golden) * (actual - golden);
     left.varies += (line(golden) - mean) * (line(golden) - mean);
-    left.rounding += rounding_of(actual, grid);
+    left.rounding += rounding_of(actual, line, agreement);
+  }
+  if (const auto own = own_step(channel, line)) {
+    left.own_steps = true;
+    left.rounding = n * *own * *own / 12;
   }
   const long double least = std::min(left.error, left.varies);
   if (!(least > 0)) return std::nullopt;
@@ -243,9 +266,9 @@ Result<std::vector<Channel>> read_channels(const Inquiry& inquiry, const Look& l
 }
 
 // One line for all channels is another cause: more than rounding may bring them apart.
-bool differ(const HintInput& input, const std::vector<Line>& lines) {
-  const StepGrid& grid = input.judge.grid;
-  const double blur = std::max(kLittle, grid.integer ? 0 : relative_slack(input));
+bool differ(const Agreement& agreement, const std::vector<Line>& lines) {
+  const StepGrid& grid = agreement.grid;
+  const double blur = std::max(kLittle, grid.integer ? 0 : relative_slack(agreement));
   const auto spread = [&](long double Line::* member, double least_apart) {
     const auto [least, most] = std::ranges::minmax(lines, {}, member);
     const long double size = std::max(std::abs(least.*member), std::abs(most.*member));
@@ -254,10 +277,24 @@ bool differ(const HintInput& input, const std::vector<Line>& lines) {
   return spread(&Line::gain, 0) || spread(&Line::offset, grid.integer ? 0.5 : 0);
 }
 
+// What a channel's line leaves.
+struct Rests {
+  long double count = 0;
+  long double squares = 0;
+  long double most = 0;
+
+  // Of rests that are spread evenly, as rounding to multiples does it; else 0.
+  double half_step() const {
+    if (count == 0) return 0;
+    const long double half = std::sqrt(3 * squares / count);
+    return most <= kOff * half ? static_cast<double>(kOff * half) : 0;
+  }
+};
+
 // Does one line for all leave clearly more than a line for each? Else the lines differ by what
 // noise did to them.
 Result<bool> apart(const Inquiry& inquiry, const Along& place, const std::vector<Line>& lines,
-                   const Line& one, const Weights& weights) {
+                   const Line& one, const Weights& weights, std::vector<Rests>& rests) {
   const Limits limits = limits_of(inquiry.input.actual.dtype());
   long double by_one = 0;
   long double by_each = 0;
@@ -268,24 +305,33 @@ Result<bool> apart(const Inquiry& inquiry, const Along& place, const std::vector
     const long double rest_of_each = actual - lines[place.index(number)](golden);
     by_one += weight * rest * rest;
     by_each += weight * rest_of_each * rest_of_each;
+    Rests& own = rests[place.index(number)];
+    own.count += 1;
+    own.squares += rest_of_each * rest_of_each;
+    own.most = std::max(own.most, std::abs(rest_of_each));
   }));
   return by_one > kApart * by_each;
 }
 
 // The plainest form that holds in all of the channels, or in all but one.
-std::optional<Form> form_of(const Inquiry& inquiry, const std::vector<Channel>& channels) {
+struct Plan {
+  Form form{};
+  bool own_steps = false;  // of each channel
+};
+
+std::optional<Plan> plan_of(const Inquiry& inquiry, const std::vector<Channel>& channels) {
   const bool sparse = both_sparse(inquiry.input.actual, inquiry.input.golden);
   const Weights weights(inquiry);
   for (const Form form : {Form::scale, Form::offset, Form::both}) {
     if (sparse && form != Form::scale) continue;  // what neither stores would not stay 0
     std::vector<Left> holding;
     for (const Channel& channel : channels)
-      if (const auto left = left_in(channel, form, inquiry.input.judge.grid, weights))
+      if (const auto left = left_in(channel, form, inquiry.agreement, weights))
         holding.push_back(*left);
     const std::size_t all = channels.size();
     if (all >= kLeastLookedAt && holding.size() >= all - (all > 4 ? 1 : 0) &&
         explains_most(holding))
-      return form;
+      return Plan{form, std::ranges::all_of(holding, &Left::own_steps)};
   }
   return std::nullopt;
 }
@@ -312,17 +358,21 @@ std::string form_text(const Inquiry& inquiry, std::size_t dim, Form form,
          range_text(lines, &Line::offset);
 }
 
-Slack slack_of(const Inquiry& inquiry, Form form) {
-  // A line that was fitted to rounded numbers is a little off.
-  constexpr double kOff = 1.25;
+Slack slack_of(const Inquiry& inquiry, Form form, const std::vector<Line>& lines) {
+  const Agreement& agreement = inquiry.agreement;
+  const long double gain =
+      std::abs(std::ranges::max(lines, {}, [](const Line& l) { return std::abs(l.gain); }).gain);
   return {.integer = !info(inquiry.input.actual.dtype()).floating(),
-          .relative = kOff * relative_slack(inquiry.input),
+          .relative = kOff * relative_slack(agreement),
+          .absolute = kOff * (agreement.half_step_of_actual +
+                              static_cast<double>(gain) * agreement.half_step_of_golden),
           .share_of_error = kLittle,
           .most = form == Form::scale ? HUGE_VAL : kLittle * deviation_of_golden(inquiry),
           .share_of_actual = form == Form::scale ? kLittle : 0};
 }
 
-SearchResult try_lines(const Inquiry& inquiry, std::size_t dim, Form form) {
+SearchResult try_lines(const Inquiry& inquiry, std::size_t dim, const Plan& plan) {
+  const Form form = plan.form;
   const Along place = along(inquiry.input.golden.dims(), dim);
   const Limits limits = limits_of(inquiry.input.actual.dtype());
   std::vector<LineSums> sums(place.size);
@@ -335,21 +385,27 @@ SearchResult try_lines(const Inquiry& inquiry, std::size_t dim, Form form) {
   }));
   std::vector<Line> lines;
   for (const LineSums& one : sums) lines.push_back(one.fit(form));
-  if (!differ(inquiry.input, lines)) return std::nullopt;
-  BTF_ASSIGN(const bool lines_apart, apart(inquiry, place, lines, all_sums.fit(form), weights));
+  if (!differ(inquiry.agreement, lines)) return std::nullopt;
+  std::vector<Rests> rests(lines.size());
+  BTF_ASSIGN(const bool lines_apart,
+             apart(inquiry, place, lines, all_sums.fit(form), weights, rests));
   if (!lines_apart) return std::nullopt;
-  const PlacedMap map{.side = MovedSide::golden,
+  PlacedMap map{.side = MovedSide::golden,
                       .apply =
                           [&](std::uint64_t number, long double golden) {
                             return saturated(lines[place.index(number)](golden), limits);
                           },
-                      .slack = slack_of(inquiry, form)};
+                      .slack = slack_of(inquiry, form, lines)};
+  if (plan.own_steps)
+    map.absolute = [&](std::uint64_t number) { return rests[place.index(number)].half_step(); };
   BTF_ASSIGN(const MapTally all, tally(inquiry, map));
+  Inquiry own = inquiry;
+  if (plan.own_steps) own.agreement.lenience = "rounding to multiples of their own";
   const std::uint64_t numbers = lines.size() * (form == Form::both ? 2 : 1);
   if (!bears_out(inquiry, all) || all.confirmed < kPerNumber * numbers) return std::nullopt;
   return Finding{{Cause::channel_scale,
-                  form_text(inquiry, dim, form, lines) + ": " +
-                      share_text(all.elements - all.exceptions, all.elements) + residual_text(all)},
+                  form_text(inquiry, dim, form, lines) + ": " + fitting_text(own, all) +
+                      residual_text(all)},
                  all.exceptions + all.near};
 }
 
@@ -361,9 +417,9 @@ SearchResult find_channel_scale(const Inquiry& inquiry) {
   BTF_TRY(fetch_looks(inquiry, all));
   for (const Look& look : all) {
     BTF_ASSIGN(const std::vector<Channel> channels, read_channels(inquiry, look));
-    const std::optional<Form> form = form_of(inquiry, channels);
-    if (!form) continue;
-    BTF_ASSIGN(std::optional<Finding> finding, try_lines(inquiry, look.dim, *form));
+    const std::optional<Plan> plan = plan_of(inquiry, channels);
+    if (!plan) continue;
+    BTF_ASSIGN(std::optional<Finding> finding, try_lines(inquiry, look.dim, *plan));
     if (finding) return finding;
   }
   return std::nullopt;

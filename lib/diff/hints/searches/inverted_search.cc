@@ -41,7 +41,7 @@ SearchResult find_inverted(const Inquiry& inquiry) {
   if (!bears_out(inquiry, all)) return std::nullopt;
   return Finding{{Cause::inverted, "actual is " + number_text(high) + " where golden is " +
                                        number_text(low) + ", and the reverse: " +
-                                       share_text(all.elements - all.exceptions, all.elements)},
+                                       fitting_text(inquiry, all)},
                  all.exceptions};
 }
 

@@ -44,7 +44,7 @@ Result<std::optional<Finding>> try_layout(const Inquiry& inquiry, MovedSide side
   const std::string text = side == MovedSide::actual
                                ? "actual equals golden when its bytes are read as " + name
                                : "golden equals actual when its bytes are read as " + name;
-  return Finding{{Cause::layout, text + ": " + share_text(all.agreed, all.compared)},
+  return Finding{{Cause::layout, text + ": " + agreed_text(inquiry, all)},
                  all.exceptions()};
 }
 

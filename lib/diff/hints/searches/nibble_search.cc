@@ -28,7 +28,7 @@ SearchResult find_nibble_order(const Inquiry& inquiry) {
   return Finding{{Cause::nibble_order,
                   "actual equals golden with the two nibbles of every byte "
                   "exchanged: " +
-                      share_text(all.agreed, all.compared)},
+                      agreed_text(inquiry, all)},
                  all.exceptions()};
 }
 

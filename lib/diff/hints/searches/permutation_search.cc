@@ -95,7 +95,7 @@ SearchResult try_order(const Inquiry& inquiry, const Order& order, double hypoth
   BTF_ASSIGN(const StreamTally all, compare_streams(inquiry, {std::move(actual), std::move(golden)},
                                                     inquiry.elements, {}));
   if (all.exceptions() > allowed_exceptions(inquiry)) return std::nullopt;
-  const std::string share = ": " + share_text(all.agreed, all.compared);
+  const std::string share = ": " + agreed_text(inquiry, all);
   const std::string dims_said = "dims " + order_text(order);
   if (const auto channels = channel_move(order))
     return Finding{{Cause::layout, "actual holds golden with " + *channels + " (" + dims_said +

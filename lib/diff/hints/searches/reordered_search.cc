@@ -1,134 +1,87 @@
-// Equal parts of a dim in any other order: heads, groups of channels.
+// The indices of one dim in another order: boxes, classes, vocabulary.
 #include <algorithm>
-#include <numeric>
-#include <optional>
-#include <span>
+#include <cmath>
 #include <string>
 #include <vector>
 
 #include "btf/try.h"
+#include "diff/hints/evidence/significance.h"
 #include "diff/hints/evidence/wording.h"
-#include "diff/hints/models/placed_map.h"
+#include "diff/hints/models/index_order.h"
 #include "diff/hints/models/rearrangement.h"
 #include "diff/hints/searches/searches.h"
 
 namespace btf::hints {
 namespace {
 
-constexpr std::uint64_t kMostIndices = 4096;
-constexpr std::uint64_t kLeastRows = 8;  // elements at an index: fewer find their like anywhere
-constexpr std::size_t kProbes = 16;      // rows that indices are known by
-constexpr std::size_t kMostSaid = 8;     // parts
+constexpr std::uint64_t kMostIndices = 1U << 16;
+constexpr std::uint64_t kLeastIndices = 3;
+constexpr std::size_t kMostSaid = 3;
 
-// Some rows along a dim, with the numbers of both sides.
-struct Probes {
-  std::vector<std::vector<long double>> actual;
-  std::vector<std::vector<long double>> golden;
-};
+std::string count_text(std::uint64_t count, const std::string& what) {
+  return ", " + std::to_string(count) + " " + what;
+}
 
-std::vector<std::uint64_t> rows_of(const Inquiry& inquiry, const Along& place) {
-  std::vector<std::uint64_t> rows;
-  for (const std::size_t i : inquiry.rarest) {
-    const std::uint64_t row = place.row(inquiry.mismatches[i].number);
-    if (std::ranges::find(rows, row) == rows.end()) rows.push_back(row);
-    if (rows.size() == kProbes) break;
+// "the indices 3 and 7 of {dim} exchanged", "the indices of {dim} reversed", "rotated by 3", where
+// that is all of it.
+std::string kind_text(const std::vector<std::uint32_t>& source, std::uint64_t moved,
+                      const std::string& dim) {
+  const std::size_t size = source.size();
+  bool reversed = true;
+  bool rotated = true;
+  std::optional<std::size_t> by;
+  for (std::size_t i = 0; i < size; ++i) {
+    if (source[i] == kNowhere) continue;
+    if (!by) by = (i + size - source[i]) % size;
+    rotated = rotated && (source[i] + *by) % size == i;
+    reversed = reversed && source[i] == size - 1 - i;
   }
-  return rows;
+  if (reversed) return "the indices of " + dim + " reversed";
+  if (rotated && by) return "the indices of " + dim + " rotated by " + std::to_string(*by);
+  const auto first = std::ranges::find_if(
+      source, [&](const std::uint32_t& j) { return j != &j - source.data(); });
+  const auto at = static_cast<std::size_t>(first - source.begin());
+  if (moved == 2 && *first != kNowhere && source[*first] == at)
+    return "the indices " + std::to_string(at) + " and " + std::to_string(*first) + " of " + dim +
+           " exchanged";
+  return "";
 }
 
-Result<std::vector<long double>> read_row(Lookup& lookup, const Along& place, std::uint64_t row) {
-  std::vector<std::uint64_t> numbers(place.size);
-  for (std::uint64_t i = 0; i < place.size; ++i) numbers[i] = place.number(row, i);
-  return lookup.values(numbers);
-}
-
-// Has golden another index that is like that of the first mismatch in some rows? Most dims are done
-// with here.
-Result<bool> worth_reading(const Inquiry& inquiry, const Along& place,
-                           const std::vector<std::uint64_t>& rows) {
-  constexpr std::size_t kRows = 4;
-  const std::uint64_t index = place.index(inquiry.mismatches[inquiry.rarest.front()].number);
-  std::vector<std::uint64_t> left(place.size);
-  std::iota(left.begin(), left.end(), 0U);
-  for (std::size_t row = 0; row < std::min(kRows, rows.size()) && !left.empty(); ++row) {
-    std::vector<std::uint64_t> numbers;
-    for (const std::uint64_t other : left) numbers.push_back(place.number(rows[row], other));
-    BTF_ASSIGN(const std::vector<long double> golden, inquiry.golden->values(numbers));
-    const std::vector<std::uint64_t> own{place.number(rows[row], index)};
-    BTF_ASSIGN(const std::vector<long double> actual, inquiry.actual->values(own));
-    std::vector<std::uint64_t> like;
-    for (std::size_t i = 0; i < left.size(); ++i)
-      if (sampled_agree(actual.front(), golden[i], inquiry.agreement)) like.push_back(left[i]);
-    left = std::move(like);
+std::string order_words(const IndexOrder& order, const Dims& dims, std::size_t dim) {
+  const std::string which =
+      "golden's " + dim_text(static_cast<std::uint32_t>(dim), dims.size());
+  const std::string kind = kind_text(order.source, order.moved, which);
+  if (!kind.empty()) return "actual has " + kind;
+  std::string text = "actual has the indices of " + which + " in " +
+                     (order.sorted.empty() ? "another order" : order.sorted);
+  std::size_t said = 0;
+  for (std::size_t i = 0; i < order.source.size() && said < kMostSaid; ++i) {
+    if (order.source[i] == i || order.source[i] == kNowhere) continue;
+    text += (said == 0 ? ", golden's " : ", ") + std::to_string(order.source[i]) + " at " +
+            std::to_string(i);
+    ++said;
   }
-  return !left.empty();
+  return text + (order.moved > said ? ", ..." : "");
 }
 
-bool alike(const Inquiry& inquiry, const Probes& probes, std::uint64_t actual, std::uint64_t golden,
-           std::uint64_t count) {
-  for (std::size_t row = 0; row < probes.actual.size(); ++row)
-    for (std::uint64_t i = 0; i < count; ++i)
-      if (!sampled_agree(probes.actual[row][actual + i], probes.golden[row][golden + i],
-                         inquiry.agreement))
-        return false;
-  return true;
+Rearrangement rule_of(const IndexOrder& order, const Dims& dims, std::size_t dim) {
+  Rearrangement rule = unchanged(dims);
+  rule.digits[dim].order = order.source;
+  return rule;
 }
 
-// Which of golden's parts each of actual's is; where several are alike, the one behind that of the
-// part before.
-std::vector<std::uint32_t> order_of(const Inquiry& inquiry, const Probes& probes,
-                                    std::uint64_t parts, std::uint64_t size) {
-  std::vector<std::uint32_t> order;
-  std::vector<bool> taken(parts, false);
-  for (std::uint64_t i = 0; i < parts; ++i) {
-    const std::uint64_t first = order.empty() ? 0 : order.back() + 1U;
-    for (std::uint64_t k = 0; k < parts && order.size() == i; ++k) {
-      const std::uint64_t other = (first + k) % parts;
-      if (taken[other] || !alike(inquiry, probes, i * size, other * size, size)) continue;
-      taken[other] = true;
-      order.push_back(static_cast<std::uint32_t>(other));
-    }
-    if (order.size() == i) return {};
-  }
-  return order;
-}
-
-RearrangedAs reordered(const Dims& dims, std::size_t dim, std::uint64_t part,
-                       const std::vector<std::uint32_t>& order) {
-  const std::span said = std::span(order).first(std::min(kMostSaid, order.size()));
-  RearrangedAs result{Cause::shuffled,
-                      "actual has the parts of " + std::to_string(part) + " of golden's " +
-                          dim_text(static_cast<std::uint32_t>(dim), dims.size()) +
-                          " in the order " + order_text(said) +
-                          (order.size() > said.size() ? ", ..." : ""),
-                      unchanged(dims)};
-  for (std::uint64_t i = 0; i < dims[dim]; ++i)
-    result.rule.digits[dim].order.push_back(
-        static_cast<std::uint32_t>(order[i / part] * part + i % part));
-  return result;
-}
-
-Result<std::optional<RearrangedAs>> along_dim(const Inquiry& inquiry, std::size_t dim) {
+SearchResult try_order(const Inquiry& inquiry, const IndexOrder& order, std::size_t dim) {
   const Dims& dims = inquiry.input.golden.dims();
-  const Along place = along(dims, dim);
-  const std::vector<std::uint64_t> rows = rows_of(inquiry, place);
-  BTF_ASSIGN(const bool worth, worth_reading(inquiry, place, rows));
-  if (!worth) return std::nullopt;
-  Probes probes;
-  for (const std::uint64_t row : rows) {
-    BTF_ASSIGN(std::vector<long double> actual, read_row(*inquiry.actual, place, row));
-    BTF_ASSIGN(std::vector<long double> golden, read_row(*inquiry.golden, place, row));
-    probes.actual.push_back(std::move(actual));
-    probes.golden.push_back(std::move(golden));
-  }
-  // Single indices in any order have no cause.
-  for (std::uint64_t parts = 2; parts <= dims[dim] / 2; ++parts) {
-    if (dims[dim] % parts != 0) continue;
-    const std::uint64_t size = dims[dim] / parts;
-    const std::vector<std::uint32_t> order = order_of(inquiry, probes, parts, size);
-    if (!order.empty() && !std::ranges::is_sorted(order)) return reordered(dims, dim, size, order);
-  }
-  return std::nullopt;
+  if (order.bits < kNeededBits + std::log2(static_cast<double>(dims.size()))) return std::nullopt;
+  BTF_ASSIGN(const RearrangementTally all,
+             compare_rearranged(inquiry, rule_of(order, dims, dim)));
+  if (all.all.compared == 0 || all.all.exceptions() > allowed_exceptions(inquiry))
+    return std::nullopt;
+  std::string text = order_words(order, dims, dim) + ": " + agreed_text(inquiry, all.all);
+  if (order.missing > 0) text += count_text(order.missing, "of golden's indices nowhere");
+  if (order.repeated > 0) text += count_text(order.repeated, "repeated");
+  if (order.strange > 0) text += count_text(order.strange, "of none of golden's");
+  return Finding{{Cause::reordered, std::move(text)}, all.all.exceptions() + all.outside};
 }
 
 }  // namespace
@@ -136,16 +89,18 @@ Result<std::optional<RearrangedAs>> along_dim(const Inquiry& inquiry, std::size_
 SearchResult find_reordered(const Inquiry& inquiry) {
   const HintInput& input = inquiry.input;
   if (inquiry.rounded || inquiry.rarest.empty() || input.actual.storage() == nullptr ||
-      input.golden.storage() == nullptr)
+      input.golden.storage() == nullptr || !rearrangeable(inquiry))
     return std::nullopt;
   const Dims& dims = input.golden.dims();
-  std::vector<RearrangedAs> candidates;
-  for (std::size_t d = 0; d < dims.size(); ++d) {
-    if (dims[d] < 4 || dims[d] > kMostIndices || inquiry.elements / dims[d] < kLeastRows) continue;
-    BTF_ASSIGN(std::optional<RearrangedAs> found, along_dim(inquiry, d));
-    if (found) candidates.push_back(*std::move(found));
+  std::optional<Finding> best;
+  for (std::size_t dim = 0; dim < dims.size(); ++dim) {
+    if (dims[dim] < kLeastIndices || dims[dim] > kMostIndices) continue;
+    BTF_ASSIGN(const std::optional<IndexOrder> order, find_index_order(inquiry, dim));
+    if (!order) continue;
+    BTF_ASSIGN(std::optional<Finding> finding, try_order(inquiry, *order, dim));
+    if (finding && (!best || finding->unexplained < best->unexplained)) best = std::move(finding);
   }
-  return find_rearranged(inquiry, candidates);
+  return best;
 }
 
 }  // namespace btf::hints

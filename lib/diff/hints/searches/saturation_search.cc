@@ -25,6 +25,7 @@ struct Demand {
 
 constexpr Demand kOverflow{2, 24};    // Inf or NaN just where a dtype ends
 constexpr Demand kKnownLimit{8, 24};  // a dtype's largest number
+constexpr Demand kCodeLimit{4, 24};   // likewise, times a scale
 constexpr Demand kAnyLimit{24, 50};
 constexpr std::size_t kLeastCutOff = 4;  // different golden numbers
 
@@ -33,6 +34,15 @@ bool enough(const MapTally& tally, const Demand& demand) {
   const double rarity =
       std::log2(static_cast<double>(tally.elements) / static_cast<double>(tally.telling));
   return static_cast<double>(tally.confirmed) * rarity >= demand.bits;
+}
+
+// But for what is left to the exceptions.
+template <typename Holds>
+bool hold_nearly_all(const Inquiry& inquiry, Holds&& holds) {
+  std::size_t wrong = 0;
+  for (const Point& point : inquiry.mismatches)
+    if (!holds(point) && 50 * ++wrong > inquiry.mismatches.size()) return false;
+  return true;
 }
 
 // The number that nearly all of these are.
@@ -84,8 +94,24 @@ std::optional<DType> dtype_of(const Cut& cut, const HintInput& input, MovedSide 
   return std::nullopt;
 }
 
-// Numbers of `cut_side` stand at the cut.
-std::string sentence(const Cut& cut, std::optional<DType> dtype, MovedSide cut_side,
+// The dtype of the codes that stand for multiples of `step`. Some leave out the lowest code.
+std::optional<DType> dtype_of_codes(const Cut& cut, double step) {
+  if (step == 0) return std::nullopt;
+  const auto at = [step](long double limit, long double code) {
+    return std::abs(limit / step - code) < 0.01L;
+  };
+  for (const DTypeInfo& row : dtypes()) {
+    if (row.floating() || row.kind == NumberKind::boolean || row.bits > 16) continue;
+    const Limits limits = limits_of(row.dtype);
+    const bool low = cut.low == -kInf || at(cut.low, limits.lowest) ||
+                     (limits.lowest < 0 && at(cut.low, -limits.highest));
+    if (low && (cut.high == kInf || at(cut.high, limits.highest))) return row.dtype;
+  }
+  return std::nullopt;
+}
+
+// Numbers of `cut_side` stand at the cut, which `whose` limit it is.
+std::string sentence(const Cut& cut, const std::string& whose, MovedSide cut_side,
                      const MapTally& tally) {
   const bool of_actual = cut_side == MovedSide::actual;
   const std::string count =
@@ -93,18 +119,27 @@ std::string sentence(const Cut& cut, std::optional<DType> dtype, MovedSide cut_s
   const std::string other = of_actual ? "golden" : "actual";
   const std::string low = number_text(cut.low);
   const std::string high = number_text(cut.high);
-  const std::string of = dtype ? name_of(*dtype) + "'s " : "";
+  const auto named = [&](const std::string& which) {
+    return whose.empty() ? "" : whose + which + ", ";
+  };
   if (cut.high == kInf && cut.low == 0)
     return count + " 0 where " + other + " is below it: negative numbers were " +
            (of_actual ? "" : "not ") + "cut off";
   if (cut.high == kInf)
-    return count + " at " + (dtype ? of + "smallest, " : "") + low + ", where " + other +
+    return count + " at " + named("smallest") + low + ", where " + other +
            " is below it";
   if (cut.low == -kInf)
-    return count + " at " + (dtype ? of + "largest, " : "") + high + ", where " + other +
+    return count + " at " + named("largest") + high + ", where " + other +
            " is above it";
-  return count + " at " + (dtype ? of + "limits, " : "") + low + " or " + high + ", where " +
+  return count + " at " + named("limits") + low + " or " + high + ", where " +
          other + " is beyond";
+}
+
+// "; the other 80000 are within float16's rounding": what is no fault of a limit.
+std::string others_text(const Inquiry& inquiry, const MapTally& tally) {
+  if (tally.lenient == 0) return "";
+  return "; the other " + std::to_string(tally.lenient) +
+         (tally.lenient == 1 ? " is" : " are") + " within " + inquiry.agreement.lenience;
 }
 
 // Where the numbers of one side stand that differ, if they are at one or two limits.
@@ -172,9 +207,17 @@ SearchResult try_cut(const Inquiry& inquiry, MovedSide cut_side) {
   // Golden is taken for right, but where its own dtype ends.
   const bool known = of_actual ? dtype.has_value() : dtype == inquiry.input.golden.dtype();
   if (!of_actual && !known && !varies_within(inquiry, cut)) return std::nullopt;
-  if (!bears_out(inquiry, all) || !enough(all, known ? kKnownLimit : kAnyLimit))
-    return std::nullopt;
-  return Finding{{Cause::saturation, sentence(cut, dtype, cut_side, all)}, all.exceptions};
+  // Multiples that end just where codes end.
+  const double step = 2 * inquiry.agreement.half_step_of_actual;
+  const auto codes = of_actual && !dtype ? dtype_of_codes(cut, step) : std::nullopt;
+  const Demand& demand = known ? kKnownLimit : codes ? kCodeLimit : kAnyLimit;
+  if (!bears_out(inquiry, all) || !enough(all, demand)) return std::nullopt;
+  const std::string whose = dtype   ? name_of(*dtype) + "'s "
+                            : codes ? short_number_text(step) + " times " + name_of(*codes) + "'s "
+                                    : "";
+  return Finding{
+      {Cause::saturation, sentence(cut, whose, cut_side, all) + others_text(inquiry, all)},
+      all.exceptions};
 }
 
 // Golden beyond the range of `dtype` became Inf, or NaN where the dtype has no Inf.
@@ -186,11 +229,11 @@ SearchResult try_overflow(const Inquiry& inquiry, DType dtype) {
     return limits.has_inf ? std::copysign(std::numeric_limits<Real>::infinity(), golden)
                           : std::numeric_limits<Real>::quiet_NaN();
   });
-  for (const Point& point : inquiry.mismatches) {
-    const bool beyond = std::abs(point.golden) >= limits.rounds_over;
+  const bool nearly_all = hold_nearly_all(inquiry, [&](const Point& point) {
     const bool gone = limits.has_inf ? std::isinf(point.actual) : std::isnan(point.actual);
-    if (!beyond || !gone) return std::nullopt;
-  }
+    return gone && std::abs(point.golden) >= limits.rounds_over;
+  });
+  if (!nearly_all) return std::nullopt;
   // Inf is beyond every dtype.
   const bool all_inf = std::ranges::all_of(
       inquiry.mismatches, [](const Point& point) { return std::isinf(point.golden); });
@@ -201,7 +244,8 @@ SearchResult try_overflow(const Inquiry& inquiry, DType dtype) {
   return Finding{
       {Cause::saturation, mismatches_text(all.confirmed) + " have actual " +
                               (limits.has_inf ? "Inf" : "NaN") + " where golden is beyond " +
-                              name_of(dtype) + "'s largest, " + number_text(limits.highest)},
+                              name_of(dtype) + "'s largest, " + number_text(limits.highest) +
+                              others_text(inquiry, all)},
       all.exceptions};
 }
 
@@ -209,11 +253,12 @@ SearchResult try_overflow(const Inquiry& inquiry, DType dtype) {
 SearchResult try_largest_nan(const Inquiry& inquiry, DType dtype, MovedSide nan_side) {
   const Limits limits = limits_of(dtype);
   const bool of_golden = nan_side == MovedSide::golden;
-  for (const Point& point : inquiry.mismatches) {
-    const long double nan = of_golden ? point.golden : point.actual;
+  const bool nearly_all = hold_nearly_all(inquiry, [&](const Point& point) {
     const long double at = of_golden ? point.actual : point.golden;
-    if (!std::isnan(nan) || (at != limits.highest && at != limits.lowest)) return std::nullopt;
-  }
+    return std::isnan(of_golden ? point.golden : point.actual) &&
+           (at == limits.highest || at == limits.lowest);
+  });
+  if (!nearly_all) return std::nullopt;
   const ElementMap map =
       value_map(of_golden ? MovedSide::actual : MovedSide::golden, [limits](auto value) {
         using Real = decltype(value);
@@ -229,7 +274,8 @@ SearchResult try_largest_nan(const Inquiry& inquiry, DType dtype, MovedSide nan_
   return Finding{
       {Cause::saturation, mismatches_text(all.confirmed) +
                               (of_golden ? " have actual at " + largest + ", where golden is NaN"
-                                         : " have actual NaN where golden is at " + largest)},
+                                         : " have actual NaN where golden is at " + largest) +
+                              others_text(inquiry, all)},
       all.exceptions};
 }
 
@@ -238,11 +284,12 @@ SearchResult try_largest(const Inquiry& inquiry, DType dtype, MovedSide inf_side
   const long double highest = limits_of(dtype).highest;
   if (!limits_of(dtype).has_inf) return try_largest_nan(inquiry, dtype, inf_side);
   const bool of_golden = inf_side == MovedSide::golden;
-  for (const Point& point : inquiry.mismatches) {
+  const bool nearly_all = hold_nearly_all(inquiry, [&](const Point& point) {
     const long double inf = of_golden ? point.golden : point.actual;
-    const long double at = of_golden ? point.actual : point.golden;
-    if (!std::isinf(inf) || at != std::copysign(highest, inf)) return std::nullopt;
-  }
+    return std::isinf(inf) && (of_golden ? point.actual : point.golden) ==
+                                  std::copysign(highest, inf);
+  });
+  if (!nearly_all) return std::nullopt;
   const ElementMap map = value_map(inf_side, [highest](auto value) {
     using Real = decltype(value);
     return std::isinf(value) ? std::copysign(static_cast<Real>(highest), value) : value;
@@ -254,7 +301,8 @@ SearchResult try_largest(const Inquiry& inquiry, DType dtype, MovedSide inf_side
   return Finding{
       {Cause::saturation, mismatches_text(all.confirmed) +
                               (of_golden ? " have actual at " + largest + ", where golden is Inf"
-                                         : " have actual Inf where golden is at " + largest)},
+                                         : " have actual Inf where golden is at " + largest) +
+                              others_text(inquiry, all)},
       all.exceptions};
 }
 

@@ -55,7 +55,7 @@ Result<Ratios> ratios_at(const Inquiry& inquiry, const std::vector<std::uint64_t
 // What is accepted of numbers is what their ratio may be off by, as far as a factor is still told.
 bool near_one(long double ratio, const Inquiry& inquiry) {
   const double accepted = std::min(inquiry.agreement.judge.rtol, kMostAccepted);
-  return std::abs(ratio - 1) <= kRoundings * std::max(relative_slack(inquiry.input), accepted);
+  return std::abs(ratio - 1) <= kRoundings * std::max(relative_slack(inquiry.agreement), accepted);
 }
 
 // The ratio at [i][j] is one over that at [j][i], and 1 where i = j.
@@ -164,7 +164,7 @@ SearchResult try_pair(const Inquiry& inquiry, const AxisPair& pair) {
             const long double column = factors[pair.columns.index(number)];
             return golden * column / row;
           },
-      .slack = Slack{.relative = kRoundings * relative_slack(inquiry.input), .most = HUGE_VAL}};
+      .slack = Slack{.relative = kRoundings * relative_slack(inquiry.agreement), .most = HUGE_VAL}};
   BTF_ASSIGN(const MapTally all, tally(inquiry, map));
   if (!bears_out(inquiry, all) || all.confirmed < kPerFactor * factors.size()) return std::nullopt;
   const std::size_t rank = inquiry.input.golden.dims().size();
@@ -175,7 +175,7 @@ SearchResult try_pair(const Inquiry& inquiry, const AxisPair& pair) {
       {Cause::scale_axis,
        "actual has along " + name(pair.second) + " the " + std::to_string(factors.size()) +
            " factors that golden has along " + name(pair.first) + ": " +
-           share_text(all.elements - all.exceptions, all.elements) + residual_text(all)},
+           fitting_text(inquiry, all) + residual_text(all)},
       all.exceptions + all.near};
 }
 

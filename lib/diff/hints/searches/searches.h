@@ -18,6 +18,7 @@ SearchResult find_index_base(const Inquiry& inquiry);
 SearchResult find_shift(const Inquiry& inquiry);
 SearchResult find_mirrored(const Inquiry& inquiry);
 SearchResult find_shuffled(const Inquiry& inquiry);
+SearchResult find_part_order(const Inquiry& inquiry);
 SearchResult find_reordered(const Inquiry& inquiry);
 SearchResult find_repeated(const Inquiry& inquiry);
 SearchResult find_pitch(const Inquiry& inquiry);

@@ -35,15 +35,15 @@ Alignment wrapped(const Shift& shift, std::uint64_t count) {
   return around;
 }
 
-std::string sentence(const ShiftSpace& space, const Shift& shift, const StreamTally& all,
-                     bool round) {
+std::string sentence(const Inquiry& inquiry, const ShiftSpace& space, const Shift& shift,
+                     const StreamTally& all, bool round) {
   std::string text = "actual is golden shifted by " + std::to_string(shift.by);
   if (shift.dim)
     text += " along " + dim_text(*shift.dim, space.dims.size());
   else
     text += std::string(std::abs(shift.by) == 1 ? " element" : " elements") +
             (space.stored ? " in the stored array" : " in row-major order");
-  return text + (round ? ", wrapping round" : "") + ": " + share_text(all.agreed, all.compared);
+  return text + (round ? ", wrapping round" : "") + ": " + agreed_text(inquiry, all);
 }
 
 Result<std::optional<Shifted>> try_shift(const Inquiry& inquiry, const ShiftSpace& space,
@@ -59,12 +59,9 @@ Result<std::optional<Shifted>> try_shift(const Inquiry& inquiry, const ShiftSpac
              compare_streams(inquiry, space.streams, space.count, wrapped(shift, space.count)));
   const bool round = edge.exceptions() <= edge.compared / 100;
   StreamTally sum = all;
-  if (round) {
-    sum.compared += edge.compared;
-    sum.agreed += edge.agreed;
-  }
+  if (round) sum.add(edge);
   const std::uint64_t unexplained = sum.exceptions() + (round ? 0 : outside);
-  return Shifted{{{Cause::shift, sentence(space, shift, sum, round)}, unexplained},
+  return Shifted{{{Cause::shift, sentence(inquiry, space, shift, sum, round)}, unexplained},
                  sum.exceptions()};
 }
 

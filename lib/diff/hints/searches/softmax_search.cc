@@ -46,7 +46,7 @@ bool may_be(const Inquiry& inquiry, const Softmax& softmax) {
 
 // Below the normal numbers rounding is too much of one for its logarithm.
 bool fine_enough(const Inquiry& inquiry, const Softmax& softmax, long double after) {
-  return softmax.logarithm || after >= std::ldexp(1.0L, inquiry.input.judge.grid.least_exponent);
+  return softmax.logarithm || after >= std::ldexp(1.0L, inquiry.agreement.grid.least_exponent);
 }
 
 struct Both {
@@ -82,7 +82,7 @@ Result<Point> partner_of(const Inquiry& inquiry, const Softmax& softmax, const A
 Result<bool> differ_alike(const Inquiry& inquiry, const Softmax& softmax, const Along& place) {
   const double close = inquiry.agreement.close ? inquiry.agreement.close->rtol : 0;
   const double slack =
-      std::max({relative_slack(inquiry.input), inquiry.agreement.judge.rtol, close});
+      std::max({relative_slack(inquiry.agreement), inquiry.agreement.judge.rtol, close});
   std::size_t alike = 0;
   std::size_t others = 0;
   for (const std::size_t i : inquiry.rarest) {
@@ -121,7 +121,7 @@ struct RowSum {
 // element's and of the largest of its row.
 Slack slack_of(const Inquiry& inquiry, const Softmax& softmax, double widest) {
   constexpr double kMost = 0.25;
-  Slack slack{.relative = relative_slack(inquiry.input)};
+  Slack slack{.relative = relative_slack(inquiry.agreement)};
   if (softmax.logarithm)
     slack.amplified = [](double value, double relative) { return std::abs(value) * relative / 2; };
   else
@@ -162,7 +162,7 @@ SearchResult try_softmax(const Inquiry& inquiry, const Softmax& softmax, std::si
            (softmax.logarithm ? "log-softmax of " : "softmax of ") +
            (missing ? "actual" : "golden") + " along " +
            dim_text(static_cast<std::uint32_t>(dim), inquiry.input.golden.dims().size()) + ": " +
-           share_text(all.elements - all.exceptions, all.elements)},
+           fitting_text(inquiry, all)},
       all.exceptions};
 }
 

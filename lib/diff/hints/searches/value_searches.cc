@@ -9,6 +9,7 @@
 #include "diff/hints/evidence/value_limits.h"
 #include "diff/hints/evidence/wording.h"
 #include "diff/hints/models/element_map.h"
+#include "diff/hints/models/placed_map.h"
 #include "diff/hints/searches/searches.h"
 
 namespace btf::hints {
@@ -70,7 +71,15 @@ Law scale_law(long double gain, const std::string& name = "") {
 }
 Law offset_law(long double offset) { return {.cause = Cause::offset, .offset = offset}; }
 
-ElementMap map_of(const Law& law, const HintInput& input, const std::vector<Point>& points) {
+// What rounding to multiples may leave of a law.
+double rounding_of(const Law& law, const Agreement& agreement) {
+  constexpr double kOff = 1.1;  // what was fitted to rounded numbers is a little off
+  return kOff * (agreement.half_step_of_actual +
+                 static_cast<double>(std::abs(law.gain)) * agreement.half_step_of_golden);
+}
+
+ElementMap map_of(const Law& law, const HintInput& input, const Agreement& agreement,
+                  const std::vector<Point>& points) {
   const Limits limits = limits_of(input.actual.dtype());
   ElementMap map = value_map(MovedSide::golden,
                              [law, limits](auto golden) { return saturated(law(golden), limits); });
@@ -78,7 +87,8 @@ ElementMap map_of(const Law& law, const HintInput& input, const std::vector<Poin
                              return law.cause == Cause::affine ? law(p.golden) : p.golden;
                            }).deviation;
   map.slack = Slack{.integer = !info(input.actual.dtype()).floating(),
-                    .relative = relative_slack(input),
+                    .relative = relative_slack(agreement),
+                    .absolute = rounding_of(law, agreement),
                     .share_of_error = 0.03,
                     .most = law.cause == Cause::scale ? HUGE_VAL : 0.03 * deviation,
                     .share_of_actual = law.cause == Cause::scale ? 0.03 : 0.0};
@@ -104,18 +114,24 @@ double rest_of(const Law& law, const std::vector<Point>& points) {
 
 // What is left must be little beside the error, and beside what golden itself varies: else the law
 // says nothing of golden.
-bool leaves_little(const Law& law, const std::vector<Point>& points) {
+bool leaves_little(const Law& law, const std::vector<Point>& points, double half_step) {
   const double rest =
       spread(points, [&](const Point& p) { return p.actual - law(p.golden); }).square;
   const double error = spread(points, [](const Point& p) { return p.actual - p.golden; }).square;
   const double varies = spread(points, [&](const Point& p) { return law(p.golden); }).deviation;
   const double actual = spread(points, [](const Point& p) { return p.actual; }).deviation;
-  return rest <= 0.25 * std::min({error, varies, actual});
+  if (rest <= 0.25 * std::min({error, varies, actual})) return true;
+  // Every place in half a step either way is as likely as any other.
+  const double rounding = half_step / std::sqrt(3.0);
+  return rest <= 1.2 * rounding && error >= 2.5 * rounding &&
+         rest <= 0.25 * std::min(varies, actual);
 }
 
 // "4096 of 4096 elements", "2580 of 4096 elements, 1516 more within 1 of it"
-std::string fit_text(const Law& law, bool integer, const MapTally& all) {
-  const std::string text = share_text(all.elements - all.exceptions - all.near, all.elements);
+std::string fit_text(const Inquiry& inquiry, const Law& law, const MapTally& all) {
+  const bool integer = !info(inquiry.input.actual.dtype()).floating();
+  const std::string text = share_text(all.elements - all.exceptions - all.near, all.elements) +
+                           within_text(inquiry, all.lenient);
   if (all.near == 0) return text;
   const std::string rest = law.cause != Cause::scale || integer
                                ? number_text(all.rest)
@@ -129,6 +145,8 @@ Inquiry strict_if_rounded(const Inquiry& inquiry) {
   if (!inquiry.rounded) return strict;
   strict.agreement.close.reset();
   strict.agreement.judge = {.grid = inquiry.agreement.judge.grid};
+  strict.agreement.grid = inquiry.agreement.judge.grid;
+  strict.agreement.half_step_of_actual = strict.agreement.half_step_of_golden = 0;
   return strict;
 }
 
@@ -142,7 +160,7 @@ std::string law_text(const Law& law) {
 
 SearchResult try_law(const Inquiry& given, const Law& law, const std::vector<Point>& points) {
   const Inquiry inquiry = strict_if_rounded(given);
-  ElementMap map = map_of(law, inquiry.input, points);
+  ElementMap map = map_of(law, inquiry.input, inquiry.agreement, points);
   if (inquiry.rounded) map.slack->relative = 0;
   if (!fits_nearly_all(inquiry, map, points)) return std::nullopt;
   DistinctNumbers<kLeastDifferent> distinct;
@@ -158,10 +176,11 @@ SearchResult try_law(const Inquiry& given, const Law& law, const std::vector<Poi
   if (inside.size() < kLeastFitted || !distinct.enough()) return std::nullopt;
   // A line through one number says nothing of golden.
   if (law.cause == Cause::affine && !results.enough()) return std::nullopt;
-  if (!leaves_little(law, inside) || !fits_anywhere(inquiry, map)) return std::nullopt;
+  if (!leaves_little(law, inside, rounding_of(law, inquiry.agreement)) ||
+      !fits_anywhere(inquiry, map)) return std::nullopt;
   BTF_ASSIGN(const MapTally all, tally(inquiry, map));
   if (!bears_out(inquiry, all) || (inquiry.rounded && all.near > 0)) return std::nullopt;
-  const std::string share = fit_text(law, !info(inquiry.input.actual.dtype()).floating(), all);
+  const std::string share = fit_text(inquiry, law, all);
   return Finding{{law.cause, law_text(law) + ": " + share + residual_text(all)},
                  all.exceptions + all.near};
 }
@@ -218,6 +237,7 @@ std::optional<long double> fit_offset(const std::vector<Point>& points) {
   return offset;
 }
 
+
 // The number with so many significant decimal digits.
 long double rounded(long double value, int digits) {
   const int exponent = static_cast<int>(std::floor(std::log10(std::abs(value)))) + 1 - digits;
@@ -230,7 +250,11 @@ bool is_near(long double plain, long double fitted) {
 }
 
 // How much a plainer law may leave.
-double most_rest(const Law& fitted_law, DType actual, const std::vector<Point>& points) {
+double most_rest(const Law& fitted_law, DType actual, const std::vector<Point>& points,
+                 double half_step) {
+  constexpr double kHardly = 1.02;
+  // Half a step is the limit, and not only what is usual.
+  if (half_step > 0) return kHardly * rest_of(fitted_law, points);
   // What rounding to actual's dtype leaves, at least.
   const StepGrid grid = step_grid(actual, actual);
   const double rounding = grid.integer ? 0 : std::ldexp(1.0, -grid.precision);
@@ -254,9 +278,10 @@ std::optional<Law> named_scale(const Law& fitted_law, double best,
 }
 
 // The fewest decimal digits that leave hardly more; a factor with a name before that.
-Law plainest(const Law& fitted_law, DType actual, const std::vector<Point>& points) {
+Law plainest(const Law& fitted_law, DType actual, const std::vector<Point>& points,
+             double half_step) {
   constexpr int kDigits = 6;
-  const double most = most_rest(fitted_law, actual, points);
+  const double most = most_rest(fitted_law, actual, points, half_step);
   if (fitted_law.cause == Cause::scale)
     if (const auto named = named_scale(fitted_law, most, points)) return *named;
   for (int all = 1; all <= 2 * kDigits; ++all)
@@ -317,6 +342,31 @@ std::optional<Law> fit_line(const std::vector<Point>& points) {
   return line;
 }
 
+// By all elements that are nearly on it. Rounding to multiples moved each by up to half a step, and
+// where mismatches alone are asked it did so more often in one direction.
+Result<Law> refined(const Inquiry& inquiry, const Law& rough, double half_step) {
+  long double n = 0, sum_g = 0, sum_a = 0, sum_gg = 0, sum_ga = 0;
+  const long double centre = rough.cause == Cause::affine ? inquiry.anywhere.front().golden : 0;
+  BTF_TRY(visit_finite(inquiry, [&](std::uint64_t, long double actual, long double golden) {
+    if (std::abs(actual - rough(golden)) > 2 * half_step) return;
+    const long double g = golden - centre;
+    n += 1;
+    sum_g += g;
+    sum_a += actual;
+    sum_gg += g * g;
+    sum_ga += g * actual;
+  }));
+  Law law = rough;
+  const long double variance = n * sum_gg - sum_g * sum_g;
+  if (rough.cause == Cause::offset && n > 0) law.offset = (sum_a - sum_g) / n;
+  if (rough.cause == Cause::scale && sum_gg > 0) law.gain = sum_ga / sum_gg;
+  if (rough.cause == Cause::affine && variance > 0) {
+    law.gain = (n * sum_ga - sum_g * sum_a) / variance;
+    law.offset = (sum_a - law.gain * sum_g) / n - law.gain * centre;
+  }
+  return law;
+}
+
 // Neither number can be done without.
 bool needs_both(const Law& line, const std::vector<Point>& points) {
   constexpr double kWorse = 4;
@@ -342,9 +392,16 @@ SearchResult find_law(const Inquiry& inquiry, Cause cause) {
   // Some may be Inf or NaN, but they cannot be told by a law.
   if (points.size() < kLeastFitted || 50 * points.size() < 49 * inquiry.mismatches.size())
     return std::nullopt;
-  const std::optional<Law> law = fit(cause, points);
+  std::optional<Law> law = fit(cause, points);
   if (!law) return std::nullopt;
-  return try_law(inquiry, plainest(*law, inquiry.input.actual.dtype(), points), points);
+  const double half_step = rounding_of(*law, inquiry.agreement);
+  if (half_step > 0 && !inquiry.rounded) {
+    ElementMap near = map_of(*law, inquiry.input, inquiry.agreement, points);
+    near.slack->absolute *= 2;
+    if (!fits_nearly_all(inquiry, near, points)) return std::nullopt;
+    BTF_ASSIGN(*law, refined(inquiry, *law, half_step));
+  }
+  return try_law(inquiry, plainest(*law, inquiry.input.actual.dtype(), points, half_step), points);
 }
 
 }  // namespace
@@ -357,7 +414,7 @@ SearchResult find_sign(const Inquiry& inquiry) {
   BTF_ASSIGN(const MapTally all, tally(inquiry, map));
   if (!bears_out(inquiry, all)) return std::nullopt;
   return Finding{
-      {Cause::sign, "actual = -golden: " + share_text(all.elements - all.exceptions, all.elements)},
+      {Cause::sign, "actual = -golden: " + fitting_text(inquiry, all)},
       all.exceptions};
 }
 

@@ -45,7 +45,7 @@ SearchResult try_wrap(const Inquiry& inquiry, MovedSide side, DType dtype, Round
       of_golden ? "actual is golden wrapped to " : "golden is actual wrapped to ";
   return Finding{
       {Cause::wrapped, words + name_of(dtype) + ": " +
-                           share_text(all.elements - all.exceptions, all.elements) + ", " +
+                           fitting_text(inquiry, all) + ", " +
                            std::to_string(all.confirmed) + " of them beyond its range"},
       all.exceptions};
 }
