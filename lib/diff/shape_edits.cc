@@ -131,7 +131,7 @@ class ShapeSearch {
   Result<std::vector<Hint>> padding() const {
     BTF_ASSIGN(const auto actual, actual_(edits_.actual));
     BTF_ASSIGN(const auto golden, make_golden_(edits_.golden));
-    return find_padding(*actual, *golden, judge_, execution_);
+    return find_padding(*actual, *golden, judge_of_sides(*actual, *golden), execution_);
   }
 
   static std::vector<Hint> said(const std::string& edit) {
@@ -144,14 +144,14 @@ class ShapeSearch {
     return actual_(edits);
   }
 
-  Judge judge_of_sides(const DiffSide& actual) const {
-    return judge_of(effective(asked_, actual.grid(), golden_->grid()), actual, *golden_);
+  Judge judge_of_sides(const DiffSide& actual, const DiffSide& golden) const {
+    return judge_of(effective(asked_, actual.grid(), golden.grid()), actual, golden);
   }
 
   Result<bool> agrees(const Edit& last) const {
     BTF_ASSIGN(const auto side, actual_as(last));
     BTF_ASSIGN(const std::vector<Element> found, side->elements(places_));
-    const Judge judge = judge_of_sides(*side);
+    const Judge judge = judge_of_sides(*side, *golden_);
     for (std::size_t i = 0; i < found.size(); ++i)
       if (!accepts(widen_code<long double>(side->dtype(), found[i].code),
                    widen_code<long double>(golden_->dtype(), sample_[i].code), judge,
@@ -163,7 +163,7 @@ class ShapeSearch {
   Result<bool> equal(const Edit& last) const {
     BTF_ASSIGN(const auto side, actual_as(last));
     BTF_ASSIGN(const CompareScore score,
-               score_pairs(*side, *golden_, judge_of_sides(*side), execution_));
+               score_pairs(*side, *golden_, judge_of_sides(*side, *golden_), execution_));
     return score.mismatched == 0;
   }
 
