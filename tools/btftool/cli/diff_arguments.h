@@ -28,8 +28,6 @@ btf::Result<SplitRule> split_spec_rule(std::string_view option, std::string_view
 
 // "fp16:hwc8", or "conv*=fp16:hwc8"; without a glob that of the result is empty.
 btf::Result<SpecRule> parse_spec_rule(std::string_view option, std::string_view text);
-// The same without a look at the spec itself.
-btf::Result<SpecRule> split_spec_rule(std::string_view option, std::string_view text);
 
 // Is it a spec, be it one without dims?
 btf::Status check_spec(const std::string& spec);
