@@ -36,8 +36,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::uint64_t kind = input.below(5);
   btf::OpenOptions options;
   if (kind == 4) {
-    const btf::DType dtype = btf::dtypes()[input.below(btf::dtypes().size())].dtype;
-    options.named_specs = {{"*", {.dtype = dtype}}};
+    btf::TensorSpec spec;
+    spec.dtype = btf::dtypes()[input.below(btf::dtypes().size())].dtype;
+    options.named_specs = {{"*", spec}};
   }
   const fuzz::BytesView text = input.rest();
   const btf::MemorySource source(text);
