@@ -133,7 +133,9 @@ Status TensorSet::check_named_specs() const {
       used = state_->told_by_name(std::span(&rule, 1), i) != nullptr;
     if (used) continue;
     const auto found = select_readable("@" + rule.glob);
-    if (!found || found->empty())
+    // A file that cannot be opened, this spec may be why, is trouble of its own.
+    for (std::uint64_t i = 0; i < member_count() && !used; ++i) used = !file(i).has_value();
+    if (!used && (!found || found->empty()))
       return fail(ErrorCode::invalid_argument, "no file and no tensor of " + path() +
                                                    " is called '" + rule.glob +
                                                    "', of which a spec was given");

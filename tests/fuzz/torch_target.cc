@@ -3,7 +3,7 @@
 #include <iterator>
 
 #include "formats/io/memory_bytes.h"
-#include "formats/torch/pickle.h"
+#include "formats/pickle/pickle.h"
 #include "formats/torch/tensor_walk.h"
 #include "formats/torch/tensors.h"
 #include "well_formed.h"

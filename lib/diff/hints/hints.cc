@@ -35,7 +35,7 @@ constexpr auto kExplanations = std::to_array<SearchResult (*)(const Inquiry&)>({
     hints::find_nibble_order, hints::find_misread,        hints::find_rounded_misread,
     hints::find_inverted,     hints::find_sign,           hints::find_index_base,
     hints::find_shift,        hints::find_mirrored,       hints::find_shuffled,
-    hints::find_part_order,    hints::find_repeated,       hints::find_pitch,
+    hints::find_part_order,   hints::find_repeated,       hints::find_pitch,
     hints::find_scale,        hints::find_offset,         hints::find_activation,
     hints::find_softmax,      hints::find_affine,         hints::find_channel_scale,
     hints::find_scale_axis,   hints::find_zero_tail,      hints::find_saturation,
@@ -68,7 +68,7 @@ Result<std::vector<Inquiry>> inquiries_of(const HintInput& input, const Sample& 
 }
 
 // The explanation that leaves the least unexplained.
-SearchResult best_explanation(const HintInput& input, std::vector<Inquiry>& inquiries,
+SearchResult best_explanation(const HintInput& input, std::span<Inquiry> inquiries,
                               std::span<SearchResult (*const)(const Inquiry&)> searches) {
   BTF_ASSIGN(const StridedLayout actual_view, hints::own_view(input.actual));
   BTF_ASSIGN(const StridedLayout golden_view, hints::own_view(input.golden));
@@ -86,6 +86,22 @@ SearchResult best_explanation(const HintInput& input, std::vector<Inquiry>& inqu
       if (best->unexplained == 0) return best;
     }
   return best;
+}
+
+// A grid that only bits show is left aside where something holds without it.
+SearchResult best_of_all(const HintInput& input, std::span<Inquiry> inquiries,
+                         std::span<SearchResult (*const)(const Inquiry&)> searches) {
+  const auto shown = std::ranges::find_if(inquiries, [](const Inquiry& inquiry) {
+    return hints::by_shown_grid(inquiry.agreement);
+  });
+  const auto plain = static_cast<std::size_t>(shown - inquiries.begin());
+  BTF_ASSIGN(std::optional<Finding> best,
+             best_explanation(input, inquiries.first(plain), searches));
+  if (plain == inquiries.size() || (best && best->unexplained == 0)) return best;
+  BTF_ASSIGN(std::optional<Finding> finding,
+             best_explanation(input, inquiries.subspan(plain), searches));
+  const bool better = finding && (!best || finding->unexplained < best->unexplained);
+  return better ? finding : best;
 }
 
 // NaN that the user does not take for equal is a mismatch like others as far as places go.
@@ -117,9 +133,14 @@ SearchResult find_cause(const HintInput& input) {
   }
   if (inquiries.back().mismatches.size() < kLeastMismatches) inquiries.pop_back();
   if (!inquiries.empty()) {
-    BTF_ASSIGN(std::optional<Finding> finding, best_explanation(input, inquiries, kExplanations));
+    BTF_ASSIGN(std::optional<Finding> finding, best_of_all(input, inquiries, kExplanations));
+    // Whole steps say it more exactly.
+    if (finding && finding->hint.cause == Cause::offset && !codes) {
+      BTF_ASSIGN(std::optional<Finding> steps, hints::find_code_steps(first, close));
+      if (steps && steps->unexplained <= finding->unexplained) return steps;
+    }
     if (finding) return finding;
-    BTF_ASSIGN(finding, best_explanation(input, inquiries, kAnyOrder));
+    BTF_ASSIGN(finding, best_of_all(input, inquiries, kAnyOrder));
     if (finding) return finding;
   }
   if (!codes) {

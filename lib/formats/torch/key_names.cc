@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/torch/latin_1.h"
+#include "formats/pickle/latin_1.h"
 
 namespace btf {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "formats/torch/pickle.h"
+#include "formats/pickle/pickle.h"
 
 namespace btf {
 

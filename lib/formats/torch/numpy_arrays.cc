@@ -8,7 +8,7 @@
 
 #include "btf/try.h"
 #include "core/checked_math.h"
-#include "formats/torch/latin_1.h"
+#include "formats/pickle/latin_1.h"
 
 namespace btf {
 namespace {

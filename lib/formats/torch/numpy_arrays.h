@@ -2,7 +2,7 @@
 #pragma once
 
 #include "btf/error.h"
-#include "formats/torch/pickle.h"
+#include "formats/pickle/pickle.h"
 #include "formats/torch/tensors.h"
 
 namespace btf {

@@ -14,7 +14,7 @@
 #include "formats/io/piecewise_source.h"
 #include "formats/io/swapped_source.h"
 #include "formats/torch/members.h"
-#include "formats/torch/pickle.h"
+#include "formats/pickle/pickle.h"
 #include "formats/torch/tensor_walk.h"
 #include "formats/torch/tensors.h"
 #include "formats/torch/torch.h"

@@ -9,7 +9,7 @@
 
 #include "btf/try.h"
 #include "formats/torch/key_names.h"
-#include "formats/torch/makers.h"
+#include "formats/pickle/makers.h"
 
 namespace btf {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "btf/error.h"
-#include "formats/torch/pickle.h"
+#include "formats/pickle/pickle.h"
 
 namespace btf {
 

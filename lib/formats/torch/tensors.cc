@@ -6,7 +6,7 @@
 
 #include "btf/try.h"
 #include "core/checked_math.h"
-#include "formats/torch/makers.h"
+#include "formats/pickle/makers.h"
 #include "formats/torch/numpy_arrays.h"
 
 namespace btf {

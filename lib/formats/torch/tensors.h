@@ -7,7 +7,7 @@
 
 #include "btf/error.h"
 #include "btf/layout.h"
-#include "formats/torch/pickle.h"
+#include "formats/pickle/pickle.h"
 #include "formats/torch/types.h"
 
 namespace btf {

@@ -257,7 +257,8 @@ TEST_CASE("text: what is no number of the type is said with its place") {
           "line 1, column 1: '" + text + "' is beyond what " + type + " holds");
   }
   CHECK(Text("1 2 3").refusal("text:fp32:2x2") == "[2, 2] has 4 numbers, the text has 3");
-  CHECK(Text("").refusal("text:fp32") == "there is no number in it");
+  CHECK(Text("").refusal("text:fp32") == "is empty: 0 bytes");
+  CHECK(Text(" \n").refusal("text:fp32") == "there is no number in it");
   CHECK(Text("1 x").open("text:fp32")->tensor(0)->dims == btf::Dims{2});
   std::vector<std::string> codes;
   const Text wrong("1 x");

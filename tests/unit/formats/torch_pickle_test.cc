@@ -7,7 +7,7 @@
 
 #include "formats/io/memory_bytes.h"
 #include "formats/torch/key_names.h"
-#include "formats/torch/pickle.h"
+#include "formats/pickle/pickle.h"
 #include "formats/torch/tensor_walk.h"
 #include "formats/torch/tensors.h"
 

@@ -44,6 +44,7 @@ struct GridTally {
   Holds stepped;    // actual is golden and so many steps, but for rounding and the ends of codes
   Holds rounded;    // nothing but rounding
   Holds saturated;  // that, or a code at its end
+  std::uint64_t beyond = 0;  // more than a step apart
   std::uint64_t cut_actual = 0;
   std::uint64_t cut_golden = 0;
 
@@ -52,6 +53,7 @@ struct GridTally {
     stepped.add(more.stepped);
     rounded.add(more.rounded);
     saturated.add(more.saturated);
+    beyond += more.beyond;
     cut_actual += more.cut_actual;
     cut_golden += more.cut_golden;
   }
@@ -93,6 +95,8 @@ Result<GridTally> tally_steps(const HintInput& input, const Judge& close, Real u
       tally.stepped.add(cut || std::abs(a - g - offset) <= most, number, weight);
       tally.rounded.add(rounded, number, weight);
       tally.saturated.add(rounded || cut_actual || cut_golden, number, weight);
+      // A step that was found out is known to a few percent only.
+      if (std::abs(a - g) > static_cast<Real>(1.05) * unit) tally.beyond += weight;
       if (cut_actual) tally.cut_actual += weight;
       if (cut_golden) tally.cut_golden += weight;
     }
@@ -169,9 +173,12 @@ SearchResult find_code_steps(const Inquiry& inquiry, const Judge& close) {
   const auto nearly_all = [&](const Holds& holds) {
     return (all.elements - holds.elements) * 100 <= input.mismatched;
   };
-  // Half of what another rounding mode changes is rounded as it should be.
+  // Another rounding mode leaves less than a step, and half of what it changes is rounded as it
+  // should be.
+  const bool another_mode =
+      2 * all.rounded.elements > all.elements || (!codes && 8 * all.beyond < all.elements);
   if (steps != 0 && nearly_all(all.stepped) && all.stepped.elements >= kLeastStepped &&
-      2 * all.rounded.elements <= all.elements)
+      !another_mode)
     return found(Cause::offset,
                  stepped_text(steps, unit, codes) + ": " +
                      share_text(all.stepped.elements, all.elements),

@@ -24,6 +24,7 @@ struct Demand {
 };
 
 constexpr Demand kOverflow{2, 24};    // Inf or NaN just where a dtype ends
+constexpr Demand kOwnLimit{2, 16};    // where the dtype ends that the numbers are of
 constexpr Demand kKnownLimit{8, 24};  // a dtype's largest number
 constexpr Demand kCodeLimit{4, 24};   // likewise, times a scale
 constexpr Demand kAnyLimit{24, 50};
@@ -144,6 +145,10 @@ std::string others_text(const Inquiry& inquiry, const MapTally& tally) {
 
 // Where the numbers of one side stand that differ, if they are at one or two limits.
 std::optional<Cut> cut_of(const Inquiry& inquiry, MovedSide cut_side) {
+  const HintInput& input = inquiry.input;
+  const Limits own = limits_of(
+      (cut_side == MovedSide::actual ? input.actual : input.golden).dtype());
+  bool at_own_limits = true;
   std::vector<long double> lows;
   std::vector<long double> highs;
   DistinctNumbers<kLeastCutOff> distinct;
@@ -154,8 +159,9 @@ std::optional<Cut> cut_of(const Inquiry& inquiry, MovedSide cut_side) {
     const long double other = of_actual ? point.golden : point.actual;
     (at < other ? highs : lows).push_back(at);
     distinct.add(other);
+    at_own_limits = at_own_limits && at == (at < other ? own.highest : own.lowest);
   }
-  if (!distinct.enough()) return std::nullopt;
+  if (!distinct.enough() && !at_own_limits) return std::nullopt;
   // What few numbers do is left to the exceptions.
   const auto few = [&](const auto& some) { return 50 * some.size() <= lows.size() + highs.size(); };
   if (few(lows)) lows.clear();
@@ -210,7 +216,8 @@ SearchResult try_cut(const Inquiry& inquiry, MovedSide cut_side) {
   // Multiples that end just where codes end.
   const double step = 2 * inquiry.agreement.half_step_of_actual;
   const auto codes = of_actual && !dtype ? dtype_of_codes(cut, step) : std::nullopt;
-  const Demand& demand = known ? kKnownLimit : codes ? kCodeLimit : kAnyLimit;
+  const bool own = of_actual && dtype == inquiry.input.actual.dtype();
+  const Demand& demand = own ? kOwnLimit : known ? kKnownLimit : codes ? kCodeLimit : kAnyLimit;
   if (!bears_out(inquiry, all) || !enough(all, demand)) return std::nullopt;
   const std::string whose = dtype   ? name_of(*dtype) + "'s "
                             : codes ? short_number_text(step) + " times " + name_of(*codes) + "'s "
@@ -240,7 +247,8 @@ SearchResult try_overflow(const Inquiry& inquiry, DType dtype) {
   if (all_inf && dtype != inquiry.input.actual.dtype()) return std::nullopt;
   if (!fits_anywhere(inquiry, map)) return std::nullopt;
   BTF_ASSIGN(const MapTally all, tally(inquiry, map));
-  if (!bears_out(inquiry, all) || !enough(all, kOverflow)) return std::nullopt;
+  const Demand& demand = dtype == inquiry.input.actual.dtype() ? kOwnLimit : kOverflow;
+  if (!bears_out(inquiry, all) || !enough(all, demand)) return std::nullopt;
   return Finding{
       {Cause::saturation, mismatches_text(all.confirmed) + " have actual " +
                               (limits.has_inf ? "Inf" : "NaN") + " where golden is beyond " +

@@ -1,4 +1,4 @@
-#include "formats/torch/pickle_integers.h"
+#include "formats/pickle/integers.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "formats/torch/latin_1.h"
+#include "formats/pickle/latin_1.h"
 
 #include <string_view>
 

@@ -28,5 +28,4 @@ struct TorchMaker {
 // Nothing: it makes something else.
 std::optional<TorchMaker> find_torch_maker(std::string_view global);
 
-
 }  // namespace btf

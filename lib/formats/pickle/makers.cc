@@ -1,4 +1,4 @@
-#include "formats/torch/makers.h"
+#include "formats/pickle/makers.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "formats/torch/pickle_values.h"
+#include "formats/pickle/values.h"
 
 namespace btf {
 namespace {

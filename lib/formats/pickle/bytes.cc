@@ -1,10 +1,10 @@
-#include "formats/torch/pickle_bytes.h"
+#include "formats/pickle/bytes.h"
 
 #include <algorithm>
 
 #include "btf/try.h"
 #include "core/utf8.h"
-#include "formats/torch/pickle.h"
+#include "formats/pickle/pickle.h"
 
 namespace btf {
 

@@ -1,4 +1,4 @@
-#include "formats/torch/pickle.h"
+#include "formats/pickle/pickle.h"
 
 #include <algorithm>
 #include <array>
@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "btf/try.h"
-#include "formats/torch/makers.h"
-#include "formats/torch/pickle_bytes.h"
-#include "formats/torch/pickle_literals.h"
-#include "formats/torch/pickle_memo.h"
-#include "formats/torch/pickle_values.h"
+#include "formats/pickle/makers.h"
+#include "formats/pickle/bytes.h"
+#include "formats/pickle/literals.h"
+#include "formats/pickle/memo.h"
+#include "formats/pickle/values.h"
 
 namespace btf {
 namespace {

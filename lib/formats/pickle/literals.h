@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "btf/error.h"
-#include "formats/torch/pickle_bytes.h"
-#include "formats/torch/pickle_values.h"
+#include "formats/pickle/bytes.h"
+#include "formats/pickle/values.h"
 
 namespace btf {
 

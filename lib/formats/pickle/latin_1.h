@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "formats/torch/pickle.h"
+#include "formats/pickle/pickle.h"
 
 namespace btf {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "formats/torch/pickle.h"
+#include "formats/pickle/pickle.h"
 
 namespace btf {
 

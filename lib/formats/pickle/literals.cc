@@ -1,4 +1,4 @@
-#include "formats/torch/pickle_literals.h"
+#include "formats/pickle/literals.h"
 
 #include <bit>
 #include <charconv>
@@ -6,7 +6,7 @@
 
 #include "btf/try.h"
 #include "core/utf8.h"
-#include "formats/torch/pickle_integers.h"
+#include "formats/pickle/integers.h"
 
 namespace btf {
 namespace {

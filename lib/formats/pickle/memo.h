@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "formats/torch/pickle.h"
+#include "formats/pickle/pickle.h"
 
 namespace btf {
 
