@@ -89,8 +89,8 @@ Status BtfSalvage::choose_count() {
   }
   if (!count)
     return readable ? malformed("offset-table-too-long", 0,
-                                std::to_string(*stated_count_) +
-                                    " tensors need an offset table longer than the " +
+                                "an offset table of " + std::to_string(*stated_count_) +
+                                    " tensors is longer than the " +
                                     std::to_string(size) + " bytes of the file")
                     : readable;
   records_.resize(*count);

@@ -300,8 +300,8 @@ Result<std::unique_ptr<TensorReader>> open_btf(const ByteSource& source,
   const std::uint64_t count = wire::load_u64(first);
   if (count > (source.size() - kWord) / kWord)
     return malformed("offset-table-too-long", 0,
-                     std::to_string(count) + " tensors need an offset table longer than the " +
-                         bytes_text(source.size()) + " of the file");
+                     "an offset table of " + std::to_string(count) +
+                         " tensors is longer than the " + bytes_text(source.size()) + " of the file");
   return std::make_unique<BtfReader>(source, count);
 }
 
