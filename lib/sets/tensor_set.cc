@@ -133,8 +133,11 @@ Status TensorSet::check_named_specs() const {
       used = state_->told_by_name(std::span(&rule, 1), i) != nullptr;
     if (used) continue;
     const auto found = select_readable("@" + rule.glob);
-    // A file that cannot be opened, this spec may be why, is trouble of its own.
-    for (std::uint64_t i = 0; i < member_count() && !used; ++i) used = !file(i).has_value();
+    // A file that refuses a spec is trouble of its own, and may be what was meant.
+    for (std::uint64_t i = 0; i < member_count() && !used; ++i) {
+      const auto opened = file(i);
+      used = !opened && opened.error().code == ErrorCode::invalid_argument;
+    }
     if (!used && (!found || found->empty()))
       return fail(ErrorCode::invalid_argument, "no file and no tensor of " + path() +
                                                    " is called '" + rule.glob +
