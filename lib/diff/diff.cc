@@ -36,6 +36,7 @@ Tolerance asked_for(const DiffOptions& options, const TensorDiff& diff) {
 // What a report needs to be judged again.
 void note_grid(const Grid& grid, DiffTensor& tensor) {
   tensor.text_digits = grid.digits;
+  tensor.text_fixed = grid.fixed;
   if (grid.codes && grid.scales.size() == 1) tensor.scale = grid.scales.front();
 }
 

@@ -144,6 +144,7 @@ Grid grid_of(const DiffTensor& tensor) {
   return {.dtype = tensor.codes.value_or(tensor.dtype),
           .codes = tensor.codes.has_value(),
           .digits = tensor.text_digits,
+          .fixed = tensor.text_fixed,
           .scales = tensor.scale ? std::span(&*tensor.scale, 1) : std::span<const double>()};
 }
 

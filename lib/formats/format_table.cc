@@ -149,17 +149,6 @@ Result<const FormatRow*> format_to_write(const WriteRequest& request) {
   return row;
 }
 
-unsigned text_digits(std::string_view format) {
-  struct Printed {
-    std::string_view format;
-    unsigned digits;
-  };
-  // trtexec: what C++ streams print unless they are told otherwise.
-  constexpr auto kPrinted = std::to_array<Printed>({{"trtexec", 6}});
-  const auto* row = std::ranges::find(kPrinted, format, &Printed::format);
-  return row == kPrinted.end() ? 0 : row->digits;
-}
-
 const FormatRow& format_named(std::string_view name) {
   return *std::ranges::find(kRows, name, &FormatRow::name);
 }

@@ -23,8 +23,4 @@ Result<const FormatRow*> format_to_write(const WriteRequest& request);
 
 const FormatRow& format_named(std::string_view name);
 
-// How many significant digits a format that has floats as text gives each; 0: they are bits, or
-// text that loses nothing.
-unsigned text_digits(std::string_view format);
-
 }  // namespace btf

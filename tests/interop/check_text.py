@@ -109,6 +109,24 @@ class Check(Exchange):
         if found is not None and not (np.array_equal(found, expected, equal_nan=True) and np.array_equal(np.signbit(found), np.signbit(expected))):
             self.wrong("is read otherwise than np.loadtxt does", text.getvalue().encode())
 
+    def close(self, rng):
+        """A tensor is close to what was printed of it, and no longer so where a digit is another."""
+        form = rng.choice(["%.5g", "%.6g", "%.3e", "%.4f", "%.3f"])
+        values = np.random.default_rng(rng.randrange(2**32)).uniform(100, 1000, rng.randrange(30, 60)).astype(np.float32)
+        words = [form % value for value in values]
+        at = rng.randrange(len(words))
+        place = words[at].index("e") - 1 if "e" in words[at] else len(words[at]) - 1
+        other = words[at][:place] + str((int(words[at][place]) + 5) % 10) + words[at][place + 1 :]
+        np.save(self.path("x.npy"), values)
+        for changed in (False, True):
+            with open(self.path("x.txt"), "w") as file:
+                file.write(" ".join(words[:at] + [other if changed else words[at]] + words[at + 1 :]))
+            for sides in (("x.txt", "x.npy"), ("x.npy", "x.txt")):
+                option = "--actual-spec" if sides[0] == "x.txt" else "--golden-spec"
+                done = self.tool.run("-q", "diff", "--close", option, "text:fp32", *map(self.path, sides))
+                if done.returncode != changed:
+                    self.wrong(f"{form}: exit code {done.returncode} of --close" + (f", {words[at]} is {other}" if changed else ""), b"")
+
 
 def main():
     if len(sys.argv) not in (2, 3, 4):
@@ -123,6 +141,7 @@ def main():
             check.decimals(rng)
             check.integers(rng)
             check.savetxt(rng)
+            check.close(rng)
     print(f"text: {count} rounds (seed {seed}), {check.failed} disagreements")
     sys.exit(1 if check.failed else 0)
 

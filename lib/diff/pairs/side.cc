@@ -133,8 +133,9 @@ class FileSide final : public DiffSide {
 
   DType dtype() const override { return *edited_.record().dtype; }
   Grid grid() const override {
-    const bool floats = info(dtype()).floating();
-    return {.dtype = dtype(), .digits = floats ? text_digits(name_.file->format()) : 0};
+    const TensorInfo& record = edited_.record();
+    if (!info(dtype()).floating()) return {.dtype = dtype()};
+    return {.dtype = dtype(), .digits = record.text_digits, .fixed = record.text_fixed};
   }
   const Dims& dims() const override { return edited_.dims(); }
   const StridedLayout* storage() const override { return edited_.storage(); }

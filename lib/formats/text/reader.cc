@@ -5,6 +5,7 @@
 #include "core/checked_math.h"
 #include "formats/decoded/kept_contents.h"
 #include "formats/interface/check_tensors.h"
+#include "formats/text/printed_digits.h"
 #include "formats/text/scanner.h"
 #include "formats/text/text.h"
 #include "formats/text/values.h"
@@ -32,6 +33,9 @@ class TextReader final : public TensorReader {
   std::unique_ptr<ByteSource> elements_;
 };
 
+// Numbers that are looked at for their digits: the first, and every so many then.
+constexpr std::uint64_t kSeen = 4096;
+
 std::unexpected<Error> wrong_count(const std::string& what) {
   return malformed("text-count", 0, what);
 }
@@ -47,7 +51,9 @@ Result<std::unique_ptr<TensorReader>> open_text(const ByteSource& source,
   const TensorSpec& said = *request.options.spec;
   TextScanner text(source);
   std::uint64_t count = 0;
-  for (std::string_view number; text.next(number);) ++count;
+  PrintedDigits digits;
+  for (std::string_view number; text.next(number); ++count)
+    if (count < kSeen || count % kSeen == 0) digits.see(number);
   BTF_TRY(text.trouble());
   std::optional<Dims> dims = text.shape();
   if (dims && said.storage && *dims != said.storage->dims)
@@ -63,7 +69,8 @@ Result<std::unique_ptr<TensorReader>> open_text(const ByteSource& source,
   info.layout = Layout::linear;
   info.layout_code = btf::spec(Layout::linear).code();
   info.dims = *dims;
-  info.as_text = true;
+  info.text_digits = digits.count(btf::info(said.dtype).fp.mantissa_bits);
+  info.text_fixed = digits.fixed();
   BTF_ASSIGN(info.storage, resolve(Layout::linear, info.dims, said.dtype));
   info.data_bytes = storage_bytes(*info.storage, said.dtype);
   if (info.storage->elements() != count)

@@ -54,7 +54,7 @@ class TrtexecReader final : public TensorReader {
     tensor.record_offset = output.begin;
     tensor.dims = output.dims;
     tensor.dtype = dtype;
-    tensor.as_text = true;
+    tensor.text_digits = 6;  // what C++ streams print unless they are told otherwise
     tensor.dtype_code = info(dtype).code();
     tensor.layout = Layout::linear;
     tensor.layout_code = spec(Layout::linear).code();

@@ -50,7 +50,10 @@ struct TensorInfo {
   std::uint64_t packed_end = 0;
   bool unpacked = false;  // 4-bit elements take a byte each in the file; elements() packs them
   std::optional<CooParts> coo;  // COO records
-  bool as_text = false;         // its values are text in the file, rounded to the digits there
+  // Of values that are text in the file, rounded to the digits there: how many are significant, or
+  // stand behind the point; 0: they are not, or as many as it takes.
+  unsigned text_digits = 0;
+  bool text_fixed = false;  // behind the point
 
   bool known() const { return dtype && layout; }
   // Without a dtype: why it cannot be used.

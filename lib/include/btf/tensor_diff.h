@@ -197,6 +197,7 @@ struct DiffTensor {
   std::optional<DType> codes{};  // what it is made of by a scale, if it is
   std::optional<double> scale{};  // of these, if there is one
   unsigned text_digits = 0;       // significant, of floats that the file has as text; else 0
+  bool text_fixed = false;        // these digits are those behind the point
   bool known = true;             // else dtype, layout and dims say nothing (DiffResult::trouble)
 };
 

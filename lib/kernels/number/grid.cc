@@ -18,8 +18,9 @@ double half_float_step(double size, const FloatGeometry& fp) {
 }
 
 // Half a unit of the last digit that is printed, and what reading it as a float then rounds.
-double half_digit(double size, unsigned digits, const FloatGeometry& fp) {
+double half_digit(double size, unsigned digits, bool fixed, const FloatGeometry& fp) {
   const double read = half_float_step(size, fp);
+  if (fixed) return 0.5 / std::pow(10.0, digits) + read;
   const double decade = size > 0 ? std::floor(std::log10(size)) : 0;
   double ten = std::pow(10.0, decade);
   // The logarithm is rounded.
@@ -50,7 +51,7 @@ std::optional<double> Grid::even_half_step() const {
 double Grid::half_step(double a, double b, std::uint64_t number) const {
   const DTypeInfo& row = info(dtype);
   const double size = std::min(std::abs(a), std::abs(b));
-  if (text()) return half_digit(size, digits, row.fp);
+  if (text()) return half_digit(size, digits, fixed, row.fp);
   if (integers()) return 0;
   const double scale = codes && !scales.empty() ? scales[index_at(number)] : 1;
   return scale * (row.floating() ? half_float_step(nudged(size, 50) / scale, row.fp) : 0.5);

@@ -17,6 +17,7 @@ struct Grid {
   DType dtype{};        // of the elements, or of the codes
   bool codes = false;   // by a scale
   unsigned digits = 0;  // significant, of floats that are made of text; 0: they are not
+  bool fixed = false;   // the digits are those behind the point
   // Of codes: one, or one for each index of a dim or for each box; they outlive the grid. Empty:
   // unknown.
   std::span<const double> scales{};

@@ -309,3 +309,27 @@ TEST_CASE("text: in a set of files the spec of a glob counts") {
   CHECK(said(wrong.check_named_specs().error())
             .ends_with("is called 'c*', of which a spec was given"));
 }
+
+TEST_CASE("text: how many digits numbers were printed with") {
+  struct Row {
+    const char* text;
+    const char* type;
+    unsigned digits;
+    bool fixed;
+  };
+  for (const auto& [text, type, digits, fixed] : std::initializer_list<Row>{
+           {"0.123457 1.23457e-05 123.457 -2 nan", "fp32", 6, false},
+           {"0.1235 -1.2500 3.0000 -0.0001", "fp32", 4, true},
+           {"0.5 1.5 2.5 3.5 4.5", "fp32", 0, false},   // round numbers
+           {"1 2 3 4 5", "fp32", 0, false},
+           {"0.1 0.25 1.234567891 2", "fp32", 0, false},  // as many as it takes
+           {"0.1 0.25 1.234567891 2", "fp64", 10, false},
+           {"00012345e2", "fp32", 5, false},
+           {"12345", "fp16", 0, false},
+       }) {
+    CAPTURE(text, type);
+    const auto tensor = Text(text).open(std::string("text:") + type)->tensor(0);
+    CHECK(tensor->text_digits == digits);
+    CHECK(tensor->text_fixed == fixed);
+  }
+}

@@ -42,6 +42,7 @@ Json side(const std::optional<btf::DiffTensor>& tensor, JsonSchema schema) {
   if (tensor->codes) json["codes"] = btf::info(*tensor->codes).name;
   if (tensor->scale) json["scale"] = json_number(*tensor->scale);
   if (tensor->text_digits > 0) json["text_digits"] = tensor->text_digits;
+  if (tensor->text_fixed) json["text_fixed"] = true;
   add_layout(json, "", tensor->layout);
   json["shape"] = json_dims(tensor->dims);
   return json;

@@ -71,6 +71,7 @@ std::optional<btf::DiffTensor> side(const JsonNode& index, const JsonNode& tenso
   if (tensor.has("text_digits"))
     found.text_digits =
         static_cast<unsigned>(std::min<std::uint64_t>(tensor["text_digits"].count(), 17));
+  found.text_fixed = tensor.has("text_fixed") && tensor["text_fixed"].flag();
   return found;
 }
 
