@@ -83,25 +83,10 @@ SearchResult best_explanation(const HintInput& input, std::span<Inquiry> inquiri
       BTF_ASSIGN(std::optional<Finding> finding, search(inquiry));
       if (!finding || (best && best->unexplained <= finding->unexplained)) continue;
       best = std::move(finding);
+      best->by_shown_grid = hints::by_shown_grid(inquiry.agreement);
       if (best->unexplained == 0) return best;
     }
   return best;
-}
-
-// A grid that only bits show is left aside where something holds without it.
-SearchResult best_of_all(const HintInput& input, std::span<Inquiry> inquiries,
-                         std::span<SearchResult (*const)(const Inquiry&)> searches) {
-  const auto shown = std::ranges::find_if(inquiries, [](const Inquiry& inquiry) {
-    return hints::by_shown_grid(inquiry.agreement);
-  });
-  const auto plain = static_cast<std::size_t>(shown - inquiries.begin());
-  BTF_ASSIGN(std::optional<Finding> best,
-             best_explanation(input, inquiries.first(plain), searches));
-  if (plain == inquiries.size() || (best && best->unexplained == 0)) return best;
-  BTF_ASSIGN(std::optional<Finding> finding,
-             best_explanation(input, inquiries.subspan(plain), searches));
-  const bool better = finding && (!best || finding->unexplained < best->unexplained);
-  return better ? finding : best;
 }
 
 // NaN that the user does not take for equal is a mismatch like others as far as places go.
@@ -133,14 +118,14 @@ SearchResult find_cause(const HintInput& input) {
   }
   if (inquiries.back().mismatches.size() < kLeastMismatches) inquiries.pop_back();
   if (!inquiries.empty()) {
-    BTF_ASSIGN(std::optional<Finding> finding, best_of_all(input, inquiries, kExplanations));
+    BTF_ASSIGN(std::optional<Finding> finding, best_explanation(input, inquiries, kExplanations));
     // Whole steps say it more exactly.
-    if (finding && finding->hint.cause == Cause::offset && !codes) {
+    if (finding && finding->by_shown_grid && finding->hint.cause == Cause::offset && !codes) {
       BTF_ASSIGN(std::optional<Finding> steps, hints::find_code_steps(first, close));
       if (steps && steps->unexplained <= finding->unexplained) return steps;
     }
     if (finding) return finding;
-    BTF_ASSIGN(finding, best_of_all(input, inquiries, kAnyOrder));
+    BTF_ASSIGN(finding, best_explanation(input, inquiries, kAnyOrder));
     if (finding) return finding;
   }
   if (!codes) {

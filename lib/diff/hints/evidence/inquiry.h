@@ -55,6 +55,7 @@ std::string within_text(const Inquiry& inquiry, std::uint64_t count);
 struct Finding {
   Hint hint;
   std::uint64_t unexplained = 0;  // elements that it says something else of
+  bool by_shown_grid = false;     // rounding to a grid that bits alone show makes up for some
 };
 
 using SearchResult = Result<std::optional<Finding>>;

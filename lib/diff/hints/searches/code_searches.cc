@@ -72,6 +72,11 @@ bool are_of_both_sides(const HintInput& input, const CodeReading& reading) {
          sides == std::pair(reading.is, reading.taken_as);
 }
 
+// Half a step of multiples makes up for any dtype.
+bool among_multiples(const Agreement& agreement) {
+  return agreement.half_step_of_actual + agreement.half_step_of_golden > 0;
+}
+
 }  // namespace
 
 SearchResult find_byte_order(const Inquiry& inquiry) {
@@ -83,6 +88,7 @@ SearchResult find_swapped_codes(const Inquiry& inquiry) {
 }
 
 SearchResult find_misread(const Inquiry& inquiry) {
+  if (among_multiples(inquiry.agreement)) return std::nullopt;
   std::vector<CodeReading> readings;
   for (const DTypeInfo& taken_as : dtypes())
     for (const DTypeInfo& is : dtypes())
@@ -100,6 +106,7 @@ SearchResult find_misread(const Inquiry& inquiry) {
 }
 
 SearchResult find_rounded_misread(const Inquiry& inquiry) {
+  if (among_multiples(inquiry.agreement)) return std::nullopt;
   const DType golden = inquiry.input.golden.dtype();
   if (!info(golden).floating() || !info(inquiry.input.actual.dtype()).floating())
     return std::nullopt;
