@@ -12,11 +12,6 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kPacked{".gz", ".bz2", ".xz", ".lz4"};
 
-bool ends_in(std::string_view name, std::string_view ending) {
-  return name.size() >= ending.size() &&
-         same_name(name.substr(name.size() - ending.size()), ending);
-}
-
 // "x.npy", and "x.npy.gz" too.
 bool named_as_tensors(std::string_view name) {
   for (const std::string_view packed : kPacked)

@@ -21,7 +21,6 @@ namespace {
 constexpr std::uint64_t kStart = 4096;
 constexpr std::size_t kLeastText = 8;
 constexpr std::string_view kSpaces = " \t\r\n";
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 // Answers of servers that are no page and no JSON.
 constexpr std::array<std::string_view, 9> kAnswers{

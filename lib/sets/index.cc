@@ -15,11 +15,6 @@
 namespace btf {
 namespace {
 
-bool ends_in(std::string_view path, std::string_view ending) {
-  return path.size() >= ending.size() &&
-         same_name(ending, path.substr(path.size() - ending.size()));
-}
-
 bool named_as_shards(std::string_view path) {
   return ends_in(path, ".safetensors.index.json") || ends_in(path, ".bin.index.json");
 }

@@ -113,9 +113,9 @@ class TensorPairing {
   std::vector<MemberPair>& pairs_;
 };
 
-class NamePairing {
+class PairsByName {
  public:
-  NamePairing(const TensorSet& actual, const TensorSet& golden, std::vector<MemberPair>& pairs)
+  PairsByName(const TensorSet& actual, const TensorSet& golden, std::vector<MemberPair>& pairs)
       : actual_(actual), golden_(golden), pairs_(pairs) {}
 
   void run(const Unpaired& left, const Unpaired& right) {
@@ -210,7 +210,7 @@ std::vector<MemberPair> pair_members(const TensorSet& actual, const TensorSet& g
   Members left = wanted_members(actual, wanted);
   Members right = wanted_members(golden, wanted);
   pair_by_place(actual, left, golden, right, pairs);
-  NamePairing(actual, golden, pairs).run(by_name(actual, left), by_name(golden, right));
+  PairsByName(actual, golden, pairs).run(by_name(actual, left), by_name(golden, right));
   put_in_order(pairs, actual, golden);
   return pairs;
 }

@@ -104,12 +104,12 @@ static_assert(std::ranges::all_of(kEndings, [](const FileEnding& row) {
   return row.ending.rfind('.') == 0;
 }));
 
+}  // namespace
+
 bool ends_in(std::string_view path, std::string_view ending) {
   return path.size() >= ending.size() &&
          same_name(ending, path.substr(path.size() - ending.size()));
 }
-
-}  // namespace
 
 std::span<const FileEnding> file_endings() { return kEndings; }
 

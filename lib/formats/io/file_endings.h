@@ -29,4 +29,7 @@ std::string_view content_name(std::string_view path);
 // dumped the NAME in it.
 std::string_view name_in_path(std::string_view path);
 
+// In any case.
+bool ends_in(std::string_view path, std::string_view ending);
+
 }  // namespace btf

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "btf/try.h"
+#include "core/utf8.h"
 
 namespace btf {
 namespace {
@@ -27,7 +28,6 @@ constexpr auto kWords = std::to_array<Word>(
 
 constexpr std::array<std::string_view, 3> kPythonNumbers{"NaN", "Infinity", "-Infinity"};
 
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 bool digit(int c) { return c >= '0' && c <= '9'; }
 bool letter(int c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }

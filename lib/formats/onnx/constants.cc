@@ -11,7 +11,7 @@
 namespace btf {
 namespace {
 
-using namespace onnx::attribute;
+namespace attribute = onnx::attribute;
 
 // An attribute of a Constant that is its value.
 struct ConstantForm {
@@ -26,14 +26,14 @@ constexpr std::uint8_t kInt64Type = 7;
 constexpr std::uint8_t kStringType = 8;
 
 constexpr auto kForms = std::to_array<ConstantForm>({
-    {"value", kTensor},
-    {"sparse_value", kSparseTensor},
-    {"value_float", kFloat, kFloatType},
-    {"value_floats", kFloats, kFloatType, true},
-    {"value_int", kInteger, kInt64Type},
-    {"value_ints", kIntegers, kInt64Type, true},
-    {"value_string", kString, kStringType},
-    {"value_strings", kStrings, kStringType, true},
+    {"value", attribute::kTensor},
+    {"sparse_value", attribute::kSparseTensor},
+    {"value_float", attribute::kFloat, kFloatType},
+    {"value_floats", attribute::kFloats, kFloatType, true},
+    {"value_int", attribute::kInteger, kInt64Type},
+    {"value_ints", attribute::kIntegers, kInt64Type, true},
+    {"value_string", attribute::kString, kStringType},
+    {"value_strings", attribute::kStrings, kStringType, true},
 });
 
 // Of a field with numbers, packed or not. Whether varints are any shows where they are read.
@@ -104,16 +104,16 @@ Result<std::optional<OnnxEntry>> find_onnx_constant(Window& window, const ProtoR
     bool refers = false;
     BTF_TRY(for_each_field(window, part.content, onnx::kAttribute,
                            [&](const ProtoField& field) -> Status {
-                             refers = refers || field.number == kReference;
-                             if (field.number == kTensor) tensor = field.content;
-                             if (field.number == kSparseTensor) sparse = field.content;
-                             if (field.number != kName) return {};
+                             refers = refers || field.number == attribute::kReference;
+                             if (field.number == attribute::kTensor) tensor = field.content;
+                             if (field.number == attribute::kSparseTensor) sparse = field.content;
+                             if (field.number != attribute::kName) return {};
                              BTF_ASSIGN(name, onnx_name(window, field));
                              return {};
                            }));
     const auto form = std::ranges::find(kForms, name, &ConstantForm::attribute);
     if (form == kForms.end() || refers) return {};
-    entry.sparse = form->field == kSparseTensor;
+    entry.sparse = form->field == attribute::kSparseTensor;
     entry.place = form->data_type != 0 ? part.content : entry.sparse ? sparse : tensor;
     found = entry.place.size() > 0;
     if (form->data_type != 0) entry.form = static_cast<std::uint8_t>(form - kForms.begin());

@@ -10,7 +10,7 @@
 namespace btf {
 namespace {
 
-using namespace onnx::sequence;
+namespace sequence = onnx::sequence;
 
 class SequenceReader {
  public:
@@ -33,21 +33,21 @@ class SequenceReader {
     const bool numbered = &kind == &onnx::kSequence;
     std::uint64_t number = 0;
     return for_each_field(window_, place, kind, [&](const ProtoField& field) -> Status {
-      if (field.number == kName && depth == 0) {
+      if (field.number == sequence::kName && depth == 0) {
         BTF_ASSIGN(std::string name, onnx_name(window_, field));
         model_.name_values(std::move(name));
       }
-      if (field.number < kTensors || field.number > kOptionals) return {};
+      if (field.number < sequence::kTensors || field.number > sequence::kOptionals) return {};
       const std::uint64_t own = numbered ? number++ : OnnxModel::kUnnumbered;
-      if (field.number == kTensors || field.number == kSparseTensors)
+      if (field.number == sequence::kTensors || field.number == sequence::kSparseTensors)
         return add(field, scope, own);
       if (++containers_ > kMostContainers)
         return malformed("onnx-graph", field.at,
                          "there are more than " + std::to_string(kMostContainers) +
                              " sequences, maps and optionals in one another");
       const std::uint32_t inner = model_.add_scope(scope, OnnxModel::number_text(own));
-      if (field.number == kMaps) return take_map(field.content, inner, depth + 1);
-      return take(field.content, field.number == kSequences ? onnx::kSequence : onnx::kOptional,
+      if (field.number == sequence::kMaps) return take_map(field.content, inner, depth + 1);
+      return take(field.content, field.number == sequence::kSequences ? onnx::kSequence : onnx::kOptional,
                   inner, depth + 1);
     });
   }
@@ -62,7 +62,7 @@ class SequenceReader {
 
   Status add(const ProtoField& field, std::uint32_t scope, std::uint64_t own) {
     OnnxEntry entry{.place = field.content, .name = {own, own}, .scope = scope};
-    entry.sparse = field.number == kSparseTensors;
+    entry.sparse = field.number == sequence::kSparseTensors;
     if (entry.sparse)
       BTF_TRY(read_onnx_sparse(window_, entry.place));
     else

@@ -8,13 +8,13 @@
 #include "btf/try.h"
 #include "core/checked_math.h"
 #include "core/little_endian.h"
+#include "core/utf8.h"
 #include "formats/json/json_string.h"
 #include "formats/safetensors/types.h"
 
 namespace btf {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr std::string_view kJsonSpaces = " \t\n\r";
 
 std::string_view without_spaces(std::string_view text) {

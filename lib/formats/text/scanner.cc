@@ -7,13 +7,13 @@
 
 #include "btf/try.h"
 #include "core/numbers.h"
+#include "core/utf8.h"
 
 namespace btf {
 namespace {
 
 constexpr std::size_t kTextBlock = 256U << 10;
 constexpr std::size_t kLongestWord = 4096;
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr std::string_view kShapeBegins = "Shape is {";
 constexpr auto kLabels = std::to_array<std::string_view>({"Dim5", "Batch", "Channel"});
 

@@ -15,10 +15,6 @@ namespace {
 
 using Node = Pickle::Node;
 
-std::unexpected<Error> wrong(const std::string& what) {
-  return malformed(kPickleFinding, 0, "the pickle: " + what);
-}
-
 TorchTensor foreign(std::string name, std::string why) {
   TorchTensor tensor;
   tensor.foreign = std::move(name);
@@ -36,15 +32,15 @@ class ArrayOfCall {
     if (pickle_.called(node).ends_with("_frombuffer")) {
       // (bytes, type, shape, order)
       if (arguments.size() < 4 || !is(arguments[3], PickleKind::text))
-        return wrong("an array is made of too little");
+        return wrong_pickle("an array is made of too little");
       return read_parts({arguments[0], arguments[1], arguments[2]},
                         pickle_.text(arguments[3]) == "F");
     }
     if (state == Pickle::kNoNode || !is(state, PickleKind::tuple))
-      return wrong("an array has no state");
+      return wrong_pickle("an array has no state");
     // (version, shape, type, in Fortran's order, bytes)
     const std::vector<Node>& parts = pickle_.parts(state);
-    if (parts.size() != 5) return wrong("an array is made of too little");
+    if (parts.size() != 5) return wrong_pickle("an array is made of too little");
     return read_parts({parts[4], parts[2], parts[1]}, is_true(parts[3]));
   }
 
@@ -75,7 +71,7 @@ class ArrayOfCall {
                                 "makes a tensor of it");
     const Checked wanted = checked_mul(count_of(tensor.dims), tensor.type->bytes);
     if (wanted != bytes->size())
-      return wrong("an array of " + dims_text(tensor.dims) + " " + std::string(type) + " has " +
+      return wrong_pickle("an array of " + dims_text(tensor.dims) + " " + std::string(type) + " has " +
                    std::to_string(bytes->size()) + " bytes");
     // Where there are elements, their count fits.
     std::uint64_t stride = 1;
@@ -121,14 +117,14 @@ class ArrayOfCall {
   }
 
   Result<Dims> dims_of(Node node) const {
-    if (!is(node, PickleKind::tuple)) return wrong("the shape of an array is no tuple");
+    if (!is(node, PickleKind::tuple)) return wrong_pickle("the shape of an array is no tuple");
     if (pickle_.parts(node).size() > kMaxRank)
       return malformed("rank-too-large", 0,
                        "the dims of an array are more than " + std::to_string(kMaxRank));
     Dims dims;
     for (const Node part : pickle_.parts(node)) {
       if (!is(part, PickleKind::integer) || pickle_.integer(part) < 0)
-        return wrong("a dim of an array is no whole number from 0 on");
+        return wrong_pickle("a dim of an array is no whole number from 0 on");
       dims.push_back(static_cast<std::uint64_t>(pickle_.integer(part)));
     }
     return dims;

@@ -60,10 +60,6 @@ constexpr auto kContents = std::to_array<ContentRow>({
 });
 // clang-format on
 
-std::unexpected<Error> wrong(const std::string& what) {
-  return malformed(kPickleFinding, 0, "the pickle: " + what);
-}
-
 class Walk {
  public:
   // `once`: what is in several places is looked into in the first of them only.
@@ -90,7 +86,7 @@ class Walk {
       return {};
     }
     if (depth_ == kMostDepth)
-      return wrong("its dicts and lists are more than " + std::to_string(kMostDepth) +
+      return wrong_pickle("its dicts and lists are more than " + std::to_string(kMostDepth) +
                    " deep in each other");
     const std::size_t found = found_.size();
     const std::uint64_t cuts = cuts_;
@@ -136,7 +132,7 @@ class Walk {
 
   std::unexpected<Error> give_up(const std::string& what) {
     gave_up_ = true;
-    return wrong(what);
+    return wrong_pickle(what);
   }
 
   // Names are made for those only that may need one.
@@ -155,7 +151,7 @@ class Walk {
     std::string longer = name ? *name + "." : std::string();
     longer += key;
     made_bytes_ += longer.size();
-    if (longer.size() > kLongestName) return wrong("the name of a tensor is too long");
+    if (longer.size() > kLongestName) return wrong_pickle("the name of a tensor is too long");
     if (made_bytes_ > kMostMadeBytes) return give_up("the names in it are too long");
     return visit(node, longer);
   }

@@ -18,10 +18,6 @@ constexpr std::string_view kRebuildOldest = "torch._utils _rebuild_tensor";
 constexpr std::string_view kBytes = "torch uint8";
 constexpr std::string_view kOrderedDict = "collections OrderedDict";
 
-std::unexpected<Error> wrong(const std::string& what) {
-  return malformed(kPickleFinding, 0, "the pickle: " + what);
-}
-
 class TensorOfCall {
  public:
   explicit TensorOfCall(const Pickle& pickle) : pickle_(pickle) {}
@@ -37,13 +33,13 @@ class TensorOfCall {
         // (function, class, arguments, state)
         if (arguments->size() < 4 || pickle_.kind((*arguments)[0]) != PickleKind::global ||
             pickle_.kind((*arguments)[2]) != PickleKind::tuple)
-          return wrong("a tensor of a class of its own is made of too little");
+          return wrong_pickle("a tensor of a class of its own is made of too little");
         called = pickle_.text((*arguments)[0]);
         if (called.starts_with("numpy")) return unknown_maker(called);
         arguments = &pickle_.parts((*arguments)[2]);
       } else if (maker->how == TorchMaking::wrapped) {
         if (arguments->empty() || pickle_.kind((*arguments)[0]) != PickleKind::call)
-          return wrong("a parameter has no tensor");
+          return wrong_pickle("a parameter has no tensor");
         node = (*arguments)[0];
         called = pickle_.called(node);
         arguments = &pickle_.arguments(node);
@@ -53,7 +49,7 @@ class TensorOfCall {
         return read_made(*maker, *arguments);
       }
     }
-    return wrong("a parameter of a parameter of a parameter");
+    return wrong_pickle("a parameter of a parameter of a parameter");
   }
 
  private:
@@ -77,7 +73,7 @@ class TensorOfCall {
                 maker.why.empty() ? "it is made by torch's " + by + ", as no dense tensor is"
                                   : std::string(maker.why));
     if (!maker.sizes) return tensor;
-    if (arguments.size() <= *maker.sizes) return wrong("a tensor is made of too little");
+    if (arguments.size() <= *maker.sizes) return wrong_pickle("a tensor is made of too little");
     BTF_ASSIGN(tensor.dims, sizes_of(arguments[*maker.sizes], "the sizes"));
     return tensor;
   }
@@ -87,7 +83,7 @@ class TensorOfCall {
     const bool typed = maker.how == TorchMaking::typed;
     // Storage, offset, sizes and strides; the first version has no more.
     const std::size_t needed = typed ? 7 : maker.global == kRebuildOldest ? 4 : 6;
-    if (arguments.size() < needed) return wrong("a tensor is made of too little");
+    if (arguments.size() < needed) return wrong_pickle("a tensor is made of too little");
     TorchTensor tensor;
     BTF_TRY(take_storage(arguments[0], tensor));
     if (typed) BTF_TRY(take_type(arguments[6], tensor));
@@ -95,7 +91,7 @@ class TensorOfCall {
     BTF_ASSIGN(tensor.dims, sizes_of(arguments[2], "the sizes"));
     BTF_ASSIGN(tensor.strides, sizes_of(arguments[3], "the strides"));
     if (tensor.dims.size() != tensor.strides.size())
-      return wrong("a tensor has " + std::to_string(tensor.dims.size()) + " sizes and " +
+      return wrong_pickle("a tensor has " + std::to_string(tensor.dims.size()) + " sizes and " +
                    std::to_string(tensor.strides.size()) + " strides");
     if (needed == 4) return tensor;
     BTF_TRY(check_gradient(arguments[4], arguments[5]));
@@ -110,12 +106,12 @@ class TensorOfCall {
   // Hooks are not saved, so there are none.
   Status check_gradient(Node required, Node hooks) const {
     if (pickle_.kind(required) != PickleKind::boolean)
-      return wrong("whether a tensor has a gradient is neither True nor False");
+      return wrong_pickle("whether a tensor has a gradient is neither True nor False");
     const PickleKind kind = pickle_.kind(hooks);
     if (kind == PickleKind::none || kind == PickleKind::dict ||
         pickle_.called(hooks) == kOrderedDict)
       return {};
-    return wrong("the hooks of a tensor are no dict");
+    return wrong_pickle("the hooks of a tensor are no dict");
   }
 
   // One that was saved by itself: its elements in a row, or its bytes.
@@ -131,13 +127,13 @@ class TensorOfCall {
 
   // ("storage", type, key, location, elements)
   Status take_storage(Node node, TorchTensor& tensor) const {
-    if (pickle_.kind(node) != PickleKind::persistent) return wrong("a tensor has no storage");
+    if (pickle_.kind(node) != PickleKind::persistent) return wrong_pickle("a tensor has no storage");
     const std::vector<Node>& parts = pickle_.parts(node);
     const bool named = parts.size() == 5 && is_text(parts[0]) &&
                        pickle_.text(parts[0]) == "storage" &&
                        pickle_.kind(parts[1]) == PickleKind::global && is_text(parts[2]) &&
                        is_text(parts[3]);
-    if (!named) return wrong("a storage is not named as torch names them");
+    if (!named) return wrong_pickle("a storage is not named as torch names them");
     tensor.key = pickle_.text(parts[2]);
     BTF_ASSIGN(const std::uint64_t elements, size_of(parts[4], "the size of a storage"));
     const std::string_view type = pickle_.text(parts[1]);
@@ -147,13 +143,13 @@ class TensorOfCall {
       width = tensor.type != nullptr ? tensor.type->bytes : 1;
     }
     const Checked bytes = checked_mul(elements, width);
-    if (!bytes) return wrong("the size of a storage does not fit 64 bits");
+    if (!bytes) return wrong_pickle("the size of a storage does not fit 64 bits");
     tensor.storage_bytes = *bytes;
     return {};
   }
 
   Status take_type(Node node, TorchTensor& tensor) const {
-    if (pickle_.kind(node) != PickleKind::global) return wrong("a type is no name");
+    if (pickle_.kind(node) != PickleKind::global) return wrong_pickle("a type is no name");
     const std::string_view name = pickle_.text(node);
     tensor.type = find_torch_type(name);
     if (tensor.type != nullptr && tensor.type->dtype) return {};
@@ -164,7 +160,7 @@ class TensorOfCall {
 
   Result<std::uint64_t> size_of(Node node, const std::string& what) const {
     if (pickle_.kind(node) != PickleKind::integer || pickle_.integer(node) < 0)
-      return wrong(what + " is no whole number from 0 on");
+      return wrong_pickle(what + " is no whole number from 0 on");
     return static_cast<std::uint64_t>(pickle_.integer(node));
   }
 
@@ -173,7 +169,7 @@ class TensorOfCall {
     if (pickle_.called(node) == "torch Size" && !pickle_.arguments(node).empty())
       node = pickle_.arguments(node)[0];
     const PickleKind kind = pickle_.kind(node);
-    if (kind != PickleKind::tuple && kind != PickleKind::list) return wrong(what + " are no tuple");
+    if (kind != PickleKind::tuple && kind != PickleKind::list) return wrong_pickle(what + " are no tuple");
     const std::vector<Node>& parts = pickle_.parts(node);
     if (parts.size() > kMaxRank)
       return malformed("rank-too-large", 0,

@@ -29,4 +29,8 @@ struct TorchTensor {
 // What a call that makes a tensor, or a storage by itself, says. An error: it says what cannot be.
 Result<TorchTensor> read_torch_tensor(const Pickle& pickle, Pickle::Node node);
 
+inline std::unexpected<Error> wrong_pickle(const std::string& what) {
+  return malformed(kPickleFinding, 0, "the pickle: " + what);
+}
+
 }  // namespace btf

@@ -15,10 +15,10 @@
 namespace btf::hints {
 namespace {
 
-constexpr std::uint64_t kMostIndices = 4096;
+constexpr std::uint64_t kMostPartIndices = 4096;
 constexpr std::uint64_t kLeastRows = 8;  // elements at an index: fewer find their like anywhere
-constexpr std::size_t kProbes = 16;      // rows that indices are known by
-constexpr std::size_t kMostSaid = 8;     // parts
+constexpr std::size_t kProbedRows = 16;      // rows that indices are known by
+constexpr std::size_t kMostParts = 8;     // parts
 
 // Some rows along a dim, with the numbers of both sides.
 struct Probes {
@@ -31,7 +31,7 @@ std::vector<std::uint64_t> rows_of(const Inquiry& inquiry, const Along& place) {
   for (const std::size_t i : inquiry.rarest) {
     const std::uint64_t row = place.row(inquiry.mismatches[i].number);
     if (std::ranges::find(rows, row) == rows.end()) rows.push_back(row);
-    if (rows.size() == kProbes) break;
+    if (rows.size() == kProbedRows) break;
   }
   return rows;
 }
@@ -95,7 +95,7 @@ std::vector<std::uint32_t> order_of(const Inquiry& inquiry, const Probes& probes
 
 RearrangedAs reordered(const Dims& dims, std::size_t dim, std::uint64_t part,
                        const std::vector<std::uint32_t>& order) {
-  const std::span said = std::span(order).first(std::min(kMostSaid, order.size()));
+  const std::span said = std::span(order).first(std::min(kMostParts, order.size()));
   RearrangedAs result{Cause::shuffled,
                       "actual has the parts of " + std::to_string(part) + " of golden's " +
                           dim_text(static_cast<std::uint32_t>(dim), dims.size()) +
@@ -141,7 +141,7 @@ SearchResult find_part_order(const Inquiry& inquiry) {
   const Dims& dims = input.golden.dims();
   std::vector<RearrangedAs> candidates;
   for (std::size_t d = 0; d < dims.size(); ++d) {
-    if (dims[d] < 4 || dims[d] > kMostIndices || inquiry.elements / dims[d] < kLeastRows) continue;
+    if (dims[d] < 4 || dims[d] > kMostPartIndices || inquiry.elements / dims[d] < kLeastRows) continue;
     BTF_ASSIGN(std::optional<RearrangedAs> found, along_dim(inquiry, d));
     if (found) candidates.push_back(*std::move(found));
   }
