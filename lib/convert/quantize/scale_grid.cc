@@ -25,7 +25,7 @@ constexpr auto kUsual = std::to_array<UsualBlock>({
     {DType::bfloat16, 128},
 });
 
-bool fits(std::uint64_t dim, std::uint64_t scales, std::uint64_t block) {
+bool fits_blocks(std::uint64_t dim, std::uint64_t scales, std::uint64_t block) {
   return block > 0 && ceil_div(dim, block) == scales;
 }
 
@@ -38,11 +38,11 @@ Result<std::optional<std::uint64_t>> block_of(std::uint32_t d, const TensorInfo&
   if (link.block && link.axis && link.axis != d) return Found();
   if (count == 0 || count > dim) return Found();
   if (count == 1) return Found(dim);
-  if (link.block) return fits(dim, count, *link.block) ? Found(link.block) : Found();
+  if (link.block) return fits_blocks(dim, count, *link.block) ? Found(link.block) : Found();
   for (const UsualBlock& row : kUsual)
-    if (row.scale == scales.dtype && fits(dim, count, row.block)) return Found(row.block);
+    if (row.scale == scales.dtype && fits_blocks(dim, count, row.block)) return Found(row.block);
   // Powers of two of an e8m0 go with larger boxes, too.
-  if (fits(dim, count, 128)) return Found(128);
+  if (fits_blocks(dim, count, 128)) return Found(128);
   if (dim % count == 0) return Found(dim / count);
   const std::uint64_t least = ceil_div(dim, count);
   const std::uint64_t most = ceil_div(dim, count - 1) - 1;

@@ -12,7 +12,7 @@
 namespace btf::hints {
 namespace {
 
-constexpr std::size_t kLeastDistinct = 16;  // fewer are on a grid anyhow
+constexpr std::size_t kLeastShown = 16;  // fewer are on a grid anyhow
 constexpr int kLeastPrecision = 3;
 constexpr long double kCoarser = 1.5L;  // than what the dtypes make of numbers
 
@@ -27,7 +27,7 @@ Numbers numbers_of(const Sample& sample, long double Point::* side) {
 }
 
 bool varies(const Numbers& numbers) {
-  DistinctNumbers<kLeastDistinct> distinct;
+  DistinctNumbers<kLeastShown> distinct;
   for (const long double number : numbers) distinct.add(number);
   return distinct.enough();
 }

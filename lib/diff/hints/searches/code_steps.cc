@@ -18,7 +18,7 @@
 namespace btf::hints {
 namespace {
 
-constexpr std::size_t kLeastNumbers = 4;  // numbers of either side
+constexpr std::size_t kLeastVaried = 4;  // numbers of either side
 constexpr std::uint64_t kLeastStepped = 16;
 constexpr std::uint64_t kLeastSaturated = 2;
 
@@ -107,8 +107,8 @@ Result<GridTally> tally_steps(const HintInput& input, const Judge& close, Real u
 }
 
 bool varied(const std::vector<Point>& points) {
-  DistinctNumbers<kLeastNumbers> actual;
-  DistinctNumbers<kLeastNumbers> golden;
+  DistinctNumbers<kLeastVaried> actual;
+  DistinctNumbers<kLeastVaried> golden;
   for (const Point& point : points) {
     if (!std::isfinite(point.actual) || !std::isfinite(point.golden)) continue;
     actual.add(point.actual);

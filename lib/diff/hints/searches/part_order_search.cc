@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::uint64_t kMostPartIndices = 4096;
 constexpr std::uint64_t kLeastRows = 8;  // elements at an index: fewer find their like anywhere
-constexpr std::size_t kProbedRows = 16;      // rows that indices are known by
-constexpr std::size_t kMostParts = 8;     // parts
+constexpr std::size_t kProbedRows = 16;    // rows that indices are known by
+constexpr std::size_t kPartsSaid = 8;      // parts
 
 // Some rows along a dim, with the numbers of both sides.
 struct Probes {
@@ -95,7 +95,7 @@ std::vector<std::uint32_t> order_of(const Inquiry& inquiry, const Probes& probes
 
 RearrangedAs reordered(const Dims& dims, std::size_t dim, std::uint64_t part,
                        const std::vector<std::uint32_t>& order) {
-  const std::span said = std::span(order).first(std::min(kMostParts, order.size()));
+  const std::span said = std::span(order).first(std::min(kPartsSaid, order.size()));
   RearrangedAs result{Cause::shuffled,
                       "actual has the parts of " + std::to_string(part) + " of golden's " +
                           dim_text(static_cast<std::uint32_t>(dim), dims.size()) +
