@@ -6,6 +6,7 @@
 #include "formats/io/file_endings.h"
 #include "formats/open_source.h"
 #include "formats/other_kinds.h"
+#include "formats/text/text.h"
 
 namespace btf {
 namespace {
@@ -31,6 +32,7 @@ bool stands_beside_tensors(const std::string& path, const OpenOptions& options) 
   const auto source = open_source(path, expected);
   if (!source) return tensorless;
   if (expected == (*source)->size()) return false;
+  if (options.spec && options.spec->as_text && begins_with_number(**source)) return false;
   // What the set's spec does not fit is looked at as if there were none.
   const OpenOptions plain;
   const OpenRequest request{path, plain};

@@ -5,6 +5,7 @@
 
 #include "btf/try.h"
 #include "formats/io/file_endings.h"
+#include "formats/io/globs.h"
 #include "formats/other_kinds.h"
 #include "sets/directory.h"
 #include "sets/indexes.h"
@@ -22,6 +23,16 @@ SetTensor located(std::uint64_t number, std::span<const std::uint64_t> first_ten
   const auto behind = std::ranges::upper_bound(first_tensors, number);
   const auto member = static_cast<std::uint64_t>(behind - first_tensors.begin()) - 1;
   return {member, number - first_tensors[member]};
+}
+
+// What a spec is given for by its name is a file of tensors, whatever it looks like.
+bool named_in(std::span<const NamedSpec> rules, const SetMember& member) {
+  const std::string file = member.place.substr(member.place.rfind('/') + 1);
+  return std::ranges::any_of(rules, [&](const NamedSpec& rule) {
+    return rule.glob != "*" && (glob_matches(rule.glob, file) ||
+                                glob_matches(rule.glob, member.place) ||
+                                glob_matches(rule.glob, member.name));
+  });
 }
 
 }  // namespace
@@ -48,7 +59,8 @@ Result<TensorSet> TensorSet::open(std::span<const std::string> paths, const Open
       BTF_ASSIGN(DirectoryListing listing, list_directory(path));
       root.files = take_indexes(
           path, std::move(listing), [&](const std::string& file, const std::string& place) {
-            return (!keep || !keep({file, place, std::string(name_in_path(place))})) &&
+            const SetMember member{file, place, std::string(name_in_path(place))};
+            return !(keep && keep(member)) && !named_in(options.named_specs, member) &&
                    stands_beside_tensors(file, options);
           });
       for (const std::string& place : root.files.others)

@@ -5,6 +5,7 @@
 #include "core/checked_math.h"
 #include "formats/decoded/kept_contents.h"
 #include "formats/interface/check_tensors.h"
+#include "formats/text/decimal.h"
 #include "formats/text/printed_digits.h"
 #include "formats/text/scanner.h"
 #include "formats/text/text.h"
@@ -44,6 +45,12 @@ std::unexpected<Error> wrong_count(const std::string& what) {
 
 Result<bool> recognizes_text(const ByteSource&, const OpenRequest& request) {
   return request.options.spec && request.options.spec->as_text;
+}
+
+bool begins_with_number(const ByteSource& source) {
+  TextScanner text(source);
+  std::string_view word;
+  return text.next(word) && is_number(word);
 }
 
 Result<std::unique_ptr<TensorReader>> open_text(const ByteSource& source,

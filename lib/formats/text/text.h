@@ -9,6 +9,8 @@
 namespace btf {
 
 Result<bool> recognizes_text(const ByteSource& source, const OpenRequest& request);
+// Is a number the first that it holds, behind comments?
+bool begins_with_number(const ByteSource& source);
 // Goes through all of the text once to count its numbers.
 Result<std::unique_ptr<TensorReader>> open_text(const ByteSource& source,
                                                 const OpenRequest& request);

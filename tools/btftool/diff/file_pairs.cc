@@ -10,6 +10,7 @@
 #include "btf/try.h"
 #include "diff/byte_pairs.h"
 #include "diff/given_pairs.h"
+#include "cli/diff_arguments.h"
 #include "diff/globs.h"
 
 namespace btftool {
@@ -41,6 +42,15 @@ btf::MemberFilter named_by(const std::vector<SpecRule>& rules) {
       return rule.glob != "*" && glob_matches(rule.glob, member);
     });
   };
+}
+
+// Text is of tensors where it is said of all files that they are text.
+btf::OpenOptions listed_as(const btf::OpenOptions& open, const std::vector<SpecRule>& rules) {
+  btf::OpenOptions options = open;
+  for (const SpecRule& rule : rules)
+    if (auto spec = spec_without_dims(rule.spec); rule.glob == "*" && spec && spec->as_text)
+      options.spec = std::move(spec);
+  return options;
 }
 
 // Single tensors that are scales of others in their file.
@@ -103,8 +113,10 @@ btf::Status take_given_pairs(const DiffCommand& command, const btf::TensorSet& a
 btf::Result<FilePairs> pair_directories(const DiffCommand& command) {
   BTF_ASSIGN(btf::TwoSets sets,
              btf::open_two_sets(
-                 {command.actual, command.open_actual, named_by(command.actual_specs)},
-                 {command.golden, command.open_golden, named_by(command.golden_specs)},
+                 {command.actual, listed_as(command.open_actual, command.actual_specs),
+                  named_by(command.actual_specs)},
+                 {command.golden, listed_as(command.open_golden, command.golden_specs),
+                  named_by(command.golden_specs)},
                  command.diff.execution));
   auto& [actual, golden] = sets;
   BTF_ASSIGN(FileSpecs actual_specs,
