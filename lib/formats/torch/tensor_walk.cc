@@ -10,6 +10,7 @@
 #include "btf/try.h"
 #include "formats/torch/key_names.h"
 #include "formats/pickle/makers.h"
+#include "formats/torch/tensors.h"
 
 namespace btf {
 namespace {

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "btf/try.h"
+#include "cli/diff_arguments.h"
 #include "diff/byte_pairs.h"
 #include "diff/given_pairs.h"
-#include "cli/diff_arguments.h"
 #include "diff/globs.h"
 
 namespace btftool {
