@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "btf/dtype.h"
+
 namespace btf {
 
 // Two elements are accepted when both are the same number or the same Inf, when both are NaN and
@@ -18,6 +20,8 @@ struct Tolerance {
   // At most so many representable steps of the coarser dtype apart (docs/cli.md).
   std::optional<std::uint64_t> ulp{};
   bool close = false;  // rtol and atol that are not given come from the coarser grid
+  // With close, of two floats: numbers of this dtype, whatever they are stored in.
+  std::optional<DType> close_as{};
   // What close becomes where steps differ from element to element: half a step there is accepted
   // too (docs/dtypes.md, section 6).
   bool half_step = false;
@@ -33,6 +37,7 @@ struct Tolerance {
       return true;
     };
     close = close || more.close;
+    if (more.close_as) close_as = more.close_as;
     return take(more.rtol, rtol) && take(more.atol, atol) && take(more.ulp, ulp);
   }
   // Is the error of a pair bounded, by rtol and atol or, where nothing is given, by 0?

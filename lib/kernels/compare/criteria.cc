@@ -60,6 +60,7 @@ Tolerance overlaid(const Tolerance& general, const Tolerance& special) {
   if (special.atol) tolerance.atol = special.atol;
   if (special.ulp) tolerance.ulp = special.ulp;
   tolerance.close = tolerance.close || special.close;
+  if (special.close_as) tolerance.close_as = special.close_as;
   return tolerance;
 }
 
@@ -68,7 +69,12 @@ Tolerance effective(const Tolerance& asked, const Grid& a, const Grid& b) {
   if (!tolerance.close) return tolerance;
   tolerance.close = false;
   const auto kind = std::ranges::find_if(kPairKinds, [&](const auto& row) { return row.is(a, b); });
-  const Close close = kind->close(a, b);
+  Close close = kind->close(a, b);
+  if (tolerance.close_as && !scaled(a, b) && !integer(a, b)) {
+    const Closeness& held = info(*tolerance.close_as).close;
+    close.most = {std::max(close.most.rtol, held.rtol), std::max(close.most.atol, held.atol)};
+  }
+  tolerance.close_as.reset();
   if (!tolerance.rtol) tolerance.rtol = close.most.rtol;
   // An atol that is given stands for the half step.
   tolerance.half_step = close.half_step && !tolerance.atol;

@@ -42,6 +42,18 @@ void declare_tolerances(CLI::App& app, DiffCommand& command) {
   app.add_flag("--close", tolerance.close,
                "rtol and atol that fit the coarser dtype, where not given")
       ->group("Tolerances, for each pair of elements");
+  add_words(
+      app, "--close-as", "T",
+      [&tolerance](const std::string& text) {
+        const btf::DType dtype = value_or_throw(btf::parse_dtype(text));
+        if (!btf::info(dtype).floating())
+          throw Wrong("--close-as takes a float, not " + std::string(btf::info(dtype).name));
+        tolerance.close_as = dtype;
+        tolerance.close = true;
+      },
+      "--close of floats that are numbers of this dtype,\n"
+      "whatever they are stored in: fp16 of a float32 dump")
+      ->group("Tolerances, for each pair of elements");
   app.add_flag("--equal-nan,!--no-equal-nan", tolerance.equal_nan, "NaN equals NaN (the default)")
       ->group("Tolerances, for each pair of elements");
 }

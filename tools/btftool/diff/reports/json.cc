@@ -239,6 +239,7 @@ class JsonReport : public DiffReport {
     const btf::Tolerance& given = command_.diff.tolerance;
     add_tolerance(tolerance, given);
     tolerance["close"] = given.close;
+    if (given.close_as) tolerance["close_as"] = btf::info(*given.close_as).name;
     tolerance["equal_nan"] = given.equal_nan;
     JsonDocument document;
     document.begin_object().members({{"schema", schema_name(command_.json_schema)},

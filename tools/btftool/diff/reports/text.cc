@@ -45,7 +45,9 @@ std::string tolerance_text(const btf::Tolerance& tolerance, bool always) {
 std::string general_tolerance(const DiffCommand& command, const std::string& close) {
   const btf::Tolerance& general = command.diff.tolerance;
   if (!general.close) return tolerance_text(general, !command.diff.gates.given());
-  return (close.empty() ? "close" : "close: " + close) +
+  const std::string as =
+      general.close_as ? "close as " + std::string(btf::info(*general.close_as).name) : "close";
+  return (close.empty() ? as : as + ": " + close) +
          (general.ulp ? ", ulp " + std::to_string(*general.ulp) : "");
 }
 
