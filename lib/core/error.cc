@@ -43,8 +43,4 @@ std::unexpected<Error> fail(ErrorCode code, std::string message) {
   return std::unexpected(Error{code, std::move(message)});
 }
 
-std::unexpected<Error> malformed(FindingCode finding, std::uint64_t offset, std::string message) {
-  return std::unexpected(Error{ErrorCode::malformed, std::move(message), {}, finding, offset});
-}
-
 }  // namespace btf

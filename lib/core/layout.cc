@@ -6,6 +6,7 @@
 
 #include "btf/try.h"
 #include "core/checked_math.h"
+#include "core/finding_table.h"
 #include "core/layout_table.h"
 #include "core/names.h"
 

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "btf/file.h"
-#include "btf/finding.h"
 #include "btf/layout.h"
+#include "core/finding_table.h"
 
 namespace btf {
 

@@ -6,7 +6,7 @@
 
 #include "btf/attributes.h"
 #include "btf/file.h"
-#include "btf/tensor_diff.h"
+#include "btf/diff/tensor_diff.h"
 
 namespace btf {
 

@@ -16,6 +16,7 @@
 #include "convert/quantize/scale_names.h"
 #include "convert/tensor/target.h"
 #include "convert/tensor/tensor.h"
+#include "core/finding_table.h"
 #include "kernels/scale/scaled_cast.h"
 
 namespace btf {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "btf/try.h"
+#include "core/finding_table.h"
 #include "formats/btf/wire.h"
 
 namespace btf {

@@ -5,6 +5,7 @@
 #include <ranges>
 
 #include "btf/try.h"
+#include "core/finding_table.h"
 #include "core/names.h"
 #include "formats/btf/check.h"
 #include "formats/btf/reader.h"

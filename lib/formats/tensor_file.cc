@@ -6,6 +6,7 @@
 #include "btf/file.h"
 #include "btf/try.h"
 #include "core/checked_math.h"
+#include "core/finding_table.h"
 #include "formats/bound/content_bound.h"
 #include "formats/entry_reader.h"
 #include "formats/format_table.h"

@@ -7,6 +7,7 @@
 #include "btf/try.h"
 #include "core/buffer.h"
 #include "core/checked_math.h"
+#include "core/finding_table.h"
 #include "elements/coo_record.h"
 #include "elements/parallel.h"
 #include "elements/slab_io.h"

@@ -6,6 +6,7 @@
 
 #include "btf/try.h"
 #include "core/checked_math.h"
+#include "core/finding_table.h"
 #include "formats/btf/wire.h"
 
 namespace btf {

@@ -8,6 +8,7 @@
 #include "btf/output.h"
 #include "btf/try.h"
 #include "convert/tensor/tensor.h"
+#include "core/finding_table.h"
 #include "elements/parallel.h"
 #include "elements/shuffling_sink.h"
 #include "formats/btf/reader.h"

@@ -21,7 +21,9 @@ namespace btf {
 namespace {
 
 Error cannot_open(const std::string& path, int error) {
-  return Error{ErrorCode::io, std::string("cannot open: ") + std::strerror(error)}.in_file(path);
+  Error refused = Error{ErrorCode::io, std::string("cannot open: ") + std::strerror(error)}.in_file(path);
+  refused.system = error;
+  return refused;
 }
 
 enum class Kind : std::uint8_t { file, directory, other };
@@ -82,7 +84,7 @@ class Walk {
     if (!fresh) return refuse(path, place, "a directory that contains itself");
     std::vector<Entry> entries;
     if (const int error = list(path, entries); error != 0)
-      refuse(path, place, std::string("cannot read the directory: ") + std::strerror(error));
+      refuse(path, place, std::string("cannot read the directory: ") + std::strerror(error), error);
     for (const Entry& entry : entries)
       visit(path, place.empty() ? entry.name : join_path(place, entry.name), entry);
     open_.erase(at);
@@ -94,11 +96,14 @@ class Walk {
     if (entry.kind == Kind::directory) return enter(path, place, entry.device, entry.inode);
     refuse(path, place,
            entry.error == 0 ? "not a regular file"
-                            : std::string("cannot open: ") + std::strerror(entry.error));
+                            : std::string("cannot open: ") + std::strerror(entry.error),
+           entry.error);
   }
 
-  void refuse(const std::string& path, const std::string& place, const std::string& trouble) {
-    const Error error = Error{ErrorCode::io, trouble}.in_file(path);
+  void refuse(const std::string& path, const std::string& place, const std::string& trouble,
+              int system = 0) {
+    Error error = Error{ErrorCode::io, trouble}.in_file(path);
+    error.system = system;
     if (place.empty()) {
       root_trouble_ = error;
       return;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "btf/try.h"
+#include "core/finding_table.h"
 #include "core/numbers.h"
 
 namespace btf {

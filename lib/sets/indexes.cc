@@ -3,8 +3,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <functional>
 #include <optional>
 #include <set>
@@ -13,6 +11,7 @@
 #include <vector>
 
 #include "btf/try.h"
+#include "formats/io/system.h"
 #include "formats/open_source.h"
 #include "sets/natural_order.h"
 
@@ -42,13 +41,14 @@ Member named_member(std::string place, IndexedFile file) {
   Member member{.place = std::move(place)};
   const std::string path = file.path();
   struct stat status {};
-  if (::stat(path.c_str(), &status) != 0)
-    member.trouble = Error{ErrorCode::io, std::string("cannot open: ") + std::strerror(errno) +
-                                              "; " + file.index->path + " names it"}
-                         .in_file(path);
-  else if (!S_ISREG(status.st_mode))
+  if (::stat(path.c_str(), &status) != 0) {
+    Error error = system_failure("open").error();
+    error.message += "; " + file.index->path + " names it";
+    member.trouble = error.in_file(path);
+  } else if (!S_ISREG(status.st_mode)) {
     member.trouble =
         Error{ErrorCode::io, "not a regular file; " + file.index->path + " names it"}.in_file(path);
+  }
   member.indexed = std::move(file);
   return member;
 }

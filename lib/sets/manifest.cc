@@ -5,6 +5,7 @@
 
 #include "btf/tensor_spec.h"
 #include "btf/try.h"
+#include "core/finding_table.h"
 #include "formats/json/json_string.h"
 #include "formats/json/json_text.h"
 #include "formats/json/reader.h"

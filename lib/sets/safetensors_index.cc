@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "btf/try.h"
+#include "core/finding_table.h"
 #include "core/names.h"
 #include "formats/json/json_string.h"
 #include "formats/json/reader.h"

@@ -7,6 +7,7 @@
 
 #include "btf/layout.h"
 #include "btf/try.h"
+#include "core/finding_table.h"
 #include "formats/json/json_string.h"
 #include "formats/json/reader.h"
 #include "sets/described_files.h"

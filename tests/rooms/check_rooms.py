@@ -2,7 +2,7 @@
 
 Every folder with sources in lib/ and tools/btftool/ has a row in the table of rooms: what it is for and
 which rooms it includes headers of. A room uses rows above its own only, the row names exactly what is
-used, the folder's README.md begins with what it is for, and no folder holds more files than one looks at.
+used, and no folder holds more files than one looks at.
 """
 
 import re
@@ -20,8 +20,8 @@ def rooms_of_document(root):
     rooms = {}
     for line in Path(root, "docs/architecture.md").read_text().splitlines():
         if match := ROW.match(line):
-            room, purpose, uses = match.groups()
-            rooms[room] = purpose, [part.strip(" `") for part in uses.split(",") if part.strip()]
+            room, _, uses = match.groups()
+            rooms[room] = [part.strip(" `") for part in uses.split(",") if part.strip()]
     return rooms
 
 
@@ -54,7 +54,7 @@ def main(root):
     for folder, name in zip(folders, names):
         if name not in rooms:
             continue
-        purpose, uses = rooms[name]
+        uses = rooms[name]
         found = includes(root, folder)
         found.pop(name, None)
         for other, place in found.items():
@@ -67,10 +67,6 @@ def main(root):
                 wrong.append(f"{name}: uses {other}, which is no row above it: {place}")
         used = {other.split("/", 1)[1].removeprefix("btftool/") for other in found}
         wrong += [f"{name}: its row names {other}, of which it includes nothing" for other in uses if other not in used]
-        readme = folder / "README.md"
-        said = readme.read_text().splitlines()[0] if readme.exists() else "(none)"
-        if said != purpose:
-            wrong.append(f"{name}/README.md: begins '{said}', docs/architecture.md says '{purpose}'")
         files = sum(path.suffix in (".h", ".cc") for path in folder.iterdir())
         if files > MOST_FILES:
             wrong.append(f"{name}: {files} files, at most {MOST_FILES} are wanted")

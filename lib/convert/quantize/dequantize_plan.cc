@@ -9,6 +9,7 @@
 #include "convert/quantize/scale_axis.h"
 #include "convert/quantize/scale_grid.h"
 #include "convert/quantize/stored_scales.h"
+#include "core/finding_table.h"
 
 namespace btf {
 namespace {

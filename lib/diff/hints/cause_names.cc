@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "btf/tensor_diff.h"
+#include "btf/diff/tensor_diff.h"
 
 namespace btf {
 namespace {

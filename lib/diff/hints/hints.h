@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "btf/error.h"
-#include "btf/tensor_diff.h"
+#include "btf/diff/tensor_diff.h"
 #include "diff/hints/evidence/hint_input.h"
 
 namespace btf {

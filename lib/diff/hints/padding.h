@@ -5,7 +5,7 @@
 
 #include "btf/error.h"
 #include "btf/execution.h"
-#include "btf/tensor_diff.h"
+#include "btf/diff/tensor_diff.h"
 #include "diff/hints/evidence/hint_input.h"
 
 namespace btf {

@@ -7,6 +7,7 @@
 #include "btf/layout.h"
 #include "btf/try.h"
 #include "core/checked_math.h"
+#include "core/finding_table.h"
 #include "formats/btf/check_names.h"
 #include "formats/btf/wire.h"
 #include "formats/io/byte_source.h"

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "btf/try.h"
+#include "core/finding_table.h"
 #include "formats/btf/name_table.h"
 #include "formats/btf/name_wire.h"
 #include "formats/btf/reader.h"

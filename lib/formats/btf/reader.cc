@@ -7,6 +7,7 @@
 
 #include "btf/layout.h"
 #include "btf/try.h"
+#include "core/finding_table.h"
 #include "formats/btf/name_table.h"
 #include "formats/btf/name_wire.h"
 #include "formats/io/window.h"

@@ -10,6 +10,7 @@
 #include "btf/error.h"
 #include "btf/try.h"
 #include "core/checked_math.h"
+#include "core/finding_table.h"
 #include "core/little_endian.h"
 #include "formats/io/same_names.h"
 #include "formats/io/window.h"

@@ -6,6 +6,7 @@
 #include <ranges>
 
 #include "btf/try.h"
+#include "core/finding_table.h"
 #include "formats/gguf/cursor.h"
 #include "formats/json/json_string.h"
 

@@ -9,6 +9,7 @@
 #include "btf/layout.h"
 #include "btf/try.h"
 #include "core/checked_math.h"
+#include "core/finding_table.h"
 #include "core/little_endian.h"
 #include "formats/gguf/block_source.h"
 #include "formats/gguf/gguf.h"

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "btf/try.h"
+#include "core/finding_table.h"
 #include "formats/io/byte_source.h"
 
 namespace btf {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "btf/file.h"
-#include "btf/finding.h"
 #include "btf/validate.h"
+#include "core/finding_table.h"
 
 namespace btf {
 

@@ -43,7 +43,9 @@ inline std::unexpected<Error> system_failure(std::string_view what) {
   const ErrorCode code = full              ? ErrorCode::no_space
                          : number == EPIPE ? ErrorCode::closed_pipe
                                            : ErrorCode::io;
-  return fail(code, "cannot " + std::string(what) + ": " + std::strerror(number));
+  Error error{code, "cannot " + std::string(what) + ": " + std::strerror(number)};
+  error.system = number;
+  return std::unexpected(std::move(error));
 }
 
 inline std::string temporary_directory() {

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "btf/try.h"
+#include "core/finding_table.h"
 #include "core/utf8.h"
 
 namespace btf {

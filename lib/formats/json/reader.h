@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "btf/error.h"
+#include "core/finding_table.h"
 #include "formats/io/byte_source.h"
 #include "formats/json/json_bytes.h"
 #include "formats/json/json_names.h"

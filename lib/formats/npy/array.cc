@@ -5,6 +5,7 @@
 
 #include "btf/convert.h"
 #include "btf/try.h"
+#include "core/finding_table.h"
 #include "core/numbers.h"
 #include "formats/io/swapped_source.h"
 #include "formats/npy/nibble_bytes.h"

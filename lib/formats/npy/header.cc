@@ -9,6 +9,7 @@
 #include "btf/layout.h"
 #include "btf/try.h"
 #include "core/checked_math.h"
+#include "core/finding_table.h"
 
 namespace btf {
 namespace {

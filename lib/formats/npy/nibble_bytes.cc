@@ -5,6 +5,7 @@
 
 #include "btf/try.h"
 #include "core/checked_math.h"
+#include "core/finding_table.h"
 
 namespace btf {
 namespace {

@@ -1,6 +1,7 @@
 #include <string>
 
 #include "btf/try.h"
+#include "core/finding_table.h"
 #include "formats/npz/members.h"
 #include "formats/npz/npz.h"
 #include "formats/zip/content.h"

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "btf/try.h"
+#include "core/finding_table.h"
 #include "formats/onnx/kind.h"
 #include "formats/onnx/messages.h"
 #include "formats/onnx/model.h"

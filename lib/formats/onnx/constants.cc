@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "btf/try.h"
+#include "core/finding_table.h"
 #include "formats/onnx/messages.h"
 
 namespace btf {

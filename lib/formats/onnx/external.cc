@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "btf/try.h"
+#include "core/finding_table.h"
 #include "formats/io/file_source.h"
 #include "formats/io/system.h"
 

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "btf/try.h"
+#include "core/finding_table.h"
 #include "formats/onnx/messages.h"
 
 namespace btf {

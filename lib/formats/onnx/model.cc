@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "btf/try.h"
+#include "core/finding_table.h"
 #include "formats/io/same_names.h"
 #include "formats/onnx/constants.h"
 #include "formats/onnx/graph.h"

@@ -10,6 +10,7 @@
 #include "btf/layout.h"
 #include "btf/try.h"
 #include "core/checked_math.h"
+#include "core/finding_table.h"
 #include "core/little_endian.h"
 #include "formats/io/file_endings.h"
 #include "formats/decoded/kept_contents.h"

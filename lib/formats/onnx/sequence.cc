@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "btf/try.h"
+#include "core/finding_table.h"
 #include "formats/onnx/messages.h"
 #include "formats/onnx/tensor_proto.h"
 

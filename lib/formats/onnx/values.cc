@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "btf/try.h"
+#include "core/finding_table.h"
 #include "core/little_endian.h"
 #include "formats/onnx/messages.h"
 #include "formats/protobuf/packed_varints.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "btf/try.h"
+#include "core/finding_table.h"
 #include "core/utf8.h"
 #include "formats/pickle/pickle.h"
 

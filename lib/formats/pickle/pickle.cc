@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "btf/try.h"
+#include "core/finding_table.h"
 #include "formats/pickle/makers.h"
 #include "formats/pickle/bytes.h"
 #include "formats/pickle/literals.h"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "btf/error.h"
+#include "core/finding_table.h"
 #include "formats/io/byte_source.h"
 
 namespace btf {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "btf/try.h"
+#include "core/finding_table.h"
 #include "formats/decoded/base64.h"
 #include "formats/interface/check_tensors.h"
 #include "formats/json/json_bytes.h"

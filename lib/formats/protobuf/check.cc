@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "btf/try.h"
+#include "core/finding_table.h"
 #include "formats/protobuf/reader.h"
 
 namespace btf {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "btf/try.h"
+#include "core/finding_table.h"
 
 namespace btf {
 namespace {

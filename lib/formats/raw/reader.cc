@@ -3,6 +3,7 @@
 
 #include "btf/try.h"
 #include "core/checked_math.h"
+#include "core/finding_table.h"
 #include "core/names.h"
 #include "formats/io/byte_source.h"
 #include "formats/raw/raw.h"

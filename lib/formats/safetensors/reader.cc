@@ -5,6 +5,7 @@
 #include "btf/layout.h"
 #include "btf/try.h"
 #include "core/checked_math.h"
+#include "core/finding_table.h"
 #include "core/little_endian.h"
 #include "formats/interface/check_tensors.h"
 #include "formats/io/file_endings.h"

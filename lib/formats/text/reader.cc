@@ -3,6 +3,7 @@
 
 #include "btf/try.h"
 #include "core/checked_math.h"
+#include "core/finding_table.h"
 #include "formats/decoded/kept_contents.h"
 #include "formats/interface/check_tensors.h"
 #include "formats/text/decimal.h"

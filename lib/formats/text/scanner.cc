@@ -6,6 +6,7 @@
 #include <span>
 
 #include "btf/try.h"
+#include "core/finding_table.h"
 #include "core/numbers.h"
 #include "core/utf8.h"
 

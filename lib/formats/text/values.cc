@@ -11,6 +11,7 @@
 
 #include "btf/try.h"
 #include "core/checked_math.h"
+#include "core/finding_table.h"
 #include "core/little_endian.h"
 #include "core/names.h"
 #include "core/numbers.h"

@@ -8,6 +8,7 @@
 
 #include "btf/try.h"
 #include "core/checked_math.h"
+#include "core/finding_table.h"
 #include "formats/pickle/latin_1.h"
 
 namespace btf {

@@ -8,6 +8,7 @@
 
 #include "btf/try.h"
 #include "core/checked_math.h"
+#include "core/finding_table.h"
 #include "core/strided.h"
 #include "formats/decoded/kept_contents.h"
 #include "formats/io/memory_bytes.h"

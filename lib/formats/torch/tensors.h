@@ -7,6 +7,7 @@
 
 #include "btf/error.h"
 #include "btf/layout.h"
+#include "core/finding_table.h"
 #include "formats/pickle/pickle.h"
 #include "formats/torch/types.h"
 

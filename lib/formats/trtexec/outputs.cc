@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "btf/try.h"
+#include "core/finding_table.h"
 #include "formats/json/json_bytes.h"
 #include "formats/json/json_string.h"
 #include "formats/trtexec/trtexec.h"

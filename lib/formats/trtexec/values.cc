@@ -15,6 +15,7 @@
 #include "btf/try.h"
 #include "core/checked_math.h"
 #include "core/dtype_table.h"
+#include "core/finding_table.h"
 #include "formats/decoded/kept_contents.h"
 #include "formats/json/json_bytes.h"
 #include "formats/json/json_string.h"

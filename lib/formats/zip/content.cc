@@ -5,6 +5,7 @@
 
 #include "btf/try.h"
 #include "core/checked_math.h"
+#include "core/finding_table.h"
 #include "formats/decoded/kept_contents.h"
 #include "formats/zip/crc.h"
 #include "formats/zip/inflater.h"

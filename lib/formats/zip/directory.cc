@@ -7,6 +7,7 @@
 
 #include "btf/try.h"
 #include "core/checked_math.h"
+#include "core/finding_table.h"
 #include "core/little_endian.h"
 #include "formats/zip/end_record.h"
 #include "formats/zip/member.h"

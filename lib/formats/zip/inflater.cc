@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "btf/try.h"
+#include "core/finding_table.h"
 
 namespace btf {
 namespace {

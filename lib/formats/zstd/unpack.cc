@@ -10,6 +10,7 @@
 #include "btf/try.h"
 #include "core/buffer.h"
 #include "core/checked_math.h"
+#include "core/finding_table.h"
 #include "formats/bound/bounded_spool.h"
 #include "formats/zstd/frame_shape.h"
 #include "formats/zstd/frame_walk.h"

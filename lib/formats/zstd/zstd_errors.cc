@@ -4,6 +4,8 @@
 
 #include <new>
 
+#include "core/finding_table.h"
+
 namespace btf::zstd {
 
 std::unexpected<Error> wrong_frame(std::uint64_t index, std::uint64_t offset, std::string what) {

@@ -1,12 +1,10 @@
 // Layout, dtype, dims and sparsity of tensors, from file to file and in memory.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +12,7 @@
 #include "btf/api.h"
 #include "btf/cast.h"
 #include "btf/dtype.h"
+#include "btf/duplicates.h"
 #include "btf/edit.h"
 #include "btf/error.h"
 #include "btf/execution.h"
@@ -21,15 +20,11 @@
 #include "btf/layout.h"
 #include "btf/quantize.h"
 #include "btf/tensor_spec.h"
+#include "btf/tensor_view.h"
 
 namespace btf {
 
 class TensorSet;
-
-// What an index that occurs more than once in a COO record means.
-enum class Duplicates : std::uint8_t { error, sum, first, last };
-
-BTF_API std::span<const Named<Duplicates>> duplicates_names();
 
 // Of a tensor's elements: how many of them, or how many percent.
 struct LossLimit {
@@ -138,19 +133,6 @@ BTF_API Result<std::uint64_t> convert(const TensorSet& input, const std::string&
 BTF_API Result<std::uint64_t> convert(const TensorFile& input, const std::string& output,
                                       const ConvertOptions& options,
                                       const TensorReportSink& report = {});
-
-// A dense tensor in memory. `bytes` is the stored array: storage_bytes(storage, dtype) long.
-struct TensorView {
-  DType dtype{};
-  StridedLayout storage;
-  std::span<const std::byte> bytes;
-};
-
-struct MutableTensorView {
-  DType dtype{};
-  StridedLayout storage;
-  std::span<std::byte> bytes;
-};
 
 // Both layouts must have the same dims, and source and target no memory in common. Padding of the
 // target becomes zero.

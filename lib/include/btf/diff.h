@@ -10,14 +10,15 @@
 #include <vector>
 
 #include "btf/api.h"
-#include "btf/convert.h"
-#include "btf/criteria.h"
+#include "btf/diff/criteria.h"
+#include "btf/edit.h"
 #include "btf/error.h"
 #include "btf/execution.h"
 #include "btf/file.h"
 #include "btf/layers/pair_names.h"
 #include "btf/quantize.h"
-#include "btf/tensor_diff.h"
+#include "btf/diff/tensor_diff.h"
+#include "btf/tensor_view.h"
 
 namespace btf {
 

@@ -7,11 +7,11 @@
 #include <span>
 
 #include "btf/api.h"
-#include "btf/convert.h"
 #include "btf/dlpack_abi.h"
 #include "btf/dtype.h"
 #include "btf/error.h"
 #include "btf/layout.h"
+#include "btf/tensor_view.h"
 
 namespace btf {
 

@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "btf/api.h"
-#include "btf/finding.h"
 
 namespace btf {
 
@@ -27,8 +26,8 @@ enum class ErrorCode : std::uint8_t {
 BTF_API std::string_view error_name(ErrorCode code);
 
 // `message` says what was wrong, what was expected and what was found; `file` and `tensor` say
-// where, as far as that is known. What contradicts the format carries the code of its finding
-// (finding.h) and the byte it is at.
+// where, as far as that is known. What contradicts the format carries the code of its finding and
+// the byte it is at.
 struct Error {
   ErrorCode code = ErrorCode::invalid_argument;
   std::string message;
@@ -36,6 +35,7 @@ struct Error {
   std::string_view finding{};
   std::uint64_t offset = 0;
   std::optional<std::uint64_t> tensor{};  // its number in the file
+  int system = 0;                         // errno, where the system refused; else 0
 
   [[nodiscard]] BTF_API Error within(std::string_view where) const;
   // Names the tensor, or the file, unless a layer below already has.
@@ -50,8 +50,5 @@ using Result = std::expected<T, Error>;
 using Status = Result<void>;
 
 [[nodiscard]] BTF_API std::unexpected<Error> fail(ErrorCode code, std::string message);
-
-[[nodiscard]] BTF_API std::unexpected<Error> malformed(FindingCode finding, std::uint64_t offset,
-                                                       std::string message);
 
 }  // namespace btf

@@ -8,11 +8,12 @@
 
 #include "btf/api.h"
 #include "btf/cast.h"
-#include "btf/convert.h"
 #include "btf/dlpack.h"
+#include "btf/duplicates.h"
 #include "btf/error.h"
 #include "btf/execution.h"
 #include "btf/file.h"
+#include "btf/tensor_view.h"
 
 namespace btf {
 

@@ -8,9 +8,9 @@
 
 #include "btf/api.h"
 #include "btf/cast.h"
-#include "btf/convert.h"
 #include "btf/error.h"
 #include "btf/execution.h"
+#include "btf/tensor_view.h"
 
 namespace btf {
 

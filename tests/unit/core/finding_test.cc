@@ -1,5 +1,6 @@
 // The table of findings and the documents, which must tell of the same codes.
-#include "btf/finding.h"
+
+#include "core/finding_table.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,4 +1,5 @@
 // base64: against the test vectors of RFC 4648, and a decoder that goes bit by bit.
+#include "core/finding_table.h"
 #include "formats/decoded/base64.h"
 
 #include <catch2/catch.hpp>

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "btf/tensor_diff.h"
+#include "btf/diff/tensor_diff.h"
 #include "btf/tensor_set.h"
 #include "cli/options.h"
 

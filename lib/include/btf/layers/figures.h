@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "btf/tensor_diff.h"
+#include "btf/diff/tensor_diff.h"
 
 namespace btf {
 

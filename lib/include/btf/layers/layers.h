@@ -19,7 +19,7 @@
 #include "btf/layers/figures.h"
 #include "btf/layers/pair_names.h"
 #include "btf/layout.h"
-#include "btf/tensor_diff.h"
+#include "btf/diff/tensor_diff.h"
 #include "btf/tensor_set.h"
 
 namespace btf {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "btf/layout.h"
-#include "btf/tensor_diff.h"
+#include "btf/diff/tensor_diff.h"
 
 namespace btftool {
 

@@ -54,10 +54,6 @@ std::string result_name(btf::DiffResult result) {
   return "trouble";
 }
 
-std::string FilePair::both_names() const {
-  return actual_name.empty() ? name : actual_name + " against " + name;
-}
-
 std::string_view tier_name(btf::PairTier tier) {
   return std::ranges::find(btf::pair_tier_names(), tier, &btf::Named<btf::PairTier>::value)->name;
 }

@@ -1,5 +1,4 @@
-// What listens to a comparison: the reports. A run is begin(), take() for every tensor and end()
-// for each pair of files, and finish() after the last.
+// What listens to a comparison: the reports; finish() is called after the last pair.
 #pragma once
 
 #include <cstdint>
@@ -10,34 +9,14 @@
 #include <vector>
 
 #include "btf/diff.h"
+#include "btf/diff/set_diff.h"
 #include "btf/error.h"
 
 namespace btftool {
 
-struct FilePair {
-  std::string name;    // what reports call it: actual's path, or the path below both directories
-  std::string actual;  // paths; empty: there is no such file
-  std::string golden;
-  // Tensors of several files may have one name, so that the file is to be told with it.
-  bool tells_file = true;
-  std::string actual_name{};  // of tensors that are a pair, what actual calls it if that is another
-
-  // "0/xs against xs"
-  std::string both_names() const;
-};
-
-enum class PairResult : std::uint8_t {
-  same,
-  different,
-  missing,
-  bytes,  // different too: files beside the tensors
-  trouble,
-};
-
-struct PairOutcome {
-  PairResult result = PairResult::same;
-  std::string error{};  // of trouble, and how bytes differ
-};
+using btf::FilePair;
+using btf::PairOutcome;
+using btf::PairResult;
 
 // "same"
 std::string result_name(PairResult result);
@@ -100,15 +79,8 @@ PairResult result_of(const Totals& totals);
 // Adds the tolerance of a tensor that was judged if no other had it.
 void note_close(const btf::TensorDiff& diff, std::vector<btf::Tolerance>& close);
 
-class DiffReport {
+class DiffReport : public btf::SetDiffSink {
  public:
-  virtual ~DiffReport() = default;
-  virtual void begin(const FilePair& pair) = 0;
-  virtual void take(const btf::TensorDiff& diff) = 0;
-  // A tensor of a file that only one side has, which is told of as a whole.
-  virtual bool lists_missing() const { return false; }
-  virtual void missing(const btf::TensorDiff&) {}
-  virtual void end(const FilePair& pair, const PairOutcome& outcome) = 0;
   // Not called when nothing of a single pair of files could be compared, unless the report is a
   // file of its own.
   virtual btf::Status finish(const Totals& totals) = 0;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "btf/tensor_diff.h"
+#include "btf/diff/tensor_diff.h"
 
 namespace btftool {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "btf/api.h"
-#include "btf/criteria.h"
+#include "btf/diff/criteria.h"
 #include "btf/dtype.h"
 #include "btf/error.h"
 #include "btf/layers/pair_names.h"
