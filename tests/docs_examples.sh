@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the examples of README.md, docs/cli.md, dtypes.md, formats.md and layers.md and compares what they print with what the documents show.
+# Runs the examples of README.md and of documents in docs/ and compares what they print with what the documents show.
 #
 #   docs_examples.sh [--update] BTFTOOL_DIR SOURCE_DIR
 #
@@ -128,7 +128,7 @@ check() {
 }
 
 failed=0
-for document in README.md docs/cli.md docs/dtypes.md docs/formats.md docs/layers.md; do
+for document in README.md docs/{cli,inspect,convert,diff,validate,repair,json,dtypes,formats,layers}.md; do
   check "$document" || failed=1
 done
 exit "$failed"

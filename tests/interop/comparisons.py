@@ -1,4 +1,4 @@
-"""What `diff` must find (docs/cli.md 4.2 and 4.3), by one loop over exact numbers."""
+"""What `diff` must find (docs/diff.md, sections 3 and 4), by one loop over exact numbers."""
 
 import math
 from fractions import Fraction

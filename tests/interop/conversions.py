@@ -1,4 +1,4 @@
-"""What `convert` must make of a tensor (docs/cli.md 3, docs/layouts.md 6): to the byte, with its account."""
+"""What `convert` must make of a tensor (docs/convert.md, docs/layouts.md, section 6): to the byte, with its account."""
 
 from typing import NamedTuple, Optional
 

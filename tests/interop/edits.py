@@ -1,4 +1,4 @@
-"""What convert's edits of dims make of a tensor (docs/cli.md 3), said with Python's own slices and ranges."""
+"""What convert's edits of dims make of a tensor (docs/convert.md, section 7), said with Python's own slices and ranges."""
 
 from itertools import product
 

@@ -1,4 +1,4 @@
-"""What a conversion may lose at most (docs/cli.md 3.4): --max-zero, --max-overflow, --min-snr."""
+"""What a conversion may lose at most (docs/convert.md, section 5): --max-zero, --max-overflow, --min-snr."""
 
 from typing import NamedTuple, Optional
 

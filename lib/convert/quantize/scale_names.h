@@ -26,7 +26,7 @@ std::optional<QuantizedBy> scales_called_after(const NamedTensors& names, const 
 std::string_view undecoded_codes(const TensorInfo& codes);
 
 // Links codes that the attributes link with none with the tensors that are called as theirs are
-// (docs/cli.md, section 3.2).
+// (docs/convert.md, section 3).
 void link_by_names(const TensorFile& file, FileAttributes& attributes);
 
 // Those that the attributes call another tensor's scales or zero points.

@@ -66,8 +66,8 @@ struct GivenScale {
   std::vector<std::int64_t> zero_points{};  // one for each scale
 };
 
-// Scales and zero points that are files of their own in a set: a.npy, a_scale.npy (docs/cli.md,
-// section 3.2).
+// Scales and zero points that are files of their own in a set: a.npy, a_scale.npy (docs/convert.md,
+// section 3).
 class BTF_API SetScales {
  public:
   // By the names of members; codes are opened where there is a scale of that name.

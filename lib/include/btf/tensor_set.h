@@ -113,7 +113,7 @@ class BTF_API TensorSet {
   // be opened.
   Result<std::uint64_t> tensor_count() const;
   Result<SetTensor> tensor(std::uint64_t number) const;
-  // Numbers of those that a selection names: "0,2-5,-1,conv*,!fc" (docs/cli.md, section 1.5).
+  // Numbers of those that a selection names: "0,2-5,-1,conv*,!fc" (docs/cli.md, section 5).
   Result<std::vector<std::uint64_t>> select(std::string_view text) const;
   // As if members that cannot be opened had no tensors.
   Result<std::vector<SetTensor>> select_readable(std::string_view text) const;
@@ -182,7 +182,7 @@ BTF_API Result<SetPairing> pair_sets(const TensorSet& actual, const TensorSet& g
                              const PairSets& options);
 
 // Tensors of a file that are scales and zero points of others there, as it says or as their names
-// do (docs/cli.md, section 3.2). An error: what it says cannot be read.
+// do (docs/convert.md, section 3). An error: what it says cannot be read.
 BTF_API Result<std::set<std::uint64_t>> scale_tensors(const TensorFile& file);
 
 // Opens the files of these pairs ahead, each set on a thread of its own, if there are so many that

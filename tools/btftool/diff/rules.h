@@ -1,4 +1,4 @@
-// Tolerances and specs by names of tensors, out of a file (docs/cli.md, section 4.9).
+// Tolerances and specs by names of tensors, out of a file (docs/diff.md, section 9).
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// JSON by the rules of docs/cli.md: non-finite numbers are strings, integers beyond 2^53 are
+// JSON by the rules of docs/json.md: non-finite numbers are strings, integers beyond 2^53 are
 // strings, members keep their order.
 #pragma once
 

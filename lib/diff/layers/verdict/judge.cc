@@ -1,4 +1,4 @@
-// The verdict, out of figures and order alone (docs/layers.md, section 3).
+// The verdict, out of figures and order alone (docs/layers.md, section 4).
 #include <algorithm>
 #include <array>
 #include <cmath>

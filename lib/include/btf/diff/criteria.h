@@ -17,7 +17,7 @@ struct Tolerance {
   // |actual - golden| <= atol + rtol * |golden|, NumPy's formula. One given: the other is 0.
   std::optional<double> rtol{};
   std::optional<double> atol{};
-  // At most so many representable steps of the coarser dtype apart (docs/cli.md).
+  // At most so many representable steps of the coarser dtype apart (docs/diff.md, section 3).
   std::optional<std::uint64_t> ulp{};
   bool close = false;  // rtol and atol that are not given come from the coarser grid
   // With close, of two floats: numbers of this dtype, whatever they are stored in.
