@@ -57,7 +57,7 @@ void check(const btf::TensorDiff& diff) {
 void check_layers(btftool::LayersRun run) {
   static const std::array<btf::JudgeLayers, 3> kLimits{{
       {},
-      {.compute = btf::DType::int8, .a = 3, .limit = 4, .most_error = 0.01},
+      {.compute = btf::DType::int8, .growth = 3, .limit = 4, .most_error = 0.01},
       {.isolated = true, .require_all = true},
   }};
   for (const btf::JudgeLayers& limits : kLimits) {

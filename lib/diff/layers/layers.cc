@@ -97,8 +97,8 @@ Status add_baseline(TensorSet& baseline, TensorSet& golden, const LayerOptions& 
   for (const NameMatch& match : matches.pairs) {
     const auto& figures = other.layers[match.right].figures;
     if (match.tier != PairTier::exact || !figures) continue;
-    report.layers[match.left].baseline = figures->e;
-    equal = equal && figures->e == 0;
+    report.layers[match.left].baseline = figures->relative_error;
+    equal = equal && figures->relative_error == 0;
     ++known;
   }
   if (known > 0 && equal)
@@ -125,7 +125,7 @@ Status add_expected(TensorSet& expected, TensorSet& actual, const LayerOptions& 
                              figures.inf.golden + figures.inf.opposite >
                          0;
     report.watched_nonfinite |= special;
-    const double e = special ? HUGE_VAL : figures.e;
+    const double e = special ? HUGE_VAL : figures.relative_error;
     report.watched_error = std::max(report.watched_error.value_or(0), e);
   }
   if (report.watched_error) return {};

@@ -19,8 +19,8 @@ inline btf::Layer layer(const std::string& name, double e) {
   layer.actual_dims = layer.golden_dims = {32, 32};
   btf::LayerFigures f;
   f.elements = f.pairs = 1024;
-  f.e = f.w = e;
-  f.rho = f.mu = 0.05;
+  f.relative_error = f.slice_error = e;
+  f.gain_share = f.offset_share = 0.05;
   f.golden = {.norm = 32,
               .sum = 0,
               .peak = 4,

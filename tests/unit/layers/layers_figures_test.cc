@@ -71,11 +71,11 @@ LayerFigures plain(const std::vector<double>& actual, const std::vector<double>&
     f.max_error = std::max(f.max_error, static_cast<double>(std::abs(e)));
   }
   f.error = static_cast<double>(std::sqrt(e2));
-  f.e = e2 == 0 ? 0 : static_cast<double>(std::sqrt(e2 / g2));
-  f.rho = eg == 0 ? 0 : static_cast<double>(std::abs(eg) / std::sqrt(e2 * g2));
-  f.mu = e1 == 0 ? 0
-                 : static_cast<double>(std::abs(e1) / std::sqrt(e2) /
-                                       std::sqrt(static_cast<long double>(f.pairs)));
+  f.relative_error = e2 == 0 ? 0 : static_cast<double>(std::sqrt(e2 / g2));
+  f.gain_share = eg == 0 ? 0 : static_cast<double>(std::abs(eg) / std::sqrt(e2 * g2));
+  f.offset_share = e1 == 0 ? 0
+                           : static_cast<double>(std::abs(e1) / std::sqrt(e2) /
+                                                 std::sqrt(static_cast<long double>(f.pairs)));
   return f;
 }
 
@@ -83,10 +83,10 @@ void check_alike(const LayerFigures& found, const LayerFigures& wanted) {
   CHECK(found.pairs == wanted.pairs);
   CHECK(found.equal == wanted.equal);
   CHECK(found.max_error == wanted.max_error);
-  CHECK(found.e == Approx(wanted.e).epsilon(1e-12));
+  CHECK(found.relative_error == Approx(wanted.relative_error).epsilon(1e-12));
   CHECK(found.error == Approx(wanted.error).epsilon(1e-12));
-  CHECK(found.rho == Approx(wanted.rho).epsilon(1e-9).margin(1e-12));
-  CHECK(found.mu == Approx(wanted.mu).epsilon(1e-9).margin(1e-12));
+  CHECK(found.gain_share == Approx(wanted.gain_share).epsilon(1e-9).margin(1e-12));
+  CHECK(found.offset_share == Approx(wanted.offset_share).epsilon(1e-9).margin(1e-12));
 }
 
 }  // namespace
@@ -114,9 +114,9 @@ TEST_CASE("layer figures: squares beyond a double, and below one") {
     const std::vector<double> actual{3 * scale, 5 * scale, -2 * scale};
     CAPTURE(scale);
     const LayerFigures f = measure(of(actual, {3}), of(golden, {3}));
-    CHECK(f.e == Approx(std::sqrt(1.0 / 29)).epsilon(1e-9));
-    CHECK(f.rho == Approx(4 / std::sqrt(29.0)).epsilon(1e-9));
-    CHECK(f.mu == Approx(1 / std::sqrt(3.0)).epsilon(1e-9));
+    CHECK(f.relative_error == Approx(std::sqrt(1.0 / 29)).epsilon(1e-9));
+    CHECK(f.gain_share == Approx(4 / std::sqrt(29.0)).epsilon(1e-9));
+    CHECK(f.offset_share == Approx(1 / std::sqrt(3.0)).epsilon(1e-9));
   }
 }
 
@@ -135,7 +135,7 @@ TEST_CASE("layer figures: what is no number is counted by its kind and side") {
   CHECK(f.inf.actual == 1);
   CHECK(f.inf.golden == 1);
   CHECK(f.new_inf() == 2);
-  CHECK(f.e == Approx(1 / std::sqrt(13.0)));
+  CHECK(f.relative_error == Approx(1 / std::sqrt(13.0)));
 }
 
 TEST_CASE("layer figures: the worst slice is that of the channel that is dead") {
@@ -156,10 +156,10 @@ TEST_CASE("layer figures: the worst slice is that of the channel that is dead") 
       if (i / row.inner % row.channels == 2) actual[i] = 0;
     const LayerFigures f = measure(of(actual, row.dims), of(golden, row.dims));
     CAPTURE(row.dims);
-    CHECK(f.e == Approx(1 / std::sqrt(static_cast<double>(row.channels))));
+    CHECK(f.relative_error == Approx(1 / std::sqrt(static_cast<double>(row.channels))));
     // More than 4096 are folded: two or three share a slice.
-    CHECK(f.w >= (row.channels > 4096 ? 0.5 : 0.999));
-    CHECK(f.w <= 1.0001);
+    CHECK(f.slice_error >= (row.channels > 4096 ? 0.5 : 0.999));
+    CHECK(f.slice_error <= 1.0001);
   }
 }
 
@@ -171,7 +171,7 @@ TEST_CASE("layer figures: masks count nowhere, unless large numbers are usual") 
   CHECK(f.pairs == 3);
   CHECK(f.new_inf() == 0);
   CHECK(f.inf.both == 0);
-  CHECK(f.e == Approx(1 / std::sqrt(14.0)));
+  CHECK(f.relative_error == Approx(1 / std::sqrt(14.0)));
   std::vector<double> large_golden = golden;
   std::vector<double> large_actual = actual;
   large_golden[0] = large_actual[0] = 2000;
@@ -240,9 +240,9 @@ TEST_CASE("layer figures: codes against numbers by the scale that fits best") {
   }
   const LayerFigures f = measure({DType::int8, {200}, codes}, of(golden, {200}));
   CHECK(f.scale_fitted);
-  CHECK(f.e == Approx(0).margin(1e-9));
+  CHECK(f.relative_error == Approx(0).margin(1e-9));
   codes[3] = 100;
-  CHECK(measure({DType::int8, {200}, codes}, of(golden, {200})).e > 0.01);
+  CHECK(measure({DType::int8, {200}, codes}, of(golden, {200})).relative_error > 0.01);
 }
 
 TEST_CASE("layer figures: no instruction set changes a bit") {
@@ -259,10 +259,10 @@ TEST_CASE("layer figures: no instruction set changes a bit") {
     all.push_back(measure(of(actual, {3001}), of(golden, {3001})));
   }
   for (const LayerFigures& f : all) {
-    CHECK(f.e == all[0].e);
-    CHECK(f.w == all[0].w);
-    CHECK(f.rho == all[0].rho);
-    CHECK(f.mu == all[0].mu);
+    CHECK(f.relative_error == all[0].relative_error);
+    CHECK(f.slice_error == all[0].slice_error);
+    CHECK(f.gain_share == all[0].gain_share);
+    CHECK(f.offset_share == all[0].offset_share);
     CHECK(f.actual.fingerprint == all[0].actual.fingerprint);
   }
 }
@@ -284,7 +284,8 @@ TEST_CASE("layer figures: elements of any dtype as if they were float64") {
     };
     // All but the dtype's own limit.
     const auto numbers = [](const LayerFigures& f) {
-      std::vector<double> all{f.e, f.w, f.rho, f.mu, f.gain, f.error, f.max_error};
+      std::vector<double> all{f.relative_error, f.slice_error, f.gain_share, f.offset_share,
+                              f.gain,           f.error,       f.max_error};
       for (const std::uint64_t count : {f.pairs, f.equal, f.masked, f.nan.both, f.nan.actual,
                                         f.nan.golden, f.inf.both, f.inf.opposite, f.inf.actual})
         all.push_back(static_cast<double>(count));

@@ -32,8 +32,8 @@ TEST_CASE("layers: the first whose error its inputs do not explain, and not thos
     CHECK(judged(report) == VerdictKind::broke);
     CHECK(report.verdict.layer == 5U);
     CHECK(report.roots == std::vector<std::uint64_t>{5});
-    CHECK(report.layers[5].b > 8);
-    CHECK(report.layers[6].b < 1);
+    CHECK(report.layers[5].error_to_noise > 8);
+    CHECK(report.layers[6].error_to_noise < 1);
     CHECK_FALSE(btf::all_well(report, {}));
   }
 }
@@ -45,14 +45,14 @@ TEST_CASE("layers: what is computed from a wrong dump agrees, and is judged by t
     CHECK(report.verdict.layer == 5U);
     CHECK(report.roots.empty());
     CHECK(report.layers[6].state == LayerState::healthy);
-    CHECK(report.layers[6].e_in == Approx(5e-4));
+    CHECK(report.layers[6].input_error == Approx(5e-4));
   }
 }
 
 TEST_CASE("layers: what is computed from it agrees in every slice, or the dump is right") {
   // A dead channel of which a ReLU lets a little through.
   LayerReport report = chain(with(kHealthy, 5, 6, 0.1));
-  report.layers[6].figures->w = 0.03;
+  report.layers[6].figures->slice_error = 0.03;
   CHECK(judged(report) == VerdictKind::broke);
   CHECK(report.verdict.layer == 5U);
 }
@@ -65,7 +65,7 @@ TEST_CASE("layers: codes are as coarse as their scale") {
   }
   CHECK(judged(report) == VerdictKind::clean);
   for (Layer& one : report.layers) one.figures->actual.scale = 0.001;
-  report.layers[3].figures->e = 0.2;
+  report.layers[3].figures->relative_error = 0.2;
   CHECK(judged(report) == VerdictKind::broke);
   CHECK(report.verdict.layer == 3U);
 }
@@ -127,7 +127,7 @@ TEST_CASE("layers: what follows an Inf may come and go, and the order is right a
   report.order = btf::OrderSource::natural;
   for (std::size_t i = 4; i < 12; ++i) {
     report.layers[i].figures->inf.actual = 1;
-    if (i % 2 == 0) report.layers[i].figures->e = 0.4;
+    if (i % 2 == 0) report.layers[i].figures->relative_error = 0.4;
   }
   CHECK(judged(report) == VerdictKind::broke);
   CHECK_FALSE(report.order_doubtful);
@@ -151,7 +151,7 @@ TEST_CASE("layers: inputs that are half wrong explain anything") {
 TEST_CASE("layers: a scale that is off is seen below the noise, by its going along") {
   LayerReport report = chain(with(kHealthy, 5, 12, 1.5e-3));
   CHECK(judged(report) == VerdictKind::clean);
-  for (std::size_t i = 5; i < 12; ++i) report.layers[i].figures->rho = 0.97;
+  for (std::size_t i = 5; i < 12; ++i) report.layers[i].figures->gain_share = 0.97;
   CHECK(judged(report) == VerdictKind::broke);
   CHECK(report.verdict.layer == 5U);
   CHECK(report.layers[5].fault == btf::LayerFault::gain);
@@ -159,7 +159,7 @@ TEST_CASE("layers: a scale that is off is seen below the noise, by its going alo
 
 TEST_CASE("layers: one slice may be off where the whole is not") {
   LayerReport report = chain(kHealthy);
-  for (std::size_t i = 5; i < 12; ++i) report.layers[i].figures->w = 0.5;
+  for (std::size_t i = 5; i < 12; ++i) report.layers[i].figures->slice_error = 0.5;
   CHECK(judged(report) == VerdictKind::broke);
   CHECK(report.verdict.layer == 5U);
   CHECK(report.layers[5].fault == btf::LayerFault::local);
@@ -180,7 +180,7 @@ TEST_CASE("layers: a scale of the network's input that is off is no fault of a l
     LayerReport report = make(with(kHealthy, 0, 12, 0.0018));
     report.layers[0].role = "input";
     CHECK(judged(report) == VerdictKind::clean);
-    for (std::size_t i = 0; i < 12; ++i) report.layers[i].figures->rho = 0.99;
+    for (std::size_t i = 0; i < 12; ++i) report.layers[i].figures->gain_share = 0.99;
     CHECK(judged(report) == VerdictKind::inputs);
     CHECK(report.verdict.layer == 0U);
   }
@@ -213,11 +213,11 @@ TEST_CASE("layers: by order alone what follows an input need not be computed fro
   CHECK(judged(two) == VerdictKind::inputs);
   // Little, or a scale, which noise and normalisations take out.
   two.golden_only.clear();
-  two.layers[0].figures->e = 0.01;
+  two.layers[0].figures->relative_error = 0.01;
   CHECK(judged(two) == VerdictKind::inputs);
-  two.layers[0].figures->e = 0.1;
+  two.layers[0].figures->relative_error = 0.1;
   CHECK(judged(two) == VerdictKind::dump_wrong);
-  two.layers[0].figures->rho = 0.9;
+  two.layers[0].figures->gain_share = 0.9;
   CHECK(judged(two) == VerdictKind::inputs);
   // However late its error turns up.
   LayerReport late = chain(with(with(std::vector<double>(40, 5e-4), 0, 1, 0.8), 35, 40, 0.1));
@@ -237,7 +237,7 @@ TEST_CASE("layers: NaN in a dump alone, where what is computed from it could not
     LayerReport report = dumped(graph, op);
     CHECK(judged(report) == VerdictKind::dump_wrong);
     CHECK(report.verdict.layer == 4U);
-    CHECK(report.layers[5].e_in == Approx(5e-4));
+    CHECK(report.layers[5].input_error == Approx(5e-4));
     CHECK(report.verdict.words.find("3 NaN of 1024 elements") != std::string::npos);
   }
   // What may hide them, or stands behind what may.
@@ -254,9 +254,9 @@ TEST_CASE("layers: NaN in a dump alone, where what is computed from it could not
   report = dumped(graph, "MatMul");
   report.layers[7].inputs.push_back(4);
   CHECK(judged(report) == VerdictKind::dump_wrong);
-  report.layers[7].figures->e = 0.1;
+  report.layers[7].figures->relative_error = 0.1;
   CHECK(judged(report) == VerdictKind::broke);
-  report.layers[7].figures->e = 5e-4;
+  report.layers[7].figures->relative_error = 5e-4;
   report.layers[7].figures->nan.actual = 1;
   CHECK(judged(report) == VerdictKind::broke);
   report.layers[7].figures.reset();
@@ -277,7 +277,7 @@ TEST_CASE("layers: NaN in a dump alone, where what is computed from it could not
   CHECK(report.verdict.words.find("what comes next has none") != std::string::npos);
   // What comes behind is judged all the same.
   for (std::size_t i = 5; i < 12; ++i) CHECK(report.layers[i].state == LayerState::healthy);
-  for (std::size_t i = 9; i < 12; ++i) report.layers[i].figures->e = 0.2;
+  for (std::size_t i = 9; i < 12; ++i) report.layers[i].figures->relative_error = 0.2;
   CHECK(judged(report) == VerdictKind::broke);
   CHECK(report.roots == std::vector<std::uint64_t>{4, 9});
   // Inputs of the network.
@@ -296,7 +296,7 @@ TEST_CASE("layers: files of small tensors have the dtype that they have") {
   for (Layer& one : report.layers) one.figures->elements = one.figures->pairs = 32;
   CHECK(judged(report) == VerdictKind::clean);
   CHECK(report.noise_source == "float16");
-  CHECK(report.u == std::ldexp(1.0, -11));
+  CHECK(report.unit_roundoff == std::ldexp(1.0, -11));
 }
 
 TEST_CASE("layers: a grid that a float has of itself is none of codes") {
@@ -329,9 +329,9 @@ TEST_CASE("layers: a sum has the errors of what is added, and a difference may c
   sub.inputs = {4, 5};
   // The errors of both, over a hundredth of the norm.
   sub.figures->golden.norm = 0.32;
-  sub.figures->e = sub.figures->w = 0.09;
+  sub.figures->relative_error = sub.figures->slice_error = 0.09;
   sub.figures->error = 0.09 * 0.32;
-  for (std::size_t i = 7; i < 12; ++i) report.layers[i].figures->e = 0.09;
+  for (std::size_t i = 7; i < 12; ++i) report.layers[i].figures->relative_error = 0.09;
   CHECK(judged(report) == VerdictKind::clean);
   sub.op = "Relu";
   CHECK(judged(report) == VerdictKind::broke);
@@ -339,7 +339,7 @@ TEST_CASE("layers: a sum has the errors of what is added, and a difference may c
 
 TEST_CASE("layers: a baseline says what is usual; isolated layers have golden's inputs") {
   LayerReport report = chain(with(kHealthy, 5, 12, 0.1));
-  for (Layer& one : report.layers) one.baseline = one.figures->e / 1.2;
+  for (Layer& one : report.layers) one.baseline = one.figures->relative_error / 1.2;
   CHECK(judged(report) == VerdictKind::clean);
   report.layers[7].baseline = 0.05;
   CHECK(judged(report) == VerdictKind::broke);
@@ -357,7 +357,7 @@ TEST_CASE("layers: a baseline says what is usual; isolated layers have golden's 
   for (Layer& one : report.layers) one.baseline.reset();
   CHECK(judged(report, {.isolated = true}) == VerdictKind::broke);
   CHECK(report.roots.size() == 7);
-  CHECK(report.layers[6].e_in == 0);
+  CHECK(report.layers[6].input_error == 0);
 }
 
 TEST_CASE("layers: the dtype that is said, or that the first products show") {
@@ -399,7 +399,8 @@ TEST_CASE("layers: integers are judged where inputs are exact") {
   CHECK(judged(report) == VerdictKind::clean);
   CHECK(top.state == LayerState::unjudged);
   for (std::size_t i = 0; i < 11; ++i) {
-    report.layers[i].figures->e = report.layers[i].figures->w = report.layers[i].figures->error = 0;
+    report.layers[i].figures->relative_error = report.layers[i].figures->slice_error =
+        report.layers[i].figures->error = 0;
     report.layers[i].figures->equal = 1024;
   }
   CHECK(judged(report) == VerdictKind::broke);
@@ -464,7 +465,7 @@ TEST_CASE("layers: nothing in a report brings the judge down") {
   LayerReport report = chain(kHealthy);
   const double inf = std::numeric_limits<double>::infinity();
   report.layers[1].figures.reset();
-  report.layers[2].figures->e = inf;
+  report.layers[2].figures->relative_error = inf;
   report.layers[3].figures->golden.norm = 0;
   report.layers[4].figures->pairs = 0;
   report.layers[5].fault = btf::LayerFault::shape;

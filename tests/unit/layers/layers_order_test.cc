@@ -59,7 +59,7 @@ TEST_CASE(
   // By order alone l5, which agrees, would tell of l2's dump.
   CHECK(judged(report) == VerdictKind::broke);
   CHECK(report.verdict.layer == 4U);
-  CHECK(report.layers[5].e_in == Approx(5e-4));
+  CHECK(report.layers[5].input_error == Approx(5e-4));
   // What a list puts in front of its inputs has them no more.
   REQUIRE(btf::order_by_list(report, "l3\nl0\n", "other"));
   CHECK(names(report).front() == "l3");
@@ -92,7 +92,7 @@ TEST_CASE("layers: what has no place in the order is not passed in silence") {
   CHECK(report.verdict.words.find("'lost'") != std::string::npos);
   CHECK(report.verdict.words.find("40 %") != std::string::npos);
   CHECK(report.layers.back().state == LayerState::unjudged);
-  report.layers.back().figures->e = 0.002;
+  report.layers.back().figures->relative_error = 0.002;
   CHECK(judged(report) == VerdictKind::clean);
   report.layers.back().figures->nan.actual = 1;
   CHECK(judged(report) == VerdictKind::cannot_tell);

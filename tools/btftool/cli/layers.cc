@@ -59,7 +59,7 @@ void declare_judgement(CLI::App& app, LayersCommand& command) {
       ->group(group);
   add_words(
       app, "--growth", "X",
-      [&judge](const std::string& text) { judge.a = parse_factor("--growth", text); },
+      [&judge](const std::string& text) { judge.growth = parse_factor("--growth", text); },
       "an error may grow so much in one layer (2)")
       ->group(group);
   add_words(

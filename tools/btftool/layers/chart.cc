@@ -44,8 +44,8 @@ class Chart {
         "preserveAspectRatio=none role=img aria-label=\"relative error of each layer\">\n",
         labels(), kWidth, kHeight);
     svg += band("limit", 2) + band("noise", 1) + grid();
-    svg += line("worst", [](const Layer& layer) { return layer.figures->w; });
-    svg += line("error", [](const Layer& layer) { return layer.figures->e; });
+    svg += line("worst", [](const Layer& layer) { return layer.figures->slice_error; });
+    svg += line("error", [](const Layer& layer) { return layer.figures->relative_error; });
     return svg + marks() + "</svg></div>\n" + legend();
   }
 
@@ -56,9 +56,9 @@ class Chart {
     double least = HUGE_VAL;
     for (const Layer& layer : report_.layers) {
       if (!layer.figures) continue;
-      for (const double value : {layer.figures->e, layer.figures->w})
+      for (const double value : {layer.figures->relative_error, layer.figures->slice_error})
         if (drawable(value)) most_ = std::max(most_, value);
-      for (const double value : {layer.figures->e, layer.noise})
+      for (const double value : {layer.figures->relative_error, layer.noise})
         if (drawable(value)) least = std::min(least, value);
     }
     if (most_ <= 0) return;
@@ -77,7 +77,7 @@ class Chart {
   }
 
   static double rank(const Layer& layer) {
-    const double e = layer.figures ? layer.figures->e : 0;
+    const double e = layer.figures ? layer.figures->relative_error : 0;
     return (layer.state == LayerState::root || layer.state == LayerState::dump ? 1e300 : 0) + e;
   }
 
@@ -159,7 +159,8 @@ class Chart {
   static std::string told(const Layer& layer) {
     if (!layer.figures) return "not measured";
     return fmt::format("error {:.3g} %, worst part {:.3g} %, {:.3g} times what is explained, {}",
-                       layer.figures->e * 100, layer.figures->w * 100, layer.b, state_text(layer));
+                       layer.figures->relative_error * 100, layer.figures->slice_error * 100,
+                       layer.error_to_noise, state_text(layer));
   }
 
   static std::string legend() {

@@ -94,9 +94,9 @@ std::string row_of(const btf::Layer& layer, std::size_t number) {
   row += "<td class=wide>" + html_text(name_of(layer.actual_dtype)) + "<td class=wide>" +
          html_text(btf::dims_text(layer.golden_dims));
   if (layer.figures) {
-    row += percent_cell(layer.figures->e) + percent_cell(layer.e_in, " wide") +
-           number_cell(layer.b, fmt::format("{:.3g}", layer.b)) +
-           percent_cell(layer.figures->w, " wide");
+    row += percent_cell(layer.figures->relative_error) + percent_cell(layer.input_error, " wide") +
+           number_cell(layer.error_to_noise, fmt::format("{:.3g}", layer.error_to_noise)) +
+           percent_cell(layer.figures->slice_error, " wide");
   } else {
     row += "<td><td class=wide><td><td class=wide>";
   }

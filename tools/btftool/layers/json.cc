@@ -88,8 +88,8 @@ class Document {
         {"unknown", report_.order_unknown}};
     if (!report_.graph_path.empty()) json["order"]["graph"] = report_.graph_path;
     json["noise"] = {{"source", report_.noise_source},
-                     {"u", json_number(report_.u)},
-                     {"a", json_number(run_.judge.a)}};
+                     {"u", json_number(report_.unit_roundoff)},
+                     {"a", json_number(run_.judge.growth)}};
     json["coverage"] = {{"paired", json_number(report_.paired)},
                         {"actual_only", report_.actual_only},
                         {"golden_only", report_.golden_only},
@@ -130,9 +130,10 @@ class Document {
     Json json{{"kind", named(btf::verdict_kind_names(), verdict.kind)},
               {"layer", layer != nullptr ? Json(layer->name()) : Json()},
               {"between", verdict.between}};
-    json["b"] = layer != nullptr ? figure(layer->b) : Json();
-    json["e_in"] = layer != nullptr ? figure(layer->e_in) : Json();
-    json["e_out"] = layer != nullptr && layer->figures ? figure(layer->figures->e) : Json();
+    json["b"] = layer != nullptr ? figure(layer->error_to_noise) : Json();
+    json["e_in"] = layer != nullptr ? figure(layer->input_error) : Json();
+    json["e_out"] =
+        layer != nullptr && layer->figures ? figure(layer->figures->relative_error) : Json();
     json["words"] = verdict.words;
     json["actual_file"] = text_or_null(verdict.actual_path);
     json["actual_tensor"] = verdict.actual_tensor ? json_number(*verdict.actual_tensor) : Json();
@@ -147,10 +148,10 @@ class Document {
     const btf::Layer& layer = report_.layers[number];
     return {{"layer", layer.name()},
             {"fault", named(btf::layer_fault_names(), layer.fault)},
-            {"b", json_number(layer.b)},
-            {"bw", json_number(layer.bw)},
-            {"e_in", json_number(layer.e_in)},
-            {"e_out", layer.figures ? json_number(layer.figures->e) : Json()},
+            {"b", json_number(layer.error_to_noise)},
+            {"bw", json_number(layer.slice_error_to_noise)},
+            {"e_in", json_number(layer.input_error)},
+            {"e_out", layer.figures ? json_number(layer.figures->relative_error) : Json()},
             {"between", layer.unseen},
             {"hints", hints_json(layer.hints)}};
   }
@@ -186,10 +187,10 @@ class Document {
     json["op"] = text_or_null(layer.op);
     json["role"] = text_or_null(layer.role);
     add_figures(json, layer);
-    json["e_in"] = json_number(layer.e_in);
+    json["e_in"] = json_number(layer.input_error);
     json["noise"] = json_number(layer.noise);
-    json["b"] = json_number(layer.b);
-    json["bw"] = json_number(layer.bw);
+    json["b"] = json_number(layer.error_to_noise);
+    json["bw"] = json_number(layer.slice_error_to_noise);
     json["state"] = named(btf::layer_state_names(), layer.state);
     json["fault"] = named(btf::layer_fault_names(), layer.fault);
     json["note"] = text_or_null(layer.note);
@@ -214,10 +215,10 @@ class Document {
     json["elements"] = json_number(figures.elements);
     json["numbers"] = json_number(figures.pairs);
     json["equal"] = json_number(figures.equal);
-    json["e"] = json_number(figures.e);
-    json["w"] = json_number(figures.w);
-    json["rho"] = json_number(figures.rho);
-    json["mu"] = json_number(figures.mu);
+    json["e"] = json_number(figures.relative_error);
+    json["w"] = json_number(figures.slice_error);
+    json["rho"] = json_number(figures.gain_share);
+    json["mu"] = json_number(figures.offset_share);
     json["gain"] = json_number(figures.gain);
     json["error"] = json_number(figures.error);
     json["max_error"] = json_number(figures.max_error);

@@ -61,10 +61,10 @@ btf::LayerFigures figures(const JsonNode& node) {
   f.elements = node["elements"].count();
   f.pairs = node["numbers"].count();
   f.equal = node["equal"].count();
-  f.e = node["e"].amount();
-  f.w = node["w"].amount();
-  f.rho = node["rho"].amount();
-  f.mu = node["mu"].amount();
+  f.relative_error = node["e"].amount();
+  f.slice_error = node["w"].amount();
+  f.gain_share = node["rho"].amount();
+  f.offset_share = node["mu"].amount();
   f.gain = node["gain"].number();
   f.error = node["error"].amount();
   f.max_error = node["max_error"].amount();

@@ -42,9 +42,11 @@ Sparkline sparkline(const btf::LayerReport& report, std::size_t columns) {
   double least = HUGE_VAL;
   double most = 0;
   for (const btf::Layer& layer : layers) {
-    if (!layer.figures || !(layer.figures->e > 0) || std::isinf(layer.figures->e)) continue;
-    least = std::min(least, layer.figures->e);
-    most = std::max(most, layer.figures->e);
+    if (!layer.figures || !(layer.figures->relative_error > 0) ||
+        std::isinf(layer.figures->relative_error))
+      continue;
+    least = std::min(least, layer.figures->relative_error);
+    most = std::max(most, layer.figures->relative_error);
   }
   if (most == 0) return {};
   const std::string low = label(least) + " ";
@@ -54,7 +56,7 @@ Sparkline sparkline(const btf::LayerReport& report, std::size_t columns) {
   std::vector<SparkColumn> folded(width);
   for (std::size_t i = 0; i < layers.size(); ++i) {
     SparkColumn& column = folded[i * width / layers.size()];
-    if (layers[i].figures) column.e = std::max(column.e, layers[i].figures->e);
+    if (layers[i].figures) column.e = std::max(column.e, layers[i].figures->relative_error);
     if (const char mark = mark_of(layers[i]); worse(mark, column.mark)) column.mark = mark;
   }
   // One decade at least, so that alike errors look alike.

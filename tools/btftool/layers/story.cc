@@ -156,7 +156,7 @@ class Telling {
       if (!last->figures || &*last == subject()) continue;
       if (last->role != "output" && last != report_.layers.rbegin()) continue;
       return text + (text.empty() ? "" : "; ") + printable(last->name()) + ": error " +
-             btf::percent_text(last->figures->e);
+             btf::percent_text(last->figures->relative_error);
     }
     return text;
   }
@@ -372,7 +372,8 @@ std::string state_text(const Layer& layer) {
   if (layer.state != LayerState::root) return name_of(btf::layer_state_names(), layer.state);
   if (layer.fault != LayerFault::error && layer.fault != LayerFault::local)
     return "broke: " + name_of(btf::layer_fault_names(), layer.fault);
-  const double times = layer.fault == LayerFault::local ? layer.bw : layer.b;
+  const double times =
+      layer.fault == LayerFault::local ? layer.slice_error_to_noise : layer.error_to_noise;
   return times < 1e5 ? fmt::format("broke x{:.3g}", times) : fmt::format("broke x{:.0e}", times);
 }
 

@@ -139,8 +139,9 @@ class Screen {
       std::string line = pad_left(std::to_string(i + 1), kNumber) + "  " +
                          fill_right(without_middle(printable(layer.name()), name - 1), name);
       if (layer.figures) {
-        line += pad_left(percent_figure(layer.figures->e), 9) +
-                pad_left(percent_figure(layer.e_in), 9) + pad_left(figure(layer.b), 9);
+        line += pad_left(percent_figure(layer.figures->relative_error), 9) +
+                pad_left(percent_figure(layer.input_error), 9) +
+                pad_left(figure(layer.error_to_noise), 9);
       } else {
         line += std::string(kFigures, ' ');
       }

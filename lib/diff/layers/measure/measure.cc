@@ -58,11 +58,12 @@ class LayerMeter {
     const long double norm = std::sqrt(all_.golden.square);
     const long double error = std::sqrt(all_.error2);
     f.error = static_cast<double>(error);
-    f.e = ratio(error, norm);
-    f.w = all_.worst_slice();
-    f.rho = ratio(std::abs(all_.product), error * norm);
+    f.relative_error = ratio(error, norm);
+    f.slice_error = all_.worst_slice();
+    f.gain_share = ratio(std::abs(all_.product), error * norm);
     if (f.pairs > 0)
-      f.mu = ratio(std::abs(all_.error), error * std::sqrt(static_cast<long double>(f.pairs)));
+      f.offset_share =
+          ratio(std::abs(all_.error), error * std::sqrt(static_cast<long double>(f.pairs)));
     if (all_.golden.square > 0)
       f.gain = static_cast<double>((all_.golden.square + all_.product) / all_.golden.square);
     if (codes_) fit_scale(f);
@@ -131,10 +132,11 @@ class LayerMeter {
     const long double product = all_.golden.square + all_.product;  // sum of actual * golden
     const long double most = all_.actual.square * all_.golden.square;
     f.scale_fitted = true;
-    f.e = most > 0 ? static_cast<double>(std::sqrt(std::max(0.0L, 1 - product / most * product)))
-                   : ratio(all_.golden.square, all_.golden.square);
-    f.error = f.e * f.golden.norm;
-    f.w = f.rho = f.mu = 0;
+    f.relative_error =
+        most > 0 ? static_cast<double>(std::sqrt(std::max(0.0L, 1 - product / most * product)))
+                 : ratio(all_.golden.square, all_.golden.square);
+    f.error = f.relative_error * f.golden.norm;
+    f.slice_error = f.gain_share = f.offset_share = 0;
   }
 
   double limit_;

@@ -15,13 +15,13 @@ bool is_order_doubtful(const LayerReport& report, const JudgeLayers& options) {
   constexpr unsigned kMostTurns = 2;
   if (report.roots.empty() || report.linked()) return false;
   const Layer& first = report.layers[report.roots.front()];
-  const double good = 2 * std::hypot(options.a * first.e_in, floor_of(first));
+  const double good = 2 * std::hypot(options.growth * first.input_error, floor_of(first));
   bool bad = true;
   unsigned turns = 0;
   for (std::uint64_t i = report.roots.front() + 1; i < report.layers.size(); ++i) {
     const Layer& layer = report.layers[i];
     if (!can_judge(layer)) continue;
-    const double e = layer.figures->one_sided() > 0 ? HUGE_VAL : layer.figures->e;
+    const double e = layer.figures->one_sided() > 0 ? HUGE_VAL : layer.figures->relative_error;
     const bool now = bad ? e > good : e > 2 * good;
     turns += now != bad ? 1U : 0U;
     bad = now;
@@ -54,7 +54,7 @@ void note_quantised(LayerReport& report) {
   for (const std::uint64_t i : report.roots) {
     Layer& layer = report.layers[i];
     if (!layer.figures || layer.figures->actual.step == 0 || layer.figures->golden.step > 0 ||
-        !is_coarser(*layer.figures, peak_around(report, i), layer.u))
+        !is_coarser(*layer.figures, peak_around(report, i), layer.unit_roundoff))
       continue;
     layer.note = "its numbers lie on a grid: it was quantised here";
     report.sanity.push_back(
@@ -70,7 +70,7 @@ std::optional<std::uint64_t> drifted(const LayerReport& report, const JudgeLayer
   std::optional<std::uint64_t> worst;
   std::optional<std::uint64_t> last;
   const double most = options.most_error.value_or(kMostError);
-  const auto error = [&](std::uint64_t i) { return report.layers[i].figures->e; };
+  const auto error = [&](std::uint64_t i) { return report.layers[i].figures->relative_error; };
   const auto look = [&](std::uint64_t i) {
     if (error(i) > most && (!worst || error(i) > error(*worst))) worst = i;
   };

@@ -26,8 +26,8 @@ double times_noise(double e, double noise) {
 }
 
 LayerFault along_of(const LayerFigures& figures, const Inputs& in) {
-  if (figures.rho >= kAlong && in.rho < kAlongInputs) return LayerFault::gain;
-  if (figures.mu >= kAlong && in.mu < kAlongInputs) return LayerFault::offset;
+  if (figures.gain_share >= kAlong && in.gain_share < kAlongInputs) return LayerFault::gain;
+  if (figures.offset_share >= kAlong && in.offset_share < kAlongInputs) return LayerFault::offset;
   return LayerFault::none;
 }
 
@@ -37,10 +37,10 @@ bool is_op(const Layer& layer, std::span<const std::string_view> ops,
 }
 
 bool is_off_unplaced(const Layer& layer) {
-  return !layer.placed && layer.state == LayerState::unjudged && layer.b >= kSurely;
+  return !layer.placed && layer.state == LayerState::unjudged && layer.error_to_noise >= kSurely;
 }
 
-double floor_of(const Layer& layer) { return kSteps * layer.u; }
+double floor_of(const Layer& layer) { return kSteps * layer.unit_roundoff; }
 
 bool Explained::adds(const Layer& layer, const Inputs& in) const {
   return neighbours_.by_graph() && in.direct && is_one_of(layer.op, kAdding);
@@ -48,18 +48,18 @@ bool Explained::adds(const Layer& layer, const Inputs& in) const {
 
 // A quantised product is as coarse as what it multiplies.
 double Explained::u_of(const Layer& layer, const Inputs& in) const {
-  return precision_.grid ? std::max(layer.u, in.u) : layer.u;
+  return precision_.grid ? std::max(layer.unit_roundoff, in.unit_roundoff) : layer.unit_roundoff;
 }
 
 double Explained::noise(const Layer& layer, const Inputs& in) const {
-  const double carried =
-      adds(layer, in) ? in.adding / layer.figures->golden.norm : options_.a * in.e;
+  const double carried = adds(layer, in) ? in.adding / layer.figures->golden.norm
+                                         : options_.growth * in.relative_error;
   return std::hypot(carried, kSteps * u_of(layer, in));
 }
 
 double Explained::slice_noise(const Layer& layer, const Inputs& in) const {
-  const double carried =
-      adds(layer, in) ? in.adding_w / layer.figures->golden.norm : kSliceGrowth * in.w;
+  const double carried = adds(layer, in) ? in.adding_slices / layer.figures->golden.norm
+                                         : kSliceGrowth * in.slice_error;
   return std::hypot(carried, kSliceSteps * u_of(layer, in));
 }
 

@@ -14,12 +14,12 @@ namespace btf {
 // From here on it is broken; below, down to the limit, suspect.
 inline constexpr double kSurely = 8;
 // A scale or an offset is seen from here on.
-inline constexpr double kLeastAlong = 0.5;  // b
+inline constexpr double kLeastAlong = 0.5;  // error to noise
 // Of fewer, figures are what chance makes them.
 inline constexpr std::uint64_t kFewNumbers = 64;
 
-// e / noise
-double times_noise(double e, double noise);
+// error / noise
+double times_noise(double error, double noise);
 
 // Does the error go along with the signal, or is it the same everywhere?
 LayerFault along_of(const LayerFigures& figures, const Inputs& in);

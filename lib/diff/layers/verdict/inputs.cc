@@ -15,18 +15,21 @@ void Inputs::take(const Layer& layer, bool add) {
   exact = exact && f.equal == f.pairs;
   if (!can_judge(layer)) return;
   // A tensor of one slice has no other error than its own.
-  const double slice = std::max(f.w, f.e);
-  e = add ? std::hypot(e, f.e) : std::max(e, f.e);
-  w = add ? std::hypot(w, slice) : std::max(w, slice);
-  rho = std::max(rho, f.rho);
-  mu = std::max(mu, f.mu);
+  const double slice = std::max(f.slice_error, f.relative_error);
+  const auto merge = [&](double all, double one) {
+    return add ? std::hypot(all, one) : std::max(all, one);
+  };
+  relative_error = merge(relative_error, f.relative_error);
+  slice_error = merge(slice_error, slice);
+  gain_share = std::max(gain_share, f.gain_share);
+  offset_share = std::max(offset_share, f.offset_share);
   adding += f.error;
-  adding_w += slice * f.golden.norm;
+  adding_slices += slice * f.golden.norm;
   const double n = static_cast<double>(f.pairs);
   const double spread = f.golden.norm * f.golden.norm - f.golden.sum * f.golden.sum / n;
   if (f.error > 0)
     spread_error = std::max(spread_error, spread > 0 ? f.error / std::sqrt(spread) : HUGE_VAL);
-  u = std::max(u, layer.u);
+  unit_roundoff = std::max(unit_roundoff, layer.unit_roundoff);
   rms_error = std::max(rms_error, f.error / std::sqrt(n));
 }
 
@@ -35,12 +38,12 @@ Inputs order_inputs(const std::vector<Layer>& all, std::uint64_t i, const Inputs
   Inputs near;
   for (std::uint64_t last = i - std::min(i, kNear); last < i; ++last) near.take(all[last], false);
   Inputs in = before;
-  in.rho = near.rho;
-  in.mu = near.mu;
+  in.gain_share = near.gain_share;
+  in.offset_share = near.offset_share;
   in.adding = near.adding;
   in.spread_error = near.spread_error;
   in.rms_error = near.rms_error;
-  in.u = near.u;
+  in.unit_roundoff = near.unit_roundoff;
   in.direct = false;
   return in;
 }

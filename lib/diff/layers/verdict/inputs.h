@@ -12,19 +12,19 @@ inline constexpr std::uint64_t kNoLeftOut = UINT64_MAX;
 
 // What is known of the inputs of a layer.
 struct Inputs {
-  double e = 0;
-  double w = 0;
-  double rho = 0;
-  double mu = 0;
-  bool special = false;  // NaN or Inf that golden has not
-  bool exact = true;     // equal to the bit, all of them
-  double adding = 0;     // the norms of what an addition carries over: errors
-  double adding_w = 0;   // and the worst slices
-  bool direct = true;    // nothing lies between
+  double relative_error = 0;
+  double slice_error = 0;
+  double gain_share = 0;
+  double offset_share = 0;
+  bool special = false;      // NaN or Inf that golden has not
+  bool exact = true;         // equal to the bit, all of them
+  double adding = 0;         // the norms of what an addition carries over: errors
+  double adding_slices = 0;  // and the worst slices
+  bool direct = true;        // nothing lies between
   // What a normalisation may make of it: the error relative to what is left without the mean.
   double spread_error = 0;
-  double u = 0;          // half a step of their dtype, of the nearest
-  double rms_error = 0;  // as it is, for an exponential
+  double unit_roundoff = 0;  // of their dtype, of the nearest
+  double rms_error = 0;      // as it is, for an exponential
 
   // `add`: errors of several inputs add up; else the largest stands for all.
   void take(const Layer& layer, bool add);

@@ -6,7 +6,7 @@
 
 #include "btf/layers/layers.h"
 #include "diff/layers/verdict/conclusion.h"
-#include "diff/layers/verdict/dump_test.h"
+#include "diff/layers/verdict/dump_judge.h"
 #include "diff/layers/verdict/explained.h"
 #include "diff/layers/verdict/inputs.h"
 #include "diff/layers/verdict/neighbours.h"
@@ -23,9 +23,9 @@ constexpr double kEven = 6;
 // So much of an error goes along with the signal where a scale or an offset is off.
 constexpr double kAlongAtFirst = 0.5;
 
-class Judgement {
+class LayerJudge {
  public:
-  Judgement(LayerReport& report, const JudgeLayers& options)
+  LayerJudge(LayerReport& report, const JudgeLayers& options)
       : report_(report),
         options_(options),
         precision_(run_precision(report, options)),
@@ -50,7 +50,7 @@ class Judgement {
   std::vector<Layer>& layers() { return report_.layers; }
 
   void judge_all() {
-    report_.u = precision_.u;
+    report_.unit_roundoff = precision_.unit_roundoff;
     report_.noise_source = is_by_baseline(report_) ? "the baseline" : precision_.source;
     report_.roots.clear();
     report_.verdict = {};
@@ -79,9 +79,10 @@ class Judgement {
         !is_early(first))
       return std::nullopt;
     const LayerFigures& f = *layer.figures;
-    if (f.rho >= kAlongAtFirst || f.mu >= kAlongAtFirst || f.w > kEven * f.e || layer.baseline)
+    if (f.gain_share >= kAlongAtFirst || f.offset_share >= kAlongAtFirst ||
+        f.slice_error > kEven * f.relative_error || layer.baseline)
       return std::nullopt;
-    return coarser_than(precision_, layer, f.e / kEven, options_);
+    return coarser_than(precision_, layer, f.relative_error / kEven, options_);
   }
 
   bool is_early(std::uint64_t i) const {
@@ -101,8 +102,8 @@ class Judgement {
     layer.fault = shape ? LayerFault::shape : LayerFault::none;
     layer.state = layer.figures || shape ? LayerState::healthy : LayerState::unmeasured;
     layer.note = layer.trouble;
-    layer.e_in = layer.noise = layer.b = layer.bw = 0;
-    layer.u = layer.figures ? layer_u(layer, precision_, options_) : 0;
+    layer.input_error = layer.noise = layer.error_to_noise = layer.slice_error_to_noise = 0;
+    layer.unit_roundoff = layer.figures ? layer_u(layer, precision_, options_) : 0;
   }
 
   // A buffer that holds what another layer computed is a wrong dump, whatever comes after it.
@@ -110,7 +111,7 @@ class Judgement {
     for (const SanityFinding& finding : report_.sanity) {
       if (finding.code != kReusedBuffer && finding.code != kShifted) continue;
       for (const std::uint64_t i : finding.layers)
-        if (layers()[i].figures->e > kTooFar / 5) {
+        if (layers()[i].figures->relative_error > kTooFar / 5) {
           layers()[i].state = LayerState::dump;
           layers()[i].note = finding.message;
         }
@@ -121,7 +122,7 @@ class Judgement {
   void judge_watching() {
     constexpr double kApart = 8;  // half steps
     report_.watching_changed_result =
-        report_.watched_error && *report_.watched_error > kApart * precision_.u;
+        report_.watched_error && *report_.watched_error > kApart * precision_.unit_roundoff;
   }
 
   // Inputs of the network that differ explain all that follows.
@@ -131,8 +132,7 @@ class Judgement {
       if (!is_input(i) || !layer.figures || layer.state == LayerState::dump) continue;
       const LayerFigures& figures = *layer.figures;
       const bool special = figures.one_sided() > 0;
-      const bool off = is_counted(layer) ? figures.equal < figures.pairs
-                                         : is_off(layer);
+      const bool off = is_counted(layer) ? figures.equal < figures.pairs : is_off(layer);
       if (!special && !off) continue;
       if (special && is_special_dump(i)) {
         dump(layer, LayerFault::born);
@@ -147,7 +147,7 @@ class Judgement {
       layer.state = LayerState::root;
       layer.fault = special ? LayerFault::born : LayerFault::error;
       layer.noise = floor_of(layer);
-      layer.b = layer.noise > 0 ? figures.e / layer.noise : HUGE_VAL;
+      layer.error_to_noise = layer.noise > 0 ? figures.relative_error / layer.noise : HUGE_VAL;
       report_.roots.push_back(i);
     }
     if (report_.roots.empty()) return false;
@@ -164,7 +164,7 @@ class Judgement {
   // that, or along with the signal.
   static bool is_off(const Layer& input) {
     const LayerFigures& figures = *input.figures;
-    const double b = times_noise(figures.e, floor_of(input));
+    const double b = times_noise(figures.relative_error, floor_of(input));
     return b > 1 || (b >= kLeastAlong && figures.pairs >= kFewNumbers &&
                      along_of(figures, {}) != LayerFault::none);
   }
@@ -194,7 +194,7 @@ class Judgement {
   // What is computed in integers or in 8-bit floats may lose NaN and Inf anywhere.
   bool is_special_dump(std::uint64_t i) const {
     constexpr double kCoarse = 0x1p-7;
-    return !precision_.grid && precision_.u < kCoarse && dumps_.is_special_dump(i);
+    return !precision_.grid && precision_.unit_roundoff < kCoarse && dumps_.is_special_dump(i);
   }
 
   // With a graph, the layer's own; else all that is before it, of which the last ones tell of
@@ -203,7 +203,7 @@ class Judgement {
     // Golden's inputs, which the device has rounded.
     if (options_.isolated) {
       Inputs rounded;
-      rounded.e = rounded.w = floor_of(report_.layers[i]);
+      rounded.relative_error = rounded.slice_error = floor_of(report_.layers[i]);
       return rounded;
     }
     if (neighbours_.by_graph()) return graph_inputs(report_.layers, i);
@@ -234,7 +234,7 @@ class Judgement {
     if (layer.fault == LayerFault::shape) return root(i, LayerFault::shape);
     if (!layer.placed) return judge_unplaced(layer);
     const Inputs in = inputs_of(i);
-    layer.e_in = options_.isolated ? 0 : in.e;
+    layer.input_error = options_.isolated ? 0 : in.relative_error;
     const LayerFigures& figures = *layer.figures;
     const bool special = figures.one_sided() > 0;
     if (special && !in.special) return judge_born(i);
@@ -243,17 +243,18 @@ class Judgement {
       return unjudged(layer, figures.elements == 0 ? "it is empty" : "golden has no number");
     if (!can_judge(layer)) return unjudged(layer, "golden is all zero");
     layer.noise = explained_.noise(layer, in);
-    layer.b = times_noise(figures.e, layer.noise);
-    layer.bw = times_noise(figures.w, explained_.slice_noise(layer, in));
+    layer.error_to_noise = times_noise(figures.relative_error, layer.noise);
+    layer.slice_error_to_noise =
+        times_noise(figures.slice_error, explained_.slice_noise(layer, in));
     if (layer.baseline) {
       // Behind a fault errors are not the usual ones.
-      const double usual = std::max(*layer.baseline, layer.u);
+      const double usual = std::max(*layer.baseline, layer.unit_roundoff);
       layer.noise = report_.roots.empty() ? usual : std::max(usual, layer.noise);
-      layer.b = times_noise(figures.e, layer.noise);
-      layer.bw = 0;
+      layer.error_to_noise = times_noise(figures.relative_error, layer.noise);
+      layer.slice_error_to_noise = 0;
     }
     if (in.special) return unjudged(layer, "its inputs have NaN or Inf");
-    if (in.e >= kTooFar) return unjudged(layer, "its inputs are too far off");
+    if (in.relative_error >= kTooFar) return unjudged(layer, "its inputs are too far off");
     const LayerFault fault = fault_of(layer, in);
     if (fault == LayerFault::none) return;
     if (dumps_.is_dump(i, before_)) {
@@ -279,11 +280,11 @@ class Judgement {
   void judge_unplaced(Layer& layer) {
     unjudged(layer, "the order has no place for it");
     const LayerFigures& figures = *layer.figures;
-    layer.noise = std::hypot(options_.a * before_.e, floor_of(layer));
+    layer.noise = std::hypot(options_.growth * before_.relative_error, floor_of(layer));
     if (figures.one_sided() > 0 && !before_.special)
-      layer.b = HUGE_VAL;
+      layer.error_to_noise = HUGE_VAL;
     else if (can_measure(layer))
-      layer.b = times_noise(figures.e, layer.noise);
+      layer.error_to_noise = times_noise(figures.relative_error, layer.noise);
   }
 
   LayerFault fault_of(const Layer& layer, const Inputs& in) const {
@@ -291,14 +292,14 @@ class Judgement {
     // What golden itself rounds to a grid may fall to the next step.
     constexpr double kOneStep = 1.02;
     if (figures.golden.step > 0 && figures.max_error <= kOneStep * figures.golden.step)
-      return layer.b < kLeastAlong ? LayerFault::none : along_of(figures, in);
+      return layer.error_to_noise < kLeastAlong ? LayerFault::none : along_of(figures, in);
     // A few numbers are off, or off alike, by chance.
     const bool few = figures.pairs < kFewNumbers;
     const double limit = layer.baseline ? options_.baseline_limit : options_.limit;
-    if (layer.b >= (few ? std::max(limit, kSurely) : limit)) return LayerFault::error;
+    if (layer.error_to_noise >= (few ? std::max(limit, kSurely) : limit)) return LayerFault::error;
     if (few || layer.baseline) return LayerFault::none;
-    if (layer.bw >= explained_.slice_limit(layer)) return LayerFault::local;
-    return layer.b < kLeastAlong ? LayerFault::none : along_of(figures, in);
+    if (layer.slice_error_to_noise >= explained_.slice_limit(layer)) return LayerFault::local;
+    return layer.error_to_noise < kLeastAlong ? LayerFault::none : along_of(figures, in);
   }
 
   // Indices and flags flip where what they are made of is close.
@@ -306,7 +307,7 @@ class Judgement {
     Layer& layer = layers()[i];
     const LayerFigures& figures = *layer.figures;
     if (figures.equal == figures.pairs) return;
-    layer.b = HUGE_VAL;
+    layer.error_to_noise = HUGE_VAL;
     if (in.exact) return root(i, LayerFault::error);
     unjudged(layer, percent_text(static_cast<double>(figures.pairs - figures.equal) /
                                  static_cast<double>(figures.pairs)) +
@@ -323,8 +324,9 @@ class Judgement {
       explained = in.spread_error;
     else if (is_op(layer, kExponentials, kExponentialWords))
       explained = in.rms_error;
-    return layer.figures->e <= options_.a * std::hypot(explained, floor_of(layer)) &&
-           explained > options_.a * in.e;
+    return layer.figures->relative_error <=
+               options_.growth * std::hypot(explained, floor_of(layer)) &&
+           explained > options_.growth * in.relative_error;
   }
 
   LayerReport& report_;
@@ -332,8 +334,8 @@ class Judgement {
   RunPrecision precision_;
   Neighbours neighbours_;
   Explained explained_;
-  DumpTest dumps_;
-  Inputs before_;  // of all that is judged already
+  DumpJudge dumps_;
+  Inputs before_;         // of all that is judged already
   bool goes_on_ = false;  // NaN or Inf of the layer in hand are not in those that come next
   std::set<std::uint64_t> amplified_;
   LayerVerdict was_;  // of an earlier judgement
@@ -342,7 +344,7 @@ class Judgement {
 }  // namespace
 
 void judge_layers(LayerReport& report, const JudgeLayers& options) {
-  Judgement(report, options).run();
+  LayerJudge(report, options).run();
 }
 
 bool all_well(const LayerReport& report, const JudgeLayers& options) {

@@ -80,10 +80,11 @@ bool is_counted(const Layer& layer) {
 RunPrecision run_precision(const LayerReport& report, const JudgeLayers& options) {
   if (options.compute) {
     const DTypeInfo& row = info(*options.compute);
-    return {
-        .u = row.floating() ? std::ldexp(1.0, -static_cast<int>(significand_bits(row.dtype))) : 0,
-        .grid = !row.floating(),
-        .source = "`judge.compute` " + std::string(row.name)};
+    return {.unit_roundoff = row.floating()
+                                 ? std::ldexp(1.0, -static_cast<int>(significand_bits(row.dtype)))
+                                 : 0,
+            .grid = !row.floating(),
+            .source = "`judge.compute` " + std::string(row.name)};
   }
   // The coarsest dtype that most layers of either side have, or show in their bits.
   std::vector<unsigned> stored;
@@ -120,10 +121,13 @@ RunPrecision run_precision(const LayerReport& report, const JudgeLayers& options
   };
   const auto u_of = [](unsigned bits) { return std::ldexp(1.0, -static_cast<int>(bits)); };
   if (grids * 2 > told)
-    return {.u = u_of(usual), .grid = true, .source = "few different numbers, as 8-bit types have"};
+    return {.unit_roundoff = u_of(usual),
+            .grid = true,
+            .source = "few different numbers, as 8-bit types have"};
   if (seen + 1 < usual && seen <= kShown.back().bits)
-    return {.u = u_of(seen), .source = "bits of " + named(seen) + " in " + named(usual)};
-  return {.u = u_of(usual), .source = named(usual)};
+    return {.unit_roundoff = u_of(seen),
+            .source = "bits of " + named(seen) + " in " + named(usual)};
+  return {.unit_roundoff = u_of(usual), .source = named(usual)};
 }
 
 bool is_coarser(const LayerFigures& figures, double peak, double u) {
@@ -137,10 +141,11 @@ std::optional<RunPrecision> coarser_than(const RunPrecision& run, const Layer& l
                                          const JudgeLayers& options) {
   if (options.compute || run.grid) return std::nullopt;
   const double half = std::ldexp(1.0, -kFloat16Bits);
-  if (run.u < half && u < half)
-    return RunPrecision{.u = half, .source = "float16 or TF32, estimated from the first product"};
+  if (run.unit_roundoff < half && u < half)
+    return RunPrecision{.unit_roundoff = half,
+                        .source = "float16 or TF32, estimated from the first product"};
   if (u < integer_u(DType::int8, *layer.figures))
-    return RunPrecision{.u = run.u,
+    return RunPrecision{.unit_roundoff = run.unit_roundoff,
                         .grid = true,
                         .source = "int8, estimated from the first product",
                         .guessed_grid = true};
@@ -149,7 +154,7 @@ std::optional<RunPrecision> coarser_than(const RunPrecision& run, const Layer& l
 
 double layer_u(const Layer& layer, const RunPrecision& run, const JudgeLayers& options) {
   const LayerFigures& figures = *layer.figures;
-  double u = run.u;
+  double u = run.unit_roundoff;
   const double signal = rms(figures.golden, figures.pairs);
   for (const auto& [dtype, scale] : {std::pair(layer.actual_dtype, figures.actual.scale),
                                      std::pair(layer.golden_dtype, figures.golden.scale)}) {

@@ -10,7 +10,7 @@ namespace btf {
 
 // What the run computes in, as far as that can be told.
 struct RunPrecision {
-  double u = 0;               // of floats
+  double unit_roundoff = 0;   // of floats
   bool grid = false;          // numbers lie on grids of a few hundred values: quantised
   std::string source;         // "float16", "`judge.compute` int8", "bits of float16 in float32"
   bool guessed_grid = false;  // by the size of errors alone

@@ -109,7 +109,8 @@ class Sanity {
     std::optional<Lookup> golden;  // of healthy layers nothing is looked up
     for (std::uint64_t i = 0; i < report_.layers.size(); ++i) {
       const auto& figures = layer(i).figures;
-      if (!figures || figures->pairs < kFew || figures->e < kOff || figures->actual.norm == 0)
+      if (!figures || figures->pairs < kFew || figures->relative_error < kOff ||
+          figures->actual.norm == 0)
         continue;
       // Where golden's own are as close, a bias or a view is all that lies between the two.
       if (same_numbers(*figures, *figures)) continue;

@@ -69,7 +69,8 @@ std::string fault_text(const Layer& layer, bool isolated) {
   const LayerFigures& f = layer.figures ? *layer.figures : empty;
   const std::string inputs =
       "inputs agree (" +
-      (isolated ? std::string("they are golden's") : "error " + percent_text(layer.e_in)) + "), ";
+      (isolated ? std::string("they are golden's") : "error " + percent_text(layer.input_error)) +
+      "), ";
   const auto explained = [&](double factor) {
     if (layer.baseline) return number_text(factor, 3) + " times the error of the baseline";
     return times_text(factor) + " its inputs and its dtype explain";
@@ -82,18 +83,19 @@ std::string fault_text(const Layer& layer, bool isolated) {
       return "shape " + dims_text(layer.actual_dims) + " against " + dims_text(layer.golden_dims);
     case LayerFault::gain:
       return inputs + "its numbers are " + number_text(f.gain, 4) + " times golden's (error " +
-             percent_text(f.e) + ")";
+             percent_text(f.relative_error) + ")";
     case LayerFault::offset:
-      return inputs + "its numbers are off by the same everywhere (error " + percent_text(f.e) +
-             ")";
+      return inputs + "its numbers are off by the same everywhere (error " +
+             percent_text(f.relative_error) + ")";
     case LayerFault::local:
-      return inputs + "one part of its output does not (" + percent_text(f.w) +
-             "): " + explained(layer.bw);
+      return inputs + "one part of its output does not (" + percent_text(f.slice_error) +
+             "): " + explained(layer.slice_error_to_noise);
     case LayerFault::error:
     case LayerFault::none:
       break;
   }
-  return inputs + "its output does not (" + percent_text(f.e) + "): " + explained(layer.b);
+  return inputs + "its output does not (" + percent_text(f.relative_error) +
+         "): " + explained(layer.error_to_noise);
 }
 
 std::string clean_text(const LayerReport& report) {
@@ -104,9 +106,9 @@ std::string clean_text(const LayerReport& report) {
   for (const Layer& layer : report.layers) {
     if (layer.state != LayerState::healthy || !layer.figures) continue;
     ++judged;
-    least = std::min(least, layer.figures->e);
-    most = std::max(most, layer.figures->e);
-    b = std::max(b, layer.b);
+    least = std::min(least, layer.figures->relative_error);
+    most = std::max(most, layer.figures->relative_error);
+    b = std::max(b, layer.error_to_noise);
   }
   if (most == 0) return counted(judged, judged == 1 ? "layer is equal" : "layers are equal");
   return "errors of " + percent_text(least) + " to " + percent_text(most) + ", at most " +
@@ -123,7 +125,7 @@ std::string lost_text(const LayerReport& report) {
     if (!is_off_unplaced(layer)) continue;
     lost.push_back(quoted(layer.name()));
     const LayerFigures& f = *layer.figures;
-    most = std::max(most, f.one_sided() > 0 ? HUGE_VAL : f.e);
+    most = std::max(most, f.one_sided() > 0 ? HUGE_VAL : f.relative_error);
   }
   if (lost.empty()) return {};
   const bool one = lost.size() == 1;
@@ -166,7 +168,7 @@ struct Said {
 Said say(const LayerReport& report, const JudgeLayers& options) {
   const LayerVerdict& verdict = report.verdict;
   const Layer* const layer = verdict.layer ? &report.layers[*verdict.layer] : nullptr;
-  const double e = layer != nullptr && layer->figures ? layer->figures->e : 0;
+  const double e = layer != nullptr && layer->figures ? layer->figures->relative_error : 0;
   switch (verdict.kind) {
     case VerdictKind::clean:
       return {"nothing broke", clean_text(report)};

@@ -45,11 +45,15 @@ struct LayerFigures {
   double error = 0;      // the norm of e
   double max_error = 0;  // the largest |e|
 
-  double e = 0;    // relative: error / golden.norm; Inf where golden is all zero and actual is not
-  double w = 0;    // the largest of a slice of the channels or of a part of the tensor, relative to
-                   // the slice's norm, or to that of the mean slice, where that is larger
-  double rho = 0;  // |sum(e * golden)| / (error * golden.norm): 1 where a scale is off
-  double mu = 0;   // |mean(e)| / rms(e): 1 where an offset is
+  // error / golden.norm; Inf where golden is all zero and actual is not. JSON: e.
+  double relative_error = 0;
+  // Maximum of norm(e) / norm(golden) over slices of channels and parts of the tensor; the norm of
+  // the mean slice replaces a smaller one. JSON: w.
+  double slice_error = 0;
+  // |sum(e * golden)| / (error * golden.norm): 1 where only a scale is off. JSON: rho.
+  double gain_share = 0;
+  // |mean(e)| / rms(e): 1 where only an offset is. JSON: mu.
+  double offset_share = 0;
   double gain = 1;            // of the straight line that fits best: actual = gain * golden
   bool scale_fitted = false;  // actual are codes and golden is not: e is what no scale explains
 

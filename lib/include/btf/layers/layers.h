@@ -13,13 +13,13 @@
 
 #include "btf/api.h"
 #include "btf/diff.h"
+#include "btf/diff/tensor_diff.h"
 #include "btf/dtype.h"
 #include "btf/error.h"
 #include "btf/execution.h"
 #include "btf/layers/figures.h"
 #include "btf/layers/pair_names.h"
 #include "btf/layout.h"
-#include "btf/diff/tensor_diff.h"
 #include "btf/tensor_set.h"
 
 namespace btf {
@@ -81,7 +81,7 @@ struct Layer {
   std::string op{};    // of the graph's node, where there is one
   std::string role{};  // "input", "output": as the graph or the set says
   std::optional<LayerFigures> figures{};
-  std::optional<double> baseline{};  // e of a correct run in the device's precision
+  std::optional<double> baseline{};  // relative error of a correct run in the device's precision
   std::string trouble{};             // why there are no figures
   // Where its inputs are among the layers, by the graph; without one all that is before it.
   std::vector<std::uint64_t> inputs{};
@@ -91,12 +91,13 @@ struct Layer {
   // What judge_layers() finds.
   LayerState state = LayerState::healthy;
   LayerFault fault = LayerFault::none;
-  double u = 0;        // half a step of the coarsest dtype in play, relative
-  double e_in = 0;     // the error of the inputs
-  double noise = 0;    // what these and the dtype explain
-  double b = 0;        // e / noise
-  double bw = 0;       // likewise for the worst slice
-  std::string note{};  // in words: why it is not judged, what is odd
+  // Half a step of the coarsest dtype in play, relative: 2^-p for p bits of significand. JSON: u.
+  double unit_roundoff = 0;
+  double input_error = 0;           // relative error of the inputs. JSON: e_in.
+  double noise = 0;                 // relative error that inputs and dtype explain
+  double error_to_noise = 0;        // relative error / noise. JSON: b.
+  double slice_error_to_noise = 0;  // likewise for the worst slice. JSON: bw.
+  std::string note{};               // in words: why it is not judged, what is odd
   std::vector<Hint> hints{};
 
   const std::string& name() const { return golden.empty() ? actual : golden; }
@@ -127,7 +128,7 @@ struct SanityFinding {
 struct LayerReport {
   std::vector<Layer> layers;  // in order of execution; those without a place behind the others
   OrderSource order = OrderSource::natural;
-  std::string order_path{};     // of the list or the model
+  std::string order_path{};  // of the list or the model
   // Of the model that the inputs of layers are from, where a list gives the order.
   std::string graph_path{};
   // What a list of names leaves out has its place from there; and lines of it that name nothing.
@@ -135,8 +136,8 @@ struct LayerReport {
   OrderSource order_left_out_by = OrderSource::natural;
   std::vector<std::string> order_unknown{};
   bool order_doubtful = false;  // the errors do not fit it
-  std::string noise_source{};   // "float16", or what else u comes from
-  double u = 0;                 // of most layers
+  std::string noise_source{};   // "float16", or what else unit_roundoff comes from
+  double unit_roundoff = 0;     // of most layers. JSON: u.
   LayerVerdict verdict{};
   std::vector<std::uint64_t> roots{};  // the one to look at first stands first
   std::vector<SanityFinding> sanity{};
@@ -161,7 +162,7 @@ inline constexpr double kMostError = 0.5;
 
 struct JudgeLayers {
   std::optional<DType> compute{};      // the dtype that the device computes in
-  double a = 2;                        // so much may an error grow in one layer
+  double growth = 2;                   // largest growth of an error in one layer. JSON: a.
   double limit = 2;                    // times the noise: more is a fault
   double baseline_limit = 1.5;         // times the baseline's error, where there is one
   bool isolated = false;               // each layer was given golden inputs
@@ -170,8 +171,8 @@ struct JudgeLayers {
 };
 
 struct LayerOptions {
-  NameMap map{};         // a pair that it names is one whatever else the names say
-  std::string map_path{};  // for messages
+  NameMap map{};                       // a pair that it names is one whatever else the names say
+  std::string map_path{};              // for messages
   std::optional<std::string> order{};  // text of a list of names
   std::string order_path{};
   std::optional<std::string> graph{};  // path of a model

@@ -1,4 +1,4 @@
-#include "diff/layers/verdict/dump_test.h"
+#include "diff/layers/verdict/dump_judge.h"
 
 #include <algorithm>
 #include <ranges>
@@ -44,7 +44,7 @@ bool carries_specials(const Layer& layer, const Layer& input) {
 
 }  // namespace
 
-bool DumpTest::is_dump(std::uint64_t i, const Inputs& before) const {
+bool DumpJudge::is_dump(std::uint64_t i, const Inputs& before) const {
   if (options_.isolated) return false;
   const auto& consumers = neighbours_.consumers(i);
   if (consumers.empty()) return false;
@@ -52,35 +52,37 @@ bool DumpTest::is_dump(std::uint64_t i, const Inputs& before) const {
     return false;
   // A normalisation takes a scale out again, so that nothing behind it can tell.
   const LayerFigures& own = *report_.layers[i].figures;
-  const bool along = along_of(own, {}) != LayerFault::none && own.e < kTooFar;
+  const bool along = along_of(own, {}) != LayerFault::none && own.relative_error < kTooFar;
   const bool normalised = along && std::ranges::all_of(consumers, [&](std::uint64_t c) {
                             return is_op(report_.layers[c], kScaleFree, kScaleFreeWords);
                           });
   return !normalised && (neighbours_.by_graph() || !comes_back(i, before, kFar));
 }
 
-bool DumpTest::is_input_dump(std::uint64_t i, const Inputs& before) const {
+bool DumpJudge::is_input_dump(std::uint64_t i, const Inputs& before) const {
   if (!is_dump(i, before)) return false;
   if (neighbours_.by_graph()) return true;
   // A little error may be lost in noise, and a scale in a normalisation that names do not show.
   const LayerFigures& own = *report_.layers[i].figures;
-  const bool plain = own.e >= kSurely * floor_of(report_.layers[i]) &&
-                     (own.e >= kTooFar || along_of(own, {}) == LayerFault::none);
+  const bool plain = own.relative_error >= kSurely * floor_of(report_.layers[i]) &&
+                     (own.relative_error >= kTooFar || along_of(own, {}) == LayerFault::none);
   return plain &&
          std::ranges::all_of(neighbours_.consumers(i),
                              [&](std::uint64_t c) {
-                               return report_.layers[c].figures->e <= carried(i, c) * kCarried;
+                               return report_.layers[c].figures->relative_error <=
+                                      carried(i, c) * kCarried;
                              }) &&
          !comes_back(i, before, report_.layers.size());
 }
 
 // What of the error of layer i the size of one that is computed from it lets through.
-double DumpTest::carried(std::uint64_t i, std::uint64_t consumer) const {
+double DumpJudge::carried(std::uint64_t i, std::uint64_t consumer) const {
   const LayerFigures& own = *report_.layers[i].figures;
-  return own.e * std::min(1.0, own.golden.norm / report_.layers[consumer].figures->golden.norm);
+  return own.relative_error *
+         std::min(1.0, own.golden.norm / report_.layers[consumer].figures->golden.norm);
 }
 
-bool DumpTest::is_special_dump(std::uint64_t i) const {
+bool DumpJudge::is_special_dump(std::uint64_t i) const {
   if (options_.isolated || !neighbours_.by_graph()) return false;
   bool carried = false;
   for (std::uint64_t c = 0; c < report_.layers.size(); ++c) {
@@ -94,7 +96,7 @@ bool DumpTest::is_special_dump(std::uint64_t i) const {
   return carried;
 }
 
-bool DumpTest::goes_on_finite(std::uint64_t i, const Inputs& before) const {
+bool DumpJudge::goes_on_finite(std::uint64_t i, const Inputs& before) const {
   const auto& consumers = neighbours_.consumers(i);
   return !neighbours_.by_graph() && !consumers.empty() &&
          std::ranges::all_of(consumers, [&](std::uint64_t c) {
@@ -103,35 +105,38 @@ bool DumpTest::goes_on_finite(std::uint64_t i, const Inputs& before) const {
 }
 
 // Is it no further off than these inputs explain?
-bool DumpTest::is_explained(std::uint64_t consumer, const Inputs& in) const {
+bool DumpJudge::is_explained(std::uint64_t consumer, const Inputs& in) const {
   const Layer& layer = report_.layers[consumer];
   const LayerFigures& figures = *layer.figures;
   if (!can_judge(layer)) return figures.equal == figures.pairs;
-  return times_noise(figures.e, explained_.noise(layer, in)) < options_.limit &&
-         (figures.pairs < kFewNumbers || times_noise(figures.w, explained_.slice_noise(layer, in)) <
-                                             explained_.slice_limit(layer));
+  return times_noise(figures.relative_error, explained_.noise(layer, in)) < options_.limit &&
+         (figures.pairs < kFewNumbers ||
+          times_noise(figures.slice_error, explained_.slice_noise(layer, in)) <
+              explained_.slice_limit(layer));
 }
 
-bool DumpTest::agrees(std::uint64_t consumer, std::uint64_t i, const Inputs& before) const {
+bool DumpJudge::agrees(std::uint64_t consumer, std::uint64_t i, const Inputs& before) const {
   const Layer& layer = report_.layers[consumer];
   const LayerFigures& figures = *layer.figures;
   if (has_special(figures)) return false;
   const Inputs in = inputs_without(consumer, i, before);
   const double through = carried(i, consumer);
-  if (figures.e > through * kCarried &&
-      (figures.e > through * kHalf || figures.e >= kQuiet * explained_.noise(layer, in)))
+  if (figures.relative_error > through * kCarried &&
+      (figures.relative_error > through * kHalf ||
+       figures.relative_error >= kQuiet * explained_.noise(layer, in)))
     return false;
   // What is left of it may stand in one slice.
   return figures.pairs < kFewNumbers ||
-         times_noise(figures.w, explained_.slice_noise(layer, in)) < explained_.slice_limit(layer);
+         times_noise(figures.slice_error, explained_.slice_noise(layer, in)) <
+             explained_.slice_limit(layer);
 }
 
-Inputs DumpTest::inputs_without(std::uint64_t layer, std::uint64_t i, const Inputs& before) const {
+Inputs DumpJudge::inputs_without(std::uint64_t layer, std::uint64_t i, const Inputs& before) const {
   return neighbours_.by_graph() ? graph_inputs(report_.layers, layer, i) : before;
 }
 
 // By order alone the next layers may be of another branch: does the error turn up later?
-bool DumpTest::comes_back(std::uint64_t i, const Inputs& before, std::uint64_t far) const {
+bool DumpJudge::comes_back(std::uint64_t i, const Inputs& before, std::uint64_t far) const {
   Inputs in = before;
   const std::uint64_t end = std::min<std::uint64_t>(report_.layers.size(), i + 1 + far);
   for (std::uint64_t later = i + 1; later < end; ++later) {
@@ -139,7 +144,7 @@ bool DumpTest::comes_back(std::uint64_t i, const Inputs& before, std::uint64_t f
     if (!can_judge(layer) || layer.state == LayerState::dump) continue;
     const LayerFigures& figures = *layer.figures;
     if (has_special(figures)) return true;
-    const double b = times_noise(figures.e, explained_.noise(layer, in));
+    const double b = times_noise(figures.relative_error, explained_.noise(layer, in));
     if (b >= options_.limit) return true;
     if (b >= kLeastAlong && figures.pairs >= kFewNumbers &&
         along_of(figures, order_inputs(report_.layers, i, in)) != LayerFault::none)

@@ -10,11 +10,11 @@
 
 namespace btf {
 
-class DumpTest {
+class DumpJudge {
  public:
   // All of them outlive it.
-  DumpTest(const LayerReport& report, const JudgeLayers& options, const Neighbours& neighbours,
-           const Explained& explained)
+  DumpJudge(const LayerReport& report, const JudgeLayers& options, const Neighbours& neighbours,
+            const Explained& explained)
       : report_(report), options_(options), neighbours_(neighbours), explained_(explained) {}
 
   // Is what is computed from layer i as if it were right? `before`: of all layers in front of it.
