@@ -19,6 +19,7 @@ constexpr FigureInfo kFigures[] = {
      &Figures::cosine},
     {"psnr", "PSNR", "PSNR", "dB", true, -kAny, kAny, true, &Gates::psnr, &Figures::psnr},
     {"snr", "SNR", "SNR", "dB", true, -kAny, kAny, true, &Gates::snr, &Figures::snr},
+    {"mae", "MAE", "mean absolute error", "", false, 0, kAny, false, &Gates::mae, &Figures::mae},
     {"max-abs", "max abs", "largest absolute error", "", false, 0, kAny, false, &Gates::max_abs,
      nullptr},
 };

@@ -214,13 +214,6 @@ class Case:
                 compare(name, as_double(value), number(found_one), 1e-12)
 
 
-def as_double(value):
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
-
-
 def summary(count, seed, known):
     return f"{count} pairs (seed {seed}), {known} of {2 * count} reports judged again"
 

@@ -190,6 +190,7 @@ Figures FigureCollector::finish() {
       norms == 0 ? 0 : static_cast<double>(std::clamp(total_.product.wide() / norms, -1.0L, 1.0L));
   figures.psnr = decibels(peak * peak / mean);
   figures.snr = decibels(golden2 / error2);
+  figures.mae = static_cast<double>(total_.abs_error.wide() / n);
   figures.fit = total_.fit();
   return figures;
 }

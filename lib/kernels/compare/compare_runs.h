@@ -13,6 +13,7 @@ namespace btf {
 template <typename Sum>
 struct FigureSums {
   Sum error{};  // actual - golden
+  Sum abs_error{};
   Sum error2{};
   Sum actual2{};
   Sum golden{};
@@ -23,6 +24,7 @@ struct FigureSums {
   template <typename Real>
   BTF_INLINE void add_pair(Real a, Real g, auto&& add) {
     add(error, a - g);
+    add(abs_error, std::abs(a - g));
     add(error2, (a - g) * (a - g));
     add(actual2, a * a);
     add(golden, g);
@@ -34,6 +36,7 @@ struct FigureSums {
   template <typename Other>
   BTF_INLINE void add_sums(const FigureSums<Other>& other, auto&& add) {
     add(error, other.error);
+    add(abs_error, other.abs_error);
     add(error2, other.error2);
     add(actual2, other.actual2);
     add(golden, other.golden);
