@@ -20,6 +20,8 @@ constexpr FigureInfo kFigures[] = {
     {"psnr", "PSNR", "PSNR", "dB", true, -kAny, kAny, true, &Gates::psnr, &Figures::psnr},
     {"snr", "SNR", "SNR", "dB", true, -kAny, kAny, true, &Gates::snr, &Figures::snr},
     {"mae", "MAE", "mean absolute error", "", false, 0, kAny, false, &Gates::mae, &Figures::mae},
+    {"bias", "bias", "magnitude of mean(actual - golden)", "", false, -kAny, kAny, false,
+     &Gates::bias, &Figures::bias},
     {"max-abs", "max abs", "largest absolute error", "", false, 0, kAny, false, &Gates::max_abs,
      nullptr},
 };

@@ -191,6 +191,7 @@ Figures FigureCollector::finish() {
   figures.psnr = decibels(peak * peak / mean);
   figures.snr = decibels(golden2 / error2);
   figures.mae = static_cast<double>(total_.abs_error.wide() / n);
+  figures.bias = static_cast<double>(total_.error.wide() / n);
   figures.fit = total_.fit();
   return figures;
 }

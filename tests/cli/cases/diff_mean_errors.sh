@@ -7,15 +7,21 @@ gate() {
 }
 gate --mae 1.5
 gate --mae 1.499
+gate --bias 1
+gate --bias 0.999
 btftool diff --json actual.btf golden.btf >report.json
-grep -o '"mae":[^,]*' report.json
+grep -o '"mae":[^,]*,"bias":[^,]*' report.json
+# The sign is in the report, the gate is on the magnitude.
+btftool diff --json --bias 0.999 golden.btf actual.btf >turned.json; echo "exit $?"
+grep -o '"bias":[^,]*' turned.json
+grep -o '"text":"bias[^"]*' turned.json
 # A report of a version that did not know the figure cannot be judged by it.
 btftool diff --from-json report.json --mae 1.5; echo "exit $?"
-sed 's/"mae":[^,]*,//' report.json >old.json
-btftool diff --from-json old.json --mae 1e300; echo "exit $?"
+sed 's/"mae":[^,]*,"bias":[^,]*,//' report.json >old.json
+for gate in --mae --bias; do btftool diff --from-json old.json $gate 1e300; echo "exit $?"; done
 btftool diff --from-json old.json --json | cmp - old.json
 # The other reports.
 btftool diff -q --mae 1 --html page.html --junit report.xml actual.btf golden.btf; echo "exit $?"
-grep -o '<dt>MAE<dd>[^<]*' page.html
+grep -o '<dt>MAE<dd>[^<]*\|<dt>bias<dd>[^<]*' page.html
 grep -o 'mae 1.5 is above 1' report.xml
-for wrong in -1 nan x; do btftool diff --mae $wrong actual.btf golden.btf; echo "exit $?"; done
+for wrong in -1 nan x; do btftool diff --bias $wrong actual.btf golden.btf; echo "exit $?"; done

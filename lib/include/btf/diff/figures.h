@@ -29,6 +29,7 @@ struct Figures {
   double psnr = 0;    // 20 log10(max |golden| / rmse)
   double snr = 0;     // 10 log10(sum golden^2 / sum error^2)
   double mae = 0;     // mean |actual - golden|
+  double bias = 0;    // mean(actual - golden); its gate is on the magnitude
   // Nothing: golden is constant and actual is not the same, or there is no pair.
   std::optional<BestFit> fit{};
 };
@@ -54,6 +55,7 @@ struct Gates {
   std::optional<double> snr{};      // at least, dB
   std::optional<double> rmse{};     // at most
   std::optional<double> mae{};      // at most
+  std::optional<double> bias{};     // at most
   std::optional<double> max_abs{};  // at most
   std::vector<QuantileGate> quantiles{};
   std::optional<std::uint64_t> top_k{};  // the k largest of each row of the last dim, in order
