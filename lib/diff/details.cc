@@ -47,8 +47,10 @@ class Details {
     const bool mismatches = options_.details && score_.mismatched > 0;
     // Of tensors that are the same, too.
     const bool nonfinite = options_.details && score_.special > 0;
-    const bool figures = mismatches || options_.figures || gates().cosine || gates().psnr ||
-                         gates().snr || gates().rmse;
+    const bool figures = mismatches || options_.figures ||
+                         std::ranges::any_of(btf::figures(), [&](const FigureInfo& row) {
+                           return row.value != nullptr && (gates().*row.limit).has_value();
+                         });
     // Where all numbers are equal they are known.
     const bool equal = !mismatches && score_.max_abs == 0;
     if (figures && equal)

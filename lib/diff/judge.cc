@@ -47,16 +47,14 @@ class Judgement {
   void run() {
     diff_.criteria.clear();
     elements();
-    const Figures figures = diff_.figures.value_or(Figures{});
-    at_least("cosine", gates_.cosine, figures.cosine);
-    at_least("psnr", gates_.psnr, figures.psnr);
-    at_least("snr", gates_.snr, figures.snr);
-    at_most("rmse", gates_.rmse, figures.rmse);
-    at_most("max-abs", gates_.max_abs, diff_.max_abs);
+    for (const FigureInfo* row : figure_gates())
+      if (const std::optional<double>& limit = gates_.*row->limit)
+        figure(row->name, row->name, row->at_least, *limit, row->judged(diff_));
     for (const QuantileGate& gate : gates_.quantiles) {
       const auto found = std::ranges::find(diff_.quantiles, gate.q, &QuantileValue::q);
       const double value = found == diff_.quantiles.end() ? 0 : found->value;
-      at_most("quantile", gate.most, value, "quantile " + number_text(gate.q) + " of the errors");
+      figure("quantile", "quantile " + number_text(gate.q) + " of the errors", false, gate.most,
+             value);
     }
     top_k();
     if (!diff_.reason.empty()) add("strict", diff_.reason, {}, {}, false);
@@ -65,9 +63,9 @@ class Judgement {
   }
 
  private:
-  void add(const char* name, std::string text, std::optional<double> limit,
+  void add(std::string_view name, std::string text, std::optional<double> limit,
            std::optional<double> value, bool passed) {
-    diff_.criteria.push_back({name, std::move(text), limit, value, passed});
+    diff_.criteria.push_back({std::string(name), std::move(text), limit, value, passed});
   }
 
   void elements() {
@@ -97,30 +95,20 @@ class Judgement {
     }
   }
 
-  // A figure of nothing is no reason to accept what does not match.
-  bool no_pair(const char* name, const std::optional<double>& limit, const std::string& what) {
-    if (finite_ > 0 || diff_.mismatched == 0) return false;
-    add(name, what + ": there is no pair of finite numbers", limit, {}, false);
-    return true;
-  }
-
-  void at_least(const char* name, const std::optional<double>& limit, double value) {
-    if (!limit || no_pair(name, limit, name)) return;
-    const bool passed = value >= *limit;
-    add(name,
-        std::string(name) + " " + number_text(value) + (passed ? ", at least " : " is below ") +
-            number_text(*limit),
-        limit, value, passed);
-  }
-
-  void at_most(const char* name, const std::optional<double>& limit, double value,
-               const std::string& what = {}) {
-    if (!limit || no_pair(name, limit, what.empty() ? name : what)) return;
-    const bool passed = value <= *limit;
-    add(name,
-        (what.empty() ? name : what) + " " + number_text(value) +
-            (passed ? ", at most " : " is above ") + number_text(*limit),
-        limit, value, passed);
+  // A figure of nothing, or one that is not known, is no reason to accept what does not match.
+  void figure(std::string_view name, std::string_view subject, bool at_least, double limit,
+              std::optional<double> value) {
+    std::string text(subject);
+    if (finite_ == 0 && diff_.mismatched > 0)
+      return add(name, text + ": there is no pair of finite numbers", limit, {}, false);
+    if (!value) return add(name, text + " is not known", limit, {}, false);
+    const bool passed = at_least ? *value >= limit : *value <= limit;
+    text += " " + number_text(*value);
+    if (passed)
+      text += at_least ? ", at least " : ", at most ";
+    else
+      text += at_least ? " is below " : " is above ";
+    add(name, text + number_text(limit), limit, value, passed);
   }
 
   void top_k() {
@@ -262,8 +250,10 @@ bool knows_top_k(const TensorDiff& diff, std::uint64_t k, const Tolerance& wante
 }
 
 Status check_figures(const TensorDiff& diff, const Gates& gates, const Tolerance& wanted) {
-  if (!diff.figures && (gates.cosine || gates.psnr || gates.snr || gates.rmse))
-    return unknown("rmse, cosine, psnr and snr");
+  for (const FigureInfo* row : figure_gates())
+    if (gates.*row->limit && !row->judged(diff))
+      return fail(ErrorCode::refused, "the report has no " + std::string(row->name) +
+                                          (diff.figures ? ": an older version wrote it" : ""));
   for (const QuantileGate& gate : gates.quantiles)
     if (diff.max_abs != 0 &&
         std::ranges::find(diff.quantiles, gate.q, &QuantileValue::q) == diff.quantiles.end())

@@ -44,7 +44,7 @@ void check(const btf::TensorDiff& diff) {
   static const std::array<btf::Gates, 3> kGates{{
       {},
       {.max_mismatch = {{1, true}}, .cosine = 0.99, .snr = 20},
-      {.psnr = 30, .rmse = 0.1, .max_abs = 1, .quantiles = {{0.5, 0.1}}, .top_k = 2},
+      {.psnr = 30, .rmse = 0.1, .mae = 0.1, .bias = 0.1, .max_abs = 1, .quantiles = {{0.5, 0.1}}, .top_k = 2},
   }};
   for (const btf::Tolerance& tolerance : kTolerances)
     for (const btf::Gates& gates : kGates) {

@@ -26,7 +26,7 @@ class Criteria(NamedTuple):
     close: bool = False
     equal_nan: bool = True
     max_mismatch: Optional[int] = None
-    gates: tuple = ()      # (name, limit) of cosine, psnr, snr, rmse, max-abs
+    gates: tuple = ()      # (name, limit) of cosine, psnr, snr, rmse, mae, bias, max-abs
     quantiles: tuple = ()  # (q, most)
     top_k: Optional[int] = None
 
@@ -156,13 +156,15 @@ class Pair:
     def figures(self):
         error2 = sum(e * e for e in self.errors)
         if error2 == 0:
-            return {"rmse": 0.0, "cosine": 1.0, "psnr": math.inf, "snr": math.inf}
+            return {"rmse": 0.0, "cosine": 1.0, "psnr": math.inf, "snr": math.inf, "mae": 0.0, "bias": 0.0}
         actual2, golden2 = (sum(pair[k] ** 2 for pair in self.finite) for k in (0, 1))
         mean = error2 / len(self.finite)
         peak = max(abs(g) for _, g in self.finite)
         return {"rmse": root(mean),
                 "cosine": 0.0 if 0 in (actual2, golden2) else cosine(sum(a * g for a, g in self.finite), actual2 * golden2),
-                "psnr": decibels(peak * peak / mean), "snr": decibels(golden2 / error2)}
+                "psnr": decibels(peak * peak / mean), "snr": decibels(golden2 / error2),
+                "mae": as_double(sum(self.errors) / Fraction(len(self.finite))),
+                "bias": as_double(sum(a - g for a, g in self.finite) / Fraction(len(self.finite)))}
 
     def fit(self):
         """Gain, offset and residual of the line that fits best, in exact arithmetic, and how much spread of golden
@@ -222,7 +224,9 @@ class Pair:
         figures = {**self.figures(), "max-abs": float(self.max_abs())}
         nothing = not self.finite and mismatched > 0
         for name, limit in criteria.gates:
-            passed &= not nothing and meets(name, figures[name], limit)
+            # Errors of both signs cancel, and leave the roundings of larger ones.
+            unclear = figures["mae"] if name == "bias" else 0.0
+            passed &= not nothing and meets(name, abs(figures[name]) if name == "bias" else figures[name], limit, unclear)
         for q, most in criteria.quantiles:
             passed &= not nothing and meets("quantile", self.quantile(q), most)
         if criteria.top_k is not None:
@@ -230,10 +234,17 @@ class Pair:
         return passed
 
 
-def meets(name, value, limit):
-    if value != limit and abs(value - limit) <= 1e-12 * max(abs(value), abs(limit)):
+def meets(name, value, limit, scale=0.0):
+    if value != limit and abs(value - limit) <= 1e-12 * max(abs(value), abs(limit), scale):
         raise Unclear
     return value >= limit if name in ("cosine", "psnr", "snr") else value <= limit
+
+
+def as_double(value):
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def root(value):

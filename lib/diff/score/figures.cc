@@ -35,12 +35,7 @@ void FigureCollector::CompensatedSum::add(const CompensatedSum& other) {
 void FigureCollector::Sums::add(const Sums& other) {
   pairs += other.pairs;
   largest = std::max(largest, other.largest);
-  error.add(other.error);
-  error2.add(other.error2);
-  actual2.add(other.actual2);
-  golden.add(other.golden);
-  golden2.add(other.golden2);
-  product.add(other.product);
+  add_sums(other, [](CompensatedSum& sum, const CompensatedSum& more) { sum.add(more); });
 }
 
 // By errors, which are known to more digits than what is left of actual without them.
@@ -74,7 +69,8 @@ template <typename Wide, typename Real>
 void FigureCollector::add_run(Sums& sums, const JudgedRun<Real>& run) {
   constexpr std::size_t kLanes = 8;
   const PairRun<Real>& pairs = run.pairs;
-  std::array<Wide, kLanes> error{}, error2{}, actual2{}, golden{}, golden2{}, product{};
+  using Lanes = std::array<Wide, kLanes>;
+  FigureSums<Lanes> parts;
   std::uint64_t finite = 0;
   Wide largest = 0;
   for (std::uint64_t i = 0; i < pairs.values(); ++i) {
@@ -82,27 +78,16 @@ void FigureCollector::add_run(Sums& sums, const JudgedRun<Real>& run) {
     const auto a = static_cast<Wide>(pairs.actual[i]);
     const auto g = static_cast<Wide>(pairs.golden[i]);
     const std::size_t lane = i % kLanes;
-    error[lane] += a - g;
-    error2[lane] += (a - g) * (a - g);
-    actual2[lane] += a * a;
-    golden[lane] += g;
-    golden2[lane] += g * g;
-    product[lane] += a * g;
+    parts.add_pair(a, g, [lane](Lanes& lanes, Wide term) { lanes[lane] += term; });
     largest = std::max(largest, std::abs(g));
     ++finite;
   }
   const std::uint64_t weight = pairs.alike ? pairs.count : 1;
-  const auto add = [&](CompensatedSum& sum, const std::array<Wide, kLanes>& lanes) {
+  sums.add_sums(parts, [weight](CompensatedSum& sum, const Lanes& lanes) {
     // Most are 0 in a short run, and adding takes long.
     for (const Wide lane : lanes)
       if (lane != 0) sum.add(static_cast<long double>(lane) * static_cast<long double>(weight));
-  };
-  add(sums.error, error);
-  add(sums.error2, error2);
-  add(sums.actual2, actual2);
-  add(sums.golden, golden);
-  add(sums.golden2, golden2);
-  add(sums.product, product);
+  });
   sums.pairs += finite * weight;
   sums.largest = std::max(sums.largest, static_cast<double>(largest));
 }
@@ -114,12 +99,7 @@ void FigureCollector::add_each(Sums& sums, const JudgedRun<Real>& run) {
     if (std::isnan(run.error[i])) continue;
     const auto a = static_cast<long double>(run.pairs.actual[i]);
     const auto g = static_cast<long double>(run.pairs.golden[i]);
-    sums.error.add(a - g);
-    sums.error2.add((a - g) * (a - g));
-    sums.actual2.add(a * a);
-    sums.golden.add(g);
-    sums.golden2.add(g * g);
-    sums.product.add(a * g);
+    sums.add_pair(a, g, [](CompensatedSum& sum, long double term) { sum.add(term); });
     sums.largest = std::max(sums.largest, static_cast<double>(std::abs(g)));
     ++sums.pairs;
   }
@@ -128,12 +108,7 @@ void FigureCollector::add_each(Sums& sums, const JudgedRun<Real>& run) {
 void FigureCollector::Sums::add(const RunSums& part, std::uint64_t count) {
   pairs += count;
   largest = std::max(largest, part.largest);
-  error.add(static_cast<long double>(part.error));
-  error2.add(static_cast<long double>(part.error2));
-  actual2.add(static_cast<long double>(part.actual2));
-  golden.add(static_cast<long double>(part.golden));
-  golden2.add(static_cast<long double>(part.golden2));
-  product.add(static_cast<long double>(part.product));
+  add_sums(part, [](CompensatedSum& sum, double more) { sum.add(static_cast<long double>(more)); });
 }
 
 void FigureCollector::add_block(Sums& sums, Gathered& block) {
@@ -164,7 +139,7 @@ void FigureCollector::end_slab(unsigned worker) {
 FigureCollector::Sums& FigureCollector::sums_for(unsigned worker, std::uint64_t slab) {
   std::optional<Sums>& open = open_[worker];
   if (open && open->slab != slab) end_slab(worker);
-  if (!open) open = Sums{.slab = slab};
+  if (!open) open.emplace().slab = slab;
   return *open;
 }
 
@@ -179,8 +154,7 @@ void FigureCollector::fold(const Sums& sums) {
 
 void FigureCollector::take(unsigned worker, std::uint64_t slab, const JudgedRun<double>& run) {
   Sums& sums = sums_for(worker, slab);
-  if (run.pairs.numbers != nullptr)
-    return wide_ ? add_each(sums, run) : gather(worker, sums, run);
+  if (run.pairs.numbers != nullptr) return wide_ ? add_each(sums, run) : gather(worker, sums, run);
   if (run.pairs.alike || run.summary.special > 0)
     return wide_ ? add_run<long double>(sums, run) : add_run<double>(sums, run);
   const RunSums part = compare_runs().sums(run.pairs.actual, run.pairs.golden, run.pairs.count);
@@ -191,8 +165,7 @@ void FigureCollector::take(unsigned worker, std::uint64_t slab, const JudgedRun<
 
 void FigureCollector::take(unsigned worker, std::uint64_t slab, const JudgedRun<long double>& run) {
   Sums& sums = sums_for(worker, slab);
-  return run.pairs.numbers != nullptr ? add_each(sums, run)
-                                      : add_run<long double>(sums, run);
+  return run.pairs.numbers != nullptr ? add_each(sums, run) : add_run<long double>(sums, run);
 }
 
 Figures FigureCollector::of_equal(std::uint64_t pairs) {
@@ -208,7 +181,8 @@ Figures FigureCollector::finish() {
   const long double golden2 = total_.golden2.wide();
   if (error2 == 0) return of_equal(total_.pairs);
   Figures figures{.pairs = total_.pairs};
-  const long double mean = error2 / static_cast<long double>(total_.pairs);
+  const auto n = static_cast<long double>(total_.pairs);
+  const long double mean = error2 / n;
   const long double peak = total_.largest;
   figures.rmse = static_cast<double>(std::sqrt(mean));
   const long double norms = std::sqrt(total_.actual2.wide()) * std::sqrt(golden2);
@@ -216,6 +190,8 @@ Figures FigureCollector::finish() {
       norms == 0 ? 0 : static_cast<double>(std::clamp(total_.product.wide() / norms, -1.0L, 1.0L));
   figures.psnr = decibels(peak * peak / mean);
   figures.snr = decibels(golden2 / error2);
+  figures.mae = static_cast<double>(total_.abs_error.wide() / n);
+  figures.bias = static_cast<double>(total_.error.wide() / n);
   figures.fit = total_.fit();
   return figures;
 }

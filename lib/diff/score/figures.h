@@ -44,11 +44,10 @@ class FigureCollector final : public PairCollector {
     std::vector<double> golden;
   };
 
-  struct Sums {
+  struct Sums : FigureSums<CompensatedSum> {
     std::uint64_t slab = 0;
     std::uint64_t pairs = 0;
     double largest = 0;  // |golden|
-    CompensatedSum error{}, error2{}, actual2{}, golden{}, golden2{}, product{};
 
     void add(const Sums& other);
     void add(const RunSums& part, std::uint64_t count);

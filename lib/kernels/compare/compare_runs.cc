@@ -14,18 +14,14 @@ constexpr std::size_t kLanes = 8;
 // As the vector instruction: NaN in `x` leaves `largest`.
 BTF_INLINE void keep_larger(double& largest, double x) { largest = x > largest ? x : largest; }
 
-struct SumLanes {
-  std::array<double, kLanes> error{}, error2{}, actual2{}, golden{}, golden2{}, product{},
-      largest{};
+using Lanes = std::array<double, kLanes>;
+
+struct SumLanes : FigureSums<Lanes> {
+  Lanes largest{};
 };
 
 BTF_INLINE void add_pair(SumLanes& lanes, std::size_t lane, double a, double g) {
-  lanes.error[lane] += a - g;
-  lanes.error2[lane] += (a - g) * (a - g);
-  lanes.actual2[lane] += a * a;
-  lanes.golden[lane] += g;
-  lanes.golden2[lane] += g * g;
-  lanes.product[lane] += a * g;
+  lanes.add_pair(a, g, [lane](Lanes& sums, double term) BTF_INLINE_LAMBDA { sums[lane] += term; });
   keep_larger(lanes.largest[lane], std::abs(g));
 }
 
@@ -38,12 +34,8 @@ BTF_INLINE RunSums sums_of(const double* actual, const double* golden, std::uint
   for (std::size_t lane = 0; i < count; ++i, ++lane) add_pair(lanes, lane, actual[i], golden[i]);
   RunSums sums;
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
-    sums.error += lanes.error[lane];
-    sums.error2 += lanes.error2[lane];
-    sums.actual2 += lanes.actual2[lane];
-    sums.golden += lanes.golden[lane];
-    sums.golden2 += lanes.golden2[lane];
-    sums.product += lanes.product[lane];
+    sums.add_sums(
+        lanes, [lane](double& sum, const Lanes& parts) BTF_INLINE_LAMBDA { sum += parts[lane]; });
     sums.largest = std::max(sums.largest, lanes.largest[lane]);
   }
   return sums;

@@ -5,16 +5,47 @@
 #include <cmath>
 #include <cstdint>
 
+#include "kernels/cpu/cpu_level.h"
+
 namespace btf {
 
-// Sums over pairs of finite numbers.
-struct RunSums {
-  double error = 0;  // actual - golden
-  double error2 = 0;
-  double actual2 = 0;
-  double golden = 0;
-  double golden2 = 0;
-  double product = 0;
+// Sums over pairs of finite numbers, in doubles, in lanes of them, or compensated.
+template <typename Sum>
+struct FigureSums {
+  Sum error{};  // actual - golden
+  Sum abs_error{};
+  Sum error2{};
+  Sum actual2{};
+  Sum golden{};
+  Sum golden2{};
+  Sum product{};
+
+  // add(sum, term): each sum, and what the pair adds to it.
+  template <typename Real>
+  BTF_INLINE void add_pair(Real a, Real g, auto&& add) {
+    add(error, a - g);
+    add(abs_error, std::abs(a - g));
+    add(error2, (a - g) * (a - g));
+    add(actual2, a * a);
+    add(golden, g);
+    add(golden2, g * g);
+    add(product, a * g);
+  }
+
+  // add(sum, other's): each sum, and the same one of another.
+  template <typename Other>
+  BTF_INLINE void add_sums(const FigureSums<Other>& other, auto&& add) {
+    add(error, other.error);
+    add(abs_error, other.abs_error);
+    add(error2, other.error2);
+    add(actual2, other.actual2);
+    add(golden, other.golden);
+    add(golden2, other.golden2);
+    add(product, other.product);
+  }
+};
+
+struct RunSums : FigureSums<double> {
   double largest = 0;  // |golden|
 };
 

@@ -117,6 +117,10 @@ const std::vector<GateRow>& gate_rows() {
        [](Gates& g, double x) { g.snr = x; }},
       {"rmse", false, [](const TensorDiff& d) { return d.figures.value().rmse; },
        [](Gates& g, double x) { g.rmse = x; }},
+      {"mae", false, [](const TensorDiff& d) { return d.figures.value().mae; },
+       [](Gates& g, double x) { g.mae = x; }},
+      {"bias", false, [](const TensorDiff& d) { return std::abs(d.figures.value().bias); },
+       [](Gates& g, double x) { g.bias = x; }},
       {"max-abs", false, [](const TensorDiff& d) { return d.max_abs; },
        [](Gates& g, double x) { g.max_abs = x; }},
       {"max-mismatch", false, [](const TensorDiff& d) { return static_cast<double>(d.mismatched); },
@@ -615,7 +619,7 @@ TEST_CASE("criteria: no figure holds of no pair of numbers") {
   const Tensor nans{DType::float32, {2}, {0x7fc00000, 0x7fc00000}};
   const Tensor one_nan{DType::float32, {2}, {0x7fc00000, 0x3f800000}};
   const Gates all[] = {{.cosine = -1.0}, {.psnr = -1e300},   {.snr = -1e300},
-                       {.rmse = 1e300},  {.max_abs = 1e300}, {.quantiles = {{0.5, 1e300}}}};
+                       {.rmse = 1e300},  {.mae = 1e300},     {.bias = 1e300},  {.max_abs = 1e300}, {.quantiles = {{0.5, 1e300}}}};
   for (Gates gates : all) {
     gates.max_mismatch = btf::MismatchLimit{100, true};
     for (const auto& [actual, golden] : {std::pair(ones, nans), std::pair(nans, ones)}) {

@@ -347,6 +347,8 @@ Expected expected_of(const Tensor& actual, const Tensor& golden, std::uint64_t k
   long double golden2 = 0;
   long double product = 0;
   long double peak = 0;
+  long double distance = 0;
+  long double error = 0;
   FinitePairs pairs;
   for (std::size_t i = 0; i < golden.codes.size(); ++i) {
     const long double a = btf::test::oracle_value(actual.dtype, actual.codes[i]);
@@ -355,6 +357,8 @@ Expected expected_of(const Tensor& actual, const Tensor& golden, std::uint64_t k
     ++figures.pairs;
     pairs.emplace_back(a, g);
     error2 += (a - g) * (a - g);
+    distance += std::abs(a - g);
+    error += a - g;
     actual2 += a * a;
     golden2 += g * g;
     product += a * g;
@@ -368,6 +372,8 @@ Expected expected_of(const Tensor& actual, const Tensor& golden, std::uint64_t k
     const long double mean = error2 / static_cast<long double>(figures.pairs);
     const long double norms = std::sqrt(actual2) * std::sqrt(golden2);
     figures.rmse = static_cast<double>(std::sqrt(mean));
+    figures.mae = static_cast<double>(distance / static_cast<long double>(figures.pairs));
+    figures.bias = static_cast<double>(error / static_cast<long double>(figures.pairs));
     figures.cosine = norms == 0 ? 0 : static_cast<double>(product / norms);
     figures.psnr = static_cast<double>(20 * std::log10(peak / std::sqrt(mean)));
     figures.snr = static_cast<double>(10 * std::log10(golden2 / error2));
@@ -410,6 +416,9 @@ void check_against(const TensorDiff& diff, const Expected& expected) {
   CHECK(diff.figures->pairs == expected.figures.pairs);
   CHECK((expected.figures.rmse == 0 ||
          std::abs(diff.figures->rmse / expected.figures.rmse - 1) <= 1e-13));
+  CHECK((expected.figures.mae == 0 ||
+         std::abs(diff.figures->mae / expected.figures.mae - 1) <= 1e-13));
+  CHECK(std::abs(diff.figures->bias - expected.figures.bias) <= 1e-13 * expected.figures.mae);
   CHECK(near(diff.figures->cosine, expected.figures.cosine));
   CHECK(near(diff.figures->psnr, expected.figures.psnr));
   CHECK(near(diff.figures->snr, expected.figures.snr));
@@ -479,6 +488,8 @@ std::vector<double> numbers(const TensorDiff& diff) {
                           diff.figures->cosine,
                           diff.figures->psnr,
                           diff.figures->snr,
+                          diff.figures->mae,
+                          diff.figures->bias,
                           static_cast<double>(diff.top_k->disagreeing)};
   if (const auto& fit = diff.figures->fit)
     all.insert(all.end(), {fit->gain, fit->offset, fit->residual});

@@ -1,15 +1,11 @@
 #include "cli/diff.h"
 
-#include <limits>
-
 #include "cli/arguments.h"
 #include "cli/diff_arguments.h"
 #include "cli/scales.h"
 
 namespace btftool {
 namespace {
-
-constexpr double kLargest = std::numeric_limits<double>::max();
 
 void check(const btf::Status& status) {
   if (!status) throw Wrong(status.error().message);
@@ -58,14 +54,17 @@ void declare_tolerances(CLI::App& app, DiffCommand& command) {
       ->group("Tolerances, for each pair of elements");
 }
 
-void add_limit(CLI::App& app, const std::string& name, const std::string& type,
-               std::optional<double>& target, double least, double most, const std::string& help) {
+void add_limit(CLI::App& app, const btf::FigureInfo& row, std::optional<double>& target) {
+  const std::string name = "--" + std::string(row.name);
+  const std::string type = row.at_least ? "MIN" : "MAX";
   add_words(
       app, name, type,
-      [=, &target](const std::string& text) {
-        target = value_or_throw(parse_limit(name, text, least, most)) + 0.0;  // never -0
+      [&target, &row, name](const std::string& text) {
+        target = value_or_throw(parse_limit(name, text, row.least_limit(), row.most_limit())) +
+                 0.0;  // never -0
       },
-      help)
+      std::string(row.meaning) + (row.at_least ? " at least " : " at most ") + type +
+          (row.unit.empty() ? "" : " " + std::string(row.unit)))
       ->group("Gates, for each tensor as a whole");
 }
 
@@ -79,12 +78,7 @@ void declare_gates(CLI::App& app, DiffCommand& command) {
       },
       "so many elements may be beyond the tolerance")
       ->group(group);
-  add_limit(app, "--cosine", "MIN", gates.cosine, -1, 1, "cosine similarity at least MIN");
-  add_limit(app, "--psnr", "MIN", gates.psnr, -kLargest, kLargest, "PSNR at least MIN dB");
-  add_limit(app, "--snr", "MIN", gates.snr, -kLargest, kLargest, "SNR at least MIN dB");
-  add_limit(app, "--rmse", "MAX", gates.rmse, 0, kLargest, "root mean squared error at most MAX");
-  add_limit(app, "--max-abs", "MAX", gates.max_abs, 0, kLargest,
-            "largest absolute error at most MAX");
+  for (const btf::FigureInfo* row : btf::figure_gates()) add_limit(app, *row, gates.*row->limit);
   app.add_option_function<std::vector<std::string>>(
          "--quantile",
          [&gates](const std::vector<std::string>& texts) {

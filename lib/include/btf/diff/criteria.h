@@ -1,11 +1,11 @@
-// When are two tensors the same? Criteria for each pair of elements, and gates on the whole tensor.
+// When are two tensors the same? Criteria for each pair of elements; gates are in figures.h.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
+#include "btf/diff/figures.h"
 #include "btf/dtype.h"
 
 namespace btf {
@@ -47,35 +47,6 @@ struct Tolerance {
     return by_error() == other.by_error() && rtol.value_or(0) == other.rtol.value_or(0) &&
            atol.value_or(0) == other.atol.value_or(0) && ulp == other.ulp &&
            half_step == other.half_step;
-  }
-};
-
-// How many pairs may be refused.
-struct MismatchLimit {
-  double value = 0;
-  bool percent = false;  // of the elements compared
-};
-
-// The q-quantile (NumPy's, linear) of the absolute errors is at most `most`.
-struct QuantileGate {
-  double q = 0;
-  double most = 0;
-};
-
-// Figures are over the pairs of finite numbers. A gate given without a tolerance stands for it:
-// then NaN and Inf must still agree, but no pair of numbers is judged by itself.
-struct Gates {
-  std::optional<MismatchLimit> max_mismatch{};
-  std::optional<double> cosine{};   // at least
-  std::optional<double> psnr{};     // at least, dB
-  std::optional<double> snr{};      // at least, dB
-  std::optional<double> rmse{};     // at most
-  std::optional<double> max_abs{};  // at most
-  std::vector<QuantileGate> quantiles{};
-  std::optional<std::uint64_t> top_k{};  // the k largest of each row of the last dim, in order
-
-  bool given() const {
-    return max_mismatch || cosine || psnr || snr || rmse || max_abs || !quantiles.empty() || top_k;
   }
 };
 

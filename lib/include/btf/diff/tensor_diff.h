@@ -76,24 +76,6 @@ struct Mismatch {
   std::optional<std::uint64_t> golden_offset;
 };
 
-// The straight line that fits best: actual = gain * golden + offset.
-struct BestFit {
-  double gain = 1;
-  double offset = 0;
-  double residual = 0;  // rms of what it leaves
-};
-
-// Over all pairs of finite numbers. dB are +Inf where there is no error.
-struct Figures {
-  std::uint64_t pairs = 0;
-  double rmse = 0;
-  double cosine = 1;  // 0 where only one side is all zero
-  double psnr = 0;    // 20 log10(max |golden| / rmse)
-  double snr = 0;     // 10 log10(sum golden^2 / sum error^2)
-  // Nothing: golden is constant and actual is not the same, or there is no pair.
-  std::optional<BestFit> fit{};
-};
-
 struct QuantileValue {
   double q = 0;
   double value = 0;

@@ -92,11 +92,15 @@ Json figures(const TensorDiff& diff) {
   const auto of_fit = [&](double btf::BestFit::* member) {
     return fit ? json_number(*fit.*member) : Json(nullptr);
   };
-  return {
-      {"pairs", json_number(diff.figures->pairs)},   {"rmse", json_number(diff.figures->rmse)},
-      {"cosine", json_number(diff.figures->cosine)}, {"psnr", json_number(diff.figures->psnr)},
-      {"snr", json_number(diff.figures->snr)},       {"gain", of_fit(&btf::BestFit::gain)},
-      {"offset", of_fit(&btf::BestFit::offset)},     {"residual", of_fit(&btf::BestFit::residual)}};
+  Json json = {{"pairs", json_number(diff.figures->pairs)}};
+  // One that a report judged again lacks is left out here, too.
+  for (const btf::FigureInfo& row : btf::figures())
+    if (row.value != nullptr && row.judged(diff))
+      json[row.name] = json_number(*diff.figures.*row.value);
+  json.update({{"gain", of_fit(&btf::BestFit::gain)},
+               {"offset", of_fit(&btf::BestFit::offset)},
+               {"residual", of_fit(&btf::BestFit::residual)}});
+  return json;
 }
 
 Json top_k(const TensorDiff& diff) {

@@ -108,7 +108,8 @@ void add_worst(const TensorDiff& diff, std::vector<std::string>& lines) {
   if (!one) lines.push_back(line("worst relative", worst_text(*diff.worst_rel, diff)));
 }
 
-void add_figures(const TensorDiff& diff, std::vector<std::string>& lines) {
+void add_figures(const TensorDiff& diff, const btf::Gates& gates,
+                 std::vector<std::string>& lines) {
   if (!diff.figures || diff.figures->pairs == 0) return;
   const btf::Figures& figures = *diff.figures;
   if (diff.max_abs == 0) {
@@ -116,13 +117,16 @@ void add_figures(const TensorDiff& diff, std::vector<std::string>& lines) {
         line("figures", counted(figures.pairs, "pair") + " of finite numbers, all equal"));
     return;
   }
-  const auto decibel = [](double value) {
-    return std::isfinite(value) ? fmt::format("{:.4g} dB", value) : number_text(value) + " dB";
+  const auto with_unit = [](const btf::FigureInfo& row, double value) {
+    if (row.unit.empty()) return short_number(value);
+    return (std::isfinite(value) ? fmt::format("{:.4g}", value) : number_text(value)) + " " +
+           std::string(row.unit);
   };
-  std::string text =
-      fmt::format("rmse {}, cosine {}, psnr {}, snr {}, max {}", short_number(figures.rmse),
-                  short_number(figures.cosine), decibel(figures.psnr), decibel(figures.snr),
-                  counted(diff.max_ulp, "step"));
+  std::string text;
+  for (const btf::FigureInfo& row : btf::figures())
+    if (row.value != nullptr && row.judged(diff) && (row.always_shown || gates.*row.limit))
+      text += fmt::format("{} {}, ", row.name, with_unit(row, figures.*row.value));
+  text += "max " + counted(diff.max_ulp, "step");
   if (figures.pairs != diff.compared)
     text += fmt::format(", over {} of finite numbers", counted(figures.pairs, "pair"));
   lines.push_back(line("figures", text));
@@ -326,14 +330,9 @@ std::string all_criteria(const DiffCommand& command, const std::string& close) {
   if (gates.max_mismatch)
     add(fmt::format("max-mismatch {}{}", number_text(gates.max_mismatch->value),
                     gates.max_mismatch->percent ? "%" : ""));
-  const auto limit = [&](const char* name, const char* sign, const std::optional<double>& value) {
-    if (value) add(fmt::format("{} {} {}", name, sign, number_text(*value)));
-  };
-  limit("cosine", ">=", gates.cosine);
-  limit("psnr", ">=", gates.psnr);
-  limit("snr", ">=", gates.snr);
-  limit("rmse", "<=", gates.rmse);
-  limit("max-abs", "<=", gates.max_abs);
+  for (const btf::FigureInfo* row : btf::figure_gates())
+    if (const std::optional<double>& limit = gates.*row->limit)
+      add(fmt::format("{} {} {}", row->name, row->at_least ? ">=" : "<=", number_text(*limit)));
   for (const btf::QuantileGate& gate : gates.quantiles)
     add(fmt::format("quantile {} <= {}", number_text(gate.q), number_text(gate.most)));
   if (gates.top_k) add(fmt::format("top-k {}", *gates.top_k));
@@ -381,7 +380,7 @@ std::vector<std::string> detail_lines(const TensorDiff& diff, const DiffCommand&
   add_failed(diff, lines);
   add_tolerance(diff, command, lines);
   add_worst(diff, lines);
-  add_figures(diff, lines);
+  add_figures(diff, command.diff.gates, lines);
   const std::size_t indent = line({}, {}).size();
   const std::size_t room = columns > indent ? columns - indent : 0;
   for (const auto& [label, row] : error_histogram(diff, room)) lines.push_back(line(label, row));

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <initializer_list>
+#include <limits>
 #include <optional>
 #include <utility>
+
+#include "btf/value.h"
 
 namespace btftool {
 namespace {
@@ -204,11 +207,26 @@ std::optional<btf::BestFit> fit(const JsonNode& figures) {
                       figures["residual"].amount()};
 }
 
+// NaN: a version before this figure wrote the report.
+double figure(const JsonNode& figures, const btf::FigureInfo& row) {
+  const std::string name(row.name);
+  if (!figures.has(name.c_str())) return std::numeric_limits<double>::quiet_NaN();
+  const JsonNode node = figures[name.c_str()];
+  const double value = node.number();
+  if (!(value >= row.lowest && value <= row.highest))
+    node.fail("is not from " + btf::number_text(row.lowest) + " to " +
+              btf::number_text(row.highest));
+  return value;
+}
+
 void read_figures(const JsonNode& node, TensorDiff& diff) {
-  if (const JsonNode found = node["figures"]; !found.null())
-    diff.figures =
-        btf::Figures{found["pairs"].count(), found["rmse"].amount(), found["cosine"].number(),
-                     found["psnr"].number(), found["snr"].number(),  fit(found)};
+  if (const JsonNode found = node["figures"]; !found.null()) {
+    btf::Figures& figures = diff.figures.emplace();
+    figures.pairs = found["pairs"].count();
+    for (const btf::FigureInfo& row : btf::figures())
+      if (row.value != nullptr) figures.*row.value = figure(found, row);
+    figures.fit = fit(found);
+  }
   node["quantiles"].each([&](const JsonNode& item) {
     diff.quantiles.push_back({item["q"].amount(), item["value"].amount()});
   });

@@ -128,12 +128,11 @@ std::string figure_grid(const TensorDiff& diff) {
   figure("max abs", html_number(diff.max_abs));
   figure("max rel", html_number(diff.max_rel));
   figure("max steps", html_count(diff.max_ulp));
-  if (diff.figures) {
-    figure("RMSE", html_number(diff.figures->rmse));
-    figure("cosine", html_number(diff.figures->cosine));
-    figure("PSNR", html_number(diff.figures->psnr) + " dB");
-    figure("SNR", html_number(diff.figures->snr) + " dB");
-  }
+  if (diff.figures)
+    for (const btf::FigureInfo& row : btf::figures())
+      if (row.value != nullptr && row.judged(diff))
+        figure(row.label, html_number(*diff.figures.*row.value) +
+                              (row.unit.empty() ? "" : " " + std::string(row.unit)));
   for (const btf::QuantileValue& quantile : diff.quantiles)
     figure("quantile " + number_text(quantile.q), html_number(quantile.value));
   if (diff.top_k)
