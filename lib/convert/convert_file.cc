@@ -1,4 +1,5 @@
-// From sets of tensors to outputs: what the options mean for an output, and which outputs there are.
+// From sets of tensors to outputs: what the options mean for an output, and which outputs there
+// are.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -15,7 +16,7 @@
 #include "convert/outputs.h"
 #include "convert/quantize/scale_names.h"
 #include "core/recipient.h"
-#include "formats/format_table.h"
+#include "formats/find_format.h"
 
 namespace btf {
 namespace {

@@ -4,7 +4,7 @@
 #include "btf/convert.h"
 #include "btf/try.h"
 #include "core/recipient.h"
-#include "formats/format_table.h"
+#include "formats/find_format.h"
 
 namespace btf {
 namespace {

@@ -12,8 +12,10 @@
 
 #include "btf/output.h"
 #include "btf/try.h"
-#include "formats/format_table.h"
-#include "formats/io/file_endings.h"
+#include "formats/find_format.h"
+#include "formats/io/compressed_name.h"
+#include "formats/table/endings.h"
+#include "formats/table/format_table.h"
 #include "sets/directory.h"
 
 namespace btf {
@@ -105,17 +107,14 @@ class Outputs {
     // Where nothing is said of formats and names, that of the file is kept.
     const bool named = !format_.empty() || !options_.rename.empty();
     // A file of this format that holds one tensor stays a file, and keeps its name.
-    const FileEnding* const from = find_ending(content_name(place_of_member(member)));
-    const bool same = options_.rename.empty() && from != nullptr && from->format == format->name;
-    return Target{.whole = {},
-                  .each = format->has(kSingle) && named && !same,
-                  .ending = ending_of(format->name)};
+    const auto from = find_ending(content_name(place_of_member(member)));
+    const bool same = options_.rename.empty() && from && from->format == format->name;
+    return Target{
+        .whole = {}, .each = format->has(kSingle) && named && !same, .ending = ending_of(*format)};
   }
 
-  std::string ending_of(std::string_view format) const {
-    std::string ending;
-    for (const FileEnding& row : file_endings())
-      if (row.format == format) ending = row.ending;
+  std::string ending_of(const FormatRow& format) const {
+    std::string ending(format.ending());
     if (options_.compression) ending += kCompressedEnding;
     return ending;
   }
@@ -140,10 +139,10 @@ class Outputs {
       return options_.compression && !ends_as_compressed(place)
                  ? place + std::string(kCompressedEnding)
                  : place;
-    const FileEnding* const known = find_ending(content_name(place));
-    const bool fits = known == nullptr ? format_ == "btf" : known->format == format_;
+    const auto known = find_ending(content_name(place));
+    const bool fits = known ? known->format == format_ : format_ == default_format().name;
     if (fits && ends_as_compressed(place) == options_.compression.has_value()) return place;
-    return file_of_place(from.name, ending_of(format_));
+    return file_of_place(from.name, ending_of(format_named(format_)));
   }
 
   Result<std::size_t> add_output(const std::string& place, std::uint64_t member) {

@@ -6,7 +6,7 @@
 #include "convert/tensor/tensor.h"
 #include "core/strided.h"
 #include "elements/shuffling_sink.h"
-#include "formats/format_table.h"
+#include "formats/find_format.h"
 #include "formats/io/byte_sink.h"
 
 namespace btf {

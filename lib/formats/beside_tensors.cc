@@ -2,10 +2,11 @@
 
 #include "btf/tensor_spec.h"
 #include "core/names.h"
-#include "formats/format_table.h"
-#include "formats/io/file_endings.h"
+#include "formats/find_format.h"
+#include "formats/io/compressed_name.h"
 #include "formats/open_source.h"
 #include "formats/other_kinds.h"
+#include "formats/table/endings.h"
 #include "formats/text/text.h"
 
 namespace btf {
@@ -17,8 +18,8 @@ constexpr std::array<std::string_view, 4> kPacked{".gz", ".bz2", ".xz", ".lz4"};
 bool named_as_tensors(std::string_view name) {
   for (const std::string_view packed : kPacked)
     if (ends_in(name, packed)) name.remove_suffix(packed.size());
-  const FileEnding* const ending = find_ending(name);
-  return (ending != nullptr && !ending->tensorless) || ends_in(name, ".bin");
+  const auto ending = find_ending(name);
+  return (ending && !ending->tensorless) || ends_in(name, ".bin");
 }
 
 }  // namespace
@@ -26,8 +27,8 @@ bool named_as_tensors(std::string_view name) {
 bool stands_beside_tensors(const std::string& path, const OpenOptions& options) {
   const std::string_view name = content_name(path);
   if (named_as_tensors(name)) return false;
-  const FileEnding* const ending = find_ending(name);
-  const bool tensorless = ending != nullptr && ending->tensorless;
+  const auto ending = find_ending(name);
+  const bool tensorless = ending && ending->tensorless;
   const std::optional<std::uint64_t> expected = expected_bytes({path, options});
   const auto source = open_source(path, expected);
   if (!source) return tensorless;

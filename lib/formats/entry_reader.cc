@@ -7,7 +7,7 @@
 #include "btf/try.h"
 #include "core/checked_math.h"
 #include "core/finding_table.h"
-#include "formats/format_table.h"
+#include "formats/find_format.h"
 #include "formats/io/piecewise_source.h"
 
 namespace btf {

@@ -11,9 +11,10 @@
 #include "btf/try.h"
 #include "core/names.h"
 #include "core/utf8.h"
-#include "formats/io/file_endings.h"
+#include "formats/io/compressed_name.h"
 #include "formats/open_source.h"
 #include "formats/other_kinds.h"
+#include "formats/table/endings.h"
 
 namespace btf {
 namespace {
@@ -24,9 +25,9 @@ constexpr std::string_view kSpaces = " \t\r\n";
 
 // Answers of servers that are no page and no JSON.
 constexpr std::array<std::string_view, 9> kAnswers{
-    "Entry not found",      "Repository not found", "404: Not Found",
-    "404 page not found",   "Not Found",            "Invalid username or password.",
-    "Unauthorized",         "Forbidden",            "Access denied"};
+    "Entry not found", "Repository not found",          "404: Not Found", "404 page not found",
+    "Not Found",       "Invalid username or password.", "Unauthorized",   "Forbidden",
+    "Access denied"};
 
 // With what JSON begins that says what went wrong.
 constexpr std::array<std::string_view, 6> kErrorMembers{"error",  "errors", "message",
@@ -63,7 +64,7 @@ bool is_text(std::string_view start, bool whole) {
 
 std::string size_text(const ByteSource& source) {
   const std::uint64_t size = source.size();
-  return (source.goes_on() ? "more than " : "") + std::to_string(size) +
+  return (source.more_follows() ? "more than " : "") + std::to_string(size) +
          (size == 1 ? " byte" : " bytes");
 }
 
@@ -147,9 +148,8 @@ std::optional<FoundKind> answer_of_server(std::string_view start, bool whole,
                                           std::string_view bytes) {
   constexpr std::string_view kAgain = " in place of the file; download it again";
   const auto is = [&](std::string_view what) {
-    return FoundKind{"is " + std::string(what) + " (" + std::string(bytes) + ")" +
-                         std::string(kAgain),
-                     false};
+    return FoundKind{
+        "is " + std::string(what) + " (" + std::string(bytes) + ")" + std::string(kAgain), false};
   };
   if (begins_as(start, "<!doctype html") || begins_as(start, "<html")) return is("an HTML page");
   if (start.starts_with("<?xml") && start.contains("<Error>"))
@@ -201,7 +201,7 @@ Result<std::optional<FoundKind>> find_stand_in(const ByteSource& source) {
     return std::nullopt;
   BTF_ASSIGN(start, first_bytes(source));
   const std::string_view text = trimmed(start);
-  const bool whole = start.size() == source.size() && !source.goes_on();
+  const bool whole = start.size() == source.size() && !source.more_follows();
   if (!is_text(start, whole)) return std::nullopt;
   const std::string bytes = size_text(source);
   if (auto pointer = lfs_pointer(text, bytes)) return pointer;
@@ -221,11 +221,11 @@ Result<std::optional<FoundKind>> find_other_kind(const ByteSource& source, std::
 
 std::string unknown_kind(const ByteSource& source, std::string_view path) {
   constexpr std::size_t kShown = 8;
-  const FileEnding* const ending = find_ending(content_name(path));
-  std::string text = ending != nullptr && !ending->tensorless
-                         ? "has the name of " + std::string(ending->title) +
-                               ", but does not begin as one"
-                         : "is not BTF, nor a file of another kind that btftool knows";
+  const auto ending = find_ending(content_name(path));
+  std::string text =
+      ending && !ending->tensorless
+          ? "has the name of " + std::string(ending->title) + ", but does not begin as one"
+          : "is not BTF, nor a file of another kind that btftool knows";
   text += ": " + size_text(source);
   const auto start = first_bytes(source);
   if (start && !start->empty()) {
@@ -237,9 +237,10 @@ std::string unknown_kind(const ByteSource& source, std::string_view path) {
     }
   }
   text += "; if these are raw bytes, say what they hold: ";
-  const auto specs = source.goes_on() ? std::vector<std::string>() : specs_of_bytes(source.size());
-  text += specs.empty() ? "`spec` fp16:hwc8:1x3x224x224"
-                        : "its size is that of `spec` ";
+  const auto specs =
+      source.more_follows() ? std::vector<std::string>() : specs_of_bytes(source.size());
+  text +=
+      specs.empty() ? "`spec` fp16:hwc8:1x3x224x224" : "its size is that of `spec` ";
   for (std::size_t i = 0; i < specs.size(); ++i) text += (i == 0 ? "" : ", ") + specs[i];
   return text;
 }

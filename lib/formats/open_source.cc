@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "btf/try.h"
-#include "formats/bound/bounded_spool.h"
 #include "formats/io/file_source.h"
+#include "formats/table/bounded_spool.h"
 #include "formats/zstd/seek_table.h"
 #include "formats/zstd/seekable_source.h"
 #include "formats/zstd/unpack.h"
@@ -29,10 +29,10 @@ Result<std::unique_ptr<ByteSource>> spool(const std::string& name, const zstd::P
     // One byte more tells whether there are any.
     const std::uint64_t some = std::clamp<std::uint64_t>(wanted, 1, buffer.size());
     BTF_ASSIGN(const std::size_t got, pull(std::span(buffer).first(some)));
-    const bool goes_on = got > 0 && wanted == 0;
-    if (goes_on) BTF_TRY(copy.check_room());
-    if (got == 0 || goes_on)
-      return copied_source(name, std::move(copy).release(), {.goes_on = goes_on});
+    const bool more_follows = got > 0 && wanted == 0;
+    if (more_follows) BTF_TRY(copy.check_room());
+    if (got == 0 || more_follows)
+      return copied_source(name, std::move(copy).release(), {.more_follows = more_follows});
     BTF_TRY(copy.append(std::span(buffer).first(got)));
   }
 }
@@ -101,7 +101,7 @@ Result<std::unique_ptr<ByteSource>> open_zstd(const std::string& name,
              zstd::unpack(pull, expected, [&] { return zstd::most_content(*file); }));
   BTF_TRY(file->check_unchanged());
   return copied_source(name, std::move(unpacked.content),
-                       {.compressed = true, .goes_on = unpacked.goes_on});
+                       {.compressed = true, .more_follows = unpacked.more_follows});
 }
 
 // Raw bytes may begin as zstd does. As many as were expected are taken as they are, unless they are
@@ -135,7 +135,7 @@ Result<std::unique_ptr<ByteSource>> open_zstd_stream(const std::string& name,
                                                      std::optional<std::uint64_t> expected) {
   BTF_ASSIGN(zstd::Unpacked unpacked, zstd::unpack(pull, expected));
   return copied_source(name, std::move(unpacked.content),
-                       {.compressed = true, .goes_on = unpacked.goes_on});
+                       {.compressed = true, .more_follows = unpacked.more_follows});
 }
 
 Result<std::unique_ptr<ByteSource>> open_stream(const std::string& name, Descriptor fd,

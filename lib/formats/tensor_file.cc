@@ -7,11 +7,11 @@
 #include "btf/try.h"
 #include "core/checked_math.h"
 #include "core/finding_table.h"
-#include "formats/bound/content_bound.h"
 #include "formats/entry_reader.h"
-#include "formats/format_table.h"
-#include "formats/io/file_endings.h"
+#include "formats/find_format.h"
 #include "formats/open_source.h"
+#include "formats/table/content_bound.h"
+#include "formats/table/endings.h"
 
 namespace btf {
 namespace {
@@ -153,7 +153,7 @@ Result<TensorFile> TensorFile::open_content(Result<std::unique_ptr<ByteSource>> 
   auto format = recognize_format(*state->source, {path, options});
   if (!format) return std::unexpected(format.error().in_file(path));
   state->format = *format;
-  if (options.spec && options.spec->as_text && state->format->name != "text")
+  if (options.spec && options.spec->as_text && !state->format->has(kText))
     return std::unexpected(
         Error{ErrorCode::invalid_argument, "is " + std::string(state->format->title) +
                                                ", and no numbers in text as its spec '" +
@@ -170,10 +170,17 @@ const std::string& TensorFile::path() const { return state_->path; }
 std::string_view TensorFile::format() const { return state_->format->name; }
 bool TensorFile::compressed() const { return state_->source->compressed(); }
 std::string_view TensorFile::format_title() const { return state_->format->title; }
+bool TensorFile::has(FormatTrait trait) const { return state_->format->has(trait); }
 std::uint64_t TensorFile::size() const { return state_->source->size(); }
-bool TensorFile::goes_on() const { return state_->source->goes_on(); }
+bool TensorFile::more_follows() const { return state_->source->more_follows(); }
 std::uint64_t TensorFile::tensor_count() const { return state_->reader->tensor_count(); }
 const ByteSource& TensorFile::source() const { return *state_->source; }
+
+bool TensorFile::says_dims() const {
+  if (!has(kSaysDims) || !has(kText)) return has(kSaysDims);
+  const auto tensor = state_->reader->tensor(0);
+  return tensor && tensor->dims.size() != 1;
+}
 
 Status TensorFile::check_unchanged() const {
   BTF_TRY(state_->source->check_unchanged());

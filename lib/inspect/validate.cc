@@ -4,8 +4,8 @@
 
 #include "btf/file.h"
 #include "btf/try.h"
-#include "formats/format_table.h"
 #include "formats/io/byte_source.h"
+#include "formats/table/format_table.h"
 #include "inspect/frame_findings.h"
 #include "inspect/payload_check.h"
 #include "inspect/recipient_check.h"

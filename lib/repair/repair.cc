@@ -13,7 +13,7 @@
 #include "elements/shuffling_sink.h"
 #include "formats/btf/reader.h"
 #include "formats/btf/writer.h"
-#include "formats/format_table.h"
+#include "formats/find_format.h"
 #include "formats/io/byte_sink.h"
 #include "formats/open_source.h"
 #include "formats/zstd/zstd_sink.h"
@@ -80,7 +80,7 @@ class Repair {
     const auto format = recognize_format(*source_, {input_, OpenOptions{}});
     if (!format && format.error().code != ErrorCode::malformed)
       return std::unexpected(format.error());
-    if (format && (*format)->name != "btf")
+    if (format && !(*format)->has(kBtfCodes))
       return fail(ErrorCode::unsupported,
                   "is " + std::string((*format)->title) + "; only BTF can be repaired");
     return {};
@@ -111,8 +111,8 @@ class Repair {
       std::optional<Error> fault;
       const bool doubtful = records[i].state == State::in_doubt;
       if (records[i].state != State::sound) fault = salvage.fault(i);
-      const bool readable = records[i].state == State::sound ||
-                            (doubtful && !options_.strict && !records[i].blank);
+      const bool readable =
+          records[i].state == State::sound || (doubtful && !options_.strict && !records[i].blank);
       if (readable) {
         BTF_ASSIGN(const std::optional<Error> bad, read_payload(salvage, i));
         if (bad) fault = bad;
@@ -130,16 +130,15 @@ class Repair {
     record.index = index;
     std::optional<Error> bad;
     const auto judge = [&](const Finding& finding) {
-      const bool duplicate = finding.code == "coo-duplicate-index" &&
-                             options_.duplicates == Duplicates::error;
+      const bool duplicate =
+          finding.code == "coo-duplicate-index" && options_.duplicates == Duplicates::error;
       if (!bad && (duplicate || finding.severity == Severity::error))
         bad = Error{ErrorCode::malformed, finding.message, {}, finding.code, finding.offset};
     };
     // Of a file that is not compressed all is there.
     if (content_ != nullptr)
       BTF_TRY(recoverable(content_->whole(record.data_offset, record.data_bytes), bad));
-    if (!bad)
-      BTF_TRY(recoverable(check_payload(*source_, record, judge, options_.execution), bad));
+    if (!bad) BTF_TRY(recoverable(check_payload(*source_, record, judge, options_.execution), bad));
     return bad;
   }
 

@@ -10,8 +10,8 @@
 #include "btf/try.h"
 #include "core/buffer.h"
 #include "core/checked_math.h"
-#include "formats/bound/content_bound.h"
 #include "formats/io/spool.h"
+#include "formats/table/content_bound.h"
 #include "formats/zstd/frame_walk.h"
 #include "formats/zstd/zstd_errors.h"
 #include "repair/frame_scan.h"
@@ -35,10 +35,9 @@ class StreamContent final : public SalvagedContent {
 
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
     if (!fits(offset, out.size(), size_))
-      return fail(ErrorCode::malformed, "byte " + std::to_string(offset) + ": " +
-                                            std::to_string(out.size()) +
-                                            " bytes expected, the content ends at byte " +
-                                            std::to_string(size_));
+      return fail(ErrorCode::malformed,
+                  "byte " + std::to_string(offset) + ": " + std::to_string(out.size()) +
+                      " bytes expected, the content ends at byte " + std::to_string(size_));
     return spool_.read_at(offset, out);
   }
 

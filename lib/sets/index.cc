@@ -6,7 +6,7 @@
 #include <array>
 
 #include "core/names.h"
-#include "formats/io/file_endings.h"
+#include "formats/io/compressed_name.h"
 #include "formats/open_source.h"
 #include "sets/gguf_parts.h"
 #include "sets/manifest.h"

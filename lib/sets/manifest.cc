@@ -6,8 +6,8 @@
 #include "btf/tensor_spec.h"
 #include "btf/try.h"
 #include "core/finding_table.h"
+#include "formats/json/canonical_json.h"
 #include "formats/json/json_string.h"
-#include "formats/json/json_text.h"
 #include "formats/json/reader.h"
 #include "sets/described_files.h"
 
@@ -45,8 +45,8 @@ class ManifestReader {
   }
 
   Status unknown(const JsonToken& name, const std::string& where) const {
-    return reader_.wrong(name.extent.offset, "'" + json_shown(name.text) + "' of " + where +
-                                                 " means nothing here");
+    return reader_.wrong(name.extent.offset,
+                         "'" + json_shown(name.text) + "' of " + where + " means nothing here");
   }
 
   Status take_schema(bool& ours) {
@@ -65,9 +65,9 @@ class ManifestReader {
       if (token.kind == JsonKind::array_end) return {};
       const std::string what = "entry " + std::to_string(i);
       if (token.kind != JsonKind::object_begin)
-        return reader_.wrong(token.extent.offset, what + " is " +
-                                                      std::string(json_kind_name(token.kind)) +
-                                                      " and not an object");
+        return reader_.wrong(
+            token.extent.offset,
+            what + " is " + std::string(json_kind_name(token.kind)) + " and not an object");
       const std::uint64_t at = token.extent.offset;
       BTF_ASSIGN(IndexEntry entry, take_entry(what));
       BTF_TRY(check(entry, what, at));

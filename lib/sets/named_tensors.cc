@@ -10,7 +10,7 @@ bool waits_for_dims(const TensorSet& set, std::uint64_t member) {
   const auto options = set.open_options(member);
   if (!options || !options->spec || options->spec->storage) return false;
   const auto file = set.file(member);
-  return !(file && (*file)->format().starts_with("np"));
+  return !(file && (*file)->says_dims());
 }
 
 std::vector<NamedTensor> named_tensors(const TensorSet& set,

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "btf/try.h"
-#include "formats/io/file_endings.h"
 #include "formats/io/globs.h"
 #include "formats/other_kinds.h"
+#include "formats/table/endings.h"
 #include "sets/directory.h"
 #include "sets/indexes.h"
 #include "sets/manifest.h"
@@ -29,9 +29,9 @@ SetTensor located(std::uint64_t number, std::span<const std::uint64_t> first_ten
 bool named_in(std::span<const NamedSpec> rules, const SetMember& member) {
   const std::string file = member.place.substr(member.place.rfind('/') + 1);
   return std::ranges::any_of(rules, [&](const NamedSpec& rule) {
-    return rule.glob != "*" && (glob_matches(rule.glob, file) ||
-                                glob_matches(rule.glob, member.place) ||
-                                glob_matches(rule.glob, member.name));
+    return rule.glob != "*" &&
+           (glob_matches(rule.glob, file) || glob_matches(rule.glob, member.place) ||
+            glob_matches(rule.glob, member.name));
   });
 }
 
@@ -117,11 +117,9 @@ std::uint64_t TensorSet::bytes(std::uint64_t member) const {
 
 void TensorSet::open_ahead(std::vector<std::uint64_t> members) {
   std::erase_if(members, [&](std::uint64_t member) { return trouble(member) != nullptr; });
-  state_->ahead =
-      std::make_unique<OpenAhead>(std::move(members), member_count(),
-                                  [state = state_.get()](std::uint64_t member) {
-                                    return state->open_file(member);
-                                  });
+  state_->ahead = std::make_unique<OpenAhead>(
+      std::move(members), member_count(),
+      [state = state_.get()](std::uint64_t member) { return state->open_file(member); });
 }
 
 const Error* TensorSet::trouble(std::uint64_t member) const {
@@ -224,11 +222,11 @@ Result<std::uint64_t> TensorSet::tensor_count() const {
 Result<SetTensor> TensorSet::tensor(std::uint64_t number) const {
   BTF_ASSIGN(const std::uint64_t count, tensor_count());
   if (number >= count)
-    return std::unexpected(Error{ErrorCode::invalid_argument,
-                                 "there is no tensor " + std::to_string(number) + ", " +
-                                     (one_file() ? "the file" : "the set") + " has " +
-                                     std::to_string(count)}
-                               .in_file(path()));
+    return std::unexpected(
+        Error{ErrorCode::invalid_argument, "there is no tensor " + std::to_string(number) + ", " +
+                                               (one_file() ? "the file" : "the set") + " has " +
+                                               std::to_string(count)}
+            .in_file(path()));
   return located(number, state_->first_tensors);
 }
 

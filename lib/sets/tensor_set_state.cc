@@ -7,8 +7,8 @@
 
 #include "btf/tensor_spec.h"
 #include "btf/try.h"
-#include "formats/io/file_endings.h"
 #include "formats/io/globs.h"
+#include "formats/table/endings.h"
 
 namespace btf {
 namespace {
@@ -19,7 +19,7 @@ constexpr std::size_t kMostOpen = 4;
 }  // namespace
 
 std::optional<FileStamp> path_stamp(const std::string& path) {
-  struct stat status{};
+  struct stat status {};
   if (path == "-" || ::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
     return std::nullopt;
   return stamp_of(status);
@@ -168,7 +168,7 @@ Result<IndexEntry> TensorSet::State::entry_of(std::uint64_t member, const Tensor
   if (!entry.spec.empty()) return entry;
   if (options.spec)
     entry.spec = options.spec->text;
-  else if (file.format() == "raw")
+  else if (file.has(kUndescribed))
     entry.spec = spec_text(*info.dtype, *info.layout, info.dims);
   return entry;
 }

@@ -7,7 +7,7 @@
 
 #include "btf/file.h"
 #include "formats/io/memory_bytes.h"
-#include "formats/json/json_text.h"
+#include "formats/json/canonical_json.h"
 #include "formats/json/reader.h"
 #include "sets/safetensors_index.h"
 #include "well_formed.h"

@@ -1,7 +1,7 @@
 // Compressed files, as files and as streams that come in pieces: no bytes lead astray, and both
-// ways give the same content; some by way of the system. After two bytes comes the file; or, if the first byte is odd, what a
-// file is built from, so that faults get behind checksums: content, cut into frames, and a seek
-// table with bytes that are changed.
+// ways give the same content; some by way of the system. After two bytes comes the file; or, if the
+// first byte is odd, what a file is built from, so that faults get behind checksums: content, cut
+// into frames, and a seek table with bytes that are changed.
 #include <algorithm>
 #include <memory>
 
@@ -56,7 +56,7 @@ void check_pieces(BytesView bytes, std::size_t piece) {
   if (!whole || !(*whole)->compressed()) return;
   const auto pieces = unpacked(bytes, piece);
   // Of what is of no known kind only the beginning is kept.
-  if (!pieces || pieces->goes_on || (*whole)->goes_on()) return;
+  if (!pieces || pieces->more_follows || (*whole)->more_follows()) return;
   const Bytes expected = bytes_of(**whole);
   // A seek table that says something else than the frames is an error of the file alone: a stream
   // has gone by before the table comes.

@@ -9,7 +9,6 @@
 
 #include "btf/try.h"
 #include "diff/layers/layer_graph.h"
-#include "formats/format_table.h"
 #include "sets/names/match.h"
 #include "sets/names/names.h"
 #include "sets/natural_order.h"
@@ -92,7 +91,7 @@ class Ordering {
 
   // False: the set does not say it of nearly all.
   bool by_recorded(const std::vector<LayerPlace>& places,
-                   std::optional<std::uint64_t> LayerPlace::* recorded) {
+                   std::optional<std::uint64_t> LayerPlace::*recorded) {
     std::uint64_t known = 0;
     for (const LayerPlace& place : places) known += (place.*recorded).has_value() ? 1U : 0U;
     if (!nearly_all(known, places.size())) return false;
@@ -103,7 +102,7 @@ class Ordering {
     return true;
   }
 
-  bool by_numbers(std::string Layer::* name) {
+  bool by_numbers(std::string Layer::*name) {
     std::vector<std::uint64_t> numbers;
     std::uint64_t known = 0;
     for (const Layer& layer : report_.layers) {
@@ -118,7 +117,7 @@ class Ordering {
     return true;
   }
 
-  void by_store(const std::vector<LayerPlace>& places, std::uint64_t LayerPlace::* stored) {
+  void by_store(const std::vector<LayerPlace>& places, std::uint64_t LayerPlace::*stored) {
     report_.order = OrderSource::stored;
     for (std::size_t i = 0; i < places.size(); ++i) rank_[i] = places[i].*stored;
     finish();
@@ -144,7 +143,7 @@ class Ordering {
   // By golden's names, else by actual's. Returns which of `names` are known.
   std::vector<bool> place(const std::vector<std::string>& names) {
     std::vector<bool> known(names.size(), false);
-    for (std::string Layer::* const side : {&Layer::golden, &Layer::actual}) {
+    for (std::string Layer::*const side : {&Layer::golden, &Layer::actual}) {
       std::vector<std::string> own;
       std::vector<std::size_t> numbers;
       for (std::size_t i = 0; i < report_.layers.size(); ++i) {
@@ -300,7 +299,7 @@ void keep_pairs(LayerReport& report) {
 bool keeps_order(const TensorSet& set) {
   if (!set.one_file()) return false;
   const auto file = set.file(0);
-  return file && format_named((*file)->format()).has(kInOrder);
+  return file && (*file)->has(kInOrder);
 }
 
 Status order_by_list(LayerReport& report, std::string_view text, const std::string& path) {

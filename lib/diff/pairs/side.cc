@@ -15,7 +15,6 @@
 #include "elements/records/edited_reader.h"
 #include "elements/records/edited_view.h"
 #include "elements/records/record_boxes.h"
-#include "formats/format_table.h"
 #include "formats/io/memory_bytes.h"
 
 namespace btf {
@@ -117,7 +116,7 @@ class Edited {
   const TensorInfo* given_ = nullptr;
   std::optional<TensorInfo> like_;  // where strides say what the edits do
   EditChain chain_;                 // that strides do not say
-  std::vector<EditedView> views_;  // of a dense record with such a chain
+  std::vector<EditedView> views_;   // of a dense record with such a chain
 };
 
 class FileSide final : public DiffSide {

@@ -9,7 +9,6 @@
 
 #include "btf/try.h"
 #include "core/checked_math.h"
-#include "formats/format_table.h"
 #include "sets/natural_order.h"
 
 namespace btf {
@@ -23,7 +22,7 @@ Result<bool> names_tensors(const TensorFile& file) {
   return false;
 }
 
-bool has_order(const TensorFile& file) { return format_named(file.format()).has(kInOrder); }
+bool has_order(const TensorFile& file) { return file.has(kInOrder); }
 
 }  // namespace
 
@@ -123,23 +122,23 @@ void TensorPairs::pair_without_names(const Side& actual, const Side& golden,
                                      const std::vector<std::string>& left,
                                      const std::vector<std::string>& right, const MayMatch& may,
                                      std::vector<NamePair>& pairs) {
-  const bool none = std::ranges::none_of(
-      pairs, [](const NamePair& pair) { return pair.left && pair.right; });
+  const bool none =
+      std::ranges::none_of(pairs, [](const NamePair& pair) { return pair.left && pair.right; });
   if (!none || left.size() != right.size() || left.empty()) return;
   const auto counted = [](const std::vector<std::string>& names) {
     for (std::size_t i = 0; i < names.size(); ++i)
       if (names[i] != "arr_" + std::to_string(i)) return false;
     return true;
   };
-  if (left.size() > 1 && (!(counted(left) || counted(right)) || !has_order(*actual.file) ||
-                          !has_order(*golden.file)))
+  if (left.size() > 1 &&
+      (!(counted(left) || counted(right)) || !has_order(*actual.file) || !has_order(*golden.file)))
     return;
   for (std::uint64_t i = 0; i < left.size(); ++i)
     if (!may(i, i)) return;
   pairs.clear();
   for (std::uint64_t i = 0; i < left.size(); ++i)
-    pairs.push_back({.left = i, .right = i,
-                     .tier = left.size() == 1 ? PairTier::only : PairTier::order});
+    pairs.push_back(
+        {.left = i, .right = i, .tier = left.size() == 1 ? PairTier::only : PairTier::order});
 }
 
 // A name of either side stands for the pair.

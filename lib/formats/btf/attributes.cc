@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "btf/try.h"
-#include "formats/json/json_text.h"
+#include "formats/json/canonical_json.h"
 #include "formats/json/reader.h"
 
 namespace btf {

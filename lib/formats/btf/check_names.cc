@@ -116,7 +116,7 @@ Status report_trailing_bytes(const TensorFile& file, std::uint64_t offset,
   if (!claimed && claimed.error().finding.empty()) return std::unexpected(claimed.error());
   const std::optional<std::uint64_t> names = claimed.value_or(std::nullopt);
   warn(report, "trailing-bytes", {}, offset,
-       (source.goes_on() ? "more than " : "") + std::to_string(bytes) +
+       (source.more_follows() ? "more than " : "") + std::to_string(bytes) +
            " bytes after the last record" +
            (names ? ", among them a name table at byte " + std::to_string(*names) +
                         " that does not begin where the records end"

@@ -42,7 +42,8 @@ struct Footer {
 
 Result<Footer> read_footer(const ByteSource& source, std::uint64_t tensors) {
   const std::uint64_t size = source.size();
-  if (size - offset_table_end(tensors) < wire::kLeastNames || source.goes_on()) return Footer{};
+  if (size - offset_table_end(tensors) < wire::kLeastNames || source.more_follows())
+    return Footer{};
   std::array<std::byte, kNamesFooter> bytes;
   BTF_TRY(source.read_at(size - bytes.size(), bytes));
   const std::string_view magic(reinterpret_cast<const char*>(bytes.data()) + 2 * kWord, kWord);

@@ -99,9 +99,8 @@ class BtfReader final : public TensorReader, public BtfRecords {
     if (const DTypeInfo* row = find_dtype(info.dtype_code)) info.dtype = row->dtype;
     if (const LayoutSpec* row = find_layout(info.layout_code)) info.layout = row->layout;
     if (rank > kMaxRank)
-      return malformed(
-          "rank-too-large", at,
-          "rank " + std::to_string(rank) + " is above " + std::to_string(kMaxRank));
+      return malformed("rank-too-large", at,
+                       "rank " + std::to_string(rank) + " is above " + std::to_string(kMaxRank));
     const std::uint64_t dims_at = at + kRecordHeader;
     if (!fits(dims_at, rank * kWord, source_.size()))
       return malformed("dims-past-end", dims_at,
@@ -272,7 +271,8 @@ Result<BtfLook> look_of_btf(const ByteSource& source) {
   BTF_ASSIGN(const std::uint64_t count, word_at(source, 0));
   if (count == 0) {
     BTF_ASSIGN(const bool names, names_begin_at(source, kWord));
-    return names || (source.size() == kWord && !source.goes_on()) ? BtfLook::sound : BtfLook::none;
+    return names || (source.size() == kWord && !source.more_follows()) ? BtfLook::sound
+                                                                       : BtfLook::none;
   }
   for (std::uint64_t i = 0; i < std::min(count, kTried); ++i) {
     BTF_ASSIGN(const std::uint64_t offset, word_at(source, kWord + i * kWord));
@@ -302,7 +302,8 @@ Result<std::unique_ptr<TensorReader>> open_btf(const ByteSource& source,
   if (count > (source.size() - kWord) / kWord)
     return malformed("offset-table-too-long", 0,
                      "an offset table of " + std::to_string(count) +
-                         " tensors is longer than the " + bytes_text(source.size()) + " of the file");
+                         " tensors is longer than the " + bytes_text(source.size()) +
+                         " of the file");
   return std::make_unique<BtfReader>(source, count);
 }
 

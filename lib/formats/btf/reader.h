@@ -9,6 +9,9 @@
 
 namespace btf {
 
+// A longer table of records is none: no file has so many.
+inline constexpr std::uint64_t kMostBtfTensors = std::uint64_t{1} << 48;
+
 // Records wherever they may begin, for who does not believe the offset table.
 class BtfRecords {
  public:
@@ -41,5 +44,8 @@ Result<BtfLook> look_of_btf(const ByteSource& source);
 Result<bool> recognizes_btf(const ByteSource& source, const OpenRequest& request);
 Result<std::unique_ptr<TensorReader>> open_btf(const ByteSource& source,
                                                const OpenRequest& request);
+
+Result<bool> begins_as_btf(const ByteSource& beginning);
+std::unique_ptr<StreamBound> btf_bound();
 
 }  // namespace btf

@@ -12,4 +12,7 @@ Result<std::unique_ptr<TensorReader>> open_gguf(const ByteSource& source,
                                                 const OpenRequest& request);
 Status check_gguf(const TensorFile& file, const FindingSink& report);
 
+Result<bool> begins_as_gguf(const ByteSource& beginning);
+std::unique_ptr<StreamBound> gguf_bound();
+
 }  // namespace btf

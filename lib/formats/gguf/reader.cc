@@ -141,9 +141,9 @@ Status check_end(const ByteSource& source, const GgufHeader& header) {
     return malformed("data-past-end", size,
                      "the file is cut off: has " + std::to_string(size) + " of " +
                          std::to_string(header.data_end) + " bytes");
-  if (size <= header.end && !(source.goes_on() && size == header.end)) return {};
+  if (size <= header.end && !(source.more_follows() && size == header.end)) return {};
   return malformed("bytes-after-data", header.end,
-                   (source.goes_on() ? "more than " : "") + std::to_string(size - header.end) +
+                   (source.more_follows() ? "more than " : "") + std::to_string(size - header.end) +
                        (size - header.end == 1 ? " byte follows" : " bytes follow") +
                        " behind the last tensor, which ends at byte " + std::to_string(header.end) +
                        " with its padding");

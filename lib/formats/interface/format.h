@@ -1,6 +1,8 @@
 // What every file format is made of: a reader, a check, a writer, and how it is recognized.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -10,6 +12,8 @@
 #include "btf/attributes.h"
 #include "btf/file.h"
 #include "btf/validate.h"
+#include "core/finding_table.h"
+#include "formats/interface/stream_bound.h"
 #include "formats/interface/tensor_writer.h"
 #include "formats/io/byte_source.h"
 
@@ -58,21 +62,19 @@ struct WriteRequest {
   bool compressed = false;
 };
 
-// What a format is, each a bit of its row's traits.
-enum FormatTrait : unsigned {
-  kSingle = 1,        // holds one tensor
-  kRowMajorOnly = 2,  // tensors of any layout become kLINEAR if nothing else is said
-  kShuffled = 4,      // holds the layouts that shuffle
-  kNamed = 8,         // holds the names of tensors
-  kNumpyArrays = 16,  // holds NumPy's arrays, which have no name for some dtypes
-  kInOrder = 32,      // tensors stand in the order in which whoever wrote them had them
+// How names of such files end.
+struct NameEnding {
+  std::string_view ending;
+  std::string_view title;  // of what has such a name, with an article
+  bool written = true;     // an output with such a name becomes this format
 };
 
 struct FormatRow {
   std::string_view name;
   std::string_view title;  // as people write it
-  // Bytes that the file has if what is said of it is right; nullptr: it says itself.
-  std::optional<std::uint64_t> (*expected_bytes)(const OpenRequest& request);
+  unsigned traits = 0;     // FormatTrait
+  // The first that is written is the one that outputs get.
+  std::array<NameEnding, 3> endings{};
   Result<bool> (*recognizes)(const ByteSource& source, const OpenRequest& request);
   // The source outlives the reader.
   Result<std::unique_ptr<TensorReader>> (*open)(const ByteSource& source,
@@ -80,10 +82,25 @@ struct FormatRow {
   // Reports what is wrong or odd with the structure of the file and of its records.
   Status (*check)(const TensorFile& file, const FindingSink& report);
   // nullptr: it is read only.
-  std::unique_ptr<TensorWriter> (*writer)(const WriteRequest& request);
-  unsigned traits = 0;
+  std::unique_ptr<TensorWriter> (*writer)(const WriteRequest& request) = nullptr;
+  // Do the first bytes of a stream, 64 if it has so many, say that it is of this format? nullptr:
+  // as `recognizes` says of them.
+  Result<bool> (*begins)(const ByteSource& beginning) = nullptr;
+  // How much of such a stream can be wanted; nullptr: all of it.
+  std::unique_ptr<StreamBound> (*bound)() = nullptr;
+  // Bytes that the file has if the spec or the name is right; nullptr: the file says it itself.
+  std::optional<std::uint64_t> (*expected_bytes)(const OpenRequest& request) = nullptr;
+  // The finding of a file that has such a name and begins as no known format.
+  std::optional<FindingCode> misnamed{};
 
   bool has(FormatTrait trait) const { return (traits & trait) != 0; }
+  bool writes_under(const NameEnding& name) const { return writer != nullptr && name.written; }
+  // Of its outputs; empty: none is its own.
+  std::string_view ending() const {
+    const auto* const own =
+        std::ranges::find_if(endings, [&](const NameEnding& name) { return writes_under(name); });
+    return own == endings.end() ? std::string_view() : own->ending;
+  }
 };
 
 }  // namespace btf

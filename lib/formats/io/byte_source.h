@@ -48,7 +48,7 @@ class ByteSource {
 
   // Did it come through a pipe whose end was not waited for? More follows than can be wanted, and
   // size() is what was read of it.
-  virtual bool goes_on() const { return false; }
+  virtual bool more_follows() const { return false; }
 
   // Up to where it costs little more to read on from `offset`: the end of the frame that holds it.
   virtual std::uint64_t read_ahead_end(std::uint64_t) const { return size(); }

@@ -53,7 +53,7 @@ class FileSource final : public ByteSource {
   std::span<const std::byte> held() const override { return head_; }
 
   Status check_unchanged() const override {
-    struct stat now{};
+    struct stat now {};
     if (::fstat(fd_.get(), &now) != 0) return named(system_failure("stat"));
     if (stamp_of(now) != stamp_of(state_)) return named(file_changed());
     return {};
@@ -90,7 +90,7 @@ class CopiedSource final : public ByteSource {
 
   std::uint64_t size() const override { return content_.size(); }
   bool compressed() const override { return kind_.compressed; }
-  bool goes_on() const override { return kind_.goes_on; }
+  bool more_follows() const override { return kind_.more_follows; }
   Status check_unchanged() const override { return {}; }
 
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {

@@ -22,7 +22,7 @@ std::unique_ptr<ByteSource> file_source(std::string name, Descriptor fd, const s
 
 struct CopyKind {
   bool compressed = false;  // see ByteSource
-  bool goes_on = false;
+  bool more_follows = false;
 };
 
 // A copy that nobody else has.

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "btf/try.h"
-#include "formats/io/file_endings.h"
+#include "formats/io/compressed_name.h"
 #include "formats/io/output_place.h"
 #include "formats/io/text_sink.h"
 
@@ -32,14 +32,6 @@ Result<std::string> output_path(const std::string& output, const std::string& in
     return about(path.string(), {ErrorCode::invalid_argument,
                                  "is the input itself, which is replaced only by its own name"});
   return path.string();
-}
-
-bool has_unknown_ending(std::string_view output) {
-  const std::string_view content = content_name(output);
-  const std::string_view name = content.substr(content.rfind('/') + 1);
-  const std::size_t dot = name.rfind('.');
-  // ".hidden" has none.
-  return dot != name.npos && dot > 0 && dot + 1 < name.size() && find_ending(name) == nullptr;
 }
 
 bool compressed_by_name(std::string_view output) { return ends_as_compressed(output); }

@@ -36,4 +36,12 @@ Result<bool> begins_as_json(const ByteSource& source) {
   return first != some.end() && (*first == '{' || *first == '[');
 }
 
+Result<bool> stream_of_json(const ByteSource& beginning) {
+  std::array<char, sizeof(std::uint64_t)> start;
+  if (beginning.size() < start.size()) return false;
+  BTF_TRY(beginning.read_at(0, std::as_writable_bytes(std::span(start))));
+  const bool zeros = std::string_view(start.data(), start.size()).contains('\0');
+  return zeros ? false : begins_as_json(beginning);
+}
+
 }  // namespace btf

@@ -44,5 +44,7 @@ class JsonBytes {
 
 // Is the first byte that is no space a bracket or a brace? Looks at few bytes only.
 Result<bool> begins_as_json(const ByteSource& source);
+// And has no zeros there, as the count of a BTF file does.
+Result<bool> stream_of_json(const ByteSource& beginning);
 
 }  // namespace btf

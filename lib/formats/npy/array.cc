@@ -118,7 +118,7 @@ Result<TensorInfo> npy_tensor(const ByteSource& source, const NpyPlace& place,
   if (found < info.data_bytes)
     return malformed("data-past-end", header.data_offset, needs + std::to_string(found) + " left");
   return malformed("bytes-after-data", info.end(),
-                   needs + (source.goes_on() ? "more than " : "") + std::to_string(found));
+                   needs + (source.more_follows() ? "more than " : "") + std::to_string(found));
 }
 
 std::unique_ptr<ByteSource> npy_elements(const ByteSource& source, const TensorInfo& tensor,

@@ -15,4 +15,6 @@ Status check_npy(const TensorFile& file, const FindingSink& report);
 
 std::unique_ptr<TensorWriter> npy_writer(const WriteRequest& request);
 
+std::unique_ptr<StreamBound> npy_bound();
+
 }  // namespace btf

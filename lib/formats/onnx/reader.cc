@@ -12,8 +12,8 @@
 #include "core/checked_math.h"
 #include "core/finding_table.h"
 #include "core/little_endian.h"
-#include "formats/io/file_endings.h"
 #include "formats/decoded/kept_contents.h"
+#include "formats/io/compressed_name.h"
 #include "formats/io/piecewise_source.h"
 #include "formats/io/same_names.h"
 #include "formats/onnx/constants.h"
@@ -300,8 +300,8 @@ class OnnxReader final : public TensorReader {
 // By the end of its name; a pipe has none.
 bool may_be_onnx(std::string_view path) {
   if (path == "-" || path.starts_with("/dev/")) return true;
-  const FileEnding* const ending = find_ending(content_name(path));
-  return ending != nullptr && (ending->ending == ".onnx" || ending->format == "onnx");
+  const std::string_view name = content_name(path);
+  return ends_in(name, kOnnxModelEnding) || ends_in(name, kOnnxTensorEnding);
 }
 
 }  // namespace

@@ -110,12 +110,12 @@ Result<std::unique_ptr<TensorReader>> open_raw(const ByteSource& source,
                                                const OpenRequest& request) {
   BTF_ASSIGN(TensorSpec spec, spec_of(request));
   const auto [needed, padded] = size_of(spec);
-  if ((source.size() != needed && source.size() != padded) || source.goes_on()) {
+  if ((source.size() != needed && source.size() != padded) || source.more_follows()) {
     std::string wanted = std::to_string(needed);
     if (padded != needed) wanted += " (with the last padding " + std::to_string(padded) + ")";
-    const std::string found =
-        source.goes_on() ? "more than " + std::to_string(source.size())
-                         : std::to_string(source.size()) + other_types_of_size(spec, source.size());
+    const std::string found = source.more_follows() ? "more than " + std::to_string(source.size())
+                                                    : std::to_string(source.size()) +
+                                                          other_types_of_size(spec, source.size());
     return malformed("raw-size", std::min(needed, source.size()),
                      said(spec) + " takes " + wanted + " bytes, the file has " + found);
   }

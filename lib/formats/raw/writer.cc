@@ -1,5 +1,5 @@
 #include "btf/try.h"
-#include "formats/io/file_endings.h"
+#include "formats/io/compressed_name.h"
 #include "formats/raw/raw.h"
 
 namespace btf {

@@ -8,7 +8,7 @@
 #include "core/finding_table.h"
 #include "core/little_endian.h"
 #include "formats/interface/check_tensors.h"
-#include "formats/io/file_endings.h"
+#include "formats/io/compressed_name.h"
 #include "formats/io/window_source.h"
 #include "formats/json/json_string.h"
 #include "formats/safetensors/header.h"
@@ -17,11 +17,6 @@
 
 namespace btf {
 namespace {
-
-bool ends_as_safetensors(std::string_view path) {
-  const FileEnding* const ending = find_ending(content_name(path));
-  return ending != nullptr && ending->format == "safetensors";
-}
 
 // Of a file with no JSON where it should be.
 Result<bool> could_be_btf(const ByteSource& source) {
@@ -129,9 +124,9 @@ Status check_end(const ByteSource& source, const SafetensorsHeader& header) {
     return malformed("data-past-end", size,
                      "the file is cut off: has " + std::to_string(size) + " of " +
                          std::to_string(*end) + " bytes");
-  if (size == *end && !source.goes_on()) return {};
+  if (size == *end && !source.more_follows()) return {};
   return malformed("bytes-after-data", *end,
-                   (source.goes_on() ? "more than " : "") + std::to_string(size - *end) +
+                   (source.more_follows() ? "more than " : "") + std::to_string(size - *end) +
                        (size - *end == 1 ? " byte follows" : " bytes follow") +
                        " behind the last tensor, which ends at byte " + std::to_string(*end));
 }
@@ -145,7 +140,7 @@ Result<bool> recognizes_safetensors(const ByteSource& source, const OpenRequest&
   BTF_TRY(source.read_at(0, std::as_writable_bytes(std::span(start))));
   if (begins_as_safetensors(start)) return true;
   // By its name only where a header may be as long as it says.
-  if (!ends_as_safetensors(request.path)) return false;
+  if (!ends_in(content_name(request.path), kSafetensorsEnding)) return false;
   if (start.size() >= kSafetensorsWord && !safetensors_data_offset(start)) return false;
   BTF_ASSIGN(const bool other, could_be_btf(source));
   return !other;

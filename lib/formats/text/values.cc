@@ -1,182 +1,31 @@
 #include "formats/text/values.h"
 
-#include <algorithm>
-#include <array>
-#include <charconv>
-#include <cmath>
 #include <string>
 #include <string_view>
-#include <type_traits>
-#include <vector>
 
 #include "btf/try.h"
 #include "core/checked_math.h"
 #include "core/finding_table.h"
-#include "core/little_endian.h"
-#include "core/names.h"
-#include "core/numbers.h"
 #include "formats/decoded/kept_contents.h"
-#include "formats/text/decimal.h"
+#include "formats/text/codes.h"
 #include "formats/text/scanner.h"
-#include "kernels/cast/cast_reference.h"
 
 namespace btf {
 namespace {
 
-enum class Wrong : std::uint8_t { nothing, no_number, beyond, fraction };
-
-// As from_chars() does it, which rounds once.
-template <typename T>
-Wrong parse_native(std::string_view text, const DTypeInfo&, std::uint64_t& code) {
-  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-  T value{};
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (stop != end || error == std::errc::invalid_argument) return Wrong::no_number;
-  const bool made_infinite = std::isinf(value) && !says_no_number(text);
-  if (error == std::errc::result_out_of_range || made_infinite) {
-    const Digits digits = digits_of(text);
-    if (digits.point > 0) return Wrong::beyond;
-    value = digits.negative ? -T{0} : T{0};
-  }
-  code = std::bit_cast<Bits>(value);
-  return Wrong::nothing;
-}
-
-Wrong parse_narrow(std::string_view text, const DTypeInfo& row, std::uint64_t& code) {
-  const auto number = number_of(text, row);
-  if (!number) return Wrong::no_number;
-  if (row.fp.power_of_two && (number->negative || number->kind == Number::Class::zero))
-    return Wrong::beyond;
-  LossAccount account;
-  std::array<std::byte, sizeof(std::uint64_t)> bytes{};
-  encoder(row.dtype)(&*number, 1, bytes.data(), row.buffer_bytes(), CastPolicy{}, account);
-  if (account.overflowed > 0 || account.nan_lost > 0) return Wrong::beyond;
-  code = load_little<std::uint64_t>(bytes.data());
-  return Wrong::nothing;
-}
-
-Wrong store_whole(bool negative, std::uint64_t magnitude, const DTypeInfo& row,
-                  std::uint64_t& code) {
-  const std::uint64_t mask = number::low_bits(row.bits);
-  const bool has_sign = row.kind == NumberKind::signed_integer;
-  const std::uint64_t most = has_sign ? (mask >> 1) + (negative ? 1 : 0) : negative ? 0 : mask;
-  if (magnitude > most) return Wrong::beyond;
-  code = (negative ? 0 - magnitude : magnitude) & mask;
-  return Wrong::nothing;
-}
-
-Wrong parse_whole(std::string_view text, const DTypeInfo& row, std::uint64_t& code) {
-  const bool negative = text.starts_with('-');
-  if (const auto magnitude = parse_number<std::uint64_t>(text.substr(negative ? 1 : 0)))
-    return store_whole(negative, *magnitude, row, code);
-  // "1.000e+02" is one too.
-  if (!is_number(text)) return Wrong::no_number;
-  if (says_no_number(text)) return Wrong::beyond;
-  Digits digits = digits_of(text);
-  if (digits.digits.empty()) return store_whole(false, 0, row, code);
-  if (digits.point < static_cast<std::int64_t>(digits.digits.size())) return Wrong::fraction;
-  if (digits.point > 20) return Wrong::beyond;
-  digits.digits.resize(static_cast<std::size_t>(digits.point), '0');
-  const auto magnitude = parse_number<std::uint64_t>(digits.digits);
-  return magnitude ? store_whole(digits.negative, *magnitude, row, code) : Wrong::beyond;
-}
-
-Wrong parse_bool(std::string_view text, const DTypeInfo& row, std::uint64_t& code) {
-  const bool yes = same_name(text, "true");
-  if (yes || same_name(text, "false")) {
-    code = yes ? 1 : 0;
-    return Wrong::nothing;
-  }
-  const Wrong wrong = parse_whole(text, row, code);
-  return wrong == Wrong::nothing && code > 1 ? Wrong::beyond : wrong;
-}
-
-using Parse = Wrong (*)(std::string_view, const DTypeInfo&, std::uint64_t&);
-
-struct ParseRow {
-  NumberKind kind;
-  unsigned bits;  // 0: any
-  Parse parse;
-};
-
-// The first that fits counts.
-constexpr auto kParsers = std::to_array<ParseRow>({
-    {NumberKind::floating, 32, parse_native<float>},
-    {NumberKind::floating, 64, parse_native<double>},
-    {NumberKind::floating, 0, parse_narrow},
-    {NumberKind::signed_integer, 0, parse_whole},
-    {NumberKind::unsigned_integer, 0, parse_whole},
-    {NumberKind::boolean, 0, parse_bool},
-});
-
-Parse parser_of(const DTypeInfo& row) {
-  return std::ranges::find_if(kParsers,
-                              [&](const ParseRow& parser) {
-                                return parser.kind == row.kind &&
-                                       (parser.bits == 0 || parser.bits == row.bits);
-                              })
-      ->parse;
-}
-
-std::string why(Wrong wrong, const DTypeInfo& row) {
+std::string why(TextFault wrong, const DTypeInfo& row) {
   const std::string name(row.name);
-  if (wrong == Wrong::no_number) return "is no number; white space or commas separate numbers";
-  return wrong == Wrong::fraction ? "is no whole number, as " + name + " has them"
-                                  : "is beyond what " + name + " holds";
+  if (wrong == TextFault::no_number) return "is no number; white space or commas separate numbers";
+  return wrong == TextFault::fraction ? "is no whole number, as " + name + " has them"
+                                      : "is beyond what " + name + " holds";
 }
-
-// Codes to bytes, two of 4 bits in one.
-class CodeSpool {
- public:
-  explicit CodeSpool(unsigned bits) : bits_(bits) {
-    block_.reserve(kBlock + sizeof(std::uint64_t));
-  }
-
-  Status add(std::uint64_t code) {
-    if (bits_ < 8) {
-      if ((count_++ & 1) == 0) {
-        low_ = code;
-        return {};
-      }
-      code = low_ | code << bits_;
-    }
-    return put(code);
-  }
-
-  Result<Spool> finish() {
-    if ((count_ & 1) != 0) BTF_TRY(put(low_));
-    BTF_TRY(spool_.append(block_));
-    return std::move(spool_);
-  }
-
- private:
-  static constexpr std::size_t kBlock = 64U << 10;
-
-  Status put(std::uint64_t code) {
-    const std::size_t at = block_.size();
-    block_.resize(at + std::max(bits_ / 8U, 1U));
-    for (std::size_t i = at; i < block_.size(); ++i, code >>= 8)
-      block_[i] = static_cast<std::byte>(code & 0xff);
-    if (block_.size() < kBlock) return {};
-    BTF_TRY(spool_.append(block_));
-    block_.clear();
-    return {};
-  }
-
-  unsigned bits_;
-  std::uint64_t count_ = 0;
-  std::uint64_t low_ = 0;
-  std::vector<std::byte> block_;
-  Spool spool_ = Spool::in_memory();
-};
 
 }  // namespace
 
 Result<Spool> read_text_values(const ByteSource& source, DType dtype, std::uint64_t count) {
   const DTypeInfo& row = info(dtype);
   BTF_TRY(check_room_for(stream_bytes(count, row.bits).value_or(UINT64_MAX)));
-  const Parse parse = parser_of(row);
+  const ParseText parse = text_parser(row);
   TextScanner text(source);
   CodeSpool codes(row.bits);
   std::string_view word;
@@ -186,7 +35,7 @@ Result<Spool> read_text_values(const ByteSource& source, DType dtype, std::uint6
     // printf() may have been asked for it.
     const bool plus = word.starts_with('+') && !word.starts_with("+-");
     const std::string_view number = word.substr(plus ? 1 : 0);
-    if (const Wrong wrong = parse(number, row, code); wrong != Wrong::nothing) {
+    if (const TextFault wrong = parse(number, row, code); wrong != TextFault::nothing) {
       BTF_ASSIGN(const std::string place, text_place(source, text.offset()));
       return malformed("text-value", text.offset(),
                        place + ": '" + shown_word(word) + "' " + why(wrong, row));

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "btf/try.h"
-#include "formats/io/file_endings.h"
+#include "formats/io/compressed_name.h"
 #include "formats/torch/torch.h"
 #include "formats/zip/directory.h"
 

@@ -105,10 +105,10 @@ class TvmReader final : public TensorReader {
 };
 
 Status check_end(const ByteSource& source, std::uint64_t end) {
-  if (source.size() == end && !source.goes_on()) return {};
+  if (source.size() == end && !source.more_follows()) return {};
   const std::uint64_t more = source.size() - end;
   return malformed("bytes-after-data", end,
-                   (source.goes_on() ? "more than " : "") + std::to_string(more) +
+                   (source.more_follows() ? "more than " : "") + std::to_string(more) +
                        (more == 1 ? " byte follows" : " bytes follow") +
                        " behind the last tensor, which ends at byte " + std::to_string(end));
 }

@@ -15,4 +15,6 @@ Status check_tvm(const TensorFile& file, const FindingSink& report);
 
 std::unique_ptr<TensorWriter> tvm_writer(const WriteRequest& request);
 
+std::unique_ptr<StreamBound> tvm_bound();
+
 }  // namespace btf

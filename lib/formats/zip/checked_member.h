@@ -24,7 +24,7 @@ class CheckedMember final : public ByteSource {
 
   std::uint64_t size() const override { return place_.source.size(); }
   bool compressed() const override { return place_.source.compressed(); }
-  bool goes_on() const override { return place_.source.goes_on(); }
+  bool more_follows() const override { return place_.source.more_follows(); }
   std::uint64_t read_ahead_end(std::uint64_t offset) const override {
     return place_.source.read_ahead_end(offset);
   }

@@ -11,7 +11,7 @@
 #include "core/buffer.h"
 #include "core/checked_math.h"
 #include "core/finding_table.h"
-#include "formats/bound/bounded_spool.h"
+#include "formats/table/bounded_spool.h"
 #include "formats/zstd/frame_shape.h"
 #include "formats/zstd/frame_walk.h"
 #include "formats/zstd/table_watch.h"

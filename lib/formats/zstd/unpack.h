@@ -23,7 +23,7 @@ Result<std::optional<std::uint64_t>> most_content(const ByteSource& file);
 
 struct Unpacked {
   Spool content;
-  bool goes_on = false;  // it is of no known kind: the beginning is enough to say so
+  bool more_follows = false;  // it is of no known kind: the beginning is enough to say so
 };
 
 // The content of all frames in a file without a name. Stops at more content than can be wanted (see

@@ -42,8 +42,8 @@ struct TensorInfo {
   std::string foreign_reason;  // in words, if there is more to say
   Dims dims;                   // logical
   std::uint64_t record_offset = 0;
-  std::uint64_t data_offset = 0;    // behind the dims
-  std::uint64_t data_bytes = 0;     // of the payload behind the dims, without record padding
+  std::uint64_t data_offset = 0;         // behind the dims
+  std::uint64_t data_bytes = 0;          // of the payload behind the dims, without record padding
   std::optional<StridedLayout> storage;  // dense records
   // Of elements that are deflated in the file: where they end there. What is said of data is then
   // of the content of their member.
@@ -77,12 +77,13 @@ struct FileEntry {
   std::optional<std::string> name{};     // what it is called
   std::optional<std::uint64_t> order{};  // of execution
   std::string role{};                    // "input", "output", ...
-  std::optional<std::uint64_t> offset{};  // where raw bytes begin in the file, which may hold others
+  std::optional<std::uint64_t>
+      offset{};  // where raw bytes begin in the file, which may hold others
 };
 
 // What a file does not say of itself.
 struct OpenOptions {
-  std::optional<TensorSpec> spec{};   // raw bytes; only the dtype: a .npy that does not tell it
+  std::optional<TensorSpec> spec{};  // raw bytes; only the dtype: a .npy that does not tell it
   std::vector<NamedSpec>
       named_specs{};                  // of what is called so, in place of `spec`; the last counts
   std::optional<Layout> layout_in{};  // of a file that trtexec dumped; nothing: kLINEAR
@@ -91,6 +92,23 @@ struct OpenOptions {
   std::string name{};
   std::optional<FileEntry> entry{};  // of a manifest
 };
+
+// What a file format is, each a bit.
+enum FormatTrait : unsigned {
+  kSingle = 1,         // holds one tensor
+  kRowMajorOnly = 2,   // tensors of any layout become kLINEAR if nothing else is said
+  kShuffled = 4,       // holds the layouts that shuffle
+  kNamed = 8,          // holds the names of tensors
+  kNumpyArrays = 16,   // holds NumPy's arrays, which have no name for some dtypes
+  kInOrder = 32,       // tensors stand in the order in which whoever wrote them had them
+  kBtfCodes = 64,      // dtypes and layouts are BTF's codes
+  kUndescribed = 128,  // bytes alone: a spec or the name of the file says what they are
+  kSaysDims = 256,     // says the dims of its tensors: a spec may add the dtype alone
+  kText = 512,         // numbers in text, if a spec says so; a list unless they say their dims
+};
+
+// Of the format with this name, "btf", "npy", ...; false: there is none.
+BTF_API bool format_has(std::string_view format, FormatTrait trait);
 
 // Not for several threads at once.
 class BTF_API TensorFile {
@@ -110,10 +128,15 @@ class BTF_API TensorFile {
   const std::string& path() const;
   std::string_view format() const;        // "btf", "npy", ...
   std::string_view format_title() const;  // as people write it: "BTF"
-  bool compressed() const;                // the file is zstd; sizes and offsets are of its content
-  std::uint64_t size() const;             // bytes
-  // It came through a pipe, of which no more is read than can be wanted: more follows behind size().
-  bool goes_on() const;
+  bool has(FormatTrait trait) const;
+  // A spec without dims is enough, or none is needed: NumPy's arrays, outputs of trtexec, and text
+  // whose numbers are more than a list.
+  bool says_dims() const;
+  bool compressed() const;     // the file is zstd; sizes and offsets are of its content
+  std::uint64_t size() const;  // bytes
+  // It came through a pipe, of which no more is read than can be wanted: more follows behind
+  // size().
+  bool more_follows() const;
   std::uint64_t tensor_count() const;
 
   // The error, with this file and the tensor named where nothing below has named them.

@@ -11,14 +11,15 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "btf/convert.h"
 #include "btf/write.h"
 #include "core/names.h"
-#include "formats/format_table.h"
-#include "formats/io/file_endings.h"
 #include "formats/io/output_place.h"
 #include "formats/io/replacing_sink.h"
+#include "formats/table/endings.h"
+#include "formats/table/format_table.h"
 #include "support/btf_bytes.h"
 #include "support/said.h"
 #include "support/scratch_dir.h"
@@ -60,32 +61,39 @@ btf::TensorToWrite one_byte() {
                      std::span(&value, 1)}};
 }
 
+// Those of formats, and all others.
+std::vector<btf::FileEnding> all_endings() {
+  std::vector<btf::FileEnding> endings(btf::other_endings().begin(), btf::other_endings().end());
+  for (const btf::FormatRow& format : btf::formats())
+    for (const btf::NameEnding& name : format.endings)
+      if (!name.ending.empty()) endings.push_back(*btf::find_ending(name.ending));
+  return endings;
+}
+
 }  // namespace
 
 TEST_CASE("endings: each is there once, and one of a format is that of a row") {
   std::set<std::string_view> seen;
-  for (const btf::FileEnding& row : btf::file_endings()) {
+  for (const btf::FileEnding& row : all_endings()) {
     CAPTURE(row.ending);
     CHECK(seen.insert(row.ending).second);
     CHECK(row.ending.size() > 1);
     CHECK(row.ending.front() == '.');
     for (const char c : row.ending) CHECK(btf::ascii_lower(c) == c);
     CHECK(!row.title.empty());
-    CHECK(btf::find_ending("dir.x/a.b" + std::string(row.ending)) == &row);
-    if (!row.format.empty()) CHECK(btf::format_named(row.format).name == row.format);
+    CHECK(btf::find_ending("dir.x/a.b" + std::string(row.ending))->ending == row.ending);
+    if (!row.format.empty()) CHECK(btf::format_named(row.format).ending() == row.ending);
   }
   for (const btf::FormatRow& format : btf::formats()) {
     CAPTURE(format.name);
     // What ends in .json may be anything.
     const bool json = format.name.starts_with("polygraphy");
-    CHECK(std::ranges::any_of(btf::file_endings(), [&](const btf::FileEnding& row) {
-            return row.format == format.name;
-          }) == (format.writer != nullptr && !json));
+    CHECK(!format.ending().empty() == (format.writer != nullptr && !json));
   }
 }
 
 TEST_CASE("endings: a name that says something else is refused unless the format is said") {
-  for (const btf::FileEnding& row : btf::file_endings()) {
+  for (const btf::FileEnding& row : all_endings()) {
     for (const std::string packed : {"", ".zst"}) {
       const std::string path = "out" + std::string(row.ending) + packed;
       CAPTURE(path);
@@ -98,7 +106,8 @@ TEST_CASE("endings: a name that says something else is refused unless the format
       }
     }
   }
-  for (const std::string path : {"out", "-", "out.bin", "dir.gguf/out", "gguf", "out.gguf_", "/dev/fd/1"})
+  for (const std::string path :
+       {"out", "-", "out.bin", "dir.gguf/out", "gguf", "out.gguf_", "/dev/fd/1"})
     CHECK(written(path) == "btf");
   CHECK(message("out.GGUF") == "out.GGUF: is the name of a GGUF file, and BTF would be written");
 }
@@ -121,7 +130,8 @@ TEST_CASE("endings: raw bytes by a spec are called neither BTF nor .npy") {
   btf::ConvertOptions options{.spec = btf::parse_tensor_spec("u8:3").value()};
   CHECK(written("x.raw", options) == "raw");
   CHECK(written("x.bin", options) == "raw");
-  CHECK(message("x.btf", options) == "x.btf: is the name of a BTF file, and raw bytes would be written");
+  CHECK(message("x.btf", options) ==
+        "x.btf: is the name of a BTF file, and raw bytes would be written");
   CHECK(message("x.npy", options).find("raw bytes would be written") != std::string::npos);
   options.format = "raw";
   CHECK(written("x.btf", options) == "raw");

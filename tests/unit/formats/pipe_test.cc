@@ -104,8 +104,9 @@ bool alike(const std::vector<std::string>& stream, const std::vector<std::string
 // Two tensors: [3] of uint8 and `large` bytes.
 Bytes two_tensors(std::uint64_t large) {
   using namespace bytes;
-  return file({dense(btf::DType::uint8, btf::Layout::linear, {3}, hex("01 02 03")),
-               dense(btf::DType::uint8, btf::Layout::linear, {large}, filled(large, std::byte{5}))});
+  return file(
+      {dense(btf::DType::uint8, btf::Layout::linear, {3}, hex("01 02 03")),
+       dense(btf::DType::uint8, btf::Layout::linear, {large}, filled(large, std::byte{5}))});
 }
 
 std::vector<std::string> findings(const std::string& path) {
@@ -151,7 +152,7 @@ TEST_CASE("pipe: the tensors of an endless BTF file can be used") {
     const Bytes start = two_tensors(large);
     const auto file = open_endless(start, start.size());
     REQUIRE(file);
-    CHECK(file->goes_on());
+    CHECK(file->more_follows());
     CHECK(file->size() == start.size() + kSlack);
     REQUIRE(file->tensor_count() == 2);
     const btf::Dims last{large - 1};
@@ -173,7 +174,7 @@ TEST_CASE("pipe: as many trailing bytes as are taken are counted exactly") {
     Producer producer(all, false);
     const auto file = btf::TensorFile::open(producer.path());
     REQUIRE(file);
-    CHECK_FALSE(file->goes_on());
+    CHECK_FALSE(file->more_follows());
     CHECK(file->size() == all.size());
   }
 }
@@ -197,9 +198,9 @@ TEST_CASE("pipe: what there is no room for is not read") {
     return dense(btf::DType::uint8, btf::Layout::linear, dims, {});
   };
   const std::vector<Bytes> starts = {
-      u64({std::uint64_t{1} << 46, 8}),                          // an offset table
-      join({u64({2, kHuge, 24}), whole}),                        // a record
-      join({u64({2, 24, 48}), byte_of({kHuge}), whole}),         // its data
+      u64({std::uint64_t{1} << 46, 8}),                                    // an offset table
+      join({u64({2, kHuge, 24}), whole}),                                  // a record
+      join({u64({2, 24, 48}), byte_of({kHuge}), whole}),                   // its data
       join({u64({1, 16}), header(1, btf::DType::uint8, btf::Layout::coo),  // its entries
             u64({9, kHuge / 16, 1})}),
   };
@@ -221,7 +222,7 @@ TEST_CASE("pipe: of a record of an unknown kind nothing is wanted, of those behi
                             dense(btf::DType::uint8, btf::Layout::linear, {data.size()}, data)});
   const auto opened = open_endless(start, start.size());
   REQUIRE(opened);
-  CHECK(opened->goes_on());
+  CHECK(opened->more_follows());
   CHECK_FALSE(opened->tensor(0)->known());
   CHECK(opened->tensor(1)->data_bytes == data.size());
 }

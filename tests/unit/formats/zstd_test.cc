@@ -9,7 +9,7 @@
 
 #include "btf/convert.h"
 #include "btf/file.h"
-#include "formats/format_table.h"
+#include "formats/find_format.h"
 #include "formats/io/byte_sink.h"
 #include "formats/io/memory_bytes.h"
 #include "formats/open_source.h"
@@ -186,8 +186,9 @@ TEST_CASE("zstd: the last of 64 tensors of 1 GiB is read without the others") {
 TEST_CASE("zstd: sound files of other hands") {
   const Bytes golden = read_file(std::string(BTF_TESTDATA_DIR) + "/good/mixed.btf");
   for (const std::string name :
-       {"seekable.btf.zst", "seekable_pieces.btf.zst", "seekable_bare.btf.zst", "seekable_sums.btf.zst",
-        "seekable_gaps.btf.zst", "one_frame.btf.zst", "frames.btf.zst", "no_name"}) {
+       {"seekable.btf.zst", "seekable_pieces.btf.zst", "seekable_bare.btf.zst",
+        "seekable_sums.btf.zst", "seekable_gaps.btf.zst", "one_frame.btf.zst", "frames.btf.zst",
+        "no_name"}) {
     INFO(name);
     const auto source = open(kFolder + name);
     CHECK(source->compressed());

@@ -18,7 +18,7 @@
 #include "convert/outputs.h"
 #include "diff/layers/measure/measure_queue.h"
 #include "formats/io/byte_source.h"
-#include "formats/io/file_endings.h"
+#include "formats/table/endings.h"
 #include "sets/natural_order.h"
 #include "sets/selection.h"
 #include "support/btf_bytes.h"
@@ -42,15 +42,16 @@ const fs::path& make_folders(const fs::path& path) {
 void write_file(const fs::path& path, const std::vector<float>& tensors) {
   std::vector<bytes::Bytes> records;
   for (const float value : tensors)
-    records.push_back(bytes::dense(DType::float32, btf::Layout::linear, {1}, bytes::values<float>({value})));
+    records.push_back(
+        bytes::dense(DType::float32, btf::Layout::linear, {1}, bytes::values<float>({value})));
   const bytes::Bytes file = bytes::file(records);
   std::ofstream(make_folders(path), std::ios::binary)
       .write(reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(file.size()));
 }
 
 btf::Result<Numbers> select(const std::string& text, const std::vector<std::string>& names) {
-  return btf::select_tensors(
-      text, {names.size(), [&](std::uint64_t i) { return names[i]; }, "the set"});
+  return btf::select_tensors(text,
+                             {names.size(), [&](std::uint64_t i) { return names[i]; }, "the set"});
 }
 
 std::vector<std::string> places(const TensorSet& set) {
@@ -63,9 +64,9 @@ std::vector<std::string> places(const TensorSet& set) {
 
 TEST_CASE("sets: numbers in names count, and the order is total") {
   // As a person would write them down.
-  const std::vector<std::string> order{"",     "0",   "00",   "01",  "1",     "2",     "10",
-                                       "10a",  "a",   "a/b",  "a1",  "a01b",  "a1b",   "a2",
-                                       "a2/9", "a2/10", "a10", "a10/1", "b",   "fc2.w", "fc10.w"};
+  const std::vector<std::string> order{"",     "0",     "00",  "01",    "1",    "2",     "10",
+                                       "10a",  "a",     "a/b", "a1",    "a01b", "a1b",   "a2",
+                                       "a2/9", "a2/10", "a10", "a10/1", "b",    "fc2.w", "fc10.w"};
   for (std::size_t i = 0; i < order.size(); ++i)
     for (std::size_t k = 0; k < order.size(); ++k) {
       const bool less = btf::natural_less(order[i], order[k]);
@@ -219,8 +220,9 @@ TEST_CASE("sets: a member that cannot be read is trouble of its own") {
 
 TEST_CASE("sets: pairs by place, by name, and by the names of tensors") {
   const ScratchDir dir;
-  for (const char* place : {"a/x.btf", "a/sub/2.btf", "a/only.btf", "a/two.btf", "a/two.raw", "b/x.btf",
-                            "b/sub/2", "b/two", "b/other.btf", "b/m#0.btf", "b/m#2.btf", "b/m#9.btf"})
+  for (const char* place :
+       {"a/x.btf", "a/sub/2.btf", "a/only.btf", "a/two.btf", "a/two.raw", "b/x.btf", "b/sub/2",
+        "b/two", "b/other.btf", "b/m#0.btf", "b/m#2.btf", "b/m#9.btf"})
     write_file(dir / place, {1});
   write_file(dir / "a/m.btf", {1, 2, 3});
   const auto a = TensorSet::open(dir / "a");
@@ -229,20 +231,16 @@ TEST_CASE("sets: pairs by place, by name, and by the names of tensors") {
   std::vector<std::string> found;
   for (const btf::MemberPair& pair : btf::pair_members(*a, *b)) {
     const auto side = [](const TensorSet& set, const auto& member, const auto& tensor) {
-      return member ? set.member(*member).place + (tensor ? ":" + std::to_string(*tensor) : "") : "-";
+      return member ? set.member(*member).place + (tensor ? ":" + std::to_string(*tensor) : "")
+                    : "-";
     };
     found.push_back(pair.name + " " + side(*a, pair.actual, pair.actual_tensor) + " " +
                     side(*b, pair.golden, pair.golden_tensor) + (pair.error ? " unclear" : ""));
   }
-  CHECK(found == std::vector<std::string>{"m#0 m.btf:0 m#0.btf:0",
-                                          "m#1 m.btf:1 -",
-                                          "m#2 m.btf:2 m#2.btf:0",
-                                          "m#9.btf - m#9.btf",
-                                          "only.btf only.btf -",
-                                          "other.btf - other.btf",
-                                          "sub/2 sub/2.btf sub/2",
-                                          "two two.btf two unclear",
-                                          "x.btf x.btf x.btf"});
+  CHECK(found == std::vector<std::string>{
+                     "m#0 m.btf:0 m#0.btf:0", "m#1 m.btf:1 -", "m#2 m.btf:2 m#2.btf:0",
+                     "m#9.btf - m#9.btf", "only.btf only.btf -", "other.btf - other.btf",
+                     "sub/2 sub/2.btf sub/2", "two two.btf two unclear", "x.btf x.btf x.btf"});
   const auto few = btf::pair_members(
       *a, *b, [](const btf::SetMember& member) { return member.place == "x.btf"; });
   CHECK(few.size() == 1);
@@ -250,10 +248,23 @@ TEST_CASE("sets: pairs by place, by name, and by the names of tensors") {
 
 TEST_CASE("sets: names of tensors as names of files stay in the directory and apart") {
   std::set<std::string> files;
-  const std::vector<std::string> names{"conv1",      "../../etc/passwd", "/etc/passwd", "..",
-                                       ".",          ".hidden",          "a/b",         "a%2fb",
-                                       "a\nb",       "a\x7f""b",         "",            std::string(300, 'x'),
-                                       std::string(299, 'x') + "y", "\xc3\xa9t\xc3\xa9", "a b", "-rf",
+  const std::vector<std::string> names{"conv1",
+                                       "../../etc/passwd",
+                                       "/etc/passwd",
+                                       "..",
+                                       ".",
+                                       ".hidden",
+                                       "a/b",
+                                       "a%2fb",
+                                       "a\nb",
+                                       "a\x7f"
+                                       "b",
+                                       "",
+                                       std::string(300, 'x'),
+                                       std::string(299, 'x') + "y",
+                                       "\xc3\xa9t\xc3\xa9",
+                                       "a b",
+                                       "-rf",
                                        std::string("nul\0l", 5)};
   for (const std::string& name : names) {
     const std::string file = btf::safe_file_name(name, ".npy");
@@ -284,15 +295,18 @@ TEST_CASE("sets: many files into one, one into many, and back") {
     told.push_back(std::to_string(report.source) + " " + report.name + " " +
                    fs::path(report.output).filename().string());
   }));
-  CHECK(told == std::vector<std::string>{"0 a9 a9.npy", "1 a10 a10.npy", "2 b#0 b#0.npy", "3 b#1 b#1.npy"});
-  const std::vector<std::string> paths{dir / "out/b#1.npy", dir / "out/a9.npy", dir / "out/b#1.npy"};
+  CHECK(told ==
+        std::vector<std::string>{"0 a9 a9.npy", "1 a10 a10.npy", "2 b#0 b#0.npy", "3 b#1 b#1.npy"});
+  const std::vector<std::string> paths{dir / "out/b#1.npy", dir / "out/a9.npy",
+                                       dir / "out/b#1.npy"};
   const auto list = TensorSet::open(paths);
   REQUIRE(list);
   REQUIRE(btf::convert(*list, dir / "one.btf", {}));
   const auto one = btf::TensorFile::open(dir / "one.btf");
   REQUIRE(one);
   CHECK(one->tensor_count() == 3);
-  // What would be one file twice, and names that are not there, are refused before anything is written.
+  // What would be one file twice, and names that are not there, are refused before anything is
+  // written.
   options.rename = {{"b#0", "same"}, {"b#1", "same"}};
   CHECK_FALSE(btf::convert(*set, dir / "twice/", options));
   options.rename = {{"b#7", "x"}};

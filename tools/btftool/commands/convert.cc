@@ -86,9 +86,8 @@ std::optional<std::string> loss_warning(const btf::TensorReport& report,
   const std::uint64_t gone = loss.to_zero + (wrapped ? 0 : loss.overflowed);
   const double share = static_cast<double>(gone) / static_cast<double>(loss.elements);
   if (gone == 0 || share < kLargeShare) return std::nullopt;
-  std::string text =
-      fmt::format("{} of {} elements ({:.3g} %) became zero or were clamped as {}", gone,
-                  loss.elements, 100 * share, name_of(report.target_dtype));
+  std::string text = fmt::format("{} of {} elements ({:.3g} %) became zero or were clamped as {}",
+                                 gone, loss.elements, 100 * share, name_of(report.target_dtype));
   if (btf::can_scale(report.target_dtype) && !report.nnz &&
       report.source_layout != btf::Layout::coo)
     text += "; --scale auto fits their range to it";
@@ -174,8 +173,7 @@ class Conversion {
     if (warnings_.held_back() > 0)
       context_.log.warning(fmt::format("and {} more", warnings_.held_back()));
     if (alarms_.held_back() > 0)
-      context_.log.alarm(
-          fmt::format("{} more tensors lost a large part", alarms_.held_back()));
+      context_.log.alarm(fmt::format("{} more tensors lost a large part", alarms_.held_back()));
     if (raw_.held_back() > 0)
       context_.log.note(fmt::format("and {} more files of raw bytes", raw_.held_back()));
     if (losses_.held_back() > 0)
@@ -225,19 +223,22 @@ class Conversion {
     if (error.finding == "coo-duplicate-index")
       error.message += "; --duplicates sum, first or last says what that means";
     if (error.finding == "zero-points-unread")
-      error.message += std::string("; --zero-point auto takes them from there") +
-                       (options_.quantization.zero_point
-                            ? ""
-                            : ", --zero-point 0 says that they are something else");
+      error.message +=
+          std::string("; --zero-point auto takes them from there") +
+          (options_.quantization.zero_point ? ""
+                                            : ", --zero-point 0 says that they are something else");
     if (error.code == btf::ErrorCode::refused && !btf::is_standard_output(command_.output))
-      error.message += command_.many_outputs ? "; this file was not written" : "; nothing was written";
+      error.message +=
+          command_.many_outputs ? "; this file was not written" : "; nothing was written";
     return error;
   }
 
   // Raw bytes do not say what they hold, so it is said here.
   void describe_raw(const btf::TensorReport& report) {
     const std::string& path = report.output.empty() ? command_.output : report.output;
-    if (options_.spec || btf::output_format(path, options_) != "raw" || !raw_.pass()) return;
+    const auto format = btf::output_format(path, options_);
+    if (options_.spec || !format || !btf::format_has(*format, btf::kUndescribed) || !raw_.pass())
+      return;
     const std::string spec =
         btf::spec_text(report.target_dtype, report.target_layout, report.target_dims);
     if (btf::is_standard_output(path)) {
@@ -274,8 +275,7 @@ class Conversion {
     if (!report.scales.empty() && !report.scale_targets.empty() && scales_.pass())
       notes_.push_back(tensor + scale_line(report));
     if (report.loss.changed() > 0 && losses_.pass())
-      notes_.push_back(tensor +
-                       loss_line(report, options_.policy, options_.quantization.active()));
+      notes_.push_back(tensor + loss_line(report, options_.policy, options_.quantization.active()));
     if (!command_.json) return;
     json_.item(describe(report, options_));
   }

@@ -34,21 +34,12 @@ btf::Result<std::uint64_t> partner(const std::string& name, const DiffCommand& c
                        "'; --pair 0:G says which, or the spec the dims");
 }
 
-// Arrays of NumPy and outputs of trtexec say their dims themselves, and so may text, which else is a
-// list.
-bool says_dims(const btf::TensorFile& file) {
-  if (file.format().starts_with("np") || file.format() == "trtexec") return true;
-  if (file.format() != "text") return false;
-  const auto tensor = file.tensor(0);
-  return tensor && tensor->dims.size() != 1;
-}
-
 // One that says something else than the spec.
 bool contradicts(const std::string& path, const btf::OpenOptions& open) {
   std::error_code unknown;
   if (!std::filesystem::is_regular_file(path, unknown)) return false;
   const auto file = btf::TensorFile::open(path, open);
-  return file && says_dims(*file);
+  return file && file->says_dims();
 }
 
 bool matches_file(const SpecRule& rule, const btf::TensorSet& set) {
@@ -110,7 +101,7 @@ bool FileSpecs::waits(std::uint64_t member, const btf::TensorSet& set) const {
     return is_list(member) || !btf::parse_tensor_spec(waiting->second.spec);
   const auto file = set.file(member);
   if (!file) return !contradicts(set.member(member).path, open_);
-  return !says_dims(**file);
+  return !(*file)->says_dims();
 }
 
 bool FileSpecs::is_list(std::uint64_t member) const {

@@ -12,7 +12,7 @@ InspectJson::InspectJson(Output& out, const InspectOptions& options)
 }
 
 void InspectJson::begin(const btf::TensorFile& file) {
-  btf_ = file.format() == "btf";
+  btf_ = file.has(btf::kBtfCodes);
   document_.begin_object()
       .members({{"path", file.path()},
                 {"format", file.format()},

@@ -40,10 +40,10 @@ constexpr std::string_view kGap = "  ";
 }  // namespace
 
 void InspectText::begin(const btf::TensorFile& file) {
-  btf_ = file.format() == "btf";
+  btf_ = file.has(btf::kBtfCodes);
   out_.line(fmt::format("{}: {}, {}, {}{}", printable(file.path()), file.format_title(),
-                        counted(file.tensor_count(), "tensor"), file.goes_on() ? "more than " : "",
-                        counted(file.size(), "byte")));
+                        counted(file.tensor_count(), "tensor"),
+                        file.more_follows() ? "more than " : "", counted(file.size(), "byte")));
   width_ = std::max<std::size_t>(2, std::to_string(file.tensor_count()).size());
   if (file.tensor_count() > 0)
     out_.line(pad_left("#", width_) + "  " + pad_right("dtype", kDType) + "  " +

@@ -6,8 +6,8 @@
 #include <span>
 
 #include "btf/error.h"
-#include "formats/bound/content_bound.h"
 #include "formats/io/spool.h"
+#include "formats/table/content_bound.h"
 
 namespace btf {
 

@@ -1,4 +1,4 @@
-#include "formats/bound/bounded_spool.h"
+#include "formats/table/bounded_spool.h"
 
 #include <string>
 

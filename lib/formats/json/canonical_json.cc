@@ -1,4 +1,4 @@
-#include "formats/json/json_text.h"
+#include "formats/json/canonical_json.h"
 
 #include <array>
 #include <charconv>

@@ -1,15 +1,12 @@
-// The file formats. Adding one is a folder with its reader and a row here (docs/adding.md).
+// Which row of the table of formats a file is of, and which an output is to be.
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string_view>
 
 #include "formats/interface/format.h"
 
 namespace btf {
-
-std::span<const FormatRow> formats();
 
 // By the spec or the name, of a file whose first bytes say nothing.
 std::optional<std::uint64_t> expected_bytes(const OpenRequest& request);
@@ -17,10 +14,8 @@ std::optional<std::uint64_t> expected_bytes(const OpenRequest& request);
 // The first row that recognizes the source; BTF, which has no magic number, is the last.
 Result<const FormatRow*> recognize_format(const ByteSource& source, const OpenRequest& request);
 
-// What was said, else by the spec and then by the name (file_endings.h); BTF for all others. A name
-// that says something else than what would be written is refused, unless the format was said.
+// What was said, else by the spec and then by the name (table/endings.h); BTF for all others. A
+// name that says something else than what would be written is refused, unless the format was said.
 Result<const FormatRow*> format_to_write(const WriteRequest& request);
-
-const FormatRow& format_named(std::string_view name);
 
 }  // namespace btf

@@ -1,0 +1,74 @@
+#include "formats/table/content_bound.h"
+
+#include "btf/file.h"
+#include "btf/try.h"
+#include "formats/table/format_table.h"
+
+namespace btf {
+namespace {
+
+// What FormatRow::begins may count on.
+constexpr std::uint64_t kBeginning = 64;
+
+class SpoolSource final : public ByteSource {
+ public:
+  explicit SpoolSource(const Spool& spool) : spool_(spool) {}
+  std::uint64_t size() const override { return spool_.size(); }
+  Status check_unchanged() const override { return {}; }
+  Status read_at(std::uint64_t offset, std::span<std::byte> out) const override {
+    if (!fits(offset, out.size(), size())) return fail(ErrorCode::malformed, "past the end");
+    return spool_.read_at(offset, out);
+  }
+
+ private:
+  const Spool& spool_;
+};
+
+}  // namespace
+
+ContentBound::ContentBound(std::optional<std::uint64_t> expected, std::uint64_t room)
+    : extent_(room), known_(expected.has_value()) {
+  if (expected == kUnlimited)
+    extent_.allow(kUnlimited);
+  else if (expected)
+    extent_.need(*expected);
+}
+
+Status ContentBound::begin(const ByteSource& content) {
+  known_ = true;
+  const OpenOptions nothing_said;
+  for (const FormatRow& row : formats()) {
+    const auto begins =
+        row.begins != nullptr ? row.begins(content) : row.recognizes(content, {"-", nothing_said});
+    // What is wrong with it only its reader reports.
+    if (!begins && begins.error().finding.empty()) return std::unexpected(begins.error());
+    if (!begins || !*begins) continue;
+    if (row.bound == nullptr)
+      extent_.allow(kUnlimited);
+    else
+      bound_ = row.bound();
+    return {};
+  }
+  foreign_ = true;
+  return {};
+}
+
+Status ContentBound::take(const ByteSource& content) {
+  return bound_ ? bound_->take(content, extent_) : Status();
+}
+
+Result<std::uint64_t> ContentBound::most(const Spool& content) {
+  const SpoolSource source(content);
+  if (!known_ && content.size() >= kBeginning) BTF_TRY(begin(source));
+  BTF_TRY(take(source));
+  return extent_.most();
+}
+
+Result<std::uint64_t> ContentBound::least(const Spool& content, std::uint64_t frames) {
+  const SpoolSource source(content);
+  if (!known_) BTF_TRY(begin(source));
+  BTF_TRY(take(source));
+  return bound_ ? bound_->least(extent_, source, frames) : 0;
+}
+
+}  // namespace btf
