@@ -160,16 +160,17 @@ class ValueReader {
     if (info(dtype).floating() && is_integer(text)) {
       const std::string type =
           whole<std::int64_t>(text) || !whole<std::uint64_t>(text) ? "int64" : "uint64";
-      return fail(ErrorCode::unsupported,
-                  value + "an integer that " + name + " cannot hold; `spec` " + type + " says that all are, `named_specs` '" +
-                      json_shown(output_.name) + "=" + type + "' that only this output is");
+      return fail(ErrorCode::unsupported, value + "an integer that " + name +
+                                              " cannot hold; `spec` " + type +
+                                              " reads all outputs so, `named_specs` '" +
+                                              json_shown(output_.name) + "=" + type + "' this one");
     }
     if (whole<long double>(text, std::errc::result_out_of_range))
-      return malformed("trtexec-value", at,
-                       value + "no " +
-                           (dtype == DType::float32 ? "number of the type that it is read as"
-                                                    : name) +
-                           "; `spec` says another");
+      return malformed(
+          "trtexec-value", at,
+          value + "no " +
+              (dtype == DType::float32 ? "number of the type that it is read as" : name) +
+              "; `spec` gives another dtype");
     return malformed("trtexec-value", at,
                      value +
                          "no number; trtexec up to 8.4 wrote int8 as characters, which cannot be "

@@ -77,7 +77,7 @@ void declare_gates(CLI::App& app, DiffCommand& command) {
       [&gates](const std::string& text) {
         gates.max_mismatch = value_or_throw(parse_mismatch_limit(text));
       },
-      "so many elements may be beyond the tolerance")
+      "allow up to N mismatches, or P% of the elements")
       ->group(group);
   add_limit(app, "--cosine", "MIN", gates.cosine, -1, 1, "cosine similarity at least MIN");
   add_limit(app, "--psnr", "MIN", gates.psnr, -kLargest, kLargest, "PSNR at least MIN dB");
@@ -154,7 +154,7 @@ void declare_selection(CLI::App& app, DiffCommand& command) {
             "directories: only files whose path or name matches");
   add_globs(app, "--exclude", command.exclude, "directories: without these");
   add_text(app, "--from-json", command.from_json, "REPORT",
-           "judge a report of --json again, by other limits;\nno operands then")
+           "judge a report of --json again, by other limits;\ntakes no operands")
       ->group(group);
 }
 
@@ -162,9 +162,9 @@ void declare_report(CLI::App& app, DiffCommand& command) {
   const char* group = "Report";
   add_count(
       app, "--show", 0, 1000000, [&command](std::uint64_t n) { command.diff.show = n; },
-      "so many of the first and of the largest mismatches (3)")
+      "number of first and of largest mismatches shown (3)")
       ->group(group);
-  app.add_flag("--all", command.all, "every tensor in full, however long that is")->group(group);
+  app.add_flag("--all", command.all, "every tensor in full, without a limit")->group(group);
   add_choice<DiffSort>(
       app, "--sort", command.sort,
       {{"order", DiffSort::order}, {"error", DiffSort::error}, {"cosine", DiffSort::cosine}},
@@ -183,10 +183,10 @@ void declare_report(CLI::App& app, DiffCommand& command) {
   app.add_flag("--json", command.json, "print one JSON document")->group(group);
   add_choice<JsonSchema>(app, "--json-schema", command.json_schema,
                          {{"2", JsonSchema::sets}, {"1", JsonSchema::files}},
-                         "its shape; 1 is that of version 0.1")
+                         "version of its schema; 1 is that of btftool 0.1")
       ->group(group);
   add_text(app, "--junit", command.junit, "FILE", "write a JUnit report too")->group(group);
-  add_text(app, "--html", command.html, "FILE", "write a page to look at too")->group(group);
+  add_text(app, "--html", command.html, "FILE", "write an HTML report too")->group(group);
 }
 
 }  // namespace
