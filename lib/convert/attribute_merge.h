@@ -1,4 +1,4 @@
-// What files say of their tensors, said of those of the output.
+// Attributes of the tensors of inputs, carried over to those of the output.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ class AttributeMerge {
   // The records of scales that are written behind a tensor.
   void quantized(std::uint64_t target, const std::vector<ScaleRecord>& scales,
                  const Quantization& how);
-  // Of a member. A link to a tensor that is left out is dropped; of what several members say of the
-  // file as a whole, the first is kept.
+  // Adds those of a member. A link to a tensor that is left out is dropped; of attributes of the
+  // file as a whole, the first member's are kept.
   void add(std::uint64_t member, const FileAttributes& attributes);
 
   // Tensors of the output whose link was dropped.

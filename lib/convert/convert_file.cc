@@ -26,7 +26,7 @@ WriteRequest request_for(const std::string& output, const ConvertOptions& option
           options.compression.has_value()};
 }
 
-// What the output's format and spec ask for, where the options leave it open.
+// Options completed by the output's format and spec.
 Result<ConvertOptions> complete(ConvertOptions options, const FormatRow& format) {
   BTF_TRY(check_options(options, format.name));
   if (options.recipient && !options.coo_code) options.coo_code = info(*options.recipient).coo_code;
@@ -68,7 +68,7 @@ SetScales set_scales(const TensorSet& input, const ConvertOptions& options) {
   return options.quantization.dequantize && !input.one_file() ? SetScales::of(input) : SetScales();
 }
 
-// Of scales nothing is left where they are applied.
+// Scales that are applied are not converted.
 Status leave_out(const SetScales& scales, const TensorSet& input,
                  std::vector<std::uint64_t>& tensors) {
   if (scales.empty()) return {};
@@ -81,7 +81,7 @@ Status leave_out(const SetScales& scales, const TensorSet& input,
   return {};
 }
 
-// The same within files. What is not linked, but stands behind its codes, shows with these.
+// The same within files. Scales that are not linked are found behind their codes.
 Status leave_out_linked(const TensorSet& input, std::vector<std::uint64_t>& tensors) {
   std::map<std::uint64_t, std::set<std::uint64_t>> scales;  // by member
   std::vector<std::uint64_t> left;
@@ -129,7 +129,7 @@ Status check_renamed(const ConvertOptions& options, const std::set<std::string>&
   for (const auto& [from, to] : options.rename)
     if (!renamed.contains(from))
       return fail(ErrorCode::invalid_argument,
-                  "there is no tensor '" + from + "' to be called '" + to + "'");
+                  "cannot rename '" + from + "' to '" + to + "': there is no such tensor");
   return {};
 }
 
@@ -195,9 +195,7 @@ Result<std::uint64_t> convert(const TensorFile& input, const std::string& output
 
 Result<std::uint64_t> convert(const TensorSet& input, const std::string& output_or_directory,
                               const ConvertOptions& options, const TensorReportSink& report) {
-  if (input.member_count() == 0)
-    return std::unexpected(
-        Error{ErrorCode::refused, "there is no file in it"}.in_file(input.path()));
+  if (input.member_count() == 0) return std::unexpected(no_files(input));
   BTF_ASSIGN(const bool several, files_in_directory(output_or_directory, input, options));
   if (several) return convert_to_directory(input, output_or_directory, options, report);
   BTF_ASSIGN(const std::string output, output_path(output_or_directory, input.path()));

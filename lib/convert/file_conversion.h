@@ -51,7 +51,7 @@ class FileConversion {
     std::unique_ptr<QuantizePlan> quantization;
   };
 
-  // Of the output, in the order in which the writer was told of them.
+  // A record of the output, in the order of announcement to the writer.
   struct Record {
     std::size_t work = 0;
     const ScaleRecord* scales = nullptr;  // of its plan; else it is the tensor's own

@@ -77,7 +77,7 @@ Status check_scales(const ConvertOptions& options) {
   return wrong("`quantization.scale` needs `dtype`: it decides between quantising and dequantising");
 }
 
-// What shows without a look at the tensors; those are asked of when they are measured.
+// Rules that need no tensor; the others are checked when tensors are measured.
 Status check_recipient(const ConvertOptions& options, const FormatRow* format) {
   if (!options.recipient) return {};
   const RecipientRow& row = info(*options.recipient);

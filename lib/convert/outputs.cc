@@ -31,7 +31,7 @@ std::string hexadecimal(std::uint64_t number, std::size_t digits) {
   return text;
 }
 
-// Of what is too long the front and a hash of all stay.
+// A name that is too long keeps its front and a hash of the whole.
 std::string shortened(const std::string& name, const std::string& ending) {
   if (name.size() + ending.size() <= kMostNameBytes) return name + ending;
   const std::string hash = "-" + hexadecimal(XXH64(name.data(), name.size(), 0), 16);
@@ -89,7 +89,7 @@ class Outputs {
     return {};
   }
 
-  // Of a tensor with a file of its own. Names of several files' tensors may be the same.
+  // The path of a tensor with a file of its own. Tensors of several files may have one name.
   Result<std::string> place_of(const SetTensor& tensor, const std::string& ending) const {
     BTF_ASSIGN(const auto file, input_.file(tensor.member));
     BTF_ASSIGN(const auto own, file->own_name(tensor.index));
@@ -148,20 +148,20 @@ class Outputs {
   Result<std::size_t> add_output(const std::string& place, std::uint64_t member) {
     const SetMember from = input_.member(member);
     if (from.path == "-")
-      return std::unexpected(
-          Error{ErrorCode::invalid_argument,
-                "is a directory, and standard input has no name for a file in it"}
-              .in_file(directory_));
+      return std::unexpected(Error{ErrorCode::invalid_argument,
+                                   "is a directory, and standard input gives no file name"}
+                                 .in_file(directory_));
     PlannedOutput output{.path = join_path(directory_, place), .tensors = {}};
     if (!paths_.insert(output.path).second)
-      return std::unexpected(Error{ErrorCode::invalid_argument,
-                                   "two of the input would be written here: give them other names"}
-                                 .in_file(output.path));
+      return std::unexpected(
+          Error{ErrorCode::invalid_argument, "two inputs would be written here; rename one"}
+              .in_file(output.path));
     std::error_code unknown;
     if (fs::equivalent(output.path, from.path, unknown))
-      return std::unexpected(Error{ErrorCode::invalid_argument,
-                                   "is the input itself, which is replaced only by its own name"}
-                                 .in_file(output.path));
+      return std::unexpected(
+          Error{ErrorCode::invalid_argument,
+                "is the input itself, which only an output of the same name replaces"}
+              .in_file(output.path));
     outputs_.push_back(std::move(output));
     return outputs_.size() - 1;
   }

@@ -12,7 +12,7 @@
 namespace btf {
 namespace {
 
-// What cannot be opened is told of where it is compared.
+// A file that cannot be opened is an error where it is compared.
 bool holds_only_codes(const TensorSet& set, std::uint64_t member) {
   if (set.trouble(member) != nullptr) return false;
   const auto file = set.file(member);
@@ -65,8 +65,7 @@ class SetScaleReader {
     if (scales) {
       BTF_ASSIGN(fit, fit_scales(*scales, codes.dims, &only_tensor()));
     }
-    if (!fit.fits)
-      return refuse_scaling("is called as scales are, which does not fit by its dtype or dims");
+    if (!fit.fits) return refuse_scaling("has the name of scales, but not their dtype or dims");
     GivenScale given{.axis = fit.axis};
     BTF_ASSIGN(given.scales, stored.read_scales(*scales));
     return given;
@@ -79,8 +78,8 @@ class SetScaleReader {
     const StoredScales stored(file, codes, &only_tensor(), execution_);
     BTF_ASSIGN(const std::optional<TensorInfo> record, stored.find(ScaleRole::zero_point));
     if (!record || !is_integer(*record->dtype) || record->storage->elements() != scales)
-      return refuse_scaling("is called as zero points are, and is not " + std::to_string(scales) +
-                            (scales == 1 ? " integer" : " integers"));
+      return refuse_scaling("has the name of zero points, but does not hold " +
+                            std::to_string(scales) + (scales == 1 ? " integer" : " integers"));
     return stored.read_zero_points(*record);
   }
 

@@ -10,7 +10,7 @@ namespace btf {
 
 class Buffer {
  public:
-  // At least `bytes`, aligned for any vector unit. What was in it is lost when it grows.
+  // At least `bytes`, aligned for any vector unit. Growing discards the contents.
   std::byte* reserve(std::uint64_t bytes) {
     if (bytes > size_) {
       size_ = 0;  // until there is memory again

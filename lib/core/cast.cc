@@ -47,18 +47,18 @@ Status check_policy(DType from, DType to, const CastPolicy& policy) {
   const bool floating = target.floating();
   if (policy.overflow == Overflow::wrap && floating && can_overflow(from, to))
     return fail(ErrorCode::invalid_argument,
-                "overflow wrap means nothing for " + pair + ": only integers wrap");
+                "overflow wrap does not apply to " + pair + ": only integers wrap");
   const bool no_special = floating ? target.fp.specials == FloatSpecials::none : true;
   if (policy.overflow == Overflow::ieee && no_special && can_overflow(from, to))
-    return fail(ErrorCode::invalid_argument, "overflow ieee means nothing for " + pair + ": " +
+    return fail(ErrorCode::invalid_argument, "overflow ieee does not apply to " + pair + ": " +
                                                  std::string(target.name) +
                                                  " has no Inf and no NaN");
   const bool nearest_anyway =
       policy.rounding == Rounding::by_table || (policy.rounding == Rounding::nearest && floating);
   if (floating && !target.fp.power_of_two && !nearest_anyway && !is_lossless(from, to))
     return fail(ErrorCode::invalid_argument,
-                "a rounding other than to nearest means nothing for " + pair +
-                    ": it applies to float to integer and to float8_e8m0fnu");
+                "a rounding other than to nearest does not apply to " + pair +
+                    ": it is for float to integer and for float8_e8m0fnu");
   return {};
 }
 

@@ -1,4 +1,4 @@
-// What follows from the ranges of two dtypes.
+// Consequences of the ranges of two dtypes.
 #pragma once
 
 #include "btf/dtype.h"

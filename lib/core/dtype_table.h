@@ -28,7 +28,7 @@ inline constexpr FloatGeometry kE3M4{3, 4, 3, ieee, true, false};
 inline constexpr FloatGeometry kE4M3Ieee{4, 3, 7, ieee, true, false};
 inline constexpr FloatGeometry kE4M3B11Fnuz{4, 3, 11, fnuz, true, false};
 
-// Of floats that torch.testing has tolerances for, these; of smaller ones half a step: relative at
+// torch.testing's tolerances for the floats that it has; half a step for smaller ones: relative at
 // the start of a binade, where it is largest, and absolute below the normal numbers.
 inline constexpr Closeness kCloseFloat64{1e-7, 1e-7};
 inline constexpr Closeness kCloseFloat32{1.3e-6, 1e-5};

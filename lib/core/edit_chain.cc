@@ -76,8 +76,8 @@ Result<EditStep> step_of(const Squeeze& squeeze, const Dims& dims) {
       return refuse("squeeze names dim " + std::to_string(number) + ", the tensor has rank " +
                     std::to_string(dims.size()));
     if (dims[*dim] != 1)
-      return refuse("squeeze takes away dims of size 1, dim " + std::to_string(number) +
-                    " has size " + std::to_string(dims[*dim]));
+      return refuse("squeeze removes dims of size 1, dim " + std::to_string(number) + " has size " +
+                    std::to_string(dims[*dim]));
     if (dropped[*dim]) return refuse("squeeze names dim " + std::to_string(number) + " twice");
     dropped[*dim] = true;
   }
@@ -101,7 +101,8 @@ std::unexpected<Error> other_count(const Reshape& reshape, const Dims& dims) {
   std::string wanted;
   for (const std::int64_t dim : reshape.dims)
     wanted += (wanted.empty() ? "" : ", ") + std::to_string(dim);
-  return refuse("reshape to [" + wanted + "] does not go with the elements of " + dims_text(dims));
+  return refuse("reshape to [" + wanted + "] does not keep the number of elements of " +
+                dims_text(dims));
 }
 
 Result<EditStep> step_of(const Reshape& reshape, const Dims& dims) {
@@ -114,7 +115,7 @@ Result<EditStep> step_of(const Reshape& reshape, const Dims& dims) {
       step.to[d] = magnitude(reshape.dims[d]);
       continue;
     }
-    if (open) return refuse("reshape can find out one dim, -1 is given more than once");
+    if (open) return refuse("reshape infers one dim, -1 is given more than once");
     open = d;
   }
   const Checked all = element_count(dims);

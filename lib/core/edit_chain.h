@@ -42,7 +42,7 @@ class EditChain {
   bool empty() const { return steps_.empty(); }
   // Has the result every element of the source?
   bool keeps_all() const;
-  // Of the first edit that changes something: "permute"; "" without.
+  // Name of the first edit that changes something: "permute"; "" without.
   std::string_view first_name() const { return first_name_; }
 
   // From an index of the source to that of the result; false: a slice leaves it out.

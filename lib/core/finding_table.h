@@ -1,4 +1,4 @@
-// What can be wrong with a file: one row for each code that findings and errors carry.
+// Findings: one row for each code that findings and errors carry.
 #pragma once
 
 #include <array>

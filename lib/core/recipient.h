@@ -1,4 +1,4 @@
-// What the programs that files are made for do not take. Adding one is adding a row to the table in
+// Limits of the programs that files are made for. Adding a program is adding a row to the table in
 // recipient.cc.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace btf {
 
-// What is said of something that a program does not take.
+// The finding and the reason for something that a program does not take.
 struct Refusal {
   FindingCode code;
   std::string_view consequence;  // what the program does then
@@ -49,7 +49,7 @@ struct Objection {
 std::optional<Objection> dtype_objection(const RecipientRow& row, std::uint8_t dtype_code);
 std::optional<Objection> layout_objection(const RecipientRow& row, std::uint8_t layout_code);
 std::optional<Objection> offset_objection(const RecipientRow& row, std::uint64_t offset);
-// Of a whole file, by the name of its format and how people write that.
+// The objection to a whole file, by the name and the title of its format.
 std::optional<Objection> format_objection(const RecipientRow& row, std::string_view format,
                                           std::string_view title, bool compressed);
 

@@ -1,4 +1,4 @@
-// The one place where a layout is made of strides instead of the name of a layout.
+// Layouts made of strides instead of the name of a layout; nothing else makes them.
 #include "core/strided.h"
 
 #include <algorithm>
@@ -77,11 +77,10 @@ Result<StridedLayout> strided(Dims dims, std::vector<StorageAxis> axes, DType dt
   auto storage = of_axes(std::move(dims), std::move(axes), dtype);
   if (!storage) return too_large();
   if (const auto overlap = find_overlap(*storage))
-    return fail(ErrorCode::invalid_argument, "elements would share a place: the stride of dim " +
-                                                 std::to_string(overlap->axis->dim) + " is " +
-                                                 std::to_string(overlap->axis->stride) +
-                                                 " elements, what it steps over takes " +
-                                                 std::to_string(overlap->inside));
+    return fail(ErrorCode::invalid_argument,
+                "elements would overlap: the stride of dim " + std::to_string(overlap->axis->dim) +
+                    " is " + std::to_string(overlap->axis->stride) +
+                    " elements, the dims inside it span " + std::to_string(overlap->inside));
   return *std::move(storage);
 }
 
@@ -126,7 +125,7 @@ Result<StridedLayout> with_padding(const StridedLayout& storage, DType dtype) {
   std::uint64_t unit = 1;
   std::uint64_t end = 1;
   for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
-    // Axes of one element stand nowhere in particular, but may tell of padding, or take it.
+    // The stride of an axis of one element is free, but it may describe padding, or take it.
     if (axis->extent == 1 && inner == nullptr) axis->stride = 1;
     if (axis->extent == 0 ||
         (axis->extent == 1 && (axis->stride < end || axis->stride % unit != 0))) {

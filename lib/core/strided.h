@@ -8,7 +8,7 @@
 namespace btf {
 
 // `axes` in any order, every dim once (a split one as blocks and lanes). Refuses elements that
-// share a place, and sizes that do not fit 64 bits. The stored array ends with its last element.
+// overlap, and sizes that do not fit 64 bits. The stored array ends with its last element.
 Result<StridedLayout> strided(Dims dims, std::vector<StorageAxis> axes, DType dtype);
 
 // The same array with the gaps as padding of its axes, so that it can be written front to back and

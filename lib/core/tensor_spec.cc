@@ -121,7 +121,7 @@ class SpecParser {
       return set(channels_, *channels, "c=");
     }
     if (!same_name(name, "nvmedia"))
-      return wrong("'" + std::string(name) + "=' means nothing; there are strides, nvmedia, c");
+      return wrong("unknown '" + std::string(name) + "='; there are strides, nvmedia, c");
     const auto* order = std::ranges::find_if(
         kOrders, [&](const NvMediaOrder& row) { return same_name(row.name, value); });
     if (order == kOrders.end())

@@ -1,4 +1,4 @@
-// The one place where threads are started.
+// Worker threads: no other code of the library starts any.
 #pragma once
 
 #include <exception>

@@ -29,8 +29,8 @@ struct CooEntry {
 using CooKey =
     std::function<std::optional<std::uint64_t>(std::span<const std::uint64_t> index)>;
 
-// By strides: the row-major number, or the place in a stored array. The entries of a file are told
-// by it much faster than by a function.
+// By strides: the row-major number, or the offset in a stored array. Keys of a file's entries are
+// computed much faster by strides than by a function.
 struct PlaceKey {
   Mapping mapping;
 
@@ -69,7 +69,7 @@ struct CooRun {
   }
   const std::byte* code(std::uint64_t i) const { return codes + i * code_bytes; }
 
-  // Of the entries from `from` on the first whose key the next one has too. The last one may have
+  // The first of the entries from `from` on whose key the next one has too. The last one may have
   // its like in the run behind.
   std::uint64_t followed_by_its_like(std::uint64_t from) const {
     const std::uint64_t* const end = keys + count - 1;
@@ -82,7 +82,7 @@ class CooSource {
  public:
   virtual ~CooSource() = default;
   // Nothing, a run without entries, after the last entry. Ascending by key, entries of one key by
-  // position. Valid until the next call. What stands before an entry that is an error comes first.
+  // position. Valid until the next call. Entries before one that is an error come first.
   virtual Result<CooRun> next_run() = 0;
   virtual Status rewind() = 0;
 };
@@ -122,7 +122,7 @@ class CooEntries {
   std::uint64_t at_ = 0;
 };
 
-// Puts entries into an array, stretch by stretch from front to back: their keys are places in it.
+// Puts entries into an array, stretch by stretch from front to back: their keys are offsets in it.
 class CooFiller {
  public:
   explicit CooFiller(std::unique_ptr<CooSource> source) : source_(std::move(source)) {}

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kBlockBytes = 256U << 10;
 
-// How many entries come before one that is out of range; the places of these by strides.
+// The number of entries before one that is out of range; the offsets of these by strides.
 using PlacesFn = std::uint64_t (*)(const std::byte* indices, std::uint64_t count, const Dims& dims,
                                    const Dims& strides, std::uint64_t* places);
 

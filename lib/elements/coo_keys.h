@@ -26,7 +26,7 @@ class CooKeys {
   std::uint64_t sound() const { return sound_; }
   std::unexpected<Error> out_of_range() const;
 
-  // Of the sound ones those that have a key.
+  // How many of the sound ones have a key.
   std::uint64_t count() const { return count_; }
   const std::uint64_t* keys() const { return keys_.data(); }
   // Which of the block they are; nullptr: all of them.

@@ -131,7 +131,7 @@ class FileEntries final : public CooSource {
   std::vector<std::uint64_t> positions_;
 };
 
-// What is seen of the entries from one mark to the next.
+// The entries from one mark to the next.
 struct Stretch {
   std::uint64_t entries = 0;
   std::uint64_t first = 0;

@@ -18,7 +18,7 @@ std::unique_ptr<CooSource> file_entries(const ByteSource& source, const TensorIn
                                         CooKey key, const Execution& execution = {});
 
 // Entries are read up to three times: to see their order, and then for their indices and values.
-// Each time tells of so much of the record as progress.
+// Each time reports so much of the record as progress.
 constexpr std::uint64_t coo_progress(std::uint64_t bytes) { return bytes / 3; }
 
 // Keys from `first` on and below `end`.
@@ -39,7 +39,7 @@ class CooRecord {
   // entries. None: they can be read as a whole only.
   std::span<const std::uint64_t> marks() const { return marks_; }
 
-  // Sorted. Of a part only where there are marks. `source` and `record` outlive these too.
+  // Sorted. A part of them only where there are marks. `source` and `record` outlive these too.
   Result<std::unique_ptr<CooSource>> entries(KeyRange range = {}) const;
 
  private:

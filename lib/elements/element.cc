@@ -27,7 +27,7 @@ Status check_index(const Dims& dims, const Dims& index) {
   return {};
 }
 
-// Of the values of COO, and of 4-bit types.
+// Reads a value of COO, or an element of a 4-bit type.
 Result<Element> read_stream(const ByteSource& source, std::uint64_t stream, std::uint64_t position,
                             DType dtype) {
   const unsigned bits = info(dtype).bits;
@@ -41,7 +41,7 @@ Result<Element> read_stream(const ByteSource& source, std::uint64_t stream, std:
   return element;
 }
 
-// Most entries are told by a bit not to be among those that are wanted.
+// A bit rules out most entries that are not among the wanted ones.
 class WantedKeys {
  public:
   void add(std::uint64_t key, std::size_t which) {
@@ -75,8 +75,8 @@ Result<std::vector<Element>> search_coo(const ByteSource& source, const TensorIn
       for (const std::size_t i : wanted->find(run.keys[entry])) {
         if (elements[i].offset)
           return fail(ErrorCode::refused, "COO entry " + std::to_string(run[entry].position) +
-                                              " has an index that another entry has too: the "
-                                              "element has no one value");
+                                              " has the index of another entry: the element "
+                                              "has several values");
         BTF_ASSIGN(elements[i], read_stream(source, tensor.coo->values_offset,
                                             run[entry].position, *tensor.dtype));
       }

@@ -1,4 +1,4 @@
-// What operations share that look at single records.
+// Checks shared by operations on single records.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace btf {
 
-// Refuses a record whose dtype or layout this library has not.
+// Refuses a record whose dtype or layout is unknown.
 Status check_known(const TensorInfo& record);
 
 Result<std::vector<Element>> elements_at(const ByteSource& source, const TensorInfo& tensor,

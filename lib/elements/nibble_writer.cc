@@ -11,7 +11,7 @@
 namespace btf {
 namespace {
 
-// What one slab writes: bytes that stand side by side.
+// Adjacent bytes that one slab writes.
 struct NibbleRun {
   std::uint64_t first = 0;        // byte of the tensor
   std::optional<std::byte> head;  // shared with the slab before it

@@ -13,15 +13,15 @@ namespace btf {
 // Threads for `slabs` pieces of work of `bytes` bytes in all: small work starts none.
 unsigned worker_count(const Execution& execution, std::uint64_t slabs, std::uint64_t bytes);
 
-// What a slab may take on either of its two sides when so many workers have buffers for both.
+// The most bytes of a slab on either side when so many workers have buffers for both.
 std::uint64_t most_slab_bytes(const Execution& execution, unsigned workers);
 
 // For loops of their own: an error once the caller has asked to stop.
 Status check_cancelled(const Execution& execution);
 
 // Calls work(worker, slab) once for every slab, ascending within a worker. One worker means the
-// calling thread and ascending order over all. Of several errors that of the lowest slab is
-// returned, so that the answer is the same for every number of workers.
+// calling thread and ascending order over all. The error of the lowest slab is returned: the answer
+// is the same for every number of workers.
 Status for_each_slab(const Execution& execution, unsigned workers, std::uint64_t slabs,
                      const std::function<Status(unsigned worker, std::uint64_t slab)>& work);
 

@@ -16,7 +16,7 @@ Mapping row_major(const Dims& counts) {
 
 SourceSlab in_row_major(const SourceSlab& slab, const Dims& counts, DType dtype, Buffer& buffer) {
   Mapping mapping = row_major(counts);
-  // Of one index no stride matters.
+  // The stride of a dim with one index does not matter.
   bool same = !slab.mapping.split;
   for (std::size_t d = 0; d < counts.size(); ++d)
     same = same && (counts[d] == 1 || slab.mapping.strides[d] == mapping.strides[d]);

@@ -92,7 +92,7 @@ class OtherRuns {
   std::unique_ptr<ElementRuns> runs_;
 };
 
-// Copies n runs of `bytes` that stand `stride` bytes apart to one place.
+// Gathers n runs of `bytes` that stand `stride` bytes apart.
 using GatherFn = void (*)(const std::byte* from, std::uint64_t stride, std::uint64_t n,
                           std::uint64_t bytes, std::byte* out);
 

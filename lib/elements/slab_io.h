@@ -45,7 +45,7 @@ class SlabReader {
 class SlabWriter {
  public:
   virtual ~SlabWriter() = default;
-  // Memory for the box in which everything but the elements, and what is told as padding, is zero
+  // Memory for the box in which everything but the elements and the reported padding is zero
   // already.
   virtual Result<TargetSlab> begin(const Box& box) = 0;
   // The box of the last begin() is complete.
@@ -77,7 +77,7 @@ std::unique_ptr<SlabReader> runs_reader(std::unique_ptr<ElementRuns> runs,
                                         const StridedLayout& storage, std::uint64_t base,
                                         DType dtype);
 
-// Of 8 bits and more (nibble_writer.h has the others). To be written front to back where the sink
+// For elements of 8 bits and more (others: nibble_writer.h). Written front to back if the sink
 // cannot seek.
 std::unique_ptr<SlabWriter> file_writer(ByteSink& sink, std::uint64_t data_offset,
                                         const StridedLayout& storage, DType dtype);

@@ -210,7 +210,7 @@ std::uint64_t run_bytes(const SlabSide& side, const Box& box) {
 SlabGrid choose_slabs(const SlabSide& source, const SlabSide& target, const SlabLimits& limits) {
   const StridedLayout& storage = *target.storage;
   if (storage.elements() == 0) return SlabGrid(storage, Dims(storage.dims.size(), 1));
-  // Of what is small on all sides one box is best; there are many such tensors.
+  // One box is best for a tensor that is small on all sides; there are many such tensors.
   if (is_small_run(source, limits.bytes) && is_small_run(target, limits.bytes) &&
       (limits.second_source == nullptr || is_small_run(*limits.second_source, limits.bytes)))
     return SlabGrid(storage, storage.dims);

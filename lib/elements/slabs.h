@@ -19,7 +19,7 @@ struct Box {
   Dims counts() const;
 };
 
-// What a box occupies in a stored array: the same run of elements at every turn of the loops. At
+// The part of a stored array that a box occupies: the same run of elements in every iteration. At
 // the end of a dim its padding belongs to the box, so the boxes of a grid cover all of the storage.
 struct Footprint {
   struct Loop {
@@ -59,11 +59,11 @@ struct SlabSide {
   std::uint64_t element_bytes = 1;
 };
 
-// Of the runs that a box is read in; UINT64_MAX: it is one.
+// Bytes of each run that a box is read in; UINT64_MAX: it is one.
 std::uint64_t run_bytes(const SlabSide& side, const Box& box);
 
-// Bytes of a slab whose elements stand in the order in which they are wanted. Of 32 KiB to 4 MiB
-// the kernel reads these fastest, though they come to the third-level cache (docs/performance.md).
+// Bytes of a slab whose elements are stored in the wanted order: the size from 32 KiB to 4 MiB that
+// is read fastest, though it goes to the third-level cache (docs/performance.md).
 inline constexpr std::uint64_t kStraightSlab = 1U << 20;
 
 struct SlabLimits {

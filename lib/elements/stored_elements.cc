@@ -51,7 +51,7 @@ Status StoredElements::read_shuffled(const Block& block, std::uint64_t first, st
   std::array<const std::byte*, sizeof(std::uint64_t)> planes{};
   for (std::uint64_t k = 0; k < width_; ++k) planes[k] = bytes + k * count;
   const std::uint64_t block_at = offset_ + block.first * width_;
-  // Of a block that is wanted whole the planes stand behind one another in the file too.
+  // The planes of a block that is wanted whole are contiguous in the file too.
   if (count == block.count) {
     BTF_TRY(source_.read_at(block_at, std::span(bytes, count * width_)));
   } else {

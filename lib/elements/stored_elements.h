@@ -12,7 +12,7 @@
 
 namespace btf {
 
-// Of types of 8 bits and more. Not for several threads at once. The source outlives it.
+// For types of 8 bits and more. Not for several threads at once. The source outlives it.
 class StoredElements {
  public:
   // As they stand from byte `offset` on.
@@ -29,7 +29,7 @@ class StoredElements {
   std::uint64_t place(std::uint64_t element) const;
 
  private:
-  // Of the block that an element is in: its first element, and how many it has.
+  // The block that an element is in: its first element, and the number of elements.
   struct Block {
     std::uint64_t first = 0;
     std::uint64_t count = 0;

@@ -11,7 +11,7 @@
 namespace btf {
 namespace {
 
-// Of smaller squares than this some may have vanished.
+// Below this, some squares may have underflowed to 0.
 constexpr double kLeastSquares = 0x1p-700;
 
 constexpr std::uint64_t kSignBit = 1ULL << 63;
@@ -145,7 +145,7 @@ std::uint64_t ChunkStats::take_out_special(std::uint64_t count, ChunkNumbers num
   return finite;
 }
 
-// Of values whose sum or whose squares double does not hold.
+// For values whose sum or whose squares overflow double.
 Moments ChunkStats::wide_moments(std::uint64_t n) const {
   const auto count = static_cast<long double>(n);
   const long double pivot = values_[0];

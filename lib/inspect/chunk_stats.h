@@ -1,4 +1,4 @@
-// What the elements of a tensor are like, chunk by chunk.
+// Statistics of the elements of a tensor, chunk by chunk.
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@
 
 namespace btf {
 
-// Sums begin anew every so many elements, counted from the first of the tensor: nothing else cuts
-// them, so that their last digits tell of the elements alone.
+// Sums begin anew every so many elements, counted from the first of the tensor. Nothing else cuts
+// them, so that their last digits depend on the elements alone.
 inline constexpr std::uint64_t kStatsChunk = 1024;
 
 // Mean and sum of squared deviations, merged chunk by chunk (Chan, Golub, LeVeque). The mean is
@@ -27,7 +27,7 @@ struct Moments {
   void add(const Moments& other);
 };
 
-// What may be told of elements in any order. Row-major numbers tell which of them come first.
+// Counts of elements in any order. Row-major numbers say which of them come first.
 struct Tally {
   struct Kept {
     long double value = 0;  // that of any dtype

@@ -20,7 +20,7 @@ struct Special {
   std::string_view name;
   std::uint64_t count = 0;
   std::uint64_t first = 0;  // row-major number
-  std::uint64_t entry = 0;  // COO: its place in the record, which the index alone may not tell
+  std::uint64_t entry = 0;  // COO: its position in the record; entries may share an index
 };
 
 class FiniteCheck {

@@ -11,7 +11,7 @@ namespace btf {
 namespace {
 
 constexpr std::string_view kCode = "zstd-frame";
-// Of a thread: a frame as this library writes them, compressed and not.
+// Per thread: a frame as this library writes them, compressed and not.
 constexpr std::uint64_t kThreadMemory = 2U << 20;
 
 struct Extent {

@@ -10,12 +10,12 @@
 
 namespace btf {
 
-// Knows what others have found, so that nothing is told twice. The file outlives it.
+// Knows the other findings, so that nothing is reported twice. The file outlives it.
 class FrameFindings {
  public:
   explicit FrameFindings(const TensorFile& file);
 
-  // Of all findings about the file before run(). False: that was told of the tensor already.
+  // For all findings about the file before run(). False: the tensor has that finding already.
   bool note(const Finding& finding);
 
   // Reports each tensor that has bytes in a damaged frame, unless that was noted; and a damaged

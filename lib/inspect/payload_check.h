@@ -1,4 +1,4 @@
-// What is odd in the elements of a record, whatever the format: padding that is not zero, bools
+// Oddities in the elements of a record of any format: padding that is not zero, bools
 // that are neither 0 nor 1, COO indices out of range or twice.
 #pragma once
 

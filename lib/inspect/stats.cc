@@ -191,7 +191,7 @@ class FirstAbsent {
   std::uint64_t next_ = 0;
 };
 
-// What a COO record does not store is counted and not looked at, so the cost goes by the entries.
+// Elements that a COO record does not store are only counted: the cost grows with the entries.
 Result<TensorStats> coo_stats(const ByteSource& source, const TensorInfo& tensor,
                               const Execution& execution) {
   BTF_ASSIGN(auto sorted, sorted_entries(source, tensor, row_major_key(tensor.dims), execution));

@@ -14,7 +14,7 @@
 namespace btf {
 namespace {
 
-// What is wrong with the bytes, and no trouble with getting at them.
+// A fault of the bytes, not of reading them.
 Finding as_finding(const Error& error, std::optional<std::uint64_t> tensor,
                    Severity severity = Severity::error) {
   return {severity, error.finding, tensor, error.offset, error.message};

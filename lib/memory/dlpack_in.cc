@@ -41,7 +41,7 @@ Result<DType> dtype_of(const dlpack::DLDataType& type) {
   }
   const std::string code = "type code " + std::to_string(type.code);
   if (known) return dlpack_unsupported(code + " with " + std::to_string(type.bits) + " bits");
-  return dlpack_unsupported(code + " is none of this library's dtypes");
+  return dlpack_unsupported(code + " is not a dtype of this library");
 }
 
 // Only memory that the CPU may simply read.
@@ -149,13 +149,13 @@ Result<SharedTensor> take_dlpack(dlpack::DLManagedTensor* tensor) {
 
 Result<SharedTensor> take_dlpack(dlpack::DLManagedTensorVersioned* tensor) {
   if (tensor == nullptr) return wrong("no tensor");
-  // Of another major version only the deleter may be relied on.
+  // In another major version only the deleter may be relied on.
   if (tensor->version.major != dlpack::kMajorVersion)
     return dlpack_unsupported("a tensor of major version " + std::to_string(tensor->version.major));
   const DLTensor& inner = tensor->dl_tensor;
   if ((tensor->flags & dlpack::kFlagSubbytePadded) != 0 && inner.dtype.bits < 8)
     return dlpack_unsupported("elements of " + std::to_string(inner.dtype.bits) +
-                              " bits with a byte each; packed ones are understood");
+                              " bits in a byte each; only packed ones are supported");
   BTF_ASSIGN(MutableTensorView view, from_dlpack(inner));
   return keep(std::move(view), tensor, (tensor->flags & dlpack::kFlagReadOnly) != 0);
 }

@@ -29,7 +29,7 @@ struct Shape {
   }
 };
 
-// Of a split dim no stride can be said: there the stored array is described, whose lanes are its
+// A split dim has no single stride: the stored array is described instead, whose lanes are its
 // innermost axis.
 Result<Shape> describe(const StridedLayout& storage, LaneForm form) {
   Shape shape;
@@ -58,7 +58,7 @@ Result<Shape> describe(const StridedLayout& storage, LaneForm form) {
   return shape;
 }
 
-// What a managed tensor points to, and itself.
+// A managed tensor and the memory that it points to.
 template <typename Managed>
 struct Holder {
   Managed managed{};

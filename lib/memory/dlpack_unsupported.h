@@ -1,4 +1,4 @@
-// What DLPack can say and this library has nothing for, or the other way round.
+// Errors for tensors that DLPack can describe and this library cannot, or the other way round.
 #pragma once
 
 #include <string>

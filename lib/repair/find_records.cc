@@ -123,8 +123,8 @@ void BtfSalvage::locate_one(std::uint64_t index, std::optional<std::uint64_t> be
   std::optional<Extent> found = entry ? probe(*entry) : std::nullopt;
   const bool unique = entry && times_in_table(*entry) == 1;
   opens_[index] = entry && behind == entry;
-  // A place behind the record before is taken if no other entry claims it, and if it fits into the
-  // file better than where the table points to.
+  // The offset behind the record before is taken if no other entry claims it, and if it fits into
+  // the file better than the one in the table.
   if (behind && behind != entry && in_file(*behind) && times_in_table(*behind) == 0) {
     const std::optional<Extent> candidate = probe(*behind);
     const bool better = candidate && closes(*candidate) > (found && unique ? closes(*found) : 0);
@@ -162,8 +162,8 @@ unsigned BtfSalvage::score(const SalvagedRecord& record, bool opens) const {
   return 2 * closes({record.begin, record.end}) + (opens ? 1 : 0);
 }
 
-// Of two records that share bytes the one is sound that fits better to where its neighbours begin
-// and end. If neither does, neither is.
+// If two records share bytes, the one that fits its neighbours better is sound. If neither does,
+// neither is.
 void BtfSalvage::resolve_overlaps() {
   std::vector<std::uint64_t> order;
   for (std::uint64_t i = 0; i < records_.size(); ++i)
@@ -193,7 +193,7 @@ void BtfSalvage::resolve_overlaps() {
 }
 
 // Bytes behind a record that belong to none: perhaps they are the record's own, and its header has
-// lost them. Not if the next record has no place: it may stand there.
+// lost them. Not if the next record has no offset: it may stand there.
 Status BtfSalvage::look_behind() {
   std::vector<std::uint64_t> begins;
   for (const SalvagedRecord& record : records_)

@@ -1,6 +1,6 @@
 // The records of a damaged BTF file. A canonical file says where a record begins twice: in the
-// offset table, and by where the record before it ends. So damage to one can be told from damage
-// to the other, and a record that the table has lost is found behind the one before it.
+// offset table, and by where the record before it ends. So damage to one is distinguished from
+// damage to the other, and a record that the table has lost is found behind the one before it.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace btf {
 
-// One record of the table. What is wrong with a record is not kept: lost() says it again.
+// One record of the table. Its fault is not kept: lost() finds it again.
 struct SalvagedRecord {
   enum class State : std::uint8_t { sound, unreadable, overlapping, in_doubt };
 

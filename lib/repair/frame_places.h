@@ -13,7 +13,7 @@
 namespace btf::zstd {
 
 // `known` is the content up to there, with the offset table; `file` has the frames. Nothing if the
-// lengths of the records in the run fit to no place, or to several.
+// lengths of the records in the run fit no offset, or several.
 Result<std::optional<std::uint64_t>> place_of(const ByteSource& known, const ByteSource& file,
                                               const Run& run);
 

@@ -18,7 +18,7 @@ namespace {
 
 using Fault = FrameShape::Fault;
 
-// Frames that are kept in memory as places, and messages about lost ones.
+// The most frames whose offsets are kept in memory, and messages about lost ones.
 constexpr std::uint64_t kMostPieces = 1U << 23;
 constexpr std::size_t kMostDamage = 1000;
 // More blocks than a frame of kLargestFrame has; what has more began by chance.
@@ -271,7 +271,7 @@ void FrameScan::take(std::uint64_t offset, std::uint64_t compressed, std::uint64
   run.content += content;
 }
 
-// Of unknown size: 0.
+// Frames of unknown size count 0.
 void FrameScan::lose(std::uint64_t frames, std::uint64_t content, Error error) {
   lost_ += frames;
   const std::uint64_t at = error.offset;

@@ -29,8 +29,8 @@ struct Piece {
   std::uint64_t end() const { return content_offset + content; }
 };
 
-// Frames one behind the other. Of the first it is known where its content belongs; the others stand
-// behind frames that are lost and did not say how much they held.
+// Frames one behind the other. The offset of the first run's content is known; the other runs stand
+// behind lost frames of unknown size.
 struct Run {
   std::vector<Piece> pieces;   // content_offset counts from the first
   std::uint64_t content = 0;   // bytes

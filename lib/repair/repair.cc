@@ -49,7 +49,7 @@ class Repair {
     auto salvage = BtfSalvage::find(*source_);
     if (!salvage && salvage.error().finding.empty()) return std::unexpected(salvage.error());
     if (!salvage) {
-      // Of what is lost altogether the frames have told.
+      // If everything is lost, the frames have said so.
       if (source_->size() > 0 || summary_.lost_frames == 0) tell(salvage.error());
       return summary_;
     }
@@ -124,7 +124,7 @@ class Repair {
     return {};
   }
 
-  // What is wrong with the payload, so that it cannot be saved.
+  // The fault of a payload that cannot be saved.
   Result<std::optional<Error>> read_payload(const BtfSalvage& salvage, std::uint64_t index) {
     BTF_ASSIGN(TensorInfo record, salvage.tensor(index));
     record.index = index;
@@ -135,14 +135,14 @@ class Repair {
       if (!bad && (duplicate || finding.severity == Severity::error))
         bad = Error{ErrorCode::malformed, finding.message, {}, finding.code, finding.offset};
     };
-    // Of a file that is not compressed all is there.
+    // A file that is not compressed has all its bytes.
     if (content_ != nullptr)
       BTF_TRY(recoverable(content_->whole(record.data_offset, record.data_bytes), bad));
     if (!bad) BTF_TRY(recoverable(check_payload(*source_, record, judge, options_.execution), bad));
     return bad;
   }
 
-  // What contradicts the format is the record's fault, anything else is trouble.
+  // A violation of the format is the record's fault, anything else is trouble.
   static Status recoverable(const Status& status, std::optional<Error>& bad) {
     if (status || status.error().code != ErrorCode::malformed) return status;
     bad = status.error();

@@ -1,4 +1,4 @@
-// What is left of a damaged compressed file: the content of every frame that is as it was written.
+// The rest of a damaged compressed file: the content of every frame that is as it was written.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@
 namespace btf::zstd {
 
 struct SalvageOptions {
-  // Of a frame that the file ends in, what stands before the end: no checksum vouches for it.
+  // Use the bytes of a truncated frame, which no checksum covers.
   bool cut_frame = false;
-  // Asked to stop, and told of bytes of the file, from frame to frame.
+  // Cancellation and progress, in bytes of the file, from frame to frame.
   const Execution* execution = nullptr;
 };
 
@@ -27,7 +27,7 @@ class SalvagedContent : public ByteSource {
 
   virtual std::uint64_t frames() const = 0;  // with content, that were found
   virtual std::uint64_t lost_frames() const = 0;
-  // What is wrong with the compressed file, the first of it; offsets are of that file.
+  // The first faults of the compressed file; offsets are in that file.
   virtual const std::vector<Error>& damage() const = 0;
 };
 

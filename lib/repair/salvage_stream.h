@@ -1,4 +1,4 @@
-// What can be read front to back of a file whose frames are too large to be looked at one by one.
+// The front of a file whose frames are too large to be checked one by one.
 #pragma once
 
 #include <memory>

@@ -64,7 +64,8 @@ class GgufParts final : public SetIndex {
               .message = std::move(what)});
     };
     if (file.format() != "gguf") {
-      say("is a part of a split GGUF file by its name, and is " + std::string(file.format_title()));
+      say("the name says part of a split GGUF file, the format is " +
+          std::string(file.format_title()));
       return {};
     }
     BTF_ASSIGN(const FileAttributes attributes, file.attributes());
@@ -75,8 +76,7 @@ class GgufParts final : public SetIndex {
     for (const auto& [key, expected] : {std::pair<std::string, std::size_t>{"split.no", number},
                                         {"split.count", entries_.size()}})
       if (said(key) != std::to_string(expected)) {
-        say("by the file's name its " + key + " is " + std::to_string(expected) +
-            ", and it says " + said(key));
+        say(key + " is " + said(key) + ", the file name says " + std::to_string(expected));
         return {};
       }
     return {};

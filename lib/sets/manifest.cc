@@ -46,7 +46,7 @@ class ManifestReader {
 
   Status unknown(const JsonToken& name, const std::string& where) const {
     return reader_.wrong(name.extent.offset,
-                         "'" + json_shown(name.text) + "' of " + where + " means nothing here");
+                         "unknown member '" + json_shown(name.text) + "' of " + where);
   }
 
   Status take_schema(bool& ours) {
@@ -127,9 +127,9 @@ class ManifestReader {
       const auto spec = parse_tensor_spec(entry.spec);
       if (!spec) return reader_.wrong(at, "'spec' of " + what + ": " + spec.error().message);
       if (entry.tensor && entry.tensor->offset && !spec->storage)
-        return reader_.wrong(at, "'spec' of " + what + " tells no dims, which its 'offset' needs");
+        return reader_.wrong(at, "'spec' of " + what + " has no dims, which its 'offset' needs");
       if (entry.tensor && entry.tensor->offset && spec->as_text)
-        return reader_.wrong(at, "'spec' of " + what + " is of text, which has no 'offset'");
+        return reader_.wrong(at, "'spec' of " + what + " describes text, which has no 'offset'");
     } else if (entry.tensor && entry.tensor->offset) {
       return reader_.wrong(at, what + " has an 'offset' and no 'spec'");
     }

@@ -63,7 +63,7 @@ Result<std::unique_ptr<SetIndex>> SafetensorsIndex::read(const ByteSource& sourc
   index.path_ = path;
   std::map<std::string, std::uint32_t, std::less<>> files;
   const auto take_tensor = [&](const JsonToken& name) -> Status {
-    if (!name.kept) return reader.wrong(name.extent.offset, "a name is too long to be true");
+    if (!name.kept) return reader.wrong(name.extent.offset, "a name is too long");
     const std::string quoted = "'" + json_shown(name.text) + "'";
     index.tensors_.push_back({.file = 0,
                               .at = static_cast<std::uint32_t>(index.names_.size()),
@@ -73,7 +73,7 @@ Result<std::unique_ptr<SetIndex>> SafetensorsIndex::read(const ByteSource& sourc
     if (!stays_in_folder(file.text))
       return reader.wrong(file.extent.offset, "the file of " + quoted + ", '" +
                                                   json_shown(file.text) +
-                                                  "', is no name of a file beside the index");
+                                                  "', is not the name of a file beside the index");
     const auto known = files.find(file.text);
     index.tensors_.back().file =
         known != files.end()

@@ -269,4 +269,14 @@ bool is_index(const std::string& path) {
   return find_index_kind(path, FoundBy::operand) != nullptr;
 }
 
+Error no_files(const TensorSet& set) {
+  const std::size_t others = set.others().size();
+  const std::string text = is_index(set.path()) ? "names no file"
+                           : others == 0        ? "the directory is empty"
+                                                : "no file of tensors in the directory, only " +
+                                               std::to_string(others) +
+                                               (others == 1 ? " other file" : " other files");
+  return Error{ErrorCode::refused, text}.in_file(set.path());
+}
+
 }  // namespace btf

@@ -180,7 +180,7 @@ class SummaryReader {
       BTF_ASSIGN(const JsonToken token, reader_.next());
       if (file == nullptr || token.kind == JsonKind::null) return reader_.skip(token);
       if (token.kind != JsonKind::string || !token.kept)
-        return reader_.wrong(token.extent.offset, of + " is no name of a file");
+        return reader_.wrong(token.extent.offset, of + " is not a file name");
       return take_file(token, of, *file);
     });
   }
@@ -191,7 +191,7 @@ class SummaryReader {
     if (token.text.empty()) return {};
     if (base.empty() || base == "." || base == ".." || base.contains('\0'))
       return reader_.wrong(token.extent.offset,
-                           what + ", '" + json_shown(token.text) + "', is no name of a file");
+                           what + ", '" + json_shown(token.text) + "', is not a file name");
     file = base;
     return {};
   }

@@ -15,13 +15,13 @@
 
 namespace btf {
 
-// Of the finite elements and of 0, which always has a code: least <= 0 <= largest.
+// Range of the finite elements and 0, which always has a code: least <= 0 <= largest.
 struct ValueRange {
   Number least;
   Number largest;
 };
 
-// Of the tensor (one range) or of each index of `axis`, after the edits. Reads the tensor once.
+// The range of the tensor, or of each index of `axis`, after the edits. Reads the tensor once.
 Result<std::vector<ValueRange>> value_ranges(const ByteSource& source, const TensorInfo& record,
                                              const EditChain& edits,
                                              std::optional<std::uint32_t> axis,

@@ -18,7 +18,7 @@
 namespace btf {
 namespace {
 
-// Of the finite elements. Exact: a double would lift 2^63 - 1 over the next power of two.
+// The largest finite one. Exact: a double would lift 2^63 - 1 over the next power of two.
 Number exact_magnitude(DType dtype, const std::byte* codes, std::uint64_t n) {
   Number largest;
   std::array<Number, 64> numbers;

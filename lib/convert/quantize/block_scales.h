@@ -16,7 +16,7 @@ namespace btf {
 // The box of scales that holds those of the box's elements.
 Box blocks_of(const Box& box, std::uint64_t block);
 
-// What a code of a block's scale stands for: its own scale times the tensor's.
+// The value of a code of a block's scale: its own scale times the tensor's.
 double block_scale(const Scales& scales, std::uint64_t code);
 
 // Finds block_scale_code() of each block.
@@ -24,7 +24,7 @@ class BlockScaleFinder {
  public:
   BlockScaleFinder(const Scales& scales, const ScaledCast& cast);
 
-  // Of elements with these dims in row-major order; blocks run along the last.
+  // Scales of elements with these dims in row-major order; blocks run along the last.
   void find(const std::byte* elements, const Dims& dims, std::byte* codes) const;
 
  private:

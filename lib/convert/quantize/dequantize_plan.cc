@@ -60,18 +60,18 @@ class DequantizePlanner {
     take_given_scale(*given_, plan_.scales);
     if (wanted_.zero_point) plan_.scales.zero_points.clear();
     if (!wanted_.find_zero_point || !plan_.scales.zero_points.empty()) return {};
-    return refuse_scaling("no zero points are called as those of its scales would be");
+    return refuse_scaling("no file has the name of its zero points");
   }
 
   Status no_scales() const {
     if (link_ != nullptr)
       return refuse_scaling("the file says that tensor " + std::to_string(link_->scale) +
-                            " has its scales, which does not fit by its dtype or dims");
+                            " holds its scales, but dtype or dims do not fit");
     BTF_TRY(check_is_no_zero_points());
     return refuse_scaling(no_scales_text(work_.record));
   }
 
-  // Scales that tell of codes that are none, and of a second scale.
+  // Refuses scales whose dtype shows packed codes, or that a second scale is missing.
   Status check_pair(const TensorInfo& scales) const {
     if (link_ == nullptr || !info(*scales.dtype).floating() || info(*scales.dtype).bits > 8)
       return {};
@@ -82,10 +82,10 @@ class DequantizePlanner {
                             ", so its bytes are two float4_e2m1fn each: these are not decoded");
     const bool nvfp4 = info(from()).bits < 8 && scales.dtype == DType::float8_e4m3fn;
     if (!nvfp4 || link_->global_scale) return {};
-    return refuse_scaling(found + ", to which one for the whole tensor belongs" +
-                          (work_.record.named ? ", and none is called '" + work_.record.name +
-                                                    "_scale_2'"
-                                              : ", and there is none"));
+    return refuse_scaling(found + ", which need one for the whole tensor too" +
+                          (work_.record.named
+                               ? ", and none is called '" + work_.record.name + "_scale_2'"
+                               : ", and there is none"));
   }
 
   // False if the record is no block scales of this tensor.
@@ -121,7 +121,7 @@ class DequantizePlanner {
     return true;
   }
 
-  // False if the record is no scales of boxes, which only a link tells.
+  // False if the record has no scales of boxes; only a link gives these.
   Result<bool> use_grid(const TensorInfo& scales) {
     if (link_ == nullptr) return false;
     BTF_ASSIGN(plan_.scales.grid, fit_grid(scales, work_.record, *link_));
@@ -175,10 +175,10 @@ class DequantizePlanner {
   static Status check_unread_zero_points(const std::optional<TensorInfo>& record) {
     if (!record) return {};
     return unread_zero_points("tensor " + std::to_string(record->index) +
-                              " stands behind the scales as a record of zero points does");
+                              " follows the scales as a record of zero points would");
   }
 
-  // Of a tensor without scales: those that it stands behind may be its own zero points'.
+  // A tensor without scales may itself be the zero points of the codes before it.
   Status check_is_no_zero_points() const {
     const TensorInfo& record = work_.record;
     if (info(from()).floating() || record.index < 2) return {};
@@ -187,8 +187,8 @@ class DequantizePlanner {
     if (!scales || !codes || scales->dtype != DType::float32 || scales->dims != record.dims ||
         codes->dtype != from())
       return {};
-    return unread_zero_points("it stands behind the scales of tensor " +
-                              std::to_string(codes->index) + " as a record of zero points does");
+    return unread_zero_points("it follows the scales of tensor " + std::to_string(codes->index) +
+                              " as a record of zero points would");
   }
 
   const TensorFile& file_;

@@ -25,7 +25,7 @@ Status check_given_scale(const GivenScale& given, const TensorInfo& codes) {
   }
   const bool shifted = std::ranges::any_of(given.zero_points, [](auto zero) { return zero != 0; });
   if (shifted && info(*codes.dtype).floating())
-    return refuse_scaling("a zero point means nothing for " + std::string(info(*codes.dtype).name) +
+    return refuse_scaling("a zero point does not apply to " + std::string(info(*codes.dtype).name) +
                           ": only integers have one");
   return {};
 }

@@ -11,7 +11,7 @@ namespace btf {
 // Are they scales that this tensor of codes can have?
 Status check_given_scale(const GivenScale& given, const TensorInfo& codes);
 
-// What a plan has of them.
+// Puts them into the scales of a plan.
 void take_given_scale(const GivenScale& given, Scales& scales);
 
 }  // namespace btf

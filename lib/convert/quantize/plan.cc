@@ -60,7 +60,7 @@ class Planner {
     }
     plan_.scaling = Scaling::dequantize;
     if (!can_scale(from()))
-      return refuse_scaling("a scale means nothing from " + name_of(from()) + " to " +
+      return refuse_scaling("a scale does not apply from " + name_of(from()) + " to " +
                             name_of(to()) +
                             ": one of them must be an integer or a float of 8 bits or less");
     BTF_TRY(check_dequantized_dtype(to()));

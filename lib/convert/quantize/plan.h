@@ -1,4 +1,4 @@
-// What a quantisation does to one tensor, and which records it takes and gives.
+// The quantisation of one tensor, and the records that it reads and writes.
 #pragma once
 
 #include <cstdint>

@@ -43,7 +43,7 @@ Status check_zero_point(const Quantization& wanted, DType codes) {
   const DTypeInfo& row = info(codes);
   const std::string name(row.name);
   if (row.floating())
-    return refuse_scaling("a zero point means nothing for " + name + ": only integers have one");
+    return refuse_scaling("a zero point does not apply to " + name + ": only integers have one");
   // A double holds what is found, and a width of 32 bits times any float32.
   if (wanted.find_zero_point && row.bits > 32)
     return refuse_scaling("a zero point is found for integers of up to 32 bits, not for " + name);
@@ -58,14 +58,14 @@ Status check_scaled_policy(const ScaledCast& cast) {
   const DTypeInfo& target = info(cast.to);
   const std::string name(target.name);
   if (policy.overflow == Overflow::wrap)
-    return refuse_scaling("overflow wrap means nothing with a scale: codes are clamped");
+    return refuse_scaling("overflow wrap does not apply with a scale: codes are clamped");
   if (policy.overflow == Overflow::ieee &&
       (!target.floating() || target.fp.specials == FloatSpecials::none))
-    return refuse_scaling("overflow ieee means nothing for " + name + ": it has no Inf and no NaN");
+    return refuse_scaling("overflow ieee does not apply to " + name + ": it has no Inf and no NaN");
   if (target.floating() && policy.rounding != Rounding::by_table &&
       policy.rounding != Rounding::nearest)
-    return refuse_scaling("a rounding other than to nearest means nothing for " + name +
-                          ": with a scale it applies to integers");
+    return refuse_scaling("a rounding other than to nearest does not apply to " + name +
+                          ": with a scale it is for integers");
   return {};
 }
 

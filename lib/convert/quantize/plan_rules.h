@@ -30,7 +30,7 @@ Status check_zero_point(const Quantization& wanted, DType codes);
 // Overflow and rounding of a cast with a scale.
 Status check_scaled_policy(const ScaledCast& cast);
 
-// Of what dtype quantising with a scale that is to be found must give, and dequantising.
+// Dtypes that quantising with a scale to be found, and dequantising, may give.
 Status check_quantized_dtype(DType dtype);
 Status check_dequantized_dtype(DType dtype);
 

@@ -185,7 +185,7 @@ class ScalesOfElements final : public EachScale {
   std::uint64_t first_ = 0;
 };
 
-// What quantising and dequantising share: a box, of which runs have scales of their own.
+// Base of quantising and dequantising readers: a box whose runs have scales of their own.
 class ScalingReader : public SlabReader {
  public:
   ScalingReader(std::unique_ptr<SlabReader> source, const ScaledCast& cast, const Scales& scales,
@@ -266,7 +266,7 @@ class ScalingReader : public SlabReader {
     return length < kShort;
   }
 
-  // Of what is lost, the largest errors so far go on: only larger ones are looked for.
+  // An account that starts from the largest errors so far: only larger ones are looked for.
   LossAccount begin_account() const {
     LossAccount account;
     account.max_abs = losses_.max_abs;
@@ -283,7 +283,7 @@ class ScalingReader : public SlabReader {
     return scales_.zero_points.empty() ? cast_.zero_point : scales_.zero_points[number];
   }
 
-  // False if something in the box is forbidden: then the runs tell what.
+  // False if something in the box is forbidden: the runs then say what.
   Result<bool> scale_each(const Box& box, const ScaleUse& use, const std::byte* codes,
                           std::uint64_t total, std::byte* out) {
     LossAccount account = begin_account();

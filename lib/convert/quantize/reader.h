@@ -13,7 +13,7 @@
 namespace btf {
 
 // Boxes of codes of cast.to. Block scales need boxes whose last dim begins at a whole block and
-// ends at one or at the dim's end. What is lost goes to `losses`. The scales outlive the readers.
+// ends at one or at the dim's end. Losses go to `losses`. The scales outlive the readers.
 std::unique_ptr<SlabReader> quantizing_reader(std::unique_ptr<SlabReader> numbers,
                                               const ScaledCast& cast, const Scales& scales,
                                               Losses& losses);

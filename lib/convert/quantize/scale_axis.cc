@@ -15,7 +15,7 @@ Result<ScaleFit> only_axis(const TensorInfo& scales, const Dims& dims) {
     if (dims[d] != scales.dims[0]) continue;
     if (found.axis)
       return refuse_scaling("the " + std::to_string(dims[d]) + " scales in tensor " +
-                            std::to_string(scales.index) + " may be those of dim " +
+                            std::to_string(scales.index) + " could belong to dim " +
                             std::to_string(*found.axis) + " or " + std::to_string(d) +
                             ": dims of 1 around them say which; diff and layers take "
                             "`actual_scale.axis`");
@@ -29,7 +29,7 @@ Result<ScaleFit> only_axis(const TensorInfo& scales, const Dims& dims) {
 Result<ScaleFit> fit_scales(const TensorInfo& scales, const Dims& dims, const QuantizedBy* link) {
   const bool floats = info(*scales.dtype).floating();
   if (link == nullptr ? scales.dtype != DType::float32 : !floats) return ScaleFit{};
-  // Of two scales the second one is for all.
+  // Of two scales the second is for the whole tensor.
   if (link != nullptr && link->global_scale) return ScaleFit{};
   if (link != nullptr && link->kind == ScaleOf::block) return ScaleFit{};
   const bool one_dim = link != nullptr && scales.dims.size() == 1;

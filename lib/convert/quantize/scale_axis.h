@@ -15,7 +15,7 @@ struct ScaleFit {
 };
 
 // Scales fit codes of these dims if they are of rank 0, or have the codes' rank and all dims 1 but
-// one, or, where `link` names them, are of one dim. What is only found by its place has to be
+// one, or, where `link` names them, are of one dim. Scales found by position alone must be
 // float32. An error where they may belong to several dims.
 Result<ScaleFit> fit_scales(const TensorInfo& scales, const Dims& dims, const QuantizedBy* link);
 

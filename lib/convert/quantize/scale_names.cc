@@ -10,7 +10,7 @@
 namespace btf {
 namespace {
 
-// How what belongs to codes is called: their name with this behind it, in place of its end.
+// Names of the companions of codes: the name of the codes with this behind it, in place of its end.
 struct CompanionName {
   std::string_view ending;
   std::string_view replaced = {};

@@ -1,4 +1,4 @@
-// Scales and zero points that only their names tell of.
+// Scales and zero points found by their names alone.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ using NamedTensors = std::unordered_map<std::string, std::optional<std::uint64_t
 
 void add_name(NamedTensors& names, const std::string& name, std::uint64_t index);
 
-// What is called as scales and zero points of these codes are; nothing if there is no scale.
+// Tensors with the names of scales and zero points of these codes; nothing without a scale.
 std::optional<QuantizedBy> scales_called_after(const NamedTensors& names, const std::string& codes);
 
-// What codes of this name and dtype are, if it is known that nothing here makes numbers of them;
-// else empty.
+// The kind of codes of this name and dtype that are known and cannot be decoded; empty for all
+// others.
 std::string_view undecoded_codes(const TensorInfo& codes);
 
 // Links codes that the attributes link with none with the tensors that are called as theirs are

@@ -68,7 +68,7 @@ bool can_scale(DType dtype) {
 Status check_scale_memory(std::uint64_t indices, const Execution& execution) {
   // Ranges, scales, zero points, their records' codes and the report.
   constexpr std::uint64_t kEach = 80;
-  // Of all that a process may take this is a half (btf/execution.h).
+  // Half of the memory of the process (btf/execution.h).
   const std::uint64_t most = std::max<std::uint64_t>(execution.memory, 1U << 20) * 4;
   if (indices <= most / kEach) return {};
   return fail(ErrorCode::refused, "a scale for each of " + std::to_string(indices) +
@@ -85,7 +85,7 @@ unsigned scale_workers(std::uint64_t indices) {
 
 namespace {
 
-// Of one worker.
+// One for each worker.
 class MagnitudeFinder {
  public:
   MagnitudeFinder(DType dtype, std::uint64_t indices, std::uint64_t inner)

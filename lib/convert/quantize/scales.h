@@ -21,7 +21,7 @@ struct ScaleGrid {
   Dims dims;
   Dims block;
 
-  // Of the element with this index: the number of its scale, in row-major order.
+  // The number, in row-major order, of the scale of the element with this index.
   std::uint64_t number(std::span<const std::uint64_t> index) const;
 };
 
@@ -38,8 +38,8 @@ struct Scales {
   bool several() const { return axis || grid || blocks != nullptr; }
 };
 
-// What keeping a scale for each of so many indices takes at most; an error if that is more than
-// the execution allows.
+// An error if a scale for each of so many indices would take more memory than the execution
+// allows.
 Status check_scale_memory(std::uint64_t indices, const Execution& execution);
 
 // Workers at most for a pass in which each has something of its own for each index.

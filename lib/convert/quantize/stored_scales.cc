@@ -53,7 +53,7 @@ Result<std::optional<TensorInfo>> StoredScales::find(ScaleRole role) const {
 Result<std::optional<TensorInfo>> StoredScales::find_zero_points(const TensorInfo& scales) const {
   BTF_ASSIGN(std::optional<TensorInfo> record, find(ScaleRole::zero_point));
   if (!record || info(*codes_.dtype).floating()) return std::nullopt;
-  // NumPy and torch keep them as wide integers; what is only found by its place is not that free.
+  // NumPy and torch keep them as wide integers; those found by position alone must fit exactly.
   const bool fits = link_ != nullptr ? record->storage->elements() == scales.storage->elements() &&
                                            is_integer(*record->dtype)
                                      : record->dims == scales.dims && record->dtype == codes_.dtype;

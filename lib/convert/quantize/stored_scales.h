@@ -12,7 +12,7 @@
 
 namespace btf {
 
-// What may stand in a file for a tensor of codes, each a tensor of its own.
+// The role of a tensor that belongs to a tensor of codes.
 enum class ScaleRole : std::uint8_t { scale, global_scale, zero_point };
 
 class StoredScales {
@@ -23,8 +23,8 @@ class StoredScales {
                const Execution& execution)
       : file_(file), codes_(codes), link_(link), execution_(execution) {}
 
-  // None if there is no tensor in this place, or none that can be used. An error only if the system
-  // refuses to read it, for then it may well be one.
+  // None if there is no usable tensor at this position. An error only if the system refuses to read
+  // it, for it may then be one.
   Result<std::optional<TensorInfo>> find(ScaleRole role) const;
 
   // The zero points that go with the record `scales`: of the codes' dtype and with the dims of the

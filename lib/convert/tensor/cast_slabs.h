@@ -14,14 +14,14 @@ namespace btf {
 
 class CastSlabs {
  public:
-  // What `work` refers to must outlive the result.
+  // Everything that `work` refers to must outlive the result.
   static Result<CastSlabs> open(const TensorConversion& work, unsigned most_workers = UINT32_MAX);
 
   std::uint64_t count() const { return slabs_.count(); }
   unsigned workers() const { return slabs_.workers(); }
 
-  // Codes of the target's dtype, valid until the worker's next call. What casting them lost goes
-  // to the account; what the policy forbids is an error.
+  // Codes of the target's dtype, valid until the worker's next call. Losses of the cast go to the
+  // account; those that the policy forbids are an error.
   Result<LinearSlab> read(unsigned worker, std::uint64_t slab);
 
   Losses account() const;

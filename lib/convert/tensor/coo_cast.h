@@ -10,7 +10,7 @@
 
 namespace btf {
 
-// What becomes of an element that is not stored: zero bits.
+// The cast of an element that is not stored: zero bits.
 struct AbsentElement {
   std::uint64_t code = 0;
   LossAccount one;
@@ -24,13 +24,13 @@ Status account_for_absent(const CastJob& job, const AbsentElement& absent, std::
 // the target's dtype. Where duplicates are added up, the exact sum is what is cast.
 class CastEntries final : public CooSource {
  public:
-  // `key` takes indices of the target. What `work` refers to must outlive the result.
+  // `key` takes indices of the target. Everything that `work` refers to must outlive the result.
   static Result<std::unique_ptr<CastEntries>> open(const TensorConversion& work, CooKey key);
 
   Result<CooRun> next_run() override;
   Status rewind() override;
 
-  // Of the entries since the last call, or rewind().
+  // The account of the entries since the last call, or rewind().
   Losses take_account() { return std::exchange(account_, Losses(work_.measures_noise())); }
 
  private:

@@ -59,7 +59,7 @@ std::uint64_t CooSum::encode(LossAccount& account) const {
 std::uint64_t CooSum::code(LossAccount& account) const {
   LossAccount one;
   const std::uint64_t code = encode(one);
-  // What was encoded may have been rounded already, so the error is taken from the sum itself.
+  // The encoded sum may be rounded already, so the error is taken from the sum itself.
   one.max_abs = one.max_rel = 0;
   const Number sum = value();
   const Number result = decode_one(job_.to, code);

@@ -19,7 +19,7 @@
 namespace btf {
 namespace {
 
-// What a worker collects before it is written.
+// Bytes that a worker collects before they are written.
 constexpr std::uint64_t kEntryBytes = 256U << 10;
 
 // The elements that are entries; returns how many.

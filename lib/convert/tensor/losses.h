@@ -1,4 +1,4 @@
-// What a conversion lost: the account, and the noise where that is asked for.
+// Losses of a conversion: the account, and the noise if it is asked for.
 #pragma once
 
 #include <optional>

@@ -19,7 +19,7 @@ Layout shuffled_or_not(Layout layout, const ConvertOptions& options, DType dtype
   return row.shuffled() ? Layout::linear : layout;
 }
 
-// Of a tensor whose dtype the options do not say.
+// The dtype of a tensor if the options give none.
 DType quantized_dtype(const Quantization& quantization, DType source) {
   if (quantization.dequantize) return can_scale(source) ? DType::float32 : source;
   return quantization.block ? info(*quantization.block).element : source;
@@ -57,7 +57,7 @@ Result<ConvertTarget> choose_target(const TensorInfo& source, const ConvertOptio
     resolved = resolve(target.layout, target.dims, target.job.to);
   }
   if (!resolved) {
-    // Of a result, a size beyond 64 bits is no fault of the file.
+    // A size of the result beyond 64 bits is no fault of the file.
     const Error& error = resolved.error();
     if (error.code == ErrorCode::malformed) return fail(ErrorCode::no_space, error.message);
     return std::unexpected(error);

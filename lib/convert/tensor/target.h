@@ -1,4 +1,4 @@
-// What a tensor becomes: the one place where options meet a record.
+// The target of a tensor's conversion: only here do options meet a record.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,7 @@ struct ConvertTarget {
 
 Result<ConvertTarget> choose_target(const TensorInfo& source, const ConvertOptions& options);
 
-// What the output's record will say of itself; a sparse target has `nnz` entries.
+// The shape of the output's record; a sparse target has `nnz` entries.
 Result<RecordShape> record_shape(const ConvertTarget& target, const ConvertOptions& options,
                                  std::uint64_t nnz);
 

@@ -47,8 +47,8 @@ ElementSource record_elements(const TensorConversion& work);
 // A tensor in memory, which must be there as long as the result is.
 ElementSource memory_elements(const TensorView& view);
 
-// Writes all elements, and zeros where there is padding, to memory: every element must have a
-// place of its own there, and 4-bit ones must leave no gaps.
+// Writes all elements, and zeros where there is padding, to memory: every element must have an
+// offset of its own there, and 4-bit ones must leave no gaps.
 Result<LossAccount> write_memory(const ElementSource& source, const CastPolicy& policy,
                                  const MutableTensorView& target, const Execution& execution);
 

@@ -17,10 +17,10 @@
 namespace btf {
 namespace {
 
-// What is written to the temporary file at once: whole frames and whole shuffled blocks.
+// Bytes written to the temporary file at once: whole frames and whole shuffled blocks.
 constexpr std::uint64_t kChunk = 1U << 20;
 
-// What is not further apart stays unpacked from one box to the next anyway.
+// Elements no further apart stay unpacked from one box to the next anyway.
 constexpr std::uint64_t kLeastSpan = 6U << 20;
 // Pieces as large as a frame are unpacked once each.
 constexpr std::uint64_t kFramePiece = 1U << 20;

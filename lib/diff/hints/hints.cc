@@ -28,7 +28,7 @@ using hints::SearchResult;
 // Fewer pairs than this say nothing.
 constexpr std::uint64_t kLeastElements = 8;
 
-// What the elements of one side are or became. The better explanation of two that explain as much
+// Searches for a change of one side's elements. The better explanation of two that explain as much
 // goes first.
 constexpr auto kExplanations = std::to_array<SearchResult (*)(const Inquiry&)>({
     hints::find_layout,       hints::find_permutation,    hints::find_byte_order,
@@ -61,7 +61,7 @@ Result<std::vector<Inquiry>> inquiries_of(const HintInput& input, const Sample& 
     // Less than a step is left: that was rounded in another way.
     if (hints::by_shown_grid(agreement) && inquiry.rounded) continue;
     inquiries.push_back(std::move(inquiry));
-    // What agrees agrees by a wider tolerance, too.
+    // Pairs that agree also agree by a wider tolerance.
     if (inquiries.back().mismatches.size() < kLeastMismatches) break;
   }
   return inquiries;
@@ -89,7 +89,7 @@ SearchResult best_explanation(const HintInput& input, std::span<Inquiry> inquiri
   return best;
 }
 
-// NaN that the user does not take for equal is a mismatch like others as far as places go.
+// NaN that the user does not take for equal is a mismatch like others for searches by position.
 Result<std::vector<Inquiry>> for_patterns(const HintInput& input, const Sample& sample,
                                           std::vector<Inquiry> inquiries) {
   if (input.judge.equal_nan) return inquiries;
@@ -108,7 +108,7 @@ SearchResult find_cause(const HintInput& input) {
     BTF_ASSIGN(std::optional<Finding> finding, hints::find_coarser_dtype(inquiries.front()));
     if (finding) return finding;
   }
-  // Of codes their steps say most; of whole numbers more than what mismatches have in common.
+  // Steps of codes say most; those of whole numbers more than a pattern of the mismatches.
   const Judge close = hints::close_judge(input);
   const bool codes = close.actual.codes || close.golden.codes;
   const Inquiry first = inquiries.front();

@@ -84,7 +84,7 @@ bool same_number(long double a, long double b) {
   return a == b || (std::isnan(a) && std::isnan(b));
 }
 
-// What a side has that the other has not, as boxes that have no element in common.
+// The elements on one side only, as boxes that do not overlap.
 std::vector<Box> boxes_beyond(const Dims& dims, const Dims& common) {
   std::vector<Box> boxes;
   Box box{Dims(dims.size(), 0), dims};

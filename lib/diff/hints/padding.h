@@ -10,9 +10,9 @@
 
 namespace btf {
 
-// Of two dense sides of one rank: the elements of the places that both have are the same, but for
-// rounding to the coarser dtype, and those that one side has alone are all one number. Said only if
-// every element was looked at; a sample decides whether that is worth it. At most one hint.
+// Two dense sides of one rank: elements at indices of both are the same, but for rounding to the
+// coarser dtype, and those on one side only are all one number. Named only if every element was
+// compared; a sample decides whether that is worth it. At most one hint.
 Result<std::vector<Hint>> find_padding(const DiffSide& actual, const DiffSide& golden,
                                        const Judge& judge, const Execution& execution);
 

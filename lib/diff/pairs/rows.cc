@@ -23,10 +23,10 @@ const StridedLayout& storage_of(const DiffSide& side, const StridedLayout& spelt
   return side.storage() != nullptr ? *side.storage() : spelt_out;
 }
 
-// Sums are added up slab by slab, so that their last digit would tell of another cut: slabs are a
+// Sums are added up slab by slab, so that another cut would change their last digit: slabs are a
 // function of the tensors alone, and where memory is short there are fewer workers instead.
 constexpr std::uint64_t kPairSlab = 256U << 10;
-// What a slab of whole rows may take on either side.
+// The most bytes of a slab of whole rows on either side.
 constexpr std::uint64_t kMostOfRows = 4U << 20;
 
 unsigned pair_workers(const Execution& execution, const SlabGrid& grid, std::uint64_t bytes,
@@ -64,9 +64,9 @@ class Planner {
     return elements * element_bytes();
   }
 
-  // What stands in another order is read again for every slab, so these may be larger: nothing is
-  // summed up by slabs that come in the order of the elements. Of both sides there is what was read
-  // and that in order.
+  // Elements in another order are read again for every slab, so these may be larger: nothing is
+  // summed up by slabs that come in the order of the elements. Each side has a buffer as read and
+  // one in order.
   std::uint64_t row_major_bytes(const StridedLayout& linear) const {
     const auto is_linear = [&](const DiffSide& side) {
       const StridedLayout* storage = side.storage();

@@ -22,7 +22,7 @@ struct PairRun {
   const std::byte* actual_codes = nullptr;  // likewise, buffer_bytes() each
   const std::byte* golden_codes = nullptr;
   bool alike = false;  // what two COO tensors do not store
-  // Of gathered pairs the number of each, ascending; nullptr: they follow the first.
+  // The numbers of gathered pairs, ascending; nullptr: they follow the first.
   const std::uint64_t* numbers = nullptr;
 
   std::uint64_t values() const { return alike ? 1 : count; }

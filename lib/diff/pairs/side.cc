@@ -174,7 +174,7 @@ class FileSide final : public DiffSide {
 
   const ByteSource& source_;
   Edited edited_;
-  Execution execution_;  // who compares tells of progress
+  Execution execution_;  // progress is reported by the comparison
   Naming name_;
   mutable std::mutex mutex_;
   mutable std::optional<CooRecord> coo_;

@@ -24,7 +24,7 @@ class DiffSide {
   virtual const StridedLayout* storage() const = 0;
   // Its elements are no stored array: they can be read through storage() only.
   virtual bool rearranged() const { return false; }
-  // What its numbers are multiples or roundings of. It does not outlive the side.
+  // The grid that its numbers are multiples or roundings of. It does not outlive the side.
   virtual Grid grid() const { return {dtype()}; }
   // Boxes of the tensor. A COO tensor is read as if it were dense in `storage`: boxes must be
   // contiguous there and ascending. `storage` outlives the reader.
@@ -38,8 +38,8 @@ class DiffSide {
   virtual Result<std::vector<Element>> elements(std::span<const Dims> indices) const = 0;
 };
 
-// What a COO side is read as beside a dense one: that one's storage, so that both are read from
-// front to back, if every place there has one element; else row-major.
+// The layout that a COO side is read in beside a dense one: that one's storage, so that both are
+// read from front to back, if every offset there has one element; else row-major.
 Result<StridedLayout> spelt_out_as(const DiffSide& actual, const DiffSide& golden);
 
 // The tensor as the edits leave it, none of which is a slice. The file and the record outlive the

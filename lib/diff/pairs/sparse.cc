@@ -34,7 +34,7 @@ struct EntrySide {
   const std::uint64_t* keys() const { return run.keys + at; }
 };
 
-// Of merged entries those of one side; zeros for what that does not store.
+// One side of merged entries; zeros for elements that it does not store.
 template <std::size_t kBytes>
 void gather_codes(const CooRun& run, const std::uint32_t* from, std::uint64_t count,
                   std::uint32_t nowhere, std::byte* codes) {

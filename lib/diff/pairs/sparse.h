@@ -60,7 +60,7 @@ Real widen_code(DType dtype, std::uint64_t code) {
   return real;
 }
 
-// What a side does not store: zero bits.
+// An element that a side does not store: zero bits.
 template <typename Real>
 Real absent_value(DType dtype) {
   return widen_code<Real>(dtype, 0);

@@ -91,7 +91,7 @@ Result<bool> TensorPairs::any_equal(const Side& actual, const Side& golden) {
   return false;
 }
 
-// Of all that there is: what a selection leaves out may be what makes a name unclear.
+// Pairs all candidates: one outside the selection may make a name ambiguous.
 Status TensorPairs::pair_by_tiers(const DiffOptions& options, const Candidates& candidates) {
   const Side actual{actual_.file, candidates.actual};
   const Side golden{golden_.file, candidates.golden};
@@ -175,8 +175,8 @@ Status TensorPairs::put_in_order() {
   return {};
 }
 
-// Of a name that several have, the first goes with the first, the second with the second; so do
-// those without a name. Who selects of actual only asks for nothing else of golden.
+// Tensors of one name are paired in their order, first with first; so are those without a name. A
+// selection of actual only leaves all else of golden out.
 Status TensorPairs::pair_by_name(bool only_actual) {
   using Waiting = std::unordered_map<std::string, std::deque<std::uint64_t>>;
   Waiting unnamed;

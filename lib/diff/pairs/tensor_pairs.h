@@ -15,7 +15,7 @@ class TensorPairs {
  public:
   using Selection = std::optional<std::vector<std::uint64_t>>;
 
-  // What there is to pair in each file; nothing: all. Selections are of these or of others.
+  // The tensors to pair in each file; nothing: all. Selections are of these or of others.
   struct Candidates {
     Selection actual;
     Selection golden;

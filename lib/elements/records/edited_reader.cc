@@ -11,7 +11,7 @@
 namespace btf {
 namespace {
 
-// What one read of runs may take beside the run itself: blocks and padding around it.
+// The most bytes that one read of runs takes beside the run itself: blocks and padding around it.
 constexpr std::uint64_t kLeastRoom = 256U << 10;
 
 std::uint64_t product(std::span<const std::uint64_t> dims) {

@@ -45,7 +45,7 @@ void change_axis(StridedLayout& storage, std::size_t dim, AxisPart from, const S
     if (axis.dim == dim && axis.part == from) axis = to;
 }
 
-// `place` says for each dim where it goes; nothing: it has one index, and goes.
+// `place` has the new number of each dim; nothing: it has one index, and is dropped.
 void renumber(StridedLayout& storage, const std::vector<std::optional<std::uint32_t>>& place) {
   std::erase_if(storage.axes,
                 [&](const StorageAxis& axis) { return !place[axis.dim].has_value(); });
@@ -76,8 +76,8 @@ void pick_plain(EditedView& view, std::size_t dim, const Pick& pick) {
               {pick.count, storage.strides[dim], static_cast<std::uint32_t>(dim), AxisPart::whole});
 }
 
-// Of a split dim: all in one block, the same lane of every so many blocks, or every so many lanes
-// of all blocks. Anything else is beyond strides.
+// Picks from a split dim: all in one block, the same lane of every so many blocks, or every so many
+// lanes of all blocks. Anything else is beyond strides.
 bool pick_split(EditedView& view, std::size_t dim, const Pick& pick) {
   StridedLayout& storage = view.storage;
   const std::uint64_t lanes = storage.split->lanes;

@@ -1,4 +1,4 @@
-// What a chain of edits makes of a stored array, in strides.
+// A stored array after a chain of edits, in strides.
 #pragma once
 
 #include <cstdint>

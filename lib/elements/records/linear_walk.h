@@ -24,7 +24,7 @@ struct LinearSlab {
 // In slabs, over threads. How many elements a slab has depends on the memory that there may be.
 class LinearSlabs {
  public:
-  // Of the record after its edits. A COO tensor must have each index once and is read by one
+  // Slabs of the record after its edits. A COO tensor must have each index once and is read by one
   // worker, from the first slab to the last. Source and record must outlive it.
   static Result<LinearSlabs> open(const ByteSource& source, const TensorInfo& record,
                                   const EditChain& edits, const Execution& execution,

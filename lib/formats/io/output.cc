@@ -26,11 +26,12 @@ Result<std::string> output_path(const std::string& output, const std::string& in
   if (output == "-" || !fs::is_directory(output, unknown)) return output;
   if (input == "-")
     return about(output, {ErrorCode::invalid_argument,
-                          "is a directory, and standard input has no name for a file in it"});
+                          "is a directory, and standard input gives no file name"});
   const fs::path path = fs::path(output) / fs::path(input).filename();
   if (fs::equivalent(path, input, unknown))
-    return about(path.string(), {ErrorCode::invalid_argument,
-                                 "is the input itself, which is replaced only by its own name"});
+    return about(path.string(),
+                 {ErrorCode::invalid_argument,
+                  "is the input itself, which only an output of the same name replaces"});
   return path.string();
 }
 

@@ -119,7 +119,7 @@ class Parser {
       return {};
     }
     if (key == "shape") return parse_shape();
-    return wrong("'" + std::string(key) + "' means nothing here");
+    return wrong("unknown key '" + std::string(key) + "'");
   }
 
   Status parse_descr() {

@@ -95,15 +95,16 @@ class ValueReader {
           parse_number<std::int64_t>(text) || !parse_number<std::uint64_t>(text) ? "int64"
                                                                                  : "uint64";
       return fail(ErrorCode::unsupported,
-                  value + "an integer that " + name + " cannot hold; `spec` " + type + " says that all are, `named_specs` '" +
-                      json_shown(output_.name) + "=" + type + "' that only this output is");
+                  value + "an integer that " + name + " cannot hold; `spec` " + type +
+                      " reads all outputs so, `named_specs` '" + json_shown(output_.name) + "=" +
+                      type + "' this one");
     }
     if (is_number(text))
       return malformed(
           "trtexec-value", at,
           value + "no " +
               (row.dtype == DType::float32 ? "number of the type that it is read as" : name) +
-              "; `spec` says another");
+              "; `spec` gives another dtype");
     return malformed("trtexec-value", at,
                      value +
                          "no number; trtexec up to 8.4 wrote int8 as characters, which cannot be "

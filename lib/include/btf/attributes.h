@@ -1,4 +1,4 @@
-// What a file says of its tensors besides their names (docs/format.md, section 2.5).
+// Attributes of tensors beside their names, as files store them (docs/format.md, section 2.5).
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace btf {
 // Members that this library does not know: JSON texts by their names.
 using OtherAttributes = std::map<std::string, std::string>;
 
-// What scales belong to: all of a tensor, each index of an axis, or each block along it.
+// Extent of a scale: a whole tensor, each index of an axis, or each block along it.
 enum class ScaleOf : std::uint8_t { tensor, channel, block };
 
 BTF_API std::span<const Named<ScaleOf>> scale_of_names();

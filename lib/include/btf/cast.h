@@ -1,4 +1,4 @@
-// What a change of dtype does to values, and the account of what it lost (docs/dtypes.md).
+// Casts: the rules for values that do not fit, and the account of what was lost (docs/dtypes.md).
 #pragma once
 
 #include <cstdint>

@@ -26,13 +26,13 @@ namespace btf {
 
 class TensorSet;
 
-// Of a tensor's elements: how many of them, or how many percent.
+// A number of elements of a tensor, or a percentage of them.
 struct LossLimit {
   double most = 0;
   bool percent = false;
 };
 
-// What a tensor may lose at most. A conversion that loses more is refused: nothing is written.
+// The most that a tensor may lose. A conversion that loses more is refused: nothing is written.
 struct LossLimits {
   std::optional<LossLimit> zero{};      // elements that became zero
   std::optional<LossLimit> overflow{};  // elements beyond the target's range
@@ -47,7 +47,7 @@ struct ConvertOptions {
   std::optional<std::vector<std::uint64_t>> tensors{};
   // From the name that a tensor has to another.
   std::map<std::string, std::string> rename{};
-  // Of the output's tensors, in their order; an empty one is none. Nothing: each keeps its own, and
+  // Names of the output's tensors, in order; an empty one is none. Nothing: each keeps its own, and
   // where several files go into one, a tensor without any gets the one made of its file's.
   std::optional<std::vector<std::string>> names{};
   bool drop_names = false;    // write none
@@ -80,8 +80,8 @@ inline constexpr int kLeastCompression = 1;
 inline constexpr int kDefaultCompression = 3;
 inline constexpr int kGreatestCompression = 22;
 
-// What became of one tensor: the target's members say what the record holds, so that of a plain
-// record is kLINEAR with the stored array's shape.
+// The conversion of one tensor. The target's members describe the record: a plain one is kLINEAR
+// with the shape of the stored array.
 struct TensorReport {
   std::uint64_t source = 0;  // number in the input
   std::uint64_t target = 0;  // index in the output
@@ -105,8 +105,8 @@ struct TensorReport {
   std::vector<std::string> objections;   // why TensorRT would not take dtype, layout and dims
 };
 
-// Called for every tensor, in the order of the output, when it has been written. What it tells is
-// final only when convert() has returned without an error.
+// Called for every tensor, in the order of the output, when it has been written. A report is final
+// only when convert() has returned without an error.
 using TensorReportSink = std::function<void(const TensorReport&)>;
 
 // options.format, else "raw" with a spec, else as the end of the name says: ".npy", ...; "btf"

@@ -1,4 +1,4 @@
-// What an index means that occurs more than once in a COO record.
+// The value of an index that occurs more than once in a COO record.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What convert does to the dims of a tensor before it casts and arranges the elements: NumPy's
-// basic indexing and its functions of the same names, on logical dims, one after the other.
+// Edits of dims, applied one after the other before elements are cast and arranged: NumPy's basic
+// indexing and its functions of the same names, on logical dims.
 #pragma once
 
 #include <cstdint>
@@ -56,7 +56,7 @@ using Edit = std::variant<Permute, Slice, Squeeze, Unsqueeze, Reshape>;
 // The dims of the result, or why the edits do not go with these dims.
 BTF_API Result<Dims> edited_dims(const Dims& dims, std::span<const Edit> edits);
 
-// What a slice takes of one dim: count indices from start on. start means nothing if count is 0.
+// The part of one dim that a slice takes: count indices from start on; no start if count is 0.
 struct SlicedDim {
   std::uint64_t start = 0;
   std::int64_t step = 1;

@@ -14,7 +14,7 @@ namespace btf {
 enum class ErrorCode : std::uint8_t {
   invalid_argument,  // the caller asked for something that cannot be (unknown name, bad index)
   malformed,         // the bytes of a file contradict the format
-  unsupported,       // well-formed, but not supported (a code or a pair that this library has not)
+  unsupported,       // well-formed, but not supported (a code or a pair unknown to this library)
   io,                // the system refused: open, read, write, rename
   closed_pipe,       // nobody reads the output any more
   no_space,          // the result does not fit on the target
@@ -26,8 +26,8 @@ enum class ErrorCode : std::uint8_t {
 BTF_API std::string_view error_name(ErrorCode code);
 
 // `message` says what was wrong, what was expected and what was found; `file` and `tensor` say
-// where, as far as that is known. What contradicts the format carries the code of its finding and
-// the byte it is at.
+// where, as far as that is known. A violation of the format carries the code of its finding and
+// its byte offset.
 struct Error {
   ErrorCode code = ErrorCode::invalid_argument;
   std::string message;

@@ -35,7 +35,7 @@ struct TensorInfo {
   bool named = false;  // by the file itself
   std::uint8_t dtype_code = 0;
   std::uint8_t layout_code = 0;
-  std::optional<DType> dtype;    // nothing: a code, or a type of the file, this library has not
+  std::optional<DType> dtype;    // nothing: a code, or a type of the file, that this library lacks
   std::optional<Layout> layout;  // likewise
   // Where a file that has no codes names a type that no dtype stands for.
   std::string foreign_dtype;
@@ -45,13 +45,13 @@ struct TensorInfo {
   std::uint64_t data_offset = 0;         // behind the dims
   std::uint64_t data_bytes = 0;          // of the payload behind the dims, without record padding
   std::optional<StridedLayout> storage;  // dense records
-  // Of elements that are deflated in the file: where they end there. What is said of data is then
-  // of the content of their member.
+  // End of elements that are deflated in the file; else 0. The offsets and sizes of data are then
+  // those of the inflated member.
   std::uint64_t packed_end = 0;
   bool unpacked = false;  // 4-bit elements take a byte each in the file; elements() packs them
   std::optional<CooParts> coo;  // COO records
-  // Of values that are text in the file, rounded to the digits there: how many are significant, or
-  // stand behind the point; 0: they are not, or as many as it takes.
+  // Digits of values that are text in the file, rounded to them: significant ones, or those behind
+  // the point; 0: no text, or as many as it takes.
   unsigned text_digits = 0;
   bool text_fixed = false;  // behind the point
 
@@ -69,7 +69,7 @@ enum class Recipient : std::uint8_t {
 
 BTF_API std::span<const Named<Recipient>> recipient_names();
 
-// What a manifest says of one of a file's tensors.
+// An entry of a manifest, for one of a file's tensors.
 struct FileEntry {
   // Which one is meant: a name of the file's own, or a number; nothing: all, or the only one.
   std::optional<std::string> tensor_name{};
@@ -81,13 +81,13 @@ struct FileEntry {
       offset{};  // where raw bytes begin in the file, which may hold others
 };
 
-// What a file does not say of itself.
+// Facts that a file does not hold itself.
 struct OpenOptions {
-  std::optional<TensorSpec> spec{};  // raw bytes; only the dtype: a .npy that does not tell it
+  std::optional<TensorSpec> spec{};   // raw bytes; dtype only: a .npy without one
   std::vector<NamedSpec>
-      named_specs{};                  // of what is called so, in place of `spec`; the last counts
+      named_specs{};                  // by name, in place of `spec`; the last match counts
   std::optional<Layout> layout_in{};  // of a file that trtexec dumped; nothing: kLINEAR
-  // What tensors without a name are called after; empty: the name of the file without known
+  // Base of the names of tensors without one; empty: the name of the file without known
   // endings.
   std::string name{};
   std::optional<FileEntry> entry{};  // of a manifest
@@ -142,12 +142,12 @@ class BTF_API TensorFile {
   // The error, with this file and the tensor named where nothing below has named them.
   Error about(std::uint64_t tensor, const Error& error) const;
 
-  // What the file itself calls a tensor, if it names it. An error: its names cannot be read.
+  // The name of a tensor in the file itself, if there is one. An error: names cannot be read.
   Result<std::optional<std::string>> own_name(std::uint64_t index) const;
   // Its own name, else the one made of the file's.
   Result<std::string> name(std::uint64_t index) const;
 
-  // What the file says of its tensors besides. An error: that cannot be told.
+  // Attributes of the tensors in the file. An error: they cannot be read.
   Result<FileAttributes> attributes() const;
 
   // One record's header, checked against the file. O(1) in the number of records. A record whose
@@ -155,8 +155,8 @@ class BTF_API TensorFile {
   // read: then it is called after its file.
   Result<TensorInfo> tensor(std::uint64_t index) const;
 
-  // Of a file that keeps scales among the codes (GGUF): the tensor as the numbers that they stand
-  // for, and unchanged if it needs none. Nothing: of any other file.
+  // The tensor as the numbers that its codes stand for, in a file that keeps scales among the codes
+  // (GGUF); unchanged if it needs no scales. Nothing: any other file.
   Result<std::optional<TensorInfo>> dequantized(std::uint64_t index) const;
 
   // Refuses records that share bytes with others of this file. O(records) at the first question;

@@ -1,4 +1,4 @@
-// What is wrong with a file, or odd about it.
+// Findings: errors and oddities of a file.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct Finding {
   std::optional<std::uint64_t> tensor;  // nothing: the file as a whole
   std::uint64_t offset = 0;             // bytes from the start of the file
   std::string message;
-  // Of findings about elements that are counted: how many, and the logical index of the first.
+  // For findings about counted elements: how many, and the logical index of the first.
   std::optional<std::uint64_t> count{};
   std::optional<Dims> index{};
 };

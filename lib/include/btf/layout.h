@@ -19,7 +19,7 @@ namespace btf {
 
 using Dims = std::vector<std::uint64_t>;
 
-// Of tensors in files, read and written.
+// The most dims of a tensor in a file, read or written.
 inline constexpr std::size_t kMaxRank = 255;
 
 // "[1, 3, 224, 224]"; of an index too.
@@ -29,7 +29,7 @@ BTF_API std::string dims_text(std::span<const std::uint64_t> dims);
 BTF_API std::optional<std::uint64_t> resolve_index(std::int64_t number, std::uint64_t count);
 
 // The numbers are the codes in a BTF file: part of the format, do not change.
-// From 128 on: 128 + TensorRT's TensorFormat number, from 192 on what TensorRT has not
+// From 128 on: 128 + TensorRT's TensorFormat number, from 192 on layouts unknown to TensorRT
 // (docs/format.md).
 enum class Layout : std::uint8_t {
   linear = 0,
@@ -114,7 +114,7 @@ BTF_API std::optional<std::string> tensorrt_objection(Layout layout, DType dtype
 BTF_API std::optional<std::string> tensorrt_objection(Layout layout,
                                                       std::span<const std::uint64_t> dims);
 
-// What an axis of the stored array counts.
+// The unit that an axis of the stored array counts.
 enum class AxisPart : std::uint8_t { whole, blocks, lanes };
 
 struct StorageAxis {
@@ -161,13 +161,13 @@ BTF_API Result<StridedLayout> resolve(Layout layout, std::span<const std::uint64
 BTF_API Result<StridedLayout> resolve_strides(std::span<const std::uint64_t> dims,
                                               std::span<const std::uint64_t> strides, DType dtype);
 
-// Has every element a place of its own?
+// Has every element an offset of its own?
 BTF_API bool distinct_elements(const StridedLayout& storage);
 
 // The only offset function there is. index.size() == rank, every index inside its dim.
 BTF_API std::uint64_t offset(const StridedLayout& storage, std::span<const std::uint64_t> index);
 
-// What TensorRT's getTensorStrides() says: per logical dim, in vectors of `components` elements.
+// As TensorRT's getTensorStrides(): per logical dim, in vectors of `components` elements.
 //   offset(i) = sum over d of i[d] * strides[d] * components,
 //   but for the vectorised dim v: (i[v] / components) * strides[v] * components + i[v] % components
 BTF_API Dims tensorrt_strides(const StridedLayout& storage);

@@ -17,13 +17,13 @@ BTF_API Result<std::string> output_path(const std::string& output, const std::st
 // "x.npy.zst": the name asks for compression.
 BTF_API bool compressed_by_name(std::string_view output);
 
-// "x.bin": the name has an ending, and it says nothing. What is written there is BTF if nothing else
-// is said.
+// "x.bin": the name has an extension that stands for no format. BTF is written there unless the
+// options give a format.
 BTF_API bool has_unknown_ending(std::string_view output);
 
 // Can it be written, as far as that shows beforehand? Nothing is changed.
-// "-" is stdout. What /dev/stdout and /dev/fd/N name, and what is no regular file (a pipe, a
-// device) is written in place, behind what is there. A file is replaced in one step when all is
+// "-" is stdout. Targets of /dev/stdout and /dev/fd/N, and files that are not regular (a pipe, a
+// device), are written in place, behind what is there. A file is replaced in one step when all is
 // written, with the owner and the mode of the old one where permitted; a symbolic link is followed.
 BTF_API Status check_output(const std::string& path);
 

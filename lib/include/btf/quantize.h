@@ -58,8 +58,8 @@ struct Quantization {
   bool active() const { return scale || automatic || block || dequantize; }
 };
 
-// What codes stand for, x = (code - zero point) * scale: of the whole tensor, or of each index of a
-// dim.
+// Scales given by the caller, x = (code - zero point) * scale: for the whole tensor, or for each
+// index of a dim.
 struct GivenScale {
   std::optional<std::uint32_t> axis{};
   std::vector<double> scales{};

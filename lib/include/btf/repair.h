@@ -1,4 +1,4 @@
-// What can be saved of a damaged BTF file, compressed or not.
+// Recovery of tensors from a damaged BTF file, compressed or not.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct RepairOptions {
   Execution execution{};
 };
 
-// What became of a tensor of which there is something to say.
+// A tensor that is lost, in doubt, or found in spite of a wrong offset.
 struct RepairedTensor {
   std::uint64_t source = 0;             // its index in the input
   std::optional<std::uint64_t> target;  // in the output; nothing: it is lost

@@ -196,4 +196,8 @@ BTF_API Result<bool> is_directory(const std::string& path);
 // Is it an index, which stands for the files that it names?
 BTF_API bool is_index(const std::string& path);
 
+// The error of a set without members: an empty directory, one with other files only, an index that
+// names none.
+BTF_API Error no_files(const TensorSet& set);
+
 }  // namespace btf

@@ -1,4 +1,4 @@
-// What bytes hold that do not say so themselves.
+// Specs: dtype, layout and dims of bytes that do not hold them.
 #pragma once
 
 #include <cstddef>
@@ -19,13 +19,13 @@ namespace btf {
 struct TensorSpec {
   DType dtype{};
   Layout layout = Layout::linear;   // strides of one's own count as kLINEAR
-  std::optional<StridedLayout> storage;  // nothing: only the dtype is told
+  std::optional<StridedLayout> storage;  // nothing: the spec is a dtype only
   bool strided = false;             // by strides and not by a layout's name
   std::string text{};               // as it was written
   bool as_text = false;             // numbers that people can read, and no bytes of elements
 };
 
-// Of the files, or of the tensors of an archive, whose names a glob matches.
+// A spec for the files, or the tensors of an archive, whose names a glob matches.
 struct NamedSpec {
   std::string glob;
   TensorSpec spec;
@@ -49,8 +49,8 @@ BTF_API std::string spec_text(DType dtype, Layout layout, std::span<const std::u
 BTF_API std::vector<std::string> specs_of_size(std::span<const std::uint64_t> dims,
                                                std::uint64_t bytes, DType like, std::size_t most);
 
-// What the name of a file says that trtexec dumped, NAME.input|output.D0.D1.(..).TYPE.raw; nothing
-// for other names. It does not say which layout.
+// The parts of the name of a file dumped by trtexec, NAME.input|output.D0.D1.(..).TYPE.raw; nothing
+// for other names. The layout is not among them.
 struct DumpName {
   std::string name;
   DType dtype{};

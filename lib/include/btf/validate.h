@@ -13,7 +13,7 @@
 
 namespace btf {
 
-// What is looked for beyond the format.
+// Checks beyond the format.
 struct ValidateChecks {
   bool finite = false;                   // NaN and Inf among the elements are errors
   std::optional<Recipient> recipient{};  // what it does not take is an error

@@ -34,7 +34,7 @@ NameMatches match_names(std::span<const std::string> left, std::span<const std::
                         const NameMap& map = {}, const MayMatch& may = {},
                         NameLists lists = NameLists::parts);
 
-// Of values of a graph: where several have the key of a module, the last of them is its output.
+// For values of a graph: where several have the key of a module, the last of them is its output.
 std::vector<NameMatch> match_values(std::span<const std::string> names,
                                     std::span<const std::string> values);
 

@@ -77,7 +77,7 @@ class MapReading {
     if (!r) why += right_.lack(line.golden);
   }
 
-  // It stands for many names, so that one without a partner is told of only if none has one.
+  // A pattern stands for many names: one without a partner is reported only if none has one.
   void take_pattern(const NameRule& line) {
     const std::regex regex(line.actual);
     std::uint64_t matches = 0;

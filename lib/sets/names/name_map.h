@@ -1,4 +1,4 @@
-// What a map of names pairs, and which of its lines pair nothing.
+// The pairs of a map of names, and the lines of it that pair nothing.
 #pragma once
 
 #include <cstdint>

@@ -43,7 +43,7 @@ std::string_view field(std::string_view name, std::string_view key) {
   return name.substr(at, name.find("___", at) - at);
 }
 
-// What dumpers put around a name.
+// A name without the prefixes and suffixes of dumpers.
 std::string_view stem(std::string_view name) {
   if (const std::string_view own = field(name, "name="); !own.empty()) name = own;
   if (const auto number = leading_number(name)) {

@@ -1,5 +1,5 @@
-// What different programs call one and the same tensor, brought to one key. Two names belong
-// together at a tier if their keys there are equal and unique on both sides.
+// Names of one tensor in different programs, brought to one key. Two names belong together at a
+// tier if their keys there are equal and unique on both sides.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace btf {
 
-// What keys are made of.
+// The parts that keys are made of.
 struct NameForms {
   std::string_view name;
   std::string stem{};    // stem_of()
@@ -47,10 +47,10 @@ std::span<const NameKey> prefix_keys();
 // How trtexec cut a name in the middle, to "begin...end": the bytes of both.
 using NameCut = std::pair<std::size_t, std::size_t>;
 
-// Of a name without what stands around it; nothing: it is not cut.
+// The cut of a name without prefix and suffix; nothing: it is not cut.
 std::optional<NameCut> cut_of(std::string_view name);
 
-// What is equal of a name that is cut so and of the whole one. Empty: that is shorter.
+// The part that a name cut so and the whole name share. Empty: the whole one is shorter.
 std::string cut_key(std::string_view name, const NameCut& cut);
 
 // An order that is part of names: 12 of "0012_conv". Nothing: there is none.

@@ -20,7 +20,7 @@ std::string list_of(const std::vector<std::string>& names) {
   return text + (names.size() > kShown ? ", ..." : "");
 }
 
-// By names: what tells of an ambiguity that a name is part of.
+// By name: the note on an ambiguity that the name is part of.
 using Notes = std::unordered_map<std::string, std::string>;
 
 void add_unclear(const std::vector<Ambiguity>& unclear, Notes& left, Notes& right) {
@@ -69,7 +69,7 @@ std::optional<std::uint64_t> nearest(const std::string& name, std::span<const st
   return several ? std::nullopt : found;
 }
 
-// What differs by a number alone is another tensor: "conv1" is not "conv2".
+// Names that differ by a number alone are different tensors: "conv1" is not "conv2".
 bool numbers_differ(std::string_view a, std::string_view b) {
   const auto digits = [](std::string_view text) {
     std::string found;

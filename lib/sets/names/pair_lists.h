@@ -24,12 +24,12 @@ struct NamePairing {
   MapUse map;
 };
 
-// Of all names that there are.
+// Pairs all names of both sides.
 NamePairing pair_lists(std::span<const std::string> left, std::span<const std::string> right,
                        const NameMap& map, const MayMatch& may);
 
-// What could be meant by names of two sides that have no pair: a note for each of the left list,
-// then of the right one. Empty: nothing is close.
+// Close names of the other side for names without a pair: a note for each of the left list, then of
+// the right one. Empty: nothing is close.
 std::vector<std::string> close_names(std::span<const std::string> left,
                                      std::span<const std::string> right);
 

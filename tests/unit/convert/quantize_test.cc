@@ -57,7 +57,7 @@ TEST_CASE("dequantise: zero points that nobody asked for are no reason for wrong
     const Bytes file = file_of({codes, scales, zeros});
     ConvertOptions options{.quantization = {.dequantize = true}};
     const std::string unread =
-        "tensor 0: tensor 2 stands behind the scales as a record of zero points does";
+        "tensor 0: tensor 2 follows the scales as a record of zero points would";
     CHECK(refusal(file, options) == unread);
     CHECK(try_convert(file, options).error->finding == "zero-points-unread");
     options.tensors = Words{0};
@@ -68,7 +68,7 @@ TEST_CASE("dequantise: zero points that nobody asked for are no reason for wrong
            file_of({tensor_of(DType::float32, {2, 3}, {0.5, 1, 1.5, 2, 2.5, 3})})));
     options.tensors.reset();
     CHECK(refusal(file, options) ==
-          "tensor 2: it stands behind the scales of tensor 0 as a record of zero points does");
+          "tensor 2: it follows the scales of tensor 0 as a record of zero points would");
     options.quantization.zero_point.reset();
     options.quantization.find_zero_point = true;
     CHECK((converted(file, options).file ==
@@ -217,11 +217,12 @@ TEST_CASE("refused: what makes no sense") {
     return ConvertOptions{.dtype = to, .quantization = {.scale = scale, .zero_point = zero}};
   };
   CHECK(refusal(numbers, given(DType::float16, 0.1)) ==
-        "tensor 0: a scale means nothing from float32 to float16: one of them must be an integer "
+        "tensor 0: a scale does not apply from float32 to float16: one of them must be an integer "
         "or a float of 8 bits or less");
-  CHECK(refusal(numbers, given(DType::boolean, 0.1)) ==
-        "tensor 0: a scale means nothing from float32 to bool: one of them must be an integer or a "
-        "float of 8 bits or less");
+  CHECK(
+      refusal(numbers, given(DType::boolean, 0.1)) ==
+      "tensor 0: a scale does not apply from float32 to bool: one of them must be an integer or a "
+      "float of 8 bits or less");
   CHECK(refusal(codes, given(DType::boolean, 0.1)) ==
         "tensor 0: dequantising gives float16, bfloat16, float32 or float64, not bool");
   CHECK(refusal(codes, given(DType::float8_e8m0fnu, 0.1)) ==
@@ -230,7 +231,7 @@ TEST_CASE("refused: what makes no sense") {
     CHECK_THAT(refusal(numbers, given(DType::int8, scale)),
                Catch::EndsWith("scales are positive numbers"));
   CHECK(refusal(numbers, given(DType::float8_e4m3fn, 1, 3)) ==
-        "tensor 0: a zero point means nothing for float8_e4m3fn: only integers have one");
+        "tensor 0: a zero point does not apply to float8_e4m3fn: only integers have one");
   CHECK(refusal(numbers, given(DType::int8, 1, 128)) ==
         "tensor 0: the zero point 128 is beyond int8");
   CHECK(refusal(numbers, given(DType::uint8, 1, -1)) ==
@@ -246,7 +247,7 @@ TEST_CASE("refused: what makes no sense") {
         "tensor 0: a zero point is found for integers of up to 32 bits, not for uint64");
   found.dtype = DType::float8_e4m3fn;
   CHECK(refusal(numbers, found) ==
-        "tensor 0: a zero point means nothing for float8_e4m3fn: only integers have one");
+        "tensor 0: a zero point does not apply to float8_e4m3fn: only integers have one");
   // Blocks are floats.
   ConvertOptions blocks{.quantization = {.zero_point = -3, .block = BlockFormat::mxfp8}};
   CHECK(refusal(numbers, blocks) == "`quantization.zero_point` goes with `quantization.scale` or `quantization.dequantize`");
@@ -278,17 +279,17 @@ TEST_CASE("refused: policies that mean nothing with a scale") {
   ConvertOptions options{.dtype = DType::int8, .quantization = {.scale = 0.1}};
   options.policy.overflow = Overflow::wrap;
   CHECK(refusal(numbers, options) ==
-        "tensor 0: overflow wrap means nothing with a scale: codes are clamped");
+        "tensor 0: overflow wrap does not apply with a scale: codes are clamped");
   options.policy.overflow = Overflow::ieee;
   CHECK(refusal(codes, options) ==
-        "tensor 0: overflow ieee means nothing for int8: it has no Inf and no NaN");
+        "tensor 0: overflow ieee does not apply to int8: it has no Inf and no NaN");
   options.policy = {};
   options.policy.rounding = Rounding::up;
   CHECK(!try_convert(numbers, options).error);
   options.dtype = DType::float32;
   CHECK(refusal(codes, options) ==
-        "tensor 0: a rounding other than to nearest means nothing for float32: with a scale it "
-        "applies to integers");
+        "tensor 0: a rounding other than to nearest does not apply to float32: with a scale it "
+        "is for integers");
 }
 
 TEST_CASE("refused: COO on either side") {

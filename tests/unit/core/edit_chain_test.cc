@@ -83,8 +83,7 @@ TEST_CASE("edits: slices of hostile numbers") {
 TEST_CASE("edits: what does not go with the dims") {
   CHECK(refusal({2, 3}, {Permute{{0}}}) == "permute names 1 dims, the tensor has rank 2");
   CHECK(refusal({2, 3}, {Permute{{0, 0}}}) == "permute must name every dim from 0 to 1 once");
-  CHECK(refusal({2, 1}, {Squeeze{{0}}}) ==
-        "squeeze takes away dims of size 1, dim 0 has size 2");
+  CHECK(refusal({2, 1}, {Squeeze{{0}}}) == "squeeze removes dims of size 1, dim 0 has size 2");
   CHECK(refusal({2, 1}, {Squeeze{{2}}}) == "squeeze names dim 2, the tensor has rank 2");
   CHECK(refusal({2, 1}, {Squeeze{{kLeast}}}) ==
         "squeeze names dim -9223372036854775808, the tensor has rank 2");
@@ -92,14 +91,14 @@ TEST_CASE("edits: what does not go with the dims") {
   CHECK(refusal({2, 3}, {Unsqueeze{3}}) == "unsqueeze names dim 3, the result has rank 3");
   CHECK(refusal({2, 3}, {Unsqueeze{-4}}) == "unsqueeze names dim -4, the result has rank 3");
   CHECK(refusal({2, 3}, {Reshape{{4}}}) ==
-        "reshape to [4] does not go with the elements of [2, 3]");
+        "reshape to [4] does not keep the number of elements of [2, 3]");
   CHECK(refusal({2, 3}, {Reshape{{-1, 4}}}) ==
-        "reshape to [-1, 4] does not go with the elements of [2, 3]");
+        "reshape to [-1, 4] does not keep the number of elements of [2, 3]");
   CHECK(refusal({2, 3}, {Reshape{{-1, -1}}}) ==
-        "reshape can find out one dim, -1 is given more than once");
+        "reshape infers one dim, -1 is given more than once");
   CHECK(refusal({2, 3}, {Reshape{{-2, 3}}}) == "reshape takes sizes and one -1, not -2");
   CHECK(refusal({0, 3}, {Reshape{{0, -1}}}) ==
-        "reshape to [0, -1] does not go with the elements of [0, 3]");
+        "reshape to [0, -1] does not keep the number of elements of [0, 3]");
   CHECK_FALSE(refusal({2, 3}, {Reshape{{kMost, kMost, -1}}}).empty());
   CHECK_FALSE(refusal({0, 3}, {Reshape{{0, kMost, kMost}}}).empty());
   CHECK(refusal(Dims(255, 1), {Unsqueeze{0}}) ==

@@ -14,7 +14,7 @@
 namespace btftool {
 namespace {
 
-// Of --compress without a value.
+// The level of --compress without a value.
 const std::string kDefaultLevel = std::to_string(btf::kDefaultCompression);
 constexpr const char* kVersion = "btftool " BTFTOOL_VERSION "\n";
 
@@ -53,7 +53,7 @@ const OptionalValue* find_optional_value(std::string_view word) {
   return row == std::end(kRows) ? nullptr : row;
 }
 
-// What stands behind "--" is operands and goes to `operands`.
+// Words behind "--" are operands and go to `operands`.
 std::vector<std::string> prepare(int argc, char** argv, std::vector<std::string>& operands) {
   std::vector<std::string> words(argv + 1, argv + argc);
   if (const auto mark = std::ranges::find(words, "--"); mark != words.end()) {

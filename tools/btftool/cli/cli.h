@@ -13,8 +13,8 @@ struct Information {
   std::string text;
 };
 
-// What is wrong with the command line, without the program's name, and the command whose help
-// would say more (empty: the program's own).
+// The fault of the command line, without the program's name, and the command whose help has more
+// (empty: the program's own).
 struct UsageError {
   std::string message;
   std::string command;

@@ -91,7 +91,7 @@ void finish_limits(const ConvertWords& words, btf::LossLimits& limits) {
     throw Wrong("--min-snr takes a number of decibels such as 30dB, not '" + *words.min_snr + "'");
 }
 
-// What is written, by the options and the name of OUT.
+// The format that is written, by the options and the name of OUT.
 std::string_view format_of(const std::string& output, const btf::ConvertOptions& options) {
   const auto format = btf::output_format(output, options);
   if (format) return *format;
@@ -100,8 +100,7 @@ std::string_view format_of(const std::string& output, const btf::ConvertOptions&
   auto meant = btf::output_format(output, uncompressed);
   if (!meant) meant = btf::output_format("-", options);
   if (!meant) throw Wrong(format.error().message);  // no matter what OUT is called
-  throw Wrong(format.error().text() + "; --format " + std::string(*meant) +
-              " writes it all the same");
+  throw Wrong(format.error().text() + "; --format " + std::string(*meant) + " writes it anyway");
 }
 
 // Does every file of the input get one in the directory OUT? The library knows their names then.
@@ -176,13 +175,13 @@ void declare_edits(CLI::App& app, std::vector<btf::Edit>& edits) {
         ->group("Dims, edited in the order of these options");
   };
   add("--permute", "DIMS", parse_permute, "order of the dims, as numpy.transpose: 0,3,1,2");
-  add("--slice", "SLICE", parse_slice, "a part, as NumPy's a[...]: 0,:,1:3,::2");
-  add("--squeeze", "[DIMS]", parse_squeeze, "take away dims of 1: all, or these");
-  add("--unsqueeze", "D", parse_unsqueeze, "a dim of 1 that becomes dim D, as numpy.expand_dims");
+  add("--slice", "SLICE", parse_slice, "a slice, as NumPy's a[...]: 0,:,1:3,::2");
+  add("--squeeze", "[DIMS]", parse_squeeze, "remove dims of size 1: all, or these");
+  add("--unsqueeze", "D", parse_unsqueeze, "insert a dim of size 1 as dim D, as numpy.expand_dims");
   add("--reshape", "SIZES", parse_reshape, "the same elements in other dims: 1,-1,7");
 }
 
-// What comes out: dtype and layout.
+// Options of the result: dtype and layout.
 void declare_target(CLI::App& app, ConvertWords& words) {
   add_text(app, "--dtype", words.dtype, "T", "element type of the result: fp16, int8, fp8, ...");
   add_text(app, "--layout", words.layout, "L",
@@ -214,7 +213,7 @@ void declare_tensors(CLI::App& app, ConvertCommand& command) {
       "keep the names of tensors, write none, or those in\nFILE, a line for each");
 }
 
-// What a cast does with values that do not fit, and how much may be lost.
+// Options for values that do not fit, and for how much may be lost.
 void declare_losses(CLI::App& app, btf::CastPolicy& policy, ConvertWords& words) {
   add_choice(app, "--overflow", policy.overflow, btf::overflow_names(),
              "values beyond the range of the type");
@@ -230,7 +229,7 @@ void declare_losses(CLI::App& app, btf::CastPolicy& policy, ConvertWords& words)
 }
 
 void declare_scales(CLI::App& app, btf::Quantization& scales, ConvertWords& words) {
-  add_text(app, "--scale", words.scale, "S|auto", "quantise, or come back: q = round(x / S) + Z");
+  add_text(app, "--scale", words.scale, "S|auto", "quantise, or dequantise: q = round(x / S) + Z");
   add_text(app, "--scale-axis", words.scale_axis, "A",
            "--scale auto: a scale for each index of dim A");
   add_text(app, "--zero-point", words.zero_point, "Z|auto",
@@ -241,13 +240,13 @@ void declare_scales(CLI::App& app, btf::Quantization& scales, ConvertWords& word
   add_choice(app, "--block-scale", scales.block, formats,
              "quantise in blocks of the last dim; scales become records of their own");
   app.add_flag("--dequantize", scales.dequantize,
-               "numbers from codes and the records of scales behind them, or from blocks of GGUF");
+               "dequantise codes by the scales of their file, and blocks of GGUF");
 }
 
 // How tensors are stored.
 void declare_records(CLI::App& app, btf::ConvertOptions& options) {
   add_choice(app, "--duplicates", options.duplicates, btf::duplicates_names(),
-             "what a COO index means that occurs twice");
+             "value of a COO index that occurs more than once");
   app.add_flag("--prune-zeros", options.prune_zeros, "COO to COO: leave out explicit zeros");
   app.add_flag("--where-possible", options.where_possible,
                "tensors that cannot take the layout keep their own");
@@ -259,13 +258,14 @@ void declare_records(CLI::App& app, btf::ConvertOptions& options) {
 }
 
 void declare_formats(CLI::App& app, ConvertWords& words) {
-  add_text(app, "--format", words.format, "F",
-           "format of OUT, where its name does not say it: btf, npy,\nnpz, safetensors, tvm, onnx, "
-           "polygraphy,\npolygraphy-inputs, raw")
-      ->group("Files that do not say what they hold");
+  add_text(
+      app, "--format", words.format, "F",
+      "format of OUT, if its extension does not say it: btf, npy,\nnpz, safetensors, tvm, onnx, "
+      "polygraphy,\npolygraphy-inputs, raw")
+      ->group("Files that do not describe their contents");
   add_text(app, "--output-spec", words.output_spec, "SPEC",
            "write raw bytes: fp16:hwc8:1x3x224x224, or with\nstrides; see --input-spec")
-      ->group("Files that do not say what they hold");
+      ->group("Files that do not describe their contents");
   add_input_spec(app, words.input);
 }
 
@@ -275,7 +275,7 @@ void declare_output(CLI::App& app, ConvertCommand& command, ConvertWords& words)
       app, "--coo-code", options.coo_code,
       {{"spec", btf::kCooCodeSpec}, {"tfrt", btf::kCooCodeTfrt}},
       "layout code of COO tensors: 2 as published, 1 as TFRT reads");
-  add_recipient(app, options.recipient, "write only what this program reads, or nothing");
+  add_recipient(app, options.recipient, "fail unless this program can read the output");
   add_choice<std::string>(app, "--dla", words.dla, {{"orin", "orin"}, {"xavier", "xavier"}},
                           "pitch of kDLA_HWC4: 64 or 32 bytes");
   add_count(
@@ -284,7 +284,7 @@ void declare_output(CLI::App& app, ConvertCommand& command, ConvertWords& words)
       "write seekable zstd at level N (3); default if OUT ends in .zst");
   app.add_flag(
       "--shuffle", [&options](std::int64_t) { options.shuffle = true; },
-      "store first the lowest bytes of all elements, then the next: smaller when compressed");
+      "byte shuffle: the lowest bytes of all elements first, which compresses better");
   app.add_flag("--fsync", options.sync, "survive a power cut: sync before renaming");
   app.add_flag("--json", command.json, "print a report as one JSON document");
 }
@@ -327,7 +327,7 @@ void finish_convert(const ConvertWords& words, ConvertCommand& command) {
   if (const btf::Status status = btf::check_options(options, format); !status)
     throw Wrong(status.error().message);
   if (command.json && btf::is_standard_output(command.output))
-    throw Wrong("--json and an output of " + command.output + " both want stdout");
+    throw Wrong("--json and an output of " + command.output + " both write to stdout");
 }
 
 }  // namespace btftool

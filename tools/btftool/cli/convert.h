@@ -10,7 +10,7 @@
 
 namespace btftool {
 
-// What is only understood once everything is parsed.
+// Words that are only interpreted once everything is parsed.
 struct ConvertWords {
   std::optional<std::string> dtype;
   std::optional<std::string> layout;

@@ -76,7 +76,7 @@ void declare_gates(CLI::App& app, DiffCommand& command) {
       [&gates](const std::string& text) {
         gates.max_mismatch = value_or_throw(parse_mismatch_limit(text));
       },
-      "so many elements may be beyond the tolerance")
+      "allow up to N mismatches, or P% of the elements")
       ->group(group);
   for (const btf::FigureInfo* row : btf::figure_gates()) add_limit(app, *row, gates.*row->limit);
   app.add_option_function<std::vector<std::string>>(
@@ -148,7 +148,7 @@ void declare_selection(CLI::App& app, DiffCommand& command) {
             "directories: only files whose path or name matches");
   add_globs(app, "--exclude", command.exclude, "directories: without these");
   add_text(app, "--from-json", command.from_json, "REPORT",
-           "judge a report of --json again, by other limits;\nno operands then")
+           "judge a report of --json again, by other limits;\ntakes no operands")
       ->group(group);
 }
 
@@ -156,9 +156,9 @@ void declare_report(CLI::App& app, DiffCommand& command) {
   const char* group = "Report";
   add_count(
       app, "--show", 0, 1000000, [&command](std::uint64_t n) { command.diff.show = n; },
-      "so many of the first and of the largest mismatches (3)")
+      "number of first and of largest mismatches shown (3)")
       ->group(group);
-  app.add_flag("--all", command.all, "every tensor in full, however long that is")->group(group);
+  app.add_flag("--all", command.all, "every tensor in full, without a limit")->group(group);
   add_choice<DiffSort>(
       app, "--sort", command.sort,
       {{"order", DiffSort::order}, {"error", DiffSort::error}, {"cosine", DiffSort::cosine}},
@@ -177,10 +177,10 @@ void declare_report(CLI::App& app, DiffCommand& command) {
   app.add_flag("--json", command.json, "print one JSON document")->group(group);
   add_choice<JsonSchema>(app, "--json-schema", command.json_schema,
                          {{"2", JsonSchema::sets}, {"1", JsonSchema::files}},
-                         "its shape; 1 is that of version 0.1")
+                         "version of its schema; 1 is that of btftool 0.1")
       ->group(group);
   add_text(app, "--junit", command.junit, "FILE", "write a JUnit report too")->group(group);
-  add_text(app, "--html", command.html, "FILE", "write a page to look at too")->group(group);
+  add_text(app, "--html", command.html, "FILE", "write an HTML report too")->group(group);
 }
 
 }  // namespace

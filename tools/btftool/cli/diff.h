@@ -6,7 +6,7 @@
 
 namespace btftool {
 
-// What stands for the axes of a bare --heatmap.
+// The word for the axes of a bare --heatmap.
 inline constexpr const char* kPickedAxes = "auto";
 
 void declare_diff(CLI::App& app, DiffCommand& command);

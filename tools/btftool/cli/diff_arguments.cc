@@ -84,8 +84,7 @@ template Status parse_tolerances<std::uint64_t>(std::string_view, std::string_vi
                                                 btf::Tolerance&, std::vector<TensorTolerance>&);
 
 Result<SplitRule> split_spec_rule(std::string_view option, std::string_view text) {
-  // What begins with a dtype, or says that it is text, is a spec, whose strides and the like have a
-  // = too.
+  // A word that begins with a dtype or with text is a spec: its strides and the like have a = too.
   const std::size_t mark = text.find('=');
   const std::string_view begins = text.substr(0, std::min(text.find(':'), mark));
   if (mark == text.npos || btf::parse_dtype(begins) || text.starts_with("text:"))

@@ -32,7 +32,7 @@ void declare_names(CLI::App& app, LayersCommand& command) {
   add_text(app, "--map", command.map, "FILE",
            "which names belong together: lines of ACTUAL<tab>GOLDEN or\n/REGEX/REPLACEMENT/")
       ->group(group);
-  app.add_flag("--pairs", command.pairs, "print the map that was used, and compare nothing more")
+  app.add_flag("--pairs", command.pairs, "print the pairs of names in place of a report")
       ->group(group);
 }
 
@@ -45,32 +45,32 @@ void declare_judgement(CLI::App& app, LayersCommand& command) {
       "the dtype that ACTUAL was computed in, if files do not show it")
       ->group(group);
   add_text(app, "--baseline", command.baseline, "SET",
-           "a correct run in the device's precision: what error is usual")
+           "a correct run in the device's precision: the error to expect")
       ->group(group);
   app.add_flag("--isolated", judge.isolated, "each layer of ACTUAL was given golden's inputs")
       ->group(group);
   add_text(app, "--expect-output", command.expected, "SET",
-           "outputs of a run that was not watched, which ACTUAL must have too")
+           "outputs of a run without dumps, which ACTUAL must reproduce")
       ->group(group);
   add_words(
       app, "--max-error", "PART",
       [&judge](const std::string& text) { judge.most_error = parse_part("--max-error", text); },
-      "outputs may be off by so much: 0.01 or 1% (50%)")
+      "largest relative error of outputs: 0.01 or 1% (50%)")
       ->group(group);
   add_words(
       app, "--growth", "X",
       [&judge](const std::string& text) { judge.growth = parse_factor("--growth", text); },
-      "an error may grow so much in one layer (2)")
+      "largest growth of an error in one layer (2)")
       ->group(group);
   add_words(
       app, "--limit", "X",
       [&judge](const std::string& text) { judge.limit = parse_factor("--limit", text); },
-      "so many times what inputs and dtype explain is a fault (2)")
+      "an error of N times what inputs and dtype explain is a fault (2)")
       ->group(group);
-  app.add_flag("--require-all", judge.require_all, "a tensor that one side lacks is a failure")
+  app.add_flag("--require-all", judge.require_all, "a tensor on one side only is a failure")
       ->group(group);
   add_text(app, "--from-json", command.from_json, "REPORT",
-           "judge a report of --json again; no operands then")
+           "judge a report of --json again; takes no operands")
       ->group(group);
 }
 
@@ -80,7 +80,7 @@ void declare_report(CLI::App& app, LayersCommand& command) {
   app.add_flag("!--no-hints", command.layers.hints, "do not look for the cause")->group(group);
   app.add_flag("--json", command.json, "print one JSON document")->group(group);
   add_text(app, "--junit", command.junit, "FILE", "write a JUnit report too")->group(group);
-  add_text(app, "--html", command.html, "FILE", "write a page to look at too")->group(group);
+  add_text(app, "--html", command.html, "FILE", "write an HTML report too")->group(group);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What the command line says, as the commands take it.
+// The parsed command line, as the commands take it.
 #pragma once
 
 #include <cstdint>
@@ -31,11 +31,11 @@ struct GlobalOptions {
   btf::Execution execution() const { return {.jobs = jobs, .memory = max_memory / 8}; }
 };
 
-// Of --values without a number.
+// The number of --values without one.
 inline constexpr std::uint64_t kValuesShown = 1000;
 
-// What --actual-spec and its like say of the files that a glob matches; a dtype alone also of the
-// tensors that it matches in files which do not tell their dtypes.
+// A spec of --actual-spec and its like for the files that a glob matches; a dtype alone also for
+// matching tensors in files without dtypes.
 struct SpecRule {
   std::string glob;
   std::string spec;    // with or without dims
@@ -66,10 +66,10 @@ struct ConvertCommand {
   btf::ConvertOptions convert;
 };
 
-// What one word of --rtol and its like, or a rule of --rules, gives for single tensors.
+// Tolerance for single tensors, from one word of --rtol and its like, or a rule of --rules.
 struct TensorTolerance {
   std::int64_t tensor = 0;          // of actual; negative: from the end
-  std::optional<std::string> glob;  // in its place: all whose name it matches, on either side
+  std::optional<std::string> glob;  // instead: all whose name it matches, on either side
   btf::Tolerance tolerance;
   std::string source;  // "--rtol 2=1e-2", "rules.json: rules[1]"
   std::string text;    // "rtol 1e-2"
@@ -78,7 +78,7 @@ struct TensorTolerance {
 // The shapes of diff --json. The numbers are those of their schemas.
 enum class JsonSchema : std::uint8_t { files = 1, sets = 2 };
 
-// Of the lines of tensors: as they come, or the worst first.
+// The order of the lines of tensors: as they come, or the worst first.
 enum class DiffSort : std::uint8_t { order, error, cosine };
 
 struct DiffCommand {

@@ -8,16 +8,16 @@ void declare_repair(CLI::App& app, RepairCommand& command) {
   btf::RepairOptions& options = command.repair;
   app.add_flag("--strict", options.strict, "tensors in doubt are lost");
   app.add_flag("--unchecked", options.unchecked,
-               "compressed: also what stands before the cut in a frame that was\n"
-               "cut off, for which no checksum vouches");
+               "compressed: also use the bytes of a truncated frame, which no\n"
+               "checksum covers");
   add_choice(app, "--duplicates", options.duplicates, btf::duplicates_names(),
-             "what a COO index means that occurs twice; error: the tensor is lost");
+             "value of a COO index that occurs more than once; error: the tensor is lost");
   add_count(
       app, "--compress", btf::kLeastCompression, btf::kGreatestCompression,
       [&options](std::uint64_t level) { options.compression = static_cast<int>(level); },
       "write seekable zstd at level N (3); default if OUT ends in .zst");
   app.add_flag("--fsync", options.sync, "survive a power cut: sync before renaming");
-  app.add_flag("--all", command.all, "every finding, however many there are");
+  app.add_flag("--all", command.all, "every finding, without a limit");
   app.add_flag("--json", command.json, "print one JSON document");
   app.footer("Exit status: 0 all saved, 1 not all or some in doubt, 2 nothing written.");
 }
@@ -25,7 +25,7 @@ void declare_repair(CLI::App& app, RepairCommand& command) {
 void finish_repair(RepairCommand& command) {
   place_output(command.output, command.input, command.repair.compression);
   if (command.json && btf::is_standard_output(command.output))
-    throw Wrong("--json and an output of " + command.output + " both want stdout");
+    throw Wrong("--json and an output of " + command.output + " both write to stdout");
 }
 
 }  // namespace btftool

@@ -10,7 +10,7 @@ namespace btftool {
 namespace {
 
 constexpr const char* kSpecType = "[GLOB=]SPEC";
-constexpr const char* kGroup = "Files that do not say what they hold";
+constexpr const char* kGroup = "Files that do not describe their contents";
 
 auto keep(std::vector<std::string>& texts) {
   return [&texts](const std::string& text) { texts.push_back(text); };

@@ -23,10 +23,10 @@ struct SpecWords {
 // --input-spec, --layout-in, --nvmedia
 void add_input_spec(CLI::App& app, SpecWords& words);
 
-// Of layers: --actual-spec, --golden-spec, --layout-in and --nvmedia, which goes with --actual-spec
+// For layers: --actual-spec, --golden-spec, --layout-in and --nvmedia, which goes with --actual-spec
 void add_layers_specs(CLI::App& app, SpecWords& actual, SpecWords& golden, const char* group);
 
-// Of diff: the same with specs for single files and without dims.
+// Options of diff: the same with specs for single files and without dims.
 struct DiffSpecWords {
   std::vector<std::string> actual;
   std::vector<std::string> golden;

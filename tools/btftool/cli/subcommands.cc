@@ -21,8 +21,9 @@ CLI::App& add_subcommand(CLI::App& parent, const char* name, const char* help) {
 
 class InspectArguments final : public Subcommand {
  public:
-  explicit InspectArguments(CLI::App& parent) : Subcommand(parent, "inspect", "what is in it") {
-    declare_operands("FILE", "files to look into; - is stdin");
+  explicit InspectArguments(CLI::App& parent)
+      : Subcommand(parent, "inspect", "list tensors; statistics, values") {
+    declare_operands("FILE", "files to inspect; - is stdin");
     add_text(app(), "--tensor", options_.tensors, "SEL", "which tensors: 0,2-5,-1");
     app().add_flag("--json", options_.json, "print one JSON document");
     app().add_flag("--manifest", options_.manifest,
@@ -34,8 +35,8 @@ class InspectArguments final : public Subcommand {
     add_count(
         app(), "--values", 0, UINT64_MAX, [this](std::uint64_t n) { options_.values = n; },
         "print the values, summarised beyond N (1000)");
-    add_text(app(), "--slice", options_.slice, "SLICE", "print the values of a part: 0,:,1:3,::2");
-    add_text(app(), "--at", options_.at, "INDEX", "one element's value, bits and place: 0,3,7,7");
+    add_text(app(), "--slice", options_.slice, "SLICE", "print the values of a slice: 0,:,1:3,::2");
+    add_text(app(), "--at", options_.at, "INDEX", "value, bits and offset of one element: 0,3,7,7");
     add_input_spec(app(), spec_);
     app().footer(
         "Examples:\n"
@@ -63,7 +64,7 @@ class InspectArguments final : public Subcommand {
 class ConvertArguments final : public Subcommand {
  public:
   explicit ConvertArguments(CLI::App& parent)
-      : Subcommand(parent, "convert", "layout, dtype, sparsity, selection") {
+      : Subcommand(parent, "convert", "change layout, dtype, sparsity; select tensors") {
     declare_operands(
         "IN... OUT",
         "files or directories, and the output; - is stdin or stdout; OUT may be an IN");
@@ -88,8 +89,7 @@ class ConvertArguments final : public Subcommand {
 class DiffArguments final : public Subcommand {
  public:
   explicit DiffArguments(CLI::App& parent)
-      : Subcommand(parent, "diff",
-                   "are they the same, within a tolerance, and if not, where and why") {
+      : Subcommand(parent, "diff", "compare within a tolerance; where and why they differ") {
     declare_operands("ACTUAL GOLDEN", "the file to judge and the reference");
     declare_diff(app(), command_);
     add_diff_specs(app(), specs_, "What is compared");
@@ -111,12 +111,12 @@ class DiffArguments final : public Subcommand {
 class ValidateArguments final : public Subcommand {
  public:
   explicit ValidateArguments(CLI::App& parent)
-      : Subcommand(parent, "validate", "is it well-formed") {
+      : Subcommand(parent, "validate", "check whether files are well-formed") {
     declare_operands("FILE", "files to check; - is stdin");
     app().add_flag("--strict", options_.strict, "warnings count as errors");
     app().add_flag("--nan", options_.checks.finite, "NaN and Inf among the elements are errors");
-    add_recipient(app(), options_.checks.recipient, "what this program does not read is an error");
-    app().add_flag("--all", options_.all, "every finding, however many there are");
+    add_recipient(app(), options_.checks.recipient, "what this program cannot read is an error");
+    app().add_flag("--all", options_.all, "every finding, without a limit");
     app().add_flag("--json", options_.json, "print one JSON document");
     add_input_spec(app(), spec_);
     app().footer("Exit status: 0 well-formed, 1 not well-formed, 2 trouble.");
@@ -138,7 +138,7 @@ class LayersArguments final : public Subcommand {
  public:
   explicit LayersArguments(CLI::App& parent)
       : Subcommand(parent, "layers",
-                   "two sets of dumped layers: which broke first, by how much, why") {
+                   "compare two sets of dumped layers: which broke first, and why") {
     declare_operands("ACTUAL GOLDEN",
                      "files or directories of tensors: to judge, and the reference");
     declare_layers(app(), command_);
@@ -163,7 +163,7 @@ class LayersArguments final : public Subcommand {
 class RepairArguments final : public Subcommand {
  public:
   explicit RepairArguments(CLI::App& parent)
-      : Subcommand(parent, "repair", "save what can be saved of a damaged file") {
+      : Subcommand(parent, "repair", "recover tensors from a damaged file") {
     declare_operands("IN OUT", "input and output; - is stdin or stdout; OUT may be IN");
     declare_repair(app(), command_);
   }

@@ -21,14 +21,14 @@ class Subcommand {
   std::string name() const { return app_.get_name(); }
   // Operands that stood behind a "--" and went past the parser. Throws Wrong.
   void append_operands(const std::vector<std::string>& more);
-  // What was said, once all is parsed. Throws Wrong where it does not go together.
+  // The command, once all is parsed. Throws Wrong if options contradict each other.
   virtual Command finish(const GlobalOptions& global) = 0;
 
  protected:
   Subcommand(CLI::App& parent, const char* name, const char* help);
 
   CLI::App& app() { return app_; }
-  // What the operands are called, in the help.
+  // Names of the operands, in the help.
   void declare_operands(const char* names, const char* help);
   // Their number is checked here and not by the parser, so that the message can say it well.
   void expect(std::initializer_list<const char*> names) const;

@@ -69,7 +69,7 @@ void check_reports(const std::optional<std::string>& junit,
   check("--junit", junit);
   check("--html", html);
   if (junit && html && *junit == *html)
-    throw Wrong("--junit and --html want the same file '" + *junit + "'");
+    throw Wrong("--junit and --html name the same file '" + *junit + "'");
 }
 
 void take_operands(bool from_json, const std::vector<std::string>& operands, std::string& actual,

@@ -1,4 +1,4 @@
-// What the files that declare options share. Only this folder includes it.
+// Helpers of the files that declare options. Only this folder includes it.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -81,7 +81,7 @@ bool given(const CLI::App& app, const char* option);
 // Throws Wrong if the option and one of the others are given.
 void exclude(const CLI::App& app, const char* option, std::initializer_list<const char*> others);
 
-// Of reports that are written besides. Throws Wrong.
+// Checks the paths of reports in files. Throws Wrong.
 void check_reports(const std::optional<std::string>& junit, const std::optional<std::string>& html);
 
 // Two operands, of which one may be -; none with --from-json. Throws Wrong.

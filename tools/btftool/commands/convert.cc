@@ -70,7 +70,7 @@ std::string loss_line(const btf::TensorReport& report, const btf::CastPolicy& po
   add(loss.to_zero, "became zero");
   add(loss.inexact, "inexact");
   text += " of " + std::to_string(loss.elements);
-  // Of scaled numbers nearly all are inexact: it matters by how much.
+  // Nearly all scaled numbers are inexact: it matters by how much.
   if (scaled) text += fmt::format(", largest error {:.6g}", loss.max_abs);
   return text;
 }
@@ -94,7 +94,7 @@ std::optional<std::string> loss_warning(const btf::TensorReport& report,
   return text;
 }
 
-// What is odd about the result, though nothing is wrong with it.
+// Oddities of a result that is not wrong.
 std::vector<std::string> warnings_of(const btf::TensorReport& report) {
   std::vector<std::string> warnings;
   if (report.kept) warnings.push_back("keeps its layout: " + *report.kept);
@@ -147,8 +147,7 @@ class Conversion {
     named_ = !input.one_file();
     note_others(context_, input);
     add_others(input, others_);
-    if (input.member_count() == 0 && !others_.empty())
-      return std::unexpected(no_files(input.path(), input));
+    if (input.member_count() == 0) return std::unexpected(explain(btf::no_files(input)));
     BTF_TRY(select(input));
     for (std::uint64_t i = 0; i < input.member_count(); ++i) warn_of_index(context_, input, i);
     BTF_ASSIGN(const std::uint64_t input_bytes, bytes_of(input));
@@ -166,7 +165,7 @@ class Conversion {
                                     [&](const btf::TensorReport& report) { take(report); });
     progress.clear();
     if (!bytes) return std::unexpected(explain(bytes.error()));
-    // What was lost is told when it has been written, not before.
+    // Losses are reported when the output has been written, not before.
     for (const std::string& note : notes_) context_.log.note(note);
     if (endings_.held_back() > 0)
       context_.log.warning(fmt::format("and {} more files", endings_.held_back()));
@@ -221,12 +220,10 @@ class Conversion {
 
   btf::Error explain(btf::Error error) const {
     if (error.finding == "coo-duplicate-index")
-      error.message += "; --duplicates sum, first or last says what that means";
+      error.message += "; --duplicates sum, first or last resolves them";
     if (error.finding == "zero-points-unread")
-      error.message +=
-          std::string("; --zero-point auto takes them from there") +
-          (options_.quantization.zero_point ? ""
-                                            : ", --zero-point 0 says that they are something else");
+      error.message += std::string("; --zero-point auto reads them") +
+                       (options_.quantization.zero_point ? "" : ", --zero-point 0 ignores them");
     if (error.code == btf::ErrorCode::refused && !btf::is_standard_output(command_.output))
       error.message +=
           command_.many_outputs ? "; this file was not written" : "; nothing was written";
@@ -260,8 +257,8 @@ class Conversion {
     last_output_ = path;
     if (!btf::is_standard_output(path) && endings_.pass())
       context_.log.warning(path +
-                           ": BTF is written, which its ending does not say; --format btf says "
-                           "that it is meant, --format raw writes raw bytes");
+                           ": unknown extension, BTF is written; --format btf confirms it, "
+                           "--format raw writes raw bytes");
   }
 
   void take(const btf::TensorReport& report) {

@@ -2,7 +2,7 @@
 
 namespace btftool {
 
-// What cannot be opened, or lacks what it should hold, is an error of whoever opens it.
+// A file that cannot be opened, or lacks a tensor of the index, is an error where it is opened.
 void warn_of_index(const Context& context, const btf::TensorSet& set, std::uint64_t member) {
   const btf::Status checked = set.check_index(member, [&](const btf::Finding& finding) {
     if (finding.severity == btf::Severity::warning)

@@ -1,4 +1,4 @@
-// What an index and the files that it names disagree about, as far as the files can be used.
+// Contradictions between an index and the files that it names, as far as the files can be used.
 #pragma once
 
 #include <cstdint>

@@ -52,7 +52,7 @@ class Inspection {
     if (!set) return give_up(path, set.error());
     note_others(context_, *set);
     add_others(*set, others_);
-    if (set->member_count() == 0) return give_up(path, no_files(path, *set));
+    if (set->member_count() == 0) return give_up(path, btf::no_files(*set));
     if (options_.tensors)
       inspect_selected(*set);
     else
@@ -129,7 +129,7 @@ class Inspection {
       context_.log.warning(fmt::format("{}: tensor {}: {}", file.path(), index, *objection));
     if (details) return;
     const btf::Error error = file.about(index, details.error());
-    // Of an unknown dtype or layout the listing has told already; a bad --at is not the file's.
+    // The listing has an unknown dtype or layout already; a bad --at is no fault of the file.
     if (json_ && !error.finding.empty()) json_->broken(context_.names.in(error), index);
     complain(error);
   }

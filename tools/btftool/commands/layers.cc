@@ -100,7 +100,7 @@ void tell_all(const std::vector<std::string>& texts, auto&& tell) {
   if (shown.held_back() > 0) tell("and " + std::to_string(shown.held_back()) + " more");
 }
 
-// What could not be read or measured.
+// Files that could not be read and layers that could not be measured.
 std::vector<std::string> errors_of(const btf::LayerReport& report) {
   std::vector<std::string> texts = report.troubles;
   for (const btf::Layer& layer : report.layers)

@@ -11,7 +11,7 @@ btf::Result<btf::NameMap> read_name_map(const Context& context, const std::strin
   if (!text) return std::unexpected(text.error().in_file(path));
   auto map = btf::parse_name_map(*text);
   if (!map) return std::unexpected(map.error().in_file(path));
-  if (map->empty()) context.log.warning(path + ": no line of it is a map");
+  if (map->empty()) context.log.warning(path + ": has no map line");
   return map;
 }
 

@@ -9,8 +9,8 @@
 
 namespace btftool {
 
-// An error if a spec is of nothing in any of the operands. Of what can be read once only, stdin,
-// that is not asked.
+// An error if a spec matches nothing in any of the operands. stdin, which can be read only once, is
+// not checked.
 btf::Status check_named_specs(std::span<const std::string> operands, const btf::OpenOptions& open);
 
 }  // namespace btftool

@@ -18,21 +18,11 @@ void note_others(const Context& context, const btf::TensorSet& set) {
   }
   for (const auto& [root, count] : counts)
     context.log.note(root + ": " + counted(count, "other file"));
-  for (const btf::SetMember& other : set.others())
-    context.log.detail(other.path + ": passed over");
+  for (const btf::SetMember& other : set.others()) context.log.detail(other.path + ": not read");
 }
 
 void add_others(const btf::TensorSet& set, std::vector<std::string>& paths) {
   for (const btf::SetMember& other : set.others()) paths.push_back(other.path);
-}
-
-btf::Error no_files(const std::string& path, const btf::TensorSet& set) {
-  const std::size_t others = set.others().size();
-  return btf::Error{btf::ErrorCode::refused,
-                    others == 0 ? "there is no file in it"
-                                : "there is no file of tensors in it, " +
-                                      counted(others, "other file")}
-      .in_file(path);
 }
 
 }  // namespace btftool

@@ -1,4 +1,4 @@
-// Files that a directory has beside its tensors: which were passed over.
+// Files beside the tensors of a directory, which are not read.
 #pragma once
 
 #include <string>
@@ -13,8 +13,5 @@ namespace btftool {
 void note_others(const Context& context, const btf::TensorSet& set);
 
 void add_others(const btf::TensorSet& set, std::vector<std::string>& paths);
-
-// Of a set without a file of tensors: what is said of it.
-btf::Error no_files(const std::string& path, const btf::TensorSet& set);
 
 }  // namespace btftool

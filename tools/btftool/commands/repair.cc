@@ -57,7 +57,7 @@ class Repair {
   }
 
  private:
-  // Of an output that is stdout the report is not.
+  // With an output on stdout, the report goes to stderr.
   void line(const std::string& text) {
     if (command_.json || context_.global.quiet) return;
     const std::string whole = printable(command_.input) + ": " + text;

@@ -44,7 +44,7 @@ class Validation {
     note_others(context_, *set);
     add_others(*set, others_);
     if (set->member_count() == 0) {
-      const btf::Error error = no_files(path, *set);
+      const btf::Error error = btf::no_files(*set);
       return validate(path, &error, options_.open, {});
     }
     std::set<std::string> whole;  // files that were looked at, where a manifest has some of each
@@ -94,7 +94,7 @@ class Validation {
       text_verdict(path, tally, status.has_value(), good);
   }
 
-  // What progress is measured by; nothing to go by where it is not a file.
+  // The total for progress; 0 if it is not a file.
   static std::uint64_t size_of(const std::string& path) {
     std::error_code unknown;
     const std::uintmax_t size = std::filesystem::file_size(path, unknown);

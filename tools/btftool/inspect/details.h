@@ -1,4 +1,4 @@
-// What inspect was asked for beyond the header of one tensor.
+// Details of one tensor that inspect was asked for beyond its header.
 #pragma once
 
 #include <optional>

@@ -47,7 +47,7 @@ btf::Result<ValueView> ValueView::read(const btf::TensorFile& file, const btf::T
         shown > kMost)
       return btf::fail(
           btf::ErrorCode::invalid_argument,
-          "more than " + std::to_string(kMost) + " values to show; --slice takes a part of them");
+          "more than " + std::to_string(kMost) + " values to show; --slice selects a part");
   std::vector<btf::Dims> indices(1);
   for (const btf::SlicedDim& dim : slice) {
     Positions positions;

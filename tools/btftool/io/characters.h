@@ -12,7 +12,7 @@ struct Character {
   std::size_t bytes = 0;  // 0: not UTF-8
 };
 
-// What `text`, which is not empty, begins with. The shortest form only, no surrogates, nothing
+// The first character of `text`, which is not empty. The shortest form only, no surrogates, nothing
 // beyond U+10FFFF.
 Character decode(std::string_view text);
 

@@ -1,4 +1,4 @@
-// What every command is given.
+// The context of every command.
 #pragma once
 
 #include "cli/option_names.h"

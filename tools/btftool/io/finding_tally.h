@@ -1,4 +1,4 @@
-// Of the findings in one file: how many there are of each kind, and which of them are shown.
+// Counts of the findings in one file by kind, and the choice of those that are shown.
 #pragma once
 
 #include <cstdint>

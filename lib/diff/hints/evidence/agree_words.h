@@ -1,4 +1,4 @@
-// Which pairs of a run agree, told for many at once.
+// Agreement of the pairs of a run, a word of bits at a time.
 #pragma once
 
 #include <array>

@@ -16,7 +16,7 @@ struct Agreement {
   Judge judge;                   // the user's; NaN equals NaN
   std::optional<Judge> close{};  // accepted as well: two computations of the same thing
   StepGrid grid{};               // numbers that are the same once rounded to it agree
-  // What rounding to multiples of a number did at most to the numbers of a side.
+  // The largest error of rounding a side's numbers to multiples of a number.
   double half_step_of_actual = 0;
   double half_step_of_golden = 0;
   bool narrow = false;           // a double holds every value of both sides

@@ -7,7 +7,7 @@
 
 namespace btf::hints {
 
-// What rounding to the coarser grid leaves, and the noise of floats.
+// Accepts errors of rounding to the coarser grid, and the noise of floats.
 Judge close_judge(const HintInput& input);
 
 // By what the user accepts, and what is the same number once both are rounded to the coarser dtype.

@@ -1,4 +1,4 @@
-// What the search for causes is given.
+// The input of the search for causes.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What every search for a cause starts from: a sample of the pairs, and what counts as agreement.
+// The start of every search for a cause: a sample of the pairs, and the agreement that counts.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,8 @@ struct Inquiry {
   std::vector<Point> anywhere;    // from all over the tensor
   std::vector<std::size_t>
       rarest;                    // of `mismatches`, those first that agree with the fewest others
-  std::uint64_t mismatched = 0;  // pairs that do not agree in all, as far as the sample tells
-  bool rounded = false;          // as far as the sample tells, they differ by rounding alone
+  std::uint64_t mismatched = 0;  // pairs that do not agree in all, estimated from the sample
+  bool rounded = false;          // in the sample, they differ by rounding alone
   Lookup* actual = nullptr;      // by the tensor's own row-major numbers
   Lookup* golden = nullptr;
 };

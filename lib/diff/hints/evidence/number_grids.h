@@ -16,7 +16,7 @@ class BinaryGrid {
   static std::optional<BinaryGrid> of(const std::vector<long double>& numbers);
 
   bool has(long double number) const;
-  // Of `number`, which is on the grid, and what lies between it and the next.
+  // Is `number` less than a step of the grid away from `other`?
   bool less_than_a_step(long double other, long double number) const;
   // From `number` to the next.
   long double step_at(long double number) const;
@@ -40,7 +40,7 @@ class EvenGrid {
   long double step() const { return step_; }
 
  private:
-  // Of both the greatest common divisor, by Euclid.
+  // The greatest common divisor of both, by Euclid.
   long double common(long double a, long double b) const;
 
   long double first_ = 0;
@@ -48,7 +48,7 @@ class EvenGrid {
   long double blur_ = 0;
 };
 
-// Of a dtype's grid, at this number.
+// The step of a dtype's grid at this number.
 long double step_of(const StepGrid& grid, long double number);
 
 }  // namespace btf::hints

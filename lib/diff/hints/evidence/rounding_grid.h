@@ -10,7 +10,7 @@
 namespace btf::hints {
 
 // Grids are significant bits down to a least power of two, as floats and whole numbers have them,
-// and multiples of any number. What is rounding follows golden's numbers wherever these stand, so
+// and multiples of any number. Rounding follows golden's numbers wherever these stand, so
 // nothing else may be concluded from where or how far it shows.
 bool looks_rounded(std::span<const Point> mismatches, std::span<const Point> anywhere);
 

@@ -21,7 +21,7 @@ class SameSteps {
     judge_.grid = grid;
   }
 
-  // Are all numbers finite, and those of each pair at one place of a grid of floats? False:
+  // Are all numbers finite, and those of each pair at one position of a grid of floats? False:
   // perhaps.
   bool everywhere(const PairRun<double>& run) {
     if (judge_.grid.integer) return false;

@@ -1,5 +1,5 @@
-// Could it be chance? A hypothesis puts other values in the place of one side's; this looks at the
-// sample how well they agree with the other side, and how surprising that is.
+// Could it be chance? A hypothesis replaces the values of one side; this measures on the sample how
+// well they agree with the other side, and how surprising that is.
 #pragma once
 
 #include <cstdint>

@@ -29,7 +29,7 @@ std::string mismatches_text(std::uint64_t count);
 
 std::string name_of(DType dtype);
 
-// Of the two dtypes, the one whose steps these are; nothing if they are of neither.
+// The one of the two dtypes whose steps these are; nothing if they are of neither.
 std::optional<DType> owner_of(const StepGrid& grid, DType actual, DType golden);
 
 // "0, 2, 3, 1"

@@ -8,7 +8,7 @@
 
 namespace btf::hints {
 
-// What is done to the bits of a code before it is read.
+// A change of the bits of a code before it is read.
 struct BitChange {
   std::string_view what;  // "its bytes reversed"
   Cause cause{};

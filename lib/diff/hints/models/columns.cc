@@ -39,7 +39,7 @@ SortedColumn::SortedColumn(const Column& golden, const Agreement& agreement)
                     [&](std::uint32_t i) { return std::pair(golden[i], i); });
 }
 
-// What agrees lies around the number, without gaps.
+// Numbers that agree lie around the number, without gaps.
 SortedColumn::Window SortedColumn::agreeing(long double actual) const {
   if (std::isnan(actual)) return {numbers_, order_.size()};
   const auto begin = order_.begin();

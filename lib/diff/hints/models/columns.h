@@ -1,4 +1,4 @@
-// Elements of every index of one dim, at some places of the other dims.
+// Elements of every index of one dim, at some indices of the other dims.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace btf::hints {
 
 using Column = std::vector<long double>;
 
-// Of a dense side.
+// Reads columns of a dense side.
 class ColumnReader {
  public:
   static Result<ColumnReader> open(const DiffSide& side, std::size_t dim);

@@ -94,7 +94,7 @@ Result<MapTally> tally(const Inquiry& inquiry, const ElementMap& map);
 // The whole tensor bears it out.
 bool bears_out(const Inquiry& inquiry, const MapTally& tally);
 
-// What the map makes of sampled points; where that fits, what is there.
+// The map's values of sampled points; where these fit, actual's.
 Moved fitted_values(const Inquiry& inquiry, const ElementMap& map, std::span<const Point> points);
 
 // Does it fit the elements from anywhere? Much cheaper than a tally, and most maps fail here.

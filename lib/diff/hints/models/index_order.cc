@@ -111,7 +111,7 @@ class Matching {
       else
         others_.push_back(static_cast<std::uint32_t>(i));
     if (others_.size() < 2) return std::nullopt;
-    // Of single numbers the least first: each then takes the least that is left.
+    // Single numbers, the least first: each then takes the least that is left.
     const Column& first = table_.actual[0];
     if (table_.actual.size() == 1)
       std::ranges::stable_sort(others_, [&](std::uint32_t a, std::uint32_t b) {
@@ -125,7 +125,7 @@ class Matching {
       if (times == 0) ++order_.missing;
       if (times > 1) ++order_.repeated;
     }
-    // Of single numbers any may have its like somewhere: it is an order only if each stands once.
+    // A single number may occur elsewhere by chance: it is an order only if each occurs once.
     const std::uint64_t allowed =
         table_.actual.size() == 1 ? others_.size() / kMostMissing : others_.size() / 2;
     if (order_.missing > allowed) return std::nullopt;
@@ -195,8 +195,8 @@ class Matching {
     return bits;
   }
 
-  // Of single numbers nearly each may have its like. Either there is much between golden's, or it
-  // is that just as many are like each as golden has.
+  // Nearly every single number may occur by chance. Either golden's are far apart, or each occurs
+  // just as often as in golden.
   double bits_of_numbers() const { return std::max(bits_of_places(), bits_of_counts()); }
 
   double bits_of_places() const {

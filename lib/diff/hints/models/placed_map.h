@@ -1,4 +1,4 @@
-// What became of elements by a rule that knows their place: another factor in every channel, a sum
+// Maps of elements by a rule that depends on their index: another factor in every channel, a sum
 // over every row.
 #pragma once
 
@@ -10,12 +10,12 @@
 
 namespace btf::hints {
 
-// Of two COO tensors what neither stores must stay 0.
+// Elements that neither of two COO tensors stores must stay 0.
 struct PlacedMap {
   MovedSide side{};
   std::function<long double(std::uint64_t number, long double value)> apply;
   std::optional<Slack> slack{};
-  // Where set, slack->absolute of each place.
+  // If set, slack->absolute of each element.
   std::function<double(std::uint64_t number)> absolute{};
 };
 
@@ -40,7 +40,7 @@ struct Along {
   std::uint64_t inner = 1;
 
   std::uint64_t index(std::uint64_t number) const { return number / inner % size; }
-  // Of the rows along the dim.
+  // The row along the dim that an element is in.
   std::uint64_t row(std::uint64_t number) const {
     return number / (inner * size) * inner + number % inner;
   }

@@ -125,7 +125,7 @@ std::optional<std::int64_t> moved_by(const Digit& digit, std::uint64_t at) {
   return static_cast<std::int64_t>(turns) * digit.step;
 }
 
-// What is read at a time: where indices are in any order, about as much as one of them has.
+// Elements read at a time: where indices are in any order, about as many as one of them has.
 std::uint64_t piece_for(const Rearrangement& rule, std::uint64_t bytes) {
   std::uint64_t piece = kPiece;
   for (const Digit& digit : rule.digits)
@@ -160,7 +160,7 @@ class Odometer {
   }
 
  private:
-  // What all but the last digit add up to.
+  // Sums up all digits but the last.
   void turn() {
     outer_ = rule_.base;
     for (std::size_t d = 0; d + 1 < at_.size() && outer_; ++d) {
@@ -231,7 +231,7 @@ Status fetch_first(const Inquiry& inquiry, const std::vector<RearrangedAs>& cand
   return {};
 }
 
-// Does it make other numbers of most that are not 0? Where they repeat anyhow, that tells nothing.
+// Does it change most numbers that are not 0? Where they repeat anyhow, a fit proves nothing.
 Result<bool> changes_most(const Inquiry& inquiry, const Places& places) {
   BTF_ASSIGN(const Moved moved, look_up_moved(*inquiry.golden, inquiry.anywhere, places));
   std::size_t changed = 0;
@@ -247,7 +247,7 @@ Result<bool> changes_most(const Inquiry& inquiry, const Places& places) {
 
 std::string outside_text(const RearrangementTally& tally) {
   if (tally.outside == 0) return "";
-  const std::string from = std::to_string(tally.outside) + " more have no place in golden";
+  const std::string from = std::to_string(tally.outside) + " more are not in golden";
   return ", " + from + (tally.outside_zero == tally.outside ? ", all 0" : "");
 }
 

@@ -1,5 +1,5 @@
-// Elements that are right but stand in other places, by a rule on the digits of their row-major
-// numbers: mirrored, shuffled, repeated, read with another pitch.
+// Elements that are right but at other indices, by a rule on the digits of their row-major numbers:
+// mirrored, shuffled, repeated, read with another pitch.
 #pragma once
 
 #include <cstdint>

@@ -36,10 +36,10 @@ struct RegionTally {
   void add(const RegionTally& other);
 };
 
-// Of pairs that do not agree. Two COO tensors must agree in what neither stores.
+// Counts of pairs that do not agree. Two COO tensors must agree in elements that neither stores.
 Result<AllCounts> count_mismatches(const Inquiry& inquiry, const Axes& axes);
 
-// What to compare the elements of a region with.
+// The background that the elements of a region are compared with.
 struct Usual {
   long double size = 0;           // of golden where mismatches are
   std::vector<long double> like;  // golden numbers there, ascending, if they are few

@@ -156,7 +156,7 @@ Result<Moved> look_up_moved(Lookup& lookup, std::span<const Point> points, const
 
 Result<bool> worth_a_walk(const Inquiry& inquiry, MovedSide side, Lookup& lookup,
                           const Places& places, double hypotheses) {
-  // Of those that it says something of.
+  // Those that it applies to.
   std::vector<std::size_t> which;
   for (const std::size_t i : inquiry.rarest) {
     if (places(inquiry.mismatches[i])) which.push_back(i);

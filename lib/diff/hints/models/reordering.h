@@ -1,4 +1,4 @@
-// Hypotheses that elements are right but stand in other places.
+// Hypotheses that elements are right but at other indices.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ std::string agreed_text(const Inquiry& inquiry, const StreamTally& tally);
 Result<StreamTally> compare_streams(const Inquiry& inquiry, const Streams& streams,
                                     std::uint64_t count, const Alignment& alignment);
 
-// The numbers, in a look-up's view, of what takes the places of points; nothing: outside.
+// The numbers, in a look-up's view, of the elements that replace points; nothing: outside.
 using Places = std::function<std::optional<std::uint64_t>(const Point& point)>;
 
 Result<Moved> look_up_moved(Lookup& lookup, std::span<const Point> points, const Places& places);

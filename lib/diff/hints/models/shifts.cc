@@ -159,7 +159,7 @@ Result<ShiftCandidates> try_all(const Inquiry& inquiry, const ShiftSpace& space)
   return candidates;
 }
 
-// What explains all anchors but one: golden around each of them is compared with it.
+// Shifts that explain all anchors but one: golden around each of them is compared with it.
 template <typename Real>
 Status look_around(const Inquiry& inquiry, const ShiftSpace& space, ShiftCandidates& candidates) {
   std::vector<std::uint8_t> hits(2 * kWindow + 1);  // by lag + kWindow

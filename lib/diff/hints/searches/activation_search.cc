@@ -1,4 +1,4 @@
-// A function that one side has been through and the other has not.
+// An activation function applied to one side only.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -66,7 +66,7 @@ template <typename Real>
 Real exponential(Real x) {
   return std::exp(x);
 }
-// What was rounded before the function differs as much as the function does there.
+// Rounding before the function is scaled by the slope of the function.
 template <double (*Function)(double)>
 double amplified(double value, double relative) {
   const double by = std::abs(value) * relative / 4;  // a step

@@ -71,7 +71,7 @@ class Weights {
   long double least_square_ = 1;
 };
 
-// What a line is fitted to.
+// Sums that a line is fitted to.
 class LineSums {
  public:
   void add(long double golden, long double actual, long double weight) {
@@ -116,7 +116,7 @@ struct Channel {
   std::vector<long double> golden;
 };
 
-// What is left of a channel by the line that fits best, and beside what.
+// The residual of a channel's best line, and the spread of the channel.
 struct Left {
   long double rest = 0;
   long double error = 0;
@@ -125,7 +125,7 @@ struct Left {
   bool own_steps = false;    // it is rounding to multiples of this channel's own
 };
 
-// Half a step either way, every place in it as likely as any other.
+// Half a step either way, uniformly distributed.
 long double rounding_of(long double actual, const Line& line, const Agreement& agreement) {
   const StepGrid& grid = agreement.grid;
   const long double of_golden = line.gain * agreement.half_step_of_golden;
@@ -243,7 +243,7 @@ Status fetch_looks(const Inquiry& inquiry, const std::vector<Look>& all) {
   return {};
 }
 
-// What was cut off at the end of the range is on no line.
+// A number cut off at the end of the range is on no line.
 bool within(const Limits& limits, long double actual) {
   return actual > limits.lowest && actual < limits.highest;
 }
@@ -277,13 +277,13 @@ bool differ(const Agreement& agreement, const std::vector<Line>& lines) {
   return spread(&Line::gain, 0) || spread(&Line::offset, grid.integer ? 0.5 : 0);
 }
 
-// What a channel's line leaves.
+// The residuals of a channel's line.
 struct Rests {
   long double count = 0;
   long double squares = 0;
   long double most = 0;
 
-  // Of rests that are spread evenly, as rounding to multiples does it; else 0.
+  // Of uniform residuals, as rounding to multiples leaves them; else 0.
   double half_step() const {
     if (count == 0) return 0;
     const long double half = std::sqrt(3 * squares / count);

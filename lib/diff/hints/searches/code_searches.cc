@@ -117,7 +117,7 @@ SearchResult find_rounded_misread(const Inquiry& inquiry) {
           reads_alike(taken_as, is))
         continue;
       const CodeReading reading{MovedSide::golden, golden, taken_as.dtype, is.dtype, nullptr, true};
-      // What was dequantised tells by its grid.
+      // Dequantised numbers show their grid.
       if (only_scales(reading) && info(inquiry.input.actual.dtype()).bits <= 8 &&
           !is_of_a_side(inquiry.input, reading))
         continue;

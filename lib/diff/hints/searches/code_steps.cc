@@ -22,7 +22,7 @@ constexpr std::size_t kLeastVaried = 4;  // numbers of either side
 constexpr std::uint64_t kLeastStepped = 16;
 constexpr std::uint64_t kLeastSaturated = 2;
 
-// What holds for how many elements, and where it does not first.
+// For how many elements a law holds, and the first for which it does not.
 struct Holds {
   std::uint64_t elements = 0;
   std::uint64_t first_other = UINT64_MAX;
@@ -87,7 +87,7 @@ Result<GridTally> tally_steps(const HintInput& input, const Judge& close, Real u
       const bool rounded = accepts(a, g, close, number);
       const bool cut_actual = !rounded && close.actual.saturated(a, g, number);
       const bool cut_golden = !rounded && close.golden.saturated(g, a, number);
-      // What lies beyond the last code has it whatever the zero point is.
+      // Numbers beyond the last code have it whatever the zero point is.
       const bool cut = close.actual.saturated(a, g + offset, number) ||
                        close.golden.saturated(g, a - offset, number);
       const Real most = half + static_cast<Real>(kScaleArithmetic) * std::abs(g);
@@ -145,7 +145,7 @@ std::string saturated_text(const Grid& grid, std::uint64_t count, bool of_actual
          " is beyond";
 }
 
-// Of codes, of integers that meet floats, and of floats that stand where codes would.
+// The unit of codes, of integers that meet floats, and of floats in place of codes.
 std::optional<double> unit_of(const Inquiry& inquiry) {
   const Judge& judge = inquiry.input.judge;
   const auto numbers = [](const Grid& grid) { return grid.codes || !grid.integers(); };

@@ -71,7 +71,7 @@ Result<EntryTally> compare_entries(const Inquiry& inquiry, const Rearrangement& 
   BTF_ASSIGN(MovedEntries left, MovedEntries::open(input.actual));
   BTF_ASSIGN(MovedEntries right, MovedEntries::open(input.golden));
   const auto moved = [&](std::uint64_t key) { return to_golden.source_of(key); };
-  // What golden has at the edge has no place in actual.
+  // Elements of golden at the edge have no index in actual.
   const auto kept = [&](std::uint64_t key) {
     return to_actual.source_of(key) ? std::optional(key) : std::nullopt;
   };

@@ -64,7 +64,7 @@ SearchResult find_lost_precision(const Inquiry& inquiry) {
   const DType actual = inquiry.input.actual.dtype();
   const DType golden = inquiry.input.golden.dtype();
   for (const DTypeInfo& row : dtypes()) {
-    // Of bool and of powers of two too little is left to know it by.
+    // bool and powers of two keep too little to be recognised.
     if (row.kind == NumberKind::boolean || row.fp.power_of_two || is_lossless(golden, row.dtype))
       continue;
     BTF_ASSIGN(std::optional<Finding> finding,
@@ -81,7 +81,7 @@ SearchResult find_lost_bits(const Inquiry& inquiry) {
   const DTypeInfo& golden = info(inquiry.input.golden.dtype());
   const DTypeInfo& actual = info(inquiry.input.actual.dtype());
   if (!golden.floating() || !actual.floating()) return std::nullopt;
-  // What actual's dtype does by itself is a rounding mode.
+  // Rounding to actual's own dtype is a rounding mode.
   const int most = std::min<int>(golden.fp.mantissa_bits, actual.fp.mantissa_bits);
   for (const bool truncated : {true, false})
     for (int bits = most; bits >= kFewestBits; --bits) {

@@ -31,7 +31,7 @@ long double median_size(const std::vector<Point>& points, Value&& value) {
   return *middle;
 }
 
-// What two COO tensors do not store mismatches where one of the dtypes has no zero.
+// Elements that two COO tensors do not store mismatch if one of the dtypes has no zero.
 bool zeros_agree(const Inquiry& inquiry) {
   const HintInput& input = inquiry.input;
   return input.actual.storage() != nullptr || input.golden.storage() != nullptr ||
@@ -59,8 +59,8 @@ bool not_by_tolerance(const RegionTally& tally) {
   return 2 * tally.just_refused < tally.mismatched || 4 * tally.just_outside < tally.mismatched;
 }
 
-// Where golden has few numbers, each in its place, what happens to a number happens to the place:
-// then the same numbers must be right outside.
+// Where golden has few numbers, each in a part of its own, a change by value looks like one by
+// region: then the same numbers must be right outside.
 bool not_by_value(const RegionTally& tally, std::size_t distinct) {
   return bits_of(distinct, tally.elements, tally.inside) >= 1.4 * kNeededBits ||
          bits_of(tally.mismatched, tally.like, tally.like_inside) >= kNeededBits;

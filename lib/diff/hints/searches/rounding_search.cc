@@ -17,7 +17,7 @@ namespace btf::hints {
 namespace {
 
 constexpr std::uint64_t kLeastRounded = 32;
-// Of the elements that could: another mode changes about half of all numbers.
+// Percent of the elements that could: another mode changes about half of all numbers.
 constexpr std::uint64_t kLeastPercent = 40;
 constexpr std::size_t kLeastDistinct = 4;  // golden numbers
 
@@ -32,7 +32,7 @@ struct StepTally {
   std::array<std::uint64_t, kDirections> steps{};
 };
 
-// What is the only number next to golden on its side says nothing of a direction.
+// The only number next to golden on its side says nothing of a direction.
 struct Range {
   long double lowest = 0;
   long double highest = 0;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr long double kInf = std::numeric_limits<long double>::infinity();
 
-// What is asked of a cut: at least so many mismatches, and so surprising that they are just those
+// Conditions of a cut: at least so many mismatches, and so surprising that they are just those
 // whose golden is beyond it.
 struct Demand {
   std::uint64_t least = 0;
@@ -49,7 +49,7 @@ bool hold_nearly_all(const Inquiry& inquiry, Holds&& holds) {
 // The number that nearly all of these are.
 std::optional<long double> common(const std::vector<long double>& values) {
   if (values.empty()) return std::nullopt;
-  // What more than half are is left when others are taken out in pairs.
+  // A majority value remains when different values are taken out in pairs.
   long double most = values.front();
   std::size_t ahead = 0;
   for (const long double value : values) {
@@ -162,7 +162,7 @@ std::optional<Cut> cut_of(const Inquiry& inquiry, MovedSide cut_side) {
     at_own_limits = at_own_limits && at == (at < other ? own.highest : own.lowest);
   }
   if (!distinct.enough() && !at_own_limits) return std::nullopt;
-  // What few numbers do is left to the exceptions.
+  // A few numbers count as exceptions.
   const auto few = [&](const auto& some) { return 50 * some.size() <= lows.size() + highs.size(); };
   if (few(lows)) lows.clear();
   if (few(highs)) highs.clear();

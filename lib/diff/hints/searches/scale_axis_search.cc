@@ -15,9 +15,9 @@ namespace {
 constexpr std::uint64_t kMostFactors = 4096;
 constexpr std::size_t kLookedUp = 192;     // mismatches whose mirror image is looked at
 constexpr std::size_t kLeastMirrored = 8;  // of these
-constexpr std::size_t kReferences = 16;    // elements that may tell a factor
+constexpr std::size_t kReferences = 16;    // elements that may give a factor
 constexpr std::uint64_t kPerFactor = 4;    // elements that bear out each of them
-constexpr double kRoundings = 4;           // of factors and of what they are told from
+constexpr double kRoundings = 4;           // of factors and of their sources
 constexpr double kMostAccepted = 0.01;
 
 // Two dims of one size: actual / golden is s[second] / s[first], with one s.
@@ -37,7 +37,7 @@ struct Ratios {
   std::vector<long double> actual;
   std::vector<long double> golden;
 
-  // Nothing where it cannot be told.
+  // Nothing where it is unknown.
   std::optional<long double> operator[](std::size_t i) const {
     if (actual[i] == 0 || golden[i] == 0 || !std::isfinite(actual[i] / golden[i]))
       return std::nullopt;
@@ -52,7 +52,7 @@ Result<Ratios> ratios_at(const Inquiry& inquiry, const std::vector<std::uint64_t
   return ratios;
 }
 
-// What is accepted of numbers is what their ratio may be off by, as far as a factor is still told.
+// The tolerance of numbers bounds the error of their ratio, as long as a factor can still be seen.
 bool near_one(long double ratio, const Inquiry& inquiry) {
   const double accepted = std::min(inquiry.agreement.judge.rtol, kMostAccepted);
   return std::abs(ratio - 1) <= kRoundings * std::max(relative_slack(inquiry.agreement), accepted);
@@ -118,7 +118,7 @@ Result<std::vector<long double>> factors_of(const Inquiry& inquiry, const AxisPa
       if (factors[unknown] != 0) continue;
       const References all = references_of(inquiry, pair, unknown, known);
       BTF_ASSIGN(const Ratios ratios, ratios_at(inquiry, all.numbers));
-      long double largest = 0;  // rounding tells least there
+      long double largest = 0;  // rounding matters least there
       for (std::size_t i = 0; i < all.numbers.size(); ++i)
         if (ratios[i] && std::abs(ratios.golden[i]) > largest) {
           largest = std::abs(ratios.golden[i]);
@@ -128,7 +128,7 @@ Result<std::vector<long double>> factors_of(const Inquiry& inquiry, const AxisPa
       if (factors[unknown] != 0) known.push_back(unknown);
     }
   }
-  // What is 0 throughout has no factor.
+  // A channel that is 0 throughout has no factor.
   std::ranges::replace(factors, 0.0L, 1.0L);
   return factors;
 }

@@ -1,4 +1,4 @@
-// Elements that stand some places further on: in row-major order, along one dim, or in the stored
+// Elements shifted by some positions: in row-major order, along one dim, or in the stored
 // array.
 #include <algorithm>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Parts of one dim that changed places: groups of channels, heads, pairs of a rotary embedding; and
+// Parts of one dim that were exchanged: groups of channels, heads, pairs of a rotary embedding; and
 // one index that stands at all of them.
 #include <algorithm>
 #include <vector>

@@ -1,4 +1,4 @@
-// A softmax, or its logarithm, that one side has been through and the other has not.
+// A softmax, or its logarithm, applied to one side only.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -18,7 +18,7 @@ constexpr std::size_t kPartnersLookedAt = 16;  // of each
 constexpr std::size_t kLeastAlike = 8;
 constexpr double kRoundingsOfTwo = 4;  // of both sides' numbers
 
-// `raw` is the side that has not been through it.
+// `raw` is the side that it was not applied to.
 struct Softmax {
   MovedSide raw{};
   bool logarithm = false;
@@ -171,7 +171,7 @@ SearchResult try_softmax(const Inquiry& inquiry, const Softmax& softmax, std::si
 SearchResult find_softmax(const Inquiry& inquiry) {
   const HintInput& input = inquiry.input;
   const Dims& dims = input.golden.dims();
-  // What a COO tensor does not store is 0, which no softmax is.
+  // Elements that a COO tensor does not store are 0, which no softmax is.
   if (input.actual.storage() == nullptr || input.golden.storage() == nullptr) return std::nullopt;
   for (const MovedSide raw : {MovedSide::actual, MovedSide::golden})
     for (const bool logarithm : {false, true}) {

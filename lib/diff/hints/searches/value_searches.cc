@@ -15,7 +15,7 @@
 namespace btf::hints {
 namespace {
 
-// What was fitted must hold for so many different numbers, or it is no law.
+// A fit must hold for so many different numbers, or it is no law.
 constexpr std::size_t kLeastDifferent = 16;
 constexpr std::size_t kLeastFitted = 16;
 
@@ -71,7 +71,7 @@ Law scale_law(long double gain, const std::string& name = "") {
 }
 Law offset_law(long double offset) { return {.cause = Cause::offset, .offset = offset}; }
 
-// What rounding to multiples may leave of a law.
+// The residual that rounding to multiples may leave of a law.
 double rounding_of(const Law& law, const Agreement& agreement) {
   constexpr double kOff = 1.1;  // what was fitted to rounded numbers is a little off
   return kOff * (agreement.half_step_of_actual +
@@ -112,8 +112,8 @@ double rest_of(const Law& law, const std::vector<Point>& points) {
   return spread(points, [&](const Point& p) { return p.actual - law(p.golden); }).square;
 }
 
-// What is left must be little beside the error, and beside what golden itself varies: else the law
-// says nothing of golden.
+// The residual must be small beside the error, and beside the spread of golden: else the law says
+// nothing of golden.
 bool leaves_little(const Law& law, const std::vector<Point>& points, double half_step) {
   const double rest =
       spread(points, [&](const Point& p) { return p.actual - law(p.golden); }).square;
@@ -121,7 +121,7 @@ bool leaves_little(const Law& law, const std::vector<Point>& points, double half
   const double varies = spread(points, [&](const Point& p) { return law(p.golden); }).deviation;
   const double actual = spread(points, [](const Point& p) { return p.actual; }).deviation;
   if (rest <= 0.25 * std::min({error, varies, actual})) return true;
-  // Every place in half a step either way is as likely as any other.
+  // Uniform over half a step either way.
   const double rounding = half_step / std::sqrt(3.0);
   return rest <= 1.2 * rounding && error >= 2.5 * rounding &&
          rest <= 0.25 * std::min(varies, actual);
@@ -139,7 +139,7 @@ std::string fit_text(const Inquiry& inquiry, const Law& law, const MapTally& all
   return text + ", " + std::to_string(all.near) + " more within " + rest + " of it";
 }
 
-// What rounding does can look like a law that holds nearly: then it must hold exactly.
+// Rounding can look like a law that holds nearly: then it must hold exactly.
 Inquiry strict_if_rounded(const Inquiry& inquiry) {
   Inquiry strict = inquiry;
   if (!inquiry.rounded) return strict;
@@ -203,7 +203,7 @@ std::vector<NamedFactor> named_factors() {
   return factors;
 }
 
-// By the larger numbers: rounding tells least there.
+// By the larger numbers: rounding matters least there.
 std::optional<long double> fit_scale(const std::vector<Point>& points) {
   std::vector<Point> by_size = points;
   std::ranges::sort(by_size, std::greater{}, [](const Point& p) { return std::abs(p.golden); });
@@ -255,7 +255,7 @@ double most_rest(const Law& fitted_law, DType actual, const std::vector<Point>& 
   constexpr double kHardly = 1.02;
   // Half a step is the limit, and not only what is usual.
   if (half_step > 0) return kHardly * rest_of(fitted_law, points);
-  // What rounding to actual's dtype leaves, at least.
+  // At least the residual of rounding to actual's dtype.
   const StepGrid grid = step_grid(actual, actual);
   const double rounding = grid.integer ? 0 : std::ldexp(1.0, -grid.precision);
   return 2 * rest_of(fitted_law, points) +
@@ -288,7 +288,7 @@ Law plainest(const Law& fitted_law, DType actual, const std::vector<Point>& poin
     for (int digits = std::max(1, all - kDigits); digits <= std::min(all, kDigits); ++digits) {
       Law law = fitted_law;
       if (law.cause != Cause::offset) law.gain = rounded(law.gain, digits);
-      // Of two numbers the digits are shared out in every way.
+      // The digits are shared out between two numbers in every way.
       if (law.cause != Cause::scale) law.offset = rounded(law.offset, std::max(1, all - digits));
       if (is_near(law.gain, fitted_law.gain) &&
           (law.offset == fitted_law.offset || is_near(law.offset, fitted_law.offset)) &&
@@ -389,7 +389,7 @@ std::optional<Law> fit(Cause cause, const std::vector<Point>& points) {
 
 SearchResult find_law(const Inquiry& inquiry, Cause cause) {
   const std::vector<Point> points = finite_points(inquiry.mismatches);
-  // Some may be Inf or NaN, but they cannot be told by a law.
+  // Some may be Inf or NaN, which no law explains.
   if (points.size() < kLeastFitted || 50 * points.size() < 49 * inquiry.mismatches.size())
     return std::nullopt;
   std::optional<Law> law = fit(cause, points);

@@ -1,4 +1,4 @@
-// What a comparison of two tensors finds.
+// The result of a comparison of two tensors.
 #pragma once
 
 #include <cstdint>
@@ -168,7 +168,7 @@ enum class DiffResult : std::uint8_t {
   trouble  // it cannot be compared, and DiffOptions::go_on is set
 };
 
-// What a pair of tensors is compared as.
+// One side of a pair, as it is compared.
 struct DiffTensor {
   std::uint64_t index = 0;  // in its file
   DType dtype{};

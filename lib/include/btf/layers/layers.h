@@ -43,7 +43,7 @@ enum class LayerState : std::uint8_t {
   unmeasured  // its elements cannot be compared
 };
 
-// What is wrong with a layer.
+// The fault of a layer.
 enum class LayerFault : std::uint8_t {
   none,
   born,    // NaN or Inf that no input has
@@ -86,9 +86,9 @@ struct Layer {
   // Where its inputs are among the layers, by the graph; without one all that is before it.
   std::vector<std::uint64_t> inputs{};
   std::vector<std::string> unseen{};  // tensors between its inputs and it that were not dumped
-  bool placed = true;                 // the order has a place for it
+  bool placed = true;                 // the order has a position for it
 
-  // What judge_layers() finds.
+  // Set by judge_layers().
   LayerState state = LayerState::healthy;
   LayerFault fault = LayerFault::none;
   // Half a step of the coarsest dtype in play, relative: 2^-p for p bits of significand. JSON: u.
@@ -126,12 +126,12 @@ struct SanityFinding {
 };
 
 struct LayerReport {
-  std::vector<Layer> layers;  // in order of execution; those without a place behind the others
+  std::vector<Layer> layers;  // in order of execution; those without a position behind the others
   OrderSource order = OrderSource::natural;
-  std::string order_path{};  // of the list or the model
-  // Of the model that the inputs of layers are from, where a list gives the order.
+  std::string order_path{};     // of the list or the model
+  // The model that the inputs of layers are from, where a list gives the order.
   std::string graph_path{};
-  // What a list of names leaves out has its place from there; and lines of it that name nothing.
+  // Source of the positions of layers that a list of names leaves out; lines that name nothing.
   std::vector<std::string> order_left_out{};
   OrderSource order_left_out_by = OrderSource::natural;
   std::vector<std::string> order_unknown{};
@@ -145,7 +145,7 @@ struct LayerReport {
   std::uint64_t paired = 0;
   std::vector<std::string> actual_only{};
   std::vector<std::string> golden_only{};
-  std::vector<std::string> missing_outputs{};  // of the graph, that golden has and actual has not
+  std::vector<std::string> missing_outputs{};  // of the graph, in golden only
   std::vector<std::string> troubles{};         // files that cannot be read, and the like
   std::vector<std::string> warnings{};         // lines of the map that pair nothing
   // The output of the unwatched run, if there is one: how far the watched run's is from it.
@@ -157,7 +157,7 @@ struct LayerReport {
   bool linked() const { return order == OrderSource::graph || !graph_path.empty(); }
 };
 
-// Of outputs, where nothing else is said.
+// The limit for outputs unless the options give one.
 inline constexpr double kMostError = 0.5;
 
 struct JudgeLayers {
@@ -191,8 +191,8 @@ BTF_API Result<LayerReport> compare_layers(TensorSet& actual, TensorSet& golden,
                                            TensorSet* baseline, TensorSet* expected,
                                            const LayerOptions& options);
 
-// Puts the layers of a report into the order of a list of names; `path` is for errors. What a graph
-// says they are computed from stays, but for what would come behind them.
+// Puts the layers of a report into the order of a list of names; `path` is for errors. The inputs
+// that a graph gives them stay, but for those that would come behind them.
 BTF_API Status order_by_list(LayerReport& report, std::string_view text, const std::string& path);
 
 // The verdict out of figures and order alone: sets all that it finds in `report`.

@@ -13,7 +13,7 @@
 
 namespace btf {
 
-// What makes tensors a pair. By itself: their names where both sides name some, else their order;
+// How tensors become pairs. Automatic: by their names where both sides name some, else their order;
 // where names make them and no name is on both sides, the tiers. Exact: without tiers.
 enum class PairBy : std::uint8_t { automatic, name, number, exact };
 
@@ -28,7 +28,7 @@ enum class PairTier : std::uint8_t {
   sanitised,
   module,
   tail,
-  // Of two files where names tell nothing; layers has none of these.
+  // For two files whose names have nothing in common; layers has none of these.
   only,   // each has one tensor
   order,  // those of one are arr_0, arr_1, as NumPy calls what has no name
 };
@@ -64,13 +64,13 @@ struct NameMap {
 // passed over. A name of one side twice is an error.
 BTF_API Result<NameMap> parse_name_map(std::string_view text);
 
-// What a map was good for.
+// The use that was made of a map.
 struct MapUse {
   bool used = false;                 // a line of it pairs something
   std::vector<std::string> unused{};  // of lines that pair nothing: which and why
 };
 
-// Of a map of which no line pairs anything; `path` is its own.
+// The error of a map of which no line pairs anything; `path` is its own.
 BTF_API Error no_use(const MapUse& use, const std::string& path);
 
 }  // namespace btf
