@@ -438,12 +438,12 @@ TEST_CASE("region: a small box of a large file reads little of it") {
     std::uint64_t most;  // bytes
   };
   btf::ConvertOptions seekable;
-  seekable.compression.emplace();
+  seekable.compression = 3;
   btf::ConvertOptions shuffled{.layout = Layout::shuffled};
   btf::ConvertOptions vectors;
   vectors.layout = Layout::chw32;
   btf::ConvertOptions packed = vectors;
-  packed.compression.emplace();
+  packed.compression = 3;
   btf::ConvertOptions pixels;
   pixels.layout = Layout::hwc8;
   const std::vector<Row> rows{

@@ -15,6 +15,7 @@
 #include "btf/read.h"
 #include "btf/tensor_set.h"
 #include "btf/validate.h"
+#include "btf/write.h"
 #include "support/scratch_dir.h"
 
 namespace {
@@ -26,10 +27,10 @@ int opening(const std::string& path) {
   return file ? 0 : file.error().system;
 }
 
-int writing(const std::string& path, const btf::ConvertOptions& options = {}) {
+int writing(const std::string& path) {
   const auto file = btf::TensorFile::open(kMixed);
   REQUIRE(file);
-  const auto size = btf::convert(*file, path, options);
+  const auto size = btf::convert(*file, path, {});
   return size ? 0 : size.error().system;
 }
 
@@ -72,7 +73,9 @@ TEST_CASE("errno: of outputs that cannot be written") {
   CHECK(writing("/dev/full") == ENOSPC);
   CHECK(writing(scratch / "none/x.btf") == ENOENT);
   CHECK(writing(kMixed + "/x.btf") == ENOTDIR);
-  CHECK(writing(scratch / ".", {.format = "btf"}) == EISDIR);
+  const auto directory = btf::write_tensors(scratch / ".", {});
+  REQUIRE_FALSE(directory);
+  CHECK(directory.error().system == EISDIR);
   CHECK(writing("") == ENOENT);
   std::filesystem::create_symlink("loop", scratch / "loop");
   CHECK(writing(scratch / "loop") == ELOOP);
