@@ -19,7 +19,14 @@ class Info(c.Structure):
 
 class ReadOptions(c.Structure):
     _fields_ = [("size", c.c_size_t), ("dtype", c.c_char_p), ("layout", c.c_char_p), ("overflow", c.c_char_p),
-                ("rounding", c.c_char_p), ("duplicates", c.c_char_p), ("lossless", c.c_int32), ("jobs", c.c_uint32)]
+                ("rounding", c.c_char_p), ("duplicates", c.c_char_p), ("lossless", c.c_int32), ("jobs", c.c_uint32),
+                ("region_rank", c.c_size_t), ("begin", c.POINTER(c.c_uint64)), ("end", c.POINTER(c.c_uint64)),
+                ("step", c.POINTER(c.c_uint64))]
+
+
+class Error(c.Structure):
+    _fields_ = [("size", c.c_size_t), ("status", c.c_int32), ("system", c.c_int32), ("message", c.c_char_p),
+                ("file", c.c_char_p), ("finding", c.c_char_p), ("tensor", c.c_uint64), ("offset", c.c_uint64)]
 
 
 class Array(c.Structure):
@@ -40,7 +47,7 @@ class Library:
     def __init__(self, path):
         self.lib = c.CDLL(path)
         for name, result, arguments in [
-                ("btf_last_error", c.c_char_p, []),
+                ("btf_last_error_info", c.c_int32, [c.POINTER(Error)]),
                 ("btf_open", c.c_void_p, [c.c_char_p]),
                 ("btf_close", None, [c.c_void_p]),
                 ("btf_count", c.c_uint64, [c.c_void_p]),
@@ -59,7 +66,11 @@ class Library:
 
     def check(self, good):
         if not good:
-            raise RuntimeError(self.last_error().decode())
+            error = sized(Error)
+            self.last_error_info(error)
+            text = error.message.decode()
+            # With a number of the system it is FileNotFoundError, PermissionError, ...
+            raise OSError(error.system, text) if error.system else RuntimeError(text)
         return good
 
 
@@ -79,11 +90,20 @@ class DLPackCapsule:
         return (1, 0)  # kDLCPU
 
 
-def read(btf, file, index, dtype):
+def read(btf, file, index, dtype, box=None):
+    """The tensor; of a box, a slice for each dim, only what it needs is read."""
     info = sized(Info)
     btf.check(btf.info(file, index, info) == 0)
-    array = np.empty(tuple(info.dims[:info.rank]), dtype)
-    options = sized(ReadOptions, dtype=array.dtype.name.encode(), layout=b"kLINEAR")
+    dims = info.dims[:info.rank]
+    options = sized(ReadOptions, dtype=np.dtype(dtype).name.encode(), layout=b"kLINEAR")
+    if box is not None:
+        ranges = [range(*part.indices(dim)) for part, dim in zip(box, dims, strict=True)]
+        dims = [len(part) for part in ranges]
+        options.region_rank = len(ranges)
+        for member in "start", "stop", "step":
+            numbers = (c.c_uint64 * len(ranges))(*(getattr(part, member) for part in ranges))
+            setattr(options, {"start": "begin", "stop": "end"}.get(member, member), numbers)
+    array = np.empty(tuple(dims), dtype)
     btf.check(btf.read(file, index, options, array.ctypes.data, array.nbytes, None) == 0)
     return array
 
@@ -114,6 +134,12 @@ def main(library, path, output):
     managed = c.c_void_p()
     btf.check(btf.read_dlpack(file, 0, None, managed) == 0)
     shared = np.from_dlpack(DLPackCapsule(managed.value))
+    box = (slice(0, 1), slice(1, 3), slice(2, 5), slice(1, 8, 3))
+    print("a box:", np.array_equal(read(btf, file, 0, np.float32, box), read(btf, file, 0, np.float32)[box]))
+    try:
+        btf.check(btf.open(b"/nonexistent/x.btf"))
+    except FileNotFoundError as error:
+        print(error)
     print("by DLPack:", shared.shape, shared.dtype, np.array_equal(shared, read(btf, file, 0, np.float32)))
     btf.writer_free(writer)
     btf.close(file)

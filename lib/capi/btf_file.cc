@@ -1,5 +1,8 @@
 // Opening, listing, reading.
+#include <iterator>
+#include <map>
 #include <memory>
+#include <string>
 
 #include "btf/dlpack.h"
 #include "btf/read.h"
@@ -11,7 +14,18 @@ namespace {
 
 Result<ReadOptions> read_options(const btf_read_options* from) {
   BTF_ASSIGN(const btf_read_options options, given(from));
-  return common_options<ReadOptions>(options);
+  BTF_ASSIGN(ReadOptions read, common_options<ReadOptions>(options));
+  if (options.region_rank == 0 && (options.begin || options.end || options.step))
+    return wrong("a region without a rank");
+  if (options.region_rank > UINT16_MAX) return wrong("no tensor has the rank of the region");
+  read.region.resize(options.region_rank);
+  for (std::size_t d = 0; d < options.region_rank; ++d) {
+    DimRange& range = read.region[d];
+    if (options.begin != nullptr) range.begin = options.begin[d];
+    if (options.end != nullptr) range.end = options.end[d];
+    if (options.step != nullptr) range.step = options.step[d];
+  }
+  return read;
 }
 
 struct Request {
@@ -55,6 +69,26 @@ Status copy_strides(const StridedLayout& storage, std::uint64_t* strides, std::s
   return {};
 }
 
+Result<std::uint64_t> find(btf_file& file, const std::string& name) {
+  if (!file.numbers) {
+    std::multimap<std::string, std::uint64_t> numbers;
+    for (std::uint64_t i = 0; i < file.file.tensor_count(); ++i) {
+      BTF_ASSIGN(std::string one, file.file.name(i));
+      numbers.emplace(std::move(one), i);
+    }
+    file.numbers = std::move(numbers);
+  }
+  const auto [first, last] = file.numbers->equal_range(name);
+  const auto about = [&](const std::string& what) {
+    return std::unexpected(wrong(what).error().in_file(file.file.path()));
+  };
+  if (first == last) return about("there is no tensor '" + name + "'");
+  if (std::next(first) != last)
+    return about("tensors " + std::to_string(first->second) + " and " +
+                 std::to_string(std::next(first)->second) + " are called '" + name + "'");
+  return first->second;
+}
+
 template <typename Managed, typename Export>
 btf_status read_managed(btf_file* file, std::uint64_t index, const btf_read_options* options,
                         Managed** tensor, Export&& to_managed) noexcept {
@@ -81,7 +115,7 @@ btf_file* btf_open(const char* path) {
   guarded(nullptr, [&]() -> btf::Status {
     if (path == nullptr) return wrong("no path");
     BTF_ASSIGN(btf::TensorFile file, btf::TensorFile::open(path));
-    opened = new btf_file(std::move(file));
+    opened = new btf_file(std::make_shared<const btf::TensorFile>(std::move(file)));
     return {};
   });
   return opened;
@@ -112,6 +146,25 @@ btf_status btf_info(btf_file* file, uint64_t index, btf_tensor_info* info) {
                        .dims = tensor->dims.data(),
                        .bytes = tensor->data_bytes,
                        .nnz = tensor->coo ? tensor->coo->nnz : 0});
+  });
+}
+
+const char* btf_name(btf_file* file, uint64_t index) {
+  const char* name = nullptr;
+  with_handle(file, [&]() -> btf::Status {
+    BTF_ASSIGN(std::string found, file->file.name(index));
+    name = file->names.try_emplace(index, std::move(found)).first->second.c_str();
+    return {};
+  });
+  return name;
+}
+
+btf_status btf_find(btf_file* file, const char* name, uint64_t* index) {
+  return with_handle(file, [&]() -> btf::Status {
+    if (name == nullptr) return wrong("no name");
+    if (index == nullptr) return wrong("no room for the number");
+    BTF_ASSIGN(*index, find(*file, name));
+    return {};
   });
 }
 

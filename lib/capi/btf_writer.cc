@@ -1,10 +1,10 @@
 // Converting and writing.
 #include <algorithm>
-#include <span>
 
 #include "btf/convert.h"
 #include "btf/dlpack.h"
 #include "btf/try.h"
+#include "capi/array.h"
 #include "capi/handles.h"
 
 namespace btf::capi {
@@ -21,48 +21,6 @@ Result<ConvertOptions> convert_options(const btf_convert_options* from) {
   convert.prune_zeros = options.prune_zeros != 0;
   convert.where_possible = options.where_possible != 0;
   return convert;
-}
-
-Result<Dims> strides_of(const btf_array& array) {
-  Dims strides;
-  for (std::uint64_t d = 0; d < array.rank; ++d) {
-    if (array.strides[d] < 0)
-      return fail(ErrorCode::unsupported, "stride " + std::to_string(array.strides[d]) +
-                                              " of dim " + std::to_string(d) + " is negative");
-    strides.push_back(static_cast<std::uint64_t>(array.strides[d]));
-  }
-  return strides;
-}
-
-Result<StridedLayout> storage_of(const btf_array& array, Layout layout, DType dtype) {
-  if (array.rank > 0 && array.dims == nullptr) return wrong("no dims");
-  const std::span<const std::uint64_t> dims(array.dims, array.rank);
-  if (array.strides == nullptr) return resolve(layout, dims, dtype);
-  if (array.layout != nullptr) return wrong("strides and a layout cannot both be given");
-  BTF_ASSIGN(const Dims strides, strides_of(array));
-  return resolve_strides(dims, strides, dtype);
-}
-
-// The tensor with the layout of the memory as that of the file.
-Result<TensorToWrite> tensor_of(const btf_array* from) {
-  if (from == nullptr) return wrong("no array");
-  BTF_ASSIGN(const btf_array array, given(from));
-  if (array.dtype == nullptr) return wrong("the array has no dtype");
-  BTF_ASSIGN(const DType dtype, parse_dtype(array.dtype));
-  BTF_ASSIGN(const auto named, layout_named(array.layout));
-  if (named && spec(*named).shuffled())
-    return wrong("elements in memory are whole: shuffled is for files");
-  TensorToWrite tensor{.tensor = {}, .dtype = {}, .layout = named.value_or(Layout::linear)};
-  BTF_ASSIGN(StridedLayout storage, storage_of(array, tensor.layout, dtype));
-  const std::uint64_t bytes = storage_bytes(storage, dtype);
-  if (array.bytes < bytes)
-    return wrong("the array has " + std::to_string(array.bytes) + " bytes, its dims need " +
-                 std::to_string(bytes));
-  if (array.data == nullptr && bytes > 0) return wrong("the array has no data");
-  if (reinterpret_cast<std::uintptr_t>(array.data) % info(dtype).buffer_bytes() != 0)
-    return wrong("the data is not aligned to its elements");
-  tensor.tensor = {dtype, std::move(storage), {static_cast<const std::byte*>(array.data), bytes}};
-  return tensor;
 }
 
 Status add(btf_writer& writer, TensorToWrite tensor, const btf_write_options* from) {
@@ -122,7 +80,8 @@ const char* btf_writer_error(const btf_writer* writer) {
 btf_status btf_writer_add(btf_writer* writer, const btf_array* array,
                           const btf_write_options* options) {
   return with_handle(writer, [&]() -> btf::Status {
-    BTF_ASSIGN(btf::TensorToWrite tensor, tensor_of(array));
+    BTF_ASSIGN(const Array given, array_of(array));
+    btf::TensorToWrite tensor{.tensor = given.view, .dtype = {}, .layout = given.layout};
     return add(*writer, std::move(tensor), options);
   });
 }

@@ -4,7 +4,6 @@
 
 #include "btf/try.h"
 #include "capi/support.h"
-#include "core/names.h"
 
 namespace btf::capi {
 namespace {
@@ -19,13 +18,24 @@ static_assert(static_cast<int>(ErrorCode::invalid_argument) + 1 == BTF_INVALID_A
               static_cast<int>(ErrorCode::refused) + 1 == BTF_REFUSED &&
               static_cast<int>(ErrorCode::cancelled) + 1 == BTF_CANCELLED);
 
-template <typename Value>
-Result<Value> choose(const char* what, std::span<const Named<Value>> rows, const char* name,
-                     Value usual) {
-  if (name == nullptr) return usual;
-  for (const auto& row : rows)
-    if (same_name(row.name, name)) return row.value;
-  return wrong("unknown " + std::string(what) + " '" + name + "'; there are " + name_list(rows));
+// Of this thread.
+struct LastError {
+  ErrorText text;
+  ErrorText file;
+  ErrorText finding;
+  btf_error details{.size = 0,
+                    .status = BTF_OK,
+                    .system = 0,
+                    .message = "",
+                    .file = "",
+                    .finding = "",
+                    .tensor = BTF_NONE,
+                    .offset = 0};
+};
+
+LastError& last_error() noexcept {
+  thread_local LastError error;
+  return error;
 }
 
 }  // namespace
@@ -39,19 +49,69 @@ void ErrorText::set(const char* text) noexcept {
   }
 }
 
-ErrorText& last_error() noexcept {
-  thread_local ErrorText text;
-  return text;
-}
-
-btf_status note(ErrorText* handle, btf_status status, const char* text) noexcept {
-  last_error().set(text);
+btf_status note(ErrorText* handle, btf_status status, const char* text, int system) noexcept {
+  LastError& last = last_error();
+  last.text.set(text);
+  last.file.set("");
+  last.finding.set("");
+  last.details = {.size = 0,
+                  .status = status,
+                  .system = system,
+                  .message = "",
+                  .file = "",
+                  .finding = "",
+                  .tensor = BTF_NONE,
+                  .offset = 0};
   if (handle != nullptr) handle->set(text);
   return status;
 }
 
-btf_status note(ErrorText* handle, const Error& error) {
-  return note(handle, static_cast<btf_status>(error.code) + 1, error.text().c_str());
+btf_status note(ErrorText* handle, const Error& error) noexcept {
+  try {
+    const btf_status status =
+        note(handle, static_cast<btf_status>(error.code) + 1, error.text().c_str(), error.system);
+    LastError& last = last_error();
+    last.file.set(error.file.c_str());
+    last.finding.set(std::string(error.finding).c_str());
+    last.details.tensor = error.tensor.value_or(BTF_NONE);
+    last.details.offset = error.offset;
+    return status;
+  } catch (...) {
+    return note(handle, BTF_NO_SPACE, "out of memory", ENOMEM);
+  }
+}
+
+btf_status give_last_error(btf_error* error) {
+  LastError& last = last_error();
+  last.details.message = last.text.c_str();
+  last.details.file = last.file.c_str();
+  last.details.finding = last.finding.c_str();
+  // A caller who gives a wrong size must not lose the error that was asked for.
+  if (error == nullptr || !give(error, last.details)) return BTF_INVALID_ARGUMENT;
+  return BTF_OK;
+}
+
+const char* last_error_text() noexcept { return last_error().text.c_str(); }
+
+Result<std::optional<GivenScale>> scale_of(const btf_scale* from) {
+  if (from == nullptr) return std::nullopt;
+  BTF_ASSIGN(const btf_scale scale, given(from));
+  if (scale.count == 0 || scale.scales == nullptr) return wrong("a scale without numbers");
+  GivenScale all;
+  if (scale.count > 1) {
+    if (scale.axis > UINT32_MAX) return wrong("there is no dim " + std::to_string(scale.axis));
+    all.axis = static_cast<std::uint32_t>(scale.axis);
+  }
+  all.scales.assign(scale.scales, scale.scales + scale.count);
+  all.zero_points.assign(scale.count, 0);
+  if (scale.zero_points != nullptr)
+    all.zero_points.assign(scale.zero_points, scale.zero_points + scale.count);
+  return all;
+}
+
+Result<NameMap> name_map_of(const char* text) {
+  if (text == nullptr) return NameMap{};
+  return parse_name_map(text);
 }
 
 Result<std::optional<DType>> dtype_named(const char* name) {
@@ -76,7 +136,6 @@ Result<Duplicates> duplicates_named(const char* name) {
   return choose("duplicates", duplicates_names(), name, Duplicates::error);
 }
 
-// The names in the tables are literals, which end with a NUL.
 const char* name_of(const std::optional<DType>& dtype) {
   return dtype ? info(*dtype).name.data() : nullptr;
 }
@@ -110,5 +169,7 @@ const char* btf_status_name(btf_status status) {
   return btf::error_name(static_cast<btf::ErrorCode>(status - 1)).data();
 }
 
-const char* btf_last_error(void) { return btf::capi::last_error().c_str(); }
+const char* btf_last_error(void) { return btf::capi::last_error_text(); }
+
+btf_status btf_last_error_info(btf_error* error) { return btf::capi::give_last_error(error); }
 }

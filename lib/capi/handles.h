@@ -2,16 +2,19 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "btf/file.h"
+#include "btf/tensor_set.h"
 #include "btf/write.h"
 #include "capi/support.h"
 
 struct btf_file {
-  explicit btf_file(btf::TensorFile opened) : file(std::move(opened)) {}
+  explicit btf_file(std::shared_ptr<const btf::TensorFile> opened)
+      : shared(std::move(opened)), file(*shared) {}
 
   // Kept until the file is closed, so that pointers into it can be handed out.
   btf::Result<const btf::TensorInfo*> tensor(std::uint64_t index) {
@@ -22,9 +25,20 @@ struct btf_file {
     return &tensors.emplace(index, *std::move(info)).first->second;
   }
 
-  btf::TensorFile file;
+  std::shared_ptr<const btf::TensorFile> shared;  // with a set
+  const btf::TensorFile& file;
   std::map<std::uint64_t, btf::TensorInfo> tensors;
-  std::string reason;  // of the last difference
+  std::map<std::uint64_t, std::string> names;
+  std::optional<std::multimap<std::string, std::uint64_t>> numbers;  // of all names
+  std::string reason;                                                // of the last difference
+  btf::capi::ErrorText error;
+};
+
+struct btf_set {
+  explicit btf_set(btf::TensorSet opened) : set(std::move(opened)) {}
+
+  btf::TensorSet set;
+  std::map<std::uint64_t, btf::SetMember> members;
   btf::capi::ErrorText error;
 };
 

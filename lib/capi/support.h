@@ -3,11 +3,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <exception>
+#include <limits>
 #include <new>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -15,7 +18,10 @@
 #include "btf/cast.h"
 #include "btf/convert.h"
 #include "btf/error.h"
+#include "btf/layers/pair_names.h"
+#include "btf/quantize.h"
 #include "btf/try.h"
+#include "core/names.h"
 
 namespace btf::capi {
 
@@ -30,12 +36,9 @@ class ErrorText {
   const char* literal_ = nullptr;
 };
 
-// Of this thread.
-ErrorText& last_error() noexcept;
-
 // Notes the error for btf_last_error() and, if there is one, for the handle. Returns the status.
-btf_status note(ErrorText* handle, btf_status status, const char* text) noexcept;
-btf_status note(ErrorText* handle, const Error& error);
+btf_status note(ErrorText* handle, btf_status status, const char* text, int system = 0) noexcept;
+btf_status note(ErrorText* handle, const Error& error) noexcept;
 
 // Runs `body`, which returns a Status.
 template <typename Body>
@@ -44,7 +47,7 @@ btf_status guarded(ErrorText* handle, Body&& body) noexcept {
     const Status status = std::forward<Body>(body)();
     return status ? BTF_OK : note(handle, status.error());
   } catch (const std::bad_alloc&) {
-    return note(handle, BTF_NO_SPACE, "out of memory");
+    return note(handle, BTF_NO_SPACE, "out of memory", ENOMEM);
   } catch (const std::exception& thrown) {
     return note(handle, BTF_INTERNAL, thrown.what());
   } catch (...) {
@@ -56,8 +59,11 @@ inline std::unexpected<Error> wrong(std::string message) {
   return fail(ErrorCode::invalid_argument, std::move(message));
 }
 
-// No structure will ever be larger. A caller who left `size` uninitialised must not have this library
-// read or write megabytes behind the structure.
+// A number that is not there.
+inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+// No structure will ever be larger. A caller who left `size` uninitialised must not have this
+// library read or write megabytes behind the structure.
 inline constexpr std::size_t kLargestStruct = 1024;
 
 // The size that the caller says a structure has: of an older header, of this or of a newer one.
@@ -105,7 +111,26 @@ Status give(Struct* to, Struct value) {
   return {};
 }
 
+// The value of the row that has the name; of NULL the usual one.
+template <typename Value>
+Result<Value> choose(const char* what, std::span<const Named<Value>> rows, const char* name,
+                     Value usual) {
+  if (name == nullptr) return usual;
+  for (const auto& row : rows)
+    if (same_name(row.name, name)) return row.value;
+  return wrong("unknown " + std::string(what) + " '" + name + "'; there are " + name_list(rows));
+}
+
+// The name of a row. Tables hold literals, which end with a NUL.
+template <typename Value>
+const char* name_in(std::span<const Named<Value>> rows, Value value) {
+  const auto row = std::ranges::find(rows, value, &Named<Value>::value);
+  return row == rows.end() ? "" : row->name.data();
+}
+
 // NULL: nothing.
+Result<std::optional<GivenScale>> scale_of(const btf_scale* scale);
+Result<NameMap> name_map_of(const char* text);
 Result<std::optional<DType>> dtype_named(const char* name);
 Result<std::optional<Layout>> layout_named(const char* name);
 Result<CastPolicy> policy_of(const char* overflow, const char* rounding, bool lossless);

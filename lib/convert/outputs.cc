@@ -14,6 +14,7 @@
 #include "btf/try.h"
 #include "formats/find_format.h"
 #include "formats/io/compressed_name.h"
+#include "formats/io/system.h"
 #include "formats/table/endings.h"
 #include "formats/table/format_table.h"
 #include "sets/directory.h"
@@ -208,7 +209,9 @@ Status make_folder(const std::string& path) {
   fs::create_directories(fs::path(path).parent_path(), error);
   if (!error) return {};
   return std::unexpected(
-      Error{ErrorCode::io, "cannot make its directory: " + error.message()}.in_file(path));
+      system_failure(ErrorCode::io, error.value(), "cannot make its directory: " + error.message())
+          .error()
+          .in_file(path));
 }
 
 }  // namespace btf

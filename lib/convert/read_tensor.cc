@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <new>
 #include <string>
@@ -7,6 +9,7 @@
 #include "convert/tensor/tensor.h"
 #include "elements/element_access.h"
 #include "formats/io/byte_source.h"
+#include "formats/io/system.h"
 
 namespace btf {
 namespace {
@@ -18,13 +21,48 @@ Result<std::shared_ptr<std::byte>> allocate(std::uint64_t bytes) {
   if (bytes == 0) return nullptr;
   void* memory = ::operator new(bytes, kAlignment, std::nothrow);
   if (memory == nullptr)
-    return fail(ErrorCode::no_space, "no memory for " + std::to_string(bytes) + " bytes");
+    return system_failure(ErrorCode::no_space, ENOMEM,
+                          "no memory for " + std::to_string(bytes) + " bytes");
   return std::shared_ptr<std::byte>(static_cast<std::byte*>(memory),
                                     [](std::byte* at) { ::operator delete(at, kAlignment); });
 }
 
-ConvertOptions convert_options(const ReadOptions& options) {
+std::unexpected<Error> bad_range(std::size_t dim, const std::string& what) {
+  return fail(ErrorCode::invalid_argument, "region, dim " + std::to_string(dim) + ": " + what);
+}
+
+Result<SliceRange> slice_range(const DimRange& range, std::size_t dim, std::uint64_t size) {
+  constexpr std::uint64_t kMost = INT64_MAX;
+  const std::uint64_t end = range.end.value_or(size);
+  if (range.step == 0) return bad_range(dim, "the step is 0");
+  if (range.begin > end)
+    return bad_range(
+        dim, "begin " + std::to_string(range.begin) + " is beyond end " + std::to_string(end));
+  if (end > size)
+    return bad_range(dim,
+                     "end " + std::to_string(end) + " is beyond its size " + std::to_string(size));
+  if (size > kMost) return bad_range(dim, "a size of 2^63 and more is not supported");
+  return SliceRange{static_cast<std::int64_t>(range.begin), static_cast<std::int64_t>(end),
+                    static_cast<std::int64_t>(std::min(range.step, kMost))};
+}
+
+Result<std::vector<Edit>> region_edits(const Dims& dims, const std::vector<DimRange>& region) {
+  if (region.empty()) return std::vector<Edit>();
+  if (region.size() != dims.size())
+    return fail(ErrorCode::invalid_argument, "the region has " + std::to_string(region.size()) +
+                                                 " dims, the tensor has rank " +
+                                                 std::to_string(dims.size()));
+  Slice slice;
+  for (std::size_t d = 0; d < dims.size(); ++d) {
+    BTF_ASSIGN(const SliceRange range, slice_range(region[d], d, dims[d]));
+    slice.parts.emplace_back(range);
+  }
+  return std::vector<Edit>{std::move(slice)};
+}
+
+Result<ConvertOptions> convert_options(const TensorInfo& tensor, const ReadOptions& options) {
   ConvertOptions convert;
+  BTF_ASSIGN(convert.edits, region_edits(tensor.dims, options.region));
   convert.dtype = options.dtype;
   convert.layout = options.layout;
   convert.policy = options.policy;
@@ -36,19 +74,22 @@ ConvertOptions convert_options(const ReadOptions& options) {
 Result<LossAccount> read_into(const TensorFile& file, const TensorInfo& tensor,
                               const MutableTensorView& target, const ReadOptions& options) {
   BTF_TRY(check_known(tensor));
-  if (tensor.dims != target.storage.dims)
-    return fail(ErrorCode::invalid_argument, "the tensor has dims " + dims_text(tensor.dims) +
-                                                 ", the target " + dims_text(target.storage.dims));
+  BTF_ASSIGN(const ConvertOptions convert, convert_options(tensor, options));
+  BTF_ASSIGN(EditChain edits, EditChain::make(tensor.dims, convert.edits));
+  const Dims& dims = edits.empty() ? tensor.dims : edits.steps().back().to;
+  if (dims != target.storage.dims)
+    return fail(ErrorCode::invalid_argument,
+                std::string(options.region.empty() ? "the tensor" : "the region") + " has dims " +
+                    dims_text(dims) + ", the target " + dims_text(target.storage.dims));
   BTF_TRY(file.check_overlap(tensor));
   BTF_TRY(check_policy(*tensor.dtype, target.dtype, options.policy));
   const ConvertTarget to{.job = {*tensor.dtype, target.dtype, options.policy},
                          .layout = Layout::linear,
-                         .edits = {},
-                         .dims = tensor.dims,
+                         .edits = std::move(edits),
+                         .dims = target.storage.dims,
                          .storage = target.storage,
                          .kept = {},
                          .objections = {}};
-  const ConvertOptions convert = convert_options(options);
   BTF_ASSIGN(const ByteSource* const source, file.elements(tensor.index));
   const ElementSource elements = record_elements({*source, tensor, to, convert});
   BTF_ASSIGN(const LossAccount loss,
@@ -60,7 +101,8 @@ Result<LossAccount> read_into(const TensorFile& file, const TensorInfo& tensor,
 }  // namespace
 
 Result<ReadShape> read_shape(const TensorInfo& tensor, const ReadOptions& options) {
-  ConvertOptions convert = convert_options(options);
+  BTF_TRY(check_known(tensor));
+  BTF_ASSIGN(ConvertOptions convert, convert_options(tensor, options));
   if (tensor.coo && !convert.layout) convert.layout = Layout::linear;
   if (convert.layout && spec(*convert.layout).shuffled())
     return fail(ErrorCode::unsupported, "elements in memory are whole: shuffled is for files");

@@ -41,9 +41,22 @@ class FileEntries final : public CooSource {
     ascending_ = true;
   }
 
+  // One for each mark: false where the key leaves all entries out.
+  void skip(std::vector<bool> wanted) { wanted_ = std::move(wanted); }
+
   Result<CooRun> next_run() override {
     while (position_ < end_) {
-      const std::uint64_t count = std::min(keys_.block_entries(), end_ - position_);
+      std::uint64_t count = std::min(keys_.block_entries(), end_ - position_);
+      if (!wanted_.empty()) {
+        const std::uint64_t mark = position_ / kMarkEntries;
+        const std::uint64_t stretch = std::min((mark + 1) * kMarkEntries, end_) - position_;
+        if (!wanted_[mark]) {
+          position_ += stretch;
+          tell_of(stretch);
+          continue;
+        }
+        count = std::min(count, stretch);
+      }
       BTF_TRY(check_cancelled(execution_));
       BTF_TRY(keys_.load(position_, count));
       if (keys_.sound() == 0) return keys_.out_of_range();
@@ -125,6 +138,7 @@ class FileEntries final : public CooSource {
   std::uint64_t end_;
   KeyRange range_;
   bool ascending_ = false;
+  std::vector<bool> wanted_;
   std::optional<std::uint64_t> last_;  // key
   Buffer packed_;
   Buffer codes_;
@@ -192,6 +206,8 @@ Status CooRecord::look_over() {
     last = stretch.last;
   }
   // A function may leave entries out, and then there is no finding one by its key.
+  if (key_.target<PlaceKey>() == nullptr)
+    for (const Stretch& stretch : stretches) wanted_.push_back(stretch.entries > 0);
   if (!ascending_ || key_.target<PlaceKey>() == nullptr) return {};
   for (const Stretch& stretch : stretches) marks_.push_back(stretch.first);
   return {};
@@ -219,6 +235,7 @@ Result<std::uint64_t> CooRecord::find(std::uint64_t key) const {
 
 Result<std::unique_ptr<CooSource>> CooRecord::entries(KeyRange range) const {
   auto entries = std::make_unique<FileEntries>(*source_, *record_, key_, execution_);
+  entries->skip(wanted_);
   if (!ascending_) return sort_entries(*entries, record_->coo->nnz, execution_.memory);
   std::uint64_t first = 0;
   if (range.first > 0) {

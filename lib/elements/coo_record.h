@@ -56,6 +56,7 @@ class CooRecord {
   Execution execution_;
   bool ascending_ = false;
   std::vector<std::uint64_t> marks_;
+  std::vector<bool> wanted_;  // where a function is the key: entries between marks it has any of
 };
 
 // The same for one walk.

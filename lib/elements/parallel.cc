@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "core/workers.h"
+#include "formats/io/system.h"
 
 namespace btf {
 namespace {
@@ -62,7 +63,7 @@ Status run_slab(const std::function<Status(unsigned, std::uint64_t)>& work, unsi
   try {
     return work(worker, slab);
   } catch (const std::bad_alloc&) {
-    return fail(ErrorCode::no_space, "out of memory");
+    return system_failure(ErrorCode::no_space, ENOMEM, "out of memory");
   }
 }
 

@@ -178,7 +178,8 @@ Result<std::unique_ptr<ByteSource>> open_path(const std::string& path, Compresse
   if (!fd.open()) return system_failure("open");
   struct stat state {};
   if (::fstat(fd.get(), &state) != 0) return system_failure("stat");
-  if (S_ISDIR(state.st_mode)) return fail(ErrorCode::io, "is a directory, a file was expected");
+  if (S_ISDIR(state.st_mode))
+    return system_failure(ErrorCode::io, EISDIR, "is a directory, a file was expected");
   const std::string name = path == "-" ? "standard input" : path;
   if (!S_ISREG(state.st_mode))
     return unpack ? open_stream(name, std::move(fd), expected) : spool_stream(name, std::move(fd));

@@ -1,8 +1,11 @@
-/* btf.h alone, in C99 without extensions and with every warning. */
+/* btf.h alone, in C99 or C11 without extensions and with every warning. */
 #include <btf/btf.h>
 
 int main(void) {
   btf_read_options options = {0};
   options.size = sizeof options;
-  return btf_count(NULL) == 0 && btf_status_name(BTF_OK)[0] == 'o' ? 0 : 1;
+  btf_diff_options diff = {0};
+  diff.size = sizeof diff;
+  diff.report = 0;
+  return btf_count(NULL) == 0 && btf_set_member_count(NULL) == 0 && BTF_NONE == UINT64_MAX && btf_status_name(BTF_OK)[0] == 'o' ? 0 : 1;
 }

@@ -34,6 +34,8 @@ constexpr std::array kDtypes{"float32",       "float16", "int8", "uint4", "bool"
 constexpr std::array kLayouts{"linear", "khwc8", "chw32", "coo", "dla_linear", "shuffled", "no"};
 constexpr std::array kOverflow{"saturate", "ieee", "wrap", "error", ""};
 constexpr std::array kRounding{"nearest", "zero", "up", "down", "?"};
+constexpr std::array kGates{"rmse", "max-abs",  "max-mismatch", "max-mismatch-percent",
+                            "snr",  "quantile", "top-k",        "none"};
 constexpr std::array kDuplicates{"error", "sum", "first", "last", "??"};
 
 // A structure as an older caller would have it: only so many bytes of it, and they end there.
@@ -69,6 +71,15 @@ btf_read_options read_options(Input& input) {
     options.lossless = static_cast<std::int32_t>(input.below(2));
   }
   options.jobs = 1;
+  if (input.rarely(4)) {
+    static std::array<std::array<std::uint64_t, 4>, 3> numbers;
+    for (auto& all : numbers)
+      for (std::uint64_t& number : all) number = input.rarely(8) ? UINT64_MAX : input.below(5);
+    options.region_rank = input.below(5);
+    options.begin = input.flag() ? numbers[0].data() : nullptr;
+    options.end = input.flag() ? numbers[1].data() : nullptr;
+    options.step = input.flag() ? numbers[2].data() : nullptr;
+  }
   return options;
 }
 
@@ -152,11 +163,35 @@ void diff(btf_file* actual, btf_file* golden, Input& input) {
   options.nan_differs = static_cast<std::int32_t>(input.below(2));
   options.strict = static_cast<std::int32_t>(input.below(2));
   options.jobs = 1;
+  const std::array<btf_gate, 2> gates{
+      btf_gate{name(input, kGates), double(input.byte()) / 16 - 1, double(input.byte()) / 200},
+      btf_gate{"cosine", double(input.byte()) / 256, 0}};
+  if (input.rarely(4)) {
+    options.gates = gates.data();
+    options.gate_count = input.below(3);
+    options.close = static_cast<std::int32_t>(input.below(2));
+    options.close_as = name(input, kDtypes);
+    options.ulp = input.below(3);
+    options.hints = static_cast<std::int32_t>(input.below(2));
+    options.report = [](void*, const btf_tensor_diff* diff) {
+      require(diff->reason != nullptr && (diff->hint_count == 0 || diff->hints != nullptr),
+              "a report without its parts");
+    };
+  }
   Older<btf_diff_options> given(input, options);
   btf_diff_result result{};
   Older<btf_diff_result> told(input, result);
   const btf_status status = btf_diff(actual, golden, given.get(), told.get());
   check(status);
+}
+
+void names(btf_file* file, std::uint64_t index) {
+  const char* const name = btf_name(file, index);
+  if (name == nullptr) return;
+  std::uint64_t found = BTF_NONE;
+  const btf_status status = btf_find(file, name, &found);
+  check(status);
+  require(status != BTF_OK || found == index, "another tensor has the name");
 }
 
 bool small(btf_file* file) {
@@ -200,6 +235,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Older<btf_tensor_info> told(input, info);
   check(btf_info(file.get(), index, told.get()));
   if (!small(file.get())) return 0;
+  names(file.get(), index);
+  btf_tensor_stats stats{};
+  Older<btf_tensor_stats> counts(input, stats);
+  check(btf_stats(file.get(), index, 1, counts.get()));
   if (what == 0) read(file.get(), index, input);
   if (what == 1) convert(file.get(), input);
   if (what == 2) {

@@ -119,9 +119,9 @@ using CopyFn = void (*)(const std::byte* first, std::uint64_t stride, std::uint6
 
 // By the binary logarithm of an element's bytes.
 constexpr CopyFn kBackwards[] = {copy_backwards<1>, copy_backwards<2>, copy_backwards<4>,
-                                copy_backwards<8>};
+                                 copy_backwards<8>};
 constexpr CopyFn kForwards[] = {copy_forwards<1>, copy_forwards<2>, copy_forwards<4>,
-                               copy_forwards<8>};
+                                copy_forwards<8>};
 
 // Boxes with some dims turned round.
 class MirrorReader final : public SlabReader {
@@ -179,10 +179,42 @@ class MirrorReader final : public SlabReader {
   Buffer turned_;
 };
 
-std::unique_ptr<SlabReader> turned(std::unique_ptr<SlabReader> reader, const EditedView& view,
-                                   DType dtype) {
-  if (!view.mirrors()) return reader;
-  return std::make_unique<MirrorReader>(std::move(reader), view, dtype);
+// Boxes of a view whose split dim begins inside a block.
+class LeadReader final : public SlabReader {
+ public:
+  LeadReader(std::unique_ptr<SlabReader> boxes, const EditedView& view, DType dtype)
+      : boxes_(std::move(boxes)), lead_(view.lead), split_(*view.storage.split), dtype_(dtype) {}
+
+  Result<SourceSlab> read(const Box& box) override {
+    Box behind = box;
+    std::uint64_t& lo = behind.lo[split_.dim];
+    std::uint64_t& hi = behind.hi[split_.dim];
+    lo += lead_;
+    hi += lead_;
+    const std::uint64_t lane = lo % split_.lanes;
+    if (lane == 0 || lane + (hi - lo) <= split_.lanes) return boxes_->read(behind);
+    // Strides say which lane of which block only from the beginning of a block on.
+    lo -= lane;
+    BTF_ASSIGN(SourceSlab slab, boxes_->read(behind));
+    slab = in_row_major(slab, behind.counts(), dtype_, plain_);
+    slab.data += lane * slab.mapping.strides[split_.dim] * info(dtype_).buffer_bytes();
+    return slab;
+  }
+
+ private:
+  std::unique_ptr<SlabReader> boxes_;
+  std::uint64_t lead_;
+  Split split_;
+  DType dtype_;
+  Buffer plain_;
+};
+
+// `boxes` are of what strides say of the view.
+std::unique_ptr<SlabReader> boxes_of(const EditedView& view, std::unique_ptr<SlabReader> boxes,
+                                     DType dtype) {
+  if (view.lead > 0) boxes = std::make_unique<LeadReader>(std::move(boxes), view, dtype);
+  if (view.mirrors()) boxes = std::make_unique<MirrorReader>(std::move(boxes), view, dtype);
+  return boxes;
 }
 
 }  // namespace
@@ -191,10 +223,12 @@ std::unique_ptr<SlabReader> edited_reader(const ByteSource& source, const Tensor
                                           std::span<const EditedView> views) {
   const DType dtype = *record.dtype;
   const EditedView* below = &views.front();
-  auto reader = turned(record_reader(source, record, below->storage, below->base), *below, dtype);
+  auto reader =
+      boxes_of(*below, record_reader(source, record, below->with_lead(), below->base), dtype);
   for (const EditedView& view : views.subspan(1)) {
     auto runs = std::make_unique<RowMajorRuns>(std::move(reader), below->storage, dtype);
-    reader = turned(runs_reader(std::move(runs), view.storage, view.base, dtype), view, dtype);
+    reader =
+        boxes_of(view, runs_reader(std::move(runs), view.with_lead(), view.base, dtype), dtype);
     below = &view;
   }
   return reader;

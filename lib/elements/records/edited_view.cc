@@ -28,7 +28,7 @@ StridedLayout row_major_array(const Dims& dims) {
 
 EditedView whole(StridedLayout storage) {
   const std::size_t rank = storage.dims.size();
-  return {std::move(storage), 0, std::vector<bool>(rank, false)};
+  return {std::move(storage), 0, 0, std::vector<bool>(rank, false)};
 }
 
 bool is_split(const StridedLayout& storage, std::size_t dim) {
@@ -77,13 +77,16 @@ void pick_plain(EditedView& view, std::size_t dim, const Pick& pick) {
 }
 
 // Picks from a split dim: all in one block, the same lane of every so many blocks, or every so many
-// lanes of all blocks. Anything else is beyond strides.
-bool pick_split(EditedView& view, std::size_t dim, const Pick& pick) {
+// lanes of all blocks, from any on. Anything else is beyond strides.
+bool pick_split(EditedView& view, std::size_t dim, Pick pick) {
   StridedLayout& storage = view.storage;
+  pick.first += std::exchange(view.lead, 0);
   const std::uint64_t lanes = storage.split->lanes;
-  const std::uint64_t lane = pick.first % lanes;
-  const auto base =
-      view.base + pick.first / lanes * storage.strides[dim] + lane * storage.split->lane_stride;
+  const auto from_lane = [&](std::uint64_t lane) {
+    return view.base + pick.first / lanes * storage.strides[dim] +
+           lane * storage.split->lane_stride;
+  };
+  std::uint64_t base = from_lane(pick.first % lanes);
   const auto plain = [&](AxisPart kept, std::uint64_t stride) {
     storage.strides[dim] = stride;
     change_axis(storage, dim, kept,
@@ -95,16 +98,18 @@ bool pick_split(EditedView& view, std::size_t dim, const Pick& pick) {
     plain(AxisPart::lanes, storage.split->lane_stride * pick.step);
   } else if (pick.step % lanes == 0) {
     plain(AxisPart::blocks, storage.strides[dim] * (pick.step / lanes));
-  } else if (lanes % pick.step == 0 && lane < pick.step) {
+  } else if (lanes % pick.step == 0) {
+    base = from_lane(pick.first % pick.step);
+    view.lead = pick.first % lanes / pick.step;
     Split& split = *storage.split;
     split.lanes = lanes / pick.step;
     split.lane_stride *= pick.step;
     const auto number = static_cast<std::uint32_t>(dim);
     change_axis(storage, dim, AxisPart::lanes,
                 {split.lanes, split.lane_stride, number, AxisPart::lanes});
-    change_axis(
-        storage, dim, AxisPart::blocks,
-        {ceil_div(pick.count, split.lanes), storage.strides[dim], number, AxisPart::blocks});
+    change_axis(storage, dim, AxisPart::blocks,
+                {ceil_div(view.lead + pick.count, split.lanes), storage.strides[dim], number,
+                 AxisPart::blocks});
   } else {
     return false;
   }
@@ -127,8 +132,8 @@ bool apply(EditedView& view, const EditStep& step, const EditStep::Select& selec
       continue;
     }
     bool backwards = dim.step < 0;
-    const std::uint64_t apart = backwards ? 0 - static_cast<std::uint64_t>(dim.step)
-                                          : static_cast<std::uint64_t>(dim.step);
+    const std::uint64_t apart =
+        backwards ? 0 - static_cast<std::uint64_t>(dim.step) : static_cast<std::uint64_t>(dim.step);
     Pick pick{dim.start, apart, dim.count};
     if (backwards) pick.first -= (dim.count - 1) * apart;
     if (view.mirrored[d]) {
@@ -256,10 +261,17 @@ bool apply(EditedView& view, const EditStep& step) {
 
 bool EditedView::mirrors() const { return std::ranges::find(mirrored, true) != mirrored.end(); }
 
+StridedLayout EditedView::with_lead() const {
+  StridedLayout all = storage;
+  if (lead > 0) all.dims[all.split->dim] += lead;
+  return all;
+}
+
 std::uint64_t buffers_of(std::span<const EditedView> views) {
   // Between two views boxes may take twice their elements, for blocks and padding around them.
   std::uint64_t buffers = 3 * views.size() - 2;
-  for (const EditedView& view : views) buffers += view.mirrors() ? 2 : 0;
+  for (const EditedView& view : views)
+    buffers += (view.mirrors() ? 2U : 0U) + (view.lead > 0 ? 2U : 0U);
   return buffers;
 }
 

@@ -12,13 +12,16 @@ namespace btf {
 
 // Elements of an array by strides. Storage and strides of the layout count from element `base` of
 // the array. A mirrored dim, which is never the split one, runs backwards over what the layout
-// says.
+// says. Index 0 of the split dim is lane `lead` of the first block.
 struct EditedView {
   StridedLayout storage;
   std::uint64_t base = 0;
+  std::uint64_t lead = 0;
   std::vector<bool> mirrored;  // for each dim
 
   bool mirrors() const;
+  // `storage` with the lanes before `lead`, by which elements are found.
+  StridedLayout with_lead() const;
 };
 
 // The first is of the stored array, each other one of the elements of the one before it in

@@ -34,7 +34,7 @@ Status check_descriptor(int fd) {
   const int flags = ::fcntl(fd, F_GETFL);
   if (flags < 0) return system_failure("open for writing");
   if ((flags & O_ACCMODE) == O_RDONLY || (flags & O_PATH) != 0)
-    return fail(ErrorCode::io, "is not open for writing");
+    return system_failure(ErrorCode::io, EBADF, "is not open for writing");
   return {};
 }
 
@@ -43,21 +43,21 @@ Status check_replaceable(const fs::path& file, const struct stat& old) {
   struct statx state {};
   if (::statx(AT_FDCWD, file.c_str(), AT_SYMLINK_NOFOLLOW, STATX_TYPE, &state) == 0 &&
       (state.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0)
-    return fail(ErrorCode::io,
-                "is a mount point, which no finished file can take the place of; standard output "
-                "that is redirected to it is written in place");
+    return system_failure(
+        ErrorCode::io, EBUSY,
+        "is a mount point, which no finished file can take the place of; standard output "
+        "that is redirected to it is written in place");
   // Whoever wants to remove a directory needs the same permissions (of the directory, of its sticky
   // bit, by the file's attributes), and is asked for them before it is seen that this is none.
   if (::rmdir(file.c_str()) == 0 || (errno != EPERM && errno != EACCES)) return {};
-  const auto failure = system_failure("replace it");
+  auto failure = system_failure("replace it");
   struct stat directory {};
   if (old.st_uid == ::geteuid() || ::stat(directory_of(file).c_str(), &directory) != 0 ||
       (directory.st_mode & S_ISVTX) == 0)
     return failure;
-  return fail(failure.error().code,
-              failure.error().message +
-                  "; it is someone else's, and of its directory (sticky bit) only owners may "
-                  "replace files");
+  failure.error().message +=
+      "; it is someone else's, and of its directory (sticky bit) only owners may replace files";
+  return failure;
 }
 
 Status check_file(const OutputPlace& place) {
@@ -78,7 +78,8 @@ Result<OutputPlace> follow(const std::string& path) {
   for (int depth = 0; !place.descriptor; ++depth) {
     place.descriptor = named_descriptor(place.path);
     if (place.descriptor || !fs::is_symlink(fs::symlink_status(place.path, ignored))) break;
-    if (depth == 40) return fail(ErrorCode::io, "too many levels of symbolic links");
+    if (depth == 40)
+      return system_failure(ErrorCode::io, ELOOP, "too many levels of symbolic links");
     place.path = place.path.parent_path() / fs::read_symlink(place.path, ignored);
   }
   return place;
@@ -87,7 +88,8 @@ Result<OutputPlace> follow(const std::string& path) {
 }  // namespace
 
 Result<OutputPlace> find_output(const std::string& path) {
-  if (path.empty()) return fail(ErrorCode::io, "there is no name of a file to write");
+  if (path.empty())
+    return system_failure(ErrorCode::io, ENOENT, "there is no name of a file to write");
   BTF_ASSIGN(OutputPlace place, follow(path));
   if (place.descriptor) {
     BTF_TRY(check_descriptor(*place.descriptor));
@@ -95,7 +97,8 @@ Result<OutputPlace> find_output(const std::string& path) {
   }
   struct stat state {};
   if (::stat(place.path.c_str(), &state) == 0) {
-    if (S_ISDIR(state.st_mode)) return fail(ErrorCode::io, "is a directory, a file was expected");
+    if (S_ISDIR(state.st_mode))
+      return system_failure(ErrorCode::io, EISDIR, "is a directory, a file was expected");
     place.in_place = !S_ISREG(state.st_mode);
     if (!place.in_place) place.old = state;
   } else if (errno != ENOENT) {

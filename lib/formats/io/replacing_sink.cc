@@ -77,9 +77,10 @@ class ReplacingSink final : public ByteSink {
     if (::fstatvfs(fd_.get(), &room) == 0) {
       const Checked bytes = checked_mul(room.f_bavail, room.f_frsize);
       if (bytes && size > *bytes)
-        return fail(ErrorCode::no_space, "the result needs " + std::to_string(size) +
-                                             " bytes, the file system has " +
-                                             std::to_string(*bytes) + " left");
+        return system_failure(ErrorCode::no_space, ENOSPC,
+                              "the result needs " + std::to_string(size) +
+                                  " bytes, the file system has " + std::to_string(*bytes) +
+                                  " left");
     }
     // Makes writing cheaper and tells of a full disk at once; not every file system can.
     if (size > 0 && ::fallocate(fd_.get(), 0, 0, static_cast<off_t>(size)) != 0 &&

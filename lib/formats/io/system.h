@@ -48,6 +48,13 @@ inline std::unexpected<Error> system_failure(std::string_view what) {
   return std::unexpected(std::move(error));
 }
 
+// The same where this program finds, before the system does, what it will refuse.
+inline std::unexpected<Error> system_failure(ErrorCode code, int number, std::string message) {
+  Error error{code, std::move(message)};
+  error.system = number;
+  return std::unexpected(std::move(error));
+}
+
 inline std::string temporary_directory() {
   const char* directory = std::getenv("TMPDIR");
   return directory != nullptr && *directory != '\0' ? directory : "/tmp";

@@ -47,6 +47,23 @@ BTF_C_API const char* btf_status_name(btf_status status);
 /* Of the last call of this thread that failed. Valid until this thread's next one; never NULL. */
 BTF_C_API const char* btf_last_error(void);
 
+/* A number that is not there: no tensor, no dim. */
+#define BTF_NONE UINT64_MAX
+
+typedef struct btf_error {
+  size_t size;
+  btf_status status;
+  int32_t system;      /* errno, where the system refused; else 0 */
+  const char* message; /* that of btf_last_error() */
+  const char* file;    /* ""; where one is to blame */
+  const char* finding; /* ""; BTF_MALFORMED: the code that btf_validate() has for it */
+  uint64_t tensor;     /* its number in the file; or BTF_NONE */
+  uint64_t offset;     /* BTF_MALFORMED: byte of the file */
+} btf_error;
+
+/* The same error as a structure; before any BTF_OK. Pointers are valid as long as the text is. */
+BTF_C_API btf_status btf_last_error_info(btf_error* error);
+
 /* ---- Reading ---- */
 
 typedef struct btf_file btf_file;
@@ -75,6 +92,12 @@ typedef struct btf_tensor_info {
 
 BTF_C_API btf_status btf_info(btf_file* file, uint64_t index, btf_tensor_info* info);
 
+/* The tensor's own name, else the one made of its file's. NULL: see btf_file_error(). */
+BTF_C_API const char* btf_name(btf_file* file, uint64_t index);
+
+/* The tensor of that name; an error if there is none, or more than one. */
+BTF_C_API btf_status btf_find(btf_file* file, const char* name, uint64_t* index);
+
 /* What a change of dtype does to values (docs/dtypes.md). */
 typedef struct btf_loss {
   size_t size;
@@ -96,6 +119,13 @@ typedef struct btf_read_options {
   const char* duplicates; /* sparse: "error", "sum", "first", "last" */
   int32_t lossless;       /* fail when any value would change */
   uint32_t jobs;          /* threads; 0: as many as there are CPUs */
+  /* A box: of each logical dim the indices begin, begin + step, ... below end. `region_rank` is the
+   * tensor's rank, or 0 for the whole tensor. NULL: begin 0, end the dim's size, step 1. The result
+   * has the dims ceil((end - begin) / step), and little more than its elements is read. */
+  size_t region_rank;
+  const uint64_t* begin;
+  const uint64_t* end;
+  const uint64_t* step;
 } btf_read_options;
 
 /* Bytes that btf_read() with these options needs. Only the header is read. */
@@ -121,6 +151,45 @@ BTF_C_API btf_status btf_read_dlpack(btf_file* file, uint64_t index,
 BTF_C_API btf_status btf_read_dlpack_versioned(btf_file* file, uint64_t index,
                                                const btf_read_options* options,
                                                struct DLManagedTensorVersioned** tensor);
+
+/* ---- Sets ---- */
+
+/* Tensors in order, whatever they are stored in: a file, a directory with all that is below it, the
+ * files that an index names, several of these. Members are its files. */
+typedef struct btf_set btf_set;
+
+/* At least one path. NULL: see btf_last_error(). */
+BTF_C_API btf_set* btf_set_open(const char* const* paths, size_t count);
+BTF_C_API void btf_set_close(btf_set* set); /* NULL does nothing */
+BTF_C_API const char* btf_set_error(const btf_set* set);
+
+BTF_C_API uint64_t btf_set_member_count(const btf_set* set); /* 0 for NULL */
+
+/* Pointers are valid until the set is closed. */
+typedef struct btf_member_info {
+  size_t size;
+  const char* path;  /* to open it by */
+  const char* place; /* below the directory that it was found in, or the index's; else its path */
+  uint64_t bytes;    /* of the file as it is now; 0: not known */
+} btf_member_info;
+
+BTF_C_API btf_status btf_set_member(btf_set* set, uint64_t member, btf_member_info* info);
+
+/* The member, opened as the set has it; for btf_close(). It is for the set's thread. NULL: see
+ * btf_set_error(). */
+BTF_C_API btf_file* btf_set_file(btf_set* set, uint64_t member);
+
+/* Numbers of tensors go through all members. These open every member once, and fail if one cannot
+ * be opened. */
+BTF_C_API btf_status btf_set_tensor_count(btf_set* set, uint64_t* count);
+BTF_C_API btf_status btf_set_tensor(btf_set* set, uint64_t number, uint64_t* member,
+                                    uint64_t* index);
+
+/* Numbers of the tensors that a selection names, in its order: "conv1", "conv*,!fc", "0,2-5,-1",
+ * "@17" for a name that looks like a number. `count` is how many there are, of which `capacity` at
+ * most are written to `numbers`. */
+BTF_C_API btf_status btf_set_select(btf_set* set, const char* selection, uint64_t* numbers,
+                                    size_t capacity, uint64_t* count);
 
 /* ---- Converting ---- */
 
@@ -202,17 +271,114 @@ BTF_C_API btf_status btf_writer_save(btf_writer* writer, const char* output,
 
 /* ---- Comparing ---- */
 
+/* A limit on a figure of a whole tensor; structures of this kind do not grow. */
+typedef struct btf_gate {
+  const char* name; /* "cosine", "psnr", "snr": at least; "rmse", "max-abs": at most;
+                       "max-mismatch", "max-mismatch-percent": refused pairs at most; "quantile": of
+                       the errors, at most; "top-k": the k largest of each row are the same */
+  double limit;     /* k of "top-k" */
+  double q;         /* of "quantile": 0 to 1 */
+} btf_gate;
+
+/* What codes stand for: (code - zero point) * scale. */
+typedef struct btf_scale {
+  size_t size;
+  uint64_t axis; /* the dim whose indices have a scale each; of no interest for one scale */
+  size_t count;
+  const double* scales;
+  const int64_t* zero_points; /* as many; NULL: 0 */
+} btf_scale;
+
+#define BTF_SAME 0
+#define BTF_DIFFERENT 1
+#define BTF_SHAPE 2   /* other dims: a difference */
+#define BTF_MISSING 3 /* on one side only: a difference */
+#define BTF_TROUBLE 4 /* it cannot be compared, see `go_on` */
+
+typedef struct btf_figure { /* does not grow */
+  const char* name;
+  double value;
+} btf_figure;
+
+typedef struct btf_criterion { /* does not grow */
+  const char* name;            /* "elements", or that of a gate */
+  const char* text;            /* "cosine 0.97 is below 0.99" */
+  int32_t passed;
+} btf_criterion;
+
+typedef struct btf_hint { /* does not grow */
+  const char* cause;      /* "layout", "scale", ... (docs/hints.md) */
+  const char* evidence;
+} btf_hint;
+
+/* One pair of tensors. Pointers are valid during the call that hands it out. */
+typedef struct btf_tensor_diff {
+  size_t size;
+  uint64_t actual; /* numbers in their files; BTF_NONE: BTF_MISSING there */
+  uint64_t golden;
+  const char* actual_name; /* "": in memory */
+  const char* golden_name;
+  int32_t result;      /* BTF_SAME to BTF_TROUBLE */
+  const char* reason;  /* of a difference that is not one of values, or of trouble; else "" */
+  uint64_t compared;   /* elements */
+  uint64_t mismatched; /* refused by the tolerance */
+  double max_abs;      /* over pairs of finite numbers, as the next two */
+  double max_rel;
+  uint64_t max_ulp; /* steps of the coarser dtype */
+  uint64_t nan_both;
+  uint64_t nan_actual; /* in actual only */
+  uint64_t nan_golden;
+  uint64_t inf_both;     /* of one sign */
+  uint64_t inf_opposite; /* of opposite signs */
+  uint64_t inf_actual;
+  uint64_t inf_golden;
+  double required_atol; /* the least alone that would accept everything; NaN: none would */
+  double required_rtol;
+  const uint64_t* worst; /* index of the largest absolute error; NULL: nothing mismatched */
+  uint64_t worst_rank;
+  double worst_actual; /* the values there */
+  double worst_golden;
+  const btf_figure* figures; /* if asked for, by `figures` or a gate */
+  size_t figure_count;
+  const btf_criterion* criteria;
+  size_t criterion_count;
+  const btf_hint* hints; /* if asked for; the best first */
+  size_t hint_count;
+} btf_tensor_diff;
+
+typedef void (*btf_diff_report)(void* user, const btf_tensor_diff* diff);
+
 typedef struct btf_diff_options {
   size_t size;
   double rtol; /* |actual - golden| <= atol + rtol * |golden| */
   double atol;
   int32_t nan_differs;            /* NaN is not equal to NaN */
   int32_t strict;                 /* another dtype or layout is a difference too */
-  const uint64_t* actual_tensors; /* paired in order; NULL: all */
+  const uint64_t* actual_tensors; /* paired in order; NULL: all. For files */
   size_t actual_count;
   const uint64_t* golden_tensors;
   size_t golden_count;
   uint32_t jobs;
+  const char* close_as;  /* with `close`: floats are numbers of this dtype */
+  uint64_t ulp;          /* so many steps of the coarser dtype; 0: not asked for */
+  const btf_gate* gates; /* without a tolerance they stand for it */
+  size_t gate_count;
+  const char* pair_by;     /* files: "automatic", "name", "number", "exact" */
+  const char* map;         /* files: lines of ACTUAL<tab>GOLDEN or /REGEX/REPLACEMENT/ */
+  const uint32_t* permute; /* dim d of what is compared is dim permute[d] of actual */
+  size_t permute_count;
+  const btf_scale* actual_scale; /* files: of all that are codes */
+  const btf_scale* golden_scale;
+  int32_t close;          /* rtol and atol, if not given, are half a step of the coarser dtype */
+  int32_t squeeze;        /* both sides without their dims of 1 */
+  int32_t reshape_actual; /* actual with golden's dims, if its elements are as many */
+  int32_t dequantize;     /* files: codes by the scales that stand with them */
+  int32_t figures;        /* of tensors that are the same, too */
+  int32_t hints;          /* look for causes */
+  int32_t go_on;          /* files: a pair that cannot be compared is BTF_TROUBLE, no error */
+  int32_t reserved;
+  btf_diff_report report; /* called for every pair, in order, by this thread; may be NULL */
+  void* user;             /* its first argument */
 } btf_diff_options;
 
 typedef struct btf_diff_result {
@@ -226,11 +392,136 @@ typedef struct btf_diff_result {
   uint64_t mismatched; /* of them */
   double max_abs;      /* largest error of two finite numbers, over all pairs */
   double max_rel;
+  uint64_t max_ulp;
 } btf_diff_result;
 
 /* Finding differences is no error: see `same`. An error is on the handle of `actual`. */
 BTF_C_API btf_status btf_diff(btf_file* actual, btf_file* golden, const btf_diff_options* options,
                               btf_diff_result* result);
+
+/* Two tensors in memory, of any dtypes and strides. `reason` is valid until this thread's next
+ * call of it. */
+BTF_C_API btf_status btf_diff_arrays(const btf_array* actual, const btf_array* golden,
+                                     const btf_diff_options* options, btf_diff_result* result);
+
+/* ---- Looking into tensors and files ---- */
+
+/* Over all elements; those that a sparse tensor does not store count too. */
+typedef struct btf_tensor_stats {
+  size_t size;
+  uint64_t elements;
+  uint64_t finite;
+  uint64_t nan;
+  uint64_t positive_inf;
+  uint64_t negative_inf;
+  uint64_t zeros;      /* of either sign */
+  uint64_t subnormals; /* of the tensor's dtype */
+  double min;          /* over finite elements, as the next three; NaN if there are none */
+  double max;
+  double mean;
+  double std; /* of the population */
+} btf_tensor_stats;
+
+/* Reads the whole tensor. */
+BTF_C_API btf_status btf_stats(btf_file* file, uint64_t index, uint32_t jobs,
+                               btf_tensor_stats* stats);
+
+/* Pointers are valid during the call that hands it out. */
+typedef struct btf_finding {
+  size_t size;
+  int32_t error;    /* 1: an error; 0: a warning, which every reader of this library copes with */
+  const char* code; /* "data-past-end" (docs/format.md, docs/formats.md) */
+  const char* message;
+  uint64_t tensor; /* BTF_NONE: the file as a whole */
+  uint64_t offset; /* bytes from the start of the file */
+} btf_finding;
+
+typedef void (*btf_finding_report)(void* user, const btf_finding* finding);
+
+typedef struct btf_validate_options {
+  size_t size;
+  int32_t finite;        /* NaN and Inf among the elements are errors */
+  const char* recipient; /* "tfrt": what it does not take is an error */
+  uint32_t jobs;
+} btf_validate_options;
+
+/* Reads the whole file. Findings are no error of the call: `errors`, which may be NULL, counts
+ * those that are errors of the file. `report` may be NULL. */
+BTF_C_API btf_status btf_validate(const char* path, const btf_validate_options* options,
+                                  btf_finding_report report, void* user, uint64_t* errors);
+
+/* ---- Layers: which one broke first ---- */
+
+typedef struct btf_layers btf_layers;
+
+typedef struct btf_layers_options {
+  size_t size;
+  const char* order;   /* text: golden's names in the order of execution, one a line */
+  const char* graph;   /* path of an ONNX model */
+  const char* map;     /* as btf_diff_options' */
+  const char* compute; /* dtype that actual was computed in */
+  double growth;       /* an error may grow so much in one layer; 0: 2 */
+  double limit;        /* error / noise of a fault; 0: 2 */
+  double max_error;    /* of outputs, relative; 0: 0.5 */
+  int32_t isolated;    /* each layer of actual was given golden's inputs */
+  int32_t require_all; /* a tensor that one side lacks is a failure */
+  int32_t no_hints;    /* do not look for causes */
+  int32_t dequantize;
+  const btf_scale* actual_scale;
+  const btf_scale* golden_scale;
+  uint32_t jobs;
+} btf_layers_options;
+
+/* `baseline`, a correct run in the device's precision, and `expected`, outputs of a run without
+ * dumps, may be NULL. NULL: see btf_last_error(). */
+BTF_C_API btf_layers* btf_layers_compare(btf_set* actual, btf_set* golden, btf_set* baseline,
+                                         btf_set* expected, const btf_layers_options* options);
+BTF_C_API void btf_layers_free(btf_layers* layers); /* NULL does nothing */
+BTF_C_API const char* btf_layers_error(const btf_layers* layers);
+
+/* Pointers belong to the layers, here and in btf_layer_info. */
+typedef struct btf_layers_verdict {
+  size_t size;
+  int32_t well;      /* 1: all is well, what `btftool layers` exits with 0 for */
+  const char* kind;  /* "clean", "broke", "inputs", "dump-wrong", "drift", "amplified",
+                        "cannot-tell" */
+  const char* words; /* a sentence */
+  uint64_t layer;    /* the one to look at, for btf_layer(); BTF_NONE: none */
+  const char* order; /* where the order comes from: "graph", "natural", ... */
+  uint64_t layers;
+  uint64_t paired;
+} btf_layers_verdict;
+
+BTF_C_API btf_status btf_layers_result(btf_layers* layers, btf_layers_verdict* verdict);
+
+/* Errors are relative to golden's norm; NaN where nothing was measured. */
+typedef struct btf_layer_info {
+  size_t size;
+  const char* actual_name; /* "": that side has none */
+  const char* golden_name;
+  const char* op;        /* of the graph's node; "" */
+  const char* state;     /* "healthy", "root", "dump", "unjudged", "missing", "unmeasured" */
+  const char* fault;     /* "none", "born", "shape", "error", "local", "gain", "offset" */
+  const char* note;      /* why it is not judged or measured, what is odd; "" */
+  uint64_t pairs;        /* of finite numbers */
+  uint64_t equal;        /* of these */
+  uint64_t nonfinite;    /* NaN and Inf of one side only */
+  double error;          /* norm(actual - golden) / norm(golden) */
+  double slice_error;    /* the largest of a slice of channels or a part of the tensor */
+  double max_error;      /* largest |actual - golden|, absolute */
+  double gain_share;     /* 1 where only a scale is off: |cos(error, golden)| */
+  double offset_share;   /* 1 where only an offset is: |mean(error)| / rms(error) */
+  double gain;           /* of the line that fits best: actual = gain * golden */
+  double input_error;    /* of the layer's inputs */
+  double noise;          /* what inputs and dtype explain */
+  double error_to_noise; /* error / noise */
+  double slice_error_to_noise;
+  const btf_hint* hints;
+  size_t hint_count;
+} btf_layer_info;
+
+/* In the order of execution; those without a place behind the others. */
+BTF_C_API btf_status btf_layer(btf_layers* layers, uint64_t index, btf_layer_info* info);
 
 #ifdef __cplusplus
 }

@@ -17,7 +17,20 @@
 
 namespace btf {
 
+// Indices begin, begin + step, ... below end of one dim: ceil((end - begin) / step) of them.
+// begin <= end <= the dim, step >= 1; a reversed order is no box.
+struct DimRange {
+  std::uint64_t begin = 0;
+  std::optional<std::uint64_t> end{};  // nothing: the dim's
+  std::uint64_t step = 1;
+};
+
 struct ReadOptions {
+  // A box of the tensor, a range for each logical dim; without any the whole tensor. The result has
+  // as many dims. Read are the bytes that the box needs: gaps below 8 KiB between rows, whole frames
+  // of compressed files and whole blocks of quantised ones with them; all indices of COO, since they
+  // may be in any order. Duplicates outside of the box are not seen.
+  std::vector<DimRange> region{};
   std::optional<DType> dtype{};    // nothing: the tensor's own
   std::optional<Layout> layout{};  // nothing: the tensor's own, of a COO tensor kLINEAR; dense
   CastPolicy policy{};
@@ -25,7 +38,8 @@ struct ReadOptions {
   Execution execution{};
 };
 
-// What read_tensor() would give: its dtype and layout, and with storage_bytes() its size.
+// Dtype and layout of read_tensor()'s result, whose dims are those of the region; storage_bytes()
+// is its size.
 struct ReadShape {
   DType dtype{};
   Layout layout{};
@@ -42,8 +56,8 @@ struct LoadedTensor {
 BTF_API Result<LoadedTensor> read_tensor(const TensorFile& file, const TensorInfo& tensor,
                                          const ReadOptions& options = {});
 
-// Into the caller's memory, whose dtype and layout count; those of the options do not. After an
-// error the memory may hold anything.
+// Into the caller's memory, whose dims are those of the region and whose dtype and layout count;
+// those of the options do not. After an error the memory may hold anything.
 BTF_API Result<LossAccount> read_tensor_into(const TensorFile& file, const TensorInfo& tensor,
                                              const MutableTensorView& target,
                                              const ReadOptions& options = {});

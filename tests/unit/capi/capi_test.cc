@@ -14,55 +14,11 @@
 
 #include "btf/btf.h"
 #include "btf/dlpack_abi.h"
+#include "capi_cases.h"
 #include "support/scratch_dir.h"
 
-namespace {
-
 using btf::dlpack::DLTensor;
-
-struct Close {
-  void operator()(btf_file* file) const { btf_close(file); }
-  void operator()(btf_writer* writer) const { btf_writer_free(writer); }
-};
-using File = std::unique_ptr<btf_file, Close>;
-using Writer = std::unique_ptr<btf_writer, Close>;
-
-const std::string kMixed = BTF_TESTDATA_DIR "/good/mixed.btf";
-
-template <typename Struct>
-Struct sized() {
-  Struct empty{};
-  empty.size = sizeof(Struct);
-  return empty;
-}
-
-File open(const std::string& path) {
-  File file(btf_open(path.c_str()));
-  REQUIRE(file);
-  return file;
-}
-
-btf_array array_of(const void* data, std::uint64_t bytes, const char* dtype,
-                   const std::vector<std::uint64_t>& dims) {
-  auto array = sized<btf_array>();
-  array.data = data;
-  array.bytes = bytes;
-  array.dtype = dtype;
-  array.rank = dims.size();
-  array.dims = dims.data();
-  return array;
-}
-
-// One tensor of floats in a file.
-void save(const std::string& path, const std::vector<float>& values) {
-  const Writer writer(btf_writer_new());
-  const std::vector<std::uint64_t> dims{values.size()};
-  const auto array = array_of(values.data(), values.size() * 4, "float32", dims);
-  REQUIRE(btf_writer_add(writer.get(), &array, nullptr) == BTF_OK);
-  REQUIRE(btf_writer_save(writer.get(), path.c_str(), nullptr, nullptr) == BTF_OK);
-}
-
-}  // namespace
+using namespace capi;
 
 TEST_CASE("capi: a file that is not there", "[capi]") {
   CHECK(btf_open("/nonexistent/x.btf") == nullptr);
@@ -169,8 +125,8 @@ TEST_CASE("capi: a size that nobody set is refused and not followed", "[capi]") 
   refused(btf_diff(file.get(), file.get(), memory.place<btf_diff_options>(size), &result));
   refused(btf_diff(file.get(), file.get(), nullptr, memory.place<btf_diff_result>(size)));
   refused(btf_writer_add(writer.get(), memory.place<btf_array>(size), nullptr));
-  refused(btf_writer_save(writer.get(), output.c_str(), memory.place<btf_save_options>(size),
-                          nullptr));
+  refused(
+      btf_writer_save(writer.get(), output.c_str(), memory.place<btf_save_options>(size), nullptr));
   std::array<float, 192> values{};
   refused(btf_read(file.get(), 0, nullptr, values.data(), sizeof(values),
                    memory.place<btf_loss>(size)));

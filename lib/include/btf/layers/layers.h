@@ -105,7 +105,7 @@ struct Layer {
 
 struct LayerVerdict {
   VerdictKind kind = VerdictKind::clean;
-  std::optional<std::uint64_t> layer{};  // its number
+  std::optional<std::uint64_t> layer{};  // its place among the report's
   std::vector<std::string> between{};    // not dumped: it broke in one of these or in `layer`
   std::string words{};                   // a sentence
   std::string detail{};                  // what of it is not the kind and the layer
