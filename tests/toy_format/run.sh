@@ -37,7 +37,7 @@ python3 - <<'PY'
 import struct
 def toy(path, values, dims):
     with open(path, "w") as out:
-        out.write(f"toy float32:kLINEAR:{dims}\n{struct.pack(f'<{len(values)}f', *values).hex()}\n")
+        out.write(f"toy fp32:linear:{dims}\n{struct.pack(f'<{len(values)}f', *values).hex()}\n")
     with open(path + ".raw", "wb") as out:
         out.write(struct.pack(f"<{len(values)}f", *values))
 toy("small.toy", list(range(6)), "2x3")
@@ -73,7 +73,7 @@ done
 mkdir one two
 cp small.toy one && cp small.toy two && cp other.toy one/b.toy && cp small.toy two/b.toy
 refuse "diff" 1 "1" "$tool" diff small.toy other.toy
-refuse "diff of directories" 1 "b.toy" "$tool" diff one two
+refuse "diff of directories" 1 "1 of 2 files" "$tool" diff one two
 head -c 40 small.toy > cut.toy
 refuse "validate" 1 "data-past-end" "$tool" validate cut.toy
 exit $((failures > 0))

@@ -5,6 +5,7 @@
 #include "btf/layout.h"
 #include "btf/try.h"
 #include "core/little_endian.h"
+#include "formats/btf/reader.h"
 #include "formats/onnx/kind.h"
 #include "formats/onnx/onnx.h"
 #include "formats/protobuf/wire.h"
