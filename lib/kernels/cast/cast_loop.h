@@ -93,10 +93,10 @@ BTF_INLINE Chunk chunk_at(const CastRuns& work, std::size_t run, std::size_t at)
 // What a plain loop makes of a chunk, whose target it does not write around the caches by itself.
 template <typename Body, typename Loop>
 BTF_INLINE auto streamed(const Chunk& chunk, Loop&& loop) {
-  if (!chunk.stream) return loop(chunk);
   alignas(64) std::array<std::byte, kChunk * Body::kTargetBytes> codes;
-  const auto result = loop(Chunk{chunk.source, codes.data(), chunk.count, chunk.ahead, false});
-  stream_copy(codes.data(), chunk.target, chunk.count * Body::kTargetBytes);
+  std::byte* const target = chunk.stream ? codes.data() : chunk.target;
+  const auto result = loop(Chunk{chunk.source, target, chunk.count, chunk.ahead, false});
+  if (chunk.stream) stream_copy(codes.data(), chunk.target, chunk.count * Body::kTargetBytes);
   return result;
 }
 

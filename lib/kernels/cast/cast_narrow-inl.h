@@ -36,7 +36,7 @@ struct InVectors : Casts {
 
   // False if they must be cast in another way.
   template <Watch kWatch, bool kClamp>
-  HWY_INLINE static bool vectors(Chunks chunks, float bar, Tally& tally) {
+  HWY_NOINLINE static bool vectors(Chunks chunks, float bar, Tally& tally) {
     Casts casts;
     Watcher<kWatch> watcher(bar);
     for (const Chunk& chunk : chunks)
@@ -51,7 +51,7 @@ struct InVectors : Casts {
 
   // Of a chunk that they have cast.
   template <bool kClamp>
-  HWY_INLINE static void keep_errors(const Chunk& chunk, Errors& errors) {
+  HWY_NOINLINE static void keep_errors(const Chunk& chunk, Errors& errors) {
     HWY_ALIGN std::array<CodeOfBits<8 * Casts::kTargetBytes>, kChunk> codes;
     Casts casts;
     ErrorKeeper keeper(errors);
@@ -96,6 +96,11 @@ HWY_INLINE Way take(Way way, Chunks chunks, const LossAccount& account, Tally& t
   return Way::loops;
 }
 
+template <typename Body, Watch kWatch>
+HWY_NOINLINE Tally by_loop(const Chunk& chunk, float bar, Errors* errors) {
+  return Body::template loop<kWatch>(chunk, bar, errors);
+}
+
 template <typename Body>
 HWY_INLINE Way next_way(const Tally& tally) {
   if (tally.nan != 0) return Way::loops;
@@ -124,17 +129,17 @@ HWY_INLINE void keep_errors(Way way, const Chunk& chunk, float bar, Errors& erro
     if constexpr (Body::kClampsInVectors)
       if (way == Way::clamping_vectors) return Body::template keep_errors<true>(chunk, errors);
   }
-  Body::template loop<Watch::each>(chunk, bar, &errors);
+  by_loop<Body, Watch::each>(chunk, bar, &errors);
 }
 
 template <typename Body>
-HWY_INLINE void cast_chunk(const Chunk& chunk, Way& way, LossAccount& account) {
+HWY_NOINLINE void cast_chunk(const Chunk& chunk, Way& way, LossAccount& account) {
   const float bar = relative_bar(account.max_rel);
   Tally tally;
   const Way taken = take<Body>(way, Chunks(&chunk, 1), account, tally);
   if (taken == Way::loops) {
     tally = streamed<Body>(chunk, [&](const Chunk& some) HWY_ATTR {
-      return Body::template loop<Watch::relative>(some, bar, nullptr);
+      return by_loop<Body, Watch::relative>(some, bar, nullptr);
     });
     // What becomes zero has an error above every bar.
     if (tally.record) tally.to_zero = count_to_zero(chunk, Body::kMostToZero);
