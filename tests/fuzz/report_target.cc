@@ -2,20 +2,17 @@
 // written and read again, and judged by other limits. The input is the text.
 #include <array>
 
-#include "btf/diff.h"
-#include "diff/reports/json.h"
-#include "diff/saved/saved_report.h"
+#include "btf/report/report.h"
 #include "input.h"
-#include "layers/json.h"
-#include "layers/saved.h"
+#include "report/diff/json.h"
 
 namespace fuzz {
 namespace {
 
 std::string report_of(const btf::TensorDiff& diff) {
-  btftool::Json tensor = btftool::json_tensor_diff(diff, btftool::JsonSchema::sets);
+  btf::report::Json tensor = btf::report::json_tensor_diff(diff, btf::JsonSchema::sets);
   tensor["member"] = 0;
-  return btftool::dump({{"schema", btftool::schema_name(btftool::JsonSchema::sets)},
+  return btf::report::dump({{"schema", btf::report::schema_name(btf::JsonSchema::sets)},
                         {"actual", "a"},
                         {"golden", "b"},
                         {"members",
@@ -29,7 +26,7 @@ std::string report_of(const btf::TensorDiff& diff) {
 
 void check(const btf::TensorDiff& diff) {
   const std::string written = report_of(diff);
-  const auto again = btftool::parse_saved_report(written);
+  const auto again = btf::read_diff_report(written);
   if (!again) broken("a report that was written cannot be read: " + again.error().message);
   require(again->pairs.size() == 1 && again->pairs.front().tensors.size() == 1,
           "a report of one tensor has others");
@@ -54,7 +51,7 @@ void check(const btf::TensorDiff& diff) {
     }
 }
 
-void check_layers(btftool::LayersRun run) {
+void check_layers(btf::LayerRun run) {
   static const std::array<btf::JudgeLayers, 3> kLimits{{
       {},
       {.compute = btf::DType::int8, .growth = 3, .limit = 4, .most_error = 0.01},
@@ -64,9 +61,8 @@ void check_layers(btftool::LayersRun run) {
     run.judge = limits;
     btf::judge_layers(run.report, limits);
     require(!run.report.verdict.words.empty(), "a verdict says nothing");
-    std::string written;
-    btftool::write_layers_json(run, [&](std::string_view text) { written += text; });
-    const auto again = btftool::parse_saved_layers(written);
+    const std::string written = btf::json(run);
+    const auto again = btf::read_layer_report(written);
     if (!again) broken("a report that was written cannot be read: " + again.error().message);
     require(again->report.layers.size() == run.report.layers.size(), "pairs were lost");
   }
@@ -77,16 +73,16 @@ void check_layers(btftool::LayersRun run) {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(fuzz::text(fuzz::view(data, size)));
-  if (auto layers = btftool::parse_saved_layers(text)) {
+  if (auto layers = btf::read_layer_report(text)) {
     fuzz::check_layers(*std::move(layers));
     return 0;
   }
-  const auto report = btftool::parse_saved_report(text);
+  const auto report = btf::read_diff_report(text);
   if (!report) {
     fuzz::require(!report.error().message.empty(), "an error says nothing");
     return 0;
   }
-  for (const btftool::SavedPair& pair : report->pairs)
+  for (const btf::SetDiffResult::Pair& pair : report->pairs)
     for (const btf::TensorDiff& diff : pair.tensors) fuzz::check(diff);
   return 0;
 }

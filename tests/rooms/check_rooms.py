@@ -12,8 +12,9 @@ from pathlib import Path
 MOST_FILES = 28
 ROW = re.compile(r"^\| `((?:lib|tools)/[\w/]+)/` \| (.+?) \| (.*?) \|$")
 INCLUDE = re.compile(r'^#\s*include "([^"]+)"', re.M)
-# Where quoted headers are looked for; a folder of the one never includes from the other.
-ROOTS = {"lib": ["lib", "lib/include"], "tools": ["tools/btftool", "lib/include"]}
+# Where quoted headers are looked for. The tool includes public headers of the library, and of its rooms those
+# that its rows name.
+ROOTS = {"lib": ["lib", "lib/include"], "tools": ["tools/btftool", "lib/include", "lib"]}
 
 
 def rooms_of_document(root):
@@ -58,10 +59,10 @@ def main(root):
         found = includes(root, folder)
         found.pop(name, None)
         for other, place in found.items():
-            short = other.removeprefix(name.split("/")[0] + "/")
+            short = other.split("/", 1)[-1].removeprefix("btftool/")
             if other.startswith("lib/include/btf"):
                 continue  # everybody may
-            if short.removeprefix("btftool/") not in uses:
+            if short not in uses:
                 wrong.append(f"{name}: uses {other}, its row does not say so: {place}")
             elif other not in order[:order.index(name)]:
                 wrong.append(f"{name}: uses {other}, which is no row above it: {place}")

@@ -159,9 +159,9 @@ void declare_report(CLI::App& app, DiffCommand& command) {
       "number of first and of largest mismatches shown (3)")
       ->group(group);
   app.add_flag("--all", command.all, "every tensor in full, without a limit")->group(group);
-  add_choice<DiffSort>(
+  add_choice<btf::DiffSort>(
       app, "--sort", command.sort,
-      {{"order", DiffSort::order}, {"error", DiffSort::error}, {"cosine", DiffSort::cosine}},
+      {{"order", btf::DiffSort::order}, {"error", btf::DiffSort::error}, {"cosine", btf::DiffSort::cosine}},
       "of many tensors: the lines in their order (the\ndefault), or the worst first")
       ->group(group);
   app.add_flag("--summary", command.summary, "one line a pair of files")->group(group);
@@ -175,8 +175,8 @@ void declare_report(CLI::App& app, DiffCommand& command) {
       ->group(group);
   app.add_flag("!--no-hints", command.diff.hints, "do not look for the cause")->group(group);
   app.add_flag("--json", command.json, "print one JSON document")->group(group);
-  add_choice<JsonSchema>(app, "--json-schema", command.json_schema,
-                         {{"2", JsonSchema::sets}, {"1", JsonSchema::files}},
+  add_choice<btf::JsonSchema>(app, "--json-schema", command.json_schema,
+                         {{"2", btf::JsonSchema::sets}, {"1", btf::JsonSchema::files}},
                          "version of its schema; 1 is that of btftool 0.1")
       ->group(group);
   add_text(app, "--junit", command.junit, "FILE", "write a JUnit report too")->group(group);

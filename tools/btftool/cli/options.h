@@ -12,6 +12,7 @@
 #include "btf/file.h"
 #include "btf/layers/layers.h"
 #include "btf/repair.h"
+#include "btf/report/report.h"
 #include "btf/validate.h"
 #include "cli/option_names.h"
 
@@ -75,12 +76,6 @@ struct TensorTolerance {
   std::string text;    // "rtol 1e-2"
 };
 
-// The shapes of diff --json. The numbers are those of their schemas.
-enum class JsonSchema : std::uint8_t { files = 1, sets = 2 };
-
-// The order of the lines of tensors: as they come, or the worst first.
-enum class DiffSort : std::uint8_t { order, error, cosine };
-
 struct DiffCommand {
   std::string actual;
   std::string golden;
@@ -98,9 +93,9 @@ struct DiffCommand {
   std::vector<std::string> include;  // of directories: globs
   std::vector<std::string> exclude;
   bool json = false;
-  JsonSchema json_schema = JsonSchema::sets;
+  btf::JsonSchema json_schema = btf::JsonSchema::sets;
   bool summary = false;
-  DiffSort sort = DiffSort::order;
+  btf::DiffSort sort = btf::DiffSort::order;
   bool all = false;
   std::optional<std::string> junit;
   std::optional<std::string> html;

@@ -18,7 +18,6 @@
 #include "diff/globs.h"
 #include "diff/rejudge.h"
 #include "diff/reports.h"
-#include "diff/reports/heatmap_scale.h"
 #include "diff/rules.h"
 #include "diff/selection.h"
 #include "io/exit_code.h"
@@ -344,7 +343,7 @@ class Comparison {
     const auto g = golden.tensor(*right);
     // What else is wrong is found by the comparison.
     if (!a || !g || a->dims != g->dims) return {};
-    const std::string trouble = axes_trouble(command_.diff.heatmap->axes, g->dims.size());
+    const std::string trouble = btf::axes_trouble(command_.diff.heatmap->axes, g->dims.size());
     if (trouble.empty()) return {};
     return std::unexpected(btf::Error{btf::ErrorCode::invalid_argument, "--heatmap: " + trouble}
                                .of_tensor(*left)

@@ -1,9 +1,9 @@
 // btftool layers: two sets of dumped layers: which broke first, by how much, why?
-#include "btf/layers/layers.h"
-
 #include <optional>
 #include <string>
 
+#include "btf/output.h"
+#include "btf/report/report.h"
 #include "btf/tensor_set.h"
 #include "btf/try.h"
 #include "commands/commands.h"
@@ -11,14 +11,9 @@
 #include "commands/other_files.h"
 #include "io/exit_code.h"
 #include "io/interrupt.h"
-#include "io/json_file.h"
+#include "io/read_text.h"
 #include "io/progress.h"
 #include "io/text.h"
-#include "layers/html.h"
-#include "layers/json.h"
-#include "layers/junit.h"
-#include "layers/saved.h"
-#include "layers/text.h"
 
 namespace btftool {
 namespace {
@@ -41,7 +36,7 @@ btf::Result<std::optional<btf::TensorSet>> open_other(const std::optional<std::s
   return std::optional(std::move(set));
 }
 
-btf::Result<LayersRun> compare(const Context& context, const LayersCommand& command) {
+btf::Result<btf::LayerRun> compare(const Context& context, const LayersCommand& command) {
   btf::LayerOptions options = command.layers;
   options.execution.cancel = &watch_interrupts();
   if (command.map) {
@@ -73,7 +68,7 @@ btf::Result<LayersRun> compare(const Context& context, const LayersCommand& comm
                                     expected ? &*expected : nullptr, options);
   progress.clear();
   if (!report) return std::unexpected(report.error());
-  return LayersRun{.actual = command.actual,
+  return btf::LayerRun{.actual = command.actual,
                    .golden = command.golden,
                    .judge = command.layers.judge,
                    .searched = command.layers.hints,
@@ -82,8 +77,11 @@ btf::Result<LayersRun> compare(const Context& context, const LayersCommand& comm
                    .report = *std::move(report)};
 }
 
-btf::Result<LayersRun> judge_again(const LayersCommand& command) {
-  BTF_ASSIGN(LayersRun run, read_saved_layers(*command.from_json));
+btf::Result<btf::LayerRun> judge_again(const LayersCommand& command) {
+  BTF_ASSIGN(const std::string report, text_of(*command.from_json));
+  auto read = btf::read_layer_report(report);
+  if (!read) return std::unexpected(read.error().in_file(*command.from_json));
+  btf::LayerRun run = *std::move(read);
   run.judge = command.layers.judge;
   if (command.order) {
     BTF_ASSIGN(const std::string text, text_of(*command.order));
@@ -109,7 +107,7 @@ std::vector<std::string> errors_of(const btf::LayerReport& report) {
   return texts;
 }
 
-int exit_code(const LayersRun& run) {
+int exit_code(const btf::LayerRun& run) {
   const btf::LayerReport& report = run.report;
   if (!errors_of(report).empty() || report.watching_changed_result) return kTrouble;
   return btf::all_well(report, run.judge) ? kSame : kDifferent;
@@ -118,16 +116,21 @@ int exit_code(const LayersRun& run) {
 }  // namespace
 
 btf::Result<int> run_layers(const Context& context, const LayersCommand& command) {
-  BTF_ASSIGN(LayersRun run, command.from_json ? judge_again(command) : compare(context, command));
+  BTF_ASSIGN(btf::LayerRun run, command.from_json ? judge_again(command) : compare(context, command));
   run.report = context.names.in(std::move(run.report));
   const btf::LayerReport& report = run.report;
   if (command.pairs) {
     for (const btf::Layer& layer : report.layers)
       context.out.line((layer.actual.empty() ? "#" : layer.actual) + "\t" + layer.golden);
   } else if (command.json) {
-    write_layers_json(run, [&](std::string_view text) { context.out.text(text); });
+    BTF_TRY(btf::write_json(run, [&](std::string_view text) -> btf::Status {
+      context.out.text(text);
+      return {};
+    }));
   } else if (!context.global.quiet) {
-    print_layers(context, command, run);
+    context.out.text(btf::text(run, {.all = command.all,
+                                     .columns = output_columns(),
+                                     .color = context.out.colored()}));
   }
   bool unwritten = false;
   const auto written = [&](const btf::Status& status) {
@@ -135,8 +138,8 @@ btf::Result<int> run_layers(const Context& context, const LayersCommand& command
     unwritten = true;
     context.log.error(status.error());
   };
-  if (command.junit) written(write_layers_junit(*command.junit, run));
-  if (command.html) written(write_layers_html(*command.html, run));
+  if (command.junit) written(btf::write_text(*command.junit, btf::junit(run)));
+  if (command.html) written(btf::write_text(*command.html, btf::html(run)));
   tell_all(report.warnings, [&](const std::string& text) { context.log.warning(text); });
   const std::vector<std::string> errors = errors_of(report);
   tell_all(errors, [&](const std::string& text) { context.log.error(text); });

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "io/json_file.h"
+#include "io/read_text.h"
 
 namespace btftool {
 

@@ -11,7 +11,7 @@
 #include "io/finding_tally.h"
 #include "io/interrupt.h"
 #include "io/json.h"
-#include "io/json_document.h"
+#include "report/text/json_document.h"
 #include "io/progress.h"
 #include "io/text.h"
 

@@ -17,7 +17,7 @@
 #include "io/exit_code.h"
 #include "io/finding_tally.h"
 #include "io/json.h"
-#include "io/json_document.h"
+#include "report/text/json_document.h"
 #include "io/progress.h"
 #include "io/text.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "btf/tensor_set.h"
-#include "diff/reports/report.h"
+#include "diff/reports.h"
 
 namespace btftool {
 

@@ -8,7 +8,7 @@
 #include "btf/tensor_set.h"
 #include "cli/options.h"
 #include "diff/file_specs.h"
-#include "diff/reports/report.h"
+#include "diff/reports.h"
 
 namespace btftool {
 

@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <vector>
 
-#include "btf/diff.h"
+#include "btf/report/report.h"
 #include "btf/try.h"
 #include "diff/globs.h"
 #include "diff/reports.h"
-#include "diff/reports/text.h"
-#include "diff/saved/saved_report.h"
+#include "io/read_text.h"
 #include "io/text.h"
 
 namespace btftool {
@@ -43,7 +42,7 @@ void drop_mismatches(TensorDiff& diff) {
 
 class Rejudgement {
  public:
-  Rejudgement(const Context& context, const DiffCommand& command, const SavedReport& report)
+  Rejudgement(const Context& context, const DiffCommand& command, const btf::SetDiffResult& report)
       : context_(context),
         command_(command),
         report_(report),
@@ -56,7 +55,7 @@ class Rejudgement {
       reports_.refuse({report_.actual, report_.actual, report_.golden}, status.error());
       return std::unexpected(status.error());
     }
-    for (const SavedPair& pair : report_.pairs) judge(pair);
+    for (const btf::SetDiffResult::Pair& pair : report_.pairs) judge(pair);
     if (errors_.held_back() > 0)
       context_.log.error("and " + std::to_string(errors_.held_back()) + " more");
     if (reports_.compared_nothing())
@@ -65,7 +64,7 @@ class Rejudgement {
   }
 
  private:
-  void judge(const SavedPair& pair) {
+  void judge(const btf::SetDiffResult::Pair& pair) {
     reports_.begin(pair.files);
     PairOutcome outcome = pair.outcome;
     const auto in_trouble = [](const TensorDiff& diff) { return diff.error.has_value(); };
@@ -73,7 +72,7 @@ class Rejudgement {
       outcome.result = PairResult::trouble;
     else if (outcome.result == PairResult::trouble)
       trouble({ErrorCode::refused, outcome.error});
-    else if (!of_whole_files(outcome.result))
+    else if (outcome.result != PairResult::missing && outcome.result != PairResult::bytes)
       outcome.result = PairResult::same;
     std::string why;
     if (outcome.result == PairResult::same && pair.tensors.empty() && !report_.directories) why = "nothing was compared";
@@ -121,7 +120,7 @@ class Rejudgement {
     return tolerance;
   }
 
-  PairOutcome undecided(const SavedPair& pair, const std::string& why) {
+  PairOutcome undecided(const btf::SetDiffResult::Pair& pair, const std::string& why) {
     const btf::Error error{ErrorCode::refused, why + "; compare the files: btftool diff " +
                                                    printable(pair.files.actual) + " " +
                                                    printable(pair.files.golden)};
@@ -144,7 +143,7 @@ class Rejudgement {
 
   btf::Status check_used() const {
     for (const TensorTolerance& given : command_.tensor_tolerances) {
-      const bool used = std::ranges::any_of(report_.pairs, [&](const SavedPair& pair) {
+      const bool used = std::ranges::any_of(report_.pairs, [&](const btf::SetDiffResult::Pair& pair) {
         return std::ranges::any_of(pair.tensors,
                                    [&](const TensorDiff& diff) { return is_for(given, diff); });
       });
@@ -159,7 +158,7 @@ class Rejudgement {
 
   const Context& context_;
   const DiffCommand& command_;
-  const SavedReport& report_;
+  const btf::SetDiffResult& report_;
   DiffReports reports_;
   Limited errors_;
 };
@@ -167,7 +166,12 @@ class Rejudgement {
 }  // namespace
 
 btf::Result<int> run_rejudge(const Context& context, const DiffCommand& command) {
-  BTF_ASSIGN(const auto report, read_saved_report(*command.from_json));
+  const std::string& path = *command.from_json;
+  const auto text = read_text(path);
+  if (!text) return std::unexpected(text.error().in_file(path));
+  const auto read = btf::read_diff_report(*text);
+  if (!read) return std::unexpected(read.error().in_file(path));
+  const btf::SetDiffResult& report = *read;
   DiffCommand judged = command;
   judged.actual = report.actual;
   judged.golden = report.golden;

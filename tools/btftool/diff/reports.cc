@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
+#include <string_view>
 
 #include "btf/output.h"
-#include "diff/reports/html/html.h"
-#include "diff/reports/json.h"
-#include "diff/reports/junit.h"
-#include "diff/reports/screen.h"
 #include "io/exit_code.h"
 #include "io/text.h"
 
@@ -25,18 +23,58 @@ btf::Status check_operand(const std::string& report, const std::string& operand)
           .in_file(report));
 }
 
+// "rtol 1e-3 for tensor 2"
+std::string of_tensor(const TensorTolerance& given) {
+  return given.text + " for " +
+         (given.glob ? printable(*given.glob) : "tensor " + std::to_string(given.tensor));
+}
+
+btf::ReportOptions report_options(const Context& context, const DiffCommand& command,
+                                  bool directories) {
+  btf::ReportOptions options{.actual = command.actual,
+                             .golden = command.golden,
+                             .directories = directories,
+                             .criteria = command.diff,
+                             .schema = command.json_schema,
+                             .sort = command.sort,
+                             .text = {.all = command.all,
+                                      .columns = output_columns(),
+                                      .color = context.out.colored()}};
+  for (const TensorTolerance& given : command.tensor_tolerances)
+    options.tensor_criteria.push_back(of_tensor(given));
+  return options;
+}
+
+// Of standard output, if anything is printed there.
+std::optional<btf::ReportFormat> printed(const GlobalOptions& global, const DiffCommand& command) {
+  if (command.json) return btf::ReportFormat::json;
+  if (global.quiet) return std::nullopt;
+  return command.summary ? btf::ReportFormat::summary : btf::ReportFormat::text;
+}
+
 }  // namespace
 
 DiffReports::DiffReports(const Context& context, const DiffCommand& command, bool directories)
     : context_(context), command_(command) {
   totals_.directories = directories;
-  if (command.json)
-    reports_.push_back(json_report(context.out, command, directories));
-  else if (!context.global.quiet)
-    reports_.push_back(command.summary ? summary_report(context.out, command)
-                                       : screen_report(context.out, command, directories));
-  if (command.junit) reports_.push_back(junit_report(command));
-  if (command.html) reports_.push_back(html_report(command, directories));
+  const btf::ReportOptions options = report_options(context, command, directories);
+  if (const auto format = printed(context.global, command))
+    reports_.push_back({make_report(*format, options,
+                                    [&out = context.out](std::string_view text) -> btf::Status {
+                                      out.text(text);
+                                      return {};
+                                    }),
+                        false});
+  const auto to_file = [&](btf::ReportFormat format, const std::optional<std::string>& path) {
+    if (path)
+      reports_.push_back({make_report(format, options,
+                                      [path = *path](std::string_view text) {
+                                        return btf::write_text(path, text);
+                                      }),
+                          true});
+  };
+  to_file(btf::ReportFormat::junit, command.junit);
+  to_file(btf::ReportFormat::html, command.html);
 }
 
 btf::Status DiffReports::check_files() const {
@@ -52,8 +90,8 @@ btf::Status DiffReports::check_files() const {
 
 void DiffReports::begin(const FilePair& pair) {
   pair_ = pair;
-  before_ = totals_.troubled_tensors;
-  for (const auto& report : reports_) report->begin(pair);
+  totals_.begin();
+  for (const Report& row : reports_) row.report->begin(pair);
 }
 
 void DiffReports::take(const btf::TensorDiff& diff) {
@@ -62,62 +100,38 @@ void DiffReports::take(const btf::TensorDiff& diff) {
 }
 
 void DiffReports::show(const btf::TensorDiff& diff) {
-  if (!diff.error)
-    count(diff);
-  else if (totals_.troubled_tensors++ == before_)
-    first_trouble_ = diff.error->text();
-  totals_.pairing.add(diff);
-  for (const auto& report : reports_) report->take(diff);
-}
-
-void DiffReports::count(const btf::TensorDiff& diff) {
-  ++totals_.tensors;
-  totals_.compared += diff.compared;
-  if (diff.result != btf::DiffResult::same) {
-    ++totals_.different_tensors;
-    note_different((diff.golden ? diff.golden : diff.actual)->name);
-  }
-  note_close(diff, totals_.close);
-}
-
-void DiffReports::note_different(const std::string& name) {
-  if (!totals_.first_different) totals_.first_different = name;
-}
-
-std::string DiffReports::trouble() const {
-  if (troubled() == 0) return {};
-  if (troubled() == 1) return first_trouble_;
-  return first_trouble_ + "; " + counted(troubled() - 1, "more tensor") + " cannot be compared";
+  totals_.take(diff);
+  for (const Report& row : reports_) row.report->take(diff);
 }
 
 bool DiffReports::lists_missing() const {
-  return std::ranges::any_of(reports_, [](const auto& report) { return report->lists_missing(); });
+  return std::ranges::any_of(reports_,
+                             [](const Report& row) { return row.report->lists_missing(); });
 }
 
 void DiffReports::missing(const btf::TensorDiff& diff) {
-  for (const auto& report : reports_) report->missing(diff);
+  for (const Report& row : reports_) row.report->missing(diff);
 }
 
 void DiffReports::end(PairOutcome outcome) {
   outcome.error = context_.names.in(std::move(outcome.error));
-  ++totals_.files;
-  if (outcome.result == PairResult::trouble)
-    ++totals_.troubled_files;
-  else if (outcome.result != PairResult::same)
-    ++totals_.different_files;
-  if (of_whole_files(outcome.result)) note_different(pair_.name);
-  if (outcome.result == PairResult::missing)
-    ++(pair_.actual.empty() ? totals_.pairing.golden_only : totals_.pairing.actual_only);
-  for (const auto& report : reports_) report->end(pair_, outcome);
+  totals_.end(pair_, outcome);
+  for (const Report& row : reports_) row.report->end(pair_, outcome);
 }
 
-// Files first: the report on stdout tells of those that could not be written.
+// Files first: the report on stdout names those that could not be written. It is left out when
+// nothing of a single pair of files could be compared.
 int DiffReports::finish() {
   const bool silent = totals_.troubled_files > 0 && !totals_.directories && !totals_.partly();
   for (const bool own_file : {true, false})
-    for (const auto& report : reports_)
-      if (report->own_file() == own_file && (own_file || !silent)) finish(*report);
-  switch (result_of(totals_)) {
+    for (const Report& row : reports_) {
+      if (row.own_file != own_file || (silent && !own_file)) continue;
+      const btf::Status status = row.report->finish(totals_);
+      if (status) continue;
+      context_.log.error(status.error());
+      totals_.unwritten = true;
+    }
+  switch (totals_.result()) {
     case PairResult::same:
       return kSame;
     case PairResult::trouble:
@@ -134,21 +148,15 @@ void DiffReports::refuse(const FilePair& pair, const btf::Error& error) {
   finish();
 }
 
-void DiffReports::finish(DiffReport& report) {
-  const btf::Status status = report.finish(totals_);
-  if (status) return;
-  context_.log.error(status.error());
-  totals_.unwritten = true;
-}
-
 btf::DiffOptions needed_by_reports(const GlobalOptions& global, const DiffCommand& command) {
   btf::DiffOptions options = command.diff;
-  const bool text = !global.quiet && !command.json;
-  options.details = command.json || command.junit || command.html || (text && !command.summary);
-  options.figures = command.json || command.html || (text && command.summary);
+  options.details = options.figures = false;
+  const auto format = printed(global, command);
+  if (format) ask_for(*format, options);
+  if (command.junit) ask_for(btf::ReportFormat::junit, options);
+  if (command.html) ask_for(btf::ReportFormat::html, options);
   options.hints = options.hints && options.details;
-  if (command.html && !options.heatmap) options.heatmap.emplace();
-  if (!command.json && !command.html && !text) options.heatmap.reset();
+  if (!format && !command.html) options.heatmap.reset();
   return options;
 }
 

@@ -5,10 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "diff/reports/report.h"
+#include "btf/report/report.h"
 #include "io/context.h"
 
 namespace btftool {
+
+using btf::FilePair;
+using btf::PairOutcome;
+using btf::PairResult;
 
 class DiffReports {
  public:
@@ -25,8 +29,8 @@ class DiffReports {
   void missing(const btf::TensorDiff& diff);
   void end(PairOutcome outcome);
   // Of the pair that began last: tensors that could not be compared, and what is said of them.
-  std::uint64_t troubled() const { return totals_.troubled_tensors - before_; }
-  std::string trouble() const;
+  std::uint64_t troubled() const { return totals_.pair_troubled; }
+  std::string trouble() const { return totals_.trouble_text(); }
   // Though there was no trouble: that is one of all pairs together.
   bool compared_nothing() const { return totals_.nothing(); }
   // The exit code. Reports that cannot be written are named on stderr.
@@ -36,20 +40,20 @@ class DiffReports {
 
  private:
   void show(const btf::TensorDiff& diff);
-  void count(const btf::TensorDiff& diff);
-  void note_different(const std::string& name);
-  void finish(DiffReport& report);
+
+  struct Report {
+    std::unique_ptr<btf::DiffReport> report;
+    bool own_file;  // else standard output
+  };
 
   const Context& context_;
   const DiffCommand& command_;
-  std::vector<std::unique_ptr<DiffReport>> reports_;
+  std::vector<Report> reports_;
   FilePair pair_;
-  Totals totals_;
-  std::uint64_t before_ = 0;  // tensors in trouble, of the pairs before
-  std::string first_trouble_;
+  btf::DiffTotals totals_;
 };
 
-// What the library has to find out so that the reports can tell it.
+// What the library has to find out so that the reports can say it.
 btf::DiffOptions needed_by_reports(const GlobalOptions& global, const DiffCommand& command);
 
 }  // namespace btftool

@@ -8,9 +8,10 @@
 #include "btf/value.h"
 #include "cli/arguments.h"
 #include "cli/diff_arguments.h"
-#include "io/json_file.h"
-#include "io/json_node.h"
+#include "io/read_text.h"
 #include "io/text.h"
+#include "report/text/json_node.h"
+#include "report/text/json_parse.h"
 
 namespace btftool {
 namespace {

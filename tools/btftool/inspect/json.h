@@ -8,7 +8,7 @@
 #include "inspect/details.h"
 #include "io/finding_tally.h"
 #include "io/json.h"
-#include "io/json_document.h"
+#include "report/text/json_document.h"
 #include "io/json_text.h"
 #include "io/output.h"
 

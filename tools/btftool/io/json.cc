@@ -1,15 +1,7 @@
 #include "io/json.h"
 
-#include <cmath>
-#include <string>
-
-#include "btf/layout.h"
-#include "btf/value.h"
-
 namespace btftool {
 namespace {
-
-constexpr std::uint64_t kExact = 1ULL << 53;  // beyond it a reader's double may lose digits
 
 template <typename T>
 Json or_null(const std::optional<T>& value, auto&& convert) {
@@ -17,39 +9,6 @@ Json or_null(const std::optional<T>& value, auto&& convert) {
 }
 
 }  // namespace
-
-bool json_exact(std::uint64_t value) { return value <= kExact; }
-
-Json json_number(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  return value;
-}
-
-Json json_number(std::uint64_t value) {
-  if (!json_exact(value)) return std::to_string(value);
-  return value;
-}
-
-Json json_others(const std::vector<std::string>& paths) {
-  return paths.empty() ? Json::object() : Json{{"other_files", paths}};
-}
-
-Json json_dims(const btf::Dims& dims) {
-  Json array = Json::array();
-  for (const std::uint64_t dim : dims) array.push_back(json_number(dim));
-  return array;
-}
-
-Json json_value(btf::DType dtype, std::uint64_t code) {
-  const btf::DTypeInfo& row = btf::info(dtype);
-  if (row.kind == btf::NumberKind::boolean) return code != 0;
-  if (row.floating()) return json_number(btf::value_double(dtype, code));
-  const std::string text = btf::value_text(dtype, code);
-  const std::uint64_t magnitude = std::stoull(text.front() == '-' ? text.substr(1) : text);
-  if (magnitude > kExact) return text;
-  return std::stoll(text);
-}
 
 Json json_finding(const btf::Finding& finding) {
   Json json{{"severity", finding.severity == btf::Severity::error ? "error" : "warning"},
@@ -66,12 +25,6 @@ Json json_finding(const btf::Error& error, std::optional<std::uint64_t> tensor) 
   return json_finding(btf::Finding{btf::Severity::error,
                                    error.finding.empty() ? "unreadable" : error.finding, tensor,
                                    error.offset, error.message});
-}
-
-void add_layout(Json& object, const std::string& prefix, btf::Layout layout) {
-  const btf::LayoutSpec& row = btf::spec(layout);
-  object[prefix + "layout"] = row.name;
-  if (!row.dla.empty()) object[prefix + "dla"] = row.dla;
 }
 
 Json json_loss(const btf::LossAccount& loss) {
@@ -101,10 +54,6 @@ Json json_stats(const btf::TensorStats& stats, btf::DType dtype) {
           {"min_index", or_null(stats.min, place)},
           {"max_index", or_null(stats.max, place)},
           {"first_nan_index", or_null(stats.first_nan, json_dims)}};
-}
-
-std::string dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace btftool

@@ -14,7 +14,7 @@ bool use_color(When when, int fd) {
   return (no_color == nullptr || *no_color == '\0') && ::isatty(fd) != 0;
 }
 
-Output::Output(When color) : color_(use_color(color, STDOUT_FILENO)) {}
+Output::Output(When color) : paint_{use_color(color, STDOUT_FILENO)} {}
 
 void Output::text(std::string_view text) {
   pending_ += text;
@@ -25,15 +25,6 @@ void Output::line(std::string_view text) {
   pending_ += text;
   this->text("\n");
 }
-
-std::string Output::paint(std::string_view text, const char* code) const {
-  if (!color_) return std::string(text);
-  return "\x1b[" + std::string(code) + "m" + std::string(text) + "\x1b[0m";
-}
-
-std::string Output::red(std::string_view text) const { return paint(text, "31"); }
-std::string Output::green(std::string_view text) const { return paint(text, "32"); }
-std::string Output::yellow(std::string_view text) const { return paint(text, "33"); }
 
 void Output::flush() {
   std::string_view rest = pending_;

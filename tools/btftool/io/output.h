@@ -6,6 +6,7 @@
 
 #include "btf/error.h"
 #include "cli/options.h"
+#include "report/text/paint.h"
 
 namespace btftool {
 
@@ -16,11 +17,11 @@ class Output {
   void text(std::string_view text);
   void line(std::string_view text);  // and a newline
 
-  bool colored() const { return color_; }
+  bool colored() const { return paint_.on; }
   // `text` in a colour when colours are on.
-  std::string red(std::string_view text) const;
-  std::string green(std::string_view text) const;
-  std::string yellow(std::string_view text) const;
+  std::string red(std::string_view text) const { return paint_.red(text); }
+  std::string green(std::string_view text) const { return paint_.green(text); }
+  std::string yellow(std::string_view text) const { return paint_.yellow(text); }
 
   // Writes what is pending. An error names standard output; a pipe that nobody reads any more is
   // none.
@@ -28,10 +29,9 @@ class Output {
 
  private:
   void flush();
-  std::string paint(std::string_view text, const char* code) const;
 
   std::string pending_;
-  bool color_;
+  btf::report::Paint paint_;
   int failure_ = 0;
 };
 

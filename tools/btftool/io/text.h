@@ -1,56 +1,15 @@
-// Pieces of text that several commands print.
+// Text for standard output: pieces that reports have too, and its width.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "btf/layout.h"
+#include "report/text/text.h"
 
 namespace btftool {
 
-// Blanks in front of `text`, or behind it, up to a width.
-std::string pad_left(std::string_view text, std::size_t width);
-std::string pad_right(std::string_view text, std::size_t width);
-
-// The same behind what `line` has. These and the next are for lines that come by the million.
-void append_pad_left(std::string& line, std::string_view text, std::size_t width);
-void append_pad_left(std::string& line, std::uint64_t number, std::size_t width);
-void append_pad_right(std::string& line, std::string_view text, std::size_t width);
-void append_number(std::string& line, std::uint64_t number);
-
-// "1 tensor", "2 tensors"
-std::string counted(std::uint64_t count, std::string_view noun);
-
-// A name as it may be printed: what cannot be seen, or is not UTF-8, escaped.
-std::string printable(std::string_view name);
-// A tensor's name in quotes, likewise.
-std::string quoted_name(std::string_view name);
-
-// "kHWC8"; "kDLA_HWC4 (xavier)" where one name has two pitches.
-std::string layout_text(btf::Layout layout);
-
-// "12.5%", never "0%" of something nor "100%" of less than all.
-std::string percent(std::uint64_t part, std::uint64_t whole);
+using namespace btf::report;
 
 // How wide standard output is: $COLUMNS, else what its terminal says, else 80.
 std::size_t output_columns();
-
-// How many columns a terminal takes for `text`, in which nothing is invisible.
-std::size_t columns_of(std::string_view text);
-
-// The text with its middle left out, or its end, if it takes more columns than there are.
-std::string without_middle(std::string_view text, std::size_t columns);
-std::string without_end(std::string_view text, std::size_t columns);
-
-// Blanks behind `text`, or in front of it, up to so many columns.
-std::string fill_right(std::string_view text, std::size_t columns);
-std::string fill_left(std::string_view text, std::size_t columns);
-
-// The line in pieces that fit, broken at blanks; all but the first begin with `indent` blanks. A
-// word that fits nowhere is broken.
-std::vector<std::string> wrapped(std::string_view line, std::size_t columns, std::size_t indent);
 
 }  // namespace btftool

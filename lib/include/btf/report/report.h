@@ -1,0 +1,184 @@
+// What comparisons found, in words: text, JSON, JUnit and HTML, the same as btftool's to the byte;
+// and reports in JSON read back.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "btf/api.h"
+#include "btf/diff.h"
+#include "btf/diff/set_diff.h"
+#include "btf/error.h"
+#include "btf/layers/layers.h"
+
+namespace btf {
+
+// Takes a report piece by piece; JUnit and HTML come as one piece. An error is what finish() gives.
+using TextSink = std::function<Status(std::string_view)>;
+
+enum class ReportFormat : std::uint8_t {
+  text,     // one pair of tensors in full; of several a line each, and the first that differs
+  summary,  // text: a line for each pair of files
+  json,
+  junit,
+  html
+};
+
+// The shapes of diff's JSON. The numbers are those of their schemas.
+enum class JsonSchema : std::uint8_t { files = 1, sets = 2 };
+
+// Of the lines of tensors: as they come, or the worst first.
+enum class DiffSort : std::uint8_t { order, error, cosine };
+
+struct TextOptions {
+  bool all = false;  // every tensor in full, every layer
+  std::size_t columns = 80;
+  bool color = false;
+};
+
+struct ReportOptions {
+  std::string actual{};  // what was compared, as reports name it
+  std::string golden{};
+  bool directories = false;  // sets of several files
+  DiffOptions criteria{};    // as they were given for all tensors
+  std::vector<std::string> tensor_criteria{};  // of single tensors: "rtol 0.01 for conv*"
+  JsonSchema schema = JsonSchema::sets;
+  DiffSort sort = DiffSort::order;
+  TextOptions text{};
+};
+
+// How tensors whose names are not equal became pairs.
+struct PairingCounts {
+  std::map<PairTier, std::uint64_t> tiers{};
+  std::uint64_t equal = 0;  // other pairs
+  std::uint64_t actual_only = 0;
+  std::uint64_t golden_only = 0;
+};
+
+// What a comparison comes to. begin(), take() and end() are those of a SetDiffSink.
+struct DiffTotals {
+  std::uint64_t files = 0;
+  std::uint64_t different_files = 0;  // with those on one side only
+  std::uint64_t troubled_files = 0;   // with those of which a tensor could not be compared
+  std::uint64_t tensors = 0;          // without those that could not be compared
+  std::uint64_t troubled_tensors = 0;
+  std::uint64_t different_tensors = 0;
+  std::uint64_t compared = 0;  // elements
+  bool directories = false;
+  std::optional<std::string> first_different{};  // name of the first tensor, or of a file
+  std::vector<std::string> others{};  // paths of files beside the tensors of directories
+  bool unwritten = false;             // a report could not be written
+  std::vector<Tolerance> close{};     // what `close` has become: different ones, up to a few
+  PairingCounts pairing{};
+  // Of the pair of files that began last.
+  std::uint64_t pair_troubled = 0;  // tensors
+  std::string pair_trouble{};       // of the first of these
+
+  BTF_API void begin();
+  BTF_API void take(const TensorDiff& diff);
+  BTF_API void end(const FilePair& pair, const PairOutcome& outcome);
+  // Of the pair that began last: what is said of its tensors that could not be compared.
+  BTF_API std::string trouble_text() const;
+
+  // Of two files, of which something was compared: then there is a report.
+  bool partly() const { return !directories && tensors > 0 && troubled_tensors > 0; }
+  // Of what was compared, the tensors of a troubled file too.
+  bool same() const { return different_files == 0 && different_tensors == 0; }
+  // Of two files that is trouble of the pair.
+  bool nothing() const { return directories && same() && troubled_files == 0 && compared == 0; }
+  bool trouble() const { return troubled_files > 0 || unwritten || nothing(); }
+  // Trouble goes before a difference.
+  PairResult result() const {
+    if (trouble()) return PairResult::trouble;
+    return same() ? PairResult::same : PairResult::different;
+  }
+};
+
+class BTF_API DiffReport : public SetDiffSink {
+ public:
+  virtual Status finish(const DiffTotals& totals) = 0;
+};
+
+// Memory is bounded in the text formats, whatever the number of tensors; JSON and JUnit keep their
+// own text until finish().
+BTF_API std::unique_ptr<DiffReport> make_report(ReportFormat format, ReportOptions options,
+                                                TextSink sink);
+
+// What a report needs the library to find out.
+BTF_API void ask_for(ReportFormat format, DiffOptions& options);
+
+// A comparison of two sets, kept whole.
+struct BTF_API SetDiffResult final : SetDiffSink {
+  struct Pair {
+    FilePair files{};
+    PairOutcome outcome{};
+    std::vector<TensorDiff> tensors{};
+    std::vector<TensorDiff> missing{};  // of a file on one side only
+  };
+  std::string actual{};
+  std::string golden{};
+  bool directories = false;
+  std::vector<std::string> others{};
+  std::vector<Pair> pairs{};
+
+  void begin(const FilePair& pair) override;
+  void take(const TensorDiff& diff) override;
+  bool lists_missing() const override { return true; }
+  void missing(const TensorDiff& diff) override;
+  void end(const FilePair& pair, const PairOutcome& outcome) override;
+};
+
+// `options` without `actual`, `golden` and `directories`, which the result says.
+BTF_API std::string report_text(ReportFormat format, const SetDiffResult& result,
+                                ReportOptions options = {});
+inline std::string text(const SetDiffResult& result, const ReportOptions& options = {}) {
+  return report_text(ReportFormat::text, result, options);
+}
+inline std::string json(const SetDiffResult& result, const ReportOptions& options = {}) {
+  return report_text(ReportFormat::json, result, options);
+}
+inline std::string junit(const SetDiffResult& result, const ReportOptions& options = {}) {
+  return report_text(ReportFormat::junit, result, options);
+}
+inline std::string html(const SetDiffResult& result, const ReportOptions& options = {}) {
+  return report_text(ReportFormat::html, result, options);
+}
+
+// A report in JSON of any schema, which rejudge() can judge by other limits. The error names the
+// member that is wrong.
+BTF_API Result<SetDiffResult> read_diff_report(const std::string& json);
+
+// "tensor 3", "tensor 3 against 0", "tensor 3 of golden"
+BTF_API std::string pair_name(const TensorDiff& diff);
+
+// "there is no dim 4 in rank 4": why a heat map cannot be drawn over these; empty if it can.
+BTF_API std::string axes_trouble(const std::vector<std::int32_t>& axes, std::size_t rank);
+
+// A comparison of layers, and what it was of.
+struct LayerRun {
+  std::string actual{};  // paths
+  std::string golden{};
+  JudgeLayers judge{};
+  bool searched = false;              // causes were looked for
+  std::vector<std::string> scales{};  // options that say what codes stand for, as they were written
+  std::vector<std::string> others{};  // files beside the tensors of both
+  LayerReport report{};
+};
+
+BTF_API std::string text(const LayerRun& run, const TextOptions& options = {});
+BTF_API std::string json(const LayerRun& run);
+BTF_API Status write_json(const LayerRun& run, const TextSink& sink);  // layer by layer
+BTF_API std::string junit(const LayerRun& run);
+BTF_API std::string html(const LayerRun& run);
+
+// What judge_layers() can judge by other limits.
+BTF_API Result<LayerRun> read_layer_report(const std::string& json);
+
+}  // namespace btf

@@ -1,0 +1,168 @@
+#include "report/diff/heatmap_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/diff/heatmap_scale.h"
+#include "report/text/text.h"
+
+namespace btf::report {
+namespace {
+
+constexpr std::size_t kLabelWidth = 12;   // 64 cells, the frame and the indent leave so much of 80
+constexpr std::size_t kWideColumns = 32;  // up to so many, a cell is two characters wide: a square
+
+std::string repeat(std::string_view glyph, std::size_t times) {
+  std::string text;
+  for (std::size_t i = 0; i < times; ++i) text += glyph;
+  return text;
+}
+
+class Picture {
+ public:
+  Picture(const Heatmap& map, const Dims& dims, bool color)
+      : map_(map), dims_(dims), color_(color), wide_(map.columns <= kWideColumns ? 2 : 1) {
+    for (std::uint64_t row = 0; row < map.rows; ++row) {
+      labels_.push_back(row_label(row));
+      label_width_ = std::max(label_width_, labels_.back().size());
+    }
+  }
+
+  std::vector<std::string> lines(const std::string& picked) {
+    add(title());
+    if (!picked.empty()) add(picked_text(picked));
+    add(coverage_text(map_, dims_));
+    ticks();
+    for (std::uint64_t row = 0; row < map_.rows; ++row)
+      add(pad_left(labels_[row], label_width_) + " │" + cells(row) + "│");
+    add(std::string(label_width_ + 1, ' ') + "└" + repeat("─", width()) + "┘");
+    add(worst());
+    add(legend());
+    return std::move(lines_);
+  }
+
+ private:
+  void add(const std::string& line) { lines_.push_back("  " + line); }
+
+  std::size_t width() const { return static_cast<std::size_t>(map_.columns) * wide_; }
+
+  std::string title() const {
+    const auto axis = [&](const Heatmap::Axis& a) {
+      const std::uint64_t extent = a.dim < dims_.size() ? dims_[a.dim] : 1;
+      return fmt::format("{} of {}", axis_title(a.dim, dims_.size()), extent);
+    };
+    std::string text = "mismatches";
+    if (map_.down) text += ", " + axis(*map_.down) + " down";
+    if (map_.across) text += ", " + axis(*map_.across) + " across";
+    return text;
+  }
+
+  // The name of the axis stands in front of the first index.
+  std::string row_label(std::uint64_t row) const {
+    if (!map_.down) return "";
+    const IndexRange range = cell_range(*map_.down, dims_, row);
+    const std::string name = row == 0 ? axis_name(map_.down->dim, dims_.size()) + ": " : "";
+    std::string text = name + range_text(range);
+    if (text.size() > kLabelWidth) text = name + std::to_string(range.first);
+    if (text.size() > kLabelWidth) text = std::to_string(range.first);
+    if (text.size() > kLabelWidth) text = fmt::format("{:.5e}", static_cast<double>(range.first));
+    return text;
+  }
+
+  // First indices of cells above the frame, as many as fit, each at a mark in the frame.
+  void ticks() {
+    std::string names;
+    std::vector<bool> marked(width(), false);
+    if (map_.across) {
+      const std::string last =
+          std::to_string(cell_range(*map_.across, dims_, map_.columns - 1).first);
+      std::uint64_t every = 1;
+      while (every * wide_ < last.size() + 2) every *= 2;
+      for (std::uint64_t cell = 0; cell < map_.columns; cell += every) {
+        const std::string name = std::to_string(cell_range(*map_.across, dims_, cell).first);
+        const std::size_t at = static_cast<std::size_t>(cell) * wide_;
+        if (cell > 0 && at + name.size() > width()) break;
+        names = pad_right(names, at);
+        names += name;
+        marked[at] = true;
+      }
+    }
+    std::string frame;
+    for (const bool mark : marked) frame += mark ? "┴" : "─";
+    const std::string axis =
+        map_.across ? axis_name(map_.across->dim, dims_.size()) + ":" : std::string();
+    const std::size_t margin = std::max(label_width_ + 1, axis.size());
+    if (map_.across) add(pad_left(axis, margin) + " " + names);
+    label_width_ = margin - 1;
+    add(std::string(margin, ' ') + "┌" + frame + "┐");
+  }
+
+  std::string cells(std::uint64_t row) const {
+    std::string text;
+    std::size_t before = 0;
+    for (std::uint64_t column = 0; column < map_.columns; ++column) {
+      const HeatCell cell = heat_cell(map_, row, column);
+      const std::size_t level = density_level(cell.mismatched, cell.elements);
+      if (level != before) text += paint(level);
+      before = level;
+      text += repeat(density_levels()[level].glyph, wide_);
+    }
+    return text + (before != 0 ? paint(0) : "");
+  }
+
+  std::string paint(std::size_t level) const {
+    if (!color_) return "";
+    if (level == 0) return "\x1b[0m";
+    return fmt::format("\x1b[38;5;{}m", density_levels()[level].color);
+  }
+
+  std::string worst() const {
+    HeatCell most;
+    std::uint64_t at = 0;
+    for (std::uint64_t row = 0; row < map_.rows; ++row)
+      for (std::uint64_t column = 0; column < map_.columns; ++column) {
+        const HeatCell cell = heat_cell(map_, row, column);
+        const auto share = [](const HeatCell& c) {
+          return c.elements == 0
+                     ? 0.0
+                     : static_cast<double>(c.mismatched) / static_cast<double>(c.elements);
+        };
+        if (share(cell) <= share(most)) continue;
+        most = cell;
+        at = row * map_.columns + column;
+      }
+    if (most.mismatched == 0) return "no mismatches";
+    const std::string cell = cell_text(map_, dims_, at / map_.columns, at % map_.columns);
+    return fmt::format("{}{}: {} of {} ({})", map_.down || map_.across ? "densest at " : "", cell,
+                       most.mismatched, counted(most.elements, "element"),
+                       percent(most.mismatched, most.elements));
+  }
+
+  std::string legend() const {
+    std::string text = "blank none";
+    for (std::size_t level = 1; level < density_levels().size(); ++level) {
+      const DensityLevel& row = density_levels()[level];
+      text +=
+          "  " + paint(level) + std::string(row.glyph) + paint(0) + " " + std::string(row.meaning);
+    }
+    return text + " of the cell";
+  }
+
+  const Heatmap& map_;
+  const Dims& dims_;
+  bool color_;
+  std::size_t wide_;
+  std::size_t label_width_ = 0;
+  std::vector<std::string> labels_;
+  std::vector<std::string> lines_;
+};
+
+}  // namespace
+
+std::vector<std::string> heatmap_lines(const Heatmap& map, const Dims& dims,
+                                       const std::string& picked, bool color) {
+  return Picture(map, dims, color).lines(picked);
+}
+
+}  // namespace btf::report

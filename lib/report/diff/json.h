@@ -1,0 +1,18 @@
+// The report of diff --json, in one of its schemas.
+#pragma once
+
+#include <memory>
+
+#include "btf/report/report.h"
+#include "report/text/json.h"
+
+namespace btf::report {
+
+// "btftool/diff/2"
+std::string schema_name(JsonSchema schema);
+
+Json json_tensor_diff(const TensorDiff& diff, JsonSchema schema);
+
+std::unique_ptr<DiffReport> json_report(ReportOptions options, TextSink sink);
+
+}  // namespace btf::report

@@ -1,0 +1,12 @@
+// JUnit: a suite for each pair of files, a case for each tensor.
+#pragma once
+
+#include <memory>
+
+#include "btf/report/report.h"
+
+namespace btf::report {
+
+std::unique_ptr<DiffReport> junit_report(ReportOptions options, TextSink sink);
+
+}  // namespace btf::report

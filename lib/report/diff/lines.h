@@ -1,0 +1,27 @@
+// Lines into a sink.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "btf/report/report.h"
+
+namespace btf::report {
+
+class Lines {
+ public:
+  explicit Lines(TextSink sink) : sink_(std::move(sink)) {}
+
+  void line(std::string_view text) {
+    if (status_) status_ = sink_(std::string(text) + "\n");
+  }
+  // What went wrong first; nothing was written after it.
+  const Status& status() const { return status_; }
+
+ private:
+  TextSink sink_;
+  Status status_{};
+};
+
+}  // namespace btf::report

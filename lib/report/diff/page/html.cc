@@ -1,0 +1,268 @@
+#include "report/diff/page/html.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "report/diff/page/parts.h"
+#include "report/diff/names.h"
+#include "report/diff/set_rows.h"
+#include "report/diff/text.h"
+#include "report/page/html_text.h"
+#include "report/page/page.h"
+#include "report/text/text.h"
+
+namespace btf::report {
+namespace {
+
+
+constexpr std::uint64_t kMostRows = 10000;  // of each table
+constexpr std::uint64_t kMostOpen = 20;     // more tensors that are the same are folded away
+constexpr std::uint64_t kMostSections = 50;
+constexpr std::size_t kMostDetail = 16U << 20;  // bytes
+
+// A path may break behind its slashes.
+std::string path_html(const std::string& path) {
+  std::string html = "<bdi>";
+  for (const char c : html_text(path)) html += c == '/' ? "/<wbr>" : std::string(1, c);
+  return html + "</bdi>";
+}
+
+std::string number_cell(const std::string& text) { return "<td class=n>" + text; }
+
+// Empty where there is none, or it is the file's.
+std::string own_name(const TensorDiff& diff, const FilePair& pair) {
+  const auto named = [](const std::optional<DiffTensor>& side) { return side && side->named; };
+  if (!named(diff.actual) && !named(diff.golden)) return "";
+  const std::string name = set_name(diff, pair, false);
+  return name == printable(pair.name) ? "" : path_html(name);
+}
+
+std::string figures_cells(const TensorDiff& diff) {
+  const bool share = diff.compared > 0 && diff.mismatched_known;
+  std::string cells =
+      number_cell(diff.mismatched_known ? html_count(diff.mismatched) : std::string("some"));
+  cells += number_cell(share ? html_text(percent(diff.mismatched, diff.compared)) : "–");
+  cells += number_cell(html_number(diff.max_abs));
+  cells += number_cell(html_number(diff.max_rel));
+  cells += number_cell(html_count(diff.max_ulp));
+  cells += number_cell(diff.figures ? html_number(diff.figures->cosine) : "–");
+  cells += "<td>";
+  if (!diff.hints.empty())
+    cells += html_text(cause_text(diff.hints.front()));
+  else
+    cells += html_text(diff.reason);
+  return cells;
+}
+
+// "3 of 12 tensors differ"
+std::string sum_text(const DiffTotals& totals) {
+  const std::uint64_t all = totals.tensors;
+  const std::uint64_t different = totals.different_tensors;
+  std::string text;
+  if (all == 0)
+    text = "no tensors were compared";
+  else if (all == 1)
+    text = different == 1 ? "the only tensor differs" : "the only tensor is the same";
+  else if (different == 0)
+    text = "all " + html_count(all) + " tensors are the same";
+  else
+    text = html_count(different) + " of " + html_count(all) + " tensors " +
+           (different == 1 ? "differs" : "differ");
+  if (totals.troubled_files > 0 && totals.directories)
+    text += "; " + counted(totals.troubled_files, "file") + " could not be compared";
+  else if (totals.partly())
+    text += "; " + counted(totals.troubled_tensors, "tensor") + " could not be compared";
+  return text;
+}
+
+// The rows of a table, up to a bound.
+struct Rows {
+  std::string html;
+  std::uint64_t kept = 0;
+  std::uint64_t all = 0;
+
+  void add(std::string_view row) {
+    if (++all > kMostRows) return;
+    ++kept;
+    html += row;
+    html += '\n';
+  }
+};
+
+class HtmlReport final : public DiffReport {
+ public:
+  HtmlReport(ReportOptions options, TextSink sink)
+      : options_(std::move(options)), sink_(std::move(sink)), directories_(options_.directories) {}
+
+  void begin(const FilePair& pair) override {
+    pair_ = pair;
+    troubled_ = false;
+  }
+  void take(const TensorDiff& diff) override;
+  void end(const FilePair& pair, const PairOutcome& outcome) override;
+  Status finish(const DiffTotals& totals) override;
+
+ private:
+  void pair_row(std::string_view result, const std::string& note);
+  std::string path_cell() const;
+  std::vector<std::int32_t> axes() const {
+    return options_.criteria.heatmap ? options_.criteria.heatmap->axes : std::vector<std::int32_t>();
+  }
+  std::string head(const DiffTotals& totals) const;
+  std::string overview(const DiffTotals& totals) const;
+  std::string table(const Rows& rows) const;
+  std::string left_out() const;
+  std::string same_ones() const;
+
+  ReportOptions options_;
+  TextSink sink_;
+  bool directories_;
+  FilePair pair_;
+  bool troubled_ = false;       // a tensor of it
+  std::uint64_t detailed_ = 0;  // have a section, or would have had one
+  std::uint64_t sections_ = 0;
+  std::uint64_t compared_ = 0;  // elements
+  std::uint64_t mismatched_ = 0;
+  bool counted_ = true;  // mismatched_ is known
+  Rows different_;
+  Rows same_;
+  std::string details_;
+};
+
+void HtmlReport::take(const TensorDiff& diff) {
+  compared_ += diff.compared;
+  mismatched_ += diff.mismatched;
+  counted_ = counted_ && diff.mismatched_known;
+  const bool same = diff.result == DiffResult::same;
+  const bool trouble = diff.result == DiffResult::trouble;
+  const bool valued = diff.actual && diff.golden && diff.result != DiffResult::shape && !trouble;
+  const std::string number = html_pair(diff);
+  const std::string own = own_name(diff, pair_);
+  std::string name = own.empty() ? number : own;
+  if (!same && valued) {
+    ++detailed_;
+    if (sections_ < kMostSections && details_.size() < kMostDetail) {
+      const std::string anchor = fmt::format("d{}", ++sections_);
+      const std::string file = directories_ ? path_html(pair_.name) + " · " : "";
+      const std::string title = own.empty() ? "Tensor " + number : own;
+      details_ += html_section(diff, file + title, anchor, axes());
+      name = fmt::format("<a href=\"#{}\">{}</a>", anchor, name);
+    }
+  }
+  const std::string tensor =
+      own.empty() ? number_cell(name)
+                  : "<td class=path>" + name + " <small class=dims>" + number + "</small>";
+  std::string row = "<tr>" + path_cell() + tensor + "<td class=type>" + html_sides(diff) + "<td>" +
+                    html_result(result_name(diff.result));
+  row += valued ? figures_cells(diff) : "<td colspan=7>" + html_text(headline(diff));
+  (same ? same_ : different_).add(row);
+  troubled_ = troubled_ || trouble;
+}
+
+void HtmlReport::end(const FilePair& pair, const PairOutcome& outcome) {
+  if (of_whole_files(outcome.result))
+    pair_row(result_name(outcome.result), whole_files_text(pair, outcome));
+  if (outcome.result == PairResult::trouble && !troubled_) pair_row("trouble", outcome.error);
+}
+
+void HtmlReport::pair_row(std::string_view result, const std::string& note) {
+  different_.add("<tr>" + path_cell() + "<td class=n>–<td>–<td>" + html_result(result) +
+                 "<td colspan=7>" + html_text(note));
+}
+
+std::string HtmlReport::path_cell() const {
+  return directories_ ? "<td class=path>" + path_html(pair_.name) : "";
+}
+
+std::string HtmlReport::head(const DiffTotals& totals) const {
+  const std::string result = result_name(totals.result());
+  return fmt::format(
+      "<!doctype html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
+      "<meta name=viewport content=\"width=device-width, initial-scale=1\">\n"
+      "<meta name=color-scheme content=\"light dark\">\n"
+      "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; style-src "
+      "'unsafe-inline'\">\n"
+      "<title>{}: {} against {}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n"
+      "<header id=top><p class=tool>btftool diff</p>\n<h1>{} <span>{}</span></h1>\n",
+      result, html_text(options_.actual), html_text(options_.golden), html_style(),
+      html_result(result), sum_text(totals));
+}
+
+std::string HtmlReport::overview(const DiffTotals& totals) const {
+  std::string html = "<dl class=facts>\n";
+  const auto fact = [&](std::string_view name, const std::string& value) {
+    html += fmt::format("<div><dt>{}<dd>{}</div>\n", name, value);
+  };
+  fact("actual", path_html(options_.actual));
+  fact("golden", path_html(options_.golden));
+  fact("accepted", html_text(common_criteria_text(options_, totals.close)));
+  if (directories_)
+    fact("files", fmt::format("{}, {} different", html_count(totals.files),
+                              html_count(totals.different_files)));
+  if (totals.first_different && (totals.tensors > 1 || directories_))
+    fact("first different", path_html(*totals.first_different));
+  if (const std::string paired = pairing_text(totals.pairing); !paired.empty())
+    fact("paired", html_text(paired));
+  std::string elements = html_count(compared_) + " compared, ";
+  if (mismatched_ == 0)
+    elements += "none mismatched";
+  else if (!counted_)
+    elements += "some mismatched";
+  else
+    elements += html_count(mismatched_) + " mismatched (" +
+                html_text(percent(mismatched_, compared_)) + ")";
+  fact("elements", elements);
+  return html + "</dl>\n</header>\n";
+}
+
+std::string HtmlReport::table(const Rows& rows) const {
+  return fmt::format(
+      "<div class=scroll><table class=\"summary{}\">\n<thead><tr>{}<th>tensor<th "
+      "class=type>type and shape<th>result<th class=n>mismatched<th class=n>share<th class=n>max "
+      "abs<th class=n>max rel<th class=n>max steps<th class=n>cosine<th>likely cause</thead>\n"
+      "<tbody>\n{}</tbody>\n</table></div>\n",
+      &rows == &same_ ? " short" : "", directories_ ? "<th>file" : "", rows.html);
+}
+
+std::string HtmlReport::left_out() const {
+  std::string text;
+  if (different_.all > different_.kept)
+    text += fmt::format("The table ends after {} of {} rows. ", html_count(different_.kept),
+                        html_count(different_.all));
+  if (detailed_ > sections_)
+    text += fmt::format(
+        "The first {} of {} different tensors have a section below; --tensor chooses others.",
+        html_count(sections_), html_count(detailed_));
+  return text.empty() ? "" : "<p class=note>" + text + "</p>\n";
+}
+
+std::string HtmlReport::same_ones() const {
+  const std::string more = same_.all > same_.kept
+                               ? fmt::format("<p class=note>{} more are not listed.</p>\n",
+                                             html_count(same_.all - same_.kept))
+                               : "";
+  return fmt::format("<details{}><summary>{} {} the same</summary>\n{}{}</details>\n",
+                     same_.all <= kMostOpen ? " open" : "", counted(same_.all, "tensor"),
+                     same_.all == 1 ? "is" : "are", table(same_), more);
+}
+
+Status HtmlReport::finish(const DiffTotals& totals) {
+  std::string page = head(totals) + overview(totals);
+  if (different_.all > 0) page += "<h2>Different</h2>\n" + table(different_) + left_out();
+  if (same_.all > 0) page += same_ones();
+  page += details_;
+  page +=
+      "<footer>Errors are |actual − golden|, relative ones by |golden|. Largest errors, steps and "
+      "figures are over the pairs of finite numbers; NaN and Inf are counted apart. Steps are of "
+      "the coarser dtype.</footer>\n</main>\n</body>\n</html>\n";
+  return sink_(page);
+}
+
+}  // namespace
+
+std::unique_ptr<DiffReport> html_report(ReportOptions options, TextSink sink) {
+  return std::make_unique<HtmlReport>(std::move(options), std::move(sink));
+}
+
+}  // namespace btf::report

@@ -1,0 +1,192 @@
+#include "report/diff/screen.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report/diff/heatmap_scale.h"
+#include "report/diff/heatmap_text.h"
+#include "report/diff/lines.h"
+#include "report/diff/names.h"
+#include "report/diff/set_rows.h"
+#include "report/diff/set_table.h"
+#include "report/diff/text.h"
+#include "report/text/text.h"
+
+namespace btf::report {
+namespace {
+
+
+std::string verdict(const DiffTotals& totals, Paint paint, const ReportOptions& options) {
+  const auto of = [](std::uint64_t part, std::uint64_t all, const char* noun) {
+    return part == 0 ? counted(all, noun) : fmt::format("{} of {}", part, counted(all, noun));
+  };
+  std::string text;
+  if (totals.partly())
+    text = paint.red("trouble") + ": " +
+           of(totals.troubled_tensors, totals.troubled_tensors + totals.tensors, "tensor") + "; ";
+  else if (totals.troubled_files > 0)
+    text = paint.red("trouble") + ": " + of(totals.troubled_files, totals.files, "file") + "; ";
+  else if (totals.unwritten)
+    text = paint.red("trouble") + ": a report could not be written; ";
+  if (totals.nothing()) return paint.red("trouble") + ": nothing was compared";
+  if (totals.tensors == 0 && totals.troubled_files == totals.files)
+    return text + "nothing was compared";
+  text += (totals.same() ? paint.green("same") : paint.red("different")) + ": ";
+  const std::uint64_t judged = totals.files - totals.troubled_files;
+  std::string counts;
+  if (totals.directories && judged > 0) counts = of(totals.different_files, judged, "file");
+  if (totals.tensors > 0)
+    counts += (counts.empty() ? "" : ", ") + of(totals.different_tensors, totals.tensors, "tensor");
+  return text + counts + " (" + criteria_text(options, totals.close) + ")";
+}
+
+// One pair of tensors in full; of more, or of directories, a line for each, and in full the first
+// that differs by its values.
+class Screen final : public DiffReport {
+ public:
+  Screen(ReportOptions options, TextSink sink)
+      : options_(std::move(options)),
+        out_(std::move(sink)),
+        directories_(options_.directories),
+        columns_(options_.text.columns),
+        paint_{options_.text.color},
+        table_(paint_, columns_, options_.sort, refused_word(options_.criteria.tolerance)) {}
+
+  void begin(const FilePair& pair) override {
+    pair_ = pair;
+    of_pair_ = in_trouble_ = 0;
+  }
+
+  void take(const TensorDiff& diff) override {
+    ++of_pair_;
+    if (diff.result == DiffResult::trouble) ++in_trouble_;
+    if (!directories_ && all_++ == 0) {
+      only_ = diff;
+      return;
+    }
+    if (only_) add(*std::exchange(only_, {}));
+    add(diff);
+  }
+
+  void end(const FilePair& pair, const PairOutcome& outcome) override {
+    const bool trouble = outcome.result == PairResult::trouble;
+    // Of two files of which nothing could be compared the errors say all.
+    if (!directories_ && in_trouble_ == of_pair_) {
+      only_.reset();
+      table_.clear();
+    }
+    if (directories_ && in_trouble_ == 0 && (trouble || of_pair_ == 0)) {
+      if (of_whole_files(outcome.result) && first_different_.empty())
+        first_different_ = printable(pair.name);
+      table_.add(set_row(pair, outcome));
+    }
+    // Of two files the trouble is the end.
+    print(trouble && !directories_);
+  }
+
+  Status finish(const DiffTotals& totals) override {
+    if (only_) {
+      for (const std::string& line : told_alone(*only_)) out_.line(line);
+      put_pairing(totals);
+      out_.line(verdict(totals, paint_, options_));
+      return out_.status();
+    }
+    print(true);
+    for (const std::string& line : block_) out_.line(line);
+    if (hidden_ > 0)
+      out_.line("not shown: details of " + counted(hidden_, "tensor") + "; --all shows them");
+    put_pairing(totals);
+    put_wrapped(verdict(totals, paint_, options_));
+    if (!first_different_.empty()) put_wrapped("first different: " + first_different_);
+    return out_.status();
+  }
+
+ private:
+  static constexpr std::size_t kIndent = 4;  // of lines that go on
+
+  void add(const TensorDiff& diff) {
+    const std::string name = set_name(diff, pair_, directories_);
+    SetRow row = set_row(diff, name);
+    if (row.different && !diff.error && first_different_.empty()) first_different_ = name;
+    // What differs otherwise has all that there is to say in its line.
+    if (diff.result == DiffResult::different) {
+      if (options_.text.all)
+        row.below = block(diff, name);
+      else if (block_.empty())
+        block_ = block(diff, name);
+      else
+        ++hidden_;
+    }
+    table_.add(std::move(row));
+    print(false);
+  }
+
+  // In full, as lines that fit.
+  std::vector<std::string> block(const TensorDiff& diff, const std::string& name) const {
+    std::vector<std::string> lines =
+        wrapped(name + ": " + paint_.red("different") + ": " + headline(diff), columns_, kIndent);
+    for (const std::string& line : detail_lines(diff, options_.criteria, columns_)) lines.push_back(line);
+    add_heatmap(diff, lines);
+    return lines;
+  }
+
+  std::vector<std::string> told_alone(const TensorDiff& diff) const {
+    const bool same = diff.result == DiffResult::same;
+    std::vector<std::string> lines{pair_name(diff) + ": " +
+                                   (same ? paint_.green("same") : paint_.red("different")) + ": " +
+                                   headline(diff)};
+    for (const std::string& line : detail_lines(diff, options_.criteria)) lines.push_back(line);
+    if (!same) add_heatmap(diff, lines);
+    return lines;
+  }
+
+  void add_heatmap(const TensorDiff& diff, std::vector<std::string>& lines) const {
+    if (!diff.heatmap || !options_.criteria.heatmap) return;
+    const Dims& dims = diff.golden->dims;
+    const std::string picked = axes_trouble(options_.criteria.heatmap->axes, dims.size());
+    for (std::string& line : heatmap_lines(*diff.heatmap, dims, picked, paint_.on))
+      lines.push_back(std::move(line));
+  }
+
+  void put_wrapped(const std::string& text) {
+    for (const std::string& line : wrapped(text, columns_, kIndent)) out_.line(line);
+  }
+
+  void put_pairing(const DiffTotals& totals) {
+    const std::string text = pairing_sentence(totals.pairing);
+    if (!text.empty()) put_wrapped(text);
+  }
+
+  void print(bool last) {
+    for (const std::string& line : table_.lines(last)) out_.line(line);
+    if (!last || !only_) return;
+    for (const std::string& line : told_alone(*std::exchange(only_, {}))) out_.line(line);
+  }
+
+  ReportOptions options_;
+  Lines out_;
+  bool directories_;
+  std::size_t columns_;
+  Paint paint_;
+  SetTable table_;
+  FilePair pair_;
+  std::optional<TensorDiff> only_;  // so far
+  std::uint64_t all_ = 0;           // tensors
+  std::uint64_t of_pair_ = 0;
+  std::uint64_t in_trouble_ = 0;  // of these
+  std::uint64_t hidden_ = 0;  // tensors of which there is more to say
+  std::vector<std::string> block_;
+  std::string first_different_;
+};
+
+}  // namespace
+
+std::unique_ptr<DiffReport> screen_report(ReportOptions options, TextSink sink) {
+  return std::make_unique<Screen>(std::move(options), std::move(sink));
+}
+
+}  // namespace btf::report

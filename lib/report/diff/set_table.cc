@@ -1,0 +1,107 @@
+#include "report/diff/set_table.h"
+
+#include <algorithm>
+#include <functional>
+#include <string_view>
+#include <utility>
+
+#include "report/text/text.h"
+
+namespace btf::report {
+namespace {
+
+// Rows wait for those behind them, so that the columns fit all; not longer.
+constexpr std::size_t kMostWaiting = 4096;
+
+constexpr std::string_view kSameMark = "  ";
+constexpr std::string_view kDifferentMark = "x ";
+constexpr std::string_view kGap = "  ";
+constexpr std::string_view kNameTitle = "tensor";
+constexpr std::string_view kErrorTitle = "max error";
+constexpr std::string_view kCosineTitle = "cosine";
+constexpr std::string_view kWhyTitle = "why";
+constexpr std::size_t kRefused = 7;  // "<0.001%"
+constexpr std::size_t kError = 9;    // "1.234e-05"
+constexpr std::size_t kCosine = 12;  // "-0.999999993"
+constexpr std::size_t kFigures = kSameMark.size() + kRefused + kError + kCosine + 4 * kGap.size();
+constexpr std::size_t kLeastName = 16;
+
+}  // namespace
+
+void SetTable::add(SetRow row) { rows_.push_back(std::move(row)); }
+
+// Names have room before causes do, which are short.
+SetTable::Widths SetTable::measure() const {
+  std::size_t name = kNameTitle.size();
+  std::size_t why = kWhyTitle.size();
+  for (const SetRow& row : rows_) {
+    name = std::max(name, columns_of(row.name));
+    why = std::max(why, columns_of(row.why));
+  }
+  const std::size_t room = columns_ > kFigures ? columns_ - kFigures : 0;
+  const std::size_t least = std::min(name, std::max(room / 2, kLeastName));
+  Widths widths;
+  widths.name = std::max(least, std::min(name, room > why ? room - why : 0));
+  widths.why = room > widths.name ? room - widths.name : 0;
+  return widths;
+}
+
+void SetTable::print_title(std::vector<std::string>& lines) const {
+  std::string line(kSameMark);
+  line += fill_right(kNameTitle, widths_.name);
+  for (const auto& [title, width] :
+       {std::pair(std::string_view(refused_), kRefused), std::pair(kErrorTitle, kError),
+        std::pair(kCosineTitle, kCosine)})
+    line.append(kGap).append(fill_left(title, width));
+  lines.push_back(line.append(kGap).append(without_end(kWhyTitle, widths_.why)));
+}
+
+// Of the evidence a few characters would tell nothing.
+std::string SetTable::why_text(const SetRow& row) const {
+  constexpr std::size_t kLeastEvidence = 12;
+  const std::string all = row.why + ": " + row.evidence;
+  const std::size_t least = std::min(columns_of(all), columns_of(row.why) + 2 + kLeastEvidence);
+  const bool told = !row.evidence.empty() && widths_.why >= least;
+  return without_end(told ? all : row.why, widths_.why);
+}
+
+void SetTable::print(const SetRow& row, std::vector<std::string>& lines) const {
+  std::string line(row.different ? paint_.red(kDifferentMark) : std::string(kSameMark));
+  line += fill_right(without_middle(row.name, widths_.name), widths_.name);
+  if (row.instead.empty()) {
+    line.append(kGap).append(fill_left(row.refused, kRefused));
+    line.append(kGap).append(fill_left(row.error, kError));
+    line.append(kGap).append(fill_left(row.cosine, kCosine));
+    line.append(kGap).append(why_text(row));
+    line.resize(line.find_last_not_of(' ') + 1);
+    lines.push_back(std::move(line));
+  } else {
+    // Nothing else says it, so all of it is said.
+    const std::size_t before = kSameMark.size() + widths_.name + kGap.size();
+    const std::vector<std::string> pieces =
+        wrapped(row.instead, columns_ > before ? columns_ - before : 1, 0);
+    lines.push_back(line.append(kGap).append(pieces.front()));
+    for (std::size_t i = 1; i < pieces.size(); ++i)
+      lines.push_back(std::string(before, ' ') + pieces[i]);
+  }
+  lines.insert(lines.end(), row.below.begin(), row.below.end());
+}
+
+std::vector<std::string> SetTable::lines(bool last) {
+  std::vector<std::string> lines;
+  if (rows_.empty() ||
+      (!last && (sort_ != DiffSort::order || (!began_ && rows_.size() < kMostWaiting))))
+    return lines;
+  if (sort_ == DiffSort::error)
+    std::ranges::stable_sort(rows_, std::greater{}, &SetRow::error_rank);
+  if (sort_ == DiffSort::cosine)
+    std::ranges::stable_sort(rows_, std::greater{}, &SetRow::cosine_rank);
+  if (!std::exchange(began_, true)) {
+    widths_ = measure();
+    print_title(lines);
+  }
+  for (const SetRow& row : std::exchange(rows_, {})) print(row, lines);
+  return lines;
+}
+
+}  // namespace btf::report

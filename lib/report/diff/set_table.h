@@ -1,0 +1,62 @@
+// The table of a report on many tensors: a line for each, which fits the terminal.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "btf/report/report.h"
+#include "report/text/paint.h"
+
+namespace btf::report {
+
+struct SetRow {
+  std::string name;
+  bool different = false;
+  std::string refused{};  // "1.56%"
+  std::string error{};    // the largest
+  std::string cosine{};
+  std::string why{};
+  std::string evidence{};            // behind it, as far as there is room
+  std::string instead{};             // of all four: "shape [1] against [2]"
+  std::vector<std::string> below{};  // lines of its own, whatever their length
+  // What rows are sorted by, the worst first.
+  double error_rank = 0;
+  double cosine_rank = 0;
+};
+
+class SetTable {
+ public:
+  // `columns`: of the terminal. `refused`: what stands above that column.
+  SetTable(Paint paint, std::size_t columns, DiffSort sort, std::string refused)
+      : paint_(paint), columns_(columns), sort_(sort), refused_(std::move(refused)) {}
+
+  void add(SetRow row);
+  // Those that wait are not told.
+  void clear() { rows_.clear(); }
+
+  // What can be printed since the last call: with `last` everything. The widths follow from the
+  // rows that there are by then, and hold for all others.
+  std::vector<std::string> lines(bool last);
+
+ private:
+  struct Widths {
+    std::size_t name = 0;
+    std::size_t why = 0;
+  };
+
+  Widths measure() const;
+  std::string why_text(const SetRow& row) const;
+  void print_title(std::vector<std::string>& lines) const;
+  void print(const SetRow& row, std::vector<std::string>& lines) const;
+
+  Paint paint_;
+  std::size_t columns_;
+  DiffSort sort_;
+  std::string refused_;
+  std::vector<SetRow> rows_;
+  Widths widths_;
+  bool began_ = false;
+};
+
+}  // namespace btf::report

@@ -1,0 +1,56 @@
+// The pieces of text that tell of a comparison. Without colour and without a last newline.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "btf/report/report.h"
+
+namespace btf::report {
+
+// "float32", or "int8 codes" of what is compared by a scale.
+std::string dtype_text(const DiffTensor& tensor);
+
+// "float32 kLINEAR [2, 3]", or both sides' where they differ.
+std::string sides_text(const TensorDiff& diff);
+
+// ", 3 NaN on both sides, 1 NaN in actual only at [0, 3]"; empty when there is nothing special.
+std::string specials_text(const TensorDiff& diff);
+
+// Of these, what one side has and the other has not.
+std::string unlike_specials_text(const TensorDiff& diff);
+
+// What stands behind "tensor 0: same: " or "tensor 0: different: ".
+std::string headline(const TensorDiff& diff);
+
+// "byte-order"
+std::string_view cause_text(const Hint& hint);
+
+// What mismatched elements are that did not decide: "refused" by the tolerance, or "unequal".
+std::string refused_word(const Tolerance& tolerance);
+
+// "rtol 0.001, atol 0, cosine >= 0.99": everything that a pair has to meet. `close`: what --close
+// has become, if that is known.
+std::string criteria_text(const ReportOptions& options, const std::vector<Tolerance>& close = {});
+
+// The same for a report of every tensor by itself: of several that --close has become, only that
+// they go by dtype.
+std::string common_criteria_text(const ReportOptions& options,
+                                 const std::vector<Tolerance>& close);
+
+inline constexpr std::size_t kAnyColumns = SIZE_MAX;
+
+// Lines below the headline of a tensor that differs, indented by two, of so many columns at most.
+std::vector<std::string> detail_lines(const TensorDiff& diff, const DiffOptions& criteria,
+                                      std::size_t columns = kAnyColumns);
+
+// What would accept every element, each by itself: "--atol 0.01". None would: empty.
+std::vector<std::string> passing_options(const TensorDiff& diff);
+
+// At most 4 significant digits and never below `value`: as a tolerance it still passes.
+std::string rounded_up(double value);
+
+}  // namespace btf::report

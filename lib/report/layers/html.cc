@@ -1,0 +1,161 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "btf/report/report.h"
+#include "report/layers/chart.h"
+#include "report/layers/story.h"
+#include "report/page/html_text.h"
+#include "report/page/page.h"
+
+namespace btf::report {
+namespace {
+
+constexpr std::size_t kMostRows = 10000;
+
+// Beside that of diff's page.
+constexpr std::string_view kStyle = R"(
+:root { --noise: #d4e3f3; --limit: #eaf1f9; }
+@media screen and (prefers-color-scheme: dark) { :root { --noise: #24405c; --limit: #1b2c3e; } }
+.facts div { grid-template-columns: 84px minmax(0, 1fr); }
+.facts dd { padding-bottom: 2px; } .facts code { white-space: normal; overflow-wrap: anywhere; }
+.words { font-size: 16px; margin: 0 0 14px; overflow-wrap: anywhere; }
+h1 .subject { overflow-wrap: anywhere; }
+.chart { display: grid; grid-template-columns: 64px 1fr; margin-top: 24px; }
+.chart svg { width: 100%; height: 240px; display: block; border-bottom: 1px solid var(--line); }
+.scale { position: relative; height: 240px; font-size: 12px; color: var(--quiet); }
+.scale span { position: absolute; right: 8px; transform: translateY(50%); white-space: nowrap; }
+.chart path { vector-effect: non-scaling-stroke; }
+.chart .limit { fill: var(--limit); } .chart .noise { fill: var(--noise); }
+.chart .grid { stroke: var(--line); fill: none; }
+.chart .line { fill: none; stroke: var(--text); stroke-width: 1.6; }
+.chart .worst { stroke: var(--quiet); stroke-width: 1.2; stroke-dasharray: 3 3; }
+.chart g rect { fill: transparent; } .chart g path { stroke: none; }
+.chart g:hover rect { fill: var(--all); opacity: .4; }
+.chart .root path { stroke: var(--red); stroke-width: 2; }
+.chart .dump path { stroke: var(--amber); stroke-width: 2; }
+.key { font-size: 13px; color: var(--quiet); margin: 6px 0 20px 64px; }
+.key span { white-space: nowrap; margin-right: 14px; }
+.key span::before { content: ""; display: inline-block; width: 16px; height: 10px;
+  margin-right: 6px; border: solid var(--text); border-width: 2px 0 0; }
+.key .worst::before { border-color: var(--quiet); border-top-style: dashed; }
+.key .noise::before { background: var(--noise); border-width: 0; }
+.key .limit::before { background: var(--limit); border-width: 0; }
+.key .root::before { border-color: var(--red); } .key .dump::before { border-color: var(--amber); }
+.layers { width: 100%; }
+.layers th, .layers td { padding: 4px 12px 4px 0; border-bottom: 1px solid var(--line); }
+.layers thead th { cursor: pointer; } .layers thead th[aria-sort] { color: var(--text); }
+.layers .name { overflow-wrap: anywhere; min-width: 18ch; }
+.layers .root td:last-child { color: var(--red); } .layers .dump td:last-child { color: var(--amber); }
+@media (max-width: 640px) {
+  .chart { grid-template-columns: 48px 1fr; } .key { margin-left: 48px; }
+  .layers .wide { display: none; } .layers td, .layers th { font-size: 13px; padding-right: 8px; }
+  .layers .name { min-width: 12ch; } .layers thead th { white-space: normal; }
+}
+)";
+
+// A click on a column's title sorts by it: numbers by data-v, all else by its text.
+constexpr std::string_view kScript = R"(<script>
+document.querySelectorAll('.layers thead th').forEach((th, column) => th.onclick = () => {
+  const body = th.closest('table').tBodies[0];
+  const up = th.getAttribute('aria-sort') === 'descending';
+  const key = row => { const c = row.cells[column]; return c.dataset.v === undefined ? c.textContent : +c.dataset.v; };
+  const rows = [...body.rows].sort((a, b) => {
+    const x = key(a), y = key(b);
+    return (x < y ? -1 : x > y ? 1 : 0) * (up ? 1 : -1);
+  });
+  th.parentNode.querySelectorAll('th').forEach(other => other.removeAttribute('aria-sort'));
+  th.setAttribute('aria-sort', up ? 'ascending' : 'descending');
+  body.append(...rows);
+});
+</script>
+)";
+
+std::string number_cell(double value, const std::string& text, const char* more = "") {
+  return fmt::format("<td class=\"n{}\" data-v=\"{:.9g}\">{}", more, value, text);
+}
+
+std::string percent_cell(double part, const char* more = "") {
+  return number_cell(part, fmt::format("{:.3g} %", part * 100), more);
+}
+
+std::string row_of(const Layer& layer, std::size_t number) {
+  const char* const kind = layer.state == LayerState::root   ? " class=root"
+                           : layer.state == LayerState::dump ? " class=dump"
+                                                                  : "";
+  const auto name_of = [](const auto& dtype) {
+    return dtype ? std::string(btf::info(*dtype).name) : std::string();
+  };
+  std::string row = fmt::format("<tr{}>", kind) +
+                    number_cell(static_cast<double>(number), std::to_string(number)) +
+                    "<td class=name>" + html_text(layer.name());
+  row += "<td class=wide>" + html_text(name_of(layer.actual_dtype)) + "<td class=wide>" +
+         html_text(btf::dims_text(layer.golden_dims));
+  if (layer.figures) {
+    row += percent_cell(layer.figures->relative_error) + percent_cell(layer.input_error, " wide") +
+           number_cell(layer.error_to_noise, fmt::format("{:.3g}", layer.error_to_noise)) +
+           percent_cell(layer.figures->slice_error, " wide");
+  } else {
+    row += "<td><td class=wide><td><td class=wide>";
+  }
+  std::string state = state_text(layer);
+  if (!layer.hints.empty()) {
+    const Hint& hint = layer.hints.front();
+    state += ": " + (hint.other_cause.empty() ? std::string(btf::cause_name(hint.cause))
+                                              : hint.other_cause);
+  }
+  const std::string note = layer.note.empty() ? "" : " title=\"" + html_text(layer.note) + "\"";
+  return row + "<td" + note + ">" + html_text(state) + "\n";
+}
+
+std::string table(const LayerReport& report) {
+  std::string html =
+      "<div class=scroll><table class=layers><thead><tr><th class=n>#<th>layer<th class=wide>dtype"
+      "<th class=wide>shape<th class=n>error<th class=\"n wide\">inputs<th class=n>× explained"
+      "<th class=\"n wide\">worst part<th>state</thead><tbody>\n";
+  const std::size_t rows = std::min(report.layers.size(), kMostRows);
+  for (std::size_t i = 0; i < rows; ++i) html += row_of(report.layers[i], i + 1);
+  html += "</tbody></table></div>\n";
+  if (rows < report.layers.size())
+    html += fmt::format("<p class=note>and {} more</p>\n", html_count(report.layers.size() - rows));
+  return html;
+}
+
+std::string_view result_class(VerdictKind kind) {
+  if (kind == VerdictKind::clean) return "result same";
+  return kind == VerdictKind::broke || kind == VerdictKind::inputs ? "result"
+                                                                             : "result trouble";
+}
+
+std::string head(const LayerRun& run, const Story& story) {
+  std::string html = fmt::format(
+      "<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
+      "<meta name=viewport content=\"width=device-width, initial-scale=1\">\n"
+      "<title>{} {}</title>\n<style>\n{}{}</style>\n</head>\n<body>\n<main>\n",
+      html_text(story.headline), html_text(story.subject), html_style(), kStyle);
+  html += "<p class=tool>btftool layers " + html_text(run.actual) + " " + html_text(run.golden) +
+          "</p>\n";
+  html += fmt::format("<h1><span class=\"{}\">{}</span> <span class=subject>{}</span></h1>\n",
+                      result_class(run.report.verdict.kind), html_text(story.headline),
+                      html_text(story.subject));
+  html += "<p class=words>" + html_text(story.words) + "</p>\n<dl class=facts>\n";
+  if (!story.where.empty()) html += "<div><dt>where<dd>" + html_text(story.where) + "</div>\n";
+  for (const Story::Line& line : story.lines)
+    html += "<div><dt>" + line.title + "<dd>" +
+            (line.title == "next" ? "<code>" + html_text(line.text) + "</code>"
+                                  : html_text(line.text)) +
+            "</div>\n";
+  return html + "</dl>\n";
+}
+
+}  // namespace
+}  // namespace btf::report
+
+namespace btf {
+
+std::string html(const LayerRun& run) {
+  return report::head(run, report::story_of(run)) + report::layers_chart(run.report) +
+         report::table(run.report) + std::string(report::kScript) + "</main>\n</body>\n</html>\n";
+}
+
+}  // namespace btf

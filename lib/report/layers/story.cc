@@ -1,0 +1,374 @@
+#include "report/layers/story.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "btf/value.h"
+#include "report/text/text.h"
+
+namespace btf::report {
+namespace {
+
+
+std::string headline(VerdictKind kind) {
+  switch (kind) {
+    case VerdictKind::clean:
+      return "NOTHING BROKE";
+    case VerdictKind::broke:
+      return "BROKE AT";
+    case VerdictKind::inputs:
+      return "INPUTS DIFFER";
+    case VerdictKind::dump_wrong:
+      return "WRONG DUMP";
+    case VerdictKind::drift:
+      return "DRIFTED TO";
+    case VerdictKind::amplified:
+      return "AMPLIFIED AT";
+    case VerdictKind::cannot_tell:
+      return "CANNOT TELL";
+  }
+  return {};
+}
+
+std::string dtypes_text(const Layer& layer) {
+  const auto name = [](const auto& dtype) {
+    return dtype ? std::string(btf::info(*dtype).name) : std::string("unknown");
+  };
+  return name(layer.actual_dtype) + " against " + name(layer.golden_dtype);
+}
+
+class Telling {
+ public:
+  explicit Telling(const LayerRun& run) : run_(run), report_(run.report) {}
+
+  Story tell() {
+    const auto& verdict = report_.verdict;
+    Story story{.headline = headline(verdict.kind),
+                .subject = {},
+                .where = {},
+                .words = verdict.detail,
+                .lines = {}};
+    if (verdict.layer) {
+      const Layer& layer = report_.layers[*verdict.layer];
+      story.subject = printable(layer.name());
+      story.where = fmt::format("layer {} of {}, {}", *verdict.layer + 1, report_.layers.size(),
+                                dtypes_text(layer));
+    }
+    add(story, "why", why());
+    add(story, "region", region());
+    add(story, "after", after());
+    add(story, "skipped", skipped());
+    add(story, "odd", odd());
+    add(story, "watched", watched());
+    add(story, "missing", missing());
+    add(story, "trust", trust());
+    add(story, "scales", fitted_scales());
+    add(story, "order", unknown_names());
+    add(story, "limit", limit());
+    add(story, "next", next());
+    return story;
+  }
+
+ private:
+  static void add(Story& story, const char* title, std::string text) {
+    if (!text.empty()) story.lines.push_back({title, std::move(text)});
+  }
+
+  const Layer* subject() const {
+    return report_.verdict.layer ? &report_.layers[*report_.verdict.layer] : nullptr;
+  }
+
+  std::string why() const {
+    const Layer* const layer = subject();
+    if (layer == nullptr) return {};
+    if (!layer->hints.empty()) {
+      const Hint& hint = layer->hints.front();
+      const std::string cause =
+          hint.other_cause.empty() ? std::string(btf::cause_name(hint.cause)) : hint.other_cause;
+      return cause + ": " + hint.evidence;
+    }
+    if (layer->fault == LayerFault::born && layer->figures && layer->figures->golden.peak > 65504 &&
+        layer->figures->new_inf() > 0)
+      return fmt::format("overflow: golden reaches {:.4g}, float16 ends at 65504",
+                         layer->figures->golden.peak);
+    // The verdict has said it already of wrong dumps, and of NaN and Inf.
+    const bool wrong = report_.verdict.kind == VerdictKind::dump_wrong;
+    if (wrong && layer->fault == LayerFault::none) return {};
+    if (!layer->note.empty() && !wrong && layer->fault != LayerFault::born) return layer->note;
+    const bool asked = run_.searched && report_.verdict.kind != VerdictKind::drift &&
+                       layer->fault != LayerFault::shape;
+    return asked ? "no known cause" : "";
+  }
+
+  std::string region() const {
+    const auto& between = report_.verdict.between;
+    if (between.empty()) return {};
+    return "not dumped before it: " + some_of(between, 4);
+  }
+
+  // Where a layer is blamed, after() tells of those behind it.
+  std::string skipped() const {
+    if (report_.verdict.layer) return {};
+    std::map<std::string, std::vector<std::string>> by_reason;
+    for (const Layer& layer : report_.layers)
+      if (layer.state == LayerState::unjudged || layer.state == LayerState::unmeasured)
+        by_reason[layer.note].push_back(layer.name());
+    std::string text;
+    for (const auto& [reason, names] : by_reason)
+      text += fmt::format("{}{} of {}: {} ({})", text.empty() ? "" : "; ", names.size(),
+                          report_.layers.size(), reason, some_of(names));
+    return text;
+  }
+
+  std::string after() const {
+    if (!report_.verdict.layer) return {};
+    const std::uint64_t first = *report_.verdict.layer;
+    std::uint64_t unjudged = 0;
+    for (std::uint64_t i = first + 1; i < report_.layers.size(); ++i)
+      unjudged += report_.layers[i].state == LayerState::unjudged ? 1U : 0U;
+    std::string text;
+    if (unjudged > 0)
+      text = fmt::format(
+          "{} of {} layers behind it are not judged: fix this one, or dump with "
+          "golden's inputs (--isolated)",
+          unjudged, report_.layers.size() - first - 1);
+    std::string others;
+    for (std::size_t i = 0; i < report_.roots.size() && i < 4; ++i)
+      if (report_.roots[i] != first)
+        others += (others.empty() ? "" : ", ") +
+                  printable(report_.layers[report_.roots[i]].name()) + " (" +
+                  state_text(report_.layers[report_.roots[i]]) + ")";
+    if (!others.empty())
+      text += std::string(text.empty() ? "" : "; ") + "suspect by themselves too: " + others +
+              (report_.roots.size() > 4 ? ", ..." : "");
+    for (auto last = report_.layers.rbegin(); last != report_.layers.rend(); ++last) {
+      if (!last->figures || &*last == subject()) continue;
+      if (last->role != "output" && last != report_.layers.rbegin()) continue;
+      return text + (text.empty() ? "" : "; ") + printable(last->name()) + ": error " +
+             btf::percent_text(last->figures->relative_error);
+    }
+    return text;
+  }
+
+  std::string odd() const {
+    constexpr std::size_t kMost = 3;
+    std::string text;
+    std::size_t told = 0;
+    for (const SanityFinding& finding : report_.sanity) {
+      // The verdict has said it.
+      if (subject() != nullptr && subject()->note == finding.message) continue;
+      if (++told <= kMost) text += (text.empty() ? "" : "; ") + printable(finding.message);
+    }
+    if (told > kMost) text += fmt::format("; and {} more", told - kMost);
+    return text;
+  }
+
+  std::string watched() const {
+    if (!report_.watched_error) return {};
+    if (report_.watched_nonfinite)
+      return "watching changed the result: its outputs and those of the run that was not watched "
+             "differ by NaN or Inf";
+    return report_.watching_changed_result
+               ? "watching changed the result: its outputs are off by " +
+                     btf::percent_text(*report_.watched_error) +
+                     " from those of the run that was not"
+               : "the outputs are those of the run that was not watched (error " +
+                     btf::percent_text(*report_.watched_error) + ")";
+  }
+
+  std::string missing() const {
+    std::string text = only("GOLDEN", report_.golden_only);
+    const std::string other = only("ACTUAL", report_.actual_only);
+    if (!text.empty() && !other.empty()) text += "; ";
+    return text + other;
+  }
+
+  static std::string only(const char* side, const std::vector<std::string>& names) {
+    constexpr std::size_t kMostNames = 3;
+    if (names.empty()) return {};
+    std::string text = fmt::format("only {} has ", side);
+    for (std::size_t i = 0; i < std::min(kMostNames, names.size()); ++i)
+      text += (i == 0 ? "" : ", ") + names[i];
+    if (names.size() > kMostNames) text += fmt::format(" and {} more", names.size() - kMostNames);
+    return text;
+  }
+
+  std::string trust() const {
+    std::map<PairTier, std::uint64_t> tiers;
+    for (const Layer& layer : report_.layers) ++tiers[layer.tier];
+    std::string by;
+    for (const auto& [tier, count] : tiers)
+      by += fmt::format("{}{} by {}", by.empty() ? "" : ", ", count, tier_text(tier));
+    std::string text = fmt::format("{} of {} tensors paired ({}), {}, noise from {}",
+                                   report_.paired, report_.paired + report_.golden_only.size(), by,
+                                   order_text(), report_.noise_source);
+    if (report_.order_doubtful) text += ", order doubtful: errors come and go along it";
+    if (!report_.actual_only.empty())
+      text += fmt::format(", {} of ACTUAL without a pair", report_.actual_only.size());
+    if (!report_.ambiguous.empty())
+      text += fmt::format(", {} could be several", counted(report_.ambiguous.size(), "name"));
+    return text;
+  }
+
+  static std::string tier_text(PairTier tier) {
+    if (tier == PairTier::exact) return "name";
+    return std::string(
+        std::ranges::find(btf::pair_tier_names(), tier, &Named<PairTier>::value)->name);
+  }
+
+  std::string order_text() const {
+    const std::string text(words_of(report_.order).whole);
+    if (report_.order_path.empty()) return text;
+    return text + printable(report_.order_path) + left_out() +
+           (report_.graph_path.empty() ? "" : ", links from " + printable(report_.graph_path));
+  }
+
+  // Of a list of names.
+  std::string left_out() const {
+    const std::size_t count = report_.order_left_out.size();
+    if (count == 0) return {};
+    return fmt::format(" but for {} that it leaves out ({}): {}", counted(count, "layer"),
+                       some_of(report_.order_left_out), words_of(report_.order_left_out_by).rest);
+  }
+
+  struct OrderWords {
+    OrderSource source;
+    std::string_view whole;  // in front of the path, where there is one
+    std::string_view rest;   // of what a list leaves out
+  };
+
+  static const OrderWords& words_of(OrderSource source) {
+    static constexpr auto kWords = std::to_array<OrderWords>({
+        {OrderSource::file, "order from ", "as they were"},
+        {OrderSource::graph, "order from ", "as in the graph"},
+        {OrderSource::recorded, "order as recorded", "as recorded"},
+        {OrderSource::numbered, "order by the numbers of names", "by the numbers of names"},
+        {OrderSource::stored, "order of the file", "as in the file"},
+        {OrderSource::natural, "order of names (a guess)", "by names, a guess"},
+    });
+    return *std::ranges::find(kWords, source, &OrderWords::source);
+  }
+
+  std::string fitted_scales() const {
+    std::vector<std::string> names;
+    for (const Layer& layer : report_.layers)
+      if (layer.figures && layer.figures->scale_fitted) names.push_back(layer.name());
+    if (names.empty()) return {};
+    return fmt::format(
+        "fitted to golden for the codes of {} ({}), so a wrong scale is not seen there; "
+        "--dequantize and --actual-scale take what is meant",
+        counted(names.size(), "layer"), some_of(names));
+  }
+
+  std::string unknown_names() const {
+    const std::size_t count = report_.order_unknown.size();
+    if (count == 0) return {};
+    return fmt::format("{} of {} {} no tensor that is compared: {}", counted(count, "line"),
+                       printable(report_.order_path), count == 1 ? "names" : "name",
+                       some_of(report_.order_unknown));
+  }
+
+  static std::string some_of(const std::vector<std::string>& names, std::size_t most = 3) {
+    std::string text;
+    for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
+      text += (i == 0 ? "" : ", ") + printable(names[i]);
+    return text + (names.size() > most ? ", ..." : "");
+  }
+
+  // What would not be seen, in front of what broke.
+  std::string limit() const {
+    double noise = 0;
+    for (const Layer& layer : report_.layers) {
+      if (&layer == subject()) break;
+      if (layer.state == LayerState::healthy && layer.figures) noise = std::max(noise, layer.noise);
+    }
+    if (noise == 0) return {};
+    return fmt::format("an error of less than {} would not be seen {}",
+                       btf::percent_text(run_.judge.limit * noise),
+                       subject() == nullptr ? "everywhere" : "before it");
+  }
+
+  static std::string shell(const std::string& word) {
+    const bool plain = !word.empty() && std::ranges::all_of(word, [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+             c == '_' || c == '-' || c == '.' || c == '/' || c == ':' || c == ',' || c == '=';
+    });
+    if (plain) return word;
+    std::string quoted = "'";
+    for (const char c : word) c == '\'' ? quoted += "'\\''" : quoted += c;
+    return quoted + "'";
+  }
+
+  // As the option takes it: "0.02,3", "1:0.02,3/0.05,-1".
+  static std::string scale_text(const GivenScale& given) {
+    std::string text = given.axis ? std::to_string(*given.axis) + ":" : "";
+    for (std::size_t i = 0; i < given.scales.size(); ++i) {
+      text += (i == 0 ? "" : "/") + btf::number_text(given.scales[i]);
+      if (!given.zero_points.empty()) text += "," + std::to_string(given.zero_points[i]);
+    }
+    return text;
+  }
+
+  // Two files alone do not have the scales that are files beside them; too many to type are found
+  // again where the directories are compared.
+  std::string next() const {
+    const auto& verdict = report_.verdict;
+    if (verdict.actual_path.empty() || !verdict.layer || verdict.kind == VerdictKind::clean)
+      return {};
+    std::string command = "btftool diff --heatmap ";
+    for (const std::string& word : run_.scales) command += shell(word) + " ";
+    constexpr std::size_t kMostTyped = 8;
+    const auto many = [](const std::optional<GivenScale>& scale) {
+      return scale && scale->scales.size() > kMostTyped;
+    };
+    if ((many(verdict.actual_scale) || many(verdict.golden_scale)) && is_pair_of_directories())
+      return command + "--tensor " + shell(report_.layers[*verdict.layer].name()) + " " +
+             shell(run_.actual) + " " + shell(run_.golden);
+    if (verdict.actual_scale)
+      command += "--actual-scale " + shell(scale_text(*verdict.actual_scale)) + " ";
+    if (verdict.golden_scale)
+      command += "--golden-scale " + shell(scale_text(*verdict.golden_scale)) + " ";
+    const std::uint64_t actual = verdict.actual_tensor.value_or(0);
+    const std::uint64_t golden = verdict.golden_tensor.value_or(0);
+    if (verdict.actual_tensor || verdict.golden_tensor)
+      command += fmt::format("--pair {}:{} ", actual, golden);
+    return command + shell(verdict.actual_path) + " " + shell(verdict.golden_path);
+  }
+
+  // Of files that have one name in both, which a selection can say.
+  bool is_pair_of_directories() const {
+    const auto& verdict = report_.verdict;
+    const Layer& layer = report_.layers[*verdict.layer];
+    const bool plain = layer.name().find_first_of("*?[],!@\\") == std::string::npos &&
+                       layer.name().find_first_not_of("0123456789-") != std::string::npos;
+    return plain && layer.actual == layer.golden && verdict.actual_path != run_.actual &&
+           verdict.golden_path != run_.golden;
+  }
+
+  const LayerRun& run_;
+  const LayerReport& report_;
+};
+
+}  // namespace
+
+Story story_of(const LayerRun& run) { return Telling(run).tell(); }
+
+std::string state_text(const Layer& layer) {
+  const auto name_of = [](const auto names, const auto value) {
+    return std::string(std::ranges::find(names, value, &decltype(names)::value_type::value)->name);
+  };
+  if (layer.state == LayerState::dump) return "dump wrong";
+  if (layer.state != LayerState::root) return name_of(btf::layer_state_names(), layer.state);
+  if (layer.fault != LayerFault::error && layer.fault != LayerFault::local)
+    return "broke: " + name_of(btf::layer_fault_names(), layer.fault);
+  const double times =
+      layer.fault == LayerFault::local ? layer.slice_error_to_noise : layer.error_to_noise;
+  return times < 1e5 ? fmt::format("broke x{:.3g}", times) : fmt::format("broke x{:.0e}", times);
+}
+
+}  // namespace btf::report

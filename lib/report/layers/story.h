@@ -1,0 +1,29 @@
+// What a report tells, in the order in which one asks: the same on the screen, on a page, in JUnit.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "btf/layers/layers.h"
+#include "btf/report/report.h"
+
+namespace btf::report {
+
+struct Story {
+  std::string headline;  // "BROKE AT", "NOTHING BROKE"
+  std::string subject;   // the layer, or nothing
+  std::string where;     // "layer 23 of 61, float16 against float32"
+  std::string words;     // the verdict
+  struct Line {
+    std::string title;  // "why", "after", "trust", "next"
+    std::string text;
+  };
+  std::vector<Line> lines;
+};
+
+Story story_of(const LayerRun& run);
+
+// Of one layer: "healthy", "broke x178", "broke: gain".
+std::string state_text(const Layer& layer);
+
+}  // namespace btf::report

@@ -1,0 +1,175 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "btf/report/report.h"
+#include "report/layers/sparkline.h"
+#include "report/layers/story.h"
+#include "report/text/paint.h"
+#include "report/text/text.h"
+
+namespace btf::report {
+namespace {
+
+constexpr std::size_t kIndent = 10;
+
+// A command over lines that a shell takes for one; what is in quotes stays whole.
+std::string continued(const std::string& command, std::size_t columns, std::size_t indent) {
+  std::string lines;
+  std::size_t column = indent;
+  bool quoted = false;
+  for (std::size_t at = 0; at < command.size();) {
+    std::size_t end = at;
+    while (end < command.size() && (quoted || command[end] != ' '))
+      quoted = quoted != (command[end++] == '\'');
+    constexpr std::size_t kMark = 2;  // a blank and the backslash
+    if (at > 0 && column + 1 + (end - at) + kMark > columns) {
+      lines += " \\\n" + std::string(indent + 2, ' ');
+      column = indent + 2;
+    } else if (at > 0) {
+      lines += ' ';
+      ++column;
+    }
+    lines += command.substr(at, end - at);
+    column += end - at;
+    at = end + 1;
+  }
+  return lines;
+}
+
+std::string figure(double value) {
+  if (value == 0) return "0";
+  return value >= 1000 ? fmt::format("{:.2g}", value) : fmt::format("{:.3g}", value);
+}
+
+std::string percent_figure(double part) {
+  return part * 100 >= 1000 ? fmt::format("{:.2g}%", part * 100)
+                            : fmt::format("{:.3g}%", part * 100);
+}
+
+class LayerScreen {
+ public:
+  LayerScreen(const LayerRun& run, const TextOptions& options)
+      : all_(options.all),
+        paint_{options.color},
+        report_(run.report),
+        story_(story_of(run)),
+        columns_(options.columns) {}
+
+  std::string text() {
+    print_story();
+    const Sparkline line = sparkline(report_, columns_ - 2);
+    if (!line.blocks.empty()) put("  " + line.blocks);
+    if (!line.marks.empty()) put("  " + line.marks);
+    print_table();
+    return std::move(text_);
+  }
+
+ private:
+  void put(std::string_view line) { text_.append(line).append("\n"); }
+
+  std::string painted(const std::string& text) const {
+    switch (report_.verdict.kind) {
+      case VerdictKind::clean:
+        return paint_.green(text);
+      case VerdictKind::broke:
+      case VerdictKind::inputs:
+        return paint_.red(text);
+      default:
+        return paint_.yellow(text);
+    }
+  }
+
+  void lines(const std::string& text, std::size_t indent) {
+    for (const std::string& line : wrapped(text, columns_, indent)) put(line);
+  }
+
+  void print_story() {
+    std::string head = story_.headline;
+    if (!story_.subject.empty()) head += "  " + story_.subject;
+    for (const std::string& line : wrapped(head, columns_, kIndent))
+      put(line.starts_with(story_.headline)
+                    ? painted(story_.headline) + line.substr(story_.headline.size())
+                    : line);
+    if (!story_.where.empty()) put("  " + story_.where);
+    lines("  " + story_.words, 2);
+    for (const Story::Line& line : story_.lines) {
+      const std::string begin = "  " + pad_right(line.title, kIndent - 2);
+      if (line.title == "next")
+        put(begin + continued(line.text, columns_, kIndent));
+      else
+        lines(begin + line.text, kIndent);
+    }
+  }
+
+  // What broke, what it is computed from and what comes after it; or all.
+  std::set<std::uint64_t> shown() const {
+    std::set<std::uint64_t> layers;
+    constexpr std::size_t kMost = 5;
+    const auto around = [&](std::uint64_t i) {
+      if (i > 0 && report_.layers[i].inputs.empty()) layers.insert(i - 1);
+      for (const std::uint64_t input : report_.layers[i].inputs) layers.insert(input);
+      layers.insert(i);
+      if (i + 1 < report_.layers.size()) layers.insert(i + 1);
+    };
+    if (all_)
+      for (std::uint64_t i = 0; i < report_.layers.size(); ++i) layers.insert(i);
+    for (std::size_t i = 0; i < std::min(kMost, report_.roots.size()); ++i)
+      around(report_.roots[i]);
+    std::size_t dumps = 0;
+    for (std::uint64_t i = 0; i < report_.layers.size() && dumps < kMost; ++i) {
+      if (report_.layers[i].state != LayerState::dump) continue;
+      around(i);
+      ++dumps;
+    }
+    return layers;
+  }
+
+  void print_table() {
+    const std::set<std::uint64_t> layers = shown();
+    if (layers.empty()) return;
+    constexpr std::size_t kNumber = 4;
+    constexpr std::size_t kFigures = 9 + 9 + 9;
+    constexpr std::size_t kState = 13;
+    constexpr std::size_t kOthers = kNumber + 2 + kFigures + 2 + kState;
+    const std::size_t name = std::max(columns_, kOthers + 20) - kOthers;
+    put("");
+    put(pad_left("#", kNumber) + "  " + pad_right("layer", name) + pad_left("error", 9) +
+              pad_left("inputs", 9) + pad_left("x noise", 9) + "  state");
+    for (const std::uint64_t i : layers) {
+      const Layer& layer = report_.layers[i];
+      std::string line = pad_left(std::to_string(i + 1), kNumber) + "  " +
+                         fill_right(without_middle(printable(layer.name()), name - 1), name);
+      if (layer.figures) {
+        line += pad_left(percent_figure(layer.figures->relative_error), 9) +
+                pad_left(percent_figure(layer.input_error), 9) +
+                pad_left(figure(layer.error_to_noise), 9);
+      } else {
+        line += std::string(kFigures, ' ');
+      }
+      put(line + "  " + state_text(layer));
+    }
+  }
+
+  std::string text_;
+  bool all_;
+  Paint paint_;
+  const LayerReport& report_;
+  Story story_;
+  std::size_t columns_;
+};
+
+}  // namespace
+}  // namespace btf::report
+
+namespace btf {
+
+std::string text(const LayerRun& run, const TextOptions& options) {
+  return report::LayerScreen(run, options).text();
+}
+
+}  // namespace btf

@@ -1,0 +1,42 @@
+#include "report/page/html_text.h"
+
+#include <cmath>
+
+#include "report/text/characters.h"
+#include "report/text/text.h"
+
+namespace btf::report {
+
+std::string html_text(std::string_view text) {
+  std::string html;
+  while (!text.empty()) {
+    const std::string next = take_visible(text);
+    if (next == "&")
+      html += "&amp;";
+    else if (next == "<")
+      html += "&lt;";
+    else if (next == ">")
+      html += "&gt;";
+    else if (next == "\"")
+      html += "&quot;";
+    else if (next == "'")
+      html += "&#39;";
+    else
+      html += next;
+  }
+  return html;
+}
+
+std::string html_count(std::uint64_t count) {
+  std::string text = std::to_string(count);
+  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
+  return text;
+}
+
+std::string html_number(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "∞" : "−∞";
+  return short_number(value);
+}
+
+}  // namespace btf::report

@@ -1,0 +1,20 @@
+// Text that becomes part of an HTML page.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace btf::report {
+
+// For element content and quoted attributes. What is not a printable character shows as an escape:
+// control characters, bytes that are not UTF-8, and marks that change the direction of text.
+std::string html_text(std::string_view text);
+
+// "1,234,567"
+std::string html_count(std::uint64_t count);
+
+// Six digits, "1.23457e-05"; the exact ones are in the tables of elements.
+std::string html_number(double value);
+
+}  // namespace btf::report

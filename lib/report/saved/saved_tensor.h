@@ -1,0 +1,13 @@
+// A member of `tensors` in a report of diff --json, back as what it was written from.
+#pragma once
+
+#include "btf/report/report.h"
+#include "report/text/json_node.h"
+
+namespace btf::report {
+
+// What does not fit together (an index beyond its dim, a code beyond its dtype) fails as a wrong
+// type does, so that the result can be used as one of btf::diff().
+TensorDiff saved_tensor(const JsonNode& node, JsonSchema schema);
+
+}  // namespace btf::report
