@@ -6,6 +6,7 @@
 
 #include "btf/diff.h"
 #include "btf/layers/layers.h"
+#include "convert/set_scales.h"
 #include "diff/layers/order.h"
 
 namespace btf {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "btf/convert.h"
-#include "btf/diff.h"
+#include "btf/diff/set_diff.h"
 #include "btf/file.h"
 #include "btf/layers/layers.h"
 #include "btf/repair.h"
@@ -33,13 +33,8 @@ struct GlobalOptions {
 // Of --values without a number.
 inline constexpr std::uint64_t kValuesShown = 1000;
 
-// What --actual-spec and its like say of the files that a glob matches; a dtype alone also of the
-// tensors that it matches in files which do not tell their dtypes.
-struct SpecRule {
-  std::string glob;
-  std::string spec;    // with or without dims
-  std::string source;  // "--actual-spec 'fc*=fp16'"
-};
+using btf::SpecRule;
+using btf::TensorTolerance;
 
 struct InspectOptions {
   std::vector<std::string> files;
@@ -63,15 +58,6 @@ struct ConvertCommand {
   bool json = false;
   btf::OpenOptions open;
   btf::ConvertOptions convert;
-};
-
-// What one word of --rtol and its like, or a rule of --rules, gives for single tensors.
-struct TensorTolerance {
-  std::int64_t tensor = 0;          // of actual; negative: from the end
-  std::optional<std::string> glob;  // in its place: all whose name it matches, on either side
-  btf::Tolerance tolerance;
-  std::string source;  // "--rtol 2=1e-2", "rules.json: rules[1]"
-  std::string text;    // "rtol 1e-2"
 };
 
 // The shapes of diff --json. The numbers are those of their schemas.

@@ -80,9 +80,7 @@ void DiffReports::note_different(const std::string& name) {
 }
 
 std::string DiffReports::trouble() const {
-  if (troubled() == 0) return {};
-  if (troubled() == 1) return first_trouble_;
-  return first_trouble_ + "; " + counted(troubled() - 1, "more tensor") + " cannot be compared";
+  return troubled() == 0 ? "" : btf::trouble_of_tensors(first_trouble_, troubled());
 }
 
 bool DiffReports::lists_missing() const {

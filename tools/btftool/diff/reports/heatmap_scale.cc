@@ -59,17 +59,6 @@ std::string axis_title(std::uint32_t dim, std::size_t rank) {
   return name == number ? number : number + " (" + name + ")";
 }
 
-std::string axes_trouble(const std::vector<std::int32_t>& axes, std::size_t rank) {
-  const auto dims = static_cast<std::int64_t>(rank);
-  const auto place = [&](std::int64_t axis) { return axis < 0 ? axis + dims : axis; };
-  for (const std::int32_t axis : axes)
-    if (place(axis) < 0 || place(axis) >= dims)
-      return fmt::format("there is no dim {} in rank {}", axis, rank);
-  if (axes.size() == 2 && place(axes[0]) == place(axes[1]))
-    return fmt::format("dims {} and {} are the same in rank {}", axes[0], axes[1], rank);
-  return "";
-}
-
 std::string picked_text(const std::string& trouble) {
   return trouble.empty() ? "" : "these dims were picked, as " + trouble;
 }

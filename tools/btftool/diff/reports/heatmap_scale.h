@@ -35,8 +35,6 @@ HeatCell heat_cell(const btf::Heatmap& map, std::uint64_t row, std::uint64_t col
 std::string axis_name(std::uint32_t dim, std::size_t rank);
 std::string axis_title(std::uint32_t dim, std::size_t rank);
 
-// "there is no dim 4 in rank 4": why a tensor cannot be drawn over these; empty if it can.
-std::string axes_trouble(const std::vector<std::int32_t>& axes, std::size_t rank);
 // "these dims were picked, as there is no dim 4 in rank 4"; empty if there is no trouble.
 std::string picked_text(const std::string& trouble);
 

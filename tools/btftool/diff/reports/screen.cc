@@ -145,7 +145,7 @@ class Screen final : public DiffReport {
   void add_heatmap(const TensorDiff& diff, std::vector<std::string>& lines) const {
     if (!diff.heatmap || !command_.diff.heatmap) return;
     const btf::Dims& dims = diff.golden->dims;
-    const std::string picked = axes_trouble(command_.diff.heatmap->axes, dims.size());
+    const std::string picked = btf::axes_trouble(command_.diff.heatmap->axes, dims.size());
     for (std::string& line : heatmap_lines(*diff.heatmap, dims, picked, out_.colored()))
       lines.push_back(std::move(line));
   }

@@ -148,7 +148,7 @@ std::string figure_grid(const TensorDiff& diff) {
 std::string pictures(const TensorDiff& diff, const std::vector<std::int32_t>& axes) {
   std::string html = html_histogram(diff);
   const btf::Dims& dims = diff.golden->dims;
-  if (diff.heatmap) html += html_heatmap(*diff.heatmap, dims, axes_trouble(axes, dims.size()));
+  if (diff.heatmap) html += html_heatmap(*diff.heatmap, dims, btf::axes_trouble(axes, dims.size()));
   return html.empty() ? "" : "<div class=pictures>\n" + html + "</div>\n";
 }
 

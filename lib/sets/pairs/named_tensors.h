@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "btf/tensor_set.h"
+#include "sets/pairs/pairs.h"
 
 namespace btf {
 
