@@ -34,7 +34,7 @@ std::vector<std::size_t> colons(const std::string& word) {
   return places;
 }
 
-TensorPair of_files(const GivenPair& pair) {
+TensorPair by_index(const GivenPair& pair) {
   return {.actual = pair.actual.index, .golden = pair.golden.index, .note = {}};
 }
 
@@ -80,7 +80,7 @@ Result<std::vector<TensorPair>> find_pairs_of(const std::vector<std::string>& wo
   std::vector<TensorPair> pairs;
   for (const std::string& word : words) {
     BTF_ASSIGN(const GivenPair pair, find_pair(word, left, right));
-    pairs.push_back(of_files(pair));
+    pairs.push_back(by_index(pair));
   }
   return pairs;
 }
