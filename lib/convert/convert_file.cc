@@ -46,7 +46,7 @@ Status check_complete(const TensorSet& input, const ConvertOptions& options) {
     Status complete = file->check_complete();
     if (complete) continue;
     complete.error().message +=
-        ", so the result would lack it; --tensor '*' converts what is listed";
+        ", so the result would lack it; `tensors` '*' converts what is listed";
     return complete;
   }
   return {};

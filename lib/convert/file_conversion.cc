@@ -196,9 +196,9 @@ Status FileConversion::announce(const RecordShape& shape) {
   const RecipientRow& row = info(*options_.recipient);
   if (const auto objection = dtype_objection(row, info(shape.dtype).code()))
     return fail(ErrorCode::unsupported,
-                objection->message + "; --dtype takes one that it has: " + dtype_list(row));
+                objection->message + "; `dtype` takes one that it has: " + dtype_list(row));
   if (const auto objection = layout_objection(row, shape.layout_code))
-    return fail(ErrorCode::unsupported, objection->message + "; --layout linear is what it takes");
+    return fail(ErrorCode::unsupported, objection->message + "; `layout` linear is what it takes");
   return writer_->add(shape);
 }
 

@@ -23,15 +23,15 @@ std::unexpected<Error> wrong(std::string message) {
 Status check_spec(const ConvertOptions& options) {
   if (!options.spec) return {};
   if (options.spec->as_text)
-    return wrong("--output-spec is of raw bytes; numbers in text are read and not written");
-  if (!options.spec->storage) return wrong("--output-spec needs dims: fp16:hwc8:1x3x224x224");
+    return wrong("`ConvertOptions::spec` describes raw bytes; numbers in text are read, not written");
+  if (!options.spec->storage) return wrong("`ConvertOptions::spec` needs dims: fp16:hwc8:1x3x224x224");
   if (options.plain || options.where_possible)
-    return wrong("--output-spec leaves nothing to --plain and --where-possible");
+    return wrong("`ConvertOptions::spec` cannot be combined with `plain` and `where_possible`");
   if (options.quantization.block)
-    return wrong("--output-spec leaves no room for the scales of --block-scale");
+    return wrong("`ConvertOptions::spec` cannot be combined with `quantization.block`");
   if (options.dtype.value_or(options.spec->dtype) != options.spec->dtype ||
       options.layout.value_or(options.spec->layout) != options.spec->layout)
-    return wrong("--output-spec contradicts --dtype or --layout");
+    return wrong("`ConvertOptions::spec` contradicts `dtype` or `layout`");
   return {};
 }
 
@@ -39,11 +39,11 @@ Status check_shuffle(const ConvertOptions& options, const FormatRow* format) {
   const bool by_layout = options.layout && spec(*options.layout).shuffled();
   const bool asked = options.shuffle.value_or(false);
   if (!by_layout && !asked) return {};
-  const std::string option = asked ? "--shuffle" : "--layout shuffled";
+  const std::string option = asked ? "`shuffle`" : "`layout` shuffled";
   if (!by_layout && options.layout && *options.layout != Layout::linear)
     return wrong(option + " takes elements in the order of kLINEAR, not of " +
                  std::string(spec(*options.layout).name));
-  if (options.plain) return wrong(option + " and --plain exclude each other");
+  if (options.plain) return wrong(option + " and `plain` exclude each other");
   if (format != nullptr && !format->has(kShuffled))
     return wrong(option + " is for BTF, the output is " + std::string(format->title));
   return {};
@@ -51,10 +51,10 @@ Status check_shuffle(const ConvertOptions& options, const FormatRow* format) {
 
 Status check_names(const ConvertOptions& options, const FormatRow* format) {
   const bool given = options.names.has_value() || !options.rename.empty();
-  if (options.drop_names && given) return wrong("--names drop leaves nothing to other names");
+  if (options.drop_names && given) return wrong("`drop_names` cannot be combined with other names");
   // A single tensor's may be that of its file.
   if (options.names && format != nullptr && !format->has(kNamed))
-    return wrong("--names is for a format that holds names, the output is " +
+    return wrong("`names` is for a format that holds names, the output is " +
                  std::string(format->title));
   return {};
 }
@@ -62,26 +62,26 @@ Status check_names(const ConvertOptions& options, const FormatRow* format) {
 Status check_scales(const ConvertOptions& options) {
   const Quantization& scales = options.quantization;
   const bool scaled = scales.scale || scales.automatic;
-  if (scales.scale && scales.automatic) return wrong("--scale takes auto or a number, not both");
+  if (scales.scale && scales.automatic) return wrong("`quantization.scale` and `quantization.automatic` exclude each other");
   if (scaled + scales.block.has_value() + scales.dequantize > 1)
-    return wrong("--scale, --block-scale and --dequantize exclude each other");
-  if (scales.axis && !scales.automatic) return wrong("--scale-axis goes with --scale auto");
+    return wrong("`quantization.scale`, `quantization.block` and `quantization.dequantize` exclude each other");
+  if (scales.axis && !scales.automatic) return wrong("`quantization.axis` goes with `quantization.automatic`");
   if (scales.zero_point && scales.find_zero_point)
-    return wrong("--zero-point takes auto or a number, not both");
+    return wrong("`quantization.zero_point` and `quantization.find_zero_point` exclude each other");
   if ((scales.zero_point || scales.find_zero_point) && (scales.block || !scales.active()))
-    return wrong("--zero-point goes with --scale or --dequantize");
+    return wrong("`quantization.zero_point` goes with `quantization.scale` or `quantization.dequantize`");
   if (scales.find_zero_point && scales.scale)
-    return wrong("--zero-point auto goes with --scale auto or --dequantize");
+    return wrong("`quantization.find_zero_point` goes with `quantization.automatic` or `quantization.dequantize`");
   if (!scaled || options.dtype || options.spec) return {};
-  if (scales.automatic) return wrong("--scale auto needs --dtype, the type to quantise to");
-  return wrong("--scale needs --dtype: it decides between quantising and dequantising");
+  if (scales.automatic) return wrong("`quantization.automatic` needs `dtype`, the type to quantise to");
+  return wrong("`quantization.scale` needs `dtype`: it decides between quantising and dequantising");
 }
 
 // What shows without a look at the tensors; those are asked of when they are measured.
 Status check_recipient(const ConvertOptions& options, const FormatRow* format) {
   if (!options.recipient) return {};
   const RecipientRow& row = info(*options.recipient);
-  const std::string option = "--for " + std::string(row.name) + ": ";
+  const std::string option = "`recipient` " + std::string(row.name) + ": ";
   const auto asks = [&](const std::optional<Objection>& objection) -> Status {
     if (objection) return wrong(option + objection->message);
     return {};
@@ -108,14 +108,14 @@ Status check_options(const ConvertOptions& options, std::string_view format) {
   }
   BTF_TRY(check_spec(options));
   if (options.as_uint && row != nullptr && !row->has(kNumpyArrays))
-    return wrong("--as-uint goes with NumPy's arrays: .npy, .npz, JSON of Polygraphy");
+    return wrong("`as_uint` goes with NumPy's arrays: .npy, .npz, JSON of Polygraphy");
   BTF_TRY(check_shuffle(options, row));
   BTF_TRY(check_names(options, row));
   BTF_TRY(check_scales(options));
   BTF_TRY(check_recipient(options, row));
   if (options.compression &&
       (*options.compression < kLeastCompression || *options.compression > kGreatestCompression))
-    return wrong("--compress takes a number from " + std::to_string(kLeastCompression) + " to " +
+    return wrong("`compression` takes a number from " + std::to_string(kLeastCompression) + " to " +
                  std::to_string(kGreatestCompression) + ", not '" +
                  std::to_string(*options.compression) + "'");
   return {};

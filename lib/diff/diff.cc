@@ -50,7 +50,7 @@ Status compare(const DiffSide& actual, const DiffSide& golden, const Tolerance& 
   const Judge judge = judge_of(diff.tolerance, actual, golden);
   if (asked.ulp && (judge.actual.scale() == 0.0 || judge.golden.scale() == 0.0))
     return fail(ErrorCode::invalid_argument,
-                "steps of a scale: the tensor has several; --atol and --rtol go with them");
+                "steps of a scale: the tensor has several; `tolerance.atol` and `tolerance.rtol` go with them");
   if (options.gates.top_k) {
     const Status fits = check_top_k(actual, golden, *options.gates.top_k, options.execution);
     if (!fits) return std::unexpected(fits.error().of_tensor(diff.actual->index));
@@ -192,7 +192,7 @@ class FileDiff {
     Status complete = file.check_complete();
     if (!complete)
       complete.error().message +=
-          ", so whether all is the same cannot be told; --tensor '*' compares what is listed";
+          ", so whether all is the same cannot be told; `tensors` '*' compares what is listed";
     return complete;
   }
 

@@ -210,7 +210,7 @@ Status recount(TensorDiff& diff, const Tolerance& wanted, const Gates& gates,
                std::uint64_t finite) {
   const auto uncounted = [&] {
     return unknown("how many elements " + tolerance_text(wanted) +
-                   " refuses, which --max-mismatch asks for");
+                   " refuses, which `gates.max_mismatch` asks for");
   };
   const bool same = diff.tolerance.same_limits(wanted);
   const bool other_nan = diff.nan.both > 0 && diff.tolerance.equal_nan != wanted.equal_nan;

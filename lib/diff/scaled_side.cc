@@ -197,7 +197,7 @@ Status FileScales::check_found(const TensorInfo& codes, const QuantizePlan& plan
   // scales among the codes has none for what it keeps as it is.
   const bool plain = info(*codes.dtype).bits > 8 ? undecoded_codes(codes).empty() : scales_inside_;
   if (plain && !numbers) return {};
-  return refuse_scale(no_scales_text(codes) + "; --actual-scale and --golden-scale give them");
+  return refuse_scale(no_scales_text(codes) + "; `actual_scale` and `golden_scale` give them");
 }
 
 std::optional<Hint> other_axes(const QuantizePlan& actual, const QuantizePlan& golden) {

@@ -91,7 +91,7 @@ std::optional<FoundKind> text_kind(std::string_view start, bool whole) {
   const std::size_t first = start.find_first_not_of(kSpaces);
   if (first == start.npos || (start[first] != '{' && start[first] != '['))
     return FoundKind{
-        "is text, which btftool reads as numbers where that is said: --input-spec text:fp32:DIMS",
+        "is text, which btftool reads as numbers where that is said: `spec` text:fp32:DIMS",
         true};
   for (const TextKind& kind : json_kinds())
     if (start.contains(kind.mark)) return FoundKind{"is " + std::string(kind.what), true};
@@ -238,8 +238,8 @@ std::string unknown_kind(const ByteSource& source, std::string_view path) {
   }
   text += "; if these are raw bytes, say what they hold: ";
   const auto specs = source.goes_on() ? std::vector<std::string>() : specs_of_bytes(source.size());
-  text += specs.empty() ? "--input-spec fp16:hwc8:1x3x224x224"
-                        : "its size is that of --input-spec ";
+  text += specs.empty() ? "`spec` fp16:hwc8:1x3x224x224"
+                        : "its size is that of `spec` ";
   for (std::size_t i = 0; i < specs.size(); ++i) text += (i == 0 ? "" : ", ") + specs[i];
   return text;
 }

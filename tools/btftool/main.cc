@@ -39,9 +39,9 @@ int finish(Output& out, Log& log, int exit_code) {
 }
 
 int run(const Invocation& invocation) {
-  Log log(invocation.global);
+  Log log(invocation.global, invocation.names);
   Output out(invocation.global.color);
-  const auto exit_code = run({invocation.global, out, log}, invocation.command);
+  const auto exit_code = run({invocation.global, out, log, invocation.names}, invocation.command);
   if (exit_code) return finish(out, log, *exit_code);
   finish(out, log, kTrouble);
   if (exit_code.error().code == btf::ErrorCode::closed_pipe) return kTrouble;
@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);
   const auto parsed = parse_command_line(argc, argv);
   if (const auto* invocation = std::get_if<Invocation>(&parsed)) return run(*invocation);
-  Log log(GlobalOptions{});
+  Log log(GlobalOptions{}, OptionNames(""));
   if (const auto* information = std::get_if<Information>(&parsed)) {
     Output out(When::never);
     out.text(information->text);

@@ -18,7 +18,7 @@ Result<ScaleFit> only_axis(const TensorInfo& scales, const Dims& dims) {
                             std::to_string(scales.index) + " may be those of dim " +
                             std::to_string(*found.axis) + " or " + std::to_string(d) +
                             ": dims of 1 around them say which; diff and layers take "
-                            "--actual-scale DIM:S,Z/S,Z/...");
+                            "`actual_scale.axis`");
     found = {.fits = true, .axis = d};
   }
   return found;

@@ -238,7 +238,7 @@ class Search {
                        std::to_string(elements_) + " that both have are equal";
     if (lenient_ > 0)
       text += ", " + std::to_string(lenient_) + " of them within " + agreement_.lenience;
-    return text + " (convert --slice " + slice() + " takes these)";
+    return text + " (`Slice` " + slice() + " takes these)";
   }
 
   const DiffSide& actual_;

@@ -229,7 +229,7 @@ Result<LayerReport> compare_layers(TensorSet& actual, TensorSet& golden, TensorS
     if (!report.actual_only.empty() && !report.layers.empty())
       why += ": '" + report.actual_only.front() + "' is one of " + actual.path() + ", '" +
              report.layers.front().golden + "' one of " + golden.path() +
-             "; --map says which belong together";
+             "; `map` says which belong together";
     return std::unexpected(Error{ErrorCode::refused, "nothing is paired: " + why});
   }
   if (options.actual_scale && !paired.actual_scaled) return no_codes(actual);

@@ -55,7 +55,7 @@ class Ordering {
     report_.order_path = path;
     if (!is_text(text))
       return std::unexpected(
-          Error{ErrorCode::malformed, "is no list of names, one a line; --graph takes a model"}
+          Error{ErrorCode::malformed, "is no list of names, one a line; `graph` takes a model"}
               .in_file(path));
     const std::vector<std::string> names = lines_of(text);
     std::vector<bool> known = place(names);

@@ -124,7 +124,7 @@ class GgufReader final : public TensorReader {
     const std::string blocks = is + std::string(type.name) + ": " + std::to_string(type.elements) +
                                " elements in " + std::to_string(type.bytes) + " bytes";
     if (type.decode == nullptr) return blocks + ", which this tool does not decode";
-    if (decodes(type)) return blocks + "; --dequantize gives float32";
+    if (decodes(type)) return blocks + "; `dequantize` gives float32";
     return blocks +
            ", of which some writers of big-endian files turn the scales round and some do not";
   }

@@ -80,7 +80,7 @@ class PolygraphyWriter final : public TensorWriter {
     if (info(record.dtype).npy.empty() && !as_uint_)
       return fail(ErrorCode::unsupported,
                   "JSON of Polygraphy cannot hold " + std::string(info(record.dtype).name) +
-                      ", which NumPy has not; --dtype float32 is read by it, --as-uint keeps bits");
+                      ", which NumPy has not; `dtype` float32 is read by it, `as_uint` keeps bits");
     const std::string& name = record.name;
     const auto quoted = json_quoted(name);
     if (!quoted)

@@ -161,9 +161,7 @@ class ValueReader {
       const std::string type =
           whole<std::int64_t>(text) || !whole<std::uint64_t>(text) ? "int64" : "uint64";
       return fail(ErrorCode::unsupported,
-                  value + "an integer that " + name + " cannot hold; --input-spec " + type +
-                      " says that it is " + type +
-                      " (diff, layers: --actual-spec, --golden-spec), '" +
+                  value + "an integer that " + name + " cannot hold; `spec` " + type + " says that all are, `named_specs` '" +
                       json_shown(output_.name) + "=" + type + "' that only this output is");
     }
     if (whole<long double>(text, std::errc::result_out_of_range))
@@ -171,7 +169,7 @@ class ValueReader {
                        value + "no " +
                            (dtype == DType::float32 ? "number of the type that it is read as"
                                                     : name) +
-                           "; --input-spec says another");
+                           "; `spec` says another");
     return malformed("trtexec-value", at,
                      value +
                          "no number; trtexec up to 8.4 wrote int8 as characters, which cannot be "

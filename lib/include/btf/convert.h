@@ -115,7 +115,7 @@ BTF_API Result<std::string_view> output_format(const std::string& output,
                                                const ConvertOptions& options);
 
 // Options that do not go together, or not with a format ("btf", "npy", ...; empty: not known
-// yet). convert() asks too. Errors call an option what the command line calls it (docs/cli.md).
+// yet). convert() asks too. Errors name members of the options in backticks: `quantization.axis`.
 BTF_API Status check_options(const ConvertOptions& options, std::string_view format = {});
 
 // Writes a file of that format, a canonical one, compressed if the options say so or it is called

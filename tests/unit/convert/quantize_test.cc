@@ -249,10 +249,10 @@ TEST_CASE("refused: what makes no sense") {
         "tensor 0: a zero point means nothing for float8_e4m3fn: only integers have one");
   // Blocks are floats.
   ConvertOptions blocks{.quantization = {.zero_point = -3, .block = BlockFormat::mxfp8}};
-  CHECK(refusal(numbers, blocks) == "--zero-point goes with --scale or --dequantize");
+  CHECK(refusal(numbers, blocks) == "`quantization.zero_point` goes with `quantization.scale` or `quantization.dequantize`");
   blocks.quantization.zero_point.reset();
   blocks.quantization.find_zero_point = true;
-  CHECK(refusal(numbers, blocks) == "--zero-point goes with --scale or --dequantize");
+  CHECK(refusal(numbers, blocks) == "`quantization.zero_point` goes with `quantization.scale` or `quantization.dequantize`");
   ConvertOptions zeros = dequantizing(DType::float32);
   zeros.quantization.find_zero_point = true;
   CHECK(
@@ -336,7 +336,7 @@ TEST_CASE("refused: codes without the scales they need") {
   ConvertOptions mxfp4 = options;
   mxfp4.quantization.block = BlockFormat::mxfp4;
   CHECK(refusal(file_of({nibbles}), mxfp4) ==
-        "--scale, --block-scale and --dequantize exclude each other");
+        "`quantization.scale`, `quantization.block` and `quantization.dequantize` exclude each other");
   // In a file with something else behind, and in the middle.
   CHECK_THAT(refusal(file_of({codes, scale_tensor({}, {1}), codes}), options),
              Catch::StartsWith("tensor 2: no scales for its int8 codes are found"));

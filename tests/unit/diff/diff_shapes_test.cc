@@ -103,13 +103,13 @@ TEST_CASE("shapes: padding behind what both have, of either side, by what it is 
   const pairs::Tensor golden = counted({10, 4});
   CHECK(cause(pairs::diff(padded(golden, 30, 4, 0), golden, {})) ==
         "padded: actual is golden padded with 80 elements of 0 along dim 0: the 40 that both have "
-        "are equal (convert --slice :10 takes these)");
+        "are equal (`Slice` :10 takes these)");
   CHECK(cause(pairs::diff(golden, padded(golden, 10, 6, 9), {})) ==
         "padded: golden is actual padded with 20 elements of 9 along dim 1: the 40 that both have "
-        "are equal (convert --slice :,:4 takes these)");
+        "are equal (`Slice` :,:4 takes these)");
   CHECK(cause(pairs::diff(padded(golden, 15, 4, 0), padded(golden, 10, 8, 0), {})) ==
         "padded: both are padded with 60 elements of 0 along dim 0 and dim 1: the 40 that both "
-        "have are equal (convert --slice :10,:4 takes these)");
+        "have are equal (`Slice` :10,:4 takes these)");
   // Rounded on the way.
   pairs::Tensor fine{DType::float32, {10, 4}, {}};
   pairs::Tensor coarse{DType::float16, {10, 4}, {}};
@@ -119,7 +119,7 @@ TEST_CASE("shapes: padding behind what both have, of either side, by what it is 
   }
   CHECK(cause(pairs::diff(padded(coarse, 12, 4, 0), fine, {})) ==
         "padded: actual is golden padded with 8 elements of 0 along dim 0: the 40 that both have "
-        "are equal, 40 of them within float16's rounding (convert --slice :10 takes these)");
+        "are equal, 40 of them within float16's rounding (`Slice` :10 takes these)");
   // One element more, in either part; a tensor of what pads it; hints not wanted.
   pairs::Tensor other = padded(golden, 30, 4, 0);
   other.codes[100] = 1;

@@ -277,18 +277,18 @@ TEST_CASE("shuffled: what cannot be is refused") {
       scratch, "a.btf", bytes::file({bytes::dense(DType::int16, 0, {1, 1, 2}, Bytes(4))}));
   auto options = shuffle();
   options.plain = true;
-  CHECK(refusal(path, options, scratch) == "--shuffle and --plain exclude each other");
+  CHECK(refusal(path, options, scratch) == "`shuffle` and `plain` exclude each other");
   options = shuffle();
   for (const Layout layout : {Layout::hwc8, Layout::coo}) {
     options.layout = layout;
     CHECK(refusal(path, options, scratch) ==
-          "--shuffle takes elements in the order of kLINEAR, not of " +
+          "`shuffle` takes elements in the order of kLINEAR, not of " +
               std::string(btf::spec(layout).name));
   }
   CHECK(refusal(path, shuffle(), scratch, "a.npy") ==
-        "--shuffle is for BTF, the output is NumPy .npy");
+        "`shuffle` is for BTF, the output is NumPy .npy");
   CHECK(refusal(path, to(Layout::shuffled), scratch, "a.raw") ==
-        "--layout shuffled is for BTF, the output is raw bytes");
+        "`layout` shuffled is for BTF, the output is raw bytes");
   CHECK(scratch.names() == std::vector<std::string>{"a.btf"});
 
   for (const DType dtype : {DType::int8, DType::int4, DType::boolean}) {

@@ -114,7 +114,7 @@ TEST_CASE("gguf: blocks are listed by their names, and are float32 with --dequan
   const auto refused = btf::convert(file, scratch / "out.btf", {});
   REQUIRE_FALSE(refused);
   CHECK(said(refused.error()) ==
-        "tensor 0: 'x.Q4_0' is Q4_0: 32 elements in 18 bytes; --dequantize gives float32");
+        "tensor 0: 'x.Q4_0' is Q4_0: 32 elements in 18 bytes; `dequantize` gives float32");
   CHECK(codes_found(kFolder + "blocks.gguf") == std::vector<std::string>(12, "foreign-dtype"));
 
   for (const std::string name : {"blocks", "mixed", "small"}) {

@@ -281,7 +281,7 @@ TEST_CASE("text: a spec says that it is text, of which type, and its dims at mos
   const auto written = btf::convert(*text.open("text:fp32"), scratch / "x.bin",
                                     {.spec = btf::parse_tensor_spec("text:fp32:2").value()});
   CHECK(said(written.error()) ==
-        "--output-spec is of raw bytes; numbers in text are read and not written");
+        "`ConvertOptions::spec` describes raw bytes; numbers in text are read, not written");
   // What is of another kind is none, whatever the spec says.
   const auto npy = TensorFile::open(std::string(BTF_TESTDATA_DIR) + "/npy/float32.c.little.v1.npy",
                                     told("text:fp32"));

@@ -147,7 +147,7 @@ Invocation parse(CLI::App& app, const std::vector<std::unique_ptr<Subcommand>>& 
   Subcommand& given = **std::ranges::find_if(subcommands, &Subcommand::given);
   given.append_operands(behind_mark);
   if (global.quiet && global.verbose) throw Wrong("--quiet and --verbose exclude each other");
-  return {global, given.finish(global)};
+  return {global, given.finish(global), OptionNames(given.name())};
 }
 
 }  // namespace
@@ -176,7 +176,7 @@ std::variant<Invocation, Information, UsageError> parse_command_line(int argc, c
   } catch (const CLI::ParseError& error) {
     return UsageError{describe(error, app), command_name()};
   } catch (const Wrong& wrong) {
-    return UsageError{wrong.what(), command_name()};
+    return UsageError{OptionNames(command_name()).in(wrong.what()), command_name()};
   }
 }
 

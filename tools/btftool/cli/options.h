@@ -13,6 +13,7 @@
 #include "btf/layers/layers.h"
 #include "btf/repair.h"
 #include "btf/validate.h"
+#include "cli/option_names.h"
 
 namespace btftool {
 
@@ -134,6 +135,7 @@ using Command = std::variant<InspectOptions, ConvertCommand, DiffCommand, Valida
 struct Invocation {
   GlobalOptions global;
   Command command;
+  OptionNames names;
 };
 
 }  // namespace btftool

@@ -18,6 +18,7 @@ class Subcommand {
   Subcommand& operator=(const Subcommand&) = delete;
 
   bool given() const { return app_.parsed(); }
+  std::string name() const { return app_.get_name(); }
   // Operands that stood behind a "--" and went past the parser. Throws Wrong.
   void append_operands(const std::vector<std::string>& more);
   // What was said, once all is parsed. Throws Wrong where it does not go together.

@@ -41,7 +41,7 @@ class Inspection {
   }
 
   void give_up(const std::string& path, const btf::Error& error) {
-    if (json_) json_->unreadable(path, error);
+    if (json_) json_->unreadable(path, context_.names.in(error));
     if (unreadable_.pass()) context_.log.error(error);
     trouble_ = true;
   }
@@ -68,7 +68,7 @@ class Inspection {
     begin(**file);
     for (std::uint64_t i = 0; i < (*file)->tensor_count(); ++i) inspect(**file, i, true);
     if (const btf::Status complete = (*file)->check_complete(); !complete) {
-      if (json_) json_->odd(complete.error());
+      if (json_) json_->odd(context_.names.in(complete.error()));
       context_.log.warning(complete.error().text());
     }
     end(**file);
@@ -111,12 +111,13 @@ class Inspection {
 
   // `all`: the records are looked at together, so that overlap can be seen at no extra cost.
   void inspect(const btf::TensorFile& file, std::uint64_t index, bool all) {
-    const auto tensor = file.tensor(index);
+    auto tensor = file.tensor(index);
+    if (tensor) tensor->foreign_reason = context_.names.in(std::move(tensor->foreign_reason));
     btf::Status status;
     if (!tensor) status = std::unexpected(tensor.error());
     if (status && all) status = file.check_overlap(*tensor);
     if (!status) {
-      if (json_) json_->broken(status.error(), index);
+      if (json_) json_->broken(context_.names.in(status.error()), index);
       return complain(status.error());
     }
     const auto details = read_details(file, *tensor, options_, execution_);
@@ -129,7 +130,7 @@ class Inspection {
     if (details) return;
     const btf::Error error = file.about(index, details.error());
     // Of an unknown dtype or layout the listing has told already; a bad --at is not the file's.
-    if (json_ && !error.finding.empty()) json_->broken(error, index);
+    if (json_ && !error.finding.empty()) json_->broken(context_.names.in(error), index);
     complain(error);
   }
 

@@ -118,8 +118,8 @@ int exit_code(const LayersRun& run) {
 }  // namespace
 
 btf::Result<int> run_layers(const Context& context, const LayersCommand& command) {
-  BTF_ASSIGN(const LayersRun run,
-             command.from_json ? judge_again(command) : compare(context, command));
+  BTF_ASSIGN(LayersRun run, command.from_json ? judge_again(command) : compare(context, command));
+  run.report = context.names.in(std::move(run.report));
   const btf::LayerReport& report = run.report;
   if (command.pairs) {
     for (const btf::Layer& layer : report.layers)

@@ -74,7 +74,7 @@ class Validation {
     const auto report = [&](const btf::Finding& finding) {
       if (!tally.take(finding)) return;
       progress.clear();
-      show(path, finding);
+      show(path, context_.names.in(finding));
     };
     btf::Status status =
         trouble != nullptr ? std::unexpected(*trouble)

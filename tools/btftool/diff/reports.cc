@@ -57,6 +57,11 @@ void DiffReports::begin(const FilePair& pair) {
 }
 
 void DiffReports::take(const btf::TensorDiff& diff) {
+  // Only errors and causes can name options.
+  diff.error || !diff.hints.empty() ? show(context_.names.in(diff)) : show(diff);
+}
+
+void DiffReports::show(const btf::TensorDiff& diff) {
   if (!diff.error)
     count(diff);
   else if (totals_.troubled_tensors++ == before_)
@@ -91,7 +96,8 @@ void DiffReports::missing(const btf::TensorDiff& diff) {
   for (const auto& report : reports_) report->missing(diff);
 }
 
-void DiffReports::end(const PairOutcome& outcome) {
+void DiffReports::end(PairOutcome outcome) {
+  outcome.error = context_.names.in(std::move(outcome.error));
   ++totals_.files;
   if (outcome.result == PairResult::trouble)
     ++totals_.troubled_files;

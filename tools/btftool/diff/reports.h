@@ -23,7 +23,7 @@ class DiffReports {
   // Of a file that only one side has.
   bool lists_missing() const;
   void missing(const btf::TensorDiff& diff);
-  void end(const PairOutcome& outcome);
+  void end(PairOutcome outcome);
   // Of the pair that began last: tensors that could not be compared, and what is said of them.
   std::uint64_t troubled() const { return totals_.troubled_tensors - before_; }
   std::string trouble() const;
@@ -35,6 +35,7 @@ class DiffReports {
   void refuse(const FilePair& pair, const btf::Error& error);
 
  private:
+  void show(const btf::TensorDiff& diff);
   void count(const btf::TensorDiff& diff);
   void note_different(const std::string& name);
   void finish(DiffReport& report);

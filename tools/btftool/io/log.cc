@@ -9,11 +9,14 @@ namespace btftool {
 
 struct Log::State {
   spdlog::logger logger;
+  OptionNames names;
+
+  std::string line(const std::string& message) const { return printable(names.in(message)); }
 };
 
-Log::Log(const GlobalOptions& options) {
+Log::Log(const GlobalOptions& options, OptionNames names) {
   auto sink = std::make_shared<spdlog::sinks::stderr_sink_st>();
-  state_ = std::make_unique<State>(State{spdlog::logger("btftool", std::move(sink))});
+  state_ = std::make_unique<State>(State{spdlog::logger("btftool", std::move(sink)), std::move(names)});
   state_->logger.set_pattern("%n: %v");
   state_->logger.set_level(options.quiet     ? spdlog::level::err
                            : options.verbose ? spdlog::level::debug
@@ -23,14 +26,14 @@ Log::Log(const GlobalOptions& options) {
 Log::~Log() = default;
 
 void Log::error(const btf::Error& error) { this->error(error.text()); }
-void Log::error(const std::string& message) { state_->logger.error("{}", printable(message)); }
+void Log::error(const std::string& message) { state_->logger.error("{}", state_->line(message)); }
 void Log::warning(const std::string& message) {
-  state_->logger.warn("warning: {}", printable(message));
+  state_->logger.warn("warning: {}", state_->line(message));
 }
 void Log::alarm(const std::string& message) {
-  state_->logger.error("warning: {}", printable(message));
+  state_->logger.error("warning: {}", state_->line(message));
 }
-void Log::note(const std::string& message) { state_->logger.info("{}", printable(message)); }
-void Log::detail(const std::string& message) { state_->logger.debug("{}", printable(message)); }
+void Log::note(const std::string& message) { state_->logger.info("{}", state_->line(message)); }
+void Log::detail(const std::string& message) { state_->logger.debug("{}", state_->line(message)); }
 
 }  // namespace btftool

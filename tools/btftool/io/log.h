@@ -1,4 +1,5 @@
-// Standard error: one line a message, "btftool: " in front. The only file that knows the logger.
+// Standard error: one line a message, "btftool: " in front, options by the names of the command
+// line. The only file that knows the logger.
 #pragma once
 
 #include <cstdint>
@@ -6,13 +7,14 @@
 #include <string>
 
 #include "btf/error.h"
+#include "cli/option_names.h"
 #include "cli/options.h"
 
 namespace btftool {
 
 class Log {
  public:
-  explicit Log(const GlobalOptions& options);
+  Log(const GlobalOptions& options, OptionNames names);
   ~Log();
 
   void error(const btf::Error& error);

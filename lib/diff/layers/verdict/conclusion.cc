@@ -61,7 +61,7 @@ void note_quantised(LayerReport& report) {
         {std::string(kQuantised),
          {i},
          quoted(layer.name()) +
-             " was quantised: its numbers lie on a grid; --compute int8 expects that"});
+             " was quantised: its numbers lie on a grid; `judge.compute` int8 expects that"});
   }
 }
 

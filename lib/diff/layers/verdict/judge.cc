@@ -272,7 +272,7 @@ class Judgement {
       layers()[i].note =
           "what comes next has none: its dump is wrong, or what is computed from it hides them, as "
           "a "
-          "maximum or ReLU does; --graph may tell";
+          "maximum or ReLU does; `graph` may tell";
   }
 
   // By itself alone: against the largest error of all layers that have a place.

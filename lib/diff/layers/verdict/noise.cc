@@ -83,7 +83,7 @@ RunPrecision run_precision(const LayerReport& report, const JudgeLayers& options
     return {
         .u = row.floating() ? std::ldexp(1.0, -static_cast<int>(significand_bits(row.dtype))) : 0,
         .grid = !row.floating(),
-        .source = "--compute " + std::string(row.name)};
+        .source = "`judge.compute` " + std::string(row.name)};
   }
   // The coarsest dtype that most layers of either side have, or show in their bits.
   std::vector<unsigned> stored;

@@ -12,7 +12,7 @@ namespace btf {
 struct RunPrecision {
   double u = 0;               // of floats
   bool grid = false;          // numbers lie on grids of a few hundred values: quantised
-  std::string source;         // "float16", "--compute int8", "bits of float16 in float32"
+  std::string source;         // "float16", "`judge.compute` int8", "bits of float16 in float32"
   bool guessed_grid = false;  // by the size of errors alone
 };
 

@@ -150,11 +150,11 @@ std::string why_untold(const LayerReport& report) {
                                  " that the list leaves out") +
            ": bad, good and bad again behind " +
            quoted(report.layers[*report.verdict.layer].name()) +
-           (report.order == OrderSource::natural ? "; give --graph or --order" : "; list them too");
+           (report.order == OrderSource::natural ? "; give `graph` or `order`" : "; list them too");
   if (std::string unknown = unmeasured_text(report); !unknown.empty()) return unknown;
   if (std::string lost = lost_text(report); !lost.empty()) return lost;
   if (std::ranges::any_of(report.layers, was_judged))
-    return "errors are those of int8 from the first product on; --compute int8, if that is meant";
+    return "errors are those of int8 from the first product on; `judge.compute` int8, if that is meant";
   return "no layer could be judged";
 }
 
