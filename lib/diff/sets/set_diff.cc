@@ -370,7 +370,7 @@ class Comparison {
   // Of several tensors those without the axes get others; the only one is to have them.
   Status check_axes(const TensorFile& actual, const TensorFile& golden,
                     const DiffOptions& options) const {
-    if (!options.heatmap) return {};
+    if (asked_.heatmap_axes.empty()) return {};
     const auto left = only(actual, options.actual_tensors);
     const auto right = only(golden, options.golden_tensors);
     if (!left || !right) return {};
@@ -378,9 +378,9 @@ class Comparison {
     const auto g = golden.tensor(*right);
     // What else is wrong is found by the comparison.
     if (!a || !g || a->dims != g->dims) return {};
-    const std::string trouble = axes_trouble(options.heatmap->axes, g->dims.size());
+    const std::string trouble = axes_trouble(asked_.heatmap_axes, g->dims.size());
     if (trouble.empty()) return {};
-    return std::unexpected(Error{ErrorCode::invalid_argument, "`heatmap`: " + trouble}
+    return std::unexpected(Error{ErrorCode::invalid_argument, "`heatmap_axes`: " + trouble}
                                .of_tensor(*left)
                                .in_file(actual.path()));
   }

@@ -35,6 +35,7 @@ btf::SetDiffOptions set_options(const GlobalOptions& global, const DiffCommand& 
                               .map_path = command.map.value_or("")};
   // The screen may get a line for each tensor.
   options.figures_of_several = !global.quiet && !command.json && !command.summary;
+  if (command.diff.heatmap) options.heatmap_axes = command.diff.heatmap->axes;
   return options;
 }
 

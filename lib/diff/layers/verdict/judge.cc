@@ -62,11 +62,11 @@ class Judgement {
     judge_watching();
     if (judge_inputs()) return;
     for (std::uint64_t i = 0; i < layers().size(); ++i) {
-      goes_on_ = false;
+      turns_finite_ = false;
       judge(i);
       const bool special = before_.special;
       before_.take(layers()[i], false);
-      if (goes_on_) before_.special = special;
+      if (turns_finite_) before_.special = special;
     }
   }
 
@@ -267,8 +267,8 @@ class Judgement {
   void judge_born(std::uint64_t i) {
     if (is_special_dump(i)) return dump(layers()[i], LayerFault::born);
     root(i, LayerFault::born);
-    goes_on_ = dumps_.goes_on_finite(i, before_);
-    if (goes_on_)
+    turns_finite_ = dumps_.goes_on_finite(i, before_);
+    if (turns_finite_)
       layers()[i].note =
           "what comes next has none: its dump is wrong, or what is computed from it hides them, as "
           "a "
@@ -334,7 +334,7 @@ class Judgement {
   Explained explained_;
   DumpTest dumps_;
   Inputs before_;  // of all that is judged already
-  bool goes_on_ = false;  // NaN or Inf of the layer in hand are not in those that come next
+  bool turns_finite_ = false;  // NaN or Inf of the layer in hand are not in those that come next
   std::set<std::uint64_t> amplified_;
   LayerVerdict was_;  // of an earlier judgement
 };

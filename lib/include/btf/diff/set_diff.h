@@ -54,6 +54,7 @@ struct SetDiffOptions {
   std::string map_path{};  // of `each.map`, for messages
   // Figures of tensors that are the same, if several are compared.
   bool figures_of_several = false;
+  std::vector<std::int32_t> heatmap_axes{};  // a tensor that is compared alone must have these
 };
 
 // Files of two sets that are compared with each other, or a file that only one set has.

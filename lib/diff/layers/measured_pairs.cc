@@ -1,4 +1,4 @@
-#include "diff/layers/pair_layers.h"
+#include "diff/layers/measured_pairs.h"
 
 #include <algorithm>
 #include <memory>
@@ -341,8 +341,8 @@ Result<std::optional<GivenScale>> PairedLayers::given_scale(const LayerOptions& 
   return (of_actual ? actual_set_scales : golden_set_scales).given(set, member, options.execution);
 }
 
-Result<PairedLayers> pair_layers(TensorSet& actual, TensorSet& golden, const LayerOptions& options,
-                                 LayerReport& report) {
+Result<PairedLayers> pair_and_measure(TensorSet& actual, TensorSet& golden,
+                                      const LayerOptions& options, LayerReport& report) {
   return LayerPairing(actual, golden, options, report).run();
 }
 
