@@ -24,9 +24,8 @@ bool wanted(const SetDiffOptions& options, const SetMember& member) {
 bool found(const std::string& glob, const TensorSet& set) {
   for (std::uint64_t i = 0; i < set.member_count(); ++i)
     if (glob_matches_path(glob, set.member(i).place)) return true;
-  return std::ranges::any_of(set.others(), [&](const SetMember& other) {
-    return glob_matches_path(glob, other.place);
-  });
+  return std::ranges::any_of(
+      set.others(), [&](const SetMember& other) { return glob_matches_path(glob, other.place); });
 }
 
 // Single tensors that are scales of others in their file.
@@ -90,9 +89,9 @@ Result<FilePairs> pair_several(const TensorSet& actual, const TensorSet& golden,
   MemberFilter filter;
   if (!options.include.empty() || !options.exclude.empty())
     filter = [&](const SetMember& member) { return wanted(options, member); };
-  BTF_ASSIGN(SetPairing pairing, pair_sets(actual, golden, {.wanted = filter,
-                                                            .by = options.each.pair_by,
-                                                            .map = options.each.map}));
+  BTF_ASSIGN(SetPairing pairing,
+             pair_sets(actual, golden,
+                       {.wanted = filter, .by = options.each.pair_by, .map = options.each.map}));
   std::vector<MemberPair>& pairs = pairing.pairs;
   BTF_TRY(take_given_pairs(options, actual, golden, pairs));
   for (const std::string& glob : options.include)

@@ -6,8 +6,8 @@
 
 #include "btf/tensor_spec.h"
 #include "btf/try.h"
-#include "sets/pairs/globs.h"
 #include "sets/pairs/given_pairs.h"
+#include "sets/pairs/globs.h"
 
 namespace btf {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 // The tensor whose dims are meant: the partner that is known, the one that is selected, the only
 // one, or the one that is called as the file.
 Result<std::uint64_t> partner(const std::string& name, const SetDiffOptions& options,
-                                   const OtherSide& other) {
+                              const OtherSide& other) {
   const std::uint64_t count = other.file.tensor_count();
   if (other.pair.*other.tensor) return *(other.pair.*other.tensor);
   const TensorSet set = TensorSet::of(other.file);
@@ -27,14 +27,14 @@ Result<std::uint64_t> partner(const std::string& name, const SetDiffOptions& opt
     if (found && found->size() == 1) return found->front();
   }
   if (count == 1) return 0;
-  return fail(ErrorCode::invalid_argument,
-                   "the dims are to be those of a tensor of " + other.file.path() + ", which has " +
-                       std::to_string(count) + " and none called '" + name +
-                       "'; `pairs` 0:G says which, or the spec the dims");
+  return fail(ErrorCode::invalid_argument, "the dims are to be those of a tensor of " +
+                                               other.file.path() + ", which has " +
+                                               std::to_string(count) + " and none called '" + name +
+                                               "'; `pairs` 0:G says which, or the spec the dims");
 }
 
-// Arrays of NumPy and outputs of trtexec say their dims themselves, and so may text, which else is a
-// list.
+// Arrays of NumPy and outputs of trtexec say their dims themselves, and so may text, which else is
+// a list.
 bool says_dims(const TensorFile& file) {
   if (file.format().starts_with("np") || file.format() == "trtexec") return true;
   if (file.format() != "text") return false;
@@ -60,8 +60,7 @@ bool matches_file(const SpecRule& rule, const TensorSet& set) {
 Status matches_tensor(const SpecRule& rule, const TensorSet& set) {
   const auto found = set.select_readable("@" + rule.glob);
   if (found && !found->empty()) return {};
-  return fail(ErrorCode::invalid_argument,
-                   rule.source + ": no file of " + set.path() + " matches");
+  return fail(ErrorCode::invalid_argument, rule.source + ": no file of " + set.path() + " matches");
 }
 
 }  // namespace
@@ -116,8 +115,8 @@ bool FileSpecs::is_list(std::uint64_t member) const {
   return spec && spec->as_text;
 }
 
-Status FileSpecs::complete(std::uint64_t member, TensorSet& set,
-                                const SetDiffOptions& options, const OtherSide& other) {
+Status FileSpecs::complete(std::uint64_t member, TensorSet& set, const SetDiffOptions& options,
+                           const OtherSide& other) {
   const auto waiting = waiting_.find(member);
   const SpecRule& rule = waiting->second;
   const SetMember file = set.member(member);
@@ -143,8 +142,8 @@ Error FileSpecs::no_dims(std::uint64_t member, const TensorSet& set) const {
 }
 
 Error with_likely_specs(Error error, std::uint64_t bytes,
-                             const Result<std::shared_ptr<const TensorFile>>& other,
-                             const std::string& member) {
+                        const Result<std::shared_ptr<const TensorFile>>& other,
+                        const std::string& member) {
   constexpr std::size_t kMost = 3;
   const bool unknown = error.finding == "offset-table-too-long" || error.finding == "not-btf";
   if (!unknown || error.file.ends_with(".btf") || !other) return error;

@@ -16,15 +16,15 @@ namespace btf {
 struct OtherSide {
   const TensorFile& file;
   const MemberPair& pair;
-  std::optional<std::uint64_t> MemberPair::* tensor;  // of that side
+  std::optional<std::uint64_t> MemberPair::*tensor;  // of that side
   bool golden;
 };
 
 // What is no file of tensors may be raw bytes: of which sort, the other side's dims may tell.
 // `member`: of the options, for such a spec.
 Error with_likely_specs(Error error, std::uint64_t bytes,
-                             const Result<std::shared_ptr<const TensorFile>>& other,
-                             const std::string& member);
+                        const Result<std::shared_ptr<const TensorFile>>& other,
+                        const std::string& member);
 
 class FileSpecs {
  public:
@@ -38,7 +38,7 @@ class FileSpecs {
   bool is_list(std::uint64_t member) const;
   // Gives it those of its partner there.
   Status complete(std::uint64_t member, TensorSet& set, const SetDiffOptions& options,
-                       const OtherSide& other);
+                  const OtherSide& other);
   // The error of a member whose partner waits too.
   Error no_dims(std::uint64_t member, const TensorSet& set) const;
 

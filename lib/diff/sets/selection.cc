@@ -14,7 +14,6 @@
 namespace btf {
 namespace {
 
-
 // Does a selection say names, and not only numbers?
 bool names_tensors(const std::string& text) {
   return text.find_first_not_of("0123456789,-") != text.npos;
@@ -72,7 +71,7 @@ void set_pairs(std::vector<TensorPair> pairs, DiffOptions& options) {
 }
 
 std::optional<SetTensor> in_set(const std::optional<std::uint64_t>& member,
-                                     const std::optional<std::uint64_t>& tensor) {
+                                const std::optional<std::uint64_t>& tensor) {
   if (!member || !tensor) return std::nullopt;
   return SetTensor{*member, *tensor};
 }
@@ -84,11 +83,9 @@ std::vector<TensorPair> all_of(const TensorPairs& pairs) {
 }
 
 // Of those that stay alone, what is picked may make clear which are meant: "0/*" of 0/xs and 1/xs.
-Result<std::vector<TensorPair>> picked_pairs(const TensorFile& actual,
-                                                  const TensorFile& golden,
-                                                  const DiffOptions& options,
-                                                  const Picked& picked,
-                                                  std::vector<TensorPair> pairs) {
+Result<std::vector<TensorPair>> picked_pairs(const TensorFile& actual, const TensorFile& golden,
+                                             const DiffOptions& options, const Picked& picked,
+                                             std::vector<TensorPair> pairs) {
   const auto has = [&](const TensorPair& pair) {
     return picked.has(in_set(0, pair.actual), in_set(0, pair.golden));
   };
@@ -116,18 +113,16 @@ Result<std::vector<TensorPair>> picked_pairs(const TensorFile& actual,
                                 right.empty() ? std::move(all_right) : std::move(right)}));
     std::ranges::copy_if(all_of(found), std::back_inserter(kept), has);
   }
-  std::ranges::stable_sort(kept, {}, [](const TensorPair& pair) {
-    return pair.actual.value_or(UINT64_MAX);
-  });
+  std::ranges::stable_sort(kept, {},
+                           [](const TensorPair& pair) { return pair.actual.value_or(UINT64_MAX); });
   return kept;
 }
 
 }  // namespace
 
-Result<NameSelection> NameSelection::of(const SetDiffOptions& asked,
-                                             const TensorSet& actual,
-                                             const TensorSet& golden,
-                                             std::span<const MemberPair> pairs) {
+Result<NameSelection> NameSelection::of(const SetDiffOptions& asked, const TensorSet& actual,
+                                        const TensorSet& golden,
+                                        std::span<const MemberPair> pairs) {
   NameSelection selection;
   const std::string& text = asked.tensors.value_or("");
   if (asked.tensors && std::ranges::any_of(pairs, &MemberPair::of_tensors)) {
@@ -197,9 +192,8 @@ Status DiffSelection::apply(const TensorFile& actual, const TensorFile& golden,
 }
 
 // Where names of one side stand for others: which pairs are selected. False: they do not.
-Result<bool> DiffSelection::select_of_tiers(const TensorFile& actual,
-                                            const TensorFile& golden, bool of_sets,
-                                            DiffOptions& options) {
+Result<bool> DiffSelection::select_of_tiers(const TensorFile& actual, const TensorFile& golden,
+                                            bool of_sets, DiffOptions& options) {
   if (options.map.empty()) {
     if (options.pair_by == PairBy::exact) return false;
     BTF_ASSIGN(const bool by_name, pairs_by_name(actual, golden, options));
@@ -214,10 +208,9 @@ Result<bool> DiffSelection::select_of_tiers(const TensorFile& actual,
   const auto equal = [](const TensorPair& pair) {
     return pair.actual && pair.golden && !pair.tier;
   };
-  if (!asked_.tensors || (options.map.empty() && std::ranges::any_of(all, equal)))
-    return false;
-  BTF_ASSIGN(const Picked picked, Picked::of(*asked_.tensors, TensorSet::of(actual),
-                                             TensorSet::of(golden), of_sets));
+  if (!asked_.tensors || (options.map.empty() && std::ranges::any_of(all, equal))) return false;
+  BTF_ASSIGN(const Picked picked,
+             Picked::of(*asked_.tensors, TensorSet::of(actual), TensorSet::of(golden), of_sets));
   BTF_ASSIGN(std::vector<TensorPair> pairs,
              picked_pairs(actual, golden, options, picked, std::move(all)));
   set_pairs(std::move(pairs), options);
@@ -273,9 +266,8 @@ Status DiffSelection::apply_tolerances(std::uint64_t tensors, DiffOptions& optio
     if (!index || (selected && std::ranges::find(*selected, *index) == selected->end())) continue;
     used_[i] = true;
     if (!options.tensor_tolerance[*index].add(given.tolerance))
-      return fail(
-          ErrorCode::invalid_argument,
-          given.source + ": tensor " + std::to_string(*index) + " has been given another value");
+      return fail(ErrorCode::invalid_argument, given.source + ": tensor " + std::to_string(*index) +
+                                                   " has been given another value");
   }
   return {};
 }
@@ -286,9 +278,9 @@ Status DiffSelection::check_used() const {
   const TensorTolerance& given =
       asked_.tensor_tolerances[static_cast<std::size_t>(unused - used_.begin())];
   return fail(ErrorCode::invalid_argument,
-                   given.source + (given.glob ? ": no tensor that is compared has such a name"
-                                              : ": no tensor " + std::to_string(given.tensor) +
-                                                    " of actual is compared"));
+              given.source + (given.glob ? ": no tensor that is compared has such a name"
+                                         : ": no tensor " + std::to_string(given.tensor) +
+                                               " of actual is compared"));
 }
 
 }  // namespace btf

@@ -18,8 +18,7 @@ class NameSelection {
  public:
   // Nothing is selected by name. An error: no tensor of either side has a name that is asked for.
   static Result<NameSelection> of(const SetDiffOptions& asked, const TensorSet& actual,
-                                       const TensorSet& golden,
-                                       std::span<const MemberPair> pairs);
+                                  const TensorSet& golden, std::span<const MemberPair> pairs);
 
   bool given() const { return given_; }
   // Narrows the lists of `options`, or sets its pair. False: nothing of the pair is left. What
@@ -30,7 +29,7 @@ class NameSelection {
   using Selected = std::map<std::uint64_t, std::vector<std::uint64_t>>;  // by member
 
   static Status select(const std::optional<std::string>& text, const TensorSet& set,
-                            Selected& selected, std::set<std::uint64_t>& unreadable);
+                       Selected& selected, std::set<std::uint64_t>& unreadable);
 
   bool given_ = false;
   Selected actual_;
@@ -47,8 +46,7 @@ class DiffSelection {
 
   // Adds the selection (unless lists are there), given pairs and tolerances of single tensors to
   // `options`.
-  Status apply(const TensorFile& actual, const TensorFile& golden,
-                    DiffOptions& options);
+  Status apply(const TensorFile& actual, const TensorFile& golden, DiffOptions& options);
 
   // An error if a tolerance was given for a tensor that none of the files applied to had.
   Status check_used() const;
@@ -57,12 +55,11 @@ class DiffSelection {
   const MapUse& map() const { return map_; }
 
  private:
-  Result<bool> select_of_tiers(const TensorFile& actual, const TensorFile& golden,
-                                    bool of_sets, DiffOptions& options);
-  Status select_both(const TensorFile& actual, const TensorFile& golden,
-                          DiffOptions& options);
+  Result<bool> select_of_tiers(const TensorFile& actual, const TensorFile& golden, bool of_sets,
+                               DiffOptions& options);
+  Status select_both(const TensorFile& actual, const TensorFile& golden, DiffOptions& options);
   Status note_names(const TensorFile& file,
-                         const std::optional<std::vector<std::uint64_t>>& selected);
+                    const std::optional<std::vector<std::uint64_t>>& selected);
   Status apply_tolerances(std::uint64_t tensors, DiffOptions& options);
 
   const SetDiffOptions& asked_;

@@ -9,7 +9,7 @@
 #include "diff/pairs/tensor_pairs.h"
 #include "diff/sets/file_pairs.h"
 #include "diff/sets/other_files.h"
-#include "diff/sets/selection.h"
+#include "diff/sets/pair_preparation.h"
 #include "elements/parallel.h"
 #include "formats/io/globs.h"
 #include "kernels/compare/criteria.h"
@@ -17,18 +17,6 @@
 
 namespace btf {
 namespace {
-
-using File = std::shared_ptr<const TensorFile>;
-
-// Two files that are open, and how they are compared.
-struct Job {
-  FilePair files;
-  File actual;
-  File golden;
-  DiffOptions options;
-
-  std::uint64_t bytes() const { return std::max(actual->size(), golden->size()); }
-};
 
 class Comparison {
  public:
@@ -39,7 +27,7 @@ class Comparison {
         asked_(options),
         found_(std::move(found)),
         sink_(sink),
-        selection_(options),
+        preparation_(actual, golden, options, found_),
         options_(options.each),
         workers_(worker_count(options.each.execution, UINT64_MAX, UINT64_MAX)),
         queue_(limits(workers_), options.each.execution) {}
@@ -50,11 +38,11 @@ class Comparison {
     options_.go_on = true;
     if (!asked_.tensor_tolerances.empty())
       options_.pair_tolerance = [this](const TensorDiff& diff) { return tolerance_of(diff); };
-    if (found_.several) BTF_TRY(check_selection());
+    if (found_.several) BTF_TRY(preparation_.check_selection());
     open_pairs_ahead(actual_, golden_, found_.pairs, options_.execution);
     for (const MemberPair& pair : found_.pairs) {
       DiffOptions options = options_;
-      if (names_.narrow(pair, options)) BTF_TRY(take(pair, std::move(options)));
+      if (preparation_.narrow(pair, options)) BTF_TRY(take(pair, std::move(options)));
     }
     BTF_TRY(queue_.drain());
     if (options_.strict) BTF_TRY(take_others());
@@ -68,18 +56,19 @@ class Comparison {
   // A pair whose tensors are kept until those in front of it are reported.
   class Queued final : public QueuedPair {
    public:
-    Queued(Comparison& of, Job job) : of_(of), job_(std::move(job)), bytes_(job_.bytes()) {}
+    Queued(Comparison& of, PreparedPair pair)
+        : of_(of), pair_(std::move(pair)), bytes_(pair_.bytes()) {}
 
     Status compare() override {
-      DiffOptions options = job_.options;
+      DiffOptions options = pair_.options;
       options.execution = {.jobs = 1,
                            .memory = of_.options_.execution.memory / of_.workers_,
                            .cancel = of_.options_.execution.cancel};
       tensors_.clear();
-      same_ = diff(*job_.actual, *job_.golden, options,
+      same_ = diff(*pair_.actual, *pair_.golden, options,
                    [this](const TensorDiff& diff) { tensors_.push_back(diff); });
-      job_.actual.reset();
-      job_.golden.reset();
+      pair_.actual.reset();
+      pair_.golden.reset();
       return {};
     }
 
@@ -87,8 +76,8 @@ class Comparison {
       if (!compared && compared.error().code != ErrorCode::no_space)
         return std::unexpected(compared.error());
       // Where memory ran out, one pair at a time may have enough.
-      if (!compared) return of_.compare(job_);
-      of_.begin(job_.files);
+      if (!compared) return of_.compare(pair_);
+      of_.begin(pair_.files);
       for (const TensorDiff& diff : tensors_) of_.take(diff);
       BTF_TRY(of_.end(same_));
       if (of_.options_.execution.progress) of_.options_.execution.progress(bytes_);
@@ -97,7 +86,7 @@ class Comparison {
 
    private:
     Comparison& of_;
-    Job job_;
+    PreparedPair pair_;
     std::uint64_t bytes_;
     Result<bool> same_ = false;
     std::vector<TensorDiff> tensors_;
@@ -114,7 +103,7 @@ class Comparison {
   }
 
   Status begin() {
-    BTF_TRY(check_map(found_.map));
+    BTF_TRY(preparation_.check_map(found_.map));
     BTF_TRY(sink_.found(all_pairs()));
     warn_of(found_.map);
     if (found_.several) options_.map = {};  // all that it names is a pair by now
@@ -134,18 +123,14 @@ class Comparison {
     return all;
   }
 
-  Status check_map(const MapUse& use) const {
-    if (use.used || use.unused.empty()) return {};
-    return std::unexpected(no_use(use, asked_.map_path));
-  }
-
   void warn_of(const MapUse& use) {
     for (const std::string& unused : use.unused)
       sink_.warn((asked_.map_path.empty() ? "" : asked_.map_path + ": ") + unused);
   }
 
   Tolerance tolerance_of(const TensorDiff& diff) const {
-    const Tolerance all = asked_.each.pair_tolerance ? asked_.each.pair_tolerance(diff) : Tolerance();
+    const Tolerance all =
+        asked_.each.pair_tolerance ? asked_.each.pair_tolerance(diff) : Tolerance();
     return overlaid(all, tolerance_by_name(asked_.tensor_tolerances, diff));
   }
 
@@ -161,25 +146,20 @@ class Comparison {
     return files;
   }
 
-  // What shows without opening anything.
-  const Error* trouble(const MemberPair& pair) const {
-    if (pair.error) return pair.error.get();
-    const Error* found = pair.actual ? actual_.trouble(*pair.actual) : nullptr;
-    if (found == nullptr && pair.golden) found = golden_.trouble(*pair.golden);
-    return found;
-  }
-
   // An error ends the comparison; trouble of the pair is reported.
   Status take(const MemberPair& pair, DiffOptions options) {
-    const Error* const unusable = trouble(pair);
+    const Error* const unusable = preparation_.trouble(pair);
     if (unusable == nullptr && pair.actual && pair.golden) {
-      Result<Job> job = prepare(pair, std::move(options));
-      if (job && may_wait(pair, *job))
-        return queue_.add(std::make_unique<Queued>(*this, *std::move(job)), 0);
+      const bool maps = !options.map.empty();
+      Result<PreparedPair> ready = preparation_.prepare(pair, std::move(options));
+      if (maps && preparation_.map().used) warn_of(preparation_.map());
+      if (ready) ready->files = files_of(pair);
+      if (ready && may_wait(pair, *ready))
+        return queue_.add(std::make_unique<Queued>(*this, *std::move(ready)), 0);
       BTF_TRY(queue_.drain());
-      if (job) return compare(*job);
+      if (ready) return compare(*ready);
       begin(files_of(pair));
-      return end(job.error());
+      return end(ready.error());
     }
     BTF_TRY(queue_.drain());
     begin(files_of(pair));
@@ -193,9 +173,9 @@ class Comparison {
   }
 
   // The tensors of the pair, as they are found.
-  Status compare(const Job& job) {
-    begin(job.files);
-    return end(diff(*job.actual, *job.golden, job.options,
+  Status compare(const PreparedPair& pair) {
+    begin(pair.files);
+    return end(diff(*pair.actual, *pair.golden, pair.options,
                     [this](const TensorDiff& diff) { take(diff); }));
   }
 
@@ -230,7 +210,7 @@ class Comparison {
 
   // Small files that are the same cost little more than opening them. Where one differs, looking
   // for causes takes far longer, and the next ones will differ as well.
-  bool may_wait(const MemberPair& pair, const Job& job) const {
+  bool may_wait(const MemberPair& pair, const PreparedPair& ready) const {
     constexpr std::uint64_t kMostSame = 16;
     constexpr std::uint64_t kSmall = 4U << 20;
     constexpr std::uint64_t kFewTensors = 64;
@@ -238,8 +218,8 @@ class Comparison {
       return file.size() <= kSmall && file.tensor_count() <= kFewTensors;
     };
     // Tensors that are a pair share their file with others.
-    return same_in_a_row_ < kMostSame && workers_ > 1 && !pair.of_tensors() && small(*job.actual) &&
-           small(*job.golden);
+    return same_in_a_row_ < kMostSame && workers_ > 1 && !pair.of_tensors() &&
+           small(*ready.actual) && small(*ready.golden);
   }
 
   // A tensor that is missing is reported by itself, a file as a whole.
@@ -255,7 +235,7 @@ class Comparison {
   // The tensors of a file that only one side has.
   Status list_missing(const MemberPair& pair, const DiffOptions& options, bool compared) {
     const auto& list = pair.actual ? options.actual_tensors : options.golden_tensors;
-    BTF_ASSIGN(const File file,
+    BTF_ASSIGN(const auto file,
                pair.actual ? actual_.file(*pair.actual) : golden_.file(*pair.golden));
     std::vector<std::uint64_t> selected;
     if (list) {
@@ -273,118 +253,6 @@ class Comparison {
     return {};
   }
 
-  // Is there what is selected by name, and a tensor for every tolerance of a single one? Asked
-  // before the first pair is reported.
-  Status check_selection() {
-    BTF_ASSIGN(names_, NameSelection::of(asked_, actual_, golden_, found_.pairs));
-    if (asked_.tensor_tolerances.empty()) return {};
-    for (const MemberPair& pair : found_.pairs) {
-      if (!pair.actual || !pair.golden) continue;
-      // What cannot be opened is trouble by itself, and might have the tensor.
-      if (trouble(pair) != nullptr || !complete_specs(pair)) return {};
-      const auto actual = actual_.file(*pair.actual);
-      const auto golden = golden_.file(*pair.golden);
-      if (!actual || !golden) return {};
-      DiffOptions unused;
-      if (!names_.narrow(pair, unused)) continue;
-      if (!selection_.apply(**actual, **golden, unused)) return {};
-      if (selection_.check_used()) return {};
-    }
-    return selection_.check_used();
-  }
-
-  // Specs that leave the dims out get them from the other side.
-  Status complete_specs(const MemberPair& pair) {
-    FileSpecs& actual_specs = found_.actual_specs;
-    FileSpecs& golden_specs = found_.golden_specs;
-    const bool left = actual_specs.waits(*pair.actual, actual_);
-    const bool right = golden_specs.waits(*pair.golden, golden_);
-    if (left && right && actual_specs.is_list(*pair.actual) && golden_specs.is_list(*pair.golden))
-      return {};
-    if (left && right) return std::unexpected(actual_specs.no_dims(*pair.actual, actual_));
-    if (left) {
-      BTF_ASSIGN(const File golden, golden_.file(*pair.golden));
-      return actual_specs.complete(*pair.actual, actual_, asked_,
-                                   {*golden, pair, &MemberPair::golden_tensor, true});
-    }
-    if (!right) return {};
-    BTF_ASSIGN(const File actual, actual_.file(*pair.actual));
-    return golden_specs.complete(*pair.golden, golden_, asked_,
-                                 {*actual, pair, &MemberPair::actual_tensor, false});
-  }
-
-  // Those that are files of their own.
-  Status take_scales(const MemberPair& pair, DiffOptions& options) const {
-    if (!options.actual_scale) {
-      BTF_ASSIGN(options.actual_scale,
-                 found_.actual_scales.given(actual_, *pair.actual, options.execution));
-    }
-    if (!options.golden_scale) {
-      BTF_ASSIGN(options.golden_scale,
-                 found_.golden_scales.given(golden_, *pair.golden, options.execution));
-    }
-    return {};
-  }
-
-  Result<Job> prepare(const MemberPair& pair, DiffOptions options) {
-    BTF_TRY(complete_specs(pair));
-    const auto actual_opened = actual_.file(*pair.actual);
-    const auto golden_opened = golden_.file(*pair.golden);
-    if (!actual_opened)
-      return std::unexpected(with_likely_specs(actual_opened.error(), actual_.bytes(*pair.actual),
-                                               golden_opened, "`actual.specs`"));
-    if (!golden_opened)
-      return std::unexpected(with_likely_specs(golden_opened.error(), golden_.bytes(*pair.golden),
-                                               actual_opened, "`golden.specs`"));
-    const TensorFile& actual = **actual_opened;
-    const TensorFile& golden = **golden_opened;
-    BTF_TRY(selection_.apply(actual, golden, options));
-    if (!options.map.empty()) {
-      BTF_TRY(check_map(selection_.map()));
-      warn_of(selection_.map());
-    }
-    if (!found_.several) {
-      BTF_TRY(selection_.check_used());
-      BTF_TRY(check_axes(actual, golden, options));
-    }
-    BTF_TRY(take_scales(pair, options));
-    options.figures =
-        options.figures || (asked_.figures_of_several && several(actual, golden, options));
-    return Job{files_of(pair), *actual_opened, *golden_opened, std::move(options)};
-  }
-
-  using Selected = std::optional<std::vector<std::uint64_t>>;
-
-  // The only tensor of a file that is compared.
-  static std::optional<std::uint64_t> only(const TensorFile& file, const Selected& selected) {
-    const std::uint64_t count = selected ? selected->size() : file.tensor_count();
-    return count == 1 ? std::optional(selected ? selected->front() : 0) : std::nullopt;
-  }
-
-  bool several(const TensorFile& actual, const TensorFile& golden,
-               const DiffOptions& options) const {
-    return found_.several || !only(actual, options.actual_tensors) ||
-           !only(golden, options.golden_tensors);
-  }
-
-  // Of several tensors those without the axes get others; the only one is to have them.
-  Status check_axes(const TensorFile& actual, const TensorFile& golden,
-                    const DiffOptions& options) const {
-    if (asked_.heatmap_axes.empty()) return {};
-    const auto left = only(actual, options.actual_tensors);
-    const auto right = only(golden, options.golden_tensors);
-    if (!left || !right) return {};
-    const auto a = actual.tensor(*left);
-    const auto g = golden.tensor(*right);
-    // What else is wrong is found by the comparison.
-    if (!a || !g || a->dims != g->dims) return {};
-    const std::string trouble = axes_trouble(asked_.heatmap_axes, g->dims.size());
-    if (trouble.empty()) return {};
-    return std::unexpected(Error{ErrorCode::invalid_argument, "`heatmap_axes`: " + trouble}
-                               .of_tensor(*left)
-                               .in_file(actual.path()));
-  }
-
   Status take_others() {
     for (const FilePair& pair : found_.others) {
       const Result<PairOutcome> outcome = compare_bytes(pair);
@@ -400,17 +268,16 @@ class Comparison {
   const SetDiffOptions& asked_;
   FilePairs found_;
   SetDiffSink& sink_;
-  NameSelection names_;
-  DiffSelection selection_;
+  PairPreparation preparation_;
   DiffOptions options_;
   unsigned workers_;
-  FilePair pair_;  // the one that is reported
+  FilePair pair_;               // the one that is reported
   std::uint64_t troubled_ = 0;  // of its tensors
   std::string first_trouble_;
   std::uint64_t same_in_a_row_ = UINT64_MAX / 2;  // pairs; none has differed yet
   bool same_ = true;
   std::uint64_t compared_ = 0;  // elements
-  PairQueue queue_;  // the last: it ends first
+  PairQueue queue_;             // the last: it ends first
 };
 
 }  // namespace
@@ -428,7 +295,8 @@ std::string trouble_of_tensors(const std::string& first, std::uint64_t count) {
 }
 
 bool is_for(const TensorTolerance& given, const TensorDiff& diff) {
-  if (!given.glob) return diff.actual && diff.actual->index == static_cast<std::uint64_t>(given.tensor);
+  if (!given.glob)
+    return diff.actual && diff.actual->index == static_cast<std::uint64_t>(given.tensor);
   return (diff.actual && glob_matches(*given.glob, diff.actual->name)) ||
          (diff.golden && glob_matches(*given.glob, diff.golden->name));
 }

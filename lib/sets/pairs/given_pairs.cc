@@ -8,7 +8,6 @@
 namespace btf {
 namespace {
 
-
 // One side of a word: a number, a name, or behind @ a name whatever it looks like.
 Result<SetTensor> tensor_called(const std::string& text, const TensorSet& set) {
   if (parse_number<std::int64_t>(text)) {
@@ -20,9 +19,9 @@ Result<SetTensor> tensor_called(const std::string& text, const TensorSet& set) {
   BTF_ASSIGN(const auto file, set.file(found.front().member));
   BTF_ASSIGN(const std::string own, file->name(found.front().index));
   if (own == name) return found.front();
-  return std::unexpected(Error{ErrorCode::invalid_argument,
-                                    "takes names as they are, and '" + name +
-                                        "' is that of no tensor; `NameMap` takes patterns"}
+  return std::unexpected(Error{
+      ErrorCode::invalid_argument,
+      "takes names as they are, and '" + name + "' is that of no tensor; `NameMap` takes patterns"}
                              .in_file(set.path()));
 }
 
@@ -73,8 +72,7 @@ Result<GivenPair> find_pair(const std::string& word, const TensorSet& actual,
 }
 
 Result<std::vector<TensorPair>> find_pairs_of(const std::vector<std::string>& words,
-                                                   const TensorFile& actual,
-                                                   const TensorFile& golden) {
+                                              const TensorFile& actual, const TensorFile& golden) {
   const TensorSet left = TensorSet::of(actual);
   const TensorSet right = TensorSet::of(golden);
   std::vector<TensorPair> pairs;
@@ -86,7 +84,7 @@ Result<std::vector<TensorPair>> find_pairs_of(const std::vector<std::string>& wo
 }
 
 std::optional<SetTensor> side_of_pair(const std::string& word, const TensorSet& set,
-                                           bool of_golden) {
+                                      bool of_golden) {
   std::optional<SetTensor> found;
   for (const std::size_t at : colons(word)) {
     const auto tensor = tensor_called(of_golden ? word.substr(at + 1) : word.substr(0, at), set);

@@ -27,7 +27,6 @@ std::vector<NamedTensor> named_tensors(const TensorSet& set,
 std::vector<std::uint64_t> wanted_members(const TensorSet& set, const MemberFilter& wanted);
 
 // In the order that golden gives, else actual; else in natural order.
-void put_in_order(std::vector<MemberPair>& pairs, const TensorSet& actual,
-                  const TensorSet& golden);
+void put_in_order(std::vector<MemberPair>& pairs, const TensorSet& actual, const TensorSet& golden);
 
 }  // namespace btf

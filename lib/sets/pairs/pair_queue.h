@@ -30,10 +30,10 @@ class QueuedPair {
 };
 
 struct PairQueueLimits {
-  unsigned workers = 1;            // threads, the caller's among them
-  std::size_t most_together = 1;   // small pairs that a thread takes at once
-  std::uint64_t small = 0;         // bytes; a pair of more is taken alone
-  std::size_t most_waiting = 1;    // lots that no thread has begun; beyond it the caller helps
+  unsigned workers = 1;               // threads, the caller's among them
+  std::size_t most_together = 1;      // small pairs that a thread takes at once
+  std::uint64_t small = 0;            // bytes; a pair of more is taken alone
+  std::size_t most_waiting = 1;       // lots that no thread has begun; beyond it the caller helps
   std::size_t most_unreported = 256;  // pairs that are not delivered
 };
 

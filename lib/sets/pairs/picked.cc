@@ -7,7 +7,6 @@
 namespace btf {
 namespace {
 
-
 bool is_number(const std::string& item) {
   return item.find_first_not_of("0123456789-") == item.npos;
 }
@@ -38,8 +37,8 @@ bool holds(const std::vector<SetTensor>& tensors, const std::optional<SetTensor>
 
 }  // namespace
 
-Result<Picked> Picked::of(const std::string& text, const TensorSet& actual,
-                          const TensorSet& golden, bool of_sets) {
+Result<Picked> Picked::of(const std::string& text, const TensorSet& actual, const TensorSet& golden,
+                          bool of_sets) {
   Picked picked;
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t end = std::min(text.find(',', at), text.size());

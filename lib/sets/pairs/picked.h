@@ -14,10 +14,9 @@ class Picked {
  public:
   // An error: neither side has what an item names. Of files of sets that have it, they may not.
   static Result<Picked> of(const std::string& text, const TensorSet& actual,
-                                const TensorSet& golden, bool of_sets = false);
+                           const TensorSet& golden, bool of_sets = false);
 
-  bool has(const std::optional<SetTensor>& actual,
-           const std::optional<SetTensor>& golden) const;
+  bool has(const std::optional<SetTensor>& actual, const std::optional<SetTensor>& golden) const;
 
  private:
   using Tensors = std::vector<SetTensor>;  // sorted

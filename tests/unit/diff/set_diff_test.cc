@@ -1,5 +1,7 @@
 // Two sets compared by the library, against loops over codes: what is paired, reported and counted,
 // in which order, and what trouble and cancellation leave.
+#include "btf/diff/set_diff.h"
+
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdint>
@@ -12,7 +14,6 @@
 #include <thread>
 #include <vector>
 
-#include "btf/diff/set_diff.h"
 #include "btf/tensor_set.h"
 #include "sets/pairs/pair_queue.h"
 #include "support/btf_bytes.h"
@@ -189,7 +190,8 @@ TEST_CASE("set diff: directories are reported in order, whatever the number of t
   }
 }
 
-TEST_CASE("set diff: a comparison that is cancelled ends at once, with all that was reported whole") {
+TEST_CASE(
+    "set diff: a comparison that is cancelled ends at once, with all that was reported whole") {
   const Directories files(120);
   for (const unsigned jobs : {1U, 2U, 7U}) {
     for (const std::size_t stop : {1U, 3U, 50U}) {
@@ -221,8 +223,10 @@ TEST_CASE("set diff: tensors of files that one side has are listed where that is
 
 TEST_CASE("set diff: of two files trouble is the error") {
   const ScratchDir dir;
-  const std::string good = bytes::save(dir, "good.btf", stored({pairs::line(DType::int16, {1, 2})}));
-  const std::string other = bytes::save(dir, "other.btf", stored({pairs::line(DType::int16, {1, 3})}));
+  const std::string good =
+      bytes::save(dir, "good.btf", stored({pairs::line(DType::int16, {1, 2})}));
+  const std::string other =
+      bytes::save(dir, "other.btf", stored({pairs::line(DType::int16, {1, 3})}));
   Recorder same;
   CHECK(compare(good, good, set_options(2), same) == true);
   CHECK_FALSE(same.all->several);
@@ -236,7 +240,8 @@ TEST_CASE("set diff: of two files trouble is the error") {
   CHECK(missing.pairs == std::vector<Reported>{{good, PairResult::trouble, {}}});
 }
 
-TEST_CASE("set diff: selections, globs and tolerances that nothing has are errors before any report") {
+TEST_CASE(
+    "set diff: selections, globs and tolerances that nothing has are errors before any report") {
   const Directories files(30);
   const auto error_of = [&](const std::function<void(btf::SetDiffOptions&)>& change) {
     btf::SetDiffOptions options = set_options(2);
@@ -325,8 +330,12 @@ TEST_CASE("pair queue: in order, up to the first error, whatever the threads and
           return {};
         };
         std::vector<int> delivered;
-        btf::PairQueue queue({.workers = workers, .most_together = together, .small = 10,
-                              .most_waiting = 2, .most_unreported = 9}, {});
+        btf::PairQueue queue({.workers = workers,
+                              .most_together = together,
+                              .small = 10,
+                              .most_waiting = 2,
+                              .most_unreported = 9},
+                             {});
         Status status;
         for (int i = 0; i < 100 && status; ++i)
           status = queue.add(std::make_unique<Numbered>(i, delivered, work), i % 5 == 0 ? 100 : 1);

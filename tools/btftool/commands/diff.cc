@@ -1,7 +1,5 @@
 // btftool diff: are two files, or the files of two directories, the same, and if not, where and
 // why?
-#include "btf/diff/set_diff.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -10,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "btf/diff/set_diff.h"
 #include "btf/try.h"
 #include "commands/commands.h"
 #include "commands/name_map_file.h"
@@ -174,8 +173,8 @@ bool may_meet_single_ones(const DiffCommand& command, bool actual_is_directory) 
 }
 
 btf::Result<int> compare_sets(const Context& context, const DiffCommand& command) {
-  BTF_ASSIGN(btf::TwoSets sets, btf::open_sets(command.actual, command.golden,
-                                               set_options(context.global, command)));
+  BTF_ASSIGN(btf::TwoSets sets,
+             btf::open_sets(command.actual, command.golden, set_options(context.global, command)));
   return Comparison(context, command, std::move(sets)).run();
 }
 

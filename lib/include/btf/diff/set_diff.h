@@ -18,8 +18,8 @@ namespace btf {
 
 // Tolerances of single tensors. `*` in globs matches slashes too.
 struct TensorTolerance {
-  std::int64_t tensor = 0;             // of actual; negative: from the end
-  std::optional<std::string> glob{};   // in its place: all whose name it matches, on either side
+  std::int64_t tensor = 0;            // of actual; negative: from the end
+  std::optional<std::string> glob{};  // in its place: all whose name it matches, on either side
   Tolerance tolerance{};
   std::string source{};  // for messages: "--rtol 2=1e-2", "rules.json: rules[1]"
   std::string text{};    // for reports: "rtol 1e-2"
@@ -80,8 +80,8 @@ enum class PairResult : std::uint8_t {
 
 struct PairOutcome {
   PairResult result = PairResult::same;
-  std::string error{};            // of trouble, and how bytes differ
-  std::optional<Error> cause{};   // of trouble of the pair as a whole
+  std::string error{};           // of trouble, and how bytes differ
+  std::optional<Error> cause{};  // of trouble of the pair as a whole
 };
 
 // The error of an outcome: that of the first of so many tensors that could not be compared.
