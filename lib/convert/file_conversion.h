@@ -13,6 +13,7 @@
 
 #include "btf/convert.h"
 #include "btf/quantize.h"
+#include "convert/set_scales.h"
 #include "btf/tensor_set.h"
 #include "convert/convert_into.h"
 #include "convert/quantize/plan.h"

@@ -1,8 +1,8 @@
+#include "convert/set_scales.h"
+
 #include <string>
 #include <utility>
 
-#include "btf/quantize.h"
-#include "btf/tensor_set.h"
 #include "btf/try.h"
 #include "convert/quantize/plan_rules.h"
 #include "convert/quantize/scale_axis.h"

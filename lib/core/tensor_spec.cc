@@ -246,6 +246,21 @@ Result<TensorSpec> parse_tensor_spec(std::string_view text) {
   return spec;
 }
 
+std::optional<TensorSpec> spec_without_dims(std::string_view text) {
+  // Every layout takes these.
+  auto found = parse_tensor_spec(std::string(text) + ":1x1x1x1");
+  if (!found) return std::nullopt;
+  found->storage.reset();
+  found->text = text;
+  return *std::move(found);
+}
+
+Result<TensorSpec> spec_with_dims(std::string_view text, std::span<const std::uint64_t> dims) {
+  std::string with;
+  for (const std::uint64_t dim : dims) with += (with.empty() ? ":" : "x") + std::to_string(dim);
+  return parse_tensor_spec(std::string(text) + (dims.empty() ? ":scalar" : with));
+}
+
 std::string spec_text(DType dtype, Layout layout, std::span<const std::uint64_t> dims) {
   const LayoutSpec& row = spec(layout);
   return std::string(short_name(dtype)) + ":" +

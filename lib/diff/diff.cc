@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "elements/parallel.h"
 #include "formats/io/byte_source.h"
 #include "kernels/compare/criteria.h"
+#include "sets/pairs/pair_queue.h"
 
 namespace btf {
 namespace {
@@ -66,10 +68,6 @@ Status compare(const DiffSide& actual, const DiffSide& golden, const Tolerance& 
   return complete(actual, golden, judge, options, score, diff);
 }
 
-DiffTensor tensor_of(const TensorInfo& record) {
-  return {record.index, *record.dtype, *record.layout, record.dims, record.name, record.named};
-}
-
 // Where the dims of the sides, edited as is asked for, are the same.
 Status compare_edited(const MakeSide& actual, const MakeSide& golden, const Tolerance& asked,
                       const DiffOptions& options, TensorDiff& diff) {
@@ -92,16 +90,18 @@ Status compare_edited(const MakeSide& actual, const MakeSide& golden, const Tole
   return {};
 }
 
-// Pairs of fewer bytes are compared side by side: one alone would keep one thread busy.
+// Pairs of fewer bytes are compared at the same time: one alone would keep one thread busy.
 constexpr std::uint64_t kSmall = 4U << 20;
-constexpr std::size_t kMostWaiting = 256;  // pairs, and kSmall for each thread
+// Pairs of fewer bytes than this are no work for a thread unless they go together.
+constexpr std::uint64_t kTiny = 128U << 10;
 
 class FileDiff {
  public:
-  FileDiff(const TensorFile& actual, const TensorFile& golden, const DiffOptions& options)
-      : actual_(actual), golden_(golden), options_(options) {}
+  FileDiff(const TensorFile& actual, const TensorFile& golden, const DiffOptions& options,
+           const TensorDiffSink& report)
+      : actual_(actual), golden_(golden), options_(options), report_(report) {}
 
-  Result<bool> run(const TensorDiffSink& report) {
+  Result<bool> run() {
     BTF_ASSIGN(actual_scales_, FileScales::of(actual_, options_.dequantize, options_.actual_scale,
                                               options_.execution));
     BTF_ASSIGN(golden_scales_, FileScales::of(golden_, options_.dequantize, options_.golden_scale,
@@ -118,22 +118,29 @@ class FileDiff {
     if (pairs.size() == 0 && !options_.may_compare_nothing)
       return nothing_compared("there is no tensor on either side");
     workers_ = worker_count(options_.execution, pairs.size(), UINT64_MAX);
+    one_thread_ = for_one_thread();
+    PairQueue queue({.workers = workers_, .most_together = 16, .small = kTiny, .most_waiting = 4},
+                    options_.execution);
     bool permuted = !options_.permute || options_.may_compare_nothing;
     for (std::uint64_t i = 0; i < pairs.size(); ++i) {
-      auto pair = load(pairs.at(i));
-      if (!pair && !goes_on(pair.error())) return after_waiting(report, pair.error());
-      if (!pair) pair = in_trouble(pairs.at(i), pair.error());
+      auto pair = load_or_trouble(pairs.at(i));
+      if (!pair) {
+        BTF_TRY(queue.drain());
+        return std::unexpected(pair.error());
+      }
       if (attributes_ && !pair->diff.error) note_attributes(i == 0, *pair);
       permuted = permuted || pair->diff.error ||
                  (pair->diff.actual && pair->a.dims.size() == options_.permute->order.size());
-      const bool small = workers_ > 1 && pair->bytes() < kSmall;
-      if (!small) BTF_TRY(compare_waiting(report));
-      waiting_bytes_ += pair->bytes();
-      waiting_.push_back(*std::move(pair));
-      if (!small || waiting_.size() == kMostWaiting || waiting_bytes_ >= workers_ * kSmall)
-        BTF_TRY(compare_waiting(report));
+      if (workers_ > 1 && pair->bytes() < kSmall) {
+        const std::uint64_t bytes = pair->bytes();
+        BTF_TRY(queue.add(std::make_unique<Queued>(*this, *std::move(pair)), bytes));
+        continue;
+      }
+      BTF_TRY(queue.drain());
+      BTF_TRY(compare(*pair, options_));
+      report(pair->diff);
     }
-    BTF_TRY(compare_waiting(report));
+    BTF_TRY(queue.drain());
     for (const FileScales* scales : {&actual_scales_, &golden_scales_})
       if (scales->unused() && !troubled_ && !options_.may_compare_nothing)
         return std::unexpected(
@@ -166,6 +173,21 @@ class FileDiff {
     std::uint64_t bytes() const { return std::max(a.data_bytes, b.data_bytes); }
   };
 
+  class Queued final : public QueuedPair {
+   public:
+    Queued(FileDiff& of, Pair pair) : of_(of), pair_(std::move(pair)) {}
+
+    Status compare() override { return of_.compare(pair_, of_.one_thread_); }
+    Status deliver(const Status& compared) override {
+      if (compared) of_.report(pair_.diff);
+      return compared;
+    }
+
+   private:
+    FileDiff& of_;
+    Pair pair_;
+  };
+
   static Status check_complete(const TensorFile& file) {
     Status complete = file.check_complete();
     if (!complete)
@@ -188,7 +210,7 @@ class FileDiff {
     return record;
   }
 
-  // With all that is not safe to ask for on several threads.
+  // With all that a file is asked for before its elements.
   Result<Pair> load(const TensorPair& tensors) const {
     Pair pair;
     pair.diff.tier = tensors.tier;
@@ -218,7 +240,15 @@ class FileDiff {
     return pair;
   }
 
-  bool goes_on(const Error& error) const {
+  Result<Pair> load_or_trouble(const TensorPair& tensors) const {
+    const std::scoped_lock lock(files_);
+    auto pair = load(tensors);
+    if (!pair && is_of_pair(pair.error())) return in_trouble(tensors, pair.error());
+    return pair;
+  }
+
+  // Trouble of a pair that does not end the comparison of the others.
+  bool is_of_pair(const Error& error) const {
     return options_.go_on && error.code != ErrorCode::cancelled;
   }
 
@@ -282,7 +312,7 @@ class FileDiff {
       return {};
     }
     const Error error = actual_.about(pair.a.index, compared.error());
-    if (!goes_on(error)) return std::unexpected(error);
+    if (!is_of_pair(error)) return std::unexpected(error);
     TensorDiff trouble;
     trouble.tier = pair.diff.tier;
     trouble.actual = std::move(pair.diff.actual);
@@ -300,35 +330,13 @@ class FileDiff {
     return file_side(file, tensor, edits, options.execution);
   }
 
-  // Each by one thread, unless there is one only. Reports those before the first that fails.
-  Status compare_waiting(const TensorDiffSink& report) {
-    std::vector<Pair> pairs = std::exchange(waiting_, {});
-    waiting_bytes_ = 0;
-    std::vector<Status> compared(pairs.size());
-    if (pairs.size() == 1) {
-      compared[0] = compare(pairs[0], options_);
-    } else if (!pairs.empty()) {
-      const DiffOptions options = for_one_thread();
-      const auto workers = std::min(workers_, static_cast<unsigned>(pairs.size()));
-      BTF_TRY(for_each_slab(options_.execution, workers, pairs.size(),
-                            [&](unsigned, std::uint64_t i) -> Status {
-                              compared[i] = compare(pairs[i], options);
-                              return {};
-                            }));
-    }
-    for (std::size_t i = 0; i < pairs.size(); ++i) {
-      BTF_TRY(compared[i]);
-      same_ = same_ && pairs[i].diff.result == DiffResult::same;
-      troubled_ = troubled_ || pairs[i].diff.error;
-      compared_ += pairs[i].diff.compared;
-      if (report) report(pairs[i].diff);
-    }
-    return {};
-  }
-
-  std::unexpected<Error> after_waiting(const TensorDiffSink& report, const Error& error) {
-    BTF_TRY(compare_waiting(report));
-    return std::unexpected(error);
+  // The caller may ask the files for something.
+  void report(const TensorDiff& diff) {
+    same_ = same_ && diff.result == DiffResult::same;
+    troubled_ = troubled_ || diff.error;
+    compared_ += diff.compared;
+    const std::scoped_lock lock(files_);
+    if (report_) report_(diff);
   }
 
   DiffOptions for_one_thread() {
@@ -361,12 +369,12 @@ class FileDiff {
   const TensorFile& actual_;
   const TensorFile& golden_;
   const DiffOptions& options_;
+  const TensorDiffSink& report_;
   FileScales actual_scales_;
   FileScales golden_scales_;
   std::optional<AttributeDifferences> attributes_;
   unsigned workers_ = 1;
-  std::vector<Pair> waiting_;
-  std::uint64_t waiting_bytes_ = 0;
+  DiffOptions one_thread_;  // of pairs that threads share out
   bool same_ = true;
   bool troubled_ = false;
   std::uint64_t compared_ = 0;
@@ -378,15 +386,7 @@ class FileDiff {
 
 Result<bool> diff(const TensorFile& actual, const TensorFile& golden, const DiffOptions& options,
                   const TensorDiffSink& report) {
-  return FileDiff(actual, golden, options).run(report);
-}
-
-TensorDiff missing_tensor(const TensorInfo& tensor, bool of_golden) {
-  TensorDiff diff;
-  (of_golden ? diff.golden : diff.actual) = tensor_of(tensor);
-  diff.result = DiffResult::missing;
-  diff.reason = of_golden ? "no actual tensor" : "no golden tensor";
-  return diff;
+  return FileDiff(actual, golden, options, report).run();
 }
 
 Result<TensorDiff> diff(const TensorView& actual, const TensorView& golden,

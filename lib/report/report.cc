@@ -44,9 +44,7 @@ void DiffTotals::end(const FilePair& pair, const PairOutcome& outcome) {
 }
 
 std::string DiffTotals::trouble_text() const {
-  if (pair_troubled < 2) return pair_trouble;
-  return pair_trouble + "; " + report::counted(pair_troubled - 1, "more tensor") +
-         " cannot be compared";
+  return pair_troubled == 0 ? "" : trouble_of_tensors(pair_trouble, pair_troubled);
 }
 
 std::unique_ptr<DiffReport> make_report(ReportFormat format, ReportOptions options,

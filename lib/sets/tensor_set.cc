@@ -1,9 +1,11 @@
 #include "btf/tensor_set.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "btf/try.h"
+#include "core/workers.h"
 #include "formats/io/globs.h"
 #include "formats/other_kinds.h"
 #include "formats/table/endings.h"
@@ -263,6 +265,24 @@ Result<std::vector<std::uint64_t>> TensorSet::select(
   BTF_TRY(trouble);
   if (!found) return std::unexpected(found.error().in_file(path()));
   return found;
+}
+
+Result<TwoSets> open_two_sets(const SetOperand& actual, const SetOperand& golden,
+                              const Execution& execution) {
+  const auto is_listed = [](const SetOperand& operand) {
+    return is_directory(operand.path).value_or(false);
+  };
+  std::optional<Result<TensorSet>> right;
+  const auto open_golden = [&](unsigned = 0) {
+    right = TensorSet::open(golden.path, golden.options, golden.keep);
+  };
+  Workers thread;
+  if (execution.jobs != 1 && is_listed(actual) && is_listed(golden)) thread.start(1, open_golden);
+  BTF_ASSIGN(TensorSet left, TensorSet::open(actual.path, actual.options, actual.keep));
+  thread.join();
+  if (!right) open_golden();
+  if (!*right) return std::unexpected(std::move(*right).error());
+  return TwoSets{std::move(left), **std::move(right)};
 }
 
 bool is_index(const std::string& path) {

@@ -7,7 +7,7 @@
 #include "btf/diff.h"
 #include "btf/try.h"
 #include "diff/layers/order.h"
-#include "diff/layers/pair_layers.h"
+#include "diff/layers/measured_pairs.h"
 #include "sets/names/match.h"
 
 namespace btf {
@@ -90,7 +90,7 @@ Status add_baseline(TensorSet& baseline, TensorSet& golden, const LayerOptions& 
   plain.golden_scale = options.golden_scale;
   plain.map = options.map;
   LayerReport other;
-  BTF_ASSIGN(const PairedLayers unused, pair_layers(baseline, golden, plain, other));
+  BTF_ASSIGN(const PairedLayers unused, pair_and_measure(baseline, golden, plain, other));
   const NameMatches matches = match_names(golden_names(report.layers), golden_names(other.layers));
   std::uint64_t known = 0;
   bool equal = true;
@@ -117,7 +117,7 @@ Status add_expected(TensorSet& expected, TensorSet& actual, const LayerOptions& 
   LayerOptions plain = plain_options(options);
   plain.golden_scale = options.actual_scale;
   LayerReport other;
-  BTF_ASSIGN(const PairedLayers unused, pair_layers(actual, expected, plain, other));
+  BTF_ASSIGN(const PairedLayers unused, pair_and_measure(actual, expected, plain, other));
   for (const Layer& layer : other.layers) {
     if (!layer.figures) continue;
     const LayerFigures& figures = *layer.figures;
@@ -220,7 +220,7 @@ std::span<const Named<VerdictKind>> verdict_kind_names() { return kVerdictNames;
 Result<LayerReport> compare_layers(TensorSet& actual, TensorSet& golden, TensorSet* baseline,
                                    TensorSet* expected, const LayerOptions& options) {
   LayerReport report;
-  BTF_ASSIGN(const PairedLayers paired, pair_layers(actual, golden, options, report));
+  BTF_ASSIGN(const PairedLayers paired, pair_and_measure(actual, golden, options, report));
   if (report.paired == 0 && !report.troubles.empty())
     return std::unexpected(Error{ErrorCode::io, report.troubles.front()});
   BTF_TRY(take_map_findings(paired, options, report));

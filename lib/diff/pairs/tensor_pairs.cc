@@ -235,4 +235,16 @@ TensorPair TensorPairs::at(std::uint64_t number) const {
   return pair;
 }
 
+DiffTensor tensor_of(const TensorInfo& record) {
+  return {record.index, *record.dtype, *record.layout, record.dims, record.name, record.named};
+}
+
+TensorDiff missing_tensor(const TensorInfo& tensor, bool of_golden) {
+  TensorDiff diff;
+  (of_golden ? diff.golden : diff.actual) = tensor_of(tensor);
+  diff.result = DiffResult::missing;
+  diff.reason = of_golden ? "no actual tensor" : "no golden tensor";
+  return diff;
+}
+
 }  // namespace btf

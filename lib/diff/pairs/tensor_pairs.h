@@ -11,6 +11,15 @@
 
 namespace btf {
 
+// Do names make the pairs? An error: they were asked for and are not there, or cannot be read.
+Result<bool> pairs_by_name(const TensorFile& actual, const TensorFile& golden,
+                           const DiffOptions& options);
+
+DiffTensor tensor_of(const TensorInfo& record);
+
+// The report of a tensor that only one side has.
+TensorDiff missing_tensor(const TensorInfo& tensor, bool of_golden);
+
 class TensorPairs {
  public:
   using Selection = std::optional<std::vector<std::uint64_t>>;

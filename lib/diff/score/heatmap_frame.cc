@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "btf/diff.h"
 #include "elements/coo.h"
 
 namespace btf {
@@ -106,6 +108,19 @@ Heatmap heatmap_frame(const Dims& dims, const HeatmapRequest& request,
 bool needs_no_sample(const Dims& dims, const HeatmapRequest& request) {
   const auto wide = std::ranges::count_if(dims, [](std::uint64_t dim) { return dim > 1; });
   return wide <= 2 || given_axes(dims, request);
+}
+
+std::string axes_trouble(const std::vector<std::int32_t>& axes, std::size_t rank) {
+  const auto dims = static_cast<std::int64_t>(rank);
+  const auto dim_of = [&](std::int64_t axis) { return axis < 0 ? axis + dims : axis; };
+  const std::string in_rank = " in rank " + std::to_string(rank);
+  for (const std::int32_t axis : axes)
+    if (dim_of(axis) < 0 || dim_of(axis) >= dims)
+      return "there is no dim " + std::to_string(axis) + in_rank;
+  if (axes.size() == 2 && dim_of(axes[0]) == dim_of(axes[1]))
+    return "dims " + std::to_string(axes[0]) + " and " + std::to_string(axes[1]) +
+           " are the same" + in_rank;
+  return "";
 }
 
 }  // namespace btf

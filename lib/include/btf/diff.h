@@ -30,6 +30,9 @@ struct HeatmapRequest {
   std::uint32_t columns = 64;
 };
 
+// Why a tensor of this rank has not these axes: "there is no dim 4 in rank 4"; empty: it has.
+BTF_API std::string axes_trouble(const std::vector<std::int32_t>& axes, std::size_t rank);
+
 // Tensors of two files that are compared with each other, by their indices.
 struct TensorPair {
   std::optional<std::uint64_t> actual{};  // nothing: there is none, and the other is missing
@@ -44,7 +47,7 @@ struct DiffOptions {
   Tolerance tolerance{};
   std::map<std::uint64_t, Tolerance> tensor_tolerance{};  // by index in actual: what it gives goes
                                                           // before `tolerance`
-  // The same by what is compared, of which `actual` and `golden` are set.
+  // The same by what is compared, of which `actual` and `golden` are set. By any thread.
   std::function<Tolerance(const TensorDiff&)> pair_tolerance{};
   Gates gates{};
   // Nothing: all; of golden, where pairs go by names: those of the names that actual's have.
@@ -84,40 +87,6 @@ using TensorDiffSink = std::function<void(const TensorDiff&)>;
 // Comparing nothing is an error, as is everything that cannot be compared.
 BTF_API Result<bool> diff(const TensorFile& actual, const TensorFile& golden,
                           const DiffOptions& options, const TensorDiffSink& report);
-
-struct FilesToDiff {
-  const TensorFile* actual = nullptr;
-  const TensorFile* golden = nullptr;
-  DiffOptions options{};  // but for its `execution`
-};
-
-struct FilesDiff {
-  Result<bool> same = false;
-  std::vector<TensorDiff> tensors{};  // as they were reported
-};
-
-// What diff() finds of each, by one thread each. No file may stand in two pairs.
-BTF_API std::vector<FilesDiff> diff_side_by_side(std::span<const FilesToDiff> pairs,
-                                                 const Execution& execution);
-
-// For so many pairs that is worth while, and files can be open. One: there is one thread.
-BTF_API std::size_t most_side_by_side(const Execution& execution);
-
-// Do names make the pairs? An error: they were asked for and are not there, or cannot be read.
-BTF_API Result<bool> pairs_by_name(const TensorFile& actual, const TensorFile& golden,
-                                   const DiffOptions& options);
-
-struct TensorPairing {
-  std::vector<TensorPair> pairs;
-  MapUse map;
-};
-
-// The pairs that diff() compares, in its order, as if what is selected were all that there is.
-BTF_API Result<TensorPairing> pair_tensors(const TensorFile& actual, const TensorFile& golden,
-                                           const DiffOptions& options);
-
-// What is said of a tensor that only one side has.
-BTF_API TensorDiff missing_tensor(const TensorInfo& tensor, bool of_golden);
 
 // Tensors in memory. `index` and the offsets count within the views.
 BTF_API Result<TensorDiff> diff(const TensorView& actual, const TensorView& golden,

@@ -6,7 +6,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -142,53 +141,6 @@ struct SetOperand {
 // more than one thread. Where neither can be opened, the error is actual's.
 BTF_API Result<TwoSets> open_two_sets(const SetOperand& actual, const SetOperand& golden,
                                       const Execution& execution = {});
-
-// What is compared: members, or a tensor of each.
-struct MemberPair {
-  std::string name;  // the place of both; else the name of both
-  std::optional<std::uint64_t> actual{};
-  std::optional<std::uint64_t> golden{};
-  // Of members that are no pair, but have tensors with names of the other side.
-  std::optional<std::uint64_t> actual_tensor{};
-  std::optional<std::uint64_t> golden_tensor{};
-  // Several have this name, and which belong together is not known.
-  std::shared_ptr<const Error> error{};
-  // Of a tensor of each: by which tier names that are not equal made it a pair.
-  std::optional<PairTier> tier{};
-  std::string note{};  // of a tensor that is alone: which name of the other side is close
-};
-
-// Members with the same place, then those of one name (a.npy with a.btf), then tensors of one name
-// in what is left, which is opened for that; of the members that are wanted. In the order that
-// golden gives, else actual; else in natural order.
-BTF_API std::vector<MemberPair> pair_members(const TensorSet& actual, const TensorSet& golden,
-                                             const MemberFilter& wanted = {});
-
-struct SetPairing {
-  std::vector<MemberPair> pairs;
-  MapUse map;
-};
-
-struct PairSets {
-  MemberFilter wanted{};
-  PairBy by = PairBy::automatic;
-  NameMap map{};  // of tensors; goes before all else
-};
-
-// As pair_members(), and where that pairs nothing: by the tiers of names of all tensors. By number,
-// if no files are pairs: as tensors stand in all that is wanted of a set, whose files must then be
-// readable.
-BTF_API Result<SetPairing> pair_sets(const TensorSet& actual, const TensorSet& golden,
-                             const PairSets& options);
-
-// Tensors of a file that are scales and zero points of others there, as it says or as their names
-// do (docs/convert.md, section 3). An error: what it says cannot be read.
-BTF_API Result<std::set<std::uint64_t>> scale_tensors(const TensorFile& file);
-
-// Opens the files of these pairs ahead, each set on a thread of its own, if there are so many that
-// it is worth a thread and the execution allows more than one. Once for a set.
-BTF_API void open_pairs_ahead(TensorSet& actual, TensorSet& golden,
-                              std::span<const MemberPair> pairs, const Execution& execution);
 
 // Is it a directory, and so a set? What is not there is none: that is said when it is opened.
 BTF_API Result<bool> is_directory(const std::string& path);

@@ -41,6 +41,11 @@ struct NamedSpec {
 // "text:fp32:1x3x224x224": numbers in text, in row-major order; without dims as many as there are.
 BTF_API Result<TensorSpec> parse_tensor_spec(std::string_view text);
 
+// A spec that leaves the dims out, as far as it says something; nothing: it says them, or is wrong.
+BTF_API std::optional<TensorSpec> spec_without_dims(std::string_view text);
+// The same spec with dims.
+BTF_API Result<TensorSpec> spec_with_dims(std::string_view text, std::span<const std::uint64_t> dims);
+
 // The same language: "fp16:hwc8:1x3x224x224".
 BTF_API std::string spec_text(DType dtype, Layout layout, std::span<const std::uint64_t> dims);
 

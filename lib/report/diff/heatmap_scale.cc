@@ -116,18 +116,3 @@ std::string coverage_text(const Heatmap& map, const Dims& dims) {
 }
 
 }  // namespace btf::report
-
-namespace btf {
-
-std::string axes_trouble(const std::vector<std::int32_t>& axes, std::size_t rank) {
-  const auto dims = static_cast<std::int64_t>(rank);
-  const auto place = [&](std::int64_t axis) { return axis < 0 ? axis + dims : axis; };
-  for (const std::int32_t axis : axes)
-    if (place(axis) < 0 || place(axis) >= dims)
-      return fmt::format("there is no dim {} in rank {}", axis, rank);
-  if (axes.size() == 2 && place(axes[0]) == place(axes[1]))
-    return fmt::format("dims {} and {} are the same in rank {}", axes[0], axes[1], rank);
-  return "";
-}
-
-}  // namespace btf

@@ -200,56 +200,6 @@ TEST_CASE("diff: many tensors are told in their order, by any number of threads"
   CHECK(told(5) == cut);
 }
 
-TEST_CASE("diff: files side by side are told as each by itself, by any number of threads") {
-  const ScratchDir scratch;
-  Random random(23);
-  std::vector<btf::TensorFile> actual;
-  std::vector<btf::TensorFile> golden;
-  for (int i = 0; i < 20; ++i) {
-    std::vector<Bytes> left;
-    std::vector<Bytes> right;
-    for (std::uint64_t k = 0; k <= random.below(3); ++k) {
-      const Tensor tensor =
-          random_tensor(DType::float16, {1 + random.below(9), 1 + random.below(90)}, random);
-      right.push_back(linear(tensor));
-      left.push_back(linear(i % 3 == 0 ? tensor : disturbed(tensor, random)));
-    }
-    if (i == 7) left.pop_back();  // a tensor on one side only, or none at all
-    if (i == 11) right.clear();
-    const std::string name = std::to_string(i) + ".btf";
-    actual.push_back(bytes::open(bytes::save(scratch, "a" + name, bytes::file(left))));
-    golden.push_back(bytes::open(bytes::save(scratch, "g" + name, bytes::file(right))));
-  }
-  std::vector<btf::FilesToDiff> pairs;
-  for (std::size_t i = 0; i < actual.size(); ++i)
-    pairs.push_back({&actual[i], &golden[i], tolerance(i % 2 == 0 ? 0 : 1e-2, 0)});
-  pairs[5].options.permute = btf::Permute{{0, 0}};  // an error
-  for (const unsigned jobs : {1U, 2U, 5U, 64U}) {
-    btf::Execution execution;
-    execution.jobs = jobs;
-    const auto found = btf::diff_side_by_side(pairs, execution);
-    REQUIRE(found.size() == pairs.size());
-    for (std::size_t i = 0; i < pairs.size(); ++i) {
-      CAPTURE(jobs, i);
-      std::vector<std::string> alone;
-      const auto same = btf::diff(actual[i], golden[i], pairs[i].options,
-                                  [&](const TensorDiff& diff) { alone.push_back(text(diff)); });
-      REQUIRE(found[i].same.has_value() == same.has_value());
-      if (same) CHECK(*found[i].same == *same);
-      if (!same) CHECK(found[i].same.error().text() == same.error().text());
-      std::vector<std::string> beside;
-      for (const TensorDiff& diff : found[i].tensors) beside.push_back(text(diff));
-      CHECK(beside == alone);
-    }
-  }
-  const std::atomic<bool> cancel = true;
-  for (const btf::FilesDiff& pair : btf::diff_side_by_side(pairs, {.cancel = &cancel}))
-    CHECK(pair.same.error().code == ErrorCode::cancelled);
-  CHECK(btf::diff_side_by_side({}, {}).empty());
-  CHECK(btf::most_side_by_side({.jobs = 1}) == 1);
-  CHECK(btf::most_side_by_side({.jobs = 2}) > 1);
-}
-
 TEST_CASE("diff: as many first mismatches as asked for") {
   const Tensor actual = line(DType::int16, Words(5000, 1));
   const Tensor golden = line(DType::int16, Words(5000, 2));

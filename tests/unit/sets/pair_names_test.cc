@@ -14,6 +14,7 @@
 #include "btf/tensor_set.h"
 #include "btf/write.h"
 #include "sets/names/pair_lists.h"
+#include "sets/pairs/pairs.h"
 #include "support/said.h"
 #include "support/scratch_dir.h"
 

@@ -21,6 +21,7 @@
 #include "formats/table/endings.h"
 #include "sets/natural_order.h"
 #include "sets/selection.h"
+#include "sets/pairs/pairs.h"
 #include "support/btf_bytes.h"
 #include "support/said.h"
 #include "support/scratch_dir.h"

@@ -112,23 +112,8 @@ Result<SpecRule> parse_spec_rule(std::string_view option, std::string_view text)
 
 Status check_spec(const std::string& spec) {
   const auto whole = btf::parse_tensor_spec(spec);
-  if (whole || spec_without_dims(spec)) return {};
+  if (whole || btf::spec_without_dims(spec)) return {};
   return std::unexpected(whole.error());
-}
-
-std::optional<btf::TensorSpec> spec_without_dims(const std::string& spec) {
-  // Every layout takes these.
-  auto found = btf::parse_tensor_spec(spec + ":1x1x1x1");
-  if (!found) return std::nullopt;
-  found->storage.reset();
-  found->text = spec;
-  return *std::move(found);
-}
-
-btf::Result<btf::TensorSpec> spec_with_dims(const std::string& spec, const btf::Dims& dims) {
-  std::string text;
-  for (const std::uint64_t dim : dims) text += (text.empty() ? ":" : "x") + std::to_string(dim);
-  return btf::parse_tensor_spec(spec + (dims.empty() ? ":scalar" : text));
 }
 
 Result<btf::GivenScale> parse_given_scale(std::string_view option, std::string_view text) {

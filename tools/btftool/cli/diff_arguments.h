@@ -32,10 +32,6 @@ btf::Result<SpecRule> parse_spec_rule(std::string_view option, std::string_view 
 // Is it a spec, be it one without dims?
 btf::Status check_spec(const std::string& spec);
 
-// A spec that leaves the dims out, as far as it says something; nothing: it says them, or is wrong.
-std::optional<btf::TensorSpec> spec_without_dims(const std::string& spec);
-btf::Result<btf::TensorSpec> spec_with_dims(const std::string& spec, const btf::Dims& dims);
-
 // "0.02", "0.02,-3" with a zero point, or "1:0.02,-3/0.05" for each index of dim 1.
 btf::Result<btf::GivenScale> parse_given_scale(std::string_view option, std::string_view text);
 

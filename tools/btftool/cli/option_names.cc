@@ -15,7 +15,7 @@ struct OptionName {
 };
 
 // Members of ConvertOptions (`ConvertOptions::spec` apart from OpenOptions' `spec`), DiffOptions,
-// LayerOptions and OpenOptions.
+// SetDiffOptions, LayerOptions and OpenOptions.
 constexpr auto kOptionNames = std::to_array<OptionName>({
     {"spec", "--input-spec"},
     {"spec", "--actual-spec or --golden-spec", "diff"},
@@ -51,6 +51,13 @@ constexpr auto kOptionNames = std::to_array<OptionName>({
     {"tolerance.atol", "--atol"},
     {"tolerance.rtol", "--rtol"},
     {"graph", "--graph"},
+    {"NameMap", "--map FILE"},
+    {"actual.specs", "--actual-spec"},
+    {"golden.specs", "--golden-spec"},
+    {"pairs", "--pair"},
+    {"include", "--include"},
+    {"exclude", "--exclude"},
+    {"heatmap_axes", "--heatmap"},
     {"judge.compute", "--compute"},
     {"map", "--map"},
     {"order", "--order"},

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "btf/convert.h"
-#include "btf/diff.h"
+#include "btf/diff/set_diff.h"
 #include "btf/file.h"
 #include "btf/layers/layers.h"
 #include "btf/repair.h"
@@ -35,13 +35,8 @@ struct GlobalOptions {
 // The number of --values without one.
 inline constexpr std::uint64_t kValuesShown = 1000;
 
-// A spec of --actual-spec and its like for the files that a glob matches; a dtype alone also for
-// matching tensors in files without dtypes.
-struct SpecRule {
-  std::string glob;
-  std::string spec;    // with or without dims
-  std::string source;  // "--actual-spec 'fc*=fp16'"
-};
+using btf::SpecRule;
+using btf::TensorTolerance;
 
 struct InspectOptions {
   std::vector<std::string> files;
@@ -67,14 +62,6 @@ struct ConvertCommand {
   btf::ConvertOptions convert;
 };
 
-// Tolerance for single tensors, from one word of --rtol and its like, or a rule of --rules.
-struct TensorTolerance {
-  std::int64_t tensor = 0;          // of actual; negative: from the end
-  std::optional<std::string> glob;  // instead: all whose name it matches, on either side
-  btf::Tolerance tolerance;
-  std::string source;  // "--rtol 2=1e-2", "rules.json: rules[1]"
-  std::string text;    // "rtol 1e-2"
-};
 
 struct DiffCommand {
   std::string actual;

@@ -93,7 +93,7 @@ void finish_side(const char* option, const std::vector<std::string>& texts,
       throw Wrong(std::string(option) + " is given more than once for all files");
     rules.push_back(std::move(rule));
   }
-  if (rules.size() == 1 && of_all == 1 && !spec_without_dims(rules.front().spec)) {
+  if (rules.size() == 1 && of_all == 1 && !btf::spec_without_dims(rules.front().spec)) {
     words.specs = {rules.front().spec};
     rules.clear();
   }

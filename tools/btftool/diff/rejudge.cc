@@ -5,7 +5,6 @@
 
 #include "btf/report/report.h"
 #include "btf/try.h"
-#include "diff/globs.h"
 #include "diff/reports.h"
 #include "io/read_text.h"
 #include "io/text.h"
@@ -22,11 +21,6 @@ using btf::Tolerance;
 bool same_limits(const Tolerance& a, const TensorDiff& diff) {
   const Tolerance& b = diff.tolerance;
   return a.same_limits(b) && (a.equal_nan == b.equal_nan || diff.nan.both == 0);
-}
-
-bool is_for(const TensorTolerance& given, const TensorDiff& diff) {
-  if (given.glob) return glob_matches(*given.glob, diff);
-  return diff.actual && diff.actual->index == static_cast<std::uint64_t>(given.tensor);
 }
 
 // What tells of the mismatches one by one tells of those of the old tolerance.
@@ -114,7 +108,7 @@ class Rejudgement {
       if (more.atol) tolerance.atol = more.atol;
       if (more.ulp) tolerance.ulp = more.ulp;
     };
-    take(tolerance_by_name(command_, diff));
+    take(btf::tolerance_by_name(command_.tensor_tolerances, diff));
     for (const TensorTolerance& given : command_.tensor_tolerances)
       if (!given.glob && is_for(given, diff)) take(given.tolerance);
     return tolerance;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <utility>
 
 #include "btf/try.h"
@@ -15,9 +14,16 @@
 namespace btf {
 namespace {
 
-constexpr std::uint64_t kSmall = 128U << 10;  // bytes
-constexpr std::size_t kMostWaiting = 4;
-constexpr std::size_t kSmallTogether = 16;
+PairQueueLimits queue_limits(const Execution& execution) {
+  // Each thread has buffers of its own.
+  constexpr std::uint64_t kBuffers = 2U << 20;
+  const std::uint64_t fit = std::max<std::uint64_t>(1, execution.memory / kBuffers);
+  return {.workers = static_cast<unsigned>(
+              std::min<std::uint64_t>(worker_count(execution, UINT64_MAX, UINT64_MAX), fit)),
+          .most_together = open_files(16),
+          .small = 128U << 10,
+          .most_waiting = 4};
+}
 
 // The same elements under golden's dims, if they lie in row-major order.
 Status flatten(TensorInfo& tensor, const Dims& dims) {
@@ -60,132 +66,67 @@ bool are_settled(const LayerPair& pair) {
 
 }  // namespace
 
-struct MeasureQueue::Job {
-  std::uint64_t number = 0;
-  LayerPair pair;  // outlives the sides, which refer to it
-  std::unique_ptr<DiffSide> actual{};
-  std::unique_ptr<DiffSide> golden{};
-};
+class MeasureQueue::Job final : public QueuedPair {
+ public:
+  Job(MeasureQueue& of, std::uint64_t number, LayerPair pair)
+      : of_(of), number_(number), pair_(std::move(pair)) {}
 
-struct MeasureQueue::Measured {
-  std::uint64_t number = 0;
-  Result<LayerFigures> figures;
-  bool settled = false;
+  // On the caller's thread: several pairs may be of one file.
+  Status make_sides() {
+    BTF_TRY(flatten(pair_.actual, pair_.golden.dims, pair_.actual_scales));
+    const auto side = [&](const TensorFile& file, const TensorInfo& record,
+                          const QuantizePlan& scales) {
+      return scaled_side(file_side(file, record, of_.execution_), scales, {});
+    };
+    BTF_ASSIGN(actual_, side(*pair_.actual_file, pair_.actual, pair_.actual_scales));
+    BTF_ASSIGN(golden_, side(*pair_.golden_file, pair_.golden, pair_.golden_scales));
+    return {};
+  }
+
+  Status compare() override {
+    figures_ = measure_layer(*actual_, *golden_, of_.execution_);
+    if (figures_) {
+      figures_->actual.scale = step_of(pair_.actual_scales);
+      figures_->golden.scale = step_of(pair_.golden_scales);
+    }
+    settled_ = are_settled(pair_);
+    actual_.reset();
+    golden_.reset();
+    pair_.actual_file.reset();
+    pair_.golden_file.reset();
+    return {};
+  }
+
+  Status deliver(const Status& compared) override {
+    BTF_TRY(compared);
+    of_.take_(number_, figures_, settled_);
+    if (of_.progress_) of_.progress_(std::max(pair_.actual.data_bytes, pair_.golden.data_bytes));
+    return {};
+  }
+
+ private:
+  MeasureQueue& of_;
+  std::uint64_t number_;
+  LayerPair pair_;  // outlives the sides, which refer to it
+  std::unique_ptr<DiffSide> actual_;
+  std::unique_ptr<DiffSide> golden_;
+  Result<LayerFigures> figures_;
+  bool settled_ = false;
 };
 
 MeasureQueue::MeasureQueue(const Execution& execution, TakeFigures take)
-    : execution_(execution), take_(std::move(take)), small_together_(open_files(kSmallTogether)) {
-  const unsigned most = worker_count(execution, UINT64_MAX, UINT64_MAX);
-  // Each has buffers of its own.
-  constexpr std::uint64_t kBuffers = 2U << 20;
-  const auto fit = std::max<std::uint64_t>(1, execution.memory / kBuffers);
-  helpers_ = static_cast<unsigned>(std::min<std::uint64_t>(most, fit)) - 1;
+    : execution_(execution), take_(std::move(take)), queue_(queue_limits(execution), execution) {
   std::swap(progress_, execution_.progress);
 }
 
-MeasureQueue::~MeasureQueue() {
-  const std::scoped_lock lock(mutex_);
-  closed_ = true;
-  waiting_.clear();
-  more_.notify_all();
-}
-
-void MeasureQueue::add(std::uint64_t number, LayerPair pair) {
-  const bool alone = helpers_ == 0 || pair.golden.data_bytes > kSmall;
-  if (alone) send();
-  // No job is moved once it has sides.
-  if (small_.empty()) small_.reserve(alone ? 1 : small_together_);
-  Job& job = small_.emplace_back(number, std::move(pair));
-  LayerPair& own = job.pair;
-  const Status sides = [&]() -> Status {
-    BTF_TRY(flatten(own.actual, own.golden.dims, own.actual_scales));
-    const auto side = [&](const TensorFile& file, const TensorInfo& record,
-                          const QuantizePlan& scales) {
-      return scaled_side(file_side(file, record, execution_), scales, {});
-    };
-    BTF_ASSIGN(job.actual, side(*own.actual_file, own.actual, own.actual_scales));
-    BTF_ASSIGN(job.golden, side(*own.golden_file, own.golden, own.golden_scales));
+Status MeasureQueue::add(std::uint64_t number, LayerPair pair) {
+  const std::uint64_t bytes = pair.golden.data_bytes;
+  auto job = std::make_unique<Job>(*this, number, std::move(pair));
+  if (const Status sides = job->make_sides(); !sides) {
+    take_(number, std::unexpected(sides.error()), false);
     return {};
-  }();
-  if (!sides) {
-    small_.pop_back();
-    return take_(number, std::unexpected(sides.error()), false);
   }
-  if (alone || small_.size() == small_together_) send();
-}
-
-// To the threads; where they have enough to do this one takes its share.
-void MeasureQueue::send() {
-  if (small_.empty()) return;
-  Jobs jobs = std::exchange(small_, {});
-  std::unique_lock lock(mutex_);
-  const bool full = helpers_ == 0 || waiting_.size() == kMostWaiting;
-  if (!full) {
-    waiting_.push_back(std::move(jobs));
-    more_.notify_one();
-  }
-  lock.unlock();
-  if (full) measure(jobs);
-  deliver();
-  if (full || workers_started_) return;
-  workers_started_ = true;
-  workers_.start(helpers_, [this](unsigned) { work(); });
-}
-
-void MeasureQueue::work() {
-  for (;;) {
-    std::unique_lock lock(mutex_);
-    more_.wait(lock, [&] { return closed_ || !waiting_.empty(); });
-    if (waiting_.empty()) return;
-    const Jobs jobs = std::move(waiting_.front());
-    waiting_.pop_front();
-    lock.unlock();
-    measure(jobs);
-  }
-}
-
-void MeasureQueue::measure(const Jobs& jobs) {
-  std::vector<Measured> found;
-  found.reserve(jobs.size());
-  std::uint64_t bytes = 0;
-  for (const Job& job : jobs) {
-    Result<LayerFigures> figures = measure_layer(*job.actual, *job.golden, execution_);
-    if (figures) {
-      figures->actual.scale = step_of(job.pair.actual_scales);
-      figures->golden.scale = step_of(job.pair.golden_scales);
-    }
-    found.push_back({job.number, std::move(figures), are_settled(job.pair)});
-    bytes += std::max(job.pair.actual.data_bytes, job.pair.golden.data_bytes);
-  }
-  {
-    const std::scoped_lock lock(mutex_);
-    std::ranges::move(found, std::back_inserter(measured_));
-  }
-  if (!progress_) return;
-  const std::scoped_lock lock(telling_);
-  progress_(bytes);
-}
-
-void MeasureQueue::deliver() {
-  std::vector<Measured> measured;
-  {
-    const std::scoped_lock lock(mutex_);
-    measured.swap(measured_);
-  }
-  for (const Measured& one : measured) take_(one.number, one.figures, one.settled);
-}
-
-void MeasureQueue::finish() {
-  send();
-  {
-    const std::scoped_lock lock(mutex_);
-    closed_ = true;
-    more_.notify_all();
-  }
-  // There may be no thread: what is left is done here.
-  work();
-  workers_.join();
-  deliver();
+  return queue_.add(std::move(job), bytes);
 }
 
 }  // namespace btf

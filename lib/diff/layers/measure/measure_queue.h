@@ -1,19 +1,15 @@
 // Pairs of layers, measured on threads while the caller opens the next ones.
 #pragma once
 
-#include <condition_variable>
-#include <deque>
+#include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <optional>
-#include <vector>
 
 #include "btf/execution.h"
 #include "btf/file.h"
 #include "btf/layers/figures.h"
 #include "convert/quantize/plan.h"
-#include "core/workers.h"
+#include "sets/pairs/pair_queue.h"
 
 namespace btf {
 
@@ -34,38 +30,19 @@ using TakeFigures =
 class MeasureQueue {
  public:
   MeasureQueue(const Execution& execution, TakeFigures take);
-  ~MeasureQueue();
 
-  // Measures some itself where several wait already.
-  void add(std::uint64_t number, LayerPair pair);
-  // Waits for all of them, and throws what a thread threw.
-  void finish();
+  // An error ends the queue: it was cancelled, or memory ran out.
+  Status add(std::uint64_t number, LayerPair pair);
+  // Delivers all that was added.
+  Status drain() { return queue_.drain(); }
 
  private:
-  struct Job;
-  struct Measured;
-  // Small pairs go together: one by one they would wait for each other most of the time.
-  using Jobs = std::vector<Job>;
-
-  void send();
-  void work();
-  void measure(const Jobs& jobs);
-  void deliver();
+  class Job;
 
   Execution execution_;
   std::function<void(std::uint64_t)> progress_;  // told of whole pairs
   TakeFigures take_;
-  unsigned helpers_ = 0;
-  std::size_t small_together_;
-  Jobs small_;
-  std::mutex mutex_;
-  std::condition_variable more_;
-  std::deque<Jobs> waiting_;
-  std::vector<Measured> measured_;  // and not yet delivered
-  bool closed_ = false;
-  bool workers_started_ = false;
-  std::mutex telling_;
-  Workers workers_;  // the last: it ends first
+  PairQueue queue_;  // the last: it ends first
 };
 
 }  // namespace btf

@@ -62,11 +62,11 @@ class LayerJudge {
     judge_watching();
     if (judge_inputs()) return;
     for (std::uint64_t i = 0; i < layers().size(); ++i) {
-      goes_on_ = false;
+      turns_finite_ = false;
       judge(i);
       const bool special = before_.special;
       before_.take(layers()[i], false);
-      if (goes_on_) before_.special = special;
+      if (turns_finite_) before_.special = special;
     }
   }
 
@@ -268,8 +268,8 @@ class LayerJudge {
   void judge_born(std::uint64_t i) {
     if (is_special_dump(i)) return dump(layers()[i], LayerFault::born);
     root(i, LayerFault::born);
-    goes_on_ = dumps_.goes_on_finite(i, before_);
-    if (goes_on_)
+    turns_finite_ = dumps_.goes_on_finite(i, before_);
+    if (turns_finite_)
       layers()[i].note =
           "what comes next has none: its dump is wrong, or what is computed from it hides them, as "
           "a "
@@ -335,8 +335,8 @@ class LayerJudge {
   Neighbours neighbours_;
   Explained explained_;
   DumpJudge dumps_;
-  Inputs before_;         // of all that is judged already
-  bool goes_on_ = false;  // NaN or Inf of the layer in hand are not in those that come next
+  Inputs before_;             // of all that is judged already
+  bool turns_finite_ = false;  // NaN or Inf of the layer in hand are not in those that come next
   std::set<std::uint64_t> amplified_;
   LayerVerdict was_;  // of an earlier judgement
 };

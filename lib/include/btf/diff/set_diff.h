@@ -1,14 +1,61 @@
-// What a comparison of two sets tells: for every pair of files begin(), take() for each of its
-// tensors, end().
+// The comparison of two sets: files, directories, archives, indexes.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "btf/api.h"
+#include "btf/diff.h"
 #include "btf/diff/tensor_diff.h"
+#include "btf/error.h"
+#include "btf/file.h"
+#include "btf/layers/pair_names.h"
+#include "btf/tensor_set.h"
 
 namespace btf {
+
+// Tolerances of single tensors. `*` in globs matches slashes too.
+struct TensorTolerance {
+  std::int64_t tensor = 0;            // of actual; negative: from the end
+  std::optional<std::string> glob{};  // in its place: all whose name it matches, on either side
+  Tolerance tolerance{};
+  std::string source{};  // for messages: "--rtol 2=1e-2", "rules.json: rules[1]"
+  std::string text{};    // for reports: "rtol 1e-2"
+};
+
+// A spec (btf/tensor_spec.h) of the files that a glob matches. Dims that it leaves out are those of
+// the other side. A dtype alone is also of tensors whose file does not say theirs.
+struct SpecRule {
+  std::string glob;
+  std::string spec;
+  std::string source;  // for messages: "--actual-spec 'fc*=fp16'"
+};
+
+struct SetDiffSide {
+  OpenOptions open{};             // of the set's files
+  std::vector<SpecRule> specs{};  // the last that matches counts
+};
+
+struct SetDiffOptions {
+  // Of every pair of files. Its selections and pairs stay empty: those of sets are here.
+  DiffOptions each{};
+  SetDiffSide actual{};
+  SetDiffSide golden{};
+  // "0,2-5,conv*,!fc" (docs/cli.md, section 1.5): numbers are of each file, names of the sets.
+  std::optional<std::string> tensors{};
+  // "0:3", "conv1:fc": which tensor of actual with which of golden; empty: all that are pairs.
+  std::vector<std::string> pairs{};
+  std::vector<TensorTolerance> tensor_tolerances{};  // of globs that match, the last counts
+  // Globs of files by path or name, of sets of several.
+  std::vector<std::string> include{};
+  std::vector<std::string> exclude{};
+  std::string map_path{};  // of `each.map`, for messages
+  // Figures of tensors that are the same, if several are compared.
+  bool figures_of_several = false;
+  std::vector<std::int32_t> heatmap_axes{};  // a tensor that is compared alone must have these
+};
 
 // Files of two sets that are compared with each other, or a file that only one set has.
 struct FilePair {
@@ -33,12 +80,28 @@ enum class PairResult : std::uint8_t {
 
 struct PairOutcome {
   PairResult result = PairResult::same;
-  std::string error{};  // of trouble, and how bytes differ
+  std::string error{};           // of trouble, and how bytes differ
+  std::optional<Error> cause{};  // of trouble of the pair as a whole
 };
 
+// The error of an outcome: that of the first of so many tensors that could not be compared.
+BTF_API std::string trouble_of_tensors(const std::string& first, std::uint64_t count);
+
+// The pairs of two sets, before the first is compared.
+struct PairsFound {
+  bool several = false;     // false: they are two files
+  std::uint64_t whole = 0;  // pairs of which both sides are there
+  std::uint64_t bytes = 0;  // to be compared, if `several` and progress is asked for; else 0
+};
+
+// All on the caller's thread: found(), then for each pair begin(), take() for each of its tensors,
+// end().
 class BTF_API SetDiffSink {
  public:
   virtual ~SetDiffSink();
+  virtual void warn(const std::string& /*text*/) {}
+  // An error ends the comparison.
+  virtual Status found(const PairsFound&) { return {}; }
   virtual void begin(const FilePair& pair) = 0;
   virtual void take(const TensorDiff& diff) = 0;
   // Is missing() to be called for the tensors of a file that only one side has?
@@ -46,5 +109,23 @@ class BTF_API SetDiffSink {
   virtual void missing(const TensorDiff&) {}
   virtual void end(const FilePair& pair, const PairOutcome& outcome) = 0;
 };
+
+// Two paths as sets whose files have these specs.
+BTF_API Result<TwoSets> open_sets(const std::string& actual, const std::string& golden,
+                                  const SetDiffOptions& options);
+
+// Reports every pair, in order, and returns whether all were the same; trouble counts as not the
+// same. Trouble of a pair is part of the report, and the others are compared; of two files it is
+// the error that diff() returns. Comparing nothing is an error, as is a name, glob or tolerance of
+// the options that no tensor or file has. Small pairs are compared at the same time.
+BTF_API Result<bool> diff(TensorSet& actual, TensorSet& golden, const SetDiffOptions& options,
+                          SetDiffSink& sink);
+
+// Is it given for the tensor, by glob or number?
+BTF_API bool is_for(const TensorTolerance& given, const TensorDiff& diff);
+
+// The tolerance that the options' globs give for a tensor.
+BTF_API Tolerance tolerance_by_name(const std::vector<TensorTolerance>& given,
+                                    const TensorDiff& diff);
 
 }  // namespace btf

@@ -158,9 +158,6 @@ BTF_API Result<SetDiffResult> read_diff_report(const std::string& json);
 // "tensor 3", "tensor 3 against 0", "tensor 3 of golden"
 BTF_API std::string pair_name(const TensorDiff& diff);
 
-// "there is no dim 4 in rank 4": why a heat map cannot be drawn over these; empty if it can.
-BTF_API std::string axes_trouble(const std::vector<std::int32_t>& axes, std::size_t rank);
-
 // A comparison of layers, and what it was of.
 struct LayerRun {
   std::string actual{};  // paths

@@ -7,12 +7,12 @@
 #include <unordered_set>
 #include <utility>
 
-#include "btf/tensor_set.h"
 #include "btf/try.h"
 #include "core/checked_math.h"
-#include "sets/named_tensors.h"
 #include "sets/names/name_map.h"
 #include "sets/names/pair_lists.h"
+#include "sets/pairs/named_tensors.h"
+#include "sets/pairs/pairs.h"
 
 namespace btf {
 namespace {

@@ -1,15 +1,11 @@
-#include "diff/picked.h"
+#include "sets/pairs/picked.h"
 
 #include <algorithm>
 
 #include "btf/try.h"
-#include "cli/arguments.h"
 
-namespace btftool {
+namespace btf {
 namespace {
-
-using btf::Result;
-using btf::SetTensor;
 
 bool is_number(const std::string& item) {
   return item.find_first_not_of("0123456789-") == item.npos;
@@ -20,7 +16,7 @@ bool before(const SetTensor& a, const SetTensor& b) {
 }
 
 // Numbers go through all files, so that these must be readable.
-Result<std::vector<SetTensor>> find(const std::string& item, const btf::TensorSet& set) {
+Result<std::vector<SetTensor>> find(const std::string& item, const TensorSet& set) {
   if (!is_number(item)) return set.select_readable(item);
   BTF_ASSIGN(const std::vector<std::uint64_t> numbers, set.select(item));
   std::vector<SetTensor> found;
@@ -41,12 +37,14 @@ bool holds(const std::vector<SetTensor>& tensors, const std::optional<SetTensor>
 
 }  // namespace
 
-Result<Picked> Picked::of(const std::string& text, const btf::TensorSet& actual,
-                          const btf::TensorSet& golden, bool of_sets) {
+Result<Picked> Picked::of(const std::string& text, const TensorSet& actual, const TensorSet& golden,
+                          bool of_sets) {
   Picked picked;
-  for (const std::string_view word : split(text, ',')) {
-    const bool out = word.starts_with('!');
-    const std::string item(word.substr(out ? 1 : 0));
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    const bool out = at < end && text[at] == '!';
+    const std::string item = text.substr(at + out, end - at - out);
+    at = end + 1;
     picked.all_but_ = picked.all_but_ && out;
     const auto left = find(item, actual);
     const auto right = is_number(item) ? std::vector<SetTensor>() : find(item, golden);
@@ -67,4 +65,4 @@ bool Picked::has(const std::optional<SetTensor>& actual,
   return all_but_ || holds(actual_.taken, actual) || holds(golden_.taken, golden);
 }
 
-}  // namespace btftool
+}  // namespace btf

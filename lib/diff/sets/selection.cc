@@ -1,21 +1,18 @@
-#include "diff/selection.h"
+#include "diff/sets/selection.h"
 
 #include <algorithm>
 #include <functional>
 #include <iterator>
 #include <map>
 
-#include "btf/tensor_set.h"
+#include "btf/layout.h"
 #include "btf/try.h"
-#include "cli/arguments.h"
-#include "diff/given_pairs.h"
-#include "diff/globs.h"
+#include "diff/pairs/tensor_pairs.h"
+#include "formats/io/globs.h"
+#include "sets/pairs/given_pairs.h"
 
-namespace btftool {
+namespace btf {
 namespace {
-
-using btf::Result;
-using btf::Status;
 
 // Does a selection say names, and not only numbers?
 bool names_tensors(const std::string& text) {
@@ -56,44 +53,48 @@ Result<SidedSelection> by_side(const std::string& text, const Found& actual, con
   return sides;
 }
 
-Status select(const btf::TensorFile& file, const std::string& text,
+Status select(const TensorFile& file, const std::string& text,
               std::optional<std::vector<std::uint64_t>>& target) {
-  BTF_ASSIGN(target, btf::TensorSet::of(file).select(text));
+  BTF_ASSIGN(target, TensorSet::of(file).select(text));
   return {};
 }
 
 // What the rest of the command asks of lists holds for pairs too.
-void set_pairs(std::vector<btf::TensorPair> pairs, btf::DiffOptions& options) {
+void set_pairs(std::vector<TensorPair> pairs, DiffOptions& options) {
   options.actual_tensors.emplace();
   options.golden_tensors.emplace();
-  for (const btf::TensorPair& pair : pairs) {
+  for (const TensorPair& pair : pairs) {
     if (pair.actual) options.actual_tensors->push_back(*pair.actual);
     if (pair.golden) options.golden_tensors->push_back(*pair.golden);
   }
   options.pairs = std::move(pairs);
 }
 
-std::optional<btf::SetTensor> in_set(const std::optional<std::uint64_t>& member,
-                                     const std::optional<std::uint64_t>& tensor) {
+std::optional<SetTensor> in_set(const std::optional<std::uint64_t>& member,
+                                const std::optional<std::uint64_t>& tensor) {
   if (!member || !tensor) return std::nullopt;
-  return btf::SetTensor{*member, *tensor};
+  return SetTensor{*member, *tensor};
+}
+
+std::vector<TensorPair> all_of(const TensorPairs& pairs) {
+  std::vector<TensorPair> all;
+  for (std::uint64_t i = 0; i < pairs.size(); ++i) all.push_back(pairs.at(i));
+  return all;
 }
 
 // Of those that stay alone, what is picked may make clear which are meant: "0/*" of 0/xs and 1/xs.
-Result<std::vector<btf::TensorPair>> picked_pairs(const btf::TensorFile& actual,
-                                                  const btf::TensorFile& golden,
-                                                  const btf::DiffOptions& options,
-                                                  const Picked& picked,
-                                                  std::vector<btf::TensorPair> pairs) {
-  const auto has = [&](const btf::TensorPair& pair) {
+Result<std::vector<TensorPair>> picked_pairs(const TensorFile& actual, const TensorFile& golden,
+                                             const DiffOptions& options, const Picked& picked,
+                                             std::vector<TensorPair> pairs) {
+  const auto has = [&](const TensorPair& pair) {
     return picked.has(in_set(0, pair.actual), in_set(0, pair.golden));
   };
   std::vector<std::uint64_t> left;
   std::vector<std::uint64_t> right;
   std::vector<std::uint64_t> all_left;
   std::vector<std::uint64_t> all_right;
-  std::vector<btf::TensorPair> kept;
-  for (btf::TensorPair& pair : pairs) {
+  std::vector<TensorPair> kept;
+  for (TensorPair& pair : pairs) {
     const bool wanted = has(pair);
     if (pair.actual && pair.golden) {
       if (wanted) kept.push_back(std::move(pair));
@@ -104,35 +105,32 @@ Result<std::vector<btf::TensorPair>> picked_pairs(const btf::TensorFile& actual,
     if (wanted) (pair.actual ? left : right).push_back(all.back());
   }
   if (!left.empty() || !right.empty()) {
-    btf::DiffOptions again;
+    DiffOptions again;
     again.pair_by = options.pair_by;
-    again.actual_tensors = left.empty() ? std::move(all_left) : std::move(left);
-    again.golden_tensors = right.empty() ? std::move(all_right) : std::move(right);
-    BTF_ASSIGN(btf::TensorPairing found, pair_tensors(actual, golden, again));
-    std::ranges::copy_if(found.pairs, std::back_inserter(kept), has);
+    BTF_ASSIGN(const TensorPairs found,
+               TensorPairs::of(actual, golden, again,
+                               {left.empty() ? std::move(all_left) : std::move(left),
+                                right.empty() ? std::move(all_right) : std::move(right)}));
+    std::ranges::copy_if(all_of(found), std::back_inserter(kept), has);
   }
-  std::ranges::stable_sort(kept, {}, [](const btf::TensorPair& pair) {
-    return pair.actual.value_or(UINT64_MAX);
-  });
+  std::ranges::stable_sort(kept, {},
+                           [](const TensorPair& pair) { return pair.actual.value_or(UINT64_MAX); });
   return kept;
 }
 
-bool of_tensors(const btf::MemberPair& pair) { return pair.actual_tensor || pair.golden_tensor; }
-
 }  // namespace
 
-btf::Result<NameSelection> NameSelection::of(const DiffCommand& command,
-                                             const btf::TensorSet& actual,
-                                             const btf::TensorSet& golden,
-                                             std::span<const btf::MemberPair> pairs) {
+Result<NameSelection> NameSelection::of(const SetDiffOptions& asked, const TensorSet& actual,
+                                        const TensorSet& golden,
+                                        std::span<const MemberPair> pairs) {
   NameSelection selection;
-  const std::string& text = command.tensors.value_or("");
-  if (command.tensors && std::ranges::any_of(pairs, of_tensors)) {
+  const std::string& text = asked.tensors.value_or("");
+  if (asked.tensors && std::ranges::any_of(pairs, &MemberPair::of_tensors)) {
     BTF_ASSIGN(selection.picked_, Picked::of(text, actual, golden));
   }
   selection.given_ = names_tensors(text);
   if (!selection.given_) return selection;
-  const auto found_in = [](const btf::TensorSet& set) {
+  const auto found_in = [](const TensorSet& set) {
     return [&set](const std::string& item) {
       const auto found = set.select_readable(item);
       return found ? Status() : std::unexpected(found.error());
@@ -144,18 +142,18 @@ btf::Result<NameSelection> NameSelection::of(const DiffCommand& command,
   return selection;
 }
 
-Status NameSelection::select(const std::optional<std::string>& text, const btf::TensorSet& set,
+Status NameSelection::select(const std::optional<std::string>& text, const TensorSet& set,
                              Selected& selected, std::set<std::uint64_t>& unreadable) {
   for (std::uint64_t i = 0; i < set.member_count(); ++i)
     if (!set.file(i)) unreadable.insert(i);
   if (!text) return {};
   BTF_ASSIGN(const auto tensors, set.select_readable(*text));
-  for (const btf::SetTensor& tensor : tensors) selected[tensor.member].push_back(tensor.index);
+  for (const SetTensor& tensor : tensors) selected[tensor.member].push_back(tensor.index);
   return {};
 }
 
-bool NameSelection::narrow(const btf::MemberPair& pair, btf::DiffOptions& options) const {
-  if (of_tensors(pair)) {
+bool NameSelection::narrow(const MemberPair& pair, DiffOptions& options) const {
+  if (pair.of_tensors()) {
     set_pairs({{.actual = pair.actual_tensor,
                 .golden = pair.golden_tensor,
                 .tier = pair.tier,
@@ -177,16 +175,16 @@ bool NameSelection::narrow(const btf::MemberPair& pair, btf::DiffOptions& option
   return !options.actual_tensors->empty() || !options.golden_tensors->empty();
 }
 
-Status DiffSelection::apply(const btf::TensorFile& actual, const btf::TensorFile& golden,
-                            btf::DiffOptions& options) {
-  if (!options.pairs && !command_.pairs.empty()) {
-    BTF_ASSIGN(auto pairs, find_pairs_of(command_.pairs, actual, golden));
+Status DiffSelection::apply(const TensorFile& actual, const TensorFile& golden,
+                            DiffOptions& options) {
+  if (!options.pairs && !asked_.pairs.empty()) {
+    BTF_ASSIGN(auto pairs, find_pairs_of(asked_.pairs, actual, golden));
     set_pairs(std::move(pairs), options);
   }
   const bool selected = options.actual_tensors || options.golden_tensors;
-  if (!options.map.empty() || (command_.tensors && !options.pairs)) {
+  if (!options.map.empty() || (asked_.tensors && !options.pairs)) {
     BTF_ASSIGN(const bool done, select_of_tiers(actual, golden, selected, options));
-    if (!done && !selected && command_.tensors) BTF_TRY(select_both(actual, golden, options));
+    if (!done && !selected && asked_.tensors) BTF_TRY(select_both(actual, golden, options));
   }
   BTF_TRY(note_names(actual, options.actual_tensors));
   BTF_TRY(note_names(golden, options.golden_tensors));
@@ -194,61 +192,60 @@ Status DiffSelection::apply(const btf::TensorFile& actual, const btf::TensorFile
 }
 
 // Where names of one side stand for others: which pairs are selected. False: they do not.
-Result<bool> DiffSelection::select_of_tiers(const btf::TensorFile& actual,
-                                            const btf::TensorFile& golden, bool of_sets,
-                                            btf::DiffOptions& options) {
+Result<bool> DiffSelection::select_of_tiers(const TensorFile& actual, const TensorFile& golden,
+                                            bool of_sets, DiffOptions& options) {
   if (options.map.empty()) {
-    if (options.pair_by == btf::PairBy::exact) return false;
+    if (options.pair_by == PairBy::exact) return false;
     BTF_ASSIGN(const bool by_name, pairs_by_name(actual, golden, options));
     if (!by_name) return false;
   }
-  btf::DiffOptions whole;
+  DiffOptions whole;
   whole.pair_by = options.pair_by;
   whole.map = options.map;
-  BTF_ASSIGN(btf::TensorPairing found, pair_tensors(actual, golden, whole));
-  map_ = std::move(found.map);
-  const auto equal = [](const btf::TensorPair& pair) {
+  BTF_ASSIGN(const TensorPairs found, TensorPairs::of(actual, golden, whole, {}));
+  std::vector<TensorPair> all = all_of(found);
+  map_ = found.map();
+  const auto equal = [](const TensorPair& pair) {
     return pair.actual && pair.golden && !pair.tier;
   };
-  if (!command_.tensors || (options.map.empty() && std::ranges::any_of(found.pairs, equal)))
-    return false;
-  BTF_ASSIGN(const Picked picked, Picked::of(*command_.tensors, btf::TensorSet::of(actual),
-                                             btf::TensorSet::of(golden), of_sets));
-  BTF_ASSIGN(std::vector<btf::TensorPair> pairs,
-             picked_pairs(actual, golden, options, picked, std::move(found.pairs)));
+  if (!asked_.tensors || (options.map.empty() && std::ranges::any_of(all, equal))) return false;
+  BTF_ASSIGN(const Picked picked,
+             Picked::of(*asked_.tensors, TensorSet::of(actual), TensorSet::of(golden), of_sets));
+  BTF_ASSIGN(std::vector<TensorPair> pairs,
+             picked_pairs(actual, golden, options, picked, std::move(all)));
   set_pairs(std::move(pairs), options);
   return true;
 }
 
 // Which globs have a tensor? Names are asked for as long as one has none.
-Status DiffSelection::note_names(const btf::TensorFile& file,
+Status DiffSelection::note_names(const TensorFile& file,
                                  const std::optional<std::vector<std::uint64_t>>& selected) {
   std::vector<std::size_t> open;
   for (std::size_t i = 0; i < used_.size(); ++i)
-    if (command_.tensor_tolerances[i].glob && !used_[i]) open.push_back(i);
+    if (asked_.tensor_tolerances[i].glob && !used_[i]) open.push_back(i);
   const std::uint64_t count = selected ? selected->size() : file.tensor_count();
   for (std::uint64_t i = 0; i < count && !open.empty(); ++i) {
     BTF_ASSIGN(const std::string name, file.name(selected ? (*selected)[i] : i));
     std::erase_if(open, [&](std::size_t rule) {
-      used_[rule] = used_[rule] || glob_matches(*command_.tensor_tolerances[rule].glob, name);
+      used_[rule] = used_[rule] || glob_matches(*asked_.tensor_tolerances[rule].glob, name);
       return used_[rule];
     });
   }
   return {};
 }
 
-Status DiffSelection::select_both(const btf::TensorFile& actual, const btf::TensorFile& golden,
-                                  btf::DiffOptions& options) {
-  const std::string& text = *command_.tensors;
+Status DiffSelection::select_both(const TensorFile& actual, const TensorFile& golden,
+                                  DiffOptions& options) {
+  const std::string& text = *asked_.tensors;
   if (!names_tensors(text)) {
     BTF_TRY(select(actual, text, options.actual_tensors));
     // Numbers are of actual; its names say what of golden is meant.
     BTF_ASSIGN(const bool by_name, pairs_by_name(actual, golden, options));
     return by_name ? Status{} : select(golden, text, options.golden_tensors);
   }
-  const auto found_in = [](const btf::TensorFile& file) {
+  const auto found_in = [](const TensorFile& file) {
     return [&file](const std::string& item) {
-      const auto found = btf::TensorSet::of(file).select(item);
+      const auto found = TensorSet::of(file).select(item);
       return found ? Status() : std::unexpected(found.error());
     };
   };
@@ -260,18 +257,17 @@ Status DiffSelection::select_both(const btf::TensorFile& actual, const btf::Tens
   return {};
 }
 
-Status DiffSelection::apply_tolerances(std::uint64_t tensors, btf::DiffOptions& options) {
-  for (std::size_t i = 0; i < command_.tensor_tolerances.size(); ++i) {
-    const TensorTolerance& given = command_.tensor_tolerances[i];
+Status DiffSelection::apply_tolerances(std::uint64_t tensors, DiffOptions& options) {
+  for (std::size_t i = 0; i < asked_.tensor_tolerances.size(); ++i) {
+    const TensorTolerance& given = asked_.tensor_tolerances[i];
     if (given.glob) continue;
-    const auto index = btf::resolve_index(given.tensor, tensors);
+    const auto index = resolve_index(given.tensor, tensors);
     const auto& selected = options.actual_tensors;
     if (!index || (selected && std::ranges::find(*selected, *index) == selected->end())) continue;
     used_[i] = true;
     if (!options.tensor_tolerance[*index].add(given.tolerance))
-      return btf::fail(
-          btf::ErrorCode::invalid_argument,
-          given.source + ": tensor " + std::to_string(*index) + " has been given another value");
+      return fail(ErrorCode::invalid_argument, given.source + ": tensor " + std::to_string(*index) +
+                                                   " has been given another value");
   }
   return {};
 }
@@ -280,11 +276,11 @@ Status DiffSelection::check_used() const {
   const auto unused = std::ranges::find(used_, false);
   if (unused == used_.end()) return {};
   const TensorTolerance& given =
-      command_.tensor_tolerances[static_cast<std::size_t>(unused - used_.begin())];
-  return btf::fail(btf::ErrorCode::invalid_argument,
-                   given.source + (given.glob ? ": no tensor that is compared has such a name"
-                                              : ": no tensor " + std::to_string(given.tensor) +
-                                                    " of actual is compared"));
+      asked_.tensor_tolerances[static_cast<std::size_t>(unused - used_.begin())];
+  return fail(ErrorCode::invalid_argument,
+              given.source + (given.glob ? ": no tensor that is compared has such a name"
+                                         : ": no tensor " + std::to_string(given.tensor) +
+                                               " of actual is compared"));
 }
 
-}  // namespace btftool
+}  // namespace btf

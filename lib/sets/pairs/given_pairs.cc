@@ -1,30 +1,27 @@
-#include "diff/given_pairs.h"
+#include "sets/pairs/given_pairs.h"
 
 #include <algorithm>
 
 #include "btf/try.h"
-#include "cli/arguments.h"
+#include "core/numbers.h"
 
-namespace btftool {
+namespace btf {
 namespace {
 
-using btf::ErrorCode;
-using btf::Result;
-
 // One side of a word: a number, a name, or behind @ a name whatever it looks like.
-Result<btf::SetTensor> tensor_called(const std::string& text, const btf::TensorSet& set) {
-  if (parse_integer(text)) {
+Result<SetTensor> tensor_called(const std::string& text, const TensorSet& set) {
+  if (parse_number<std::int64_t>(text)) {
     BTF_ASSIGN(const std::vector<std::uint64_t> numbers, set.select(text));
     return set.tensor(numbers.front());
   }
   const std::string name = text.starts_with('@') ? text.substr(1) : text;
-  BTF_ASSIGN(const std::vector<btf::SetTensor> found, set.select_readable("@" + name));
+  BTF_ASSIGN(const std::vector<SetTensor> found, set.select_readable("@" + name));
   BTF_ASSIGN(const auto file, set.file(found.front().member));
   BTF_ASSIGN(const std::string own, file->name(found.front().index));
   if (own == name) return found.front();
-  return std::unexpected(btf::Error{ErrorCode::invalid_argument,
-                                    "takes names as they are, and '" + name +
-                                        "' is that of no tensor; --map FILE takes patterns"}
+  return std::unexpected(Error{
+      ErrorCode::invalid_argument,
+      "takes names as they are, and '" + name + "' is that of no tensor; `NameMap` takes patterns"}
                              .in_file(set.path()));
 }
 
@@ -36,7 +33,7 @@ std::vector<std::size_t> colons(const std::string& word) {
   return places;
 }
 
-btf::TensorPair of_files(const GivenPair& pair) {
+TensorPair by_index(const GivenPair& pair) {
   return {.actual = pair.actual.index, .golden = pair.golden.index, .note = {}};
 }
 
@@ -48,10 +45,10 @@ bool only_numbers(const std::vector<std::string>& words) {
   });
 }
 
-Result<GivenPair> find_pair(const std::string& word, const btf::TensorSet& actual,
-                            const btf::TensorSet& golden) {
-  const auto refuse = [&](const btf::Error& error) {
-    return std::unexpected(error.within("--pair " + word));
+Result<GivenPair> find_pair(const std::string& word, const TensorSet& actual,
+                            const TensorSet& golden) {
+  const auto refuse = [&](const Error& error) {
+    return std::unexpected(error.within("`pairs` " + word));
   };
   std::optional<GivenPair> found;
   const std::vector<std::size_t> places = colons(word);
@@ -63,7 +60,7 @@ Result<GivenPair> find_pair(const std::string& word, const btf::TensorSet& actua
     if (!left || !right) continue;
     if (found)
       return refuse({ErrorCode::invalid_argument,
-                     "could be read in several ways, for names have colons; --map FILE says which "
+                     "could be read in several ways, for names have colons; `NameMap` says which "
                      "names belong together"});
     found = GivenPair{*left, *right};
   }
@@ -74,22 +71,21 @@ Result<GivenPair> find_pair(const std::string& word, const btf::TensorSet& actua
   return *found;
 }
 
-Result<std::vector<btf::TensorPair>> find_pairs_of(const std::vector<std::string>& words,
-                                                   const btf::TensorFile& actual,
-                                                   const btf::TensorFile& golden) {
-  const btf::TensorSet left = btf::TensorSet::of(actual);
-  const btf::TensorSet right = btf::TensorSet::of(golden);
-  std::vector<btf::TensorPair> pairs;
+Result<std::vector<TensorPair>> find_pairs_of(const std::vector<std::string>& words,
+                                              const TensorFile& actual, const TensorFile& golden) {
+  const TensorSet left = TensorSet::of(actual);
+  const TensorSet right = TensorSet::of(golden);
+  std::vector<TensorPair> pairs;
   for (const std::string& word : words) {
     BTF_ASSIGN(const GivenPair pair, find_pair(word, left, right));
-    pairs.push_back(of_files(pair));
+    pairs.push_back(by_index(pair));
   }
   return pairs;
 }
 
-std::optional<btf::SetTensor> side_of_pair(const std::string& word, const btf::TensorSet& set,
-                                           bool of_golden) {
-  std::optional<btf::SetTensor> found;
+std::optional<SetTensor> side_of_pair(const std::string& word, const TensorSet& set,
+                                      bool of_golden) {
+  std::optional<SetTensor> found;
   for (const std::size_t at : colons(word)) {
     const auto tensor = tensor_called(of_golden ? word.substr(at + 1) : word.substr(0, at), set);
     if (!tensor) continue;
@@ -99,4 +95,4 @@ std::optional<btf::SetTensor> side_of_pair(const std::string& word, const btf::T
   return found;
 }
 
-}  // namespace btftool
+}  // namespace btf

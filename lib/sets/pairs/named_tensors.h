@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "btf/tensor_set.h"
+#include "sets/pairs/pairs.h"
 
 namespace btf {
 
@@ -27,7 +27,6 @@ std::vector<NamedTensor> named_tensors(const TensorSet& set,
 std::vector<std::uint64_t> wanted_members(const TensorSet& set, const MemberFilter& wanted);
 
 // In the order that golden gives, else actual; else in natural order.
-void put_in_order(std::vector<MemberPair>& pairs, const TensorSet& actual,
-                  const TensorSet& golden);
+void put_in_order(std::vector<MemberPair>& pairs, const TensorSet& actual, const TensorSet& golden);
 
 }  // namespace btf

@@ -1,4 +1,4 @@
-#include "diff/layers/pair_layers.h"
+#include "diff/layers/measured_pairs.h"
 
 #include <algorithm>
 #include <memory>
@@ -13,6 +13,7 @@
 #include "diff/scaled_side.h"
 #include "sets/names/match.h"
 #include "sets/names/names.h"
+#include "sets/pairs/pairs.h"
 
 namespace btf {
 namespace {
@@ -59,8 +60,8 @@ class LayerPairing {
     open_pairs_ahead(actual_, golden_, pairs, options_.execution);
     for (const MemberPair& pair : pairs) options_.map.empty() ? take_members(pair) : leave(pair);
     pair_rest();
-    queue_.finish();
-    if (cancelled_) return std::unexpected(*cancelled_);
+    if (!ended_) BTF_TRY(queue_.drain());
+    if (ended_) return std::unexpected(*ended_);
     add_golden_only();
     return std::move(found_);
   }
@@ -257,7 +258,8 @@ class LayerPairing {
       layer.fault = LayerFault::shape;
       return;
     }
-    queue_.add(number, *std::move(pair));
+    if (ended_) return;
+    if (const Status added = queue_.add(number, *std::move(pair)); !added) ended_ = added.error();
   }
 
   // Codes with scales among them become the numbers that they stand for.
@@ -311,7 +313,7 @@ class LayerPairing {
       report_.layers[number].figures = *figures;
       return;
     }
-    if (figures.error().code == ErrorCode::cancelled) cancelled_ = figures.error();
+    if (figures.error().code == ErrorCode::cancelled) ended_ = figures.error();
     report_.layers[number].trouble = figures.error().text();
   }
 
@@ -324,7 +326,7 @@ class LayerPairing {
   std::vector<Dumped> rest_actual_;
   std::vector<Dumped> rest_golden_;
   std::vector<bool> right_;  // golden's that no pair has
-  std::optional<Error> cancelled_;
+  std::optional<Error> ended_;  // by this: no more is measured
   MeasureQueue queue_;  // the last: it ends first
 };
 
@@ -339,8 +341,8 @@ Result<std::optional<GivenScale>> PairedLayers::given_scale(const LayerOptions& 
   return (of_actual ? actual_set_scales : golden_set_scales).given(set, member, options.execution);
 }
 
-Result<PairedLayers> pair_layers(TensorSet& actual, TensorSet& golden, const LayerOptions& options,
-                                 LayerReport& report) {
+Result<PairedLayers> pair_and_measure(TensorSet& actual, TensorSet& golden,
+                                      const LayerOptions& options, LayerReport& report) {
   return LayerPairing(actual, golden, options, report).run();
 }
 

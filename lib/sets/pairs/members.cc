@@ -5,11 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "btf/tensor_set.h"
-#include "btf/try.h"
-#include "core/workers.h"
-#include "sets/named_tensors.h"
 #include "sets/natural_order.h"
+#include "sets/pairs/named_tensors.h"
+#include "sets/pairs/pairs.h"
 
 namespace btf {
 namespace {
@@ -175,24 +173,6 @@ void sort_by(std::vector<MemberPair>& pairs, std::optional<std::uint64_t> Member
 }
 
 }  // namespace
-
-Result<TwoSets> open_two_sets(const SetOperand& actual, const SetOperand& golden,
-                              const Execution& execution) {
-  const auto is_listed = [](const SetOperand& operand) {
-    return is_directory(operand.path).value_or(false);
-  };
-  std::optional<Result<TensorSet>> right;
-  const auto open_golden = [&](unsigned = 0) {
-    right = TensorSet::open(golden.path, golden.options, golden.keep);
-  };
-  Workers thread;
-  if (execution.jobs != 1 && is_listed(actual) && is_listed(golden)) thread.start(1, open_golden);
-  BTF_ASSIGN(TensorSet left, TensorSet::open(actual.path, actual.options, actual.keep));
-  thread.join();
-  if (!right) open_golden();
-  if (!*right) return std::unexpected(std::move(*right).error());
-  return TwoSets{std::move(left), **std::move(right)};
-}
 
 void put_in_order(std::vector<MemberPair>& pairs, const TensorSet& actual,
                   const TensorSet& golden) {

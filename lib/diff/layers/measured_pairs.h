@@ -6,6 +6,7 @@
 
 #include "btf/diff.h"
 #include "btf/layers/layers.h"
+#include "convert/set_scales.h"
 #include "diff/layers/order.h"
 
 namespace btf {
@@ -26,7 +27,7 @@ struct PairedLayers {
 };
 
 // Fills report.layers with pairs, measured, and with what only golden has.
-Result<PairedLayers> pair_layers(TensorSet& actual, TensorSet& golden, const LayerOptions& options,
-                                 LayerReport& report);
+Result<PairedLayers> pair_and_measure(TensorSet& actual, TensorSet& golden,
+                                      const LayerOptions& options, LayerReport& report);
 
 }  // namespace btf

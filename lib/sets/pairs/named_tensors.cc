@@ -1,4 +1,4 @@
-#include "sets/named_tensors.h"
+#include "sets/pairs/named_tensors.h"
 
 #include <algorithm>
 

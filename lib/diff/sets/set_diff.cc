@@ -1,0 +1,317 @@
+#include "btf/diff/set_diff.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "btf/try.h"
+#include "core/open_files.h"
+#include "diff/pairs/tensor_pairs.h"
+#include "diff/sets/file_pairs.h"
+#include "diff/sets/other_files.h"
+#include "diff/sets/pair_preparation.h"
+#include "elements/parallel.h"
+#include "formats/io/globs.h"
+#include "kernels/compare/criteria.h"
+#include "sets/pairs/pair_queue.h"
+
+namespace btf {
+namespace {
+
+class Comparison {
+ public:
+  Comparison(TensorSet& actual, TensorSet& golden, const SetDiffOptions& options, FilePairs found,
+             SetDiffSink& sink)
+      : actual_(actual),
+        golden_(golden),
+        asked_(options),
+        found_(std::move(found)),
+        sink_(sink),
+        preparation_(actual, golden, options, found_),
+        options_(options.each),
+        workers_(worker_count(options.each.execution, UINT64_MAX, UINT64_MAX)),
+        queue_(limits(workers_), options.each.execution) {}
+
+  Result<bool> run() {
+    BTF_TRY(begin());
+    options_.may_compare_nothing = found_.several;
+    options_.go_on = true;
+    if (!asked_.tensor_tolerances.empty())
+      options_.pair_tolerance = [this](const TensorDiff& diff) { return tolerance_of(diff); };
+    if (found_.several) BTF_TRY(preparation_.check_selection());
+    open_pairs_ahead(actual_, golden_, found_.pairs, options_.execution);
+    for (const MemberPair& pair : found_.pairs) {
+      DiffOptions options = options_;
+      if (preparation_.narrow(pair, options)) BTF_TRY(take(pair, std::move(options)));
+    }
+    BTF_TRY(queue_.drain());
+    if (options_.strict) BTF_TRY(take_others());
+    if (found_.several && same_ && compared_ == 0)
+      return fail(ErrorCode::refused, "nothing was compared: no tensor in " + actual_.path() +
+                                          " and " + golden_.path() + " has an element");
+    return same_;
+  }
+
+ private:
+  // A pair whose tensors are kept until those in front of it are reported.
+  class Queued final : public QueuedPair {
+   public:
+    Queued(Comparison& of, PreparedPair pair)
+        : of_(of), pair_(std::move(pair)), bytes_(pair_.bytes()) {}
+
+    Status compare() override {
+      DiffOptions options = pair_.options;
+      options.execution = {.jobs = 1,
+                           .memory = of_.options_.execution.memory / of_.workers_,
+                           .cancel = of_.options_.execution.cancel};
+      tensors_.clear();
+      same_ = diff(*pair_.actual, *pair_.golden, options,
+                   [this](const TensorDiff& diff) { tensors_.push_back(diff); });
+      pair_.actual.reset();
+      pair_.golden.reset();
+      return {};
+    }
+
+    Status deliver(const Status& compared) override {
+      if (!compared && compared.error().code != ErrorCode::no_space)
+        return std::unexpected(compared.error());
+      // Where memory ran out, one pair at a time may have enough.
+      if (!compared) return of_.compare(pair_);
+      of_.begin(pair_.files);
+      for (const TensorDiff& diff : tensors_) of_.take(diff);
+      BTF_TRY(of_.end(same_));
+      if (of_.options_.execution.progress) of_.options_.execution.progress(bytes_);
+      return {};
+    }
+
+   private:
+    Comparison& of_;
+    PreparedPair pair_;
+    std::uint64_t bytes_;
+    Result<bool> same_ = false;
+    std::vector<TensorDiff> tensors_;
+  };
+
+  // Files of pairs that wait are open.
+  static PairQueueLimits limits(unsigned workers) {
+    constexpr std::size_t kForEach = 8;  // so that one that takes long keeps nobody waiting
+    constexpr std::size_t kUnreported = 4;
+    const std::size_t waiting = workers > 1 ? open_files(kForEach * workers) : 1;
+    return {.workers = waiting > 1 ? workers : 1,
+            .most_waiting = waiting,
+            .most_unreported = kUnreported * waiting};
+  }
+
+  Status begin() {
+    BTF_TRY(preparation_.check_map(found_.map));
+    BTF_TRY(sink_.found(all_pairs()));
+    warn_of(found_.map);
+    if (found_.several) options_.map = {};  // all that it names is a pair by now
+    for (const std::string& glob : found_.idle_excludes)
+      sink_.warn("no file matches `exclude` '" + glob + "'");
+    return {};
+  }
+
+  PairsFound all_pairs() const {
+    PairsFound all{.several = found_.several};
+    for (const MemberPair& pair : found_.pairs) {
+      all.whole += pair.actual && pair.golden ? 1 : 0;
+      if (found_.several && options_.execution.progress)
+        all.bytes += std::max(pair.actual ? actual_.bytes(*pair.actual) : 0,
+                              pair.golden ? golden_.bytes(*pair.golden) : 0);
+    }
+    return all;
+  }
+
+  void warn_of(const MapUse& use) {
+    for (const std::string& unused : use.unused)
+      sink_.warn((asked_.map_path.empty() ? "" : asked_.map_path + ": ") + unused);
+  }
+
+  Tolerance tolerance_of(const TensorDiff& diff) const {
+    const Tolerance all =
+        asked_.each.pair_tolerance ? asked_.each.pair_tolerance(diff) : Tolerance();
+    return overlaid(all, tolerance_by_name(asked_.tensor_tolerances, diff));
+  }
+
+  FilePair files_of(const MemberPair& pair) const {
+    // Names in one index are each of one tensor; so are those that made a pair of tensors.
+    const bool tells_file = !(found_.several && is_index(golden_.path())) && !pair.of_tensors();
+    FilePair files{.name = pair.name, .actual = {}, .golden = {}, .tells_file = tells_file};
+    if (pair.actual) files.actual = actual_.path(*pair.actual);
+    if (pair.golden) files.golden = golden_.path(*pair.golden);
+    if (pair.tier)
+      if (const auto file = actual_.file(*pair.actual))
+        files.actual_name = (*file)->name(*pair.actual_tensor).value_or("");
+    return files;
+  }
+
+  // An error ends the comparison; trouble of the pair is reported.
+  Status take(const MemberPair& pair, DiffOptions options) {
+    const Error* const unusable = preparation_.trouble(pair);
+    if (unusable == nullptr && pair.actual && pair.golden) {
+      const bool maps = !options.map.empty();
+      Result<PreparedPair> ready = preparation_.prepare(pair, std::move(options));
+      if (maps && preparation_.map().used) warn_of(preparation_.map());
+      if (ready) ready->files = files_of(pair);
+      if (ready && may_wait(pair, *ready))
+        return queue_.add(std::make_unique<Queued>(*this, *std::move(ready)), 0);
+      BTF_TRY(queue_.drain());
+      if (ready) return compare(*ready);
+      begin(files_of(pair));
+      return end(ready.error());
+    }
+    BTF_TRY(queue_.drain());
+    begin(files_of(pair));
+    return unusable != nullptr ? end(*unusable) : one_sided(pair, options);
+  }
+
+  void begin(const FilePair& pair) {
+    pair_ = pair;
+    troubled_ = 0;
+    sink_.begin(pair_);
+  }
+
+  // The tensors of the pair, as they are found.
+  Status compare(const PreparedPair& pair) {
+    begin(pair.files);
+    return end(diff(*pair.actual, *pair.golden, pair.options,
+                    [this](const TensorDiff& diff) { take(diff); }));
+  }
+
+  void take(const TensorDiff& diff) {
+    if (diff.error && troubled_++ == 0) first_trouble_ = diff.error->text();
+    if (!diff.error) compared_ += diff.compared;
+    sink_.take(diff);
+  }
+
+  Status end(const Result<bool>& same) {
+    if (!same) return end(same.error());
+    if (troubled_ > 0)
+      return end(PairOutcome{.result = PairResult::trouble,
+                             .error = trouble_of_tensors(first_trouble_, troubled_)});
+    return end({.result = *same ? PairResult::same : PairResult::different});
+  }
+
+  // Whoever interrupts wants no report. Of two files the error is the result of the whole.
+  Status end(const Error& error) {
+    if (error.code == ErrorCode::cancelled) return std::unexpected(error);
+    BTF_TRY(end({.result = PairResult::trouble, .error = error.text(), .cause = error}));
+    return found_.several ? Status() : std::unexpected(error);
+  }
+
+  Status end(const PairOutcome& outcome) {
+    const bool same = outcome.result == PairResult::same;
+    same_in_a_row_ = same ? same_in_a_row_ + 1 : 0;
+    same_ = same_ && same;
+    sink_.end(pair_, outcome);
+    return {};
+  }
+
+  // Small files that are the same cost little more than opening them. Where one differs, looking
+  // for causes takes far longer, and the next ones will differ as well.
+  bool may_wait(const MemberPair& pair, const PreparedPair& ready) const {
+    constexpr std::uint64_t kMostSame = 16;
+    constexpr std::uint64_t kSmall = 4U << 20;
+    constexpr std::uint64_t kFewTensors = 64;
+    const auto small = [](const TensorFile& file) {
+      return file.size() <= kSmall && file.tensor_count() <= kFewTensors;
+    };
+    // Tensors that are a pair share their file with others.
+    return same_in_a_row_ < kMostSame && workers_ > 1 && !pair.of_tensors() &&
+           small(*ready.actual) && small(*ready.golden);
+  }
+
+  // A tensor that is missing is reported by itself, a file as a whole.
+  Status one_sided(const MemberPair& pair, const DiffOptions& options) {
+    const bool tensor = pair.of_tensors();
+    if (tensor || sink_.lists_missing()) {
+      const Status listed = list_missing(pair, options, tensor);
+      if (tensor && !listed) return end(listed.error());
+    }
+    return end({.result = tensor ? PairResult::different : PairResult::missing});
+  }
+
+  // The tensors of a file that only one side has.
+  Status list_missing(const MemberPair& pair, const DiffOptions& options, bool compared) {
+    const auto& list = pair.actual ? options.actual_tensors : options.golden_tensors;
+    BTF_ASSIGN(const auto file,
+               pair.actual ? actual_.file(*pair.actual) : golden_.file(*pair.golden));
+    std::vector<std::uint64_t> selected;
+    if (list) {
+      selected = *list;
+    } else {
+      BTF_ASSIGN(selected, TensorSet::of(*file).select(asked_.tensors.value_or("*")));
+    }
+    for (const std::uint64_t index : selected) {
+      BTF_ASSIGN(const TensorInfo tensor, file->tensor(index));
+      if (!tensor.known()) continue;
+      TensorDiff diff = missing_tensor(tensor, !pair.actual);
+      diff.note = pair.note;
+      compared ? take(diff) : sink_.missing(diff);
+    }
+    return {};
+  }
+
+  Status take_others() {
+    for (const FilePair& pair : found_.others) {
+      const Result<PairOutcome> outcome = compare_bytes(pair);
+      if (outcome && outcome->result == PairResult::same) continue;
+      begin(pair);
+      BTF_TRY(outcome ? end(*outcome) : end(outcome.error()));
+    }
+    return {};
+  }
+
+  TensorSet& actual_;
+  TensorSet& golden_;
+  const SetDiffOptions& asked_;
+  FilePairs found_;
+  SetDiffSink& sink_;
+  PairPreparation preparation_;
+  DiffOptions options_;
+  unsigned workers_;
+  FilePair pair_;               // the one that is reported
+  std::uint64_t troubled_ = 0;  // of its tensors
+  std::string first_trouble_;
+  std::uint64_t same_in_a_row_ = UINT64_MAX / 2;  // pairs; none has differed yet
+  bool same_ = true;
+  std::uint64_t compared_ = 0;  // elements
+  PairQueue queue_;             // the last: it ends first
+};
+
+}  // namespace
+
+SetDiffSink::~SetDiffSink() = default;
+
+std::string FilePair::both_names() const {
+  return actual_name.empty() ? name : actual_name + " against " + name;
+}
+
+std::string trouble_of_tensors(const std::string& first, std::uint64_t count) {
+  if (count == 1) return first;
+  return first + "; " + std::to_string(count - 1) +
+         (count == 2 ? " more tensor" : " more tensors") + " cannot be compared";
+}
+
+bool is_for(const TensorTolerance& given, const TensorDiff& diff) {
+  if (!given.glob)
+    return diff.actual && diff.actual->index == static_cast<std::uint64_t>(given.tensor);
+  return (diff.actual && glob_matches(*given.glob, diff.actual->name)) ||
+         (diff.golden && glob_matches(*given.glob, diff.golden->name));
+}
+
+Tolerance tolerance_by_name(const std::vector<TensorTolerance>& given, const TensorDiff& diff) {
+  Tolerance tolerance;
+  for (const TensorTolerance& one : given)
+    if (one.glob && is_for(one, diff)) tolerance = overlaid(tolerance, one.tolerance);
+  return tolerance;
+}
+
+Result<bool> diff(TensorSet& actual, TensorSet& golden, const SetDiffOptions& options,
+                  SetDiffSink& sink) {
+  BTF_ASSIGN(FilePairs found, find_pairs(actual, golden, options));
+  return Comparison(actual, golden, options, std::move(found), sink).run();
+}
+
+}  // namespace btf

@@ -1,0 +1,128 @@
+#include "sets/pairs/pair_queue.h"
+
+#include <new>
+#include <utility>
+
+#include "btf/try.h"
+
+namespace btf {
+
+PairQueue::PairQueue(const PairQueueLimits& limits, const Execution& execution)
+    : limits_(limits), execution_(execution) {}
+
+PairQueue::~PairQueue() {
+  const std::scoped_lock lock(mutex_);
+  closed_ = true;
+  waiting_.clear();
+  more_.notify_all();
+}
+
+Status PairQueue::add(std::unique_ptr<QueuedPair> pair, std::uint64_t bytes) {
+  const bool alone = bytes > limits_.small;
+  if (alone) BTF_TRY(send());
+  lot_.push_back(&entries_.emplace_back(std::move(pair)));
+  if (!alone && lot_.size() < limits_.most_together) return {};
+  BTF_TRY(send());
+  while (entries_.size() > limits_.most_unreported) {
+    if (!entries_.front().done && help())
+      BTF_TRY(deliver_ready());
+    else
+      BTF_TRY(deliver_first());
+  }
+  return {};
+}
+
+// To the threads; where they have enough to do the caller takes it.
+Status PairQueue::send() {
+  if (lot_.empty()) return {};
+  Lot lot = std::exchange(lot_, {});
+  std::unique_lock lock(mutex_);
+  const bool full = limits_.workers <= 1 || waiting_.size() >= limits_.most_waiting;
+  if (!full) waiting_.push_back(std::move(lot));
+  lock.unlock();
+  if (full) {
+    compare(lot);
+  } else {
+    more_.notify_one();
+    if (!std::exchange(started_, true))
+      workers_.start(limits_.workers - 1, [this](unsigned) { work(); });
+  }
+  return deliver_ready();
+}
+
+void PairQueue::work() {
+  for (;;) {
+    std::unique_lock lock(mutex_);
+    more_.wait(lock, [&] { return closed_ || !waiting_.empty(); });
+    if (waiting_.empty()) return;
+    const Lot lot = std::move(waiting_.front());
+    waiting_.pop_front();
+    lock.unlock();
+    compare(lot);
+  }
+}
+
+void PairQueue::compare(const Lot& lot) {
+  for (Entry* const entry : lot) compare(*entry);
+  const std::scoped_lock lock(mutex_);
+  for (Entry* const entry : lot) entry->done = true;
+  done_.notify_one();
+}
+
+void PairQueue::compare(Entry& entry) const noexcept {
+  try {
+    if (execution_.cancel != nullptr && execution_.cancel->load())
+      entry.compared = fail(ErrorCode::cancelled, "interrupted");
+    else
+      entry.compared = entry.pair->compare();
+  } catch (const std::bad_alloc&) {
+    try {
+      entry.compared = fail(ErrorCode::no_space, "out of memory");
+    } catch (...) {
+      entry.thrown = std::current_exception();
+    }
+  } catch (...) {
+    entry.thrown = std::current_exception();
+  }
+}
+
+// With a lot that no thread has begun. False: there is none.
+bool PairQueue::help() {
+  std::unique_lock lock(mutex_);
+  if (waiting_.empty()) return false;
+  const Lot lot = std::move(waiting_.front());
+  waiting_.pop_front();
+  lock.unlock();
+  compare(lot);
+  return true;
+}
+
+Status PairQueue::deliver_first() {
+  Entry& first = entries_.front();
+  if (!first.done) {
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [&] { return first.done.load(); });
+  }
+  if (first.thrown) std::rethrow_exception(first.thrown);
+  const Status delivered = first.pair->deliver(first.compared);
+  entries_.pop_front();
+  return delivered;
+}
+
+Status PairQueue::deliver_ready() {
+  while (!entries_.empty() && entries_.front().done) BTF_TRY(deliver_first());
+  return {};
+}
+
+Status PairQueue::drain() {
+  BTF_TRY(send());
+  while (!entries_.empty()) {
+    if (!entries_.front().done && help())
+      BTF_TRY(deliver_ready());
+    else
+      BTF_TRY(deliver_first());
+  }
+  return {};
+}
+
+}  // namespace btf
