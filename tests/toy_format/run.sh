@@ -54,11 +54,11 @@ for name in small large; do
     expect "validate $input" "" "$tool" validate "$input"
     expect "convert $input" "" "$tool" convert "$input" "$name.out.raw"
     expect "convert $input: elements" "" cmp "$name.out.raw" "$name.toy.raw"
-    rm "$name.out.raw"
+    rm -f "$name.out.raw"
     expect "pipe of $input" "toy" bash -c 'cat "$2" | "$1" inspect -' - "$tool" "$input"
     expect "pipe of $input, converted" "" bash -c 'cat "$2" | "$1" convert - "$3"' - "$tool" "$input" "$name.out.raw"
     expect "pipe of $input: elements" "" cmp "$name.out.raw" "$name.toy.raw"
-    rm "$name.out.raw"
+    rm -f "$name.out.raw"
     expect "diff $input" "" "$tool" diff "$input" "$name.toy"
   done
   # Written, as it is and compressed, and the same bytes as Python's.

@@ -36,6 +36,7 @@ while read -r dtype values; do
   btftool inspect --values --input-spec $dtype x.json | tail -n +3
 done <<'VALUES'
 fp16 65504, -inf, 0.333252, 5.96046e-08, nan
+fp16 1.00048828125, 1.00048828125000000000001
 fp16 65520
 fp16 2049
 bf16 0.333984, 3.38953e+38
