@@ -53,7 +53,7 @@ void identify(int directory, const dirent& found, Entry& entry) {
   entry.inode = status.st_ino;
 }
 
-// What is in a directory; or an error of the system, by its number.
+// The entries of a directory; or an errno.
 int list(const std::string& path, std::vector<Entry>& entries) {
   const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(path.c_str()), ::closedir);
   if (directory == nullptr) return errno;

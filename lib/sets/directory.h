@@ -1,4 +1,4 @@
-// What lies below a directory.
+// Files below a directory.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@ constexpr std::string_view kGgufEnding = ".gguf";
 constexpr std::string_view kOf = "-of-";
 constexpr std::size_t kDigits = 5;
 
-// What stands before "-00001-of-00003.gguf", and the last of these numbers.
+// The name before "-00001-of-00003.gguf", and the last of these numbers.
 struct FirstPart {
   std::string_view stem;
   std::uint64_t count = 0;

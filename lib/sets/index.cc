@@ -29,7 +29,7 @@ constexpr auto kKinds = std::to_array<IndexKind>({
     {named_as_manifest, kManifestSchema, read_manifest},
 });
 
-// Of a regular file: of a pipe they could not be read again.
+// For a regular file: those of a pipe could not be read again.
 std::string first_bytes(const std::string& path) {
   constexpr std::uint64_t kStart = 4096;
   struct stat status {};

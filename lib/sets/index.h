@@ -21,7 +21,7 @@ struct IndexEntry {
   std::string spec{};               // of raw bytes, as it is written; empty: none
   std::optional<FileEntry> tensor{};  // nothing: all that the file holds, as it says
 
-  // Where it belongs: entries of one file have different places.
+  // Its place: entries of one file have different ones.
   std::string place() const;
 };
 
@@ -33,13 +33,13 @@ class SetIndex {
   virtual Status check(std::size_t, const TensorFile&, const FindingSink&) const { return {}; }
   // Further files that it names, which hold the same again in another form.
   virtual std::span<const std::string> others() const { return {}; }
-  // What is odd with it though it can be used.
+  // Oddities of an index that can be used.
   virtual std::span<const Finding> odd() const { return {}; }
 };
 
 struct IndexKind {
   bool (*named)(std::string_view path);
-  std::string_view schema;  // a word near its begin; empty: the name tells
+  std::string_view schema;  // a word near its begin; empty: known by its name
   // `path` is for messages.
   Result<std::unique_ptr<SetIndex>> (*read)(const ByteSource& source, const std::string& path);
 };

@@ -36,7 +36,7 @@ struct Member {
   std::optional<IndexedFile> indexed{};
 };
 
-// What an index names: looked for by its path.
+// A file that an index names, found by its path.
 Member named_member(std::string place, IndexedFile file) {
   Member member{.place = std::move(place)};
   const std::string path = file.path();
@@ -78,13 +78,13 @@ bool holds_data_of_model(std::string_view place, std::span<const Member> members
   return false;
 }
 
-// What the indexes of a directory say of its files, by their places.
+// Entries of the indexes of a directory for its files, by their places.
 struct NamedFiles {
   std::multimap<std::string, IndexedFile, std::less<>> files;
   std::set<std::string, std::less<>> others;
 };
 
-// `place`: of the index.
+// `place` is that of the index.
 void take_index(const std::string& place, const std::shared_ptr<const OpenIndex>& index,
                 NamedFiles& named) {
   const std::string folder = folder_of(place);
@@ -164,7 +164,7 @@ IndexedListing take_indexes(const std::string& directory, DirectoryListing listi
     members.push_back(named_member(place + part, std::move(file)));
   }
   std::ranges::stable_sort(members, natural_less, place_of);
-  // Of what two indexes say of a file the first counts.
+  // If two indexes describe a file, the first counts.
   const auto twice = std::ranges::unique(members, {}, place_of);
   members.erase(twice.begin(), twice.end());
   return finish();

@@ -30,7 +30,7 @@ struct IndexedFile {
   const IndexEntry& entry() const { return index->content->entries()[number]; }
   // To open it by.
   std::string path() const;
-  // What is said of it beside what is said of all files.
+  // Its options: those of all files and its own.
   Result<OpenOptions> options(const OpenOptions& of_all) const;
   // Does the file hold what the index says? What is odd with the index counts for its first file.
   Status check(const TensorFile& file, const FindingSink& report) const;
@@ -49,8 +49,8 @@ Result<IndexedListing> list_index(const std::string& path, const IndexKind& kind
 // Does a file stand beside the tensors? `path`: to open it by.
 using BesideTensors = std::function<bool(const std::string& path, const std::string& place)>;
 
-// Of what lies below a directory the indexes are no members, unless they cannot be read, nor is
-// what stands beside the tensors; files that indexes name are, also those that are not there.
+// Indexes below a directory are no members, unless they cannot be read, nor are files beside the
+// tensors; files that indexes name are, also those that do not exist.
 IndexedListing take_indexes(const std::string& directory, DirectoryListing listing,
                             const BesideTensors& beside);
 

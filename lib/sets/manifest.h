@@ -1,4 +1,4 @@
-// What tensors are in which files, and what those are that do not say so themselves:
+// Manifests: the files of tensors, and specs of files that do not describe themselves:
 //   {"schema":"btftool/manifest/1","tensors":[{"file":"x.raw","spec":"fp16:hwc8:1x3x8x8",..},..]}
 // docs/formats.md has all members.
 #pragma once

@@ -9,7 +9,7 @@ namespace {
 
 bool digit(char c) { return c >= '0' && c <= '9'; }
 
-// Of so many characters both begin alike.
+// The length of the common prefix of both.
 std::size_t common_prefix(std::string_view a, std::string_view b) {
   const std::size_t most = std::min(a.size(), b.size());
   std::size_t at = 0;

@@ -29,7 +29,7 @@ OpenAhead::~OpenAhead() {
   room_.notify_one();
 }
 
-// What goes wrong shows again when the member is opened by who wants it.
+// An error shows again when the member is opened by its reader.
 std::optional<TensorFile> OpenAhead::open_quietly(std::uint64_t member) noexcept try {
   auto file = open_(member);
   if (!file) return std::nullopt;

@@ -11,7 +11,7 @@
 
 namespace btf {
 
-// What is selected from. `name` is asked for where the selection names something.
+// The tensors to select from. `name` is called if the selection has names.
 struct Selectable {
   std::uint64_t count = 0;
   std::function<std::string(std::uint64_t)> name;

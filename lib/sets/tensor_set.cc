@@ -27,7 +27,7 @@ SetTensor located(std::uint64_t number, std::span<const std::uint64_t> first_ten
   return {member, number - first_tensors[member]};
 }
 
-// What a spec is given for by its name is a file of tensors, whatever it looks like.
+// A file with a spec for its name is a file of tensors, whatever its contents look like.
 bool named_in(std::span<const NamedSpec> rules, const SetMember& member) {
   const std::string file = member.place.substr(member.place.rfind('/') + 1);
   return std::ranges::any_of(rules, [&](const NamedSpec& rule) {
@@ -133,7 +133,7 @@ const Error* TensorSet::trouble(std::uint64_t member) const {
 Status TensorSet::check_index(std::uint64_t member, const FindingSink& report) const {
   const IndexedFile* const named = state_->indexed(member);
   if (named == nullptr || trouble(member) != nullptr) return {};
-  // What it lacks is a finding here, and no reason not to open it.
+  // A missing tensor is a finding here, and no reason not to open it.
   BTF_ASSIGN(const TensorFile file, state_->open_file(member));
   return named->check(file, report);
 }

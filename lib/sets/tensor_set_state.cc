@@ -13,7 +13,7 @@
 namespace btf {
 namespace {
 
-// Of so many files the descriptors and headers are kept.
+// The number of files whose descriptors and headers are kept.
 constexpr std::size_t kMostOpen = 4;
 
 }  // namespace
@@ -35,7 +35,7 @@ const IndexedFile* TensorSet::State::indexed(std::uint64_t member) const {
   return found == root.files.indexed.end() ? nullptr : &found->second;
 }
 
-// What its tensors are called after.
+// The base of the names of its tensors.
 std::string TensorSet::State::name_of(std::uint64_t member) const {
   const Root& root = root_of(member);
   const IndexedFile* const named = root.several ? indexed(member) : nullptr;
@@ -74,7 +74,7 @@ std::optional<OpenOptions> TensorSet::State::own_options_of(std::uint64_t member
   return own == own_options.end() ? std::nullopt : std::optional(own->second);
 }
 
-// By its name, its place, or the end of that.
+// Matches its name, its place, or the end of that.
 const TensorSpec* TensorSet::State::told_by_name(std::span<const NamedSpec> rules,
                                                  std::uint64_t member) const {
   if (rules.empty()) return nullptr;
@@ -102,7 +102,7 @@ Result<TensorFile> TensorSet::State::open_file(std::uint64_t member) const {
 }
 
 void TensorSet::State::open_as(std::uint64_t member, OpenOptions own) {
-  // What was opened with others, or is just being, is not what is wanted.
+  // A file opened ahead with other options is not the wanted one.
   if (ahead) ahead->take(member);
   kept.erase(member);
   std::erase_if(recent, [&](const auto& open) { return open.first == member; });
@@ -149,7 +149,7 @@ Result<OpenFile> TensorSet::State::open_checked(std::uint64_t member) {
   return file;
 }
 
-// What a manifest says of a tensor; of what an index described already, what that said.
+// The entry of a tensor for a manifest; the one of an index, if there is one.
 Result<IndexEntry> TensorSet::State::entry_of(std::uint64_t member, const TensorFile& file,
                                               std::uint64_t index) const {
   const IndexedFile* const described = indexed(member);

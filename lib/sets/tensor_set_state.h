@@ -24,7 +24,7 @@ namespace btf {
 
 using OpenFile = std::shared_ptr<const TensorFile>;
 
-// Of a regular file; of what is none nothing is known.
+// The stamp of a regular file; nothing for others.
 std::optional<FileStamp> path_stamp(const std::string& path);
 std::unexpected<Error> changed_while_read(const std::string& path);
 
@@ -43,7 +43,7 @@ struct TensorSet::State {
   std::vector<SetMember> others;
   OpenFile only;  // of()
 
-  // What cannot be opened twice stays open; of the others the last few, the latest in front.
+  // Files that cannot be opened twice, and the last few of the others, the latest in front.
   std::map<std::uint64_t, OpenFile> kept;
   std::list<std::pair<std::uint64_t, OpenFile>> recent;
   std::vector<bool> opened;                      // of each member: was it?

@@ -37,8 +37,8 @@ constexpr auto kTypes = std::to_array<TypeName>({
     {"BOOL", DType::boolean},
 });
 
-// What the tool calls it; a type that it does not know keeps its name, and is refused when its
-// bytes are wanted.
+// The dtype of a type of trtexec; an unknown type keeps its name, and is refused when its bytes are
+// read.
 std::string spec_of(const std::string& type, const Dims& dims) {
   const auto* row = std::ranges::find(kTypes, type, &TypeName::theirs);
   if (row != kTypes.end()) return spec_text(row->dtype, Layout::linear, dims);
@@ -129,7 +129,7 @@ class SummaryReader {
     return {};
   }
 
-  // Of a tensor without a file nothing is to be had but its name.
+  // A tensor without a file has nothing but its name.
   void add(FileEntry tensor, std::string spec, Files files) {
     IndexEntry entry;
     for (std::string* const file : {&files.raw, &files.assigned, &files.numpy}) {
