@@ -69,7 +69,7 @@ class Edited {
     if (!record.storage || edited.chain_.empty()) return edited;
     edited.views_ = edited_views(*record.storage, edited.chain_);
     const EditedView& view = edited.views_.front();
-    if (edited.views_.size() > 1 || view.base != 0 || view.lead != 0 || view.mirrors()) return edited;
+    if (edited.views_.size() > 1 || view.base != 0 || !view.by_strides() || view.mirrors()) return edited;
     // Strides say it all: a record like any other.
     TensorInfo& like = edited.like_.emplace(record);
     like.dims = edited.dims();

@@ -179,31 +179,38 @@ class MirrorReader final : public SlabReader {
   Buffer turned_;
 };
 
-// Boxes of a view whose split dim begins inside a block.
+// Boxes of a view whose split dim begins inside a block, or takes lanes that go over blocks.
 class LeadReader final : public SlabReader {
  public:
   LeadReader(std::unique_ptr<SlabReader> boxes, const EditedView& view, DType dtype)
-      : boxes_(std::move(boxes)), lead_(view.lead), split_(*view.storage.split), dtype_(dtype) {}
+      : boxes_(std::move(boxes)),
+        lead_(view.lead),
+        pace_(view.pace),
+        split_(*view.storage.split),
+        dtype_(dtype) {}
 
   Result<SourceSlab> read(const Box& box) override {
     Box behind = box;
     std::uint64_t& lo = behind.lo[split_.dim];
     std::uint64_t& hi = behind.hi[split_.dim];
-    lo += lead_;
-    hi += lead_;
+    lo = lead_ + lo * pace_;
+    hi = lead_ + (hi - 1) * pace_ + 1;
     const std::uint64_t lane = lo % split_.lanes;
-    if (lane == 0 || lane + (hi - lo) <= split_.lanes) return boxes_->read(behind);
+    if (pace_ == 1 && (lane == 0 || lane + (hi - lo) <= split_.lanes)) return boxes_->read(behind);
     // Strides say which lane of which block only from the beginning of a block on.
     lo -= lane;
     BTF_ASSIGN(SourceSlab slab, boxes_->read(behind));
     slab = in_row_major(slab, behind.counts(), dtype_, plain_);
-    slab.data += lane * slab.mapping.strides[split_.dim] * info(dtype_).buffer_bytes();
+    std::uint64_t& stride = slab.mapping.strides[split_.dim];
+    slab.data += lane * stride * info(dtype_).buffer_bytes();
+    stride *= pace_;
     return slab;
   }
 
  private:
   std::unique_ptr<SlabReader> boxes_;
   std::uint64_t lead_;
+  std::uint64_t pace_;
   Split split_;
   DType dtype_;
   Buffer plain_;
@@ -212,7 +219,7 @@ class LeadReader final : public SlabReader {
 // `boxes` are of what strides say of the view.
 std::unique_ptr<SlabReader> boxes_of(const EditedView& view, std::unique_ptr<SlabReader> boxes,
                                      DType dtype) {
-  if (view.lead > 0) boxes = std::make_unique<LeadReader>(std::move(boxes), view, dtype);
+  if (!view.by_strides()) boxes = std::make_unique<LeadReader>(std::move(boxes), view, dtype);
   if (view.mirrors()) boxes = std::make_unique<MirrorReader>(std::move(boxes), view, dtype);
   return boxes;
 }
@@ -224,11 +231,11 @@ std::unique_ptr<SlabReader> edited_reader(const ByteSource& source, const Tensor
   const DType dtype = *record.dtype;
   const EditedView* below = &views.front();
   auto reader =
-      boxes_of(*below, record_reader(source, record, below->with_lead(), below->base), dtype);
+      boxes_of(*below, record_reader(source, record, below->whole_storage(), below->base), dtype);
   for (const EditedView& view : views.subspan(1)) {
     auto runs = std::make_unique<RowMajorRuns>(std::move(reader), below->storage, dtype);
     reader =
-        boxes_of(view, runs_reader(std::move(runs), view.with_lead(), view.base, dtype), dtype);
+        boxes_of(view, runs_reader(std::move(runs), view.whole_storage(), view.base, dtype), dtype);
     below = &view;
   }
   return reader;

@@ -28,7 +28,7 @@ StridedLayout row_major_array(const Dims& dims) {
 
 EditedView whole(StridedLayout storage) {
   const std::size_t rank = storage.dims.size();
-  return {std::move(storage), 0, 0, std::vector<bool>(rank, false)};
+  return {std::move(storage), 0, 0, 1, std::vector<bool>(rank, false)};
 }
 
 bool is_split(const StridedLayout& storage, std::size_t dim) {
@@ -76,11 +76,13 @@ void pick_plain(EditedView& view, std::size_t dim, const Pick& pick) {
               {pick.count, storage.strides[dim], static_cast<std::uint32_t>(dim), AxisPart::whole});
 }
 
-// Picks from a split dim: all in one block, the same lane of every so many blocks, or every so many
-// lanes of all blocks, from any on. Anything else is beyond strides.
+// Picks from a split dim: all in one block, the same lane of every so many blocks, or every so many lanes
+// of all blocks, from any on; or more closely than there are blocks. Anything else is left to
+// another view.
 bool pick_split(EditedView& view, std::size_t dim, Pick pick) {
   StridedLayout& storage = view.storage;
-  pick.first += std::exchange(view.lead, 0);
+  pick.first = std::exchange(view.lead, 0) + pick.first * view.pace;
+  pick.step *= std::exchange(view.pace, 1);
   const std::uint64_t lanes = storage.split->lanes;
   const auto from_lane = [&](std::uint64_t lane) {
     return view.base + pick.first / lanes * storage.strides[dim] +
@@ -98,18 +100,21 @@ bool pick_split(EditedView& view, std::size_t dim, Pick pick) {
     plain(AxisPart::lanes, storage.split->lane_stride * pick.step);
   } else if (pick.step % lanes == 0) {
     plain(AxisPart::blocks, storage.strides[dim] * (pick.step / lanes));
-  } else if (lanes % pick.step == 0) {
-    base = from_lane(pick.first % pick.step);
-    view.lead = pick.first % lanes / pick.step;
+  } else if (pick.step < lanes) {
+    // Lanes of a block are as far apart as strides can say, and what is left goes over blocks.
+    const std::uint64_t apart = lanes % pick.step == 0 ? pick.step : 1;
+    base = from_lane(pick.first % apart);
+    view.lead = pick.first % lanes / apart;
+    view.pace = pick.step / apart;
     Split& split = *storage.split;
-    split.lanes = lanes / pick.step;
-    split.lane_stride *= pick.step;
+    split.lanes = lanes / apart;
+    split.lane_stride *= apart;
     const auto number = static_cast<std::uint32_t>(dim);
     change_axis(storage, dim, AxisPart::lanes,
                 {split.lanes, split.lane_stride, number, AxisPart::lanes});
     change_axis(storage, dim, AxisPart::blocks,
-                {ceil_div(view.lead + pick.count, split.lanes), storage.strides[dim], number,
-                 AxisPart::blocks});
+                {ceil_div(view.lead + (pick.count - 1) * view.pace + 1, split.lanes),
+                 storage.strides[dim], number, AxisPart::blocks});
   } else {
     return false;
   }
@@ -261,9 +266,11 @@ bool apply(EditedView& view, const EditStep& step) {
 
 bool EditedView::mirrors() const { return std::ranges::find(mirrored, true) != mirrored.end(); }
 
-StridedLayout EditedView::with_lead() const {
+StridedLayout EditedView::whole_storage() const {
   StridedLayout all = storage;
-  if (lead > 0) all.dims[all.split->dim] += lead;
+  if (by_strides()) return all;
+  std::uint64_t& dim = all.dims[all.split->dim];
+  dim = lead + (dim - 1) * pace + 1;
   return all;
 }
 
@@ -271,7 +278,7 @@ std::uint64_t buffers_of(std::span<const EditedView> views) {
   // Between two views boxes may take twice their elements, for blocks and padding around them.
   std::uint64_t buffers = 3 * views.size() - 2;
   for (const EditedView& view : views)
-    buffers += (view.mirrors() ? 2U : 0U) + (view.lead > 0 ? 2U : 0U);
+    buffers += (view.mirrors() ? 2U : 0U) + (view.by_strides() ? 0 : 2 * view.pace);
   return buffers;
 }
 

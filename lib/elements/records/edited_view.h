@@ -12,16 +12,19 @@ namespace btf {
 
 // Elements of an array by strides. Storage and strides of the layout count from element `base` of
 // the array. A mirrored dim, which is never the split one, runs backwards over what the layout
-// says. Index 0 of the split dim is lane `lead` of the first block.
+// says. Index i of the split dim is the layout's index lead + i * pace.
 struct EditedView {
   StridedLayout storage;
   std::uint64_t base = 0;
   std::uint64_t lead = 0;
+  std::uint64_t pace = 1;
   std::vector<bool> mirrored;  // for each dim
 
   bool mirrors() const;
-  // `storage` with the lanes before `lead`, by which elements are found.
-  StridedLayout with_lead() const;
+  // Do strides say where every element is?
+  bool by_strides() const { return lead == 0 && pace == 1; }
+  // `storage` with all indices of the split dim, by which elements are found.
+  StridedLayout whole_storage() const;
 };
 
 // The first is of the stored array, each other one of the elements of the one before it in

@@ -41,7 +41,10 @@ std::uint64_t stored_at(const std::vector<EditedView>& views, Dims index) {
     const EditedView& view = views[v];
     for (std::size_t d = 0; d < index.size(); ++d)
       if (view.mirrored[d]) index[d] = view.storage.dims[d] - 1 - index[d];
-    if (view.lead > 0) index[view.storage.split->dim] += view.lead;
+    if (view.storage.split) {
+      std::uint64_t& i = index[view.storage.split->dim];
+      i = view.lead + i * view.pace;
+    }
     const std::uint64_t number = view.base + btf::offset(view.storage, index);
     if (v == 0) return number;
     index = naive::index_of(views[v - 1].storage.dims, number);
@@ -87,7 +90,9 @@ TEST_CASE("views: one where strides can say it, one more where they cannot") {
       {Layout::chw16, {channels({5, {}, 4})}, 1},
       {Layout::chw16, {channels({5, {}, 4}), channels({3})}, 1},
       {Layout::chw16, {channels({5, {}, 1}), kTurned, Squeeze{}}, 1},
-      {Layout::chw16, {channels({0, {}, 3})}, 2},
+      {Layout::chw16, {channels({0, {}, 3})}, 1},
+      {Layout::chw16, {channels({7, {}, 6}), channels({1, {}, 2})}, 1},
+      {Layout::chw16, {channels({0, {}, 17})}, 2},
       {Layout::chw16, {channels({{}, {}, -1})}, 2},
       {Layout::chw16, {Reshape{{2, 64, 60}}}, 1},
       {Layout::chw16, {Reshape{{2, 4, 16, 60}}}, 2},
