@@ -1,4 +1,4 @@
-// How a cast of a run keeps its account: what all bodies of cast_runs.cc have in common.
+// How a cast of a run keeps its account: what the bodies of all hot pairs have in common.
 //
 // An error is compared with the largest ones so far, and only a chunk that may hold a new largest
 // relative error is looked at again. For the comparison there is `bar`, a float no larger than the

@@ -9,7 +9,7 @@ namespace btf {
 // The default rounding, and overflow by the table or forbidden.
 bool is_default(const CastPolicy& policy);
 
-// The hot pairs, in vectors: those that have a row in cast_runs.cc, by the default.
+// The hot pairs, in vectors: those of find_cast_runs(), by the default.
 bool cast_fast_applies(const CastJob& job);
 void cast_fast_tile(const CastJob& job, const Tile& tile, LossAccount& account);
 

@@ -1,11 +1,14 @@
 // Runs of elements that stand side by side, one function per pair and per instruction set.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "btf/cast.h"
 #include "btf/dtype.h"
+#include "kernels/cpu/cpu_level.h"
 
 namespace btf {
 
@@ -28,5 +31,15 @@ using CastRunsFn = void (*)(const CastRuns& work, LossAccount& account);
 
 // nullptr if there is none for the pair. Picks the widest instruction set of this CPU.
 CastRunsFn find_cast_runs(DType from, DType to);
+
+struct CastRunsRow {
+  DType from;
+  DType to;
+  std::array<CastRunsFn, kCpuLevels> run;
+};
+
+// Pairs that have a source of their own, since these compile longest.
+std::span<const CastRunsRow> small_float_rows();
+std::span<const CastRunsRow> small_integer_rows();
 
 }  // namespace btf

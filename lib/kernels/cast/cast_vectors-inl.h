@@ -1,5 +1,5 @@
 // Explicit vectors for casts, for every instruction set: what the bodies of cast_narrow-inl.h and
-// cast_wide-inl.h share.
+// cast_runs.cc share.
 #if defined(BTF_KERNELS_CAST_VECTORS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef BTF_KERNELS_CAST_VECTORS_INL_H
 #undef BTF_KERNELS_CAST_VECTORS_INL_H

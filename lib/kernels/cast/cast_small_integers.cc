@@ -1,13 +1,13 @@
-// float32 to bool: true is anything but zero. Errors are the distances from 1; the largest ones are
-// those of the ends of a chunk's negative and of its positive numbers.
-#if defined(BTF_KERNELS_CAST_BOOLEAN_INL_H) == defined(HWY_TARGET_TOGGLE)
-#ifdef BTF_KERNELS_CAST_BOOLEAN_INL_H
-#undef BTF_KERNELS_CAST_BOOLEAN_INL_H
-#else
-#define BTF_KERNELS_CAST_BOOLEAN_INL_H
-#endif
+// float32 to integers of at most 32 bits and to bool: one function per pair, compiled for several
+// instruction sets.
+#include "kernels/cast/cast_runs.h"
+#include "kernels/cpu/simd_targets.h"
 
-#include "kernels/cast/cast_narrow_targets-inl.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cast/cast_small_integers.cc"
+#include <hwy/foreach_target.h>
+// After foreach_target.h.
+#include "kernels/cast/cast_narrow-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace btf::HWY_NAMESPACE {
@@ -15,6 +15,9 @@ namespace {
 
 using namespace cast_loop;
 namespace hn = hwy::HWY_NAMESPACE;
+
+// To bool: true is anything but zero. Errors are the distances from 1; the largest ones are those
+// of the ends of a chunk's negative and of its positive numbers.
 
 // Of true ones: the error grows with a negative number's size, a relative error falls with the size
 // of what is below 1 and grows with that of what is above.
@@ -122,8 +125,47 @@ HWY_INLINE void cast_float32_to_bool(const CastRuns& work, LossAccount& account)
   });
 }
 
+#define BTF_PAIR(name, ...) \
+  void name(const CastRuns& work, LossAccount& account) { __VA_ARGS__(work, account); }
+
+BTF_PAIR(f32_i4, cast_narrow<InVectors<ToInteger<DType::int4>>>)
+BTF_PAIR(f32_u4, cast_narrow<InVectors<ToInteger<DType::uint4>>>)
+BTF_PAIR(f32_i8, cast_narrow<InVectors<ToInteger<DType::int8>>>)
+BTF_PAIR(f32_u8, cast_narrow<InVectors<ToInteger<DType::uint8>>>)
+BTF_PAIR(f32_i16, cast_narrow<InVectors<ToInteger<DType::int16>>>)
+BTF_PAIR(f32_u16, cast_narrow<InVectors<ToInteger<DType::uint16>>>)
+BTF_PAIR(f32_i32, cast_narrow<InVectors<ToInteger<DType::int32>>>)
+BTF_PAIR(f32_u32, cast_narrow<InVectors<ToInteger<DType::uint32>>>)
+BTF_PAIR(f32_bool, cast_float32_to_bool)
+
+#undef BTF_PAIR
+
 }  // namespace
 }  // namespace btf::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
+#if HWY_ONCE
+namespace btf {
+namespace {
+
+#define BTF_ROW(name, from, to) \
+  { from, to, BTF_SIMD_TABLE(name) }
+
+constexpr auto kRows = std::to_array<CastRunsRow>({
+    BTF_ROW(f32_i4, DType::float32, DType::int4),
+    BTF_ROW(f32_u4, DType::float32, DType::uint4),
+    BTF_ROW(f32_i8, DType::float32, DType::int8),
+    BTF_ROW(f32_u8, DType::float32, DType::uint8),
+    BTF_ROW(f32_i16, DType::float32, DType::int16),
+    BTF_ROW(f32_u16, DType::float32, DType::uint16),
+    BTF_ROW(f32_i32, DType::float32, DType::int32),
+    BTF_ROW(f32_u32, DType::float32, DType::uint32),
+    BTF_ROW(f32_bool, DType::float32, DType::boolean),
+});
+
+}  // namespace
+
+std::span<const CastRunsRow> small_integer_rows() { return kRows; }
+
+}  // namespace btf
 #endif
