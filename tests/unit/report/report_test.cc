@@ -141,12 +141,12 @@ TEST_CASE("report: totals") {
   diff.compared = 2;
   totals.begin();
   totals.take(diff);
-  totals.end({.name = "a"}, {});
+  totals.end({.name = "a", .actual = {}, .golden = {}}, {});
   CHECK(totals.result() == btf::PairResult::same);
   diff.result = btf::DiffResult::different;
   totals.begin();
   totals.take(diff);
-  totals.end({.name = "b"}, {.result = btf::PairResult::different});
+  totals.end({.name = "b", .actual = {}, .golden = {}}, {.result = btf::PairResult::different});
   CHECK(totals.result() == btf::PairResult::different);
   CHECK(totals.first_different == "conv");
   diff.error = btf::Error{btf::ErrorCode::io, "gone"};
@@ -155,7 +155,7 @@ TEST_CASE("report: totals") {
   CHECK(totals.trouble_text() == "gone");
   totals.take(diff);
   CHECK(totals.trouble_text() == "gone; 1 more tensor cannot be compared");
-  totals.end({.name = "c"}, {.result = btf::PairResult::trouble});
+  totals.end({.name = "c", .actual = {}, .golden = {}}, {.result = btf::PairResult::trouble});
   CHECK(totals.result() == btf::PairResult::trouble);
   CHECK(totals.files == 3);
   CHECK(totals.different_files == 1);
