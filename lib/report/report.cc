@@ -49,8 +49,7 @@ std::string DiffTotals::trouble_text() const {
          " cannot be compared";
 }
 
-std::unique_ptr<DiffReport> make_report(ReportFormat format, ReportOptions options,
-                                        TextSink sink) {
+std::unique_ptr<DiffReport> make_report(ReportFormat format, ReportOptions options, TextSink sink) {
   switch (format) {
     case ReportFormat::text:
       return report::screen_report(std::move(options), std::move(sink));
@@ -86,10 +85,11 @@ std::string report_text(ReportFormat format, const SetDiffResult& result, Report
   options.golden = result.golden;
   options.directories = result.directories;
   std::string text;
-  const auto report = make_report(format, std::move(options), [&](std::string_view piece) -> Status {
-    text += piece;
-    return {};
-  });
+  const auto report =
+      make_report(format, std::move(options), [&](std::string_view piece) -> Status {
+        text += piece;
+        return {};
+      });
   DiffTotals totals{.directories = result.directories, .others = result.others};
   for (const SetDiffResult::Pair& pair : result.pairs) {
     totals.begin();

@@ -57,8 +57,8 @@ btf::SetDiffResult compared(ReportFormat format) {
   result.actual = kNoisy;
   result.golden = kGolden;
   result.begin({.name = kNoisy, .actual = kNoisy, .golden = kGolden});
-  const auto same = btf::diff(*actual, *golden, options,
-                              [&](const btf::TensorDiff& diff) { result.take(diff); });
+  const auto same =
+      btf::diff(*actual, *golden, options, [&](const btf::TensorDiff& diff) { result.take(diff); });
   REQUIRE(same);
   result.end(result.pairs.back().files, {.result = btf::PairResult::different});
   return result;
@@ -109,12 +109,12 @@ TEST_CASE("report: what the sink refuses is what finish() gives, and nothing com
   for (const ReportFormat format : {ReportFormat::text, ReportFormat::summary, ReportFormat::json,
                                     ReportFormat::junit, ReportFormat::html}) {
     int pieces = 0;
-    const auto report = btf::make_report(
-        format, {.actual = kNoisy, .golden = kGolden, .criteria = criteria()},
-        [&](std::string_view) -> btf::Status {
-          ++pieces;
-          return btf::fail(btf::ErrorCode::io, "full");
-        });
+    const auto report =
+        btf::make_report(format, {.actual = kNoisy, .golden = kGolden, .criteria = criteria()},
+                         [&](std::string_view) -> btf::Status {
+                           ++pieces;
+                           return btf::fail(btf::ErrorCode::io, "full");
+                         });
     btf::DiffTotals totals;
     totals.begin();
     report->begin(result.pairs[0].files);
