@@ -47,8 +47,7 @@ std::string DiffTotals::trouble_text() const {
   return pair_troubled == 0 ? "" : trouble_of_tensors(pair_trouble, pair_troubled);
 }
 
-std::unique_ptr<DiffReport> make_report(ReportFormat format, ReportOptions options,
-                                        TextSink sink) {
+std::unique_ptr<DiffReport> make_report(ReportFormat format, ReportOptions options, TextSink sink) {
   switch (format) {
     case ReportFormat::text:
       return report::screen_report(std::move(options), std::move(sink));
@@ -84,10 +83,11 @@ std::string report_text(ReportFormat format, const SetDiffResult& result, Report
   options.golden = result.golden;
   options.directories = result.directories;
   std::string text;
-  const auto report = make_report(format, std::move(options), [&](std::string_view piece) -> Status {
-    text += piece;
-    return {};
-  });
+  const auto report =
+      make_report(format, std::move(options), [&](std::string_view piece) -> Status {
+        text += piece;
+        return {};
+      });
   DiffTotals totals{.directories = result.directories, .others = result.others};
   for (const SetDiffResult::Pair& pair : result.pairs) {
     totals.begin();

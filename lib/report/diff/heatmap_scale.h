@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "btf/layout.h"
 #include "btf/diff/tensor_diff.h"
+#include "btf/layout.h"
 
 namespace btf::report {
 

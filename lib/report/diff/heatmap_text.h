@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "btf/layout.h"
 #include "btf/diff/tensor_diff.h"
+#include "btf/layout.h"
 
 namespace btf::report {
 

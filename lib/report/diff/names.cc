@@ -93,8 +93,7 @@ std::string pairing_sentence(const PairingCounts& counts) {
   };
   if (equal > 0) add(equal, "by equal names", "name");
   for (const auto& [tier, count] : tiers)
-    add(count, std::ranges::find(kTierWords, tier, &Named<PairTier>::value)->name,
-        tier_name(tier));
+    add(count, std::ranges::find(kTierWords, tier, &Named<PairTier>::value)->name, tier_name(tier));
   return text + (none ? "; --pair-by exact pairs equal names only" : "");
 }
 
@@ -114,11 +113,9 @@ void note_close(const TensorDiff& diff, std::vector<Tolerance>& close) {
   constexpr std::size_t kMost = 4;
   const Tolerance& used = diff.tolerance;
   const auto alike = [&](const Tolerance& other) {
-    return used.rtol == other.rtol && used.atol == other.atol &&
-           used.half_step == other.half_step;
+    return used.rtol == other.rtol && used.atol == other.atol && used.half_step == other.half_step;
   };
-  const bool judged =
-      diff.result == DiffResult::same || diff.result == DiffResult::different;
+  const bool judged = diff.result == DiffResult::same || diff.result == DiffResult::different;
   if (judged && close.size() < kMost && std::ranges::none_of(close, alike)) close.push_back(used);
 }
 

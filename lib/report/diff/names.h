@@ -9,7 +9,6 @@
 
 namespace btf::report {
 
-
 // "same"
 std::string result_name(PairResult result);
 std::string result_name(DiffResult result);

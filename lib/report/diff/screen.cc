@@ -19,7 +19,6 @@
 namespace btf::report {
 namespace {
 
-
 std::string verdict(const DiffTotals& totals, Paint paint, const ReportOptions& options) {
   const auto of = [](std::uint64_t part, std::uint64_t all, const char* noun) {
     return part == 0 ? counted(all, noun) : fmt::format("{} of {}", part, counted(all, noun));
@@ -129,7 +128,8 @@ class Screen final : public DiffReport {
   std::vector<std::string> block(const TensorDiff& diff, const std::string& name) const {
     std::vector<std::string> lines =
         wrapped(name + ": " + paint_.red("different") + ": " + headline(diff), columns_, kIndent);
-    for (const std::string& line : detail_lines(diff, options_.criteria, columns_)) lines.push_back(line);
+    for (const std::string& line : detail_lines(diff, options_.criteria, columns_))
+      lines.push_back(line);
     add_heatmap(diff, lines);
     return lines;
   }
@@ -178,7 +178,7 @@ class Screen final : public DiffReport {
   std::uint64_t all_ = 0;           // tensors
   std::uint64_t of_pair_ = 0;
   std::uint64_t in_trouble_ = 0;  // of these
-  std::uint64_t hidden_ = 0;  // tensors of which there is more to say
+  std::uint64_t hidden_ = 0;      // tensors of which there is more to say
   std::vector<std::string> block_;
   std::string first_different_;
 };

@@ -13,7 +13,6 @@
 namespace btf::report {
 namespace {
 
-
 constexpr std::size_t kMostDecades = 9;  // columns of the histogram
 constexpr std::size_t kLeastDecades = 3;
 

@@ -13,7 +13,6 @@
 namespace btf::report {
 namespace {
 
-
 std::string line(std::string_view label, const std::string& text) {
   return "  " + pad_right(label, 16) + " " + text;
 }
@@ -51,8 +50,7 @@ std::string general_tolerance(const DiffOptions& criteria, const std::string& cl
 // "rtol 0.001, atol 1e-05; or rtol 0, atol 0"
 std::string close_text(const std::vector<Tolerance>& close) {
   std::string text;
-  for (const Tolerance& used : close)
-    text += (text.empty() ? "" : "; or ") + error_tolerance(used);
+  for (const Tolerance& used : close) text += (text.empty() ? "" : "; or ") + error_tolerance(used);
   return text;
 }
 
@@ -99,8 +97,7 @@ void add_worst(const TensorDiff& diff, std::vector<std::string>& lines) {
   if (!one) lines.push_back(line("worst relative", worst_text(*diff.worst_rel, diff)));
 }
 
-void add_figures(const TensorDiff& diff, const Gates& gates,
-                 std::vector<std::string>& lines) {
+void add_figures(const TensorDiff& diff, const Gates& gates, std::vector<std::string>& lines) {
   if (!diff.figures || diff.figures->pairs == 0) return;
   const Figures& figures = *diff.figures;
   if (diff.max_abs == 0) {

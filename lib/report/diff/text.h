@@ -38,8 +38,7 @@ std::string criteria_text(const ReportOptions& options, const std::vector<Tolera
 
 // The same for a report of every tensor by itself: of several that --close has become, only that
 // they go by dtype.
-std::string common_criteria_text(const ReportOptions& options,
-                                 const std::vector<Tolerance>& close);
+std::string common_criteria_text(const ReportOptions& options, const std::vector<Tolerance>& close);
 
 inline constexpr std::size_t kAnyColumns = SIZE_MAX;
 

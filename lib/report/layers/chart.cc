@@ -6,12 +6,11 @@
 #include <cmath>
 #include <vector>
 
-#include "report/page/html_text.h"
 #include "report/layers/story.h"
+#include "report/page/html_text.h"
 
 namespace btf::report {
 namespace {
-
 
 constexpr double kHeight = 240;
 constexpr double kWidth = 1000;

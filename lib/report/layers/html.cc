@@ -82,7 +82,7 @@ std::string percent_cell(double part, const char* more = "") {
 std::string row_of(const Layer& layer, std::size_t number) {
   const char* const kind = layer.state == LayerState::root   ? " class=root"
                            : layer.state == LayerState::dump ? " class=dump"
-                                                                  : "";
+                                                             : "";
   const auto name_of = [](const auto& dtype) {
     return dtype ? std::string(btf::info(*dtype).name) : std::string();
   };
@@ -123,8 +123,7 @@ std::string table(const LayerReport& report) {
 
 std::string_view result_class(VerdictKind kind) {
   if (kind == VerdictKind::clean) return "result same";
-  return kind == VerdictKind::broke || kind == VerdictKind::inputs ? "result"
-                                                                             : "result trouble";
+  return kind == VerdictKind::broke || kind == VerdictKind::inputs ? "result" : "result trouble";
 }
 
 std::string head(const LayerRun& run, const Story& story) {

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "btf/report/report.h"
+#include "report/layers/story.h"
 #include "report/text/text.h"
 #include "report/text/xml_text.h"
-#include "report/layers/story.h"
 
 namespace btf::report {
 namespace {

@@ -41,12 +41,12 @@ std::optional<DType> dtype_of(const JsonNode& node) {
 
 LayerSide side(const JsonNode& node) {
   LayerSide side{.norm = node["norm"].amount(),
-                      .sum = node["sum"].number(),
-                      .peak = node["peak"].amount(),
-                      .bits = static_cast<std::uint32_t>(node["bits"].integer(0, 64)),
-                      .step = node["step"].amount(),
-                      .scale = node.has("scale") ? node["scale"].amount() : 0,
-                      .fingerprint = node["fingerprint"].count()};
+                 .sum = node["sum"].number(),
+                 .peak = node["peak"].amount(),
+                 .bits = static_cast<std::uint32_t>(node["bits"].integer(0, 64)),
+                 .step = node["step"].amount(),
+                 .scale = node.has("scale") ? node["scale"].amount() : 0,
+                 .fingerprint = node["fingerprint"].count()};
   std::size_t at = 0;
   node["samples"].each([&](const JsonNode& sample) {
     if (at < side.samples.size()) side.samples[at++] = sample.number();

@@ -14,7 +14,6 @@
 namespace btf::report {
 namespace {
 
-
 std::string headline(VerdictKind kind) {
   switch (kind) {
     case VerdictKind::clean:

@@ -1,3 +1,5 @@
+#include "report/text/text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +12,6 @@
 #include "report/layers/sparkline.h"
 #include "report/layers/story.h"
 #include "report/text/paint.h"
-#include "report/text/text.h"
 
 namespace btf::report {
 namespace {
@@ -93,8 +94,8 @@ class LayerScreen {
     if (!story_.subject.empty()) head += "  " + story_.subject;
     for (const std::string& line : wrapped(head, columns_, kIndent))
       put(line.starts_with(story_.headline)
-                    ? painted(story_.headline) + line.substr(story_.headline.size())
-                    : line);
+              ? painted(story_.headline) + line.substr(story_.headline.size())
+              : line);
     if (!story_.where.empty()) put("  " + story_.where);
     lines("  " + story_.words, 2);
     for (const Story::Line& line : story_.lines) {
@@ -139,7 +140,7 @@ class LayerScreen {
     const std::size_t name = std::max(columns_, kOthers + 20) - kOthers;
     put("");
     put(pad_left("#", kNumber) + "  " + pad_right("layer", name) + pad_left("error", 9) +
-              pad_left("inputs", 9) + pad_left("x noise", 9) + "  state");
+        pad_left("inputs", 9) + pad_left("x noise", 9) + "  state");
     for (const std::uint64_t i : layers) {
       const Layer& layer = report_.layers[i];
       std::string line = pad_left(std::to_string(i + 1), kNumber) + "  " +

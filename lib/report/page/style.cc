@@ -1,6 +1,6 @@
-#include "report/page/page.h"
-
 #include <fmt/format.h>
+
+#include "report/page/page.h"
 
 namespace btf::report {
 

@@ -11,7 +11,6 @@
 namespace btf::report {
 namespace {
 
-
 PairOutcome outcome(const JsonNode& file) {
   const JsonNode result = file["result"];
   const std::string name = result.text();

@@ -12,7 +12,6 @@
 namespace btf::report {
 namespace {
 
-
 std::optional<double> amount_or_null(const JsonNode& node) {
   return node.null() ? std::nullopt : std::optional(node.amount());
 }
@@ -54,8 +53,7 @@ Layout layout(const JsonNode& tensor) {
   return Layout::linear;
 }
 
-std::optional<DiffTensor> side(const JsonNode& index, const JsonNode& tensor,
-                                    JsonSchema schema) {
+std::optional<DiffTensor> side(const JsonNode& index, const JsonNode& tensor, JsonSchema schema) {
   if (index.null() && tensor.null()) return std::nullopt;
   DiffTensor found;
   found.index = index.count();
@@ -201,7 +199,7 @@ void read_counts(const JsonNode& node, TensorDiff& diff) {
 std::optional<BestFit> fit(const JsonNode& figures) {
   if (!figures.has("gain") || figures["gain"].null()) return std::nullopt;
   return BestFit{figures["gain"].number(), figures["offset"].number(),
-                      figures["residual"].amount()};
+                 figures["residual"].amount()};
 }
 
 // NaN: a version before this figure wrote the report.
@@ -228,8 +226,8 @@ void read_figures(const JsonNode& node, TensorDiff& diff) {
     diff.quantiles.push_back({item["q"].amount(), item["value"].amount()});
   });
   if (const JsonNode found = node["top_k"]; !found.null()) {
-    diff.top_k = TopK{found["k"].count(), found["rows"].count(), found["disagreeing"].count(),
-                           std::nullopt};
+    diff.top_k =
+        TopK{found["k"].count(), found["rows"].count(), found["disagreeing"].count(), std::nullopt};
     if (!found["first"].null()) diff.top_k->first = found["first"].dims();
   }
 }
@@ -274,14 +272,14 @@ void read_hints(const JsonNode& node, TensorDiff& diff) {
   });
 }
 
-std::optional<Heatmap::Axis> axis(const JsonNode& node, std::uint64_t cells,
-                                       const JsonNode& length, const Dims& dims) {
+std::optional<Heatmap::Axis> axis(const JsonNode& node, std::uint64_t cells, const JsonNode& length,
+                                  const Dims& dims) {
   if (node.null()) {
     if (cells != 1) length.fail("is not 1, though there is no axis");
     return std::nullopt;
   }
   const Heatmap::Axis found{static_cast<std::uint32_t>(node["dim"].integer(0, btf::kMaxRank - 1)),
-                                 node["step"].count()};
+                            node["step"].count()};
   if (found.dim >= dims.size()) {
     node["dim"].fail("is no dim of the tensor");
     return std::nullopt;

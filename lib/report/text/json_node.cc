@@ -107,8 +107,7 @@ std::string JsonNode::text() const {
 Dims JsonNode::dims() const {
   Dims dims;
   each([&](const JsonNode& dim) { dims.push_back(dim.count()); });
-  if (dims.size() > btf::kMaxRank)
-    fail("has more than " + std::to_string(btf::kMaxRank) + " dims");
+  if (dims.size() > btf::kMaxRank) fail("has more than " + std::to_string(btf::kMaxRank) + " dims");
   return dims;
 }
 

@@ -46,8 +46,7 @@ Result<Json> parse(const std::string& text, std::string_view what, NamesOnce* na
     return btf::fail(ErrorCode::malformed,
                      "not JSON: wrong or ended at byte " + std::to_string(error.byte));
   } catch (const Json::exception&) {
-    return btf::fail(ErrorCode::malformed,
-                     "not JSON that can be read: a number is out of range");
+    return btf::fail(ErrorCode::malformed, "not JSON that can be read: a number is out of range");
   }
   return btf::fail(ErrorCode::malformed, "not " + std::string(what) + ": nested too deeply");
 }

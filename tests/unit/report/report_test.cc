@@ -57,8 +57,8 @@ btf::SetDiffResult compared(ReportFormat format) {
   result.actual = kNoisy;
   result.golden = kGolden;
   result.begin({.name = kNoisy, .actual = kNoisy, .golden = kGolden});
-  const auto same = btf::diff(*actual, *golden, options,
-                              [&](const btf::TensorDiff& diff) { result.take(diff); });
+  const auto same =
+      btf::diff(*actual, *golden, options, [&](const btf::TensorDiff& diff) { result.take(diff); });
   REQUIRE(same);
   result.end(result.pairs.back().files, {.result = btf::PairResult::different});
   return result;
@@ -109,12 +109,12 @@ TEST_CASE("report: what the sink refuses is what finish() gives, and nothing com
   for (const ReportFormat format : {ReportFormat::text, ReportFormat::summary, ReportFormat::json,
                                     ReportFormat::junit, ReportFormat::html}) {
     int pieces = 0;
-    const auto report = btf::make_report(
-        format, {.actual = kNoisy, .golden = kGolden, .criteria = criteria()},
-        [&](std::string_view) -> btf::Status {
-          ++pieces;
-          return btf::fail(btf::ErrorCode::io, "full");
-        });
+    const auto report =
+        btf::make_report(format, {.actual = kNoisy, .golden = kGolden, .criteria = criteria()},
+                         [&](std::string_view) -> btf::Status {
+                           ++pieces;
+                           return btf::fail(btf::ErrorCode::io, "full");
+                         });
     btf::DiffTotals totals;
     totals.begin();
     report->begin(result.pairs[0].files);
@@ -141,12 +141,12 @@ TEST_CASE("report: totals") {
   diff.compared = 2;
   totals.begin();
   totals.take(diff);
-  totals.end({.name = "a"}, {});
+  totals.end({.name = "a", .actual = {}, .golden = {}}, {});
   CHECK(totals.result() == btf::PairResult::same);
   diff.result = btf::DiffResult::different;
   totals.begin();
   totals.take(diff);
-  totals.end({.name = "b"}, {.result = btf::PairResult::different});
+  totals.end({.name = "b", .actual = {}, .golden = {}}, {.result = btf::PairResult::different});
   CHECK(totals.result() == btf::PairResult::different);
   CHECK(totals.first_different == "conv");
   diff.error = btf::Error{btf::ErrorCode::io, "gone"};
@@ -155,7 +155,7 @@ TEST_CASE("report: totals") {
   CHECK(totals.trouble_text() == "gone");
   totals.take(diff);
   CHECK(totals.trouble_text() == "gone; 1 more tensor cannot be compared");
-  totals.end({.name = "c"}, {.result = btf::PairResult::trouble});
+  totals.end({.name = "c", .actual = {}, .golden = {}}, {.result = btf::PairResult::trouble});
   CHECK(totals.result() == btf::PairResult::trouble);
   CHECK(totals.files == 3);
   CHECK(totals.different_files == 1);

@@ -11,8 +11,8 @@
 #include "commands/other_files.h"
 #include "io/exit_code.h"
 #include "io/interrupt.h"
-#include "io/read_text.h"
 #include "io/progress.h"
+#include "io/read_text.h"
 #include "io/text.h"
 
 namespace btftool {
@@ -69,12 +69,12 @@ btf::Result<btf::LayerRun> compare(const Context& context, const LayersCommand& 
   progress.clear();
   if (!report) return std::unexpected(report.error());
   return btf::LayerRun{.actual = command.actual,
-                   .golden = command.golden,
-                   .judge = command.layers.judge,
-                   .searched = command.layers.hints,
-                   .scales = command.scales,
-                   .others = std::move(others),
-                   .report = *std::move(report)};
+                       .golden = command.golden,
+                       .judge = command.layers.judge,
+                       .searched = command.layers.hints,
+                       .scales = command.scales,
+                       .others = std::move(others),
+                       .report = *std::move(report)};
 }
 
 btf::Result<btf::LayerRun> judge_again(const LayersCommand& command) {
@@ -128,9 +128,8 @@ btf::Result<int> run_layers(const Context& context, const LayersCommand& command
       return {};
     }));
   } else if (!context.global.quiet) {
-    context.out.text(btf::text(run, {.all = command.all,
-                                     .columns = output_columns(),
-                                     .color = context.out.colored()}));
+    context.out.text(btf::text(
+        run, {.all = command.all, .columns = output_columns(), .color = context.out.colored()}));
   }
   bool unwritten = false;
   const auto written = [&](const btf::Status& status) {

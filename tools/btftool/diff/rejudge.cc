@@ -69,7 +69,8 @@ class Rejudgement {
     else if (outcome.result != PairResult::missing && outcome.result != PairResult::bytes)
       outcome.result = PairResult::same;
     std::string why;
-    if (outcome.result == PairResult::same && pair.tensors.empty() && !report_.directories) why = "nothing was compared";
+    if (outcome.result == PairResult::same && pair.tensors.empty() && !report_.directories)
+      why = "nothing was compared";
     for (const TensorDiff& diff : pair.missing) reports_.missing(diff);
     std::uint64_t undecided_tensors = 0;
     for (TensorDiff diff : pair.tensors) {
@@ -137,10 +138,11 @@ class Rejudgement {
 
   btf::Status check_used() const {
     for (const TensorTolerance& given : command_.tensor_tolerances) {
-      const bool used = std::ranges::any_of(report_.pairs, [&](const btf::SetDiffResult::Pair& pair) {
-        return std::ranges::any_of(pair.tensors,
-                                   [&](const TensorDiff& diff) { return is_for(given, diff); });
-      });
+      const bool used =
+          std::ranges::any_of(report_.pairs, [&](const btf::SetDiffResult::Pair& pair) {
+            return std::ranges::any_of(pair.tensors,
+                                       [&](const TensorDiff& diff) { return is_for(given, diff); });
+          });
       if (!used)
         return btf::fail(
             ErrorCode::invalid_argument,

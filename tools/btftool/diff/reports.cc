@@ -31,15 +31,14 @@ std::string of_tensor(const TensorTolerance& given) {
 
 btf::ReportOptions report_options(const Context& context, const DiffCommand& command,
                                   bool directories) {
-  btf::ReportOptions options{.actual = command.actual,
-                             .golden = command.golden,
-                             .directories = directories,
-                             .criteria = command.diff,
-                             .schema = command.json_schema,
-                             .sort = command.sort,
-                             .text = {.all = command.all,
-                                      .columns = output_columns(),
-                                      .color = context.out.colored()}};
+  btf::ReportOptions options{
+      .actual = command.actual,
+      .golden = command.golden,
+      .directories = directories,
+      .criteria = command.diff,
+      .schema = command.json_schema,
+      .sort = command.sort,
+      .text = {.all = command.all, .columns = output_columns(), .color = context.out.colored()}};
   for (const TensorTolerance& given : command.tensor_tolerances)
     options.tensor_criteria.push_back(of_tensor(given));
   return options;

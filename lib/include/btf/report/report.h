@@ -46,8 +46,8 @@ struct TextOptions {
 struct ReportOptions {
   std::string actual{};  // what was compared, as reports name it
   std::string golden{};
-  bool directories = false;  // sets of several files
-  DiffOptions criteria{};    // as they were given for all tensors
+  bool directories = false;                    // sets of several files
+  DiffOptions criteria{};                      // as they were given for all tensors
   std::vector<std::string> tensor_criteria{};  // of single tensors: "rtol 0.01 for conv*"
   JsonSchema schema = JsonSchema::sets;
   DiffSort sort = DiffSort::order;
@@ -73,9 +73,9 @@ struct DiffTotals {
   std::uint64_t compared = 0;  // elements
   bool directories = false;
   std::optional<std::string> first_different{};  // name of the first tensor, or of a file
-  std::vector<std::string> others{};  // paths of files beside the tensors of directories
-  bool unwritten = false;             // a report could not be written
-  std::vector<Tolerance> close{};     // what `close` has become: different ones, up to a few
+  std::vector<std::string> others{};             // paths of files beside the tensors of directories
+  bool unwritten = false;                        // a report could not be written
+  std::vector<Tolerance> close{};  // what `close` has become: different ones, up to a few
   PairingCounts pairing{};
   // Of the pair of files that began last.
   std::uint64_t pair_troubled = 0;  // tensors

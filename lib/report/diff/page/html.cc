@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "report/diff/page/parts.h"
 #include "report/diff/names.h"
+#include "report/diff/page/parts.h"
 #include "report/diff/set_rows.h"
 #include "report/diff/text.h"
 #include "report/page/html_text.h"
@@ -14,7 +14,6 @@
 
 namespace btf::report {
 namespace {
-
 
 constexpr std::uint64_t kMostRows = 10000;  // of each table
 constexpr std::uint64_t kMostOpen = 20;     // more tensors that are the same are folded away
@@ -107,7 +106,8 @@ class HtmlReport final : public DiffReport {
   void pair_row(std::string_view result, const std::string& note);
   std::string path_cell() const;
   std::vector<std::int32_t> axes() const {
-    return options_.criteria.heatmap ? options_.criteria.heatmap->axes : std::vector<std::int32_t>();
+    return options_.criteria.heatmap ? options_.criteria.heatmap->axes
+                                     : std::vector<std::int32_t>();
   }
   std::string head(const DiffTotals& totals) const;
   std::string overview(const DiffTotals& totals) const;

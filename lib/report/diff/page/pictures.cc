@@ -5,13 +5,12 @@
 #include <vector>
 
 #include "report/diff/heatmap_scale.h"
-#include "report/page/html_text.h"
 #include "report/diff/page/parts.h"
+#include "report/page/html_text.h"
 #include "report/text/text.h"
 
 namespace btf::report {
 namespace {
-
 
 // ---- errors by decade
 
@@ -220,8 +219,7 @@ std::string html_histogram(const TensorDiff& diff) {
          "</figure>\n";
 }
 
-std::string html_heatmap(const Heatmap& map, const Dims& dims,
-                         const std::string& picked) {
+std::string html_heatmap(const Heatmap& map, const Dims& dims, const std::string& picked) {
   return HeatPicture(map, dims).html(picked);
 }
 

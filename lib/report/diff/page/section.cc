@@ -5,18 +5,17 @@
 
 #include "btf/value.h"
 #include "report/diff/heatmap_scale.h"
-#include "report/page/html_text.h"
-#include "report/page/page.h"
 #include "report/diff/page/parts.h"
 #include "report/diff/text.h"
+#include "report/page/html_text.h"
+#include "report/page/page.h"
 #include "report/text/text.h"
 
 namespace btf::report {
 namespace {
 
-
 constexpr std::size_t kMostElements = 100;  // of a table
-constexpr std::size_t kMaxRank = 16;       // of a shape or an index; the middle is left out
+constexpr std::size_t kMaxRank = 16;        // of a shape or an index; the middle is left out
 
 std::string dims_html(const Dims& dims) {
   if (dims.size() <= kMaxRank) return btf::dims_text(dims);
