@@ -27,6 +27,7 @@ class Comparison {
         asked_(options),
         found_(std::move(found)),
         sink_(sink),
+        index_(found_.several && is_index(golden.path())),
         preparation_(actual, golden, options, found_),
         options_(options.each),
         workers_(worker_count(options.each.execution, UINT64_MAX, UINT64_MAX)),
@@ -136,7 +137,7 @@ class Comparison {
 
   FilePair files_of(const MemberPair& pair) const {
     // Names in one index are each of one tensor; so are those that made a pair of tensors.
-    const bool tells_file = !(found_.several && is_index(golden_.path())) && !pair.of_tensors();
+    const bool tells_file = !index_ && !pair.of_tensors();
     FilePair files{.name = pair.name, .actual = {}, .golden = {}, .tells_file = tells_file};
     if (pair.actual) files.actual = actual_.path(*pair.actual);
     if (pair.golden) files.golden = golden_.path(*pair.golden);
@@ -268,6 +269,7 @@ class Comparison {
   const SetDiffOptions& asked_;
   FilePairs found_;
   SetDiffSink& sink_;
+  bool index_;  // golden is one
   PairPreparation preparation_;
   DiffOptions options_;
   unsigned workers_;

@@ -18,7 +18,7 @@ PairQueue::~PairQueue() {
 }
 
 Status PairQueue::add(std::unique_ptr<QueuedPair> pair, std::uint64_t bytes) {
-  const bool alone = bytes > limits_.small;
+  const bool alone = bytes > limits_.small || limits_.workers <= 1;
   if (alone) BTF_TRY(send());
   lot_.push_back(&entries_.emplace_back(std::move(pair)));
   if (!alone && lot_.size() < limits_.most_together) return {};

@@ -157,7 +157,7 @@ class Directories {
 
   static bytes::Bytes cut() {
     bytes::Bytes file = stored({pairs::line(DType::int16, {1, 2, 3})});
-    file.resize(20);
+    file.resize(3);  // not even the count of tensors
     return file;
   }
 
@@ -358,13 +358,16 @@ TEST_CASE("pair queue: memory that runs out is the error of a pair, anything els
     };
     std::vector<int> delivered;
     btf::PairQueue queue({.workers = workers, .most_together = 4, .small = 1}, {});
-    REQUIRE(queue.add(std::make_unique<Numbered>(0, delivered, work), 0));
-    REQUIRE(queue.add(std::make_unique<Numbered>(1, delivered, work), 0));
-    const Status status = queue.drain();
+    Status status = queue.add(std::make_unique<Numbered>(0, delivered, work), 0);
+    if (status) status = queue.add(std::make_unique<Numbered>(1, delivered, work), 0);
+    if (status) status = queue.drain();
     REQUIRE_FALSE(status);
     CHECK(status.error().code == ErrorCode::no_space);
     btf::PairQueue other({.workers = workers, .most_together = 4, .small = 1}, {});
-    REQUIRE(other.add(std::make_unique<Numbered>(2, delivered, work), 0));
-    CHECK_THROWS_AS(other.drain(), std::runtime_error);
+    const auto all = [&] {
+      const Status added = other.add(std::make_unique<Numbered>(2, delivered, work), 0);
+      return added ? other.drain() : added;
+    };
+    CHECK_THROWS_AS(all(), std::runtime_error);
   }
 }

@@ -187,14 +187,14 @@ TEST_CASE("sets: layers are settled where nothing changed their files up to thei
     pair.actual = pair.actual_file->tensor(0).value();
     pair.golden = pair.golden_file->tensor(0).value();
     if (changed != nullptr) write_file(dir / changed, {1, 2, 3});
-    queue.add(number, std::move(pair));
+    CHECK(queue.add(number, std::move(pair)));
   };
   add(0, "a.btf", nullptr);
   add(1, "two.btf", nullptr);
   add(2, "a.btf", "a.btf");
   write_file(dir / "a.btf", {1});
   add(3, "a.btf", "b.btf");
-  queue.finish();
+  CHECK(queue.drain());
   CHECK(settled == std::map<std::uint64_t, bool>{{0, true}, {1, false}, {2, false}, {3, false}});
 }
 
