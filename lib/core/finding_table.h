@@ -16,7 +16,7 @@ struct FindingRow {
   Severity severity{};
 };
 
-// Their meanings are in docs/format.md, docs/formats.md and, those of `repair`, docs/repair.md.
+// Their meanings are in docs/format.md, docs/formats.md, docs/convert.md and docs/repair.md.
 // clang-format off
 inline constexpr auto kFindings = std::to_array<FindingRow>({
     // BTF, headers

@@ -71,7 +71,7 @@ class GgufParts final : public SetIndex {
     BTF_ASSIGN(const FileAttributes attributes, file.attributes());
     const auto said = [&](const std::string& key) {
       const auto found = attributes.metadata.find(key);
-      return found == attributes.metadata.end() ? "nothing" : found->second;
+      return found == attributes.metadata.end() ? "missing" : found->second;
     };
     for (const auto& [key, expected] : {std::pair<std::string, std::size_t>{"split.no", number},
                                         {"split.count", entries_.size()}})

@@ -293,9 +293,9 @@ TEST_CASE("gguf: the first part of several stands for all of them") {
       "cannot open: No such file or directory; " + part("1-of-00003") + " names it";
   CHECK(trouble(part("1-of-00003")) == missing);
   fs::copy_file(kSplitFolder + "tiny-00003-of-00003.gguf", part("2-of-00003"));
-  CHECK(trouble(part("1-of-00003")) == "by the file's name its split.no is 1, and it says 2");
+  CHECK(trouble(part("1-of-00003")) == "split.no is 2, the file name says 1");
   fs::copy_file(kFolder + "plain.gguf", part("2-of-00003"), fs::copy_options::overwrite_existing);
-  CHECK(trouble(part("1-of-00003")) == "by the file's name its split.no is 1, and it says nothing");
+  CHECK(trouble(part("1-of-00003")) == "split.no is missing, the file name says 1");
   fs::copy_file(kFolder + "plain.btf", part("2-of-00003"), fs::copy_options::overwrite_existing);
   CHECK(trouble(part("1-of-00003")) ==
         "the name says part of a split GGUF file, the format is BTF");
