@@ -17,7 +17,7 @@ import struct
 import btf_writer
 import layouts
 from casts import cast_number
-from comparisons import Criteria, Pair, Unclear, root
+from comparisons import Criteria, Pair, Unclear, as_double, root
 from elements import BY_NAME, DTYPES, decode
 from harness import Disagreement, number, run_pairs
 from random_files import random_code, random_dims
