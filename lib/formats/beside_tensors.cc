@@ -34,7 +34,7 @@ bool stands_beside_tensors(const std::string& path, const OpenOptions& options) 
   if (!source) return tensorless;
   if (expected == (*source)->size()) return false;
   if (options.spec && options.spec->as_text && begins_with_number(**source)) return false;
-  // What the set's spec does not fit is looked at as if there were none.
+  // A file that the set's spec does not fit is opened without it.
   const OpenOptions plain;
   const OpenRequest request{path, plain};
   if (const auto format = recognize_format(**source, request)) {

@@ -58,7 +58,7 @@ class EntryReader final : public TensorReader {
     if (info) info->index = index;
     return info;
   }
-  // Of what a manifest takes out of a file the rest is not missed.
+  // A manifest's entry may be part of a file, so the rest need not be complete.
   Status check_complete() const override { return only_ ? Status() : reader_->check_complete(); }
   Status check_unchanged() const override { return reader_->check_unchanged(); }
 
@@ -115,7 +115,7 @@ Result<std::unique_ptr<TensorReader>> entry_reader(std::unique_ptr<TensorReader>
                                                  ", the file has " + std::to_string(count));
   if (!only && count != 1 && (entry->name || entry->order))
     return fail(ErrorCode::invalid_argument,
-                "has " + count_text(count) + ", and which of them is called so is not said");
+                "has " + count_text(count) + ", and the manifest does not say which one it names");
   return std::make_unique<EntryReader>(std::move(reader), *entry, only);
 }
 

@@ -19,23 +19,23 @@ namespace {
 Status check_name(const WriteRequest& request, const std::optional<FileEnding>& ending,
                   const FormatRow& row) {
   const auto refuse = [&](std::string_view named, const std::string& written) -> Status {
-    return std::unexpected(
-        Error{ErrorCode::invalid_argument,
-              "is the name of " + std::string(named) + ", and " + written + " would be written"}
-            .in_file(request.path));
+    return std::unexpected(Error{ErrorCode::invalid_argument,
+                                 "the extension says " + std::string(named) + ", the format is " +
+                                     written + "; give another extension or `format`"}
+                               .in_file(request.path));
   };
   const std::string title(row.title);
   const bool named_so = ends_as_compressed(request.path);
   if (ending && ending->format != row.name)
     return refuse(ending->title, request.compressed ? "compressed " + title : title);
-  if (named_so && !request.compressed) return refuse("a compressed file", title + " as it is");
-  // Whoever reads BTF here knows it by its first bytes.
+  if (named_so && !request.compressed) return refuse("a compressed file", "uncompressed " + title);
+  // BTF is recognized by its first bytes, compressed or not.
   if (request.compressed && !named_so && ending && &row != &default_format())
     return refuse(ending->title, "compressed " + title);
   return {};
 }
 
-// An empty file, and what stands in the place of one.
+// An empty file, or a stand-in for one.
 Status refuse_stand_ins(const ByteSource& source) {
   if (source.size() == 0 && !source.more_follows())
     return malformed("file-too-short", 0, "is empty: 0 bytes");
@@ -49,7 +49,7 @@ FindingCode finding_of_unknown(std::string_view path, bool table_fits) {
   return table_fits ? FindingCode("not-btf") : FindingCode("offset-table-too-long");
 }
 
-// What no other row recognizes is BTF if it looks so, or says so by its name; a stream has none.
+// A file that no other row recognizes is BTF if its bytes or its name say so; a stream has no name.
 Status check_btf_at_all(const ByteSource& source, const OpenRequest& request) {
   const std::string_view name = content_name(request.path);
   const bool called = name.ends_with(".btf");
@@ -60,7 +60,7 @@ Status check_btf_at_all(const ByteSource& source, const OpenRequest& request) {
   if (look == BtfLook::sound) return {};
   BTF_ASSIGN(const auto kind, find_other_kind(source, request.path));
   if (kind) return fail(ErrorCode::unsupported, kind->text);
-  // What is said of it by a spec, the reader compares with what it is.
+  // The reader compares the spec with the content.
   const bool no_count = source.size() < sizeof(std::uint64_t);
   if (called || no_count || request.options.spec || (unnamed && look == BtfLook::no_record))
     return {};

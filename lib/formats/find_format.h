@@ -14,8 +14,8 @@ std::optional<std::uint64_t> expected_bytes(const OpenRequest& request);
 // The first row that recognizes the source; BTF, which has no magic number, is the last.
 Result<const FormatRow*> recognize_format(const ByteSource& source, const OpenRequest& request);
 
-// What was said, else by the spec and then by the name (table/endings.h); BTF for all others. A
-// name that says something else than what would be written is refused, unless the format was said.
+// The format of the request, else of its spec, else of its name (table/endings.h); BTF for others.
+// A name with the extension of another format is refused, unless the request has a format.
 Result<const FormatRow*> format_to_write(const WriteRequest& request);
 
 }  // namespace btf

@@ -91,9 +91,7 @@ std::optional<FoundKind> text_kind(std::string_view start, bool whole) {
     if (start.contains(kind.mark)) return FoundKind{"is " + std::string(kind.what), true};
   const std::size_t first = start.find_first_not_of(kSpaces);
   if (first == start.npos || (start[first] != '{' && start[first] != '['))
-    return FoundKind{
-        "is text, which btftool reads as numbers where that is said: `spec` text:fp32:DIMS",
-        true};
+    return FoundKind{"is text; to read the numbers in it, give `spec` text:fp32:DIMS", true};
   for (const TextKind& kind : json_kinds())
     if (start.contains(kind.mark)) return FoundKind{"is " + std::string(kind.what), true};
   return FoundKind{"is JSON of a kind that btftool does not read", true};
@@ -165,7 +163,7 @@ std::optional<FoundKind> answer_of_server(std::string_view start, bool whole,
   return std::nullopt;
 }
 
-// Of a square image of three channels with so many elements; 0: it is none.
+// The side of a square image of three channels with this many elements; 0: there is none.
 std::uint64_t side_of_image(std::uint64_t elements) {
   constexpr std::uint64_t kChannels = 3;
   constexpr std::uint64_t kLeastSide = 8;
@@ -174,7 +172,7 @@ std::uint64_t side_of_image(std::uint64_t elements) {
   return elements % kChannels == 0 && side >= kLeastSide && side * side == area ? side : 0;
 }
 
-// Of the usual dtypes: a square image where the number is that of one, and all in one dim.
+// For the usual dtypes: a square image where the number fits one, else a single dim.
 std::vector<std::string> specs_of_bytes(std::uint64_t bytes) {
   constexpr std::array kUsual{DType::float32, DType::float16, DType::int8};
   std::vector<std::string> specs;
@@ -224,7 +222,7 @@ std::string unknown_kind(const ByteSource& source, std::string_view path) {
   const auto ending = find_ending(content_name(path));
   std::string text =
       ending && !ending->tensorless
-          ? "has the name of " + std::string(ending->title) + ", but does not begin as one"
+          ? "has the extension of " + std::string(ending->title) + ", but does not begin as one"
           : "is not BTF, nor a file of another kind that btftool knows";
   text += ": " + size_text(source);
   const auto start = first_bytes(source);

@@ -117,7 +117,7 @@ Result<std::unique_ptr<ByteSource>> open_zstd_or_raw(const std::string& name,
   return shared_source(shared);
 }
 
-// Its first bytes, up to so many.
+// Its first bytes, up to this many.
 Result<Spool> beginning(const zstd::Pull& pull, std::uint64_t most) {
   BTF_ASSIGN(BoundedSpool copy, BoundedSpool::create(most));
   std::vector<std::byte> buffer(1U << 18);

@@ -13,8 +13,8 @@ namespace btf {
 // "-" is stdin. What cannot seek is first copied, into memory if it is short, else to an unlinked
 // file in $TMPDIR (or /tmp). zstd, known by its magic number, is decompressed: frame by frame as
 // they are needed if the file has a seek table, else it is copied in the same way.
-// `expected`: so many bytes are there if what was said of the file is right, or kUnlimited; nothing:
-// its first bytes say what can be wanted of it. Of a pipe and of zstd no more is read (see
+// `expected`: the size if the spec or the name of the file is right, or kUnlimited; nothing:
+// its first bytes say how much is needed. No more is read of a pipe and of zstd (see
 // content_bound.h).
 Result<std::unique_ptr<ByteSource>> open_source(
     const std::string& path, std::optional<std::uint64_t> expected = std::nullopt);

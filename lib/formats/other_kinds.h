@@ -14,7 +14,7 @@
 
 namespace btf {
 
-// What a file is known by.
+// The properties that identify a file.
 struct FileStart {
   std::string_view bytes;  // the first ones
   std::uint64_t size = 0;  // of all of it; of a stream that goes on, of what was read
@@ -47,11 +47,11 @@ struct FoundKind {
   bool tensorless = false;  // see OtherKind
 };
 
-// What the file is by its first bytes or else by the end of its name; nothing: it is none of these.
+// The kind of a file by its first bytes, or else by its extension; nothing: it is none of these.
 Result<std::optional<FoundKind>> find_other_kind(const ByteSource& source, std::string_view path);
 
-// What stands in the place of a file, whatever that was to be: the pointer of Git LFS, the answer
-// of a server.
+// The kind of a stand-in for a file of any format: a Git LFS pointer, the answer of a
+// server.
 Result<std::optional<FoundKind>> find_stand_in(const ByteSource& source);
 
 // Says of a file of no known kind what it is not, how long it is, and what its size may mean.

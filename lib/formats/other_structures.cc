@@ -35,14 +35,14 @@ bool printable(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
 }
 
-// Whole vectors of elements of so many bytes, each with a length in front that is the first one's.
+// Whole vectors of elements of this width, each after a length that equals the first one's.
 bool is_vectors(const FileStart& start, std::uint64_t element_bytes) {
   constexpr std::uint64_t kMostDims = 1U << 20;
   const std::uint64_t dims = word_at(start.bytes, 0);
   return dims > 0 && dims <= kMostDims && start.size % (4 + dims * element_bytes) == 0;
 }
 
-// Of Castagnoli, as TensorFlow masks it.
+// Castagnoli's CRC, as TensorFlow masks it.
 std::uint32_t masked_crc32c(std::string_view bytes) {
   constexpr std::uint32_t kPolynomial = 0x82f63b78;
   constexpr std::uint32_t kMask = 0xa282ead8;

@@ -1,4 +1,4 @@
-// What files of other programs are known by that have no magic number: sizes, checksums and fields
+// Recognition of other programs' files without a magic number: by sizes, checksums and fields
 // that fit each other.
 #pragma once
 

@@ -29,9 +29,9 @@ std::uint64_t extent_end(const TensorInfo& tensor) {
   return std::max(tensor.end(), tensor.data_offset);
 }
 
-// Of a file whose entry begins further on.
+// The bytes needed, up to the end of the manifest's entry.
 std::optional<std::uint64_t> wanted_bytes(const OpenRequest& request) {
-  // Where text ends only its end says.
+  // Text is read to its end.
   if (request.options.spec && request.options.spec->as_text) return kUnlimited;
   const auto bytes = expected_bytes(request);
   const auto& entry = request.options.entry;
@@ -43,13 +43,13 @@ std::optional<std::uint64_t> wanted_bytes(const OpenRequest& request) {
 
 struct TensorFile::State {
   std::string path;
-  std::string name;  // what tensors are called after
+  std::string name;  // the base of the names of tensors
   const FormatRow* format = nullptr;
   std::unique_ptr<ByteSource> source;
   std::unique_ptr<TensorReader> reader;
   mutable std::optional<Overlaps> overlaps;  // found at the first question
 
-  // Of the tensors asked for in order: how many share nothing with those behind them.
+  // Number of tensors, of those asked for in order, that share nothing with later ones.
   mutable std::uint64_t apart = 0;
   mutable std::optional<bool> ascending;  // record offsets
 
@@ -81,7 +81,7 @@ bool TensorFile::State::next_without_overlap(const TensorInfo& tensor) const {
   return true;
 }
 
-// Of a record that is not sound only its reader can tell; trouble with the file is another thing.
+// Only the reader can judge a record that is not sound; trouble with the file is another matter.
 Status TensorFile::State::for_extents(const std::function<void(const TensorExtent&)>& take) const {
   for (std::uint64_t i = 0; i < reader->tensor_count(); ++i) {
     const auto info = reader->tensor(i);
@@ -121,7 +121,7 @@ Result<Overlaps> TensorFile::State::find_overlaps() const {
 std::string TensorInfo::unknown_dtype_text() const {
   if (!foreign_reason.empty()) return foreign_reason;
   if (foreign_dtype.empty()) return "unknown dtype code " + std::to_string(dtype_code);
-  return "dtype " + foreign_dtype + " is none that this tool knows";
+  return "dtype " + foreign_dtype + " is not supported";
 }
 
 TensorFile::TensorFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -154,11 +154,10 @@ Result<TensorFile> TensorFile::open_content(Result<std::unique_ptr<ByteSource>> 
   if (!format) return std::unexpected(format.error().in_file(path));
   state->format = *format;
   if (options.spec && options.spec->as_text && !state->format->has(kText))
-    return std::unexpected(
-        Error{ErrorCode::invalid_argument, "is " + std::string(state->format->title) +
-                                               ", and no numbers in text as its spec '" +
-                                               options.spec->text + "' says"}
-            .in_file(path));
+    return std::unexpected(Error{ErrorCode::invalid_argument,
+                                 "is " + std::string(state->format->title) + ", its spec '" +
+                                     options.spec->text + "' describes text"}
+                               .in_file(path));
   auto reader = state->format->open(*state->source, {path, options});
   if (reader) reader = entry_reader(*std::move(reader), {path, options});
   if (!reader) return std::unexpected(reader.error().in_file(path));

@@ -20,7 +20,7 @@ class OpenAhead {
   // Called by either thread, for different members.
   using Open = std::function<Result<TensorFile>(std::uint64_t member)>;
 
-  // `order`: of some or all of so many members, none twice.
+  // `order`: some or all of the members, none twice.
   OpenAhead(std::vector<std::uint64_t> order, std::uint64_t members, Open open);
   ~OpenAhead();
   OpenAhead(const OpenAhead&) = delete;
@@ -49,8 +49,8 @@ class OpenAhead {
   std::condition_variable room_;
   std::condition_variable opened_;
   std::vector<Slot> slots_;
-  std::uint64_t next_ = 0;   // place that the thread opens next
-  std::uint64_t taken_ = 0;  // places in front of it are not asked for any more
+  std::uint64_t next_ = 0;   // position that the thread opens next
+  std::uint64_t taken_ = 0;  // positions before it are not asked for any more
   bool stop_ = false;
   Workers thread_;
 };

@@ -147,8 +147,8 @@ Status SafetensorsIndex::check(std::size_t entry, const TensorFile& file,
   if (missing != found.end())
     say("index-tensor-missing", static_cast<std::uint64_t>(std::ranges::count(found, false)),
         json_shown(name(own[static_cast<std::size_t>(missing - found.begin())])),
-        " should be in it and is not, by ");
-  say("index-tensor-more", more, first_more, " should not be in it and is, by ");
+        " missing, listed in ");
+  say("index-tensor-more", more, first_more, " not listed in ");
   return {};
 }
 

@@ -51,7 +51,7 @@ Result<TensorSet> TensorSet::open(const std::string& path, const OpenOptions& op
 
 Result<TensorSet> TensorSet::open(std::span<const std::string> paths, const OpenOptions& options,
                                   const MemberFilter& keep) {
-  if (paths.empty()) return fail(ErrorCode::invalid_argument, "a set needs a file at least");
+  if (paths.empty()) return fail(ErrorCode::invalid_argument, "a set needs at least one file");
   auto state = std::make_unique<State>();
   state->options = options;
   for (const std::string& path : paths) {
@@ -151,9 +151,8 @@ Status TensorSet::check_named_specs() const {
       used = !opened && opened.error().code == ErrorCode::invalid_argument;
     }
     if (!used && (!found || found->empty()))
-      return fail(ErrorCode::invalid_argument, "no file and no tensor of " + path() +
-                                                   " is called '" + rule.glob +
-                                                   "', of which a spec was given");
+      return fail(ErrorCode::invalid_argument, "no file or tensor of " + path() + " is called '" +
+                                                   rule.glob + "', for which a spec was given");
   }
   return {};
 }
@@ -184,7 +183,7 @@ Result<std::string> TensorSet::manifest(
     BTF_ASSIGN(const SetTensor at, tensor(tensors ? (*tensors)[i] : i));
     BTF_ASSIGN(const OpenFile opened, file(at.member));
     if (opened->path() == "-")
-      return fail(ErrorCode::invalid_argument, "a manifest names files, and not standard input");
+      return fail(ErrorCode::invalid_argument, "a manifest cannot name standard input");
     BTF_ASSIGN(const IndexEntry entry, state_->entry_of(at.member, *opened, at.index));
     const Status added = text.add(entry);
     if (!added) return std::unexpected(opened->about(at.index, added.error()));

@@ -71,8 +71,8 @@ class SummaryReader {
                        .code = kCode,
                        .tensor = {},
                        .offset = source_.size(),
-                       .message = path_ + " is cut off behind " + std::to_string(count_) +
-                                  " tensors; what was computed after them is not known"});
+                       .message = path_ + " is cut off after " + std::to_string(count_) +
+                                  " tensors; the tensors computed after them are not known"});
     }
     return std::move(files_);
   }

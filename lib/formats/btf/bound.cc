@@ -13,7 +13,7 @@ namespace {
 using wire::kRecordHeader;
 using wire::kWord;
 
-// Of a name table in a stream.
+// The longest name table accepted from a stream.
 constexpr std::uint64_t kMostNamesInStream = std::uint64_t{1} << 30;
 
 Result<std::uint64_t> offset_at(const ByteSource& content, std::uint64_t offset) {

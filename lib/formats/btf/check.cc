@@ -47,7 +47,7 @@ class GapCheck {
     BTF_TRY(check_padding(end_, std::min(limit_, extent.begin)));
     if (extent.begin > limit_)
       warn("gap-between-records", extent.tensor, limit_,
-           std::to_string(extent.begin - limit_) + " bytes before the record belong to none");
+           std::to_string(extent.begin - limit_) + " bytes before the record belong to no record");
     if (extent.end < end_) return {};
     end_ = extent.end;
     limit_ = padded_end(extent);
@@ -73,8 +73,8 @@ class GapCheck {
     std::array<std::byte, 2 * kWord> padding;
     const std::span bytes = std::span(padding).first(end - begin);
     const Status read = source_.read_at(begin, bytes);
-    // Of a frame that cannot be read nothing is known of its padding; who checks frames tells of
-    // it.
+    // The padding of a frame that cannot be read is unknown; the check of frames reports
+    // the frame.
     if (!read) return read.error().finding.empty() ? read : Status{};
     if (!all_zero(bytes))
       warn("padding-not-zero", owner_, begin, "padding bytes after the record are not zero");

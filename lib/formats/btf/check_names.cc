@@ -63,13 +63,13 @@ Result<std::optional<std::uint64_t>> check_names(const TensorFile& file,
   const auto records = btf_records(source, file.tensor_count());
   auto found = NameTable::find(source, file.tensor_count(), ends_of(*records, source));
   if (!found && found.error().finding.empty()) return std::unexpected(found.error());
-  // Who checks frames tells of a damaged one.
+  // A damaged frame is reported by the check of frames.
   if (!found || !*found) return std::nullopt;
   NameTable& table = **found;
   if (const Status usable = table.usable(); !usable) {
     const Error& error = usable.error();
     if (error.finding.empty()) return std::unexpected(error);
-    // Records that overlap it are told of one by one, and damaged frames by who checks these.
+    // Records that overlap it are reported one by one, and damaged frames by their own check.
     if (error.finding.starts_with("names-") && error.finding != "names-overlap")
       report({severity_of(error.finding), error.finding, {}, error.offset, error.message});
     return table.begin();
@@ -91,7 +91,7 @@ Status report_trailing_bytes(const TensorFile& file, std::uint64_t offset,
                              const FindingSink& report) {
   const ByteSource& source = file.source();
   const std::uint64_t bytes = source.size() - offset;
-  // What cannot be read is none.
+  // Bytes that cannot be read are no name table.
   const auto stands_at = [&](std::uint64_t at, std::string_view magic) -> Result<bool> {
     std::string found(magic.size(), '\0');
     const Status read = source.read_at(at, std::as_writable_bytes(std::span(found)));
@@ -106,8 +106,8 @@ Status report_trailing_bytes(const TensorFile& file, std::uint64_t offset,
   }
   if (begins && !ends) {
     warn(report, "names-cut-off", {}, offset,
-         "a name table begins after the last record, and its end is not there: the file has " +
-             std::to_string(bytes) + " bytes of it");
+         "the name table after the last record is cut off: the file has " + std::to_string(bytes) +
+             " bytes of it");
     return {};
   }
   const auto records = btf_records(source, file.tensor_count());

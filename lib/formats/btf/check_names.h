@@ -1,4 +1,4 @@
-// What is wrong or odd with the name table of a BTF file.
+// Errors and oddities in the name table of a BTF file.
 #pragma once
 
 #include <cstdint>

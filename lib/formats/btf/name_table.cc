@@ -34,7 +34,7 @@ Result<bool> stands_at(const ByteSource& source, std::uint64_t offset, std::stri
 
 std::uint64_t offset_table_end(std::uint64_t tensors) { return kWord + tensors * kWord; }
 
-// What the last bytes of the file say.
+// The last bytes of the file.
 struct Footer {
   bool there = false;
   std::uint64_t length = 0;
@@ -84,7 +84,7 @@ Result<Ends> find_ends(std::uint64_t tensors, const RecordEnd& record_end) {
   return ends;
 }
 
-// The place that the footer gives, if the table's first bytes stand there.
+// The offset in the footer, if the table's first bytes are there.
 Result<std::optional<std::uint64_t>> place_of(const ByteSource& source, std::uint64_t tensors,
                                               const Footer& footer) {
   const std::uint64_t room = source.size() - offset_table_end(tensors);
@@ -147,7 +147,7 @@ Result<std::optional<NameTable>> NameTable::find(const ByteSource& source, std::
   return table;
 }
 
-// What is wrong is said when the names are asked for.
+// Errors are reported when the names are asked for.
 Status NameTable::read_header() {
   std::array<std::byte, kNamesHeader> header;
   BTF_TRY(source_->read_at(begin_, header));
@@ -164,13 +164,13 @@ Status NameTable::read_header() {
                             std::to_string(wire::kNamesVersion) + " without flags");
   } else if (tensors != tensors_) {
     usable_ = malformed("names-count", begin_ + 16,
-                        "the name table is of " + std::to_string(tensors) +
+                        "the name table has " + std::to_string(tensors) +
                             " tensors, the file has " + std::to_string(tensors_));
   } else if (wire::name_table_bytes(tensors, name_bytes_, attribute_bytes_) != length) {
     usable_ = malformed("names-size", begin_ + 24,
                         std::to_string(name_bytes_) + " bytes of names and " +
                             std::to_string(attribute_bytes_) + " of attributes of " +
-                            std::to_string(tensors_) + " tensors make no name table of " +
+                            std::to_string(tensors_) + " tensors do not fit a name table of " +
                             std::to_string(length) + " bytes");
   }
   return {};
@@ -183,7 +183,7 @@ std::uint64_t NameTable::footer() const { return source_->size() - kNamesFooter;
 Status NameTable::usable() {
   if (usable_) return *usable_;
   Status status = check_all();
-  // What the system refused once it may grant the next time.
+  // An error of the system may be gone at the next call.
   if (status || !status.error().finding.empty()) usable_ = status;
   return status;
 }
@@ -212,7 +212,7 @@ Status NameTable::check_sum() const {
   std::array<std::byte, kWord> said;
   BTF_TRY(source_->read_at(end, said));
   if (wire::load_u64(said.data()) == XXH64_digest(state.get())) return {};
-  return malformed("names-checksum", end, "the name table's checksum is not that of its bytes");
+  return malformed("names-checksum", end, "the name table's checksum does not match its bytes");
 }
 
 Result<std::uint64_t> NameTable::name_end(std::uint64_t index) {
@@ -220,7 +220,7 @@ Result<std::uint64_t> NameTable::name_end(std::uint64_t index) {
   return load_little<std::uint32_t>(entry);
 }
 
-// Of the names; not longer than one.
+// Part of the names, not longer than one name.
 Result<std::string> NameTable::text(std::uint64_t begin, std::uint64_t end) {
   std::string text(end - begin, '\0');
   const std::uint64_t at = names_begin() + begin;
@@ -240,9 +240,9 @@ Status NameTable::check_names() {
     if (end < begin || end > name_bytes_ || (i + 1 == tensors_ && end != name_bytes_))
       return malformed("names-order", ends_begin() + i * kNameEnd,
                        "the name of tensor " + std::to_string(i) + " ends at byte " +
-                           std::to_string(end) + " of the names, behind byte " +
-                           std::to_string(begin) + " and not beyond byte " +
-                           std::to_string(name_bytes_) + " was expected");
+                           std::to_string(end) + " of the names, expected after byte " +
+                           std::to_string(begin) + " and up to byte " +
+                           std::to_string(name_bytes_));
     if (end - begin > wire::kLongestName)
       return malformed("names-size", ends_begin() + i * kNameEnd,
                        "the name of tensor " + std::to_string(i) + " has " +

@@ -13,7 +13,7 @@
 
 namespace btf {
 
-// Where a record ends, with its padding. An error with a finding: that cannot be told.
+// The end of a record with its padding. An error with a finding: it cannot be read.
 using RecordEnd = std::function<Result<std::uint64_t>(std::uint64_t index)>;
 
 class NameTable {

@@ -32,7 +32,7 @@ inline constexpr std::uint64_t kMostNameBytes = UINT32_MAX;
 inline constexpr std::uint64_t kMostAttributeBytes = std::uint64_t{64} << 20;
 inline constexpr std::uint64_t kMostTableBytes = std::uint64_t{8} << 30;
 
-// Of a whole table; nothing if it is longer than a table may be.
+// Size of a whole table; nullopt if it is longer than a table may be.
 inline Checked name_table_bytes(std::uint64_t tensors, std::uint64_t names,
                                 std::uint64_t attributes) {
   if (names > kMostNameBytes || attributes > kMostAttributeBytes) return {};

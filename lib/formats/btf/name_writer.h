@@ -13,7 +13,7 @@ namespace btf {
 
 class NameWriter {
  public:
-  // Of the next tensor; an empty name is none.
+  // The name of the next tensor; empty: it has none.
   Status add(const std::string& name);
   void set_attributes(std::string json) { attributes_ = std::move(json); }
 

@@ -61,7 +61,7 @@ class BtfReader final : public TensorReader, public BtfRecords {
     TensorInfo info;
     info.index = index;
     info.record_offset = offset;
-    // That of the last record is looked at before those of the others, see NameTable.
+    // The last record is read before those of the others, see NameTable.
     const bool last = index + 1 == count_ && !headers_.holds(offset, kRecordHeader);
     Window& headers = last ? last_header_ : headers_;
     BTF_TRY(read_header(headers, info));
@@ -291,7 +291,7 @@ Result<std::unique_ptr<TensorReader>> open_btf(const ByteSource& source,
                                                const OpenRequest& request) {
   if (request.options.spec)
     return fail(ErrorCode::invalid_argument,
-                "a spec without dims goes with a .npy file; raw bytes need TYPE:LAYOUT:DIMS");
+                "a spec without dims is for .npy files; raw bytes need TYPE:LAYOUT:DIMS");
   if (source.size() < kWord)
     return malformed(
         "file-too-short", 0,

@@ -9,14 +9,14 @@
 
 namespace btf {
 
-// A longer table of records is none: no file has so many.
+// A longer table of records is none: no file has that many.
 inline constexpr std::uint64_t kMostBtfTensors = std::uint64_t{1} << 48;
 
 // Records wherever they may begin, for who does not believe the offset table.
 class BtfRecords {
  public:
   virtual ~BtfRecords() = default;
-  // What the table says.
+  // The record offset in the table.
   virtual Result<std::uint64_t> entry(std::uint64_t index) const = 0;
   // The record that begins there, checked against the file; it is said to be the tensor `index`.
   virtual Result<TensorInfo> at(std::uint64_t index, std::uint64_t offset) const = 0;

@@ -81,7 +81,7 @@ class Base64Source final : public ByteSource {
     const auto first = std::ranges::find_if(text, [](std::byte c) { return value_of(c) == kNone; });
     const std::uint64_t place = at + static_cast<std::uint64_t>(first - text.begin());
     return malformed(finding_, place,
-                     "the character at byte " + std::to_string(place) + " is none of base64");
+                     "the character at byte " + std::to_string(place) + " is not base64");
   }
 
   const ByteSource& source_;

@@ -17,8 +17,8 @@ constexpr std::uint64_t base64_chars(std::uint64_t bytes) {
   return bytes / 3 * 4 + (bytes % 3 == 0 ? 0 : 4);
 }
 
-// What the text in [offset, offset + length) stands for. Its length and its end are checked here,
-// every other character where it is read: an error names the byte of the text with `finding`. The
+// The bytes encoded by the text in [offset, offset + length). Its length and its end are checked,
+// every other character when it is read: an error names the byte of the text with `finding`. The
 // source outlives it.
 Result<std::unique_ptr<ByteSource>> base64_source(const ByteSource& source, std::uint64_t offset,
                                                   std::uint64_t length, FindingCode finding);

@@ -59,9 +59,9 @@ Result<std::shared_ptr<const Spool>> KeptContents::of(std::uint64_t key, const M
 Status check_room_for(std::uint64_t bytes) {
   const std::uint64_t room = Spool::room();
   if (bytes <= room) return {};
-  return fail(ErrorCode::no_space, "keeping its content takes " + std::to_string(bytes) +
-                                       " bytes, of which no more than " + std::to_string(room) +
-                                       " can be kept in " + temporary_directory());
+  return fail(ErrorCode::no_space,
+              "its content takes " + std::to_string(bytes) + " bytes of temporary space, at most " +
+                  std::to_string(room) + " are available in " + temporary_directory());
 }
 
 }  // namespace btf

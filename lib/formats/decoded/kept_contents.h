@@ -19,7 +19,7 @@ class KeptContents {
  public:
   using Make = std::function<Result<Spool>()>;
 
-  // Contents of so many bytes as a source; `from` is what they are made of. This outlives it. Each
+  // Contents of this size as a source, made from `from`. This outlives it. Each
   // has a key of its own.
   std::unique_ptr<ByteSource> source(std::uint64_t key, std::uint64_t size, const ByteSource& from,
                                      Make make);
@@ -38,7 +38,7 @@ class KeptContents {
   std::vector<Kept> kept_;  // what was read last is the last
 };
 
-// An error if so many bytes cannot be kept.
+// An error if there is no room for the bytes.
 Status check_room_for(std::uint64_t bytes);
 
 }  // namespace btf

@@ -1,4 +1,4 @@
-// What the blocks of ggml are made of: nibbles, small integers, scales of float16.
+// The parts of ggml's blocks: nibbles, small integers, float16 scales.
 #pragma once
 
 #include <bit>

@@ -1,4 +1,4 @@
-// What the codes of ggml's blocks stand for, one block at a time: docs/formats.md has the layouts.
+// Decoding of ggml's blocks, one at a time; docs/formats.md has the layouts.
 // Each number is computed in float32 in the order in which ggml computes it, so it is the same to
 // the bit.
 #pragma once

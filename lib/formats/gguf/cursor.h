@@ -30,7 +30,7 @@ class GgufCursor {
   std::uint64_t at() const { return at_; }
   void set_big_endian() { big_endian_ = true; }
 
-  // What comes next, for errors: "key", 3.
+  // Names the part that is read next, for errors: "key", 3.
   void enter(std::string_view what, std::uint64_t number) {
     what_ = what;
     number_ = number;
@@ -45,7 +45,7 @@ class GgufCursor {
     return big_endian_ ? std::byteswap(value) : value;
   }
 
-  // Its length, and it itself is passed over.
+  // Skips a length and its string.
   Result<NamePlace> text() {
     BTF_ASSIGN(const auto bytes, number<std::uint64_t>());
     const NamePlace place{at_, bytes};

@@ -38,7 +38,7 @@ std::unexpected<Error> wrong(std::uint64_t offset, std::string message) {
   return malformed("gguf-header", offset, std::move(message));
 }
 
-// Of what is odd and no more than that; nobody may want to know.
+// Oddities that are no errors; a caller may leave them out.
 struct Odd {
   const FindingSink& report;
   std::optional<std::uint64_t> tensor{};
@@ -69,8 +69,8 @@ Status skip_list(GgufCursor& cursor, GgufValue& value, std::uint64_t depth = 1) 
   value.at = cursor.at();
   value.nested = value.of->kind == GgufKind::list;
   if (depth > kDeepestGgufList)
-    return wrong(begin, "arrays stand in one another more than " +
-                            std::to_string(kDeepestGgufList) + " deep");
+    return wrong(begin,
+                 "arrays are nested more than " + std::to_string(kDeepestGgufList) + " deep");
   if (!value.nested && value.of->kind != GgufKind::text) {
     const Checked bytes = checked_mul(value.count, value.of->bytes);
     BTF_TRY(cursor.need(bytes));
@@ -126,9 +126,8 @@ Status measure(GgufTensor& tensor, const std::string& name, std::uint64_t at) {
   const std::uint64_t row = tensor.dims.empty() ? 1 : tensor.dims.back();
   if (row % tensor.type->elements != 0)
     return wrong(at, "tensor " + name + " is " + std::string(tensor.type->name) +
-                         ", of which a row has whole blocks of " +
-                         std::to_string(tensor.type->elements) + " elements, and has rows of " +
-                         std::to_string(row));
+                         ", in blocks of " + std::to_string(tensor.type->elements) +
+                         " elements, which rows of " + std::to_string(row) + " do not fill");
   const Checked bytes =
       elements ? checked_mul(*elements / tensor.type->elements, tensor.type->bytes) : elements;
   if (!bytes || *elements > kMostGgufSigned || *bytes > kMostGgufSigned)
@@ -207,7 +206,7 @@ class HeaderReader {
     std::vector<NamePlace> names;
     for (std::uint64_t i = 0; i < tensors_; ++i) {
       const std::uint64_t at = cursor_.at();
-      cursor_.enter("what is said of tensor", i);
+      cursor_.enter("the description of tensor", i);
       odd_.tensor = i;
       BTF_ASSIGN(const GgufTensor tensor, take_tensor(source_, cursor_, odd_));
       header_.infos.push_back(at);
@@ -227,11 +226,9 @@ class HeaderReader {
       header_.big_endian = true;
       cursor_.set_big_endian();
     }
-    if (version == 1)
-      return wrong(4,
-                   "the file is of version 1, which no program reads any more; 2 and 3 are read");
     if (version != 2 && version != 3)
-      return wrong(4, "the file is of version " + std::to_string(version) + "; 2 and 3 are read");
+      return wrong(4,
+                   "the file has version " + std::to_string(version) + "; only 2 and 3 are read");
     BTF_ASSIGN(tensors_, cursor_.number<std::uint64_t>());
     BTF_ASSIGN(header_.keys, cursor_.number<std::uint64_t>());
     BTF_TRY(check_count(8, tensors_, kMostGgufTensors, "tensors"));
@@ -255,7 +252,8 @@ class HeaderReader {
     GgufCursor number(source_, value.at, kLongestGgufHeader, header_.big_endian);
     BTF_ASSIGN(alignment_, number.number<std::uint32_t>());
     if (alignment_ != 0 && (alignment_ & (alignment_ - 1)) == 0) return {};
-    return wrong(value.at, name + " is " + std::to_string(alignment_) + ", which is no power of 2");
+    return wrong(value.at,
+                 name + " is " + std::to_string(alignment_) + ", which is not a power of 2");
   }
 
   Status check_names(const std::vector<NamePlace>& names, const std::string& what) const {
@@ -292,7 +290,7 @@ class HeaderReader {
     return {};
   }
 
-  // From places in the data to places in the file.
+  // From offsets in the data to offsets in the file.
   Result<GgufHeader> finish() {
     header_.data_offset = *round_up(cursor_.at(), alignment_);
     const Checked file_end = checked_add(header_.data_offset, header_.end);

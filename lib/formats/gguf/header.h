@@ -1,4 +1,4 @@
-// What a GGUF file says of itself: keys with values, and what its tensors are and where.
+// The header of a GGUF file: keys with values, and the type, dims and offset of each tensor.
 //
 //   FILE   = "GGUF", u32 version, u64 tensors, u64 keys, KEYS, INFOS, padding, data
 //   KEY    = string, u32 type, value        string = u64 length, bytes
@@ -30,7 +30,7 @@ inline constexpr std::uint64_t kMostGgufKeys = 1U << 16;
 inline constexpr std::uint64_t kLongestGgufKey = 65535;
 inline constexpr std::uint64_t kLongestGgufName = 65535;
 inline constexpr std::uint64_t kDeepestGgufList = 16;
-// What ggml takes. More is odd, and read.
+// The limits of ggml. Files beyond them are odd, and read.
 inline constexpr std::uint64_t kLongestGgmlName = 63;  // of 64 bytes, the last of them 0
 inline constexpr std::uint64_t kMostGgmlDims = 4;
 inline constexpr std::uint64_t kLongestGgufHeader = 1U << 28;
@@ -76,7 +76,7 @@ struct GgufValue {
 // "ggml's type 31, which ...", of a tensor of kUnknownGgmlType.
 std::string unknown_type_text(const GgufTensor& tensor);
 
-// All of it, checked against itself: ggml's rules, and docs/formats.md has those beyond. That more
+// All of it, checked for consistency: by ggml's rules and those of docs/formats.md. That more
 // of the file is needed than there is has the finding data-past-end. `odd`: what ggml refuses, and
 // what concerns one tensor or key only and keeps nobody from the others.
 Result<GgufHeader> read_gguf_header(const ByteSource& source, const FindingSink& odd = {});

@@ -47,7 +47,7 @@ void put_iq1(float* numbers, float d, unsigned entry, bool down) {
   for (int i = 0; i < 8; ++i) numbers[i] = d * (kIq1Values[entry >> (2 * i) & 3] + delta);
 }
 
-// Of nibbles one behind the other, the low one of a byte first.
+// The i-th nibble, the low one of each byte first.
 int nibble(const std::byte* bytes, int i) { return bits(bytes[i / 2], i % 2 * 4, 0xf); }
 
 void put_iq4(float* numbers, float d, const std::byte* codes) {

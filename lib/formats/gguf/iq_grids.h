@@ -7,12 +7,12 @@
 
 namespace btf::ggml_blocks {
 
-// Of eight numbers, the first in the lowest two bits.
+// Eight numbers an entry, the first in the lowest two bits.
 extern const std::array<std::uint16_t, 256> kIq2Xxs;
 extern const std::array<std::uint16_t, 512> kIq2Xs;
 extern const std::array<std::uint16_t, 1024> kIq2S;
 extern const std::array<std::uint16_t, 2048> kIq1;
-// Of four numbers, the first in the lowest four bits.
+// Four numbers an entry, the first in the lowest four bits.
 extern const std::array<std::uint16_t, 256> kIq3Xxs;
 extern const std::array<std::uint16_t, 512> kIq3S;
 

@@ -24,7 +24,7 @@ std::string text_of(Number number) {
   return {text.data(), end};
 }
 
-// Of its least bits an integer takes as many as its type has.
+// An integer has as many bits as its type, the lowest ones of the value.
 std::string scalar_text(const GgufValueType& type, const std::byte* at, bool big_endian) {
   std::uint64_t code = 0;
   for (unsigned i = 0; i < type.bytes; ++i)

@@ -9,9 +9,9 @@
 
 namespace btf {
 
-// Numbers and texts are what they are, short arrays of numbers are in brackets. Of long texts and
-// other arrays it is said what they are ("string[32000]"), as of all that is behind 16 MiB of them.
-// What is not UTF-8 is left out.
+// Numbers and strings as they are, short arrays of numbers in brackets. Long strings and other
+// arrays only as type and length ("string[32000]"), as is everything after the first 16 MiB.
+// Strings that are not UTF-8 are left out.
 Result<std::map<std::string, std::string>> gguf_metadata(const ByteSource& source,
                                                          const GgufHeader& header);
 

@@ -125,8 +125,7 @@ class GgufReader final : public TensorReader {
                                " elements in " + std::to_string(type.bytes) + " bytes";
     if (type.decode == nullptr) return blocks + ", which this tool does not decode";
     if (decodes(type)) return blocks + "; `dequantize` gives float32";
-    return blocks +
-           ", of which some writers of big-endian files turn the scales round and some do not";
+    return blocks + ", whose scales some writers of big-endian files byte-swap and some do not";
   }
 
   const ByteSource& source_;
@@ -145,7 +144,7 @@ Status check_end(const ByteSource& source, const GgufHeader& header) {
   return malformed("bytes-after-data", header.end,
                    (source.more_follows() ? "more than " : "") + std::to_string(size - header.end) +
                        (size - header.end == 1 ? " byte follows" : " bytes follow") +
-                       " behind the last tensor, which ends at byte " + std::to_string(header.end) +
+                       " after the last tensor, which ends at byte " + std::to_string(header.end) +
                        " with its padding");
 }
 
@@ -168,13 +167,13 @@ Result<std::unique_ptr<TensorReader>> open_gguf(const ByteSource& source,
                                                 const OpenRequest& request) {
   if (request.options.spec)
     return fail(ErrorCode::invalid_argument,
-                "is a GGUF file and says itself what it holds, so no spec goes with it");
+                "is a GGUF file and describes its tensors itself; no spec applies to it");
   BTF_ASSIGN(GgufHeader header, read_gguf_header(source));
   BTF_TRY(check_end(source, header));
   return std::make_unique<GgufReader>(source, std::move(header));
 }
 
-// What else could be wrong keeps the file from being opened.
+// All other errors keep the file from being opened.
 Status check_gguf(const TensorFile& file, const FindingSink& report) {
   std::set<std::uint64_t> unknown;  // tensors whose type is an error, and needs no warning too
   BTF_TRY(read_gguf_header(file.source(), [&](const Finding& finding) {

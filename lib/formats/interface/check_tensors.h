@@ -1,4 +1,4 @@
-// What every format's check asks of its tensors.
+// The checks of tensors that all formats share.
 #pragma once
 
 #include "btf/file.h"

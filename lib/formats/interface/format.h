@@ -1,4 +1,4 @@
-// What every file format is made of: a reader, a check, a writer, and how it is recognized.
+// The parts of a file format: reader, check, writer, and how it is recognized.
 #pragma once
 
 #include <algorithm>
@@ -25,20 +25,20 @@ class TensorReader {
   virtual ~TensorReader() = default;
   virtual std::uint64_t tensor_count() const = 0;
   virtual Result<TensorInfo> tensor(std::uint64_t index) const = 0;
-  // What the file itself calls the tensor; nothing: it does not name it. An error: that cannot be
-  // told; the tensor may be sound.
+  // The tensor's name in the file; nothing: it has none. An error: the name cannot be read;
+  // the tensor may be sound.
   virtual Result<std::optional<std::string>> name(std::uint64_t) const { return std::nullopt; }
-  // What the file says of its tensors besides. An error: that cannot be told.
+  // Other attributes of the tensors. An error: they cannot be read.
   virtual Result<FileAttributes> attributes() const { return FileAttributes(); }
   // Where a record begins; not checked against the file. Nothing if that is not known beforehand.
   virtual std::optional<std::uint64_t> record_offset(std::uint64_t) const { return std::nullopt; }
   // Did open() see to it that tensors share no bytes, or may they? Else that is looked for.
   virtual bool overlap_is_settled() const { return false; }
-  // Where the elements of a tensor are read from, if not from the source as it is; what its
-  // TensorInfo says of places is then said of that. It may be made at the first question.
+  // The source of a tensor's elements, if not the file's source as it is; the offsets in its
+  // TensorInfo are offsets in it. It may be made at the first call.
   virtual Result<const ByteSource*> elements(std::uint64_t) const { return nullptr; }
-  // Of a format that keeps scales among the codes: the tensor as the numbers that they stand for,
-  // which elements() then gives; what needs no scale is what it is. Nothing: of any other format.
+  // In a format with scales among the codes: the tensor as decoded numbers, which elements()
+  // then gives; a tensor without scales is unchanged. Nothing: in any other format.
   virtual Result<std::optional<TensorInfo>> dequantized(std::uint64_t) const {
     return std::nullopt;
   }
@@ -62,7 +62,7 @@ struct WriteRequest {
   bool compressed = false;
 };
 
-// How names of such files end.
+// The extensions of such files.
 struct NameEnding {
   std::string_view ending;
   std::string_view title;  // of what has such a name, with an article
@@ -83,10 +83,10 @@ struct FormatRow {
   Status (*check)(const TensorFile& file, const FindingSink& report);
   // nullptr: it is read only.
   std::unique_ptr<TensorWriter> (*writer)(const WriteRequest& request) = nullptr;
-  // Do the first bytes of a stream, 64 if it has so many, say that it is of this format? nullptr:
+  // Do the first bytes of a stream, up to 64, say that it is of this format? nullptr:
   // as `recognizes` says of them.
   Result<bool> (*begins)(const ByteSource& beginning) = nullptr;
-  // How much of such a stream can be wanted; nullptr: all of it.
+  // How much of such a stream is needed; nullptr: all of it.
   std::unique_ptr<StreamBound> (*bound)() = nullptr;
   // Bytes that the file has if the spec or the name is right; nullptr: the file says it itself.
   std::optional<std::uint64_t> (*expected_bytes)(const OpenRequest& request) = nullptr;
@@ -95,7 +95,7 @@ struct FormatRow {
 
   bool has(FormatTrait trait) const { return (traits & trait) != 0; }
   bool writes_under(const NameEnding& name) const { return writer != nullptr && name.written; }
-  // Of its outputs; empty: none is its own.
+  // The extension of its outputs; empty: it has none of its own.
   std::string_view ending() const {
     const auto* const own =
         std::ranges::find_if(endings, [&](const NameEnding& name) { return writes_under(name); });

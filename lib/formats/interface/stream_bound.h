@@ -1,4 +1,4 @@
-// How much of a stream can be wanted, by its first bytes: a pipe need not end, and a few bytes of
+// How much of a stream is needed, by its first bytes: a pipe need not end, and a few bytes of
 // zstd can stand for terabytes of zeros.
 #pragma once
 
@@ -18,7 +18,7 @@ inline constexpr std::uint64_t kContentSlack = 1U << 20;
 // Instead of a size: there is no bound.
 inline constexpr std::uint64_t kUnlimited = UINT64_MAX;
 
-// How far content can be wanted, as its headers say it one after the other.
+// How much content is needed, as known from the headers read so far.
 class ContentExtent {
  public:
   // More than `room` cannot be kept.
@@ -48,7 +48,7 @@ class ContentExtent {
   std::uint64_t beyond_room_ = 0;
 };
 
-// What a format makes of a stream's beginning. Headers that are not sound say nothing about the
+// A format's bound for a stream, by its beginning. Headers that are not sound say nothing about the
 // size, and are no error here: the reader reports them.
 class StreamBound {
  public:
@@ -60,7 +60,7 @@ class StreamBound {
   // The subject of "... needs N bytes".
   virtual std::string_view whose() const = 0;
 
-  // Without so many bytes nothing of it can be used, as far as is known; 0: parts can be.
+  // The bytes without which nothing of it can be used, as far as known; 0: parts can be.
   virtual std::uint64_t needed(const ContentExtent&) const { return 0; }
 
   // Bytes that the end of `frames` compressed frames must not come before; 0: that is not known.

@@ -16,7 +16,7 @@
 
 namespace btf {
 
-// What a record says of itself before its payload, and the payload's size in bytes.
+// A record's dtype, dims and layout, and the payload's size in bytes.
 struct RecordShape {
   DType dtype{};
   std::uint8_t layout_code = 0;
@@ -46,23 +46,23 @@ class TensorWriter {
     std::iota(order.begin(), order.end(), 0);
     return order;
   }
-  // What is to be said of the tensors besides, by their places in the order of add(). A format that
-  // cannot hold it leaves it out.
+  // Attributes of the tensors, by index in the order of add(). A format leaves out those that it
+  // cannot hold.
   virtual void describe(const FileAttributes&) {}
-  // Of the whole file.
+  // Size of the whole file.
   virtual Result<std::uint64_t> total_bytes() const = 0;
 
-  // What stands before the first record.
+  // Writes the bytes before the first record.
   virtual Status begin(ByteSink& sink) = 0;
-  // What stands before the payload of the next record; returns where the payload begins.
+  // Writes the bytes before the payload of the next record; returns the payload's offset.
   virtual Result<std::uint64_t> begin_record(ByteSink& sink, const RecordShape& record) = 0;
   // Where its elements are written, if not to the sink as they are.
   virtual ByteSink* elements() { return nullptr; }
   // Bytes that its elements take in the file.
   virtual std::uint64_t data_bytes(const RecordShape& record) const { return record.payload; }
-  // What stands behind it.
+  // Writes the bytes after the payload.
   virtual Status end_record(ByteSink& sink) = 0;
-  // What stands behind the last record.
+  // Writes the bytes after the last record.
   virtual Status end(ByteSink&) { return {}; }
 
  private:

@@ -24,18 +24,18 @@ class ByteSink {
   // False: offsets must follow on one another (a pipe, a device, stdout).
   virtual bool random_access() const = 0;
 
-  // Several threads may write to different places when random_access().
+  // Several threads may write to different offsets when random_access().
   virtual Status write_at(std::uint64_t offset, std::span<const std::byte> bytes) = 0;
 
-  // What comes next, up to the next call, is about so many bytes that are wanted together and often
-  // without those around them. Only a sink that compresses makes a difference of it.
+  // Announces that the next bytes, about this many up to the next call, will be read together and
+  // often without those around them. Only a sink that compresses uses it.
   virtual Status begin_piece(std::uint64_t) { return {}; }
 
   // Nothing may be written afterwards.
   virtual Status commit() = 0;
 };
 
-// "-" is stdout. What is not a regular file (a pipe, /dev/null) is written in place; a terminal is
+// "-" is stdout. Anything but a regular file (a pipe, /dev/null) is written in place; a terminal is
 // refused. A symbolic link is followed: its target is replaced and the link stays. Refuses a size
 // that the file system has no room for, before a byte is written.
 Result<std::unique_ptr<ByteSink>> create_sink(const std::string& path, const SinkOptions& options);

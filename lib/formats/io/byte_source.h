@@ -17,7 +17,7 @@ struct FrameCheck {
   Status status;
 };
 
-// What shows that a file was changed.
+// The state of a file, by which changes are detected.
 struct FileStamp {
   std::uint64_t bytes = 0;
   std::int64_t changed = 0;  // when it was written last, in nanoseconds
@@ -25,7 +25,7 @@ struct FileStamp {
   bool operator==(const FileStamp&) const = default;
 };
 
-// What was read does not fit what was read before.
+// Error: bytes do not fit those read before.
 inline std::unexpected<Error> file_changed() {
   return fail(ErrorCode::io, "the file was changed while it was read");
 }
@@ -55,13 +55,13 @@ class ByteSource {
 
   // Frames of a compressed file, which can be checked each on its own; 0: there are none.
   virtual std::uint64_t frame_count() const { return 0; }
-  // Reads one whole. An error: it cannot be told where the frame is.
+  // Reads one whole. An error: the frame cannot be found.
   virtual Result<FrameCheck> check_frame(std::uint64_t index) const;
 
   // An error if the file was changed since it was opened. Ask after the last read.
   virtual Status check_unchanged() const = 0;
 
-  // Of a regular file, when it was opened. Nothing: of anything else, or it is not known any more.
+  // The state of a regular file when it was opened. Nothing: no regular file, or not known.
   virtual std::optional<FileStamp> stamp() const { return std::nullopt; }
 };
 

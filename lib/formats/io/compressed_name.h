@@ -7,7 +7,7 @@
 
 namespace btf {
 
-// Of what is compressed, behind that of what is in it.
+// The extension of compressed files, after that of the content.
 inline constexpr std::string_view kCompressedEnding = ".zst";
 
 // In any case.

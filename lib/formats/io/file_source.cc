@@ -16,7 +16,7 @@ std::unexpected<Error> past_end(std::uint64_t offset, std::uint64_t bytes, std::
 
 class FileSource final : public ByteSource {
  public:
-  // What stands before byte `begin` is no part of the source.
+  // Bytes before `begin` are no part of the source.
   FileSource(std::string name, Descriptor fd, const struct stat& state, std::uint64_t begin)
       : name_(std::move(name)),
         fd_(std::move(fd)),

@@ -16,7 +16,7 @@ namespace btf {
 FileStamp stamp_of(const struct stat& status);
 
 // By pread, never by mmap: a file that is cut while it is read is an error and not a signal.
-// What stands before byte `begin` is no part of the source. `name` is for errors.
+// Bytes before `begin` are no part of the source. `name` is for errors.
 std::unique_ptr<ByteSource> file_source(std::string name, Descriptor fd, const struct stat& state,
                                         std::uint64_t begin);
 

@@ -15,7 +15,7 @@ inline bool glob_matches(const std::string& glob, const std::string& name) {
   return ::fnmatch(glob.c_str(), name.c_str(), 0) == 0;
 }
 
-// Of the rules whose glob matches the name, the last; nullptr: none does.
+// The last rule whose glob matches the name; nullptr: none does.
 inline const TensorSpec* spec_by_name(std::span<const NamedSpec> rules, const std::string& name) {
   for (const NamedSpec& rule : rules | std::views::reverse)
     if (glob_matches(rule.glob, name)) return &rule.spec;

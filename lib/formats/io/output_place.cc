@@ -38,15 +38,15 @@ Status check_descriptor(int fd) {
   return {};
 }
 
-// What rename() would say of the old file when all is done.
+// The error that rename() would give for the old file at the end.
 Status check_replaceable(const fs::path& file, const struct stat& old) {
   struct statx state {};
   if (::statx(AT_FDCWD, file.c_str(), AT_SYMLINK_NOFOLLOW, STATX_TYPE, &state) == 0 &&
       (state.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0)
     return system_failure(
         ErrorCode::io, EBUSY,
-        "is a mount point, which no finished file can take the place of; standard output "
-        "that is redirected to it is written in place");
+        "is a mount point, which a finished file cannot replace; redirect standard output to it "
+        "to write in place");
   // Whoever wants to remove a directory needs the same permissions (of the directory, of its sticky
   // bit, by the file's attributes), and is asked for them before it is seen that this is none.
   if (::rmdir(file.c_str()) == 0 || (errno != EPERM && errno != EACCES)) return {};
@@ -56,7 +56,8 @@ Status check_replaceable(const fs::path& file, const struct stat& old) {
       (directory.st_mode & S_ISVTX) == 0)
     return failure;
   failure.error().message +=
-      "; it is someone else's, and of its directory (sticky bit) only owners may replace files";
+      "; it belongs to another user, and in its directory (sticky bit) only owners may replace "
+      "files";
   return failure;
 }
 
@@ -88,8 +89,7 @@ Result<OutputPlace> follow(const std::string& path) {
 }  // namespace
 
 Result<OutputPlace> find_output(const std::string& path) {
-  if (path.empty())
-    return system_failure(ErrorCode::io, ENOENT, "there is no name of a file to write");
+  if (path.empty()) return system_failure(ErrorCode::io, ENOENT, "the path has no file name");
   BTF_ASSIGN(OutputPlace place, follow(path));
   if (place.descriptor) {
     BTF_TRY(check_descriptor(*place.descriptor));

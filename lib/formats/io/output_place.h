@@ -1,4 +1,4 @@
-// What the path of an output names, and whether it can be written: known before any work is done.
+// The kind of file that an output's path names, and whether it can be written: known at the start.
 #pragma once
 
 #include <sys/stat.h>

@@ -20,8 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a new file may not be. Setting it, the only way to ask the system, would be felt by other
-// threads, so /proc is asked first; without that, what they create meanwhile is for the owner only.
+// Mode bits that a new file must not have. The system tells the umask only by setting it, for all
+// threads, so /proc is read first; without it, their new files are meanwhile for the owner only.
 mode_t current_umask() {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;)

@@ -8,7 +8,7 @@
 
 namespace btf {
 
-// Of a place that is no descriptor and not written in place. `name` is that of messages. Until it is
+// For a path that is no descriptor and not written in place. `name` is for messages. Until it is
 // finished it has no name; where that cannot be, or is not wanted, a temporary one.
 Result<std::unique_ptr<ByteSink>> replacing_sink(std::string name, const OutputPlace& place,
                                                  const SinkOptions& options, bool nameless = true);

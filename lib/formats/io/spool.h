@@ -14,7 +14,7 @@ namespace btf {
 
 class Spool {
  public:
-  // In a file. Threads may write to different places inside it, and read what is there.
+  // In a file. Threads may write to different offsets inside it, and read what is there.
   static Result<Spool> create();
   // In memory up to kInMemory bytes.
   static Spool in_memory() { return Spool(Descriptor{}); }

@@ -1,4 +1,4 @@
-// What files that are read and written share: a descriptor that closes itself, errno in words.
+// Shared by reading and writing files: a descriptor that closes itself, errno in words.
 #pragma once
 
 #include <unistd.h>

@@ -35,7 +35,7 @@ class Window {
   static constexpr std::uint64_t kBytes = 4096;
 
  private:
-  // What lies behind the bytes that were asked for is read for later: if that fails, so be it.
+  // Bytes after those asked for are read ahead; failing to read them is no error.
   Status move_to(std::uint64_t offset, std::uint64_t length) {
     held_ = 0;  // until the read has succeeded
     begin_ = offset;

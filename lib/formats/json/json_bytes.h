@@ -20,9 +20,9 @@ class JsonBytes {
 
   // The next byte; kEnd behind the last one, or if it could not be read: trouble() tells.
   int peek() { return at_ < window_.size() ? byte(at_) : refill(); }
-  // The byte that peek() gave, or so many of those that are held.
+  // The byte that peek() gave, or this many of those held.
   void take(std::size_t count = 1) { at_ += count; }
-  // What can be taken without another read.
+  // The bytes available without another read.
   std::string_view held() const {
     return {reinterpret_cast<const char*>(window_.data()) + at_, window_.size() - at_};
   }

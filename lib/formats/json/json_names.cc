@@ -12,8 +12,8 @@
 namespace btf {
 namespace {
 
-// Of names with one hash, in their order: the first that an earlier one equals. Different names of
-// one hash are as good as never there unless somebody made them so.
+// Among names with one hash, in order: the first that equals an earlier one. Different names with
+// one hash do not occur in practice unless somebody made them so.
 Result<std::optional<std::uint64_t>> find_same(std::span<const JsonNameSeen> names,
                                                const ByteSource& source, std::uint64_t end) {
   std::set<std::string> texts;

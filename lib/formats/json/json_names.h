@@ -12,7 +12,7 @@
 
 namespace btf {
 
-// What is remembered of a name: two of the same hash are looked at again.
+// The record of a name: two with the same hash are compared again.
 struct JsonNameSeen {
   std::uint64_t hash = 0;
   std::uint64_t offset = 0;  // of its first byte, behind the opening quote

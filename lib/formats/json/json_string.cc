@@ -53,7 +53,7 @@ constexpr auto kEscapes = std::to_array<Escape>({{'"', '"'},
                                                  {'t', '\t'}});
 
 constexpr const char* kNoEnd = "a string has no end";
-constexpr const char* kHalfPair = "half of a surrogate pair is no character";
+constexpr const char* kHalfPair = "unpaired surrogate";
 
 int hex_value(int c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -121,7 +121,7 @@ const char* JsonString::take_code_unit(JsonBytes& bytes, std::uint32_t& unit) {
   unit = 0;
   for (int digit = 0; digit < 4; ++digit) {
     const int value = hex_value(bytes.peek());
-    if (value < 0) return "four hexadecimal digits were expected behind \\u";
+    if (value < 0) return "expected four hexadecimal digits after \\u";
     unit = unit << 4 | static_cast<std::uint32_t>(value);
     bytes.take();
   }
@@ -137,7 +137,7 @@ const char* JsonString::take_escape(JsonBytes& bytes) {
     append({&known->meaning, 1});
     return nullptr;
   }
-  if (sign != 'u') return "no escape begins so";
+  if (sign != 'u') return "unknown escape";
   bytes.take();
   std::uint32_t code = 0;
   if (const char* const wrong = take_code_unit(bytes, code)) return wrong;

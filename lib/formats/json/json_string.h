@@ -14,7 +14,7 @@ namespace btf {
 
 class JsonString {
  public:
-  // Of longer ones only the extent and the hash are known.
+  // Of a longer string only the extent and the hash are kept.
   explicit JsonString(std::uint64_t keep);
   ~JsonString();
   JsonString(const JsonString&) = delete;

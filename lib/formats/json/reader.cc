@@ -72,7 +72,7 @@ JsonReader::JsonReader(const ByteSource& source, JsonExtent extent, const JsonOp
       string_(options.keep) {}
 
 std::unexpected<Error> JsonReader::wrong(std::uint64_t offset, const std::string& what) const {
-  // What could not be read is no fault of the text.
+  // An error of reading is no error in the text.
   if (!bytes_.trouble()) return std::unexpected(bytes_.trouble().error());
   return malformed(
       options_.finding, offset,
@@ -84,7 +84,7 @@ std::unexpected<Error> JsonReader::not_here(std::string_view wanted) {
   const int byte = bytes_.peek();
   if (byte == JsonBytes::kEnd)
     return wrong(bytes_.offset(), "it ends where " + std::string(wanted) + " was expected");
-  return wrong(bytes_.offset(), std::string(wanted) + " was expected, and not " + byte_text(byte));
+  return wrong(bytes_.offset(), "expected " + std::string(wanted) + ", found " + byte_text(byte));
 }
 
 int JsonReader::peek_behind_spaces() {
@@ -115,7 +115,7 @@ Result<JsonToken> JsonReader::next() {
     case Place::nothing:
       BTF_TRY(bytes_.trouble());
       if (byte != JsonBytes::kEnd)
-        return wrong(bytes_.offset(), "there is " + byte_text(byte) + " behind its end");
+        return wrong(bytes_.offset(), "there is " + byte_text(byte) + " after its end");
       return JsonToken{.kind = JsonKind::end, .extent = {bytes_.offset(), 0}, .text = {}};
     case Place::value:
       return value();
@@ -146,8 +146,8 @@ Result<JsonToken> JsonReader::value() {
 Result<JsonToken> JsonReader::open(bool object) {
   const std::uint64_t offset = bytes_.offset();
   if (depth_ == kMostDepth)
-    return wrong(offset, "more than " + std::to_string(kMostDepth) +
-                             " objects and arrays stand in one another");
+    return wrong(offset,
+                 "objects and arrays are nested more than " + std::to_string(kMostDepth) + " deep");
   levels_[depth_++] = {object, names_.size()};
   place_ = object ? Place::first_name : Place::first_item;
   bytes_.take();
@@ -223,7 +223,7 @@ Result<JsonToken> JsonReader::number() {
   if (options_.python && bytes_.peek() == 'I') return word();
   const bool zero = take("0");
   if (!zero && !take_digits()) return not_here("a digit");
-  if (zero && digit(bytes_.peek())) return wrong(offset, "a number begins with a needless 0");
+  if (zero && digit(bytes_.peek())) return wrong(offset, "a number has a leading 0");
   if (take(".") && !take_digits()) return not_here("a digit");
   if (take("eE")) {
     take("+-");
@@ -243,8 +243,7 @@ Result<JsonToken> JsonReader::word() {
   if (options_.python && std::ranges::find(kPythonNumbers, scalar_) != kPythonNumbers.end())
     return scalar(JsonKind::number, offset);
   const auto* const known = std::ranges::find(kWords, scalar_, &Word::text);
-  if (known == kWords.end())
-    return wrong(offset, "a value was expected, and not '" + scalar_ + "'");
+  if (known == kWords.end()) return wrong(offset, "expected a value, found '" + scalar_ + "'");
   return scalar(known->kind, offset);
 }
 
@@ -284,9 +283,9 @@ Result<std::uint64_t> JsonReader::expect_size(std::string_view what) {
 Result<std::uint64_t> JsonReader::size_of(const JsonToken& token, std::string_view what) const {
   BTF_TRY(check_kind(token, JsonKind::number, what));
   if (const auto value = exact_u64(token.text)) return *value;
-  return wrong(token.extent.offset,
-               std::string(what) + " is " + std::string(token.text.substr(0, 40)) +
-                   ", which is no whole number from 0 to 2^64-1 as such are written");
+  return wrong(token.extent.offset, std::string(what) + " is " +
+                                        std::string(token.text.substr(0, 40)) +
+                                        ", not an integer from 0 to 2^64-1");
 }
 
 Status JsonReader::members(const std::function<Status(const JsonToken& name)>& take) {

@@ -40,7 +40,7 @@ class JsonReader {
   // kind `end` behind the last one, again and again.
   Result<JsonToken> next();
 
-  // What is left of the value that begins with `token`: all of an object or an array.
+  // Skips the rest of the value that begins with `token`: all of an object or an array.
   Status skip(const JsonToken& token);
   // The next value, whole; the bytes it takes.
   Result<JsonExtent> skip_value();
@@ -66,7 +66,7 @@ class JsonReader {
  private:
   Status check_kind(const JsonToken& token, JsonKind kind, std::string_view what) const;
 
-  // What may come next.
+  // The token that may come next.
   enum class Place : std::uint8_t { value, first_item, first_name, separator, nothing };
 
   struct Level {

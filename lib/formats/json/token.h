@@ -1,4 +1,4 @@
-// What a JSON text is made of.
+// The tokens of a JSON text.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct JsonExtent {
 
 struct JsonToken {
   JsonKind kind{};
-  // Of a string and a name what stands between the quotes, of an object and an array the bracket.
+  // A string's or name's content without the quotes, an object's or array's bracket.
   JsonExtent extent;
   bool escaped = false;  // of a string or name: its text is not the bytes as they stand
   bool kept = true;  // false: its text is longer than what is kept, and only its extent is known

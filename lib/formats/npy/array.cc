@@ -28,7 +28,7 @@ std::unexpected<Error> unsupported(const std::string& descr, const std::string& 
   return fail(ErrorCode::unsupported, "dtype '" + descr + "' " + why);
 }
 
-// Of void and of unsigned integers a spec may say what their bits mean.
+// A spec may give the dtype of void and of unsigned integers.
 Result<NpyType> told_type(const std::string& descr, bool big_endian, std::uint64_t width,
                           DType dtype) {
   const DTypeInfo& row = info(dtype);
@@ -54,15 +54,14 @@ Result<NpyType> parse_void(const std::string& descr, char order, std::string_vie
   const auto width = parse_number<std::uint64_t>(digits);
   const bool stands = std::ranges::any_of(
       dtypes(), [&](const DTypeInfo& row) { return row.buffer_bytes() == width; });
-  if (order == '>' || !stands)
-    return unsupported(descr, "is bytes that no dtype here can stand for");
+  if (order == '>' || !stands) return unsupported(descr, "is bytes that match no dtype");
   return nameless(descr, *width, "bfloat16, float8 and the 4-bit types are stored so", spec);
 }
 
 // ml_dtypes calls only float8_e5m2 so, but what it is nobody wrote down.
 Result<NpyType> parse_small_float(const std::string& descr, const std::optional<TensorSpec>& spec) {
   if (spec && !info(spec->dtype).floating())
-    return fail(ErrorCode::invalid_argument, "the file says a float of a byte, the spec says " +
+    return fail(ErrorCode::invalid_argument, "the file says a float of one byte, the spec says " +
                                                  std::string(info(spec->dtype).name));
   return nameless(descr, 1, "float8_e5m2 of ml_dtypes is stored so", spec);
 }
@@ -71,7 +70,7 @@ Result<NpyType> parse_small_float(const std::string& descr, const std::optional<
 
 Result<NpyType> npy_type(const std::string& descr, const std::optional<TensorSpec>& spec) {
   if (descr.starts_with('['))
-    return fail(ErrorCode::unsupported, "the array is of a structured dtype, which is no number");
+    return fail(ErrorCode::unsupported, "the array has a structured dtype, which is not a number");
   const char order = descr.empty() ? '\0' : descr.front();
   const bool ordered = order == '<' || order == '>' || order == '|' || order == '=';
   const std::string_view type = std::string_view(descr).substr(ordered ? 1 : 0);
@@ -90,7 +89,7 @@ Result<NpyType> npy_type(const std::string& descr, const std::optional<TensorSpe
   if (type.starts_with('O')) return unsupported(descr, "is Python objects, which are never loaded");
   if (type == "f1") return parse_small_float(descr, spec);
   if (type.starts_with('V')) return parse_void(descr, order, type.substr(1), spec);
-  return unsupported(descr, "is none of the numbers this tool knows");
+  return unsupported(descr, "is not supported");
 }
 
 Result<TensorInfo> npy_tensor(const ByteSource& source, const NpyPlace& place,

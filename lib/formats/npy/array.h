@@ -17,14 +17,14 @@ struct NpyType {
   bool spread = false;  // 4-bit codes in a byte each
 };
 
-// Of a type whose own name says only how wide it is, the spec may say what it is.
+// The spec may give the dtype where the descr has only a width.
 Result<NpyType> npy_type(const std::string& descr, const std::optional<TensorSpec>& spec);
 
-// The array must fill its place to the byte.
+// The array must fill its range to the byte.
 Result<TensorInfo> npy_tensor(const ByteSource& source, const NpyPlace& place,
                               const NpyHeader& header, const NpyType& type);
 
-// What its elements are read from; nothing: the source as it is.
+// The source of its elements; nothing: the file's source as it is.
 std::unique_ptr<ByteSource> npy_elements(const ByteSource& source, const TensorInfo& tensor,
                                          const NpyType& type);
 

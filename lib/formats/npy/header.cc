@@ -32,7 +32,7 @@ class Parser {
       if (!take(',') && !at('}')) return wrong("',' or '}' was expected");
     }
     skip_spaces();
-    if (at_ != text_.size()) return wrong("there is something behind the '}'");
+    if (at_ != text_.size()) return wrong("unexpected text after the '}'");
     if (!descr_ || !order_ || !shape_)
       return malformed("npy-header", offset_,
                        std::string("the header has no '") +
@@ -111,7 +111,7 @@ class Parser {
   Status value_of(std::string_view key) {
     const bool twice = (key == "descr" && descr_) || (key == "fortran_order" && order_) ||
                        (key == "shape" && shape_);
-    if (twice) return wrong("'" + std::string(key) + "' is there twice");
+    if (twice) return wrong("'" + std::string(key) + "' occurs twice");
     if (key == "descr") return parse_descr();
     if (key == "fortran_order") {
       order_ = take("True");
@@ -150,7 +150,7 @@ class Parser {
       comma = take(',');
     }
     // (3) is a number and not a tuple.
-    if (shape.size() == 1 && !comma) return wrong("a tuple of one number has a ','");
+    if (shape.size() == 1 && !comma) return wrong("a tuple of one number needs a ','");
     shape_ = std::move(shape);
     return {};
   }
@@ -194,7 +194,7 @@ Result<NpyHeader> read_npy_header(const ByteSource& source, const NpyPlace& plac
                          " has " + std::to_string(size - std::min(size, before)) + " left");
   if (length > kLongestHeader)
     return malformed("npy-header", place.begin + 8,
-                     "a header of " + std::to_string(length) + " bytes is too long to be true");
+                     "a header of " + std::to_string(length) + " bytes is too long");
   const std::uint64_t text_offset = place.begin + before;
   std::string copy;
   std::string_view text;

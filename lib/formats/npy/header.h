@@ -12,7 +12,7 @@
 namespace btf {
 
 struct NpyHeader {
-  // NumPy's type string with the byte order: "<f4". Of a structured dtype the whole list.
+  // NumPy's type string with the byte order: "<f4". For a structured dtype the whole list.
   std::string descr;
   bool fortran_order = false;
   Dims shape;

@@ -70,13 +70,13 @@ class PackedSource final : public ByteSource {
     if (!any) return {};
     const auto found = std::ranges::find_if(codes, [this](std::byte b) { return odd(b); });
     const std::uint64_t at = offset + static_cast<std::uint64_t>(found - codes.begin());
-    return malformed(
-        "nibble-byte", at,
-        hex(*found) + " at byte " + std::to_string(at) + " is no " + std::string(row_.name) +
-            ": each has a byte of its own here, 0x00 to 0x0f" +
-            (extended_ <= 0xff ? " or, with its sign, 0xf8 to 0xff" : "") +
-            "; two in a byte are raw bytes, from byte " + std::to_string(first_) +
-            " on, and need a spec such as " + std::string(row_.name) + ":DIMS");
+    return malformed("nibble-byte", at,
+                     hex(*found) + " at byte " + std::to_string(at) + " is not " +
+                         std::string(row_.name) +
+                         ": each has a byte of its own here, 0x00 to 0x0f" +
+                         (extended_ <= 0xff ? " or, with its sign, 0xf8 to 0xff" : "") +
+                         "; two in a byte are raw bytes, from byte " + std::to_string(first_) +
+                         " on, and need a spec such as " + std::string(row_.name) + ":DIMS");
   }
 
   const ByteSource& source_;

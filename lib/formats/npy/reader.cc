@@ -36,7 +36,7 @@ Result<std::unique_ptr<TensorReader>> open_npy(const ByteSource& source,
   const std::optional<TensorSpec>& spec = request.options.spec;
   if (spec && spec->storage)
     return fail(ErrorCode::invalid_argument,
-                "is a .npy file and says itself what it holds; a spec may tell the dtype only");
+                "is a .npy file and describes itself; a spec may give the dtype only");
   const NpyPlace place{.begin = 0, .end = source.size()};
   BTF_ASSIGN(const NpyHeader header, read_npy_header(source, place));
   BTF_ASSIGN(const NpyType type, npy_type(header.descr, spec));

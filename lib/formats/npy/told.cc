@@ -8,17 +8,17 @@ namespace {
 
 Result<NpyType> told_type(const TensorSpec& spec, const NpyHeader& header) {
   if (spec.as_text)
-    return fail(ErrorCode::invalid_argument, "is an array of NumPy and no text, as its spec says");
+    return fail(ErrorCode::invalid_argument, "is a NumPy array, its spec describes text");
   if (spec.storage && (spec.strided || spec.layout != Layout::linear))
     return fail(ErrorCode::invalid_argument,
-                "is an array of NumPy; a spec may tell its dtype and dims only");
+                "is a NumPy array; a spec may give its dtype and dims only");
   if (spec.storage && spec.storage->dims != header.shape)
     return fail(ErrorCode::invalid_argument, "the file says the shape " + dims_text(header.shape) +
                                                  ", the spec " + dims_text(spec.storage->dims));
   return npy_type(header.descr, spec);
 }
 
-// Of a spec that a program made, its dtype.
+// The dtype, for a spec that a program made.
 std::string said_text(const TensorSpec& spec) {
   return spec.text.empty() ? std::string(info(spec.dtype).name) : spec.text;
 }

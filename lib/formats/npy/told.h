@@ -1,4 +1,4 @@
-// What a command line says of the arrays of an archive.
+// The specs that a caller gives for the arrays of an archive.
 #pragma once
 
 #include <functional>
@@ -16,11 +16,11 @@ class ToldTypes {
   explicit ToldTypes(const OpenOptions& options);
 
   const std::optional<TensorSpec>& of_all() const { return of_all_; }
-  // What is said by name; nullptr: nothing.
+  // The spec given by name; nullptr: there is none.
   const TensorSpec* of(const std::string& name) const;
 
-  // Of the array with this name. What is said of it by name must fit it; what is said of all goes
-  // for those that it fits.
+  // The type of the array with this name. A spec given by name must fit; one given for all is used
+  // where it fits.
   Result<NpyType> type_of(const std::string& name, const NpyHeader& header) const;
 
   // An error if something is said of all, and fits none of them. `fits` asks array by array and

@@ -11,7 +11,7 @@ constexpr std::uint64_t kAlignment = 64;  // of the data, as NumPy has it
 constexpr std::uint64_t kGrowth = 21;     // digits that the first dim may come to have
 constexpr std::uint64_t kBefore = 10;     // magic, version 1.0, the header's length
 
-// What NumPy has no name for is void of the same width: ml_dtypes' users view() it as what it is.
+// A dtype without a name in NumPy is void of the same width: ml_dtypes' users view() it.
 std::string descr_of(DType dtype, bool as_uint) {
   const DTypeInfo& row = info(dtype);
   const std::size_t width = row.buffer_bytes();

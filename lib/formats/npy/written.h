@@ -1,4 +1,4 @@
-// What is written of an array to .npy, by itself or as a member of a .npz.
+// The .npy form of an array, by itself or as a member of a .npz.
 #pragma once
 
 #include <cstdint>

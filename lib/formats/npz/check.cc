@@ -15,8 +15,8 @@ std::string skipped_text(const NpzMembers& members) {
   const ZipMember& first = members.directory.members()[members.skipped.front()];
   const std::string name = quoted_member(members.directory.name(first));
   return (count == 1
-              ? "a member is no array and is skipped: "
-              : std::to_string(count) + " members are no arrays and are skipped, the first: ") +
+              ? "a member is not an array and is skipped: "
+              : std::to_string(count) + " members are not arrays and are skipped, the first: ") +
          name;
 }
 

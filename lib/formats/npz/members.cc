@@ -41,9 +41,9 @@ Result<NpzMembers> read_npz_members(const ByteSource& source) {
                                                 ", which btftool does not read; numpy.savez and "
                                                 "safetensors write arrays that it does");
   if (found.arrays.empty() && !members.empty())
-    return fail(ErrorCode::unsupported, "is a zip file without arrays: the name of none of its " +
+    return fail(ErrorCode::unsupported, "is a zip file without arrays: none of its " +
                                             std::to_string(members.size()) +
-                                            " members ends in .npy, as those of NumPy's .npz do");
+                                            " members is named *.npy, as in NumPy's .npz");
   return found;
 }
 

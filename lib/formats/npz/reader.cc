@@ -75,7 +75,7 @@ class NpzReader final : public TensorReader {
   }
 
  private:
-  // Of a tensor that is used: what its elements are read from.
+  // The source of the elements of a tensor in use.
   struct Sources {
     std::unique_ptr<ByteSource> content;   // as it is, or inflated
     std::unique_ptr<ByteSource> arranged;  // turned round, or with two codes in a byte

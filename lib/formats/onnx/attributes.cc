@@ -50,7 +50,7 @@ class AttributeReader {
     return {};
   }
 
-  // Of the graph; nodes of subgraphs are none of its order.
+  // Names in the graph; nodes of subgraphs are not in its order.
   Status take_names() {
     for (const OnnxEntry& entry : model_.entries()) {
       if (entry.scope != 0) return {};
@@ -113,7 +113,7 @@ class AttributeReader {
     std::int64_t block = 0;  // indices of it that share a scale; 0: none do
   };
 
-  // What goes by the scales, if there are several; false if that is not clear.
+  // Finds the axis of several scales; false if that is not clear.
   static bool find_axis(const Dims& dims, std::uint64_t scales,
                         const std::optional<ScaleAxis>& said, QuantizedBy& by) {
     by.kind = ScaleOf::channel;
@@ -132,7 +132,7 @@ class AttributeReader {
     return true;
   }
 
-  // What is not clear is not said. What is said first holds: a node goes before an annotation.
+  // Ambiguous links are left out. The first link holds: a node takes precedence over an annotation.
   void link(std::uint64_t tensor, std::uint64_t scale, const std::string& zero_point,
             const std::optional<ScaleAxis>& axis) {
     if (attributes_.tensors[tensor].quantized) return;

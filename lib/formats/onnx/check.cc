@@ -14,15 +14,15 @@
 namespace btf {
 namespace {
 
-// What its external data say and nobody reads.
+// Unknown keys of external data.
 Status check_keys(Window& window, const ProtoRange& place, std::uint64_t index,
                   const FindingSink& report) {
   const auto tensor = read_onnx_tensor(window, place);
   if (!tensor || !tensor->external || tensor->external->unknown_key.empty()) return {};
   constexpr FindingCode kCode("onnx-unknown-key");
   report({kCode.severity(), kCode, index, place.begin,
-          "its external_data have '" + tensor->external->unknown_key +
-              "', which means nothing and is passed over"});
+          "its external_data have the unknown key '" + tensor->external->unknown_key +
+              "', which is ignored"});
   return {};
 }
 
@@ -57,7 +57,7 @@ Status check_onnx(const TensorFile& file, const FindingSink& report) {
   } else if (kind == OnnxKind::sequence) {
     BTF_ASSIGN(model, read_onnx_sequence(source));
   }
-  bool damaged = false;  // and told of
+  bool damaged = false;  // and reported
   Status unread;         // what is not read is not known to be wrong; the others are looked at
   for (std::uint64_t i = 0; i < file.tensor_count(); ++i) {
     const OnnxEntry entry = model ? model->entries()[i] : OnnxEntry{.place = {0, source.size()}};
@@ -73,7 +73,7 @@ Status check_onnx(const TensorFile& file, const FindingSink& report) {
     else if (unread)
       unread = std::unexpected(file.about(i, error));
   }
-  // All of it, whatever else is passed over: other programs read it.
+  // The whole message, including fields that are otherwise skipped: other programs read them.
   if (damaged) return unread;
   const Status whole = check_message(window, {0, source.size()},
                                      kind == OnnxKind::model      ? onnx::kModel

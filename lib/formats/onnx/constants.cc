@@ -37,7 +37,7 @@ constexpr auto kForms = std::to_array<ConstantForm>({
     {"value_strings", attribute::kStrings, kStringType, true},
 });
 
-// Of a field with numbers, packed or not. Whether varints are any shows where they are read.
+// The count of a field of numbers, packed or not. Varints are checked when they are read.
 Result<std::uint64_t> count_of(Window& window, const ProtoField& field, const ConstantForm& form) {
   if (field.type != ProtoType::bytes || form.data_type == kStringType) return 1;
   if (form.data_type == kFloatType) return field.content.size() / sizeof(float);

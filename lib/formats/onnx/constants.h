@@ -1,4 +1,4 @@
-// What Constant nodes hold: tensors, and numbers that stand for some.
+// The values of Constant nodes: tensors, and numbers that are read as tensors.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace btf {
 
-// Of a node, called after what it gives. Nothing: it is no Constant, or its value is an argument of
-// the function that it stands in.
+// A node's value, named after its output. Nothing: it is no Constant, or its value is an argument
+// of the function around it.
 Result<std::optional<OnnxEntry>> find_onnx_constant(Window& window, const ProtoRange& node);
 
 // The tensor of an entry that is not sparse.

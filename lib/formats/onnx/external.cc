@@ -18,11 +18,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What is wrong with a location by itself; empty: nothing is.
+// The fault of a location by itself; empty: there is none.
 std::string_view fault_of(std::string_view location) {
-  if (location.empty()) return "which is no name of a file";
+  if (location.empty()) return "which is not a file name";
   if (location.contains('\0')) return "which has a NUL byte";
-  if (location.contains('\\')) return "which has a backslash: to some systems it leads elsewhere";
+  if (location.contains('\\')) return "which has a backslash, a separator on some systems";
   if (location.starts_with('/')) return "which is absolute, not a path from the model's directory";
   while (!location.empty()) {
     const std::string_view part = location.substr(0, location.find('/'));
@@ -68,23 +68,22 @@ Status ExternalFiles::check_unchanged() const {
 Result<std::shared_ptr<const ByteSource>> ExternalFiles::open_new(
     const std::string& location) const {
   if (model_ == "-" || model_.starts_with("/dev/"))
-    return fail(ErrorCode::unsupported,
-                external_text(location) + ", and what comes through a pipe has no directory");
+    return fail(ErrorCode::unsupported, external_text(location) + ", and a pipe has no directory");
   const std::string folder = model_.substr(0, model_.rfind('/') + 1);
   const std::string path = folder + location;
-  // Of a pipe nobody waits for the other end.
+  // Non-blocking, so that a pipe without a writer does not hang.
   Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd.open())
     return std::unexpected(system_failure("open").error().within(external_text(location)));
   struct stat state{};
   if (::fstat(fd.get(), &state) != 0) return system_failure("stat");
-  if (!S_ISREG(state.st_mode)) return elsewhere(location, "which is no regular file");
+  if (!S_ISREG(state.st_mode)) return elsewhere(location, "which is not a regular file");
   std::error_code error;
   const fs::path real = fs::canonical(path, error);
   struct stat really{};
   if (error || ::stat(real.c_str(), &really) != 0 || really.st_dev != state.st_dev ||
       really.st_ino != state.st_ino)
-    return fail(ErrorCode::io, external_text(location) + ", and where that really is changes");
+    return fail(ErrorCode::io, external_text(location) + ", whose real path is changing");
   const fs::path given = fs::canonical(folder.empty() ? "." : folder, error);
   const bool inside = !error && lies_in(real, given);
   const fs::path model = fs::canonical(model_, error);

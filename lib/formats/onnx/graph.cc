@@ -39,7 +39,7 @@ Result<OnnxNode> read_node(Window& window, const ProtoRange& place) {
   return node;
 }
 
-// Of a ValueInfoProto.
+// Adds the name of a ValueInfoProto.
 Status add_value(Window& window, const ProtoField& value, std::vector<std::string>& names) {
   return for_each_field(
       window, value.content, onnx::kValueInfo, [&](const ProtoField& field) -> Status {

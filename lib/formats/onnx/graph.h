@@ -1,4 +1,4 @@
-// What a model computes, in the order in which it does: its nodes stand sorted in the file.
+// A model's graph in order of execution: ONNX files have nodes sorted.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct OnnxNode {
   std::vector<std::string> outputs;
 };
 
-// Of the whole graph. Initializers may be among the inputs, as models of before 2019 have them.
+// The whole graph. Initializers may be among the inputs, as models of before 2019 have them.
 struct OnnxGraph {
   std::string name;
   std::vector<std::string> inputs;

@@ -1,4 +1,4 @@
-// What a file of protocol buffers is. There is no magic number: all of its fields tell.
+// The kind of a protocol buffers file. There is no magic number: all of its fields decide.
 #pragma once
 
 #include <cstdint>

@@ -68,7 +68,7 @@ namespace sparse {
 inline constexpr std::uint64_t kValues = 1, kIndices = 2, kDims = 3;
 }
 
-// Of a name, in bytes: as many as a BTF file takes.
+// Length of a name in bytes: as long as a BTF file takes.
 inline constexpr std::uint64_t kLongestName = 65535;
 
 // Subgraphs within subgraphs.

@@ -125,9 +125,8 @@ class OnnxModel::Reader {
   Status take_subgraph(const ProtoField& graph, Scope scope, unsigned depth) {
     if (depth > onnx::kDeepestGraph)
       return malformed("onnx-graph", graph.at,
-                       "graphs stand in one another more than " +
-                           std::to_string(onnx::kDeepestGraph) + " deep at byte " +
-                           std::to_string(graph.at));
+                       "graphs are nested more than " + std::to_string(onnx::kDeepestGraph) +
+                           " deep at byte " + std::to_string(graph.at));
     const std::uint32_t number = model_.add_scope(scope.parent, std::move(scope.name));
     BTF_TRY(take_initializers(graph.content, number));
     BTF_TRY(take_constants(kGraphNodes, graph.content, number));
@@ -164,7 +163,7 @@ class OnnxModel::Reader {
     return entry;
   }
 
-  // Of the graph: nodes go by them.
+  // Checks the graph's names, which nodes refer to.
   Status check_names() {
     std::vector<NamePlace> names;
     for (const OnnxEntry& entry : model_.entries_) {

@@ -18,7 +18,7 @@ namespace btf {
 // A tensor, as small as can be: there may be millions. Names stay in the file.
 struct OnnxEntry {
   ProtoRange place;
-  ProtoRange name{};        // empty: it has none; of a sequence: its number, no place
+  ProtoRange name{};        // empty: it has none; in a sequence: its number, no range
   std::uint32_t scope = 0;  // a subgraph's
   bool sparse = false;      // place is that of a SparseTensorProto
   std::uint8_t form = 0;    // of a Constant's value that is no tensor: which (constants.cc)
@@ -33,15 +33,15 @@ class OnnxModel {
   static Result<OnnxModel> read(const ByteSource& source);
 
   const std::vector<OnnxEntry>& entries() const { return entries_; }
-  // Of tensors of subgraphs with those of their nodes and attributes: "node/then_branch/name"; of
-  // functions: "domain::function/name"; of a sequence: "name#0", and nothing if it has no name.
+  // In subgraphs with the names of their nodes and attributes: "node/then_branch/name"; in
+  // functions: "domain::function/name"; in a sequence: "name#0", or nothing if it has no name.
   Result<std::optional<std::string>> name(const ByteSource& source, const OnnxEntry& entry) const;
 
   // Producer and metadata; of tensors which node is the first to use them, and which scales and
   // zero points are said to be theirs.
   Result<FileAttributes> attributes(const ByteSource& source) const;
 
-  // Of a sequence: its own name, and what it holds. What has no number is not one of several.
+  // A sequence's own name and members. A member without a number is the only one.
   static constexpr std::uint64_t kUnnumbered = UINT64_MAX;
   static std::string number_text(std::uint64_t number);
   void name_values(std::string name) { scopes_.front().name = std::move(name); }

@@ -39,7 +39,7 @@ struct Values {
   std::uint64_t offset = 0;
 };
 
-// The index of each dim, of elements that are known by their numbers. What lies outside of the dims
+// The index in each dim, for elements known by their numbers. A number outside of the dims
 // does so in the first of them.
 Result<Spool> split_indices(const ByteSource& source, std::uint64_t offset, std::uint64_t count,
                             const Dims& dims) {
@@ -120,7 +120,7 @@ class OnnxReader final : public TensorReader {
   // The file itself outlives this.
   SharedSource whole() const { return {SharedSource(), &source_}; }
 
-  // Of a tensor whose values are used; its external data must be there.
+  // The values of a tensor in use; its external data must be there.
   Result<Values> values_of(const OnnxTensor& tensor) const {
     if (tensor.external) {
       BTF_ASSIGN(SharedSource file, files_.open(tensor.external->location));
@@ -128,7 +128,7 @@ class OnnxReader final : public TensorReader {
       return Values{std::move(file), tensor.external->offset};
     }
     if (tensor.in_place()) return Values{whole(), tensor.first.begin};
-    // At the place where the values really begin: that is where messages say that they are.
+    // At the offset where the values really begin, which is the one in messages.
     SharedSource made = contents_.source(tensor.place.begin, tensor.bytes, source_,
                                          [this, tensor]() -> Result<Spool> {
                                            BTF_TRY(check_room_for(tensor.bytes));
@@ -161,8 +161,8 @@ class OnnxReader final : public TensorReader {
     info.foreign_dtype =
         tensor.type != nullptr ? std::string(tensor.type->name) : std::to_string(tensor.data_type);
     info.foreign_reason =
-        tensor.type == nullptr ? "its data_type is " + std::to_string(tensor.data_type) +
-                                     ", which is none that this tool knows"
+        tensor.type == nullptr
+            ? "its data_type is " + std::to_string(tensor.data_type) + ", which is unknown"
         : tensor.type->field == onnx::tensor::kStrings
             ? "it has strings (STRING), for which there is no dtype"
             : "its data_type is " + std::to_string(tensor.data_type) + " (" +
@@ -313,7 +313,7 @@ Result<bool> recognizes_onnx(const ByteSource& source, const OpenRequest& reques
   const auto kind = onnx_kind(source);
   if (kind) return *kind != OnnxKind::other;
   if (kind.error().finding.empty()) return std::unexpected(kind.error());
-  // What is damaged is called so, where its name says what it should be.
+  // A damaged file is reported as ONNX where its name says so.
   BTF_ASSIGN(const bool btf, offset_table_fits(source));
   if (btf || request.path == "-" || request.path.starts_with("/dev/")) return false;
   return onnx_begins(source);
@@ -323,7 +323,7 @@ Result<std::unique_ptr<TensorReader>> open_onnx(const ByteSource& source,
                                                 const OpenRequest& request) {
   if (request.options.spec)
     return fail(ErrorCode::invalid_argument,
-                "is an ONNX file and says itself what it holds, so no spec goes with it");
+                "is an ONNX file and describes its tensors itself; no spec applies to it");
   BTF_ASSIGN(const OnnxKind kind, onnx_kind(source));
   std::optional<OnnxModel> model;
   if (kind == OnnxKind::sequence) {

@@ -28,9 +28,8 @@ class SequenceReader {
               unsigned depth) {
     if (depth > onnx::kDeepestGraph)
       return malformed("onnx-graph", place.begin,
-                       "values stand in one another more than " +
-                           std::to_string(onnx::kDeepestGraph) + " deep at byte " +
-                           std::to_string(place.begin));
+                       "values are nested more than " + std::to_string(onnx::kDeepestGraph) +
+                           " deep at byte " + std::to_string(place.begin));
     const bool numbered = &kind == &onnx::kSequence;
     std::uint64_t number = 0;
     return for_each_field(window_, place, kind, [&](const ProtoField& field) -> Status {
@@ -53,7 +52,7 @@ class SequenceReader {
     });
   }
 
-  // Its keys are passed over.
+  // Its keys are skipped.
   Status take_map(const ProtoRange& place, std::uint32_t scope, unsigned depth) {
     return for_each_field(window_, place, onnx::kMap, [&](const ProtoField& field) -> Status {
       if (field.number != onnx::map::kValues) return {};

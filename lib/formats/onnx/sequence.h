@@ -6,8 +6,8 @@
 
 namespace btf {
 
-// What stands in them, in order; sequences, maps and optionals within are opened. An error: it is
-// none.
+// The tensors in it, in order; sequences, maps and optionals within are opened. An error: it is
+// not a sequence.
 Result<OnnxModel> read_onnx_sequence(const ByteSource& source);
 
 }  // namespace btf

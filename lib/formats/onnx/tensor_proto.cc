@@ -49,7 +49,7 @@ class TensorParser {
                            [&](const ProtoField& field) { return take(field); }));
     BTF_TRY(check_location());
     if (!typed_) return wrong(tensor_, "it has no data_type");
-    if (tensor_.data_type == 0) return wrong(tensor_, "its data_type is 0, which is none");
+    if (tensor_.data_type == 0) return wrong(tensor_, "its data_type is 0 (UNDEFINED)");
     tensor_.type = find_onnx_type(tensor_.data_type);
     if (tensor_.type == nullptr) return std::move(tensor_);
     BTF_TRY(tensor_.type->dtype ? check_size() : check_field());
@@ -64,7 +64,7 @@ class TensorParser {
       typed_ = true;
     }
     if (field.number == kSegment)
-      return wrong(tensor_, "it is a segment of a tensor, of which the others are elsewhere");
+      return wrong(tensor_, "it is one segment of a tensor, whose others are elsewhere");
     if (field.number == kExternal) return take_external(field);
     if (field.number == kLocation) external_ = field.value == kExternalLocation;
     return holds_values(field.number) ? take_values(field) : Status{};
@@ -72,7 +72,7 @@ class TensorParser {
 
   Status take_values(const ProtoField& field) {
     if (tensor_.field != 0 && tensor_.field != field.number)
-      return wrong(tensor_, "its values stand in " + std::string(onnx_field_name(tensor_.field)) +
+      return wrong(tensor_, "its values are in " + std::string(onnx_field_name(tensor_.field)) +
                                 " and in " + std::string(onnx_field_name(field.number)));
     tensor_.field = field.number;
     tensor_.varints = holds_varints(field.number);
@@ -104,7 +104,7 @@ class TensorParser {
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
     if (error != std::errc{} || end != value.data() + value.size() || number > INT64_MAX)
       return wrong_external("has the " + key + " '" + value +
-                            "', which is no number of bytes below 2^63");
+                            "', which is not a number of bytes below 2^63");
     if (key == "offset")
       external.offset = number;
     else
@@ -124,7 +124,7 @@ class TensorParser {
     if (!tensor_.external || std::ranges::find(keys_, "location") == keys_.end())
       return wrong_external("names no file (location), but it says that its values are in one");
     if (tensor_.field != 0)
-      return wrong_external("says that the values are in another file, and they stand in " +
+      return wrong_external("says that the values are in another file, and they are in " +
                             std::string(onnx_field_name(tensor_.field)) + " too");
     return {};
   }
@@ -132,7 +132,7 @@ class TensorParser {
   Status check_field() const {
     if (tensor_.field == 0 || tensor_.field == kRaw || tensor_.field == tensor_.type->field)
       return {};
-    return wrong(tensor_, "the values of " + std::string(tensor_.type->name) + " stand in " +
+    return wrong(tensor_, "the values of " + std::string(tensor_.type->name) + " are in " +
                               std::string(onnx_field_name(tensor_.type->field)) +
                               " or raw_data, not in " +
                               std::string(onnx_field_name(tensor_.field)));

@@ -77,7 +77,7 @@ class ValueReader {
     if (!in_range(number))
       return malformed("onnx-tensor", tensor_.place.begin,
                        "number " + std::to_string(count_) + " of " + what_ + " is " +
-                           number_text(number) + ", which is no code of " +
+                           number_text(number) + ", which is not a code of " +
                            std::string(dtype_.name));
     if (++count_ > expected_) return {};
     std::array<std::byte, 8> bytes;

@@ -8,8 +8,8 @@
 
 namespace btf {
 
-// Of a tensor that is not in_place(). An error: a value that its type does not have, or more or
-// fewer values than the dims say.
+// The values of a tensor that is not in_place(). An error: a value that its type does not have,
+// or more or fewer values than the dims say.
 Result<Spool> read_onnx_values(const ByteSource& source, const OnnxTensor& tensor);
 
 }  // namespace btf

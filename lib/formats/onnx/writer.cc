@@ -13,7 +13,7 @@
 namespace btf {
 namespace {
 
-// What programs with protocol buffers of Google's can read.
+// The longest message that Google's protocol buffers can read.
 constexpr std::uint64_t kLargestMessage = INT32_MAX;
 
 void append_tag(std::string& to, std::uint64_t field, ProtoType type) {
@@ -45,7 +45,9 @@ class OnnxWriter final : public TensorWriter {
     const auto unsupported = [](std::string message) {
       return fail(ErrorCode::unsupported, std::move(message));
     };
-    if (size_) return unsupported("an ONNX tensor (.pb) is one, the result has more: select one");
+    if (size_)
+      return unsupported(
+          "an ONNX tensor file (.pb) holds one tensor, the result has more: select one");
     const std::string dtype(info(record.dtype).name);
     if (onnx_type_of(record.dtype) == nullptr) return unsupported("ONNX has no type for " + dtype);
     if (record.layout_code != spec(Layout::linear).code())
@@ -61,7 +63,9 @@ class OnnxWriter final : public TensorWriter {
   }
 
   Result<std::uint64_t> total_bytes() const override {
-    if (!size_) return fail(ErrorCode::unsupported, "an ONNX tensor (.pb) is one, there is none");
+    if (!size_)
+      return fail(ErrorCode::unsupported,
+                  "an ONNX tensor file (.pb) holds one tensor, there is none");
     return *size_;
   }
 

@@ -1,4 +1,4 @@
-// What stands in a pickle between its operations: numbers, lines and texts.
+// The operands in a pickle's byte stream: numbers, lines and strings.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class PickleBytes {
   explicit PickleBytes(const ByteSource& source)
       : source_(source), window_(source, source.size()) {}
 
-  // Of the operation that is read now.
+  // The offset of the current opcode.
   Result<std::uint64_t> next_operation();
 
   std::uint64_t left() const { return source_.size() - next_; }
@@ -33,7 +33,7 @@ class PickleBytes {
   Result<std::uint64_t> number(std::uint64_t bytes);
   // Without its end.
   Result<std::string> line();
-  // Of at most kLongestPickleText bytes.
+  // At most kLongestPickleText bytes.
   Result<std::string> text(std::uint64_t bytes);
   // `bytes` is a number of the pickle.
   Status check_length(std::uint64_t bytes, std::string_view what) const;

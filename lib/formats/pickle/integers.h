@@ -13,7 +13,7 @@ std::optional<std::int64_t> short_integer(std::string_view bytes);
 // Its digits; beyond 16 bytes hexadecimal ones.
 std::string integer_digits(std::string_view bytes);
 
-// Of decimal digits with a sign or without.
+// Decimal digits with or without a sign.
 bool is_integer(std::string_view digits);
 
 }  // namespace btf

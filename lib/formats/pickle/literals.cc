@@ -60,7 +60,7 @@ Result<Node> PickleLiterals::number(std::uint64_t) {
 }
 
 Result<Node> PickleLiterals::named(PickleKind kind, std::string_view text) {
-  if (values_.too_much_text(text.size())) return bytes_.wrong("it has more text than names need");
+  if (values_.too_much_text(text.size())) return bytes_.wrong("it has too much text");
   if (kind == PickleKind::text && !is_utf8(text)) return bytes_.wrong("a text is not UTF-8");
   return values_.text(kind, text);
 }
@@ -90,7 +90,7 @@ Result<Node> PickleLiterals::integer_line(std::uint64_t) {
     return values_.integer(PickleKind::boolean, digits == "01" ? 1 : 0);
   if (digits.ends_with('L')) digits.pop_back();
   if (digits.starts_with('+')) digits.erase(0, 1);
-  if (!is_integer(digits)) return bytes_.wrong("an integer is none");
+  if (!is_integer(digits)) return bytes_.wrong("an integer is malformed");
   std::int64_t value = 0;
   if (std::from_chars(digits.data(), digits.data() + digits.size(), value).ec == std::errc())
     return values_.integer(PickleKind::integer, value);
@@ -104,7 +104,7 @@ Result<Node> PickleLiterals::number_line(std::uint64_t) {
   const auto read = std::from_chars(digits.data(), end, value);
   // One that is too large for a double is infinite in Python.
   if (read.ptr != end || read.ec == std::errc::invalid_argument)
-    return bytes_.wrong("a number is none");
+    return bytes_.wrong("a number is malformed");
   return values_.number(value);
 }
 
@@ -129,7 +129,7 @@ Result<Node> PickleLiterals::global_lines(std::uint64_t) {
 Result<Node> PickleLiterals::global(std::string_view module, std::string_view name) {
   const std::string both = std::string(module) + " " + std::string(name);
   if (!is_utf8(both) || !is_dotted(module) || !is_dotted(name))
-    return bytes_.wrong("what should be the name of a function or class is none");
+    return bytes_.wrong("the name of a function or class is malformed");
   return named(PickleKind::global, both);
 }
 

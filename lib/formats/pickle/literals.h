@@ -17,13 +17,13 @@ class PickleLiterals {
   PickleLiterals(PickleBytes& bytes, PickleValues& values) : bytes_(bytes), values_(values) {}
 
   Result<Node> constant(std::uint64_t number);  // None, False and True are 0 to 2
-  // Of so many bytes, little-endian; long ones have their length in so many bytes before them.
+  // Little-endian, this many bytes; long ones have their length in this many bytes before them.
   Result<Node> integer(std::uint64_t bytes);
   Result<Node> long_integer(std::uint64_t length_bytes);
   Result<Node> number(std::uint64_t);
   Result<Node> text(std::uint64_t length_bytes);
   Result<Node> bytes(std::uint64_t length_bytes);
-  // Of protocol 0: a line each.
+  // Protocol 0: one line each.
   Result<Node> integer_line(std::uint64_t);
   Result<Node> number_line(std::uint64_t);
   Result<Node> text_line(std::uint64_t);

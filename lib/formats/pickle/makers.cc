@@ -8,7 +8,7 @@ namespace {
 
 using enum TorchMaking;
 
-// What else these make is a tensor of some sort.
+// Other functions with this prefix make some kind of tensor, too.
 constexpr std::string_view kUtils = "torch._utils ";
 constexpr std::string_view kRebuild = "torch._utils _rebuild_";
 

@@ -1,4 +1,4 @@
-// What a pickle keeps to want it again.
+// The memo of a pickle: values that are used again.
 #pragma once
 
 #include <cstdint>

@@ -38,11 +38,11 @@ class Machine {
           std::ranges::find(kOpcodes, static_cast<std::uint8_t>(code), &Opcode::code);
       if (row == kOpcodes.end())
         return bytes_.wrong("opcode " + hex(static_cast<std::uint8_t>(code)) +
-                            " is none that a state_dict needs");
+                            " is not used by a state_dict");
       BTF_TRY((this->*row->run)(row->argument));
       if (values_.too_many() || stack_.size() > kMostHeld || marks_.size() > kMostHeld ||
           memo_.too_far())
-        return bytes_.wrong("it makes more values than a state_dict has");
+        return bytes_.wrong("it makes too many values");
     }
     if (bytes_.left() > 0)
       return bytes_.wrong_behind(std::to_string(bytes_.left()) + " bytes follow behind its end");
@@ -79,7 +79,7 @@ class Machine {
     return node;
   }
 
-  // What was pushed since the last mark.
+  // The values pushed since the last mark.
   Result<std::vector<Node>> pop_to_mark() {
     if (marks_.empty()) return bytes_.wrong("it has no MARK where one is needed");
     const auto first = stack_.begin() + static_cast<std::ptrdiff_t>(marks_.back());
@@ -119,7 +119,7 @@ class Machine {
   Status proto(std::uint64_t) {
     BTF_ASSIGN(const std::uint64_t version, bytes_.number(1));
     if (version <= 5) return {};
-    return bytes_.wrong("protocol " + std::to_string(version) + " is none of Python's");
+    return bytes_.wrong("protocol " + std::to_string(version) + " is unknown");
   }
 
   template <Result<Node> (Literals::*kMake)(std::uint64_t)>
@@ -137,7 +137,7 @@ class Machine {
     BTF_ASSIGN(const Node name, pop());
     BTF_ASSIGN(const Node module, pop());
     if (kind(name) != PickleKind::text || kind(module) != PickleKind::text)
-      return bytes_.wrong("a function or class is named by no text");
+      return bytes_.wrong("the name of a function or class is not a string");
     const Pickle& made = values_.made();
     const std::string of(made.text(module));
     BTF_ASSIGN(const Node node, literals_.global(of, std::string(made.text(name))));
@@ -175,11 +175,11 @@ class Machine {
     return bytes_.wrong("a key is a list or a dict, which cannot be one");
   }
 
-  // What a call would return takes them too.
+  // The result of a call takes them too.
   Status extend(PickleKind wanted, const std::vector<Node>& items, std::string_view what) {
     BTF_ASSIGN(const Node holder, top());
     if (kind(holder) != PickleKind::call && kind(holder) != wanted)
-      return bytes_.wrong(std::string(what) + " of something that is none");
+      return bytes_.wrong(std::string(what) + " for a value of another kind");
     values_.extend(holder, wanted, items);
     return {};
   }
@@ -215,7 +215,7 @@ class Machine {
 
   // --- what Python would call
 
-  // What another call makes may be a function, but for what is known to be none.
+  // The result of another call may be a function, unless it is known to be something else.
   bool may_be_called(Node node) const {
     if (kind(node) != PickleKind::call) return kind(node) == PickleKind::global;
     const std::string_view made_by = values_.made().called(node);
@@ -224,7 +224,7 @@ class Machine {
 
   Status push_call(const Pickle::Call& call) {
     if (!may_be_called(call.called))
-      return bytes_.wrong("what is called is no function or class of a module");
+      return bytes_.wrong("the called value is not a function or class of a module");
     if (kind(call.arguments) != PickleKind::tuple)
       return bytes_.wrong("a call has no tuple of arguments");
     return push(values_.call(call));
@@ -240,7 +240,8 @@ class Machine {
     BTF_ASSIGN(const Node keywords, pop());
     BTF_ASSIGN(const Node arguments, pop());
     BTF_ASSIGN(const Node called, pop());
-    if (kind(keywords) != PickleKind::dict) return bytes_.wrong("keywords of a call are no dict");
+    if (kind(keywords) != PickleKind::dict)
+      return bytes_.wrong("keywords of a call are not a dict");
     return push_call({.called = called, .arguments = arguments, .keywords = keywords});
   }
 
@@ -263,7 +264,8 @@ class Machine {
   Status build(std::uint64_t) {
     BTF_ASSIGN(const Node state, pop());
     BTF_ASSIGN(const Node object, top());
-    if (kind(object) != PickleKind::call) return bytes_.wrong("a state of what has none");
+    if (kind(object) != PickleKind::call)
+      return bytes_.wrong("a state for a value that takes none");
     Pickle::Call& call = values_.call_of(object);
     if (call.state != Pickle::kNoNode) return bytes_.wrong("a second state of one object");
     call.state = state;
@@ -272,7 +274,7 @@ class Machine {
 
   Status persistent(std::uint64_t) {
     BTF_ASSIGN(const Node id, pop());
-    if (kind(id) != PickleKind::tuple) return bytes_.wrong("a storage is named by no tuple");
+    if (kind(id) != PickleKind::tuple) return bytes_.wrong("the name of a storage is not a tuple");
     return push(values_.parts(PickleKind::persistent, parts(id)));
   }
 
@@ -281,26 +283,26 @@ class Machine {
   Status keep(std::uint64_t key) {
     BTF_ASSIGN(const Node node, top());
     if (!memo_.keep(key, node))
-      return bytes_.wrong("it keeps value " + std::to_string(key) + " twice");
+      return bytes_.wrong("it stores value " + std::to_string(key) + " of the memo twice");
     return {};
   }
 
   Status push_kept(std::uint64_t key) {
     const Node node = memo_.find(key);
     if (node == Pickle::kNoNode)
-      return bytes_.wrong("it wants value " + std::to_string(key) +
-                          " again, which it did not keep");
+      return bytes_.wrong("it reads value " + std::to_string(key) +
+                          " of the memo, which it did not store");
     return push(node);
   }
 
-  // Of the lines of protocol 0.
+  // The key in a line of protocol 0.
   Result<std::uint64_t> key_of_line() {
     BTF_ASSIGN(const std::string digits, bytes_.line());
     std::uint64_t key = 0;
     const char* const end = digits.data() + digits.size();
     const auto read = std::from_chars(digits.data(), end, key);
     if (read.ptr != end || read.ec != std::errc())
-      return bytes_.wrong("'" + digits + "' is no number of a value");
+      return bytes_.wrong("'" + digits + "' is not the number of a value");
     return key;
   }
 

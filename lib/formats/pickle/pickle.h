@@ -1,5 +1,5 @@
-// What a pickle would make, without making it: names of functions and classes stay names, and a
-// call stays a note of what would be called with what. Nothing is imported and nothing is run.
+// The values that a pickle would make, without making them: functions and classes stay names, and a
+// call stays a record of its function and arguments. Nothing is imported and nothing is run.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +39,7 @@ class Pickle {
   using Node = std::uint32_t;
   static constexpr Node kNoNode = UINT32_MAX;
 
-  // What would be called, and what the object would get then. kNoNode: it gets none.
+  // A function call, and the state that the object would get then. kNoNode: it gets none.
   struct Call {
     Node called = 0;
     Node arguments = 0;        // a tuple
@@ -57,9 +57,9 @@ class Pickle {
 
   std::int64_t integer(Node node) const { return nodes_[node].integer; }  // booleans, lengths
   double number(Node node) const { return nodes_[node].number; }
-  // Of texts, bytes, long integers and globals.
+  // For strings, bytes, long integers and globals.
   std::string_view text(Node node) const;
-  // Of tuples, lists, sets and dicts; of a persistent its tuple.
+  // For tuples, lists, sets and dicts; for a persistent its tuple.
   const std::vector<Node>& parts(Node node) const { return parts_[nodes_[node].part]; }
   const Call& call(Node node) const { return calls_[nodes_[node].part]; }
 

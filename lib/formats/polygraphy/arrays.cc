@@ -13,7 +13,7 @@
 namespace btf {
 namespace {
 
-// What an object says it is. Before 0.30 a mark said only that it is an array.
+// The key of an object's class. Before 0.30 a mark said only that it is an array.
 constexpr std::string_view kClass = "polygraphy_class";
 constexpr std::string_view kOldMark = "__polygraphy_encoded_ndarray";
 
@@ -108,7 +108,7 @@ class ArrayFinder {
     const auto* const row = std::ranges::find(kClasses, class_name, &ClassRow::name);
     if (row == kClasses.end())
       return reader_.wrong(at, "there is an object of the class '" + json_shown(class_name) +
-                                   "', which is none of arrays");
+                                   "', which is not a class of arrays");
     const auto held = std::ranges::find(members, row->member, &Part::name);
     if (held == members.end() && !row->array && others.contains(std::string(row->member)))
       return part;
@@ -134,7 +134,7 @@ class ArrayFinder {
     return found;
   }
 
-  // Of a name and what has it, or of whatever else.
+  // A name and its array, or any other list.
   Result<Part> take_list() {
     Part part;
     std::vector<Part> items;

@@ -49,7 +49,7 @@ class PolygraphyReader final : public TensorReader {
     return arrays_[index].text.offset;
   }
 
-  // What is said of its data is of the bytes that the text stands for.
+  // Sizes and dtypes are those of the decoded bytes, not of the text.
   Result<TensorInfo> tensor(std::uint64_t index) const override {
     const PolygraphyArray& array = arrays_[index];
     if (!array.foreign.empty()) return foreign(index);
@@ -77,7 +77,7 @@ class PolygraphyReader final : public TensorReader {
     const PolygraphyArray& array = arrays_[index];
     const TensorSpec* const named = told_.of(array.name);
     auto content = open_text(array, named != nullptr ? std::optional(*named) : told_.of_all());
-    // What is said of all goes for those that it fits.
+    // A spec for all is used where it fits.
     if (!content && named == nullptr && told_.of_all()) content = open_text(array, std::nullopt);
     if (content) return content;
     return std::unexpected(
@@ -88,7 +88,7 @@ class PolygraphyReader final : public TensorReader {
                             const std::optional<TensorSpec>& spec) const {
     if (array.escaped)
       return malformed(kPolygraphyFinding, array.text.offset,
-                       "its text has escapes and is no base64; Polygraphy wrote arrays so before "
+                       "its text has escapes and is not base64; Polygraphy wrote arrays so before "
                        "0.30: load and save it again");
     Content content;
     BTF_ASSIGN(content.bytes,
@@ -151,7 +151,7 @@ Result<std::unique_ptr<TensorReader>> open_polygraphy(const ByteSource& source,
   const std::optional<TensorSpec>& spec = request.options.spec;
   if (spec && spec->storage)
     return fail(ErrorCode::invalid_argument,
-                "is JSON of Polygraphy and says itself what it holds; a spec may tell the dtype "
+                "is JSON of Polygraphy and describes itself; a spec may give the dtype "
                 "only");
   BTF_ASSIGN(std::vector<PolygraphyArray> arrays, read_polygraphy_arrays(source));
   auto reader = std::make_unique<PolygraphyReader>(source, std::move(arrays), request.options);

@@ -18,7 +18,7 @@
 namespace btf {
 namespace {
 
-// What stands around arrays, as Python's json writes it with an indent of 4. '@' is the name.
+// The text around arrays, as Python's json writes it with an indent of 4. '@' is the name.
 struct Frame {
   std::string_view before;
   std::string_view before_array;
@@ -80,7 +80,7 @@ class PolygraphyWriter final : public TensorWriter {
     if (info(record.dtype).npy.empty() && !as_uint_)
       return fail(ErrorCode::unsupported,
                   "JSON of Polygraphy cannot hold " + std::string(info(record.dtype).name) +
-                      ", which NumPy has not; `dtype` float32 is read by it, `as_uint` keeps bits");
+                      ", which NumPy lacks; `dtype` float32 works, `as_uint` keeps the bits");
     const std::string& name = record.name;
     const auto quoted = json_quoted(name);
     if (!quoted)

@@ -36,7 +36,7 @@ class MessageCheck {
                 unsigned depth) {
     if (depth < kDeepest) return run(field.content, kind, depth);
     return malformed("protobuf", field.at,
-                     reader.field_text(field) + " stands in more than " +
+                     reader.field_text(field) + " is nested in more than " +
                          std::to_string(kDeepest) + " others");
   }
 
@@ -46,7 +46,7 @@ class MessageCheck {
       if (field.content.size() % width_of(type) == 0) return {};
       return malformed("protobuf", field.at,
                        reader.field_text(field) + " has " + std::to_string(field.content.size()) +
-                           " bytes, which are no numbers of " + std::to_string(width_of(type)));
+                           " bytes, not a multiple of " + std::to_string(width_of(type)));
     }
     for (std::uint64_t at = field.content.begin; at < field.content.end;) {
       const std::uint64_t some = std::min(Window::kBytes, field.content.end - at);

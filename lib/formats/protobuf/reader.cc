@@ -39,11 +39,11 @@ std::unexpected<Error> ProtoReader::fault(ProtoFault fault) const {
     case ProtoFault::number_large:
       return wrong("has a number above 536870911, which no field has");
     case ProtoFault::group:
-      return wrong("begins or ends a group (wire type 3 or 4), which ONNX has none of");
+      return wrong("begins or ends a group (wire type 3 or 4), which ONNX does not use");
     case ProtoFault::unknown_type:
       break;
   }
-  return wrong("has wire type 6 or 7, of which there are none");
+  return wrong("has wire type 6 or 7, which do not exist");
 }
 
 Result<bool> ProtoReader::next(ProtoField& field) {
@@ -58,7 +58,7 @@ Result<bool> ProtoReader::next(ProtoField& field) {
   if (head->length > left)
     return malformed("protobuf", at_,
                      field_text(field) + " should have " + std::to_string(head->length) +
-                         " bytes, of the message " + std::to_string(left) + " are left");
+                         " bytes, the message has " + std::to_string(left) + " left");
   field.content.end = begin + head->length;
   BTF_TRY(check(field));
   at_ = field.content.end;

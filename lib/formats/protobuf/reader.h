@@ -1,4 +1,4 @@
-// The fields of a message one by one. No message is held: what stands in a field is passed over, or
+// The fields of a message one by one. No message is held: the content of a field is skipped, or
 // read from where it is said to be.
 #pragma once
 
@@ -42,7 +42,7 @@ struct ProtoRule {
   const ProtoMessage* message = nullptr;  // of bytes that are one
 };
 
-// What is not in `rules` is passed over. Numbers of rules are below 32.
+// Fields that are not in `rules` are skipped. Numbers of rules are below 32.
 struct ProtoMessage {
   std::string_view name;
   std::span<const ProtoRule> rules;

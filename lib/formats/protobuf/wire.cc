@@ -29,7 +29,7 @@ std::expected<Varint, ProtoFault> read_varint(std::span<const std::byte> bytes) 
   const std::size_t most = std::min(bytes.size(), kLongestVarint);
   while (varint.bytes < most) {
     const auto byte = std::to_integer<std::uint64_t>(bytes[varint.bytes]);
-    // Of the tenth byte one bit is left.
+    // The tenth byte has one bit left.
     if (varint.bytes + 1 == kLongestVarint && byte > 1)
       return std::unexpected(ProtoFault::too_large);
     varint.value |= (byte & 0x7f) << (7 * varint.bytes);

@@ -1,4 +1,4 @@
-// How protocol buffers stand in a file: a message is a row of fields, each behind a tag.
+// The wire format of protocol buffers: a message is a sequence of fields, each after a tag.
 //
 //   TAG = varint (number << 3 | type)
 //   type 0: a varint; 1: 8 bytes; 2: a varint, and as many bytes as it says; 5: 4 bytes
@@ -20,7 +20,7 @@ enum class ProtoType : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2, fixed3
 // "a varint"
 std::string_view proto_type_name(ProtoType type);
 
-// What can be wrong with the first bytes of a field.
+// Errors in the first bytes of a field.
 enum class ProtoFault : std::uint8_t {
   cut_off,      // they end before they say all
   too_large,    // a varint of more than 64 bits
@@ -50,7 +50,7 @@ struct ProtoHead {
   std::size_t bytes = 0;     // of the head
 };
 
-// Of as many bytes as there are; kLongestProtoHead are enough.
+// Reads the bytes there are; kLongestProtoHead are enough.
 std::expected<ProtoHead, ProtoFault> read_proto_head(std::span<const std::byte> bytes);
 
 }  // namespace btf

@@ -24,7 +24,7 @@ class RawReader final : public TensorReader {
   TensorInfo info_;
 };
 
-// What else of these dims would take so many bytes: the same dtype in other layouts, and other
+// Other specs with these dims and this size: the same dtype in other layouts, and other
 // dtypes in the same layout; failing that, any pair.
 std::string other_types_of_size(const TensorSpec& spec, std::uint64_t bytes) {
   std::vector<std::string> names;
@@ -41,8 +41,8 @@ std::string other_types_of_size(const TensorSpec& spec, std::uint64_t bytes) {
   if (names.empty())
     for (const LayoutSpec& layout : layouts())
       for (const DTypeInfo& dtype : dtypes()) try_pair(dtype, layout);
-  if (names.empty()) return "; no dtype and layout of these dims would have";
-  std::string text = "; these would have: ";
+  if (names.empty()) return "; no dtype and layout with these dims fits";
+  std::string text = "; these fit: ";
   for (std::size_t i = 0; i < names.size(); ++i) text += (i == 0 ? "" : ", ") + names[i];
   return text;
 }
@@ -67,7 +67,7 @@ Result<TensorSpec> spec_of(const OpenRequest& request) {
   const auto name = parse_dump_name(request.path);
   if (!name)
     return fail(ErrorCode::invalid_argument,
-                "raw bytes do not say what they hold; a spec must, TYPE:LAYOUT:DIMS such as "
+                "raw bytes need a spec, TYPE:LAYOUT:DIMS such as "
                 "fp16:hwc8:1x3x224x224");
   TensorSpec spec;
   spec.dtype = name->dtype;

@@ -36,10 +36,10 @@ std::string range_text(const SafetensorsEntry& entry) {
 }
 
 std::string bytes_belong(std::uint64_t begin, std::uint64_t end) {
-  return "bytes " + std::to_string(begin) + " to " + std::to_string(end) + " belong to none";
+  return "bytes " + std::to_string(begin) + " to " + std::to_string(end) + " belong to no tensor";
 }
 
-// What a tensor of the header says of itself, as far as it was read.
+// A tensor's members in the header, as far as they were read.
 struct Members {
   std::string quoted;  // its name, for messages
   std::string dtype;
@@ -178,8 +178,8 @@ class Parser {
                        what + ": its size in bytes does not fit 64 bits");
     if (!known)
       return malformed("unknown-dtype", entry.dtype_at,
-                       what + ": this type is none that this tool knows, and that " +
-                           std::to_string(found) + " bytes are all of it cannot be checked");
+                       what + ": this type is unknown, so that its size of " +
+                           std::to_string(found) + " bytes cannot be checked");
     if (rest % 8 != 0)
       return malformed("safetensors-size", entry.shape_at,
                        what + ": " + std::to_string(*elements) + " elements of " +
@@ -203,7 +203,7 @@ class Parser {
   JsonReader reader_;
 };
 
-// That the data are the tensors' one behind the other.
+// Checks that the tensors' data are adjacent, without gaps or overlaps.
 Status check_order(const ByteSource& source, const SafetensorsHeader& header) {
   const SafetensorsEntry* before = nullptr;
   for (const SafetensorsEntry& entry : header.entries) {

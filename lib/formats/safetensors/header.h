@@ -30,7 +30,7 @@ struct SafetensorsEntry {
   std::uint32_t shape_at = 0;  // the bracket
   std::uint32_t shape_bytes = 0;
   std::uint32_t dtype_at = 0;  // behind the quote
-  std::uint8_t type = 0;       // its place in kSafetensorsTypes; kUnknownType
+  std::uint8_t type = 0;       // its index in kSafetensorsTypes; kUnknownType
   std::uint64_t begin = 0;     // of its bytes in the data
   std::uint64_t end = 0;
 };
@@ -48,7 +48,7 @@ struct SafetensorsHeader {
 bool begins_as_safetensors(std::string_view start);
 inline constexpr std::size_t kSafetensorsStart = 64;
 
-// Bytes of the header with the 8 in front of it; an error if no file has so many.
+// Bytes of the header with the 8 in front of it; an error if no file has that many.
 Result<std::uint64_t> safetensors_data_offset(std::string_view start);
 
 // All that the header says, checked against itself: every size is what dtype and shape need, and

@@ -18,7 +18,7 @@
 namespace btf {
 namespace {
 
-// Of a file with no JSON where it should be.
+// For a file without JSON in its header.
 Result<bool> could_be_btf(const ByteSource& source) {
   std::array<std::byte, 16> start{};
   const std::uint64_t some = std::min<std::uint64_t>(source.size(), start.size());
@@ -84,7 +84,7 @@ class SafetensorsReader final : public TensorReader {
   bool overlap_is_settled() const override { return true; }
 
  private:
-  // Of the dims only their product was kept.
+  // Reads the dims again: only their product was kept.
   Result<Dims> dims_of(const SafetensorsEntry& entry) const {
     JsonReader reader(texts_, {entry.shape_at, entry.shape_bytes}, safetensors_json());
     BTF_TRY(reader.expect(JsonKind::array_begin, "the shape"));
@@ -128,7 +128,7 @@ Status check_end(const ByteSource& source, const SafetensorsHeader& header) {
   return malformed("bytes-after-data", *end,
                    (source.more_follows() ? "more than " : "") + std::to_string(size - *end) +
                        (size - *end == 1 ? " byte follows" : " bytes follow") +
-                       " behind the last tensor, which ends at byte " + std::to_string(*end));
+                       " after the last tensor, which ends at byte " + std::to_string(*end));
 }
 
 }  // namespace
@@ -150,13 +150,13 @@ Result<std::unique_ptr<TensorReader>> open_safetensors(const ByteSource& source,
                                                        const OpenRequest& request) {
   if (request.options.spec)
     return fail(ErrorCode::invalid_argument,
-                "is a safetensors file and says itself what it holds, so no spec goes with it");
+                "is a safetensors file and describes its tensors itself; no spec applies to it");
   BTF_ASSIGN(SafetensorsHeader header, read_safetensors_header(source));
   BTF_TRY(check_end(source, header));
   return std::make_unique<SafetensorsReader>(source, std::move(header));
 }
 
-// What else could be wrong keeps the file from being opened.
+// All other errors keep the file from being opened.
 Status check_safetensors(const TensorFile& file, const FindingSink& report) {
   return check_tensors(file, "unknown-dtype", report);
 }

@@ -23,7 +23,7 @@ inline constexpr auto kSafetensorsTypes = std::to_array<SafetensorsType>(
      {"I32", 32},        {"U32", 32},    {"F32", 32},    {"C64", 64},    {"F64", 64},
      {"I64", 64},        {"U64", 64}});
 
-// Its place in the table.
+// Its index in the table.
 std::optional<std::uint8_t> find_safetensors_type(std::string_view name);
 std::optional<std::uint8_t> safetensors_type_of(DType dtype);
 

@@ -19,7 +19,7 @@
 namespace btf {
 namespace {
 
-// What the reference always says; some of its users refuse a file without it.
+// The metadata that the reference always writes; some readers refuse a file without it.
 constexpr const char* kFormat = "format";
 constexpr std::string_view kFormatOfPyTorch = "pt";
 

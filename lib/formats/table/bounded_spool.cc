@@ -12,9 +12,8 @@ Result<BoundedSpool> BoundedSpool::create(std::optional<std::uint64_t> expected)
 
 Status BoundedSpool::append(std::span<const std::byte> bytes) {
   if (bytes.size() > room_ - spool_.size())
-    return fail(ErrorCode::no_space, "keeping what cannot be read twice takes more than the " +
-                                         std::to_string(room_) + " bytes that may be used in " +
-                                         temporary_directory());
+    return fail(ErrorCode::no_space, "a stream takes more than the " + std::to_string(room_) +
+                                         " bytes of temporary space in " + temporary_directory());
   return spool_.append(bytes);
 }
 
@@ -27,8 +26,9 @@ Result<std::uint64_t> BoundedSpool::most() {
 Status BoundedSpool::check_room() const {
   if (bound_.beyond_room() == 0) return {};
   return fail(ErrorCode::no_space, "its tensors need " + std::to_string(bound_.beyond_room()) +
-                                       " bytes, of which no more than " + std::to_string(room_) +
-                                       " can be kept in " + temporary_directory());
+                                       " bytes of temporary space, at most " +
+                                       std::to_string(room_) + " are available in " +
+                                       temporary_directory());
 }
 
 }  // namespace btf

@@ -1,4 +1,4 @@
-// What comes from front to back, kept in a spool as far as it can be wanted.
+// A stream's content, kept in a spool as far as it is needed.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ class BoundedSpool {
   Status append(std::span<const std::byte> bytes);
   std::uint64_t size() const { return spool_.size(); }
 
-  // Content can be wanted up to so many bytes, as far as is known from what is there.
+  // The most bytes of content that are needed, as far as known from those there are.
   Result<std::uint64_t> most();
-  // When it goes on behind that: is something wanted that there is no room for?
+  // If it is longer than that: is something needed that there is no room for?
   Status check_room() const;
   const ContentBound& bound() const { return bound_; }
   // See ContentBound.

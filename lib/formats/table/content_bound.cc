@@ -7,7 +7,7 @@
 namespace btf {
 namespace {
 
-// What FormatRow::begins may count on.
+// The bytes that FormatRow::begins may rely on.
 constexpr std::uint64_t kBeginning = 64;
 
 class SpoolSource final : public ByteSource {
@@ -40,7 +40,7 @@ Status ContentBound::begin(const ByteSource& content) {
   for (const FormatRow& row : formats()) {
     const auto begins =
         row.begins != nullptr ? row.begins(content) : row.recognizes(content, {"-", nothing_said});
-    // What is wrong with it only its reader reports.
+    // Errors in it are reported by the reader.
     if (!begins && begins.error().finding.empty()) return std::unexpected(begins.error());
     if (!begins || !*begins) continue;
     if (row.bound == nullptr)

@@ -15,11 +15,11 @@ namespace btf {
 // Asked again and again while content arrives.
 class ContentBound {
  public:
-  // `expected`: so many bytes are there if the spec or the name is right; nothing: its first bytes
+  // `expected`: the size if the spec or the name is right; nothing: its first bytes
   // are a header. More than `room` cannot be kept.
   ContentBound(std::optional<std::uint64_t> expected, std::uint64_t room);
 
-  // The content can be wanted up to so many bytes, as far as can be known from what is there.
+  // The most bytes of content that are needed, as far as known from those there are.
   Result<std::uint64_t> most(const Spool& content);
 
   // See StreamBound.

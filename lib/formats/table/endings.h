@@ -15,14 +15,14 @@ struct FileEnding {
   std::string_view format = {};  // that is written under such a name; empty: none
 };
 
-// Of no format of the table.
+// Extensions of no format of the table.
 std::span<const FileEnding> other_endings();
 
-// Of the name as it is; nothing: it says nothing.
+// The extension of the name as it is; nothing: it has no known one.
 std::optional<FileEnding> find_ending(std::string_view path);
 
-// What the tensors of a file are called after: its path without known endings, and of what trtexec
-// dumped the NAME in it.
+// The name that a path gives its tensors: the path without known extensions; the NAME in those of
+// trtexec's dumps.
 std::string_view name_in_path(std::string_view path);
 
 }  // namespace btf

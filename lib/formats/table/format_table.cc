@@ -22,7 +22,7 @@
 namespace btf {
 namespace {
 
-// Of a form that is written only, and read by another row.
+// For a form that is written only, and read by another row.
 Result<bool> recognizes_none(const ByteSource&, const OpenRequest&) { return false; }
 
 std::unique_ptr<TensorWriter> write_btf(const WriteRequest&) { return btf_writer(); }

@@ -12,7 +12,7 @@ namespace btf {
 // number, is the last.
 std::span<const FormatRow> formats();
 
-// What is left when no other row recognizes a file, and what outputs are if nothing says otherwise.
+// The format of files that no other row recognizes, and of outputs without another choice.
 const FormatRow& default_format();
 
 const FormatRow& format_named(std::string_view name);

@@ -28,13 +28,13 @@ std::optional<Parsed> parse_double(std::string_view text) {
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, parsed.value);
   if (text.empty() || stop != end || error == std::errc::invalid_argument) return std::nullopt;
-  // Of what is too large or too small some libraries make Inf or 0.
+  // Some libraries give Inf or 0 for numbers that are too large or too small.
   parsed.out_of_range = error == std::errc::result_out_of_range ||
                         (std::isinf(parsed.value) && !says_no_number(text));
   return parsed;
 }
 
-// Of a finite one that is not zero, the digits of its exact value.
+// The digits of the exact value of a finite number that is not zero.
 Digits digits_of_double(double value) {
   // As many as the smallest double has.
   constexpr int kMostDigits = 770;
@@ -107,7 +107,7 @@ Digits digits_of(std::string_view text) {
   if (exponent.starts_with('+')) exponent.remove_prefix(1);
   std::int64_t power = 0;
   if (!exponent.empty()) {
-    // What fits no 64 bits is as good as what is beyond every dtype.
+    // An exponent that fits no 64 bits is beyond every dtype.
     constexpr std::int64_t kFar = kFarExponent;
     power = std::clamp(
         parse_number<std::int64_t>(exponent).value_or(exponent.front() == '-' ? -kFar : kFar),

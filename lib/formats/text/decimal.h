@@ -21,10 +21,10 @@ struct Digits {
 // Is it a number, in whatever form: "-1", "1.5e-3", "inf", "nan"?
 bool is_number(std::string_view text);
 
-// Of what is_number(): is it "nan" or "inf"?
+// Is a text that is_number() "nan" or "inf"?
 bool says_no_number(std::string_view text);
 
-// Of all others.
+// The digits of any other number.
 Digits digits_of(std::string_view text);
 
 // So near to what the text stands for that encoding it as this type rounds as that would be rounded

@@ -1,4 +1,4 @@
-// How many digits a program printed numbers with.
+// The number of digits that a program printed numbers with.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,7 @@ class TextReader final : public TensorReader {
             })) {}
 
   std::uint64_t tensor_count() const override { return 1; }
-  // What is said of its data is of the numbers that are made of the text.
+  // Sizes and dtypes are those of the parsed numbers, not of the text.
   Result<TensorInfo> tensor(std::uint64_t) const override { return info_; }
   Result<const ByteSource*> elements(std::uint64_t) const override { return elements_.get(); }
 
@@ -35,7 +35,7 @@ class TextReader final : public TensorReader {
   std::unique_ptr<ByteSource> elements_;
 };
 
-// Numbers that are looked at for their digits: the first, and every so many then.
+// Numbers whose digits are counted: the first, and one of every few after it.
 constexpr std::uint64_t kSeen = 4096;
 
 std::unexpected<Error> wrong_count(const std::string& what) {
@@ -68,7 +68,7 @@ Result<std::unique_ptr<TensorReader>> open_text(const ByteSource& source,
     return wrong_count("the first line says the shape " + dims_text(*dims) + ", the spec " +
                        dims_text(said.storage->dims));
   if (!dims && said.storage) dims = said.storage->dims;
-  if (!dims && count == 0) return wrong_count("there is no number in it");
+  if (!dims && count == 0) return wrong_count("the text has no numbers");
   if (!dims) dims = Dims{count};
 
   TensorInfo info;

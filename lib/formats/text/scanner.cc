@@ -53,8 +53,8 @@ void TextScanner::read_shape() {
   }
   if (close == text.size() || !list.empty() || dims.empty()) {
     fail_at(offset(),
-            "the first line begins as one that says the shape, and says none: 'Shape is "
-            "{1 3 2 2}' was expected");
+            "the first line begins as a shape and has none: expected 'Shape is "
+            "{1 3 2 2}'");
     return;
   }
   shape_ = std::move(dims);
@@ -71,7 +71,7 @@ bool TextScanner::next(std::string_view& number) {
     const std::string_view word(block_.data() + begin_, at_ - begin_);
     if (word.size() > kLongestWord)
       return fail_at(offset(), "a word of more than " + std::to_string(kLongestWord) +
-                                   " characters is no number");
+                                   " characters is not a number");
     if (word.size() > 1 && word.find_first_not_of('-') == word.npos) continue;
     if (skip_label(word)) continue;
     comma_may_follow_ = true;
@@ -92,7 +92,7 @@ bool TextScanner::find_word() {
       } else if (c != ',') {
         return true;
       } else if (!comma_may_follow_) {
-        return fail_at(offset(), "a number was expected before this comma");
+        return fail_at(offset(), "expected a number before this comma");
       } else {
         comma_may_follow_ = false;
       }

@@ -15,8 +15,8 @@
 namespace btf {
 
 // White space separates numbers, or a comma does, which may also stand behind the last one of a
-// line. What is behind a # up to the end of its line, and words of nothing but dashes, are passed
-// over. So is what Tengine writes beside numbers:
+// line. The rest of a line after a #, and words of nothing but dashes, are
+// ignored. So is the text that Tengine writes beside numbers:
 //
 //   Shape is {1 2 2 3}, data type is fp32
 //   Batch 0:
@@ -26,7 +26,7 @@ class TextScanner {
  public:
   explicit TextScanner(const ByteSource& source);
 
-  // What the first line says, if it says the shape.
+  // The shape in the first line, if it has one.
   const std::optional<Dims>& shape() const { return shape_; }
 
   // The next number, as it is written; it is held until the next call. False: there is none, or

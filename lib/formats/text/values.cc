@@ -15,9 +15,10 @@ namespace {
 
 std::string why(TextFault wrong, const DTypeInfo& row) {
   const std::string name(row.name);
-  if (wrong == TextFault::no_number) return "is no number; white space or commas separate numbers";
-  return wrong == TextFault::fraction ? "is no whole number, as " + name + " has them"
-                                      : "is beyond what " + name + " holds";
+  if (wrong == TextFault::no_number)
+    return "is not a number; white space or commas separate numbers";
+  return wrong == TextFault::fraction ? "is not an integer, as " + name + " needs"
+                                      : "is out of the range of " + name;
 }
 
 }  // namespace

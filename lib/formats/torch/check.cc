@@ -25,7 +25,7 @@ Status check_torch(const TensorFile& file, const FindingSink& report) {
     const Status status = check_member(file.source(), directory, member);
     if (status) continue;
     const Error& error = status.error();
-    // What is packed otherwise is told of tensors that need it.
+    // Other compression methods are reported with the tensors that need the member.
     if (error.finding.empty() && error.code != ErrorCode::unsupported) return status;
     if (!error.finding.empty())
       report({Severity::error, error.finding, {}, error.offset, error.message});

@@ -1,4 +1,4 @@
-// What keys of dicts are called in the names of tensors.
+// The form of dict keys in the names of tensors.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace btf {
 
-// Texts as they are, all else about as Python prints it. Of what is long only the beginning.
+// Strings as they are, all else about as Python prints it; only the beginning of long ones.
 std::string key_name(const Pickle& pickle, Pickle::Node key);
 
 }  // namespace btf

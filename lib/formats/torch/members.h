@@ -1,4 +1,4 @@
-// What PyTorch makes of the members of its zip files.
+// PyTorch's conventions for the members of its zip files.
 #pragma once
 
 #include "formats/zip/directory.h"

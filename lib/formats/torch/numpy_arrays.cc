@@ -33,7 +33,7 @@ class ArrayOfCall {
     if (pickle_.called(node).ends_with("_frombuffer")) {
       // (bytes, type, shape, order)
       if (arguments.size() < 4 || !is(arguments[3], PickleKind::text))
-        return wrong_pickle("an array is made of too little");
+        return wrong_pickle("an array has too few arguments");
       return read_parts({arguments[0], arguments[1], arguments[2]},
                         pickle_.text(arguments[3]) == "F");
     }
@@ -41,7 +41,7 @@ class ArrayOfCall {
       return wrong_pickle("an array has no state");
     // (version, shape, type, in Fortran's order, bytes)
     const std::vector<Node>& parts = pickle_.parts(state);
-    if (parts.size() != 5) return wrong_pickle("an array is made of too little");
+    if (parts.size() != 5) return wrong_pickle("an array has too few arguments");
     return read_parts({parts[4], parts[2], parts[1]}, is_true(parts[3]));
   }
 
@@ -60,11 +60,10 @@ class ArrayOfCall {
 
   Result<TorchTensor> read_parts(const Parts& parts, bool fortran) const {
     const std::string_view type = type_of(parts.type);
-    if (type.empty()) return foreign("ndarray", "of a type of its own");
+    if (type.empty()) return foreign("ndarray", "of a custom type");
     TorchTensor tensor;
     tensor.type = find_torch_type("numpy " + std::string(type));
-    if (tensor.type == nullptr)
-      return foreign(std::string(type), "whose type is none that this tool knows");
+    if (tensor.type == nullptr) return foreign(std::string(type), "whose type is not supported");
     BTF_ASSIGN(tensor.dims, dims_of(parts.shape));
     std::optional<std::string> bytes = bytes_of(parts.bytes);
     if (!bytes)
@@ -118,14 +117,14 @@ class ArrayOfCall {
   }
 
   Result<Dims> dims_of(Node node) const {
-    if (!is(node, PickleKind::tuple)) return wrong_pickle("the shape of an array is no tuple");
+    if (!is(node, PickleKind::tuple)) return wrong_pickle("the shape of an array is not a tuple");
     if (pickle_.parts(node).size() > kMaxRank)
       return malformed("rank-too-large", 0,
                        "the dims of an array are more than " + std::to_string(kMaxRank));
     Dims dims;
     for (const Node part : pickle_.parts(node)) {
       if (!is(part, PickleKind::integer) || pickle_.integer(part) < 0)
-        return wrong_pickle("a dim of an array is no whole number from 0 on");
+        return wrong_pickle("a dim of an array is not an integer of at least 0");
       dims.push_back(static_cast<std::uint64_t>(pickle_.integer(part)));
     }
     return dims;

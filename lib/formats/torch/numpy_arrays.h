@@ -7,7 +7,7 @@
 
 namespace btf {
 
-// Of a call that makes one. Long ones, and types that no dtype stands for, are foreign.
+// The array made by a call. Long ones, and types that no dtype stands for, are foreign.
 Result<TorchTensor> read_numpy_array(const Pickle& pickle, Pickle::Node node);
 
 }  // namespace btf

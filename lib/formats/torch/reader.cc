@@ -95,7 +95,7 @@ class TorchReader final : public TensorReader {
       return info;
     }
     if (call->type == nullptr)
-      return malformed(kPickleFinding, 0, "the pickle: a tensor over bytes does not say its type");
+      return malformed(kPickleFinding, 0, "the pickle: a tensor over bytes has no type");
     BTF_TRY(place(*call, info));
     return info;
   }
@@ -105,9 +105,8 @@ class TorchReader final : public TensorReader {
     if (known != sources_.end()) return known->second.elements();
     BTF_ASSIGN(const TorchTensor call, read_torch_tensor(pickle_, tensors_[index].node));
     if (call.type == nullptr || !call.type->dtype)
-      return fail(ErrorCode::unsupported, call.why.empty() ? "dtype " + call.foreign +
-                                                                 " is none that this tool knows"
-                                                           : call.why);
+      return fail(ErrorCode::unsupported,
+                  call.why.empty() ? "dtype " + call.foreign + " is not supported" : call.why);
     if (element_count(call.dims) == 0) return nullptr;
     BTF_ASSIGN(const TensorInfo info, tensor(index));
     if (!info.dtype) return fail(ErrorCode::unsupported, info.unknown_dtype_text());
@@ -155,7 +154,7 @@ class TorchReader final : public TensorReader {
   }
 
  private:
-  // Of a tensor that is used: what its elements are read from.
+  // The source of the elements of a tensor in use.
   struct Sources {
     const ByteSource* content = nullptr;
     std::unique_ptr<CheckedMember> own;
@@ -211,7 +210,7 @@ class TorchReader final : public TensorReader {
                      "its byte order is neither 'little' nor 'big'");
   }
 
-  // Of a member that is read before any tensor: what is inflated is compared with its crc anyway.
+  // A member that is read before any tensor: inflated content is compared with its crc anyway.
   Result<MemberContent> sound_content_of(std::size_t number) const {
     const ZipMember& member = directory_.members()[number];
     BTF_ASSIGN(const MemberContent content, content_of(number));
@@ -276,7 +275,7 @@ class TorchReader final : public TensorReader {
       auto strides = strided(info.dims, std::move(axes), dtype);
       if (!strides)
         return cannot_be_read(
-            info, "is a view whose elements share places; its contiguous() copy can be saved");
+            info, "is a view whose elements overlap; its contiguous() copy can be saved");
       dense = *std::move(strides);
     }
     if (call.held) {
@@ -313,7 +312,7 @@ class TorchReader final : public TensorReader {
     for (std::size_t d = 0; d < call.dims.size(); ++d)
       last = checked_add(last, checked_mul(call.dims[d] - 1, call.strides[d]));
     if (!last || *last == UINT64_MAX)
-      return malformed("size-overflow", 0, "the place of its last element does not fit 64 bits");
+      return malformed("size-overflow", 0, "the offset of its last element does not fit 64 bits");
     return *last;
   }
 
@@ -346,7 +345,7 @@ Result<std::unique_ptr<TensorReader>> open_torch(const ByteSource& source,
                                                  const OpenRequest& request) {
   if (request.options.spec)
     return fail(ErrorCode::invalid_argument,
-                "is a PyTorch file and says itself what it holds, so no spec goes with it");
+                "is a PyTorch file and describes its tensors itself; no spec applies to it");
   return TorchReader::open(source);
 }
 

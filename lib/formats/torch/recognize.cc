@@ -19,7 +19,7 @@ Status refuse_distributed(const ByteSource& source, std::string_view path) {
     std::string start(std::min<std::uint64_t>({64, source.size(), source.read_ahead_end(0)}), '\0');
     BTF_TRY(source.read_at(0, std::as_writable_bytes(std::span(start))));
     if (!start.contains("torch.distributed")) return {};
-    what = "what a checkpoint of torch.distributed says of itself";
+    what = "the metadata of a checkpoint of torch.distributed";
   }
   return fail(ErrorCode::unsupported,
               "is " + what +
@@ -35,7 +35,7 @@ Result<bool> recognizes_torch(const ByteSource& source, const OpenRequest& reque
   BTF_ASSIGN(const bool zip, ZipDirectory::recognizes(source));
   if (!zip) return false;
   const auto directory = ZipDirectory::read(source);
-  // Whoever reads other zip files says what is wrong with it.
+  // Errors in other zip files are reported by their readers.
   if (!directory) return false;
   return std::ranges::any_of(directory->members(), [&](const ZipMember& member) {
     return directory->name(member).ends_with(kTorchPickleMember);

@@ -79,7 +79,7 @@ class Walk {
   }
 
  private:
-  // What is in itself ends there. What has been found to hold no tensors is left out next time.
+  // A value within itself ends there. Values found to hold no tensors are skipped next time.
   Status visit(Node node, const Name& name) {
     if (barren_[node]) return {};
     if (open_[node]) {
@@ -87,8 +87,8 @@ class Walk {
       return {};
     }
     if (depth_ == kMostDepth)
-      return wrong_pickle("its dicts and lists are more than " + std::to_string(kMostDepth) +
-                   " deep in each other");
+      return wrong_pickle("its dicts and lists are nested more than " + std::to_string(kMostDepth) +
+                          " deep");
     const std::size_t found = found_.size();
     const std::uint64_t cuts = cuts_;
     open_[node] = true;
@@ -119,7 +119,7 @@ class Walk {
 
   Status take(Node node, const Name& name) {
     name_bytes_ += name ? name->size() : 0;
-    if (found_.size() == kMostTensors) return give_up("it has more tensors than a model has");
+    if (found_.size() == kMostTensors) return give_up("it has too many tensors");
     if (name_bytes_ > kMostNameBytes) return give_up("the names of its tensors are too long");
     found_.push_back({name, node});
     return {};
@@ -248,7 +248,7 @@ class Walk {
     return visit_items(items, name);
   }
 
-  // Of an object its attributes: a dict, and a second one if its class names some.
+  // An object's attributes: a dict, and a second one if its class names some.
   Status visit_state(Node state, const Name& name) {
     if (pickle_.kind(state) == PickleKind::dict) return visit_attributes(state, name);
     const auto attributes = [&](Node node) {

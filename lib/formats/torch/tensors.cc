@@ -34,7 +34,7 @@ class TensorOfCall {
         // (function, class, arguments, state)
         if (arguments->size() < 4 || pickle_.kind((*arguments)[0]) != PickleKind::global ||
             pickle_.kind((*arguments)[2]) != PickleKind::tuple)
-          return wrong_pickle("a tensor of a class of its own is made of too little");
+          return wrong_pickle("a tensor of a class of its own has too few arguments");
         called = pickle_.text((*arguments)[0]);
         if (called.starts_with("numpy")) return unknown_maker(called);
         arguments = &pickle_.parts((*arguments)[2]);
@@ -58,7 +58,7 @@ class TensorOfCall {
     std::string what(called);
     std::ranges::replace(what, ' ', '.');
     return foreign("tensor", "it is made by " + (what.empty() ? "a function" : what) +
-                                 ", as no dense tensor is");
+                                 ", and is not a dense tensor");
   }
 
   Result<TorchTensor> read_made(const TorchMaker& maker, const std::vector<Node>& arguments) const {
@@ -71,10 +71,10 @@ class TensorOfCall {
     const std::string by(maker.global.substr(maker.global.rfind(' ') + 1));
     TorchTensor tensor =
         foreign(std::string(maker.foreign),
-                maker.why.empty() ? "it is made by torch's " + by + ", as no dense tensor is"
+                maker.why.empty() ? "it is made by torch's " + by + ", and is not a dense tensor"
                                   : std::string(maker.why));
     if (!maker.sizes) return tensor;
-    if (arguments.size() <= *maker.sizes) return wrong_pickle("a tensor is made of too little");
+    if (arguments.size() <= *maker.sizes) return wrong_pickle("a tensor has too few arguments");
     BTF_ASSIGN(tensor.dims, sizes_of(arguments[*maker.sizes], "the sizes"));
     return tensor;
   }
@@ -84,7 +84,7 @@ class TensorOfCall {
     const bool typed = maker.how == TorchMaking::typed;
     // Storage, offset, sizes and strides; the first version has no more.
     const std::size_t needed = typed ? 7 : maker.global == kRebuildOldest ? 4 : 6;
-    if (arguments.size() < needed) return wrong_pickle("a tensor is made of too little");
+    if (arguments.size() < needed) return wrong_pickle("a tensor has too few arguments");
     TorchTensor tensor;
     BTF_TRY(take_storage(arguments[0], tensor));
     if (typed) BTF_TRY(take_type(arguments[6], tensor));
@@ -98,7 +98,7 @@ class TensorOfCall {
     BTF_TRY(check_gradient(arguments[4], arguments[5]));
     const std::size_t metadata = typed ? 7 : 6;
     if (arguments.size() > metadata + 1)
-      tensor.why = "it is made of more than this library knows of";
+      tensor.why = "it has arguments that this library does not know";
     else if (arguments.size() > metadata && !is_empty(arguments[metadata]))
       tensor.why = "it is a conjugate or negative view, which holds other numbers than its storage";
     return tensor;
@@ -107,12 +107,12 @@ class TensorOfCall {
   // Hooks are not saved, so there are none.
   Status check_gradient(Node required, Node hooks) const {
     if (pickle_.kind(required) != PickleKind::boolean)
-      return wrong_pickle("whether a tensor has a gradient is neither True nor False");
+      return wrong_pickle("requires_grad of a tensor is neither True nor False");
     const PickleKind kind = pickle_.kind(hooks);
     if (kind == PickleKind::none || kind == PickleKind::dict ||
         pickle_.called(hooks) == kOrderedDict)
       return {};
-    return wrong_pickle("the hooks of a tensor are no dict");
+    return wrong_pickle("the hooks of a tensor are not a dict");
   }
 
   // One that was saved by itself: its elements in a row, or its bytes.
@@ -150,7 +150,7 @@ class TensorOfCall {
   }
 
   Status take_type(Node node, TorchTensor& tensor) const {
-    if (pickle_.kind(node) != PickleKind::global) return wrong_pickle("a type is no name");
+    if (pickle_.kind(node) != PickleKind::global) return wrong_pickle("a type is not a name");
     const std::string_view name = pickle_.text(node);
     tensor.type = find_torch_type(name);
     if (tensor.type != nullptr && tensor.type->dtype) return {};
@@ -161,7 +161,7 @@ class TensorOfCall {
 
   Result<std::uint64_t> size_of(Node node, const std::string& what) const {
     if (pickle_.kind(node) != PickleKind::integer || pickle_.integer(node) < 0)
-      return wrong_pickle(what + " is no whole number from 0 on");
+      return wrong_pickle(what + " is not an integer of at least 0");
     return static_cast<std::uint64_t>(pickle_.integer(node));
   }
 
@@ -170,7 +170,8 @@ class TensorOfCall {
     if (pickle_.called(node) == "torch Size" && !pickle_.arguments(node).empty())
       node = pickle_.arguments(node)[0];
     const PickleKind kind = pickle_.kind(node);
-    if (kind != PickleKind::tuple && kind != PickleKind::list) return wrong_pickle(what + " are no tuple");
+    if (kind != PickleKind::tuple && kind != PickleKind::list)
+      return wrong_pickle(what + " are not a tuple");
     const std::vector<Node>& parts = pickle_.parts(node);
     if (parts.size() > kMaxRank)
       return malformed("rank-too-large", 0,

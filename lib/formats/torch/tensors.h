@@ -14,7 +14,7 @@
 namespace btf {
 
 struct TorchTensor {
-  // What it is a part of; `why` says why it cannot be used.
+  // The type of the object it is part of; `why` says why it cannot be used.
   std::string foreign;
   std::string why;
 
@@ -24,10 +24,10 @@ struct TorchTensor {
   std::uint64_t offset = 0;     // of its first element, in elements
   Dims dims;                    // of elements
   Dims strides;                 // in elements
-  std::optional<std::string> held{};  // what stands in the pickle itself in place of a storage
+  std::optional<std::string> held{};  // the bytes in the pickle itself, without a storage
 };
 
-// What a call that makes a tensor, or a storage by itself, says. An error: it says what cannot be.
+// The tensor, or a storage by itself, that a call makes. An error: its arguments are impossible.
 Result<TorchTensor> read_torch_tensor(const Pickle& pickle, Pickle::Node node);
 
 inline std::unexpected<Error> wrong_pickle(const std::string& what) {

@@ -1,4 +1,4 @@
-// What torch.save writes since PyTorch 1.6: ".pt", ".pth", ".bin". Read only.
+// Files of torch.save since PyTorch 1.6: ".pt", ".pth", ".bin". Read only.
 #pragma once
 
 #include <memory>

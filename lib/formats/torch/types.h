@@ -1,4 +1,4 @@
-// What PyTorch calls its types: storages hold one, and tensors over bytes name theirs. Arrays of
+// PyTorch's names of types: storages have one, and tensors over bytes name theirs. Arrays of
 // NumPy have its names.
 #pragma once
 
@@ -14,7 +14,7 @@ struct TorchType {
   std::string_view name;        // "torch FloatStorage", "torch float8_e5m2"
   std::optional<DType> dtype;   // nothing: none of this library's
   std::uint64_t bytes = 0;      // of an element
-  std::uint64_t packed = 1;     // elements in it: the last dim is so many times as long
+  std::uint64_t packed = 1;     // elements in it: the last dim is that many times as long
   std::string_view foreign{};   // without a dtype: what it is called
 };
 

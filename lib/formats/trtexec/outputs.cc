@@ -74,7 +74,7 @@ class OutputScanner {
     if (bytes_.peek() != JsonBytes::kEnd)
       return malformed("bytes-after-data", bytes_.offset(),
                        std::to_string(source_.size() - bytes_.offset()) +
-                           " bytes follow behind the end of the list");
+                           " bytes follow after the end of the list");
     BTF_TRY(bytes_.trouble());
     return std::move(outputs_);
   }
@@ -142,7 +142,7 @@ class OutputScanner {
     const auto dims = dims_in(text);
     if (!dims)
       return wrong(at, "output '" + json_shown(output.name) + "' has the dims '" +
-                           json_shown(text) + "', which are none of a result");
+                           json_shown(text) + "', which no result has");
     output.dims = dims->dims;
     output.open_dims = dims->open ? text : "";
     return {};

@@ -40,7 +40,7 @@ class TrtexecReader final : public TensorReader {
     return outputs_[index].name;
   }
 
-  // What is said of its data is of the numbers that are made of the text.
+  // Sizes and dtypes are those of the parsed numbers, not of the text.
   Result<TensorInfo> tensor(std::uint64_t index) const override {
     const TrtexecOutput& output = outputs_[index];
     const DType dtype = dtypes_[index];
@@ -48,14 +48,14 @@ class TrtexecReader final : public TensorReader {
       return malformed("trtexec-outputs", output.begin,
                        "output '" + json_shown(output.name) + "' has the dims '" +
                            json_shown(output.open_dims) +
-                           "', of which -1 depends on data, and no final shape stands among its "
+                           "', of which -1 depends on data, and there is no final shape among its "
                            "values");
     TensorInfo tensor;
     tensor.index = index;
     tensor.record_offset = output.begin;
     tensor.dims = output.dims;
     tensor.dtype = dtype;
-    tensor.text_digits = 6;  // what C++ streams print unless they are told otherwise
+    tensor.text_digits = 6;  // the default precision of C++ streams
     tensor.dtype_code = info(dtype).code();
     tensor.layout = Layout::linear;
     tensor.layout_code = spec(Layout::linear).code();
@@ -108,7 +108,7 @@ Result<std::unique_ptr<TensorReader>> open_trtexec(const ByteSource& source,
   }
   if (dims_said)
     return fail(ErrorCode::invalid_argument,
-                "is text of trtexec --exportOutput and says its dims itself; a spec may tell the "
+                "is text of trtexec --exportOutput and has its own dims; a spec may give the "
                 "dtype only");
   return std::make_unique<TrtexecReader>(source, std::move(outputs), request);
 }

@@ -102,13 +102,14 @@ class ValueReader {
     if (is_number(text))
       return malformed(
           "trtexec-value", at,
-          value + "no " +
+          value + "not a " +
               (row.dtype == DType::float32 ? "number of the type that it is read as" : name) +
               "; `spec` gives another dtype");
-    return malformed("trtexec-value", at,
-                     value +
-                         "no number; trtexec up to 8.4 wrote int8 as characters, which cannot be "
-                         "read back");
+    return malformed(
+        "trtexec-value", at,
+        value +
+            "not a number; trtexec up to 8.4 wrote int8 as characters, which cannot be "
+            "read back");
   }
 
   const TrtexecOutput& output_;

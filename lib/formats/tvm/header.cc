@@ -17,7 +17,7 @@ using dlpack::DLDataType;
 constexpr std::uint64_t kTvmWord = 8;
 constexpr std::uint64_t kTvmMostSigned = std::numeric_limits<std::int64_t>::max();
 
-// What TVM calls numbers of a code.
+// TVM's type names by code.
 struct TvmKind {
   dlpack::DLDataTypeCode code = 0;
   std::string_view name;
@@ -36,7 +36,7 @@ constexpr auto kTvmKinds = std::to_array<TvmKind>({
     {dlpack::kDLFloat6_e3m2fn, "float6_e3m2fn", false},
 });
 
-// What a bool was to TVM before it had DLPack's.
+// A bool in TVM before it had DLPack's.
 constexpr DLDataType kTvmBool{dlpack::kDLUInt, 1, 1};
 
 std::string hex(std::uint64_t value) {
@@ -59,7 +59,7 @@ std::unexpected<Error> bad_header(std::uint64_t offset, const std::string& what)
   return malformed("tvm-header", offset, what);
 }
 
-// What stands before the dims must be as it is always; how many dims there are.
+// Checks the fixed fields before the dims; returns the number of dims.
 Result<std::uint64_t> tvm_rank(Window& window, std::uint64_t offset) {
   BTF_ASSIGN(const std::byte* const header, window.at(offset, kTvmTensorHeader));
   const auto magic = load_little<std::uint64_t>(header);
@@ -68,9 +68,8 @@ Result<std::uint64_t> tvm_rank(Window& window, std::uint64_t offset) {
                                   ", this one begins with " + hex(magic));
   const std::int32_t device = signed_at(header + 16);
   if (device != dlpack::kDLCPU)
-    return bad_header(offset + 16, "the data are said to be on a device of type " +
-                                       std::to_string(device) +
-                                       "; in a file they are on the CPU, which is 1");
+    return bad_header(offset + 16, "the data are on a device of type " + std::to_string(device) +
+                                       ", expected the CPU, which is 1");
   const std::int32_t ndim = signed_at(header + 24);
   if (ndim < 0) return bad_header(offset + 24, "the tensor has " + std::to_string(ndim) + " dims");
   if (static_cast<std::uint32_t>(ndim) > kMaxRank)
@@ -185,8 +184,8 @@ Status TvmWalk::take_name(Window& window) {
 Status TvmWalk::take_count(Window& window) {
   BTF_ASSIGN(const std::uint64_t count, word_at(window, at_));
   if (count != count_)
-    return bad_header(
-        at_, std::to_string(count_) + " names stand before " + std::to_string(count) + " tensors");
+    return bad_header(at_,
+                      std::to_string(count_) + " names for " + std::to_string(count) + " tensors");
   next_tensor(at_ + kTvmWord);
   return {};
 }

@@ -1,4 +1,4 @@
-// What a file of TVM's parameters says of its tensors, from front to back.
+// The header of a file of TVM's parameters, from front to back.
 //
 //   FILE   = u64 magic, u64 reserved, u64 N, N names, u64 N, N tensors
 //   NAME   = u64 length, bytes
@@ -23,7 +23,7 @@ inline constexpr std::uint64_t kTvmMagic = 0xf7e58d4f05049cb7;
 inline constexpr std::uint64_t kTvmTensorMagic = 0xdd5e40f096b4a13f;
 inline constexpr std::uint64_t kTvmFileHeader = 24;    // bytes up to the names
 inline constexpr std::uint64_t kTvmTensorHeader = 32;  // bytes up to the dims
-// A program has some thousands of them. What is kept of each is bounded so.
+// A program has some thousands of them. This bounds the memory for each.
 inline constexpr std::uint64_t kMostTvmTensors = 1U << 20;
 inline constexpr std::uint64_t kLongestTvmName = 65535;
 
@@ -56,7 +56,7 @@ class TvmWalk {
   const std::vector<NamePlace>& names() const { return names_; }
   const std::vector<std::uint64_t>& tensors() const { return tensors_; }  // where headers begin
 
-  // What the next step looks at, in words.
+  // The part that the next step reads, in words.
   std::string next() const;
 
  private:

@@ -18,7 +18,7 @@
 namespace btf {
 namespace {
 
-// What the debug executor puts between an operator's name, its number and that of the output.
+// The separator between an operator's name, its number and the output's, by the debug executor.
 constexpr std::string_view kOrderMark = "____topo-index:";
 constexpr std::string_view kOutputMark = "____output-num:";
 
@@ -110,7 +110,7 @@ Status check_end(const ByteSource& source, std::uint64_t end) {
   return malformed("bytes-after-data", end,
                    (source.more_follows() ? "more than " : "") + std::to_string(more) +
                        (more == 1 ? " byte follows" : " bytes follow") +
-                       " behind the last tensor, which ends at byte " + std::to_string(end));
+                       " after the last tensor, which ends at byte " + std::to_string(end));
 }
 
 }  // namespace
@@ -125,9 +125,10 @@ Result<bool> recognizes_tvm(const ByteSource& source, const OpenRequest&) {
 Result<std::unique_ptr<TensorReader>> open_tvm(const ByteSource& source,
                                                const OpenRequest& request) {
   if (request.options.spec)
-    return fail(ErrorCode::invalid_argument,
-                "is a file of TVM's parameters and says itself what it holds, so no spec goes with "
-                "it");
+    return fail(
+        ErrorCode::invalid_argument,
+        "is a file of TVM's parameters and describes its tensors itself; no spec applies to "
+        "it");
   Window window(source, source.size());
   TvmWalk walk;
   while (walk.needs() <= source.size() && !walk.finished()) BTF_TRY(walk.step(window));
@@ -140,11 +141,11 @@ Result<std::unique_ptr<TensorReader>> open_tvm(const ByteSource& source,
   if (same)
     return malformed("tvm-names", walk.names()[same->second].at,
                      "tensors " + std::to_string(same->first) + " and " +
-                         std::to_string(same->second) + " have one name");
+                         std::to_string(same->second) + " have the same name");
   return std::make_unique<TvmReader>(source, std::move(walk));
 }
 
-// What else could be wrong keeps the file from being opened.
+// All other errors keep the file from being opened.
 Status check_tvm(const TensorFile& file, const FindingSink& report) {
   return check_tensors(file, "foreign-dtype", report);
 }

@@ -42,8 +42,8 @@ class TvmWriter final : public TensorWriter {
     if (info(record.dtype).bits < 8)
       return unsupported(
           std::string(info(record.dtype).name) +
-          " is not written: in such a file an element takes a byte, and TVM 0.27 reads them over "
-          "the end of a memory of half as many; `dtype` int8 and the like are safe");
+          " is not written: in such a file an element takes a byte, and TVM 0.27 reads beyond the "
+          "end of a buffer of half the size; `dtype` int8 and the like are safe");
     if (record.layout_code != spec(Layout::linear).code())
       return unsupported(
           "a file of TVM's parameters holds row-major tensors: kLINEAR, or the stored array as it "

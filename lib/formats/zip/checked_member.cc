@@ -10,7 +10,7 @@
 namespace btf {
 namespace {
 
-// What was just read is still in the cache when its crc is computed.
+// Bytes just read are still in the cache when their crc is computed.
 constexpr std::size_t kBlock = 256U << 10;
 // About 300 KiB. Who reads a member in more pieces that do not touch pays less for reading it once
 // more than for each piece.

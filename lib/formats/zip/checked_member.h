@@ -15,9 +15,9 @@
 
 namespace btf {
 
-// The file that the member stands in, by places of the file. What is read of the member is noted:
-// in pieces of any size, in any order, by several threads. Who reads the last of it gets the error
-// if the crc is another, and so does everybody after that; who reads a part is told nothing.
+// The file that holds the member, by offsets in the file. Reads of the member are recorded, in
+// pieces of any size, in any order, by several threads. The read that completes it returns the
+// error if the crc differs, and so does every later one; reads of a part return none.
 class CheckedMember final : public ByteSource {
  public:
   explicit CheckedMember(const ZipPlace& place) : place_(place) {}
@@ -31,7 +31,7 @@ class CheckedMember final : public ByteSource {
   Status check_unchanged() const override { return place_.source.check_unchanged(); }
 
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const override;
-  // Of the member, what nobody reads with the elements.
+  // Reads the member's bytes that nobody reads with the elements.
   Status read_up_to(std::uint64_t offset) const;
 
  private:

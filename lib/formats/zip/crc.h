@@ -7,10 +7,10 @@
 
 namespace btf {
 
-// Of `bytes` behind others with the crc `before`.
+// The crc of `bytes` after others with the crc `before`.
 std::uint32_t crc_of(std::span<const std::byte> bytes, std::uint32_t before = 0);
 
-// Of two contents as one, for many whose second one has as many bytes as the one before.
+// Joins the crcs of two contents, for many whose second one has the same length.
 class CrcJoin {
  public:
   std::uint32_t operator()(std::uint32_t first, std::uint32_t second, std::uint64_t second_bytes);

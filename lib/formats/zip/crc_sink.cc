@@ -7,7 +7,7 @@
 namespace btf {
 
 Status CrcSink::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
-  // What it adds: its own crc, moved up by what stands behind it.
+  // Its share of the crc: its own crc, shifted by the bytes after it.
   const std::uint64_t behind = end_ - offset - bytes.size();
   sum_ ^= CrcJoin()(crc_of(bytes), 0, behind);
   missing_ -= bytes.size();

@@ -14,7 +14,7 @@ namespace btf {
 // stand, so nothing has to be kept of them. Threads may write at once where the sink lets them.
 class CrcSink final : public ByteSink {
  public:
-  // Of the bytes [begin, end) of the sink, which outlives this and is not committed by it.
+  // The crc of bytes [begin, end) of the sink, which outlives this and is not committed by it.
   CrcSink(ByteSink& sink, std::uint64_t begin, std::uint64_t end)
       : sink_(sink), end_(end), missing_(end - begin) {}
 

@@ -113,7 +113,7 @@ class ZipDirectory::Reader {
     member.header_offset = number_at<std::uint32_t>(entry, 42);
     const std::uint64_t more = std::uint64_t{member.name_bytes} + extra_bytes + comment_bytes;
     if (cursor_.left() < more)
-      return wrong("the entry at byte " + std::to_string(at) + " goes on behind its end");
+      return wrong("the entry at byte " + std::to_string(at) + " goes on beyond its end");
     BTF_ASSIGN(const auto rest, cursor_.take(more));
     const std::string_view name(reinterpret_cast<const char*>(rest.data()), member.name_bytes);
     if (name.find('\0') != std::string_view::npos)

@@ -1,5 +1,5 @@
-// The directory of a zip file: what is in it and where. Nothing else says what a member is; local
-// headers, which could be anything, are read for the place of the data only (member.h).
+// The directory of a zip file: its members and their offsets. Only it describes members; local
+// headers, which could be anything, are read for the offset of the data only (member.h).
 #pragma once
 
 #include <cstdint>

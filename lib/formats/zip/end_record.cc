@@ -38,10 +38,10 @@ Result<std::uint64_t> find_end(const ByteSource& source) {
     return malformed("zip-directory", size - *behind,
                      "the zip file ends " + std::to_string(*behind) +
                          (*behind == 1 ? " byte" : " bytes") +
-                         " behind its directory, where nothing should follow");
+                         " after its directory, where nothing should follow");
   return malformed("zip-directory", size,
                    "a zip file ends with its directory, this one of " + std::to_string(size) +
-                       " bytes does not: it is cut off, or more than that was put behind it");
+                       " bytes does not: it is cut off, or more than that was appended");
 }
 
 std::unexpected<Error> several_disks(std::string_view record, std::uint64_t at) {
@@ -50,7 +50,7 @@ std::unexpected<Error> several_disks(std::string_view record, std::uint64_t at) 
                        std::to_string(at));
 }
 
-// What the record says, if it is another number and not the sign that it stands in the zip64 end.
+// The record's number, unless it is the mark that refers to the zip64 end.
 Status agree(std::uint64_t said, std::uint64_t elsewhere, std::uint64_t zip64,
              const std::string& what, std::uint64_t at) {
   if (said == elsewhere || said == zip64) return {};

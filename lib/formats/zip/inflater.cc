@@ -14,7 +14,7 @@
 namespace btf {
 namespace {
 
-// Of a header little is wanted, of all else much.
+// Headers need few bytes, all else many.
 constexpr std::size_t kFirstBlock = 512;
 constexpr std::size_t kPackedBlock = 128U << 10;
 

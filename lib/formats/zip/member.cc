@@ -16,7 +16,7 @@
 namespace btf {
 namespace {
 
-// What deflate can make of a byte at most, to be on the safe side of 1030.
+// The most bytes that deflate can make of one, with a margin over 1030.
 constexpr std::uint64_t kMostOfAByte = 1032;
 
 struct Method {
@@ -52,7 +52,7 @@ Status check_readable(const std::string& name, const ZipMember& member) {
   const bool stored = member.method == zip::kStored;
   if (stored && member.size != member.packed)
     return malformed("zip-member", member.header_offset,
-                     "member " + name + " is stored as it is, but has " +
+                     "member " + name + " is stored uncompressed, but has " +
                          std::to_string(member.packed) + " bytes in the file and " +
                          std::to_string(member.size) + " by itself");
   const Checked most = checked_mul(member.packed, kMostOfAByte);
@@ -60,7 +60,7 @@ Status check_readable(const std::string& name, const ZipMember& member) {
     return malformed("zip-member", member.header_offset,
                      "member " + name + " is said to have " + std::to_string(member.size) +
                          " bytes, which its " + std::to_string(member.packed) +
-                         " deflated bytes cannot stand for");
+                         " deflated bytes cannot hold");
   return {};
 }
 

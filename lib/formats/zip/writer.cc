@@ -65,7 +65,7 @@ Bytes local_header(const std::string& name, std::uint64_t size, std::uint32_t cr
   return header;
 }
 
-// Of the directory; numbers that are too large for it stand in its extra field.
+// An entry of the directory; numbers too large for it are in its extra field.
 Bytes entry(const std::string& name, std::uint64_t size, std::uint32_t crc, std::uint64_t offset,
             bool streamed) {
   const bool wide_size = size > kNarrow;
@@ -113,9 +113,10 @@ Status ZipWriter::announce(std::string name, std::uint64_t size) {
     return refuse("has " + std::to_string(name.size()) + " bytes, a zip file takes 65535");
   if (name.find('\0') != std::string::npos)
     return refuse("has a NUL byte, at which readers of zip files cut it");
-  if (name.ends_with('/')) return refuse("ends as that of a folder does in a zip file");
+  if (name.ends_with('/')) return refuse("ends in '/', as folders do in a zip file");
   if (!is_utf8(name)) return refuse("is not UTF-8, which a zip file needs");
-  if (!names_.insert(name).second) return refuse("is there twice, and a zip file finds one only");
+  if (!names_.insert(name).second)
+    return refuse("occurs twice, and readers of a zip file find one only");
   members_.push_back({std::move(name), size, 0});
   return {};
 }

@@ -19,13 +19,13 @@ class ZipWriter {
  public:
   // All are announced before the first is written, in the same order.
   Status announce(std::string name, std::uint64_t size);
-  // Of the whole file: for a sink that can seek, and, from begin() on, for that one.
+  // The size of the whole file: for a sink that can seek, and, from begin() on, for that one.
   Result<std::uint64_t> total_bytes() const;
 
   void begin(const ByteSink& sink) { streamed_ = !sink.random_access(); }
   // Where the content of the next member begins.
   Result<std::uint64_t> begin_member(ByteSink& sink);
-  // It is written to this, at places of the whole file.
+  // It is written to this, at offsets in the whole file.
   ByteSink& content() { return *content_; }
   Status end_member(ByteSink& sink);
   // The directory.

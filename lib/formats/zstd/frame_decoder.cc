@@ -15,7 +15,7 @@
 namespace btf::zstd {
 namespace {
 
-// Of the frame header's descriptor, the byte behind the magic number.
+// A bit of the frame header's descriptor, the byte after the magic number.
 constexpr std::byte kHasChecksum{0x04};
 // Far more than a frame without content takes.
 constexpr std::uint32_t kMostEmpty = 1U << 10;
@@ -25,7 +25,7 @@ std::unexpected<Error> explained(std::size_t code, const FramePlace& place,
   if (ZSTD_getErrorCode(code) == ZSTD_error_checksum_wrong && place.checksum) {
     const bool same = load_u32(frame.data() + frame.size() - 4) == *place.checksum;
     return wrong_frame(place.index, place.file_offset,
-                       std::string("its content does not fit its checksum; the seek table has ") +
+                       std::string("its content does not match its checksum; the seek table has ") +
                            (same ? "the same one" : "another one"));
   }
   FrameWalk walk;
@@ -81,8 +81,8 @@ Status FrameDecoder::read(const ByteSource& file, const FramePlace& place,
                                      : static_cast<std::uint32_t>(XXH64(out.data(), out.size(), 0));
   if (checksum == *place.checksum) return {};
   return wrong_frame(place.index, place.file_offset,
-                     own ? "its checksum is another than that in the seek table"
-                         : "its content does not fit the checksum in the seek table");
+                     own ? "its checksum differs from that in the seek table"
+                         : "its content does not match the checksum in the seek table");
 }
 
 // One without content may be skippable, of any length; its checksum in the table means nothing.

@@ -14,9 +14,9 @@ constexpr unsigned kJobsPerThread = 4;
 // Threads are started when there is work for them.
 constexpr std::uint64_t kFramesAlone = 3;
 
-// Of shuffled elements a byte says little of those behind it, so their own frequencies are worth
-// more than matches. The fast levels therefore give up looking for these sooner: places that are
-// skipped after each one that had none, by level.
+// In shuffled elements a byte says little of its successors, so their own frequencies are worth
+// more than matches. The fast levels therefore give up the search sooner: positions skipped
+// after each one without a match, by level.
 constexpr int kSkipped[] = {0, 8, 4};
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace btf::zstd {
 namespace {
 
-// Of the field that a frame header's descriptor announces.
+// The size of the dictionary field, by a frame header's descriptor.
 constexpr std::array<std::size_t, 4> kDictionaryBytes{0, 1, 2, 4};
 
 // Blocks, by the type in their headers.

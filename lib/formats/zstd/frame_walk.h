@@ -13,13 +13,13 @@ namespace btf::zstd {
 // One frame with content, from its magic number on.
 class FrameWalk {
  public:
-  // The next bytes of the frame. What stands behind its end is not looked at.
+  // The next bytes of the frame. Bytes after its end are ignored.
   void feed(std::span<const std::byte> bytes);
 
-  // What is wrong in it, as far as its headers show; "" if nothing.
+  // The fault in it, as far as its headers show; "" if there is none.
   std::string fault() const;
 
-  // Of a frame that goes on: what it would go on with. "its header", "a block", "its checksum".
+  // The part that an incomplete frame lacks: "its header", "a block", "its checksum".
   std::string_view inside() const;
 
  private:

@@ -117,7 +117,7 @@ Status SeekTable::check_entries() {
       refuse(", fewer than any frame");
     else if (place.content > 0 && place.compressed > most_compressed(place.content))
       refuse(" for " + std::to_string(place.content) +
-             " bytes of content, more than compressing makes of them");
+             " bytes of content, more than they can hold");
     if (place.index % kInterval == 0) checkpoints_.push_back(place);
     file_offset = place.file_offset + place.compressed;
     content_bytes_ = place.content_end();

@@ -23,7 +23,7 @@ struct FramePlace {
   std::uint64_t content_end() const { return content_offset + content; }
 };
 
-// The table stays in the file; in memory are one place of every so many, and all of those around
+// The table stays in the file; in memory are one entry of every few, and all of those around
 // the one that was looked for last. For several threads at once, like the source, which must
 // outlive it.
 class SeekTable {

@@ -218,7 +218,7 @@ class SeekableSource final : public ByteSource {
                  if (status) {
                    kept_.offer(place, content);
                  } else {
-                   // What is no damage may be over when it is tried again.
+                   // Errors that are no damage may be gone at the next try.
                    if (status.error().finding.empty()) return std::unexpected(status.error());
                    fresh->damage = status.error();
                    fresh->content = {};

@@ -24,7 +24,7 @@ class TableWatch {
   Status check() const;
 
  private:
-  // Of the sizes of frames, in their order.
+  // A sum over the sizes of frames, in order.
   class Sum {
    public:
     void add(std::uint64_t sizes) {

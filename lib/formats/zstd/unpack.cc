@@ -65,12 +65,12 @@ class Need {
   bool asked_ = false;
 };
 
-// Of several frames the last may be missing, which nothing but the records in them can tell.
+// The last of several frames may be missing, which only the records in them show.
 Status check_end(BoundedSpool& content, std::uint64_t frames, std::uint64_t offset) {
   BTF_ASSIGN(const std::uint64_t least, content.least(frames));
   if (content.size() >= least) return {};
   return malformed("zstd-frame", offset,
-                   "the compressed file was cut off behind frame " + std::to_string(frames - 1) +
+                   "the compressed file was cut off after frame " + std::to_string(frames - 1) +
                        ": there are " + std::to_string(content.size()) +
                        " bytes of content, the records need " + std::to_string(least));
 }

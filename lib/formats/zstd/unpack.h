@@ -15,10 +15,10 @@ namespace btf::zstd {
 // The next compressed bytes, as many as there are up to the size of `out`; 0: the end.
 using Pull = std::function<Result<std::size_t>(std::span<std::byte> out)>;
 
-// How much content there can be at most, by headers alone; nothing: that is not known.
+// An upper bound of the content, by headers alone; nothing: it is not known.
 using Capacity = std::function<Result<std::optional<std::uint64_t>>()>;
 
-// Of a whole file: what its frames say, or what their blocks can hold. Nothing: not all are sound.
+// The bound of a whole file: its frames' sizes, or the most that blocks hold. Nothing: a bad frame.
 Result<std::optional<std::uint64_t>> most_content(const ByteSource& file);
 
 struct Unpacked {

@@ -24,9 +24,9 @@ std::unexpected<Error> frame_error(std::size_t code, std::uint64_t index, std::u
     case ZSTD_error_memory_allocation:
       throw std::bad_alloc();
     case ZSTD_error_checksum_wrong:
-      return wrong_frame(index, offset, "its content does not fit its checksum");
+      return wrong_frame(index, offset, "its content does not match its checksum");
     case ZSTD_error_dictionary_wrong: {
-      auto error = wrong_frame(index, offset, "it needs a dictionary, which this tool has none of");
+      auto error = wrong_frame(index, offset, "it needs a dictionary, which is not supported");
       error.error().code = ErrorCode::unsupported;
       return error;
     }

@@ -1,4 +1,4 @@
-// What libzstd complains about, in this library's words.
+// Errors of libzstd, in this library's words.
 #pragma once
 
 #include <zstd.h>

@@ -18,7 +18,7 @@ inline constexpr std::size_t kSharedFrame = 16U << 10;
 
 class CompressingSink : public ByteSink {
  public:
-  // Of the compressed file. Ask after commit().
+  // The size of the compressed file. Ask after commit().
   virtual std::uint64_t file_bytes() const = 0;
 };
 

@@ -20,7 +20,7 @@ inline constexpr std::uint8_t kReservedBits = 0x7C;
 
 constexpr std::uint64_t entry_bytes(bool checksums) { return checksums ? 12 : 8; }
 
-// Of a frame header's descriptor, behind the magic number.
+// A bit of a frame header's descriptor, after the magic number.
 inline constexpr unsigned kSingleSegmentBit = 0x20;
 inline constexpr unsigned kChecksumBit = 0x04;
 

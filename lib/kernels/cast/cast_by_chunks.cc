@@ -204,7 +204,7 @@ class ByIntegers final : public ByDoubles {
  private:
   void cast(const Chunk& chunk, LossAccount& account) const override {
     const IntegerTally tally = run_(chunk.source, chunk.target, chunk.count);
-    // Of what is no double errors are rounded, and do not grow with the number.
+    // Errors of integers that are no doubles are rounded, and do not grow with the number.
     if (tally.overflowed != 0 && !tally.doubles) return ByDoubles::cast(chunk, account);
     account.elements += chunk.count;
     account.overflowed += tally.overflowed;

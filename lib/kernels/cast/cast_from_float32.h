@@ -81,7 +81,7 @@ struct Float32ToFloat : AnyChunk {
   static constexpr bool kClamps = kFp.saturates;
   static constexpr double kHigh = std::bit_cast<float>(kMaxBits);
   static constexpr double kLow = -kHigh;
-  // What is beyond the range by less than this has a float for its error: kHigh has no bit below
+  // Within this distance beyond the range the error is exact in float: kHigh has no bit below
   // the last one of such a number.
   static constexpr FloatBits kExactError = ((kMaxBits >> 23) - kFp.mantissa_bits + 23) << 23;
 
@@ -177,7 +177,7 @@ struct Float32ToInteger : AnyChunk {
   static constexpr bool kClamps = true;
   static constexpr double kHigh = kMaxCode;
   static constexpr double kLow = static_cast<std::int32_t>(kMinCode);
-  // As of floats; of what becomes 0 it is the number itself.
+  // As for floats; for numbers that become 0 it is the number itself.
   static constexpr bool kWide = kRow.bits == 32 && !kSigned;
   static constexpr FloatBits kExactError = std::bit_cast<FloatBits>(kWide ? 0x1p31F : 0x1p23F);
   using Whole = std::conditional_t<kWide, std::uint32_t, std::int32_t>;

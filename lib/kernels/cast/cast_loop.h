@@ -64,11 +64,11 @@ using FloatBits = std::uint32_t;
 inline constexpr std::uint32_t kMagnitude32 = 0x7fffffff;
 inline constexpr std::uint32_t kInfinity32 = 0x7f800000;
 
-// What is wanted of errors: nothing; the largest one; also whether one may have the largest
+// The errors that are computed: none; the largest one; also whether one may have the largest
 // quotient so far; or each of them, with the magnitude it is an error of.
 enum class Watch : std::uint8_t { nothing, absolute, relative, each };
 
-// Of a chunk; of elements without an error it is 0.
+// Errors of a chunk; 0 for elements without one.
 struct Errors {
   std::array<FloatBits, kChunk> error;
   std::array<FloatBits, kChunk> magnitude;
@@ -90,7 +90,7 @@ BTF_INLINE Chunk chunk_at(const CastRuns& work, std::size_t run, std::size_t at)
           std::min(kChunk, work.count - at), work.ahead, work.stream};
 }
 
-// What a plain loop makes of a chunk, whose target it does not write around the caches by itself.
+// The result of a plain loop over a chunk, which does not stream its target itself.
 template <typename Body, typename Loop>
 BTF_INLINE auto streamed(const Chunk& chunk, Loop&& loop) {
   alignas(64) std::array<std::byte, kChunk * Body::kTargetBytes> codes;
@@ -117,7 +117,7 @@ BTF_INLINE void fetch_ahead(const Chunk& chunk) {
     fetch_ahead<kBytes>(chunk, at);
 }
 
-// Of a chunk. Errors are those of finite numbers within the target's range.
+// Counts of a chunk. Errors are those of finite numbers within the target's range.
 struct Tally {
   std::uint32_t overflowed = 0;
   std::uint32_t nan = 0;

@@ -29,7 +29,7 @@ using InVectors = Body;
 
 #else
 
-// What take() wants, of a class of cast_narrow_targets-inl.h.
+// The functions that take() needs, of a class of cast_narrow_targets-inl.h.
 template <typename Casts>
 struct InVectors : Casts {
   static constexpr bool kInVectors = true;
@@ -49,7 +49,7 @@ struct InVectors : Casts {
     return casts.template clean<kClamp>(tally.max_error);
   }
 
-  // Of a chunk that they have cast.
+  // The errors of a chunk that they have cast.
   template <bool kClamp>
   HWY_NOINLINE static void keep_errors(const Chunk& chunk, Errors& errors) {
     HWY_ALIGN std::array<CodeOfBits<8 * Casts::kTargetBytes>, kChunk> codes;
@@ -141,7 +141,7 @@ HWY_NOINLINE void cast_chunk(const Chunk& chunk, Way& way, LossAccount& account)
     tally = streamed<Body>(chunk, [&](const Chunk& some) HWY_ATTR {
       return by_loop<Body, Watch::relative>(some, bar, nullptr);
     });
-    // What becomes zero has an error above every bar.
+    // Elements that become zero have errors above every bar.
     if (tally.record) tally.to_zero = count_to_zero(chunk, Body::kMostToZero);
   }
   way = next_way<Body>(tally);

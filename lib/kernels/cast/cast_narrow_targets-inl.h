@@ -1,5 +1,5 @@
-// What float32 becomes in vectors, one class for each kind of target: a block of elements at a
-// time, each told to a watcher.
+// Casts of float32 in vectors, one class for each kind of target: a block of elements at a
+// time, each passed to a watcher.
 #if defined(BTF_KERNELS_CAST_NARROW_TARGETS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef BTF_KERNELS_CAST_NARROW_TARGETS_INL_H
 #undef BTF_KERNELS_CAST_NARROW_TARGETS_INL_H
@@ -171,7 +171,7 @@ class ToFloat16 : public Float32ToFloat<DType::float16> {
 using ToFloat16 = ToFloat<DType::float16>;
 #endif
 
-// Toward zero. What an int32 cannot hold becomes a number that no narrower type holds, but for NaN,
+// Toward zero. A number beyond int32 becomes a number that no narrower type holds, but for NaN,
 // which is 0 on some CPUs.
 HWY_INLINE Ints truncate(Floats values) {
 #if HWY_ARCH_X86 && HWY_MAX_BYTES == 64

@@ -19,8 +19,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 // To bool: true is anything but zero. Errors are the distances from 1; the largest ones are those
 // of the ends of a chunk's negative and of its positive numbers.
 
-// Of true ones: the error grows with a negative number's size, a relative error falls with the size
-// of what is below 1 and grows with that of what is above.
+// For true elements: the error grows with a negative number's size; a relative error falls with the
+// size of numbers below 1 and grows with that of numbers above.
 HWY_INLINE void settle_true(double x, LossAccount& account) {
   const double error = std::abs(1 - x);
   account.max_abs = std::max(account.max_abs, error);

@@ -122,7 +122,7 @@ HWY_INLINE void put(V values, D d, hn::TFromD<D>* target, bool stream) {
     hn::StoreU(values, d, target);
 }
 
-// Calls cast(source, target, stream) for blocks of so many elements; the last one is filled up with
+// Calls cast(source, target, stream) for blocks of that size; the last one is filled up with
 // zeros, which lose nothing. Returns how many of those there were.
 template <std::size_t kElements, typename Source, typename Target, typename Cast>
 HWY_INLINE std::uint32_t by_blocks(Chunk chunk, Cast&& cast) {

@@ -1,4 +1,4 @@
-// What the account needs of casts by vectors: how many elements are beyond the range, how many
+// The account's figures of casts by vectors: how many elements are beyond the range, how many
 // others changed, how many of these became zero, the largest error, and whether a relative error
 // may be larger than those before; and the largest relative error of a chunk where that is so.
 #if defined(BTF_KERNELS_CAST_WATCHER_INL_H) == defined(HWY_TARGET_TOGGLE)
@@ -90,7 +90,7 @@ class Changes {
 #endif
 };
 
-// What the account needs of a chunk.
+// Collects the account's figures of a chunk.
 template <Watch kWatch>
 class Watcher {
  public:

@@ -52,7 +52,7 @@ constexpr auto make_dword_order() {
   return order;
 }
 
-// Of 16 bytes: of the pairs r, those of the same r modulo kBlocks come together.
+// The order within 16 bytes: the pairs r with the same r modulo kBlocks are adjacent.
 constexpr auto make_pair_order() {
   std::array<std::uint8_t, 16> order{};
   constexpr std::size_t kPart = 8 / kBlocks;

@@ -16,7 +16,7 @@ constexpr bool has_few_codes(const DTypeInfo& row) {
   return row.bits < 8 || row.kind == NumberKind::boolean;
 }
 
-// What becomes of each code.
+// The result of each code.
 struct FewCodes {
   std::size_t target_bytes = 1;
   // Codes above are as this one.

@@ -30,7 +30,7 @@ using Unsigned = std::conditional_t<
     std::conditional_t<kBits == 16, std::uint16_t,
                        std::conditional_t<kBits == 32, std::uint32_t, std::uint64_t>>>;
 
-// Of the elements where kernels work.
+// The integer type that kernels use for elements of T.
 template <DType T>
 using Native =
     std::conditional_t<kRowOf<T>.kind == NumberKind::signed_integer,

@@ -8,10 +8,10 @@
 
 namespace btf {
 
-// What the account needs of a run: errors grow with the number.
+// The account's counts of a run: errors grow with the number.
 struct IntegerTally {
   std::uint64_t overflowed = 0;
-  bool doubles = true;  // are they all? Else nothing is told of the following two
+  bool doubles = true;  // are they all? Else the following two are undefined
   double least = 0;
   double largest = 0;
 };

@@ -39,7 +39,7 @@ double half_step(Real actual, Real golden, const Judge& judge, std::uint64_t num
   return half + (scaled ? kScaleArithmetic * std::abs(g) : 0);
 }
 
-// Of finite numbers that differ. Inf if no double is enough.
+// The error of finite numbers that differ. Inf if no double is enough.
 template <typename Real>
 double least_atol(Real error) {
   constexpr double kInf = std::numeric_limits<double>::infinity();

@@ -61,7 +61,7 @@ struct PairError {
 template <typename Real>
 PairError error_of(Real actual, Real golden);
 
-// Is this pair accepted? `number` is its place in row-major order: each may have its own step.
+// Is this pair accepted? `number` is its index in row-major order: each may have its own step.
 template <typename Real>
 bool accepts(Real actual, Real golden, const Judge& judge, std::uint64_t number = 0);
 

@@ -54,16 +54,16 @@ struct RunSums : FigureSums<double> {
 inline bool has_exact_squares(double sum) { return sum > 1e-280 && std::isfinite(sum); }
 
 struct CompareRuns {
-  // Of a run without NaN and Inf.
+  // The sums of a run without NaN and Inf.
   RunSums (*sums)(const double* actual, const double* golden, std::uint64_t count);
-  // The largest of left_to_accept(); NaN is passed over.
+  // The largest of left_to_accept(); NaN is ignored.
   double (*least_atol)(const double* error, const double* golden, std::uint64_t count, double rtol);
 };
 
 // Those of the level in use (cpu_level.h).
 const CompareRuns& compare_runs();
 
-// What rtol leaves of an error to be accepted by atol. The margin is more than accepting can lose
+// The part of an error that rtol leaves to atol. The margin is more than accepting can lose
 // to its roundings.
 inline double left_to_accept(double error, double golden, double rtol) {
   return error * (1 + 0x1p-50) - rtol * std::abs(golden);

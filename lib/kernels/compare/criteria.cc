@@ -6,7 +6,7 @@
 namespace btf {
 namespace {
 
-// What --close accepts: rtol and atol, and besides, where steps differ from element to element,
+// The tolerance of --close: rtol and atol, and besides, where steps differ from element to element,
 // half a step of the coarser grid.
 struct Close {
   Closeness most;
@@ -18,8 +18,8 @@ bool integer(const Grid& a, const Grid& b) { return a.integers() || b.integers()
 bool text(const Grid& a, const Grid& b) { return a.text() || b.text(); }
 bool any(const Grid&, const Grid&) { return true; }
 
-// Of the float that codes meet, too: it may be the coarser one. Those of float32 and float64 are
-// within what arithmetic adds.
+// Includes the float that codes are compared with: it may be the coarser one. Steps of float32 and
+// float64 are within the error of arithmetic.
 bool differing_steps(const Grid& grid) {
   if (grid.codes) return !grid.even_half_step();
   return grid.text() || (info(grid.dtype).floating() && info(grid.dtype).bits < 32);

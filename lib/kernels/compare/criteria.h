@@ -6,7 +6,7 @@
 
 namespace btf {
 
-// What `special` gives goes before `general`.
+// `special` takes precedence over `general`.
 Tolerance overlaid(const Tolerance& general, const Tolerance& special);
 
 // `close` becomes what the coarser grid allows (docs/dtypes.md, section 6).

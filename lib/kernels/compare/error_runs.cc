@@ -90,7 +90,7 @@ struct WordLanes {
   }
 };
 
-// What is behind the last whole eight, with zeros behind it: they add nothing to any sum.
+// The rest after the last whole eight, padded with zeros: they add nothing to any sum.
 struct Tail {
   std::array<double, kLanes> values{};
 
@@ -116,7 +116,7 @@ HWY_INLINE void for_each_eight(const Real* x, const Real* y, std::uint64_t count
          hn::LoadU(d, last_y.values.data() + i * kWidth), i);
 }
 
-// Four lanes: so many sums fit into the registers of AVX2.
+// Four lanes: the sums fit into the registers of AVX2.
 template <typename Real>
 PairSums pair_sums(const Real* actual, const Real* golden, std::uint64_t count) {
   using Four = hn::CappedTag<double, 4>;

@@ -1,4 +1,4 @@
-// What is summed up over runs of numbers, and over pairs of these. Every CPU computes the same.
+// Sums over runs of numbers, and over runs of pairs. Every CPU computes the same.
 #pragma once
 
 #include <cstdint>

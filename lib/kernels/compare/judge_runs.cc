@@ -50,7 +50,7 @@ class JudgedVectors {
     hn::StoreU(hn::IfThenElseZero(over, distance), d, refused);
     over_.add(over);
     special_.add(hn::Not(hn::Eq(distance, distance)));
-    // Of finite numbers only where something is beyond the largest double.
+    // Unclear for finite numbers only where something is beyond the largest double.
     unclear_.add(hn::Not(hn::And(hn::Lt(distance, infinity), hn::Lt(allowed, infinity))));
     equal_.add(hn::Eq(distance, zero));
     largest_ = hn::IfThenElse(hn::Gt(distance, largest_), distance, largest_);

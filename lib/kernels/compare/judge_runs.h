@@ -8,7 +8,7 @@
 
 namespace btf {
 
-// What is known of a run of pairs.
+// A summary of a run of pairs.
 struct RunSummary {
   double largest_error = 0;   // of pairs of finite numbers
   double least_error = 0;     // of those that differ; Inf if none does

@@ -8,7 +8,7 @@
 
 namespace btf {
 
-// What the largest are in a run of pairs of finite numbers.
+// The largest values in a run of pairs of finite numbers.
 struct RunExtremes {
   double error = 0;
   double relative = 0;      // error / |golden|
@@ -25,7 +25,7 @@ struct ScoreRuns {
   // changes, by `refused`. False tells nothing.
   bool (*quiet)(const Real* actual, const Real* golden, std::uint64_t count, const Judge& judge,
                 const CompareScore& score, std::uint64_t& refused);
-  // Of finite numbers.
+  // For finite numbers.
   RunExtremes (*extremes)(const Real* actual, const Real* golden, std::uint64_t count,
                           const Judge& judge);
 };

@@ -14,7 +14,7 @@ inline bool compares_as_double(long double actual, long double golden) {
   return std::abs(actual) <= kMost && std::abs(golden) <= kMost;
 }
 
-// Of numbers rounded to double, which none of those beyond is rounded into.
+// Takes numbers rounded to double: no number outside the range is rounded into it.
 inline bool all_compare_as_double(const double* values, std::uint64_t count) {
   std::uint64_t within = 0;
   for (std::uint64_t i = 0; i < count; ++i) within += std::abs(values[i]) <= kMostAsDouble ? 1 : 0;

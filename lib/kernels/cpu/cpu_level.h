@@ -35,7 +35,7 @@ bool fetches_long_runs();
 
 }  // namespace btf
 
-// What a level's function calls must become part of it, or it is compiled for no level.
+// For functions that a level's code calls: they must be inlined, or are compiled for no level.
 #define BTF_INLINE [[gnu::always_inline]] inline
 #define BTF_INLINE_LAMBDA __attribute__((always_inline))
 

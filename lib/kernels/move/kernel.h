@@ -1,4 +1,4 @@
-// What every kernel sees: pointers, counts and strides, no names and no files.
+// The view of a kernel: pointers, counts and strides, no names and no files.
 #pragma once
 
 #include <cstddef>

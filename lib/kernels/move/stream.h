@@ -16,7 +16,7 @@ void stream_copy(const std::byte* source, std::byte* target, std::uint64_t bytes
 void stream_pieces(const std::byte* source, std::byte* target, std::uint64_t bytes,
                    std::uint64_t pitch, std::uint64_t count);
 
-// What this thread has streamed is there for other threads.
+// Makes this thread's streamed stores visible to other threads.
 void stream_fence();
 
 // Asks for the lines of a run that will be read soon. Always inline: a call in a loop of vectors

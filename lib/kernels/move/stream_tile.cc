@@ -26,7 +26,7 @@ constexpr std::uint64_t kAhead = 8U << 10;
 constexpr std::uint64_t kCastColumns = 256;
 // Bytes of a row that are as many pages as take turns when they are fetched.
 constexpr std::uint64_t kLongRow = 16U << 10;
-// What a cast takes in one step; fewer cost as much.
+// The elements of one step of a cast; fewer cost as much.
 constexpr std::uint64_t kCastBlock = 64;
 
 class TileStreamer {

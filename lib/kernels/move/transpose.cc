@@ -344,7 +344,7 @@ void deinterleave_halves(const Matrix<T>& m) {
   copy_each(m, r, m.rows - r, 0, m.columns);
 }
 
-// Fewer than kPiece columns. What is read behind them is within the rows that follow.
+// Fewer than kPiece columns. Bytes read beyond them are within the rows that follow.
 template <typename T>
 void few_columns(const Matrix<T>& m) {
   constexpr std::size_t kN = kPiece<T>;

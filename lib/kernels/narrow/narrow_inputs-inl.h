@@ -1,6 +1,6 @@
-// What is narrowed: numbers, or results of one operation on them, which need more digits than a
-// double has. Such a result is rounded to odd: of the two doubles next to it, the one whose last
-// digit is 1. What rounds that to 51 digits or fewer gives what rounding the exact result gives.
+// The inputs of narrowing: numbers, or results of one operation on them, which need more digits
+// than a double has. Such a result is rounded to odd: of the two doubles next to it, the one whose
+// last digit is 1. Rounding that to 51 digits or fewer gives the same as rounding the exact result.
 #if defined(BTF_KERNELS_NARROW_NARROW_INPUTS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef BTF_KERNELS_NARROW_NARROW_INPUTS_INL_H
 #undef BTF_KERNELS_NARROW_NARROW_INPUTS_INL_H
@@ -21,7 +21,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 HWY_INLINE Doubles to_odd(Doubles near, Doubles rest) {
   const Words below = hn::ShiftRight<63>(hn::Xor(words_of(near), words_of(rest)));
   const Words odd = hn::Or(hn::Sub(words_of(near), below), all_words(1));
-  // Of Inf and NaN the rest is NaN.
+  // For Inf and NaN the rest is NaN.
   const Lanes rounded = hn::Gt(hn::Abs(rest), hn::Zero(kDoubles));
   return hn::IfThenElse(rounded, doubles_of(odd), near);
 }
@@ -46,7 +46,7 @@ HWY_INLINE Doubles product_rest(Doubles a, Doubles b, Doubles product) {
 #endif
 }
 
-// Of each class: load(i) takes the vector that begins with element i. Then `number` is what is
+// In each class, load(i) takes the vector that begins with element i. Then `number` is to be
 // narrowed, `zero_point` is added to integers, `size` is what a relative error is relative to; and
 // error(target, result) is that of the result.
 
@@ -169,7 +169,7 @@ class Quotient {
 #else
       const Doubles product = hn::Mul(result.values, scale_);
       const Doubles rest = product_rest(result.values, scale_, product);
-      // Of what is not finite, the rest is NaN.
+      // The rest of a number that is not finite is NaN.
       return hn::Abs(hn::Sub(hn::Sub(x_, product), rest));
 #endif
     }

@@ -39,7 +39,7 @@ struct NarrowChunk {
   std::size_t count = 0;
 };
 
-// Of a chunk's codes, 32 bits or 64.
+// A chunk's codes, 32 bits or 64.
 union NarrowCodes {
   alignas(64) std::array<std::uint32_t, kNarrowRoom> narrow;
   std::array<std::uint64_t, kNarrowRoom> wide;

@@ -39,10 +39,10 @@ HWY_INLINE Doubles sign_of(Doubles x) {
   return doubles_of(hn::And(words_of(x), all_words(kSign64)));
 }
 
-// What becomes of a vector of numbers.
+// The result of a vector of numbers.
 struct Narrowed {
   Words codes;
-  // What the target holds: Inf or NaN where an overflow gave that, of no meaning where the number
+  // The target's values: Inf or NaN where an overflow gave that, undefined where the number
   // was NaN.
   Doubles values;
   Lanes over;  // beyond the range; of no meaning where the number was NaN
@@ -137,7 +137,7 @@ HWY_INLINE Doubles rounded(Doubles x, Rounding rounding) {
   return hn::Trunc(x);
 }
 
-// Of at most 32 bits. NaN is as 0.
+// At most 32 bits. NaN becomes 0.
 class ToInteger32 {
  public:
   static constexpr bool kRoundsTo53 = false;
@@ -186,7 +186,7 @@ class ToInteger32 {
   Words mask_;
 };
 
-// Of 64 bits, clamped. NaN is as 0.
+// 64 bits, clamped. NaN becomes 0.
 class ToInteger64 {
  public:
   static constexpr bool kRoundsTo53 = false;

@@ -1,4 +1,4 @@
-// What a dtype makes of doubles, as numbers for loops that know no dtype: a new row of the dtype
+// The effect of a dtype on doubles, as numbers for loops that know no dtype: a new row of the dtype
 // table needs no loop of its own.
 #pragma once
 

@@ -1,5 +1,5 @@
 // Sums without rounding: a number in fixed point that is wide enough for sums of the values of any
-// dtype, and of their products. What is added in which order makes no difference.
+// dtype, and of their products. The order of additions makes no difference.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// What numbers a side of a comparison can say: its grid, half a step of it, and where it ends.
+// The grid of one side of a comparison: its numbers, half a step between them, and its range.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace btf {
 
-// What float32 arithmetic adds between a number and its code: the scale, the quotient and the
+// The error of float32 arithmetic between a number and its code: the scale, the quotient and the
 // product are rounded, each by 2^-24 at most.
 inline constexpr double kScaleArithmetic = 3e-7;
 
@@ -18,12 +18,12 @@ struct Grid {
   bool codes = false;   // by a scale
   unsigned digits = 0;  // significant, of floats that are made of text; 0: they are not
   bool fixed = false;   // the digits are those behind the point
-  // Of codes: one, or one for each index of a dim or for each box; they outlive the grid. Empty:
-  // unknown.
+  // Scales of codes: one, or one for each index of a dim or each box; they outlive the grid.
+  // Empty: unknown.
   std::span<const double> scales{};
   std::span<const std::int64_t> zero_points{};  // one for each scale, or none: they are 0
   std::uint64_t stride = 1;                     // of that dim in row-major order
-  // Of boxes: the dims of the codes, how many indices of each share a scale, the dims of the scales.
+  // Boxes: the dims of the codes, how many indices of each share a scale, the dims of the scales.
   struct Boxes {
     std::span<const std::uint64_t> dims{};
     std::span<const std::uint64_t> block{};
@@ -31,7 +31,7 @@ struct Grid {
   };
   Boxes boxes{};
 
-  // Of codes by a scale: that; 0 if they have several. Nothing: it is no codes.
+  // The scale of codes; 0 if they have several. Nothing: they are no codes.
   std::optional<double> scale() const;
   bool integers() const { return !codes && !info(dtype).floating(); }
   bool text() const { return !codes && digits > 0; }
@@ -39,11 +39,11 @@ struct Grid {
   // Half a step, if it is one everywhere: of integers by one scale.
   std::optional<double> even_half_step() const;
 
-  // Half the step between these two numbers at row-major place `number`, finest where it changes
+  // Half the step between these two numbers at row-major index `number`, finest where it changes
   // between them: a number that is rounded to the grid is within it, and no further step is.
   double half_step(double a, double b, std::uint64_t number) const;
 
-  // Of integers and of floats that become no Inf: can codes stand for what is beyond them?
+  // For integers and floats that become no Inf: can codes stand for numbers beyond the range?
   bool saturates() const;
   // Is `own` the last number on the grid, and `other` beyond it?
   template <typename Real>

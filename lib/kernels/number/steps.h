@@ -31,7 +31,7 @@ struct StepGrid {
   static StepGrid floats(int precision, int least_exponent);
 };
 
-// Of the coarser of both dtypes: the one whose values the other has too, else the one with fewer
+// The grid of the coarser dtype: the one whose values the other has too, else the one with fewer
 // significant bits, else the one whose least normal number is larger.
 StepGrid step_grid(DType a, DType b);
 
@@ -70,7 +70,7 @@ inline std::uint64_t position(long double x, const StepGrid& grid) {
 
 }  // namespace steps
 
-// Of finite numbers; the most that fits if there are more.
+// The steps between finite numbers, clamped to the largest count.
 template <typename Real>
 std::uint64_t steps_between(Real a, Real b, const StepGrid& grid) {
   if (grid.integer) {

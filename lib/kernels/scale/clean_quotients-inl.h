@@ -26,20 +26,20 @@ namespace hn = hwy::HWY_NAMESPACE;
 // is the difference of the bits.
 constexpr float kToInteger = 0x1.8p23F;
 
-// Numbers that are not larger than so many scales have a rounded quotient in those bits.
+// Numbers up to this many scales have a rounded quotient in those bits.
 constexpr float kMostScales = 0x1p21F;
 
 const hn::ScalableTag<std::uint8_t> kCodes;
 using Codes = hn::Vec<hn::ScalableTag<std::uint8_t>>;
 
-// What is left to know of a chunk.
+// The figures of a chunk.
 struct CleanTally {
   std::uint64_t overflowed = 0;
   std::uint64_t changed = 0;  // of the others
   std::uint64_t to_zero = 0;  // of these
   float largest = 0;          // number
   float least = 0;
-  // What numbers are from their rounded quotient before that is clamped. NaN: one was NaN or Inf.
+  // Numbers' distance to their rounded quotient before clamping. NaN: one was NaN or Inf.
   float error = 0;
   bool record = false;  // of quotients, perhaps
 };
@@ -110,7 +110,7 @@ class CleanQuotients {
     zeros_ += count_of(kFloats, hn::Eq(x, zero));
     zero_values_ += count_of(kFloats, hn::Eq(value, zero));
     if constexpr (kExact) {
-      // Of what is beyond the range any error counts.
+      // Beyond the range any error counts.
       const auto differs = hn::Or(hn::Ne(error, zero), hn::RebindMask(kFloats, over));
       changed_ += count_of(kFloats, differs);
     }

@@ -31,7 +31,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using FloatMask = hn::Mask<hn::ScalableTag<float>>;
 
-// What becomes of a vector of numbers.
+// The codes of a vector of numbers.
 struct FloatCodes {
   Ints codes;      // low 8 bits
   Floats values;   // that they stand for, without the scale

@@ -10,11 +10,11 @@ namespace btf {
 template <typename Real>
 void keep_largest_magnitude(const Real* numbers, std::size_t count, Real& largest);
 
-// The same for each place.
+// The same for each position.
 template <typename Real>
 void keep_largest_magnitudes(const Real* numbers, std::size_t count, Real* largest);
 
-// Of each `block` elements, the last of which may be fewer.
+// For each `block` elements, the last of which may be fewer.
 template <typename Real>
 void block_magnitudes(const Real* numbers, std::size_t count, std::size_t block, double* largest);
 
@@ -22,7 +22,7 @@ void block_magnitudes(const Real* numbers, std::size_t count, std::size_t block,
 template <typename Real>
 void keep_range(const Real* numbers, std::size_t count, Real& least, Real& largest);
 
-// The same for each place.
+// The same for each position.
 template <typename Real>
 void keep_ranges(const Real* numbers, std::size_t count, Real* least, Real* largest);
 

@@ -78,7 +78,7 @@ struct Largest {
   }
 };
 
-// What an error must be at least to be larger than those so far, less what floats may be wrong by.
+// The least error that is larger than those so far, less the error of floats.
 struct ErrorBars {
   HWY_INLINE ErrorBars(const FloatChunk& chunk, const Largest& largest)
       : absolute(hn::Set(kFloats, bar(largest.absolute))),
@@ -149,7 +149,7 @@ HWY_INLINE void by_float_blocks(const FloatChunk& chunk, float filling, Target* 
   }
 }
 
-// What vectors may be wrong by where scale and sum of floats differ.
+// The error of vectors where scale and sum of floats differ.
 constexpr float kSlack = 0x1p-44F;
 constexpr float kNoError = 0x1p-40F;
 
@@ -300,7 +300,7 @@ HWY_INLINE bool products_of(const FloatChunk& chunk, float* results, LossAccount
     // -0 and a low part below 0 would be 0.
     const Floats product = hn::CopySign(hn::MulAdd(code, scale, small), code);
     const Floats error = hn::Abs(hn::Add(hn::MulSub(code, scale, product), small));
-    // Of Inf and NaN the differences are NaN.
+    // For Inf and NaN the differences are NaN.
     none = hn::Add(none, hn::Sub(product, product));
     changed.add(hn::Ne(error, hn::Zero(kFloats)));
     seen = hn::Max(seen, error);

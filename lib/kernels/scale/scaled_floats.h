@@ -12,7 +12,7 @@
 
 namespace btf {
 
-// What vectors take of a scale: high is the nearest float, high + low the scale to 48 digits, and
+// A scale in floats for vectors: high is the nearest float, high + low the scale to 48 digits, and
 // inverse the nearest float to 1 / high; all of them 0 if the scale is.
 struct FloatScale {
   float high = 0;
@@ -47,11 +47,11 @@ struct FloatChunk {
   bool powers = false;  // every scale is a power of two
   double scale = 0;     // of all
   float zero_point = 0;
-  // No error is larger than so many times its number: of a quotient, for 0 would be nearer.
+  // The largest error relative to its number: for a quotient, as 0 would be nearer.
   double worst = 1;
 };
 
-// Of normal floats, whose quotients and products are normal too; or zero, for a quotient.
+// Is it a normal float, with normal quotients and products; or zero, for a quotient?
 bool fits_floats(double scale);
 
 // Has the instruction set in use what it takes?

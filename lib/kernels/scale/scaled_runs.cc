@@ -19,7 +19,7 @@ constexpr double kMostScale = 0x1p150;
 constexpr double kLeastNumber = 0x1p-700;
 constexpr double kMostNumber = 0x1p800;
 
-// Of a scale for each element, and of products, in floats.
+// The digits of a scale for each element, and of products, in floats.
 constexpr int kFloatDigits = 48;
 // Zero points that floats take.
 constexpr std::int64_t kMostShift = 255;
@@ -90,7 +90,7 @@ NumberSource ScaledRuns::operation() const {
   return direction_ == ScaleDirection::quantize ? NumberSource::quotient : NumberSource::product;
 }
 
-// Of the largest code without the zero point.
+// The bits of the largest code without the zero point.
 int ScaledRuns::code_bits(std::int64_t zero_point) const {
   const DTypeInfo& row = info(direction_ == ScaleDirection::quantize ? cast_.to : cast_.from);
   if (row.floating()) return row.fp.mantissa_bits + 1;

@@ -41,7 +41,7 @@ struct ScaleUse {
   bool powers = false;  // of two
   double worst = 1;     // no relative error in floats is larger
 
-  // Of these scales and others.
+  // The use of these scales and others.
   ScaleUse with(const ScaleUse& other) const {
     return {vectors && other.vectors, floats && other.floats, each_is_float && other.each_is_float,
             powers && other.powers, std::max(worst, other.worst)};
@@ -53,10 +53,10 @@ class EachScale {
  public:
   virtual ~EachScale() = default;
 
-  // What ScaledRuns::use() says of all of them.
+  // The combined ScaledRuns::use() of all of them.
   virtual ScaleUse use() const = 0;
 
-  // Of `count` elements from element `at` on.
+  // The scales of `count` elements from element `at` on.
   virtual void doubles(std::uint64_t at, std::size_t count, double* scales,
                        double* zero_points) const = 0;
   // Asked for only if use() has floats.
@@ -70,7 +70,7 @@ class ScaledRuns {
 
   // Can vectors take the scale, with the zero point?
   bool takes(double scale, std::int64_t zero_point) const;
-  // Of one of those of run_each().
+  // The use of one of run_each()'s scales.
   ScaleUse use(double scale, std::int64_t zero_point) const;
   // The same, and how wrong products can be: a look at all codes, for sources of 8 bits or fewer.
   ScaleUse close_use(double scale, std::int64_t zero_point) const;

@@ -51,7 +51,7 @@ HWY_INLINE WordVec position(WordVec magnitude, const StepGrid& grid) {
   return hn::IfThenElse(hn::RebindMask(w, is_small), small, normal);
 }
 
-// Of finite numbers.
+// For finite numbers.
 HWY_INLINE DoubleMask same_step(DoubleVec x, DoubleVec y, const StepGrid& grid) {
   const Doubles d;
   const Words w;
@@ -72,7 +72,7 @@ HWY_INLINE DoubleMask same_step(DoubleVec x, DoubleVec y, const StepGrid& grid) 
   return hn::RebindMask(d, hn::And(hn::Eq(x_place, y_place), one_side));
 }
 
-// What is further apart is not the same step: a step is at most 2^(1 - precision) of a number, or
+// Numbers further apart are not the same step: a step is at most 2^(1 - precision) of a number, or
 // the least there is.
 struct OneStep {
   double share;
@@ -93,7 +93,7 @@ struct Answers {
   std::uint64_t ask = 0;
 };
 
-// Of kWidth pairs. Without a tolerance, limits.one and limits.other are 0.
+// For kWidth pairs. Without a tolerance, limits.one and limits.other are 0.
 template <bool kTolerant>
 HWY_INLINE Answers agree(DoubleVec a, DoubleVec g, const AgreeLimits& limits, const OneStep& step) {
   const Doubles d;
@@ -125,7 +125,7 @@ struct WholeVector {
   }
 };
 
-// Fewer of them; 0 in the place of others.
+// Fewer of them; 0 for the others.
 struct PartOfVector {
   std::uint64_t at;
   std::uint64_t count;

@@ -25,7 +25,7 @@ struct AgreeBits {
   std::uint64_t* ask = nullptr;  // it takes more than this to tell: NaN, Inf, beyond double
 };
 
-// Of the level in use (kernels/cpu/cpu_level.h).
+// At the level in use (kernels/cpu/cpu_level.h).
 void agree_run(const double* actual, const double* golden, std::uint64_t count,
                const AgreeLimits& limits, const AgreeBits& bits);
 

@@ -1,4 +1,4 @@
-// What runs of numbers sum up to. Every CPU computes the same.
+// Sums over runs of numbers. Every CPU computes the same.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct NumberRuns {
   // and only that can be relied on.
   NumberSums (*sums)(const double* values, std::uint64_t count, double limit);
   std::uint64_t (*zeros)(const double* values, std::uint64_t count);
-  // Of the differences to `centre`.
+  // The squares of the differences to `centre`.
   Squares (*squares)(const double* values, std::uint64_t count, double centre);
 
   // At least one and less than 2^32 of them; `turn` is the sign bit or nothing.

@@ -291,14 +291,21 @@ std::optional<Heatmap::Axis> axis(const JsonNode& node, std::uint64_t cells, con
   return found;
 }
 
+void check_items(const JsonNode& node, std::uint64_t found, std::uint64_t expected) {
+  if (found == expected) return;
+  node.fail("has " + std::to_string(found) + " items, expected " + std::to_string(expected));
+}
+
 std::vector<std::uint64_t> cells(const JsonNode& node, const Heatmap& map) {
   std::vector<std::uint64_t> counts;
+  std::uint64_t rows = 0;
   node.each([&](const JsonNode& row) {
+    ++rows;
     const std::size_t before = counts.size();
     row.each([&](const JsonNode& cell) { counts.push_back(cell.count()); });
-    if (counts.size() - before != map.columns) row.fail("has not as many items as columns");
+    check_items(row, counts.size() - before, map.columns);
   });
-  if (counts.size() != map.rows * map.columns) node.fail("has not as many items as rows");
+  check_items(node, rows, map.rows);
   return counts;
 }
 

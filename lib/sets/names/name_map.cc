@@ -93,12 +93,12 @@ class MapReading {
       }
       const std::string other = std::regex_replace(name, regex, line.golden);
       const auto r = right_.only(other);
-      const std::string makes = "of '" + name + "' it makes '" + other + "'";
+      const std::string makes = "it makes '" + other + "' of '" + name + "'";
       if (r && !right_.taken(*r)) {
         take(l, *r);
         used = true;
       } else if (r) {
-        unused_.try_emplace(line.line, makes + ", which another name is paired with");
+        unused_.try_emplace(line.line, makes + ", and another name has that partner");
       } else if (partnerless.empty()) {
         partnerless = makes + ", and " + right_.lack(other);
       }
@@ -152,7 +152,7 @@ class MapParser {
   Status once(Lines& lines, const std::string& name, const std::string& side) const {
     const auto [first, added] = lines.emplace(name, number_);
     if (added) return {};
-    return wrong("'" + name + "' of " + side + " stands in line " + std::to_string(first->second) +
+    return wrong("'" + name + "' of " + side + " is in line " + std::to_string(first->second) +
                  " already");
   }
 
@@ -172,13 +172,13 @@ class MapParser {
     try {
       const std::regex regex(parts[0]);
     } catch (const std::regex_error&) {
-      return wrong("'" + parts[0] + "' is no regular expression");
+      return wrong("'" + parts[0] + "' is not a regular expression");
     }
     // As sed and Python write it, and a name may hold.
     for (std::size_t i = 0; i + 1 < parts[1].size(); ++i)
       if (parts[1][i] == '\\' && parts[1][i + 1] >= '0' && parts[1][i + 1] <= '9')
         return wrong("'" + parts[1].substr(i, 2) + "' in the replacement '" + parts[1] +
-                     "' is no group here: write $" + parts[1][i + 1]);
+                     "' is not a group here: write $" + parts[1][i + 1]);
     map_.patterns.push_back({std::move(parts[0]), std::move(parts[1]), number_});
     return {};
   }

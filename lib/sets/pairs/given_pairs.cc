@@ -21,11 +21,11 @@ Result<SetTensor> tensor_called(const std::string& text, const TensorSet& set) {
   if (own == name) return found.front();
   return std::unexpected(Error{
       ErrorCode::invalid_argument,
-      "takes names as they are, and '" + name + "' is that of no tensor; `NameMap` takes patterns"}
+      "takes names as they are, and no tensor is called '" + name + "'; `NameMap` takes patterns"}
                              .in_file(set.path()));
 }
 
-// The places where a word may be parted.
+// The positions where a word may be parted.
 std::vector<std::size_t> colons(const std::string& word) {
   std::vector<std::size_t> places;
   for (std::size_t at = 1; at + 1 < word.size(); ++at)
@@ -59,15 +59,15 @@ Result<GivenPair> find_pair(const std::string& word, const TensorSet& actual,
     if (places.size() == 1 && !right) return refuse(right.error());
     if (!left || !right) continue;
     if (found)
-      return refuse({ErrorCode::invalid_argument,
-                     "could be read in several ways, for names have colons; `NameMap` says which "
-                     "names belong together"});
+      return refuse(
+          {ErrorCode::invalid_argument,
+           "is ambiguous, as names have colons; `NameMap` says which names belong together"});
     found = GivenPair{*left, *right};
   }
   if (!found)
-    return refuse({ErrorCode::invalid_argument,
-                   "at none of its colons a tensor of " + actual.path() +
-                       " stands before it and one of " + golden.path() + " behind it"});
+    return refuse({ErrorCode::invalid_argument, "no colon in it separates a tensor of " +
+                                                    actual.path() + " from one of " +
+                                                    golden.path()});
   return *found;
 }
 

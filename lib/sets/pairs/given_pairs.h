@@ -1,4 +1,4 @@
-// What --pair says: which tensor of one side is compared with which of the other.
+// The pairs given by --pair: which tensor of one side is compared with which of the other.
 #pragma once
 
 #include <optional>

@@ -42,7 +42,7 @@ Unpaired by_name(const TensorSet& set, const Members& members) {
   return named;
 }
 
-// What is left of both sides once members are paired: pairs of tensors.
+// The rest of both sides once members are paired: pairs of tensors.
 class TensorPairing {
  public:
   TensorPairing(const TensorSet& actual, const TensorSet& golden, std::vector<MemberPair>& pairs)
@@ -56,7 +56,7 @@ class TensorPairing {
     std::set<std::uint64_t> paired_right;
     for (const auto& [name, from] : actual) {
       const auto to = golden.find(name);
-      // Of several that are called so none is known to be meant.
+      // A name that several tensors have is ambiguous.
       if (to == golden.end() || !from.only || !to->second.only) continue;
       pairs_.push_back({.name = name,
                         .actual = from.tensor.member,
@@ -197,7 +197,7 @@ std::vector<MemberPair> pair_members(const TensorSet& actual, const TensorSet& g
 
 void open_pairs_ahead(TensorSet& actual, TensorSet& golden, std::span<const MemberPair> pairs,
                       const Execution& execution) {
-  // Of many small files opening takes most of the time.
+  // With many small files opening takes most of the time.
   constexpr std::size_t kWorthwhile = 64;
   if (pairs.size() < kWorthwhile || execution.jobs == 1) return;
   std::vector<std::uint64_t> left;

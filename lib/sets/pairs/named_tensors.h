@@ -19,11 +19,11 @@ struct NamedTensor {
 // Is it raw bytes whose dims are known once their partner is?
 bool waits_for_dims(const TensorSet& set, std::uint64_t member);
 
-// Of what cannot be opened nothing is known, nor of names that cannot be read.
+// Files that cannot be opened and names that cannot be read are left out.
 std::vector<NamedTensor> named_tensors(const TensorSet& set,
                                        std::span<const std::uint64_t> members);
 
-// Those that are wanted, by their places.
+// Those that are wanted, by index.
 std::vector<std::uint64_t> wanted_members(const TensorSet& set, const MemberFilter& wanted);
 
 // In the order that golden gives, else actual; else in natural order.

@@ -173,7 +173,7 @@ class SetPairs {
     return !left || !right || *left == *right;
   }
 
-  // Files of which no tensor is known are told of as they are.
+  // Files without a known tensor are reported as they are.
   void add_unreadable(std::vector<MemberPair>& pairs) const {
     const auto add = [&](const TensorSet& set, const std::vector<std::uint64_t>& members,
                          const Tensors& tensors, std::optional<std::uint64_t> MemberPair::* side) {
@@ -212,7 +212,7 @@ Result<SetPairing> pair_sets(const TensorSet& actual, const TensorSet& golden,
   SetPairs pairs(actual, golden, options);
   if (by_number) return pairs.by_number();
   SetPairing tiers = pairs.by_names();
-  // Where these find nothing either, files are told of as a whole.
+  // Where these find nothing either, files are reported as a whole.
   return std::ranges::any_of(tiers.pairs, whole) ? std::move(tiers) : std::move(found);
 }
 

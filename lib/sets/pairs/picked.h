@@ -12,7 +12,7 @@ namespace btf {
 
 class Picked {
  public:
-  // An error: neither side has what an item names. Of files of sets that have it, they may not.
+  // An error: neither side has the tensor of an item. Single files of a set may lack it.
   static Result<Picked> of(const std::string& text, const TensorSet& actual,
                            const TensorSet& golden, bool of_sets = false);
 

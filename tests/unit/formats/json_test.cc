@@ -168,14 +168,14 @@ TEST_CASE("json: messages say what was expected, what is there, and where") {
   CHECK(refusal("{\"a\"\x01") == "the text: ':' was expected, and not 0x01, at byte 4");
   CHECK(refusal("[NaN]") == "the text: a value was expected, and not 'NaN', at byte 1");
   CHECK(refusal("[-]") == "the text: a digit was expected, and not ']', at byte 2");
-  CHECK(refusal("[012]") == "the text: a number begins with a needless 0, at byte 1");
+  CHECK(refusal("[012]") == "the text: a number has a leading 0, at byte 1");
   CHECK(refusal("{} 1") == "the text: there is '1' behind its end, at byte 3");
   CHECK(refusal("\"a") == "the text: a string has no end, at byte 2");
-  CHECK(refusal("\"\\ud800\"") == "the text: half of a surrogate pair is no character, at byte 7");
+  CHECK(refusal("\"\\ud800\"") == "the text: unpaired surrogate, at byte 7");
   CHECK(refusal("\"\x1f\"") ==
         "the text: a control character in a string must be escaped, at byte 1");
   CHECK(refusal("\"\xff\"") == "the text: a string is not UTF-8, at byte 1");
-  CHECK(refusal("\"\\q\"") == "the text: no escape begins so, at byte 2");
+  CHECK(refusal("\"\\q\"") == "the text: unknown escape, at byte 2");
   CHECK(refusal("\xef\xbb\xbf{}") ==
         "the text: it begins with a byte order mark, which JSON must not have, at byte 0");
   CHECK(refusal(std::string("{\0}\0", 4)) ==

@@ -181,7 +181,7 @@ TEST_CASE("names: selecting by those that cannot be read is an error, by number 
   CHECK(set.select("1,3"));
   const auto selected = set.select("conv1.weight");
   REQUIRE_FALSE(selected);
-  CHECK(said(selected.error()) == "the name table's checksum is not that of its bytes");
+  CHECK(said(selected.error()) == "the name table's checksum does not match its bytes");
 }
 
 TEST_CASE("names: what BTF cannot hold as a name is refused before anything is written") {

@@ -124,7 +124,7 @@ TEST_CASE("onnx: what a tensor cannot be written as") {
   };
   using Selection = std::vector<std::uint64_t>;
   CHECK(message(types, {}) ==
-        "tensor 1: an ONNX tensor (.pb) is one, the result has more: select one");
+        "tensor 1: an ONNX tensor file (.pb) holds one tensor, the result has more: select one");
   CHECK(message(types, {.dtype = btf::DType::float8_e3m4, .tensors = Selection{0}}) ==
         "tensor 0: ONNX has no type for float8_e3m4");
   CHECK(message(types, {.layout = btf::Layout::coo, .tensors = Selection{0}}) ==
@@ -243,11 +243,11 @@ TEST_CASE("onnx: external data may be where links lead, within the model's direc
         "tensor 0: its external data are in 'weights.bin': cannot open: No such file or directory");
   fs::create_directory(scratch / "own/weights.bin");
   CHECK(verdict(scratch / "own/model.onnx") ==
-        "tensor 0: its external data are in 'weights.bin', which is no regular file");
+        "tensor 0: its external data are in 'weights.bin', which is not a regular file");
   fs::remove(scratch / "own/weights.bin");
   REQUIRE(::mkfifo((scratch / "own/weights.bin").c_str(), 0600) == 0);
   CHECK(verdict(scratch / "own/model.onnx") ==
-        "tensor 0: its external data are in 'weights.bin', which is no regular file");
+        "tensor 0: its external data are in 'weights.bin', which is not a regular file");
 }
 
 TEST_CASE("onnx: every bad file has its own error") {

@@ -109,7 +109,7 @@ TEST_CASE("protobuf: what is no message") {
       {"0b0c",
        "the field at byte 0 of the Message begins or ends a group (wire type 3 or 4), which ONNX "
        "has none of"},
-      {"0e", "the field at byte 0 of the Message has wire type 6 or 7, of which there are none"},
+      {"0e", "the field at byte 0 of the Message has wire type 6 or 7, which do not exist"},
       {"08ffffffffffffffffff7f",
        "the field at byte 0 of the Message has a number of more than 64 bits"},
       {"12ffffffffffffffffff0100",

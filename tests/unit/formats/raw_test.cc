@@ -170,7 +170,7 @@ TEST_CASE("raw: NvMedia's NCHW with pitch, NHWC and NCxHWx") {
     std::filesystem::resize_file(path, 1920 - 64 + 15);
     CHECK(open_error(path, {.spec = spec("fp16:7x5x3x2:strides=2,64,320,960:nvmedia=NCHW")}) ==
           "float16 [2, 3, 5, 7] with these strides takes 1870 (with the last padding 1920) bytes, "
-          "the file has 1871; no dtype and layout of these dims would have");
+          "the file has 1871; no dtype and layout with these dims fits");
   }
   SECTION("NHWC, four channels for three, rows of 64 bytes") {
     const Dims dims{2, 3, 5, 7};
@@ -277,7 +277,7 @@ TEST_CASE("raw: a size that does not match is refused, and what would have match
   };
   CHECK(message(96, "fp16:1x3x4x4").empty());
   CHECK(message(192, "fp16:1x3x4x4") ==
-        "float16 [1, 3, 4, 4] in kLINEAR takes 96 bytes, the file has 192; these would have: "
+        "float16 [1, 3, 4, 4] in kLINEAR takes 96 bytes, the file has 192; these fit: "
         "int32:linear, fp32:linear, uint32:linear");
   CHECK(message(256, "fp16:1x3x4x4").find("fp16:kHWC8") != std::string::npos);
   CHECK(message(97, "fp16:1x3x4x4").find("no dtype and layout") != std::string::npos);

@@ -220,7 +220,7 @@ TEST_CASE("text: decimals are rounded once, to the nearest and to even in the mi
 }
 
 TEST_CASE("text: what is no number of the type is said with its place") {
-  const std::string no = "' is no number; white space or commas separate numbers";
+  const std::string no = "' is not a number; white space or commas separate numbers";
   CHECK(Text("1 2\n3 x4\n").refusal("text:fp32") == "line 2, column 3: 'x4" + no);
   CHECK(Text("1;2").refusal("text:fp32") == "line 1, column 1: '1;2" + no);
   CHECK(Text("0x1p3").refusal("text:fp32") == "line 1, column 1: '0x1p3" + no);
@@ -229,11 +229,10 @@ TEST_CASE("text: what is no number of the type is said with its place") {
   CHECK(Text(std::string(50, 'y')).refusal("text:fp16") ==
         "line 1, column 1: '" + std::string(40, 'y') + "..." + no);
   CHECK(Text("#\n\n 1,,2").refusal("text:fp32") ==
-        "line 3, column 4: a number was expected before this comma");
-  CHECK(Text(",1").refusal("text:fp32") ==
-        "line 1, column 1: a number was expected before this comma");
+        "line 3, column 4: expected a number before this comma");
+  CHECK(Text(",1").refusal("text:fp32") == "line 1, column 1: expected a number before this comma");
   CHECK(Text(std::string(5000, '1')).refusal("text:fp32") ==
-        "line 1, column 1: a word of more than 4096 characters is no number");
+        "line 1, column 1: a word of more than 4096 characters is not a number");
   CHECK(Text("1\n 128").refusal("text:int8") ==
         "line 2, column 2: '128' is beyond what int8 holds");
   CHECK(Text("-1").refusal("text:uint8") == "line 1, column 1: '-1' is beyond what uint8 holds");
@@ -257,7 +256,7 @@ TEST_CASE("text: what is no number of the type is said with its place") {
   }
   CHECK(Text("1 2 3").refusal("text:fp32:2x2") == "[2, 2] has 4 numbers, the text has 3");
   CHECK(Text("").refusal("text:fp32") == "is empty: 0 bytes");
-  CHECK(Text(" \n").refusal("text:fp32") == "there is no number in it");
+  CHECK(Text(" \n").refusal("text:fp32") == "the text has no numbers");
   CHECK(Text("1 x").open("text:fp32")->tensor(0)->dims == btf::Dims{2});
   std::vector<std::string> codes;
   const Text wrong("1 x");
@@ -306,7 +305,7 @@ TEST_CASE("text: in a set of files the spec of a glob counts") {
   options.named_specs.push_back({"c*", btf::parse_tensor_spec("text:int8").value()});
   const btf::TensorSet wrong = btf::TensorSet::open(scratch / "", options).value();
   CHECK(said(wrong.check_named_specs().error())
-            .ends_with("is called 'c*', of which a spec was given"));
+            .ends_with("is called 'c*', for which a spec was given"));
 }
 
 TEST_CASE("text: how many digits numbers were printed with") {

@@ -132,8 +132,8 @@ TEST_CASE("pickles: what cannot be") {
   refused("\x80\6N.", "protocol 6 is none of Python's");
   refused("P1\n.", "opcode 0x50");
   refused("\x82\1.", "opcode 0x82");
-  refused("Ione\n.", "an integer is none");
-  refused("F\n.", "a number is none");
+  refused("Ione\n.", "an integer is malformed");
+  refused("F\n.", "a number is malformed");
   refused("Sa\n.", "not in quotes");
   refused("ca\n1C\n.", "name of a function or class");
   refused("ca.\nC\n.", "name of a function or class");
@@ -142,12 +142,12 @@ TEST_CASE("pickles: what cannot be") {
   refused("}]K\1s.", "a key is a list or a dict");
   refused("(]K\1d.", "a key is a list or a dict");
   refused("}(K\1u.", "a key without a value");
-  refused("}K\1b.", "a state of what has none");
+  refused("}K\1b.", "a state for a value that takes none");
   refused("ca\nC\n)R}b}b.", "a second state");
   refused("K\1)R.", "no function or class");
   refused(tensor() + ")R.", "no function or class");
   refused("ca\nC\nK\1R.", "no tuple of arguments");
-  refused("ca\nC\n)]\x92.", "keywords of a call are no dict");
+  refused("ca\nC\n)]\x92.", "keywords of a call are not a dict");
   refused("K\1q\0q\0."s, "it keeps value 0 twice");
   refused("gx\n.", "no number of a value");
   refused("(.", "its stack is empty");

@@ -268,6 +268,7 @@ TEST_CASE("pair names: several files with tensors of one name, and a map") {
 TEST_CASE("pair names: groups of a map are written $1") {
   const auto wrong = btf::parse_name_map("a\tb\n/^m\\.(.*)$/\\1/\n");
   REQUIRE_FALSE(wrong);
-  CHECK(said(wrong.error()) == "line 2: '\\1' in the replacement '\\1' is no group here: write $1");
+  CHECK(said(wrong.error()) ==
+        "line 2: '\\1' in the replacement '\\1' is not a group here: write $1");
   CHECK(btf::parse_name_map("/^m\\.(\\w+)\\1$/$1/\n"));
 }
