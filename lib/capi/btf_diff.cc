@@ -116,7 +116,7 @@ Result<DiffRequest> request_of(const btf_diff_options* from) {
   return request;
 }
 
-// What a report hands out, with the memory that it points to.
+// A report as C sees it, with the memory that it points to.
 class Handed {
  public:
   explicit Handed(const TensorDiff& pair) : pair_(pair) {

@@ -18,7 +18,7 @@ static_assert(static_cast<int>(ErrorCode::invalid_argument) + 1 == BTF_INVALID_A
               static_cast<int>(ErrorCode::refused) + 1 == BTF_REFUSED &&
               static_cast<int>(ErrorCode::cancelled) + 1 == BTF_CANCELLED);
 
-// Of this thread.
+// The last error of this thread.
 struct LastError {
   ErrorText text;
   ErrorText file;

@@ -1,4 +1,4 @@
-// What two files say differently of tensors that may have the same elements.
+// Differences in the attributes of tensors, whose elements may be the same.
 #pragma once
 
 #include <cstdint>

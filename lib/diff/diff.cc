@@ -26,7 +26,7 @@
 namespace btf {
 namespace {
 
-// What the pair is to be judged by.
+// The tolerance for this pair.
 Tolerance asked_for(const DiffOptions& options, const TensorDiff& diff) {
   Tolerance asked = options.tolerance;
   if (options.pair_tolerance) asked = overlaid(asked, options.pair_tolerance(diff));
@@ -35,7 +35,7 @@ Tolerance asked_for(const DiffOptions& options, const TensorDiff& diff) {
   return asked;
 }
 
-// What a report needs to be judged again.
+// The grid's properties that judging a saved report again needs.
 void note_grid(const Grid& grid, DiffTensor& tensor) {
   tensor.text_digits = grid.digits;
   tensor.text_fixed = grid.fixed;
@@ -351,7 +351,7 @@ class FileDiff {
     return options;
   }
 
-  // What is said of the files as a whole goes with the first pair.
+  // Differences of the files as a whole are reported with the first pair.
   void note_attributes(bool first, Pair& pair) const {
     if (!pair.diff.actual || !pair.diff.golden) return;
     std::string& reason = pair.diff.reason;

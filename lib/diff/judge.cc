@@ -136,7 +136,7 @@ Grid grid_of(const DiffTensor& tensor) {
           .scales = tensor.scale ? std::span(&*tensor.scale, 1) : std::span<const double>()};
 }
 
-// What a report tells about another tolerance.
+// The answer that a report gives for another tolerance.
 enum class Verdict : std::uint8_t { accepted, refused, unknown };
 
 // The rtol and atol of a tolerance that judges by error.

@@ -26,7 +26,7 @@ Result<LayerGraph> read_layer_graph(const std::string& path) {
   for (const std::string& name : frame->inputs) add(name).input = true;
   const Status read = for_each_onnx_node(*model, [&](const OnnxNode& node) -> Status {
     std::vector<std::uint32_t> inputs;
-    // What nothing has made is a weight.
+    // A value without a producer is a weight.
     for (const std::string& name : node.inputs)
       if (const auto at = numbers.find(name); at != numbers.end()) inputs.push_back(at->second);
     for (const std::string& name : node.outputs) {

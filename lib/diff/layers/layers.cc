@@ -74,7 +74,7 @@ Status take_map_findings(const PairedLayers& paired, const LayerOptions& options
   return {};
 }
 
-// Of another run of the device: only what says how its elements are read.
+// Options for another run of the device: only those on how its elements are read.
 LayerOptions plain_options(const LayerOptions& options) {
   LayerOptions plain;
   plain.execution = options.execution;
@@ -190,7 +190,7 @@ class Causes {
     BTF_ASSIGN(options.golden_scale, paired_.given_scale(options_, golden_, golden.member, false));
     options.execution = options_.execution;
     options.execution.progress = {};
-    // What the noise of a layer leaves of single elements.
+    // Errors of single elements up to this many times the layer's rms noise are noise too.
     constexpr double kPeaks = 4;
     if (figures.pairs > 0)
       options.tolerance.atol = kPeaks * layer.noise * figures.golden.norm /

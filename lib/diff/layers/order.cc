@@ -159,7 +159,7 @@ class Ordering {
     return known;
   }
 
-  // What the list does not name stays behind what it stood behind without the list.
+  // Layers that the list omits stay behind the layer that precedes them without the list.
   void take_left_out() {
     std::uint64_t behind = 0;
     for (std::size_t i = 0; i < rank_.size(); ++i) {
@@ -193,7 +193,7 @@ class Ordering {
       for (std::uint64_t& input : layer.inputs) input = now[input];
   }
 
-  // What comes behind a layer is no input of it, whatever the graph says: there would be no end.
+  // A later layer cannot be an input, whatever the graph says: that would be a cycle.
   void drop_later_inputs() {
     std::uint64_t layers = 0;
     std::string first;
@@ -231,7 +231,7 @@ class Ordering {
 
   void link(const LayerGraph& graph) {
     std::vector<std::uint64_t> layer_of(graph.values.size(), kNoLayer);
-    // What only one side has is not seen.
+    // A tensor on one side only is not visible.
     for (std::size_t i = 0; i < report_.layers.size(); ++i)
       if (rank_[i] != kUnplaced && !report_.layers[i].actual.empty() &&
           !report_.layers[i].golden.empty())
@@ -256,7 +256,7 @@ class Ordering {
 };
 
 // By order alone, what is missing before a layer lies between it and the one before. That may be of
-// another branch, so that up to three of them are passed over.
+// another branch, so that up to three of them are skipped.
 void note_missing(LayerReport& report) {
   if (report.linked()) return;
   constexpr std::size_t kNear = 3;

@@ -12,7 +12,7 @@
 
 namespace btf {
 
-// At most so many elements are looked at together.
+// The most elements that are read together.
 inline constexpr std::uint64_t kPairRun = 1024;
 
 // Elements of one dtype as Real: float, double or long double.

@@ -214,7 +214,7 @@ class DigitCollector final : public PairCollector {
     count(counts_[worker], run);
   }
 
-  // Of the errors that begin with prefixes[which]: the digit of the one with this rank, which
+  // Among the errors that begin with prefixes[which]: the digit of the one with this rank, which
   // becomes its rank among those with the same digit.
   std::uint64_t digit_at(std::size_t which, std::uint64_t& rank) const {
     for (std::uint64_t digit = 0;; ++digit) {

@@ -60,7 +60,7 @@ class Largest {
   void add(const Real* values, std::uint64_t count, bool alike, Make&& made) {
     for (std::uint64_t i = 0; i < count; ++i) {
       if (!alike && heap_.size() == k_) {
-        // What comes later and is no larger does not get in.
+        // A later value must be larger to get in.
         i += first_above(values + i, count - i, heap_.front().value);
         if (i == count) return;
       }
@@ -127,7 +127,7 @@ class RowComparer {
     }
   }
 
-  // Of other rows.
+  // `other` has other rows.
   void add(const RowComparer& other) {
     result_.rows += other.result_.rows;
     result_.disagreeing += other.result_.disagreeing;

@@ -93,7 +93,7 @@ Result<FileSpecs> FileSpecs::apply(const SetDiffSide& side, TensorSet& set) {
 bool FileSpecs::waits(std::uint64_t member, const TensorSet& set) const {
   const auto waiting = waiting_.find(member);
   if (waiting == waiting_.end()) return false;
-  // What can be read once only is not tried.
+  // A stream can be read only once and is not tried.
   if (set.member(member).path == "-")
     return is_list(member) || !parse_tensor_spec(waiting->second.spec);
   const auto file = set.file(member);

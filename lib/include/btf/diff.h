@@ -22,15 +22,15 @@
 
 namespace btf {
 
-// A heat map has at most so many cells. Axes: none (they are picked), one (across) or two (down,
-// across); negative ones count from the last dim. Of a tensor without them they are picked.
+// The most cells of a heat map. Axes: none (they are picked), one (across) or two (down, across);
+// negative ones count from the last dim. For a tensor that lacks them they are picked.
 struct HeatmapRequest {
   std::vector<std::int32_t> axes{};
   std::uint32_t rows = 24;
   std::uint32_t columns = 64;
 };
 
-// Why a tensor of this rank has not these axes: "there is no dim 4 in rank 4"; empty: it has.
+// The reason why a tensor of this rank lacks these axes: "there is no dim 4 in rank 4"; else empty.
 BTF_API std::string axes_trouble(const std::vector<std::int32_t>& axes, std::size_t rank);
 
 // Tensors of two files that are compared with each other, by their indices.
@@ -57,13 +57,13 @@ struct DiffOptions {
   NameMap map{};  // where names make the pairs: what it names is one whatever else the names say
   // These and nothing else, in this order; selections and `pair_by` say nothing then.
   std::optional<std::vector<TensorPair>> pairs{};
-  // What the dims are compared as, in this order. Tensors of actual that have not as many dims as
-  // the permutation are left as they are.
+  // Edits of the dims before the comparison, in this order. Tensors of actual with another rank
+  // than the permutation's are left as they are.
   std::optional<Permute> permute{};  // of actual
   bool squeeze = false;              // both sides, without their dims of 1
   bool reshape_actual = false;       // actual, with the dims of golden, if its elements are as many
-  // Of files: codes are compared as the numbers that they stand for, by the scales that their file
-  // says or that stand behind them, which are then no tensors to compare; blocks of GGUF too.
+  // Files only: compares codes as the numbers that they stand for, by the scales that their file
+  // links or that follow them, which are then not compared themselves; blocks of GGUF too.
   bool dequantize = false;
   std::optional<GivenScale> actual_scale{};  // of all that are codes; goes before the file's
   std::optional<GivenScale> golden_scale{};
@@ -76,14 +76,14 @@ struct DiffOptions {
   // A pair of tensors that cannot be compared is reported as trouble, and the others are compared.
   // Without it the first is the error that diff() returns.
   bool go_on = false;
-  // Of one pair of several, where only comparing nothing in all of them is an error.
+  // For one pair of several, where only comparing nothing in all of them is an error.
   bool may_compare_nothing = false;
   Execution execution{};
 };
 
 using TensorDiffSink = std::function<void(const TensorDiff&)>;
 
-// Reports every pair, in order, and returns whether all were the same, which trouble is not.
+// Reports every pair, in order; returns whether all were the same. Trouble counts as not the same.
 // Comparing nothing is an error, as is everything that cannot be compared.
 BTF_API Result<bool> diff(const TensorFile& actual, const TensorFile& golden,
                           const DiffOptions& options, const TensorDiffSink& report);

@@ -11,7 +11,7 @@
 
 namespace btf {
 
-// A value of an enum and what it is called: in options, reports and other languages.
+// A value of an enum and its name in options, reports and other languages.
 template <typename Value>
 struct Named {
   Value value{};

@@ -93,7 +93,7 @@ struct OpenOptions {
   std::optional<FileEntry> entry{};  // of a manifest
 };
 
-// What a file format is, each a bit.
+// Properties of a file format, each a bit.
 enum FormatTrait : unsigned {
   kSingle = 1,         // holds one tensor
   kRowMajorOnly = 2,   // tensors of any layout become kLINEAR if nothing else is said
@@ -107,7 +107,7 @@ enum FormatTrait : unsigned {
   kText = 512,         // numbers in text, if a spec says so; a list unless they say their dims
 };
 
-// Of the format with this name, "btf", "npy", ...; false: there is none.
+// A property of the format with this name ("btf", "npy", ...); false for an unknown name.
 BTF_API bool format_has(std::string_view format, FormatTrait trait);
 
 // Not for several threads at once.

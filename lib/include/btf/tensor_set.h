@@ -24,7 +24,7 @@ namespace btf {
 struct SetMember {
   std::string path;   // to open it by
   std::string place;  // below the directory that it was found in, or the index's; else its path
-  // What its tensors are called after: what an index calls it, else `place` without known endings.
+  // The base of its tensors' names: the index's name for it, else `place` without known extensions.
   std::string name;
 };
 
@@ -45,14 +45,14 @@ class BTF_API TensorSet {
  public:
   // A file, "-" for stdin, a directory, or an index (x.safetensors.index.json, a manifest, trtexec's
   // tensor_summary.json), which stands for the files that it names. Symbolic links are followed.
-  // What a directory holds beside its tensors, text and images and the like, are others() and no
-  // members, but for what `keep` wants.
+  // Other files in a directory, such as text and images, are others() and not members, unless
+  // `keep` selects them.
   static Result<TensorSet> open(const std::string& path, const OpenOptions& options = {},
                                 const MemberFilter& keep = {});
   // Several, in this order; at least one.
   static Result<TensorSet> open(std::span<const std::string> paths, const OpenOptions& options = {},
                                 const MemberFilter& keep = {});
-  // Of a file that is open, and stays so as long as the set is there.
+  // The set of one open file, which must stay open as long as the set exists.
   static TensorSet of(const TensorFile& file);
 
   TensorSet(TensorSet&&) noexcept;
@@ -76,10 +76,10 @@ class BTF_API TensorSet {
   std::string_view place(std::uint64_t member) const;  // likewise
   // Why it cannot be opened, where that shows without trying: no file, a directory without end.
   const Error* trouble(std::uint64_t member) const;
-  // What the file is opened with: an index may say what it holds.
+  // The options that the file is opened with: an index may describe its contents.
   Result<OpenOptions> open_options(std::uint64_t member) const;
-  // What this member is opened with from now on, in place of the set's options. It is called after
-  // its file without any ending.
+  // Opens this member with these options from now on, in place of the set's. Its name becomes that
+  // of its file without any extension.
   void open_as(std::uint64_t member, OpenOptions options);
   // An error if one of the options' `named_specs` is of no file, and of no tensor of a file that
   // can be opened.
@@ -88,7 +88,7 @@ class BTF_API TensorSet {
   // what an index says it does.
   Result<std::shared_ptr<const TensorFile>> file(std::uint64_t member) const;
 
-  // Of the file, as it is now; 0: it cannot be told.
+  // The current size of the file; 0 if unknown.
   std::uint64_t bytes(std::uint64_t member) const;
 
   // Opens these members before they are asked for, in this order, on a thread of its own. Once.

@@ -49,7 +49,7 @@ BTF_API Result<TensorSpec> spec_with_dims(std::string_view text, std::span<const
 // The same language: "fp16:hwc8:1x3x224x224".
 BTF_API std::string spec_text(DType dtype, Layout layout, std::span<const std::uint64_t> dims);
 
-// Specs of tensors with these dims that take so many bytes, the usual ones first, at most so many.
+// Specs of tensors with these dims and this size in bytes, the usual ones first, at most `most`.
 // `like`: the dtype that is the first to try.
 BTF_API std::vector<std::string> specs_of_size(std::span<const std::uint64_t> dims,
                                                std::uint64_t bytes, DType like, std::size_t most);

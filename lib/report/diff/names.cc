@@ -8,7 +8,7 @@
 namespace btf::report {
 namespace {
 
-// What names have in common that are not equal.
+// How names that are not equal were matched.
 constexpr auto kTierWords = std::to_array<Named<PairTier>>({
     {PairTier::map, "by the map"},
     {PairTier::exact, "by equal names"},

@@ -37,7 +37,7 @@ std::string tolerance_text(const Tolerance& tolerance, bool always) {
   return text;
 }
 
-// What stands for all tensors: with --close, rtol and atol may be several.
+// The tolerance shown for all tensors; with --close, rtol and atol may vary.
 std::string general_tolerance(const DiffOptions& criteria, const std::string& close) {
   const Tolerance& general = criteria.tolerance;
   if (!general.close) return tolerance_text(general, !criteria.gates.given());

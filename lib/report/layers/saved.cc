@@ -136,7 +136,7 @@ void read_pairs(const JsonNode& list, LayerReport& report) {
     node["inputs"].each([&](const JsonNode& input) {
       const auto found = numbers.find(input.text());
       if (input.failed()) return;
-      // What comes later cannot be an input: there would be no end.
+      // A later layer cannot be an input: that would be a cycle.
       if (found == numbers.end() || found->second >= own)
         return input.fail("is no pair in front of it");
       report.layers[own].inputs.push_back(found->second);

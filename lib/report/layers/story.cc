@@ -110,7 +110,7 @@ class Telling {
     return "not dumped before it: " + some_of(between, 4);
   }
 
-  // Where a layer is blamed, after() tells of those behind it.
+  // If a layer is blamed, after() reports those behind it.
   std::string skipped() const {
     if (report_.verdict.layer) return {};
     std::map<std::string, std::vector<std::string>> by_reason;
@@ -227,7 +227,7 @@ class Telling {
            (report_.graph_path.empty() ? "" : ", links from " + printable(report_.graph_path));
   }
 
-  // Of a list of names.
+  // The layers that a list of names leaves out.
   std::string left_out() const {
     const std::size_t count = report_.order_left_out.size();
     if (count == 0) return {};
@@ -279,7 +279,7 @@ class Telling {
     return text + (names.size() > most ? ", ..." : "");
   }
 
-  // What would not be seen, in front of what broke.
+  // The largest error that would go unnoticed before the layer that broke.
   std::string limit() const {
     double noise = 0;
     for (const Layer& layer : report_.layers) {
@@ -339,7 +339,7 @@ class Telling {
     return command + shell(verdict.actual_path) + " " + shell(verdict.golden_path);
   }
 
-  // Of files that have one name in both, which a selection can say.
+  // True for files with one name in both directories, which a selection can pick.
   bool is_pair_of_directories() const {
     const auto& verdict = report_.verdict;
     const Layer& layer = report_.layers[*verdict.layer];

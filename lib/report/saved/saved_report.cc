@@ -18,7 +18,7 @@ PairOutcome outcome(const JsonNode& file) {
        {PairResult::same, PairResult::different, PairResult::missing, PairResult::trouble})
     if (name == result_name(row)) {
       const bool said = !file["error"].null();
-      // Of tensors that differ nothing is said but by themselves.
+      // Files that differ by their tensors only have no message of their own.
       const bool bytes = said && row == PairResult::different;
       return {bytes ? PairResult::bytes : row, said ? file["error"].text() : std::string()};
     }
@@ -32,7 +32,7 @@ void read_tensors(const JsonNode& list, SetDiffResult::Pair& pair) {
   });
 }
 
-// Of schema 1: the side that is missing is told by the error.
+// Schema 1 names the missing side in `error` only.
 SetDiffResult::Pair file_pair(const JsonNode& file, const SetDiffResult& report) {
   SetDiffResult::Pair pair;
   pair.outcome = outcome(file);
@@ -92,7 +92,7 @@ void read_members(const JsonNode& root, SetDiffResult& report) {
     if (member >= report.pairs.size()) return node["member"].fail("is the number of no member");
     SetDiffResult::Pair& pair = report.pairs[member];
     TensorDiff diff = saved_tensor(node, JsonSchema::sets);
-    // Those of a missing file are told of as a whole.
+    // Tensors of a missing file are reported as a whole.
     if (pair.outcome.result == PairResult::missing)
       pair.missing.push_back(std::move(diff));
     else

@@ -339,7 +339,7 @@ void read_saturated(const JsonNode& node, TensorDiff& diff) {
   check_sum(node, diff.mismatched, {diff.saturated.actual, diff.saturated.golden});
 }
 
-// What is there of two tensors that were compared.
+// The members that only a compared pair has.
 void read_comparison(const JsonNode& node, TensorDiff& diff) {
   diff.tolerance = tolerance(node["tolerance"]);
   read_counts(node, diff);

@@ -45,7 +45,7 @@ std::size_t columns_of(std::string_view text);
 std::string without_middle(std::string_view text, std::size_t columns);
 std::string without_end(std::string_view text, std::size_t columns);
 
-// Blanks behind `text`, or in front of it, up to so many columns.
+// Pads `text` with blanks behind it, or in front of it, to this many columns.
 std::string fill_right(std::string_view text, std::size_t columns);
 std::string fill_left(std::string_view text, std::size_t columns);
 

@@ -44,7 +44,7 @@ btf::ReportOptions report_options(const Context& context, const DiffCommand& com
   return options;
 }
 
-// Of standard output, if anything is printed there.
+// The format of standard output, if anything is printed there.
 std::optional<btf::ReportFormat> printed(const GlobalOptions& global, const DiffCommand& command) {
   if (command.json) return btf::ReportFormat::json;
   if (global.quiet) return std::nullopt;

@@ -136,7 +136,7 @@ std::string sentence(const Cut& cut, const std::string& whose, MovedSide cut_sid
          other + " is beyond";
 }
 
-// "; the other 80000 are within float16's rounding": what is no fault of a limit.
+// "; the other 80000 are within float16's rounding": mismatches that no limit explains.
 std::string others_text(const Inquiry& inquiry, const MapTally& tally) {
   if (tally.lenient == 0) return "";
   return "; the other " + std::to_string(tally.lenient) +

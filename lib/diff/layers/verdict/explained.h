@@ -1,4 +1,4 @@
-// What the inputs of a layer and its dtype explain of its error.
+// The error of a layer that its inputs and its dtype explain.
 #pragma once
 
 #include <span>
@@ -15,7 +15,7 @@ namespace btf {
 inline constexpr double kSurely = 8;
 // A scale or an offset is seen from here on.
 inline constexpr double kLeastAlong = 0.5;  // error to noise
-// Of fewer, figures are what chance makes them.
+// With fewer numbers the figures are chance.
 inline constexpr std::uint64_t kFewNumbers = 64;
 
 // error / noise

@@ -18,7 +18,7 @@
 namespace btf {
 namespace {
 
-// What noise is: in no slice so many times what it is in the whole, nor so many half steps.
+// Evenness of noise: no slice has this many times the whole's error, or this many half steps.
 constexpr double kEven = 6;
 // So much of an error goes along with the signal where a scale or an offset is off.
 constexpr double kAlongAtFirst = 0.5;
@@ -160,8 +160,8 @@ class LayerJudge {
     return true;
   }
 
-  // Of an input of the network, whose numbers the device has rounded and nothing else: by more than
-  // that, or along with the signal.
+  // For an input of the network, whose numbers the device only rounds: off by more than rounding,
+  // or in proportion to the signal.
   static bool is_off(const Layer& input) {
     const LayerFigures& figures = *input.figures;
     const double b = times_noise(figures.relative_error, floor_of(input));
@@ -191,13 +191,13 @@ class LayerJudge {
            std::ranges::none_of(report_.actual_only, like_input);
   }
 
-  // What is computed in integers or in 8-bit floats may lose NaN and Inf anywhere.
+  // Arithmetic in integers or 8-bit floats may lose NaN and Inf anywhere.
   bool is_special_dump(std::uint64_t i) const {
     constexpr double kCoarse = 0x1p-7;
     return !precision_.grid && precision_.unit_roundoff < kCoarse && dumps_.is_special_dump(i);
   }
 
-  // With a graph, the layer's own; else all that is before it, of which the last ones tell of
+  // With a graph, the layer's own; else all layers before it, of which the last ones show
   // scales.
   Inputs inputs_of(std::uint64_t i) const {
     // Golden's inputs, which the device has rounded.
@@ -289,7 +289,7 @@ class LayerJudge {
 
   LayerFault fault_of(const Layer& layer, const Inputs& in) const {
     const LayerFigures& figures = *layer.figures;
-    // What golden itself rounds to a grid may fall to the next step.
+    // A number that golden itself rounds to a grid may fall on the next step.
     constexpr double kOneStep = 1.02;
     if (figures.golden.step > 0 && figures.max_error <= kOneStep * figures.golden.step)
       return layer.error_to_noise < kLeastAlong ? LayerFault::none : along_of(figures, in);

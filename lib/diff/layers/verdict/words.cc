@@ -57,7 +57,7 @@ std::string specials_text(std::uint64_t nan, std::uint64_t inf) {
   return text;
 }
 
-// What one side has and the other has not.
+// NaN and Inf on one side only.
 std::string one_sided_text(const LayerFigures& f) {
   const std::string all = " of " + counted(f.elements, "elements");
   if (f.new_nan() + f.new_inf() > 0) return specials_text(f.new_nan(), f.new_inf()) + all;

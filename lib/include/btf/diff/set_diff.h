@@ -39,7 +39,7 @@ struct SetDiffSide {
 };
 
 struct SetDiffOptions {
-  // Of every pair of files. Its selections and pairs stay empty: those of sets are here.
+  // Options for every pair of files. Its selections and pairs stay empty: those of sets are here.
   DiffOptions each{};
   SetDiffSide actual{};
   SetDiffSide golden{};
@@ -84,7 +84,7 @@ struct PairOutcome {
   std::optional<Error> cause{};  // of trouble of the pair as a whole
 };
 
-// The error of an outcome: that of the first of so many tensors that could not be compared.
+// The error of an outcome: that of the first of `count` tensors that could not be compared.
 BTF_API std::string trouble_of_tensors(const std::string& first, std::uint64_t count);
 
 // The pairs of two sets, before the first is compared.

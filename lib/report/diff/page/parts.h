@@ -10,7 +10,7 @@
 
 namespace btf::report {
 
-// What is compared: dtype, layout and shape, of both sides where they differ.
+// Dtype, layout and shape of the pair, of both sides where they differ.
 std::string html_sides(const TensorDiff& diff);
 
 // The tensors' indices: "3", "3 / 5"; "3 / –" where one side has none.
