@@ -49,7 +49,7 @@ Status add_gate(const btf_gate& gate, Gates& gates) {
       return wrong("the limit of '" + name + "' is " + number_text(gate.limit));
     gates.max_mismatch = MismatchLimit{gate.limit, percent};
   } else if (same_name("quantile", name)) {
-    if (!(gate.q >= 0 && gate.q <= 1)) return wrong("a quantile is from 0 to 1");
+    if (!(gate.q >= 0 && gate.q <= 1)) return wrong("a quantile is a number from 0 to 1");
     gates.quantiles.push_back({gate.q, gate.limit});
   } else if (same_name("top-k", name)) {
     // Beyond 2^53 not every whole number is a double.

@@ -15,7 +15,7 @@ Result<LayerGraph> read_layer_graph(const std::string& path) {
   if (!opened) return in_file(opened.error());
   const auto& model = *opened;
   const Result<OnnxGraph> frame = read_onnx_graph(*model);
-  if (!frame) return in_file(frame.error().within("is no ONNX model that can be read"));
+  if (!frame) return in_file(frame.error().within("is not a readable ONNX model"));
   LayerGraph graph;
   std::unordered_map<std::string, std::uint32_t> numbers;
   const auto add = [&](const std::string& name) -> GraphValue& {

@@ -284,7 +284,7 @@ Result<std::vector<QuantileValue>> error_quantiles(const PairRows& pairs, std::u
   std::vector<QuantileValue> values;
   for (const QuantileGate& gate : gates)
     if (!(gate.q >= 0 && gate.q <= 1))
-      return fail(ErrorCode::invalid_argument, "a quantile is one from 0 to 1");
+      return fail(ErrorCode::invalid_argument, "a quantile is a number from 0 to 1");
   if (finite == 0 || gates.empty()) return values;
   std::vector<OrderStatistic> wanted;
   for (const QuantileGate& gate : gates) {

@@ -193,7 +193,7 @@ std::uint64_t bytes_each(const PairRows& pairs) {
 
 Status check_top_k(const DiffSide& actual, const DiffSide& golden, std::uint64_t k,
                    const Execution& execution) {
-  if (k == 0) return fail(ErrorCode::invalid_argument, "the top 0 of a row are no elements");
+  if (k == 0) return fail(ErrorCode::invalid_argument, "the top 0 of a row is empty");
   const std::uint64_t kept = std::min(k, row_length(golden.dims()));
   const std::uint64_t each = bytes_each(PairRows(actual, golden, execution));
   const std::uint64_t most = execution.memory / each;

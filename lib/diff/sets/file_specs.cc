@@ -27,10 +27,9 @@ Result<std::uint64_t> partner(const std::string& name, const SetDiffOptions& opt
     if (found && found->size() == 1) return found->front();
   }
   if (count == 1) return 0;
-  return fail(ErrorCode::invalid_argument, "the dims are to be those of a tensor of " +
-                                               other.file.path() + ", which has " +
-                                               std::to_string(count) + " and none called '" + name +
-                                               "'; `pairs` 0:G says which, or the spec the dims");
+  return fail(ErrorCode::invalid_argument,
+              "the spec has no dims, and " + other.file.path() + " has " + std::to_string(count) +
+                  " tensors, none named '" + name + "'; give `pairs` 0:G, or dims in the spec");
 }
 
 // One that says something else than the spec.

@@ -278,7 +278,7 @@ Status DiffSelection::check_used() const {
   const TensorTolerance& given =
       asked_.tensor_tolerances[static_cast<std::size_t>(unused - used_.begin())];
   return fail(ErrorCode::invalid_argument,
-              given.source + (given.glob ? ": no tensor that is compared has such a name"
+              given.source + (given.glob ? ": no compared tensor matches"
                                          : ": no tensor " + std::to_string(given.tensor) +
                                                " of actual is compared"));
 }

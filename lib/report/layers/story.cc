@@ -143,7 +143,7 @@ class Telling {
                   printable(report_.layers[report_.roots[i]].name()) + " (" +
                   state_text(report_.layers[report_.roots[i]]) + ")";
     if (!others.empty())
-      text += std::string(text.empty() ? "" : "; ") + "suspect by themselves too: " + others +
+      text += std::string(text.empty() ? "" : "; ") + "also suspect by themselves: " + others +
               (report_.roots.size() > 4 ? ", ..." : "");
     for (auto last = report_.layers.rbegin(); last != report_.layers.rend(); ++last) {
       if (!last->figures || &*last == subject()) continue;
@@ -231,7 +231,7 @@ class Telling {
   std::string left_out() const {
     const std::size_t count = report_.order_left_out.size();
     if (count == 0) return {};
-    return fmt::format(" but for {} that it leaves out ({}): {}", counted(count, "layer"),
+    return fmt::format(" except for {} that it leaves out ({}): {}", counted(count, "layer"),
                        some_of(report_.order_left_out), words_of(report_.order_left_out_by).rest);
   }
 
@@ -267,7 +267,7 @@ class Telling {
   std::string unknown_names() const {
     const std::size_t count = report_.order_unknown.size();
     if (count == 0) return {};
-    return fmt::format("{} of {} {} no tensor that is compared: {}", counted(count, "line"),
+    return fmt::format("{} of {} {} no compared tensor: {}", counted(count, "line"),
                        printable(report_.order_path), count == 1 ? "names" : "name",
                        some_of(report_.order_unknown));
   }

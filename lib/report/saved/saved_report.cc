@@ -22,7 +22,7 @@ PairOutcome outcome(const JsonNode& file) {
       const bool bytes = said && row == PairResult::different;
       return {bytes ? PairResult::bytes : row, said ? file["error"].text() : std::string()};
     }
-  result.fail("is none of same, different, missing, trouble");
+  result.fail("is not one of same, different, missing, trouble");
   return {};
 }
 
@@ -73,7 +73,7 @@ SetDiffResult::Pair member_pair(const JsonNode& member) {
   if ((missing != (pair.outcome.result == PairResult::missing) && !one_side &&
        pair.outcome.result != PairResult::trouble) ||
       (!missing && pair.files.actual.empty()))
-    member["result"].fail("does not go with the files that are there");
+    member["result"].fail("contradicts the files present");
   return pair;
 }
 
@@ -89,7 +89,7 @@ void read_members(const JsonNode& root, SetDiffResult& report) {
     if (node.failed()) return;
     const std::uint64_t member = node["member"].count();
     if (node.failed()) return;
-    if (member >= report.pairs.size()) return node["member"].fail("is the number of no member");
+    if (member >= report.pairs.size()) return node["member"].fail("is not the number of a member");
     SetDiffResult::Pair& pair = report.pairs[member];
     TensorDiff diff = saved_tensor(node, JsonSchema::sets);
     // Tensors of a missing file are reported as a whole.
@@ -105,7 +105,8 @@ SetDiffResult report_of(const JsonNode& root) {
   const std::string schema = root.has("schema") ? root["schema"].text() : "";
   const bool files = schema == schema_name(JsonSchema::files);
   if (!files && schema != schema_name(JsonSchema::sets))
-    root.fail("is no report of btftool diff: its schema is not " + schema_name(JsonSchema::sets));
+    root.fail("is not a report of btftool diff: its schema is not " +
+              schema_name(JsonSchema::sets));
   report.actual = root["actual"].text();
   report.golden = root["golden"].text();
   files ? read_files(root, report) : read_members(root, report);

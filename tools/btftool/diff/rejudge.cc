@@ -147,7 +147,7 @@ class Rejudgement {
         return btf::fail(
             ErrorCode::invalid_argument,
             given.source + ": the report has no tensor " +
-                (given.glob ? "of such a name" : std::to_string(given.tensor) + " of actual"));
+                (given.glob ? "that matches" : std::to_string(given.tensor) + " of actual"));
     }
     return {};
   }

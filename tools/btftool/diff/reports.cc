@@ -19,8 +19,8 @@ btf::Status check_operand(const std::string& report, const std::string& operand)
       !std::filesystem::is_regular_file(report, error))
     return {};
   return std::unexpected(
-      btf::Error{btf::ErrorCode::invalid_argument, "a report would replace what is compared"}
-          .in_file(report));
+      btf::Error{btf::ErrorCode::invalid_argument, "a report would overwrite an input"}.in_file(
+          report));
 }
 
 // "rtol 1e-3 for tensor 2"

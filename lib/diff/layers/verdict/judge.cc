@@ -271,14 +271,14 @@ class LayerJudge {
     turns_finite_ = dumps_.goes_on_finite(i, before_);
     if (turns_finite_)
       layers()[i].note =
-          "what comes next has none: its dump is wrong, or what is computed from it hides them, as "
-          "a "
-          "maximum or ReLU does; `graph` may tell";
+          "the next layer has none: this dump is wrong, or a consumer hides them, as a maximum or "
+          "ReLU "
+          "does; `graph` may decide";
   }
 
   // By itself alone: against the largest error of all layers that have a place.
   void judge_unplaced(Layer& layer) {
-    unjudged(layer, "the order has no place for it");
+    unjudged(layer, "it is not in the order");
     const LayerFigures& figures = *layer.figures;
     layer.noise = std::hypot(options_.growth * before_.relative_error, floor_of(layer));
     if (figures.one_sided() > 0 && !before_.special)
@@ -311,7 +311,7 @@ class LayerJudge {
     if (in.exact) return root(i, LayerFault::error);
     unjudged(layer, percent_text(static_cast<double>(figures.pairs - figures.equal) /
                                  static_cast<double>(figures.pairs)) +
-                        " of its integers differ, as they may where what they are made of does");
+                        " of its integers differ, as they may if its inputs do");
   }
 
   // Where a signal cancels, its error stays: what that explains is no fault that is proved.
@@ -335,7 +335,7 @@ class LayerJudge {
   Neighbours neighbours_;
   Explained explained_;
   DumpJudge dumps_;
-  Inputs before_;             // of all that is judged already
+  Inputs before_;              // of all that is judged already
   bool turns_finite_ = false;  // NaN or Inf of the layer in hand are not in those that come next
   std::set<std::uint64_t> amplified_;
   LayerVerdict was_;  // of an earlier judgement

@@ -131,7 +131,7 @@ std::string lost_text(const LayerReport& report) {
   const bool one = lost.size() == 1;
   return (one ? lost[0] + " is" : counted(lost.size(), "layers are")) + " off (" +
          (std::isinf(most) ? "NaN or Inf" : std::string(one ? "" : "up to ") + percent_text(most)) +
-         "), and the order has no place for " + (one ? "it" : "them (" + list_of(lost) + ")");
+         ") and not in the order" + (one ? "" : " (" + list_of(lost) + ")");
 }
 
 std::string unmeasured_text(const LayerReport& report) {
@@ -156,7 +156,8 @@ std::string why_untold(const LayerReport& report) {
   if (std::string unknown = unmeasured_text(report); !unknown.empty()) return unknown;
   if (std::string lost = lost_text(report); !lost.empty()) return lost;
   if (std::ranges::any_of(report.layers, was_judged))
-    return "errors are those of int8 from the first product on; `judge.compute` int8, if that is meant";
+    return "errors are those of int8 from the first product on; `judge.compute` int8, if that is "
+           "meant";
   return "no layer could be judged";
 }
 
