@@ -278,7 +278,7 @@ class LayerJudge {
 
   // By itself alone: against the largest error of all layers that have a place.
   void judge_unplaced(Layer& layer) {
-    unjudged(layer, "it is not in the order");
+    unjudged(layer, "not in the order");
     const LayerFigures& figures = *layer.figures;
     layer.noise = std::hypot(options_.growth * before_.relative_error, floor_of(layer));
     if (figures.one_sided() > 0 && !before_.special)

@@ -43,7 +43,7 @@ struct SetDiffOptions {
   DiffOptions each{};
   SetDiffSide actual{};
   SetDiffSide golden{};
-  // "0,2-5,conv*,!fc" (docs/cli.md, section 1.5): numbers are of each file, names of the sets.
+  // "0,2-5,conv*,!fc" (docs/cli.md, section 5): numbers are of each file, names of the sets.
   std::optional<std::string> tensors{};
   // "0:3", "conv1:fc": which tensor of actual with which of golden; empty: all that are pairs.
   std::vector<std::string> pairs{};
