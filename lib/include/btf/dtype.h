@@ -81,7 +81,7 @@ struct DTypeInfo {
   NumberKind kind{};
   FloatGeometry fp{};       // floating only
   Closeness close{};        // integers: none
-  std::string_view npy{};   // NumPy's type string without the byte order; empty: it has none
+  std::string_view npy{};   // NumPy's type string without the byte order; empty: none
   std::uint8_t dlpack = 0;  // DLPack's type code (btf/dlpack_abi.h); with `bits` the whole type
 
   constexpr std::uint8_t code() const { return static_cast<std::uint8_t>(dtype); }

@@ -20,7 +20,7 @@ struct Tolerance {
   // The most representable steps of the coarser dtype apart (docs/diff.md, section 3).
   std::optional<std::uint64_t> ulp{};
   bool close = false;  // rtol and atol that are not given come from the coarser grid
-  // With close, of two floats: numbers of this dtype, whatever they are stored in.
+  // With close, for two floats: numbers of this dtype, whatever their storage.
   std::optional<DType> close_as{};
   // The form of `close` where steps differ from element to element: half a step is accepted there
   // too (docs/dtypes.md, section 6).
@@ -28,7 +28,7 @@ struct Tolerance {
   bool equal_nan = true;
 
   bool given() const { return rtol || atol || ulp || close; }
-  // Takes what `more` gives too. False: both give one of the limits.
+  // Adds the limits of `more`. False: both have one of the limits.
   bool add(const Tolerance& more) {
     const auto take = [](const auto& value, auto& target) {
       if (!value) return true;

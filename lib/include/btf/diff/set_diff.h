@@ -91,7 +91,7 @@ BTF_API std::string trouble_of_tensors(const std::string& first, std::uint64_t c
 struct PairsFound {
   bool several = false;     // false: they are two files
   std::uint64_t whole = 0;  // pairs of which both sides are there
-  std::uint64_t bytes = 0;  // to be compared, if `several` and progress is asked for; else 0
+  std::uint64_t bytes = 0;  // to be compared, if `several` and progress is wanted; else 0
 };
 
 // All on the caller's thread: found(), then for each pair begin(), take() for each of its tensors,
@@ -104,7 +104,7 @@ class BTF_API SetDiffSink {
   virtual Status found(const PairsFound&) { return {}; }
   virtual void begin(const FilePair& pair) = 0;
   virtual void take(const TensorDiff& diff) = 0;
-  // Is missing() to be called for the tensors of a file that only one side has?
+  // True if missing() is to be called for the tensors of a file on one side only.
   virtual bool lists_missing() const { return false; }
   virtual void missing(const TensorDiff&) {}
   virtual void end(const FilePair& pair, const PairOutcome& outcome) = 0;

@@ -55,7 +55,7 @@ struct LayerFigures {
   // |mean(e)| / rms(e): 1 where only an offset is. JSON: mu.
   double offset_share = 0;
   double gain = 1;            // of the straight line that fits best: actual = gain * golden
-  bool scale_fitted = false;  // actual are codes and golden is not: e is what no scale explains
+  bool scale_fitted = false;  // actual are codes, golden is not: e is not explained by any scale
 
   std::uint64_t new_nan() const { return nan.actual; }
   std::uint64_t new_inf() const { return inf.actual + inf.opposite; }

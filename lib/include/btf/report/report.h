@@ -44,7 +44,7 @@ struct TextOptions {
 };
 
 struct ReportOptions {
-  std::string actual{};  // what was compared, as reports name it
+  std::string actual{};  // operand, as reports name it
   std::string golden{};
   bool directories = false;                    // sets of several files
   DiffOptions criteria{};                      // as they were given for all tensors
@@ -75,7 +75,7 @@ struct DiffTotals {
   std::optional<std::string> first_different{};  // name of the first tensor, or of a file
   std::vector<std::string> others{};             // paths of files beside the tensors of directories
   bool unwritten = false;                        // a report could not be written
-  std::vector<Tolerance> close{};  // what `close` has become: different ones, up to a few
+  std::vector<Tolerance> close{};  // the tolerances of `close`: different ones, up to a few
   PairingCounts pairing{};
   // Counts of the pair of files that began last.
   std::uint64_t pair_troubled = 0;  // tensors
@@ -94,7 +94,7 @@ struct DiffTotals {
   // For two files this is trouble of the pair.
   bool nothing() const { return directories && same() && troubled_files == 0 && compared == 0; }
   bool trouble() const { return troubled_files > 0 || unwritten || nothing(); }
-  // Trouble goes before a difference.
+  // Trouble takes precedence over a difference.
   PairResult result() const {
     if (trouble()) return PairResult::trouble;
     return same() ? PairResult::same : PairResult::different;
@@ -158,13 +158,13 @@ BTF_API Result<SetDiffResult> read_diff_report(const std::string& json);
 // "tensor 3", "tensor 3 against 0", "tensor 3 of golden"
 BTF_API std::string pair_name(const TensorDiff& diff);
 
-// A comparison of layers, and what it was of.
+// A comparison of layers and its operands.
 struct LayerRun {
   std::string actual{};  // paths
   std::string golden{};
   JudgeLayers judge{};
   bool searched = false;              // causes were looked for
-  std::vector<std::string> scales{};  // options that say what codes stand for, as they were written
+  std::vector<std::string> scales{};  // options for scales of codes, as they were written
   std::vector<std::string> others{};  // files beside the tensors of both
   LayerReport report{};
 };
