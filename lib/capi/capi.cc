@@ -86,7 +86,7 @@ btf_status give_last_error(btf_error* error) {
   last.details.message = last.text.c_str();
   last.details.file = last.file.c_str();
   last.details.finding = last.finding.c_str();
-  // A caller who gives a wrong size must not lose the error that was asked for.
+  // A caller who gives a wrong size must not lose the error itself.
   if (error == nullptr || !give(error, last.details)) return BTF_INVALID_ARGUMENT;
   return BTF_OK;
 }

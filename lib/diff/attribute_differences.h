@@ -34,7 +34,7 @@ class AttributeDifferences {
   Side golden_;
 };
 
-// Puts in front of the pair's reason that its dtypes or layouts differ.
+// Prepends a difference of dtypes or layouts to the pair's reason.
 void note_types(TensorDiff& diff);
 
 }  // namespace btf

@@ -69,7 +69,7 @@ Status compare(const DiffSide& actual, const DiffSide& golden, const Tolerance& 
   return complete(actual, golden, judge, options, score, diff);
 }
 
-// Where the dims of the sides, edited as is asked for, are the same.
+// For sides whose dims are equal after the edits.
 Status compare_edited(const MakeSide& actual, const MakeSide& golden, const Tolerance& asked,
                       const DiffOptions& options, TensorDiff& diff) {
   BTF_ASSIGN(const ShapeEdits edits, shape_edits(diff.actual->dims, diff.golden->dims, options));
@@ -210,7 +210,7 @@ class FileDiff {
     return record;
   }
 
-  // With all that a file is asked for before its elements.
+  // Includes everything read from a file before its elements.
   Result<Pair> load(const TensorPair& tensors) const {
     Pair pair;
     pair.diff.tier = tensors.tier;

@@ -38,7 +38,7 @@ inline bool fits_float(DType dtype) {
          (is_lossless(dtype, DType::float32) && find_cast_runs(dtype, DType::float32) != nullptr);
 }
 
-// float32 is read where it lies.
+// float32 is read in place.
 template <>
 class RealValues<float> {
  public:

@@ -270,7 +270,7 @@ Status find(const PairRows& pairs, std::span<OrderStatistic> wanted) {
   return {};
 }
 
-// As numpy.quantile rounds it; where NumPy gives NaN for Inf, what it stands for.
+// Rounded as by numpy.quantile; the true value where NumPy gives NaN for Inf.
 double between(double a, double b, double part) {
   if (part == 0 || a == b) return a;
   if (std::isinf(b)) return b;

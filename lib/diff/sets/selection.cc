@@ -217,7 +217,7 @@ Result<bool> DiffSelection::select_of_tiers(const TensorFile& actual, const Tens
   return true;
 }
 
-// Which globs have a tensor? Names are asked for as long as one has none.
+// Globs that match a tensor. Names are read until each has one.
 Status DiffSelection::note_names(const TensorFile& file,
                                  const std::optional<std::vector<std::uint64_t>>& selected) {
   std::vector<std::size_t> open;

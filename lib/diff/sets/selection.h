@@ -16,7 +16,7 @@ namespace btf {
 // Selection in two directories: numbers apply to every file, names to the sets as a whole.
 class NameSelection {
  public:
-  // Nothing is selected by name. An error: no tensor of either side has a name that is asked for.
+  // Nothing is selected by name. An error: a requested name is on neither side.
   static Result<NameSelection> of(const SetDiffOptions& asked, const TensorSet& actual,
                                   const TensorSet& golden, std::span<const MemberPair> pairs);
 

@@ -27,7 +27,7 @@ struct SetRow {
 
 class SetTable {
  public:
-  // `columns`: of the terminal. `refused`: what stands above that column.
+  // `columns`: of the terminal. `refused`: the title of that column.
   SetTable(Paint paint, std::size_t columns, DiffSort sort, std::string refused)
       : paint_(paint), columns_(columns), sort_(sort), refused_(std::move(refused)) {}
 

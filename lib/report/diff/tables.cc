@@ -129,7 +129,7 @@ std::vector<std::array<std::string, 2>> error_histogram(const TensorDiff& diff, 
 std::vector<std::string> mismatch_table(const TensorDiff& diff, std::size_t room) {
   if (diff.first.empty()) return {};
   const bool all = diff.first.size() == diff.mismatched;
-  // A title stands in the first column, alone in its line but for the header.
+  // A title is in the first column, alone in its line except for the header.
   const std::string title = all ? fmt::format("all {} mismatches", diff.mismatched)
                                 : fmt::format("first {} of {}", diff.first.size(), diff.mismatched);
   std::vector<Cells> lines{{diff.mismatched == 1 ? "the mismatch" : title, "actual", "golden",

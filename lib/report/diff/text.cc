@@ -130,7 +130,7 @@ void add_tolerance(const TensorDiff& diff, const Tolerance& general,
 
 void add_required(const TensorDiff& diff, std::vector<std::string>& lines) {
   if (diff.mismatched == 0) return;
-  // Tolerances are not what was asked for, or not all of it.
+  // Tolerances were not requested, or not alone.
   if (!failed(diff, is_counted)) return;
   const char* label = failed(diff, is_figure) ? "elements need" : "would pass with";
   if (!diff.required_atol) {

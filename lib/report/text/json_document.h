@@ -13,7 +13,7 @@ class JsonDocument {
  public:
   // An object: the document itself, or the next item of the list that is open.
   JsonDocument& begin_object();
-  // A member of the object that is open.
+  // A member of the open object.
   JsonDocument& begin_list(std::string_view name);
   // Closes the object or array that was opened last.
   JsonDocument& end();

@@ -1,4 +1,4 @@
-// btftool inspect: what is in files. Headers only, unless values are asked for.
+// btftool inspect: the contents of files. Headers only, unless values are requested.
 #include <fmt/format.h>
 
 #include <memory>

@@ -257,7 +257,7 @@ SearchResult try_overflow(const Inquiry& inquiry, DType dtype) {
       all.exceptions};
 }
 
-// NaN has no sign: whatever stands there must be at one of the limits.
+// NaN has no sign: the number there must be at one of the limits.
 SearchResult try_largest_nan(const Inquiry& inquiry, DType dtype, MovedSide nan_side) {
   const Limits limits = limits_of(dtype);
   const bool of_golden = nan_side == MovedSide::golden;

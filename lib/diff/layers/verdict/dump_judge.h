@@ -17,7 +17,7 @@ class DumpJudge {
             const Explained& explained)
       : report_(report), options_(options), neighbours_(neighbours), explained_(explained) {}
 
-  // Is what is computed from layer i as if it were right? `before`: of all layers in front of it.
+  // True if the consumers of layer i behave as if it were right. `before`: of all layers before it.
   bool is_dump(std::uint64_t i, const Inputs& before) const;
 
   // For the network's only input, which all layers depend on: no layer shows its error.

@@ -11,9 +11,9 @@
 
 namespace btf {
 
-// From here on it is broken; below, down to the limit, suspect.
+// From this value on a layer is broken; below, down to the limit, suspect.
 inline constexpr double kSurely = 8;
-// A scale or an offset is seen from here on.
+// A scale or an offset is detected from this value on.
 inline constexpr double kLeastAlong = 0.5;  // error to noise
 // With fewer numbers the figures are chance.
 inline constexpr std::uint64_t kFewNumbers = 64;

@@ -33,7 +33,7 @@ struct Inputs {
 // Inputs that are so far off explain anything.
 inline constexpr double kTooFar = 0.5;
 
-// By order alone: `before` covers all layers in front of i, of which the last ones show scales.
+// By order alone: `before` covers all layers before i, of which the last ones show scales.
 Inputs order_inputs(const std::vector<Layer>& all, std::uint64_t i, const Inputs& before);
 
 // By the graph. What is not to be used, a wrong dump above all and the layer `without`, is replaced
