@@ -49,7 +49,7 @@ Status add_gate(const btf_gate& gate, Gates& gates) {
       return wrong("the limit of '" + name + "' is " + number_text(gate.limit));
     gates.max_mismatch = MismatchLimit{gate.limit, percent};
   } else if (same_name("quantile", name)) {
-    if (!(gate.q >= 0 && gate.q <= 1)) return wrong("a quantile is from 0 to 1");
+    if (!(gate.q >= 0 && gate.q <= 1)) return wrong("a quantile is a number from 0 to 1");
     gates.quantiles.push_back({gate.q, gate.limit});
   } else if (same_name("top-k", name)) {
     // Beyond 2^53 not every whole number is a double.
@@ -116,7 +116,7 @@ Result<DiffRequest> request_of(const btf_diff_options* from) {
   return request;
 }
 
-// What a report hands out, with the memory that it points to.
+// A report as C sees it, with the memory that it points to.
 class Handed {
  public:
   explicit Handed(const TensorDiff& pair) : pair_(pair) {

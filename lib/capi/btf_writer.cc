@@ -29,7 +29,7 @@ Status add(btf_writer& writer, TensorToWrite tensor, const btf_write_options* fr
   BTF_ASSIGN(const auto layout, layout_named(options.layout));
   tensor.layout = layout.value_or(tensor.layout);
   const DType dtype = tensor.dtype.value_or(tensor.tensor.dtype);
-  // What cannot be is refused here and not when all is written.
+  // Impossible layouts are refused here, not at the end when everything is written.
   BTF_TRY(resolve(tensor.layout, tensor.tensor.storage.dims, dtype));
   writer.tensors.push_back(std::move(tensor));
   return {};

@@ -18,7 +18,7 @@ static_assert(static_cast<int>(ErrorCode::invalid_argument) + 1 == BTF_INVALID_A
               static_cast<int>(ErrorCode::refused) + 1 == BTF_REFUSED &&
               static_cast<int>(ErrorCode::cancelled) + 1 == BTF_CANCELLED);
 
-// Of this thread.
+// The last error of this thread.
 struct LastError {
   ErrorText text;
   ErrorText file;
@@ -86,7 +86,7 @@ btf_status give_last_error(btf_error* error) {
   last.details.message = last.text.c_str();
   last.details.file = last.file.c_str();
   last.details.finding = last.finding.c_str();
-  // A caller who gives a wrong size must not lose the error that was asked for.
+  // A caller who gives a wrong size must not lose the error itself.
   if (error == nullptr || !give(error, last.details)) return BTF_INVALID_ARGUMENT;
   return BTF_OK;
 }

@@ -1,4 +1,4 @@
-// What is behind the handles.
+// The objects behind the handles.
 #pragma once
 
 #include <cstdint>

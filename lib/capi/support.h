@@ -1,5 +1,5 @@
-// What every function of the C interface does at its border: no exception leaves, errors become
-// text, and structures may be of an older or a newer header.
+// The boundary of every function of the C interface: no exception leaves it, errors become text,
+// structures may be those of an older or a newer header.
 #pragma once
 
 #include <algorithm>
@@ -78,8 +78,8 @@ Result<std::size_t> size_of(const Struct& from) {
   return size;
 }
 
-// What the caller gave, for NULL all zero. Members of a newer header must be as usual, since nobody
-// here knows them.
+// The caller's structure; all zero for NULL. Members of a newer header must have their default, as
+// this library does not know them.
 template <typename Struct>
 Result<Struct> given(const Struct* from) {
   Struct known{};

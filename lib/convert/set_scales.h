@@ -15,11 +15,11 @@
 namespace btf {
 
 // Tensors of a file that are scales and zero points of others there, as it says or as their names
-// do (docs/cli.md, section 3.2). An error: what it says cannot be read.
+// do (docs/convert.md, section 3). An error: what it says cannot be read.
 Result<std::set<std::uint64_t>> scale_tensors(const TensorFile& file);
 
-// Scales and zero points that are files of their own in a set: a.npy, a_scale.npy (docs/cli.md,
-// section 3.2).
+// Scales and zero points that are files of their own in a set: a.npy, a_scale.npy (docs/convert.md,
+// section 3).
 class SetScales {
  public:
   // By the names of members; codes are opened where there is a scale of that name.

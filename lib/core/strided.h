@@ -15,7 +15,7 @@ Result<StridedLayout> strided(Dims dims, std::vector<StorageAxis> axes, DType dt
 // ends behind the padding of the outermost. Refuses strides that are no multiples of one another.
 Result<StridedLayout> with_padding(const StridedLayout& storage, DType dtype);
 
-// Has a buffer of so many bytes room for all that the layout stores?
+// True if a buffer of this many bytes holds everything that the layout stores.
 Status check_buffer(std::size_t bytes, const StridedLayout& storage, DType dtype);
 
 }  // namespace btf

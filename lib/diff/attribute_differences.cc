@@ -49,7 +49,7 @@ class Differences {
     return what + " '" + key + "'";
   }
 
-  // Of long texts the part where they begin to differ.
+  // Long texts are cut to the part where they begin to differ.
   void compare_values(const std::string& what, const std::string& actual,
                       const std::string& golden) {
     const auto alike = static_cast<std::size_t>(

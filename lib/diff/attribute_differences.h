@@ -1,4 +1,4 @@
-// What two files say differently of tensors that may have the same elements.
+// Differences in the attributes of tensors, whose elements may be the same.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ class AttributeDifferences {
   Side golden_;
 };
 
-// Puts in front of the pair's reason that its dtypes or layouts differ.
+// Prepends a difference of dtypes or layouts to the pair's reason.
 void note_types(TensorDiff& diff);
 
 }  // namespace btf

@@ -45,7 +45,7 @@ class Details {
 
   Status run() {
     const bool mismatches = options_.details && score_.mismatched > 0;
-    // Of tensors that are the same, too.
+    // Also for equal tensors.
     const bool nonfinite = options_.details && score_.special > 0;
     const bool figures = mismatches || options_.figures ||
                          std::ranges::any_of(btf::figures(), [&](const FigureInfo& row) {

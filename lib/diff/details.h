@@ -1,4 +1,4 @@
-// What is said about two tensors beyond the score: figures, and where and how they differ.
+// Details of a pair beyond the score: figures, and where and how the tensors differ.
 #pragma once
 
 #include "btf/diff.h"

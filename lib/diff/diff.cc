@@ -26,7 +26,7 @@
 namespace btf {
 namespace {
 
-// What the pair is to be judged by.
+// The tolerance for this pair.
 Tolerance asked_for(const DiffOptions& options, const TensorDiff& diff) {
   Tolerance asked = options.tolerance;
   if (options.pair_tolerance) asked = overlaid(asked, options.pair_tolerance(diff));
@@ -35,7 +35,7 @@ Tolerance asked_for(const DiffOptions& options, const TensorDiff& diff) {
   return asked;
 }
 
-// What a report needs to be judged again.
+// The grid's properties that judging a saved report again needs.
 void note_grid(const Grid& grid, DiffTensor& tensor) {
   tensor.text_digits = grid.digits;
   tensor.text_fixed = grid.fixed;
@@ -50,7 +50,8 @@ Status compare(const DiffSide& actual, const DiffSide& golden, const Tolerance& 
   const Judge judge = judge_of(diff.tolerance, actual, golden);
   if (asked.ulp && (judge.actual.scale() == 0.0 || judge.golden.scale() == 0.0))
     return fail(ErrorCode::invalid_argument,
-                "steps of a scale: the tensor has several; `tolerance.atol` and `tolerance.rtol` go with them");
+                "steps of a scale: the tensor has several scales; use `tolerance.atol` or "
+                "`tolerance.rtol`");
   if (options.gates.top_k) {
     const Status fits = check_top_k(actual, golden, *options.gates.top_k, options.execution);
     if (!fits) return std::unexpected(fits.error().of_tensor(diff.actual->index));
@@ -68,7 +69,7 @@ Status compare(const DiffSide& actual, const DiffSide& golden, const Tolerance& 
   return complete(actual, golden, judge, options, score, diff);
 }
 
-// Where the dims of the sides, edited as is asked for, are the same.
+// For sides whose dims are equal after the edits.
 Status compare_edited(const MakeSide& actual, const MakeSide& golden, const Tolerance& asked,
                       const DiffOptions& options, TensorDiff& diff) {
   BTF_ASSIGN(const ShapeEdits edits, shape_edits(diff.actual->dims, diff.golden->dims, options));
@@ -85,8 +86,7 @@ Status compare_edited(const MakeSide& actual, const MakeSide& golden, const Tole
   diff.reason =
       "shape " + dims_text(diff.actual->dims) + " against " + dims_text(diff.golden->dims);
   if (!options.hints) return {};
-  BTF_ASSIGN(diff.hints,
-             find_shape_hints(actual, golden, edits, asked, diff, options.execution));
+  BTF_ASSIGN(diff.hints, find_shape_hints(actual, golden, edits, asked, diff, options.execution));
   return {};
 }
 
@@ -144,13 +144,13 @@ class FileDiff {
     for (const FileScales* scales : {&actual_scales_, &golden_scales_})
       if (scales->unused() && !troubled_ && !options_.may_compare_nothing)
         return std::unexpected(
-            Error{ErrorCode::invalid_argument, "no tensor that is compared has codes for a scale"}
-                .in_file((scales == &actual_scales_ ? actual_ : golden_).path()));
+            Error{ErrorCode::invalid_argument, "no compared tensor has codes to scale"}.in_file(
+                (scales == &actual_scales_ ? actual_ : golden_).path()));
     if (!permuted)
       return std::unexpected(
-          Error{ErrorCode::invalid_argument, "no tensor has the " +
+          Error{ErrorCode::invalid_argument, "no tensor has rank " +
                                                  std::to_string(options_.permute->order.size()) +
-                                                 " dims that the permutation is of"}
+                                                 ", that of the permutation"}
               .in_file(actual_.path()));
     if (!options_.actual_tensors) BTF_TRY(check_complete(actual_));
     if (!options_.golden_tensors) BTF_TRY(check_complete(golden_));
@@ -192,7 +192,7 @@ class FileDiff {
     Status complete = file.check_complete();
     if (!complete)
       complete.error().message +=
-          ", so whether all is the same cannot be told; `tensors` '*' compares what is listed";
+          ", so the comparison would be incomplete; `tensors` '*' compares the listed tensors";
     return complete;
   }
 
@@ -210,7 +210,7 @@ class FileDiff {
     return record;
   }
 
-  // With all that a file is asked for before its elements.
+  // Includes everything read from a file before its elements.
   Result<Pair> load(const TensorPair& tensors) const {
     Pair pair;
     pair.diff.tier = tensors.tier;
@@ -351,7 +351,7 @@ class FileDiff {
     return options;
   }
 
-  // What is said of the files as a whole goes with the first pair.
+  // Differences of the files as a whole are reported with the first pair.
   void note_attributes(bool first, Pair& pair) const {
     if (!pair.diff.actual || !pair.diff.golden) return;
     std::string& reason = pair.diff.reason;

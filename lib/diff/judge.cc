@@ -39,9 +39,9 @@ std::string tolerance_text(const Tolerance& tolerance) {
   return text.empty() ? "equality" : text;
 }
 
-class Judgement {
+class GateJudge {
  public:
-  Judgement(TensorDiff& diff, const Gates& gates, std::uint64_t finite)
+  GateJudge(TensorDiff& diff, const Gates& gates, std::uint64_t finite)
       : diff_(diff), gates_(gates), finite_(finite) {}
 
   void run() {
@@ -90,7 +90,7 @@ class Judgement {
       const std::uint64_t special = special_mismatches(diff_, finite_);
       add("nonfinite",
           special == 0 ? "NaN and Inf agree"
-                       : "NaN or Inf that the other side has not: " + std::to_string(special),
+                       : "NaN or Inf on one side only: " + std::to_string(special),
           {}, static_cast<double>(special), special == 0);
     }
   }
@@ -136,7 +136,7 @@ Grid grid_of(const DiffTensor& tensor) {
           .scales = tensor.scale ? std::span(&*tensor.scale, 1) : std::span<const double>()};
 }
 
-// What a report tells about another tolerance.
+// The answer that a report gives for another tolerance.
 enum class Verdict : std::uint8_t { accepted, refused, unknown };
 
 // The rtol and atol of a tolerance that judges by error.
@@ -190,7 +190,7 @@ Verdict verdict_of(const TensorDiff& diff, const Tolerance& wanted, std::uint64_
 }
 
 std::unexpected<Error> unknown(const std::string& what) {
-  return fail(ErrorCode::refused, "the report does not tell " + what);
+  return fail(ErrorCode::refused, "the report does not show " + what);
 }
 
 // Brings `mismatched` to the wanted tolerance.
@@ -259,14 +259,14 @@ Status check_figures(const TensorDiff& diff, const Gates& gates, const Tolerance
         std::ranges::find(diff.quantiles, gate.q, &QuantileValue::q) == diff.quantiles.end())
       return unknown("the " + number_text(gate.q) + " quantile of the errors");
   if (gates.top_k && !knows_top_k(diff, *gates.top_k, wanted))
-    return unknown("about the " + std::to_string(*gates.top_k) + " largest elements of each row");
+    return unknown("the " + std::to_string(*gates.top_k) + " largest elements of each row");
   return {};
 }
 
 }  // namespace
 
 void judge(TensorDiff& diff, const Gates& gates, std::uint64_t finite) {
-  Judgement(diff, gates, finite).run();
+  GateJudge(diff, gates, finite).run();
 }
 
 Status rejudge(TensorDiff& diff, const Tolerance& tolerance, const Gates& gates) {

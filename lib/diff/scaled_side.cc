@@ -214,7 +214,7 @@ Result<std::unique_ptr<DiffSide>> scaled_side(Result<std::unique_ptr<DiffSide>> 
                                               std::span<const Edit> edits) {
   if (!side || plan.scaling == Scaling::none) return side;
   if (plan.scales.several() && !edits.empty())
-    return refuse_scale("scales for each index of a dim and other dims do not go together");
+    return refuse_scale("scales for each index of a dim cannot be combined with other dims");
   return std::make_unique<ScaledSide>(*std::move(side), plan);
 }
 

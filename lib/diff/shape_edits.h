@@ -21,10 +21,10 @@ struct ShapeEdits {
   std::vector<Edit> golden;
 };
 
-// What the options ask for, of tensors with these dims.
+// The edits that the options request for tensors with these dims.
 Result<ShapeEdits> shape_edits(const Dims& actual, const Dims& golden, const DiffOptions& options);
 
-// What would make tensors of different dims equal, by the tolerance that is asked for: said only
+// Edits that would make tensors of different dims equal within the tolerance given: reported only
 // if every element was compared. At most one hint. `edits` were made already, and `diff` says the
 // dims that they leave. A few passes over the tensors at most.
 Result<std::vector<Hint>> find_shape_hints(const MakeSide& actual, const MakeSide& golden,

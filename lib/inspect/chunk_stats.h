@@ -12,7 +12,7 @@
 
 namespace btf {
 
-// Sums begin anew every so many elements, counted from the first of the tensor. Nothing else cuts
+// Sums start again after this many elements, counted from the tensor's first. Nothing else cuts
 // them, so that their last digits depend on the elements alone.
 inline constexpr std::uint64_t kStatsChunk = 1024;
 

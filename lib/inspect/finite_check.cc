@@ -67,7 +67,7 @@ class FiniteCheck {
     return place.front().offset.value_or(record_.data_offset);
   }
 
-  // Elements that no entry stands for have bits of zero, which is a number in every dtype.
+  // Elements without an entry have bits of zero, which is a number in every dtype.
   Status run_coo(const ByteSource& source, const Execution& execution) {
     BTF_ASSIGN(const auto entries,
                sorted_entries(source, record_, row_major_key(record_.dims), execution));

@@ -131,7 +131,7 @@ Result<TensorStats> dense_stats(const ByteSource& source, const TensorInfo& tens
   return result_of(tensor.dims, tally, moments);
 }
 
-// Entries of a COO record, whose chunks are of so many entries.
+// Entries of a COO record, in chunks of this many.
 class EntryChunks {
  public:
   explicit EntryChunks(DType dtype)

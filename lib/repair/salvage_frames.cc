@@ -16,7 +16,7 @@
 namespace btf::zstd {
 namespace {
 
-// Decompressed frames that are kept: so many bytes, and no more frames than are soon looked through.
+// Limits of the decompressed frames kept: bytes, and a number that is quick to search.
 constexpr std::uint64_t kCacheBytes = 16U << 20;
 constexpr std::size_t kCacheFrames = 32;
 

@@ -111,7 +111,7 @@ class DequantizePlanner {
     return false;
   }
 
-  // False if the record is no scales of whole dims.
+  // False if the record does not hold scales of whole dims.
   Result<bool> use_values(const TensorInfo& scales) {
     BTF_ASSIGN(const ScaleFit fit, fit_scales(scales, work_.record.dims, link_));
     if (!fit.fits) return false;

@@ -29,7 +29,7 @@ Result<ScaleFit> only_axis(const TensorInfo& scales, const Dims& dims) {
 Result<ScaleFit> fit_scales(const TensorInfo& scales, const Dims& dims, const QuantizedBy* link) {
   const bool floats = info(*scales.dtype).floating();
   if (link == nullptr ? scales.dtype != DType::float32 : !floats) return ScaleFit{};
-  // Of two scales the second is for the whole tensor.
+  // With two scales, the second is for the whole tensor.
   if (link != nullptr && link->global_scale) return ScaleFit{};
   if (link != nullptr && link->kind == ScaleOf::block) return ScaleFit{};
   const bool one_dim = link != nullptr && scales.dims.size() == 1;

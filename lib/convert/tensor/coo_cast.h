@@ -16,7 +16,7 @@ struct AbsentElement {
   LossAccount one;
 };
 
-// Adds so many of them; an error if the policy forbids what happens to one.
+// Adds this many of them; an error if the policy forbids what happens to one.
 Status account_for_absent(const CastJob& job, const AbsentElement& absent, std::uint64_t count,
                           Losses& losses);
 

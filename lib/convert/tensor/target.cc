@@ -57,7 +57,7 @@ Result<ConvertTarget> choose_target(const TensorInfo& source, const ConvertOptio
     resolved = resolve(target.layout, target.dims, target.job.to);
   }
   if (!resolved) {
-    // A size of the result beyond 64 bits is no fault of the file.
+    // A result size beyond 64 bits is not an error in the file.
     const Error& error = resolved.error();
     if (error.code == ErrorCode::malformed) return fail(ErrorCode::no_space, error.message);
     return std::unexpected(error);

@@ -72,7 +72,7 @@ struct EntryCounts {
 
 Result<EntryCounts> count_entries(const TensorConversion& work);
 
-// Writes the payload of a sparse target, which must have so many.
+// Writes the payload of a sparse target, which must have this many entries.
 Result<Losses> write_coo(const TensorConversion& work, ByteSink& sink, std::uint64_t offset,
                          const EntryCounts& counts);
 

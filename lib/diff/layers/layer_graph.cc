@@ -15,7 +15,7 @@ Result<LayerGraph> read_layer_graph(const std::string& path) {
   if (!opened) return in_file(opened.error());
   const auto& model = *opened;
   const Result<OnnxGraph> frame = read_onnx_graph(*model);
-  if (!frame) return in_file(frame.error().within("is no ONNX model that can be read"));
+  if (!frame) return in_file(frame.error().within("is not a readable ONNX model"));
   LayerGraph graph;
   std::unordered_map<std::string, std::uint32_t> numbers;
   const auto add = [&](const std::string& name) -> GraphValue& {
@@ -26,7 +26,7 @@ Result<LayerGraph> read_layer_graph(const std::string& path) {
   for (const std::string& name : frame->inputs) add(name).input = true;
   const Status read = for_each_onnx_node(*model, [&](const OnnxNode& node) -> Status {
     std::vector<std::uint32_t> inputs;
-    // What nothing has made is a weight.
+    // A value without a producer is a weight.
     for (const std::string& name : node.inputs)
       if (const auto at = numbers.find(name); at != numbers.end()) inputs.push_back(at->second);
     for (const std::string& name : node.outputs) {

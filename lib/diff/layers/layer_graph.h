@@ -1,4 +1,4 @@
-// What an ONNX model computes from what, and where dumped tensors are in it.
+// The data flow of an ONNX model, and the dumped tensors in it.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ struct LayerGraph {
 
 Result<LayerGraph> read_layer_graph(const std::string& path);
 
-// What of the dumped values (`layer_of`: a layer's number for each value, or kNoLayer) a value is
-// computed from, over whatever was not dumped.
+// The dumped values (`layer_of`: a layer's number for each value, or kNoLayer) that a value is
+// computed from, across values that were not dumped.
 struct SeenInputs {
   std::vector<std::uint64_t> layers;
   std::vector<std::uint32_t> unseen;  // values on the way

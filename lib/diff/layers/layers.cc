@@ -6,8 +6,8 @@
 
 #include "btf/diff.h"
 #include "btf/try.h"
-#include "diff/layers/order.h"
 #include "diff/layers/measured_pairs.h"
+#include "diff/layers/order.h"
 #include "sets/names/match.h"
 
 namespace btf {
@@ -59,8 +59,8 @@ std::vector<std::string> golden_names(const std::vector<Layer>& layers) {
 
 std::unexpected<Error> no_codes(const TensorSet& set) {
   return std::unexpected(
-      Error{ErrorCode::invalid_argument, "no tensor that is compared has codes for a scale"}
-          .in_file(set.path()));
+      Error{ErrorCode::invalid_argument, "no compared tensor has codes to scale"}.in_file(
+          set.path()));
 }
 
 // A line that pairs nothing is a warning, a map of such lines is the wrong one.
@@ -74,7 +74,7 @@ Status take_map_findings(const PairedLayers& paired, const LayerOptions& options
   return {};
 }
 
-// Of another run of the device: only what says how its elements are read.
+// Options for another run of the device: only those on how its elements are read.
 LayerOptions plain_options(const LayerOptions& options) {
   LayerOptions plain;
   plain.execution = options.execution;
@@ -190,7 +190,7 @@ class Causes {
     BTF_ASSIGN(options.golden_scale, paired_.given_scale(options_, golden_, golden.member, false));
     options.execution = options_.execution;
     options.execution.progress = {};
-    // What the noise of a layer leaves of single elements.
+    // Errors of single elements up to this many times the layer's rms noise are noise too.
     constexpr double kPeaks = 4;
     if (figures.pairs > 0)
       options.tolerance.atol = kPeaks * layer.noise * figures.golden.norm /
@@ -225,11 +225,10 @@ Result<LayerReport> compare_layers(TensorSet& actual, TensorSet& golden, TensorS
     return std::unexpected(Error{ErrorCode::io, report.troubles.front()});
   BTF_TRY(take_map_findings(paired, options, report));
   if (report.paired == 0) {
-    std::string why = "no tensor of both has a name in common with one of the other";
+    std::string why = "no name is on both sides";
     if (!report.actual_only.empty() && !report.layers.empty())
-      why += ": '" + report.actual_only.front() + "' is one of " + actual.path() + ", '" +
-             report.layers.front().golden + "' one of " + golden.path() +
-             "; `map` says which belong together";
+      why += ": '" + report.actual_only.front() + "' in " + actual.path() + ", '" +
+             report.layers.front().golden + "' in " + golden.path() + "; `map` pairs them";
     return std::unexpected(Error{ErrorCode::refused, "nothing is paired: " + why});
   }
   if (options.actual_scale && !paired.actual_scaled) return no_codes(actual);

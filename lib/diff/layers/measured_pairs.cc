@@ -121,7 +121,7 @@ class LayerPairing {
     return found;
   }
 
-  // What cannot be read is told of, and the rest is used.
+  // Unreadable tensors are reported, and the rest is used.
   std::vector<Dumped> readable(const TensorSet& set, std::optional<std::uint64_t> member,
                                std::optional<std::uint64_t> only) {
     if (!member) return {};

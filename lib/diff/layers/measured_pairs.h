@@ -21,7 +21,7 @@ struct PairedLayers {
   SetScales actual_set_scales{};  // where scales are asked for
   SetScales golden_set_scales{};
 
-  // Of a side's member: what the options give, else what the set has.
+  // The scale of a side's member: from the options, else from the set.
   Result<std::optional<GivenScale>> given_scale(const LayerOptions& options, const TensorSet& set,
                                                 std::uint64_t member, bool of_actual) const;
 };

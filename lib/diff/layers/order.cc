@@ -54,14 +54,13 @@ class Ordering {
     report_.order_path = path;
     if (!is_text(text))
       return std::unexpected(
-          Error{ErrorCode::malformed, "is no list of names, one a line; `graph` takes a model"}
+          Error{ErrorCode::malformed, "is not a list of names, one a line; `graph` takes a model"}
               .in_file(path));
     const std::vector<std::string> names = lines_of(text);
     std::vector<bool> known = place(names);
     if (std::ranges::all_of(rank_, [](std::uint64_t rank) { return rank == kUnplaced; }))
       return std::unexpected(
-          Error{ErrorCode::invalid_argument, "no line of it is the name of a tensor that both have"}
-              .in_file(path));
+          Error{ErrorCode::invalid_argument, "no line names a tensor of both sides"}.in_file(path));
     for (std::size_t i = 0; i < names.size(); ++i)
       if (!known[i]) report_.order_unknown.push_back(names[i]);
     take_left_out();
@@ -78,12 +77,11 @@ class Ordering {
     for (const GraphValue& value : graph.values) values.push_back(value.name);
     place(values);
     if (std::ranges::all_of(rank_, [](std::uint64_t rank) { return rank == kUnplaced; }))
-      return std::unexpected(
-          Error{ErrorCode::invalid_argument,
-                "no tensor of the graph has a name like those that both have: '" +
-                    (values.empty() ? "" : values.back()) + "' is one of the graph, '" +
-                    report_.layers.front().golden + "' one of the dumps"}
-              .in_file(path));
+      return std::unexpected(Error{ErrorCode::invalid_argument,
+                                   "no name of the graph matches a tensor of both sides: '" +
+                                       (values.empty() ? "" : values.back()) + "' in the graph, '" +
+                                       report_.layers.front().golden + "' in the dumps"}
+                                 .in_file(path));
     finish();
     link(graph);
     return {};
@@ -159,7 +157,7 @@ class Ordering {
     return known;
   }
 
-  // What the list does not name stays behind what it stood behind without the list.
+  // Layers that the list omits stay behind the layer that precedes them without the list.
   void take_left_out() {
     std::uint64_t behind = 0;
     for (std::size_t i = 0; i < rank_.size(); ++i) {
@@ -193,7 +191,7 @@ class Ordering {
       for (std::uint64_t& input : layer.inputs) input = now[input];
   }
 
-  // What comes behind a layer is no input of it, whatever the graph says: there would be no end.
+  // A later layer cannot be an input, whatever the graph says: that would be a cycle.
   void drop_later_inputs() {
     std::uint64_t layers = 0;
     std::string first;
@@ -202,15 +200,14 @@ class Ordering {
       const auto later = std::ranges::find_if(inputs, [i](std::uint64_t at) { return at >= i; });
       if (later == inputs.end()) continue;
       if (layers++ == 0)
-        first = "'" + report_.layers[i].name() + "' stands in front of '" +
-                report_.layers[*later].name() + "', which " + report_.graph_path +
-                " computes it from";
+        first = "'" + report_.layers[i].name() + "' precedes '" + report_.layers[*later].name() +
+                "', its input in " + report_.graph_path;
       std::erase_if(inputs, [i](std::uint64_t at) { return at >= i; });
     }
     if (layers == 0) return;
     const std::string others = layers == 1 ? "" : "; " + std::to_string(layers - 1) + " more";
-    report_.warnings.push_back(report_.order_path + ": " + first +
-                               ": that is not taken for its input" + others);
+    report_.warnings.push_back(report_.order_path + ": " + first + ": this input is ignored" +
+                               others);
   }
 
   // Layer i becomes the one that was order[i]. In place: there may be very many.
@@ -231,7 +228,7 @@ class Ordering {
 
   void link(const LayerGraph& graph) {
     std::vector<std::uint64_t> layer_of(graph.values.size(), kNoLayer);
-    // What only one side has is not seen.
+    // A tensor on one side only is not visible.
     for (std::size_t i = 0; i < report_.layers.size(); ++i)
       if (rank_[i] != kUnplaced && !report_.layers[i].actual.empty() &&
           !report_.layers[i].golden.empty())
@@ -256,7 +253,7 @@ class Ordering {
 };
 
 // By order alone, what is missing before a layer lies between it and the one before. That may be of
-// another branch, so that up to three of them are passed over.
+// another branch, so that up to three of them are skipped.
 void note_missing(LayerReport& report) {
   if (report.linked()) return;
   constexpr std::size_t kNear = 3;

@@ -10,7 +10,7 @@
 
 namespace btf {
 
-// What is known of a layer before an order is chosen: one for each of the report's.
+// Order information of a layer, one for each layer of the report.
 struct LayerPlace {
   std::optional<std::uint64_t> actual_recorded{};  // what the set says
   std::optional<std::uint64_t> golden_recorded{};
@@ -18,7 +18,7 @@ struct LayerPlace {
   std::uint64_t golden_stored = 0;
 };
 
-// Of a set: is it one file, of a format that keeps tensors in the order in which they were made?
+// True if the set is one file of a format that keeps tensors in the order of their creation.
 bool keeps_order(const TensorSet& set);
 
 // Sorts `report.layers`, and `report.golden_only` between them; sets what is said of the order and

@@ -12,7 +12,7 @@
 
 namespace btf {
 
-// At most so many elements are looked at together.
+// The most elements that are read together.
 inline constexpr std::uint64_t kPairRun = 1024;
 
 // Elements of one dtype as Real: float, double or long double.
@@ -38,7 +38,7 @@ inline bool fits_float(DType dtype) {
          (is_lossless(dtype, DType::float32) && find_cast_runs(dtype, DType::float32) != nullptr);
 }
 
-// float32 is read where it lies.
+// float32 is read in place.
 template <>
 class RealValues<float> {
  public:

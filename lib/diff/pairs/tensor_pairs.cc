@@ -141,7 +141,7 @@ void TensorPairs::pair_without_names(const Side& actual, const Side& golden,
         {.left = i, .right = i, .tier = left.size() == 1 ? PairTier::only : PairTier::order});
 }
 
-// A name of either side stands for the pair.
+// A name of either side selects the pair.
 void TensorPairs::keep_selected(const DiffOptions& options) {
   if (!options.actual_tensors && !options.golden_tensors) return;
   const auto set_of = [](const Selection& selected) {

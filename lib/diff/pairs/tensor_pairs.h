@@ -11,7 +11,7 @@
 
 namespace btf {
 
-// Do names make the pairs? An error: they were asked for and are not there, or cannot be read.
+// True if pairs are made by names. An error: names were requested and are missing or unreadable.
 Result<bool> pairs_by_name(const TensorFile& actual, const TensorFile& golden,
                            const DiffOptions& options);
 

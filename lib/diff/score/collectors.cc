@@ -204,7 +204,7 @@ void MismatchCollector::keep(Kept& kept, const JudgedRun<Real>& run) const {
   if (run.summary.refused == 0) return;
   // Pairs are not looked at one by one for what none of them can change.
   const double error = run.summary.largest_error;
-  // Of equal ones the first is taken.
+  // The first of equal errors is taken.
   const Placed likeliest{run.pairs.first, error};
   const bool largest = kept.largest.takes(likeliest) || kept.worst_abs.takes(likeliest);
   const bool relative = takes_relative(kept.worst_rel, run);

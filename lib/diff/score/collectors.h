@@ -1,5 +1,5 @@
-// What is gathered from a walk over pairs: each collector looks at judged runs and keeps what it is
-// for. One walk feeds any number of them; what they keep never depends on the number of workers.
+// Collectors of a walk over pairs: each looks at judged runs and keeps its own results. One walk
+// feeds any number of them; results never depend on the number of workers.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ class MismatchCollector final : public PairCollector {
   std::vector<std::uint64_t> first() const;    // ascending
   std::vector<std::uint64_t> largest() const;  // by error, descending; of finite pairs if any
   std::vector<std::uint64_t> sample() const;   // ascending
-  // Of equally bad ones the lowest; without finite ones the first with NaN or Inf.
+  // The lowest of equal errors; without finite pairs the first with NaN or Inf.
   std::uint64_t worst_abs() const;
   std::uint64_t worst_rel() const;
 

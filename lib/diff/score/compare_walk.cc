@@ -92,7 +92,7 @@ class DenseScorer {
     CompareScore score;
     Buffer actual_codes;
     Buffer golden_codes;
-    // Of equal bits none are needed.
+    // Equal bits need no values.
     std::unique_ptr<Values<Real>> values;
     std::unique_ptr<Values<double>> doubles;  // of 64-bit integers
   };

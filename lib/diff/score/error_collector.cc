@@ -32,7 +32,7 @@ const std::array<double, kDecades + 1>& powers_of_ten() {
   return kPowers;
 }
 
-// Of the doubles with one exponent: the decade of the least, and where the next one begins.
+// Doubles of one exponent: the decade of the least, and the start of the next decade.
 struct Binade {
   std::uint16_t decade = 0;
   double next = kInf;
@@ -55,7 +55,7 @@ const std::array<Binade, 2048>& binades() {
   return kBinades;
 }
 
-// Of an error above 0.
+// `error` is above 0.
 std::size_t decade_of(double error) {
   const std::size_t exponent = std::bit_cast<std::uint64_t>(error) >> 52;
   if (exponent == 0) {
@@ -94,7 +94,7 @@ void for_each_decade(const double* error, std::uint64_t count, const RunSummary&
 constexpr auto kRtols = std::to_array<double>({1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8,
                                                1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1});
 
-// What is left to be accepted by atol.
+// The part of the error that atol has to accept.
 template <typename Real>
 double least_atol(const JudgedRun<Real>& run, double rtol) {
   if constexpr (std::is_same_v<Real, double>)

@@ -214,7 +214,7 @@ class DigitCollector final : public PairCollector {
     count(counts_[worker], run);
   }
 
-  // Of the errors that begin with prefixes[which]: the digit of the one with this rank, which
+  // Among the errors that begin with prefixes[which]: the digit of the one with this rank, which
   // becomes its rank among those with the same digit.
   std::uint64_t digit_at(std::size_t which, std::uint64_t& rank) const {
     for (std::uint64_t digit = 0;; ++digit) {
@@ -270,7 +270,7 @@ Status find(const PairRows& pairs, std::span<OrderStatistic> wanted) {
   return {};
 }
 
-// As numpy.quantile rounds it; where NumPy gives NaN for Inf, what it stands for.
+// Rounded as by numpy.quantile; the true value where NumPy gives NaN for Inf.
 double between(double a, double b, double part) {
   if (part == 0 || a == b) return a;
   if (std::isinf(b)) return b;
@@ -284,7 +284,7 @@ Result<std::vector<QuantileValue>> error_quantiles(const PairRows& pairs, std::u
   std::vector<QuantileValue> values;
   for (const QuantileGate& gate : gates)
     if (!(gate.q >= 0 && gate.q <= 1))
-      return fail(ErrorCode::invalid_argument, "a quantile is one from 0 to 1");
+      return fail(ErrorCode::invalid_argument, "a quantile is a number from 0 to 1");
   if (finite == 0 || gates.empty()) return values;
   std::vector<OrderStatistic> wanted;
   for (const QuantileGate& gate : gates) {

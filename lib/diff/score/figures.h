@@ -23,7 +23,7 @@ class FigureCollector final : public PairCollector {
 
   Figures finish();
 
-  // Of so many pairs of equal numbers.
+  // The figures of this many pairs of equal numbers.
   static Figures of_equal(std::uint64_t pairs);
 
  private:
@@ -73,8 +73,8 @@ class FigureCollector final : public PairCollector {
   Sums total_;
 };
 
-// Of the absolute errors of finite pairs, as numpy.quantile computes it (linear). Exact, in a few
-// walks. Nothing if there is no finite pair.
+// Quantiles of the absolute errors of finite pairs, as numpy.quantile (linear) has them. Exact, in
+// a few walks. Nothing if there is no finite pair.
 Result<std::vector<QuantileValue>> error_quantiles(const PairRows& pairs, std::uint64_t finite,
                                                    std::span<const QuantileGate> gates);
 

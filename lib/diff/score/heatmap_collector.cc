@@ -62,7 +62,7 @@ void HeatmapCollector::count(std::vector<std::uint64_t>& cells, const JudgedRun<
   if (run.summary.refused == 0) return;
   AxisWalk down(dims_, map_.down);
   AxisWalk across(dims_, map_.across);
-  // count_in(begin, length): the refused among so many that stand in one cell.
+  // count_in(begin, length): the refused among `length` elements of one cell.
   const auto count_from = [&](std::uint64_t number, std::uint64_t count, auto count_in) {
     down.go_to(number);
     across.go_to(number);
@@ -77,7 +77,7 @@ void HeatmapCollector::count(std::vector<std::uint64_t>& cells, const JudgedRun<
   const auto all = [](std::uint64_t, std::uint64_t length) { return length; };
   const std::uint64_t values = run.pairs.values();
   if (run.pairs.alike || run.pairs.numbers != nullptr) {
-    // What two COO tensors do not store may be many cells.
+    // Elements that neither COO tensor stores may be many cells.
     for (std::uint64_t i = 0; i < values; ++i)
       if (run.refused[i] != 0)
         count_from(run.pairs.number(i), run.pairs.alike ? run.pairs.count : 1, all);

@@ -42,7 +42,7 @@ std::vector<std::uint32_t> picked_axes(const Dims& dims, std::span<const std::ui
     const double found = unevenness(dims, d, sample);
     candidates.push_back({static_cast<std::uint32_t>(d), found > kUneven ? found : 0});
   }
-  // Of equals the later dim comes first.
+  // The later of equal dims comes first.
   std::ranges::stable_sort(candidates, std::ranges::greater{}, &Candidate::unevenness);
   std::vector<std::uint32_t> axes;
   for (const Candidate& candidate : candidates)
@@ -51,7 +51,7 @@ std::vector<std::uint32_t> picked_axes(const Dims& dims, std::span<const std::ui
   return axes;
 }
 
-// Nothing if the tensor has not all of them.
+// Nothing if the tensor lacks one of them.
 std::optional<std::vector<std::uint32_t>> given_axes(const Dims& dims,
                                                      const HeatmapRequest& request) {
   std::vector<std::uint32_t> axes;

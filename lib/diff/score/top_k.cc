@@ -60,7 +60,7 @@ class Largest {
   void add(const Real* values, std::uint64_t count, bool alike, Make&& made) {
     for (std::uint64_t i = 0; i < count; ++i) {
       if (!alike && heap_.size() == k_) {
-        // What comes later and is no larger does not get in.
+        // A later value must be larger to get in.
         i += first_above(values + i, count - i, heap_.front().value);
         if (i == count) return;
       }
@@ -127,7 +127,7 @@ class RowComparer {
     }
   }
 
-  // Of other rows.
+  // `other` has other rows.
   void add(const RowComparer& other) {
     result_.rows += other.result_.rows;
     result_.disagreeing += other.result_.disagreeing;
@@ -193,7 +193,7 @@ std::uint64_t bytes_each(const PairRows& pairs) {
 
 Status check_top_k(const DiffSide& actual, const DiffSide& golden, std::uint64_t k,
                    const Execution& execution) {
-  if (k == 0) return fail(ErrorCode::invalid_argument, "the top 0 of a row are no elements");
+  if (k == 0) return fail(ErrorCode::invalid_argument, "the top 0 of a row is empty");
   const std::uint64_t kept = std::min(k, row_length(golden.dims()));
   const std::uint64_t each = bytes_each(PairRows(actual, golden, execution));
   const std::uint64_t most = execution.memory / each;

@@ -151,7 +151,7 @@ Result<TwoSets> open_sets(const std::string& actual, const std::string& golden,
 Result<FilePairs> find_pairs(TensorSet& actual, TensorSet& golden, const SetDiffOptions& options) {
   FilePairs found{.several = !actual.one_file() || !golden.one_file()};
   if (!found.several && (!options.include.empty() || !options.exclude.empty()))
-    return fail(ErrorCode::invalid_argument, "`include` and `exclude` go with two directories");
+    return fail(ErrorCode::invalid_argument, "`include` and `exclude` need two directories");
   BTF_ASSIGN(found.actual_specs, FileSpecs::apply(options.actual, actual));
   BTF_ASSIGN(found.golden_specs, FileSpecs::apply(options.golden, golden));
   if (found.several) return pair_several(actual, golden, options, std::move(found));

@@ -27,10 +27,9 @@ Result<std::uint64_t> partner(const std::string& name, const SetDiffOptions& opt
     if (found && found->size() == 1) return found->front();
   }
   if (count == 1) return 0;
-  return fail(ErrorCode::invalid_argument, "the dims are to be those of a tensor of " +
-                                               other.file.path() + ", which has " +
-                                               std::to_string(count) + " and none called '" + name +
-                                               "'; `pairs` 0:G says which, or the spec the dims");
+  return fail(ErrorCode::invalid_argument,
+              "the spec has no dims, and " + other.file.path() + " has " + std::to_string(count) +
+                  " tensors, none named '" + name + "'; give `pairs` 0:G, or dims in the spec");
 }
 
 // One that says something else than the spec.
@@ -93,7 +92,7 @@ Result<FileSpecs> FileSpecs::apply(const SetDiffSide& side, TensorSet& set) {
 bool FileSpecs::waits(std::uint64_t member, const TensorSet& set) const {
   const auto waiting = waiting_.find(member);
   if (waiting == waiting_.end()) return false;
-  // What can be read once only is not tried.
+  // A stream can be read only once and is not tried.
   if (set.member(member).path == "-")
     return is_list(member) || !parse_tensor_spec(waiting->second.spec);
   const auto file = set.file(member);

@@ -1,4 +1,4 @@
-// What rules say that files hold which do not say so themselves.
+// Specs given by rules for files that do not describe themselves.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct OtherSide {
   bool golden;
 };
 
-// What is no file of tensors may be raw bytes: of which sort, the other side's dims may tell.
-// `member`: of the options, for such a spec.
+// A file of unknown format may be raw bytes; the other side's dims suggest specs. `member` is the
+// option that takes such a spec.
 Error with_likely_specs(Error error, std::uint64_t bytes,
                         const Result<std::shared_ptr<const TensorFile>>& other,
                         const std::string& member);

@@ -19,7 +19,7 @@ Status PairPreparation::check_selection() {
   if (asked_.tensor_tolerances.empty()) return {};
   for (const MemberPair& pair : found_.pairs) {
     if (!pair.actual || !pair.golden) continue;
-    // What cannot be opened is trouble by itself, and might have the tensor.
+    // A file that cannot be opened is trouble by itself, and might have the tensor.
     if (trouble(pair) != nullptr || !complete_specs(pair)) return {};
     const auto actual = actual_.file(*pair.actual);
     const auto golden = golden_.file(*pair.golden);
@@ -102,7 +102,7 @@ bool PairPreparation::several(const TensorFile& actual, const TensorFile& golden
          !only(golden, options.golden_tensors);
 }
 
-// Of several tensors those without the axes get others; the only one is to have them.
+// Among several tensors those without the axes get others; a single one must have them.
 Status PairPreparation::check_axes(const TensorFile& actual, const TensorFile& golden,
                                    const DiffOptions& options) const {
   if (asked_.heatmap_axes.empty()) return {};
@@ -111,7 +111,7 @@ Status PairPreparation::check_axes(const TensorFile& actual, const TensorFile& g
   if (!left || !right) return {};
   const auto a = actual.tensor(*left);
   const auto g = golden.tensor(*right);
-  // What else is wrong is found by the comparison.
+  // The comparison finds all other errors.
   if (!a || !g || a->dims != g->dims) return {};
   const std::string trouble = axes_trouble(asked_.heatmap_axes, g->dims.size());
   if (trouble.empty()) return {};

@@ -1,5 +1,5 @@
-// What a pair of files needs before its tensors are compared: both open, specs with dims, the
-// options for this pair.
+// Preparation of a pair of files before its tensors are compared: opening both, completing specs
+// with dims, the options for this pair.
 #pragma once
 
 #include <algorithm>
@@ -29,8 +29,8 @@ class PairPreparation {
                   FilePairs& found)
       : actual_(actual), golden_(golden), asked_(asked), found_(found), selection_(asked) {}
 
-  // Of several files, before the first pair: an error if there is nothing that is selected by name,
-  // or no tensor for a tolerance of single ones.
+  // For several files, before the first pair: an error if a selected name matches nothing, or a
+  // tolerance for single tensors has no tensor.
   Status check_selection();
   // An error: no line of it pairs anything.
   Status check_map(const MapUse& use) const;

@@ -21,8 +21,8 @@ bool names_tensors(const std::string& text) {
 
 using Found = std::function<Status(const std::string& item)>;
 
-// What a selection means on each side: names that only one has are missing on the other, so they
-// are left out there. Nothing: that side has none of them. A name that neither has is an error.
+// A selection as it applies to each side: names on one side only are missing on the other, so they
+// are left out there. Nothing: that side has none of them. A name on neither side is an error.
 struct SidedSelection {
   std::optional<std::string> actual;
   std::optional<std::string> golden;
@@ -47,7 +47,7 @@ Result<SidedSelection> by_side(const std::string& text, const Found& actual, con
     if (right && (!out || sides.golden || all_but)) add(sides.golden, item);
     all_but = all_but && out;
   }
-  // Of what is all but some, a side that has none of those keeps all.
+  // With exclusions only, a side that has none of the excluded names keeps everything.
   if (all_but && !sides.actual) sides.actual = "*";
   if (all_but && !sides.golden) sides.golden = "*";
   return sides;
@@ -59,7 +59,7 @@ Status select(const TensorFile& file, const std::string& text,
   return {};
 }
 
-// What the rest of the command asks of lists holds for pairs too.
+// Options that apply to lists of tensors apply to pairs too.
 void set_pairs(std::vector<TensorPair> pairs, DiffOptions& options) {
   options.actual_tensors.emplace();
   options.golden_tensors.emplace();
@@ -82,7 +82,7 @@ std::vector<TensorPair> all_of(const TensorPairs& pairs) {
   return all;
 }
 
-// Of those that stay alone, what is picked may make clear which are meant: "0/*" of 0/xs and 1/xs.
+// The selection may resolve tensors without a partner: "0/*" of 0/xs and 1/xs.
 Result<std::vector<TensorPair>> picked_pairs(const TensorFile& actual, const TensorFile& golden,
                                              const DiffOptions& options, const Picked& picked,
                                              std::vector<TensorPair> pairs) {
@@ -217,7 +217,7 @@ Result<bool> DiffSelection::select_of_tiers(const TensorFile& actual, const Tens
   return true;
 }
 
-// Which globs have a tensor? Names are asked for as long as one has none.
+// Globs that match a tensor. Names are read until each has one.
 Status DiffSelection::note_names(const TensorFile& file,
                                  const std::optional<std::vector<std::uint64_t>>& selected) {
   std::vector<std::size_t> open;
@@ -278,7 +278,7 @@ Status DiffSelection::check_used() const {
   const TensorTolerance& given =
       asked_.tensor_tolerances[static_cast<std::size_t>(unused - used_.begin())];
   return fail(ErrorCode::invalid_argument,
-              given.source + (given.glob ? ": no tensor that is compared has such a name"
+              given.source + (given.glob ? ": no compared tensor matches"
                                          : ": no tensor " + std::to_string(given.tensor) +
                                                " of actual is compared"));
 }

@@ -13,10 +13,10 @@
 
 namespace btf {
 
-// Of two directories: numbers hold for every file, names for the sets as a whole.
+// Selection in two directories: numbers apply to every file, names to the sets as a whole.
 class NameSelection {
  public:
-  // Nothing is selected by name. An error: no tensor of either side has a name that is asked for.
+  // Nothing is selected by name. An error: a requested name is on neither side.
   static Result<NameSelection> of(const SetDiffOptions& asked, const TensorSet& actual,
                                   const TensorSet& golden, std::span<const MemberPair> pairs);
 
@@ -51,7 +51,7 @@ class DiffSelection {
   // An error if a tolerance was given for a tensor that none of the files applied to had.
   Status check_used() const;
 
-  // Of the files applied to last: what its lines were good for.
+  // Use of the map's lines by the files it was last applied to.
   const MapUse& map() const { return map_; }
 
  private:

@@ -54,7 +54,7 @@ class Comparison {
   }
 
  private:
-  // A pair whose tensors are kept until those in front of it are reported.
+  // A pair whose tensors are kept until earlier pairs are reported.
   class Queued final : public QueuedPair {
    public:
     Queued(Comparison& of, PreparedPair pair)

@@ -67,7 +67,7 @@ struct ConvertOptions {
   std::string format{};  // of the output: "btf", "npy", ...; empty: see output_format()
   bool as_uint = false;  // .npy: dtypes without a NumPy name as unsigned integers, not as void
   std::optional<std::uint8_t> coo_code{};  // nothing: the recipient's, else kCooCodeSpec
-  std::optional<Recipient> recipient{};    // what it does not take is refused
+  std::optional<Recipient> recipient{};    // tensors it cannot read are refused
   // Compress into the seekable zstd format at this level (kLeastCompression to
   // kGreatestCompression); nothing: as it is.
   std::optional<int> compression{};
@@ -86,7 +86,7 @@ struct TensorReport {
   std::uint64_t source = 0;  // number in the input
   std::uint64_t target = 0;  // index in the output
   std::string name;
-  std::string output;        // of files in a directory: the path
+  std::string output;  // of files in a directory: the path
   DType source_dtype{};
   DType target_dtype{};
   Layout source_layout{};
@@ -96,13 +96,13 @@ struct TensorReport {
   std::uint64_t data_bytes = 0;  // of the result
   std::optional<std::uint64_t> nnz;
   LossAccount loss;
-  std::optional<double> snr;   // in dB, where a limit was set: see LossLimits
-  std::vector<double> scales;  // of the tensor or of each index of the axis; empty: none
+  std::optional<double> snr;              // in dB, where a limit was set: see LossLimits
+  std::vector<double> scales;             // of the tensor or of each index of the axis; empty: none
   std::vector<std::int64_t> zero_points;  // found or read, one for each of the scales; else empty
   std::vector<std::uint64_t> scale_targets;  // indices of the records of scales and zero points
   std::optional<std::string> kept;           // why the tensor kept its layout (where_possible)
   bool unlinked = false;  // its scales or zero points are left out, and with them the link to them
-  std::vector<std::string> objections;   // why TensorRT would not take dtype, layout and dims
+  std::vector<std::string> objections;  // why TensorRT would not take dtype, layout and dims
 };
 
 // Called for every tensor, in the order of the output, when it has been written. A report is final
@@ -118,15 +118,15 @@ BTF_API Result<std::string_view> output_format(const std::string& output,
 // yet). convert() asks too. Errors name members of the options in backticks: `quantization.axis`.
 BTF_API Status check_options(const ConvertOptions& options, std::string_view format = {});
 
-// Writes a file of that format, a canonical one, compressed if the options say so or it is called
-// .zst, and returns its size in bytes. `output` is "-" for stdout and may be a file of the input; it
-// holds the old file or the whole new one whatever happens.
+// Writes a canonical file of that format, compressed if the options say so or its name is
+// .zst, and returns its size in bytes. `output` is "-" for stdout and may be a file of the input;
+// it holds the old file or the whole new one whatever happens.
 //
 // In a directory a single file keeps its name. With a format or new names in the options, and of
 // several files or a directory, each becomes a file of its own with its name and the format's
 // ending, or, in a format that holds one tensor, a file for each tensor under the tensor's name; a
-// directory with a slash at its end is made then. Everything is decided and measured before the first is
-// written; then each is old or whole new. Returned are all their bytes.
+// directory with a slash at its end is made then. Everything is decided and measured before the
+// first is written; then each is old or whole new. Returned are all their bytes.
 BTF_API Result<std::uint64_t> convert(const TensorSet& input, const std::string& output,
                                       const ConvertOptions& options,
                                       const TensorReportSink& report = {});

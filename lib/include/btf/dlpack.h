@@ -47,7 +47,7 @@ BTF_API Result<dlpack::DLManagedTensorVersioned*> to_dlpack_versioned(
 // Strides may be absent, in any order, or 0. An error for each thing that cannot be.
 BTF_API Result<MutableTensorView> from_dlpack(const dlpack::DLTensor& tensor);
 
-// The same, and keeps the tensor: the deleter is called when the last copy of the result is gone.
+// The same, but keeps the tensor: the deleter runs with the last copy of the result.
 // After an error the tensor is still the caller's.
 BTF_API Result<SharedTensor> take_dlpack(dlpack::DLManagedTensor* tensor);
 BTF_API Result<SharedTensor> take_dlpack(dlpack::DLManagedTensorVersioned* tensor);

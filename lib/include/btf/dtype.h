@@ -11,7 +11,7 @@
 
 namespace btf {
 
-// A value of an enum and what it is called: in options, reports and other languages.
+// A value of an enum and its name in options, reports and other languages.
 template <typename Value>
 struct Named {
   Value value{};
@@ -81,7 +81,7 @@ struct DTypeInfo {
   NumberKind kind{};
   FloatGeometry fp{};       // floating only
   Closeness close{};        // integers: none
-  std::string_view npy{};   // NumPy's type string without the byte order; empty: it has none
+  std::string_view npy{};   // NumPy's type string without the byte order; empty: none
   std::uint8_t dlpack = 0;  // DLPack's type code (btf/dlpack_abi.h); with `bits` the whole type
 
   constexpr std::uint8_t code() const { return static_cast<std::uint8_t>(dtype); }

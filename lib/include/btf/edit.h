@@ -45,7 +45,7 @@ struct Unsqueeze {
   std::int64_t dim = 0;
 };
 
-// numpy.reshape in row-major order of the logical dims, whatever the layout. One -1 is found out.
+// numpy.reshape in row-major order of the logical dims, whatever the layout. One -1 is inferred.
 struct Reshape {
   std::vector<std::int64_t> dims;
 };

@@ -12,20 +12,20 @@
 namespace btf {
 
 enum class ErrorCode : std::uint8_t {
-  invalid_argument,  // the caller asked for something that cannot be (unknown name, bad index)
+  invalid_argument,  // an impossible request (unknown name, bad index)
   malformed,         // the bytes of a file contradict the format
   unsupported,       // well-formed, but not supported (a code or a pair unknown to this library)
   io,                // the system refused: open, read, write, rename
   closed_pipe,       // nobody reads the output any more
   no_space,          // the result does not fit on the target
   refused,           // the caller's own policy forbids the result (lossless, overflow error)
-  cancelled,         // the caller asked to stop
+  cancelled,         // cancelled by the caller
 };
 
 // "invalid_argument"
 BTF_API std::string_view error_name(ErrorCode code);
 
-// `message` says what was wrong, what was expected and what was found; `file` and `tensor` say
+// `message` has the problem, the expected and the found value; `file` and `tensor` say
 // where, as far as that is known. A violation of the format carries the code of its finding and
 // its byte offset.
 struct Error {

@@ -37,7 +37,7 @@ struct TensorInfo {
   std::uint8_t layout_code = 0;
   std::optional<DType> dtype;    // nothing: a code, or a type of the file, that this library lacks
   std::optional<Layout> layout;  // likewise
-  // Where a file that has no codes names a type that no dtype stands for.
+  // The name of a type that no dtype stands for, in a file without type codes.
   std::string foreign_dtype;
   std::string foreign_reason;  // in words, if there is more to say
   Dims dims;                   // logical
@@ -71,10 +71,10 @@ BTF_API std::span<const Named<Recipient>> recipient_names();
 
 // An entry of a manifest, for one of a file's tensors.
 struct FileEntry {
-  // Which one is meant: a name of the file's own, or a number; nothing: all, or the only one.
+  // The tensor: a name from the file, or a number; nothing: all, or the only one.
   std::optional<std::string> tensor_name{};
   std::optional<std::uint64_t> tensor_number{};
-  std::optional<std::string> name{};     // what it is called
+  std::optional<std::string> name{};     // its name
   std::optional<std::uint64_t> order{};  // of execution
   std::string role{};                    // "input", "output", ...
   std::optional<std::uint64_t>
@@ -84,8 +84,8 @@ struct FileEntry {
 // Facts that a file does not hold itself.
 struct OpenOptions {
   std::optional<TensorSpec> spec{};   // raw bytes; dtype only: a .npy without one
-  std::vector<NamedSpec>
-      named_specs{};                  // by name, in place of `spec`; the last match counts
+  // By name, instead of `spec`; the last match counts.
+  std::vector<NamedSpec> named_specs{};
   std::optional<Layout> layout_in{};  // of a file that trtexec dumped; nothing: kLINEAR
   // Base of the names of tensors without one; empty: the name of the file without known
   // endings.
@@ -93,21 +93,21 @@ struct OpenOptions {
   std::optional<FileEntry> entry{};  // of a manifest
 };
 
-// What a file format is, each a bit.
+// Properties of a file format, each a bit.
 enum FormatTrait : unsigned {
   kSingle = 1,         // holds one tensor
-  kRowMajorOnly = 2,   // tensors of any layout become kLINEAR if nothing else is said
+  kRowMajorOnly = 2,   // tensors of any layout become kLINEAR by default
   kShuffled = 4,       // holds the layouts that shuffle
   kNamed = 8,          // holds the names of tensors
   kNumpyArrays = 16,   // holds NumPy's arrays, which have no name for some dtypes
   kInOrder = 32,       // tensors stand in the order in which whoever wrote them had them
   kBtfCodes = 64,      // dtypes and layouts are BTF's codes
-  kUndescribed = 128,  // bytes alone: a spec or the name of the file says what they are
+  kUndescribed = 128,  // bytes alone, described by a spec or the name of the file
   kSaysDims = 256,     // says the dims of its tensors: a spec may add the dtype alone
   kText = 512,         // numbers in text, if a spec says so; a list unless they say their dims
 };
 
-// Of the format with this name, "btf", "npy", ...; false: there is none.
+// A property of the format with this name ("btf", "npy", ...); false for an unknown name.
 BTF_API bool format_has(std::string_view format, FormatTrait trait);
 
 // Not for several threads at once.
@@ -134,7 +134,7 @@ class BTF_API TensorFile {
   bool says_dims() const;
   bool compressed() const;     // the file is zstd; sizes and offsets are of its content
   std::uint64_t size() const;  // bytes
-  // It came through a pipe, of which no more is read than can be wanted: more follows behind
+  // It came through a pipe, of which no more is read than can be needed: more follows after
   // size().
   bool more_follows() const;
   std::uint64_t tensor_count() const;
@@ -152,7 +152,7 @@ class BTF_API TensorFile {
 
   // One record's header, checked against the file. O(1) in the number of records. A record whose
   // dtype or layout is unknown is no error here; using its data is. Nor are names that cannot be
-  // read: then it is called after its file.
+  // read: then it is named after its file.
   Result<TensorInfo> tensor(std::uint64_t index) const;
 
   // The tensor as the numbers that its codes stand for, in a file that keeps scales among the codes
@@ -160,7 +160,7 @@ class BTF_API TensorFile {
   Result<std::optional<TensorInfo>> dequantized(std::uint64_t index) const;
 
   // Refuses records that share bytes with others of this file. O(records) at the first question;
-  // asked of every tensor in order it costs no further look at the headers.
+  // in order over all tensors it does not read headers again.
   Status check_overlap(const TensorInfo& tensor) const;
 
   // An error if the file holds numbers besides the tensors that it lists, which whoever wants all

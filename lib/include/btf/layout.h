@@ -25,7 +25,7 @@ inline constexpr std::size_t kMaxRank = 255;
 // "[1, 3, 224, 224]"; of an index too.
 BTF_API std::string dims_text(std::span<const std::uint64_t> dims);
 
-// Which of `count` is meant, negative numbers counted from the end; nothing: there is none.
+// The index among `count`, negative numbers counted from the end; nothing: out of range.
 BTF_API std::optional<std::uint64_t> resolve_index(std::int64_t number, std::uint64_t count);
 
 // The numbers are the codes in a BTF file: part of the format, do not change.
@@ -53,7 +53,7 @@ enum class Layout : std::uint8_t {
 inline constexpr std::uint8_t kCooCodeSpec = 2;
 inline constexpr std::uint8_t kCooCodeTfrt = 1;
 
-// The two words of TensorRT's own format descriptions, and what else there is.
+// The two terms of TensorRT's format descriptions, and all others.
 enum class Placement : std::uint8_t {
   row_major,     // as the dims say
   vector_major,  // [.., C, H, W] -> [.., ceil(C / lanes), H, W, lanes]
@@ -70,7 +70,7 @@ struct TensorRtSupport {
 
 struct LayoutSpec {
   Layout layout{};
-  std::string_view name;                    // TensorRT's enumerator
+  std::string_view name;                      // TensorRT's enumerator
   std::array<std::string_view, 5> aliases{};  // lower case; the name without its k is one anyway
   Placement placement{};
   std::uint8_t vector_dim = 0;  // counted from the end: 3 is C of [.., C, H, W]; 0: none
@@ -78,11 +78,11 @@ struct LayoutSpec {
   std::uint8_t pitch_bytes =
       0;  // rows (the dim before the innermost group) start at multiples of it
   std::uint8_t min_rank = 0;
-  bool image = false;    // DLA's image input: C is 1, 3 or 4, stored as 1, 4, 4
+  bool image = false;      // DLA's image input: C is 1, 3 or 4, stored as 1, 4, 4
   std::string_view dla{};  // "orin" or "xavier" where one name has two pitches
   std::array<TensorRtSupport, 6> tensorrt{};  // newest first; empty: every type
-  std::uint8_t most_dims = 0;  // of TensorRT's tensors; 0: no matter how many
-  std::uint16_t most_chw = 0;  // what C, H and W may be on a DLA; 0: it does not take the layout
+  std::uint8_t most_dims = 0;                 // of TensorRT's tensors; 0: no matter how many
+  std::uint16_t most_chw = 0;  // limit of C, H and W on a DLA; 0: layout not supported
   // Files only: of every so many elements the first bytes come first, then the second, and so on
   // (docs/format.md); 0: bytes stand as in memory. Strides are of the elements before that.
   std::uint32_t shuffle_block = 0;

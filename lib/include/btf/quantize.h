@@ -19,7 +19,7 @@ struct BlockFormatInfo {
   BlockFormat format{};
   std::string_view name;
   std::uint64_t block = 0;  // elements that share a scale
-  DType element{};          // unless another of the same size is asked for
+  DType element{};          // unless another of the same size is given
   DType scale{};
   bool tensor_scale = false;  // a float32 scale of the whole tensor on top
 };
@@ -27,25 +27,25 @@ struct BlockFormatInfo {
 BTF_API std::span<const BlockFormatInfo> block_formats();
 BTF_API const BlockFormatInfo& info(BlockFormat format);
 
-// Integers, and floats of 8 bits or less but E8M0: what scales are made for.
+// Dtypes that take scales: integers, and floats of 8 bits or less except E8M0.
 BTF_API bool can_scale(DType dtype);
 
 // To integers and small floats: q = round(x / scale) + zero_point, clamped. Back from them:
 // x = (q - zero_point) * scale. `dequantize` without a word about zero points is refused where a
-// record stands behind the scales as theirs does; the error's `finding` is then "zero-points-unread".
-// One of `scale`, `automatic`, `block`, `dequantize` at most.
+// record stands behind the scales as theirs does; the error's `finding` is then
+// "zero-points-unread". One of `scale`, `automatic`, `block`, `dequantize` at most.
 struct Quantization {
-  std::optional<double> scale{};        // of every tensor; the direction follows from the dtypes
+  std::optional<double> scale{};  // of every tensor; the direction follows from the dtypes
   // Written behind. Signed and without a zero point max|x| / largest representable; else so that
   // the least and the largest element get codes.
   bool automatic = false;
-  std::optional<std::uint32_t> axis{};  // automatic: a scale for each index of this dim
+  std::optional<std::uint32_t> axis{};       // automatic: a scale for each index of this dim
   std::optional<std::int64_t> zero_point{};  // integers only; nothing: 0
-  // automatic: found with the scale, and written behind it as a record of the codes' dtype.
+  // automatic: found with the scale, and written after it as a record of the codes' dtype.
   // dequantize: read from there.
   bool find_zero_point = false;
-  std::optional<BlockFormat> block{};   // written behind: scales, and the tensor's scale if any
-  bool dequantize = false;              // by the scale records that stand behind the data
+  std::optional<BlockFormat> block{};  // written behind: scales, and the tensor's scale if any
+  bool dequantize = false;             // by the scale records after the data
 
   bool active() const { return scale || automatic || block || dequantize; }
 };

@@ -64,7 +64,7 @@ BTF_API Result<LossAccount> read_tensor_into(const TensorFile& file, const Tenso
 
 struct Element {
   std::uint64_t code = 0;  // the element's bits, zero above them
-  // Of the byte that holds it, from the start of the file; nothing for an element that a COO
+  // Offset of the byte that holds it, from the start of the file; nothing for an element that a COO
   // tensor does not store, whose bits are zero.
   std::optional<std::uint64_t> offset;
   bool high_nibble = false;  // 4-bit types: which half of the byte

@@ -17,8 +17,8 @@ namespace btf {
 
 struct RepairOptions {
   bool strict = false;     // tensors in doubt are lost
-  bool unchecked = false;  // compressed: also what no checksum vouches for, in a frame that was cut
-  Duplicates duplicates = Duplicates::error;  // what an index means that occurs twice
+  bool unchecked = false;  // compressed: also data without a checksum, in a truncated frame
+  Duplicates duplicates = Duplicates::error;  // value of an index that occurs twice
   std::optional<int> compression{};           // as ConvertOptions
   bool sync = false;                          // survive a power cut
   Execution execution{};
@@ -28,8 +28,8 @@ struct RepairOptions {
 struct RepairedTensor {
   std::uint64_t source = 0;             // its index in the input
   std::optional<std::uint64_t> target;  // in the output; nothing: it is lost
-  bool followed = false;  // found behind the record before it; its offset in the table is wrong
-  Finding finding;        // why it is lost, or what is doubtful about it, or that it was followed
+  bool followed = false;  // found after the previous record; its offset in the table is wrong
+  Finding finding;        // the reason why it is lost, in doubt, or followed
 };
 
 struct RepairSummary {
@@ -50,12 +50,12 @@ struct RepairReport {
   std::function<void(const RepairedTensor&)> tensor = {};  // in the order of the input
 };
 
-// Writes every tensor of which all is there to `output_or_directory`, a canonical file, as convert()
-// writes it: "-" is stdout, it may be the input, it holds the old file or the whole new one; that it
-// cannot be written is known before anything is read. If there are
-// tensors and none can be saved, nothing is written, and that is no error. An input that is no BTF
-// is one. Reports come before the output is written.
-BTF_API Result<RepairSummary> repair(const std::string& input, const std::string& output_or_directory,
+// Writes every complete tensor to `output_or_directory`, a canonical file, as convert() writes it:
+// "-" is stdout, it may be the input, it holds the old file or the whole new one; an unwritable
+// output is an error before anything is read. If no tensor can be saved, nothing is written, and
+// that is no error. An input that is not BTF is one. Reports come before the output is written.
+BTF_API Result<RepairSummary> repair(const std::string& input,
+                                     const std::string& output_or_directory,
                                      const RepairOptions& options = {},
                                      const RepairReport& report = {});
 

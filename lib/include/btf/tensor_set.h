@@ -1,4 +1,4 @@
-// Tensors in order, by number and by name, whatever they are stored in: a file, a directory with
+// Tensors in order, by number and by name, in any storage: a file, a directory with
 // all that is below it, files that an index or a manifest names, a list of these.
 #pragma once
 
@@ -24,7 +24,7 @@ namespace btf {
 struct SetMember {
   std::string path;   // to open it by
   std::string place;  // below the directory that it was found in, or the index's; else its path
-  // What its tensors are called after: what an index calls it, else `place` without known endings.
+  // The base of its tensors' names: the index's name for it, else `place` without known extensions.
   std::string name;
 };
 
@@ -38,21 +38,21 @@ struct SetTensor {
   bool operator==(const SetTensor&) const = default;
 };
 
-// Members are opened when they are asked for, and few are open at a time. One that cannot be read
+// Members are opened on use, and few are open at a time. One that cannot be read
 // is trouble of that member, not of the set. Members of a directory are in natural order ("fc2"
 // before "fc10"). Not for several threads at once.
 class BTF_API TensorSet {
  public:
-  // A file, "-" for stdin, a directory, or an index (x.safetensors.index.json, a manifest, trtexec's
-  // tensor_summary.json), which stands for the files that it names. Symbolic links are followed.
-  // What a directory holds beside its tensors, text and images and the like, are others() and no
-  // members, but for what `keep` wants.
+  // A file, "-" for stdin, a directory, or an index (x.safetensors.index.json, a manifest,
+  // trtexec's tensor_summary.json), which stands for the files that it names. Symbolic links are
+  // followed. Other files in a directory, such as text and images, are others() and not members,
+  // unless `keep` selects them.
   static Result<TensorSet> open(const std::string& path, const OpenOptions& options = {},
                                 const MemberFilter& keep = {});
   // Several, in this order; at least one.
   static Result<TensorSet> open(std::span<const std::string> paths, const OpenOptions& options = {},
                                 const MemberFilter& keep = {});
-  // Of a file that is open, and stays so as long as the set is there.
+  // The set of one open file, which must stay open as long as the set exists.
   static TensorSet of(const TensorFile& file);
 
   TensorSet(TensorSet&&) noexcept;
@@ -76,33 +76,33 @@ class BTF_API TensorSet {
   std::string_view place(std::uint64_t member) const;  // likewise
   // Why it cannot be opened, where that shows without trying: no file, a directory without end.
   const Error* trouble(std::uint64_t member) const;
-  // What the file is opened with: an index may say what it holds.
+  // The options that the file is opened with: an index may describe its contents.
   Result<OpenOptions> open_options(std::uint64_t member) const;
-  // What this member is opened with from now on, in place of the set's options. It is called after
-  // its file without any ending.
+  // Opens this member with these options from now on, in place of the set's. Its name becomes that
+  // of its file without any extension.
   void open_as(std::uint64_t member, OpenOptions options);
   // An error if one of the options' `named_specs` is of no file, and of no tensor of a file that
   // can be opened.
   Status check_named_specs() const;
   // Opened, if it is not. An error too if it was changed since it was open before, or does not hold
-  // what an index says it does.
+  // its index.
   Result<std::shared_ptr<const TensorFile>> file(std::uint64_t member) const;
 
-  // Of the file, as it is now; 0: it cannot be told.
+  // The current size of the file; 0 if unknown.
   std::uint64_t bytes(std::uint64_t member) const;
 
-  // Opens these members before they are asked for, in this order, on a thread of its own. Once.
+  // Opens these members ahead of use, in this order, on a thread of its own. Once.
   void open_ahead(std::vector<std::uint64_t> members);
 
-  // How a member that an index names differs from what it says.
+  // Differences between a member and its index.
   Status check_index(std::uint64_t member, const FindingSink& report) const;
 
-  // A manifest of the set, or of the tensors with these numbers: JSON that opens as the same set, and
-  // names files as they were named here.
+  // A manifest of the set, or of the tensors with these numbers: JSON that opens as the same set,
+  // and names files as they were named here.
   Result<std::string> manifest(
       const std::optional<std::vector<std::uint64_t>>& tensors = std::nullopt) const;
 
-  // An error if a file that was opened is not what it was then. Ask after the last read.
+  // An error if an open file has changed since it was opened. Call it after the last read.
   Status check_unchanged() const;
   // Whoever had the member open has asked it after the last read: check_unchanged() need not,
   // unless file() gives it out again.
@@ -112,7 +112,7 @@ class BTF_API TensorSet {
   // be opened.
   Result<std::uint64_t> tensor_count() const;
   Result<SetTensor> tensor(std::uint64_t number) const;
-  // Numbers of those that a selection names: "0,2-5,-1,conv*,!fc" (docs/cli.md, section 5).
+  // Numbers of the tensors in a selection: "0,2-5,-1,conv*,!fc" (docs/cli.md, section 5).
   Result<std::vector<std::uint64_t>> select(std::string_view text) const;
   // As if members that cannot be opened had no tensors.
   Result<std::vector<SetTensor>> select_readable(std::string_view text) const;
@@ -142,10 +142,10 @@ struct SetOperand {
 BTF_API Result<TwoSets> open_two_sets(const SetOperand& actual, const SetOperand& golden,
                                       const Execution& execution = {});
 
-// Is it a directory, and so a set? What is not there is none: that is said when it is opened.
+// True for a directory. A missing path is false: opening it reports the error.
 BTF_API Result<bool> is_directory(const std::string& path);
 
-// Is it an index, which stands for the files that it names?
+// True for an index, which means the files that it names.
 BTF_API bool is_index(const std::string& path);
 
 // The error of a set without members: an empty directory, one with other files only, an index that

@@ -18,11 +18,11 @@ namespace btf {
 
 struct TensorSpec {
   DType dtype{};
-  Layout layout = Layout::linear;   // strides of one's own count as kLINEAR
+  Layout layout = Layout::linear;        // strides of one's own count as kLINEAR
   std::optional<StridedLayout> storage;  // nothing: the spec is a dtype only
-  bool strided = false;             // by strides and not by a layout's name
-  std::string text{};               // as it was written
-  bool as_text = false;             // numbers that people can read, and no bytes of elements
+  bool strided = false;                  // by strides and not by a layout's name
+  std::string text{};                    // as it was written
+  bool as_text = false;                  // decimal numbers, not bytes of elements
 };
 
 // A spec for the files, or the tensors of an archive, whose names a glob matches.
@@ -41,7 +41,7 @@ struct NamedSpec {
 // "text:fp32:1x3x224x224": numbers in text, in row-major order; without dims as many as there are.
 BTF_API Result<TensorSpec> parse_tensor_spec(std::string_view text);
 
-// A spec that leaves the dims out, as far as it says something; nothing: it says them, or is wrong.
+// The parts of a spec without dims; nothing: it has dims, or is wrong.
 BTF_API std::optional<TensorSpec> spec_without_dims(std::string_view text);
 // The same spec with dims.
 BTF_API Result<TensorSpec> spec_with_dims(std::string_view text, std::span<const std::uint64_t> dims);
@@ -49,7 +49,7 @@ BTF_API Result<TensorSpec> spec_with_dims(std::string_view text, std::span<const
 // The same language: "fp16:hwc8:1x3x224x224".
 BTF_API std::string spec_text(DType dtype, Layout layout, std::span<const std::uint64_t> dims);
 
-// Specs of tensors with these dims that take so many bytes, the usual ones first, at most so many.
+// Specs of tensors with these dims and this size in bytes, the usual ones first, at most `most`.
 // `like`: the dtype that is the first to try.
 BTF_API std::vector<std::string> specs_of_size(std::span<const std::uint64_t> dims,
                                                std::uint64_t bytes, DType like, std::size_t most);

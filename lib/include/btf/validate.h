@@ -16,7 +16,7 @@ namespace btf {
 // Checks beyond the format.
 struct ValidateChecks {
   bool finite = false;                   // NaN and Inf among the elements are errors
-  std::optional<Recipient> recipient{};  // what it does not take is an error
+  std::optional<Recipient> recipient{};  // tensors it cannot read are errors
 };
 
 // Reads the whole file, headers and elements, in bounded memory, and reports findings as they come.

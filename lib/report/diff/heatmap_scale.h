@@ -1,4 +1,4 @@
-// What the pictures of a heat map share: the levels of density and the names of axes.
+// Density levels and axis names, shared by the heat maps in text and HTML.
 #pragma once
 
 #include <cstdint>

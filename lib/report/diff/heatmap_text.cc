@@ -58,7 +58,7 @@ class Picture {
     return text;
   }
 
-  // The name of the axis stands in front of the first index.
+  // The name of the axis precedes the first index.
   std::string row_label(std::uint64_t row) const {
     if (!map_.down) return "";
     const IndexRange range = cell_range(*map_.down, dims_, row);

@@ -46,7 +46,7 @@ class JunitReport final : public DiffReport {
   void end(const FilePair& pair, const PairOutcome& outcome) override {
     if (of_whole_files(outcome.result))
       fail(add_test("file"), result_name(outcome.result), whole_files_text(pair, outcome), {});
-    // That of tensors is told with these.
+    // Errors of tensors are reported with the tensors.
     if (outcome.result == PairResult::trouble && counts_.errors == 0)
       add_error(add_test("file"), outcome.error);
     set_counts(suite_, counts_);

@@ -16,7 +16,7 @@ class Lines {
   void line(std::string_view text) {
     if (status_) status_ = sink_(std::string(text) + "\n");
   }
-  // What went wrong first; nothing was written after it.
+  // The first write error; nothing was written after it.
   const Status& status() const { return status_; }
 
  private:

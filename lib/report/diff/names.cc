@@ -8,17 +8,17 @@
 namespace btf::report {
 namespace {
 
-// What names have in common that are not equal.
+// How names that are not equal were matched.
 constexpr auto kTierWords = std::to_array<Named<PairTier>>({
     {PairTier::map, "by the map"},
     {PairTier::exact, "by equal names"},
     {PairTier::prefix, "without a prefix that all names of one side have"},
-    {PairTier::stem, "without what programs put around a name"},
+    {PairTier::stem, "without what programs add to a name"},
     {PairTier::sanitised, "by letters and digits alone"},
     {PairTier::module, "by the path of their module"},
     {PairTier::tail, "by the last parts of their names"},
     {PairTier::only, "as the only one of each side"},
-    {PairTier::order, "by their order, for arr_0 and the like are no names"},
+    {PairTier::order, "by their order, as arr_0 and the like are not names"},
 });
 
 }  // namespace

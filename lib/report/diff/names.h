@@ -25,7 +25,7 @@ std::string_view tier_name(PairTier tier);
 
 // "2 (name), 3 (prefix)"; empty: names are equal, or were not asked.
 std::string pairing_text(const PairingCounts& counts);
-// What is to be said of it, and of names of which none has a partner; else empty.
+// A sentence on how names were paired, or on names without any partner; empty if all are equal.
 std::string pairing_sentence(const PairingCounts& counts);
 
 // Counts one pair.

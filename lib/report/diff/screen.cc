@@ -73,7 +73,7 @@ class Screen final : public DiffReport {
 
   void end(const FilePair& pair, const PairOutcome& outcome) override {
     const bool trouble = outcome.result == PairResult::trouble;
-    // Of two files of which nothing could be compared the errors say all.
+    // If nothing of two files could be compared, the errors are the report.
     if (!directories_ && in_trouble_ == of_pair_) {
       only_.reset();
       table_.clear();
@@ -83,7 +83,7 @@ class Screen final : public DiffReport {
         first_different_ = printable(pair.name);
       table_.add(set_row(pair, outcome));
     }
-    // Of two files the trouble is the end.
+    // After trouble of two files nothing follows.
     print(trouble && !directories_);
   }
 
@@ -111,7 +111,7 @@ class Screen final : public DiffReport {
     const std::string name = set_name(diff, pair_, directories_);
     SetRow row = set_row(diff, name);
     if (row.different && !diff.error && first_different_.empty()) first_different_ = name;
-    // What differs otherwise has all that there is to say in its line.
+    // Only compared tensors have more to show than their line.
     if (diff.result == DiffResult::different) {
       if (options_.text.all)
         row.below = block(diff, name);

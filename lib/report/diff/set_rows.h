@@ -1,4 +1,4 @@
-// What a line of a report on many tensors says of one of them.
+// One tensor's row in a report on many tensors.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace btf::report {
 
-// What a tensor is called among others: "conv1", "tensor 3" of a file without names, "m.npz: conv1"
+// The label of a tensor: "conv1", "tensor 3" in a file without names, "m.npz: conv1"
 // where names of several files may be the same.
 std::string set_name(const TensorDiff& diff, const FilePair& pair, bool directories);
 
 SetRow set_row(const TensorDiff& diff, std::string name);
 
-// Of a pair of files that has no tensors to tell of: one is missing, cannot be read, or is empty.
+// The row of a pair of files without tensors: one is missing, unreadable or empty.
 SetRow set_row(const FilePair& pair, const PairOutcome& outcome);
 
 }  // namespace btf::report

@@ -56,7 +56,7 @@ void SetTable::print_title(std::vector<std::string>& lines) const {
   lines.push_back(line.append(kGap).append(without_end(kWhyTitle, widths_.why)));
 }
 
-// Of the evidence a few characters would tell nothing.
+// A few characters of the evidence would be useless.
 std::string SetTable::why_text(const SetRow& row) const {
   constexpr std::size_t kLeastEvidence = 12;
   const std::string all = row.why + ": " + row.evidence;

@@ -20,23 +20,23 @@ struct SetRow {
   std::string evidence{};            // behind it, as far as there is room
   std::string instead{};             // of all four: "shape [1] against [2]"
   std::vector<std::string> below{};  // lines of its own, whatever their length
-  // What rows are sorted by, the worst first.
+  // Sort keys, the worst first.
   double error_rank = 0;
   double cosine_rank = 0;
 };
 
 class SetTable {
  public:
-  // `columns`: of the terminal. `refused`: what stands above that column.
+  // `columns`: of the terminal. `refused`: the title of that column.
   SetTable(Paint paint, std::size_t columns, DiffSort sort, std::string refused)
       : paint_(paint), columns_(columns), sort_(sort), refused_(std::move(refused)) {}
 
   void add(SetRow row);
-  // Those that wait are not told.
+  // Drops the rows that were not printed.
   void clear() { rows_.clear(); }
 
-  // What can be printed since the last call: with `last` everything. The widths follow from the
-  // rows that there are by then, and hold for all others.
+  // The lines that became printable since the last call; with `last` all of them. Column widths
+  // follow from the rows known at the first print and stay.
   std::vector<std::string> lines(bool last);
 
  private:

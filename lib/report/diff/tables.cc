@@ -82,14 +82,14 @@ std::vector<std::array<std::string, 2>> histogram_rows(const std::vector<Column>
 using Cells = std::array<std::string, 9>;
 using Widths = std::array<std::size_t, std::tuple_size_v<Cells>>;
 
-// What is left out where there is no room: codes first, then bytes, then steps.
+// Columns dropped for lack of room: codes first, then bytes, then steps.
 constexpr std::size_t kSteps = 4;
 constexpr auto kLeftOut = std::to_array<std::pair<std::size_t, std::size_t>>(
     {{kSteps + 1, kSteps + 3}, {kSteps + 3, kSteps + 5}, {kSteps, kSteps + 1}});
 
 constexpr std::string_view kCellGap = "  ";
 
-// Of each column; 0 of those that are left out.
+// The width of each column; 0 for dropped ones.
 Widths fitting_widths(const std::vector<Cells>& lines, std::size_t room) {
   Widths widths{};
   for (const Cells& line : lines)
@@ -129,7 +129,7 @@ std::vector<std::array<std::string, 2>> error_histogram(const TensorDiff& diff, 
 std::vector<std::string> mismatch_table(const TensorDiff& diff, std::size_t room) {
   if (diff.first.empty()) return {};
   const bool all = diff.first.size() == diff.mismatched;
-  // A title stands in the first column, alone in its line but for the header.
+  // A title is in the first column, alone in its line except for the header.
   const std::string title = all ? fmt::format("all {} mismatches", diff.mismatched)
                                 : fmt::format("first {} of {}", diff.first.size(), diff.mismatched);
   std::vector<Cells> lines{{diff.mismatched == 1 ? "the mismatch" : title, "actual", "golden",

@@ -37,7 +37,7 @@ std::string tolerance_text(const Tolerance& tolerance, bool always) {
   return text;
 }
 
-// What stands for all tensors: with --close, rtol and atol may be several.
+// The tolerance shown for all tensors; with --close, rtol and atol may vary.
 std::string general_tolerance(const DiffOptions& criteria, const std::string& close) {
   const Tolerance& general = criteria.tolerance;
   if (!general.close) return tolerance_text(general, !criteria.gates.given());
@@ -130,7 +130,7 @@ void add_tolerance(const TensorDiff& diff, const Tolerance& general,
 
 void add_required(const TensorDiff& diff, std::vector<std::string>& lines) {
   if (diff.mismatched == 0) return;
-  // Tolerances are not what was asked for, or not all of it.
+  // Tolerances were not requested, or not alone.
   if (!failed(diff, is_counted)) return;
   const char* label = failed(diff, is_figure) ? "elements need" : "would pass with";
   if (!diff.required_atol) {

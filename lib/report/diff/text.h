@@ -1,4 +1,4 @@
-// The pieces of text that tell of a comparison. Without colour and without a last newline.
+// Pieces of text on a comparison, without colour and without a last newline.
 #pragma once
 
 #include <cstddef>
@@ -20,16 +20,16 @@ std::string sides_text(const TensorDiff& diff);
 // ", 3 NaN on both sides, 1 NaN in actual only at [0, 3]"; empty when there is nothing special.
 std::string specials_text(const TensorDiff& diff);
 
-// Of these, what one side has and the other has not.
+// The same, for NaN and Inf on one side only.
 std::string unlike_specials_text(const TensorDiff& diff);
 
-// What stands behind "tensor 0: same: " or "tensor 0: different: ".
+// The text after "tensor 0: same: " or "tensor 0: different: ".
 std::string headline(const TensorDiff& diff);
 
 // "byte-order"
 std::string_view cause_text(const Hint& hint);
 
-// What mismatched elements are that did not decide: "refused" by the tolerance, or "unequal".
+// The word for mismatches that did not decide: "refused" by the tolerance, or "unequal".
 std::string refused_word(const Tolerance& tolerance);
 
 // "rtol 0.001, atol 0, cosine >= 0.99": everything that a pair has to meet. `close`: what --close
@@ -42,11 +42,11 @@ std::string common_criteria_text(const ReportOptions& options, const std::vector
 
 inline constexpr std::size_t kAnyColumns = SIZE_MAX;
 
-// Lines below the headline of a tensor that differs, indented by two, of so many columns at most.
+// Lines below the headline of a tensor that differs, indented by two, at most `columns` wide.
 std::vector<std::string> detail_lines(const TensorDiff& diff, const DiffOptions& criteria,
                                       std::size_t columns = kAnyColumns);
 
-// What would accept every element, each by itself: "--atol 0.01". None would: empty.
+// Options each of which alone accepts every element: "--atol 0.01". Empty: none does.
 std::vector<std::string> passing_options(const TensorDiff& diff);
 
 // At most 4 significant digits and never below `value`: as a tolerance it still passes.

@@ -87,7 +87,7 @@ class Chart {
     return kHeight * (1 - std::clamp(part, 0.0, 1.0));
   }
 
-  // At most so many lines that their labels do not touch.
+  // Decades between grid lines, so that labels do not overlap.
   int every() const { return std::max(1, (to_ - from_ + 5) / 6); }
 
   std::string labels() const {
@@ -117,7 +117,7 @@ class Chart {
     return fmt::format("<path class={} d=\"{}L{} {}Z\"/>\n", name, path, kWidth, kHeight);
   }
 
-  // What is not measured is a gap.
+  // Layers that were not measured leave a gap.
   template <typename Value>
   std::string line(const char* name, Value&& value) const {
     std::string path;

@@ -30,14 +30,14 @@ class LayerSuite {
   std::string text() {
     for (const Layer& layer : run_.report.layers) add(layer);
     for (const std::string& name : run_.report.missing_outputs)
-      fail(test(name), "missing", "an output of the graph that ACTUAL has not", {});
+      fail(test(name), "missing", "an output of the graph, missing in ACTUAL", {});
     if (run_.judge.require_all) {
       for (const std::string& name : run_.report.golden_only)
         fail(test(name), "missing", "no actual tensor", {});
       for (const std::string& name : run_.report.actual_only)
         fail(test(name), "missing", "no golden tensor", {});
     }
-    // What the exit code tells of must be told of here.
+    // JUnit has to fail whenever the exit code does.
     if (run_.report.verdict.kind == VerdictKind::cannot_tell && failures_ == 0)
       fail(test("verdict"), "verdict", run_.report.verdict.words, {});
     for (const std::string& trouble : run_.report.troubles) error(trouble);

@@ -15,7 +15,7 @@ T named(std::span<const Named<T>> names, const JsonNode& node) {
   const std::string name = node.text();
   const auto row = std::ranges::find(names, name, &Named<T>::name);
   if (row != names.end()) return row->value;
-  if (!node.failed()) node.fail("is none of the names that it may have");
+  if (!node.failed()) node.fail("is not a known name");
   return names.front().value;
 }
 
@@ -35,7 +35,7 @@ std::optional<DType> dtype_of(const JsonNode& node) {
   if (node.null()) return std::nullopt;
   const auto dtype = btf::parse_dtype(node.text());
   if (dtype) return *dtype;
-  if (!node.failed()) node.fail("is no dtype");
+  if (!node.failed()) node.fail("is not a dtype");
   return std::nullopt;
 }
 
@@ -76,7 +76,7 @@ LayerFigures figures(const JsonNode& node) {
   f.actual = side(node["sides"]["actual"]);
   f.golden = side(node["sides"]["golden"]);
   if (!node.failed() && (f.pairs > f.elements || f.equal > f.pairs))
-    node["numbers"].fail("does not go with elements and equal");
+    node["numbers"].fail("contradicts elements and equal");
   return f;
 }
 
@@ -136,9 +136,9 @@ void read_pairs(const JsonNode& list, LayerReport& report) {
     node["inputs"].each([&](const JsonNode& input) {
       const auto found = numbers.find(input.text());
       if (input.failed()) return;
-      // What comes later cannot be an input: there would be no end.
+      // A later layer cannot be an input: that would be a cycle.
       if (found == numbers.end() || found->second >= own)
-        return input.fail("is no pair in front of it");
+        return input.fail("is not an earlier pair");
       report.layers[own].inputs.push_back(found->second);
     });
   });
@@ -157,7 +157,7 @@ std::optional<GivenScale> given_scale(const JsonNode& verdict, const char* membe
   });
   if (given.scales.empty() ||
       (!given.zero_points.empty() && given.zero_points.size() != given.scales.size()))
-    node.fail("has not a scale, or not a zero point for each");
+    node.fail("needs scales, and no zero points or one for each");
   return given;
 }
 
@@ -165,7 +165,7 @@ void read_verdict(const JsonNode& node, LayerReport& report) {
   LayerVerdict& verdict = report.verdict;
   if (!node["layer"].null()) {
     const auto layer = std::ranges::find(report.layers, node["layer"].text(), &Layer::name);
-    if (layer == report.layers.end()) return node["layer"].fail("is no pair");
+    if (layer == report.layers.end()) return node["layer"].fail("is not a pair");
     verdict.layer = static_cast<std::uint64_t>(layer - report.layers.begin());
   }
   verdict.actual_path = text_or_empty(node["actual_file"]);
@@ -180,7 +180,7 @@ LayerRun run_of(const JsonNode& root) {
   LayerRun run;
   LayerReport& report = run.report;
   if (!root.has("schema") || root["schema"].text() != kLayersSchema) {
-    root.fail("is no report of btftool layers: its schema is not " + std::string(kLayersSchema));
+    root.fail("is not a report of btftool layers: its schema is not " + std::string(kLayersSchema));
     return run;
   }
   run.actual = root["actual"].text();

@@ -17,7 +17,7 @@ struct SparkColumn {
   char mark = ' ';
 };
 
-// What is worst goes before what is less so.
+// The mark for a layer's state.
 char mark_of(const Layer& layer) {
   if (layer.state == LayerState::root) return '^';
   if (layer.state == LayerState::dump) return 'd';

@@ -13,7 +13,7 @@ struct Sparkline {
   std::string marks;   // ^ broke, d wrong dump, . not measured; empty: there are none
 };
 
-// At most so many columns. Empty where no layer has an error above 0.
+// At most this many columns. Empty if no layer has an error above 0.
 Sparkline sparkline(const LayerReport& report, std::size_t columns);
 
 }  // namespace btf::report

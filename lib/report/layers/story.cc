@@ -110,7 +110,7 @@ class Telling {
     return "not dumped before it: " + some_of(between, 4);
   }
 
-  // Where a layer is blamed, after() tells of those behind it.
+  // If a layer is blamed, after() reports those behind it.
   std::string skipped() const {
     if (report_.verdict.layer) return {};
     std::map<std::string, std::vector<std::string>> by_reason;
@@ -143,7 +143,7 @@ class Telling {
                   printable(report_.layers[report_.roots[i]].name()) + " (" +
                   state_text(report_.layers[report_.roots[i]]) + ")";
     if (!others.empty())
-      text += std::string(text.empty() ? "" : "; ") + "suspect by themselves too: " + others +
+      text += std::string(text.empty() ? "" : "; ") + "also suspect by themselves: " + others +
               (report_.roots.size() > 4 ? ", ..." : "");
     for (auto last = report_.layers.rbegin(); last != report_.layers.rend(); ++last) {
       if (!last->figures || &*last == subject()) continue;
@@ -227,11 +227,11 @@ class Telling {
            (report_.graph_path.empty() ? "" : ", links from " + printable(report_.graph_path));
   }
 
-  // Of a list of names.
+  // The layers that a list of names leaves out.
   std::string left_out() const {
     const std::size_t count = report_.order_left_out.size();
     if (count == 0) return {};
-    return fmt::format(" but for {} that it leaves out ({}): {}", counted(count, "layer"),
+    return fmt::format(" except for {} that it leaves out ({}): {}", counted(count, "layer"),
                        some_of(report_.order_left_out), words_of(report_.order_left_out_by).rest);
   }
 
@@ -267,7 +267,7 @@ class Telling {
   std::string unknown_names() const {
     const std::size_t count = report_.order_unknown.size();
     if (count == 0) return {};
-    return fmt::format("{} of {} {} no tensor that is compared: {}", counted(count, "line"),
+    return fmt::format("{} of {} {} no compared tensor: {}", counted(count, "line"),
                        printable(report_.order_path), count == 1 ? "names" : "name",
                        some_of(report_.order_unknown));
   }
@@ -279,7 +279,7 @@ class Telling {
     return text + (names.size() > most ? ", ..." : "");
   }
 
-  // What would not be seen, in front of what broke.
+  // The largest error that would go unnoticed before the layer that broke.
   std::string limit() const {
     double noise = 0;
     for (const Layer& layer : report_.layers) {
@@ -339,7 +339,7 @@ class Telling {
     return command + shell(verdict.actual_path) + " " + shell(verdict.golden_path);
   }
 
-  // Of files that have one name in both, which a selection can say.
+  // True for files with one name in both directories, which a selection can pick.
   bool is_pair_of_directories() const {
     const auto& verdict = report_.verdict;
     const Layer& layer = report_.layers[*verdict.layer];

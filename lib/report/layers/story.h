@@ -1,4 +1,4 @@
-// What a report tells, in the order in which one asks: the same on the screen, on a page, in JUnit.
+// The sentences of a report, in the order of a reader's questions; all formats share them.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ struct Story {
 
 Story story_of(const LayerRun& run);
 
-// Of one layer: "healthy", "broke x178", "broke: gain".
+// The state of one layer: "healthy", "broke x178", "broke: gain".
 std::string state_text(const Layer& layer);
 
 }  // namespace btf::report

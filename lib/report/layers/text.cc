@@ -107,7 +107,7 @@ class LayerScreen {
     }
   }
 
-  // What broke, what it is computed from and what comes after it; or all.
+  // The layers that broke, their inputs and the layers after them; or all.
   std::set<std::uint64_t> shown() const {
     std::set<std::uint64_t> layers;
     constexpr std::size_t kMost = 5;

@@ -1,4 +1,4 @@
-// What the pages of all reports share.
+// The parts that the HTML pages of all reports share.
 #pragma once
 
 #include <string>

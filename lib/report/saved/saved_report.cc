@@ -18,11 +18,11 @@ PairOutcome outcome(const JsonNode& file) {
        {PairResult::same, PairResult::different, PairResult::missing, PairResult::trouble})
     if (name == result_name(row)) {
       const bool said = !file["error"].null();
-      // Of tensors that differ nothing is said but by themselves.
+      // Files that differ by their tensors only have no message of their own.
       const bool bytes = said && row == PairResult::different;
       return {bytes ? PairResult::bytes : row, said ? file["error"].text() : std::string()};
     }
-  result.fail("is none of same, different, missing, trouble");
+  result.fail("is not one of same, different, missing, trouble");
   return {};
 }
 
@@ -32,7 +32,7 @@ void read_tensors(const JsonNode& list, SetDiffResult::Pair& pair) {
   });
 }
 
-// Of schema 1: the side that is missing is told by the error.
+// Schema 1 names the missing side in `error` only.
 SetDiffResult::Pair file_pair(const JsonNode& file, const SetDiffResult& report) {
   SetDiffResult::Pair pair;
   pair.outcome = outcome(file);
@@ -73,7 +73,7 @@ SetDiffResult::Pair member_pair(const JsonNode& member) {
   if ((missing != (pair.outcome.result == PairResult::missing) && !one_side &&
        pair.outcome.result != PairResult::trouble) ||
       (!missing && pair.files.actual.empty()))
-    member["result"].fail("does not go with the files that are there");
+    member["result"].fail("contradicts the files present");
   return pair;
 }
 
@@ -89,10 +89,10 @@ void read_members(const JsonNode& root, SetDiffResult& report) {
     if (node.failed()) return;
     const std::uint64_t member = node["member"].count();
     if (node.failed()) return;
-    if (member >= report.pairs.size()) return node["member"].fail("is the number of no member");
+    if (member >= report.pairs.size()) return node["member"].fail("is not the number of a member");
     SetDiffResult::Pair& pair = report.pairs[member];
     TensorDiff diff = saved_tensor(node, JsonSchema::sets);
-    // Those of a missing file are told of as a whole.
+    // Tensors of a missing file are reported as a whole.
     if (pair.outcome.result == PairResult::missing)
       pair.missing.push_back(std::move(diff));
     else
@@ -105,7 +105,8 @@ SetDiffResult report_of(const JsonNode& root) {
   const std::string schema = root.has("schema") ? root["schema"].text() : "";
   const bool files = schema == schema_name(JsonSchema::files);
   if (!files && schema != schema_name(JsonSchema::sets))
-    root.fail("is no report of btftool diff: its schema is not " + schema_name(JsonSchema::sets));
+    root.fail("is not a report of btftool diff: its schema is not " +
+              schema_name(JsonSchema::sets));
   report.actual = root["actual"].text();
   report.golden = root["golden"].text();
   files ? read_files(root, report) : read_members(root, report);

@@ -26,13 +26,13 @@ DiffResult result(const JsonNode& node) {
   if (name == "different") return DiffResult::different;
   if (name == "shape") return DiffResult::shape;
   if (name == "missing") return DiffResult::missing;
-  if (name != "trouble") node.fail("is none of same, different, shape, missing, trouble");
+  if (name != "trouble") node.fail("is not one of same, different, shape, missing, trouble");
   return DiffResult::trouble;
 }
 
 DType dtype(const JsonNode& node) {
   const auto found = btf::parse_dtype(node.text());
-  if (!found) node.fail("is no dtype");
+  if (!found) node.fail("is not a dtype");
   return found.value_or(DType::int8);
 }
 
@@ -40,7 +40,7 @@ PairTier tier(const JsonNode& node) {
   const std::string name = node.text();
   for (const auto& row : btf::pair_tier_names())
     if (row.name == name) return row.value;
-  node.fail("is none of the ways in which names become pairs");
+  node.fail("is not a way of pairing names");
   return PairTier::map;
 }
 
@@ -49,7 +49,7 @@ Layout layout(const JsonNode& tensor) {
   const std::string dla = tensor.has("dla") ? tensor["dla"].text() : "";
   for (const LayoutSpec& row : btf::layouts())
     if (row.name == name && (dla.empty() || row.dla == dla)) return row.layout;
-  tensor["layout"].fail("is no layout");
+  tensor["layout"].fail("is not a layout");
   return Layout::linear;
 }
 
@@ -103,7 +103,7 @@ std::uint64_t code(const JsonNode& node, const DTypeInfo& dtype) {
   const bool hex = text.starts_with("0x");
   const auto [stop, error] = std::from_chars(text.data() + (hex ? 2 : 0), end, code, 16);
   if (!hex || error != std::errc() || stop != end)
-    node.fail("is no code in hexadecimal");
+    node.fail("is not a hexadecimal code");
   else if (dtype.bits < 64 && code >> dtype.bits != 0)
     node.fail("has more bits than " + std::string(dtype.name));
   return node.failed() ? 0 : code;
@@ -281,7 +281,7 @@ std::optional<Heatmap::Axis> axis(const JsonNode& node, std::uint64_t cells, con
   const Heatmap::Axis found{static_cast<std::uint32_t>(node["dim"].integer(0, btf::kMaxRank - 1)),
                             node["step"].count()};
   if (found.dim >= dims.size()) {
-    node["dim"].fail("is no dim of the tensor");
+    node["dim"].fail("is not a dim of the tensor");
     return std::nullopt;
   }
   // Then every cell covers an index, and no product of them wraps.
@@ -338,7 +338,7 @@ void check_pairs(const JsonNode& node, const TensorDiff& diff) {
   if (diff.figures->pairs > diff.compared) return pairs.fail("is above what was compared");
   const std::uint64_t special = diff.compared - diff.figures->pairs;
   if (special > counted || counted - special > twice)
-    pairs.fail("does not go with the counts of NaN and Inf");
+    pairs.fail("contradicts the counts of NaN and Inf");
 }
 
 void read_saturated(const JsonNode& node, TensorDiff& diff) {
@@ -346,7 +346,7 @@ void read_saturated(const JsonNode& node, TensorDiff& diff) {
   check_sum(node, diff.mismatched, {diff.saturated.actual, diff.saturated.golden});
 }
 
-// What is there of two tensors that were compared.
+// The members that only a compared pair has.
 void read_comparison(const JsonNode& node, TensorDiff& diff) {
   diff.tolerance = tolerance(node["tolerance"]);
   read_counts(node, diff);
@@ -372,17 +372,17 @@ TensorDiff saved_tensor(const JsonNode& node, JsonSchema schema) {
   if (node.has("note")) diff.note = node["note"].text();
   diff.criteria = criteria(node["criteria"]);
   if (diff.result == DiffResult::trouble) {
-    if (!diff.actual && !diff.golden) node["result"].fail("is of no tensor");
+    if (!diff.actual && !diff.golden) node["result"].fail("has no tensor");
     // With the file and the tensor named already.
     diff.error = Error{ErrorCode::refused, node["error"].text()};
     return diff;
   }
   for (const auto& [tensor, member] :
        {std::pair(&diff.actual, "actual_tensor"), std::pair(&diff.golden, "golden_tensor")})
-    if (*tensor && !(*tensor)->known) node[member]["dtype"].fail("is no dtype");
+    if (*tensor && !(*tensor)->known) node[member]["dtype"].fail("is not a dtype");
   const bool one_side = diff.actual.has_value() != diff.golden.has_value();
   if (diff.result == DiffResult::missing ? !one_side : !diff.actual || !diff.golden)
-    node["result"].fail("does not go with the tensors that are there");
+    node["result"].fail("contradicts the tensors present");
   if (node.failed() || diff.result == DiffResult::missing) return diff;
   if (diff.result == DiffResult::shape) {
     if (diff.reason.empty()) node["reason"].fail("does not say how the shapes differ");

@@ -6,8 +6,8 @@
 
 namespace btf::report {
 
-// What does not fit together (an index beyond its dim, a code beyond its dtype) fails as a wrong
-// type does, so that the result can be used as one of btf::diff().
+// Inconsistent values (an index beyond its dim, a code beyond its dtype) fail like a wrong type, so
+// that the result is as good as one of btf::diff().
 TensorDiff saved_tensor(const JsonNode& node, JsonSchema schema);
 
 }  // namespace btf::report

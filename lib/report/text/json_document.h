@@ -13,18 +13,18 @@ class JsonDocument {
  public:
   // An object: the document itself, or the next item of the list that is open.
   JsonDocument& begin_object();
-  // A member of the object that is open.
+  // A member of the open object.
   JsonDocument& begin_list(std::string_view name);
-  // Of what was opened last.
+  // Closes the object or array that was opened last.
   JsonDocument& end();
 
   // All members of this object become members of the one that is open.
   JsonDocument& members(const Json& object);
   JsonDocument& item(const Json& value);
-  // What is JSON already: an item, or several with commas between them.
+  // Appends ready JSON: one item, or several separated by commas.
   JsonDocument& items(std::string_view json);
 
-  // What was written since the last time.
+  // The text written since the last call.
   std::string take();
 
  private:

@@ -78,7 +78,7 @@ double JsonNode::number() const {
 double JsonNode::amount() const {
   const double value = number();
   if (value >= 0) return value;
-  wrong("a number from 0 on");
+  wrong("a number of 0 or more");
   return 0;
 }
 

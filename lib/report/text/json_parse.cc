@@ -40,11 +40,10 @@ Result<Json> parse(const std::string& text, std::string_view what, NamesOnce* na
     Json json = Json::parse(text, shallow);
     if (names != nullptr && names->twice())
       return btf::fail(ErrorCode::malformed,
-                       "'" + printable(*names->twice()) + "' comes twice in an object");
+                       "'" + printable(*names->twice()) + "' occurs twice in an object");
     if (!deep) return json;
   } catch (const Json::parse_error& error) {
-    return btf::fail(ErrorCode::malformed,
-                     "not JSON: wrong or ended at byte " + std::to_string(error.byte));
+    return btf::fail(ErrorCode::malformed, "not JSON: error at byte " + std::to_string(error.byte));
   } catch (const Json::exception&) {
     return btf::fail(ErrorCode::malformed, "not JSON that can be read: a number is out of range");
   }

@@ -100,7 +100,7 @@ struct Range {
   char32_t last = 0;
 };
 
-// What terminals draw over the character before it.
+// Combining characters: terminals draw them over the character before.
 constexpr auto kNoColumn =
     std::to_array<Range>({{0x300, 0x36f}, {0x20d0, 0x20f0}, {0xfe00, 0xfe0f}});
 // East Asian characters and pictures.
@@ -135,7 +135,7 @@ Shown first_shown(std::string_view text) {
   return {character.bytes, within(kTwoColumns, character.code) ? 2U : 1U};
 }
 
-// How many bytes of the front take at most so many columns.
+// Number of leading bytes that fit in this many columns.
 std::size_t bytes_within(std::string_view text, std::size_t columns) {
   std::size_t at = 0;
   while (at < text.size()) {
@@ -147,7 +147,7 @@ std::size_t bytes_within(std::string_view text, std::size_t columns) {
   return at;
 }
 
-// Where the end begins that takes at most so many columns.
+// Offset of the longest end that fits in this many columns.
 std::size_t end_within(std::string_view text, std::size_t columns) {
   std::size_t all = columns_of(text);
   std::size_t at = 0;

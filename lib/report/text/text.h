@@ -11,7 +11,7 @@
 
 namespace btf::report {
 
-// Blanks in front of `text`, or behind it, up to a width.
+// Pads `text` with blanks before it, or after it, to a width.
 std::string pad_left(std::string_view text, std::size_t width);
 std::string pad_right(std::string_view text, std::size_t width);
 
@@ -45,7 +45,7 @@ std::size_t columns_of(std::string_view text);
 std::string without_middle(std::string_view text, std::size_t columns);
 std::string without_end(std::string_view text, std::size_t columns);
 
-// Blanks behind `text`, or in front of it, up to so many columns.
+// Pads `text` with blanks after it, or before it, to this many columns.
 std::string fill_right(std::string_view text, std::size_t columns);
 std::string fill_left(std::string_view text, std::size_t columns);
 

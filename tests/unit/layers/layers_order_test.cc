@@ -66,8 +66,7 @@ TEST_CASE(
   CHECK(report.layers[0].inputs.empty());
   REQUIRE(report.warnings.size() == 1);
   CHECK(report.warnings[0] ==
-        "other: 'l3' stands in front of 'l0', which model.onnx computes it from: that is not taken "
-        "for its input; 1 more");
+        "other: 'l3' precedes 'l0', its input in model.onnx: this input is ignored; 1 more");
   CHECK(report.graph_path == "model.onnx");
 }
 

@@ -1,4 +1,3 @@
-#include "btf/try.h"
 #include "cli/arguments.h"
 
 #include <algorithm>
@@ -6,6 +5,8 @@
 #include <cmath>
 #include <optional>
 #include <string>
+
+#include "btf/try.h"
 
 namespace btftool {
 namespace {
@@ -96,7 +97,7 @@ Result<btf::Permute> parse_permute(std::string_view text) {
     const auto number = parse_integer(part);
     if (!number || *number < 0 || static_cast<std::uint64_t>(*number) >= btf::kMaxRank)
       return fail(ErrorCode::invalid_argument,
-                  "'" + std::string(part) + "' is not a dim; --permute takes such as 0,3,1,2");
+                  "'" + std::string(part) + "' is not a dim; --permute takes dims such as 0,3,1,2");
     permute.order.push_back(static_cast<std::uint32_t>(*number));
   }
   return permute;
@@ -135,9 +136,9 @@ Result<btf::Slice> parse_slice(std::string_view text) {
     }
     const auto number = parse_integer(part);
     if (!number)
-      return fail(ErrorCode::invalid_argument,
-                  "'" + std::string(part) +
-                      "' is not a slice: an index or start:stop:step was expected");
+      return fail(
+          ErrorCode::invalid_argument,
+          "'" + std::string(part) + "' is not a slice: an index or start:stop:step was expected");
     slice.parts.emplace_back(*number);
   }
   return slice;
@@ -145,20 +146,21 @@ Result<btf::Slice> parse_slice(std::string_view text) {
 
 Result<btf::Squeeze> parse_squeeze(std::string_view text) {
   if (text == kAllDims) return btf::Squeeze{};
-  BTF_ASSIGN(auto dims, parse_numbers(text, "dim; --squeeze takes such as 0,-1"));
+  BTF_ASSIGN(auto dims, parse_numbers(text, "dim; --squeeze takes dims such as 0,-1"));
   return btf::Squeeze{std::move(dims)};
 }
 
 Result<btf::Unsqueeze> parse_unsqueeze(std::string_view text) {
   const auto dim = parse_integer(text);
   if (!dim)
-    return fail(ErrorCode::invalid_argument,
-                "'" + std::string(text) + "' is not a dim; --unsqueeze takes such as 0 or -1");
+    return fail(
+        ErrorCode::invalid_argument,
+        "'" + std::string(text) + "' is not a dim; --unsqueeze takes a dim such as 0 or -1");
   return btf::Unsqueeze{*dim};
 }
 
 Result<btf::Reshape> parse_reshape(std::string_view text) {
-  BTF_ASSIGN(auto dims, parse_numbers(text, "size; --reshape takes such as 1,-1,7"));
+  BTF_ASSIGN(auto dims, parse_numbers(text, "size; --reshape takes sizes such as 1,-1,7"));
   return btf::Reshape{std::move(dims)};
 }
 

@@ -32,7 +32,7 @@ btf::Result<btf::Dims> parse_index(std::string_view text, const btf::Dims& dims)
 // "0,:,1:3,::2" with NumPy's meaning. That there is something to take is seen with the dims.
 btf::Result<btf::Slice> parse_slice(std::string_view text);
 
-// "0,-1", and what a bare --squeeze stands for.
+// "0,-1", and the value of a bare --squeeze.
 inline constexpr std::string_view kAllDims = "all";
 btf::Result<btf::Squeeze> parse_squeeze(std::string_view text);
 

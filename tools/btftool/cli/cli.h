@@ -8,7 +8,7 @@
 
 namespace btftool {
 
-// Text that was asked for (--help, --version): to stdout, exit 0.
+// Requested text (--help, --version): to stdout, exit 0.
 struct Information {
   std::string text;
 };

@@ -318,7 +318,7 @@ void finish_convert(const ConvertWords& words, ConvertCommand& command) {
   if (!words.dla.empty()) {
     const auto layout = options.spec ? options.spec->layout : options.layout;
     if (layout != btf::Layout::dla_hwc4 && layout != btf::Layout::dla_linear)
-      throw Wrong("--dla goes with --layout kDLA_HWC4 (or kDLA_LINEAR, where it changes nothing)");
+      throw Wrong("--dla needs --layout kDLA_HWC4 (or kDLA_LINEAR, where it changes nothing)");
     if (words.dla == "xavier" && options.layout == btf::Layout::dla_hwc4)
       options.layout = btf::Layout::dla_hwc4_xavier;
   }

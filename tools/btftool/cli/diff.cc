@@ -161,7 +161,9 @@ void declare_report(CLI::App& app, DiffCommand& command) {
   app.add_flag("--all", command.all, "every tensor in full, without a limit")->group(group);
   add_choice<btf::DiffSort>(
       app, "--sort", command.sort,
-      {{"order", btf::DiffSort::order}, {"error", btf::DiffSort::error}, {"cosine", btf::DiffSort::cosine}},
+      {{"order", btf::DiffSort::order},
+       {"error", btf::DiffSort::error},
+       {"cosine", btf::DiffSort::cosine}},
       "of many tensors: the lines in their order (the\ndefault), or the worst first")
       ->group(group);
   app.add_flag("--summary", command.summary, "one line a pair of files")->group(group);
@@ -176,8 +178,8 @@ void declare_report(CLI::App& app, DiffCommand& command) {
   app.add_flag("!--no-hints", command.diff.hints, "do not look for the cause")->group(group);
   app.add_flag("--json", command.json, "print one JSON document")->group(group);
   add_choice<btf::JsonSchema>(app, "--json-schema", command.json_schema,
-                         {{"2", btf::JsonSchema::sets}, {"1", btf::JsonSchema::files}},
-                         "version of its schema; 1 is that of btftool 0.1")
+                              {{"2", btf::JsonSchema::sets}, {"1", btf::JsonSchema::files}},
+                              "version of its schema; 1 is that of btftool 0.1")
       ->group(group);
   add_text(app, "--junit", command.junit, "FILE", "write a JUnit report too")->group(group);
   add_text(app, "--html", command.html, "FILE", "write an HTML report too")->group(group);
@@ -192,10 +194,9 @@ void declare_diff(CLI::App& app, DiffCommand& command) {
   declare_selection(app, command);
   declare_report(app, command);
   app.footer(
-      "Of two directories the files with the same relative path are compared; of a directory and "
-      "a\n"
-      "file, the file in it that has the same name.\n"
-      "Without tolerances and gates, elements must be equal. All that is given must hold.\n"
+      "Two directories: files with the same relative path are compared. A directory and a file:\n"
+      "the file of that name in the directory.\n"
+      "Without tolerances and gates, elements must be equal. Every criterion given must hold.\n"
       "Exit status: 0 same, 1 different, 2 trouble (comparing nothing is trouble).\n"
       "Examples:\n"
       "  btftool diff out.btf golden.btf\n"
@@ -211,7 +212,7 @@ void finish_diff(const CLI::App& app, DiffCommand& command,
   exclude(app, "--pair", {"--pair-by", "--map"});
   if (command.map && command.diff.pair_by != btf::PairBy::automatic &&
       command.diff.pair_by != btf::PairBy::name)
-    throw Wrong("--map goes with --pair-by auto and name");
+    throw Wrong("--map can only be combined with --pair-by auto and name");
   exclude(app, "--summary", {"--json", "--all", "--show", "--sort"});
   exclude(app, "--sort", {"--json"});
   if (!command.html) exclude(app, "--summary", {"--heatmap"});

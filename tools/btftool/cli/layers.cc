@@ -11,13 +11,14 @@ double parse_part(const std::string& option, const std::string& text) {
   const bool percent = text.ends_with('%');
   const auto value = parse_real(percent ? std::string_view(text).substr(0, text.size() - 1) : text);
   if (!value || *value < 0)
-    throw Wrong(option + " takes a part like 0.01 or 1%, not '" + text + "'");
+    throw Wrong(option + " takes a fraction such as 0.01 or 1%, not '" + text + "'");
   return percent ? *value / 100 : *value;
 }
 
 double parse_factor(const std::string& option, const std::string& text) {
   const auto value = parse_real(text);
-  if (!value || *value < 1) throw Wrong(option + " takes a number from 1 on, not '" + text + "'");
+  if (!value || *value < 1)
+    throw Wrong(option + " takes a number of 1 or more, not '" + text + "'");
   return *value;
 }
 

@@ -17,7 +17,7 @@ class OptionNames {
   // As `command` ("diff") calls them.
   explicit OptionNames(std::string_view command) : command_(command) {}
 
-  // A name in backticks that is no member of the table stays.
+  // A name in backticks that the table lacks stays as it is.
   std::string in(std::string text) const;
   btf::Error in(btf::Error error) const;
   btf::Finding in(btf::Finding finding) const;

@@ -44,7 +44,7 @@ btf::OpenOptions SpecWords::finish(const std::string& option) const {
       throw Wrong(option + " is given more than once for all files");
     }
   }
-  if (nvmedia && !of_all) throw Wrong("--nvmedia goes with " + option);
+  if (nvmedia && !of_all) throw Wrong("--nvmedia needs " + option);
   if (of_all) options.spec = parse(nvmedia ? *of_all + ":nvmedia=" + *nvmedia : *of_all);
   if (layout_in) {
     options.layout_in = value_or_throw(btf::parse_layout(*layout_in));

@@ -52,7 +52,7 @@ class InspectArguments final : public Subcommand {
     if (options_.slice && !options_.values) options_.values = kValuesShown;
     if (options_.manifest &&
         (options_.json || options_.stats || options_.strides || options_.values || options_.at))
-      throw Wrong("--manifest goes with --tensor and --input-spec only");
+      throw Wrong("--manifest can only be combined with --tensor and --input-spec");
     return options_;
   }
 
@@ -115,7 +115,8 @@ class ValidateArguments final : public Subcommand {
     declare_operands("FILE", "files to check; - is stdin");
     app().add_flag("--strict", options_.strict, "warnings count as errors");
     app().add_flag("--nan", options_.checks.finite, "NaN and Inf among the elements are errors");
-    add_recipient(app(), options_.checks.recipient, "what this program cannot read is an error");
+    add_recipient(app(), options_.checks.recipient,
+                  "data that this program cannot read is an error");
     app().add_flag("--all", options_.all, "every finding, without a limit");
     app().add_flag("--json", options_.json, "print one JSON document");
     add_input_spec(app(), spec_);

@@ -47,7 +47,7 @@ std::uint64_t parse_memory(const std::string& text) {
     value = 0;
   }
   if (value < kLeast)
-    throw Wrong("--max-memory takes a size from 16M on, like 256M or 1G, not '" + text + "'");
+    throw Wrong("--max-memory takes a size of 16M or more, such as 256M or 1G, not '" + text + "'");
   return value;
 }
 

@@ -25,7 +25,7 @@ namespace {
 
 std::string_view name_of(btf::DType dtype) { return btf::info(dtype).name; }
 
-// "+-448", the number that stands for everything beyond it; or what else became of it.
+// "+-448", the number that replaces everything beyond it; or another result.
 std::string overflow_target(btf::DType dtype, const btf::CastPolicy& policy) {
   const btf::DTypeInfo& row = btf::info(dtype);
   if (!row.floating())

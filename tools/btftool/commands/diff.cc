@@ -81,7 +81,7 @@ class Comparison final : public btf::SetDiffSink {
     return reports_.finish();
   }
 
-  // Of a file that cannot be opened.
+  // A file that cannot be opened.
   btf::Result<int> refuse(const btf::Error& error) {
     BTF_TRY(reports_.check_files());
     const std::string& actual = sets_.actual.path();
@@ -107,7 +107,7 @@ class Comparison final : public btf::SetDiffSink {
   }
 
   void begin(const btf::FilePair& pair) override {
-    // Of two files it is known when they are open.
+    // For two files this is known once they are open.
     if (!several_ && Progress::shown(context_.global)) start_progress();
     begun_ = true;
     progress_->clear();

@@ -1,4 +1,4 @@
-// btftool inspect: what is in files. Headers only, unless values are asked for.
+// btftool inspect: the contents of files. Headers only, unless values are requested.
 #include <fmt/format.h>
 
 #include <memory>
@@ -129,7 +129,7 @@ class Inspection {
       context_.log.warning(fmt::format("{}: tensor {}: {}", file.path(), index, *objection));
     if (details) return;
     const btf::Error error = file.about(index, details.error());
-    // The listing has an unknown dtype or layout already; a bad --at is no fault of the file.
+    // An unknown dtype or layout is in the listing already; a bad --at is not an error in the file.
     if (json_ && !error.finding.empty()) json_->broken(context_.names.in(error), index);
     complain(error);
   }

@@ -23,7 +23,7 @@ bool same_limits(const Tolerance& a, const TensorDiff& diff) {
   return a.same_limits(b) && (a.equal_nan == b.equal_nan || diff.nan.both == 0);
 }
 
-// What tells of the mismatches one by one tells of those of the old tolerance.
+// Details of single mismatches are those of the old tolerance.
 void drop_mismatches(TensorDiff& diff) {
   diff.worst_abs.reset();
   diff.worst_rel.reset();
@@ -76,7 +76,7 @@ class Rejudgement {
     for (TensorDiff diff : pair.tensors) {
       if (diff.error) trouble(*diff.error);
       if (const auto status = judge(diff); !status) {
-        // Of several tensors the first tells why the pair is trouble.
+        // The first undecided tensor gives the reason for the pair.
         if (++undecided_tensors == 1) why = pair_name(diff) + ": " + status.error().message;
         continue;
       }
@@ -101,7 +101,7 @@ class Rejudgement {
     return status;
   }
 
-  // What is given for this tensor goes before what is given for all.
+  // Limits for this tensor take precedence over those for all.
   Tolerance tolerance_of(const TensorDiff& diff) const {
     Tolerance tolerance = command_.diff.tolerance;
     const auto take = [&](const Tolerance& more) {
@@ -147,7 +147,7 @@ class Rejudgement {
         return btf::fail(
             ErrorCode::invalid_argument,
             given.source + ": the report has no tensor " +
-                (given.glob ? "of such a name" : std::to_string(given.tensor) + " of actual"));
+                (given.glob ? "that matches" : std::to_string(given.tensor) + " of actual"));
     }
     return {};
   }

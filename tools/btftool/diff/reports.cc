@@ -19,8 +19,8 @@ btf::Status check_operand(const std::string& report, const std::string& operand)
       !std::filesystem::is_regular_file(report, error))
     return {};
   return std::unexpected(
-      btf::Error{btf::ErrorCode::invalid_argument, "a report would replace what is compared"}
-          .in_file(report));
+      btf::Error{btf::ErrorCode::invalid_argument, "a report would overwrite an input"}.in_file(
+          report));
 }
 
 // "rtol 1e-3 for tensor 2"
@@ -44,7 +44,7 @@ btf::ReportOptions report_options(const Context& context, const DiffCommand& com
   return options;
 }
 
-// Of standard output, if anything is printed there.
+// The format of standard output, if anything is printed there.
 std::optional<btf::ReportFormat> printed(const GlobalOptions& global, const DiffCommand& command) {
   if (command.json) return btf::ReportFormat::json;
   if (global.quiet) return std::nullopt;

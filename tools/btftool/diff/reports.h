@@ -1,4 +1,4 @@
-// All the reports that a command asks for, told what was found as if they were one.
+// All the reports that a command requests, behind one interface.
 #pragma once
 
 #include <memory>
@@ -24,11 +24,11 @@ class DiffReports {
   void tell_others(std::vector<std::string> paths) { totals_.others = std::move(paths); }
   void begin(const FilePair& pair);
   void take(const btf::TensorDiff& diff);
-  // Of a file that only one side has.
+  // True if the tensors of a file on one side only are to be listed.
   bool lists_missing() const;
   void missing(const btf::TensorDiff& diff);
   void end(PairOutcome outcome);
-  // Of the pair that began last: tensors that could not be compared, and what is said of them.
+  // Tensors of the current pair that could not be compared, and the message on them.
   std::uint64_t troubled() const { return totals_.pair_troubled; }
   std::string trouble() const { return totals_.trouble_text(); }
   // Though there was no trouble: that is one of all pairs together.
@@ -53,7 +53,7 @@ class DiffReports {
   btf::DiffTotals totals_;
 };
 
-// What the library has to find out so that the reports can say it.
+// The options that make the library compute what the reports need.
 btf::DiffOptions needed_by_reports(const GlobalOptions& global, const DiffCommand& command);
 
 }  // namespace btftool

@@ -37,7 +37,7 @@ class RulesReader {
   }
 
  private:
-  static constexpr std::string_view kUnknown = "is no member that means something here";
+  static constexpr std::string_view kUnknown = "is not a known member";
 
   void take(const JsonNode& rule) {
     const JsonNode tensor = rule["tensor"];
@@ -60,12 +60,11 @@ class RulesReader {
       else
         value.fail(kUnknown);
     });
-    if (given == 0)
-      rule.fail("says nothing of the tensors: no rtol, atol, ulp, actual_spec, golden_spec");
+    if (given == 0) rule.fail("has no rtol, atol, ulp, actual_spec or golden_spec");
   }
 
   void limit(const std::string& glob, const JsonNode& value, const std::string& name,
-             std::optional<double> btf::Tolerance::* member) {
+             std::optional<double> btf::Tolerance::*member) {
     const double number = value.amount();
     if (!std::isfinite(number)) value.fail("is not finite");
     TensorTolerance& entry = add(glob, name + " " + btf::number_text(number));
@@ -122,7 +121,8 @@ btf::Result<DiffCommand> with_rules(const DiffCommand& command) {
   auto rules = parse_rules(*text, printable(*command.rules));
   if (!rules) return in_file(rules.error());
   if (command.from_json && !(rules->actual_specs.empty() && rules->golden_specs.empty()))
-    return in_file({btf::ErrorCode::invalid_argument, "specs of files do not go with --from-json"});
+    return in_file(
+        {btf::ErrorCode::invalid_argument, "specs of files cannot be combined with --from-json"});
   put_in_front(whole.tensor_tolerances, std::move(rules->tolerances));
   put_in_front(whole.actual_specs, std::move(rules->actual_specs));
   put_in_front(whole.golden_specs, std::move(rules->golden_specs));

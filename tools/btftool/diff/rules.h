@@ -9,7 +9,7 @@
 
 namespace btftool {
 
-// The command with the rules of its --rules in front of those of the command line.
+// The command with the rules of its --rules before those of the command line.
 btf::Result<DiffCommand> with_rules(const DiffCommand& command);
 
 struct Rules {
@@ -18,7 +18,7 @@ struct Rules {
   std::vector<SpecRule> golden_specs;
 };
 
-// `name` stands for the file in messages.
+// `name` is the file's name in messages.
 btf::Result<Rules> parse_rules(const std::string& text, const std::string& name);
 
 }  // namespace btftool

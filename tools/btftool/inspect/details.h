@@ -1,4 +1,4 @@
-// Details of one tensor that inspect was asked for beyond its header.
+// Details of one tensor beyond its header, as requested from inspect.
 #pragma once
 
 #include <optional>

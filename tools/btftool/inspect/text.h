@@ -1,4 +1,4 @@
-// inspect as lines: one for each record, and what was asked for below it.
+// inspect as lines: one for each record, with the requested details below it.
 #pragma once
 
 #include <string>

@@ -23,7 +23,7 @@ class ValueView {
   Json json() const;         // nested arrays; "..." for what is left out
 
  private:
-  // Positions shown of a dim that is kept; kGap stands for those left out.
+  // Positions shown of a dim that is kept; kGap marks omitted ones.
   using Positions = std::vector<std::uint64_t>;
   static constexpr std::uint64_t kGap = UINT64_MAX;
 

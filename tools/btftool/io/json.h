@@ -1,4 +1,4 @@
-// What several commands write as JSON, by the rules of report/text/json.h.
+// JSON that several commands write, by the rules of report/text/json.h.
 #pragma once
 
 #include <cstdint>

@@ -39,7 +39,7 @@ bool accepted(Real actual, Real golden, const Agreement& agreement) {
   return actual == golden || accepts(actual, golden, agreement.judge);
 }
 
-// With a tolerance so many times as wide.
+// The same with a tolerance this many times as wide.
 inline Agreement widened(Agreement agreement, double times) {
   const auto widen = [times](Judge& judge) {
     judge.rtol *= times;

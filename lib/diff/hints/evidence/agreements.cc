@@ -18,7 +18,7 @@ std::string lenience(const StepGrid& grid, DType actual, DType golden, const std
 }
 
 // Also by the tolerance of --close: two computations of the same thing differ by that much,
-// whatever the user asked for.
+// whatever tolerance the user gave.
 void add_close(const HintInput& input, Agreement base, const Judge& close, const std::string& name,
                std::vector<Agreement>& all) {
   const bool wider = close.rtol > input.judge.rtol || close.atol > input.judge.atol ||

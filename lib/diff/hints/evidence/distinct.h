@@ -1,4 +1,4 @@
-// Are there at least so many different numbers?
+// Counts different numbers up to a limit.
 #pragma once
 
 #include <algorithm>

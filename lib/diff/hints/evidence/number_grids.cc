@@ -94,7 +94,7 @@ long double EvenGrid::common(long double a, long double b) const {
   while (b > 4 * blur_) {
     const long double ratio = std::nearbyint(a / b);
     const long double rest = std::abs(a - ratio * b);
-    // An error of b counts so many times.
+    // The error of b is multiplied by `ratio`.
     if (rest <= 4 * blur_ * ratio) return a / ratio;
     a = b;
     b = rest;

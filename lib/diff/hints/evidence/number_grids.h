@@ -9,7 +9,7 @@
 
 namespace btf::hints {
 
-// Numbers of so many significant bits, and none after `least`.
+// Numbers of limited significant bits, none of them below `least`.
 class BinaryGrid {
  public:
   // The coarsest that has all of these; nothing if they are all 0.

@@ -46,7 +46,7 @@ long double usual_step(const Numbers& numbers, Step&& step) {
   return sum / static_cast<long double>(numbers.size());
 }
 
-// The first dtype of just so many bits that has all of these.
+// The first dtype with exactly this many bits that has all of these.
 std::optional<DType> dtype_with(const BinaryGrid& grid, const Numbers& numbers) {
   const long double most = std::abs(*std::ranges::max_element(
       numbers, {}, [](long double number) { return std::abs(number); }));

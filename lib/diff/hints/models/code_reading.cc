@@ -42,7 +42,7 @@ void change_codes(const BitChange& change, const DTypeInfo& row, std::byte* code
   }
 }
 
-// A number that is no value of `taken_as` becomes NaN, which agrees with no number.
+// A number that `taken_as` cannot represent becomes NaN, which agrees with no number.
 template <typename Real>
 void blank_inexact(const Real* values, const Real* taken, std::uint64_t count, Real* out) {
   for (std::uint64_t i = 0; i < count; ++i)

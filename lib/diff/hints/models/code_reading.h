@@ -30,7 +30,7 @@ struct CodeReading {
   bool rounded = false;
 };
 
-// The dtypes differ by the exponent of 1: numbers become so many times as large.
+// The dtypes differ by the exponent of 1: numbers become this many times as large.
 bool only_scales(const CodeReading& reading);
 
 ElementMap reading_map(const CodeReading& reading);

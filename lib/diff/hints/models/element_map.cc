@@ -69,7 +69,7 @@ void add_rest(Real rest, std::uint64_t weight, MapTally& tally) {
   tally.squares.add_product(number, number, weight);
 }
 
-// Of a fitted map only rounding to multiples is counted; the rest shows in the residual.
+// For a fitted map only rounding to multiples is counted; the rest shows in the residual.
 bool counts_lenience(const ElementMap& map) { return !map.slack || map.slack->absolute > 0; }
 
 template <typename Real>

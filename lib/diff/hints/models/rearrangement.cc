@@ -117,7 +117,7 @@ class Pieces {
 };
 
 std::optional<std::int64_t> moved_by(const Digit& digit, std::uint64_t at) {
-  // An odometer stands behind the last number once.
+  // An odometer may be one past the last number.
   if (at < digit.begin || at >= digit.end || (!digit.order.empty() && at >= digit.order.size()))
     return std::nullopt;
   const std::uint64_t turns = digit.order.empty() ? at : digit.order[at];

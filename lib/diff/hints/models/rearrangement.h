@@ -27,7 +27,7 @@ struct Rearrangement {
   std::int64_t base = 0;
   std::uint64_t count = 0;  // elements of golden
 
-  // Where golden has what stands at actual's `number`; nothing: nowhere.
+  // Golden's position of the element at actual's `number`; nothing: none.
   std::optional<std::uint64_t> source_of(std::uint64_t number) const;
 };
 

@@ -54,7 +54,7 @@ void add_run(const Inquiry& inquiry, const Alignment& alignment, std::uint64_t f
   tally.lenient += compared.count();
 }
 
-// The same elements in the same order by other dims; only what stands in that order has them.
+// The same elements in the same order by other dims; only for storage in that order.
 std::optional<StridedLayout> with_dims(const StridedLayout& view, const Dims& dims, DType dtype) {
   if (view.dims == dims) return view;
   const auto own = linear_view(view.dims, dtype);

@@ -283,7 +283,7 @@ struct Rests {
   long double squares = 0;
   long double most = 0;
 
-  // Of uniform residuals, as rounding to multiples leaves them; else 0.
+  // Half a step of uniform residuals, as rounding to multiples leaves them; else 0.
   double half_step() const {
     if (count == 0) return 0;
     const long double half = std::sqrt(3 * squares / count);

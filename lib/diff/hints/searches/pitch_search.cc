@@ -40,7 +40,7 @@ RearrangedAs read_with(const Dims& dims, std::uint64_t width, std::uint64_t pitc
           std::move(rule)};
 }
 
-// Row h of golden stands at actual's element h * pitch.
+// Row h of golden begins at actual's element h * pitch.
 RearrangedAs stored_with(const Dims& dims, std::uint64_t width, std::uint64_t pitch) {
   Rearrangement rule;
   rule.count = unchanged(dims).count;

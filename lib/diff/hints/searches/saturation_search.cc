@@ -136,7 +136,7 @@ std::string sentence(const Cut& cut, const std::string& whose, MovedSide cut_sid
          other + " is beyond";
 }
 
-// "; the other 80000 are within float16's rounding": what is no fault of a limit.
+// "; the other 80000 are within float16's rounding": mismatches that no limit explains.
 std::string others_text(const Inquiry& inquiry, const MapTally& tally) {
   if (tally.lenient == 0) return "";
   return "; the other " + std::to_string(tally.lenient) +
@@ -257,7 +257,7 @@ SearchResult try_overflow(const Inquiry& inquiry, DType dtype) {
       all.exceptions};
 }
 
-// NaN has no sign: whatever stands there must be at one of the limits.
+// NaN has no sign: the number there must be at one of the limits.
 SearchResult try_largest_nan(const Inquiry& inquiry, DType dtype, MovedSide nan_side) {
   const Limits limits = limits_of(dtype);
   const bool of_golden = nan_side == MovedSide::golden;

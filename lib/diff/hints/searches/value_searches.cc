@@ -15,7 +15,7 @@
 namespace btf::hints {
 namespace {
 
-// A fit must hold for so many different numbers, or it is no law.
+// A fit must hold for this many different numbers to count as a law.
 constexpr std::size_t kLeastDifferent = 16;
 constexpr std::size_t kLeastFitted = 16;
 
@@ -238,7 +238,7 @@ std::optional<long double> fit_offset(const std::vector<Point>& points) {
 }
 
 
-// The number with so many significant decimal digits.
+// The number rounded to this many significant decimal digits.
 long double rounded(long double value, int digits) {
   const int exponent = static_cast<int>(std::floor(std::log10(std::abs(value)))) + 1 - digits;
   const long double unit = std::pow(10.0L, static_cast<long double>(std::abs(exponent)));

@@ -14,7 +14,7 @@
 namespace btf {
 namespace {
 
-// What adds it to a logit masks it: -1e9, -65504, -Inf. All other logits are small.
+// Added to a logit, these mask it: -1e9, -65504, -Inf. All other logits are small.
 constexpr double kMask = -9000;
 constexpr double kMostBesideMasks = 1000;
 
@@ -98,7 +98,7 @@ class LayerMeter {
       actual_numbers_[i] = plain ? static_cast<double>(a) : 0;
       golden_numbers_[i] = plain ? static_cast<double>(g) : 0;
       numbers += plain ? 1U : 0U;
-      // Of 64-bit integers that become one double.
+      // 64-bit integers that become the same double.
       if (plain && a != g && actual_numbers_[i] == golden_numbers_[i]) unequal_ += weight;
       if (!mask) continue;
       masked_pairs_ += weight;

@@ -8,7 +8,7 @@
 
 namespace btf {
 
-// Of the same dims.
+// Both sides have the same dims.
 Result<LayerFigures> measure_layer(const DiffSide& actual, const DiffSide& golden,
                                    const Execution& execution);
 

@@ -25,7 +25,7 @@ class Slices {
   void add(const Real* actual, const Real* golden, std::uint64_t first, std::uint64_t n,
            double error2, double golden2);
 
-  // Of a tensor of the same dims.
+  // `other` is of a tensor with the same dims.
   void add(const Slices& other);
 
   // The largest error of a slice: to its norm, or that of the mean slice if that is larger.
@@ -46,7 +46,7 @@ class Slices {
   std::vector<double> golden2_;
 };
 
-// Of the likeliest channels and the parts of a tensor.
+// Slices by the likeliest channel dims and by parts of the whole.
 std::vector<Slices> layer_slices(const Dims& dims);
 
 }  // namespace btf

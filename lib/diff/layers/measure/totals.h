@@ -1,4 +1,4 @@
-// What is added up over the pairs of a layer, in whatever order they come.
+// Sums over the pairs of a layer, independent of the order of pairs.
 #pragma once
 
 #include <array>
@@ -63,7 +63,7 @@ class LayerTotals {
   // `limit`: the largest number of actual's dtype.
   LayerTotals(const Dims& dims, double limit);
 
-  // Of the run's pairs `numbers` count; the others are zeros on both sides.
+  // `numbers` of the run's pairs count; the others are zeros on both sides.
   void add(const NumberRun<double>& run, std::uint64_t numbers);
   // All of them count, and their sums are there, finite and not too small.
   template <typename Real>

@@ -117,7 +117,7 @@ void settle(LayerReport& report, const JudgeLayers& options, const RunPrecision&
 void conclude(LayerReport& report, const JudgeLayers& options, VerdictKind kind,
               std::optional<std::uint64_t> layer, const LayerVerdict& earlier) {
   report.verdict = {.kind = kind, .layer = layer};
-  // Of the same layer, where it is is known already.
+  // The same layer: its location is known already.
   if (layer == earlier.layer) {
     report.verdict = earlier;
     report.verdict.kind = kind;

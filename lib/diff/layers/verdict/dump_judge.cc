@@ -8,13 +8,13 @@
 namespace btf {
 namespace {
 
-// What goes on from a layer is at least this part of what its size lets through.
+// An error that propagates is at least this part of what the consumer's size lets through.
 constexpr double kCarried = 1.0 / 8;
 // Or so much of it, where that is less than so much of the noise without it.
 constexpr double kHalf = 0.5;
 constexpr double kQuiet = 0.7;
 
-// By order alone an error is looked for in so many layers.
+// By order alone an error is looked for in this many layers.
 constexpr std::uint64_t kFar = 12;
 
 bool has_special(const LayerFigures& figures) { return figures.one_sided() > 0; }
@@ -75,7 +75,7 @@ bool DumpJudge::is_input_dump(std::uint64_t i, const Inputs& before) const {
          !comes_back(i, before, report_.layers.size());
 }
 
-// What of the error of layer i the size of one that is computed from it lets through.
+// The part of layer i's error that the size of a consumer lets through.
 double DumpJudge::carried(std::uint64_t i, std::uint64_t consumer) const {
   const LayerFigures& own = *report_.layers[i].figures;
   return own.relative_error *
@@ -125,7 +125,7 @@ bool DumpJudge::agrees(std::uint64_t consumer, std::uint64_t i, const Inputs& be
       (figures.relative_error > through * kHalf ||
        figures.relative_error >= kQuiet * explained_.noise(layer, in)))
     return false;
-  // What is left of it may stand in one slice.
+  // The rest of the error may be in one slice.
   return figures.pairs < kFewNumbers ||
          times_noise(figures.slice_error, explained_.slice_noise(layer, in)) <
              explained_.slice_limit(layer);

@@ -17,14 +17,14 @@ class DumpJudge {
             const Explained& explained)
       : report_(report), options_(options), neighbours_(neighbours), explained_(explained) {}
 
-  // Is what is computed from layer i as if it were right? `before`: of all layers in front of it.
+  // True if the consumers of layer i behave as if it were right. `before`: of all layers before it.
   bool is_dump(std::uint64_t i, const Inputs& before) const;
 
-  // Of the network's only input, which all layers are computed from: none of them shows its error.
+  // For the network's only input, which all layers depend on: no layer shows its error.
   bool is_input_dump(std::uint64_t i, const Inputs& before) const;
 
-  // Of a layer with NaN or Inf: with a graph, all that is computed from it has none and agrees, and
-  // one of that could not but have them.
+  // For a layer with NaN or Inf: with a graph, every consumer has none and agrees, and one of them
+  // would have to have some.
   bool is_special_dump(std::uint64_t i) const;
 
   // By order alone: do the next layers agree and have none?

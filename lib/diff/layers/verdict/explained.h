@@ -1,4 +1,4 @@
-// What the inputs of a layer and its dtype explain of its error.
+// The error of a layer that its inputs and its dtype explain.
 #pragma once
 
 #include <span>
@@ -11,11 +11,11 @@
 
 namespace btf {
 
-// From here on it is broken; below, down to the limit, suspect.
+// From this value on a layer is broken; below, down to the limit, suspect.
 inline constexpr double kSurely = 8;
-// A scale or an offset is seen from here on.
+// A scale or an offset is detected from this value on.
 inline constexpr double kLeastAlong = 0.5;  // error to noise
-// Of fewer, figures are what chance makes them.
+// With fewer numbers the figures are chance.
 inline constexpr std::uint64_t kFewNumbers = 64;
 
 // error / noise

@@ -1,4 +1,4 @@
-// What goes into a layer, and how far off it is.
+// The inputs of a layer and their errors.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace btf {
 
 inline constexpr std::uint64_t kNoLeftOut = UINT64_MAX;
 
-// What is known of the inputs of a layer.
+// Errors and properties of the inputs of a layer.
 struct Inputs {
   double relative_error = 0;
   double slice_error = 0;
@@ -21,7 +21,7 @@ struct Inputs {
   double adding = 0;         // the norms of what an addition carries over: errors
   double adding_slices = 0;  // and the worst slices
   bool direct = true;        // nothing lies between
-  // What a normalisation may make of it: the error relative to what is left without the mean.
+  // The error after a normalisation: relative to the signal without its mean.
   double spread_error = 0;
   double unit_roundoff = 0;  // of their dtype, of the nearest
   double rms_error = 0;      // as it is, for an exponential
@@ -33,7 +33,7 @@ struct Inputs {
 // Inputs that are so far off explain anything.
 inline constexpr double kTooFar = 0.5;
 
-// By order alone: `before` is of all layers in front of i, of which the last ones tell of scales.
+// By order alone: `before` covers all layers before i, of which the last ones show scales.
 Inputs order_inputs(const std::vector<Layer>& all, std::uint64_t i, const Inputs& before);
 
 // By the graph. What is not to be used, a wrong dump above all and the layer `without`, is replaced

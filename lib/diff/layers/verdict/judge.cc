@@ -18,7 +18,7 @@
 namespace btf {
 namespace {
 
-// What noise is: in no slice so many times what it is in the whole, nor so many half steps.
+// Evenness of noise: no slice has this many times the whole's error, or this many half steps.
 constexpr double kEven = 6;
 // So much of an error goes along with the signal where a scale or an offset is off.
 constexpr double kAlongAtFirst = 0.5;
@@ -160,8 +160,8 @@ class LayerJudge {
     return true;
   }
 
-  // Of an input of the network, whose numbers the device has rounded and nothing else: by more than
-  // that, or along with the signal.
+  // For an input of the network, whose numbers the device only rounds: off by more than rounding,
+  // or in proportion to the signal.
   static bool is_off(const Layer& input) {
     const LayerFigures& figures = *input.figures;
     const double b = times_noise(figures.relative_error, floor_of(input));
@@ -191,13 +191,13 @@ class LayerJudge {
            std::ranges::none_of(report_.actual_only, like_input);
   }
 
-  // What is computed in integers or in 8-bit floats may lose NaN and Inf anywhere.
+  // Arithmetic in integers or 8-bit floats may lose NaN and Inf anywhere.
   bool is_special_dump(std::uint64_t i) const {
     constexpr double kCoarse = 0x1p-7;
     return !precision_.grid && precision_.unit_roundoff < kCoarse && dumps_.is_special_dump(i);
   }
 
-  // With a graph, the layer's own; else all that is before it, of which the last ones tell of
+  // With a graph, the layer's own; else all layers before it, of which the last ones show
   // scales.
   Inputs inputs_of(std::uint64_t i) const {
     // Golden's inputs, which the device has rounded.
@@ -271,14 +271,14 @@ class LayerJudge {
     turns_finite_ = dumps_.goes_on_finite(i, before_);
     if (turns_finite_)
       layers()[i].note =
-          "what comes next has none: its dump is wrong, or what is computed from it hides them, as "
-          "a "
-          "maximum or ReLU does; `graph` may tell";
+          "the next layer has none: this dump is wrong, or a consumer hides them, as a maximum or "
+          "ReLU "
+          "does; `graph` may decide";
   }
 
   // By itself alone: against the largest error of all layers that have a place.
   void judge_unplaced(Layer& layer) {
-    unjudged(layer, "the order has no place for it");
+    unjudged(layer, "not in the order");
     const LayerFigures& figures = *layer.figures;
     layer.noise = std::hypot(options_.growth * before_.relative_error, floor_of(layer));
     if (figures.one_sided() > 0 && !before_.special)
@@ -289,7 +289,7 @@ class LayerJudge {
 
   LayerFault fault_of(const Layer& layer, const Inputs& in) const {
     const LayerFigures& figures = *layer.figures;
-    // What golden itself rounds to a grid may fall to the next step.
+    // A number that golden itself rounds to a grid may fall on the next step.
     constexpr double kOneStep = 1.02;
     if (figures.golden.step > 0 && figures.max_error <= kOneStep * figures.golden.step)
       return layer.error_to_noise < kLeastAlong ? LayerFault::none : along_of(figures, in);
@@ -311,7 +311,7 @@ class LayerJudge {
     if (in.exact) return root(i, LayerFault::error);
     unjudged(layer, percent_text(static_cast<double>(figures.pairs - figures.equal) /
                                  static_cast<double>(figures.pairs)) +
-                        " of its integers differ, as they may where what they are made of does");
+                        " of its integers differ, as they may if its inputs do");
   }
 
   // Where a signal cancels, its error stays: what that explains is no fault that is proved.
@@ -335,7 +335,7 @@ class LayerJudge {
   Neighbours neighbours_;
   Explained explained_;
   DumpJudge dumps_;
-  Inputs before_;             // of all that is judged already
+  Inputs before_;              // of all that is judged already
   bool turns_finite_ = false;  // NaN or Inf of the layer in hand are not in those that come next
   std::set<std::uint64_t> amplified_;
   LayerVerdict was_;  // of an earlier judgement

@@ -1,4 +1,4 @@
-// What a layer is computed from and what is computed from it, among the layers that can be judged.
+// Producers and consumers of a layer, among the layers that can be judged.
 #pragma once
 
 #include <cstdint>

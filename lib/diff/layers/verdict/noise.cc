@@ -31,14 +31,14 @@ double step_u(double step, double signal) {
   return signal > 0 ? step / std::sqrt(12.0) / signal : 0;
 }
 
-// Of integers whose scale brings the largest number to the end of the range.
+// Unit roundoff of integers whose scale maps the largest number to the end of the range.
 double integer_u(DType dtype, const LayerFigures& figures) {
   const auto most = static_cast<double>(hints::limits_of(dtype).highest);
   const double range = info(dtype).kind == NumberKind::unsigned_integer ? most / 2 : most;
   return step_u(figures.golden.peak / range, rms(figures.golden, figures.pairs));
 }
 
-// Of the coarsest float that either side is stored as.
+// Significant bits of the coarsest float that either side is stored as.
 unsigned stored_bits(const Layer& layer) {
   unsigned bits = kFloat64Bits;
   for (const DType dtype : {*layer.actual_dtype, *layer.golden_dtype})
@@ -59,7 +59,7 @@ constexpr auto kShown = std::to_array<ShownRow>({
     {11, "float16"},
 });
 
-// Of a few numbers some are a grid by themselves, positions and the like.
+// A few numbers may be a grid by themselves, such as positions.
 bool on_grid(const Layer& layer) {
   const LayerFigures& figures = *layer.figures;
   if (!info(*layer.actual_dtype).floating()) return true;
@@ -171,7 +171,7 @@ double layer_u(const Layer& layer, const RunPrecision& run, const JudgeLayers& o
   if (options.compute && !info(*options.compute).floating())
     return std::max(u, integer_u(*options.compute, figures));
   if (run.grid) {
-    // What is on no grid itself is computed from what is.
+    // A layer that is on no grid is computed from layers that are.
     const double step = figures.actual.scale > 0 ? figures.actual.scale : figures.actual.step;
     u = std::max(u, step > 0 ? step_u(step, signal) : integer_u(DType::int8, figures));
   }

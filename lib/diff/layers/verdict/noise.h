@@ -1,4 +1,4 @@
-// What the arithmetic of a dtype explains: relative errors of a half step.
+// Relative errors of half a step that the arithmetic of a dtype explains.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace btf {
 
-// What the run computes in, as far as that can be told.
+// The precision that the run computes in, as far as it can be inferred.
 struct RunPrecision {
   double unit_roundoff = 0;   // of floats
   bool grid = false;          // numbers lie on grids of a few hundred values: quantised
@@ -23,7 +23,7 @@ RunPrecision run_precision(const LayerReport& report, const JudgeLayers& options
 std::optional<RunPrecision> coarser_than(const RunPrecision& run, const Layer& layer, double u,
                                          const JudgeLayers& options);
 
-// Of one layer.
+// The unit roundoff of one layer.
 double layer_u(const Layer& layer, const RunPrecision& run, const JudgeLayers& options);
 
 // Is the grid of actual's numbers coarser than a float's own steps of 2u at a number like `peak`?

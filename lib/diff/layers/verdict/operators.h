@@ -1,4 +1,4 @@
-// What operators of ONNX do to an error, and what names say where no graph does.
+// Effects of ONNX operators on an error; operators guessed from names where there is no graph.
 #pragma once
 
 #include <array>
@@ -60,7 +60,7 @@ inline constexpr auto kCarryingSpecials = std::to_array<std::string_view>({"Add"
                                                                            "Transpose",
                                                                            "Unsqueeze"});
 
-// What makes sums of many products.
+// Operators that sum many products.
 inline constexpr auto kProducts =
     std::to_array<std::string_view>({"Conv", "ConvTranspose", "Gemm", "MatMul"});
 

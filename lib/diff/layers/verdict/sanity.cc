@@ -112,7 +112,7 @@ class Sanity {
       if (!figures || figures->pairs < kFew || figures->relative_error < kOff ||
           figures->actual.norm == 0)
         continue;
-      // Where golden's own are as close, a bias or a view is all that lies between the two.
+      // If golden's own are as close, only a bias or a view separates the two.
       if (same_numbers(*figures, *figures)) continue;
       if (!golden) golden = lookup();
       if (const auto other = find_numbers(*golden, i, *figures))

@@ -1,4 +1,4 @@
-// What is odd about a dump, whatever the layers compute.
+// Anomalies of a dump that do not depend on what the layers compute.
 #pragma once
 
 #include <string_view>

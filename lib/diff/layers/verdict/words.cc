@@ -57,7 +57,7 @@ std::string specials_text(std::uint64_t nan, std::uint64_t inf) {
   return text;
 }
 
-// What one side has and the other has not.
+// NaN and Inf on one side only.
 std::string one_sided_text(const LayerFigures& f) {
   const std::string all = " of " + counted(f.elements, "elements");
   if (f.new_nan() + f.new_inf() > 0) return specials_text(f.new_nan(), f.new_inf()) + all;
@@ -131,7 +131,7 @@ std::string lost_text(const LayerReport& report) {
   const bool one = lost.size() == 1;
   return (one ? lost[0] + " is" : counted(lost.size(), "layers are")) + " off (" +
          (std::isinf(most) ? "NaN or Inf" : std::string(one ? "" : "up to ") + percent_text(most)) +
-         "), and the order has no place for " + (one ? "it" : "them (" + list_of(lost) + ")");
+         ") and not in the order" + (one ? "" : " (" + list_of(lost) + ")");
 }
 
 std::string unmeasured_text(const LayerReport& report) {
@@ -156,7 +156,8 @@ std::string why_untold(const LayerReport& report) {
   if (std::string unknown = unmeasured_text(report); !unknown.empty()) return unknown;
   if (std::string lost = lost_text(report); !lost.empty()) return lost;
   if (std::ranges::any_of(report.layers, was_judged))
-    return "errors are those of int8 from the first product on; `judge.compute` int8, if that is meant";
+    return "errors are those of int8 from the first product on; `judge.compute` int8, if that is "
+           "meant";
   return "no layer could be judged";
 }
 

@@ -1,4 +1,4 @@
-// What is said of a verdict, the same wherever it is reported.
+// The text of a verdict, shared by all reports.
 #pragma once
 
 #include <string>

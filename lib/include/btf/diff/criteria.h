@@ -17,18 +17,18 @@ struct Tolerance {
   // |actual - golden| <= atol + rtol * |golden|, NumPy's formula. One given: the other is 0.
   std::optional<double> rtol{};
   std::optional<double> atol{};
-  // At most so many representable steps of the coarser dtype apart (docs/diff.md, section 3).
+  // The most representable steps of the coarser dtype apart (docs/diff.md, section 3).
   std::optional<std::uint64_t> ulp{};
   bool close = false;  // rtol and atol that are not given come from the coarser grid
-  // With close, of two floats: numbers of this dtype, whatever they are stored in.
+  // With close, for two floats: numbers of this dtype, whatever their storage.
   std::optional<DType> close_as{};
-  // What close becomes where steps differ from element to element: half a step there is accepted
+  // The form of `close` where steps differ from element to element: half a step is accepted there
   // too (docs/dtypes.md, section 6).
   bool half_step = false;
   bool equal_nan = true;
 
   bool given() const { return rtol || atol || ulp || close; }
-  // Takes what `more` gives too. False: both give one of the limits.
+  // Adds the limits of `more`. False: both have one of the limits.
   bool add(const Tolerance& more) {
     const auto take = [](const auto& value, auto& target) {
       if (!value) return true;
@@ -50,7 +50,7 @@ struct Tolerance {
   }
 };
 
-// What became of one criterion. `name` is that of its option ("cosine"), or "elements" (the
+// The result of one criterion. `name` is that of its option ("cosine"), or "elements" (the
 // tolerance), "nonfinite" (NaN and Inf agree) or "strict".
 struct CriterionResult {
   std::string name;

@@ -17,7 +17,7 @@ struct TensorDiff;
 struct BestFit {
   double gain = 1;
   double offset = 0;
-  double residual = 0;  // rms of what it leaves
+  double residual = 0;  // rms of the residual
 };
 
 // Over all pairs of finite numbers. dB are +Inf where there is no error. NaN: not known, as where a
@@ -63,14 +63,14 @@ struct Gates {
   BTF_API bool given() const;
 };
 
-// A figure with a limit. Whatever judges, reads, writes or shows figures goes by these rows.
+// A figure with a limit. All code that judges, reads, writes or shows figures uses these rows.
 struct FigureInfo {
   std::string_view name;     // of the criterion, and of the member in JSON: "rmse"
   std::string_view label;    // "RMSE"
   std::string_view meaning;  // "root mean squared error"
   std::string_view unit;     // "dB", or nothing
   bool at_least;             // else the magnitude is at most the limit
-  double lowest;             // what the figure itself can be
+  double lowest;             // lower bound of the figure
   double highest;
   bool always_shown;  // in text; else where it has a limit
   std::optional<double> Gates::*limit;

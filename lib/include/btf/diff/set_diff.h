@@ -39,11 +39,11 @@ struct SetDiffSide {
 };
 
 struct SetDiffOptions {
-  // Of every pair of files. Its selections and pairs stay empty: those of sets are here.
+  // Options for every pair of files. Its selections and pairs stay empty: those of sets are here.
   DiffOptions each{};
   SetDiffSide actual{};
   SetDiffSide golden{};
-  // "0,2-5,conv*,!fc" (docs/cli.md, section 1.5): numbers are of each file, names of the sets.
+  // "0,2-5,conv*,!fc" (docs/cli.md, section 5): numbers are of each file, names of the sets.
   std::optional<std::string> tensors{};
   // "0:3", "conv1:fc": which tensor of actual with which of golden; empty: all that are pairs.
   std::vector<std::string> pairs{};
@@ -84,14 +84,14 @@ struct PairOutcome {
   std::optional<Error> cause{};  // of trouble of the pair as a whole
 };
 
-// The error of an outcome: that of the first of so many tensors that could not be compared.
+// The error of an outcome: that of the first of `count` tensors that could not be compared.
 BTF_API std::string trouble_of_tensors(const std::string& first, std::uint64_t count);
 
 // The pairs of two sets, before the first is compared.
 struct PairsFound {
   bool several = false;     // false: they are two files
   std::uint64_t whole = 0;  // pairs of which both sides are there
-  std::uint64_t bytes = 0;  // to be compared, if `several` and progress is asked for; else 0
+  std::uint64_t bytes = 0;  // to be compared, if `several` and progress is wanted; else 0
 };
 
 // All on the caller's thread: found(), then for each pair begin(), take() for each of its tensors,
@@ -104,7 +104,7 @@ class BTF_API SetDiffSink {
   virtual Status found(const PairsFound&) { return {}; }
   virtual void begin(const FilePair& pair) = 0;
   virtual void take(const TensorDiff& diff) = 0;
-  // Is missing() to be called for the tensors of a file that only one side has?
+  // True if missing() is to be called for the tensors of a file on one side only.
   virtual bool lists_missing() const { return false; }
   virtual void missing(const TensorDiff&) {}
   virtual void end(const FilePair& pair, const PairOutcome& outcome) = 0;

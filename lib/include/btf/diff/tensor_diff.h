@@ -101,7 +101,7 @@ struct RequiredPair {
 };
 
 enum class Cause : std::uint8_t {
-  shape,  // of dims that differ: what would make them one
+  shape,  // edits that would make different dims equal
   layout,
   permutation,
   shift,
@@ -152,7 +152,7 @@ struct Heatmap {
     std::uint32_t dim = 0;
     std::uint64_t step = 1;
   };
-  std::optional<Axis> down;  // nothing: a single row
+  std::optional<Axis> down;  // nothing: one row
   std::optional<Axis> across;
   std::uint64_t rows = 1;
   std::uint64_t columns = 1;
@@ -174,25 +174,25 @@ struct DiffTensor {
   DType dtype{};
   Layout layout{};
   Dims dims;
-  std::string name{};            // empty: in memory
-  bool named = false;            // by the file itself
-  std::optional<DType> codes{};  // what it is made of by a scale, if it is
+  std::string name{};             // empty: in memory
+  bool named = false;             // by the file itself
+  std::optional<DType> codes{};   // what it is made of by a scale, if it is
   std::optional<double> scale{};  // of these, if there is one
   unsigned text_digits = 0;       // significant, of floats that the file has as text; else 0
-  bool text_fixed = false;        // these digits are those behind the point
-  bool known = true;             // else dtype, layout and dims say nothing (DiffResult::trouble)
+  bool text_fixed = false;        // these digits are decimals
+  bool known = true;              // else dtype, layout and dims say nothing (DiffResult::trouble)
 };
 
 struct TensorDiff {
-  std::optional<DiffTensor> actual;  // nothing: there is none (DiffResult::missing)
+  std::optional<DiffTensor> actual;  // nothing: missing (DiffResult::missing)
   std::optional<DiffTensor> golden;
   // By which tier names that are not equal made it a pair; nothing: they are, or were not asked.
   std::optional<PairTier> tier{};
   std::string note{};  // of one that is missing: which name of the other side is close
   DiffResult result = DiffResult::same;
-  std::string reason;   // of a difference that is not one of values: shape, dtype, layout, missing
-  std::optional<Error> error{};  // of trouble, and then nothing else is said
-  Tolerance tolerance;  // as used for this pair: close has become numbers
+  std::string reason;  // of a difference that is not one of values: shape, dtype, layout, missing
+  std::optional<Error> error{};           // trouble; nothing else is set then
+  Tolerance tolerance;                    // as used for this pair: close has become numbers
   std::vector<CriterionResult> criteria;  // all that were judged
   std::uint64_t compared = 0;
   std::uint64_t mismatched = 0;  // refused by the tolerance, whether or not that decides
@@ -208,7 +208,7 @@ struct TensorDiff {
   std::optional<double> required_atol;
   std::optional<double> required_rtol;
 
-  // Nothing if they were not asked for and the tensors are the same.
+  // Nothing if they were not requested and the tensors are the same.
   std::optional<Figures> figures;
   std::vector<QuantileValue> quantiles;  // those of the gates
   std::optional<TopK> top_k;
@@ -217,15 +217,15 @@ struct TensorDiff {
   // row-major order.
   std::optional<Mismatch> worst_abs;
   std::optional<Mismatch> worst_rel;
-  std::vector<Mismatch> first;                // in row-major order
-  std::vector<Mismatch> largest;              // by absolute error, descending
-  std::uint64_t equal = 0;                    // pairs of finite numbers that are equal
+  std::vector<Mismatch> first;    // in row-major order
+  std::vector<Mismatch> largest;  // by absolute error, descending
+  std::uint64_t equal = 0;        // pairs of finite numbers that are equal
   SaturatedCount saturated{};
   std::vector<DecadeCount> decades;           // ascending; empty decades are left out
   std::vector<RequiredPair> required_pairs;   // by rtol, ascending; both not 0; atol falls
   std::optional<RequiredPair> required_pair;  // the most balanced of these
   std::vector<Hint> hints;                    // the best first
-  std::optional<Heatmap> heatmap;             // if asked for
+  std::optional<Heatmap> heatmap;             // if requested
 };
 
 }  // namespace btf

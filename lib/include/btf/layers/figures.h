@@ -1,4 +1,4 @@
-// What one pass over a pair of layers finds. It depends on that pair alone.
+// The result of one pass over a pair of layers. It depends on that pair alone.
 #pragma once
 
 #include <array>
@@ -8,20 +8,20 @@
 
 namespace btf {
 
-// That so many have few different values is no chance.
+// With this many elements, few different values are not a coincidence.
 inline constexpr std::uint64_t kManyElements = 2048;
 
-// Of one side, over the pairs of finite numbers.
+// Figures of one side, over the pairs of finite numbers.
 struct LayerSide {
   double norm = 0;  // the root of the sum of squares
   double sum = 0;
   double peak = 0;  // the largest magnitude
   std::uint32_t bits =
       0;  // of a significand, that are used: 11 in float16, or float32 that was one
-  // Of 17 to 256 different values in all: the rms distance between neighbours. Else 0. Fewer
+  // The rms distance between neighbours if there are 17 to 256 different values, else 0. Fewer
   // numbers than kManyElements must be multiples of one, too.
   double step = 0;
-  // Of integer codes that were measured by their scale: that, or the rms of several. Else 0.
+  // The scale of integer codes that were measured by it, or the rms of several. Else 0.
   double scale = 0;
   // The numbers in the order of the walk: of different ones, it is hardly ever the same.
   std::uint64_t fingerprint = 0;
@@ -55,11 +55,11 @@ struct LayerFigures {
   // |mean(e)| / rms(e): 1 where only an offset is. JSON: mu.
   double offset_share = 0;
   double gain = 1;            // of the straight line that fits best: actual = gain * golden
-  bool scale_fitted = false;  // actual are codes and golden is not: e is what no scale explains
+  bool scale_fitted = false;  // actual are codes, golden is not: e is not explained by any scale
 
   std::uint64_t new_nan() const { return nan.actual; }
   std::uint64_t new_inf() const { return inf.actual + inf.opposite; }
-  // NaN and Inf that the other side has not, on either.
+  // NaN and Inf on one side only, of both sides.
   std::uint64_t one_sided() const { return new_nan() + new_inf() + nan.golden + inf.golden; }
 };
 

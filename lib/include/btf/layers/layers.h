@@ -35,10 +35,10 @@ enum class OrderSource : std::uint8_t {
 };
 
 enum class LayerState : std::uint8_t {
-  healthy,    // its error is what its inputs and its dtype explain
+  healthy,    // its inputs and its dtype explain its error
   root,       // broke here
-  dump,       // the dump is wrong: what is computed from it agrees
-  unjudged,   // behind what broke, or nothing to judge by
+  dump,       // the dump is wrong: its consumers agree
+  unjudged,   // after a layer that broke, or nothing to judge by
   missing,    // only one side has it
   unmeasured  // its elements cannot be compared
 };
@@ -97,7 +97,7 @@ struct Layer {
   double noise = 0;                 // relative error that inputs and dtype explain
   double error_to_noise = 0;        // relative error / noise. JSON: b.
   double slice_error_to_noise = 0;  // likewise for the worst slice. JSON: bw.
-  std::string note{};               // in words: why it is not judged, what is odd
+  std::string note{};               // text: why it is not judged, anomalies
   std::vector<Hint> hints{};
 
   const std::string& name() const { return golden.empty() ? actual : golden; }
@@ -108,7 +108,7 @@ struct LayerVerdict {
   std::optional<std::uint64_t> layer{};  // its place among the report's
   std::vector<std::string> between{};    // not dumped: it broke in one of these or in `layer`
   std::string words{};                   // a sentence
-  std::string detail{};                  // what of it is not the kind and the layer
+  std::string detail{};                  // the rest, without the kind and the layer
   // Where the elements of `layer` are; a number where the file has several tensors.
   std::string actual_path{};
   std::string golden_path{};
@@ -126,9 +126,9 @@ struct SanityFinding {
 };
 
 struct LayerReport {
-  std::vector<Layer> layers;  // in order of execution; those without a position behind the others
+  std::vector<Layer> layers;  // in order of execution; those without a position last
   OrderSource order = OrderSource::natural;
-  std::string order_path{};     // of the list or the model
+  std::string order_path{};  // of the list or the model
   // The model that the inputs of layers are from, where a list gives the order.
   std::string graph_path{};
   // Source of the positions of layers that a list of names leaves out; lines that name nothing.
@@ -136,10 +136,10 @@ struct LayerReport {
   OrderSource order_left_out_by = OrderSource::natural;
   std::vector<std::string> order_unknown{};
   bool order_doubtful = false;  // the errors do not fit it
-  std::string noise_source{};   // "float16", or what else unit_roundoff comes from
+  std::string noise_source{};   // "float16" or another source of unit_roundoff
   double unit_roundoff = 0;     // of most layers. JSON: u.
   LayerVerdict verdict{};
-  std::vector<std::uint64_t> roots{};  // the one to look at first stands first
+  std::vector<std::uint64_t> roots{};  // the most important one first
   std::vector<SanityFinding> sanity{};
   std::vector<Ambiguity> ambiguous{};
   std::uint64_t paired = 0;
@@ -153,7 +153,7 @@ struct LayerReport {
   bool watched_nonfinite = false;  // NaN or Inf of one of the two runs only
   bool watching_changed_result = false;
 
-  // Is it known what each layer is computed from?
+  // True if the inputs of each layer are known.
   bool linked() const { return order == OrderSource::graph || !graph_path.empty(); }
 };
 
@@ -171,7 +171,7 @@ struct JudgeLayers {
 };
 
 struct LayerOptions {
-  NameMap map{};                       // a pair that it names is one whatever else the names say
+  NameMap map{};                       // its pairs take precedence over all other names
   std::string map_path{};              // for messages
   std::optional<std::string> order{};  // text of a list of names
   std::string order_path{};
@@ -192,7 +192,7 @@ BTF_API Result<LayerReport> compare_layers(TensorSet& actual, TensorSet& golden,
                                            const LayerOptions& options);
 
 // Puts the layers of a report into the order of a list of names; `path` is for errors. The inputs
-// that a graph gives them stay, but for those that would come behind them.
+// that a graph gives them stay, except those that would come after them.
 BTF_API Status order_by_list(LayerReport& report, std::string_view text, const std::string& path);
 
 // The verdict out of figures and order alone: sets all that it finds in `report`.

@@ -1,4 +1,4 @@
-// Which tensors of two sides belong together, by what they are called (docs/layers.md, section 2).
+// Pairs of tensors of two sides by their names (docs/layers.md, section 2).
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,13 @@ enum class PairTier : std::uint8_t {
   map,
   exact,
   prefix,  // without a prefix that all names of one side have
-  stem,    // without what programs put around a name
+  stem,    // without what programs add to a name
   sanitised,
   module,
   tail,
   // For two files whose names have nothing in common; layers has none of these.
   only,   // each has one tensor
-  order,  // those of one are arr_0, arr_1, as NumPy calls what has no name
+  order,  // names of one side are arr_0, arr_1, as NumPy names unnamed arrays
 };
 
 BTF_API std::span<const Named<PairTier>> pair_tier_names();
@@ -51,7 +51,7 @@ struct NameRule {
   bool operator==(const NameRule&) const = default;
 };
 
-// Names that belong together: as they are, or actual's as a regular expression and what it makes
+// Pairs of names: literal, or a regular expression for actual's and its replacement
 // of a name.
 struct NameMap {
   std::vector<NameRule> names{};
@@ -66,8 +66,8 @@ BTF_API Result<NameMap> parse_name_map(std::string_view text);
 
 // The use that was made of a map.
 struct MapUse {
-  bool used = false;                 // a line of it pairs something
-  std::vector<std::string> unused{};  // of lines that pair nothing: which and why
+  bool used = false;                  // a line of it pairs something
+  std::vector<std::string> unused{};  // lines that pair nothing, with the reason
 };
 
 // The error of a map of which no line pairs anything; `path` is its own.

@@ -1,5 +1,5 @@
-// What comparisons found, in words: text, JSON, JUnit and HTML, the same as btftool's to the byte;
-// and reports in JSON read back.
+// Reports of comparisons: text, JSON, JUnit and HTML, the same as btftool's to the byte; and saved
+// JSON reports read back.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ enum class ReportFormat : std::uint8_t {
 // The shapes of diff's JSON. The numbers are those of their schemas.
 enum class JsonSchema : std::uint8_t { files = 1, sets = 2 };
 
-// Of the lines of tensors: as they come, or the worst first.
+// The order of the tensors' lines: as they come, or the worst first.
 enum class DiffSort : std::uint8_t { order, error, cosine };
 
 struct TextOptions {
@@ -44,7 +44,7 @@ struct TextOptions {
 };
 
 struct ReportOptions {
-  std::string actual{};  // what was compared, as reports name it
+  std::string actual{};  // operand, as reports name it
   std::string golden{};
   bool directories = false;                    // sets of several files
   DiffOptions criteria{};                      // as they were given for all tensors
@@ -62,7 +62,7 @@ struct PairingCounts {
   std::uint64_t golden_only = 0;
 };
 
-// What a comparison comes to. begin(), take() and end() are those of a SetDiffSink.
+// Totals of a comparison. begin(), take() and end() are those of a SetDiffSink.
 struct DiffTotals {
   std::uint64_t files = 0;
   std::uint64_t different_files = 0;  // with those on one side only
@@ -75,26 +75,26 @@ struct DiffTotals {
   std::optional<std::string> first_different{};  // name of the first tensor, or of a file
   std::vector<std::string> others{};             // paths of files beside the tensors of directories
   bool unwritten = false;                        // a report could not be written
-  std::vector<Tolerance> close{};  // what `close` has become: different ones, up to a few
+  std::vector<Tolerance> close{};  // the tolerances of `close`: different ones, up to a few
   PairingCounts pairing{};
-  // Of the pair of files that began last.
+  // Counts of the pair of files that began last.
   std::uint64_t pair_troubled = 0;  // tensors
   std::string pair_trouble{};       // of the first of these
 
   BTF_API void begin();
   BTF_API void take(const TensorDiff& diff);
   BTF_API void end(const FilePair& pair, const PairOutcome& outcome);
-  // Of the pair that began last: what is said of its tensors that could not be compared.
+  // A message on tensors of the current pair that could not be compared.
   BTF_API std::string trouble_text() const;
 
-  // Of two files, of which something was compared: then there is a report.
+  // Two files of which only some tensors could be compared: there is a report.
   bool partly() const { return !directories && tensors > 0 && troubled_tensors > 0; }
-  // Of what was compared, the tensors of a troubled file too.
+  // Everything that was compared is the same, including the tensors of a troubled file.
   bool same() const { return different_files == 0 && different_tensors == 0; }
-  // Of two files that is trouble of the pair.
+  // For two files this is trouble of the pair.
   bool nothing() const { return directories && same() && troubled_files == 0 && compared == 0; }
   bool trouble() const { return troubled_files > 0 || unwritten || nothing(); }
-  // Trouble goes before a difference.
+  // Trouble takes precedence over a difference.
   PairResult result() const {
     if (trouble()) return PairResult::trouble;
     return same() ? PairResult::same : PairResult::different;
@@ -111,7 +111,7 @@ class BTF_API DiffReport : public SetDiffSink {
 BTF_API std::unique_ptr<DiffReport> make_report(ReportFormat format, ReportOptions options,
                                                 TextSink sink);
 
-// What a report needs the library to find out.
+// Sets the options that a report needs.
 BTF_API void ask_for(ReportFormat format, DiffOptions& options);
 
 // A comparison of two sets, kept whole.
@@ -158,13 +158,13 @@ BTF_API Result<SetDiffResult> read_diff_report(const std::string& json);
 // "tensor 3", "tensor 3 against 0", "tensor 3 of golden"
 BTF_API std::string pair_name(const TensorDiff& diff);
 
-// A comparison of layers, and what it was of.
+// A comparison of layers and its operands.
 struct LayerRun {
   std::string actual{};  // paths
   std::string golden{};
   JudgeLayers judge{};
   bool searched = false;              // causes were looked for
-  std::vector<std::string> scales{};  // options that say what codes stand for, as they were written
+  std::vector<std::string> scales{};  // options for scales of codes, as they were written
   std::vector<std::string> others{};  // files beside the tensors of both
   LayerReport report{};
 };
@@ -175,7 +175,7 @@ BTF_API Status write_json(const LayerRun& run, const TextSink& sink);  // layer 
 BTF_API std::string junit(const LayerRun& run);
 BTF_API std::string html(const LayerRun& run);
 
-// What judge_layers() can judge by other limits.
+// A saved layers report, which judge_layers() can judge by other limits.
 BTF_API Result<LayerRun> read_layer_report(const std::string& json);
 
 }  // namespace btf

@@ -10,19 +10,19 @@
 
 namespace btf::report {
 
-// What is compared: dtype, layout and shape, of both sides where they differ.
+// Dtype, layout and shape of the pair, of both sides where they differ.
 std::string html_sides(const TensorDiff& diff);
 
 // The tensors' indices: "3", "3 / 5"; "3 / –" where one side has none.
 std::string html_pair(const TensorDiff& diff);
 
-// Everything about a tensor that differs. `axes`: those that the heat map was asked for.
+// Everything about a tensor that differs. `axes`: the requested axes of the heat map.
 std::string html_section(const TensorDiff& diff, const std::string& title,
                          const std::string& anchor, const std::vector<std::int32_t>& axes);
 
 // Errors by decade, as bars. Nothing to show: empty.
 std::string html_histogram(const TensorDiff& diff);
-// `picked`: why these are not the axes that were asked for, or empty.
+// `picked`: the reason for other axes than requested, or empty.
 std::string html_heatmap(const Heatmap& map, const Dims& dims, const std::string& picked);
 
 }  // namespace btf::report

@@ -39,7 +39,7 @@ std::vector<Bar> bars_of(const std::vector<DecadeCount>& decades) {
   return bars;
 }
 
-// Of 100; one of many is still seen.
+// Bar length out of 100; a count above 0 stays visible.
 double length(std::uint64_t count, std::uint64_t most) {
   if (count == 0) return 0;
   return 100 * (1 + std::log10(static_cast<double>(count))) /
