@@ -25,8 +25,8 @@ std::string_view tier_name(PairTier tier);
 
 // "2 (name), 3 (prefix)"; empty: names are equal, or were not asked.
 std::string pairing_text(const PairingCounts& counts);
-// What is to be said of it, and of names of which none has a partner; else empty.
-std::string pairing_sentence(const PairingCounts& counts);
+// A sentence on it, and on names of which none has a partner; else empty.
+std::string pairing_sentence(const PairingCounts& counts, const MemberNames& names);
 
 // Counts one pair.
 void add_pairing(const TensorDiff& diff, PairingCounts& counts);
