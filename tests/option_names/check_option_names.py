@@ -19,6 +19,8 @@ COMMANDS_OF = "lib/report/layers/command.cc"
 # Comments and literals, so that neither is looked for within the other.
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|R"\((.*?)\)"|"((?:[^"\\\n]|\\.)*)"|\'(?:[^\'\\\n]|\\.)+\'', re.S)
 OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
+# Custom properties of CSS: as they are declared, and as they are used.
+STYLE = re.compile(r"--[\w-]+: [^;\n]+;|var\(--[\w-]+\)")
 MEMBER = re.compile(r"`([A-Za-z_][\w.:]*)`")
 ROW = re.compile(r'^\s*\{"([^"]+)", "([^"]+)"(?:, "(\w+)")?\},$', re.M)
 
@@ -52,7 +54,7 @@ def main(root, tool):
             for other in OTHERS:
                 literal = literal.replace(other, "")
             if not place.startswith(COMMANDS_OF):
-                wrong += [f"{place}: {option} in a literal" for option in OPTION.findall(literal)]
+                wrong += [f"{place}: {option} in a literal" for option in OPTION.findall(STYLE.sub("", literal))]
     wrong += [f"the table: nothing names `{member}`" for member in sorted(members - named)]
     helps = {command: subprocess.run([tool, command, "--help"], capture_output=True, text=True, check=True).stdout
              for command in COMMANDS}
