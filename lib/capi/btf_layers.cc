@@ -4,13 +4,17 @@
 #include <vector>
 
 #include "btf/layers/layers.h"
+#include "btf/report/report.h"
 #include "btf/try.h"
 #include "capi/handles.h"
+#include "capi/report_formats.h"
+#include "report/layers/command.h"
 
 struct btf_layers {
-  btf::LayerReport report;
+  btf::LayerRun run;
   bool well = false;
   std::map<std::uint64_t, std::vector<btf_hint>> hints;  // of layers that were asked for
+  std::string text;                                      // of the last report
   btf::capi::ErrorText error;
 };
 
@@ -77,6 +81,22 @@ btf_layer_info info_of(const Layer& layer, const std::vector<btf_hint>& hints) {
   return info;
 }
 
+Result<std::string> text_of(const LayerRun& run, ReportFormat format, const TextOptions& options) {
+  switch (format) {
+    case ReportFormat::text:
+      return text(run, options);
+    case ReportFormat::json:
+      return json(run);
+    case ReportFormat::junit:
+      return junit(run);
+    case ReportFormat::html:
+      return html(run);
+    case ReportFormat::summary:
+      break;
+  }
+  return wrong("there is no summary of layers");
+}
+
 }  // namespace
 }  // namespace btf::capi
 
@@ -95,7 +115,15 @@ btf_layers* btf_layers_compare(btf_set* actual, btf_set* golden, btf_set* baseli
                                    baseline == nullptr ? nullptr : &baseline->set,
                                    expected == nullptr ? nullptr : &expected->set, layers));
     const bool well = btf::all_well(report, layers.judge);
-    made = new btf_layers{.report = std::move(report), .well = well, .hints = {}, .error = {}};
+    btf::LayerRun run{.actual = actual->set.path(),
+                      .golden = golden->set.path(),
+                      .judge = layers.judge,
+                      .searched = layers.hints,
+                      .scales = btf::report::scale_words(layers),
+                      .others = paths_of_others(actual->set, golden->set),
+                      .report = std::move(report)};
+    made =
+        new btf_layers{.run = std::move(run), .well = well, .hints = {}, .text = {}, .error = {}};
     return {};
   });
   return made;
@@ -110,7 +138,7 @@ const char* btf_layers_error(const btf_layers* layers) {
 btf_status btf_layers_result(btf_layers* layers, btf_layers_verdict* verdict) {
   return with_handle(layers, [&]() -> btf::Status {
     if (verdict == nullptr) return wrong("no room for the verdict");
-    const btf::LayerReport& report = layers->report;
+    const btf::LayerReport& report = layers->run.report;
     return give(verdict, {.size = 0,
                           .well = layers->well ? 1 : 0,
                           .kind = name_in(btf::verdict_kind_names(), report.verdict.kind),
@@ -125,16 +153,27 @@ btf_status btf_layers_result(btf_layers* layers, btf_layers_verdict* verdict) {
 btf_status btf_layer(btf_layers* layers, uint64_t index, btf_layer_info* info) {
   return with_handle(layers, [&]() -> btf::Status {
     if (info == nullptr) return wrong("no room for the information");
-    const std::uint64_t count = layers->report.layers.size();
+    const std::uint64_t count = layers->run.report.layers.size();
     if (index >= count)
       return wrong("there is no layer " + std::to_string(index) + ", the report has " +
                    std::to_string(count));
-    const btf::Layer& layer = layers->report.layers[index];
+    const btf::Layer& layer = layers->run.report.layers[index];
     std::vector<btf_hint>& hints = layers->hints[index];
     if (hints.empty())
       for (const btf::Hint& hint : layer.hints)
         hints.push_back({btf::cause_name(hint.cause).data(), hint.evidence.c_str()});
     return give(info, info_of(layer, hints));
   });
+}
+
+const char* btf_layers_text(btf_layers* layers, const char* format,
+                            const btf_text_options* options) {
+  const btf_status status = with_handle(layers, [&]() -> btf::Status {
+    BTF_ASSIGN(const btf::ReportFormat as, report_format_named(format));
+    BTF_ASSIGN(const btf::TextOptions text, text_options_of(options));
+    BTF_ASSIGN(layers->text, text_of(layers->run, as, text));
+    return {};
+  });
+  return status == BTF_OK ? layers->text.c_str() : nullptr;
 }
 }

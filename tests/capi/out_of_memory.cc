@@ -81,12 +81,24 @@ btf_status all_of_it(const char* input) {
   if (status == BTF_OK && set == nullptr) status = BTF_NO_SPACE;
   std::uint64_t number = 0;
   if (status == BTF_OK) status = btf_set_select(set, "1", &number, 1, &index);
+  btf_set_diff_options sets{};
+  sets.size = sizeof(sets);
+  sets.formats = "text,json,html";
+  sets.file = [](void*, const btf_file_diff*) {};
+  btf_report* report = nullptr;
+  if (status == BTF_OK) status = btf_diff_sets(set, set, &diff, &sets, nullptr, &report);
+  for (const char* const format : {"text", "json", "html"})
+    if (status == BTF_OK && btf_report_text(report, format, nullptr) == nullptr)
+      status = BTF_NO_SPACE;
+  btf_report_free(report);
   btf_layers* layers =
       status == BTF_OK ? btf_layers_compare(set, set, nullptr, nullptr, nullptr) : nullptr;
   if (status == BTF_OK && layers == nullptr) status = BTF_NO_SPACE;
   btf_layer_info layer{};
   layer.size = sizeof(layer);
   if (status == BTF_OK) status = btf_layer(layers, 0, &layer);
+  if (status == BTF_OK && btf_layers_text(layers, "text", nullptr) == nullptr)
+    status = BTF_NO_SPACE;
   btf_layers_free(layers);
   btf_set_close(set);
   btf_writer* writer = status == BTF_OK ? btf_writer_new() : nullptr;

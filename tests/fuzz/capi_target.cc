@@ -34,8 +34,9 @@ constexpr std::array kDtypes{"float32",       "float16", "int8", "uint4", "bool"
 constexpr std::array kLayouts{"linear", "khwc8", "chw32", "coo", "dla_linear", "shuffled", "no"};
 constexpr std::array kOverflow{"saturate", "ieee", "wrap", "error", ""};
 constexpr std::array kRounding{"nearest", "zero", "up", "down", "?"};
-constexpr std::array kGates{"rmse", "max-abs",  "max-mismatch", "max-mismatch-percent",
-                            "snr",  "quantile", "top-k",        "none"};
+constexpr std::array kGates{
+    "rmse", "mae",      "bias",  "max-abs", "max-mismatch", "max-mismatch-percent",
+    "snr",  "quantile", "top-k", "none"};
 constexpr std::array kDuplicates{"error", "sum", "first", "last", "??"};
 
 // A structure as an older caller would have it: only so many bytes of it, and they end there.

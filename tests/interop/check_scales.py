@@ -156,7 +156,7 @@ class Check(Exchange):
         self.refused("MXFP4", {"l.w_blocks": codes(rng, U8, (4, 1, 16)), "l.w_scales": codes(rng, U8, (4, 1))}, "MXFP4")
         self.refused("bytes", {"l.weight": codes(rng, U8, (4, 8)), "l.weight_scale": scales(rng, E4M3, (4, 1))}, "two float4_e2m1fn")
         self.refused("unclear", {"l.weight": codes(rng, E4M3, (100, 4)), "l.weight_scale": scales(rng, F32, (7, 1))}, "blocks of 15 to 16")
-        self.refused("too many", {"l.weight": codes(rng, E4M3, (4, 4)), "l.weight_scale": scales(rng, F32, (5, 1))}, "does not fit")
+        self.refused("too many", {"l.weight": codes(rng, E4M3, (4, 4)), "l.weight_scale": scales(rng, F32, (5, 1))}, "do not fit")
 
 
 def main():

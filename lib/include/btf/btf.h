@@ -273,7 +273,7 @@ BTF_C_API btf_status btf_writer_save(btf_writer* writer, const char* output,
 
 /* A limit on a figure of a whole tensor; structures of this kind do not grow. */
 typedef struct btf_gate {
-  const char* name; /* "cosine", "psnr", "snr": at least; "rmse", "max-abs": at most;
+  const char* name; /* "cosine", "psnr", "snr": at least; "rmse", "mae", "bias", "max-abs": at most;
                        "max-mismatch", "max-mismatch-percent": refused pairs at most; "quantile": of
                        the errors, at most; "top-k": the k largest of each row are the same */
   double limit;     /* k of "top-k" */
@@ -344,6 +344,8 @@ typedef struct btf_tensor_diff {
   size_t criterion_count;
   const btf_hint* hints; /* if asked for; the best first */
   size_t hint_count;
+  const char* actual_file; /* paths, where sets are compared; else "" */
+  const char* golden_file;
 } btf_tensor_diff;
 
 typedef void (*btf_diff_report)(void* user, const btf_tensor_diff* diff);
@@ -403,6 +405,88 @@ BTF_C_API btf_status btf_diff(btf_file* actual, btf_file* golden, const btf_diff
  * call of it. */
 BTF_C_API btf_status btf_diff_arrays(const btf_array* actual, const btf_array* golden,
                                      const btf_diff_options* options, btf_diff_result* result);
+
+/* ---- Comparing sets ---- */
+
+/* Of the tensors whose name a glob matches, on either side; of several that match, the last counts.
+ * 0: as for all. Does not grow. */
+typedef struct btf_tensor_tolerance {
+  const char* glob;
+  double rtol;
+  double atol;
+  uint64_t ulp;
+} btf_tensor_tolerance;
+
+/* A pair of files. Pointers are valid during the call that hands it out. */
+typedef struct btf_file_diff {
+  size_t size;
+  const char* name;   /* actual's path, or the path below both directories */
+  const char* actual; /* paths; "": there is no such file, which is BTF_MISSING */
+  const char* golden;
+  int32_t result;     /* BTF_SAME, BTF_DIFFERENT, BTF_MISSING, BTF_TROUBLE */
+  const char* reason; /* of trouble, and of files beside the tensors that differ; else "" */
+} btf_file_diff;
+
+typedef void (*btf_file_report)(void* user, const btf_file_diff* pair);
+typedef void (*btf_warning)(void* user, const char* text);
+
+typedef struct btf_set_diff_options {
+  size_t size;
+  const char* tensors;        /* a selection, as btf_set_select()'s; numbers are of each file */
+  const char* const* pairs;   /* "0:3", "conv1:fc": a tensor of actual with one of golden */
+  size_t pair_count;          /* 0: all that are pairs */
+  const char* const* include; /* globs of files by path or name, of sets of several */
+  size_t include_count;
+  const char* const* exclude;
+  size_t exclude_count;
+  const btf_tensor_tolerance* tolerances; /* of single tensors */
+  size_t tolerance_count;
+  const char* formats;  /* those that the report is wanted in, "text,json"; NULL: "text" */
+  uint64_t show;        /* first and largest mismatches in reports; 0: 5 of each */
+  btf_file_report file; /* called behind the tensors of each pair of files; may be NULL */
+  btf_warning warning;  /* a glob or a line of the map that has no use; may be NULL */
+  void* user;           /* the first argument of both */
+} btf_set_diff_options;
+
+typedef struct btf_set_diff_result {
+  size_t size;
+  int32_t same;             /* 1: everything, and nothing was trouble */
+  uint64_t files;           /* pairs */
+  uint64_t different_files; /* of them, with those on one side only */
+  uint64_t troubled_files;  /* likewise, with those of which a tensor could not be compared */
+  uint64_t tensors;         /* pairs that were compared */
+  uint64_t different;       /* of them */
+  uint64_t troubled;        /* pairs that could not be compared */
+  uint64_t compared;        /* elements */
+} btf_set_diff_result;
+
+/* A comparison of two sets, kept whole: it takes memory for every tensor. */
+typedef struct btf_report btf_report;
+
+/* Files by path and name, tensors by name. Small pairs are compared at the same time; `report` of
+ * `options` is called for every pair of tensors, in order, by this thread. A pair that cannot be
+ * read or compared is BTF_TROUBLE, and the others are compared; of two files it is an error.
+ * Differences are no error. `report`, which may be NULL: for btf_report_text(). An error is on the
+ * handle of `actual`, and there is no report then. */
+BTF_C_API btf_status btf_diff_sets(btf_set* actual, btf_set* golden,
+                                   const btf_diff_options* options,
+                                   const btf_set_diff_options* sets, btf_set_diff_result* result,
+                                   btf_report** report);
+BTF_C_API void btf_report_free(btf_report* report); /* NULL does nothing */
+BTF_C_API const char* btf_report_error(const btf_report* report);
+
+typedef struct btf_text_options {
+  size_t size;
+  int32_t all;      /* every tensor in full, every layer */
+  int32_t color;    /* escape sequences of a terminal */
+  uint32_t columns; /* 0: 80 */
+} btf_text_options;
+
+/* The words of btftool, in a format of `formats`: "text", "summary" (a line for each pair of
+ * files), "json", "junit", "html". Where btftool names one of its options, members of options stand
+ * in backticks. Valid until the report's next call; NULL: see btf_report_error(). */
+BTF_C_API const char* btf_report_text(btf_report* report, const char* format,
+                                      const btf_text_options* options);
 
 /* ---- Looking into tensors and files ---- */
 
@@ -522,6 +606,11 @@ typedef struct btf_layer_info {
 
 /* In the order of execution; those without a place behind the others. */
 BTF_C_API btf_status btf_layer(btf_layers* layers, uint64_t index, btf_layer_info* info);
+
+/* The words of `btftool layers`, as btf_report_text() has those of a comparison: "text", "json",
+ * "junit", "html". Valid until the next call of this function; NULL: see btf_layers_error(). */
+BTF_C_API const char* btf_layers_text(btf_layers* layers, const char* format,
+                                      const btf_text_options* options);
 
 #ifdef __cplusplus
 }

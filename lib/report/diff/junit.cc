@@ -39,7 +39,7 @@ class JunitReport final : public DiffReport {
     if (diff.result == DiffResult::same) return;
     if (diff.error) return add_error(test, diff.error->text());
     std::string text = pair_name(diff) + ": different: " + headline(diff) + "\n";
-    for (const std::string& line : detail_lines(diff, options_.criteria)) text += line + "\n";
+    for (const std::string& line : detail_lines(diff, options_)) text += line + "\n";
     fail(test, result_name(diff.result), headline(diff), text);
   }
 

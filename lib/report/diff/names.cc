@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "report/text/text.h"
+
 namespace btf::report {
 namespace {
 
@@ -77,13 +79,14 @@ std::string pairing_text(const PairingCounts& counts) {
   return text;
 }
 
-std::string pairing_sentence(const PairingCounts& counts) {
+std::string pairing_sentence(const PairingCounts& counts, const MemberNames& names) {
   const auto& [tiers, equal, actual_only, golden_only] = counts;
   if (tiers.empty() && (equal > 0 || actual_only == 0 || golden_only == 0)) return {};
   const bool none = equal == 0 && !tiers.contains(PairTier::map);
   if (tiers.empty())
-    return "no name is on both sides, and nothing is paired: --pair-by number pairs tensors in "
-           "their order, --map FILE says which belong together";
+    return in_words(names,
+                    "no name is on both sides, and nothing is paired: `pair_by` number pairs "
+                    "tensors in their order, `NameMap` says which belong together");
   std::string text = none ? "no name is on both sides: " : "";
   bool first = true;
   const auto add = [&](std::uint64_t count, std::string_view words, std::string_view name) {
@@ -94,7 +97,7 @@ std::string pairing_sentence(const PairingCounts& counts) {
   if (equal > 0) add(equal, "by equal names", "name");
   for (const auto& [tier, count] : tiers)
     add(count, std::ranges::find(kTierWords, tier, &Named<PairTier>::value)->name, tier_name(tier));
-  return text + (none ? "; --pair-by exact pairs equal names only" : "");
+  return text + (none ? in_words(names, "; `pair_by` exact pairs equal names only") : "");
 }
 
 std::string missing_side(const FilePair& pair) {

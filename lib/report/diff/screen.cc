@@ -97,7 +97,8 @@ class Screen final : public DiffReport {
     print(true);
     for (const std::string& line : block_) out_.line(line);
     if (hidden_ > 0)
-      out_.line("not shown: details of " + counted(hidden_, "tensor") + "; --all shows them");
+      out_.line("not shown: details of " + counted(hidden_, "tensor") + "; " +
+                in_words(options_.member_names, "`text.all` shows them"));
     put_pairing(totals);
     put_wrapped(verdict(totals, paint_, options_));
     if (!first_different_.empty()) put_wrapped("first different: " + first_different_);
@@ -128,8 +129,7 @@ class Screen final : public DiffReport {
   std::vector<std::string> block(const TensorDiff& diff, const std::string& name) const {
     std::vector<std::string> lines =
         wrapped(name + ": " + paint_.red("different") + ": " + headline(diff), columns_, kIndent);
-    for (const std::string& line : detail_lines(diff, options_.criteria, columns_))
-      lines.push_back(line);
+    for (const std::string& line : detail_lines(diff, options_, columns_)) lines.push_back(line);
     add_heatmap(diff, lines);
     return lines;
   }
@@ -139,7 +139,7 @@ class Screen final : public DiffReport {
     std::vector<std::string> lines{pair_name(diff) + ": " +
                                    (same ? paint_.green("same") : paint_.red("different")) + ": " +
                                    headline(diff)};
-    for (const std::string& line : detail_lines(diff, options_.criteria)) lines.push_back(line);
+    for (const std::string& line : detail_lines(diff, options_)) lines.push_back(line);
     if (!same) add_heatmap(diff, lines);
     return lines;
   }
@@ -157,7 +157,7 @@ class Screen final : public DiffReport {
   }
 
   void put_pairing(const DiffTotals& totals) {
-    const std::string text = pairing_sentence(totals.pairing);
+    const std::string text = pairing_sentence(totals.pairing, options_.member_names);
     if (!text.empty()) put_wrapped(text);
   }
 

@@ -128,7 +128,8 @@ void add_tolerance(const TensorDiff& diff, const Tolerance& general,
   lines.push_back(line("tolerance", tolerance_text(used, true)));
 }
 
-void add_required(const TensorDiff& diff, std::vector<std::string>& lines) {
+void add_required(const TensorDiff& diff, const MemberNames& names,
+                  std::vector<std::string>& lines) {
   if (diff.mismatched == 0) return;
   // Tolerances were not requested, or not alone.
   if (!failed(diff, is_counted)) return;
@@ -138,7 +139,7 @@ void add_required(const TensorDiff& diff, std::vector<std::string>& lines) {
     return;
   }
   std::string text;
-  for (const std::string& options : passing_options(diff))
+  for (const std::string& options : passing_options(diff, names))
     text += (text.empty() ? "" : ", or ") + options;
   lines.push_back(line(label, text));
 }
@@ -154,18 +155,20 @@ void add_hints(const TensorDiff& diff, std::vector<std::string>& lines) {
 
 }  // namespace
 
-std::vector<std::string> passing_options(const TensorDiff& diff) {
+std::vector<std::string> passing_options(const TensorDiff& diff, const MemberNames& names) {
   if (!diff.required_atol) return {};
   const std::string atol = rounded_up(*diff.required_atol);
-  std::vector<std::string> options{"--atol " + atol};
+  std::vector<std::string> options{"`tolerance.atol` " + atol};
   // An rtol of 1 would accept zeros everywhere.
   const std::string rtol = diff.required_rtol ? rounded_up(*diff.required_rtol) : "1";
-  if (rtol != "1" && *diff.required_rtol < 1) options.push_back("--rtol " + rtol);
+  if (rtol != "1" && *diff.required_rtol < 1) options.push_back("`tolerance.rtol` " + rtol);
   if (diff.required_pair && rounded_up(diff.required_pair->atol) != atol)
-    options.push_back(fmt::format("--rtol {} --atol {}", rounded_up(diff.required_pair->rtol),
+    options.push_back(fmt::format("`tolerance.rtol` {} `tolerance.atol` {}",
+                                  rounded_up(diff.required_pair->rtol),
                                   rounded_up(diff.required_pair->atol)));
   // 0 steps: unequal numbers that the coarser dtype cannot tell apart.
-  options.push_back(fmt::format("--ulp {}", diff.max_ulp));
+  options.push_back(fmt::format("`tolerance.ulp` {}", diff.max_ulp));
+  for (std::string& text : options) text = in_words(names, std::move(text));
   return options;
 }
 
@@ -360,19 +363,19 @@ std::string common_criteria_text(const ReportOptions& options,
   return all_criteria(options, close.size() > 1 ? "by dtype" : close_text(close));
 }
 
-std::vector<std::string> detail_lines(const TensorDiff& diff, const DiffOptions& criteria,
+std::vector<std::string> detail_lines(const TensorDiff& diff, const ReportOptions& options,
                                       std::size_t columns) {
   std::vector<std::string> lines;
   if (diff.result != DiffResult::different) return lines;
   add_hints(diff, lines);
   add_failed(diff, lines);
-  add_tolerance(diff, criteria.tolerance, lines);
+  add_tolerance(diff, options.criteria.tolerance, lines);
   add_worst(diff, lines);
-  add_figures(diff, criteria.gates, lines);
+  add_figures(diff, options.criteria.gates, lines);
   const std::size_t indent = line({}, {}).size();
   const std::size_t room = columns > indent ? columns - indent : 0;
   for (const auto& [label, row] : error_histogram(diff, room)) lines.push_back(line(label, row));
-  add_required(diff, lines);
+  add_required(diff, options.member_names, lines);
   std::vector<std::string> fitting;
   for (const std::string& text : lines)
     for (std::string& piece : wrapped(text, columns, indent)) fitting.push_back(std::move(piece));

@@ -43,11 +43,12 @@ std::string common_criteria_text(const ReportOptions& options, const std::vector
 inline constexpr std::size_t kAnyColumns = SIZE_MAX;
 
 // Lines below the headline of a tensor that differs, indented by two, at most `columns` wide.
-std::vector<std::string> detail_lines(const TensorDiff& diff, const DiffOptions& criteria,
+std::vector<std::string> detail_lines(const TensorDiff& diff, const ReportOptions& options,
                                       std::size_t columns = kAnyColumns);
 
-// Options each of which alone accepts every element: "--atol 0.01". Empty: none does.
-std::vector<std::string> passing_options(const TensorDiff& diff);
+// Tolerances that would accept every element, each by itself: "`tolerance.atol` 0.01", or as
+// `names` has it. None would: empty.
+std::vector<std::string> passing_options(const TensorDiff& diff, const MemberNames& names);
 
 // At most 4 significant digits and never below `value`: as a tolerance it still passes.
 std::string rounded_up(double value);

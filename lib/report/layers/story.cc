@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "btf/value.h"
+#include "report/layers/command.h"
 #include "report/text/text.h"
 
 namespace btf::report {
@@ -69,7 +69,7 @@ class Telling {
     add(story, "scales", fitted_scales());
     add(story, "order", unknown_names());
     add(story, "limit", limit());
-    add(story, "next", next());
+    add(story, "next", next_command(run_));
     return story;
   }
 
@@ -132,10 +132,10 @@ class Telling {
       unjudged += report_.layers[i].state == LayerState::unjudged ? 1U : 0U;
     std::string text;
     if (unjudged > 0)
-      text = fmt::format(
-          "{} of {} layers behind it are not judged: fix this one, or dump with "
-          "golden's inputs (--isolated)",
-          unjudged, report_.layers.size() - first - 1);
+      text = fmt::format("{} of {} layers behind it are not judged: {}", unjudged,
+                         report_.layers.size() - first - 1,
+                         in_words(run_.member_names,
+                                  "fix this one, or dump with golden's inputs (`judge.isolated`)"));
     std::string others;
     for (std::size_t i = 0; i < report_.roots.size() && i < 4; ++i)
       if (report_.roots[i] != first)
@@ -259,9 +259,9 @@ class Telling {
       if (layer.figures && layer.figures->scale_fitted) names.push_back(layer.name());
     if (names.empty()) return {};
     return fmt::format(
-        "fitted to golden for the codes of {} ({}), so a wrong scale is not seen there; "
-        "--dequantize and --actual-scale take what is meant",
-        counted(names.size(), "layer"), some_of(names));
+        "fitted to golden for the codes of {} ({}), so a wrong scale is not seen there; {}",
+        counted(names.size(), "layer"), some_of(names),
+        in_words(run_.member_names, "`dequantize` and `actual_scale` take what is meant"));
   }
 
   std::string unknown_names() const {
@@ -290,63 +290,6 @@ class Telling {
     return fmt::format("an error of less than {} would not be seen {}",
                        btf::percent_text(run_.judge.limit * noise),
                        subject() == nullptr ? "everywhere" : "before it");
-  }
-
-  static std::string shell(const std::string& word) {
-    const bool plain = !word.empty() && std::ranges::all_of(word, [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-             c == '_' || c == '-' || c == '.' || c == '/' || c == ':' || c == ',' || c == '=';
-    });
-    if (plain) return word;
-    std::string quoted = "'";
-    for (const char c : word) c == '\'' ? quoted += "'\\''" : quoted += c;
-    return quoted + "'";
-  }
-
-  // As the option takes it: "0.02,3", "1:0.02,3/0.05,-1".
-  static std::string scale_text(const GivenScale& given) {
-    std::string text = given.axis ? std::to_string(*given.axis) + ":" : "";
-    for (std::size_t i = 0; i < given.scales.size(); ++i) {
-      text += (i == 0 ? "" : "/") + btf::number_text(given.scales[i]);
-      if (!given.zero_points.empty()) text += "," + std::to_string(given.zero_points[i]);
-    }
-    return text;
-  }
-
-  // Two files alone do not have the scales that are files beside them; too many to type are found
-  // again where the directories are compared.
-  std::string next() const {
-    const auto& verdict = report_.verdict;
-    if (verdict.actual_path.empty() || !verdict.layer || verdict.kind == VerdictKind::clean)
-      return {};
-    std::string command = "btftool diff --heatmap ";
-    for (const std::string& word : run_.scales) command += shell(word) + " ";
-    constexpr std::size_t kMostTyped = 8;
-    const auto many = [](const std::optional<GivenScale>& scale) {
-      return scale && scale->scales.size() > kMostTyped;
-    };
-    if ((many(verdict.actual_scale) || many(verdict.golden_scale)) && is_pair_of_directories())
-      return command + "--tensor " + shell(report_.layers[*verdict.layer].name()) + " " +
-             shell(run_.actual) + " " + shell(run_.golden);
-    if (verdict.actual_scale)
-      command += "--actual-scale " + shell(scale_text(*verdict.actual_scale)) + " ";
-    if (verdict.golden_scale)
-      command += "--golden-scale " + shell(scale_text(*verdict.golden_scale)) + " ";
-    const std::uint64_t actual = verdict.actual_tensor.value_or(0);
-    const std::uint64_t golden = verdict.golden_tensor.value_or(0);
-    if (verdict.actual_tensor || verdict.golden_tensor)
-      command += fmt::format("--pair {}:{} ", actual, golden);
-    return command + shell(verdict.actual_path) + " " + shell(verdict.golden_path);
-  }
-
-  // True for files with one name in both directories, which a selection can pick.
-  bool is_pair_of_directories() const {
-    const auto& verdict = report_.verdict;
-    const Layer& layer = report_.layers[*verdict.layer];
-    const bool plain = layer.name().find_first_of("*?[],!@\\") == std::string::npos &&
-                       layer.name().find_first_not_of("0123456789-") != std::string::npos;
-    return plain && layer.actual == layer.golden && verdict.actual_path != run_.actual &&
-           verdict.golden_path != run_.golden;
   }
 
   const LayerRun& run_;

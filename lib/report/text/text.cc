@@ -29,6 +29,10 @@ class Digits {
 
 }  // namespace
 
+std::string in_words(const std::function<std::string(std::string)>& names, std::string text) {
+  return names ? names(std::move(text)) : text;
+}
+
 std::string pad_left(std::string_view text, std::size_t width) {
   return std::string(width - std::min(width, text.size()), ' ') + std::string(text);
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,9 @@
 #include "btf/layout.h"
 
 namespace btf::report {
+
+// The text as `names` has the members of options in it (btf/report/report.h); empty: as it is.
+std::string in_words(const std::function<std::string(std::string)>& names, std::string text);
 
 // Pads `text` with blanks before it, or after it, to a width.
 std::string pad_left(std::string_view text, std::size_t width);

@@ -16,11 +16,13 @@ struct Close {
   void operator()(btf_writer* writer) const { btf_writer_free(writer); }
   void operator()(btf_set* set) const { btf_set_close(set); }
   void operator()(btf_layers* layers) const { btf_layers_free(layers); }
+  void operator()(btf_report* report) const { btf_report_free(report); }
 };
 using File = std::unique_ptr<btf_file, Close>;
 using Writer = std::unique_ptr<btf_writer, Close>;
 using Set = std::unique_ptr<btf_set, Close>;
 using Layers = std::unique_ptr<btf_layers, Close>;
+using Report = std::unique_ptr<btf_report, Close>;
 
 inline const std::string kMixed = BTF_TESTDATA_DIR "/good/mixed.btf";
 
@@ -35,6 +37,13 @@ inline File open(const std::string& path) {
   File file(btf_open(path.c_str()));
   REQUIRE(file);
   return file;
+}
+
+inline Set open_set(const std::vector<const char*>& paths) {
+  Set set(btf_set_open(paths.data(), paths.size()));
+  INFO(btf_last_error());
+  REQUIRE(set);
+  return set;
 }
 
 inline btf_array array_of(const void* data, std::uint64_t bytes, const char* dtype,

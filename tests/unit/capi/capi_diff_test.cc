@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -129,6 +130,8 @@ TEST_CASE("capi: each gate decides, on both sides of its limit", "[capi]") {
       {{"psnr", 18.0, 0}, {"psnr", 18.1, 0}},
       {{"snr", 14.7, 0}, {"snr", 14.8, 0}},
       {{"rmse", 0.5, 0}, {"RMSE", 0.49, 0}},
+      {{"mae", 0.25, 0}, {"mae", 0.24, 0}},
+      {{"bias", 0.25, 0}, {"bias", 0.24, 0}},
       {{"max-abs", 1, 0}, {"max-abs", 0.99, 0}},
       {{"max-mismatch", 1, 0}, {"max-mismatch", 0, 0}},
       {{"max-mismatch-percent", 25, 0}, {"max-mismatch-percent", 24, 0}},
@@ -171,10 +174,11 @@ TEST_CASE("capi: a report says what a pair is like", "[capi]") {
   CHECK(reported.nan_actual == 1);
   CHECK(std::isnan(reported.required_atol));
   CHECK(reported.criteria == std::vector<std::pair<std::string, std::int32_t>>{{"elements", 0}});
-  bool rmse = false;
-  for (const auto& [name, value] : reported.figures)
-    if (name == "rmse") rmse = std::abs(value - std::sqrt(4.25 / 3)) < 1e-12;
-  CHECK(rmse);
+  const std::map<std::string, double> figures(reported.figures.begin(), reported.figures.end());
+  CHECK(figures.size() == 6);
+  CHECK(figures.at("rmse") == Approx(std::sqrt(4.25 / 3)));
+  CHECK(figures.at("mae") == Approx(2.5 / 3));
+  CHECK(figures.at("bias") == Approx(2.5 / 3));
 }
 
 TEST_CASE("capi: causes, and what the dims are compared as", "[capi]") {

@@ -14,13 +14,6 @@ using namespace capi;
 
 namespace {
 
-Set open_set(const std::vector<const char*>& paths) {
-  Set set(btf_set_open(paths.data(), paths.size()));
-  INFO(btf_last_error());
-  REQUIRE(set);
-  return set;
-}
-
 btf_error last() {
   auto error = sized<btf_error>();
   REQUIRE(btf_last_error_info(&error) == BTF_OK);

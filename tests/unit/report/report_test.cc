@@ -3,33 +3,16 @@
 #include "btf/report/report.h"
 
 #include <catch2/catch.hpp>
-#include <fstream>
-#include <map>
 #include <sstream>
 #include <string>
 
 #include "btf/diff.h"
 #include "btf/file.h"
+#include "support/printed_reports.h"
 
 using btf::ReportFormat;
 
 namespace {
-
-// What stands in the expected output below "[name]".
-const std::map<std::string, std::string>& printed() {
-  static const std::map<std::string, std::string> kSections = [] {
-    std::ifstream file(BTF_TESTDATA_DIR "/../tests/cli/cases/report_bytes.stdout");
-    std::map<std::string, std::string> sections;
-    std::string name;
-    for (std::string line; std::getline(file, line);)
-      if (line.starts_with('[') && line.ends_with(']'))
-        name = line.substr(1, line.size() - 2);
-      else
-        sections[name] += line + "\n";
-    return sections;
-  }();
-  return kSections;
-}
 
 constexpr const char* kNoisy = "../testdata/good/mixed_noisy.btf";  // as the case names them
 constexpr const char* kGolden = "../testdata/good/mixed.btf";
@@ -67,13 +50,20 @@ btf::SetDiffResult compared(ReportFormat format) {
 }  // namespace
 
 TEST_CASE("report: the library says what the tool prints, to the byte") {
-  const btf::ReportOptions options{.criteria = criteria()};
+  const btf::ReportOptions options{.criteria = criteria(), .member_names = in_options};
   CHECK(btf::text(compared(ReportFormat::text), options) == printed().at("text"));
   CHECK(btf::report_text(ReportFormat::summary, compared(ReportFormat::summary), options) ==
         printed().at("summary"));
   CHECK(btf::json(compared(ReportFormat::json), options) == printed().at("json"));
   CHECK(btf::junit(compared(ReportFormat::junit), options) == printed().at("junit"));
   CHECK(btf::html(compared(ReportFormat::html), options) == printed().at("html"));
+}
+
+TEST_CASE("report: members of options stand in backticks where nobody has other words") {
+  const std::string text = btf::text(compared(ReportFormat::text), {.criteria = criteria()});
+  CHECK(text.find("`tolerance.rtol` 1e-04 `tolerance.atol` 0.0005626") != std::string::npos);
+  CHECK(text.find("; `text.all` shows them\n") != std::string::npos);
+  CHECK(text.find("--") == std::string::npos);
 }
 
 TEST_CASE("report: a report in JSON is read back, judged again and written") {
@@ -96,6 +86,7 @@ TEST_CASE("report: a report in JSON is read back, judged again and written") {
 TEST_CASE("report: layers read from JSON say what the tool prints") {
   auto run = btf::read_layer_report(printed().at("layers-json"));
   REQUIRE(run);
+  run->member_names = in_options;
   btf::judge_layers(run->report, run->judge);
   CHECK(btf::json(*run) == printed().at("layers-json"));
   CHECK(btf::text(*run) == printed().at("layers-text"));

@@ -15,7 +15,7 @@ struct OptionName {
 };
 
 // Members of ConvertOptions (`ConvertOptions::spec` apart from OpenOptions' `spec`), DiffOptions,
-// SetDiffOptions, LayerOptions and OpenOptions.
+// SetDiffOptions, ReportOptions, LayerOptions and OpenOptions.
 constexpr auto kOptionNames = std::to_array<OptionName>({
     {"spec", "--input-spec"},
     {"spec", "--actual-spec or --golden-spec", "diff"},
@@ -50,6 +50,10 @@ constexpr auto kOptionNames = std::to_array<OptionName>({
     {"golden_scale", "--golden-scale"},
     {"tolerance.atol", "--atol"},
     {"tolerance.rtol", "--rtol"},
+    {"tolerance.ulp", "--ulp"},
+    {"pair_by", "--pair-by"},
+    {"text.all", "--all"},
+    {"judge.isolated", "--isolated"},
     {"graph", "--graph"},
     {"NameMap", "--map FILE"},
     {"actual.specs", "--actual-spec"},
@@ -66,8 +70,8 @@ constexpr auto kOptionNames = std::to_array<OptionName>({
 // Quotes in names of files and tensors are those of the user.
 bool quotes_member(std::string_view text, std::size_t open, std::size_t close) {
   const bool starts = open == 0 || text[open - 1] == ' ' || text[open - 1] == '(';
-  return starts && (close + 1 == text.size() ||
-                    std::string_view(" ,;:.)").contains(text[close + 1]));
+  return starts &&
+         (close + 1 == text.size() || std::string_view(" ,;:.)").contains(text[close + 1]));
 }
 
 }  // namespace

@@ -116,8 +116,10 @@ int exit_code(const btf::LayerRun& run) {
 }  // namespace
 
 btf::Result<int> run_layers(const Context& context, const LayersCommand& command) {
-  BTF_ASSIGN(btf::LayerRun run, command.from_json ? judge_again(command) : compare(context, command));
+  BTF_ASSIGN(btf::LayerRun run,
+             command.from_json ? judge_again(command) : compare(context, command));
   run.report = context.names.in(std::move(run.report));
+  run.member_names = [&context](std::string text) { return context.names.in(std::move(text)); };
   const btf::LayerReport& report = run.report;
   if (command.pairs) {
     for (const btf::Layer& layer : report.layers)

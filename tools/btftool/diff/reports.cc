@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "btf/output.h"
 #include "io/exit_code.h"
@@ -38,7 +39,10 @@ btf::ReportOptions report_options(const Context& context, const DiffCommand& com
       .criteria = command.diff,
       .schema = command.json_schema,
       .sort = command.sort,
-      .text = {.all = command.all, .columns = output_columns(), .color = context.out.colored()}};
+      .text = {.all = command.all, .columns = output_columns(), .color = context.out.colored()},
+      .member_names = [&names = context.names](std::string text) {
+        return names.in(std::move(text));
+      }};
   for (const TensorTolerance& given : command.tensor_tolerances)
     options.tensor_criteria.push_back(of_tensor(given));
   return options;

@@ -23,6 +23,10 @@ namespace btf {
 // Takes a report piece by piece; JUnit and HTML come as one piece. An error is what finish() gives.
 using TextSink = std::function<Status(std::string_view)>;
 
+// A text with members of options in backticks ("`tolerance.atol` 0.01") in the words of a program
+// that has options of its own for them ("--atol 0.01"). Empty: the text stays.
+using MemberNames = std::function<std::string(std::string)>;
+
 enum class ReportFormat : std::uint8_t {
   text,     // one pair of tensors in full; of several a line each, and the first that differs
   summary,  // text: a line for each pair of files
@@ -52,6 +56,7 @@ struct ReportOptions {
   JsonSchema schema = JsonSchema::sets;
   DiffSort sort = DiffSort::order;
   TextOptions text{};
+  MemberNames member_names{};
 };
 
 // How tensors whose names are not equal became pairs.
@@ -167,6 +172,7 @@ struct LayerRun {
   std::vector<std::string> scales{};  // options for scales of codes, as they were written
   std::vector<std::string> others{};  // files beside the tensors of both
   LayerReport report{};
+  MemberNames member_names{};
 };
 
 BTF_API std::string text(const LayerRun& run, const TextOptions& options = {});

@@ -146,7 +146,7 @@ void HtmlReport::take(const TensorDiff& diff) {
       const std::string anchor = fmt::format("d{}", ++sections_);
       const std::string file = directories_ ? path_html(pair_.name) + " · " : "";
       const std::string title = own.empty() ? "Tensor " + number : own;
-      details_ += html_section(diff, file + title, anchor, axes());
+      details_ += html_section(diff, file + title, anchor, axes(), options_.member_names);
       name = fmt::format("<a href=\"#{}\">{}</a>", anchor, name);
     }
   }
@@ -231,9 +231,9 @@ std::string HtmlReport::left_out() const {
     text += fmt::format("The table ends after {} of {} rows. ", html_count(different_.kept),
                         html_count(different_.all));
   if (detailed_ > sections_)
-    text += fmt::format(
-        "The first {} of {} different tensors have a section below; --tensor chooses others.",
-        html_count(sections_), html_count(detailed_));
+    text += fmt::format("The first {} of {} different tensors have a section below; {}.",
+                        html_count(sections_), html_count(detailed_),
+                        in_words(options_.member_names, "`tensors` chooses others"));
   return text.empty() ? "" : "<p class=note>" + text + "</p>\n";
 }
 

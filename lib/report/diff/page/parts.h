@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "btf/diff/tensor_diff.h"
+#include "btf/report/report.h"
 
 namespace btf::report {
 
@@ -18,7 +18,8 @@ std::string html_pair(const TensorDiff& diff);
 
 // Everything about a tensor that differs. `axes`: the requested axes of the heat map.
 std::string html_section(const TensorDiff& diff, const std::string& title,
-                         const std::string& anchor, const std::vector<std::int32_t>& axes);
+                         const std::string& anchor, const std::vector<std::int32_t>& axes,
+                         const MemberNames& names);
 
 // Errors by decade, as bars. Nothing to show: empty.
 std::string html_histogram(const TensorDiff& diff);

@@ -88,7 +88,7 @@ std::string inf_text(const TensorDiff& diff) {
 }
 
 // Which tolerances would do, if it is the elements that failed.
-std::string required_text(const TensorDiff& diff) {
+std::string required_text(const TensorDiff& diff, const MemberNames& names) {
   const auto failed = [&](bool by_count) {
     return std::ranges::any_of(diff.criteria, [&](const CriterionResult& criterion) {
       const bool counts = criterion.name == "elements" || criterion.name == "max-mismatch";
@@ -97,7 +97,7 @@ std::string required_text(const TensorDiff& diff) {
   };
   if (!failed(true)) return "";
   std::string text;
-  for (const std::string& options : passing_options(diff))
+  for (const std::string& options : passing_options(diff, names))
     text += (text.empty() ? "" : ", or ") + ("<code>" + options + "</code>");
   if (text.empty())
     return "<p class=required>No tolerance would accept it: NaN or Inf do not agree.</p>\n";
@@ -116,7 +116,7 @@ std::string share_text(const TensorDiff& diff) {
              : count + " (" + html_text(percent(diff.mismatched, diff.compared)) + ")";
 }
 
-std::string figure_grid(const TensorDiff& diff) {
+std::string figure_grid(const TensorDiff& diff, const MemberNames& names) {
   std::string html = "<dl class=figures>\n";
   const auto figure = [&](std::string_view name, const std::string& value) {
     html += fmt::format("<div><dt>{}<dd>{}</div>\n", name, value);
@@ -138,7 +138,7 @@ std::string figure_grid(const TensorDiff& diff) {
                        html_count(diff.top_k->rows)));
   if (const std::string nan = nan_text(diff); !nan.empty()) figure("NaN", nan);
   if (const std::string inf = inf_text(diff); !inf.empty()) figure("Inf", inf);
-  return html + "</dl>\n" + required_text(diff);
+  return html + "</dl>\n" + required_text(diff, names);
 }
 
 std::string pictures(const TensorDiff& diff, const std::vector<std::int32_t>& axes) {
@@ -236,10 +236,11 @@ std::string html_pair(const TensorDiff& diff) {
 }
 
 std::string html_section(const TensorDiff& diff, const std::string& title,
-                         const std::string& anchor, const std::vector<std::int32_t>& axes) {
+                         const std::string& anchor, const std::vector<std::int32_t>& axes,
+                         const MemberNames& names) {
   return fmt::format("<section id={}>\n<h2>{} {}</h2>\n<p class=sides>{}</p>\n", anchor, title,
                      html_result("different"), html_sides(diff)) +
-         hint_list(diff) + criteria_list(diff) + figure_grid(diff) + pictures(diff, axes) +
+         hint_list(diff) + criteria_list(diff) + figure_grid(diff, names) + pictures(diff, axes) +
          elements(diff) + "<p class=up><a href=\"#top\">Back to the top</a></p>\n</section>\n";
 }
 
