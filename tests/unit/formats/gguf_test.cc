@@ -316,7 +316,7 @@ TEST_CASE("gguf: it is read and not written") {
   const TensorFile file = open(kFolder + "plain.gguf");
   const auto by_name = btf::convert(file, scratch / "out.gguf", {});
   REQUIRE_FALSE(by_name);
-  CHECK(said(by_name.error()) == "is the name of a GGUF file, and BTF would be written");
+  CHECK(said(by_name.error()) == "the extension says a GGUF file, the format is BTF");
   const auto told = btf::convert(file, scratch / "out.x", {.format = "gguf"});
   REQUIRE_FALSE(told);
   CHECK(said(told.error()) == "GGUF is read and not written");

@@ -115,7 +115,7 @@ TEST_CASE("protobuf: what is no message") {
       {"12ffffffffffffffffff0100",
        "text of the Message at byte 0 should have 18446744073709551615 bytes, of the message 1 are "
        "left"},
-      {"220200", "field 4 of the Message at byte 0 should have 2 bytes, of the message 1 are left"},
+      {"220200", "field 4 of the Message at byte 0 should have 2 bytes, the message has 1 left"},
       {"1001", "text of the Message at byte 0 is a varint and not a length with bytes"},
       {"1a0400000000", "float of the Message at byte 0 is a length with bytes and not 4 bytes"},
       {"12001200", "text of the Message at byte 2 occurs twice"}};
