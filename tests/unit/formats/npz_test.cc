@@ -278,7 +278,7 @@ TEST_CASE("npz: names that an archive cannot hold are refused, and nothing is wr
     CHECK_FALSE(std::filesystem::exists(scratch / "out.npz"));
     return size ? std::string() : size.error().message;
   };
-  CHECK(refusal({"a", "a"}).find("'a.npy' is there twice") != std::string::npos);
+  CHECK(refusal({"a", "a"}).find("'a.npy' occurs twice") != std::string::npos);
   CHECK(refusal({"a", std::string("b\0c", 3)}).find("NUL") != std::string::npos);
   CHECK(refusal({"a", "\xff"}).find("UTF-8") != std::string::npos);
   CHECK(refusal({"a", std::string(65'532, 'x')}).find("65535") != std::string::npos);

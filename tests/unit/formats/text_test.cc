@@ -252,7 +252,7 @@ TEST_CASE("text: what is no number of the type is said with its place") {
                                                         {"2", "bool"}}) {
     CAPTURE(text, type);
     CHECK(Text(text).refusal("text:" + type) ==
-          "line 1, column 1: '" + text + "' is beyond what " + type + " holds");
+          "line 1, column 1: '" + text + "' is out of the range of " + type);
   }
   CHECK(Text("1 2 3").refusal("text:fp32:2x2") == "[2, 2] has 4 numbers, the text has 3");
   CHECK(Text("").refusal("text:fp32") == "is empty: 0 bytes");
