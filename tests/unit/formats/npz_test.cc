@@ -192,7 +192,7 @@ TEST_CASE("npz: a spec is for the arrays that it fits, and one that fits none is
   CHECK(refused({.spec = spec("bf16:9x9x9x9")})
             .starts_with("the spec 'bf16:9x9x9x9' fits none of its "));
   CHECK(refused({.spec = spec("bf16:hwc8:1x3x4x4")})
-            .ends_with("a spec may tell its dtype and dims only"));
+            .ends_with("a spec may give its dtype and dims only"));
   CHECK(refused({.spec = spec("fp8:9x9")}).starts_with("the spec 'fp8:9x9' fits none of its "));
 
   // By name: one array, which it must fit; the last of two counts.

@@ -145,7 +145,7 @@ TEST_CASE("text: the shape that Tengine writes is taken, and its labels are pass
         "[2, 2] has 4 numbers, the text has 3");
   CHECK(Text("Shape is {2 x}, \n1 2")
             .refusal("text:int8")
-            .starts_with("line 1, column 1: the first line begins as one that says the shape"));
+            .starts_with("line 1, column 1: the first line begins as a shape and has none"));
   // Without that line a label is no number.
   CHECK(Text("Batch 0:\n1")
             .refusal("text:int8")

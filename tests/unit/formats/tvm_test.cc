@@ -152,7 +152,7 @@ TEST_CASE("tvm: what it cannot hold is refused before a byte is written") {
   const std::string types = kFolder + "types.btf";
   CHECK(message(kFolder + "nibbles.params", {})
             .starts_with("tensor 0: float4_e2m1fn is not written: in such a file an element takes "
-                         "a byte, and TVM 0.27 reads them over the end"));
+                         "a byte, and TVM 0.27 reads beyond the end"));
   CHECK(
       message(types, {.tensors = Selection{0, 1}, .names = Names{"a", "a"}}) ==
       "tensor 1: two tensors have the name 'a', of which a file of TVM's parameters can hold one");
