@@ -19,9 +19,9 @@ namespace {
 Status check_name(const WriteRequest& request, const std::optional<FileEnding>& ending,
                   const FormatRow& row) {
   const auto refuse = [&](std::string_view named, const std::string& written) -> Status {
-    return std::unexpected(Error{ErrorCode::invalid_argument,
-                                 "the extension says " + std::string(named) + ", the format is " +
-                                     written + "; give another extension or `format`"}
+    return std::unexpected(Error{ErrorCode::invalid_argument, "the extension says " +
+                                                                  std::string(named) +
+                                                                  ", the format is " + written}
                                .in_file(request.path));
   };
   const std::string title(row.title);

@@ -168,8 +168,8 @@ TEST_CASE("gguf: big-endian files are their twins, but for blocks whose scales m
   REQUIRE(blocks.tensor_count() == file.tensor_count() + 1);
   const std::uint64_t last = file.tensor_count();
   CHECK(said(btf::convert(blocks, scratch / "x.btf", dequantize()).error()) ==
-        "tensor 9: 'x.Q8_0' is Q8_0: 32 elements in 34 bytes, of which some writers of big-endian "
-        "files turn the scales round and some do not");
+        "tensor 9: 'x.Q8_0' is Q8_0: 32 elements in 34 bytes, whose scales some writers of "
+        "big-endian files byte-swap and some do not");
   btf::ConvertOptions others = dequantize();
   others.tensors.emplace();
   for (std::uint64_t i = 0; i < last; ++i) others.tensors->push_back(i);
@@ -316,7 +316,7 @@ TEST_CASE("gguf: it is read and not written") {
   const TensorFile file = open(kFolder + "plain.gguf");
   const auto by_name = btf::convert(file, scratch / "out.gguf", {});
   REQUIRE_FALSE(by_name);
-  CHECK(said(by_name.error()) == "is the name of a GGUF file, and BTF would be written");
+  CHECK(said(by_name.error()) == "the extension says a GGUF file, the format is BTF");
   const auto told = btf::convert(file, scratch / "out.x", {.format = "gguf"});
   REQUIRE_FALSE(told);
   CHECK(said(told.error()) == "GGUF is read and not written");

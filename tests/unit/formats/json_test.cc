@@ -161,15 +161,15 @@ TEST_CASE("json: names come once in an object, however long they are") {
 }
 
 TEST_CASE("json: messages say what was expected, what is there, and where") {
-  CHECK(refusal("{\"a\":1 \"b\"") == "the text: ',' or '}' was expected, and not '\"', at byte 7");
+  CHECK(refusal("{\"a\":1 \"b\"") == "the text: expected ',' or '}', found '\"', at byte 7");
   CHECK(refusal("[1,") == "the text: it ends where a value was expected, at byte 3");
-  CHECK(refusal("{1") == "the text: a name in quotes or '}' was expected, and not '1', at byte 1");
-  CHECK(refusal("{\"a\":1,}") == "the text: a name in quotes was expected, and not '}', at byte 7");
-  CHECK(refusal("{\"a\"\x01") == "the text: ':' was expected, and not 0x01, at byte 4");
-  CHECK(refusal("[NaN]") == "the text: a value was expected, and not 'NaN', at byte 1");
-  CHECK(refusal("[-]") == "the text: a digit was expected, and not ']', at byte 2");
+  CHECK(refusal("{1") == "the text: expected a name in quotes or '}', found '1', at byte 1");
+  CHECK(refusal("{\"a\":1,}") == "the text: expected a name in quotes, found '}', at byte 7");
+  CHECK(refusal("{\"a\"\x01") == "the text: expected ':', found 0x01, at byte 4");
+  CHECK(refusal("[NaN]") == "the text: expected a value, found 'NaN', at byte 1");
+  CHECK(refusal("[-]") == "the text: expected a digit, found ']', at byte 2");
   CHECK(refusal("[012]") == "the text: a number has a leading 0, at byte 1");
-  CHECK(refusal("{} 1") == "the text: there is '1' behind its end, at byte 3");
+  CHECK(refusal("{} 1") == "the text: there is '1' after its end, at byte 3");
   CHECK(refusal("\"a") == "the text: a string has no end, at byte 2");
   CHECK(refusal("\"\\ud800\"") == "the text: unpaired surrogate, at byte 7");
   CHECK(refusal("\"\x1f\"") ==
@@ -181,7 +181,7 @@ TEST_CASE("json: messages say what was expected, what is there, and where") {
   CHECK(refusal(std::string("{\0}\0", 4)) ==
         "the text: it is UTF-16 or UTF-32, and JSON is UTF-8, at byte 0");
   CHECK(refusal(std::string(65, '[')) ==
-        "the text: more than 64 objects and arrays stand in one another, at byte 64");
+        "the text: objects and arrays are nested more than 64 deep, at byte 64");
   CHECK(refusal(std::string(5000, '1')) ==
         "the text: a number has more than 4096 digits, at byte 0");
   CHECK(refusal(R"({"x":{"a":1,"a":2}})") ==
@@ -229,7 +229,6 @@ TEST_CASE("json: values are passed over, asked for by kind, gone through by name
   CHECK(said(read("skip").error()) ==
         "the text: what 'skip;' says is an array and not a number, at byte 9");
   CHECK(said(read("last").error())
-            .ends_with("' says is 1.5, which is no whole number from 0 to 2^64-1 as such are "
-                       "written, at byte " +
+            .ends_with("' says is 1.5, not an integer from 0 to 2^64-1, at byte " +
                        std::to_string(text.find("1.5"))));
 }

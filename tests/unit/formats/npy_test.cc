@@ -138,7 +138,7 @@ TEST_CASE("npy: a told dtype must fit what the file says") {
   CHECK(refusal(kFolder + "float32.c.little.v1.npy", told(DType::float32)).empty());
   const auto spec = btf::parse_tensor_spec("fp32:2x3x5");
   REQUIRE(spec);
-  CHECK(refusal(kFolder + "float32.c.little.v1.npy", {.spec = *spec}).find("says itself") !=
+  CHECK(refusal(kFolder + "float32.c.little.v1.npy", {.spec = *spec}).find("describes itself") !=
         std::string::npos);
 }
 

@@ -192,7 +192,7 @@ TEST_CASE("npz: a spec is for the arrays that it fits, and one that fits none is
   CHECK(refused({.spec = spec("bf16:9x9x9x9")})
             .starts_with("the spec 'bf16:9x9x9x9' fits none of its "));
   CHECK(refused({.spec = spec("bf16:hwc8:1x3x4x4")})
-            .ends_with("a spec may tell its dtype and dims only"));
+            .ends_with("a spec may give its dtype and dims only"));
   CHECK(refused({.spec = spec("fp8:9x9")}).starts_with("the spec 'fp8:9x9' fits none of its "));
 
   // By name: one array, which it must fit; the last of two counts.
@@ -278,7 +278,7 @@ TEST_CASE("npz: names that an archive cannot hold are refused, and nothing is wr
     CHECK_FALSE(std::filesystem::exists(scratch / "out.npz"));
     return size ? std::string() : size.error().message;
   };
-  CHECK(refusal({"a", "a"}).find("'a.npy' is there twice") != std::string::npos);
+  CHECK(refusal({"a", "a"}).find("'a.npy' occurs twice") != std::string::npos);
   CHECK(refusal({"a", std::string("b\0c", 3)}).find("NUL") != std::string::npos);
   CHECK(refusal({"a", "\xff"}).find("UTF-8") != std::string::npos);
   CHECK(refusal({"a", std::string(65'532, 'x')}).find("65535") != std::string::npos);

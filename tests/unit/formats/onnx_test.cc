@@ -132,7 +132,7 @@ TEST_CASE("onnx: what a tensor cannot be written as") {
   CHECK(message(types, {.tensors = Selection{0}, .names = std::vector<std::string>{"\xc3"}}) ==
         "tensor 0: its name is not UTF-8, as ONNX demands");
   const auto onnx = btf::convert(types, scratch / "out.onnx", {.tensors = Selection{0}});
-  CHECK(said(onnx.error()) == "is the name of an ONNX model, and BTF would be written");
+  CHECK(said(onnx.error()) == "the extension says an ONNX model, the format is BTF");
 }
 
 TEST_CASE("onnx: a model's tensors, those of subgraphs, what they are for") {
@@ -199,7 +199,7 @@ TEST_CASE("onnx: types that no dtype stands for do not sink the model") {
   CHECK(said(file.elements(1).error()) ==
         "tensor 1: it has strings (STRING), for which there is no dtype");
   CHECK(said(file.elements(5).error()) ==
-        "tensor 5: its data_type is 77, which is none that this tool knows");
+        "tensor 5: its data_type is 77, which is unknown");
   CHECK(findings_of(kFolder + "foreign.onnx") == std::vector<std::string>(5, "foreign-dtype"));
   CHECK(findings_of(kTestdata + "/onnx-external/unknown-key.onnx") ==
         std::vector<std::string>{"onnx-unknown-key"});

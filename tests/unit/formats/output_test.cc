@@ -109,19 +109,19 @@ TEST_CASE("endings: a name that says something else is refused unless the format
   for (const std::string path :
        {"out", "-", "out.bin", "dir.gguf/out", "gguf", "out.gguf_", "/dev/fd/1"})
     CHECK(written(path) == "btf");
-  CHECK(message("out.GGUF") == "out.GGUF: is the name of a GGUF file, and BTF would be written");
+  CHECK(message("out.GGUF") == "out.GGUF: the extension says a GGUF file, the format is BTF");
 }
 
 TEST_CASE("endings: what other tools read by its name is not compressed under it") {
   const btf::ConvertOptions packed{.compression = 1};
   CHECK(message("z.npy", packed) ==
-        "z.npy: is the name of a NumPy array, and compressed NumPy .npy would be written");
+        "z.npy: the extension says a NumPy array, the format is compressed NumPy .npy");
   CHECK(message("z.raw", packed).find("compressed raw bytes") != std::string::npos);
   CHECK(written("z.btf", packed) == "btf");
   CHECK(written("z", packed) == "btf");
   CHECK(written("z.npy.zst", packed) == "npy");
   CHECK(message("z.npy.zst") ==
-        "z.npy.zst: is the name of a compressed file, and NumPy .npy as it is would be written");
+        "z.npy.zst: the extension says a compressed file, the format is uncompressed NumPy .npy");
   CHECK(btf::compressed_by_name("z.npy.ZST"));
   CHECK_FALSE(btf::compressed_by_name("zst"));
 }
@@ -131,7 +131,7 @@ TEST_CASE("endings: raw bytes by a spec are called neither BTF nor .npy") {
   CHECK(written("x.raw", options) == "raw");
   CHECK(written("x.bin", options) == "raw");
   CHECK(message("x.btf", options) ==
-        "x.btf: is the name of a BTF file, and raw bytes would be written");
+        "x.btf: the extension says a BTF file, the format is raw bytes");
   CHECK(message("x.npy", options).find("raw bytes would be written") != std::string::npos);
   options.format = "raw";
   CHECK(written("x.btf", options) == "raw");

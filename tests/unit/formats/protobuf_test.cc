@@ -108,14 +108,14 @@ TEST_CASE("protobuf: what is no message") {
        "the field at byte 0 of the Message has a number above 536870911, which no field has"},
       {"0b0c",
        "the field at byte 0 of the Message begins or ends a group (wire type 3 or 4), which ONNX "
-       "has none of"},
+       "does not use"},
       {"0e", "the field at byte 0 of the Message has wire type 6 or 7, which do not exist"},
       {"08ffffffffffffffffff7f",
        "the field at byte 0 of the Message has a number of more than 64 bits"},
       {"12ffffffffffffffffff0100",
-       "text of the Message at byte 0 should have 18446744073709551615 bytes, of the message 1 are "
+       "text of the Message at byte 0 should have 18446744073709551615 bytes, the message has 1 "
        "left"},
-      {"220200", "field 4 of the Message at byte 0 should have 2 bytes, of the message 1 are left"},
+      {"220200", "field 4 of the Message at byte 0 should have 2 bytes, the message has 1 left"},
       {"1001", "text of the Message at byte 0 is a varint and not a length with bytes"},
       {"1a0400000000", "float of the Message at byte 0 is a length with bytes and not 4 bytes"},
       {"12001200", "text of the Message at byte 2 occurs twice"}};

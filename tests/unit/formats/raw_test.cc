@@ -324,7 +324,7 @@ TEST_CASE("raw: names as trtexec dumps them") {
   write(dumped, scratch / "a.btf");
   write(mixed, scratch / "b.btf", {.tensors = std::vector<std::uint64_t>{2}});
   CHECK(read_file(scratch / "a.btf") == read_file(scratch / "b.btf"));
-  CHECK(open_error(bytes::save(scratch, "x.raw", Bytes(8))).find("a spec must") !=
+  CHECK(open_error(bytes::save(scratch, "x.raw", Bytes(8))).find("raw bytes need a spec") !=
         std::string::npos);
 
   // A name that says otherwise is not given to a file.

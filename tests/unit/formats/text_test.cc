@@ -145,11 +145,11 @@ TEST_CASE("text: the shape that Tengine writes is taken, and its labels are pass
         "[2, 2] has 4 numbers, the text has 3");
   CHECK(Text("Shape is {2 x}, \n1 2")
             .refusal("text:int8")
-            .starts_with("line 1, column 1: the first line begins as one that says the shape"));
+            .starts_with("line 1, column 1: the first line begins as a shape and has none"));
   // Without that line a label is no number.
   CHECK(Text("Batch 0:\n1")
             .refusal("text:int8")
-            .starts_with("line 1, column 1: 'Batch' is no number"));
+            .starts_with("line 1, column 1: 'Batch' is not a number"));
 }
 
 TEST_CASE("text: integers are exact, in whatever form") {
@@ -234,10 +234,10 @@ TEST_CASE("text: what is no number of the type is said with its place") {
   CHECK(Text(std::string(5000, '1')).refusal("text:fp32") ==
         "line 1, column 1: a word of more than 4096 characters is not a number");
   CHECK(Text("1\n 128").refusal("text:int8") ==
-        "line 2, column 2: '128' is beyond what int8 holds");
-  CHECK(Text("-1").refusal("text:uint8") == "line 1, column 1: '-1' is beyond what uint8 holds");
+        "line 2, column 2: '128' is out of the range of int8");
+  CHECK(Text("-1").refusal("text:uint8") == "line 1, column 1: '-1' is out of the range of uint8");
   CHECK(Text("1.5").refusal("text:int32") ==
-        "line 1, column 1: '1.5' is no whole number, as int32 has them");
+        "line 1, column 1: '1.5' is not an integer, as int32 needs");
   for (const auto& [text, type] :
        std::vector<std::pair<std::string, std::string>>{{"nan", "int32"},
                                                         {"1e300", "int64"},
@@ -252,7 +252,7 @@ TEST_CASE("text: what is no number of the type is said with its place") {
                                                         {"2", "bool"}}) {
     CAPTURE(text, type);
     CHECK(Text(text).refusal("text:" + type) ==
-          "line 1, column 1: '" + text + "' is beyond what " + type + " holds");
+          "line 1, column 1: '" + text + "' is out of the range of " + type);
   }
   CHECK(Text("1 2 3").refusal("text:fp32:2x2") == "[2, 2] has 4 numbers, the text has 3");
   CHECK(Text("").refusal("text:fp32") == "is empty: 0 bytes");
@@ -284,7 +284,7 @@ TEST_CASE("text: a spec says that it is text, of which type, and its dims at mos
   // What is of another kind is none, whatever the spec says.
   const auto npy = TensorFile::open(std::string(BTF_TESTDATA_DIR) + "/npy/float32.c.little.v1.npy",
                                     told("text:fp32"));
-  CHECK(said(npy.error()) == "is NumPy .npy, and no numbers in text as its spec 'text:fp32' says");
+  CHECK(said(npy.error()) == "is NumPy .npy, its spec 'text:fp32' describes text");
 }
 
 TEST_CASE("text: in a set of files the spec of a glob counts") {

@@ -129,7 +129,7 @@ TEST_CASE("pickles: what cannot be") {
     CHECK(pickle.error().finding == "torch-pickle");
     CHECK_THAT(pickle.error().message, Catch::Contains(std::string(why)));
   };
-  refused("\x80\6N.", "protocol 6 is none of Python's");
+  refused("\x80\6N.", "protocol 6 is unknown");
   refused("P1\n.", "opcode 0x50");
   refused("\x82\1.", "opcode 0x82");
   refused("Ione\n.", "an integer is malformed");
@@ -148,7 +148,7 @@ TEST_CASE("pickles: what cannot be") {
   refused(tensor() + ")R.", "no function or class");
   refused("ca\nC\nK\1R.", "no tuple of arguments");
   refused("ca\nC\n)]\x92.", "keywords of a call are not a dict");
-  refused("K\1q\0q\0."s, "it keeps value 0 twice");
+  refused("K\1q\0q\0."s, "it stores value 0 of the memo twice");
   refused("gx\n.", "no number of a value");
   refused("(.", "its stack is empty");
   refused("\x95\3\0\0\0\0\0\0\0N."s, "a frame has 3 bytes, and 2 are left");

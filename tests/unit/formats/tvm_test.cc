@@ -112,11 +112,11 @@ TEST_CASE("tvm: types that no dtype stands for do not sink the file") {
   const btf::Dims first{0};
   const auto element = btf::read_elements(file, file.tensor(1).value(), std::span(&first, 1));
   REQUIRE_FALSE(element);
-  CHECK(said(element.error()).ends_with("dtype float32x4 is none that this tool knows"));
+  CHECK(said(element.error()).ends_with("dtype float32x4 is not supported"));
   const ScratchDir scratch;
   const auto all = btf::convert(file, scratch / "all.params", {});
   REQUIRE_FALSE(all);
-  CHECK(said(all.error()) == "tensor 1: dtype float32x4 is none that this tool knows");
+  CHECK(said(all.error()) == "tensor 1: dtype float32x4 is not supported");
   write(file, scratch / "two.params", {.tensors = std::vector<std::uint64_t>{0, 10}});
   CHECK(open(scratch / "two.params").tensor_count() == 2);
 }
@@ -152,7 +152,7 @@ TEST_CASE("tvm: what it cannot hold is refused before a byte is written") {
   const std::string types = kFolder + "types.btf";
   CHECK(message(kFolder + "nibbles.params", {})
             .starts_with("tensor 0: float4_e2m1fn is not written: in such a file an element takes "
-                         "a byte, and TVM 0.27 reads them over the end"));
+                         "a byte, and TVM 0.27 reads beyond the end"));
   CHECK(
       message(types, {.tensors = Selection{0, 1}, .names = Names{"a", "a"}}) ==
       "tensor 1: two tensors have the name 'a', of which a file of TVM's parameters can hold one");
