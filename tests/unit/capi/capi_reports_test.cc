@@ -13,10 +13,16 @@ using namespace capi;
 
 namespace {
 
+// Lines break elsewhere where words or paths are longer.
+std::string unbroken(std::string text) {
+  for (const char* const space : {"<wbr>", "\\\n", "\n", " "}) text = replaced(text, space, "");
+  return text;
+}
+
 // The words of the command line, whose cases have another path to the test data.
 std::string as_printed(const char* text) {
   REQUIRE(text != nullptr);
-  return in_options(replaced(text, BTF_TESTDATA_DIR, "../testdata"));
+  return replaced(unbroken(in_options(text)), BTF_TESTDATA_DIR, "../testdata");
 }
 
 struct Seen {
@@ -87,6 +93,7 @@ TEST_CASE("capi: two directories, their files and tensors", "[capi]") {
   CHECK(result.troubled_files == 1);
   CHECK(result.tensors == 2);
   CHECK(result.different == 1);
+  CHECK(result.troubled == 1);
   CHECK(result.compared == 5);
   CHECK(seen.files == std::vector<std::pair<std::string, std::int32_t>>{{"fc1.btf", BTF_SAME},
                                                                         {"fc2.btf", BTF_DIFFERENT},
@@ -97,7 +104,7 @@ TEST_CASE("capi: two directories, their files and tensors", "[capi]") {
   const auto paths = [&](const char* name) {
     return std::pair(directories.actual() + name, directories.golden() + name);
   };
-  CHECK(seen.tensors == std::vector{paths("/fc1.btf"), paths("/fc2.btf")});
+  CHECK(seen.tensors == std::vector{paths("/fc1.btf"), paths("/fc2.btf"), paths("/fc4.btf")});
   CHECK(seen.warnings.empty());
 
   // Once more, without what is trouble; globs that match nothing are said.
@@ -189,7 +196,8 @@ TEST_CASE("capi: reports of a comparison are those of the command line", "[capi]
     btf_report* made = nullptr;
     REQUIRE(btf_diff_sets(actual.get(), golden.get(), &options, &sets, nullptr, &made) == BTF_OK);
     const Report report(made);
-    CHECK(as_printed(btf_report_text(report.get(), format, nullptr)) == printed().at(format));
+    CHECK(as_printed(btf_report_text(report.get(), format, nullptr)) ==
+          unbroken(printed().at(format)));
   }
 }
 
@@ -224,7 +232,7 @@ TEST_CASE("capi: reports of layers are those of the command line", "[capi]") {
   for (const char* const format : {"json", "text", "junit", "html"}) {
     CAPTURE(format);
     CHECK(as_printed(btf_layers_text(layers.get(), format, nullptr)) ==
-          printed().at(std::string("layers-") + format));
+          unbroken(printed().at(std::string("layers-") + format)));
   }
   CHECK(btf_layers_text(layers.get(), "summary", nullptr) == nullptr);
   CHECK(std::string(btf_layers_error(layers.get())) == "there is no summary of layers");
