@@ -31,6 +31,7 @@ constexpr auto kOptionNames = std::to_array<OptionName>({
     {"dtype", "--dtype"},
     {"Slice", "convert --slice"},
     {"layout", "--layout"},
+    {"format", "--format"},
     {"names", "--names"},
     {"plain", "--plain"},
     {"quantization.automatic", "--scale auto"},
