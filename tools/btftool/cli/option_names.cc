@@ -31,7 +31,6 @@ constexpr auto kOptionNames = std::to_array<OptionName>({
     {"dtype", "--dtype"},
     {"Slice", "convert --slice"},
     {"layout", "--layout"},
-    {"format", "--format"},
     {"names", "--names"},
     {"plain", "--plain"},
     {"quantization.automatic", "--scale auto"},
