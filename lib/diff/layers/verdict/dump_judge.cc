@@ -96,7 +96,7 @@ bool DumpJudge::is_special_dump(std::uint64_t i) const {
   return carried;
 }
 
-bool DumpJudge::goes_on_finite(std::uint64_t i, const Inputs& before) const {
+bool DumpJudge::next_are_finite(std::uint64_t i, const Inputs& before) const {
   const auto& consumers = neighbours_.consumers(i);
   return !neighbours_.by_graph() && !consumers.empty() &&
          std::ranges::all_of(consumers, [&](std::uint64_t c) {

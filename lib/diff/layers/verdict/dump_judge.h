@@ -28,7 +28,7 @@ class DumpJudge {
   bool is_special_dump(std::uint64_t i) const;
 
   // By order alone: do the next layers agree and have none?
-  bool goes_on_finite(std::uint64_t i, const Inputs& before) const;
+  bool next_are_finite(std::uint64_t i, const Inputs& before) const;
 
  private:
   bool agrees(std::uint64_t consumer, std::uint64_t i, const Inputs& before) const;

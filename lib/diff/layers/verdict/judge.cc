@@ -268,7 +268,7 @@ class LayerJudge {
   void judge_born(std::uint64_t i) {
     if (is_special_dump(i)) return dump(layers()[i], LayerFault::born);
     root(i, LayerFault::born);
-    turns_finite_ = dumps_.goes_on_finite(i, before_);
+    turns_finite_ = dumps_.next_are_finite(i, before_);
     if (turns_finite_)
       layers()[i].note =
           "the next layer has none: this dump is wrong, or a consumer hides them, as a maximum or "
