@@ -30,6 +30,10 @@ def half(values):
     return values.astype(np.float16).astype(np.float64)
 
 
+def weights_of():
+    return [half(numbers(SIZE * SIZE, 5, 7 + i).reshape(SIZE, SIZE) / 4) for i in range(2 * BLOCKS)]
+
+
 def run(rounded, fault=None, at=None):
     """Tensors by name in the order of execution. `fault` changes what layer `at` computes."""
     found = {}
@@ -41,7 +45,7 @@ def run(rounded, fault=None, at=None):
         found[name] = values
         return values
 
-    weights = [half(numbers(SIZE * SIZE, 5, 7 + i).reshape(SIZE, SIZE) / 4) for i in range(2 * BLOCKS)]
+    weights = weights_of()
     x = keep("input", numbers(SIZE * SIZE, 8, 3).reshape(1, SIZE, SIZE))
     for i in range(BLOCKS):
         y = keep(f"/block{i}/fc1/MatMul_output_0", x @ weights[2 * i])
@@ -62,7 +66,7 @@ def born(values):
     return values
 
 
-def graph():
+def graph(with_weights=False):
     nodes, x = [], "input"
     for i in range(BLOCKS):
         names = [f"/block{i}/{part}_output_0" for part in ("fc1/MatMul", "relu/Relu", "fc2/MatMul", "Add")]
@@ -74,7 +78,12 @@ def graph():
         ]
         x = names[3]
     nodes.append(onnx.node("Relu", [x], ["output"], "/Relu"))
-    return onnx.model(onnx.graph(nodes=nodes, inputs=["input"], outputs=["output"]))
+    weights = []
+    if with_weights:
+        names = [f"block{i}.fc{k}.weight" for i in range(BLOCKS) for k in (1, 2)]
+        weights = [onnx.tensor([SIZE, SIZE], 1, onnx.chunk(9, w.astype("<f4").tobytes()), name)
+                   for name, w in zip(names, weights_of())]
+    return onnx.model(onnx.graph(weights, nodes=nodes, inputs=["input"], outputs=["output"]))
 
 
 def saved(tensors, dtype):
@@ -105,5 +114,6 @@ def files():
         "inputs.npz": saved(run(half, lambda values: values * 0.5, "input"), np.float16),
         "hooks.npz": saved({hook(name): values for name, values in healthy.items()}, np.float16),
         "model.onnx": graph(),
+        "weights.onnx": graph(with_weights=True),
         "order.txt": "".join(name + "\n" for name in healthy).encode(),
     }

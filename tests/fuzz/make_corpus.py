@@ -12,6 +12,7 @@ import base64
 import json
 import pathlib
 import random
+import re
 import struct
 import sys
 import tempfile
@@ -123,6 +124,24 @@ def onnx(write):
     for kind in range(1, 29):
         for how in range(4):
             write(f"built-{kind}-{how}", bytes([1, kind, how, some.randrange(3)]) + some.randbytes(some.choice([6, 20, 50])))
+
+
+def network(write):
+    """A node of every operator that is computed, once of floats alone and once with integers behind them."""
+    sys.path.insert(0, str(ROOT / "testdata"))
+    from generator import onnx as made
+    sources = "".join(path.read_text() for path in sorted((ROOT / "lib/network/operators").rglob("*.cc")))
+    names = sorted(set(re.findall(r'^    \{"([A-Z]\w+)"', sources, re.M)))
+
+    def integers(name, *values):
+        return made.attribute(name, 8, b"".join(made.varint(v) for v in values))
+
+    attributes = (integers("kernel_shape", 2, 2) + integers("strides", 1, 2) + integers("pads", 0, 1, 0, 1)
+                  + integers("axes", 1))
+    for name in names:
+        for kind, inputs in (("floats", ["a", "b", "c"]), ("integers", ["a", "bi", "ci", "di"])):
+            nodes = [made.node(name, inputs, ["y"], "", attributes), made.node("Relu", ["y"], ["z"])]
+            write(f"{name}-{kind}", made.model(made.graph(nodes=nodes, inputs=inputs, outputs=["z"])))
 
 
 def npz(write):
@@ -274,7 +293,7 @@ def report(write):
                 number += 1
 
 
-CORPORA = {"btf": btf, "npy": npy, "npz": npz, "onnx": onnx, "raw": raw, "text": text, "kernels": kernels, "convert": convert,
+CORPORA = {"btf": btf, "npy": npy, "npz": npz, "network": network, "onnx": onnx, "raw": raw, "text": text, "kernels": kernels, "convert": convert,
            "diff": diff, "write": write_then_read, "zstd": zstd, "capi": capi, "repair": repair,
            "report": report, "safetensors": safetensors, "tvm": tvm, "gguf": gguf, "json": json_files, "torch": torch}
 

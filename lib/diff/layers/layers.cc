@@ -6,8 +6,9 @@
 
 #include "btf/diff.h"
 #include "btf/try.h"
-#include "diff/layers/measured_pairs.h"
-#include "diff/layers/order.h"
+#include "diff/layers/pairs/measured_pairs.h"
+#include "diff/layers/pairs/order.h"
+#include "diff/layers/spot/spots.h"
 #include "sets/names/match.h"
 
 namespace btf {
@@ -49,6 +50,14 @@ constexpr auto kVerdictNames = std::to_array<Named<VerdictKind>>({
     {VerdictKind::drift, "drift"},
     {VerdictKind::amplified, "amplified"},
     {VerdictKind::cannot_tell, "cannot-tell"},
+});
+
+constexpr auto kSpotNames = std::to_array<Named<SpotState>>({
+    {SpotState::unchecked, "unchecked"},
+    {SpotState::follows, "follows"},
+    {SpotState::off, "off"},
+    {SpotState::used, "used"},
+    {SpotState::unused, "unused"},
 });
 
 std::vector<std::string> golden_names(const std::vector<Layer>& layers) {
@@ -216,6 +225,7 @@ std::span<const Named<OrderSource>> order_source_names() { return kOrderNames; }
 std::span<const Named<LayerState>> layer_state_names() { return kStateNames; }
 std::span<const Named<LayerFault>> layer_fault_names() { return kFaultNames; }
 std::span<const Named<VerdictKind>> verdict_kind_names() { return kVerdictNames; }
+std::span<const Named<SpotState>> spot_state_names() { return kSpotNames; }
 
 Result<LayerReport> compare_layers(TensorSet& actual, TensorSet& golden, TensorSet* baseline,
                                    TensorSet* expected, const LayerOptions& options) {
@@ -237,6 +247,8 @@ Result<LayerReport> compare_layers(TensorSet& actual, TensorSet& golden, TensorS
   BTF_TRY(order_layers(report, paired.places, actual, golden, options));
   if (baseline != nullptr) BTF_TRY(add_baseline(*baseline, golden, options, report));
   if (expected != nullptr) BTF_TRY(add_expected(*expected, actual, options, report));
+  if (options.graph && options.spot_checks)
+    BTF_TRY(check_spots(actual, golden, paired, options, report));
   judge_layers(report, options.judge);
   Causes causes(actual, golden, paired, options, report);
   BTF_TRY(causes.locate());

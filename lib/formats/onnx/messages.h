@@ -21,11 +21,15 @@ extern const ProtoMessage kFunction;
 extern const ProtoMessage kSequence;  // also what an optional is, with the same numbers
 extern const ProtoMessage kOptional;
 extern const ProtoMessage kMap;
+extern const ProtoMessage kOperatorSetId;
 extern const ProtoMessage kAny;  // of whose fields nothing is known
 
 namespace model {
 inline constexpr std::uint64_t kIrVersion = 1, kProducer = 2, kProducerVersion = 3, kGraph = 7,
-                               kMetadata = 14, kFunction = 25;
+                               kOperatorSet = 8, kMetadata = 14, kFunction = 25;
+}
+namespace operator_set {
+inline constexpr std::uint64_t kDomain = 1, kVersion = 2;
 }
 namespace graph {
 inline constexpr std::uint64_t kNode = 1, kName = 2, kInitializer = 5, kInput = 11, kOutput = 12,

@@ -6,7 +6,6 @@
 
 namespace btf::onnx {
 
-extern const ProtoMessage kOperatorSetId;
 extern const ProtoMessage kTensorSegment;
 extern const ProtoMessage kType;
 extern const ProtoMessage kTypeTensor;

@@ -79,6 +79,18 @@ std::string percent_cell(double part, const char* more = "") {
   return number_cell(part, fmt::format("{:.3g} %", part * 100), more);
 }
 
+// How many elements were recomputed from the layer's inputs, or which of them are off.
+std::string recomputed_cell(const Layer& layer) {
+  if (!layer.spot) return "<td class=wide>";
+  const SpotCheck& spot = *layer.spot;
+  if (spot.state == SpotState::unchecked)
+    return "<td class=\"n wide\" data-v=\"-1\" title=\"" + html_text(spot.why) + "\">–";
+  return number_cell(static_cast<double>(spot.off),
+                     spot.off == 0 ? fmt::format("{} follow", spot.checked)
+                                   : fmt::format("{} of {} off", spot.off, spot.checked),
+                     " wide");
+}
+
 std::string row_of(const Layer& layer, std::size_t number) {
   const char* const kind = layer.state == LayerState::root   ? " class=root"
                            : layer.state == LayerState::dump ? " class=dump"
@@ -98,6 +110,7 @@ std::string row_of(const Layer& layer, std::size_t number) {
   } else {
     row += "<td><td class=wide><td><td class=wide>";
   }
+  row += recomputed_cell(layer);
   std::string state = state_text(layer);
   if (!layer.hints.empty()) {
     const Hint& hint = layer.hints.front();
@@ -112,7 +125,8 @@ std::string table(const LayerReport& report) {
   std::string html =
       "<div class=scroll><table class=layers><thead><tr><th class=n>#<th>layer<th class=wide>dtype"
       "<th class=wide>shape<th class=n>error<th class=\"n wide\">inputs<th class=n>× explained"
-      "<th class=\"n wide\">worst part<th>state</thead><tbody>\n";
+      "<th class=\"n wide\">worst part"
+      "<th class=\"n wide\">recomputed<th>state</thead><tbody>\n";
   const std::size_t rows = std::min(report.layers.size(), kMostRows);
   for (std::size_t i = 0; i < rows; ++i) html += row_of(report.layers[i], i + 1);
   html += "</tbody></table></div>\n";

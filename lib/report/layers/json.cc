@@ -45,6 +45,25 @@ Json scale_json(const GivenScale& given) {
   return json;
 }
 
+Json spot_json(const SpotCheck& spot) {
+  Json json{{"state", named(btf::spot_state_names(), spot.state)},
+            {"checked", json_number(spot.checked)},
+            {"off", json_number(spot.off)},
+            {"overflowed", json_number(spot.overflowed)},
+            {"golden_checked", json_number(spot.golden_checked)},
+            {"golden_off", json_number(spot.golden_off)},
+            {"precision", text_or_null(spot.precision)},
+            {"element", Json()},
+            {"why", text_or_null(spot.why)}};
+  if (!spot.element) return json;
+  json["element"] = {{"index", json_dims(spot.element->index)},
+                     {"actual", json_number(spot.element->actual)},
+                     {"golden", json_number(spot.element->golden)},
+                     {"recomputed", json_number(spot.element->recomputed)},
+                     {"explained", json_number(spot.element->explained)}};
+  return json;
+}
+
 Json hints_json(const std::vector<Hint>& hints) {
   Json list = Json::array();
   for (const Hint& hint : hints)
@@ -91,6 +110,8 @@ class Document {
                             : named(btf::order_source_names(), report_.order_left_out_by)},
         {"unknown", report_.order_unknown}};
     if (!report_.graph_path.empty()) json["order"]["graph"] = report_.graph_path;
+    if (!report_.actual_graph_path.empty())
+      json["order"]["actual_graph"] = report_.actual_graph_path;
     json["noise"] = {{"source", report_.noise_source},
                      {"u", json_number(report_.unit_roundoff)},
                      {"a", json_number(run_.judge.growth)}};
@@ -203,6 +224,7 @@ class Document {
     json["unseen"] = layer.unseen;
     json["baseline"] = optional_number(layer.baseline);
     json["trouble"] = text_or_null(layer.trouble);
+    json["spot"] = layer.spot ? spot_json(*layer.spot) : Json();
     json["hints"] = hints_json(layer.hints);
     return json;
   }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "btf/report/report.h"
 #include "btf/try.h"
 #include "report/layers/json.h"
 #include "report/text/json_node.h"
@@ -94,6 +95,27 @@ std::vector<Hint> hints(const JsonNode& list) {
   return found;
 }
 
+SpotCheck spot(const JsonNode& node) {
+  SpotCheck spot{.state = named(btf::spot_state_names(), node["state"]),
+                 .checked = node["checked"].count(),
+                 .off = node["off"].count(),
+                 .overflowed = node["overflowed"].count(),
+                 .golden_checked = node["golden_checked"].count(),
+                 .golden_off = node["golden_off"].count(),
+                 .precision = text_or_empty(node["precision"]),
+                 .why = text_or_empty(node["why"])};
+  const JsonNode element = node["element"];
+  if (!element.null())
+    spot.element = {.index = element["index"].dims(),
+                    .actual = element["actual"].number(),
+                    .golden = element["golden"].number(),
+                    .recomputed = element["recomputed"].number(),
+                    .explained = element["explained"].amount()};
+  if (!node.failed() && (spot.off > spot.checked || spot.golden_off > spot.golden_checked))
+    node["off"].fail("contradicts checked");
+  return spot;
+}
+
 Layer pair(const JsonNode& node) {
   Layer layer;
   layer.actual = text_or_empty(node["actual"]);
@@ -116,6 +138,8 @@ Layer pair(const JsonNode& node) {
   if (!node["e"].null()) layer.figures = figures(node);
   if (named(btf::layer_fault_names(), node["fault"]) == LayerFault::shape)
     layer.fault = LayerFault::shape;
+  // Reports of earlier versions have none.
+  if (node.has("spot") && !node["spot"].null()) layer.spot = spot(node["spot"]);
   layer.hints = hints(node["hints"]);
   return layer;
 }
@@ -189,6 +213,7 @@ LayerRun run_of(const JsonNode& root) {
   report.order = named(btf::order_source_names(), order["source"]);
   report.order_path = text_or_empty(order["path"]);
   if (order.has("graph")) report.graph_path = order["graph"].text();
+  if (order.has("actual_graph")) report.actual_graph_path = order["actual_graph"].text();
   if (order.has("left_out")) {
     report.order_left_out = texts(order["left_out"]);
     report.order_unknown = texts(order["unknown"]);

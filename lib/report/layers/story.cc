@@ -206,12 +206,34 @@ class Telling {
     std::string text = fmt::format("{} of {} tensors paired ({}), {}, noise from {}",
                                    report_.paired, report_.paired + report_.golden_only.size(), by,
                                    order_text(), report_.noise_source);
+    text += recomputed();
     if (report_.order_doubtful) text += ", order doubtful: errors come and go along it";
     if (!report_.actual_only.empty())
       text += fmt::format(", {} of ACTUAL without a pair", report_.actual_only.size());
     if (!report_.ambiguous.empty())
       text += fmt::format(", {} could be several", counted(report_.ambiguous.size(), "name"));
     return text;
+  }
+
+  // Of how many layers elements were recomputed, and why not of the others.
+  std::string recomputed() const {
+    std::uint64_t checked = 0;
+    std::map<std::string, std::uint64_t> reasons;
+    for (const Layer& layer : report_.layers) {
+      if (!layer.spot) continue;
+      const bool told = layer.spot->state != SpotState::unchecked;
+      checked += told ? 1U : 0U;
+      if (!told && layer.role != "input") ++reasons[layer.spot->why];
+    }
+    if (checked == 0 && reasons.empty()) return {};
+    std::string text = fmt::format(", {} recomputed from {} inputs", counted(checked, "layer"),
+                                   checked == 1 ? "its" : "their");
+    if (reasons.empty()) return text;
+    const auto most = std::ranges::max_element(
+        reasons, {}, &std::pair<const std::string, std::uint64_t>::second);
+    return text + fmt::format(" ({} not: {}{})",
+                              report_.layers.size() - checked, printable(most->first),
+                              reasons.size() > 1 ? ", and others" : "");
   }
 
   static std::string tier_text(PairTier tier) {
@@ -306,6 +328,8 @@ std::string state_text(const Layer& layer) {
   };
   if (layer.state == LayerState::dump) return "dump wrong";
   if (layer.state != LayerState::root) return name_of(btf::layer_state_names(), layer.state);
+  if (layer.spot && layer.spot->off > 0 && layer.fault != LayerFault::born)
+    return fmt::format("broke {}/{}", layer.spot->off, layer.spot->checked);
   if (layer.fault != LayerFault::error && layer.fault != LayerFault::local)
     return "broke: " + name_of(btf::layer_fault_names(), layer.fault);
   const double times =

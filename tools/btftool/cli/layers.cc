@@ -37,6 +37,27 @@ void declare_names(CLI::App& app, LayersCommand& command) {
       ->group(group);
 }
 
+void declare_spot_checks(CLI::App& app, LayersCommand& command) {
+  const char* group = "Recomputed layers (with --graph)";
+  add_choice(app, "--weights", command.layers.spot_checks, {{"yes", true}, {"no", false}},
+             "recompute elements of each layer from its own inputs and\nthe weights of the model (yes)")
+      ->group(group);
+  add_text(app, "--actual-graph", command.layers.actual_graph, "MODEL",
+           "the ONNX model that ACTUAL is a run of, if it is another:\na quantised one")
+      ->group(group);
+  add_words(
+      app, "--accumulate", "T",
+      [&command](const std::string& text) {
+        const btf::DType dtype = value_or_throw(btf::parse_dtype(text));
+        if (dtype != btf::DType::float32 && dtype != btf::DType::float16 &&
+            dtype != btf::DType::bfloat16)
+          throw Wrong("--accumulate takes float32, float16 or bfloat16, not '" + text + "'");
+        command.layers.accumulate = dtype;
+      },
+      "the dtype that the device adds products up in (float32)")
+      ->group(group);
+}
+
 void declare_judgement(CLI::App& app, LayersCommand& command) {
   btf::JudgeLayers& judge = command.layers.judge;
   const char* group = "Judgement";
@@ -88,6 +109,7 @@ void declare_report(CLI::App& app, LayersCommand& command) {
 
 void declare_layers(CLI::App& app, LayersCommand& command) {
   declare_names(app, command);
+  declare_spot_checks(app, command);
   declare_judgement(app, command);
   add_scales(app,
              {command.layers.dequantize, command.layers.actual_scale, command.layers.golden_scale},
@@ -106,6 +128,9 @@ void declare_layers(CLI::App& app, LayersCommand& command) {
 void finish_layers(const CLI::App& app, LayersCommand& command,
                    const std::vector<std::string>& operands) {
   exclude(app, "--pairs", {"--json", "--junit", "--html", "--all"});
+  for (const char* const option : {"--weights", "--actual-graph", "--accumulate"})
+    if (app.count(option) > 0 && app.count("--graph") == 0)
+      throw Wrong(std::string(option) + " needs --graph");
   exclude(app, "--from-json",
           {"--graph", "--map", "--pairs", "--baseline", "--expect-output", "--actual-spec",
            "--golden-spec", "--layout-in", "--nvmedia", "--dequantize", "--actual-scale",

@@ -53,6 +53,7 @@ class LayerMeter {
     f.inf = all_.inf;
     f.at_limit = all_.at_limit;
     f.max_error = all_.largest;
+    f.worst_runs = all_.worst.runs();
     f.actual = all_.actual.figures(all_.pairs);
     f.golden = all_.golden.figures(all_.pairs);
     const long double norm = std::sqrt(all_.golden.square);
@@ -82,6 +83,7 @@ class LayerMeter {
     std::uint64_t numbers = 0;
     std::uint64_t masked = 0;
     bool masks = false;
+    bool one_sided = false;
     for (std::uint64_t i = 0; i < n; ++i) {
       const Real a = run.actual[i];
       const Real g = run.golden[i];
@@ -94,6 +96,7 @@ class LayerMeter {
         std::ranges::fill(golden_masked_, 0.0);
       }
       if (!number) count_special(a, g, weight, mask ? masked_ : all_);
+      one_sided |= !number && !(a == g || (std::isnan(a) && std::isnan(g)));
       const bool plain = number && !mask;
       actual_numbers_[i] = plain ? static_cast<double>(a) : 0;
       golden_numbers_[i] = plain ? static_cast<double>(g) : 0;
@@ -108,6 +111,7 @@ class LayerMeter {
       golden_masked_[i] = static_cast<double>(g);
     }
     all_.add({actual_numbers_.data(), golden_numbers_.data(), run.first, n, weight}, numbers);
+    if (one_sided) all_.worst.take(HUGE_VAL, run.first, n);
     if (masks)
       masked_.add({actual_masked_.data(), golden_masked_.data(), run.first, n, weight}, masked);
   }

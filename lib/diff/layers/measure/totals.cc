@@ -116,6 +116,20 @@ LayerSide SideTotals::figures(std::uint64_t numbers) const {
   return side;
 }
 
+void WorstRuns::take(double largest, std::uint64_t first, std::uint64_t count) {
+  if (!(largest > rows_.back().largest)) return;
+  rows_.back() = {largest, {first, count}};
+  for (std::size_t at = kMost - 1; at > 0 && rows_[at].largest > rows_[at - 1].largest; --at)
+    std::swap(rows_[at], rows_[at - 1]);
+}
+
+std::vector<ElementRun> WorstRuns::runs() const {
+  std::vector<ElementRun> found;
+  for (const Row& row : rows_)
+    if (row.largest > 0) found.push_back(row.run);
+  return found;
+}
+
 LayerTotals::LayerTotals(const Dims& dims, double limit)
     : elements_(element_count(dims).value_or(0)), limit_(limit), slices_(layer_slices(dims)) {}
 
@@ -140,6 +154,7 @@ void LayerTotals::add(const NumberRun<double>& run, std::uint64_t numbers) {
   equal += (sums.equal - (run.count - numbers)) * run.weight;
   at_limit += sums.at_limit * run.weight;
   largest = std::max(largest, sums.largest);
+  worst.take(sums.largest, run.first, run.count);
   add_side(actual, run.actual, run, runs.side(run.actual, run.count));
   add_side(golden, run.golden, run, runs.side(run.golden, run.count));
   if (run.weight == 1)
@@ -159,6 +174,7 @@ void LayerTotals::add(const NumberRun<Real>& run, const PairSums& sums) {
   if (sums.actual_largest >= limit_)
     at_limit += runs.errors(run.actual, run.golden, run.count, limit_).at_limit * run.weight;
   largest = std::max(largest, sums.errors.largest);
+  worst.take(sums.errors.largest, run.first, run.count);
   SideSums own{.sum = sums.golden.sum + sums.errors.error,
                .square = sums.golden.square + 2 * sums.errors.product + sums.errors.square,
                .largest = sums.actual_largest,

@@ -58,6 +58,21 @@ struct NumberRun {
   std::uint64_t weight = 1;  // so many pairs does each stand for
 };
 
+// The runs with the largest errors, as many as are worth a look.
+class WorstRuns {
+ public:
+  void take(double largest, std::uint64_t first, std::uint64_t count);
+  std::vector<ElementRun> runs() const;
+
+ private:
+  struct Row {
+    double largest = 0;
+    ElementRun run{};
+  };
+  static constexpr std::size_t kMost = 8;
+  std::array<Row, kMost> rows_{};  // the worst first
+};
+
 class LayerTotals {
  public:
   // `limit`: the largest number of actual's dtype.
@@ -81,6 +96,7 @@ class LayerTotals {
   InfCount inf{};
   SideTotals actual{};
   SideTotals golden{};
+  WorstRuns worst{};
 
   double worst_slice() const;
 

@@ -31,6 +31,7 @@ void Inputs::take(const Layer& layer, bool add) {
     spread_error = std::max(spread_error, spread > 0 ? f.error / std::sqrt(spread) : HUGE_VAL);
   unit_roundoff = std::max(unit_roundoff, layer.unit_roundoff);
   rms_error = std::max(rms_error, f.error / std::sqrt(n));
+  peak = std::max(peak, f.golden.peak);
 }
 
 Inputs order_inputs(const std::vector<Layer>& all, std::uint64_t i, const Inputs& before) {
@@ -43,6 +44,7 @@ Inputs order_inputs(const std::vector<Layer>& all, std::uint64_t i, const Inputs
   in.adding = near.adding;
   in.spread_error = near.spread_error;
   in.rms_error = near.rms_error;
+  in.peak = near.peak;
   in.unit_roundoff = near.unit_roundoff;
   in.direct = false;
   return in;

@@ -25,6 +25,7 @@ struct Inputs {
   double spread_error = 0;
   double unit_roundoff = 0;  // of their dtype, of the nearest
   double rms_error = 0;      // as it is, for an exponential
+  double peak = 0;           // golden's largest magnitude
 
   // `add`: errors of several inputs add up; else the largest stands for all.
   void take(const Layer& layer, bool add);

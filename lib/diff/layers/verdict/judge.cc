@@ -32,6 +32,7 @@ class LayerJudge {
         neighbours_(report),
         explained_(options, precision_, neighbours_),
         dumps_(report, options, neighbours_, explained_),
+        outputs_agree_(do_outputs_agree(report, precision_)),
         was_(std::move(report.verdict)) {}
 
   void run() {
@@ -76,7 +77,7 @@ class LayerJudge {
     const std::uint64_t first = report_.roots.front();
     const Layer& layer = report_.layers[first];
     if (!layer.figures || layer.fault == LayerFault::born || layer.fault == LayerFault::shape ||
-        !is_early(first))
+        is_recomputed(layer) || !is_early(first))
       return std::nullopt;
     const LayerFigures& f = *layer.figures;
     if (f.gain_share >= kAlongAtFirst || f.offset_share >= kAlongAtFirst ||
@@ -134,18 +135,24 @@ class LayerJudge {
       const bool special = figures.one_sided() > 0;
       const bool off = is_counted(layer) ? figures.equal < figures.pairs : is_off(layer);
       if (!special && !off) continue;
-      if (special && is_special_dump(i)) {
+      const LayerFault fault = special ? LayerFault::born : LayerFault::error;
+      if (is_recomputed(layer) && layer.spot->state == SpotState::unused) {
+        dump(layer, fault);
+        continue;
+      }
+      const bool used = is_recomputed(layer) && layer.spot->state == SpotState::used;
+      if (!used && special && is_special_dump(i)) {
         dump(layer, LayerFault::born);
         continue;
       }
       // By order alone what comes next need not be computed from one of several.
-      if (!special && (neighbours_.by_graph() || is_only_input(i)) &&
+      if (!used && !special && (neighbours_.by_graph() || is_only_input(i)) &&
           dumps_.is_input_dump(i, before_)) {
         dump(layer, LayerFault::error);
         continue;
       }
       layer.state = LayerState::root;
-      layer.fault = special ? LayerFault::born : LayerFault::error;
+      layer.fault = fault;
       layer.noise = floor_of(layer);
       layer.error_to_noise = layer.noise > 0 ? figures.relative_error / layer.noise : HUGE_VAL;
       report_.roots.push_back(i);
@@ -238,7 +245,8 @@ class LayerJudge {
     const LayerFigures& figures = *layer.figures;
     const bool special = figures.one_sided() > 0;
     if (special && !in.special) return judge_born(i);
-    if (is_counted(layer)) return judge_counted(i, in);
+    if (is_counted(layer))
+      return is_recomputed(layer) ? judge_by_spots(i, in) : judge_counted(i, in);
     if (figures.pairs == 0)
       return unjudged(layer, figures.elements == 0 ? "it is empty" : "golden has no number");
     if (!can_judge(layer)) return unjudged(layer, "golden is all zero");
@@ -253,6 +261,7 @@ class LayerJudge {
       layer.error_to_noise = times_noise(figures.relative_error, layer.noise);
       layer.slice_error_to_noise = 0;
     }
+    if (is_recomputed(layer)) return judge_by_spots(i, in);
     if (in.special) return unjudged(layer, "its inputs have NaN or Inf");
     if (in.relative_error >= kTooFar) return unjudged(layer, "its inputs are too far off");
     const LayerFault fault = fault_of(layer, in);
@@ -265,7 +274,29 @@ class LayerJudge {
     if (is_amplified(layer, in)) amplified_.insert(i);
   }
 
+  // What follows from its own inputs is right, however far off they are; what does not is wrong,
+  // however near.
+  void judge_by_spots(std::uint64_t i, const Inputs& in) {
+    Layer& layer = layers()[i];
+    const SpotState state = layer.spot->state;
+    if (state == SpotState::follows) return;
+    const LayerFault found = is_counted(layer) ? LayerFault::error : fault_of(layer, in);
+    const LayerFault fault = found == LayerFault::none ? LayerFault::error : found;
+    const bool is_dump =
+        state == SpotState::unused ||
+        (state == SpotState::off && can_judge(layer) && dumps_.is_dump(i, before_));
+    return is_dump ? dump(layer, fault) : root(i, fault);
+  }
+
   void judge_born(std::uint64_t i) {
+    const Layer& layer = layers()[i];
+    if (is_recomputed(layer)) {
+      if (layer.spot->state == SpotState::unused) return dump(layers()[i], LayerFault::born);
+      // A division by a zero that golden has not: its numbers gave rise to it, not the layer.
+      if (layer.spot->state == SpotState::follows && layer.spot->overflowed == 0)
+        return unjudged(layers()[i], "its NaN or Inf follow from the numbers of its inputs");
+      return root(i, LayerFault::born);
+    }
     if (is_special_dump(i)) return dump(layers()[i], LayerFault::born);
     root(i, LayerFault::born);
     turns_finite_ = dumps_.next_are_finite(i, before_);
@@ -293,6 +324,7 @@ class LayerJudge {
     constexpr double kOneStep = 1.02;
     if (figures.golden.step > 0 && figures.max_error <= kOneStep * figures.golden.step)
       return layer.error_to_noise < kLeastAlong ? LayerFault::none : along_of(figures, in);
+    if (is_order_of_sums(figures)) return LayerFault::none;
     // A few numbers are off, or off alike, by chance.
     const bool few = figures.pairs < kFewNumbers;
     const double limit = layer.baseline ? options_.baseline_limit : options_.limit;
@@ -300,6 +332,26 @@ class LayerJudge {
     if (few || layer.baseline) return LayerFault::none;
     if (layer.slice_error_to_noise >= explained_.slice_limit(layer)) return LayerFault::local;
     return layer.error_to_noise < kLeastAlong ? LayerFault::none : along_of(figures, in);
+  }
+
+  // Sums in another order are all that is between two runs in float32 whose outputs agree.
+  bool is_order_of_sums(const LayerFigures& figures) const {
+    constexpr double kMost = 64 * 0x1p-24;
+    return outputs_agree_ && figures.relative_error < kMost && figures.slice_error < kMost;
+  }
+
+  static bool do_outputs_agree(const LayerReport& report, const RunPrecision& precision) {
+    constexpr double kSame = 1e-5;
+    if (precision.grid || precision.unit_roundoff > 0x1p-24) return false;
+    double most = 0;
+    const Layer* last = nullptr;
+    for (const Layer& layer : report.layers) {
+      if (!can_judge(layer)) continue;
+      last = &layer;
+      if (layer.role == "output") most = std::max(most, layer.figures->relative_error);
+    }
+    if (most == 0 && last != nullptr) most = last->figures->relative_error;
+    return most < kSame;
   }
 
   // Indices and flags flip where what they are made of is close.
@@ -324,6 +376,9 @@ class LayerJudge {
       explained = in.spread_error;
     else if (is_op(layer, kExponentials, kExponentialWords))
       explained = in.rms_error;
+    // A name is a guess: all that an argument as large as golden's can do to an error.
+    if (explained > 0 && layer.op.empty())
+      explained = std::max(explained, in.peak * std::max(in.relative_error, floor_of(layer)));
     return layer.figures->relative_error <=
                options_.growth * std::hypot(explained, floor_of(layer)) &&
            explained > options_.growth * in.relative_error;
@@ -335,6 +390,7 @@ class LayerJudge {
   Neighbours neighbours_;
   Explained explained_;
   DumpJudge dumps_;
+  bool outputs_agree_;  // of two runs in float32
   Inputs before_;              // of all that is judged already
   bool turns_finite_ = false;  // NaN or Inf of the layer in hand are not in those that come next
   std::set<std::uint64_t> amplified_;

@@ -11,6 +11,10 @@ bool can_measure(const Layer& layer) {
          (layer.figures->golden.norm > 0 || layer.figures->actual.norm == 0) && !is_counted(layer);
 }
 
+bool is_recomputed(const Layer& layer) {
+  return layer.spot && layer.spot->state != SpotState::unchecked;
+}
+
 bool was_judged(const Layer& layer) {
   return layer.state == LayerState::healthy && layer.figures && layer.figures->pairs > 0;
 }

@@ -45,6 +45,9 @@ bool can_measure(const Layer& layer);
 // And has the order a place for it?
 bool can_judge(const Layer& layer);
 
+// Was it found out whether its numbers follow from its own inputs?
+bool is_recomputed(const Layer& layer);
+
 // Was something said of it, and nothing bad?
 bool was_judged(const Layer& layer);
 

@@ -68,6 +68,33 @@ bool on_grid(const Layer& layer) {
                     std::ldexp(1.0, -static_cast<int>(stored_bits(layer))));
 }
 
+// What layers were recomputed in, if that is coarser than what is stored.
+struct RecomputedRow {
+  std::string_view name;
+  double unit_roundoff = 0;
+  bool grid = false;
+};
+
+constexpr auto kRecomputed = std::to_array<RecomputedRow>({
+    {"TF32", 0x1p-11},
+    {"float16", 0x1p-11},
+    {"bfloat16", 0x1p-8},
+    {"int8", 0, true},
+});
+
+// The coarsest of them. Nothing: all layers that were recomputed follow in what they are stored as.
+const RecomputedRow* recomputed_in(const LayerReport& report) {
+  const RecomputedRow* coarsest = nullptr;
+  for (const Layer& layer : report.layers) {
+    if (!layer.spot || layer.spot->state == SpotState::unchecked) continue;
+    const auto row = std::ranges::find(kRecomputed, layer.spot->precision, &RecomputedRow::name);
+    if (row != kRecomputed.end() && (coarsest == nullptr || &*row > coarsest)) coarsest = &*row;
+  }
+  return coarsest;
+}
+
+RunPrecision stored_precision(const LayerReport& report);
+
 }  // namespace
 
 bool is_counted(const Layer& layer) {
@@ -86,6 +113,19 @@ RunPrecision run_precision(const LayerReport& report, const JudgeLayers& options
             .grid = !row.floating(),
             .source = "`judge.compute` " + std::string(row.name)};
   }
+  RunPrecision precision = stored_precision(report);
+  const RecomputedRow* const row = recomputed_in(report);
+  if (row == nullptr || precision.grid ||
+      (!row->grid && row->unit_roundoff <= precision.unit_roundoff))
+    return precision;
+  return {.unit_roundoff = std::max(precision.unit_roundoff, row->unit_roundoff),
+          .grid = row->grid,
+          .source = std::string(row->name) + ", which explains the recomputed layers"};
+}
+
+namespace {
+
+RunPrecision stored_precision(const LayerReport& report) {
   // The coarsest dtype that most layers of either side have, or show in their bits.
   std::vector<unsigned> stored;
   std::vector<unsigned> shown;
@@ -129,6 +169,8 @@ RunPrecision run_precision(const LayerReport& report, const JudgeLayers& options
             .source = "bits of " + named(seen) + " in " + named(usual)};
   return {.unit_roundoff = u_of(usual), .source = named(usual)};
 }
+
+}  // namespace
 
 bool is_coarser(const LayerFigures& figures, double peak, double u) {
   // Where few of the steps are taken, the mean one is longer.

@@ -26,7 +26,8 @@ inline constexpr auto kSubtractingWords = std::to_array<std::string_view>({"sub"
 inline constexpr auto kNormalising = std::to_array<std::string_view>(
     {"LayerNormalization", "InstanceNormalization", "GroupNormalization", "BatchNormalization",
      "SimplifiedLayerNormalization", "RMSNormalization", "LpNormalization", "Div"});
-inline constexpr auto kNormWords = std::to_array<std::string_view>({"norm", "ln", "bn"});
+inline constexpr auto kNormWords = std::to_array<std::string_view>(
+    {"norm", "ln", "bn", "rsqrt", "div", "reciprocal", "var", "variance"});
 // Which take a scale of their input out again; a batch's is that of the training.
 inline constexpr auto kScaleFree = std::to_array<std::string_view>(
     {"LayerNormalization", "InstanceNormalization", "GroupNormalization",
@@ -34,8 +35,9 @@ inline constexpr auto kScaleFree = std::to_array<std::string_view>(
 inline constexpr auto kScaleFreeWords = std::to_array<std::string_view>(
     {"layernorm", "layer_norm", "ln", "rmsnorm", "rms_norm", "groupnorm", "instancenorm"});
 inline constexpr auto kExponentials =
-    std::to_array<std::string_view>({"Softmax", "LogSoftmax", "Exp"});
-inline constexpr auto kExponentialWords = std::to_array<std::string_view>({"softmax", "exp"});
+    std::to_array<std::string_view>({"Softmax", "LogSoftmax", "Exp", "Sigmoid"});
+inline constexpr auto kExponentialWords =
+    std::to_array<std::string_view>({"softmax", "exp", "sigmoid"});
 
 // Which make NaN, or Inf, of NaN and Inf wherever they are in an input; a convolution does where it
 // leaves none of it out.

@@ -9,6 +9,7 @@
 #include "diff/layers/verdict/explained.h"
 #include "diff/layers/verdict/neighbours.h"
 #include "diff/layers/verdict/noise.h"
+#include "diff/layers/verdict/operators.h"
 
 namespace btf {
 namespace {
@@ -64,6 +65,28 @@ std::string one_sided_text(const LayerFigures& f) {
   return specials_text(f.nan.golden, f.inf.golden) + all + " of golden are numbers in actual";
 }
 
+std::string index_text(const Dims& index) {
+  std::string text;
+  for (const std::uint64_t at : index) text += (text.empty() ? "" : ", ") + std::to_string(at);
+  return "[" + text + "]";
+}
+
+// Elements that do not follow from the layer's own inputs, and one of them.
+std::string spot_text(const SpotCheck& spot) {
+  constexpr int kDigits = 7;
+  std::string text = counted(spot.off, "of ") + counted(spot.checked, "outputs") +
+                     " recomputed from its own inputs " + (spot.off == 1 ? "is" : "are") + " off";
+  if (spot.golden_checked > 0)
+    text += " (golden's: " + counted(spot.golden_off, "of ") + std::to_string(spot.golden_checked) +
+            ")";
+  if (!spot.element) return text;
+  const SpotElement& element = *spot.element;
+  return text + "; at " + index_text(element.index) + " actual has " +
+         number_text(element.actual, kDigits) + ", its inputs give " +
+         number_text(element.recomputed, kDigits) + " within " + number_text(element.explained, 2) +
+         ", golden has " + number_text(element.golden, kDigits);
+}
+
 std::string fault_text(const Layer& layer, bool isolated) {
   const LayerFigures empty;
   const LayerFigures& f = layer.figures ? *layer.figures : empty;
@@ -75,6 +98,14 @@ std::string fault_text(const Layer& layer, bool isolated) {
     if (layer.baseline) return number_text(factor, 3) + " times the error of the baseline";
     return times_text(factor) + " its inputs and its dtype explain";
   };
+  if (is_recomputed(layer) && layer.fault != LayerFault::born && layer.fault != LayerFault::shape) {
+    const bool along = layer.fault == LayerFault::gain || layer.fault == LayerFault::offset;
+    return spot_text(*layer.spot) +
+           (along ? "; " + (layer.fault == LayerFault::gain
+                                ? "its numbers are " + number_text(f.gain, 4) + " times golden's"
+                                : std::string("its numbers are off by the same everywhere"))
+                  : "");
+  }
   switch (layer.fault) {
     case LayerFault::born:
       return one_sided_text(f) + (f.new_nan() + f.new_inf() > 0 ? " are born here" : "") +
@@ -191,7 +222,10 @@ Said say(const LayerReport& report, const JudgeLayers& options) {
               quoted(layer->name()) + " is off by " + percent_text(e) + ", more than " +
                   percent_text(options.most_error.value_or(kMostError))};
     case VerdictKind::amplified:
-      return {"an error grew " + place_text(report) + ", where a signal cancels",
+      return {"an error grew " + place_text(report) +
+                  (is_op(*layer, kExponentials, kExponentialWords)
+                       ? ", where an exponential amplifies it"
+                       : ", where a signal cancels"),
               fault_text(*layer, options.isolated) + "; not proved to be a fault"};
     case VerdictKind::cannot_tell:
       return {"cannot tell", why_untold(report)};

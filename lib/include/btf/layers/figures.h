@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "btf/diff/tensor_diff.h"
 
@@ -26,6 +27,12 @@ struct LayerSide {
   // The numbers in the order of the walk: of different ones, it is hardly ever the same.
   std::uint64_t fingerprint = 0;
   std::array<double, 4> samples{};  // the first, at one and two thirds, the last
+};
+
+// Elements that follow one another in row-major order.
+struct ElementRun {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
 };
 
 // Sums are over pairs of finite numbers; e is actual - golden.
@@ -56,6 +63,7 @@ struct LayerFigures {
   double offset_share = 0;
   double gain = 1;            // of the straight line that fits best: actual = gain * golden
   bool scale_fitted = false;  // actual are codes, golden is not: e is not explained by any scale
+  std::vector<ElementRun> worst_runs{};  // a few that hold the largest |e|; not in reports
 
   std::uint64_t new_nan() const { return nan.actual; }
   std::uint64_t new_inf() const { return inf.actual + inf.opposite; }

@@ -19,6 +19,7 @@
 #include "btf/execution.h"
 #include "btf/layers/figures.h"
 #include "btf/layers/pair_names.h"
+#include "btf/layers/spot_check.h"
 #include "btf/layout.h"
 #include "btf/tensor_set.h"
 
@@ -68,6 +69,7 @@ BTF_API std::span<const Named<OrderSource>> order_source_names();
 BTF_API std::span<const Named<LayerState>> layer_state_names();
 BTF_API std::span<const Named<LayerFault>> layer_fault_names();
 BTF_API std::span<const Named<VerdictKind>> verdict_kind_names();
+BTF_API std::span<const Named<SpotState>> spot_state_names();
 
 struct Layer {
   std::uint64_t number = 0;  // in the order in which pairs were found
@@ -87,6 +89,7 @@ struct Layer {
   std::vector<std::uint64_t> inputs{};
   std::vector<std::string> unseen{};  // tensors between its inputs and it that were not dumped
   bool placed = true;                 // the order has a position for it
+  std::optional<SpotCheck> spot{};    // with a model, of what can be measured
 
   // Set by judge_layers().
   LayerState state = LayerState::healthy;
@@ -131,6 +134,7 @@ struct LayerReport {
   std::string order_path{};  // of the list or the model
   // The model that the inputs of layers are from, where a list gives the order.
   std::string graph_path{};
+  std::string actual_graph_path{};  // the model that actual is said to be a run of
   // Source of the positions of layers that a list of names leaves out; lines that name nothing.
   std::vector<std::string> order_left_out{};
   OrderSource order_left_out_by = OrderSource::natural;
@@ -176,6 +180,10 @@ struct LayerOptions {
   std::optional<std::string> order{};  // text of a list of names
   std::string order_path{};
   std::optional<std::string> graph{};  // path of a model
+  // With a model, elements of each layer are recomputed from its inputs and the model's weights.
+  bool spot_checks = true;
+  std::optional<std::string> actual_graph{};  // a model that actual is a run of; else `graph` is
+  std::optional<DType> accumulate{};          // that products are summed up in; nothing: float32
   JudgeLayers judge{};
   bool hints = true;  // why: of roots and wrong dumps
   // As for diff(): codes are measured as the numbers that they stand for.

@@ -1,0 +1,360 @@
+#include "diff/layers/pairs/measured_pairs.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "btf/try.h"
+#include "core/checked_math.h"
+#include "diff/layers/measure/measure_queue.h"
+#include "diff/scaled_side.h"
+#include "sets/names/match.h"
+#include "sets/names/names.h"
+#include "sets/pairs/pairs.h"
+
+namespace btf {
+namespace {
+
+// A tensor of one side, without its elements.
+struct Dumped {
+  SetTensor tensor;
+  std::string name;
+  std::optional<DType> dtype{};
+  Dims dims{};
+  std::string role{};
+  std::optional<std::uint64_t> recorded{};     // where in the order
+  std::unique_ptr<TensorInfo> info{};          // of a file's only tensor: it need not be read again
+  std::shared_ptr<const FileScales> scales{};  // of its file, where scales are asked for
+  std::unique_ptr<Error> trouble{};            // its header cannot be read; then it has a name only
+};
+
+class LayerPairing {
+ public:
+  LayerPairing(TensorSet& actual, TensorSet& golden, const LayerOptions& options,
+               LayerReport& report)
+      : actual_(actual),
+        golden_(golden),
+        options_(options),
+        report_(report),
+        queue_(options.execution,
+               [this](std::uint64_t number, const Result<LayerFigures>& found, bool settled) {
+                 if (settled) settle(number);
+                 take(number, found);
+               }) {
+    for (const NameRule& line : options.map.names) {
+      mapped_.insert(line.actual);
+      mapped_.insert(line.golden);
+    }
+  }
+
+  Result<PairedLayers> run() {
+    if (options_.dequantize && !options_.actual_scale && !actual_.one_file())
+      found_.actual_set_scales = SetScales::of(actual_);
+    if (options_.dequantize && !options_.golden_scale && !golden_.one_file())
+      found_.golden_set_scales = SetScales::of(golden_);
+    const std::vector<MemberPair> pairs = members();
+    report_.layers.reserve(pairs.size());
+    open_pairs_ahead(actual_, golden_, pairs, options_.execution);
+    for (const MemberPair& pair : pairs) options_.map.empty() ? take_members(pair) : leave(pair);
+    pair_rest();
+    if (!ended_) BTF_TRY(queue_.drain());
+    if (ended_) return std::unexpected(*ended_);
+    add_golden_only();
+    return std::move(found_);
+  }
+
+ private:
+  std::vector<MemberPair> members() const {
+    if (actual_.one_file() && golden_.one_file())
+      return {{.name = actual_.path(), .actual = 0, .golden = 0}};
+    std::vector<MemberPair> pairs = pair_members(actual_, golden_);
+    std::erase_if(pairs, [this](const MemberPair& pair) {
+      return SetScales::only_scales(pair, found_.actual_set_scales, found_.golden_set_scales);
+    });
+    return pairs;
+  }
+
+  Result<std::optional<GivenScale>> given_scale(const TensorSet& set, std::uint64_t member) const {
+    return found_.given_scale(options_, set, member, &set == &actual_);
+  }
+
+  Result<std::shared_ptr<const FileScales>> scales_of(const TensorSet& set, std::uint64_t member,
+                                                      const TensorFile& file) const {
+    BTF_ASSIGN(const std::optional<GivenScale> given, given_scale(set, member));
+    if (!options_.dequantize && !given) return nullptr;
+    BTF_ASSIGN(FileScales scales,
+               FileScales::of(file, options_.dequantize, given, options_.execution));
+    return std::make_shared<const FileScales>(std::move(scales));
+  }
+
+  Result<std::vector<Dumped>> tensors_of(const TensorSet& set, std::uint64_t member,
+                                         std::optional<std::uint64_t> only) const {
+    if (const Error* const trouble = set.trouble(member)) return std::unexpected(*trouble);
+    BTF_ASSIGN(const auto file, set.file(member));
+    BTF_ASSIGN(const FileAttributes attributes, file->attributes());
+    BTF_ASSIGN(const std::shared_ptr<const FileScales> scales, scales_of(set, member, *file));
+    std::vector<Dumped> found;
+    const std::uint64_t count = only ? *only + 1 : file->tensor_count();
+    for (std::uint64_t i = only.value_or(0); i < count; ++i) {
+      Result<TensorInfo> info = file->tensor(i);
+      BTF_ASSIGN(const std::string name, info ? Result<std::string>(info->name) : file->name(i));
+      if (scales && scales->is_companion(i) && !mapped_.contains(name)) continue;
+      Dumped dumped{{member, i}, name};
+      if (info) {
+        dumped.dtype = info->dtype;
+        dumped.dims = info->dims;
+      } else {
+        dumped.trouble = std::make_unique<Error>(info.error());
+      }
+      if (const auto at = attributes.tensors.find(i); at != attributes.tensors.end()) {
+        dumped.role = at->second.role;
+        dumped.recorded = at->second.order;
+      }
+      if (info && file->tensor_count() == 1)
+        dumped.info = std::make_unique<TensorInfo>(*std::move(info));
+      dumped.scales = scales;
+      found.push_back(std::move(dumped));
+    }
+    return found;
+  }
+
+  // Unreadable tensors are reported, and the rest is used.
+  std::vector<Dumped> readable(const TensorSet& set, std::optional<std::uint64_t> member,
+                               std::optional<std::uint64_t> only) {
+    if (!member) return {};
+    auto found = tensors_of(set, *member, only);
+    if (found && !only) warn_of_rest(set, *member);
+    if (found) return *std::move(found);
+    report_.troubles.push_back(found.error().in_file(set.member(*member).path).text());
+    return {};
+  }
+
+  // Numbers that its file holds besides its tensors are compared with nothing.
+  void warn_of_rest(const TensorSet& set, std::uint64_t member) {
+    const auto file = set.file(member);
+    if (!file) return;
+    if (const Status complete = (*file)->check_complete(); !complete)
+      report_.warnings.push_back(complete.error().text());
+  }
+
+  void take_members(const MemberPair& pair) {
+    if (pair.error) return report_.troubles.push_back(pair.error->text());
+    std::vector<Dumped> actual = readable(actual_, pair.actual, pair.actual_tensor);
+    std::vector<Dumped> golden = readable(golden_, pair.golden, pair.golden_tensor);
+    // Two files of one tensor each are a pair, whatever they are called.
+    if (actual_.one_file() && golden_.one_file() && actual.size() == 1 && golden.size() == 1)
+      return add(actual[0], golden[0], PairTier::exact);
+    if (actual.size() == 1 && golden.size() == 1 && actual[0].name == golden[0].name)
+      return add(actual[0], golden[0], PairTier::exact);
+    // By their names, where one tensor of each side has them.
+    std::unordered_map<std::string, std::vector<std::size_t>> others;
+    for (std::size_t g = 0; g < golden.size(); ++g) others[golden[g].name].push_back(g);
+    std::unordered_map<std::string, std::uint64_t> own;
+    for (const Dumped& dumped : actual) ++own[dumped.name];
+    std::vector<bool> taken(golden.size(), false);
+    for (Dumped& dumped : actual) {
+      const auto at = others.find(dumped.name);
+      if (at == others.end() || at->second.size() > 1 || own[dumped.name] > 1) {
+        leave(rest_actual_, std::move(dumped));
+        continue;
+      }
+      taken[at->second[0]] = true;
+      add(dumped, golden[at->second[0]], PairTier::exact);
+    }
+    for (std::size_t g = 0; g < golden.size(); ++g)
+      if (!taken[g]) leave(rest_golden_, std::move(golden[g]));
+  }
+
+  // A map says what is a pair before anything else does, and needs all names for it.
+  void leave(const MemberPair& pair) {
+    if (pair.error) return report_.troubles.push_back(pair.error->text());
+    for (Dumped& dumped : readable(actual_, pair.actual, pair.actual_tensor))
+      leave(rest_actual_, std::move(dumped));
+    for (Dumped& dumped : readable(golden_, pair.golden, pair.golden_tensor))
+      leave(rest_golden_, std::move(dumped));
+  }
+
+  // For pair_rest(). There may be many.
+  static void leave(std::vector<Dumped>& rest, Dumped dumped) {
+    dumped.info.reset();
+    rest.push_back(std::move(dumped));
+  }
+
+  static std::vector<std::string> names_of(const std::vector<Dumped>& list) {
+    std::vector<std::string> names;
+    names.reserve(list.size());
+    for (const Dumped& dumped : list) names.push_back(dumped.name);
+    return names;
+  }
+
+  static bool may_be_pair(const Dumped& actual, const Dumped& golden) {
+    return actual.trouble || golden.trouble ||
+           element_count(actual.dims) == element_count(golden.dims);
+  }
+
+  void pair_rest() {
+    const auto may = [this](std::uint64_t l, std::uint64_t r) {
+      return may_be_pair(rest_actual_[l], rest_golden_[r]);
+    };
+    NameMatches matches =
+        match_names(names_of(rest_actual_), names_of(rest_golden_), options_.map, may,
+                    report_.layers.empty() ? NameLists::whole : NameLists::parts);
+    std::vector<bool> left(rest_actual_.size(), true);
+    right_.assign(rest_golden_.size(), true);
+    for (const NameMatch& match : matches.pairs) {
+      left[match.left] = right_[match.right] = false;
+      add(rest_actual_[match.left], rest_golden_[match.right], match.tier);
+    }
+    report_.ambiguous = std::move(matches.unclear);
+    found_.map = std::move(matches.map);
+    for (std::size_t l = 0; l < left.size(); ++l) {
+      if (!left[l]) continue;
+      report_.actual_only.push_back(rest_actual_[l].name);
+      keep_dump(found_.actual_dumps, rest_actual_[l], std::nullopt);
+    }
+    report_.paired = report_.layers.size();
+  }
+
+  void add_golden_only() {
+    for (std::size_t r = 0; r < right_.size(); ++r) {
+      if (!right_[r]) continue;
+      const Dumped& dumped = rest_golden_[r];
+      keep_dump(found_.golden_dumps, dumped, std::nullopt);
+      Layer layer;
+      layer.golden = dumped.name;
+      layer.golden_dtype = dumped.dtype;
+      layer.golden_dims = dumped.dims;
+      layer.role = dumped.role;
+      layer.state = LayerState::missing;
+      report_.layers.push_back(std::move(layer));
+      found_.actual.push_back({});
+      found_.golden.push_back(dumped.tensor);
+      found_.places.push_back(
+          {.golden_recorded = dumped.recorded, .golden_stored = dumped.tensor.index});
+    }
+  }
+
+  void add(Dumped& actual, Dumped& golden, PairTier tier) {
+    const std::uint64_t number = report_.layers.size();
+    Layer& layer = report_.layers.emplace_back();
+    layer.actual = actual.name;
+    layer.golden = golden.name;
+    layer.tier = tier;
+    layer.actual_dtype = actual.dtype;
+    layer.golden_dtype = golden.dtype;
+    layer.actual_dims = actual.dims;
+    layer.golden_dims = golden.dims;
+    layer.role = golden.role.empty() ? actual.role : golden.role;
+    found_.actual.push_back(actual.tensor);
+    found_.golden.push_back(golden.tensor);
+    keep_dump(found_.actual_dumps, actual, number);
+    keep_dump(found_.golden_dumps, golden, number);
+    found_.places.push_back({.actual_recorded = actual.recorded,
+                             .golden_recorded = golden.recorded,
+                             .actual_stored = actual.tensor.index,
+                             .golden_stored = golden.tensor.index});
+    const Error* const trouble = (actual.trouble ? actual : golden).trouble.get();
+    Result<LayerPair> pair =
+        trouble != nullptr ? std::unexpected(*trouble) : open_pair(actual, golden);
+    if (!pair) return take(number, std::unexpected(pair.error()));
+    if (element_count(pair->actual.dims) != element_count(pair->golden.dims)) {
+      layer.fault = LayerFault::shape;
+      return;
+    }
+    if (ended_) return;
+    if (const Status added = queue_.add(number, *std::move(pair)); !added) ended_ = added.error();
+  }
+
+  void keep_dump(std::vector<NamedDump>& dumps, const Dumped& dumped,
+                 std::optional<std::uint64_t> layer) const {
+    if (options_.graph) dumps.push_back({dumped.name, dumped.tensor, layer});
+  }
+
+  // Codes with scales among them become the numbers that they stand for.
+  static Result<TensorInfo> usable(const TensorFile& file, Dumped& dumped) {
+    const std::uint64_t index = dumped.tensor.index;
+    BTF_ASSIGN(std::optional<TensorInfo> decoded, file.dequantized(index));
+    const auto known = std::exchange(dumped.info, nullptr);
+    if (!decoded && known) decoded = std::move(*known);
+    if (!decoded) {
+      BTF_ASSIGN(decoded, file.tensor(index));
+    }
+    BTF_TRY(file.check_overlap(*decoded));
+    if (!decoded->known())
+      return fail(ErrorCode::unsupported, decoded->dtype ? "a layout that is not supported"
+                                                         : decoded->unknown_dtype_text());
+    return *std::move(decoded);
+  }
+
+  Result<QuantizePlan> plan_of(const TensorFile& file, const Dumped& dumped,
+                               const TensorInfo& record) const {
+    if (!dumped.scales) return QuantizePlan{};
+    return dumped.scales->plan(file, record, options_.execution);
+  }
+
+  Result<LayerPair> open_pair(Dumped& actual, Dumped& golden) {
+    LayerPair pair;
+    BTF_ASSIGN(pair.actual_file, actual_.file(actual.tensor.member));
+    BTF_ASSIGN(pair.golden_file, golden_.file(golden.tensor.member));
+    BTF_ASSIGN(pair.actual, usable(*pair.actual_file, actual));
+    BTF_ASSIGN(pair.golden, usable(*pair.golden_file, golden));
+    BTF_ASSIGN(pair.actual_scales, plan_of(*pair.actual_file, actual, pair.actual));
+    BTF_ASSIGN(pair.golden_scales, plan_of(*pair.golden_file, golden, pair.golden));
+    if (actual.scales)
+      BTF_TRY(actual.scales->check_found(pair.actual, pair.actual_scales, pair.golden,
+                                         pair.golden_scales));
+    if (golden.scales)
+      BTF_TRY(golden.scales->check_found(pair.golden, pair.golden_scales, pair.actual,
+                                         pair.actual_scales));
+    found_.actual_scaled |= pair.actual_scales.scaling != Scaling::none;
+    found_.golden_scaled |= pair.golden_scales.scaling != Scaling::none;
+    return pair;
+  }
+
+  void settle(std::uint64_t number) {
+    actual_.settle(found_.actual[number].member);
+    golden_.settle(found_.golden[number].member);
+  }
+
+  void take(std::uint64_t number, const Result<LayerFigures>& figures) {
+    if (figures) {
+      report_.layers[number].figures = *figures;
+      return;
+    }
+    if (figures.error().code == ErrorCode::cancelled) ended_ = figures.error();
+    report_.layers[number].trouble = figures.error().text();
+  }
+
+  TensorSet& actual_;
+  TensorSet& golden_;
+  const LayerOptions& options_;
+  LayerReport& report_;
+  PairedLayers found_;
+  std::unordered_set<std::string> mapped_;
+  std::vector<Dumped> rest_actual_;
+  std::vector<Dumped> rest_golden_;
+  std::vector<bool> right_;     // golden's that no pair has
+  std::optional<Error> ended_;  // by this: no more is measured
+  MeasureQueue queue_;          // the last: it ends first
+};
+
+}  // namespace
+
+Result<std::optional<GivenScale>> PairedLayers::given_scale(const LayerOptions& options,
+                                                            const TensorSet& set,
+                                                            std::uint64_t member,
+                                                            bool of_actual) const {
+  const auto& given = of_actual ? options.actual_scale : options.golden_scale;
+  if (given) return given;
+  return (of_actual ? actual_set_scales : golden_set_scales).given(set, member, options.execution);
+}
+
+Result<PairedLayers> pair_and_measure(TensorSet& actual, TensorSet& golden,
+                                      const LayerOptions& options, LayerReport& report) {
+  return LayerPairing(actual, golden, options, report).run();
+}
+
+}  // namespace btf

@@ -1,0 +1,43 @@
+// Which tensors of two sets are one layer, and what is measured of them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "btf/diff.h"
+#include "btf/layers/layers.h"
+#include "convert/set_scales.h"
+#include "diff/layers/pairs/order.h"
+
+namespace btf {
+
+// A tensor of a set, by the name that it has there.
+struct NamedDump {
+  std::string name;
+  SetTensor tensor;
+  std::optional<std::uint64_t> layer{};  // its number, if it is one of a pair
+};
+
+struct PairedLayers {
+  std::vector<LayerPlace> places;  // of report.layers
+  std::vector<SetTensor> actual;   // likewise: which tensors they are
+  std::vector<SetTensor> golden;
+  std::vector<NamedDump> actual_dumps{};  // all that are there, if a graph asks for them
+  std::vector<NamedDump> golden_dumps{};
+  MapUse map;
+  bool actual_scaled = false;  // a tensor of it is codes that have a scale
+  bool golden_scaled = false;
+  SetScales actual_set_scales{};  // where scales are asked for
+  SetScales golden_set_scales{};
+
+  // The scale of a side's member: from the options, else from the set.
+  Result<std::optional<GivenScale>> given_scale(const LayerOptions& options, const TensorSet& set,
+                                                std::uint64_t member, bool of_actual) const;
+};
+
+// Fills report.layers with pairs, measured, and with what only golden has.
+Result<PairedLayers> pair_and_measure(TensorSet& actual, TensorSet& golden,
+                                      const LayerOptions& options, LayerReport& report);
+
+}  // namespace btf

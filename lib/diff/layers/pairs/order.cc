@@ -1,0 +1,332 @@
+#include "diff/layers/pairs/order.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "btf/try.h"
+#include "diff/layers/pairs/layer_graph.h"
+#include "sets/names/match.h"
+#include "sets/names/names.h"
+#include "sets/natural_order.h"
+
+namespace btf {
+namespace {
+
+// Less than all of a few names may go without a number.
+bool nearly_all(std::uint64_t some, std::uint64_t all) { return all > 0 && some * 10 >= all * 9; }
+
+// The first of equal ones counts.
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  std::set<std::string_view> seen;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (!line.empty() && !line.starts_with('#') && seen.emplace(line).second)
+      lines.emplace_back(line);
+  }
+  return lines;
+}
+
+bool is_text(std::string_view text) {
+  return std::ranges::none_of(text, [](char c) {
+    return static_cast<unsigned char>(c) < ' ' && c != '\t' && c != '\n' && c != '\r';
+  });
+}
+
+class Ordering {
+ public:
+  explicit Ordering(LayerReport& report)
+      : report_(report), rank_(report.layers.size(), kUnplaced) {}
+
+  Status by_list(std::string_view text, const std::string& path) {
+    report_.order_left_out.clear();
+    report_.order_unknown.clear();
+    report_.order_left_out_by = report_.order;
+    if (report_.order == OrderSource::graph) report_.graph_path = report_.order_path;
+    report_.order = OrderSource::file;
+    report_.order_path = path;
+    if (!is_text(text))
+      return std::unexpected(
+          Error{ErrorCode::malformed, "is not a list of names, one a line; `graph` takes a model"}
+              .in_file(path));
+    const std::vector<std::string> names = lines_of(text);
+    std::vector<bool> known = place(names);
+    if (std::ranges::all_of(rank_, [](std::uint64_t rank) { return rank == kUnplaced; }))
+      return std::unexpected(
+          Error{ErrorCode::invalid_argument, "no line names a tensor of both sides"}.in_file(path));
+    for (std::size_t i = 0; i < names.size(); ++i)
+      if (!known[i]) report_.order_unknown.push_back(names[i]);
+    take_left_out();
+    finish();
+    if (report_.linked()) drop_later_inputs();
+    return {};
+  }
+
+  Status by_graph(const std::string& path) {
+    BTF_ASSIGN(const LayerGraph graph, read_layer_graph(path));
+    report_.order = OrderSource::graph;
+    report_.order_path = path;
+    std::vector<std::string> values;
+    for (const GraphValue& value : graph.values) values.push_back(value.name);
+    place(values);
+    if (std::ranges::all_of(rank_, [](std::uint64_t rank) { return rank == kUnplaced; }))
+      return std::unexpected(Error{ErrorCode::invalid_argument,
+                                   "no name of the graph matches a tensor of both sides: '" +
+                                       (values.empty() ? "" : values.back()) + "' in the graph, '" +
+                                       report_.layers.front().golden + "' in the dumps"}
+                                 .in_file(path));
+    finish();
+    link(graph);
+    return {};
+  }
+
+  // False: the set does not say it of nearly all.
+  bool by_recorded(const std::vector<LayerPlace>& places,
+                   std::optional<std::uint64_t> LayerPlace::*recorded) {
+    std::uint64_t known = 0;
+    for (const LayerPlace& place : places) known += (place.*recorded).has_value() ? 1U : 0U;
+    if (!nearly_all(known, places.size())) return false;
+    report_.order = OrderSource::recorded;
+    for (std::size_t i = 0; i < places.size(); ++i)
+      rank_[i] = (places[i].*recorded).value_or(kUnplaced);
+    finish();
+    return true;
+  }
+
+  bool by_numbers(std::string Layer::*name) {
+    std::vector<std::uint64_t> numbers;
+    std::uint64_t known = 0;
+    for (const Layer& layer : report_.layers) {
+      const auto number = leading_number(layer.*name);
+      numbers.push_back(number.value_or(kUnplaced));
+      known += number ? 1U : 0U;
+    }
+    if (!nearly_all(known, numbers.size())) return false;
+    report_.order = OrderSource::numbered;
+    rank_ = std::move(numbers);
+    finish();
+    return true;
+  }
+
+  void by_store(const std::vector<LayerPlace>& places, std::uint64_t LayerPlace::*stored) {
+    report_.order = OrderSource::stored;
+    for (std::size_t i = 0; i < places.size(); ++i) rank_[i] = places[i].*stored;
+    finish();
+  }
+
+  void by_names() {
+    report_.order = OrderSource::natural;
+    std::vector<std::size_t> order(rank_.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    const auto& layers = report_.layers;
+    // As those of directories are already.
+    const auto by_name = [&](std::size_t a, std::size_t b) {
+      return natural_less(layers[a].name(), layers[b].name());
+    };
+    if (!std::ranges::is_sorted(order, by_name)) std::ranges::stable_sort(order, by_name);
+    for (std::size_t at = 0; at < order.size(); ++at) rank_[order[at]] = at;
+    finish();
+  }
+
+ private:
+  static constexpr std::uint64_t kUnplaced = UINT64_MAX;
+
+  // By golden's names, else by actual's. Returns which of `names` are known.
+  std::vector<bool> place(const std::vector<std::string>& names) {
+    std::vector<bool> known(names.size(), false);
+    for (std::string Layer::*const side : {&Layer::golden, &Layer::actual}) {
+      std::vector<std::string> own;
+      std::vector<std::size_t> numbers;
+      for (std::size_t i = 0; i < report_.layers.size(); ++i) {
+        if (rank_[i] != kUnplaced || (report_.layers[i].*side).empty()) continue;
+        own.push_back(report_.layers[i].*side);
+        numbers.push_back(i);
+      }
+      for (const NameMatch& match : match_values(own, names)) {
+        rank_[numbers[match.left]] = match.right;
+        known[match.right] = true;
+      }
+    }
+    return known;
+  }
+
+  // Layers that the list omits stay behind the layer that precedes them without the list.
+  void take_left_out() {
+    std::uint64_t behind = 0;
+    for (std::size_t i = 0; i < rank_.size(); ++i) {
+      const Layer& layer = report_.layers[i];
+      if (rank_[i] != kUnplaced) {
+        rank_[i] = behind = 2 * rank_[i] + 2;
+      } else if (layer.placed) {
+        rank_[i] = behind + 1;
+        if (!layer.actual.empty()) report_.order_left_out.push_back(layer.golden);
+      }
+    }
+  }
+
+  // Sorts by rank, those without one behind the others.
+  void finish() {
+    if (!std::ranges::is_sorted(rank_)) {
+      std::vector<std::size_t> order(rank_.size());
+      for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+      std::ranges::stable_sort(order, {}, [&](std::size_t i) { return rank_[i]; });
+      std::ranges::sort(rank_);
+      move_links(order);
+      arrange(std::move(order));
+    }
+    for (std::size_t i = 0; i < rank_.size(); ++i) report_.layers[i].placed = rank_[i] != kUnplaced;
+  }
+
+  void move_links(const std::vector<std::size_t>& order) {
+    std::vector<std::uint64_t> now(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) now[order[i]] = i;
+    for (Layer& layer : report_.layers)
+      for (std::uint64_t& input : layer.inputs) input = now[input];
+  }
+
+  // A later layer cannot be an input, whatever the graph says: that would be a cycle.
+  void drop_later_inputs() {
+    std::uint64_t layers = 0;
+    std::string first;
+    for (std::uint64_t i = 0; i < report_.layers.size(); ++i) {
+      std::vector<std::uint64_t>& inputs = report_.layers[i].inputs;
+      const auto later = std::ranges::find_if(inputs, [i](std::uint64_t at) { return at >= i; });
+      if (later == inputs.end()) continue;
+      if (layers++ == 0)
+        first = "'" + report_.layers[i].name() + "' precedes '" + report_.layers[*later].name() +
+                "', its input in " + report_.graph_path;
+      std::erase_if(inputs, [i](std::uint64_t at) { return at >= i; });
+    }
+    if (layers == 0) return;
+    const std::string others = layers == 1 ? "" : "; " + std::to_string(layers - 1) + " more";
+    report_.warnings.push_back(report_.order_path + ": " + first + ": this input is ignored" +
+                               others);
+  }
+
+  // Layer i becomes the one that was order[i]. In place: there may be very many.
+  void arrange(std::vector<std::size_t> order) {
+    std::vector<Layer>& layers = report_.layers;
+    for (std::size_t begin = 0; begin < order.size(); ++begin) {
+      if (order[begin] == begin) continue;
+      Layer first = std::move(layers[begin]);
+      std::size_t at = begin;
+      while (order[at] != begin) {
+        layers[at] = std::move(layers[order[at]]);
+        at = std::exchange(order[at], at);
+      }
+      layers[at] = std::move(first);
+      order[at] = at;
+    }
+  }
+
+  void link(const LayerGraph& graph) {
+    std::vector<std::uint64_t> layer_of(graph.values.size(), kNoLayer);
+    // A tensor on one side only is not visible.
+    for (std::size_t i = 0; i < report_.layers.size(); ++i)
+      if (rank_[i] != kUnplaced && !report_.layers[i].actual.empty() &&
+          !report_.layers[i].golden.empty())
+        layer_of[rank_[i]] = i;
+    InputSearch search(graph, layer_of);
+    for (std::size_t i = 0; i < report_.layers.size(); ++i) {
+      if (rank_[i] == kUnplaced) continue;
+      Layer& layer = report_.layers[i];
+      const auto value = static_cast<std::uint32_t>(rank_[i]);
+      layer.op = graph.values[value].op;
+      if (graph.values[value].input) layer.role = "input";
+      if (graph.values[value].output) layer.role = "output";
+      SeenInputs found = search.of(value);
+      layer.inputs = std::move(found.layers);
+      for (const std::uint32_t unseen : found.unseen)
+        layer.unseen.push_back(graph.values[unseen].name);
+    }
+  }
+
+  LayerReport& report_;
+  std::vector<std::uint64_t> rank_;
+};
+
+// By order alone, what is missing before a layer lies between it and the one before. That may be of
+// another branch, so that up to three of them are skipped.
+void note_missing(LayerReport& report) {
+  if (report.linked()) return;
+  constexpr std::size_t kNear = 3;
+  std::deque<std::vector<std::string>> gaps(1);  // the last ones, of which the last is open
+  for (Layer& layer : report.layers) {
+    if (!layer.placed) continue;
+    if (layer.actual.empty()) {
+      gaps.back().push_back(layer.golden);
+      continue;
+    }
+    for (const auto& gap : gaps) layer.unseen.insert(layer.unseen.end(), gap.begin(), gap.end());
+    gaps.emplace_back();
+    if (gaps.size() > kNear) gaps.pop_front();
+  }
+}
+
+// Takes those that are no pair out of the layers.
+void keep_pairs(LayerReport& report) {
+  const auto is_pair = [](const Layer& layer) { return !layer.actual.empty(); };
+  if (std::ranges::all_of(report.layers, is_pair)) return;
+  std::vector<std::uint64_t> number(report.layers.size(), 0);
+  std::vector<Layer> pairs;
+  for (std::size_t i = 0; i < report.layers.size(); ++i) {
+    Layer& layer = report.layers[i];
+    number[i] = pairs.size();
+    if (!is_pair(layer)) {
+      if (layer.role == "output") report.missing_outputs.push_back(layer.golden);
+      report.golden_only.push_back(std::move(layer.golden));
+      continue;
+    }
+    pairs.push_back(std::move(layer));
+  }
+  for (Layer& layer : pairs)
+    for (std::uint64_t& input : layer.inputs) input = number[input];
+  report.layers = std::move(pairs);
+}
+
+}  // namespace
+
+bool keeps_order(const TensorSet& set) {
+  if (!set.one_file()) return false;
+  const auto file = set.file(0);
+  return file && (*file)->has(kInOrder);
+}
+
+Status order_by_list(LayerReport& report, std::string_view text, const std::string& path) {
+  for (Layer& layer : report.layers) {
+    if (report.linked()) break;
+    layer.inputs.clear();
+    layer.unseen.clear();
+  }
+  return Ordering(report).by_list(text, path);
+}
+
+Status order_layers(LayerReport& report, const std::vector<LayerPlace>& places,
+                    const TensorSet& actual, const TensorSet& golden, const LayerOptions& options) {
+  Ordering ordering(report);
+  if (options.graph) {
+    BTF_TRY(ordering.by_graph(*options.graph));
+  } else if (!ordering.by_recorded(places, &LayerPlace::golden_recorded) &&
+             !ordering.by_recorded(places, &LayerPlace::actual_recorded) &&
+             !ordering.by_numbers(&Layer::golden) && !ordering.by_numbers(&Layer::actual)) {
+    if (keeps_order(golden))
+      ordering.by_store(places, &LayerPlace::golden_stored);
+    else if (keeps_order(actual))
+      ordering.by_store(places, &LayerPlace::actual_stored);
+    else
+      ordering.by_names();
+  }
+  if (options.order) BTF_TRY(order_by_list(report, *options.order, options.order_path));
+  note_missing(report);
+  keep_pairs(report);
+  return {};
+}
+
+}  // namespace btf

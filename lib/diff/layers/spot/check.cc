@@ -1,0 +1,167 @@
+#include "diff/layers/spot/check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "btf/try.h"
+#include "diff/hints/evidence/value_limits.h"
+
+namespace btf {
+namespace {
+
+using network::Estimate;
+using network::Evaluation;
+using network::StoredNumbers;
+using network::Tensor;
+
+// Estimates are bounds of what is likely, not of what is possible.
+constexpr double kSlack = 2;
+// Below these a device may flush a result to zero: 2^-14 of float16, 2^-126 of others.
+constexpr double kLeastFloat16 = 0x1p-14;
+constexpr double kLeastFloat32 = 0x1p-126;
+constexpr double kLargestFloat16 = 65504;
+
+bool is_product(std::string_view op) {
+  return op.contains("Conv") || op.contains("MatMul") || op == "Gemm" || op == "Einsum";
+}
+
+bool is_float16(const network::Arithmetic& arithmetic) { return arithmetic.result == 0x1p-11; }
+
+class LayerCheck {
+ public:
+  LayerCheck(const SpotSide& side, std::uint32_t value, double peak,
+             std::span<const std::uint32_t> without)
+      : side_(side),
+        value_(value),
+        peak_(peak),
+        evaluation_(side.network, stored_in(side.input_dumps, found_.read), kSpotTerms) {
+    for (const std::uint32_t other : without) evaluation_.leave_out(other);
+  }
+
+  SideCheck run(std::span<const std::uint64_t> sample) {
+    if (const Status status = check(sample); !status) {
+      found_.why = status.error().text();
+      found_.checked = 0;
+    }
+    return std::move(found_);
+  }
+
+ private:
+  Status check(std::span<const std::uint64_t> sample) {
+    const DumpedValue* const dumped = side_.dumps.find(value_);
+    if (dumped == nullptr) return network::not_computed("it is not in the graph");
+    if (side_.network.values()[value_].node == network::kNoNode)
+      return network::not_computed("no node of the graph makes it");
+    BTF_ASSIGN(StoredNumbers stored, side_.dumps.open(*dumped));
+    const DType dtype = *stored.tensor().dtype;
+    found_.first_level =
+        std::max(side_.least_level, stored.scaled() ? std::size_t{0} : first_level(dtype));
+    std::vector<std::uint64_t> left(sample.begin(), sample.end());
+    for (std::size_t level = found_.first_level; level < side_.levels.size(); ++level) {
+      evaluation_.set(side_.levels[level].arithmetic);
+      BTF_ASSIGN(Tensor* const tensor, evaluation_.computed(value_));
+      if (tensor->elements() != stored.elements())
+        return network::not_computed("it should have the dims " + dims_text(tensor->dims()) +
+                                     ", and has " + dims_text(stored.tensor().dims));
+      if (tensor->floating() && !info(dtype).floating() && !stored.scaled())
+        return network::not_computed("its numbers are codes without a scale");
+      BTF_TRY(check_level(level, *tensor, stored, left));
+      left = found_.off_numbers[level];
+      if (left.empty()) break;
+    }
+    found_.product = std::ranges::any_of(evaluation_.operators(), is_product);
+    return {};
+  }
+
+  // What is left of the sample: it is asked again at the next level.
+  Status check_level(std::size_t level, Tensor& tensor, StoredNumbers& stored,
+                     std::span<const std::uint64_t> sample) {
+    constexpr std::uint64_t kEnough = 16;
+    const network::Arithmetic& arithmetic = side_.levels[level].arithmetic;
+    double worst = 0;
+    std::uint64_t checked = 0;
+    for (const std::uint64_t number : sample) {
+      BTF_ASSIGN(const double dumped, stored.at(number));
+      const Estimate recomputed = tensor.at(number);
+      if (!evaluation_.effort().trouble.empty()) {
+        // The first ones are the worst, so that a part of the sample tells something.
+        if (level > found_.first_level || checked >= kEnough) break;
+        return network::not_computed(evaluation_.effort().trouble);
+      }
+      ++checked;
+      const double explained = explained_distance(recomputed, stored, number, arithmetic, peak_);
+      if (follows(dumped, recomputed, explained, *stored.tensor().dtype, arithmetic)) {
+        found_.overflowed += std::isinf(dumped) && std::isfinite(recomputed.value) ? 1U : 0U;
+        continue;
+      }
+      BTF_ASSIGN(const bool at_end, stored.at_end(number));
+      if (at_end && std::abs(recomputed.value) > std::abs(dumped)) continue;
+      found_.off_numbers[level].push_back(number);
+      const double distance = std::abs(dumped - recomputed.value);
+      const double times = std::isfinite(distance) && explained > 0
+                               ? distance / explained
+                               : std::numeric_limits<double>::max();
+      if (found_.worst[level] && times <= worst) continue;
+      worst = times;
+      found_.worst[level] = {number, dumped, recomputed.value, explained};
+    }
+    if (level == found_.first_level) found_.checked = checked;
+    found_.off[level] = found_.off_numbers[level].size();
+    return {};
+  }
+
+  const SpotSide& side_;
+  std::uint32_t value_;
+  double peak_;
+  SideCheck found_;
+  Evaluation evaluation_;
+};
+
+}  // namespace
+
+network::FindStored stored_in(const SpotDumps& dumps, std::vector<std::uint32_t>& read) {
+  return [&dumps, &read](std::uint32_t value) -> Result<std::optional<StoredNumbers>> {
+    const DumpedValue* const dumped = dumps.find(value);
+    if (dumped == nullptr) return std::nullopt;
+    BTF_ASSIGN(StoredNumbers numbers, dumps.open(*dumped));
+    read.push_back(value);
+    return numbers;
+  };
+}
+
+bool is_anything(const Estimate& recomputed) {
+  return std::isnan(recomputed.value) && std::isinf(recomputed.error);
+}
+
+double explained_distance(const Estimate& recomputed, const StoredNumbers& stored,
+                          std::uint64_t number, const network::Arithmetic& arithmetic,
+                          double peak) {
+  const double least = is_float16(arithmetic) ? kLeastFloat16 : kLeastFloat32;
+  const bool floats = stored.scaled() || info(*stored.tensor().dtype).floating();
+  const double half = std::max(stored.half_step(number, recomputed.value),
+                               floats ? arithmetic.result * std::abs(recomputed.value) : 0);
+  return kSlack * recomputed.error + half + least + kSlack * arithmetic.grid * peak;
+}
+
+bool follows(double dumped, const Estimate& recomputed, double explained, DType dtype,
+             const network::Arithmetic& arithmetic) {
+  const double value = recomputed.value;
+  if (is_anything(recomputed)) return true;
+  if (std::isnan(value) || std::isnan(dumped)) return std::isnan(value) && std::isnan(dumped);
+  if (std::abs(dumped - value) <= explained || dumped == value) return true;
+  // Beyond the largest number of the type there is Inf, or that number again.
+  const double limit =
+      std::min(static_cast<double>(hints::limits_of(dtype).highest),
+               is_float16(arithmetic) ? kLargestFloat16 : std::numeric_limits<double>::max());
+  return std::abs(value) + explained >= limit && std::abs(dumped) >= limit &&
+         std::signbit(value) == std::signbit(dumped);
+}
+
+SideCheck check_layer(const SpotSide& side, std::uint32_t value,
+                      std::span<const std::uint64_t> sample, double peak,
+                      std::span<const std::uint32_t> without) {
+  return LayerCheck(side, value, peak, without).run(sample);
+}
+
+}  // namespace btf

@@ -1,0 +1,72 @@
+// One layer on one side: do its elements follow from what it is computed from?
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "btf/layers/layers.h"
+#include "diff/layers/spot/dumps.h"
+#include "diff/layers/spot/ladder.h"
+#include "network/evaluation.h"
+
+namespace btf {
+
+// Elements that did not follow at the coarsest level that was asked.
+struct OffElement {
+  std::uint64_t number = 0;
+  double dumped = 0;
+  double recomputed = 0;
+  double explained = 0;
+};
+
+struct SideCheck {
+  std::uint64_t checked = 0;
+  std::array<std::uint64_t, kSpotLevels> off{};  // levels that are finer than the stored type: all
+  // Per level: the element that is off by the most, beside what is explained.
+  std::array<std::optional<OffElement>, kSpotLevels> worst{};
+  std::array<std::vector<std::uint64_t>, kSpotLevels> off_numbers{};
+  std::size_t first_level = 0;
+  // Beyond the largest number of the type, where their inputs give a finite number.
+  std::uint64_t overflowed = 0;
+  bool product = false;             // a sum of products is among what it was computed by
+  std::vector<std::uint32_t> read;  // dumped values that it was computed from
+  std::string why;                  // nothing was checked
+};
+
+// What checks of one side have in common. All of it outlives them.
+struct SpotSide {
+  const network::Network& network;
+  const SpotDumps& dumps;        // of the outputs
+  const SpotDumps& input_dumps;  // of what they are computed from
+  std::span<const SpotLevel> levels;
+  std::size_t least_level = 0;  // what the bits of most dumps show
+};
+
+// `peak`: the layer's largest magnitude, for codes. `sample`: numbers of elements.
+// `without`: dumped values that are recomputed, too.
+SideCheck check_layer(const SpotSide& side, std::uint32_t value,
+                      std::span<const std::uint64_t> sample, double peak,
+                      std::span<const std::uint32_t> without = {});
+
+// As far as `recomputed` from an element that is stored in this dtype, rounding explains.
+double explained_distance(const network::Estimate& recomputed, const network::StoredNumbers& stored,
+                          std::uint64_t number, const network::Arithmetic& arithmetic, double peak);
+
+// May a device have any number here, as codes of NaN?
+bool is_anything(const network::Estimate& recomputed);
+
+// Does a stored number follow?
+bool follows(double dumped, const network::Estimate& recomputed, double explained, DType dtype,
+             const network::Arithmetic& arithmetic);
+
+// Reads dumps where there are any; adds to `read` what was read.
+network::FindStored stored_in(const SpotDumps& dumps, std::vector<std::uint32_t>& read);
+
+// Elements, read and computed, that the check of one layer may take.
+inline constexpr std::uint64_t kSpotTerms = 1ULL << 22;
+
+}  // namespace btf

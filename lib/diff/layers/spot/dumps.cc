@@ -1,0 +1,88 @@
+#include "diff/layers/spot/dumps.h"
+
+#include <string>
+
+#include "btf/try.h"
+#include "diff/scaled_side.h"
+#include "network/node/call.h"
+#include "sets/names/match.h"
+
+namespace btf {
+
+SpotDumps::SpotDumps(const network::Network& network, TensorSet& set, const PairedLayers& paired,
+                     const LayerOptions& options, bool of_actual,
+                     const std::vector<std::uint64_t>& places)
+    : set_(set), paired_(paired), options_(options), of_actual_(of_actual) {
+  const std::vector<NamedDump>& dumps = of_actual ? paired.actual_dumps : paired.golden_dumps;
+  // Weights are no dumps, whatever is called like them.
+  std::vector<std::string> values;
+  std::vector<std::uint32_t> numbers;
+  for (std::uint32_t value = 0; value < network.values().size(); ++value) {
+    if (network.values()[value].weight) continue;
+    values.push_back(network.values()[value].name);
+    numbers.push_back(value);
+  }
+  // By its own name first; a pair's other name may be the one that the graph has.
+  const std::vector<NamedDump>& others = of_actual ? paired.golden_dumps : paired.actual_dumps;
+  std::unordered_map<std::uint64_t, const std::string*> other_names;
+  for (const NamedDump& dump : others)
+    if (dump.layer) other_names[*dump.layer] = &dump.name;
+  std::vector<bool> taken(dumps.size(), false);
+  const auto match = [&](bool own) {
+    std::vector<std::string> names;
+    std::vector<std::size_t> which;
+    for (std::size_t i = 0; i < dumps.size(); ++i) {
+      if (taken[i]) continue;
+      const auto other = dumps[i].layer ? other_names.find(*dumps[i].layer) : other_names.end();
+      if (!own && other == other_names.end()) continue;
+      names.push_back(own ? dumps[i].name : *other->second);
+      which.push_back(i);
+    }
+    for (const NameMatch& found : match_values(names, values)) {
+      const NamedDump& dump = dumps[which[found.left]];
+      const std::uint32_t value = numbers[found.right];
+      if (dumped_.contains(value)) continue;
+      taken[which[found.left]] = true;
+      DumpedValue& dumped = dumped_[value];
+      dumped.tensor = dump.tensor;
+      if (!dump.layer || places[*dump.layer] == kNowhere) continue;
+      dumped.layer = places[*dump.layer];
+      values_[*dumped.layer] = value;
+    }
+  };
+  match(true);
+  match(false);
+}
+
+const DumpedValue* SpotDumps::find(std::uint32_t value) const {
+  const auto at = dumped_.find(value);
+  return at == dumped_.end() ? nullptr : &at->second;
+}
+
+std::uint32_t SpotDumps::value_of(std::uint64_t layer) const {
+  const auto at = values_.find(layer);
+  return at == values_.end() ? network::kNoValue : at->second;
+}
+
+Result<network::StoredNumbers> SpotDumps::open(const DumpedValue& dumped) const {
+  // Sets and files are not for several threads at once; reading elements is.
+  const std::scoped_lock lock(mutex_);
+  BTF_ASSIGN(const std::shared_ptr<const TensorFile> file, set_.file(dumped.tensor.member));
+  const std::uint64_t index = dumped.tensor.index;
+  BTF_ASSIGN(std::optional<TensorInfo> tensor, file->dequantized(index));
+  if (!tensor) {
+    BTF_ASSIGN(tensor, file->tensor(index));
+  }
+  BTF_TRY(file->check_overlap(*tensor));
+  QuantizePlan plan;
+  BTF_ASSIGN(const std::optional<GivenScale> given,
+             paired_.given_scale(options_, set_, dumped.tensor.member, of_actual_));
+  if (options_.dequantize || given) {
+    BTF_ASSIGN(const FileScales scales,
+               FileScales::of(*file, options_.dequantize, given, options_.execution));
+    BTF_ASSIGN(plan, scales.plan(*file, *tensor, options_.execution));
+  }
+  return network::StoredNumbers::open(file, *std::move(tensor), std::move(plan));
+}
+
+}  // namespace btf

@@ -1,0 +1,101 @@
+#include "diff/layers/spot/sample.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "core/checked_math.h"
+#include "network/node/strides.h"
+
+namespace btf {
+namespace {
+
+constexpr std::size_t kPlaces = 8;     // that all chosen channels are looked at in
+constexpr std::size_t kChannels = 12;  // at each of these
+constexpr std::size_t kEvery = 64;     // channels that are looked at once
+
+// Numbers that follow from a name (splitmix64 over its FNV hash).
+class Chance {
+ public:
+  explicit Chance(std::string_view name) {
+    for (const char c : name) state_ = (state_ ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  }
+  std::uint64_t below(std::uint64_t end) {
+    state_ += 0x9e3779b97f4a7c15;
+    std::uint64_t z = state_;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return (z ^ (z >> 31)) % end;
+  }
+
+ private:
+  std::uint64_t state_ = 0xcbf29ce484222325;
+};
+
+// The dim of channels: the second of three and more, else the last.
+std::size_t channel_dim(const Dims& dims) { return dims.size() >= 3 ? 1 : dims.size() - 1; }
+
+}  // namespace
+
+std::vector<std::uint64_t> spot_sample(const Dims& dims, std::string_view name,
+                                       const std::vector<std::uint64_t>& worst) {
+  const std::uint64_t elements = element_count(dims).value_or(0);
+  std::vector<std::uint64_t> sample;
+  std::unordered_set<std::uint64_t> seen;
+  const auto take = [&](std::uint64_t number) {
+    if (sample.size() < kSpotElements && seen.insert(number).second) sample.push_back(number);
+  };
+  for (const std::uint64_t number : worst) take(number);
+  if (elements <= kSpotElements) {
+    for (std::uint64_t number = 0; number < elements; ++number) take(number);
+    return sample;
+  }
+  Chance chance(name);
+  const std::size_t dim = channel_dim(dims);
+  const std::uint64_t channels = dims[dim];
+  std::vector<std::uint64_t> chosen;
+  for (std::size_t c = 0; c < kChannels; ++c) chosen.push_back(chance.below(channels));
+  std::ranges::sort(chosen);
+  std::vector<Dims> places;
+  for (std::size_t p = 0; p < kPlaces; ++p) {
+    Dims& place = places.emplace_back();
+    for (const std::uint64_t size : dims) place.push_back(chance.below(size));
+  }
+  std::ranges::sort(places);
+  const auto take_at = [&](Dims place, std::uint64_t channel) {
+    place[dim] = channel;
+    take(network::number_of(place, dims));
+  };
+  for (const Dims& place : places)
+    for (const std::uint64_t channel : chosen) take_at(place, channel);
+  for (std::size_t c = 0; c < std::min<std::uint64_t>(channels, kEvery); ++c)
+    take_at(places[c % kPlaces],
+            channels <= kEvery ? c : c * channels / kEvery + chance.below(channels / kEvery));
+  constexpr std::size_t kTries = 4 * kSpotElements;
+  for (std::size_t i = 0; i < kTries && sample.size() < kSpotElements; ++i)
+    take(chance.below(elements));
+  return sample;
+}
+
+std::vector<std::uint64_t> spot_shadow(std::uint64_t number, const Dims& from, const Dims& to) {
+  const std::uint64_t elements = element_count(to).value_or(0);
+  const std::uint64_t own = element_count(from).value_or(0);
+  if (elements == 0 || own == 0) return {};
+  if (from == to) return {number};
+  std::vector<std::uint64_t> found;
+  // In the order of the elements, as a reshape leaves it.
+  const auto part = static_cast<long double>(number) / static_cast<long double>(own);
+  found.push_back(std::min(elements - 1,
+                           static_cast<std::uint64_t>(part * static_cast<long double>(elements))));
+  if (from.size() != to.size()) return found;
+  const Dims index = network::index_of(number, from);
+  Dims at(to.size());
+  for (std::size_t d = 0; d < to.size(); ++d) at[d] = index[d] * to[d] / from[d];
+  const std::size_t dim = channel_dim(to);
+  for (const std::uint64_t channel : {std::uint64_t{0}, to[dim] / 3, to[dim] - 1, at[dim]}) {
+    at[dim] = channel;
+    found.push_back(network::number_of(at, to));
+  }
+  return found;
+}
+
+}  // namespace btf

@@ -1,0 +1,350 @@
+#include "diff/layers/spot/spots.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "btf/try.h"
+#include "core/checked_math.h"
+#include "diff/layers/spot/check.h"
+#include "diff/layers/spot/dumps.h"
+#include "diff/layers/spot/ladder.h"
+#include "diff/layers/spot/sample.h"
+#include "diff/layers/spot/votes.h"
+#include "diff/layers/verdict/noise.h"
+#include "elements/parallel.h"
+#include "network/node/strides.h"
+
+namespace btf {
+namespace {
+
+using network::kNoValue;
+using network::Network;
+
+struct LayerChecks {
+  std::vector<std::uint64_t> sample;
+  SideCheck actual;
+  SideCheck golden;
+};
+
+std::vector<std::uint64_t> places_of(const LayerReport& report, std::size_t numbers) {
+  std::vector<std::uint64_t> places(numbers, SpotDumps::kNowhere);
+  for (std::uint64_t i = 0; i < report.layers.size(); ++i) places[report.layers[i].number] = i;
+  return places;
+}
+
+class SpotChecks {
+ public:
+  SpotChecks(const Network& graph, const Network& actual_graph, TensorSet& actual,
+             TensorSet& golden, const PairedLayers& paired, const LayerOptions& options,
+             LayerReport& report)
+      : report_(report),
+        options_(options),
+        own_model_(&graph != &actual_graph),
+        levels_(spot_levels(options.accumulate)),
+        places_(places_of(report, paired.actual.size())),
+        actual_dumps_(actual_graph, actual, paired, options, true, places_),
+        golden_dumps_(graph, golden, paired, options, false, places_),
+        golden_as_inputs_(actual_graph, golden, paired, options, false, places_),
+        actual_{actual_graph, actual_dumps_,
+                options.judge.isolated ? golden_as_inputs_ : actual_dumps_, levels_,
+                level_at(run_precision(report, {}).unit_roundoff)},
+        golden_{graph, golden_dumps_, golden_dumps_, levels_},
+        checks_(report.layers.size()) {}
+
+  Status run() {
+    const std::uint64_t layers = report_.layers.size();
+    constexpr std::uint64_t kBytesPerLayer = 1U << 20;  // of work: enough for a thread
+    const unsigned workers = worker_count(options_.execution, layers, kBytesPerLayer * layers);
+    BTF_TRY(for_each_slab(options_.execution, workers, layers,
+                          [&](unsigned, std::uint64_t i) { return check(i); }));
+    choose_levels();
+    for (std::uint64_t i = 0; i < layers; ++i) {
+      settle(i);
+      BTF_TRY(check_cancelled(options_.execution));
+    }
+    return {};
+  }
+
+ private:
+  Status check(std::uint64_t i) {
+    const Layer& layer = report_.layers[i];
+    LayerChecks& checks = checks_[i];
+    if (!layer.figures) return {};
+    const std::uint32_t value = actual_dumps_.value_of(i);
+    if (value == kNoValue) {
+      checks.actual.why = "the graph has no tensor of that name";
+      return {};
+    }
+    checks.sample = spot_sample(layer.golden_dims, layer.name(), worst_of(i));
+    if (actual_.network.values()[value].node == network::kNoNode) {
+      checks.actual.why = "it is an input of the network";
+      return {};
+    }
+    checks.actual = check_layer(actual_, value, checks.sample, layer.figures->actual.peak);
+    const std::uint32_t golden = golden_dumps_.value_of(i);
+    if (golden != kNoValue && checks.actual.why.empty())
+      checks.golden = check_layer(golden_, golden, checks.sample, layer.figures->golden.peak);
+    return {};
+  }
+
+  // The elements that are furthest from golden's.
+  std::vector<std::uint64_t> worst_of(std::uint64_t i) const {
+    constexpr std::size_t kMost = 64;
+    constexpr std::size_t kOfRun = 16;
+    const Layer& layer = report_.layers[i];
+    const DumpedValue* const actual = actual_dumps_.find(actual_dumps_.value_of(i));
+    const std::uint32_t golden_value = golden_dumps_.value_of(i);
+    if (actual == nullptr || golden_value == kNoValue) return {};
+    auto left = actual_dumps_.open(*actual);
+    auto right = golden_dumps_.open(*golden_dumps_.find(golden_value));
+    if (!left || !right || left->elements() != right->elements()) return {};
+    std::vector<std::pair<double, std::uint64_t>> found;
+    for (const ElementRun& run : layer.figures->worst_runs) {
+      std::vector<std::pair<double, std::uint64_t>> own;
+      for (std::uint64_t number = run.first;
+           number < std::min(run.first + run.count, left->elements()); ++number) {
+        const auto a = left->at(number);
+        const auto g = right->at(number);
+        if (!a || !g || *a == *g || (std::isnan(*a) && std::isnan(*g))) continue;
+        const double distance = std::abs(*a - *g);
+        own.emplace_back(std::isnan(distance) ? -HUGE_VAL : -distance, number);
+      }
+      const std::size_t some = std::min(kOfRun, own.size());
+      std::ranges::partial_sort(own, own.begin() + static_cast<std::ptrdiff_t>(some));
+      found.insert(found.end(), own.begin(), own.begin() + static_cast<std::ptrdiff_t>(some));
+    }
+    std::ranges::sort(found);
+    std::vector<std::uint64_t> numbers;
+    for (const auto& [distance, number] : found)
+      if (numbers.size() < kMost) numbers.push_back(number);
+    return numbers;
+  }
+
+  // What explains most layers of a kind on a side. What is said to be computed in is taken as said.
+  // Products are computed no finer than all else.
+  void choose_levels() {
+    for (const bool product : {false, true}) {
+      LevelVotes actual;
+      LevelVotes golden;
+      for (const LayerChecks& checks : checks_) {
+        if (checks.actual.product != product) continue;
+        count(actual, checks.actual);
+        count(golden, checks.golden);
+      }
+      actual_level_[product] = options_.judge.compute
+                                   ? std::optional(level_of(*options_.judge.compute))
+                                   : actual.choose();
+      golden_level_[product] = golden.choose();
+    }
+    for (auto* const levels : {&actual_level_, &golden_level_})
+      if ((*levels)[true] && (*levels)[false])
+        (*levels)[true] = std::max(*(*levels)[true], *(*levels)[false]);
+  }
+
+  static void count(LevelVotes& votes, const SideCheck& check) {
+    if (check.checked == 0) return;
+    ++votes.layers;
+    for (std::size_t level = 0; level < kSpotLevels; ++level)
+      votes.follow[level] += level >= check.first_level && off_at(check, level) == 0 ? 1U : 0U;
+  }
+
+  // A type that is coarser than the level explains what it stores.
+  static std::uint64_t off_at(const SideCheck& check, std::size_t level) {
+    return check.off[std::max(level, check.first_level)];
+  }
+
+  void settle(std::uint64_t i) {
+    Layer& layer = report_.layers[i];
+    if (!layer.figures) return;
+    const LayerChecks& checks = checks_[i];
+    SpotCheck& spot = layer.spot.emplace();
+    spot.checked = checks.actual.checked;
+    spot.why = checks.actual.why;
+    if (actual_dumps_.value_of(i) != kNoValue &&
+        actual_.network.values()[actual_dumps_.value_of(i)].node == network::kNoNode)
+      return settle_input(i, spot);
+    if (spot.checked == 0) return;
+    const auto level = actual_level_[checks.actual.product];
+    if (!level) {
+      spot.why =
+          "most layers do not follow from their inputs: another model, whose graph is not "
+          "given?";
+      return;
+    }
+    const std::size_t own = std::max(*level, checks.actual.first_level);
+    spot.precision = levels_[own].name;
+    spot.off = checks.actual.off[own];
+    spot.overflowed = checks.actual.overflowed;
+    if (!golden_agrees(checks, spot)) return;
+    if (spot.off == 0) {
+      spot.state = SpotState::follows;
+      return;
+    }
+    settle_off(i, own, spot);
+  }
+
+  // Where golden does not follow either, the model or its operator is not what was computed.
+  bool golden_agrees(const LayerChecks& checks, SpotCheck& spot) const {
+    spot.golden_checked = checks.golden.checked;
+    if (spot.golden_checked == 0) {
+      if (own_model_) return true;
+      spot.why = checks.golden.why.empty() ? "golden cannot be checked" : checks.golden.why;
+      return false;
+    }
+    const auto level = golden_level_[checks.golden.product];
+    const std::size_t own = std::max(level.value_or(0), checks.golden.first_level);
+    spot.golden_off = checks.golden.off[own];
+    if (spot.golden_off == 0 && level) return true;
+    spot.why = "golden does not follow from its own inputs either";
+    return own_model_;
+  }
+
+  void settle_off(std::uint64_t i, std::size_t level, SpotCheck& spot) {
+    const LayerChecks& checks = checks_[i];
+    const std::uint32_t value = actual_dumps_.value_of(i);
+    if (follows_without_unused(i, level, spot)) return;
+    if (blame_input(i, level)) {
+      spot.why = "an input's dump is not what it was computed from";
+      return;
+    }
+    spot.state = SpotState::off;
+    spot.element = element_of(i, *checks.actual.worst[level]);
+    const DumpVotes votes = ask_consumers(i, value, InPlace::recomputed);
+    if (votes.dump + votes.other > 0)
+      spot.state = votes.other > votes.dump ? SpotState::unused : SpotState::used;
+    if (spot.state == SpotState::unused) unused_.push_back(value);
+  }
+
+  // Dumps that were not used explain what seems to be off behind them.
+  bool follows_without_unused(std::uint64_t i, std::size_t level, SpotCheck& spot) const {
+    const SideCheck& own = checks_[i].actual;
+    std::vector<std::uint32_t> without;
+    for (const std::uint32_t read : own.read)
+      if (std::ranges::find(unused_, read) != unused_.end()) without.push_back(read);
+    if (without.empty()) return false;
+    const SideCheck again = check_layer(actual_, actual_dumps_.value_of(i), own.off_numbers[level],
+                                        report_.layers[i].figures->actual.peak, without);
+    if (again.checked > 0 && again.off[level] > 0) return false;
+    spot.state = again.checked > 0 ? SpotState::follows : SpotState::unchecked;
+    spot.why = "";
+    spot.off = 0;
+    if (again.checked == 0) spot.why = "the dump of an input is wrong";
+    return true;
+  }
+
+  // An input that could not be checked itself may be dumped wrongly, which shows here.
+  bool blame_input(std::uint64_t i, std::size_t level) {
+    if (options_.judge.isolated || own_model_) return false;
+    const SideCheck& own = checks_[i].actual;
+    bool blamed = false;
+    for (const std::uint32_t read : own.read) {
+      const DumpedValue* const dumped = actual_dumps_.find(read);
+      if (dumped == nullptr || !dumped->layer) continue;
+      const Layer& input = report_.layers[*dumped->layer];
+      const bool checked = input.spot && input.spot->state != SpotState::unchecked;
+      if (checked || !input.figures || input.figures->relative_error == 0) continue;
+      const DumpVotes votes =
+          ask_consumer(actual_, golden_as_inputs_, read, actual_dumps_.value_of(i), InPlace::golden,
+                       level, own.off_numbers[level]);
+      if (votes.other <= votes.dump || votes.other * 2 < own.off[level]) continue;
+      report_.layers[*dumped->layer].spot->state = SpotState::unused;
+      unused_.push_back(read);
+      blamed = true;
+    }
+    return blamed;
+  }
+
+  // Of a network's input that differs from golden's: was what was dumped used?
+  void settle_input(std::uint64_t i, SpotCheck& spot) {
+    const Layer& layer = report_.layers[i];
+    if (layer.figures->equal == layer.figures->pairs && layer.figures->one_sided() == 0) return;
+    const std::uint32_t value = actual_dumps_.value_of(i);
+    const DumpVotes votes = ask_consumers(i, value, InPlace::golden);
+    if (votes.dump + votes.other == 0) return;
+    spot.state = votes.other > votes.dump ? SpotState::unused : SpotState::used;
+    if (spot.state == SpotState::unused) unused_.push_back(value);
+  }
+
+  DumpVotes ask_consumers(std::uint64_t i, std::uint32_t value, InPlace in_place) const {
+    constexpr std::size_t kMost = 4;
+    DumpVotes all;
+    std::size_t asked = 0;
+    for (std::uint64_t c = 0; c < checks_.size() && asked < kMost; ++c) {
+      const SideCheck& check = checks_[c].actual;
+      if (c == i || check.checked == 0 || std::ranges::find(check.read, value) == check.read.end())
+        continue;
+      const auto level = actual_level_[check.product];
+      if (!level) continue;
+      ++asked;
+      const DumpVotes votes =
+          ask_consumer(actual_, golden_as_inputs_, value, actual_dumps_.value_of(c), in_place,
+                       std::max(*level, check.first_level), asked_of(c, i));
+      all.dump += votes.dump;
+      all.other += votes.other;
+    }
+    return all;
+  }
+
+  // Elements of a consumer: its own sample, and those that what is off goes into.
+  std::vector<std::uint64_t> asked_of(std::uint64_t consumer, std::uint64_t i) const {
+    constexpr std::size_t kOfOff = 64;
+    std::vector<std::uint64_t> numbers;
+    const Dims& from = report_.layers[i].golden_dims;
+    const Dims& to = report_.layers[consumer].golden_dims;
+    const SideCheck& own = checks_[i].actual;
+    std::size_t taken = 0;
+    for (const std::uint64_t number : own.off_numbers[own.first_level]) {
+      if (taken++ == kOfOff) break;
+      const auto shadow = spot_shadow(number, from, to);
+      numbers.insert(numbers.end(), shadow.begin(), shadow.end());
+    }
+    const auto& sample = checks_[consumer].sample;
+    numbers.insert(numbers.end(), sample.begin(), sample.end());
+    return numbers;
+  }
+
+  SpotElement element_of(std::uint64_t i, const OffElement& off) const {
+    const Layer& layer = report_.layers[i];
+    SpotElement element{.index = network::index_of(off.number, layer.golden_dims),
+                        .actual = off.dumped,
+                        .recomputed = off.recomputed,
+                        .explained = off.explained};
+    const std::uint32_t value = golden_dumps_.value_of(i);
+    if (value == kNoValue) return element;
+    auto golden = golden_dumps_.open(*golden_dumps_.find(value));
+    if (!golden || off.number >= golden->elements()) return element;
+    element.golden = golden->at(off.number).value_or(0);
+    return element;
+  }
+
+  LayerReport& report_;
+  const LayerOptions& options_;
+  bool own_model_;  // actual is a run of a model of its own
+  std::span<const SpotLevel> levels_;
+  std::vector<std::uint64_t> places_;
+  SpotDumps actual_dumps_;
+  SpotDumps golden_dumps_;
+  SpotDumps golden_as_inputs_;  // golden's, by the values of actual's model
+  SpotSide actual_;
+  SpotSide golden_;
+  std::vector<LayerChecks> checks_;
+  std::array<std::optional<std::size_t>, 2> actual_level_;  // of products and of others
+  std::array<std::optional<std::size_t>, 2> golden_level_;
+  std::vector<std::uint32_t> unused_;  // dumps that the device did not use
+};
+
+}  // namespace
+
+Status check_spots(TensorSet& actual, TensorSet& golden, const PairedLayers& paired,
+                   const LayerOptions& options, LayerReport& report) {
+  BTF_ASSIGN(const Network graph, Network::read(*options.graph));
+  if (!options.actual_graph)
+    return SpotChecks(graph, graph, actual, golden, paired, options, report).run();
+  BTF_ASSIGN(const Network own, Network::read(*options.actual_graph));
+  report.actual_graph_path = *options.actual_graph;
+  return SpotChecks(graph, own, actual, golden, paired, options, report).run();
+}
+
+}  // namespace btf

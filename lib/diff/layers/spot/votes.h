@@ -1,0 +1,30 @@
+// Is it the layer that is off, or its dump? What was computed from it tells which numbers the
+// device had.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "diff/layers/spot/check.h"
+
+namespace btf {
+
+// Elements of a consumer that follow from one of two and not from the other.
+struct DumpVotes {
+  std::uint64_t dump = 0;   // from what was dumped
+  std::uint64_t other = 0;  // from what it should have been
+};
+
+// What stands for the numbers that the device would have had if the dump is wrong.
+enum class InPlace : std::uint8_t {
+  recomputed,  // from the value's own inputs
+  golden,      // golden's numbers: near those of a device that is right, and not equal to them
+};
+
+// Asks a consumer about a value that it was computed from. `sample`: elements of the consumer.
+// `golden`: where golden's numbers are.
+DumpVotes ask_consumer(const SpotSide& side, const SpotDumps& golden, std::uint32_t value,
+                       std::uint32_t consumer, InPlace in_place, std::size_t level,
+                       std::span<const std::uint64_t> sample);
+
+}  // namespace btf

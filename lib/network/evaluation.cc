@@ -1,0 +1,240 @@
+#include "network/evaluation.h"
+
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+#include <utility>
+
+#include "btf/try.h"
+#include "core/checked_math.h"
+
+namespace btf::network {
+namespace {
+
+constexpr unsigned kDeepest = 256;           // operators that wait for one another
+constexpr std::size_t kMostKept = 1U << 16;  // elements of a computed tensor
+constexpr std::uint64_t kMostElements = 1ULL << 48;
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+Estimate give_up(Effort& effort, std::string why) {
+  if (effort.trouble.empty()) effort.trouble = std::move(why);
+  return {kNone, 0};
+}
+
+bool take_term(Effort& effort) {
+  if (effort.terms++ < effort.most_terms) return effort.trouble.empty();
+  give_up(effort, "it takes too many terms");
+  return false;
+}
+
+// Numbers in memory: the tensor among a node's attributes.
+class Given final : public Tensor {
+ public:
+  Given(Dims dims, DType dtype, std::vector<double> numbers)
+      : Tensor(std::move(dims), dtype), numbers_(std::move(numbers)) {}
+  Estimate at(std::uint64_t number) override { return {numbers_[number], 0}; }
+  Operand operand(std::uint64_t number) override { return {numbers_[number], 0, 0}; }
+
+ private:
+  std::vector<double> numbers_;
+};
+
+}  // namespace
+
+Tensor::Tensor(Dims dims, DType dtype)
+    : dims_(std::move(dims)), elements_(element_count(dims_).value_or(0)), dtype_(dtype) {}
+
+class Evaluation::Stored final : public Tensor {
+ public:
+  Stored(Evaluation& evaluation, StoredNumbers numbers)
+      : Tensor(numbers.tensor().dims, dtype_of(numbers)),
+        evaluation_(evaluation),
+        numbers_(std::move(numbers)) {}
+
+  Estimate at(std::uint64_t number) override {
+    const double value = read(number);
+    const double half = floating() ? evaluation_.arithmetic_.operand * std::abs(value) : 0;
+    return {value, half + numbers_.text_step(value)};
+  }
+
+  // Rounding of what many terms are made of is independent of one another.
+  Operand operand(std::uint64_t number) override {
+    const double value = read(number);
+    const Arithmetic& arithmetic = evaluation_.arithmetic_;
+    if (!floating()) return {value, 0, 0};
+    double own = arithmetic.operand * std::abs(value);
+    if (arithmetic.grid > 0) own += arithmetic.grid * peak();
+    return {value, own, 0};
+  }
+
+ private:
+  static DType dtype_of(const StoredNumbers& numbers) {
+    return numbers.scaled() ? DType::float32 : *numbers.tensor().dtype;
+  }
+
+  double read(std::uint64_t number) {
+    if (!take_term(evaluation_.effort_)) return kNone;
+    const auto value = numbers_.at(number);
+    return value ? *value : give_up(evaluation_.effort_, value.error().text()).value;
+  }
+
+  double peak() {
+    const auto peak = numbers_.peak();
+    return peak ? *peak : give_up(evaluation_.effort_, peak.error().text()).value;
+  }
+
+  Evaluation& evaluation_;
+  StoredNumbers numbers_;
+};
+
+class Evaluation::Computed final : public Tensor {
+ public:
+  Computed(Evaluation& evaluation, Operator& op, std::size_t output)
+      : Tensor(op.outputs()[output].dims, op.outputs()[output].dtype),
+        evaluation_(evaluation),
+        op_(op),
+        output_(output) {}
+
+  Estimate at(std::uint64_t number) override {
+    if (const auto known = known_.find(number); known != known_.end()) return known->second;
+    Effort& effort = evaluation_.effort_;
+    if (!take_term(effort)) return {kNone, 0};
+    if (effort.depth == kDeepest)
+      return give_up(effort, "too many tensors that were not dumped lie before it");
+    ++effort.depth;
+    const Estimate found = op_.element(output_, number);
+    --effort.depth;
+    if (!effort.trouble.empty()) return {kNone, 0};
+    if (known_.size() < kMostKept) known_.emplace(number, found);
+    return found;
+  }
+
+  // It was rounded by what made it, and again if products take less.
+  Operand operand(std::uint64_t number) override {
+    const Estimate found = at(number);
+    return {found.value, evaluation_.arithmetic_.operand * std::abs(found.value), found.error};
+  }
+
+  void forget() { known_.clear(); }
+
+ private:
+  Evaluation& evaluation_;
+  Operator& op_;
+  std::size_t output_;
+  std::unordered_map<std::uint64_t, Estimate> known_;
+};
+
+Evaluation::Evaluation(const Network& network, FindStored stored, std::uint64_t most_terms)
+    : network_(network), stored_(std::move(stored)) {
+  effort_.most_terms = most_terms;
+}
+
+Evaluation::~Evaluation() = default;
+
+void Evaluation::set(const Arithmetic& arithmetic) {
+  arithmetic_ = arithmetic;
+  // Operators keep what they have summed up, so that they are made anew too.
+  computed_.clear();
+  made_.clear();
+  effort_.terms = 0;
+  effort_.depth = 0;
+  effort_.trouble.clear();
+}
+
+std::vector<std::string> Evaluation::operators() const {
+  std::vector<std::string> names;
+  for (const auto& [node, made] : made_)
+    if (made.op) names.push_back(network_.nodes()[node].op);
+  return names;
+}
+
+void Evaluation::leave_out(std::uint32_t value) { left_out_[value] = true; }
+
+void Evaluation::replace(std::uint32_t value, StoredNumbers numbers) {
+  tensors_[value] = std::make_unique<Stored>(*this, std::move(numbers));
+}
+
+Result<Tensor*> Evaluation::tensor(std::uint32_t value) {
+  if (const auto known = tensors_.find(value); known != tensors_.end()) return known->second.get();
+  if (!left_out_.contains(value)) {
+    BTF_ASSIGN(std::optional<StoredNumbers> numbers, stored_(value));
+    if (numbers) {
+      replace(value, *std::move(numbers));
+      return tensors_[value].get();
+    }
+  }
+  if (network_.values()[value].weight) {
+    BTF_ASSIGN(StoredNumbers numbers, network_.weight(network_.values()[value]));
+    replace(value, std::move(numbers));
+    return tensors_[value].get();
+  }
+  return computed(value);
+}
+
+Result<Tensor*> Evaluation::computed(std::uint32_t value) {
+  if (const auto known = computed_.find(value); known != computed_.end())
+    return known->second.get();
+  const Value& wanted = network_.values()[value];
+  if (wanted.node == kNoNode)
+    return not_computed("neither the model nor a dump has numbers of '" + wanted.name + "'");
+  if (effort_.depth == kDeepest)
+    return not_computed("too many tensors that were not dumped lie before it");
+  ++effort_.depth;
+  const auto node = made(wanted.node);
+  --effort_.depth;
+  if (!node) return std::unexpected(node.error());
+  if (wanted.output >= (*node)->op->outputs().size())
+    return not_computed("output " + std::to_string(wanted.output) + " of " +
+                        network_.nodes()[wanted.node].op + " is not computed here");
+  return computed_.emplace(value, std::make_unique<Computed>(*this, *(*node)->op, wanted.output))
+      .first->second.get();
+}
+
+Result<Evaluation::Made*> Evaluation::made(std::uint32_t node) {
+  const auto [at, added] = made_.try_emplace(node);
+  Made& made = at->second;
+  if (added)
+    if (const Status status = make(node, made); !status) made.trouble = status.error().text();
+  if (!made.op) return not_computed(made.trouble);
+  return &made;
+}
+
+Status Evaluation::make(std::uint32_t number, Made& made) {
+  const Node& node = network_.nodes()[number];
+  const std::int64_t version = network_.version(node.domain);
+  const OperatorRow* const row = find_operator(node.op, node.domain, version);
+  if (row == nullptr)
+    return not_computed("'" + node.op + "' is not among the operators that are computed here");
+  BTF_ASSIGN(made.attributes, network_.attributes(node));
+  Call call{.op = node.op,
+            .version = version,
+            .inputs = {},
+            .outputs = node.outputs.size(),
+            .attributes = made.attributes,
+            .arithmetic = arithmetic_};
+  for (const auto& [name, attribute] : made.attributes) {
+    if (!attribute.tensor) continue;
+    Dims dims;
+    DType dtype{};
+    BTF_ASSIGN(std::vector<double> numbers,
+               network_.attribute_tensor(*attribute.tensor, dims, dtype));
+    made.value = std::make_unique<Given>(std::move(dims), dtype, std::move(numbers));
+    call.value = made.value.get();
+  }
+  for (const std::uint32_t input : node.inputs) {
+    call.inputs.push_back(nullptr);
+    if (input == kNoValue) continue;
+    BTF_ASSIGN(call.inputs.back(), tensor(input));
+  }
+  BTF_ASSIGN(made.op, row->make(call));
+  for (const Operator::Output& output : made.op->outputs()) {
+    const Checked elements = element_count(output.dims);
+    if (elements && *elements <= kMostElements) continue;
+    const std::string dims = dims_text(output.dims);
+    made.op = nullptr;
+    return not_computed("its dims " + dims + " are too large");
+  }
+  return {};
+}
+
+}  // namespace btf::network

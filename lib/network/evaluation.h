@@ -1,0 +1,82 @@
+// Values of a network on demand: read where they are stored, computed from there on, an element at
+// a time and within bounds.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "btf/error.h"
+#include "network/network.h"
+#include "network/node/arithmetic.h"
+#include "network/node/tensor.h"
+#include "network/operators/operator.h"
+#include "network/stored.h"
+
+namespace btf::network {
+
+// What has been computed, and why nothing more is.
+struct Effort {
+  std::uint64_t terms = 0;       // so far: elements that were read or computed
+  std::uint64_t most_terms = 0;  // more are not
+  unsigned depth = 0;            // operators that wait for others
+  std::string trouble{};         // why what follows is NaN; empty: nothing was in the way
+};
+
+// Where the dumped values are. Nothing: this one was not dumped.
+using FindStored = std::function<Result<std::optional<StoredNumbers>>(std::uint32_t value)>;
+
+// Of one layer: small, made and left behind. The network outlives it.
+class Evaluation {
+ public:
+  // `most_terms`: of the whole evaluation.
+  Evaluation(const Network& network, FindStored stored, std::uint64_t most_terms);
+  ~Evaluation();
+
+  // The value as its node computes it, even if it is stored too. An error: why that cannot be.
+  Result<Tensor*> computed(std::uint32_t value);
+  // As it is stored; else as it is computed.
+  Result<Tensor*> tensor(std::uint32_t value);
+  // Takes the value as its node computes it from now on, whatever is stored. Before it is used.
+  void leave_out(std::uint32_t value);
+  // Reads it from elsewhere. Before it is used.
+  void replace(std::uint32_t value, StoredNumbers numbers);
+
+  // Half steps from now on. What was computed is forgotten.
+  void set(const Arithmetic& arithmetic);
+  const Arithmetic& arithmetic() const { return arithmetic_; }
+
+  // Names of the operators that something was computed by.
+  std::vector<std::string> operators() const;
+
+  Effort& effort() { return effort_; }
+  const Effort& effort() const { return effort_; }
+
+ private:
+  class Stored;
+  class Computed;
+  struct Made {  // a node
+    Attributes attributes;
+    std::unique_ptr<Tensor> value;  // the tensor among them
+    std::unique_ptr<Operator> op;
+    std::string trouble;  // why it cannot be computed
+  };
+
+  Result<Made*> made(std::uint32_t node);
+  Status make(std::uint32_t node, Made& made);
+
+  const Network& network_;
+  FindStored stored_;
+  Arithmetic arithmetic_{};
+  Effort effort_;
+  std::map<std::uint32_t, std::unique_ptr<Tensor>> tensors_;
+  std::map<std::uint32_t, std::unique_ptr<Tensor>> computed_;
+  std::map<std::uint32_t, Made> made_;
+  std::map<std::uint32_t, bool> left_out_;
+};
+
+}  // namespace btf::network

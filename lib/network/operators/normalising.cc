@@ -1,0 +1,296 @@
+// Normalisations: elements relative to the mean and the variance of their group.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "btf/try.h"
+#include "network/node/strides.h"
+#include "network/operators/families.h"
+#include "network/operators/normalising_makers.h"
+#include "network/operators/rows.h"
+
+namespace btf::network {
+namespace {
+
+// Scale and bias of an element: one of them may be missing.
+struct Affine {
+  Tensor* scale = nullptr;
+  Tensor* bias = nullptr;
+
+  Estimate of(Estimate x, std::uint64_t scale_at, std::uint64_t bias_at) const {
+    if (scale != nullptr) {
+      const Estimate s = scale->at(scale_at);
+      x = {x.value * s.value, x.error * std::abs(s.value) + s.error * std::abs(x.value)};
+    }
+    if (bias == nullptr) return x;
+    const Estimate b = bias->at(bias_at);
+    return {x.value + b.value,
+            x.error + b.error + kFloat32 * (std::abs(x.value) + std::abs(b.value))};
+  }
+};
+
+class BatchNormalised final : public Operator {
+ public:
+  BatchNormalised(Tensor& x, Affine affine, Tensor& mean, Tensor& variance, double epsilon,
+                  const Arithmetic& arithmetic)
+      : Operator({x.dims(), x.dtype()}),
+        x_(x),
+        affine_(affine),
+        mean_(mean),
+        variance_(variance),
+        epsilon_(epsilon),
+        arithmetic_(arithmetic) {
+    for (std::size_t d = 2; d < x.rank(); ++d) image_ *= x.dims()[d];
+  }
+
+  Estimate element(std::size_t, std::uint64_t number) override {
+    const std::uint64_t channel = x_.rank() < 2 ? 0 : number / image_ % x_.dims()[1];
+    const Estimate x = x_.at(number);
+    const Estimate mean = mean_.at(channel);
+    const Estimate variance = variance_.at(channel);
+    const double root = std::sqrt(variance.value + epsilon_);
+    const double centred = (x.value - mean.value) / root;
+    // Devices fold all of it into one product and one sum, whose parts may be larger than the
+    // result.
+    const double parts = (std::abs(x.value) + std::abs(mean.value)) / root;
+    const Estimate normal{centred, (x.error + mean.error) / root +
+                                       variance.error / 2 / (root * root) * std::abs(centred) +
+                                       (4 * kFloat32 + arithmetic_.operand) * parts};
+    return rounded(rounded(affine_.of(normal, channel, channel), arithmetic_), arithmetic_);
+  }
+
+ private:
+  Tensor& x_;
+  Affine affine_;
+  Tensor& mean_;
+  Tensor& variance_;
+  double epsilon_;
+  std::uint64_t image_ = 1;
+  const Arithmetic& arithmetic_;
+};
+
+struct Moments {
+  double mean = 0;
+  double variance = 0;
+  double error = 0;  // of any element, at most
+  double mean_error = 0;
+  double variance_error = 0;
+};
+
+// Instance, group, layer and RMS normalisations differ in their groups, and in where scale and bias
+// stand.
+class Normalised final : public Operator {
+ public:
+  Normalised(Tensor& x, Groups groups, const NormalForm& form, const Arithmetic& arithmetic)
+      : Operator({x.dims(), x.dtype()}),
+        x_(x),
+        groups_(std::move(groups)),
+        form_(form),
+        arithmetic_(arithmetic) {}
+
+  Estimate element(std::size_t, std::uint64_t number) override {
+    const Moments& moments =
+        kept_.get(groups_.group_of(number), [&] { return find(groups_.group_of(number)); });
+    const Estimate x = x_.at(number);
+    const double root = std::sqrt(moments.variance + form_.epsilon);
+    const double normal = (x.value - moments.mean) / root;
+    const double error =
+        (x.error + moments.mean_error +
+         2 * kFloat32 * (std::abs(x.value) + std::abs(moments.mean))) /
+            root +
+        std::abs(normal) * (moments.variance_error / (2 * root * root) + 4 * kFloat32);
+    const Affine affine{form_.scale, form_.bias};
+    // The scale is rounded before it is multiplied, the product after it.
+    Estimate found = affine.of({normal, error}, form_.place_of(number), form_.place_of(number));
+    found.error += arithmetic_.result * std::abs(normal);
+    return rounded(rounded(found, arithmetic_), arithmetic_);
+  }
+
+ private:
+  Moments find(std::uint64_t group) {
+    Moments moments;
+    const auto n = static_cast<double>(groups_.size());
+    double magnitude = 0;
+    double linear = 0;  // sum of errors
+    double squares = 0;
+    for (std::uint64_t which = 0; which < groups_.size(); ++which) {
+      const Estimate x = x_.at(groups_.element(group, which));
+      moments.mean += x.value;
+      squares += x.value * x.value;
+      magnitude += std::abs(x.value);
+      linear += x.error;
+      moments.error = std::max(moments.error, x.error);
+    }
+    const double steps = std::min(n, 4 + std::sqrt(n));
+    moments.mean /= n;
+    squares /= n;
+    moments.mean_error = linear / n + arithmetic_.accumulator * steps * magnitude / n;
+    if (form_.about_zero) {
+      moments.mean = moments.mean_error = 0;
+      moments.variance = squares;
+    } else {
+      for (std::uint64_t which = 0; which < groups_.size(); ++which) {
+        const double apart = x_.value(groups_.element(group, which)) - moments.mean;
+        moments.variance += apart * apart;
+      }
+      moments.variance /= n;
+    }
+    // As the mean of squares less the square of the mean, which cancel, or in two passes.
+    moments.variance_error =
+        2 * std::sqrt(moments.variance) * moments.error + moments.error * moments.error +
+        arithmetic_.accumulator * (steps * moments.variance + (4 + std::sqrt(n)) * squares);
+    return moments;
+  }
+
+  Tensor& x_;
+  Groups groups_;
+  NormalForm form_;
+  const Arithmetic& arithmetic_;
+  KeptByGroup<Moments> kept_;
+};
+
+std::unexpected<Error> no_scale() {
+  return not_computed("its scale or bias does not fit its input");
+}
+
+MadeOperator make_batch(const Call& call) {
+  BTF_ASSIGN(Tensor* const x, call.input(0));
+  std::array<Tensor*, 4> parts{};
+  const std::uint64_t channels = x->rank() < 2 ? 1 : x->dims()[1];
+  if (call.integer("training_mode", 0) != 0 || x->elements() == 0)
+    return not_computed("its statistics are those of the batch");
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    BTF_ASSIGN(parts[i], call.input(i + 1));
+    if (parts[i]->elements() != channels) return no_scale();
+  }
+  return std::make_unique<BatchNormalised>(*x, Affine{parts[0], parts[1]}, *parts[2], *parts[3],
+                                           call.real("epsilon", 1e-5), call.arithmetic);
+}
+
+MadeOperator normalised(const Call& call, Tensor& x, const std::vector<bool>& taken,
+                        const NormalForm& form) {
+  if (x.elements() == 0) return not_computed("it is empty");
+  Groups groups(x.dims(), taken);
+  BTF_TRY(check_terms(groups.size()));
+  return std::make_unique<Normalised>(x, std::move(groups), form, call.arithmetic);
+}
+
+// Over the last dims, from an axis on; scale and bias have the dims of these.
+MadeOperator make_layer(const Call& call, bool about_zero) {
+  BTF_ASSIGN(Tensor* const x, call.input(0));
+  BTF_ASSIGN(Tensor* const scale, call.input(1));
+  BTF_ASSIGN(const std::size_t axis, axis_of(call.integer("axis", -1), x->rank()));
+  std::vector<bool> taken(x->rank(), false);
+  std::fill(taken.begin() + static_cast<std::ptrdiff_t>(axis), taken.end(), true);
+  NormalForm form{.scale = scale,
+                  .bias = call.has_input(2) ? call.inputs[2] : nullptr,
+                  .epsilon = call.real("epsilon", 1e-5),
+                  .about_zero = about_zero};
+  const Dims last(x->dims().begin() + static_cast<std::ptrdiff_t>(axis), x->dims().end());
+  BTF_ASSIGN(const Dims all, broadcast(scale->dims(), last));
+  if (all != last || (form.bias != nullptr && form.bias->dims() != scale->dims()))
+    return no_scale();
+  form.places = Broadcast(scale->dims(), last);
+  form.inner = element_count(last).value_or(0);
+  return normalised(call, *x, taken, form);
+}
+
+MadeOperator make_layer_normalised(const Call& call) { return make_layer(call, false); }
+MadeOperator make_rms_normalised(const Call& call) { return make_layer(call, true); }
+
+MadeOperator make_instance(const Call& call) {
+  BTF_ASSIGN(Tensor* const x, call.input(0));
+  BTF_ASSIGN(Tensor* const scale, call.input(1));
+  BTF_ASSIGN(Tensor* const bias, call.input(2));
+  if (x->rank() < 3 || scale->elements() != x->dims()[1] || bias->elements() != x->dims()[1])
+    return no_scale();
+  std::vector<bool> taken(x->rank(), true);
+  taken[0] = taken[1] = false;
+  NormalForm form{.scale = scale, .bias = bias, .epsilon = call.real("epsilon", 1e-5)};
+  form.channels = x->dims()[1];
+  form.image = x->elements() / std::max<std::uint64_t>(1, x->dims()[0] * x->dims()[1]);
+  form.per_channel = form.channels;
+  return normalised(call, *x, taken, form);
+}
+
+// A group of channels is one: it is told by seeing the input as [N, groups, rest].
+class Regrouped final : public Tensor {
+ public:
+  Regrouped(Tensor& x, Dims dims) : Tensor(std::move(dims), x.dtype()), x_(x) {}
+  Estimate at(std::uint64_t number) override { return x_.at(number); }
+  Operand operand(std::uint64_t number) override { return x_.operand(number); }
+
+ private:
+  Tensor& x_;
+};
+
+class GroupNormalised final : public Operator {
+ public:
+  GroupNormalised(Dims dims, std::unique_ptr<Tensor> x, const NormalForm& form, Groups groups,
+                  const Arithmetic& arithmetic)
+      : Operator({std::move(dims), x->dtype()}),
+        x_(std::move(x)),
+        normalised_(*x_, std::move(groups), form, arithmetic) {}
+  Estimate element(std::size_t output, std::uint64_t number) override {
+    return normalised_.element(output, number);
+  }
+
+ private:
+  std::unique_ptr<Tensor> x_;
+  Normalised normalised_;
+};
+
+MadeOperator make_group(const Call& call) {
+  BTF_ASSIGN(Tensor* const x, call.input(0));
+  BTF_ASSIGN(Tensor* const scale, call.input(1));
+  BTF_ASSIGN(Tensor* const bias, call.input(2));
+  const std::int64_t given = call.integer("num_groups", 0);
+  if (x->rank() < 2 || given < 1 || x->elements() == 0) return no_scale();
+  const std::uint64_t channels = x->dims()[1];
+  const auto groups = static_cast<std::uint64_t>(given);
+  if (channels % groups != 0) return no_scale();
+  // Version 18 has one scale for a group.
+  const std::uint64_t scales = scale->elements();
+  if ((scales != channels && scales != groups) || bias->elements() != scales) return no_scale();
+  const std::uint64_t batch = x->dims()[0];
+  NormalForm form{.scale = scale, .bias = bias, .epsilon = call.real("epsilon", 1e-5)};
+  form.channels = channels;
+  form.image = x->elements() / batch / channels;
+  form.per_channel = call.version < 21 && scales == groups ? groups : channels;
+  auto regrouped =
+      std::make_unique<Regrouped>(*x, Dims{batch, groups, x->elements() / batch / groups});
+  Groups lines(regrouped->dims(), {false, false, true});
+  BTF_TRY(check_terms(lines.size()));
+  return std::make_unique<GroupNormalised>(x->dims(), std::move(regrouped), form, std::move(lines),
+                                           call.arithmetic);
+}
+
+MadeOperator make_mean_variance(const Call& call) {
+  BTF_ASSIGN(Tensor* const x, call.input(0));
+  std::vector<std::int64_t> axes = call.integers("axes");
+  if (axes.empty()) axes = {0, 2, 3};
+  BTF_ASSIGN(const std::vector<bool> taken, dims_of_axes(axes, x->rank()));
+  return normalised(call, *x, taken, NormalForm{.epsilon = 1e-9});
+}
+
+constexpr auto kNormalisingRows = std::to_array<OperatorRow>({
+    {"BatchNormalization", 1, make_batch},
+    {"LayerNormalization", 17, make_layer_normalised},
+    {"RMSNormalization", 23, make_rms_normalised},
+    {"SimplifiedLayerNormalization", 1, make_rms_normalised},
+    {"InstanceNormalization", 1, make_instance},
+    {"GroupNormalization", 18, make_group},
+    {"MeanVarianceNormalization", 9, make_mean_variance},
+    {"LpNormalization", 1, make_lp_normalised},
+    {"LRN", 1, make_lrn},
+    {"Softmax", 1, make_softmax},
+    {"LogSoftmax", 1, make_log_softmax},
+    {"Hardmax", 1, make_hardmax},
+});
+
+}  // namespace
+
+std::span<const OperatorRow> normalising_rows() { return kNormalisingRows; }
+
+}  // namespace btf::network

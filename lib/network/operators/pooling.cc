@@ -1,0 +1,163 @@
+// Pools: a window's largest number, its mean or its norm.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "btf/try.h"
+#include "core/checked_math.h"
+#include "network/node/strides.h"
+#include "network/operators/families.h"
+#include "network/operators/window.h"
+
+namespace btf::network {
+namespace {
+
+enum class PoolKind : std::uint8_t { largest, mean, norm };
+
+struct PoolForm {
+  PoolKind kind{};
+  bool counts_pads = false;
+  double p = 2;
+};
+
+class Pool final : public Operator {
+ public:
+  Pool(Tensor& x, Dims dims, const PoolForm& form, std::vector<WindowAxis> axes,
+       const Arithmetic& arithmetic)
+      : Operator({std::move(dims), x.dtype()}),
+        x_(x),
+        form_(form),
+        axes_(std::move(axes)),
+        arithmetic_(arithmetic) {
+    for (const WindowAxis& axis : axes_) image_ *= axis.input;
+  }
+
+  Estimate element(std::size_t, std::uint64_t number) override {
+    const Dims index = index_of(number, outputs()[0].dims);
+    const std::uint64_t first = (index[0] * x_.dims()[1] + index[1]) * image_;
+    const auto spatial = std::span(index).subspan(2);
+    if (form_.kind == PoolKind::largest) return largest(first, spatial);
+    Sum sum;
+    std::uint64_t taps = 0;
+    for_each_tap(axes_, spatial, [&](std::uint64_t, std::uint64_t place) {
+      const Estimate x = x_.at(first + place);
+      ++taps;
+      if (form_.kind == PoolKind::mean) return sum.add(x.value, 0, x.error);
+      const double power = std::pow(std::abs(x.value), form_.p);
+      sum.add(power, 0, std::pow(std::abs(x.value) + x.error, form_.p) - power + kFloat32 * power);
+    });
+    const Estimate total = sum.result(arithmetic_.accumulator);
+    if (form_.kind == PoolKind::mean) {
+      const double count = form_.counts_pads ? counted(spatial) : static_cast<double>(taps);
+      return rounded(rounded({total.value / count, total.error / count}, arithmetic_), arithmetic_);
+    }
+    const double value = std::pow(total.value, 1 / form_.p);
+    const double high = std::pow(total.value + total.error, 1 / form_.p);
+    return rounded(rounded({value, high - value}, arithmetic_), arithmetic_);
+  }
+
+ private:
+  Estimate largest(std::uint64_t first, std::span<const std::uint64_t> spatial) {
+    Estimate best{-std::numeric_limits<double>::infinity(), 0};
+    double error = 0;
+    for_each_tap(axes_, spatial, [&](std::uint64_t, std::uint64_t place) {
+      const Estimate x = x_.at(first + place);
+      error = std::max(error, x.error);
+      if (x.value > best.value || std::isnan(x.value)) best = x;
+    });
+    return {best.value, error};
+  }
+
+  // Numbers in the window, padding among them, but not what ceil_mode adds behind it.
+  double counted(std::span<const std::uint64_t> spatial) const {
+    double count = 1;
+    for (std::size_t d = 0; d < axes_.size(); ++d) {
+      const WindowAxis& axis = axes_[d];
+      std::uint64_t inside = 0;
+      for (std::uint64_t k = 0; k < axis.kernel; ++k)
+        inside += axis.place(spatial[d], k) < static_cast<std::int64_t>(axis.input) + axis.end_pad
+                      ? 1U
+                      : 0U;
+      count *= static_cast<double>(inside);
+    }
+    return count;
+  }
+
+  Tensor& x_;
+  PoolForm form_;
+  std::vector<WindowAxis> axes_;
+  std::uint64_t image_ = 1;
+  const Arithmetic& arithmetic_;
+};
+
+Result<std::vector<WindowAxis>> pool_axes(const Call& call, const Tensor& x) {
+  if (x.rank() < 3 || x.elements() == 0) return not_computed("its input is no image");
+  Dims kernel;
+  for (const std::int64_t size : call.integers("kernel_shape")) {
+    if (size < 1) return not_computed("its kernel_shape cannot be used");
+    kernel.push_back(static_cast<std::uint64_t>(size));
+  }
+  const std::span<const std::uint64_t> spatial = std::span(x.dims()).subspan(2);
+  BTF_TRY(check_terms(element_count(kernel).value_or(UINT64_MAX)));
+  return window_axes(call, spatial, kernel, call.integer("ceil_mode", 0) != 0);
+}
+
+MadeOperator pool(const Call& call, const PoolForm& form) {
+  BTF_ASSIGN(Tensor* const x, call.input(0));
+  BTF_ASSIGN(std::vector<WindowAxis> axes, pool_axes(call, *x));
+  Dims dims{x->dims()[0], x->dims()[1]};
+  for (const WindowAxis& axis : axes) dims.push_back(axis.output);
+  return std::make_unique<Pool>(*x, std::move(dims), form, std::move(axes), call.arithmetic);
+}
+
+MadeOperator global_pool(const Call& call, const PoolForm& form) {
+  BTF_ASSIGN(Tensor* const x, call.input(0));
+  if (x->rank() < 3 || x->elements() == 0) return not_computed("its input is no image");
+  BTF_TRY(check_terms(x->elements() / x->dims()[0] / x->dims()[1]));
+  std::vector<WindowAxis> axes;
+  Dims dims{x->dims()[0], x->dims()[1]};
+  for (const std::uint64_t size : std::span(x->dims()).subspan(2)) {
+    axes.push_back({.input = size, .output = 1, .kernel = size});
+    dims.push_back(1);
+  }
+  return std::make_unique<Pool>(*x, std::move(dims), form, std::move(axes), call.arithmetic);
+}
+
+double p_of(const Call& call) {
+  return call.has("p") ? std::max(1.0, call.real("p", static_cast<double>(call.integer("p", 2))))
+                       : 2;
+}
+
+MadeOperator make_max_pool(const Call& call) { return pool(call, {.kind = PoolKind::largest}); }
+MadeOperator make_average_pool(const Call& call) {
+  return pool(call,
+              {.kind = PoolKind::mean, .counts_pads = call.integer("count_include_pad", 0) != 0});
+}
+MadeOperator make_lp_pool(const Call& call) {
+  return pool(call, {.kind = PoolKind::norm, .p = p_of(call)});
+}
+MadeOperator make_global_max(const Call& call) {
+  return global_pool(call, {.kind = PoolKind::largest});
+}
+MadeOperator make_global_average(const Call& call) {
+  return global_pool(call, {.kind = PoolKind::mean});
+}
+MadeOperator make_global_lp(const Call& call) {
+  return global_pool(call, {.kind = PoolKind::norm, .p = p_of(call)});
+}
+
+constexpr auto kPoolingRows = std::to_array<OperatorRow>({
+    {"MaxPool", 1, make_max_pool},
+    {"AveragePool", 1, make_average_pool},
+    {"LpPool", 1, make_lp_pool},
+    {"GlobalMaxPool", 1, make_global_max},
+    {"GlobalAveragePool", 1, make_global_average},
+    {"GlobalLpPool", 1, make_global_lp},
+});
+
+}  // namespace
+
+std::span<const OperatorRow> pooling_rows() { return kPoolingRows; }
+
+}  // namespace btf::network

@@ -1,0 +1,291 @@
+// Reductions: many elements to one.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "btf/try.h"
+#include "network/node/strides.h"
+#include "network/operators/choosing.h"
+#include "network/operators/families.h"
+#include "network/operators/rows.h"
+
+namespace btf::network {
+namespace {
+
+constexpr double kNoSum = std::numeric_limits<double>::quiet_NaN();
+
+// What a reduction sums up of each element, and makes of the sum.
+struct Reduction {
+  std::string_view name;
+  double (*term)(double x) = nullptr;   // nullptr: the element itself
+  double (*slope)(double x) = nullptr;  // of `term`
+  double (*last)(double sum, double count) = nullptr;
+  std::int64_t axes_input_since = 18;  // the version from which axes are an input
+};
+
+double one(double) { return 1; }
+double square(double x) { return x * x; }
+double twice(double x) { return 2 * x; }
+
+constexpr auto kSums = std::to_array<Reduction>({
+    {"ReduceSum", nullptr, one, nullptr, 13},
+    {"ReduceMean", nullptr, one, [](double sum, double n) { return sum / n; }},
+    {"ReduceSumSquare", square, twice, nullptr},
+    {"ReduceL1", [](double x) { return std::abs(x); }, one, nullptr},
+    {"ReduceL2", square, twice, [](double sum, double) { return std::sqrt(std::max(sum, 0.0)); }},
+    {"ReduceLogSum", nullptr, one, [](double sum, double) { return std::log(sum); }},
+});
+
+struct ReducedShape {
+  Groups groups;
+  Dims dims;  // of the result
+};
+
+// The axes of any version; `arg` operators have one.
+Result<ReducedShape> reduced(const Call& call, const Tensor& x, std::int64_t axes_input_since) {
+  std::vector<std::int64_t> axes = call.integers("axes");
+  if (call.version >= axes_input_since && call.has_input(1)) {
+    BTF_ASSIGN(axes, call.whole_integers(1));
+  }
+  BTF_ASSIGN(std::vector<bool> taken, dims_of_axes(axes, x.rank()));
+  if (axes.empty() && call.integer("noop_with_empty_axes", 0) != 0) taken.assign(x.rank(), false);
+  const bool keeps = call.integer("keepdims", 1) != 0;
+  ReducedShape shape{Groups(x.dims(), taken), {}};
+  BTF_TRY(check_terms(shape.groups.size()));
+  for (std::size_t d = 0; d < x.rank(); ++d) {
+    if (taken[d] && keeps) shape.dims.push_back(1);
+    if (!taken[d]) shape.dims.push_back(x.dims()[d]);
+  }
+  return shape;
+}
+
+class Summed final : public Operator {
+ public:
+  Summed(const Reduction& reduction, Tensor& x, ReducedShape shape, const Arithmetic& arithmetic)
+      : Operator({std::move(shape.dims), x.dtype()}),
+        reduction_(reduction),
+        x_(x),
+        groups_(std::move(shape.groups)),
+        arithmetic_(arithmetic) {}
+
+  Estimate element(std::size_t, std::uint64_t number) override {
+    Sum sum;
+    for (std::uint64_t which = 0; which < groups_.size(); ++which) {
+      const Estimate x = x_.at(groups_.element(number, which));
+      const double term = reduction_.term != nullptr ? reduction_.term(x.value) : x.value;
+      const double error = x.error * (std::abs(reduction_.slope(x.value)) +
+                                      (reduction_.term == square ? x.error : 0));
+      sum.add(term, 0, error + (reduction_.term == square ? kFloat32 * term : 0));
+    }
+    Estimate found = sum.result(x_.floating() ? arithmetic_.accumulator : 0);
+    const auto count = static_cast<double>(groups_.size());
+    if (reduction_.last != nullptr) {
+      const double value = reduction_.last(found.value, count);
+      found = {value, ends(found, count, value)};
+    }
+    if (!x_.floating()) return {std::trunc(found.value), 0};
+    return rounded(rounded(found, arithmetic_), arithmetic_);
+  }
+
+ private:
+  double ends(const Estimate& sum, double count, double value) const {
+    double most = 0;
+    for (const double other : {sum.value - sum.error, sum.value + sum.error}) {
+      const double end = reduction_.last(other, count);
+      if (!std::isnan(end)) most = std::max(most, std::abs(end - value));
+    }
+    return most;
+  }
+
+  const Reduction& reduction_;
+  Tensor& x_;
+  Groups groups_;
+  const Arithmetic& arithmetic_;
+};
+
+template <std::size_t I>
+MadeOperator make_sum(const Call& call) {
+  BTF_ASSIGN(Tensor* const x, call.input(0));
+  BTF_ASSIGN(ReducedShape shape, reduced(call, *x, kSums[I].axes_input_since));
+  return std::make_unique<Summed>(kSums[I], *x, std::move(shape), call.arithmetic);
+}
+
+class Extreme final : public Operator {
+ public:
+  Extreme(Tensor& x, ReducedShape shape, bool largest)
+      : Operator({std::move(shape.dims), x.dtype()}),
+        x_(x),
+        groups_(std::move(shape.groups)),
+        largest_(largest) {}
+
+  Estimate element(std::size_t, std::uint64_t number) override {
+    const double sign = largest_ ? 1 : -1;
+    Estimate best{-sign * std::numeric_limits<double>::infinity(), 0};
+    double error = 0;
+    for (std::uint64_t which = 0; which < groups_.size(); ++which) {
+      const Estimate x = x_.at(groups_.element(number, which));
+      if (std::isnan(x.value)) return x;
+      error = std::max(error, x.error);
+      if (sign * x.value > sign * best.value) best = x;
+    }
+    return {best.value, error};
+  }
+
+ private:
+  Tensor& x_;
+  Groups groups_;
+  bool largest_;
+};
+
+template <bool Largest>
+MadeOperator make_extreme(const Call& call) {
+  BTF_ASSIGN(Tensor* const x, call.input(0));
+  BTF_ASSIGN(ReducedShape shape, reduced(call, *x, 18));
+  return std::make_unique<Extreme>(*x, std::move(shape), Largest);
+}
+
+class MultipliedAll final : public Operator {
+ public:
+  MultipliedAll(Tensor& x, ReducedShape shape, const Arithmetic& arithmetic)
+      : Operator({std::move(shape.dims), x.dtype()}),
+        x_(x),
+        groups_(std::move(shape.groups)),
+        arithmetic_(arithmetic) {}
+
+  Estimate element(std::size_t, std::uint64_t number) override {
+    Estimate product{1, 0};
+    for (std::uint64_t which = 0; which < groups_.size(); ++which) {
+      const Estimate x = x_.at(groups_.element(number, which));
+      product = {product.value * x.value,
+                 product.error * std::abs(x.value) + x.error * std::abs(product.value)};
+      if (x_.floating()) product.error += kFloat32 * std::abs(product.value);
+    }
+    return x_.floating() ? rounded(product, arithmetic_) : product;
+  }
+
+ private:
+  Tensor& x_;
+  Groups groups_;
+  const Arithmetic& arithmetic_;
+};
+
+MadeOperator make_product(const Call& call) {
+  BTF_ASSIGN(Tensor* const x, call.input(0));
+  BTF_ASSIGN(ReducedShape shape, reduced(call, *x, 18));
+  return std::make_unique<MultipliedAll>(*x, std::move(shape), call.arithmetic);
+}
+
+// log(sum(exp(x))), which devices shift by the largest.
+class LogSumExp final : public Operator {
+ public:
+  LogSumExp(Tensor& x, ReducedShape shape, const Arithmetic& arithmetic)
+      : Operator({std::move(shape.dims), x.dtype()}),
+        x_(x),
+        groups_(std::move(shape.groups)),
+        arithmetic_(arithmetic) {}
+
+  Estimate element(std::size_t, std::uint64_t number) override {
+    double most = -std::numeric_limits<double>::infinity();
+    double error = 0;
+    for (std::uint64_t which = 0; which < groups_.size(); ++which) {
+      const Estimate x = x_.at(groups_.element(number, which));
+      if (std::isnan(x.value)) return {kNoSum, 0};
+      most = std::max(most, x.value);
+      error = std::max(error, x.error);
+    }
+    if (std::isinf(most)) return {most, 0};
+    double sum = 0;
+    for (std::uint64_t which = 0; which < groups_.size(); ++which)
+      sum += std::exp(x_.value(groups_.element(number, which)) - most);
+    const auto n = static_cast<double>(groups_.size());
+    const double value = most + std::log(sum);
+    return rounded({value, error + kFloat32 * (4 + std::sqrt(n) + std::abs(most))}, arithmetic_);
+  }
+
+ private:
+  Tensor& x_;
+  Groups groups_;
+  const Arithmetic& arithmetic_;
+};
+
+MadeOperator make_log_sum_exp(const Call& call) {
+  BTF_ASSIGN(Tensor* const x, call.input(0));
+  BTF_ASSIGN(ReducedShape shape, reduced(call, *x, 18));
+  return std::make_unique<LogSumExp>(*x, std::move(shape), call.arithmetic);
+}
+
+class CumSum final : public Operator {
+ public:
+  CumSum(Tensor& x, std::size_t axis, bool exclusive, bool reverse, const Arithmetic& arithmetic)
+      : Operator({x.dims(), x.dtype()}),
+        x_(x),
+        axis_(axis),
+        stride_(row_major_strides(x.dims())[axis]),
+        exclusive_(exclusive),
+        reverse_(reverse),
+        arithmetic_(arithmetic) {}
+
+  Estimate element(std::size_t, std::uint64_t number) override {
+    const std::uint64_t size = x_.dims()[axis_];
+    const std::uint64_t own = number / stride_ % size;
+    const std::uint64_t start = number - own * stride_;
+    const std::uint64_t first = reverse_ ? own + (exclusive_ ? 1 : 0) : 0;
+    const std::uint64_t end = reverse_ ? size : own + (exclusive_ ? 0 : 1);
+    Sum sum;
+    for (std::uint64_t at = first; at < end; ++at) {
+      const Estimate x = x_.at(start + at * stride_);
+      sum.add(x.value, 0, x.error);
+    }
+    if (!x_.floating()) return {sum.result(0).value, 0};
+    // Each partial sum is a result, rounded to its type.
+    return rounded(sum.result(std::max(arithmetic_.accumulator, arithmetic_.result)), arithmetic_);
+  }
+
+ private:
+  Tensor& x_;
+  std::size_t axis_;
+  std::uint64_t stride_;
+  bool exclusive_;
+  bool reverse_;
+  const Arithmetic& arithmetic_;
+};
+
+MadeOperator make_cumsum(const Call& call) {
+  BTF_ASSIGN(Tensor* const x, call.input(0));
+  BTF_ASSIGN(const auto axis, call.whole_integers(1));
+  if (axis.size() != 1) return not_computed("its axis is no single number");
+  BTF_ASSIGN(const std::size_t d, axis_of(axis[0], x->rank()));
+  BTF_TRY(check_terms(x->dims()[d]));
+  return std::make_unique<CumSum>(*x, d, call.integer("exclusive", 0) != 0,
+                                  call.integer("reverse", 0) != 0, call.arithmetic);
+}
+
+constexpr auto kSumRows = []<std::size_t... I>(std::index_sequence<I...>) {
+  return std::array{OperatorRow{kSums[I].name, 1, make_sum<I>}...};
+}(std::make_index_sequence<kSums.size()>());
+
+constexpr auto kOthers = std::to_array<OperatorRow>({
+    {"ReduceMax", 1, make_extreme<true>},
+    {"ReduceMin", 1, make_extreme<false>},
+    {"ReduceProd", 1, make_product},
+    {"ReduceLogSumExp", 1, make_log_sum_exp},
+    {"CumSum", 11, make_cumsum},
+    {"ArgMax", 1, make_arg_max},
+    {"ArgMin", 1, make_arg_min},
+    {"TopK", 1, make_top_k},
+});
+
+constexpr auto kReducingRows = [] {
+  std::array<OperatorRow, kSumRows.size() + kOthers.size()> rows;
+  std::ranges::copy(kSumRows, rows.begin());
+  std::ranges::copy(kOthers, rows.begin() + kSumRows.size());
+  return rows;
+}();
+
+}  // namespace
+
+std::span<const OperatorRow> reducing_rows() { return kReducingRows; }
+
+}  // namespace btf::network

@@ -1,0 +1,143 @@
+#include "network/stored.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "btf/read.h"
+#include "btf/try.h"
+#include "kernels/number/widen.h"
+#include "network/node/call.h"
+#include "network/node/strides.h"
+
+namespace btf::network {
+namespace {
+
+constexpr std::uint64_t kBlock = 64;     // elements
+constexpr std::uint64_t kBlocks = 4096;  // that are kept
+constexpr std::uint64_t kMostInMemory = 1U << 20;
+
+// Does the element with the number n stand at place n?
+bool is_plain(const StridedLayout& storage) {
+  return !storage.split && storage.strides == row_major_strides(storage.dims);
+}
+
+}  // namespace
+
+Result<StoredNumbers> StoredNumbers::open(std::shared_ptr<const TensorFile> file, TensorInfo tensor,
+                                          QuantizePlan scales) {
+  if (!tensor.known()) return not_computed("its elements cannot be read");
+  if (scales.scaling == Scaling::dequantize && scales.scales.blocks != nullptr)
+    return not_computed("its scales are those of blocks");
+  BTF_ASSIGN(const ByteSource* const source, file->elements(tensor.index));
+  StoredNumbers stored;
+  stored.file_ = std::move(file);
+  stored.tensor_ = std::make_unique<TensorInfo>(std::move(tensor));
+  stored.scales_ = std::move(scales);
+  const TensorInfo& own = *stored.tensor_;
+  stored.elements_ = element_count(own.dims).value_or(0);
+  if (own.storage && info(*own.dtype).bits >= 8) {
+    stored.stored_ = std::make_unique<StoredElements>(*source, own);
+    stored.plain_ = is_plain(*own.storage);
+    return stored;
+  }
+  if (stored.elements_ > kMostInMemory) return not_computed("it is sparse, or of 4-bit elements");
+  ReadOptions options;
+  options.dtype = DType::float64;
+  options.layout = Layout::linear;
+  BTF_ASSIGN(const LoadedTensor loaded, read_tensor(*stored.file_, own, options));
+  stored.whole_.resize(stored.elements_);
+  widener<double>(DType::float64)(loaded.tensor.bytes.data(), 1, stored.elements_,
+                                  stored.whole_.data());
+  return stored;
+}
+
+std::uint64_t StoredNumbers::stored_place(std::uint64_t number) const {
+  return plain_ ? number : offset(*tensor_->storage, index_of(number, tensor_->dims));
+}
+
+Result<double> StoredNumbers::code_at(std::uint64_t number) {
+  if (!stored_) return whole_[number];
+  const std::uint64_t place = stored_place(number);
+  double value = 0;
+  const WidenFn<double> widen = widener<double>(*tensor_->dtype);
+  if (const std::byte* const held = stored_->held(place, 1)) {
+    widen(held, 1, 1, &value);
+    return value;
+  }
+  if (blocks_.empty()) blocks_.resize(kBlocks);
+  const std::uint64_t wanted = place / kBlock;
+  Block& block = blocks_[wanted % kBlocks];
+  if (block.number != wanted) {
+    const std::uint64_t first = wanted * kBlock;
+    const std::uint64_t count = std::min(kBlock, tensor_->storage->storage_elements - first);
+    std::vector<std::byte> bytes(count * info(*tensor_->dtype).buffer_bytes());
+    block.number = UINT64_MAX;
+    BTF_TRY(stored_->read(first, count, bytes.data()));
+    block.numbers.resize(count);
+    widen(bytes.data(), 1, count, block.numbers.data());
+    block.number = wanted;
+  }
+  return block.numbers[place % kBlock];
+}
+
+std::uint64_t StoredNumbers::which_scale(std::uint64_t number) const {
+  const Scales& scales = scales_.scales;
+  std::uint64_t which = 0;
+  if (scales.axis || scales.grid) {
+    const Dims index = index_of(number, tensor_->dims);
+    which = scales.grid ? scales.grid->number(index) : index[*scales.axis];
+  }
+  return std::min<std::uint64_t>(which, scales.values.size() - 1);
+}
+
+double StoredNumbers::scaled(double code, std::uint64_t number) const {
+  const Scales& scales = scales_.scales;
+  const std::uint64_t which = which_scale(number);
+  const auto zero =
+      which < scales.zero_points.size() ? scales.zero_points[which] : scales_.cast.zero_point;
+  return (code - static_cast<double>(zero)) * scales.values[which];
+}
+
+double StoredNumbers::half_step(std::uint64_t number, double value) const {
+  if (this->scaled()) return std::abs(scales_.scales.values[which_scale(number)]) / 2;
+  const DTypeInfo& row = info(*tensor_->dtype);
+  if (!row.floating()) return 0;
+  return std::ldexp(std::abs(value), -static_cast<int>(row.fp.mantissa_bits + 1U)) +
+         text_step(value);
+}
+
+Result<bool> StoredNumbers::at_end(std::uint64_t number) {
+  if (!this->scaled()) return false;
+  const DTypeInfo& row = info(*tensor_->dtype);
+  const double codes = std::ldexp(1.0, row.bits);
+  const bool with_sign = row.kind == NumberKind::signed_integer;
+  BTF_ASSIGN(const double code, code_at(number));
+  // Symmetric codes do without the lowest one.
+  return code <= (with_sign ? 1 - codes / 2 : 0) || code >= (with_sign ? codes / 2 : codes) - 1;
+}
+
+Result<double> StoredNumbers::at(std::uint64_t number) {
+  BTF_ASSIGN(const double code, code_at(number));
+  return scales_.scaling == Scaling::dequantize ? scaled(code, number) : code;
+}
+
+double StoredNumbers::text_step(double value) const {
+  const auto digits = static_cast<double>(tensor_->text_digits);
+  if (digits == 0 || value == 0 || !std::isfinite(value)) return 0;
+  const double places =
+      tensor_->text_fixed ? digits : digits - 1 - std::floor(std::log10(std::abs(value)));
+  return std::pow(10.0, -places) / 2;
+}
+
+Result<double> StoredNumbers::peak() {
+  if (peak_) return *peak_;
+  double most = 0;
+  for (std::uint64_t number = 0; number < elements_; ++number) {
+    BTF_ASSIGN(const double value, at(number));
+    if (std::isfinite(value)) most = std::max(most, std::abs(value));
+  }
+  peak_ = most;
+  return most;
+}
+
+}  // namespace btf::network

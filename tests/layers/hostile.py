@@ -1,0 +1,170 @@
+"""Models that nobody means well with: `btftool layers --graph` says what is wrong or judges without them.
+
+  hostile.py BTFTOOL [MUTATIONS [SEED]]
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
+except ImportError as missing:
+    print(f"skipped: {missing}; tests/interop/venv.sh installs what is needed")
+    sys.exit(0)
+
+BIG = 2**62
+DIMS = [1, 4, 6, 6]
+
+
+def value(name):
+    return helper.make_tensor_value_info(name, TensorProto.FLOAT, DIMS)
+
+
+def model(nodes, weights=(), opset=21):
+    graph = helper.make_graph(nodes, "g", [value("x")], [value("y")],
+                              [numpy_helper.from_array(array, name) for name, array in weights])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+
+
+def node(op, inputs, outputs=("y",), **attributes):
+    return helper.make_node(op, list(inputs), list(outputs), **attributes)
+
+
+def ints(*values):
+    return np.array(values, np.int64)
+
+
+def outside(location):
+    made = model([node("Add", ["x", "w"])])
+    tensor = made.graph.initializer.add()
+    tensor.name, tensor.data_type, tensor.data_location = "w", TensorProto.FLOAT, TensorProto.EXTERNAL
+    tensor.dims.extend([1])
+    entry = tensor.external_data.add()
+    entry.key, entry.value = "location", location
+    return made
+
+
+def cases():
+    """Name, model, and words of the reason that must be given for 'y', if any."""
+    rng = np.random.default_rng(1)
+    w = rng.normal(size=(4, 4, 3, 3)).astype(np.float32)
+    yield "cycle", model([node("Relu", ["b"], ["a"]), node("Relu", ["a"], ["b"]), node("Add", ["b", "x"])]), "'b'"
+    yield "own output", model([node("Add", ["y", "x"])]), None
+    yield "twice", model([node("Relu", ["x"], ["a"]), node("Neg", ["x"], ["a"]), node("Add", ["a", "x"])]), None
+    yield "missing weight", model([node("Conv", ["x", "w"])]), "'w'"
+    yield "other dims", model([node("Conv", ["x", "w"])], [("w", w[:, :3])]), "do not fit"
+    yield "outside", outside("../../../../etc/passwd"), "outside"
+    yield "not there", outside("nothing.bin"), "nothing.bin"
+    yield "unknown operator", model([node("Frobnicate", ["x"])]), "Frobnicate"
+    yield "other domain", model([helper.make_node("Relu", ["x"], ["y"], domain="com.example")]), "Relu"
+    yield "deep", model([node("Relu", ["x" if k == 0 else f"t{k}"], ["y" if k == 99999 else f"t{k + 1}"])
+                         for k in range(100000)]), "too many"
+    yield "many inputs", model([node("Sum", ["x"] * 5000)]), None
+    for name, nodes, weights in (
+        ("window", [node("Conv", ["x", "w"], strides=[BIG, 1], pads=[BIG] * 4)], [("w", w)]),
+        ("negative window", [node("Conv", ["x", "w"], strides=[-1, 0], dilations=[0, -9])], [("w", w)]),
+        ("groups", [node("Conv", ["x", "w"], group=0)], [("w", w)]),
+        ("pool", [node("MaxPool", ["x"], kernel_shape=[BIG, BIG])], []),
+        ("no pool", [node("AveragePool", ["x"])], []),
+        ("reshape", [node("Reshape", ["x", "s"], ["a"]), node("Flatten", ["a"])], [("s", ints(BIG, BIG, -1))]),
+        ("expand", [node("Expand", ["x", "s"], ["a"]), node("ReduceSum", ["a"], keepdims=0)], [("s", ints(BIG, 4, 6, 6))]),
+        ("tile", [node("Tile", ["x", "s"], ["a"]), node("ReduceMax", ["a"])], [("s", ints(2**40, 2**40, 1, 1))]),
+        ("filled", [node("ConstantOfShape", ["s"], ["a"]), node("ReduceSum", ["a"])], [("s", ints(2**31, 2**16))]),
+        ("range", [node("Range", ["s", "e", "d"], ["a"]), node("Gather", ["x", "a"])],
+         [("s", np.array(0.0)), ("e", np.array(1e300)), ("d", np.array(1e-300))]),
+        ("slice", [node("Slice", ["x", "s", "e", "a", "d"])],
+         [("s", ints(-BIG)), ("e", ints(BIG)), ("a", ints(9)), ("d", ints(-BIG))]),
+        ("pad", [node("Pad", ["x", "s"])], [("s", ints(*[BIG] * 8))]),
+        ("gather", [node("Gather", ["x", "s"], axis=-77)], [("s", ints(BIG))]),
+        ("far gather", [node("Gather", ["x", "s"])], [("s", np.full([1], BIG))]),
+        ("resize", [node("Resize", ["x", "", "s"])], [("s", np.array([1, 1, 1e30, np.nan], np.float32))]),
+        ("einsum", [node("Einsum", ["x", "x"], equation="......,->..")], []),
+        ("topk", [node("TopK", ["x", "s"], ["y", "i"])], [("s", ints(BIG))]),
+        ("split", [node("Split", ["x", "s"], ["y", "z"])], [("s", ints(-5, 6))]),
+        ("depth", [node("DepthToSpace", ["x"], blocksize=0)], []),
+        ("one hot", [node("OneHot", ["x", "s", "v"])], [("s", ints(BIG)), ("v", ints(0, 1))]),
+        ("division", [node("Mod", ["a", "z"], ["b"]), node("Add", ["x", "b"])], [("a", ints(1)), ("z", ints(0))]),
+        ("scales", [node("QuantizeLinear", ["x", "s"], axis=99)], [("s", np.ones(4, np.float32))]),
+        ("blocks", [node("QuantizeLinear", ["x", "s"], block_size=BIG)], [("s", np.ones([1, 1, 1, 1], np.float32))]),
+        ("epsilon", [node("LayerNormalization", ["x", "s"], epsilon=-1e9)], [("s", np.ones(6, np.float32))]),
+        ("cast", [node("Cast", ["x"], to=999)], []),
+    ):
+        yield name, model(nodes, weights), None
+
+
+def whole(rng):
+    w = rng.normal(size=(4, 4, 3, 3)).astype(np.float32)
+    return model([node("Conv", ["x", "w"], ["a"], pads=[1] * 4), node("Shape", ["x"], ["s"]),
+                  node("Reshape", ["a", "s"], ["b"]), node("Softmax", ["b"], ["c"], axis=1),
+                  node("Concat", ["c", "c"], ["d"], axis=1), node("Slice", ["d", "f", "t", "t"], ["e"]),
+                  node("Add", ["e", "x"])], [("w", w), ("f", ints(0)), ("t", ints(1))])
+
+
+class Asked:
+    def __init__(self, tool, scratch):
+        self.tool, self.scratch, self.name = tool, scratch, ""
+        rng = np.random.default_rng(2)
+        x, y = (rng.normal(size=DIMS).astype(np.float32) for _ in range(2))
+        for name, noise in (("golden", 0), ("actual", 1e-3)):
+            np.savez(os.path.join(scratch, name + ".npz"), x=x, y=y + np.float32(noise) * x)
+
+    def ask(self, content):
+        path = os.path.join(self.scratch, "model.onnx")
+        with open(path, "wb") as file:
+            file.write(content)
+        done = subprocess.run([self.tool, "layers", "--json", "--no-hints", "--graph", path,
+                               *(os.path.join(self.scratch, n + ".npz") for n in ("actual", "golden"))],
+                              capture_output=True, timeout=60)
+        if done.returncode not in (0, 1, 2) or (done.returncode == 2 and not done.stdout and not done.stderr):
+            raise SystemExit(f"{self.name}: exit code {done.returncode}: {done.stderr.decode()[-300:]}")
+        if not done.stdout:
+            return None, done.stderr.decode()
+        report = json.loads(done.stdout)
+        spots = {p["golden"]: p["spot"] for p in report["pairs"]}
+        return spots["y"], report["verdict"]["words"]
+
+
+def main():
+    tool = sys.argv[1]
+    mutations = int(sys.argv[2]) if len(sys.argv) > 2 else 150
+    rng = np.random.default_rng(int(sys.argv[3]) if len(sys.argv) > 3 else 3)
+    wrong = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        asked = Asked(tool, scratch)
+        count = 0
+        for name, made, words in cases():
+            count += 1
+            asked.name = name
+            spot, said = asked.ask(made.SerializeToString())
+            if spot is None:
+                # A sentence, and no judgement.
+                wrong += words is not None and words not in said
+                continue
+            why = spot["why"] or ""
+            if words is not None and words not in why:
+                wrong += 1
+                print(f"{name}: '{words}' was expected in the reason, it is '{why}'")
+            # Of a hostile model nothing follows, and nothing is blamed by it.
+            if spot["state"] not in ("unchecked", "follows") and name not in ("many inputs", "twice"):
+                wrong += 1
+                print(f"{name}: {spot}")
+        content = bytearray(whole(rng).SerializeToString())
+        for number in range(mutations):
+            asked.name = f"mutation {number}"
+            some = bytearray(content)
+            for _ in range(int(rng.integers(1, 6))):
+                some[int(rng.integers(len(some)))] = int(rng.integers(256))
+            if rng.random() < 0.2:
+                del some[int(rng.integers(len(some))):]
+            asked.ask(bytes(some))
+    print(f"{count} models and {mutations} mutations, {wrong} wrong")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
