@@ -31,7 +31,7 @@ MODELS = (
     Real("captcha-detect", "ddddocr", "common_det.onnx", {"images": ("pixels", (1, 3, 416, 416))}),
     Real("captcha-read", "ddddocr", "common_old.onnx", {"input1": ("image", (1, 1, 64, 96))}, True),
     Real("speech", "silero_vad", "silero_vad_openvino_16k.onnx",
-         {"input": ("sound", (1, 576)), "state": ("zero", (2, 1, 128))}, True),
+         {"input": ("sound", (1, 576)), "state": ("zero", (2, 1, 128))}),
 )
 
 

@@ -138,6 +138,9 @@ class SpotChecks {
                                    : actual.choose();
       golden_level_[product] = golden.choose();
     }
+    // Codes of what is no product have ranges that were measured on other inputs, and may clip.
+    ranges_unknown_ = !own_model_ && (run_precision(report_, options_.judge).grid ||
+                                      actual_level_[false] == levels_.size() - 1);
     for (auto* const levels : {&actual_level_, &golden_level_})
       if ((*levels)[true] && (*levels)[false])
         (*levels)[true] = std::max(*(*levels)[true], *(*levels)[false]);
@@ -175,6 +178,10 @@ class SpotChecks {
     }
     const std::size_t own = std::max(*level, checks.actual.first_level);
     spot.precision = levels_[own].name;
+    if (ranges_unknown_ && (own + 1 == levels_.size() || checks.actual.off[own] > 0)) {
+      spot.why = "it was computed in 8-bit codes, whose ranges only the model of that run tells";
+      return;
+    }
     spot.off = checks.actual.off[own];
     spot.overflowed = checks.actual.overflowed;
     if (!golden_agrees(checks, spot)) return;
@@ -214,6 +221,9 @@ class SpotChecks {
     const DumpVotes votes = ask_consumers(i, value, InPlace::recomputed);
     if (votes.dump + votes.other > 0)
       spot.state = votes.other > votes.dump ? SpotState::unused : SpotState::used;
+    // A ReLU that takes the fault away leaves no trace of it, and none of another number either.
+    else if (votes.both > 0 && votes.neither == 0)
+      spot.state = SpotState::used;
     if (spot.state == SpotState::unused) unused_.push_back(value);
   }
 
@@ -236,7 +246,7 @@ class SpotChecks {
 
   // An input that could not be checked itself may be dumped wrongly, which shows here.
   bool blame_input(std::uint64_t i, std::size_t level) {
-    if (options_.judge.isolated || own_model_) return false;
+    if (options_.judge.isolated || own_model_ || ranges_unknown_) return false;
     const SideCheck& own = checks_[i].actual;
     bool blamed = false;
     for (const std::uint32_t read : own.read) {
@@ -259,7 +269,8 @@ class SpotChecks {
   // Of a network's input that differs from golden's: was what was dumped used?
   void settle_input(std::uint64_t i, SpotCheck& spot) {
     const Layer& layer = report_.layers[i];
-    if (layer.figures->equal == layer.figures->pairs && layer.figures->one_sided() == 0) return;
+    const bool equal = layer.figures->equal == layer.figures->pairs;
+    if (ranges_unknown_ || (equal && layer.figures->one_sided() == 0)) return;
     const std::uint32_t value = actual_dumps_.value_of(i);
     const DumpVotes votes = ask_consumers(i, value, InPlace::golden);
     if (votes.dump + votes.other == 0) return;
@@ -283,6 +294,8 @@ class SpotChecks {
                        std::max(*level, check.first_level), asked_of(c, i));
       all.dump += votes.dump;
       all.other += votes.other;
+      all.both += votes.both;
+      all.neither += votes.neither;
     }
     return all;
   }
@@ -332,6 +345,7 @@ class SpotChecks {
   std::vector<LayerChecks> checks_;
   std::array<std::optional<std::size_t>, 2> actual_level_;  // of products and of others
   std::array<std::optional<std::size_t>, 2> golden_level_;
+  bool ranges_unknown_ = false;        // of the codes that actual was computed in
   std::vector<std::uint32_t> unused_;  // dumps that the device did not use
 };
 

@@ -80,7 +80,10 @@ class Question {
         ++votes.dump;
       return;
     }
-    if (!(apart > explained + other_explained)) return;
+    if (!(apart > explained + other_explained)) {
+      ++(std::abs(actual - from_dump) <= explained ? votes.both : votes.neither);
+      return;
+    }
     const double to_dump = std::abs(actual - from_dump);
     const double to_other = std::abs(actual - from_other);
     if (to_dump <= explained && to_dump < to_other) ++votes.dump;

@@ -13,6 +13,8 @@ namespace btf {
 struct DumpVotes {
   std::uint64_t dump = 0;   // from what was dumped
   std::uint64_t other = 0;  // from what it should have been
+  std::uint64_t both = 0;   // from either: where the two are too near to tell
+  std::uint64_t neither = 0;
 };
 
 // What stands for the numbers that the device would have had if the dump is wrong.

@@ -279,7 +279,8 @@ class LayerJudge {
   void judge_by_spots(std::uint64_t i, const Inputs& in) {
     Layer& layer = layers()[i];
     const SpotState state = layer.spot->state;
-    if (state == SpotState::follows) return;
+    // Inputs of the network have been judged already: nothing makes them.
+    if (state == SpotState::follows || is_input(i)) return;
     const LayerFault found = is_counted(layer) ? LayerFault::error : fault_of(layer, in);
     const LayerFault fault = found == LayerFault::none ? LayerFault::error : found;
     const bool is_dump =
@@ -375,10 +376,9 @@ class LayerJudge {
     else if (is_op(layer, kNormalising, kNormWords))
       explained = in.spread_error;
     else if (is_op(layer, kExponentials, kExponentialWords))
-      explained = in.rms_error;
-    // A name is a guess: all that an argument as large as golden's can do to an error.
-    if (explained > 0 && layer.op.empty())
-      explained = std::max(explained, in.peak * std::max(in.relative_error, floor_of(layer)));
+      // A name is a guess: all that an argument as large as golden's can do to an error.
+      explained = layer.op.empty() ? std::max(in.rms_error, in.peak * in.relative_error)
+                                   : in.rms_error;
     return layer.figures->relative_error <=
                options_.growth * std::hypot(explained, floor_of(layer)) &&
            explained > options_.growth * in.relative_error;
