@@ -2,33 +2,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
 
 #include "btf/try.h"
 #include "network/node/strides.h"
 #include "network/operators/families.h"
+#include "network/operators/normalised.h"
 #include "network/operators/normalising_makers.h"
-#include "network/operators/rows.h"
 
 namespace btf::network {
 namespace {
-
-// Scale and bias of an element: one of them may be missing.
-struct Affine {
-  Tensor* scale = nullptr;
-  Tensor* bias = nullptr;
-
-  Estimate of(Estimate x, std::uint64_t scale_at, std::uint64_t bias_at) const {
-    if (scale != nullptr) {
-      const Estimate s = scale->at(scale_at);
-      x = {x.value * s.value, x.error * std::abs(s.value) + s.error * std::abs(x.value)};
-    }
-    if (bias == nullptr) return x;
-    const Estimate b = bias->at(bias_at);
-    return {x.value + b.value,
-            x.error + b.error + kFloat32 * (std::abs(x.value) + std::abs(b.value))};
-  }
-};
 
 class BatchNormalised final : public Operator {
  public:
@@ -49,15 +31,14 @@ class BatchNormalised final : public Operator {
     const Estimate x = x_.at(number);
     const Estimate mean = mean_.at(channel);
     const Estimate variance = variance_.at(channel);
-    const double root = std::sqrt(variance.value + epsilon_);
-    const double centred = (x.value - mean.value) / root;
+    const Deviation deviation = deviation_of(variance.value, 0, variance.error, epsilon_);
+    Estimate normal = over_deviation(x.value - mean.value, x.error + mean.error, deviation);
+    if (std::isinf(normal.error)) return normal;
     // Devices fold all of it into one product and one sum, whose parts may be larger than the
     // result.
-    const double parts = (std::abs(x.value) + std::abs(mean.value)) / root;
-    const Estimate normal{centred, (x.error + mean.error) / root +
-                                       variance.error / 2 / (root * root) * std::abs(centred) +
-                                       (4 * kFloat32 + arithmetic_.operand) * parts};
-    return rounded(rounded(affine_.of(normal, channel, channel), arithmetic_), arithmetic_);
+    const double parts = (std::abs(x.value) + std::abs(mean.value)) / deviation.value;
+    normal.error += (4 * kFloat32 + arithmetic_.operand) * parts;
+    return rounded(rounded(affine_.of(normal, channel, 0), arithmetic_), arithmetic_);
   }
 
  private:
@@ -70,86 +51,6 @@ class BatchNormalised final : public Operator {
   const Arithmetic& arithmetic_;
 };
 
-struct Moments {
-  double mean = 0;
-  double variance = 0;
-  double error = 0;  // of any element, at most
-  double mean_error = 0;
-  double variance_error = 0;
-};
-
-// Instance, group, layer and RMS normalisations differ in their groups, and in where scale and bias
-// stand.
-class Normalised final : public Operator {
- public:
-  Normalised(Tensor& x, Groups groups, const NormalForm& form, const Arithmetic& arithmetic)
-      : Operator({x.dims(), x.dtype()}),
-        x_(x),
-        groups_(std::move(groups)),
-        form_(form),
-        arithmetic_(arithmetic) {}
-
-  Estimate element(std::size_t, std::uint64_t number) override {
-    const Moments& moments =
-        kept_.get(groups_.group_of(number), [&] { return find(groups_.group_of(number)); });
-    const Estimate x = x_.at(number);
-    const double root = std::sqrt(moments.variance + form_.epsilon);
-    const double normal = (x.value - moments.mean) / root;
-    const double error =
-        (x.error + moments.mean_error +
-         2 * kFloat32 * (std::abs(x.value) + std::abs(moments.mean))) /
-            root +
-        std::abs(normal) * (moments.variance_error / (2 * root * root) + 4 * kFloat32);
-    const Affine affine{form_.scale, form_.bias};
-    // The scale is rounded before it is multiplied, the product after it.
-    Estimate found = affine.of({normal, error}, form_.place_of(number), form_.place_of(number));
-    found.error += arithmetic_.result * std::abs(normal);
-    return rounded(rounded(found, arithmetic_), arithmetic_);
-  }
-
- private:
-  Moments find(std::uint64_t group) {
-    Moments moments;
-    const auto n = static_cast<double>(groups_.size());
-    double magnitude = 0;
-    double linear = 0;  // sum of errors
-    double squares = 0;
-    for (std::uint64_t which = 0; which < groups_.size(); ++which) {
-      const Estimate x = x_.at(groups_.element(group, which));
-      moments.mean += x.value;
-      squares += x.value * x.value;
-      magnitude += std::abs(x.value);
-      linear += x.error;
-      moments.error = std::max(moments.error, x.error);
-    }
-    const double steps = std::min(n, 4 + std::sqrt(n));
-    moments.mean /= n;
-    squares /= n;
-    moments.mean_error = linear / n + arithmetic_.accumulator * steps * magnitude / n;
-    if (form_.about_zero) {
-      moments.mean = moments.mean_error = 0;
-      moments.variance = squares;
-    } else {
-      for (std::uint64_t which = 0; which < groups_.size(); ++which) {
-        const double apart = x_.value(groups_.element(group, which)) - moments.mean;
-        moments.variance += apart * apart;
-      }
-      moments.variance /= n;
-    }
-    // As the mean of squares less the square of the mean, which cancel, or in two passes.
-    moments.variance_error =
-        2 * std::sqrt(moments.variance) * moments.error + moments.error * moments.error +
-        arithmetic_.accumulator * (steps * moments.variance + (4 + std::sqrt(n)) * squares);
-    return moments;
-  }
-
-  Tensor& x_;
-  Groups groups_;
-  NormalForm form_;
-  const Arithmetic& arithmetic_;
-  KeptByGroup<Moments> kept_;
-};
-
 std::unexpected<Error> no_scale() {
   return not_computed("its scale or bias does not fit its input");
 }
@@ -158,8 +59,10 @@ MadeOperator make_batch(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   std::array<Tensor*, 4> parts{};
   const std::uint64_t channels = x->rank() < 2 ? 1 : x->dims()[1];
-  if (call.integer("training_mode", 0) != 0 || x->elements() == 0)
+  // Before version 14, outputs beside the first say that it trains.
+  if (call.integer("training_mode", 0) != 0 || (call.version < 14 && call.outputs > 1))
     return not_computed("its statistics are those of the batch");
+  if (x->elements() == 0) return not_computed("it is empty");
   for (std::size_t i = 0; i < parts.size(); ++i) {
     BTF_ASSIGN(parts[i], call.input(i + 1));
     if (parts[i]->elements() != channels) return no_scale();
@@ -169,11 +72,19 @@ MadeOperator make_batch(const Call& call) {
 }
 
 MadeOperator normalised(const Call& call, Tensor& x, const std::vector<bool>& taken,
-                        const NormalForm& form) {
+                        const NormalForm& form, bool has_statistics = false) {
   if (x.elements() == 0) return not_computed("it is empty");
   Groups groups(x.dims(), taken);
   BTF_TRY(check_terms(groups.size()));
-  return std::make_unique<Normalised>(x, std::move(groups), form, call.arithmetic);
+  std::vector<Operator::Output> outputs{{x.dims(), x.dtype()}};
+  if (has_statistics) {
+    Dims dims = x.dims();
+    for (std::size_t d = 0; d < dims.size(); ++d)
+      if (taken[d]) dims[d] = 1;
+    outputs.insert(outputs.end(), 2, {std::move(dims), DType::float32});
+  }
+  return std::make_unique<Normalised>(std::move(outputs), x, std::move(groups), form,
+                                      call.arithmetic);
 }
 
 // Over the last dims, from an axis on; scale and bias have the dims of these.
@@ -193,7 +104,7 @@ MadeOperator make_layer(const Call& call, bool about_zero) {
     return no_scale();
   form.places = Broadcast(scale->dims(), last);
   form.inner = element_count(last).value_or(0);
-  return normalised(call, *x, taken, form);
+  return normalised(call, *x, taken, form, !about_zero);
 }
 
 MadeOperator make_layer_normalised(const Call& call) { return make_layer(call, false); }
@@ -231,7 +142,7 @@ class GroupNormalised final : public Operator {
                   const Arithmetic& arithmetic)
       : Operator({std::move(dims), x->dtype()}),
         x_(std::move(x)),
-        normalised_(*x_, std::move(groups), form, arithmetic) {}
+        normalised_(outputs(), *x_, std::move(groups), form, arithmetic) {}
   Estimate element(std::size_t output, std::uint64_t number) override {
     return normalised_.element(output, number);
   }
@@ -271,7 +182,7 @@ MadeOperator make_mean_variance(const Call& call) {
   std::vector<std::int64_t> axes = call.integers("axes");
   if (axes.empty()) axes = {0, 2, 3};
   BTF_ASSIGN(const std::vector<bool> taken, dims_of_axes(axes, x->rank()));
-  return normalised(call, *x, taken, NormalForm{.epsilon = 1e-9});
+  return normalised(call, *x, taken, NormalForm{.beside_root = 1e-9});
 }
 
 constexpr auto kNormalisingRows = std::to_array<OperatorRow>({

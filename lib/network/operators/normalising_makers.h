@@ -10,7 +10,8 @@ namespace btf::network {
 struct NormalForm {
   Tensor* scale = nullptr;
   Tensor* bias = nullptr;
-  double epsilon = 0;
+  double epsilon = 0;      // added to the variance
+  double beside_root = 0;  // to its root
   bool about_zero = false;  // no mean is taken off
   // Of a scale for each place of the last dims: those dims' elements.
   std::uint64_t inner = 0;

@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "btf/try.h"
 #include "core/checked_math.h"
 #include "network/node/strides.h"
 #include "network/operators/families.h"
+#include "network/operators/rows.h"
 #include "network/operators/window.h"
 
 namespace btf::network {
@@ -45,7 +45,8 @@ class Pool final : public Operator {
       ++taps;
       if (form_.kind == PoolKind::mean) return sum.add(x.value, 0, x.error);
       const double power = std::pow(std::abs(x.value), form_.p);
-      sum.add(power, 0, std::pow(std::abs(x.value) + x.error, form_.p) - power + kFloat32 * power);
+      sum.add(power, 0,
+              std::pow(std::abs(x.value) + x.error, form_.p) - power + kFloat32 * form_.p * power);
     });
     const Estimate total = sum.result(arithmetic_.accumulator);
     if (form_.kind == PoolKind::mean) {
@@ -53,20 +54,20 @@ class Pool final : public Operator {
       return rounded(rounded({total.value / count, total.error / count}, arithmetic_), arithmetic_);
     }
     const double value = std::pow(total.value, 1 / form_.p);
+    // Roots are steeper below.
+    const double low = std::pow(std::max(0.0, total.value - total.error), 1 / form_.p);
     const double high = std::pow(total.value + total.error, 1 / form_.p);
-    return rounded(rounded({value, high - value}, arithmetic_), arithmetic_);
+    const double error = std::max(high - value, value - low) + 2 * kFloat32 * value;
+    return rounded(rounded({value, error}, arithmetic_), arithmetic_);
   }
 
  private:
   Estimate largest(std::uint64_t first, std::span<const std::uint64_t> spatial) {
-    Estimate best{-std::numeric_limits<double>::infinity(), 0};
-    double error = 0;
+    Largest found;
     for_each_tap(axes_, spatial, [&](std::uint64_t, std::uint64_t place) {
-      const Estimate x = x_.at(first + place);
-      error = std::max(error, x.error);
-      if (x.value > best.value || std::isnan(x.value)) best = x;
+      found.add(element_of(x_, first + place));
     });
-    return {best.value, error};
+    return found.result();
   }
 
   // Numbers in the window, padding among them, but not what ceil_mode adds behind it.
@@ -74,12 +75,11 @@ class Pool final : public Operator {
     double count = 1;
     for (std::size_t d = 0; d < axes_.size(); ++d) {
       const WindowAxis& axis = axes_[d];
-      std::uint64_t inside = 0;
-      for (std::uint64_t k = 0; k < axis.kernel; ++k)
-        inside += axis.place(spatial[d], k) < static_cast<std::int64_t>(axis.input) + axis.end_pad
-                      ? 1U
-                      : 0U;
-      count *= static_cast<double>(inside);
+      const std::int64_t room =
+          static_cast<std::int64_t>(axis.input) + axis.end_pad - axis.place(spatial[d], 0);
+      const std::int64_t inside = (room + axis.dilation - 1) / axis.dilation;
+      count *= static_cast<double>(
+          std::clamp<std::int64_t>(inside, 0, static_cast<std::int64_t>(axis.kernel)));
     }
     return count;
   }

@@ -2,19 +2,17 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "btf/try.h"
 #include "network/node/strides.h"
 #include "network/operators/choosing.h"
 #include "network/operators/families.h"
+#include "network/operators/log_sum.h"
 #include "network/operators/rows.h"
 
 namespace btf::network {
 namespace {
-
-constexpr double kNoSum = std::numeric_limits<double>::quiet_NaN();
 
 // What a reduction sums up of each element, and makes of the sum.
 struct Reduction {
@@ -43,14 +41,25 @@ struct ReducedShape {
   Dims dims;  // of the result
 };
 
-// The axes of any version; `arg` operators have one.
+// Makes of a single element the element.
+bool keeps_single(std::string_view op) {
+  constexpr auto kPlain =
+      std::to_array<std::string_view>({"Sum", "Mean", "Max", "Min", "Prod", "LogSumExp"});
+  return std::ranges::find(kPlain, op.substr(std::string_view("Reduce").size())) != kPlain.end();
+}
+
+// The axes of any version.
 Result<ReducedShape> reduced(const Call& call, const Tensor& x, std::int64_t axes_input_since) {
   std::vector<std::int64_t> axes = call.integers("axes");
   if (call.version >= axes_input_since && call.has_input(1)) {
     BTF_ASSIGN(axes, call.whole_integers(1));
   }
   BTF_ASSIGN(std::vector<bool> taken, dims_of_axes(axes, x.rank()));
-  if (axes.empty() && call.integer("noop_with_empty_axes", 0) != 0) taken.assign(x.rank(), false);
+  if (axes.empty() && call.integer("noop_with_empty_axes", 0) != 0) {
+    // Some runtimes take the input as it is, others reduce each element by itself.
+    if (!keeps_single(call.op)) return not_computed("it reduces no dim, which is read in two ways");
+    taken.assign(x.rank(), false);
+  }
   const bool keeps = call.integer("keepdims", 1) != 0;
   ReducedShape shape{Groups(x.dims(), taken), {}};
   BTF_TRY(check_terms(shape.groups.size()));
@@ -122,15 +131,13 @@ class Extreme final : public Operator {
 
   Estimate element(std::size_t, std::uint64_t number) override {
     const double sign = largest_ ? 1 : -1;
-    Estimate best{-sign * std::numeric_limits<double>::infinity(), 0};
-    double error = 0;
+    Largest found;
     for (std::uint64_t which = 0; which < groups_.size(); ++which) {
-      const Estimate x = x_.at(groups_.element(number, which));
-      if (std::isnan(x.value)) return x;
-      error = std::max(error, x.error);
-      if (sign * x.value > sign * best.value) best = x;
+      const Estimate x = element_of(x_, groups_.element(number, which));
+      found.add({sign * x.value, x.error});
     }
-    return {best.value, error};
+    const Estimate most = found.result();
+    return {sign * most.value, most.error};
   }
 
  private:
@@ -159,7 +166,7 @@ class MultipliedAll final : public Operator {
     for (std::uint64_t which = 0; which < groups_.size(); ++which) {
       const Estimate x = x_.at(groups_.element(number, which));
       product = {product.value * x.value,
-                 product.error * std::abs(x.value) + x.error * std::abs(product.value)};
+                 product.error * (std::abs(x.value) + x.error) + x.error * std::abs(product.value)};
       if (x_.floating()) product.error += kFloat32 * std::abs(product.value);
     }
     return x_.floating() ? rounded(product, arithmetic_) : product;
@@ -187,21 +194,13 @@ class LogSumExp final : public Operator {
         arithmetic_(arithmetic) {}
 
   Estimate element(std::size_t, std::uint64_t number) override {
-    double most = -std::numeric_limits<double>::infinity();
-    double error = 0;
-    for (std::uint64_t which = 0; which < groups_.size(); ++which) {
-      const Estimate x = x_.at(groups_.element(number, which));
-      if (std::isnan(x.value)) return {kNoSum, 0};
-      most = std::max(most, x.value);
-      error = std::max(error, x.error);
-    }
-    if (std::isinf(most)) return {most, 0};
-    double sum = 0;
-    for (std::uint64_t which = 0; which < groups_.size(); ++which)
-      sum += std::exp(x_.value(groups_.element(number, which)) - most);
-    const auto n = static_cast<double>(groups_.size());
-    const double value = most + std::log(sum);
-    return rounded({value, error + kFloat32 * (4 + std::sqrt(n) + std::abs(most))}, arithmetic_);
+    const ExponentialSum sum = exponential_sum(x_, groups_, number);
+    if (std::isnan(sum.sum)) return {sum.sum, 0};
+    if (std::isinf(sum.most)) return {sum.most, 0};
+    const double value = sum.most + std::log(sum.sum);
+    // Those that do not shift round larger arguments.
+    const double own = kFloat32 * (4 + 2 * std::abs(sum.most));
+    return rounded({value, sum.log_error() + own}, arithmetic_);
   }
 
  private:

@@ -1,7 +1,10 @@
 // Elements that stand on one line of a tensor, or in one group: what is summed up or compared.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <unordered_map>
 #include <vector>
 
@@ -42,16 +45,50 @@ class Groups {
 template <typename T>
 class KeptByGroup {
  public:
+  explicit KeptByGroup(std::size_t most = 4096) : most_(most) {}
+
   template <typename Make>
   const T& get(std::uint64_t group, Make&& make) {
-    constexpr std::size_t kMost = 4096;
     if (const auto at = kept_.find(group); at != kept_.end()) return at->second;
-    if (kept_.size() >= kMost) kept_.clear();
+    if (kept_.size() >= most_) kept_.clear();
     return kept_.emplace(group, make()).first->second;
   }
 
  private:
+  std::size_t most_;
   std::unordered_map<std::uint64_t, T> kept_;
+};
+
+// Inf is Inf: a part of it is no error.
+inline Estimate element_of(Tensor& x, std::uint64_t number) {
+  const Estimate found = x.at(number);
+  return {found.value, std::isinf(found.value) ? 0 : found.error};
+}
+
+// The largest of several numbers. It is between the largest of their lower bounds and that of their
+// upper ones, however far small ones may be off.
+class Largest {
+ public:
+  void add(const Estimate& x) {
+    nan_ = nan_ || std::isnan(x.value);
+    value_ = std::max(value_, x.value);
+    low_ = std::max(low_, x.value - x.error);
+    high_ = std::max(high_, x.value + x.error);
+  }
+
+  Estimate result() const {
+    if (nan_) return {std::numeric_limits<double>::quiet_NaN(), 0};
+    return {value_, std::isinf(value_) ? 0 : std::max(high_ - value_, value_ - low_)};
+  }
+
+  // May this one of them be the largest?
+  bool may_be(const Estimate& x) const { return x.value + x.error >= low_; }
+
+ private:
+  bool nan_ = false;
+  double value_ = -std::numeric_limits<double>::infinity();
+  double low_ = -std::numeric_limits<double>::infinity();
+  double high_ = -std::numeric_limits<double>::infinity();
 };
 
 // Flags of a tensor's dims, by axes that count from the end if they are negative. Without axes:

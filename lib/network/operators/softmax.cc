@@ -5,87 +5,127 @@
 #include <limits>
 
 #include "btf/try.h"
-#include "network/node/strides.h"
+#include "network/operators/log_sum.h"
 #include "network/operators/normalising_makers.h"
 #include "network/operators/rows.h"
 
 namespace btf::network {
 namespace {
 
-constexpr double kNoLine = std::numeric_limits<double>::quiet_NaN();
-
-enum class SoftmaxKind : std::uint8_t { plain, logarithm, hard };
-
-struct Line {
-  double most = 0;
-  double sum = 0;           // of exp(x - most)
-  double error = 0;         // of any element, at most
-  std::uint64_t first = 0;  // where the largest is
-};
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 class Softmax final : public Operator {
  public:
-  Softmax(Tensor& x, Groups groups, SoftmaxKind kind, const Arithmetic& arithmetic)
+  Softmax(Tensor& x, Groups groups, bool logarithm, const Arithmetic& arithmetic)
       : Operator({x.dims(), x.dtype()}),
         x_(x),
         groups_(std::move(groups)),
-        kind_(kind),
+        logarithm_(logarithm),
         arithmetic_(arithmetic) {}
+
+  Estimate element(std::size_t, std::uint64_t number) override {
+    const std::uint64_t group = groups_.group_of(number);
+    const ExponentialSum& sum =
+        kept_.get(group, [&] { return exponential_sum(x_, groups_, group); });
+    const Estimate x = element_of(x_, number);
+    if (std::isnan(sum.sum) || std::isnan(x.value)) return {kNaN, 0};
+    // All are masked out, or one is infinite: Inf less Inf, which some devices look out for.
+    if (std::isinf(sum.most)) return {kNaN, HUGE_VAL};
+    return logarithm_ ? log_part(x, sum) : part(x, sum);
+  }
+
+ private:
+  Estimate log_part(const Estimate& x, const ExponentialSum& sum) const {
+    const double shifted = x.value - sum.most;
+    const double value = shifted - std::log(sum.sum);
+    if (std::isinf(value)) return {value, 0};
+    const double own = kFloat32 * (2 * std::abs(shifted) + std::abs(sum.most) + std::abs(value));
+    return rounded({value, x.error + sum.log_error() + own}, arithmetic_);
+  }
+
+  // An element's own error is that of its exponential and of its part of the sum, so that a large
+  // part is hardly off.
+  Estimate part(const Estimate& x, const ExponentialSum& sum) const {
+    const double shifted = x.value - sum.most;
+    const double value = std::exp(shifted) / sum.sum;
+    const double up = std::exp(shifted + x.error);
+    const double down = std::exp(shifted - x.error);
+    const double high = part_of(up, std::max(0.0, sum.low - down), 1);
+    const double low = part_of(down, std::max(0.0, sum.high - up), 0);
+    const double rounding = value > 0 ? exponential_rounding(shifted) + sum.rounding : 0;
+    const double error =
+        std::max({0.0, high - value, value - low}) + value * std::min(1.0, std::expm1(rounding));
+    return rounded(rounded({value, error}, arithmetic_), arithmetic_);
+  }
+
+  static double part_of(double own, double others, double otherwise) {
+    const double part = own / (own + others);
+    return std::isnan(part) ? otherwise : part;
+  }
+
+  Tensor& x_;
+  Groups groups_;
+  bool logarithm_;
+  const Arithmetic& arithmetic_;
+  KeptByGroup<ExponentialSum> kept_;
+};
+
+// 1 for the largest, 0 for the others; either for those that may be it.
+class Hardmax final : public Operator {
+ public:
+  Hardmax(Tensor& x, Groups groups)
+      : Operator({x.dims(), x.dtype()}), x_(x), groups_(std::move(groups)) {}
 
   Estimate element(std::size_t, std::uint64_t number) override {
     const Line& line =
         kept_.get(groups_.group_of(number), [&] { return find(groups_.group_of(number)); });
-    const Estimate x = x_.at(number);
-    if (std::isnan(line.sum) || std::isnan(x.value)) return {kNoLine, 0};
-    const auto n = static_cast<double>(groups_.size());
-    const double shifted = x.value - line.most;
-    // An argument's error is a factor of the exponential; the sum's is that of its largest terms.
-    const double argument = x.error + line.error + kFloat32 * (4 + 2 * std::abs(shifted));
-    const double sum = kFloat32 * (4 + std::sqrt(n));
-    if (kind_ == SoftmaxKind::hard)
-      return {groups_.which_of(number) == line.first ? 1.0 : 0.0,
-              line.error > 0 ? uncertain(x, line) : 0};
-    if (kind_ == SoftmaxKind::logarithm) {
-      const double value = shifted - std::log(line.sum);
-      if (std::isinf(value)) return {value, 0};
-      return rounded({value, argument + sum + kFloat32 * (std::abs(line.most) + std::abs(value))},
-                     arithmetic_);
-    }
-    const double value = std::exp(shifted) / line.sum;
-    return rounded(rounded({value, value * std::expm1(argument + sum)}, arithmetic_), arithmetic_);
+    const Estimate x = element_of(x_, number);
+    if (line.nan) return {kNaN, HUGE_VAL};
+    if (groups_.which_of(number) == line.first) return {1, line.rivals ? 1.0 : 0.0};
+    // Equal numbers have an order.
+    return {0, x.value < line.most && line.largest.may_be(x) ? 1.0 : 0.0};
   }
 
  private:
-  static double uncertain(const Estimate& x, const Line& line) {
-    return x.value + x.error >= line.most - line.error && x.value != line.most ? 1 : 0;
-  }
+  struct Line {
+    double most = 0;
+    std::uint64_t first = 0;  // where it is
+    bool rivals = false;      // others may be it
+    bool nan = false;
+    Largest largest{};
+  };
 
   Line find(std::uint64_t group) {
     Line line{.most = -std::numeric_limits<double>::infinity()};
+    bool exact = true;
     for (std::uint64_t which = 0; which < groups_.size(); ++which) {
-      const Estimate x = x_.at(groups_.element(group, which));
-      if (std::isnan(x.value)) return {.sum = kNoLine};
-      line.error = std::max(line.error, x.error);
+      const Estimate x = element_of(x_, groups_.element(group, which));
+      line.nan = line.nan || std::isnan(x.value);
+      line.largest.add(x);
+      exact = exact && x.error == 0;
       if (x.value <= line.most) continue;
       line.most = x.value;
       line.first = which;
     }
-    // All masked: Inf less Inf.
-    if (std::isinf(line.most)) return {.sum = kNoLine};
-    for (std::uint64_t which = 0; which < groups_.size(); ++which)
-      line.sum += std::exp(x_.value(groups_.element(group, which)) - line.most);
+    for (std::uint64_t which = 0; !exact && which < groups_.size(); ++which) {
+      const Estimate x = element_of(x_, groups_.element(group, which));
+      line.rivals = line.rivals || (x.value < line.most && line.largest.may_be(x));
+    }
     return line;
   }
 
   Tensor& x_;
   Groups groups_;
-  SoftmaxKind kind_;
-  const Arithmetic& arithmetic_;
   KeptByGroup<Line> kept_;
 };
 
+struct SoftmaxLines {
+  Tensor* x = nullptr;
+  Groups groups;
+};
+
 // Before version 13 all dims from the axis on are one.
-MadeOperator softmax(const Call& call, SoftmaxKind kind) {
+Result<SoftmaxLines> softmax_lines(const Call& call) {
   constexpr std::int64_t kOneAxis = 13;
   BTF_ASSIGN(Tensor* const x, call.input(0));
   const bool one = call.version >= kOneAxis;
@@ -95,7 +135,12 @@ MadeOperator softmax(const Call& call, SoftmaxKind kind) {
   for (std::size_t d = axis; d < (one ? axis + 1 : x->rank()); ++d) taken[d] = true;
   Groups groups(x->dims(), taken);
   BTF_TRY(check_terms(groups.size()));
-  return std::make_unique<Softmax>(*x, std::move(groups), kind, call.arithmetic);
+  return SoftmaxLines{x, std::move(groups)};
+}
+
+MadeOperator softmax(const Call& call, bool logarithm) {
+  BTF_ASSIGN(SoftmaxLines lines, softmax_lines(call));
+  return std::make_unique<Softmax>(*lines.x, std::move(lines.groups), logarithm, call.arithmetic);
 }
 
 class LpNormalised final : public Operator {
@@ -112,12 +157,12 @@ class LpNormalised final : public Operator {
         kept_.get(groups_.group_of(number), [&] { return find(groups_.group_of(number)); });
     const Estimate x = x_.at(number);
     // ONNX leaves 0 / 0 at 0.
-    if (norm.value == 0) return {0, 0};
+    if (norm.value == 0) return {0, norm.error > 0 ? HUGE_VAL : 0};
     const double value = x.value / norm.value;
-    return rounded(
-        rounded({value, x.error / norm.value + std::abs(value) * norm.error / norm.value},
-                arithmetic_),
-        arithmetic_);
+    const double least = norm.value - norm.error;
+    const double error =
+        least > 0 ? (std::abs(x.value) + x.error) / least - std::abs(value) : HUGE_VAL;
+    return rounded(rounded({value, error}, arithmetic_), arithmetic_);
   }
 
  private:
@@ -164,7 +209,8 @@ class LocalResponse final : public Operator {
     Sum sum;
     for (std::int64_t c = first; c < end; ++c) {
       const Estimate x = x_.at(number + static_cast<std::uint64_t>(c - channel) * image_);
-      sum.add(x.value * x.value, 0, (2 * std::abs(x.value) + x.error) * x.error);
+      const double square = x.value * x.value;
+      sum.add(square, kFloat32 * square, (2 * std::abs(x.value) + x.error) * x.error);
     }
     const Estimate squares = sum.result(arithmetic_.accumulator);
     const double part = form_.alpha / static_cast<double>(form_.size);
@@ -172,8 +218,10 @@ class LocalResponse final : public Operator {
     const double divisor = std::pow(base, form_.beta);
     const Estimate x = x_.at(number);
     const double value = x.value / divisor;
+    // Powers are exponentials of logarithms.
+    const double power = kFloat32 * (8 + 4 * std::abs(form_.beta * std::log(base)));
     const double relative =
-        std::abs(form_.beta) * (part * squares.error / base + 4 * kFloat32) + 4 * kFloat32;
+        std::abs(form_.beta) * (std::abs(part) * squares.error / base + 4 * kFloat32) + power;
     return rounded({value, x.error / divisor + std::abs(value) * relative}, arithmetic_);
   }
 
@@ -186,9 +234,13 @@ class LocalResponse final : public Operator {
 
 }  // namespace
 
-MadeOperator make_softmax(const Call& call) { return softmax(call, SoftmaxKind::plain); }
-MadeOperator make_log_softmax(const Call& call) { return softmax(call, SoftmaxKind::logarithm); }
-MadeOperator make_hardmax(const Call& call) { return softmax(call, SoftmaxKind::hard); }
+MadeOperator make_softmax(const Call& call) { return softmax(call, false); }
+MadeOperator make_log_softmax(const Call& call) { return softmax(call, true); }
+
+MadeOperator make_hardmax(const Call& call) {
+  BTF_ASSIGN(SoftmaxLines lines, softmax_lines(call));
+  return std::make_unique<Hardmax>(*lines.x, std::move(lines.groups));
+}
 
 MadeOperator make_lp_normalised(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
@@ -196,8 +248,9 @@ MadeOperator make_lp_normalised(const Call& call) {
   std::vector<bool> taken(x->rank(), false);
   taken[axis] = true;
   BTF_TRY(check_terms(x->dims()[axis]));
-  return std::make_unique<LpNormalised>(*x, Groups(x->dims(), taken), call.integer("p", 2) == 2,
-                                        call.arithmetic);
+  const std::int64_t p = call.integer("p", 2);
+  if (p != 1 && p != 2) return not_computed("its p " + std::to_string(p) + " is neither 1 nor 2");
+  return std::make_unique<LpNormalised>(*x, Groups(x->dims(), taken), p == 2, call.arithmetic);
 }
 
 MadeOperator make_lrn(const Call& call) {

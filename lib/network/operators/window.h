@@ -43,11 +43,13 @@ void for_each_tap(std::span<const WindowAxis> axes, std::span<const std::uint64_
                   Take&& take, std::uint64_t tap = 0, std::uint64_t place = 0) {
   if (axes.empty()) return take(tap, place);
   const WindowAxis& axis = axes.front();
-  for (std::uint64_t k = 0; k < axis.kernel; ++k) {
-    const std::int64_t at = axis.place(output.front(), k);
-    if (at < 0 || static_cast<std::uint64_t>(at) >= axis.input) continue;
+  const std::int64_t start = axis.place(output.front(), 0);
+  const std::int64_t before = start < 0 ? (axis.dilation - 1 - start) / axis.dilation : 0;
+  for (auto k = static_cast<std::uint64_t>(before); k < axis.kernel; ++k) {
+    const auto at = static_cast<std::uint64_t>(axis.place(output.front(), k));
+    if (at >= axis.input) return;
     for_each_tap(axes.subspan(1), output.subspan(1), take, tap * axis.kernel + k,
-                 place * axis.input + static_cast<std::uint64_t>(at));
+                 place * axis.input + at);
   }
 }
 

@@ -96,7 +96,7 @@ MadeOperator coded_product(const Call& call, bool matrices) {
   for (std::size_t i = 0; i < in.size(); ++i) {
     BTF_ASSIGN(in[i], call.input(i));
   }
-  for (const std::size_t i : {1, 6, 7})
+  for (const std::size_t i : {1U, 6U, 7U})
     if (in[i]->elements() != 1) return not_computed("its scales are several");
   const std::size_t axis = !matrices ? 0 : in[3]->rank() < 2 ? 0 : in[3]->rank() - 1;
   BTF_ASSIGN(std::unique_ptr<Operator> sums,

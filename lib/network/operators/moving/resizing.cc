@@ -2,214 +2,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
 
 #include "btf/try.h"
-#include "core/checked_math.h"
-#include "network/node/strides.h"
 #include "network/operators/families.h"
+#include "network/operators/moving/resized.h"
 
 namespace btf::network {
 namespace {
-
-enum class ResizeMode : std::uint8_t { nearest, linear, cubic };
-
-// One dim: from an output's index to a place in the input.
-struct ResizeAxis {
-  double input = 1;
-  double output = 1;   // as a whole number
-  double resized = 1;  // before it was cut to one
-  double scale = 1;
-  double begin = 0;  // of the region of interest, relative
-  double end = 1;
-  bool same = true;  // nothing is resized
-};
-
-// The place of an output, in elements of the input.
-using Place = double (*)(double x, const ResizeAxis& axis, double length);
-
-struct PlaceRow {
-  std::string_view name;
-  Place place = nullptr;
-};
-
-constexpr auto kPlaces = std::to_array<PlaceRow>({
-    {"half_pixel", [](double x, const ResizeAxis& a, double) { return (x + 0.5) / a.scale - 0.5; }},
-    {"half_pixel_symmetric",
-     [](double x, const ResizeAxis& a, double) {
-       const double adjustment = a.output / (a.scale * a.input);
-       return a.input / 2 * (1 - adjustment) + (x + 0.5) / a.scale - 0.5;
-     }},
-    {"pytorch_half_pixel",
-     [](double x, const ResizeAxis& a, double length) {
-       return length > 1 ? (x + 0.5) / a.scale - 0.5 : -0.5;
-     }},
-    {"align_corners",
-     [](double x, const ResizeAxis& a, double length) {
-       return length == 1 ? 0 : x * (a.input - 1) / (length - 1);
-     }},
-    {"asymmetric", [](double x, const ResizeAxis& a, double) { return x / a.scale; }},
-    {"tf_half_pixel_for_nn",
-     [](double x, const ResizeAxis& a, double) { return (x + 0.5) / a.scale; }},
-    {"tf_crop_and_resize",
-     [](double x, const ResizeAxis& a, double length) {
-       return length > 1
-                  ? a.begin * (a.input - 1) + x * (a.end - a.begin) * (a.input - 1) / (length - 1)
-                  : (a.begin + a.end) * (a.input - 1) / 2;
-     }},
-});
-
-using Round = double (*)(double);
-
-struct RoundRow {
-  std::string_view name;
-  Round round = nullptr;
-};
-
-constexpr auto kRounds = std::to_array<RoundRow>({
-    {"round_prefer_floor", [](double x) { return std::ceil(x - 0.5); }},
-    {"round_prefer_ceil", [](double x) { return std::floor(x + 0.5); }},
-    {"floor", [](double x) { return std::floor(x); }},
-    {"ceil", [](double x) { return std::ceil(x); }},
-});
-
-struct ResizeForm {
-  ResizeMode mode = ResizeMode::nearest;
-  const PlaceRow* place = nullptr;
-  Round round = nullptr;
-  double cubic = -0.75;
-  bool excludes_outside = false;
-  double outside = 0;  // where a region of interest reaches beyond the input
-};
-
-struct Tap {
-  std::uint64_t index = 0;
-  double weight = 0;
-};
-
-class Resized final : public Operator {
- public:
-  Resized(Tensor& x, Dims dims, const ResizeForm& form, std::vector<ResizeAxis> axes,
-          const Arithmetic& arithmetic)
-      : Operator({std::move(dims), x.dtype()}),
-        x_(x),
-        form_(form),
-        axes_(std::move(axes)),
-        arithmetic_(arithmetic) {}
-
-  Estimate element(std::size_t, std::uint64_t number) override {
-    const Dims index = index_of(number, outputs()[0].dims);
-    std::vector<std::vector<Tap>> taps;
-    double off = 0;  // of places, that devices compute in float32
-    for (std::size_t d = 0; d < index.size(); ++d) {
-      const double place = place_of(index[d], axes_[d]);
-      if (is_crop() && !axes_[d].same && (place < 0 || place > axes_[d].input - 1))
-        return {form_.outside, 0};
-      const double error = place_error(index[d], axes_[d], place);
-      off += error;
-      taps.push_back(taps_of(place, error, axes_[d]));
-    }
-    return form_.mode == ResizeMode::nearest ? nearest(taps) : between(taps, off);
-  }
-
- private:
-  bool is_crop() const { return form_.place->name == "tf_crop_and_resize"; }
-
-  double place_of(std::uint64_t index, const ResizeAxis& axis) const {
-    const auto x = static_cast<double>(index);
-    return axis.same ? x : form_.place->place(x, axis, axis.output);
-  }
-
-  // Some take the length before it is cut to a whole number.
-  double place_error(std::uint64_t index, const ResizeAxis& axis, double place) const {
-    if (axis.same) return 0;
-    const double other = form_.place->place(static_cast<double>(index), axis, axis.resized);
-    return std::abs(other - place) + 8 * kFloat32 * (std::abs(place) + 1);
-  }
-
-  static std::uint64_t inside(double at, const ResizeAxis& axis) {
-    return static_cast<std::uint64_t>(std::clamp(at, 0.0, axis.input - 1));
-  }
-
-  // All neighbours that a device may find nearest have the weight 1.
-  std::vector<Tap> taps_of(double place, double error, const ResizeAxis& axis) const {
-    if (axis.same) return {{static_cast<std::uint64_t>(place), 1}};
-    if (form_.mode == ResizeMode::nearest) {
-      std::vector<Tap> found{{inside(form_.round(place), axis), 1}};
-      for (const double other : {place - error, place + error}) {
-        const std::uint64_t at = inside(form_.round(other), axis);
-        if (at != found[0].index) found.push_back({at, 1});
-      }
-      return found;
-    }
-    const double first = std::floor(place);
-    const double t = place - first;
-    if (form_.mode == ResizeMode::linear)
-      return {{inside(first, axis), 1 - t}, {inside(first + 1, axis), t}};
-    return cubic(first, t, axis);
-  }
-
-  std::vector<Tap> cubic(double first, double t, const ResizeAxis& axis) const {
-    const double a = form_.cubic;
-    const auto near = [a](double x) { return ((a + 2) * x - (a + 3)) * x * x + 1; };
-    const auto far = [a](double x) { return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a; };
-    const std::array<double, 4> weights{far(t + 1), near(t), near(1 - t), far(2 - t)};
-    std::vector<Tap> taps;
-    double sum = 0;
-    for (std::size_t k = 0; k < weights.size(); ++k) {
-      const double at = first - 1 + static_cast<double>(k);
-      if (form_.excludes_outside && (at < 0 || at >= axis.input)) continue;
-      taps.push_back({inside(at, axis), weights[k]});
-      sum += weights[k];
-    }
-    if (form_.excludes_outside)
-      for (Tap& tap : taps) tap.weight /= sum;
-    return taps;
-  }
-
-  template <typename Take>
-  void each(const std::vector<std::vector<Tap>>& taps, std::size_t dim, std::uint64_t number,
-            double weight, const Take& take) {
-    if (dim == taps.size()) return take(x_.at(number), weight);
-    for (const Tap& tap : taps[dim])
-      each(taps, dim + 1, number * x_.dims()[dim] + tap.index, weight * tap.weight, take);
-  }
-
-  Estimate nearest(const std::vector<std::vector<Tap>>& taps) {
-    std::optional<Estimate> found;
-    each(taps, 0, 0, 1, [&](const Estimate& x, double) {
-      if (!found)
-        found = x;
-      else
-        found->error = std::max(found->error, x.error + std::abs(x.value - found->value));
-    });
-    return *found;
-  }
-
-  Estimate between(const std::vector<std::vector<Tap>>& taps, double off) {
-    double value = 0;
-    double magnitude = 0;
-    double error = 0;
-    double least = HUGE_VAL;
-    double most = -HUGE_VAL;
-    each(taps, 0, 0, 1, [&](const Estimate& x, double weight) {
-      value += weight * x.value;
-      magnitude += std::abs(weight * x.value);
-      error += std::abs(weight) * x.error;
-      least = std::min(least, x.value);
-      most = std::max(most, x.value);
-    });
-    // Slopes of weights are 1, or up to 2 of cubic ones.
-    constexpr double kSteepest = 4;
-    error += kSteepest * off * (most - least) + (16 * kFloat32 + arithmetic_.operand) * magnitude;
-    return rounded({value, error}, arithmetic_);
-  }
-
-  Tensor& x_;
-  ResizeForm form_;
-  std::vector<ResizeAxis> axes_;
-  const Arithmetic& arithmetic_;
-};
 
 Result<ResizeMode> mode_of(const Call& call) {
   const std::string mode = call.text("mode", "nearest");
@@ -267,6 +66,7 @@ Result<Dims> size_axes(std::vector<ResizeAxis>& axes, const std::vector<std::siz
     } else {
       axis.scale = policy == "not_larger" ? least : most;
       axis.resized = axis.scale * axis.input;
+      if (!(axis.resized < kMost)) return not_computed("its sizes cannot be used");
       axis.output = std::floor(axis.resized + 0.5);
     }
     axis.same = axis.output == axis.input && axis.scale == 1;
@@ -291,11 +91,16 @@ std::vector<std::size_t> all_dims(std::size_t rank) {
   return which;
 }
 
+// Does it make fewer elements, and does not take every second or third?
+bool is_between(double scale) {
+  return scale < 1 && std::abs(1 / scale - std::round(1 / scale)) > 8 * kFloat32 / scale;
+}
+
 // Upsample, and Resize of version 10: by scales, from the origin.
 MadeOperator make_scaled(const Call& call) {
   BTF_ASSIGN(Tensor* const x, call.input(0));
   BTF_TRY(check_sizes(*x));
-  ResizeForm form{.place = &kPlaces[4], .round = kRounds[2].round};
+  ResizeForm form{.place = find_place("asymmetric"), .round = find_round("floor")};
   BTF_ASSIGN(form.mode, mode_of(call));
   std::vector<double> scales;
   if (call.has_input(1)) {
@@ -305,7 +110,9 @@ MadeOperator make_scaled(const Call& call) {
   }
   std::vector<ResizeAxis> axes = axes_of(*x);
   BTF_ASSIGN(Dims dims, scale_axes(axes, all_dims(x->rank()), scales, false));
-  return std::make_unique<Resized>(*x, std::move(dims), form, std::move(axes), call.arithmetic);
+  if (form.mode == ResizeMode::nearest && std::ranges::any_of(scales, is_between))
+    return not_computed("which elements it leaves out is not said before version 11");
+  return make_resized(*x, std::move(dims), form, std::move(axes), call.arithmetic);
 }
 
 Result<ResizeForm> form_of(const Call& call) {
@@ -313,14 +120,10 @@ Result<ResizeForm> form_of(const Call& call) {
                   .excludes_outside = call.integer("exclude_outside", 0) != 0,
                   .outside = call.real("extrapolation_value", 0)};
   BTF_ASSIGN(form.mode, mode_of(call));
-  const std::string place = call.text("coordinate_transformation_mode", "half_pixel");
-  const auto row = std::ranges::find(kPlaces, place, &PlaceRow::name);
-  const auto round =
-      std::ranges::find(kRounds, call.text("nearest_mode", "round_prefer_floor"), &RoundRow::name);
-  if (row == kPlaces.end() || round == kRounds.end())
+  form.place = find_place(call.text("coordinate_transformation_mode", "half_pixel"));
+  form.round = find_round(call.text("nearest_mode", "round_prefer_floor"));
+  if (form.place == nullptr || form.round == nullptr)
     return not_computed("its mode is not computed here");
-  form.place = &*row;
-  form.round = round->round;
   return form;
 }
 
@@ -338,6 +141,8 @@ MadeOperator make_resize(const Call& call) {
   if (crop) {
     BTF_ASSIGN(const std::vector<double> region, call.whole_reals(1));
     if (region.size() != 2 * which.size()) return not_computed("its roi does not fit its rank");
+    if (std::ranges::any_of(region, [](double x) { return !(std::abs(x) < 0x1p40); }))
+      return not_computed("its roi cannot be used");
     for (std::size_t i = 0; i < which.size(); ++i) {
       axes[which[i]].begin = region[i];
       axes[which[i]].end = region[i + which.size()];
@@ -357,7 +162,7 @@ MadeOperator make_resize(const Call& call) {
   const bool shrinks = std::ranges::any_of(axes, [](const ResizeAxis& a) { return a.scale < 1; });
   if (shrinks && call.integer("antialias", 0) != 0)
     return not_computed("its antialiasing is not computed here");
-  return std::make_unique<Resized>(*x, std::move(dims), form, std::move(axes), call.arithmetic);
+  return make_resized(*x, std::move(dims), form, std::move(axes), call.arithmetic);
 }
 
 constexpr auto kResizingRows = std::to_array<OperatorRow>({
