@@ -74,8 +74,9 @@ class Evaluation::Stored final : public Tensor {
 
   double read(std::uint64_t number) {
     if (!take_term(evaluation_.effort_)) return kNone;
-    const auto value = numbers_.at(number);
-    return value ? *value : give_up(evaluation_.effort_, value.error().text()).value;
+    const double value = numbers_.number_at(number);
+    if (numbers_.trouble()) give_up(evaluation_.effort_, numbers_.trouble()->text());
+    return value;
   }
 
   double peak() {

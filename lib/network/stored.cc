@@ -12,8 +12,7 @@
 namespace btf::network {
 namespace {
 
-constexpr std::uint64_t kBlock = 64;     // elements
-constexpr std::uint64_t kBlocks = 4096;  // that are kept
+constexpr std::uint64_t kMostBlocks = 4096;  // that are kept
 constexpr std::uint64_t kMostInMemory = 1U << 20;
 
 // Does the element with the number n stand at place n?
@@ -38,6 +37,11 @@ Result<StoredNumbers> StoredNumbers::open(std::shared_ptr<const TensorFile> file
   if (own.storage && info(*own.dtype).bits >= 8) {
     stored.stored_ = std::make_unique<StoredElements>(*source, own);
     stored.plain_ = is_plain(*own.storage);
+    stored.widen_ = widener<double>(*own.dtype);
+    const std::uint64_t blocks = own.storage->storage_elements / kBlock + 1;
+    stored.held_.assign(std::min(blocks, kMostBlocks), UINT64_MAX);
+    stored.numbers_.resize(stored.held_.size() * kBlock);
+    stored.bytes_.resize(kBlock * info(*own.dtype).buffer_bytes());
     return stored;
   }
   if (stored.elements_ > kMostInMemory) return not_computed("it is sparse, or of 4-bit elements");
@@ -55,29 +59,17 @@ std::uint64_t StoredNumbers::stored_place(std::uint64_t number) const {
   return plain_ ? number : offset(*tensor_->storage, index_of(number, tensor_->dims));
 }
 
-Result<double> StoredNumbers::code_at(std::uint64_t number) {
-  if (!stored_) return whole_[number];
-  const std::uint64_t place = stored_place(number);
-  double value = 0;
-  const WidenFn<double> widen = widener<double>(*tensor_->dtype);
-  if (const std::byte* const held = stored_->held(place, 1)) {
-    widen(held, 1, 1, &value);
-    return value;
+bool StoredNumbers::read_block(std::uint64_t block, std::uint64_t slot) {
+  const std::uint64_t first = block * kBlock;
+  const std::uint64_t count = std::min(kBlock, tensor_->storage->storage_elements - first);
+  held_[slot] = UINT64_MAX;
+  if (const Status read = stored_->read(first, count, bytes_.data()); !read) {
+    if (!trouble_) trouble_ = read.error();
+    return false;
   }
-  if (blocks_.empty()) blocks_.resize(kBlocks);
-  const std::uint64_t wanted = place / kBlock;
-  Block& block = blocks_[wanted % kBlocks];
-  if (block.number != wanted) {
-    const std::uint64_t first = wanted * kBlock;
-    const std::uint64_t count = std::min(kBlock, tensor_->storage->storage_elements - first);
-    std::vector<std::byte> bytes(count * info(*tensor_->dtype).buffer_bytes());
-    block.number = UINT64_MAX;
-    BTF_TRY(stored_->read(first, count, bytes.data()));
-    block.numbers.resize(count);
-    widen(bytes.data(), 1, count, block.numbers.data());
-    block.number = wanted;
-  }
-  return block.numbers[place % kBlock];
+  widen_(bytes_.data(), 1, count, &numbers_[slot * kBlock]);
+  held_[slot] = block;
+  return true;
 }
 
 std::uint64_t StoredNumbers::which_scale(std::uint64_t number) const {
@@ -111,14 +103,16 @@ Result<bool> StoredNumbers::at_end(std::uint64_t number) {
   const DTypeInfo& row = info(*tensor_->dtype);
   const double codes = std::ldexp(1.0, row.bits);
   const bool with_sign = row.kind == NumberKind::signed_integer;
-  BTF_ASSIGN(const double code, code_at(number));
+  const double code = code_at(number);
+  if (trouble_) return std::unexpected(*trouble_);
   // Symmetric codes do without the lowest one.
   return code <= (with_sign ? 1 - codes / 2 : 0) || code >= (with_sign ? codes / 2 : codes) - 1;
 }
 
 Result<double> StoredNumbers::at(std::uint64_t number) {
-  BTF_ASSIGN(const double code, code_at(number));
-  return scales_.scaling == Scaling::dequantize ? scaled(code, number) : code;
+  const double value = number_at(number);
+  if (trouble_) return std::unexpected(*trouble_);
+  return value;
 }
 
 double StoredNumbers::text_step(double value) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "btf/file.h"
 #include "convert/quantize/plan.h"
 #include "elements/stored_elements.h"
+#include "kernels/number/widen.h"
 
 namespace btf::network {
 
@@ -34,20 +36,33 @@ class StoredNumbers {
 
   // By the number of an element in row-major order.
   Result<double> at(std::uint64_t number);
+  // The same for many: NaN where it cannot be read, and trouble() says why.
+  double number_at(std::uint64_t number) {
+    const double code = code_at(number);
+    return scaled() ? scaled(code, number) : code;
+  }
+  const std::optional<Error>& trouble() const { return trouble_; }
   // The largest finite magnitude; reads all of it, once.
   Result<double> peak();
 
  private:
   StoredNumbers() = default;
   std::uint64_t stored_place(std::uint64_t number) const;
-  Result<double> code_at(std::uint64_t number);
+  double code_at(std::uint64_t number) {
+    if (!stored_) return whole_[number];
+    const std::uint64_t place = plain_ ? number : stored_place(number);
+    const std::uint64_t block = place / kBlock;
+    // Scattered, as channels are whole powers of two apart.
+    const std::uint64_t slot = (block * 0x9e3779b97f4a7c15 >> 32) % held_.size();
+    if (held_[slot] != block && !read_block(block, slot)) return kNoNumber;
+    return numbers_[slot * kBlock + place % kBlock];
+  }
+  bool read_block(std::uint64_t block, std::uint64_t slot);
   std::uint64_t which_scale(std::uint64_t number) const;
   double scaled(double code, std::uint64_t number) const;
 
-  struct Block {
-    std::uint64_t number = UINT64_MAX;
-    std::vector<double> numbers{};
-  };
+  static constexpr std::uint64_t kBlock = 64;  // elements that are read at once
+  static constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
   std::shared_ptr<const TensorFile> file_;
   std::unique_ptr<TensorInfo> tensor_;  // where it stays: `stored_` refers to it
@@ -55,7 +70,11 @@ class StoredNumbers {
   QuantizePlan scales_;
   std::uint64_t elements_ = 0;
   bool plain_ = false;  // stands in row-major order
-  std::vector<Block> blocks_;
+  WidenFn<double> widen_ = nullptr;
+  std::vector<std::byte> bytes_;     // of a block
+  std::vector<std::uint64_t> held_;  // which block is in each slot
+  std::vector<double> numbers_;      // of all slots
+  std::optional<Error> trouble_;
   std::vector<double> whole_;  // of what is read at once
   std::optional<double> peak_;
 };

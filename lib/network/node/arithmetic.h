@@ -35,12 +35,14 @@ class Sum {
  public:
   // `own`: what rounding of its own makes of the term, independent of that of other terms; `error`:
   // what has come from before.
-  void add(double term, double own, double error) {
+  void add(double term, double own, double error) { add_square(term, own * own, error); }
+  // The same with the square of what is the term's own.
+  void add_square(double term, double own_square, double error) {
     value_ += term;
     largest_ = std::max(largest_, std::abs(value_));
     magnitude_ += std::abs(term);
     squares_ += term * term;
-    own_squares_ += own * own;
+    own_squares_ += own_square;
     error_ += error;
     ++terms_;
   }

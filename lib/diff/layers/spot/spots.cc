@@ -25,7 +25,6 @@ using network::Network;
 struct LayerChecks {
   std::vector<std::uint64_t> sample;
   SideCheck actual;
-  SideCheck golden;
 };
 
 std::vector<std::uint64_t> places_of(const LayerReport& report, std::size_t numbers) {
@@ -83,9 +82,6 @@ class SpotChecks {
       return {};
     }
     checks.actual = check_layer(actual_, value, checks.sample, layer.figures->actual.peak);
-    const std::uint32_t golden = golden_dumps_.value_of(i);
-    if (golden != kNoValue && checks.actual.why.empty())
-      checks.golden = check_layer(golden_, golden, checks.sample, layer.figures->golden.peak);
     return {};
   }
 
@@ -122,28 +118,24 @@ class SpotChecks {
     return numbers;
   }
 
-  // What explains most layers of a kind on a side. What is said to be computed in is taken as said.
+  // What explains most layers of a kind. What is said to be computed in is taken as said.
   // Products are computed no finer than all else.
   void choose_levels() {
     for (const bool product : {false, true}) {
       LevelVotes actual;
-      LevelVotes golden;
       for (const LayerChecks& checks : checks_) {
         if (checks.actual.product != product) continue;
         count(actual, checks.actual);
-        count(golden, checks.golden);
       }
       actual_level_[product] = options_.judge.compute
                                    ? std::optional(level_of(*options_.judge.compute))
                                    : actual.choose();
-      golden_level_[product] = golden.choose();
     }
     // Codes of what is no product have ranges that were measured on other inputs, and may clip.
     ranges_unknown_ = !own_model_ && (run_precision(report_, options_.judge).grid ||
                                       actual_level_[false] == levels_.size() - 1);
-    for (auto* const levels : {&actual_level_, &golden_level_})
-      if ((*levels)[true] && (*levels)[false])
-        (*levels)[true] = std::max(*(*levels)[true], *(*levels)[false]);
+    if (actual_level_[true] && actual_level_[false])
+      actual_level_[true] = std::max(*actual_level_[true], *actual_level_[false]);
   }
 
   static void count(LevelVotes& votes, const SideCheck& check) {
@@ -184,26 +176,30 @@ class SpotChecks {
     }
     spot.off = checks.actual.off[own];
     spot.overflowed = checks.actual.overflowed;
-    if (!golden_agrees(checks, spot)) return;
     if (spot.off == 0) {
       spot.state = SpotState::follows;
       return;
     }
+    if (!golden_agrees(i, own, spot)) return;
     settle_off(i, own, spot);
   }
 
-  // Where golden does not follow either, the model or its operator is not what was computed.
-  bool golden_agrees(const LayerChecks& checks, SpotCheck& spot) const {
-    spot.golden_checked = checks.golden.checked;
+  // Where golden does not follow either, the model or its operator is not what was computed. Asked
+  // where that matters: what follows from the model's operator is what it says.
+  bool golden_agrees(std::uint64_t i, std::size_t level, SpotCheck& spot) const {
+    const std::uint32_t value = golden_dumps_.value_of(i);
+    SideCheck golden;
+    if (value != kNoValue)
+      golden =
+          check_layer(golden_, value, checks_[i].sample, report_.layers[i].figures->golden.peak);
+    spot.golden_checked = golden.checked;
     if (spot.golden_checked == 0) {
       if (own_model_) return true;
-      spot.why = checks.golden.why.empty() ? "golden cannot be checked" : checks.golden.why;
+      spot.why = golden.why.empty() ? "golden cannot be checked" : golden.why;
       return false;
     }
-    const auto level = golden_level_[checks.golden.product];
-    const std::size_t own = std::max(level.value_or(0), checks.golden.first_level);
-    spot.golden_off = checks.golden.off[own];
-    if (spot.golden_off == 0 && level) return true;
+    spot.golden_off = golden.off[std::max(level, golden.first_level)];
+    if (spot.golden_off == 0) return true;
     spot.why = "golden does not follow from its own inputs either";
     return own_model_;
   }
@@ -344,7 +340,6 @@ class SpotChecks {
   SpotSide golden_;
   std::vector<LayerChecks> checks_;
   std::array<std::optional<std::size_t>, 2> actual_level_;  // of products and of others
-  std::array<std::optional<std::size_t>, 2> golden_level_;
   bool ranges_unknown_ = false;        // of the codes that actual was computed in
   std::vector<std::uint32_t> unused_;  // dumps that the device did not use
 };
