@@ -9,7 +9,8 @@
 namespace btf {
 namespace {
 
-constexpr std::size_t kPlaces = 8;     // that all chosen channels are looked at in
+// Each place costs reading what an element is computed from, which channels there share.
+constexpr std::size_t kPlaces = 16;    // that all chosen channels are looked at in
 constexpr std::size_t kChannels = 12;  // at each of these
 constexpr std::size_t kEvery = 64;     // channels that are looked at once
 
