@@ -71,9 +71,20 @@ std::vector<std::uint64_t> spot_sample(const Dims& dims, std::string_view name,
   for (std::size_t c = 0; c < std::min<std::uint64_t>(channels, kEvery); ++c)
     take_at(places[c % kPlaces],
             channels <= kEvery ? c : c * channels / kEvery + chance.below(channels / kEvery));
-  constexpr std::size_t kTries = 4 * kSpotElements;
+  constexpr std::size_t kTries = 2 * kSpotElements;
+  for (std::size_t i = 0; i < kTries && sample.size() < kSpotElements; ++i)
+    take_at(places[i % kPlaces], chance.below(channels));
   for (std::size_t i = 0; i < kTries && sample.size() < kSpotElements; ++i)
     take(chance.below(elements));
+  // One place after the other: what is read for one channel is there for the next.
+  const auto place_of = [&](std::uint64_t number) {
+    Dims index = network::index_of(number, dims);
+    index[dim] = 0;
+    return network::number_of(index, dims);
+  };
+  std::ranges::stable_sort(
+      sample.begin() + static_cast<std::ptrdiff_t>(std::min(worst.size(), sample.size())),
+      sample.end(), {}, place_of);
   return sample;
 }
 
