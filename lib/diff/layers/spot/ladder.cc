@@ -64,8 +64,12 @@ std::optional<std::size_t> LevelVotes::choose() const {
   if (layers == 0) return std::nullopt;
   const auto enough = [&](std::uint64_t some) { return 2 * some >= layers; };
   const std::uint64_t most = *std::max_element(follow, follow + kGridLevel);
-  // Codes explain far more than a fault may be, so that floats are asked first.
-  if (!enough(most)) return enough(follow[kGridLevel]) ? std::optional(kGridLevel) : std::nullopt;
+  // Codes explain far more than a fault may be, so that floats are asked first: a few layers that
+  // only codes explain may be faults.
+  constexpr std::uint64_t kFew = 3;
+  const std::uint64_t coded = follow[kGridLevel];
+  if (!enough(most) || (5 * most < 4 * coded && coded >= most + kFew))
+    return enough(coded) ? std::optional(kGridLevel) : std::nullopt;
   // What only moves numbers follows in any precision and says nothing of it.
   const std::uint64_t always = follow[0];
   if (5 * (most - always) < layers) return 0;
