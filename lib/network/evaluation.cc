@@ -116,8 +116,6 @@ class Evaluation::Computed final : public Tensor {
     return {found.value, evaluation_.arithmetic_.operand * std::abs(found.value), found.error};
   }
 
-  void forget() { known_.clear(); }
-
  private:
   Evaluation& evaluation_;
   Operator& op_;

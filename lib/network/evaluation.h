@@ -48,7 +48,6 @@ class Evaluation {
 
   // Half steps from now on. What was computed is forgotten.
   void set(const Arithmetic& arithmetic);
-  const Arithmetic& arithmetic() const { return arithmetic_; }
 
   // Names of the operators that something was computed by.
   std::vector<std::string> operators() const;

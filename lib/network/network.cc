@@ -29,7 +29,6 @@ Result<Network> Network::of(std::shared_ptr<const ByteSource> model,
                             std::shared_ptr<const TensorFile> weights, const std::string& path) {
   const auto in_file = [&](const Error& error) { return std::unexpected(error.in_file(path)); };
   Network network;
-  network.path_ = path;
   network.model_ = std::move(model);
   network.weights_ = std::move(weights);
   if (const Status read = network.read_versions(); !read) return in_file(read.error());
@@ -60,10 +59,7 @@ Status Network::read_versions() {
 
 std::uint32_t Network::value(const std::string& name) {
   const auto [at, added] = numbers_.emplace(name, static_cast<std::uint32_t>(values_.size()));
-  if (added) {
-    values_.push_back({.name = name});
-    consumers_.emplace_back();
-  }
+  if (added) values_.push_back({.name = name});
   return at->second;
 }
 
@@ -75,10 +71,8 @@ Status Network::read_nodes() {
               .domain = is_own_domain(read.domain) ? "" : read.domain,
               .inputs = {},
               .outputs = {}};
-    for (const std::string& name : read.inputs) {
+    for (const std::string& name : read.inputs)
       node.inputs.push_back(name.empty() ? kNoValue : value(name));
-      if (!name.empty()) consumers_[node.inputs.back()].push_back(number);
-    }
     for (const std::string& name : read.outputs) {
       // A name that is taken already, by an input of this node or by another node's output, would
       // make a cycle: this output is of no use then.

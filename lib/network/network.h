@@ -49,15 +49,10 @@ class Network {
   static Result<Network> of(std::shared_ptr<const ByteSource> model,
                             std::shared_ptr<const TensorFile> weights, const std::string& path);
 
-  const std::string& path() const { return path_; }
   const std::vector<Node>& nodes() const { return nodes_; }
   const std::vector<Value>& values() const { return values_; }
   // The newest value of that name; kNoValue: there is none.
   std::uint32_t find(std::string_view name) const;
-  // Nodes that take a value.
-  const std::vector<std::uint32_t>& consumers(std::uint32_t value) const {
-    return consumers_[value];
-  }
 
   // Of an operator set; 1 if the model does not say.
   std::int64_t version(std::string_view domain) const;
@@ -75,12 +70,10 @@ class Network {
   void take_weights();
   std::uint32_t value(const std::string& name);
 
-  std::string path_;
   std::shared_ptr<const ByteSource> model_;
   std::vector<Node> nodes_;
   std::vector<Value> values_;
   std::unordered_map<std::string, std::uint32_t> numbers_;
-  std::vector<std::vector<std::uint32_t>> consumers_;
   std::map<std::string, std::int64_t, std::less<>> versions_;
   std::shared_ptr<const TensorFile> weights_;  // the model as a file of tensors; nullptr: of none
   std::unique_ptr<std::mutex> weights_mutex_ = std::make_unique<std::mutex>();

@@ -37,7 +37,9 @@ std::int64_t Call::integer(std::string_view name, std::int64_t otherwise) const 
 
 double Call::real(std::string_view name, double otherwise) const {
   const auto at = attributes.find(name);
-  return at == attributes.end() ? otherwise : at->second.real.value_or(otherwise);
+  if (at == attributes.end()) return otherwise;
+  if (at->second.integer) return static_cast<double>(*at->second.integer);
+  return at->second.real.value_or(otherwise);
 }
 
 std::string Call::text(std::string_view name, std::string_view otherwise) const {

@@ -53,7 +53,4 @@ struct OperatorRow {
 const OperatorRow* find_operator(std::string_view name, std::string_view domain,
                                  std::int64_t version);
 
-// For tests and documentation.
-std::vector<const OperatorRow*> operator_rows();
-
 }  // namespace btf::network

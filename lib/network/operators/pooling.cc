@@ -124,10 +124,7 @@ MadeOperator global_pool(const Call& call, const PoolForm& form) {
   return std::make_unique<Pool>(*x, std::move(dims), form, std::move(axes), call.arithmetic);
 }
 
-double p_of(const Call& call) {
-  return call.has("p") ? std::max(1.0, call.real("p", static_cast<double>(call.integer("p", 2))))
-                       : 2;
-}
+double p_of(const Call& call) { return std::max(1.0, call.real("p", 2)); }
 
 MadeOperator make_max_pool(const Call& call) { return pool(call, {.kind = PoolKind::largest}); }
 MadeOperator make_average_pool(const Call& call) {

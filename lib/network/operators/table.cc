@@ -33,11 +33,4 @@ const OperatorRow* find_operator(std::string_view name, std::string_view domain,
   return found;
 }
 
-std::vector<const OperatorRow*> operator_rows() {
-  std::vector<const OperatorRow*> all;
-  for (const auto& family : kFamilies)
-    for (const OperatorRow& row : family()) all.push_back(&row);
-  return all;
-}
-
 }  // namespace btf::network

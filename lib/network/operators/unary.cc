@@ -152,8 +152,7 @@ class Unary final : public Operator {
                               : 0};
     if (kind == UnaryKind::exact || !std::isfinite(value)) return found;
     found.error += (library ? kLibrary : 2) * arithmetic_.result * std::abs(value);
-    if (kind == UnaryKind::bounded)
-      found.error += kLibrary * kFloat32 * std::min(1.0, std::abs(x.value) + 1);
+    if (kind == UnaryKind::bounded) found.error += kLibrary * kFloat32;
     return found;
   }
 
@@ -168,15 +167,7 @@ template <std::size_t I>
 MadeOperator make_unary(const Call& call) {
   constexpr const UnaryFunction& kOne = kUnary[I];
   BTF_ASSIGN(Tensor* const x, call.input(0));
-  const auto constant = [&](std::string_view name, double otherwise) {
-    if (name.empty()) return otherwise;
-    return call.real(
-        name, static_cast<double>(call.integer(name, std::numeric_limits<std::int64_t>::min())) !=
-                      static_cast<double>(std::numeric_limits<std::int64_t>::min())
-                  ? static_cast<double>(call.integer(name, 0))
-                  : otherwise);
-  };
-  UnaryPair constants{constant(kOne.a, kOne.a_default), constant(kOne.b, kOne.b_default)};
+  UnaryPair constants{call.real(kOne.a, kOne.a_default), call.real(kOne.b, kOne.b_default)};
   if (call.op == "Gelu") constants.b = call.text("approximate", "none") == "tanh" ? 1 : 0;
   return std::make_unique<Unary>(kOne, constants, *x, call.arithmetic);
 }

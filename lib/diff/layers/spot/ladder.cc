@@ -68,8 +68,11 @@ std::optional<std::size_t> LevelVotes::choose() const {
   // only codes explain may be faults.
   constexpr std::uint64_t kFew = 3;
   const std::uint64_t coded = follow[kGridLevel];
-  if (!enough(most) || (5 * most < 4 * coded && coded >= most + kFew))
-    return enough(coded) ? std::optional(kGridLevel) : std::nullopt;
+  if (!enough(most) || (5 * most < 4 * coded && coded >= most + kFew)) {
+    if (enough(coded)) return kGridLevel;
+    // A few layers that nothing explains are no vote against the model.
+    return layers <= kFew ? std::optional<std::size_t>(0) : std::nullopt;
+  }
   // What only moves numbers follows in any precision and says nothing of it.
   const std::uint64_t always = follow[0];
   if (5 * (most - always) < layers) return 0;

@@ -59,6 +59,10 @@ class SpotChecks {
     BTF_TRY(for_each_slab(options_.execution, workers, layers,
                           [&](unsigned, std::uint64_t i) { return check(i); }));
     choose_levels();
+    // Of all before any is settled: what is found out of one may be said of its inputs, wherever a
+    // list of names puts these.
+    for (Layer& layer : report_.layers)
+      if (layer.figures) layer.spot.emplace();
     for (std::uint64_t i = 0; i < layers; ++i) {
       settle(i);
       BTF_TRY(check_cancelled(options_.execution));
@@ -154,7 +158,8 @@ class SpotChecks {
     Layer& layer = report_.layers[i];
     if (!layer.figures) return;
     const LayerChecks& checks = checks_[i];
-    SpotCheck& spot = layer.spot.emplace();
+    SpotCheck& spot = *layer.spot;
+    if (spot.state == SpotState::unused) return;
     spot.checked = checks.actual.checked;
     spot.why = checks.actual.why;
     if (actual_dumps_.value_of(i) != kNoValue &&
@@ -163,9 +168,7 @@ class SpotChecks {
     if (spot.checked == 0) return;
     const auto level = actual_level_[checks.actual.product];
     if (!level) {
-      spot.why =
-          "most layers do not follow from their inputs: another model, whose graph is not "
-          "given?";
+      spot.why = "most layers do not follow from their inputs: a run of another model?";
       return;
     }
     const std::size_t own = std::max(*level, checks.actual.first_level);
@@ -249,8 +252,9 @@ class SpotChecks {
       const DumpedValue* const dumped = actual_dumps_.find(read);
       if (dumped == nullptr || !dumped->layer) continue;
       const Layer& input = report_.layers[*dumped->layer];
-      const bool checked = input.spot && input.spot->state != SpotState::unchecked;
-      if (checked || !input.figures || input.figures->relative_error == 0) continue;
+      if (!input.figures || input.spot->state != SpotState::unchecked ||
+          input.figures->relative_error == 0)
+        continue;
       const DumpVotes votes =
           ask_consumer(actual_, golden_as_inputs_, read, actual_dumps_.value_of(i), InPlace::golden,
                        level, own.off_numbers[level]);

@@ -74,11 +74,13 @@ std::string index_text(const Dims& index) {
 // Elements that do not follow from the layer's own inputs, and one of them.
 std::string spot_text(const SpotCheck& spot) {
   constexpr int kDigits = 7;
-  std::string text = counted(spot.off, "of ") + counted(spot.checked, "outputs") +
-                     " recomputed from its own inputs " + (spot.off == 1 ? "is" : "are") + " off";
+  const auto part = [](std::uint64_t some, std::uint64_t all) {
+    return std::to_string(some) + " of " + std::to_string(all);
+  };
+  std::string text = part(spot.off, spot.checked) + " outputs recomputed from its own inputs " +
+                     (spot.off == 1 ? "is" : "are") + " off";
   if (spot.golden_checked > 0)
-    text += " (golden's: " + counted(spot.golden_off, "of ") + std::to_string(spot.golden_checked) +
-            ")";
+    text += " (golden's: " + part(spot.golden_off, spot.golden_checked) + ")";
   if (!spot.element) return text;
   const SpotElement& element = *spot.element;
   return text + "; at " + index_text(element.index) + " actual has " +

@@ -24,10 +24,12 @@ std::unexpected<Error> no_weights(const Tensor& x, const Tensor& w) {
                       dims_text(x.dims()));
 }
 
-class Conv final : public Operator {
+// What both directions are made from; they differ in how a tap finds its input.
+template <typename Axis>
+class Convolution : public Operator {
  public:
-  Conv(Tensor& x, Tensor& w, Tensor* bias, Output output, ConvShape shape,
-       std::vector<WindowAxis> axes, const Arithmetic& arithmetic)
+  Convolution(Tensor& x, Tensor& w, Tensor* bias, Output output, ConvShape shape,
+              std::vector<Axis> axes, const Arithmetic& arithmetic)
       : Operator(std::move(output)),
         x_(x),
         w_(w),
@@ -37,6 +39,21 @@ class Conv final : public Operator {
         image_(element_count(shape_.spatial).value_or(0)),
         taps_(element_count(shape_.kernel).value_or(0)),
         arithmetic_(arithmetic) {}
+
+ protected:
+  Tensor& x_;
+  Tensor& w_;
+  Tensor* bias_;
+  ConvShape shape_;
+  std::vector<Axis> axes_;
+  std::uint64_t image_;
+  std::uint64_t taps_;
+  const Arithmetic& arithmetic_;
+};
+
+class Conv final : public Convolution<WindowAxis> {
+ public:
+  using Convolution::Convolution;
 
   Estimate element(std::size_t, std::uint64_t number) override {
     const Dims index = index_of(number, outputs()[0].dims);
@@ -52,16 +69,6 @@ class Conv final : public Operator {
     if (bias_ != nullptr) add_term(sum, bias_->operand(channel));
     return rounded(sum.result(arithmetic_.accumulator), arithmetic_);
   }
-
- private:
-  Tensor& x_;
-  Tensor& w_;
-  Tensor* bias_;
-  ConvShape shape_;
-  std::vector<WindowAxis> axes_;
-  std::uint64_t image_;
-  std::uint64_t taps_;
-  const Arithmetic& arithmetic_;
 };
 
 // One dim of a transposed convolution: input i and tap k meet in i * stride + k * dilation - pad.
@@ -82,19 +89,9 @@ struct SpreadAxis {
   }
 };
 
-class ConvTranspose final : public Operator {
+class ConvTranspose final : public Convolution<SpreadAxis> {
  public:
-  ConvTranspose(Tensor& x, Tensor& w, Tensor* bias, Output output, ConvShape shape,
-                std::vector<SpreadAxis> axes, const Arithmetic& arithmetic)
-      : Operator(std::move(output)),
-        x_(x),
-        w_(w),
-        bias_(bias),
-        shape_(std::move(shape)),
-        axes_(std::move(axes)),
-        image_(element_count(shape_.spatial).value_or(0)),
-        taps_(element_count(shape_.kernel).value_or(0)),
-        arithmetic_(arithmetic) {}
+  using Convolution::Convolution;
 
   Estimate element(std::size_t, std::uint64_t number) override {
     const Dims index = index_of(number, outputs()[0].dims);
@@ -126,15 +123,6 @@ class ConvTranspose final : public Operator {
     }
     return place;
   }
-
-  Tensor& x_;
-  Tensor& w_;
-  Tensor* bias_;
-  ConvShape shape_;
-  std::vector<SpreadAxis> axes_;
-  std::uint64_t image_;
-  std::uint64_t taps_;
-  const Arithmetic& arithmetic_;
 };
 
 Result<Tensor*> bias_of(const Call& call, std::uint64_t channels) {
