@@ -73,8 +73,9 @@ Result<std::uint64_t> find(btf_file& file, const std::string& name) {
   if (!file.numbers) {
     std::multimap<std::string, std::uint64_t> numbers;
     for (std::uint64_t i = 0; i < file.file.tensor_count(); ++i) {
-      BTF_ASSIGN(std::string one, file.file.name(i));
-      numbers.emplace(std::move(one), i);
+      BTF_ASSIGN(const std::string one, file.file.name(i));
+      // As btf_name() gives it: a C string ends at a NUL, and what is then the same is ambiguous.
+      numbers.emplace(one.c_str(), i);
     }
     file.numbers = std::move(numbers);
   }

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <fstream>
 #include <limits>
 #include <string>
 #include <vector>
@@ -76,6 +77,26 @@ TEST_CASE("capi: tensors by their names", "[capi]") {
   CHECK(std::string(btf_name(unnamed.get(), 1)) == "mixed#1");
   REQUIRE(btf_find(unnamed.get(), "mixed#1", &index) == BTF_OK);
   CHECK(index == 1);
+}
+
+// Found by the fuzzer: the name of one, cut at its NUL, found the other.
+TEST_CASE("capi: a name that a C string cuts short finds no other tensor", "[capi]") {
+  const ScratchDir scratch;
+  const std::string path = scratch / "nul.safetensors";
+  const std::string header =
+      R"({"a\u0000b":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
+      R"("a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]},)"
+      R"("c\u0000d":{"dtype":"U8","shape":[1],"data_offsets":[2,3]}})";
+  const auto size = static_cast<char>(header.size());
+  std::ofstream(path, std::ios::binary) << size << std::string(7, '\0') << header << "123";
+  const File file = open(path);
+  REQUIRE(btf_count(file.get()) == 3);
+  std::uint64_t index = 7;
+  CHECK(btf_find(file.get(), "a", &index) == BTF_INVALID_ARGUMENT);
+  CHECK(std::string(btf_last_error()).ends_with("are called 'a'"));
+  CHECK(index == 7);
+  REQUIRE(btf_find(file.get(), "c", &index) == BTF_OK);
+  CHECK(std::string(btf_name(file.get(), index)) == "c");
 }
 
 TEST_CASE("capi: sets of files", "[capi]") {
