@@ -14,7 +14,7 @@ using enum Placement;
 using enum DType;
 
 // The version histories of TensorRT's headers.
-inline constexpr TensorRtSupport kHalfs{"10.12 to 11.1", {float16, bfloat16}, 2};
+inline constexpr TensorRtSupport kHalfs{"10.12 to 11.4", {float16, bfloat16}, 2};
 inline constexpr std::array<TensorRtSupport, 6> kChw2{kHalfs,
                                                       {"10.10", {float16, bfloat16}, 2},
                                                       {"10.6 to 10.8", {float16}, 1},
@@ -22,37 +22,37 @@ inline constexpr std::array<TensorRtSupport, 6> kChw2{kHalfs,
                                                       {"6.0 to 9.x", {float16}, 1}};
 inline constexpr std::array<TensorRtSupport, 6> kHwc8{
     kHalfs, {"10.0 to 10.10", {float16, bfloat16}, 2}, {"6.0 to 9.x", {float16}, 1}};
-inline constexpr std::array<TensorRtSupport, 6> kChw4{{{"10.12 to 11.1", {int8}, 1},
+inline constexpr std::array<TensorRtSupport, 6> kChw4{{{"10.12 to 11.4", {int8}, 1},
                                                        {"10.10", {int8, float16, bfloat16}, 3},
                                                        {"6.0 to 10.8", {int8, float16}, 2}}};
-inline constexpr std::array<TensorRtSupport, 6> kChw16{{{"10.12 to 11.1 (DLA only)", {float16}, 1},
+inline constexpr std::array<TensorRtSupport, 6> kChw16{{{"10.12 to 11.4 (DLA only)", {float16}, 1},
                                                         {"10.6 to 10.10", {float16}, 1},
                                                         {"10.0 to 10.3", {int8, float16}, 2},
                                                         {"6.0 to 9.x", {float16}, 1}}};
 inline constexpr std::array<TensorRtSupport, 6> kChw32{
-    {{"10.12 to 11.1", {int8, float32, float16}, 3},
+    {{"10.12 to 11.4", {int8, float32, float16}, 3},
      {"10.10", {int8, float32, float16}, 3},
      {"7.0 to 10.8 (no bound stated)", {int8, float32, float16, bfloat16}, 4},
      {"6.0", {int8, float32}, 2}}};
 inline constexpr std::array<TensorRtSupport, 6> kDhwc8{
     kHalfs, {"10.0 to 10.10", {float16, bfloat16}, 2}, {"7.2 to 9.x", {float16}, 1}};
 inline constexpr std::array<TensorRtSupport, 6> kCdhw32{
-    {{"10.12 to 11.1", {float16, int8}, 2}, {"7.2 to 10.10", {float16, int8}, 2}}};
+    {{"10.12 to 11.4", {float16, int8}, 2}, {"7.2 to 10.10", {float16, int8}, 2}}};
 inline constexpr std::array<TensorRtSupport, 6> kHwc{
-    {{"10.12 to 11.1", {float32, uint8}, 2},
+    {{"10.12 to 11.4", {float32, uint8}, 2},
      {"10.10", {float32, uint8}, 2},
      {"10.6 to 10.8", {float32, float16, uint8, int64, bfloat16}, 5},
      {"8.5 to 10.3", {float32, uint8}, 2},
      {"7.2 to 8.4", {float32}, 1}}};
 inline constexpr std::array<TensorRtSupport, 6> kDla{
-    {{"10.12 to 11.1", {float16, int8}, 2}, {"8.0 to 10.10", {float16, int8}, 2}}};
+    {{"10.12 to 11.4", {float16, int8}, 2}, {"8.0 to 10.10", {float16, int8}, 2}}};
 inline constexpr std::array<TensorRtSupport, 6> kHwc16{
-    {{"10.12 to 11.1", {float16, int8, float8_e4m3fn}, 3},
+    {{"10.12 to 11.4", {float16, int8, float8_e4m3fn}, 3},
      {"10.8 to 10.10", {float16, int8, float8_e4m3fn}, 3},
      {"10.6", {float16, int8}, 2},
      {"8.0 to 10.3", {float16}, 1}}};
 inline constexpr std::array<TensorRtSupport, 6> kDhwc{
-    {{"10.12 to 11.1", {float32}, 1}, {"8.6 to 10.10", {float32}, 1}}};
+    {{"10.12 to 11.4", {float32}, 1}, {"8.6 to 10.10", {float32}, 1}}};
 
 // clang-format off: a row a line, so that columns can be read down
 // layout, name, aliases, placement, vector dim, lanes, pitch, least rank, image, dla, TensorRT,

@@ -54,6 +54,7 @@ Result<TensorSet> TensorSet::open(std::span<const std::string> paths, const Open
   if (paths.empty()) return fail(ErrorCode::invalid_argument, "a set needs at least one file");
   auto state = std::make_unique<State>();
   state->options = options;
+  if (options.engine) state->engine.emplace(options.engine->list);
   for (const std::string& path : paths) {
     State::Root root{.path = path, .several = false, .files = {}, .first = state->members};
     BTF_ASSIGN(root.several, is_directory(path));
@@ -63,6 +64,7 @@ Result<TensorSet> TensorSet::open(std::span<const std::string> paths, const Open
           path, std::move(listing), [&](const std::string& file, const std::string& place) {
             const SetMember member{file, place, std::string(name_in_path(place))};
             return !(keep && keep(member)) && !named_in(options.named_specs, member) &&
+                   !(state->engine && state->engine->find(place)) &&
                    stands_beside_tensors(file, options);
           });
       for (const std::string& place : root.files.others)
@@ -76,6 +78,7 @@ Result<TensorSet> TensorSet::open(std::span<const std::string> paths, const Open
     // root_of() finds those with members only.
     if (count > 0 || state->roots.empty()) state->roots.push_back(std::move(root));
   }
+  BTF_TRY(state->check_engine());
   return TensorSet(std::move(state));
 }
 

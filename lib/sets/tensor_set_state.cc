@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <ranges>
 
+#include "btf/tensorrt/engine_list.h"
 #include "btf/tensor_spec.h"
 #include "btf/try.h"
 #include "formats/io/globs.h"
@@ -37,6 +38,7 @@ const IndexedFile* TensorSet::State::indexed(std::uint64_t member) const {
 
 // The base of the names of its tensors.
 std::string TensorSet::State::name_of(std::uint64_t member) const {
+  if (const EngineTensor* const tensor = engine_tensor(member)) return tensor->name;
   const Root& root = root_of(member);
   const IndexedFile* const named = root.several ? indexed(member) : nullptr;
   std::string name;
@@ -92,8 +94,35 @@ Result<OpenOptions> TensorSet::State::options_of(std::uint64_t member) const {
   if (const IndexedFile* const file = indexed(member)) {
     BTF_ASSIGN(named, file->options(named));
   }
+  if (!named.spec) {
+    if (const EngineTensor* const tensor = engine_tensor(member)) {
+      const std::string path = path_of(member);
+      const auto stamp = path_stamp(path);
+      auto spec = engine_spec(*options.engine, *tensor,
+                              stamp ? std::optional(stamp->bytes) : std::nullopt);
+      if (!spec) return std::unexpected(spec.error().in_file(path));
+      named.spec = *std::move(spec);
+    }
+  }
   named.name = name_of(member);
   return named;
+}
+
+Status TensorSet::State::check_engine() const {
+  if (!engine) return {};
+  for (std::uint64_t member = 0; member < members; ++member)
+    if (engine_tensor(member) != nullptr) return {};
+  return fail(ErrorCode::invalid_argument,
+              "no file of raw bytes in " + roots.front().path + " is called as a tensor of " +
+                  options.engine->path + ", such as '" +
+                  (options.engine->list.tensors.empty()
+                       ? ""
+                       : options.engine->list.tensors.front().name) +
+                  "'");
+}
+
+const EngineTensor* TensorSet::State::engine_tensor(std::uint64_t member) const {
+  return engine ? engine->find(place_of(member)) : nullptr;
 }
 
 Result<TensorFile> TensorSet::State::open_file(std::uint64_t member) const {
@@ -166,8 +195,9 @@ Result<IndexEntry> TensorSet::State::entry_of(std::uint64_t member, const Tensor
     tensor.role = said->second.role;
   }
   if (!entry.spec.empty()) return entry;
-  if (options.spec)
-    entry.spec = options.spec->text;
+  BTF_ASSIGN(const OpenOptions own, options_of(member));
+  if (own.spec)
+    entry.spec = own.spec->text;
   else if (file.has(kUndescribed))
     entry.spec = spec_text(*info.dtype, *info.layout, info.dims);
   return entry;

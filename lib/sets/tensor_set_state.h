@@ -16,6 +16,7 @@
 
 #include "btf/tensor_set.h"
 #include "formats/io/file_source.h"
+#include "sets/engine_names.h"
 #include "sets/indexes.h"
 #include "sets/manifest.h"
 #include "sets/open_ahead.h"
@@ -38,6 +39,7 @@ struct TensorSet::State {
   };
 
   OpenOptions options;
+  std::optional<EngineNames> engine;  // of the options
   std::vector<Root> roots;
   std::uint64_t members = 0;
   std::vector<SetMember> others;
@@ -67,6 +69,10 @@ struct TensorSet::State {
   std::string name_of(std::uint64_t member) const;
   std::optional<OpenOptions> own_options_of(std::uint64_t member) const;
   const TensorSpec* told_by_name(std::span<const NamedSpec> rules, std::uint64_t member) const;
+  // The tensor of the engine that a file is called as; nullptr: of none, or the file says itself
+  // what it holds.
+  const EngineTensor* engine_tensor(std::uint64_t member) const;
+  Status check_engine() const;  // an error: no file is called as a tensor of it
   // These two by several threads, and beside open_as().
   Result<OpenOptions> options_of(std::uint64_t member) const;
   Result<TensorFile> open_file(std::uint64_t member) const;

@@ -20,6 +20,7 @@ namespace btf {
 
 class ByteSource;
 class TensorReader;
+struct EngineSpecs;
 
 // Where a COO record keeps its parts. Offsets from the start of the file, in bytes.
 struct CooParts {
@@ -86,6 +87,8 @@ struct OpenOptions {
   std::optional<TensorSpec> spec{};   // raw bytes; dtype only: a .npy without one
   // By name, instead of `spec`; the last match counts.
   std::vector<NamedSpec> named_specs{};
+  // Of raw files in a set that are called as tensors of an engine (btf/tensorrt/engine_list.h).
+  std::shared_ptr<const EngineSpecs> engine{};
   std::optional<Layout> layout_in{};  // of a file that trtexec dumped; nothing: kLINEAR
   // Base of the names of tensors without one; empty: the name of the file without known
   // endings.

@@ -38,6 +38,8 @@ struct NamedSpec {
 // NvMedia's tensor metadata has them; NCxHWx has five of each, and ":c=3" says how many channels
 // there are where they do not fill the last block.
 // "bf16": the dtype only.
+// "Channel major FP16 format where channel % 8 == 0:1x3x224x224", "Half(1,1:8,2,1):1x3x2x2":
+// TensorRT's own words (btf/tensorrt/format.h).
 // "text:fp32:1x3x224x224": numbers in text, in row-major order; without dims as many as there are.
 BTF_API Result<TensorSpec> parse_tensor_spec(std::string_view text);
 

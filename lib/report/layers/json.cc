@@ -110,6 +110,7 @@ class Document {
                             : named(btf::order_source_names(), report_.order_left_out_by)},
         {"unknown", report_.order_unknown}};
     if (!report_.graph_path.empty()) json["order"]["graph"] = report_.graph_path;
+    if (!report_.engine_path.empty()) json["order"]["engine"] = report_.engine_path;
     if (!report_.actual_graph_path.empty())
       json["order"]["actual_graph"] = report_.actual_graph_path;
     json["noise"] = {{"source", report_.noise_source},
@@ -160,6 +161,7 @@ class Document {
     json["e_out"] =
         layer != nullptr && layer->figures ? figure(layer->figures->relative_error) : Json();
     json["words"] = verdict.words;
+    if (layer != nullptr && !layer->fused.empty()) json["fused"] = fused_json(*layer);
     json["actual_file"] = text_or_null(verdict.actual_path);
     json["actual_tensor"] = verdict.actual_tensor ? json_number(*verdict.actual_tensor) : Json();
     json["golden_file"] = text_or_null(verdict.golden_path);
@@ -211,6 +213,8 @@ class Document {
     if (layer.actual_dims != layer.golden_dims) json["actual_shape"] = json_dims(layer.actual_dims);
     json["op"] = text_or_null(layer.op);
     json["role"] = text_or_null(layer.role);
+    if (!layer.fused.empty()) json["fused"] = fused_json(layer);
+    if (layer.compute) json["compute"] = dtype(layer.compute);
     add_figures(json, layer);
     json["e_in"] = json_number(layer.input_error);
     json["noise"] = json_number(layer.noise);
@@ -227,6 +231,11 @@ class Document {
     json["spot"] = layer.spot ? spot_json(*layer.spot) : Json();
     json["hints"] = hints_json(layer.hints);
     return json;
+  }
+
+  // A layer of an engine, and what was fused into it.
+  static Json fused_json(const Layer& layer) {
+    return {{"layer", layer.fused}, {"nodes", layer.fused_nodes}};
   }
 
   static void add_figures(Json& json, const Layer& layer) {

@@ -131,6 +131,11 @@ Layer pair(const JsonNode& node) {
   layer.actual_dims = node.has("actual_shape") ? node["actual_shape"].dims() : layer.golden_dims;
   layer.op = text_or_empty(node["op"]);
   layer.role = text_or_empty(node["role"]);
+  if (node.has("fused")) {
+    layer.fused = node["fused"]["layer"].text();
+    layer.fused_nodes = texts(node["fused"]["nodes"]);
+  }
+  if (node.has("compute")) layer.compute = dtype_of(node["compute"]);
   layer.placed = node["placed"].flag();
   layer.unseen = texts(node["unseen"]);
   layer.trouble = text_or_empty(node["trouble"]);
@@ -213,6 +218,7 @@ LayerRun run_of(const JsonNode& root) {
   report.order = named(btf::order_source_names(), order["source"]);
   report.order_path = text_or_empty(order["path"]);
   if (order.has("graph")) report.graph_path = order["graph"].text();
+  if (order.has("engine")) report.engine_path = order["engine"].text();
   if (order.has("actual_graph")) report.actual_graph_path = order["actual_graph"].text();
   if (order.has("left_out")) {
     report.order_left_out = texts(order["left_out"]);

@@ -59,6 +59,7 @@ class Telling {
                                 dtypes_text(layer));
     }
     add(story, "why", why());
+    add(story, "engine", engine());
     add(story, "region", region());
     add(story, "after", after());
     add(story, "skipped", skipped());
@@ -102,6 +103,18 @@ class Telling {
     const bool asked = run_.searched && report_.verdict.kind != VerdictKind::drift &&
                        layer->fault != LayerFault::shape;
     return asked ? "no known cause" : "";
+  }
+
+  // The engine's layer, and what was fused into it.
+  std::string engine() const {
+    const Layer* const layer = subject();
+    if (layer == nullptr || layer->fused.empty()) return {};
+    const std::vector<std::string>& nodes = layer->fused_nodes;
+    std::string text = "layer " + printable(layer->fused);
+    if (layer->compute) text += ", computed in " + std::string(btf::info(*layer->compute).name);
+    if (nodes.empty() || (nodes.size() == 1 && nodes[0] == layer->fused)) return text;
+    return text + fmt::format("; ONNX {} {}", nodes.size() == 1 ? "node" : "nodes",
+                              some_of(nodes, 8));
   }
 
   std::string region() const {
@@ -245,6 +258,10 @@ class Telling {
   std::string order_text() const {
     const std::string text(words_of(report_.order).whole);
     if (report_.order_path.empty()) return text;
+    if (report_.linked() && !report_.engine_path.empty() && report_.order_left_out.empty() &&
+        report_.engine_path != report_.order_path)
+      return text + printable(report_.engine_path) + ", links from " +
+             printable(report_.order_path);
     return text + printable(report_.order_path) + left_out() +
            (report_.graph_path.empty() ? "" : ", links from " + printable(report_.graph_path));
   }

@@ -459,12 +459,12 @@ TEST_CASE("what TensorRT holds where") {
   }
 
   CHECK(objection(Layout::chw4, DType::float16) ==
-        "TensorRT 10.12 to 11.1 does not hold float16 in kCHW4; these versions do: 10.10, 6.0 to "
+        "TensorRT 10.12 to 11.4 does not hold float16 in kCHW4; these versions do: 10.10, 6.0 to "
         "10.8");
   CHECK(objection(Layout::hwc, DType::int64) ==
-        "TensorRT 10.12 to 11.1 does not hold int64 in kHWC; these versions do: 10.6 to 10.8");
+        "TensorRT 10.12 to 11.4 does not hold int64 in kHWC; these versions do: 10.6 to 10.8");
   CHECK(objection(Layout::dhwc, DType::float64) ==
-        "TensorRT 10.12 to 11.1 does not hold float64 in kDHWC; no version does");
+        "TensorRT 10.12 to 11.4 does not hold float64 in kDHWC; no version does");
 }
 
 TEST_CASE("layout: what TensorRT and a DLA take by the dims") {

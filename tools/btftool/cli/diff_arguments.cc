@@ -85,7 +85,10 @@ template Status parse_tolerances<std::uint64_t>(std::string_view, std::string_vi
 
 Result<SplitRule> split_spec_rule(std::string_view option, std::string_view text) {
   // A word that begins with a dtype or with text is a spec: its strides and the like have a = too.
-  const std::size_t mark = text.find('=');
+  // TensorRT's sentences have a ==.
+  std::size_t mark = text.find('=');
+  while (mark < text.size() && text.substr(mark).starts_with("=="))
+    mark = text.find('=', mark + 2);
   const std::string_view begins = text.substr(0, std::min(text.find(':'), mark));
   if (mark == text.npos || btf::parse_dtype(begins) || text.starts_with("text:"))
     return SplitRule{.glob = {}, .spec = std::string(text)};

@@ -1,5 +1,6 @@
 #include "cli/layers.h"
 
+#include "btf/tensorrt/engine_list.h"
 #include "cli/arguments.h"
 #include "cli/scales.h"
 
@@ -22,13 +23,44 @@ double parse_factor(const std::string& option, const std::string& text) {
   return *value;
 }
 
+void take_graph(LayersCommand& command, const std::string& path) {
+  const bool engine = btf::is_engine_list(path);
+  std::optional<std::string>& graph = engine ? command.layers.engine : command.layers.graph;
+  if (graph)
+    throw Wrong(std::string("--graph takes one ") +
+                (engine ? "layer list of an engine" : "model") + ", not both " + *graph + " and " +
+                path);
+  graph = path;
+}
+
+// "fp16", "softmax*=fp32", or some of them with commas between them
+void take_compute(btf::JudgeLayers& judge, const std::string& text) {
+  for (const std::string_view word : split(text, ',')) {
+    const std::size_t mark = word.rfind('=');
+    const std::string_view type = mark == word.npos ? word : word.substr(mark + 1);
+    const btf::DType dtype = value_or_throw(btf::parse_dtype(type));
+    if (mark == word.npos) {
+      if (judge.compute) throw Wrong("--compute is given more than once for all layers");
+      judge.compute = dtype;
+      continue;
+    }
+    std::string glob(word.substr(0, mark));
+    if (const std::string trouble = glob_trouble(glob); !trouble.empty())
+      throw Wrong("--compute " + text + ": the glob '" + glob + "' " + trouble);
+    judge.computes.push_back({std::move(glob), dtype});
+  }
+}
+
 void declare_names(CLI::App& app, LayersCommand& command) {
   const char* group = "Pairs and order";
   add_text(app, "--order", command.order, "FILE",
            "golden's names in the order of execution, one a line")
       ->group(group);
-  add_text(app, "--graph", command.layers.graph, "MODEL",
-           "an ONNX model: the order, and what is computed from what")
+  add_repeated(
+      app, "--graph", "MODEL", [&command](const std::string& path) { take_graph(command, path); },
+      "an ONNX model: the order, and what is computed from what; a\n"
+      "layer list of a TensorRT engine: the order, what is fused,\n"
+      "and types; or both, one after the other")
       ->group(group);
   add_text(app, "--map", command.map, "FILE",
            "which names belong together: lines of ACTUAL<tab>GOLDEN or\n/REGEX/REPLACEMENT/")
@@ -61,10 +93,11 @@ void declare_spot_checks(CLI::App& app, LayersCommand& command) {
 void declare_judgement(CLI::App& app, LayersCommand& command) {
   btf::JudgeLayers& judge = command.layers.judge;
   const char* group = "Judgement";
-  add_words(
-      app, "--compute", "T",
-      [&judge](const std::string& text) { judge.compute = value_or_throw(btf::parse_dtype(text)); },
-      "the dtype that ACTUAL was computed in, if files do not show it")
+  add_repeated(
+      app, "--compute", "[GLOB=]T",
+      [&judge](const std::string& text) { take_compute(judge, text); },
+      "the dtype that ACTUAL was computed in, if files do not show it;\n"
+      "softmax*=fp32 of layers called so; several with commas")
       ->group(group);
   add_text(app, "--baseline", command.baseline, "SET",
            "a correct run in the device's precision: the error to expect")
@@ -129,14 +162,19 @@ void finish_layers(const CLI::App& app, LayersCommand& command,
                    const std::vector<std::string>& operands) {
   exclude(app, "--pairs", {"--json", "--junit", "--html", "--all"});
   for (const char* const option : {"--weights", "--actual-graph", "--accumulate"})
-    if (app.count(option) > 0 && app.count("--graph") == 0)
-      throw Wrong(std::string(option) + " needs --graph");
+    if (app.count(option) > 0 && !command.layers.graph)
+      throw Wrong(std::string(option) + " needs --graph with a model");
   exclude(app, "--from-json",
           {"--graph", "--map", "--pairs", "--baseline", "--expect-output", "--actual-spec",
            "--golden-spec", "--layout-in", "--nvmedia", "--dequantize", "--actual-scale",
            "--golden-scale"});
   check_reports(command.junit, command.html);
   command.scales = given_scales(app);
+  // An engine's list says what raw files are to the next command too.
+  for (const char* const option : {"--actual-spec", "--golden-spec", "--shape"})
+    for (const std::string& value : app.get_option(option)->results())
+      if (value.starts_with('@') || option == std::string_view("--shape"))
+        command.scales.insert(command.scales.end(), {option, value});
   take_operands(command.from_json.has_value(), operands, command.actual, command.golden);
 }
 

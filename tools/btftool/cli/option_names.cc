@@ -41,6 +41,7 @@ constexpr auto kOptionNames = std::to_array<OptionName>({
     {"quantization.scale", "--scale"},
     {"quantization.zero_point", "--zero-point"},
     {"recipient", "--for"},
+    {"shapes", "--shape"},
     {"shuffle", "--shuffle"},
     {"where_possible", "--where-possible"},
     {"actual_scale", "--actual-scale"},

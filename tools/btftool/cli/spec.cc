@@ -1,7 +1,10 @@
 #include "cli/spec.h"
 
+#include <algorithm>
+#include <memory>
 #include <utility>
 
+#include "btf/tensorrt/engine_list.h"
 #include "btf/layout.h"
 #include "btf/tensor_spec.h"
 #include "cli/diff_arguments.h"
@@ -18,12 +21,39 @@ auto keep(std::vector<std::string>& texts) {
 
 void add_reading(CLI::App& app, SpecWords& words, const std::string& option,
                  const std::string& group) {
+  add_repeated(app, "--shape", "NAME:DIMS", keep(words.shapes),
+               "dims of a tensor that an engine's list has as dynamic")
+      ->group(group);
   add_text(app, "--layout-in", words.layout_in, "L",
            "layout of a file named as trtexec dumps it (kLINEAR)")
       ->group(group);
   add_text(app, "--nvmedia", words.nvmedia, "ORDER",
            option + " has sizes and strides as NvMedia has them:\nNHWC, NCHW or NCxHWx")
       ->group(group);
+}
+
+bool names_engine(const std::string& text) { return text.starts_with('@'); }
+
+// "x:1x3x224x224"
+btf::EngineShape parse_shape(const std::string& text) {
+  const std::size_t mark = text.rfind(':');
+  const auto spec = btf::parse_tensor_spec("int8" + text.substr(std::min(mark, text.size())));
+  if (mark == 0 || mark == text.npos || !spec || !spec->storage)
+    throw Wrong("--shape takes NAME:DIMS, such as x:1x3x224x224, not '" + text + "'");
+  return {.glob = text.substr(0, mark), .dims = spec->storage->dims};
+}
+
+std::shared_ptr<const btf::EngineSpecs> read_engine(const std::string& option,
+                                                    const std::string& path,
+                                                    const std::vector<std::string>& shapes) {
+  auto list = btf::read_engine_list(path);
+  if (!list) {
+    const btf::Error error = list.error();
+    throw Wrong(option + " @" + (error.file.empty() ? "" : error.file + ": ") + error.message);
+  }
+  btf::EngineSpecs specs{.list = *std::move(list), .path = path};
+  for (const std::string& shape : shapes) specs.shapes.push_back(parse_shape(shape));
+  return std::make_shared<const btf::EngineSpecs>(std::move(specs));
 }
 
 }  // namespace
@@ -37,6 +67,11 @@ btf::OpenOptions SpecWords::finish(const std::string& option) const {
   };
   std::optional<std::string> of_all;
   for (const std::string& text : specs) {
+    if (names_engine(text)) {
+      if (options.engine) throw Wrong(option + " takes one layer list of an engine");
+      options.engine = read_engine(option, text.substr(1), shapes);
+      continue;
+    }
     auto [glob, spec] = value_or_throw(split_spec_rule(option, text));
     if (!glob.empty()) {
       options.named_specs.push_back({std::move(glob), parse(spec)});
@@ -44,6 +79,8 @@ btf::OpenOptions SpecWords::finish(const std::string& option) const {
       throw Wrong(option + " is given more than once for all files");
     }
   }
+  if (!shapes.empty() && !options.engine)
+    throw Wrong("--shape needs " + option + " @ENGINE, the layer list of an engine");
   if (nvmedia && !of_all) throw Wrong("--nvmedia needs " + option);
   if (of_all) options.spec = parse(nvmedia ? *of_all + ":nvmedia=" + *nvmedia : *of_all);
   if (layout_in) {
@@ -59,7 +96,9 @@ void add_input_spec(CLI::App& app, SpecWords& words) {
                "strides fp16:1x3x4x5:strides=96,32,8,1; numbers in\n"
                "text: text:fp32:1x3x224x224; of a .npy without a\n"
                "dtype: bf16; of trtexec's JSON: int64;\n"
-               "fc*=bf16 of files, arrays and outputs called so")
+               "fc*=bf16 of files, arrays and outputs called so;\n"
+               "@engine.json, the layer list of a TensorRT engine, of raw\n"
+               "files called as its tensors")
       ->group(kGroup);
   add_reading(app, words, "--input-spec", kGroup);
 }
@@ -67,7 +106,8 @@ void add_input_spec(CLI::App& app, SpecWords& words) {
 void add_layers_specs(CLI::App& app, SpecWords& actual, SpecWords& golden, const char* group) {
   add_repeated(app, "--actual-spec", kSpecType, keep(actual.specs),
                "what raw bytes of ACTUAL hold: fp16:hwc8:1x3x224x224;\n"
-               "of trtexec's JSON: int64, or ids*=int64 of outputs")
+               "of trtexec's JSON: int64, or ids*=int64 of outputs; of\n"
+               "files called as tensors of a TensorRT engine: @engine.json")
       ->group(group);
   add_repeated(app, "--golden-spec", kSpecType, keep(golden.specs), "the same of GOLDEN")
       ->group(group);
@@ -88,13 +128,17 @@ void finish_side(const char* option, const std::vector<std::string>& texts,
   }
   std::size_t of_all = 0;
   for (const std::string& text : texts) {
+    if (names_engine(text)) {
+      words.specs.push_back(text);
+      continue;
+    }
     SpecRule rule = value_or_throw(parse_spec_rule(option, text));
     if (rule.glob.empty() && ++of_all == 2)
       throw Wrong(std::string(option) + " is given more than once for all files");
     rules.push_back(std::move(rule));
   }
   if (rules.size() == 1 && of_all == 1 && !btf::spec_without_dims(rules.front().spec)) {
-    words.specs = {rules.front().spec};
+    words.specs.push_back(rules.front().spec);
     rules.clear();
   }
   open = words.finish(option);
@@ -105,8 +149,14 @@ void finish_side(const char* option, const std::vector<std::string>& texts,
 }  // namespace
 
 void DiffSpecWords::finish(DiffCommand& command) const {
-  finish_side("--actual-spec", actual, reading, command.open_actual, command.actual_specs);
-  const SpecWords layout{.specs = {}, .layout_in = reading.layout_in, .nvmedia = {}};
+  SpecWords own = reading;
+  if (std::ranges::none_of(actual, names_engine) && std::ranges::any_of(golden, names_engine))
+    own.shapes.clear();
+  finish_side("--actual-spec", actual, own, command.open_actual, command.actual_specs);
+  SpecWords layout;
+  layout.layout_in = reading.layout_in;
+  // Dims of an engine's tensors go with the side that has one.
+  if (std::ranges::any_of(golden, names_engine)) layout.shapes = reading.shapes;
   finish_side("--golden-spec", golden, layout, command.open_golden, command.golden_specs);
 }
 
@@ -115,7 +165,8 @@ void add_diff_specs(CLI::App& app, DiffSpecWords& words, const char* group) {
                "what raw bytes of ACTUAL hold: fp16:hwc8:1x3x224x224;\n"
                "fp16:hwc8 with the dims of GOLDEN; fc*=fp16 of the files\n"
                "that a glob matches, the last one if several do;\n"
-               "ids*=int64 of tensors in trtexec's JSON")
+               "ids*=int64 of tensors in trtexec's JSON; @engine.json of\n"
+               "files called as tensors of a TensorRT engine")
       ->group(group);
   add_repeated(app, "--golden-spec", "[GLOB=]SPEC", keep(words.golden), "the same of GOLDEN")
       ->group(group);

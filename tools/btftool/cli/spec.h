@@ -12,7 +12,8 @@
 namespace btftool {
 
 struct SpecWords {
-  std::vector<std::string> specs;  // [GLOB=]SPEC, one of all files at most
+  std::vector<std::string> specs;  // [GLOB=]SPEC, one of all files at most; @ENGINE
+  std::vector<std::string> shapes;  // NAME:DIMS, of an engine's tensors
   std::optional<std::string> layout_in;
   std::optional<std::string> nvmedia;
 

@@ -6,12 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "btf/tensorrt/engine_list.h"
 #include "btf/tensor_set.h"
 #include "btf/try.h"
 #include "commands/commands.h"
 #include "commands/index_warnings.h"
 #include "commands/named_specs.h"
 #include "commands/other_files.h"
+#include "inspect/engine.h"
 #include "inspect/details.h"
 #include "inspect/json.h"
 #include "inspect/text.h"
@@ -164,6 +166,10 @@ btf::Result<int> write_manifest(const Context& context, const InspectOptions& op
 btf::Result<int> run_inspect(const Context& context, const InspectOptions& options) {
   if (options.manifest) return write_manifest(context, options);
   BTF_TRY(check_named_specs(options.files, options.open));
+  if (options.files.size() == 1 && !options.open.spec && btf::is_engine_list(options.files[0])) {
+    BTF_TRY(inspect_engine(context, options, options.files[0]));
+    return kSame;
+  }
   return Inspection(context, options).run();
 }
 

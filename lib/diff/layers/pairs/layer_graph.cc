@@ -33,6 +33,7 @@ Result<LayerGraph> read_layer_graph(const std::string& path) {
       if (name.empty()) continue;
       GraphValue& value = add(name);
       value.op = node.op_type;
+      value.node = node.name;
       value.inputs = inputs;
     }
     return {};

@@ -1,11 +1,13 @@
-// The data flow of an ONNX model, and the dumped tensors in it.
+// The data flow of an ONNX model or of an engine, and the dumped tensors in it.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "btf/dtype.h"
 #include "btf/error.h"
 
 namespace btf {
@@ -17,6 +19,12 @@ struct GraphValue {
   std::vector<std::uint32_t> inputs;  // values; weights are none
   bool input = false;                 // of the graph
   bool output = false;
+  std::string node{};  // of a model: its node's name
+  std::vector<std::string> aliases{};  // its names in other formats
+  // With an engine: the layer that computes it, the model's nodes in that, and its coarsest type.
+  std::string fused{};
+  std::vector<std::string> nodes{};
+  std::optional<DType> compute{};
 };
 
 struct LayerGraph {

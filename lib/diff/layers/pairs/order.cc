@@ -7,7 +7,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "btf/tensorrt/engine_list.h"
 #include "btf/try.h"
+#include "diff/layers/pairs/engine_graph.h"
 #include "diff/layers/pairs/layer_graph.h"
 #include "sets/names/match.h"
 #include "sets/names/names.h"
@@ -69,19 +71,47 @@ class Ordering {
     return {};
   }
 
-  Status by_graph(const std::string& path) {
+  Status by_model(const std::string& path) {
     BTF_ASSIGN(const LayerGraph graph, read_layer_graph(path));
+    return by_graph(graph, path);
+  }
+
+  // The engine's order; links are the model's, if there is one.
+  Status by_engine(const std::string& path, const std::optional<std::string>& model) {
+    BTF_ASSIGN(const EngineList list, read_engine_list(path));
+    report_.engine_path = path;
+    if (model) {
+      BTF_ASSIGN(LayerGraph graph, read_layer_graph(*model));
+      const Status taken = take_engine(list, graph);
+      if (!taken) return std::unexpected(taken.error().in_file(path));
+      return by_graph(graph, *model);
+    }
+    const LayerGraph graph = graph_of(list);
+    return graph.values.empty() ? by_engine_names(list, path) : by_graph(graph, path);
+  }
+
+  Status by_graph(const LayerGraph& graph, const std::string& path) {
     report_.order = OrderSource::graph;
     report_.order_path = path;
-    std::vector<std::string> values;
-    for (const GraphValue& value : graph.values) values.push_back(value.name);
-    place(values);
+    std::vector<std::string> names;
+    std::vector<std::uint64_t> values;  // that the names are of
+    for (std::uint64_t v = 0; v < graph.values.size(); ++v) {
+      const auto add = [&](const std::string& name) {
+        names.push_back(name);
+        values.push_back(v);
+      };
+      add(graph.values[v].name);
+      std::ranges::for_each(graph.values[v].aliases, add);
+    }
+    place(names);
     if (std::ranges::all_of(rank_, [](std::uint64_t rank) { return rank == kUnplaced; }))
       return std::unexpected(Error{ErrorCode::invalid_argument,
                                    "no name of the graph matches a tensor of both sides: '" +
-                                       (values.empty() ? "" : values.back()) + "' in the graph, '" +
+                                       (names.empty() ? "" : names.back()) + "' in the graph, '" +
                                        report_.layers.front().golden + "' in the dumps"}
                                  .in_file(path));
+    for (std::uint64_t& rank : rank_)
+      if (rank != kUnplaced) rank = values[rank];
     finish();
     link(graph);
     return {};
@@ -171,6 +201,29 @@ class Ordering {
     }
   }
 
+  // Of an engine that was built without details: an order, and no links.
+  Status by_engine_names(const EngineList& list, const std::string& path) {
+    std::vector<std::string> names;
+    std::set<std::string_view> seen;
+    for (const EngineLayer& layer : list.layers) {
+      if (seen.insert(layer.name).second) names.push_back(layer.name);
+      for (const std::string& node : layer.nodes)
+        if (seen.insert(node).second) names.push_back(node);
+    }
+    report_.order = OrderSource::file;
+    report_.order_path = path;
+    place(names);
+    if (std::ranges::all_of(rank_, [](std::uint64_t rank) { return rank == kUnplaced; }))
+      return std::unexpected(
+          Error{ErrorCode::invalid_argument,
+                "lists names of layers only, and no tensor of both sides is called so; give the "
+                "model too, or the list of an engine built with detailed profiling verbosity"}
+              .in_file(path));
+    take_left_out();
+    finish();
+    return {};
+  }
+
   // Sorts by rank, those without one behind the others.
   void finish() {
     if (!std::ranges::is_sorted(rank_)) {
@@ -239,6 +292,9 @@ class Ordering {
       Layer& layer = report_.layers[i];
       const auto value = static_cast<std::uint32_t>(rank_[i]);
       layer.op = graph.values[value].op;
+      layer.fused = graph.values[value].fused;
+      layer.fused_nodes = graph.values[value].nodes;
+      layer.compute = graph.values[value].compute;
       if (graph.values[value].input) layer.role = "input";
       if (graph.values[value].output) layer.role = "output";
       SeenInputs found = search.of(value);
@@ -311,8 +367,10 @@ Status order_by_list(LayerReport& report, std::string_view text, const std::stri
 Status order_layers(LayerReport& report, const std::vector<LayerPlace>& places,
                     const TensorSet& actual, const TensorSet& golden, const LayerOptions& options) {
   Ordering ordering(report);
-  if (options.graph) {
-    BTF_TRY(ordering.by_graph(*options.graph));
+  if (options.engine) {
+    BTF_TRY(ordering.by_engine(*options.engine, options.graph));
+  } else if (options.graph) {
+    BTF_TRY(ordering.by_model(*options.graph));
   } else if (!ordering.by_recorded(places, &LayerPlace::golden_recorded) &&
              !ordering.by_recorded(places, &LayerPlace::actual_recorded) &&
              !ordering.by_numbers(&Layer::golden) && !ordering.by_numbers(&Layer::actual)) {

@@ -11,8 +11,8 @@ namespace btf {
 
 SpotDumps::SpotDumps(const network::Network& network, TensorSet& set, const PairedLayers& paired,
                      const LayerOptions& options, bool of_actual,
-                     const std::vector<std::uint64_t>& places)
-    : set_(set), paired_(paired), options_(options), of_actual_(of_actual) {
+                     const std::vector<std::uint64_t>& places, const LayerReport* fitted)
+    : set_(set), paired_(paired), options_(options), of_actual_(of_actual), fitted_(fitted) {
   const std::vector<NamedDump>& dumps = of_actual ? paired.actual_dumps : paired.golden_dumps;
   // Weights are no dumps, whatever is called like them.
   std::vector<std::string> values;
@@ -82,7 +82,16 @@ Result<network::StoredNumbers> SpotDumps::open(const DumpedValue& dumped) const 
                FileScales::of(*file, options_.dequantize, given, options_.execution));
     BTF_ASSIGN(plan, scales.plan(*file, *tensor, options_.execution));
   }
-  return network::StoredNumbers::open(file, *std::move(tensor), std::move(plan));
+  BTF_ASSIGN(auto numbers,
+             network::StoredNumbers::open(file, *std::move(tensor), std::move(plan)));
+  const auto is_fitted = [&](std::uint64_t layer) {
+    const auto& figures = fitted_->layers[layer].figures;
+    return figures && figures->scale_fitted;
+  };
+  if (fitted_ != nullptr && dumped.layer && is_fitted(*dumped.layer) && !numbers.scaled() &&
+      !info(*numbers.tensor().dtype).floating())
+    return network::not_computed("what it reads are codes without a scale");
+  return numbers;
 }
 
 }  // namespace btf

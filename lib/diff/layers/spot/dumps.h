@@ -24,9 +24,11 @@ struct DumpedValue {
 class SpotDumps {
  public:
   // All of them outlive it. `places`: where a layer is in the report, by its number; kNowhere: it
-  // is not.
+  // is not. `fitted`: the report, where codes with a scale that was fitted are no numbers of the
+  // network; nullptr: the network computes with codes itself.
   SpotDumps(const network::Network& network, TensorSet& set, const PairedLayers& paired,
-            const LayerOptions& options, bool of_actual, const std::vector<std::uint64_t>& places);
+            const LayerOptions& options, bool of_actual, const std::vector<std::uint64_t>& places,
+            const LayerReport* fitted);
 
   static constexpr std::uint64_t kNowhere = UINT64_MAX;
 
@@ -42,6 +44,7 @@ class SpotDumps {
   const PairedLayers& paired_;
   const LayerOptions& options_;
   bool of_actual_;
+  const LayerReport* fitted_;
   std::unordered_map<std::uint32_t, DumpedValue> dumped_;
   std::unordered_map<std::uint64_t, std::uint32_t> values_;  // of layers
   mutable std::mutex mutex_;

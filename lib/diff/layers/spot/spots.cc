@@ -43,9 +43,10 @@ class SpotChecks {
         own_model_(&graph != &actual_graph),
         levels_(spot_levels(options.accumulate)),
         places_(places_of(report, paired.actual.size())),
-        actual_dumps_(actual_graph, actual, paired, options, true, places_),
-        golden_dumps_(graph, golden, paired, options, false, places_),
-        golden_as_inputs_(actual_graph, golden, paired, options, false, places_),
+        actual_dumps_(actual_graph, actual, paired, options, true, places_,
+                      own_model_ ? nullptr : &report),
+        golden_dumps_(graph, golden, paired, options, false, places_, &report),
+        golden_as_inputs_(actual_graph, golden, paired, options, false, places_, &report),
         actual_{actual_graph, actual_dumps_,
                 options.judge.isolated ? golden_as_inputs_ : actual_dumps_, levels_,
                 level_at(run_precision(report, {}).unit_roundoff)},
@@ -138,8 +139,22 @@ class SpotChecks {
     // Codes of what is no product have ranges that were measured on other inputs, and may clip.
     ranges_unknown_ = !own_model_ && (run_precision(report_, options_.judge).grid ||
                                       actual_level_[false] == levels_.size() - 1);
+    for (const Layer& layer : report_.layers)
+      if (const auto said = computed_in(layer, options_.judge))
+        ranges_unknown_ = ranges_unknown_ || (!own_model_ && !info(*said).floating());
     if (actual_level_[true] && actual_level_[false])
       actual_level_[true] = std::max(*actual_level_[true], *actual_level_[false]);
+  }
+
+  // What a layer is said to be computed in, else what explains most of its kind.
+  std::optional<std::size_t> level_of_layer(std::uint64_t i) const {
+    const auto said = computed_in(report_.layers[i], options_.judge);
+    return said ? std::optional(level_of(*said)) : actual_level_[checks_[i].actual.product];
+  }
+
+  bool ranges_unknown(std::uint64_t i) const {
+    const auto said = computed_in(report_.layers[i], options_.judge);
+    return said ? !own_model_ && !info(*said).floating() : ranges_unknown_;
   }
 
   static void count(LevelVotes& votes, const SideCheck& check) {
@@ -166,14 +181,14 @@ class SpotChecks {
         actual_.network.values()[actual_dumps_.value_of(i)].node == network::kNoNode)
       return settle_input(i, spot);
     if (spot.checked == 0) return;
-    const auto level = actual_level_[checks.actual.product];
+    const auto level = level_of_layer(i);
     if (!level) {
       spot.why = "most layers do not follow from their inputs: a run of another model?";
       return;
     }
     const std::size_t own = std::max(*level, checks.actual.first_level);
     spot.precision = levels_[own].name;
-    if (ranges_unknown_ && (own + 1 == levels_.size() || checks.actual.off[own] > 0)) {
+    if (ranges_unknown(i) && (own + 1 == levels_.size() || checks.actual.off[own] > 0)) {
       spot.why = "it was computed in 8-bit codes, whose ranges only the model of that run tells";
       return;
     }
@@ -286,7 +301,7 @@ class SpotChecks {
       const SideCheck& check = checks_[c].actual;
       if (c == i || check.checked == 0 || std::ranges::find(check.read, value) == check.read.end())
         continue;
-      const auto level = actual_level_[check.product];
+      const auto level = level_of_layer(c);
       if (!level) continue;
       ++asked;
       const DumpVotes votes =

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "diff/hints/evidence/value_limits.h"
+#include "formats/io/globs.h"
 
 namespace btf {
 namespace {
@@ -95,7 +97,38 @@ const RecomputedRow* recomputed_in(const LayerReport& report) {
 
 RunPrecision stored_precision(const LayerReport& report);
 
+double float_u(DType dtype) { return std::ldexp(1.0, -static_cast<int>(significand_bits(dtype))); }
+
+// What most layers compute in, by the engine's list. Nothing: it says that of few.
+std::optional<RunPrecision> engine_precision(const LayerReport& report) {
+  std::vector<std::uint64_t> layers(dtypes().size(), 0);
+  std::uint64_t all = 0;
+  std::string names;
+  for (const Layer& layer : report.layers) {
+    if (!layer.figures || is_counted(layer)) continue;
+    ++all;
+    for (std::size_t i = 0; layer.compute && i < layers.size(); ++i) {
+      if (dtypes()[i].dtype != *layer.compute) continue;
+      if (layers[i]++ == 0) names += (names.empty() ? "" : ", ") + std::string(dtypes()[i].name);
+    }
+  }
+  const auto most = std::ranges::max_element(layers);
+  if (names.empty() || 2 * std::accumulate(layers.begin(), layers.end(), std::uint64_t{0}) < all)
+    return std::nullopt;
+  const DTypeInfo& row = dtypes()[static_cast<std::size_t>(most - layers.begin())];
+  return RunPrecision{.unit_roundoff = row.floating() ? float_u(row.dtype) : 0,
+                      .grid = false,
+                      .source = "the engine's types (" + names + ")"};
+}
+
 }  // namespace
+
+std::optional<DType> computed_in(const Layer& layer, const JudgeLayers& options) {
+  for (auto rule = options.computes.rbegin(); rule != options.computes.rend(); ++rule)
+    if (glob_matches(rule->glob, layer.golden) || glob_matches(rule->glob, layer.actual))
+      return rule->dtype;
+  return options.compute ? options.compute : layer.compute;
+}
 
 bool is_counted(const Layer& layer) {
   return layer.golden_dtype && layer.actual_dtype &&
@@ -107,12 +140,11 @@ bool is_counted(const Layer& layer) {
 RunPrecision run_precision(const LayerReport& report, const JudgeLayers& options) {
   if (options.compute) {
     const DTypeInfo& row = info(*options.compute);
-    return {.unit_roundoff = row.floating()
-                                 ? std::ldexp(1.0, -static_cast<int>(significand_bits(row.dtype)))
-                                 : 0,
+    return {.unit_roundoff = row.floating() ? float_u(row.dtype) : 0,
             .grid = !row.floating(),
             .source = "`judge.compute` " + std::string(row.name)};
   }
+  if (auto precision = engine_precision(report)) return *std::move(precision);
   RunPrecision precision = stored_precision(report);
   const RecomputedRow* const row = recomputed_in(report);
   if (row == nullptr || precision.grid ||
@@ -181,7 +213,7 @@ bool is_coarser(const LayerFigures& figures, double peak, double u) {
 
 std::optional<RunPrecision> coarser_than(const RunPrecision& run, const Layer& layer, double u,
                                          const JudgeLayers& options) {
-  if (options.compute || run.grid) return std::nullopt;
+  if (run.grid || computed_in(layer, options)) return std::nullopt;
   const double half = std::ldexp(1.0, -kFloat16Bits);
   if (run.unit_roundoff < half && u < half)
     return RunPrecision{.unit_roundoff = half,
@@ -196,7 +228,8 @@ std::optional<RunPrecision> coarser_than(const RunPrecision& run, const Layer& l
 
 double layer_u(const Layer& layer, const RunPrecision& run, const JudgeLayers& options) {
   const LayerFigures& figures = *layer.figures;
-  double u = run.unit_roundoff;
+  const std::optional<DType> compute = computed_in(layer, options);
+  double u = compute && info(*compute).floating() ? float_u(*compute) : run.unit_roundoff;
   const double signal = rms(figures.golden, figures.pairs);
   for (const auto& [dtype, scale] : {std::pair(layer.actual_dtype, figures.actual.scale),
                                      std::pair(layer.golden_dtype, figures.golden.scale)}) {
@@ -204,15 +237,14 @@ double layer_u(const Layer& layer, const RunPrecision& run, const JudgeLayers& o
     if (scale > 0)
       u = std::max(u, step_u(scale, signal));
     else if (info(*dtype).floating())
-      u = std::max(u, std::ldexp(1.0, -static_cast<int>(significand_bits(*dtype))));
+      u = std::max(u, float_u(*dtype));
     else if (figures.scale_fitted)
       u = std::max(u, integer_u(*dtype, figures));
     else if (is_number(*dtype))
       u = std::max(u, step_u(1, signal));
   }
-  if (options.compute && !info(*options.compute).floating())
-    return std::max(u, integer_u(*options.compute, figures));
-  if (run.grid) {
+  if (compute && !info(*compute).floating()) return std::max(u, integer_u(*compute, figures));
+  if (run.grid && !compute) {
     // A layer that is on no grid is computed from layers that are.
     const double step = figures.actual.scale > 0 ? figures.actual.scale : figures.actual.step;
     u = std::max(u, step > 0 ? step_u(step, signal) : integer_u(DType::int8, figures));

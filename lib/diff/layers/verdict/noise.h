@@ -18,6 +18,9 @@ struct RunPrecision {
 
 RunPrecision run_precision(const LayerReport& report, const JudgeLayers& options);
 
+// The dtype that a layer is computed in, as it is said: by a rule, for all, or by the engine's list.
+std::optional<DType> computed_in(const Layer& layer, const JudgeLayers& options);
+
 // The next coarser one that a half step of `u`, seen in this layer, fits to. Nothing: none does, or
 // it is said what the run computes in.
 std::optional<RunPrecision> coarser_than(const RunPrecision& run, const Layer& layer, double u,

@@ -34,22 +34,34 @@ std::string counted(std::uint64_t count, const std::string& what) {
   return std::to_string(count) + " " + what;
 }
 
-std::string list_of(const std::vector<std::string>& names) {
-  constexpr std::size_t kMost = 3;
+std::string list_of(const std::vector<std::string>& names, std::size_t most = 3) {
   std::string text;
-  for (std::size_t i = 0; i < std::min(names.size(), kMost); ++i)
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
     text += (i == 0 ? "" : ", ") + names[i];
-  if (names.size() > kMost) text += ", ...";
+  if (names.size() > most) text += ", ...";
+  return text;
+}
+
+// The engine's layer that computes it, where that has another name or is several nodes.
+std::string fused_text(const Layer& layer) {
+  constexpr std::size_t kMost = 8;
+  if (layer.fused.empty() || layer.fused == layer.name()) return {};
+  std::string text = ", in the engine's layer " + quoted(layer.fused);
+  if (layer.fused_nodes.size() > 1 ||
+      (layer.fused_nodes.size() == 1 && layer.fused_nodes[0] != layer.fused))
+    text += " (ONNX " +
+            std::string(layer.fused_nodes.size() == 1 ? "node " : "nodes ") +
+            list_of(layer.fused_nodes, kMost) + ")";
   return text;
 }
 
 std::string place_text(const LayerReport& report) {
   const Layer& layer = report.layers[*report.verdict.layer];
   const auto& between = report.verdict.between;
-  if (between.empty()) return "at " + quoted(layer.name());
+  if (between.empty()) return "at " + quoted(layer.name()) + fused_text(layer);
   return "at " + quoted(layer.name()) + " or before it, in what was not dumped (" +
          counted(between.size(), between.size() == 1 ? "tensor: " : "tensors: ") +
-         list_of(between) + ")";
+         list_of(between) + ")" + fused_text(layer);
 }
 
 std::string specials_text(std::uint64_t nan, std::uint64_t inf) {

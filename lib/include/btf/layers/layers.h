@@ -82,6 +82,11 @@ struct Layer {
   Dims golden_dims{};
   std::string op{};    // of the graph's node, where there is one
   std::string role{};  // "input", "output": as the graph or the set says
+  // By an engine's layer list: the layer that computes it, the ONNX nodes fused into that, and the
+  // coarsest type among what it reads, computes with and makes.
+  std::string fused{};
+  std::vector<std::string> fused_nodes{};
+  std::optional<DType> compute{};
   std::optional<LayerFigures> figures{};
   std::optional<double> baseline{};  // relative error of a correct run in the device's precision
   std::string trouble{};             // why there are no figures
@@ -134,6 +139,7 @@ struct LayerReport {
   std::string order_path{};  // of the list or the model
   // The model that the inputs of layers are from, where a list gives the order.
   std::string graph_path{};
+  std::string engine_path{};        // the layer list of the engine
   std::string actual_graph_path{};  // the model that actual is said to be a run of
   // Source of the positions of layers that a list of names leaves out; lines that name nothing.
   std::vector<std::string> order_left_out{};
@@ -164,8 +170,15 @@ struct LayerReport {
 // The limit for outputs unless the options give one.
 inline constexpr double kMostError = 0.5;
 
+// The dtype that layers whose names match compute in.
+struct ComputeRule {
+  std::string glob;
+  DType dtype{};
+};
+
 struct JudgeLayers {
   std::optional<DType> compute{};      // the dtype that the device computes in
+  std::vector<ComputeRule> computes{};  // of single layers; the last match counts
   double growth = 2;                   // largest growth of an error in one layer. JSON: a.
   double limit = 2;                    // times the noise: more is a fault
   double baseline_limit = 1.5;         // times the baseline's error, where there is one
@@ -180,6 +193,9 @@ struct LayerOptions {
   std::optional<std::string> order{};  // text of a list of names
   std::string order_path{};
   std::optional<std::string> graph{};  // path of a model
+  // Path of a TensorRT engine's layer list: with a model its order, types and what is fused; without
+  // one links too.
+  std::optional<std::string> engine{};
   // With a model, elements of each layer are recomputed from its inputs and the model's weights.
   bool spot_checks = true;
   std::optional<std::string> actual_graph{};  // a model that actual is a run of; else `graph` is

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "btf/layout.h"
+#include "btf/tensorrt/format.h"
 #include "btf/try.h"
 #include "core/checked_math.h"
 #include "core/names.h"
@@ -51,6 +52,8 @@ constexpr auto kOrders = std::to_array<NvMediaOrder>({
 class SpecParser {
  public:
   Result<TensorSpec> parse(std::string_view text) {
+    if (is_logged_format(text)) return parse_words_of_tensorrt(text, text.rfind(')') + 1);
+    if (is_format_sentence(text)) return parse_words_of_tensorrt(text, text.rfind(':'));
     const Words parts = split(text, ":");
     spec_.as_text = parts.size() > 1 && same_name(parts.front(), kText);
     const auto said = std::span(parts).subspan(spec_.as_text ? 1 : 0);
@@ -67,13 +70,49 @@ class SpecParser {
     } else if (dims_) {
       BTF_ASSIGN(spec_.storage, resolve(spec_.layout, *dims_, spec_.dtype));
     } else if (layout_) {
-      return wrong(
-          "a layout without dims: TYPE:LAYOUT:DIMS is needed, as in fp16:hwc8:1x3x224x224");
+      return no_dims();
     }
     return std::move(spec_);
   }
 
  private:
+  static std::unexpected<Error> no_dims() {
+    return wrong("a layout without dims: TYPE:LAYOUT:DIMS is needed, as in fp16:hwc8:1x3x224x224");
+  }
+
+  // A sentence or a format of a log, which ends at `end`; dims may follow.
+  Result<TensorSpec> parse_words_of_tensorrt(std::string_view text, std::size_t end) {
+    const std::string_view said = text.substr(0, end);
+    const std::string_view rest = text.substr(std::min(end, text.size()));
+    if (!rest.empty()) {
+      const std::string_view dims = rest.substr(1);
+      if (same_name(dims, "scalar"))
+        dims_.emplace();
+      else
+        BTF_TRY(take_dims(dims));
+    }
+    if (is_logged_format(text)) {
+      BTF_ASSIGN(const LoggedFormat format, parse_logged_format(said));
+      if (!dims_) return wrong("strides need dims behind them: " + std::string(said) + ":DIMS");
+      BTF_ASSIGN(LoggedStorage found, btf::resolve(format, *dims_));
+      spec_.dtype = format.dtype;
+      spec_.layout = found.layout.value_or(Layout::linear);
+      spec_.strided = !found.layout;
+      spec_.storage = std::move(found.storage);
+      return std::move(spec_);
+    }
+    BTF_ASSIGN(const TensorRtFormat format, parse_format_sentence(said));
+    spec_.dtype = format.dtype;
+    spec_.layout = format.layout;
+    spec_.strided = format.lanes != 0;
+    if (dims_) {
+      BTF_ASSIGN(spec_.storage, btf::resolve(format, *dims_));
+    } else if (spec_.strided || spec_.layout != Layout::linear) {
+      return no_dims();
+    }
+    return std::move(spec_);
+  }
+
   template <typename T, typename Value>
   Status set(std::optional<T>& target, Value&& value, const std::string& what) {
     if (target) return wrong(what + " twice");
