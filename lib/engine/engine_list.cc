@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <span>
 
 #include "btf/try.h"
@@ -79,6 +80,9 @@ std::uint32_t EngineList::number_of(const std::string& tensor) {
 }
 
 bool is_engine_list(const std::string& path) {
+  // A pipe can be read only once.
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(path, unknown)) return false;
   const auto source = open_source(path, {});
   if (!source) return false;
   const auto start = start_of(**source);

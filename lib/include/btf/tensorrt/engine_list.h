@@ -50,7 +50,7 @@ class EngineList {
   std::unordered_map<std::string, std::uint32_t> numbers_;
 };
 
-// By the first bytes: {"Layers": or lines of a log. Of what cannot be read, no.
+// By the first bytes: {"Layers": or lines of a log. Of pipes and what cannot be read, no.
 BTF_API bool is_engine_list(const std::string& path);
 
 // Refuses what is no such list; more than 10^6 layers; and a tensor that two layers make.
