@@ -125,8 +125,14 @@ struct LayersCommand {
   btf::LayerOptions layers;
 };
 
+struct TypesOptions {
+  std::optional<std::string> what;  // a dtype, a layout, a format of TensorRT; nothing: all
+  std::optional<std::string> shape;
+  bool json = false;
+};
+
 using Command = std::variant<InspectOptions, ConvertCommand, DiffCommand, ValidateOptions,
-                             RepairCommand, LayersCommand>;
+                             RepairCommand, LayersCommand, TypesOptions>;
 
 struct Invocation {
   GlobalOptions global;

@@ -32,7 +32,7 @@ void add_reading(CLI::App& app, SpecWords& words, const std::string& option,
       ->group(group);
 }
 
-bool names_engine(const std::string& text) { return text.starts_with('@'); }
+bool is_engine(const std::string& text) { return text.starts_with('@'); }
 
 // "x:1x3x224x224"
 btf::EngineShape parse_shape(const std::string& text) {
@@ -58,6 +58,10 @@ std::shared_ptr<const btf::EngineSpecs> read_engine(const std::string& option,
 
 }  // namespace
 
+bool names_engine(const SpecWords& words) {
+  return std::ranges::any_of(words.specs, is_engine);
+}
+
 btf::OpenOptions SpecWords::finish(const std::string& option) const {
   btf::OpenOptions options;
   const auto parse = [&](const std::string& text) {
@@ -67,7 +71,7 @@ btf::OpenOptions SpecWords::finish(const std::string& option) const {
   };
   std::optional<std::string> of_all;
   for (const std::string& text : specs) {
-    if (names_engine(text)) {
+    if (is_engine(text)) {
       if (options.engine) throw Wrong(option + " takes one layer list of an engine");
       options.engine = read_engine(option, text.substr(1), shapes);
       continue;
@@ -128,7 +132,7 @@ void finish_side(const char* option, const std::vector<std::string>& texts,
   }
   std::size_t of_all = 0;
   for (const std::string& text : texts) {
-    if (names_engine(text)) {
+    if (is_engine(text)) {
       words.specs.push_back(text);
       continue;
     }
@@ -150,13 +154,13 @@ void finish_side(const char* option, const std::vector<std::string>& texts,
 
 void DiffSpecWords::finish(DiffCommand& command) const {
   SpecWords own = reading;
-  if (std::ranges::none_of(actual, names_engine) && std::ranges::any_of(golden, names_engine))
+  if (std::ranges::none_of(actual, is_engine) && std::ranges::any_of(golden, is_engine))
     own.shapes.clear();
   finish_side("--actual-spec", actual, own, command.open_actual, command.actual_specs);
   SpecWords layout;
   layout.layout_in = reading.layout_in;
   // Dims of an engine's tensors go with the side that has one.
-  if (std::ranges::any_of(golden, names_engine)) layout.shapes = reading.shapes;
+  if (std::ranges::any_of(golden, is_engine)) layout.shapes = reading.shapes;
   finish_side("--golden-spec", golden, layout, command.open_golden, command.golden_specs);
 }
 

@@ -21,6 +21,9 @@ struct SpecWords {
   btf::OpenOptions finish(const std::string& option) const;
 };
 
+// Is one of the specs the layer list of an engine?
+bool names_engine(const SpecWords& words);
+
 // --input-spec, --layout-in, --nvmedia
 void add_input_spec(CLI::App& app, SpecWords& words);
 

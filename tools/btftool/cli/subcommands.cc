@@ -149,6 +149,11 @@ class LayersArguments final : public Subcommand {
   Command finish(const GlobalOptions& global) override {
     if (!command_.from_json) expect({"ACTUAL", "GOLDEN"});
     finish_layers(app(), command_, operands_);
+    // Dims of an engine's tensors go with the side that has one.
+    if (names_engine(golden_spec_)) {
+      golden_spec_.shapes = actual_spec_.shapes;
+      if (!names_engine(actual_spec_)) actual_spec_.shapes.clear();
+    }
     command_.open_actual = actual_spec_.finish("--actual-spec");
     command_.open_golden = golden_spec_.finish("--golden-spec");
     command_.layers.execution = global.execution();
@@ -181,6 +186,32 @@ class RepairArguments final : public Subcommand {
   RepairCommand command_;
 };
 
+class TypesArguments final : public Subcommand {
+ public:
+  explicit TypesArguments(CLI::App& parent)
+      : Subcommand(parent, "types", "list dtypes and layouts, or explain one") {
+    declare_operands("[WHAT [DIMS]]",
+                     "a dtype, a layout, or a format in TensorRT's words; dims to lay\nout: 1x3x2x2");
+    app().add_flag("--json", options_.json, "print the tables as one JSON document");
+    app().footer(
+        "Examples:\n"
+        "  btftool types bf16\n"
+        "  btftool types kHWC8 1x3x2x2\n"
+        "  btftool types 'Half(160000,1:8,1600,8)'");
+  }
+
+  Command finish(const GlobalOptions&) override {
+    if (operands_.size() > 2) throw Wrong("extra operand '" + operands_[2] + "'");
+    if (options_.json && !operands_.empty()) throw Wrong("--json takes no operand: it has all rows");
+    if (!operands_.empty()) options_.what = operands_[0];
+    if (operands_.size() > 1) options_.shape = operands_[1];
+    return options_;
+  }
+
+ private:
+  TypesOptions options_;
+};
+
 }  // namespace
 
 Subcommand::Subcommand(CLI::App& parent, const char* name, const char* help)
@@ -211,6 +242,7 @@ std::vector<std::unique_ptr<Subcommand>> declare_subcommands(CLI::App& app) {
   subcommands.push_back(std::make_unique<ValidateArguments>(app));
   subcommands.push_back(std::make_unique<LayersArguments>(app));
   subcommands.push_back(std::make_unique<RepairArguments>(app));
+  subcommands.push_back(std::make_unique<TypesArguments>(app));
   return subcommands;
 }
 
