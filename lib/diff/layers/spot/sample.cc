@@ -82,7 +82,9 @@ std::vector<std::uint64_t> spot_sample(const Dims& dims, std::string_view name,
     index[dim] = 0;
     return network::number_of(index, dims);
   };
-  std::ranges::stable_sort(sample, {}, place_of);
+  std::ranges::stable_sort(
+      sample.begin() + static_cast<std::ptrdiff_t>(std::min(worst.size(), sample.size())),
+      sample.end(), {}, place_of);
   return sample;
 }
 

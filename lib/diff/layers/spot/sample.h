@@ -11,8 +11,8 @@ namespace btf {
 
 inline constexpr std::size_t kSpotElements = 256;
 
-// Numbers of elements, each once: `worst`, some at random and of every channel, one place after the
-// other, since that saves reading. All of a small tensor. `name` is what the
+// Numbers of elements in row-major order, each once: `worst` first, then some at random and of
+// every channel, side by side where that saves reading. All of a small tensor. `name` is what the
 // choice follows from.
 std::vector<std::uint64_t> spot_sample(const Dims& dims, std::string_view name,
                                        const std::vector<std::uint64_t>& worst);
