@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "core/names.h"
+#include "sets/names/names.h"
 
 namespace btf {
 namespace {
@@ -30,22 +31,12 @@ std::string without_percent(std::string_view name) {
   return text;
 }
 
-std::string sanitised(std::string_view name) {
-  std::string text(name);
-  for (char& c : text) {
-    const char lower = ascii_lower(c);
-    if (!(lower >= 'a' && lower <= 'z') && !(c >= '0' && c <= '9')) c = '_';
-  }
-  text.erase(0, std::min(text.find_first_not_of('_'), text.size()));
-  return text;
-}
-
 }  // namespace
 
 EngineNames::EngineNames(const EngineList& list) : list_(list) {
   for (std::uint32_t i = 0; i < list.tensors.size(); ++i) {
     exact_.emplace(list.tensors[i].name, i);
-    const auto [at, added] = sanitised_.emplace(sanitised(list.tensors[i].name), i);
+    const auto [at, added] = sanitised_.emplace(sanitised_name(list.tensors[i].name), i);
     if (!added) at->second = kSeveral;
   }
 }
@@ -53,7 +44,7 @@ EngineNames::EngineNames(const EngineList& list) : list_(list) {
 const EngineTensor* EngineNames::named(std::string_view name) const {
   for (const std::string& own : {std::string(name), without_percent(name)})
     if (const auto at = exact_.find(own); at != exact_.end()) return &list_.tensors[at->second];
-  const auto at = sanitised_.find(sanitised(without_percent(name)));
+  const auto at = sanitised_.find(sanitised_name(without_percent(name)));
   return at == sanitised_.end() || at->second == kSeveral ? nullptr : &list_.tensors[at->second];
 }
 

@@ -71,12 +71,6 @@ std::string plain_characters(std::string_view name) {
   return key;
 }
 
-std::string sanitised(std::string_view stem) {
-  const std::string key = plain_characters(stem);
-  const std::size_t first = key.find_first_not_of('_');
-  return first == key.npos ? key : key.substr(first);
-}
-
 std::vector<std::string_view> split(std::string_view text, std::string_view marks) {
   std::vector<std::string_view> parts;
   while (!text.empty()) {
@@ -140,7 +134,7 @@ std::string path_of_stem(std::string_view stem, std::string* op) {
 
 std::string exact_key(const NameForms& name) { return std::string(name.name); }
 std::string stem_key(const NameForms& name) { return name.stem; }
-std::string sanitised_key(const NameForms& name) { return sanitised(name.stem); }
+std::string sanitised_key(const NameForms& name) { return sanitised_name(name.stem); }
 std::string path_key(const NameForms& name) { return name.module; }
 
 std::string operator_key(const NameForms& name) {
@@ -200,6 +194,12 @@ constexpr auto kPairBy = std::to_array<Named<PairBy>>({
 });
 
 }  // namespace
+
+std::string sanitised_name(std::string_view name) {
+  const std::string key = plain_characters(name);
+  const std::size_t first = key.find_first_not_of('_');
+  return first == key.npos ? key : key.substr(first);
+}
 
 std::span<const Named<PairTier>> pair_tier_names() { return kTierNames; }
 std::span<const Named<PairBy>> pair_by_names() { return kPairBy; }

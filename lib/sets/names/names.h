@@ -36,6 +36,9 @@ std::span<const TierRow> tier_rows();
 // Without what programs that dump put around it.
 std::string stem_of(std::string_view name);
 
+// As a name of a file: all that is no letter and no digit is an underscore, none of them in front.
+std::string sanitised_name(std::string_view name);
+
 // Names of tensors of modules as /layer1/layer1.0/conv1/Conv_output_0 without what exporters add:
 // "layer1.0.conv1". `op` takes the ONNX operator at its end, here "Conv".
 std::string module_path(std::string_view name, std::string* op = nullptr);
