@@ -192,12 +192,14 @@ Status TensorFile::check_complete() const {
 }
 
 Result<const ByteSource*> TensorFile::elements(std::uint64_t index) const {
+  BTF_TRY(check_index(index));
   auto own = state_->reader->elements(index);
   if (!own) return std::unexpected(about(index, own.error()));
   return *own != nullptr ? *own : state_->source.get();
 }
 
 Result<std::optional<std::string>> TensorFile::own_name(std::uint64_t index) const {
+  BTF_TRY(check_index(index));
   auto own = state_->reader->name(index);
   if (!own) return std::unexpected(own.error().in_file(path()));
   return own;

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <string>
@@ -79,14 +80,32 @@ TEST_CASE("capi: tensors by their names", "[capi]") {
   CHECK(index == 1);
 }
 
+// Found by the fuzzer: the only tensor's name was given for any number, and readers without names
+// of their own to look up read past the end of those they had.
+TEST_CASE("capi: there is no name past the last tensor, whatever the format", "[capi]") {
+  std::uint64_t files = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(BTF_TESTDATA_DIR)) {
+    if (!entry.is_regular_file()) continue;
+    const File file(btf_open(entry.path().c_str()));
+    if (!file || btf_count(file.get()) == 0) continue;
+    INFO(entry.path());
+    const std::uint64_t count = btf_count(file.get());
+    for (const std::uint64_t index : {count, count + 3, std::uint64_t{UINT64_MAX}}) {
+      CHECK(btf_name(file.get(), index) == nullptr);
+      CHECK(std::string(btf_last_error()).contains("there is no tensor"));
+    }
+    ++files;
+  }
+  CHECK(files > 100);
+}
+
 // Found by the fuzzer: the name of one, cut at its NUL, found the other.
 TEST_CASE("capi: a name that a C string cuts short finds no other tensor", "[capi]") {
   const ScratchDir scratch;
   const std::string path = scratch / "nul.safetensors";
-  const std::string header =
-      R"({"a\u0000b":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
-      R"("a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]},)"
-      R"("c\u0000d":{"dtype":"U8","shape":[1],"data_offsets":[2,3]}})";
+  const std::string header = R"({"a\u0000b":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
+                             R"("a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]},)"
+                             R"("c\u0000d":{"dtype":"U8","shape":[1],"data_offsets":[2,3]}})";
   const auto size = static_cast<char>(header.size());
   std::ofstream(path, std::ios::binary) << size << std::string(7, '\0') << header << "123";
   const File file = open(path);
