@@ -79,6 +79,11 @@ std::uint32_t EngineList::number_of(const std::string& tensor) {
   return at->second;
 }
 
+const EngineTensor* EngineList::find(const std::string& tensor) const {
+  const auto at = numbers_.find(tensor);
+  return at == numbers_.end() ? nullptr : &tensors[at->second];
+}
+
 bool is_engine_list(const std::string& path) {
   // A pipe can be read only once.
   std::error_code unknown;

@@ -20,10 +20,15 @@ std::string joined(const Dims& dims) {
   return text.empty() ? "scalar" : text;
 }
 
+// Where dims are said that the list does not.
+std::string shapes_text(const EngineSpecs& specs, const EngineTensor& tensor) {
+  if (specs.in_manifest) return "a manifest's 'spec' of '@LIST:DIMS' says them";
+  return "`shapes` " + tensor.name + ":DIMS says them";
+}
+
 std::unexpected<Error> not_said(const EngineSpecs& specs, const EngineTensor& tensor,
                                 const std::string& what) {
-  return fail(ErrorCode::invalid_argument,
-              specs.path + ": '" + tensor.name + "' " + what);
+  return fail(ErrorCode::invalid_argument, specs.path + ": '" + tensor.name + "' " + what);
 }
 
 // The shape that is given for the tensor; the last one counts.
@@ -61,7 +66,7 @@ Result<Dims> dims_of(const EngineSpecs& specs, const EngineTensor& tensor,
   const Dims* const given = given_shape(specs, tensor);
   if (!tensor.dims) {
     if (given != nullptr) return *given;
-    return not_said(specs, tensor, "has no dims there; `shapes` says them");
+    return not_said(specs, tensor, "has no dims there; " + shapes_text(specs, tensor));
   }
   Dims dims;
   std::vector<std::size_t> open;
@@ -74,8 +79,8 @@ Result<Dims> dims_of(const EngineSpecs& specs, const EngineTensor& tensor,
     for (std::size_t d = 0; fits && d < dims.size(); ++d)
       fits = (*tensor.dims)[d] < 0 || (*given)[d] == dims[d];
     if (fits) return *given;
-    return not_said(specs, tensor, "has the dims " + open_dims_text(*tensor.dims) + ", `shapes` " +
-                                       joined(*given));
+    return not_said(specs, tensor,
+                    "has the dims " + open_dims_text(*tensor.dims) + ", and not " + joined(*given));
   }
   if (open.empty()) return dims;
   if (open.size() == 1 && bytes) {
@@ -83,12 +88,13 @@ Result<Dims> dims_of(const EngineSpecs& specs, const EngineTensor& tensor,
       dims[open.front()] = *dim;
       return dims;
     }
-    return not_said(specs, tensor, "has the dims " + open_dims_text(*tensor.dims) + ", and none of " +
-                                       std::to_string(*bytes) + " bytes");
+    return not_said(specs, tensor,
+                    "has the dims " + open_dims_text(*tensor.dims) + ", and none of " +
+                        std::to_string(*bytes) + " bytes");
   }
-  return not_said(specs, tensor, "has the dims " + open_dims_text(*tensor.dims) +
-                                     ", of which -1 are known when it runs; `shapes` " +
-                                     tensor.name + ":DIMS says them");
+  return not_said(specs, tensor,
+                  "has the dims " + open_dims_text(*tensor.dims) +
+                      ", of which -1 are known when it runs; " + shapes_text(specs, tensor));
 }
 
 }  // namespace
@@ -102,12 +108,12 @@ Result<TensorSpec> engine_spec(const EngineSpecs& specs, const EngineTensor& ten
                                       "profiling verbosity says it")
                         : "has the format '" + tensor.words + "', which says no layout");
   BTF_ASSIGN(const Dims dims, dims_of(specs, tensor, *tensor.format, bytes));
-  const std::string text =
-      tensor.format->lanes == 0
-          ? spec_text(tensor.format->dtype, tensor.format->layout, dims)
-          : format_sentence(*tensor.format) + ":" + joined(dims);
+  const std::string text = tensor.format->lanes == 0
+                               ? spec_text(tensor.format->dtype, tensor.format->layout, dims)
+                               : format_sentence(*tensor.format) + ":" + joined(dims);
   auto spec = parse_tensor_spec(text);
-  if (!spec) return std::unexpected(spec.error().within("'" + tensor.name + "'").in_file(specs.path));
+  if (!spec)
+    return std::unexpected(spec.error().within("'" + tensor.name + "'").in_file(specs.path));
   return spec;
 }
 

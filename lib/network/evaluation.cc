@@ -53,14 +53,14 @@ class Evaluation::Stored final : public Tensor {
 
   Estimate at(std::uint64_t number) override {
     const double value = read(number);
-    const double half = floating() ? evaluation_.arithmetic_.operand * std::abs(value) : 0;
+    const double half = floating() ? evaluation_.now_->arithmetic.operand * std::abs(value) : 0;
     return {value, half + numbers_.text_step(value)};
   }
 
   // Rounding of what many terms are made of is independent of one another.
   Operand operand(std::uint64_t number) override {
     const double value = read(number);
-    const Arithmetic& arithmetic = evaluation_.arithmetic_;
+    const Arithmetic& arithmetic = evaluation_.now_->arithmetic;
     if (!floating()) return {value, 0, 0};
     double own = arithmetic.operand * std::abs(value);
     if (arithmetic.grid > 0) own += arithmetic.grid * peak();
@@ -73,15 +73,15 @@ class Evaluation::Stored final : public Tensor {
   }
 
   double read(std::uint64_t number) {
-    if (!take_term(evaluation_.effort_)) return kNone;
+    if (!take_term(evaluation_.now_->effort)) return kNone;
     const double value = numbers_.number_at(number);
-    if (numbers_.trouble()) give_up(evaluation_.effort_, numbers_.trouble()->text());
+    if (numbers_.trouble()) give_up(evaluation_.now_->effort, numbers_.trouble()->text());
     return value;
   }
 
   double peak() {
     const auto peak = numbers_.peak();
-    return peak ? *peak : give_up(evaluation_.effort_, peak.error().text()).value;
+    return peak ? *peak : give_up(evaluation_.now_->effort, peak.error().text()).value;
   }
 
   Evaluation& evaluation_;
@@ -98,7 +98,7 @@ class Evaluation::Computed final : public Tensor {
 
   Estimate at(std::uint64_t number) override {
     if (const auto known = known_.find(number); known != known_.end()) return known->second;
-    Effort& effort = evaluation_.effort_;
+    Effort& effort = evaluation_.now_->effort;
     if (!take_term(effort)) return {kNone, 0};
     if (effort.depth == kDeepest)
       return give_up(effort, "too many tensors that were not dumped lie before it");
@@ -113,7 +113,7 @@ class Evaluation::Computed final : public Tensor {
   // It was rounded by what made it, and again if products take less.
   Operand operand(std::uint64_t number) override {
     const Estimate found = at(number);
-    return {found.value, evaluation_.arithmetic_.operand * std::abs(found.value), found.error};
+    return {found.value, evaluation_.now_->arithmetic.operand * std::abs(found.value), found.error};
   }
 
  private:
@@ -124,25 +124,26 @@ class Evaluation::Computed final : public Tensor {
 };
 
 Evaluation::Evaluation(const Network& network, FindStored stored, std::uint64_t most_terms)
-    : network_(network), stored_(std::move(stored)) {
-  effort_.most_terms = most_terms;
+    : network_(network), stored_(std::move(stored)), most_terms_(most_terms) {
+  set({});
 }
 
 Evaluation::~Evaluation() = default;
 
 void Evaluation::set(const Arithmetic& arithmetic) {
-  arithmetic_ = arithmetic;
-  // Operators keep what they have summed up, so that they are made anew too.
-  computed_.clear();
-  made_.clear();
-  effort_.terms = 0;
-  effort_.depth = 0;
-  effort_.trouble.clear();
+  auto known = std::ranges::find(computations_, arithmetic, &Computation::arithmetic);
+  if (known == computations_.end()) {
+    auto one = std::make_unique<Computation>();
+    one->arithmetic = arithmetic;
+    one->effort.most_terms = most_terms_;
+    known = computations_.insert(computations_.end(), std::move(one));
+  }
+  now_ = known->get();
 }
 
 std::vector<std::string> Evaluation::operators() const {
   std::vector<std::string> names;
-  for (const auto& [node, made] : made_)
+  for (const auto& [node, made] : now_->made)
     if (made.op) names.push_back(network_.nodes()[node].op);
   return names;
 }
@@ -171,26 +172,26 @@ Result<Tensor*> Evaluation::tensor(std::uint32_t value) {
 }
 
 Result<Tensor*> Evaluation::computed(std::uint32_t value) {
-  if (const auto known = computed_.find(value); known != computed_.end())
+  if (const auto known = now_->values.find(value); known != now_->values.end())
     return known->second.get();
   const Value& wanted = network_.values()[value];
   if (wanted.node == kNoNode)
     return not_computed("neither the model nor a dump has numbers of '" + wanted.name + "'");
-  if (effort_.depth == kDeepest)
+  if (now_->effort.depth == kDeepest)
     return not_computed("too many tensors that were not dumped lie before it");
-  ++effort_.depth;
+  ++now_->effort.depth;
   const auto node = made(wanted.node);
-  --effort_.depth;
+  --now_->effort.depth;
   if (!node) return std::unexpected(node.error());
   if (wanted.output >= (*node)->op->outputs().size())
     return not_computed("output " + std::to_string(wanted.output) + " of " +
                         network_.nodes()[wanted.node].op + " is not computed here");
-  return computed_.emplace(value, std::make_unique<Computed>(*this, *(*node)->op, wanted.output))
+  return now_->values.emplace(value, std::make_unique<Computed>(*this, *(*node)->op, wanted.output))
       .first->second.get();
 }
 
 Result<Evaluation::Made*> Evaluation::made(std::uint32_t node) {
-  const auto [at, added] = made_.try_emplace(node);
+  const auto [at, added] = now_->made.try_emplace(node);
   Made& made = at->second;
   if (added)
     if (const Status status = make(node, made); !status) made.trouble = status.error().text();
@@ -210,7 +211,7 @@ Status Evaluation::make(std::uint32_t number, Made& made) {
             .inputs = {},
             .outputs = node.outputs.size(),
             .attributes = made.attributes,
-            .arithmetic = arithmetic_};
+            .arithmetic = now_->arithmetic};
   for (const auto& [name, attribute] : made.attributes) {
     if (!attribute.tensor) continue;
     Dims dims;

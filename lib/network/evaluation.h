@@ -33,7 +33,7 @@ using FindStored = std::function<Result<std::optional<StoredNumbers>>(std::uint3
 // Of one layer: small, made and left behind. The network outlives it.
 class Evaluation {
  public:
-  // `most_terms`: of the whole evaluation.
+  // `most_terms`: by the same half steps.
   Evaluation(const Network& network, FindStored stored, std::uint64_t most_terms);
   ~Evaluation();
 
@@ -46,14 +46,14 @@ class Evaluation {
   // Reads it from elsewhere. Before it is used.
   void replace(std::uint32_t value, StoredNumbers numbers);
 
-  // Half steps from now on. What was computed is forgotten.
+  // Half steps from now on. What was computed by other ones is kept for when they are set again.
   void set(const Arithmetic& arithmetic);
 
   // Names of the operators that something was computed by.
   std::vector<std::string> operators() const;
 
-  Effort& effort() { return effort_; }
-  const Effort& effort() const { return effort_; }
+  // By these half steps.
+  const Effort& effort() const { return now_->effort; }
 
  private:
   class Stored;
@@ -65,16 +65,23 @@ class Evaluation {
     std::string trouble;  // why it cannot be computed
   };
 
+  // By one arithmetic: operators keep what they have summed up.
+  struct Computation {
+    Arithmetic arithmetic{};
+    Effort effort{};
+    std::map<std::uint32_t, Made> made{};
+    std::map<std::uint32_t, std::unique_ptr<Tensor>> values{};
+  };
+
   Result<Made*> made(std::uint32_t node);
   Status make(std::uint32_t node, Made& made);
 
   const Network& network_;
   FindStored stored_;
-  Arithmetic arithmetic_{};
-  Effort effort_;
+  std::uint64_t most_terms_;
+  std::vector<std::unique_ptr<Computation>> computations_;
+  Computation* now_ = nullptr;  // one of them
   std::map<std::uint32_t, std::unique_ptr<Tensor>> tensors_;
-  std::map<std::uint32_t, std::unique_ptr<Tensor>> computed_;
-  std::map<std::uint32_t, Made> made_;
   std::map<std::uint32_t, bool> left_out_;
 };
 

@@ -1,6 +1,7 @@
 #include "network/stored.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "btf/read.h"
@@ -39,9 +40,11 @@ Result<StoredNumbers> StoredNumbers::open(std::shared_ptr<const TensorFile> file
     stored.plain_ = is_plain(*own.storage);
     stored.widen_ = widener<double>(*own.dtype);
     const std::uint64_t blocks = own.storage->storage_elements / kBlock + 1;
-    stored.held_.assign(std::min(blocks, kMostBlocks), UINT64_MAX);
-    stored.numbers_.resize(stored.held_.size() * kBlock);
-    stored.bytes_.resize(kBlock * info(*own.dtype).buffer_bytes());
+    const std::uint64_t sets = std::bit_ceil(std::min(blocks, kMostBlocks) / kWays + 1);
+    stored.next_.assign(std::min(sets, kMostBlocks / kWays), 0);
+    stored.held_.assign(stored.next_.size() * kWays, UINT64_MAX);
+    stored.numbers_ = std::make_unique_for_overwrite<double[]>(stored.held_.size() * kBlock);
+    stored.bytes_.resize(kMostAtOnce * kBlock * info(*own.dtype).buffer_bytes());
     return stored;
   }
   if (stored.elements_ > kMostInMemory) return not_computed("it is sparse, or of 4-bit elements");
@@ -59,17 +62,34 @@ std::uint64_t StoredNumbers::stored_place(std::uint64_t number) const {
   return plain_ ? number : offset(*tensor_->storage, index_of(number, tensor_->dims));
 }
 
-bool StoredNumbers::read_block(std::uint64_t block, std::uint64_t slot) {
+std::uint64_t StoredNumbers::hold(std::uint64_t block, const std::byte* bytes,
+                                  std::uint64_t count) {
+  const std::uint64_t set = set_of(block);
+  const std::uint64_t slot = set * kWays + next_[set]++ % kWays;
+  widen_(bytes, 1, count, &numbers_[slot * kBlock]);
+  held_[slot] = block;
+  return slot;
+}
+
+std::optional<std::uint64_t> StoredNumbers::read_blocks(std::uint64_t block) {
+  std::uint64_t blocks = 1;
+  if (block > run_begin_ && block - run_begin_ < kMostAtOnce) {
+    run_blocks_ = std::max(run_blocks_, block - run_begin_ + 1);
+  } else {
+    run_begin_ = block;
+    blocks = run_blocks_;
+  }
   const std::uint64_t first = block * kBlock;
-  const std::uint64_t count = std::min(kBlock, tensor_->storage->storage_elements - first);
-  held_[slot] = UINT64_MAX;
+  const std::uint64_t count = std::min(blocks * kBlock, tensor_->storage->storage_elements - first);
   if (const Status read = stored_->read(first, count, bytes_.data()); !read) {
     if (!trouble_) trouble_ = read.error();
-    return false;
+    return std::nullopt;
   }
-  widen_(bytes_.data(), 1, count, &numbers_[slot * kBlock]);
-  held_[slot] = block;
-  return true;
+  // The one that is wanted comes last, where none of the others takes its slot.
+  const std::size_t bytes = info(*tensor_->dtype).buffer_bytes();
+  for (std::uint64_t begin = kBlock; begin < count; begin += kBlock)
+    hold(block + begin / kBlock, &bytes_[begin * bytes], std::min(kBlock, count - begin));
+  return hold(block, bytes_.data(), std::min(kBlock, count));
 }
 
 std::uint64_t StoredNumbers::which_scale(std::uint64_t number) const {

@@ -52,16 +52,26 @@ class StoredNumbers {
     if (!stored_) return whole_[number];
     const std::uint64_t place = plain_ ? number : stored_place(number);
     const std::uint64_t block = place / kBlock;
-    // Scattered, as channels are whole powers of two apart.
-    const std::uint64_t slot = (block * 0x9e3779b97f4a7c15 >> 32) % held_.size();
-    if (held_[slot] != block && !read_block(block, slot)) return kNoNumber;
-    return numbers_[slot * kBlock + place % kBlock];
+    const std::uint64_t set = set_of(block);
+    for (std::uint64_t slot = set * kWays; slot < (set + 1) * kWays; ++slot)
+      if (held_[slot] == block) return numbers_[slot * kBlock + place % kBlock];
+    const auto slot = read_blocks(block);
+    return slot ? numbers_[*slot * kBlock + place % kBlock] : kNoNumber;
   }
-  bool read_block(std::uint64_t block, std::uint64_t slot);
+  // Scattered, as channels are whole powers of two apart.
+  std::uint64_t set_of(std::uint64_t block) const {
+    return (block * 0x9e3779b97f4a7c15 >> 32) & (next_.size() - 1);
+  }
+  // The slot of the block. Reads as far as the last blocks that were wanted lay apart: a window's
+  // rows are near one another, and far from those of the next channel.
+  std::optional<std::uint64_t> read_blocks(std::uint64_t block);
+  std::uint64_t hold(std::uint64_t block, const std::byte* bytes, std::uint64_t count);
   std::uint64_t which_scale(std::uint64_t number) const;
   double scaled(double code, std::uint64_t number) const;
 
-  static constexpr std::uint64_t kBlock = 64;  // elements that are read at once
+  static constexpr std::uint64_t kBlock = 64;       // elements that are read at once
+  static constexpr std::uint64_t kMostAtOnce = 16;  // blocks
+  static constexpr std::uint64_t kWays = 4;         // blocks that one set of the table holds
   static constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
   std::shared_ptr<const TensorFile> file_;
@@ -71,9 +81,12 @@ class StoredNumbers {
   std::uint64_t elements_ = 0;
   bool plain_ = false;  // stands in row-major order
   WidenFn<double> widen_ = nullptr;
-  std::vector<std::byte> bytes_;     // of a block
-  std::vector<std::uint64_t> held_;  // which block is in each slot
-  std::vector<double> numbers_;      // of all slots
+  std::vector<std::byte> bytes_;       // of what is read at once
+  std::vector<std::uint64_t> held_;    // which block is in each slot, sets of kWays
+  std::vector<std::uint8_t> next_;     // which slot of each set is taken next
+  std::uint64_t run_begin_ = 0;        // the first block of those that lie near one another
+  std::uint64_t run_blocks_ = 1;       // from there on, as wanted so far
+  std::unique_ptr<double[]> numbers_;  // of all slots; pages that are not used are not touched
   std::optional<Error> trouble_;
   std::vector<double> whole_;  // of what is read at once
   std::optional<double> peak_;

@@ -19,10 +19,9 @@ class EngineNames {
 
   // nullptr: of no tensor, of several, or a file that says itself what it holds.
   const EngineTensor* find(std::string_view path) const;
-
- private:
   const EngineTensor* named(std::string_view name) const;
 
+ private:
   const EngineList& list_;
   std::unordered_map<std::string, std::uint32_t> exact_;
   std::unordered_map<std::string, std::uint32_t> sanitised_;  // kSeveral: of more than one

@@ -11,14 +11,23 @@
 
 #include "btf/error.h"
 #include "btf/file.h"
+#include "btf/tensorrt/engine_list.h"
 #include "btf/validate.h"
 #include "formats/io/byte_source.h"
 
 namespace btf {
 
+// A tensor of an engine's layer list, which says what raw bytes hold.
+struct EngineEntry {
+  EngineTensor tensor;
+  std::string path;            // of the list
+  std::optional<Dims> dims{};  // where the list has them as dynamic
+};
+
 struct IndexEntry {
   std::string file{};               // its path, from the folder of the index
   std::string spec{};               // of raw bytes, as it is written; empty: none
+  std::optional<EngineEntry> engine{};  // that `spec` names
   std::optional<FileEntry> tensor{};  // nothing: all that the file holds, as it says
 
   // Its place: entries of one file have different ones.

@@ -40,7 +40,7 @@ struct Member {
 Member named_member(std::string place, IndexedFile file) {
   Member member{.place = std::move(place)};
   const std::string path = file.path();
-  struct stat status {};
+  struct stat status{};
   if (::stat(path.c_str(), &status) != 0) {
     Error error = system_failure("open").error();
     error.message += "; " + file.index->path + " names it";
@@ -99,11 +99,24 @@ std::string IndexedFile::path() const {
   return entry().file.starts_with('/') ? entry().file : folder_of(index->path) + entry().file;
 }
 
+Result<TensorSpec> IndexedFile::spec() const {
+  const auto& engine = entry().engine;
+  if (!engine) return parse_tensor_spec(entry().spec);
+  // Where bytes of other tensors may follow, the size says nothing of the dims.
+  std::optional<std::uint64_t> bytes;
+  struct stat status{};
+  if (!entry().tensor->offset && ::stat(path().c_str(), &status) == 0)
+    bytes = static_cast<std::uint64_t>(status.st_size);
+  EngineSpecs specs{.list = {}, .path = engine->path, .shapes = {}, .in_manifest = true};
+  if (engine->dims) specs.shapes.push_back({.glob = engine->tensor.name, .dims = *engine->dims});
+  return engine_spec(specs, engine->tensor, bytes);
+}
+
 Result<OpenOptions> IndexedFile::options(const OpenOptions& of_all) const {
   OpenOptions options = of_all;
   options.entry = entry().tensor;
   if (entry().spec.empty()) return options;
-  auto spec = parse_tensor_spec(entry().spec);
+  auto spec = this->spec();
   if (!spec) return std::unexpected(spec.error().in_file(index->path));
   options.spec = *std::move(spec);
   return options;
@@ -119,8 +132,7 @@ Result<IndexedListing> list_index(const std::string& path, const IndexKind& kind
   BTF_ASSIGN(const auto index, open_index(path, kind));
   std::vector<Member> members;
   for (std::size_t i = 0; i < index->content->entries().size(); ++i)
-    members.push_back(
-        named_member(index->content->entries()[i].place(), IndexedFile{index, i}));
+    members.push_back(named_member(index->content->entries()[i].place(), IndexedFile{index, i}));
   return listing_of(folder_of(path), std::move(members));
 }
 
@@ -153,8 +165,7 @@ IndexedListing take_indexes(const std::string& directory, DirectoryListing listi
     if (holds_data_of_model(member.place, members)) named.others.insert(member.place);
   std::erase_if(members, [&](const Member& member) {
     if (named.files.contains(member.place) || named.others.contains(member.place)) return true;
-    const bool passed =
-        !member.trouble && beside(join_path(directory, member.place), member.place);
+    const bool passed = !member.trouble && beside(join_path(directory, member.place), member.place);
     if (passed) others.push_back(member.place);
     return passed;
   });

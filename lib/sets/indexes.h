@@ -30,6 +30,8 @@ struct IndexedFile {
   const IndexEntry& entry() const { return index->content->entries()[number]; }
   // To open it by.
   std::string path() const;
+  // What the entry says that its raw bytes hold.
+  Result<TensorSpec> spec() const;
   // Its options: those of all files and its own.
   Result<OpenOptions> options(const OpenOptions& of_all) const;
   // Does the file hold what the index says? What is odd with the index counts for its first file.

@@ -10,6 +10,7 @@
 #include "formats/json/json_string.h"
 #include "formats/json/reader.h"
 #include "sets/described_files.h"
+#include "sets/engines_of_manifest.h"
 
 namespace btf {
 namespace {
@@ -18,8 +19,9 @@ constexpr std::uint64_t kLongestManifest = 100'000'000;
 
 class ManifestReader {
  public:
-  explicit ManifestReader(const ByteSource& source)
-      : reader_(source, {0, source.size()}, {.finding = "manifest", .whole = "the manifest"}) {}
+  ManifestReader(const ByteSource& source, const std::string& path)
+      : reader_(source, {0, source.size()}, {.finding = "manifest", .whole = "the manifest"}),
+        engines_(path) {}
 
   Result<std::unique_ptr<SetIndex>> read() {
     bool listed = false;
@@ -70,6 +72,9 @@ class ManifestReader {
             what + " is " + std::string(json_kind_name(token.kind)) + " and not an object");
       const std::uint64_t at = token.extent.offset;
       BTF_ASSIGN(IndexEntry entry, take_entry(what));
+      if (names_engine(entry.spec))
+        if (const Status named = engines_.take(entry); !named)
+          return reader_.wrong(at, "'spec' of " + what + ": " + named.error().message);
       BTF_TRY(check(entry, what, at));
       files_->add(std::move(entry));
     }
@@ -123,15 +128,16 @@ class ManifestReader {
 
   Status check(const IndexEntry& entry, const std::string& what, std::uint64_t at) {
     if (entry.file.empty()) return reader_.wrong(at, what + " has no 'file'");
-    if (!entry.spec.empty()) {
+    if (entry.spec.empty()) {
+      if (entry.tensor && entry.tensor->offset)
+        return reader_.wrong(at, what + " has an 'offset' and no 'spec'");
+    } else if (!entry.engine) {
       const auto spec = parse_tensor_spec(entry.spec);
       if (!spec) return reader_.wrong(at, "'spec' of " + what + ": " + spec.error().message);
       if (entry.tensor && entry.tensor->offset && !spec->storage)
         return reader_.wrong(at, "'spec' of " + what + " has no dims, which its 'offset' needs");
       if (entry.tensor && entry.tensor->offset && spec->as_text)
         return reader_.wrong(at, "'spec' of " + what + " describes text, which has no 'offset'");
-    } else if (entry.tensor && entry.tensor->offset) {
-      return reader_.wrong(at, what + " has an 'offset' and no 'spec'");
     }
     if (entry.tensor && entry.tensor->offset &&
         (entry.tensor->tensor_name || entry.tensor->tensor_number))
@@ -142,18 +148,19 @@ class ManifestReader {
   }
 
   JsonReader reader_;
+  EnginesOfManifest engines_;
   std::unique_ptr<DescribedFiles> files_ = std::make_unique<DescribedFiles>();
   std::set<std::string> places_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<SetIndex>> read_manifest(const ByteSource& source, const std::string&) {
+Result<std::unique_ptr<SetIndex>> read_manifest(const ByteSource& source, const std::string& path) {
   if (source.size() > kLongestManifest)
     return malformed("manifest", 0,
                      "the manifest has " + std::to_string(source.size()) + " bytes; at most " +
                          std::to_string(kLongestManifest) + " are read");
-  return ManifestReader(source).read();
+  return ManifestReader(source, path).read();
 }
 
 Status ManifestText::add(const IndexEntry& entry) {

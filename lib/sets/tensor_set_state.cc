@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <ranges>
 
-#include "btf/tensorrt/engine_list.h"
 #include "btf/tensor_spec.h"
+#include "btf/tensorrt/engine_list.h"
 #include "btf/try.h"
+#include "formats/io/compressed_name.h"
 #include "formats/io/globs.h"
 #include "formats/table/endings.h"
 
@@ -20,7 +21,7 @@ constexpr std::size_t kMostOpen = 4;
 }  // namespace
 
 std::optional<FileStamp> path_stamp(const std::string& path) {
-  struct stat status {};
+  struct stat status{};
   if (path == "-" || ::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
     return std::nullopt;
   return stamp_of(status);
@@ -98,8 +99,8 @@ Result<OpenOptions> TensorSet::State::options_of(std::uint64_t member) const {
     if (const EngineTensor* const tensor = engine_tensor(member)) {
       const std::string path = path_of(member);
       const auto stamp = path_stamp(path);
-      auto spec = engine_spec(*options.engine, *tensor,
-                              stamp ? std::optional(stamp->bytes) : std::nullopt);
+      auto spec =
+          engine_spec(*options.engine, *tensor, stamp ? std::optional(stamp->bytes) : std::nullopt);
       if (!spec) return std::unexpected(spec.error().in_file(path));
       named.spec = *std::move(spec);
     }
@@ -108,17 +109,31 @@ Result<OpenOptions> TensorSet::State::options_of(std::uint64_t member) const {
   return named;
 }
 
+// Does it hold outputs whose dtypes only the engine's list says?
+bool TensorSet::State::takes_dtypes(std::uint64_t member) const {
+  const std::string path = path_of(member);
+  if (!path_stamp(path)) return true;  // a stream can be read only once
+  if (!ends_in(content_name(path), ".json")) return false;
+  const auto file = open_file(member);
+  if (!file) return true;  // its own error says more
+  if (!file->has(kSaysDims) || file->has(kNumpyArrays)) return false;
+  for (std::uint64_t i = 0; i < file->tensor_count(); ++i) {
+    const auto name = file->name(i);
+    if (name && options.engine->list.find(*name) != nullptr) return true;
+  }
+  return false;
+}
+
 Status TensorSet::State::check_engine() const {
   if (!engine) return {};
   for (std::uint64_t member = 0; member < members; ++member)
-    if (engine_tensor(member) != nullptr) return {};
-  return fail(ErrorCode::invalid_argument,
-              "no file of raw bytes in " + roots.front().path + " is called as a tensor of " +
-                  options.engine->path + ", such as '" +
-                  (options.engine->list.tensors.empty()
-                       ? ""
-                       : options.engine->list.tensors.front().name) +
-                  "'");
+    if (engine_tensor(member) != nullptr || takes_dtypes(member)) return {};
+  return fail(
+      ErrorCode::invalid_argument,
+      "no raw file and no output of trtexec in " + roots.front().path +
+          " is called as a tensor of " + options.engine->path + ", such as '" +
+          (options.engine->list.tensors.empty() ? "" : options.engine->list.tensors.front().name) +
+          "'");
 }
 
 const EngineTensor* TensorSet::State::engine_tensor(std::uint64_t member) const {
@@ -182,8 +197,9 @@ Result<OpenFile> TensorSet::State::open_checked(std::uint64_t member) {
 Result<IndexEntry> TensorSet::State::entry_of(std::uint64_t member, const TensorFile& file,
                                               std::uint64_t index) const {
   const IndexedFile* const described = indexed(member);
-  IndexEntry entry{
-      .file = file.path(), .spec = described ? described->entry().spec : "", .tensor = {}};
+  // A layer list is named from the index's own folder: what it says stands in its place.
+  const bool kept = described && !described->entry().engine;
+  IndexEntry entry{.file = file.path(), .spec = kept ? described->entry().spec : "", .tensor = {}};
   FileEntry& tensor = entry.tensor.emplace();
   if (described && described->entry().tensor) tensor = *described->entry().tensor;
   BTF_ASSIGN(const TensorInfo info, file.tensor(index));

@@ -72,6 +72,7 @@ struct TensorSet::State {
   // The tensor of the engine that a file is called as; nullptr: of none, or the file says itself
   // what it holds.
   const EngineTensor* engine_tensor(std::uint64_t member) const;
+  bool takes_dtypes(std::uint64_t member) const;
   Status check_engine() const;  // an error: no file is called as a tensor of it
   // These two by several threads, and beside open_as().
   Result<OpenOptions> options_of(std::uint64_t member) const;

@@ -11,7 +11,8 @@ const Dtypes& dtypes_of_types() {
   static const Dtypes kDtypes = [] {
     Dtypes found;
     for (std::size_t i = 0; i < found.size(); ++i)
-      if (const auto dtype = parse_dtype(kSafetensorsTypes[i].name)) found[i] = *dtype;
+      for (const DTypeInfo& row : dtypes())
+        if (row.safetensors == kSafetensorsTypes[i].name) found[i] = row.dtype;
     return found;
   }();
   return kDtypes;

@@ -12,7 +12,7 @@
 namespace btf {
 
 struct SafetensorsType {
-  std::string_view name;  // also the alias of a dtype, where there is one
+  std::string_view name;
   std::uint8_t bits = 0;
 };
 

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "btf/tensorrt/engine_list.h"
 #include "btf/try.h"
 #include "core/checked_math.h"
 #include "core/finding_table.h"
@@ -18,17 +20,21 @@
 namespace btf {
 namespace {
 
+// By a spec for its name, for all, or by the layer list of the engine.
+std::optional<DType> dtype_told(const OpenOptions& options, const std::string& output) {
+  if (const TensorSpec* const own = spec_by_name(options.named_specs, output)) return own->dtype;
+  if (options.spec) return options.spec->dtype;
+  const EngineTensor* const tensor = options.engine ? options.engine->list.find(output) : nullptr;
+  return tensor != nullptr ? tensor->dtype : std::nullopt;
+}
+
 class TrtexecReader final : public TensorReader {
  public:
   TrtexecReader(const ByteSource& source, std::vector<TrtexecOutput> outputs,
                 const OpenRequest& request)
       : source_(source), outputs_(std::move(outputs)) {
-    const std::optional<TensorSpec>& spec = request.options.spec;
-    const DType of_all = spec ? spec->dtype : DType::float32;
-    for (const TrtexecOutput& output : outputs_) {
-      const TensorSpec* const own = spec_by_name(request.options.named_specs, output.name);
-      dtypes_.push_back(own != nullptr ? own->dtype : of_all);
-    }
+    for (const TrtexecOutput& output : outputs_)
+      dtypes_.push_back(dtype_told(request.options, output.name).value_or(DType::float32));
   }
 
   std::uint64_t tensor_count() const override { return outputs_.size(); }

@@ -83,6 +83,9 @@ struct DTypeInfo {
   Closeness close{};        // integers: none
   std::string_view npy{};   // NumPy's type string without the byte order; empty: none
   std::uint8_t dlpack = 0;  // DLPack's type code (btf/dlpack_abi.h); with `bits` the whole type
+  std::string_view torch{};        // PyTorch's name; float4_e2m1fn_x2 is two of them. Empty: none
+  std::string_view safetensors{};  // "F8_E4M3"; empty: none
+  std::string_view tensorrt{};     // the enumerator of its DataType, "kHALF"; empty: none
 
   constexpr std::uint8_t code() const { return static_cast<std::uint8_t>(dtype); }
   constexpr bool extension() const { return code() >= 128; }

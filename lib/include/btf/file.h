@@ -87,7 +87,8 @@ struct OpenOptions {
   std::optional<TensorSpec> spec{};   // raw bytes; dtype only: a .npy without one
   // By name, instead of `spec`; the last match counts.
   std::vector<NamedSpec> named_specs{};
-  // Of raw files in a set that are called as tensors of an engine (btf/tensorrt/engine_list.h).
+  // Of raw files in a set that are called as tensors of an engine, and of outputs of trtexec that
+  // are (btf/tensorrt/engine_list.h). A spec counts before it.
   std::shared_ptr<const EngineSpecs> engine{};
   std::optional<Layout> layout_in{};  // of a file that trtexec dumped; nothing: kLINEAR
   // Base of the names of tensors without one; empty: the name of the file without known

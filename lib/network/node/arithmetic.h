@@ -20,6 +20,8 @@ struct Arithmetic {
   double accumulator = 0x1p-24;  // of the sums of products
   // Half a step of 8-bit codes, relative to the largest magnitude of a tensor; 0: there are none.
   double grid = 0;
+
+  bool operator==(const Arithmetic&) const = default;
 };
 
 // Half steps of the formats that sums and functions are computed in, whatever is stored.

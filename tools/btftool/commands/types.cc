@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -65,7 +66,8 @@ struct Range {
 Range range_of(const btf::FloatGeometry& fp) {
   using enum btf::FloatSpecials;
   // All exponent bits set are no number, or the last mantissa is none.
-  const bool top_is_special = fp.specials == ieee || (fp.specials == nan_only && fp.mantissa_bits == 0);
+  const bool top_is_special =
+      fp.specials == ieee || (fp.specials == nan_only && fp.mantissa_bits == 0);
   const int top = (1 << fp.exponent_bits) - 1 - (top_is_special ? 1 : 0) - fp.bias;
   const double step = std::ldexp(1.0, -fp.mantissa_bits);
   const bool loses_one = fp.specials == nan_only && fp.mantissa_bits > 0;
@@ -113,14 +115,30 @@ std::string name_of(const LayoutSpec& row) {
   return std::string(row.name) + (row.dla == "xavier" ? ":xavier" : "");
 }
 
+struct NameElsewhere {
+  std::string_view member;  // of the JSON
+  std::string_view of;
+  std::string_view name;
+};
+
+std::array<NameElsewhere, 3> names_elsewhere(const DTypeInfo& row) {
+  return {{{"torch", "PyTorch", row.torch},
+           {"safetensors", "safetensors", row.safetensors},
+           {"tensorrt", "TensorRT", row.tensorrt}}};
+}
+
 Json dtype_json(const DTypeInfo& row) {
-  Json json{{"name", std::string(row.name)}, {"code", row.code()}, {"bits", row.bits},
+  Json json{{"name", std::string(row.name)},
+            {"code", row.code()},
+            {"bits", row.bits},
             {"kind", std::string(kind_of(row))}};
   json["aliases"] = Json::array();
   for (const std::string_view alias : row.aliases)
     if (!alias.empty()) json["aliases"].push_back(std::string(alias));
   json["numpy"] = row.npy.empty() ? Json() : Json(std::string(row.npy));
   json["dlpack"] = row.dlpack;
+  for (const auto& [member, of, name] : names_elsewhere(row))
+    json[std::string(member)] = name.empty() ? Json() : Json(std::string(name));
   if (!row.floating()) {
     const IntegerRange range = integer_range(row);
     json["least"] = range.least;
@@ -137,8 +155,11 @@ Json dtype_json(const DTypeInfo& row) {
 }
 
 Json layout_json(const LayoutSpec& row) {
-  Json json{{"name", name_of(row)}, {"code", row.code()}, {"lanes", row.lanes},
-            {"row_pitch_bytes", row.pitch_bytes}, {"least_rank", row.min_rank}};
+  Json json{{"name", name_of(row)},
+            {"code", row.code()},
+            {"lanes", row.lanes},
+            {"row_pitch_bytes", row.pitch_bytes},
+            {"least_rank", row.min_rank}};
   json["aliases"] = Json::array();
   for (const std::string_view alias : row.aliases)
     if (!alias.empty()) json["aliases"].push_back(std::string(alias));
@@ -163,8 +184,11 @@ void tell_dtype(Output& out, const DTypeInfo& row) {
                        row.code()));
   if (const std::string others = joined(row.aliases); !others.empty())
     out.line("  other names      " + others);
-  out.line(fmt::format("  NumPy            {}", row.npy.empty() ? "ml_dtypes: " + std::string(row.name)
-                                                                : std::string(row.npy)));
+  out.line(fmt::format("  NumPy            {}", row.npy.empty()
+                                                    ? "ml_dtypes: " + std::string(row.name)
+                                                    : std::string(row.npy)));
+  for (const auto& [member, of, name] : names_elsewhere(row))
+    out.line(fmt::format("  {:<16} {}", of, name.empty() ? "none" : name));
   out.line(fmt::format("  DLPack           code {}, {} bits", row.dlpack, row.bits));
   if (!row.floating()) {
     const IntegerRange range = integer_range(row);
@@ -222,14 +246,13 @@ void tell_storage(Output& out, const btf::StridedLayout& storage, btf::DType dty
   out.line(fmt::format("  dims {}: {} in {}", btf::dims_text(storage.dims),
                        counted(btf::storage_bytes(storage, dtype), "byte"), btf::info(dtype).name));
   out.line("  strides          " + list_of(storage.strides) + " elements" +
-           (storage.split ? fmt::format("; dim {} in blocks of {}", storage.split->dim,
-                                        storage.split->lanes)
-                          : ""));
-  out.line(fmt::format("  TensorRT strides {}; vectors of {}{}",
-                       list_of(btf::tensorrt_strides(storage)), storage.components,
-                       storage.vectorized_dim < 0
-                           ? ""
-                           : fmt::format(" along dim {}", storage.vectorized_dim)));
+           (storage.split
+                ? fmt::format("; dim {} in blocks of {}", storage.split->dim, storage.split->lanes)
+                : ""));
+  out.line(fmt::format(
+      "  TensorRT strides {}; vectors of {}{}", list_of(btf::tensorrt_strides(storage)),
+      storage.components,
+      storage.vectorized_dim < 0 ? "" : fmt::format(" along dim {}", storage.vectorized_dim)));
   draw(out, storage);
 }
 
@@ -257,15 +280,17 @@ btf::Status tell_layout(Output& out, const LayoutSpec& row, const std::optional<
              (row.tensorrt[0].count > 0 ? fmt::format(" ({})", row.tensorrt[0].versions) : ""));
   }
   if (!dims) return {};
-  const btf::DType dtype = row.tensorrt[0].count > 0 && row.tensorrt[0].dtypes[0] == btf::DType::int8
-                               ? btf::DType::int8
-                               : btf::DType::float16;
+  const btf::DType dtype =
+      row.tensorrt[0].count > 0 && row.tensorrt[0].dtypes[0] == btf::DType::int8
+          ? btf::DType::int8
+          : btf::DType::float16;
   BTF_ASSIGN(const btf::StridedLayout storage, btf::resolve(row.layout, *dims, dtype));
   tell_storage(out, storage, dtype);
   return {};
 }
 
-btf::Status tell_logged(Output& out, const std::string& text, const std::optional<btf::Dims>& dims) {
+btf::Status tell_logged(Output& out, const std::string& text,
+                        const std::optional<btf::Dims>& dims) {
   BTF_ASSIGN(const btf::LoggedFormat format, btf::parse_logged_format(text));
   if (dims) {
     BTF_ASSIGN(const btf::LoggedStorage found, btf::resolve(format, *dims));
@@ -297,13 +322,14 @@ btf::Status tell_logged(Output& out, const std::string& text, const std::optiona
 btf::Status tell_sentence(Output& out, const std::string& text,
                           const std::optional<btf::Dims>& dims) {
   BTF_ASSIGN(const btf::TensorRtFormat format, btf::parse_format_sentence(text));
-  out.line(text + ": " + std::string(btf::info(format.dtype).name) + ", " +
-           (format.lanes == 0
-                ? name_of(btf::spec(format.layout))
-                : fmt::format("channels last, their number rounded up to {}{}", format.lanes,
-                              format.row_pitch > 1 ? fmt::format(", rows at multiples of {} elements",
-                                                                 format.row_pitch)
-                                                   : "")));
+  out.line(
+      text + ": " + std::string(btf::info(format.dtype).name) + ", " +
+      (format.lanes == 0
+           ? name_of(btf::spec(format.layout))
+           : fmt::format("channels last, their number rounded up to {}{}", format.lanes,
+                         format.row_pitch > 1
+                             ? fmt::format(", rows at multiples of {} elements", format.row_pitch)
+                             : "")));
   if (!dims) return {};
   BTF_ASSIGN(const btf::StridedLayout storage, btf::resolve(format, *dims));
   tell_storage(out, storage, format.dtype);
@@ -326,13 +352,14 @@ btf::Status explain(Output& out, const TypesOptions& options) {
   const auto layout = btf::parse_layout(xavier ? what.substr(0, what.size() - 7) : what);
   if (!layout)
     return btf::fail(btf::ErrorCode::invalid_argument,
-                     "'" + what + "' is no dtype, no layout and no format of TensorRT; btftool "
-                                  "types lists them");
-  return tell_layout(out,
-                     btf::spec(xavier && *layout == btf::Layout::dla_hwc4
-                                   ? btf::Layout::dla_hwc4_xavier
-                                   : *layout),
-                     dims);
+                     "'" + what +
+                         "' is no dtype, no layout and no format of TensorRT; btftool "
+                         "types lists them");
+  return tell_layout(
+      out,
+      btf::spec(xavier && *layout == btf::Layout::dla_hwc4 ? btf::Layout::dla_hwc4_xavier
+                                                           : *layout),
+      dims);
 }
 
 }  // namespace

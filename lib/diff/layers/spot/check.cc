@@ -35,6 +35,7 @@ class LayerCheck {
       : side_(side),
         value_(value),
         peak_(peak),
+        levels_end_(side.levels.size()),
         evaluation_(side.network, stored_in(side.input_dumps, found_.read), kSpotTerms) {
     for (const std::uint32_t other : without) evaluation_.leave_out(other);
   }
@@ -57,64 +58,71 @@ class LayerCheck {
     const DType dtype = *stored.tensor().dtype;
     found_.first_level =
         std::max(side_.least_level, stored.scaled() ? std::size_t{0} : first_level(dtype));
-    std::vector<std::uint64_t> left(sample.begin(), sample.end());
-    for (std::size_t level = found_.first_level; level < side_.levels.size(); ++level) {
-      evaluation_.set(side_.levels[level].arithmetic);
-      BTF_ASSIGN(Tensor* const tensor, evaluation_.computed(value_));
-      if (tensor->elements() != stored.elements())
-        return network::not_computed("it should have the dims " + dims_text(tensor->dims()) +
-                                     ", and has " + dims_text(stored.tensor().dims));
-      if (tensor->floating() && !info(dtype).floating() && !stored.scaled())
-        return network::not_computed("its numbers are codes without a scale");
-      BTF_TRY(check_level(level, *tensor, stored, left));
-      left = found_.off_numbers[level];
-      if (left.empty()) break;
+    // An element at all levels before the next one: what it is computed from is read once.
+    for (const std::uint64_t number : sample) {
+      if (levels_end_ == found_.first_level) break;
+      for (std::size_t level = found_.first_level; level < levels_end_; ++level) {
+        BTF_ASSIGN(const bool off, is_off(level, number, stored));
+        if (!off) break;
+      }
     }
+    for (std::size_t level = 0; level < side_.levels.size(); ++level)
+      found_.off[level] = found_.off_numbers[level].size();
     found_.product = std::ranges::any_of(evaluation_.operators(), is_product);
     return {};
   }
 
-  // What is left of the sample: it is asked again at the next level.
-  Status check_level(std::size_t level, Tensor& tensor, StoredNumbers& stored,
-                     std::span<const std::uint64_t> sample) {
+  Result<Tensor*> computed_at(std::size_t level, const StoredNumbers& stored) {
+    evaluation_.set(side_.levels[level].arithmetic);
+    BTF_ASSIGN(Tensor* const tensor, evaluation_.computed(value_));
+    if (tensor->elements() != stored.elements())
+      return network::not_computed("it should have the dims " + dims_text(tensor->dims()) +
+                                   ", and has " + dims_text(stored.tensor().dims));
+    if (tensor->floating() && !info(*stored.tensor().dtype).floating() && !stored.scaled())
+      return network::not_computed("its numbers are codes without a scale");
+    return tensor;
+  }
+
+  // One that is off is asked again at the next level.
+  Result<bool> is_off(std::size_t level, std::uint64_t number, StoredNumbers& stored) {
     constexpr std::uint64_t kEnough = 16;
     const network::Arithmetic& arithmetic = side_.levels[level].arithmetic;
-    double worst = 0;
-    std::uint64_t checked = 0;
-    for (const std::uint64_t number : sample) {
-      BTF_ASSIGN(const double dumped, stored.at(number));
-      const Estimate recomputed = tensor.at(number);
-      if (!evaluation_.effort().trouble.empty()) {
-        // The first ones are the worst, so that a part of the sample tells something.
-        if (level > found_.first_level || checked >= kEnough) break;
+    BTF_ASSIGN(Tensor* const tensor, computed_at(level, stored));
+    BTF_ASSIGN(const double dumped, stored.at(number));
+    const Estimate recomputed = tensor->at(number);
+    if (!evaluation_.effort().trouble.empty()) {
+      // The first ones are the worst, so that a part of the sample tells something.
+      if (level == found_.first_level && found_.checked < kEnough)
         return network::not_computed(evaluation_.effort().trouble);
-      }
-      ++checked;
-      const double explained = explained_distance(recomputed, stored, number, arithmetic, peak_);
-      if (follows(dumped, recomputed, explained, *stored.tensor().dtype, arithmetic)) {
-        found_.overflowed += std::isinf(dumped) && std::isfinite(recomputed.value) ? 1U : 0U;
-        continue;
-      }
-      BTF_ASSIGN(const bool at_end, stored.at_end(number));
-      if (at_end && std::abs(recomputed.value) > std::abs(dumped)) continue;
-      found_.off_numbers[level].push_back(number);
-      const double distance = std::abs(dumped - recomputed.value);
-      const double times = std::isfinite(distance) && explained > 0
-                               ? distance / explained
-                               : std::numeric_limits<double>::max();
-      if (found_.worst[level] && times <= worst) continue;
-      worst = times;
+      levels_end_ = level;
+      return false;
+    }
+    if (level == found_.first_level) ++found_.checked;
+    const double explained = explained_distance(recomputed, stored, number, arithmetic, peak_);
+    if (follows(dumped, recomputed, explained, *stored.tensor().dtype, arithmetic)) {
+      found_.overflowed += std::isinf(dumped) && std::isfinite(recomputed.value) ? 1U : 0U;
+      return false;
+    }
+    BTF_ASSIGN(const bool at_end, stored.at_end(number));
+    if (at_end && std::abs(recomputed.value) > std::abs(dumped)) return false;
+    found_.off_numbers[level].push_back(number);
+    const double distance = std::abs(dumped - recomputed.value);
+    const double times = std::isfinite(distance) && explained > 0
+                             ? distance / explained
+                             : std::numeric_limits<double>::max();
+    if (!found_.worst[level] || times > worst_[level]) {
+      worst_[level] = times;
       found_.worst[level] = {number, dumped, recomputed.value, explained};
     }
-    if (level == found_.first_level) found_.checked = checked;
-    found_.off[level] = found_.off_numbers[level].size();
-    return {};
+    return true;
   }
 
   const SpotSide& side_;
   std::uint32_t value_;
   double peak_;
   SideCheck found_;
+  std::array<double, kSpotLevels> worst_{};  // times what is explained
+  std::size_t levels_end_;                   // the first that takes more effort than is allowed
   Evaluation evaluation_;
 };
 

@@ -10,8 +10,8 @@ namespace btf {
 namespace {
 
 // Each place costs reading what an element is computed from, which channels there share.
-constexpr std::size_t kPlaces = 16;    // that all chosen channels are looked at in
-constexpr std::size_t kChannels = 12;  // at each of these
+constexpr std::size_t kPlaces = 8;     // that all chosen channels are looked at in
+constexpr std::size_t kChannels = 20;  // at each of these
 constexpr std::size_t kEvery = 64;     // channels that are looked at once
 
 // Numbers that follow from a name (splitmix64 over its FNV hash).

@@ -92,8 +92,8 @@ class SpotChecks {
 
   // The elements that are furthest from golden's.
   std::vector<std::uint64_t> worst_of(std::uint64_t i) const {
-    constexpr std::size_t kMost = 32;
-    constexpr std::size_t kOfRun = 8;
+    constexpr std::size_t kMost = 16;
+    constexpr std::size_t kOfRun = 2;
     const Layer& layer = report_.layers[i];
     const DumpedValue* const actual = actual_dumps_.find(actual_dumps_.value_of(i));
     const std::uint32_t golden_value = golden_dumps_.value_of(i);

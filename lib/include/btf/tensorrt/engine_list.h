@@ -45,6 +45,8 @@ class EngineList {
 
   // The tensor's number; at first a new one.
   BTF_API std::uint32_t number_of(const std::string& tensor);
+  // nullptr: it has none that is called so.
+  BTF_API const EngineTensor* find(const std::string& tensor) const;
 
  private:
   std::unordered_map<std::string, std::uint32_t> numbers_;
@@ -62,11 +64,12 @@ struct EngineShape {
   Dims dims;
 };
 
-// Specs of raw files that are called as tensors of an engine.
+// Specs of raw files that are called as tensors of an engine; the dtypes of outputs in text.
 struct EngineSpecs {
   EngineList list;
   std::string path;                  // for messages
   std::vector<EngineShape> shapes{};
+  bool in_manifest = false;  // which names the list: for messages
 };
 
 // The spec of a tensor whose file has so many bytes, from which one dynamic dim follows. An error

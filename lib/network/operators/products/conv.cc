@@ -56,19 +56,51 @@ class Conv final : public Convolution<WindowAxis> {
   using Convolution::Convolution;
 
   Estimate element(std::size_t, std::uint64_t number) override {
-    const Dims index = index_of(number, outputs()[0].dims);
+    Dims index = index_of(number, outputs()[0].dims);
     const std::uint64_t channel = index[1];
-    const std::uint64_t first_input =
-        index[0] * x_.dims()[1] + channel / shape_.outputs * shape_.inputs;
+    const std::uint64_t own = shape_.inputs * taps_;  // weights of a channel
     Sum sum;
-    for (std::uint64_t c = 0; c < shape_.inputs; ++c)
-      for_each_tap(axes_, std::span(index).subspan(2), [&](std::uint64_t tap, std::uint64_t place) {
-        add_product(sum, x_.operand((first_input + c) * image_ + place),
-                    w_.operand((channel * shape_.inputs + c) * taps_ + tap));
+    index[1] = channel / shape_.outputs;
+    if (own <= kMostKept) {
+      if (index != kept_at_) keep(std::move(index));
+      for (const auto& [weight, x] : kept_) add_product(sum, x, w_.operand(channel * own + weight));
+    } else {
+      for_each_input(index, [&](std::uint64_t weight, std::uint64_t x) {
+        add_product(sum, x_.operand(x), w_.operand(channel * own + weight));
       });
+    }
     if (bias_ != nullptr) add_term(sum, bias_->operand(channel));
     return rounded(sum.result(arithmetic_.accumulator), arithmetic_);
   }
+
+ private:
+  static constexpr std::uint64_t kMostKept = 1U << 15;
+
+  // `index`: of an output, with its group in place of its channel.
+  template <typename Take>
+  void for_each_input(const Dims& index, Take&& take) {
+    const std::uint64_t first = index[0] * x_.dims()[1] + index[1] * shape_.inputs;
+    for (std::uint64_t c = 0; c < shape_.inputs; ++c)
+      for_each_tap(axes_, std::span(index).subspan(2), [&](std::uint64_t tap, std::uint64_t place) {
+        take(c * taps_ + tap, (first + c) * image_ + place);
+      });
+  }
+
+  void keep(Dims index) {
+    kept_.clear();
+    for_each_input(index, [&](std::uint64_t weight, std::uint64_t x) {
+      kept_.push_back({weight, x_.operand(x)});
+    });
+    kept_at_ = std::move(index);
+  }
+
+  struct Input {
+    std::uint64_t weight = 0;  // its number among those of a channel
+    Tensor::Operand x{};
+  };
+  // All channels of a group take the same inputs at a place.
+  std::vector<Input> kept_;
+  Dims kept_at_;
 };
 
 // One dim of a transposed convolution: input i and tap k meet in i * stride + k * dilation - pad.
