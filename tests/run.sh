@@ -19,5 +19,6 @@ options=(-DBTF_WERROR=ON -DBTF_ASSERTIONS=ON -DBUILD_TESTING=ON)
 cmake -S . -B "$build" "${options[@]}"
 cmake --build "$build" --parallel "$(nproc)"
 tests/interop/venv.sh "$build"
+tests/python/build.sh "$build"
 
 exec ctest --test-dir "$build" --parallel "$(nproc)" --output-on-failure --no-tests=error "$@"

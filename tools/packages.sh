@@ -34,6 +34,7 @@ group() {
     test)
       echo 'catch2             header  catch2/catch.hpp
             python3            command python3
+            python3-dev        command python3-config
             time               command time
             zstd               command zstd'
       ;;

@@ -1,0 +1,203 @@
+"""Tensors in memory."""
+
+from __future__ import annotations
+
+import sys
+
+from . import _btf, _dtypes
+from ._errors import InvalidArgument, Unsupported
+
+
+class Array:
+    """A dense tensor in memory, in any dtype and layout.
+
+    `shape` is the logical shape; `strides` are in elements, None for layouts in blocks (kCHW32),
+    whose stored array has the shape `stored_shape`. `loss` says what a cast lost.
+    """
+
+    __slots__ = ("_memory",)
+
+    def __init__(self, memory: _btf.Memory):
+        self._memory = memory
+
+    @property
+    def dtype(self) -> str:
+        return self._memory.dtype
+
+    @property
+    def layout(self) -> str:
+        return self._memory.layout
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self._memory.dims)
+
+    @property
+    def strides(self) -> tuple[int, ...] | None:
+        strides = self._memory.strides
+        return None if strides is None else tuple(strides)
+
+    @property
+    def stored_shape(self) -> tuple[int, ...]:
+        return tuple(self._memory.stored_dims)
+
+    @property
+    def nbytes(self) -> int:
+        return self._memory.nbytes
+
+    @property
+    def loss(self) -> _btf.Loss:
+        return self._memory.loss
+
+    def __repr__(self) -> str:
+        return f"<btf.Array {self.dtype} {self.layout} {list(self.shape)} {self.nbytes} bytes>"
+
+    def numpy(self, *, raw: bool = False):
+        """A NumPy array of the same memory, with the logical shape.
+
+        Dtypes that NumPy lacks are those of ml_dtypes, 4-bit ones a copy of a byte each. `raw`: the
+        codes as unsigned integers. A layout in blocks has no strides and is Unsupported:
+        `relayout()` brings it into another, `stored()` gives it as it lies.
+        """
+        import numpy as np
+
+        name = self.dtype
+        strides = self._memory.strides
+        if strides is None:
+            raise Unsupported(f"{self.layout} is a layout in blocks, which no strides of NumPy can say; "
+                              "relayout('kLINEAR') or stored() can be had", "unsupported")
+        memory = np.asarray(self._memory.memory())
+        shape = self.shape
+        if _dtypes.is_packed(name):
+            count = 1
+            for size in shape:
+                count *= size
+            nibbles = _dtypes.unpacked(memory, name)[:count].reshape(shape)
+            return nibbles if raw else _dtypes.from_nibbles(nibbles, name)
+        dtype = _dtypes.code_dtype(name) if raw else _dtypes.numpy_dtype(name)
+        return np.ndarray(shape, dtype, memory, 0, tuple(s * dtype.itemsize for s in strides))
+
+    def stored(self, *, raw: bool = False):
+        """A NumPy array of the same memory in the shape in which it is stored, padding included."""
+        import numpy as np
+
+        name = self.dtype
+        memory = np.asarray(self._memory.memory())
+        if _dtypes.is_packed(name):
+            return memory
+        return memory.view(_dtypes.code_dtype(name) if raw else _dtypes.numpy_dtype(name)).reshape(self.stored_shape)
+
+    def torch(self):
+        """A PyTorch tensor of the same memory."""
+        import torch
+
+        name = _btf_row(self.dtype).torch
+        if name is None or not hasattr(torch, name):
+            raise Unsupported(f"PyTorch has no {self.dtype}", "unsupported")
+        strides = self._memory.strides
+        if strides is None or _dtypes.is_packed(self.dtype):
+            raise Unsupported(f"PyTorch has no tensors of {self.dtype} in {self.layout}; "
+                              "relayout('kLINEAR') can be had", "unsupported")
+        if self.nbytes == 0:
+            return torch.empty(self.shape, dtype=getattr(torch, name))
+        memory = torch.frombuffer(self._memory.memory(), dtype=getattr(torch, name))
+        return memory.as_strided(self.shape, tuple(strides))
+
+    def relayout(self, layout=None, dtype=None, **options) -> "Array":
+        """A copy in another layout or dtype. Options: overflow, rounding, lossless, jobs."""
+        return Array(self._memory.relayout({"layout": layout, "dtype": _dtypes.name_of(dtype), **options}))
+
+    def __array__(self, dtype=None, copy=None):
+        array = self.numpy()
+        if dtype is not None and array.dtype != dtype:
+            if copy is False:
+                raise ValueError(f"an array of {array.dtype} as {dtype} needs a copy")
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        """DLPack; layouts in blocks with their lanes as a last dim."""
+        if stream is not None:
+            raise BufferError("memory of the CPU has no stream")
+        if dl_device is not None and tuple(dl_device) != (1, 0):
+            raise BufferError("the array is in memory of the CPU")
+        if copy:
+            return self.relayout().__dlpack__(max_version=max_version)
+        versioned = max_version is not None and tuple(max_version) >= (1, 0)
+        try:
+            return self._memory.dlpack(versioned)
+        except ValueError as error:
+            raise BufferError(str(error)) from error
+
+    def __reduce__(self):
+        return _unpickled, (self.dtype, self.layout, self.shape, bytes(self._memory.memory()))
+
+
+def _unpickled(dtype, layout, shape, memory):
+    return Array(_btf.memory_of(dtype, layout, list(shape), memory))
+
+
+def _btf_row(name):
+    return _dtypes._ROWS[name]
+
+
+def as_array(tensor) -> Array:
+    """The array of anything that holds one: NumPy and PyTorch, DLPack, buffers, lists of numbers.
+
+    The memory is the same where it lies row by row in this machine's byte order, else a copy.
+    """
+    if isinstance(tensor, Array):
+        return tensor
+    read = getattr(tensor, "read", None)
+    if read is not None and hasattr(tensor, "layout"):  # btf.Tensor
+        return read()
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(tensor, torch.Tensor):
+        return _of_torch(tensor, torch)
+    return _of_numpy(tensor)
+
+
+def _of_torch(tensor, torch):
+    if tensor.device.type != "cpu":
+        raise InvalidArgument(f"the tensor is on {tensor.device}: tensor.cpu() brings it here")
+    name = str(tensor.dtype)[len("torch."):]
+    if name not in _dtypes._ROWS:
+        raise Unsupported(f"tensors of {tensor.dtype} are not supported", "unsupported")
+    tensor = tensor.detach().resolve_conj().resolve_neg().contiguous()
+    return Array(_btf.memory_at(tensor.data_ptr(), name, list(tensor.shape), tensor))
+
+
+def _of_numpy(tensor):
+    import numpy as np
+
+    array = tensor if isinstance(tensor, np.ndarray) else _imported(tensor, np)
+    dtype = array.dtype
+    if dtype.names is not None:
+        raise Unsupported(f"a structured dtype ({dtype}) is no tensor: array['{dtype.names[0]}'] is a field of it",
+                          "unsupported")
+    if dtype.kind in "OUSMmc" or dtype.name not in _dtypes._ROWS:
+        raise Unsupported(f"arrays of NumPy's {dtype} are not supported", "unsupported")
+    name = dtype.name
+    if _dtypes.is_packed(name):
+        return _packed(array, name, np)
+    array = np.ascontiguousarray(array, dtype.newbyteorder("=")).reshape(array.shape)
+    return Array(_btf.memory_at(array.__array_interface__["data"][0], name, list(array.shape), array))
+
+
+def _imported(tensor, np):
+    if hasattr(tensor, "__array_interface__") or hasattr(tensor, "__array__"):
+        return np.asarray(tensor)
+    if hasattr(tensor, "__dlpack__"):
+        return np.from_dlpack(tensor)
+    return np.asarray(tensor)
+
+
+def _packed(array, name, np):
+    codes = (array.astype(np.int8).view(np.uint8) if name != "float4_e2m1fn" else array.view(np.uint8)).ravel() & 15
+    if codes.size % 2:
+        codes = np.append(codes, np.uint8(0))
+    packed = codes[0::2] | codes[1::2] << 4
+    return Array(_btf.memory_at(packed.__array_interface__["data"][0], name, list(array.shape), packed))

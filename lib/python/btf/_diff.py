@@ -1,0 +1,85 @@
+"""Comparisons."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+from . import _btf, _dtypes
+from ._array import as_array
+from ._errors import NotFound
+
+
+class DiffReport:
+    """What a comparison found. It has no truth value: ask `.same`."""
+
+    __slots__ = ("_found",)
+
+    def __init__(self, found):
+        self._found = found
+
+    @property
+    def same(self) -> bool:
+        return self._found.same
+
+    @property
+    def trouble(self) -> bool:
+        """Is there a file or a tensor that could not be compared? Then it is not the same."""
+        return self._found.trouble
+
+    def __bool__(self):
+        raise TypeError("a report is neither true nor false: `if btf.diff(a, b)` reads as its opposite; use .same")
+
+    def text(self, columns: int = 80, all: bool = False) -> str:
+        """As `btftool diff` prints it."""
+        return self._found.text(columns, all)
+
+    def json(self) -> str:
+        """As `btftool diff --json` prints it."""
+        return self._found.json()
+
+    def html(self) -> str:
+        return self._found.html()
+
+    def junit(self) -> str:
+        return self._found.junit()
+
+    def as_dict(self) -> dict:
+        """The JSON report as Python's dicts and lists."""
+        import json
+
+        return json.loads(self.json())
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return f"<btf.DiffReport {'same' if self.same else 'different'}>"
+
+
+def diff(actual, golden, **criteria) -> DiffReport:
+    """Compares files, directories, archives and indexes by their paths, or arrays in memory.
+
+    Criteria: rtol, atol, ulp, close, close_as, equal_nan, strict; gates of the whole tensor: cosine,
+    psnr, snr, rmse, mae, bias, max_abs, max_mismatch, max_mismatch_percent, top_k. Of paths too:
+    tensor, pair, actual_spec, golden_spec, dequantize. `hints=False` looks for no causes,
+    `show` is how many mismatches are kept, `heatmap=True` adds a map of them, `jobs` is the number of threads. Without any, numbers must be equal.
+    """
+    if "close_as" in criteria:
+        criteria["close_as"] = _dtypes.name_of(criteria["close_as"])
+    if _is_path(actual) and _is_path(golden):
+        return DiffReport(_btf.diff_paths(_text(actual), _text(golden), criteria))
+    if _is_path(actual) or _is_path(golden):
+        raise TypeError("diff() compares two paths or two arrays; btf.open() gives the tensors of a file")
+    return DiffReport(_btf.diff_arrays(as_array(actual)._memory, as_array(golden)._memory, "", criteria))
+
+
+def _is_path(operand) -> bool:
+    return isinstance(operand, (str, bytes, os.PathLike))
+
+
+def _text(path) -> str:
+    text = os.fsdecode(os.fspath(path))
+    if not os.path.exists(text):
+        raise NotFound(f"{text}: cannot open: {os.strerror(errno.ENOENT)}", file=text, system=errno.ENOENT)
+    return text

@@ -1,0 +1,308 @@
+"""Files of tensors, read on demand, and written."""
+
+from __future__ import annotations
+
+import operator
+import os
+from _collections_abc import Sequence  # loaded already, where collections takes a millisecond
+
+from . import _btf, _dtypes
+from ._array import Array, as_array
+from ._errors import InvalidArgument, NoSuchTensor
+
+
+class Tensor:
+    """A tensor of a file, of which only the header has been read.
+
+    `tensor[0, :, 4:8]` reads these elements and nothing else.
+    """
+
+    __slots__ = ("_record", "_set", "_number")
+
+    def __init__(self, record, tensors, number):
+        self._record = record
+        self._set = tensors
+        self._number = number
+
+    @property
+    def name(self) -> str:
+        return self._record.name
+
+    @property
+    def index(self) -> int:
+        """Its number in its file."""
+        return self._record.index
+
+    @property
+    def path(self) -> str:
+        return self._record.path
+
+    @property
+    def dtype(self) -> str | None:
+        """None: a code that is not known."""
+        return self._record.dtype
+
+    @property
+    def layout(self) -> str | None:
+        return self._record.layout
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The logical dims."""
+        return tuple(self._record.dims)
+
+    @property
+    def ndim(self) -> int:
+        return len(self._record.dims)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the elements as they are stored."""
+        return self._record.nbytes
+
+    @property
+    def offset(self) -> int:
+        """Bytes from the start of the file's content to the elements."""
+        return self._record.offset
+
+    @property
+    def nnz(self) -> int | None:
+        """Entries of a sparse tensor."""
+        return self._record.nnz
+
+    def __repr__(self) -> str:
+        return f"<btf.Tensor {self._number} {self.name!r} {self.dtype} {self.layout} {list(self.shape)} {self.nbytes} bytes>"
+
+    def __len__(self) -> int:
+        if not self._record.dims:
+            raise TypeError("a scalar has no len()")
+        return self._record.dims[0]
+
+    def read(self, *, dtype=None, layout=None, **options) -> Array:
+        """All elements, in another dtype and layout if asked.
+
+        Options: overflow ("saturate", "ieee", "wrap", "error"), rounding, lossless, duplicates (of a
+        sparse tensor), jobs.
+        """
+        return Array(self._record.read(None, {"dtype": _dtypes.name_of(dtype), "layout": layout, **options}))
+
+    def numpy(self, *, dtype=None, raw: bool = False, **options):
+        """All elements as a NumPy array with the logical shape, row by row."""
+        return self.read(dtype=dtype, layout="kLINEAR", **options).numpy(raw=raw)
+
+    def torch(self, *, dtype=None, **options):
+        """All elements as a PyTorch tensor."""
+        return self.read(dtype=dtype, layout="kLINEAR", **options).torch()
+
+    def __array__(self, dtype=None, copy=None):
+        return self.read(layout="kLINEAR").__array__(dtype)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
+    def __dlpack__(self, **options):
+        return self.read().__dlpack__(**options)
+
+    def __getitem__(self, index):
+        box, then = _box(index, self._record.dims)
+        return Array(self._record.read(box, {"layout": "kLINEAR"})).numpy()[then]
+
+    def memmap(self, mode: str = "r"):
+        """A numpy.memmap of the elements, in the file's layout where strides can say it.
+
+        Only of files that hold the elements as they are: not compressed, sparse, quantised in blocks
+        or of 4 bits.
+        """
+        import numpy as np
+
+        if self.dtype is None or self.nnz is not None or _dtypes.is_packed(self.dtype):
+            raise InvalidArgument(f"{self!r} cannot be mapped: its elements do not stand one by one")
+        if self._set.compressed or self._record.deflated:
+            raise InvalidArgument(f"{self!r} cannot be mapped: it is compressed")
+        strides = _btf.strides(self.layout, list(self.shape), self.dtype)
+        if strides is None or self.layout == "shuffled":
+            raise InvalidArgument(f"{self!r} cannot be mapped: no strides say {self.layout}")
+        dtype = _dtypes.numpy_dtype(self.dtype)
+        memory = np.memmap(self.path, np.uint8, mode, self.offset, (self.nbytes,))
+        return np.ndarray.__new__(np.memmap, self.shape, dtype, memory, 0,
+                                  tuple(s * dtype.itemsize for s in strides))
+
+    def __reduce__(self):
+        return operator.getitem, (self._set, self._number)
+
+
+def _box(index, dims):
+    """The box that an index needs, and the index into that."""
+    given = index if isinstance(index, tuple) else (index,)
+    if any(one is None or isinstance(one, (list, bool)) or hasattr(one, "dtype") and getattr(one, "ndim", 0)
+           for one in given):
+        raise InvalidArgument("an index has integers, slices and one ellipsis; tensor.numpy() takes any")
+    if sum(one is Ellipsis for one in given) > 1:
+        raise NoSuchTensor("an index has at most one ellipsis")
+    if Ellipsis in given:
+        at = given.index(Ellipsis)
+        given = given[:at] + (slice(None),) * (len(dims) - len(given) + 1) + given[at + 1:]
+    if len(given) > len(dims):
+        raise IndexError(f"too many indices: the tensor has {len(dims)} dims, the index {len(given)}")
+    given = given + (slice(None),) * (len(dims) - len(given))
+    box, then = [], []
+    for dim, (one, size) in enumerate(zip(given, dims)):
+        if isinstance(one, slice):
+            begin, end, step = one.indices(size)
+            count = len(range(begin, end, step))
+            if step < 0:
+                begin, step = begin + (count - 1) * step, -step
+                then.append(slice(None, None, -1))
+            else:
+                then.append(slice(None))
+            if count == 0:
+                begin, step = 0, 1
+            box.append((begin, begin + (count - 1) * step + 1 if count else begin, step))
+        else:
+            at = operator.index(one)
+            if not -size <= at < size:
+                raise IndexError(f"index {at} is out of range for dim {dim} of size {size}")
+            at %= size
+            box.append((at, at + 1, 1))
+            then.append(0)
+    return box, tuple(then)
+
+
+class TensorSet(Sequence):
+    """The tensors of a file, a directory, an archive or an index: in order and by name."""
+
+    def __init__(self, path, spec=None, layout_in=None):
+        paths = path if isinstance(path, (list, tuple)) else [path]
+        self._paths = [os.fspath(one) for one in paths]
+        self._paths = [os.fsdecode(one) for one in self._paths]
+        self._spec = spec
+        self._layout_in = layout_in
+        self._set = _btf.open_set(self._paths, spec, layout_in)
+        self._count = None
+        self._numbers = None
+
+    @property
+    def path(self) -> str:
+        return self._paths[0]
+
+    @property
+    def format(self) -> str | None:
+        """"btf", "npy", ...; None: several files."""
+        return self._set.format()
+
+    @property
+    def compressed(self) -> bool:
+        return self._set.compressed()
+
+    @property
+    def names(self) -> list[str]:
+        return self._set.names()
+
+    def __len__(self) -> int:
+        if self._count is None:
+            self._count = self._set.count()
+        return self._count
+
+    def __getitem__(self, key):
+        if isinstance(key, str):
+            return self[self._number_of(key)]
+        if isinstance(key, slice):
+            return [self[i] for i in range(*key.indices(len(self)))]
+        number = operator.index(key)
+        if number < 0:
+            number += len(self)
+        if not 0 <= number < len(self):
+            raise NoSuchTensor(f"{self.path}: there is no tensor {operator.index(key)}, there are {len(self)}")
+        return Tensor(self._set.tensor(number), self, number)
+
+    def _number_of(self, name):
+        if self._numbers is None:
+            numbers = {}
+            for number, one in enumerate(self.names):
+                numbers.setdefault(one, []).append(number)
+            self._numbers = numbers
+        found = self._numbers.get(name, [])
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise KeyError(f"{self.path}: tensors {', '.join(map(str, found))} are called '{name}'")
+        near = ", ".join(f"'{one}'" for one in list(self._numbers)[:5])
+        raise KeyError(f"{self.path}: no tensor is called '{name}'; there are {near or 'none'}"
+                       + (", ..." if len(self._numbers) > 5 else ""))
+
+    def __contains__(self, key) -> bool:
+        if not isinstance(key, str):
+            return False
+        try:
+            self._number_of(key)
+        except KeyError:
+            return False
+        return True
+
+    def keys(self) -> list[str]:
+        return self.names
+
+    def __iter__(self):
+        return (self[i] for i in range(len(self)))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return None
+
+    def __repr__(self) -> str:
+        return f"<btf.TensorSet {self.path!r} {self.format or 'files'}, {len(self)} tensors>"
+
+    def _stamps(self):
+        stamps = []
+        for path in self._paths:
+            status = os.stat(path)
+            stamps.append((status.st_size, status.st_mtime_ns))
+        return stamps
+
+    def __reduce__(self):
+        return _reopened, (self._paths, self._spec, self._layout_in, self._stamps())
+
+
+def _reopened(paths, spec, layout_in, stamps):
+    tensors = TensorSet(paths, spec, layout_in)
+    for path, was, now in zip(paths, stamps, tensors._stamps()):
+        if was != now:
+            raise InvalidArgument(f"{path}: the file was changed since the tensor was pickled")
+    return tensors
+
+
+def open(path, *, spec: str | None = None, layout_in: str | None = None) -> TensorSet:
+    """Opens a file of any format, a directory, an archive, an index or several paths.
+
+    `spec`: what raw bytes hold, "fp16:hwc8:1x3x224x224". Only headers are read.
+    """
+    return TensorSet(path, spec, layout_in)
+
+
+def save(path, tensors, *, dtype=None, layout=None, format: str | None = None, sync: bool = False, **options) -> int:
+    """Writes one array, a list of them, or a dict of names and arrays; returns the bytes.
+
+    The file is old or whole new whatever happens. Its format is that of the path's ending unless
+    `format` says it. Options: overflow, rounding, lossless, jobs.
+    """
+    if isinstance(tensors, dict):
+        names, arrays = list(tensors), list(tensors.values())
+    elif isinstance(tensors, (list, tuple)) and all(hasattr(one, "shape") for one in tensors):
+        names, arrays = [""] * len(tensors), tensors
+    else:
+        names, arrays = [""], [tensors]
+    memories = [as_array(one)._memory for one in arrays]
+    return _btf.save(os.fsdecode(os.fspath(path)), memories, names, format, sync,
+                     {"dtype": _dtypes.name_of(dtype), "layout": layout, **options})
+
+
+def convert(source, target, *, dtype=None, layout=None, spec: str | None = None, format: str | None = None,
+            compression: int | None = None, **options) -> int:
+    """Writes the tensors of a file in another dtype, layout or format; returns the bytes.
+
+    Options: overflow, rounding, lossless, duplicates, jobs.
+    """
+    return _btf.convert_file(os.fsdecode(os.fspath(source)), os.fsdecode(os.fspath(target)), spec, format, compression,
+                             {"dtype": _dtypes.name_of(dtype), "layout": layout, **options})

@@ -1,0 +1,163 @@
+#include "python/src/array.h"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "btf/convert.h"
+#include "btf/dlpack_abi.h"
+#include "btf/read.h"
+#include "python/src/bindings.h"
+#include "python/src/options.h"
+#include "python/src/raise.h"
+#include "python/src/run.h"
+
+namespace btf::python {
+namespace {
+
+namespace nb = nanobind;
+
+// DLPack's capsules: whoever takes the tensor renames its capsule.
+template <typename Managed>
+nb::object capsule(Managed* managed, const char* name) {
+  PyObject* const made = PyCapsule_New(managed, name, [](PyObject* self) {
+    for (const char* const own : {"dltensor", "dltensor_versioned"}) {
+      if (PyCapsule_IsValid(self, own) == 0) continue;
+      auto* const tensor = static_cast<Managed*>(PyCapsule_GetPointer(self, own));
+      if (tensor->deleter != nullptr) tensor->deleter(tensor);
+    }
+  });
+  if (made == nullptr) throw nb::python_error();
+  return nb::steal(made);
+}
+
+nb::object dlpack(const Array& array, bool versioned) {
+  if (versioned)
+    return capsule(value(to_dlpack_versioned(array.tensor, LaneForm::trailing_dim)),
+                   "dltensor_versioned");
+  return capsule(value(to_dlpack(array.tensor, LaneForm::trailing_dim)), "dltensor");
+}
+
+// The stored array as bytes; it keeps the array.
+nb::object memory(nb::handle_t<Array> self) {
+  const Array& array = nb::cast<const Array&>(self);
+  const std::size_t bytes = array.tensor.bytes.size();
+  return nb::cast(nb::ndarray<nb::memview, std::uint8_t, nb::ndim<1>, nb::c_contig>(
+      array.tensor.bytes.data(), {bytes}, self));
+}
+
+std::optional<Dims> strides(const Array& array) {
+  const StridedLayout& storage = array.tensor.storage;
+  return storage.split ? std::nullopt : std::optional(storage.strides);
+}
+
+Array relayout(const Array& from, const nb::dict& given) {
+  const CastOptions options = cast_options(given);
+  const auto shape = [&]() -> Result<ReadShape> {
+    ReadShape wanted{.dtype = options.dtype.value_or(from.tensor.dtype),
+                     .layout = options.layout.value_or(from.layout),
+                     .storage = {}};
+    auto storage = resolve(wanted.layout, from.tensor.storage.dims, wanted.dtype);
+    if (!storage) return std::unexpected(storage.error());
+    wanted.storage = *std::move(storage);
+    return wanted;
+  };
+  ReadShape wanted = value(shape());
+  const std::uint64_t bytes = storage_bytes(wanted.storage, wanted.dtype);
+  Array to{.tensor = {.dtype = wanted.dtype,
+                      .storage = std::move(wanted.storage),
+                      .bytes = {},
+                      .owner = unset_memory(bytes)},
+           .layout = wanted.layout,
+           .loss = {}};
+  to.tensor.bytes = {static_cast<std::byte*>(to.tensor.owner.get()), bytes};
+  to.loss = value(run(options.jobs, from.tensor.bytes.size(), [&](const Execution& execution) {
+    return convert(from.tensor.view(), to.tensor.mutable_view(), options.policy, execution);
+  }));
+  return to;
+}
+
+// A copy of a stored array.
+Array memory_of(const std::string& dtype, const std::string& layout, const Dims& dims,
+                nb::bytes content) {
+  Array array{.tensor = {.dtype = value(parse_dtype(dtype)),
+                         .storage = {},
+                         .bytes = {},
+                         .owner = unset_memory(content.size())},
+              .layout = value(parse_layout(layout)),
+              .loss = {}};
+  array.tensor.storage = value(resolve(array.layout, dims, array.tensor.dtype));
+  if (storage_bytes(array.tensor.storage, array.tensor.dtype) != content.size())
+    throw nb::value_error("the bytes are not those of such an array");
+  array.tensor.bytes = {static_cast<std::byte*>(array.tensor.owner.get()), content.size()};
+  std::memcpy(array.tensor.bytes.data(), content.data(), content.size());
+  return array;
+}
+
+}  // namespace
+
+std::shared_ptr<void> unset_memory(std::uint64_t bytes) {
+  constexpr std::size_t kAlignment = 256;
+  const std::uint64_t whole = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  if (whole < bytes) throw std::bad_alloc();
+  void* const memory = std::aligned_alloc(kAlignment, whole == 0 ? kAlignment : whole);
+  if (memory == nullptr) throw std::bad_alloc();
+  return {memory, std::free};
+}
+
+SharedTensor tensor_in_memory(std::uintptr_t address, const std::string& dtype, const Dims& dims,
+                              nb::object owner) {
+  SharedTensor tensor;
+  tensor.dtype = value(parse_dtype(dtype));
+  tensor.storage = value(resolve(Layout::linear, dims, tensor.dtype));
+  tensor.bytes = {reinterpret_cast<std::byte*>(address),
+                  storage_bytes(tensor.storage, tensor.dtype)};
+  // The last copy may go on any thread.
+  tensor.owner = std::shared_ptr<void>(owner.release().ptr(), [](void* kept) {
+    const nb::gil_scoped_acquire hold;
+    Py_DECREF(static_cast<PyObject*>(kept));
+  });
+  tensor.read_only = true;
+  return tensor;
+}
+
+void bind_array(nb::module_& module) {
+  nb::class_<LossAccount>(module, "Loss", "What a cast lost, in elements.")
+      .def_ro("elements", &LossAccount::elements)
+      .def_ro("inexact", &LossAccount::inexact, "changed in another way than those below")
+      .def_ro("overflowed", &LossAccount::overflowed, "beyond the range of the dtype")
+      .def_ro("nan_lost", &LossAccount::nan_lost, "NaN, which the dtype lacks")
+      .def_ro("to_zero", &LossAccount::to_zero, "became zero")
+      .def_ro("max_abs", &LossAccount::max_abs, "the largest |result - source|")
+      .def_ro("max_rel", &LossAccount::max_rel, "the largest |result - source| / |source|")
+      .def_prop_ro("changed", &LossAccount::changed);
+
+  nb::class_<Array>(module, "Memory")
+      .def_prop_ro("dtype", [](const Array& self) { return info(self.tensor.dtype).name; })
+      .def_prop_ro("layout", [](const Array& self) { return spec(self.layout).name; })
+      .def_prop_ro("dims", [](const Array& self) { return self.tensor.storage.dims; })
+      .def_prop_ro("strides", strides)
+      .def_prop_ro("stored_dims",
+                   [](const Array& self) { return self.tensor.storage.storage_shape(); })
+      .def_prop_ro("nbytes", [](const Array& self) { return self.tensor.bytes.size(); })
+      .def_ro("loss", &Array::loss)
+      .def("memory", memory)
+      .def("relayout", relayout)
+      .def("dlpack", dlpack);
+  module.def("memory_of", memory_of);
+  module.def("memory_at", [](std::uintptr_t address, const std::string& dtype, const Dims& dims,
+                             nb::object owner) {
+    return Array{.tensor = tensor_in_memory(address, dtype, dims, std::move(owner)),
+                 .layout = Layout::linear,
+                 .loss = {}};
+  });
+}
+
+}  // namespace btf::python

@@ -1,0 +1,14 @@
+// The parts of the module.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace btf::python {
+
+void bind_array(nanobind::module_& module);
+void bind_diff(nanobind::module_& module);
+void bind_set(nanobind::module_& module);
+void bind_tables(nanobind::module_& module);
+void bind_write(nanobind::module_& module);
+
+}  // namespace btf::python

@@ -1,0 +1,225 @@
+// Comparisons of files and of arrays, with the reports of btftool.
+#include "btf/diff.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "btf/diff/set_diff.h"
+#include "btf/report/report.h"
+#include "btf/value.h"
+#include "python/src/array.h"
+#include "python/src/bindings.h"
+#include "python/src/raise.h"
+#include "python/src/run.h"
+#include "python/src/words.h"
+
+namespace btf::python {
+namespace {
+
+namespace nb = nanobind;
+
+constexpr double kLargest = std::numeric_limits<double>::max();
+
+// What was compared, and by what.
+struct Comparison {
+  SetDiffResult result;
+  DiffOptions criteria;
+};
+
+// A number within bounds; another is an error that says them.
+double limit(const std::string& name, nb::handle argument, double least, double most) {
+  const double number = nb::cast<double>(argument);
+  if (number >= least && number <= most) return number;
+  raise(fail(ErrorCode::invalid_argument, name + " is from " + number_text(least) + " to " +
+                                              number_text(most) + ", not " + number_text(number))
+            .error());
+}
+
+bool take_tolerance(const std::string& name, nb::handle argument, Tolerance& tolerance) {
+  if (name == "rtol")
+    tolerance.rtol = limit(name, argument, 0, kLargest);
+  else if (name == "atol")
+    tolerance.atol = limit(name, argument, 0, kLargest);
+  else if (name == "ulp")
+    tolerance.ulp = nb::cast<std::uint64_t>(argument);
+  else if (name == "close")
+    tolerance.close = nb::cast<bool>(argument);
+  else if (name == "close_as")
+    tolerance.close_as = value(parse_dtype(nb::cast<std::string>(argument)));
+  else if (name == "equal_nan")
+    tolerance.equal_nan = nb::cast<bool>(argument);
+  else
+    return false;
+  return true;
+}
+
+bool take_gate(const std::string& name, nb::handle argument, Gates& gates) {
+  for (const FigureInfo* const figure : figure_gates()) {
+    std::string own(figure->name);
+    std::ranges::replace(own, '-', '_');
+    if (own != name) continue;
+    gates.*figure->limit = limit(name, argument, figure->least_limit(), figure->most_limit());
+    return true;
+  }
+  if (name == "max_mismatch")
+    gates.max_mismatch = MismatchLimit{limit(name, argument, 0, kLargest), false};
+  else if (name == "max_mismatch_percent")
+    gates.max_mismatch = MismatchLimit{limit(name, argument, 0, 100), true};
+  else if (name == "top_k")
+    gates.top_k = nb::cast<std::uint64_t>(argument);
+  else
+    return false;
+  return true;
+}
+
+SetDiffOptions diff_options(const nb::dict& given) {
+  SetDiffOptions options;
+  options.each.go_on = true;
+  options.each.figures = true;
+  options.each.show = 3;  // as the command
+  for (const auto& [key, argument] : given) {
+    if (argument.is_none()) continue;
+    const auto name = nb::cast<std::string>(key);
+    if (take_tolerance(name, argument, options.each.tolerance) ||
+        take_gate(name, argument, options.each.gates))
+      continue;
+    if (name == "strict")
+      options.each.strict = nb::cast<bool>(argument);
+    else if (name == "hints")
+      options.each.hints = nb::cast<bool>(argument);
+    else if (name == "heatmap" && nb::cast<bool>(argument))
+      options.each.heatmap.emplace();
+    else if (name == "heatmap")
+      continue;
+    else if (name == "show")
+      options.each.show = nb::cast<std::uint64_t>(argument);
+    else if (name == "dequantize")
+      options.each.dequantize = nb::cast<bool>(argument);
+    else if (name == "jobs")
+      options.each.execution.jobs = nb::cast<unsigned>(argument);
+    else if (name == "tensor")
+      options.tensors = nb::cast<std::string>(argument);
+    else if (name == "pair")
+      options.pairs = nb::cast<std::vector<std::string>>(argument);
+    else if (name == "actual_spec")
+      options.actual.specs.push_back({"*", nb::cast<std::string>(argument), "actual_spec"});
+    else if (name == "golden_spec")
+      options.golden.specs.push_back({"*", nb::cast<std::string>(argument), "golden_spec"});
+    else
+      throw nb::type_error(("diff() has no option '" + name + "'").c_str());
+  }
+  return options;
+}
+
+// The whole is kept, and told when it is over.
+struct Keep final : SetDiffSink {
+  explicit Keep(SetDiffResult& kept) : result(kept) {}
+  void begin(const FilePair& pair) override { result.begin(pair); }
+  void take(const TensorDiff& diff) override { result.take(diff); }
+  bool lists_missing() const override { return result.lists_missing(); }
+  void missing(const TensorDiff& diff) override { result.missing(diff); }
+  void end(const FilePair& pair, const PairOutcome& outcome) override { result.end(pair, outcome); }
+  Status found(const PairsFound& pairs) override {
+    result.directories = pairs.several;
+    return {};
+  }
+
+  SetDiffResult& result;
+};
+
+Comparison diff_paths(const std::string& actual, const std::string& golden, const nb::dict& given) {
+  SetDiffOptions options = diff_options(given);
+  Comparison comparison{.result = {}, .criteria = options.each};
+  comparison.result.actual = actual;
+  comparison.result.golden = golden;
+  const unsigned jobs = options.each.execution.jobs;
+  // How much is to be read shows only when the sets are open: as if it were much.
+  value(run(jobs, kLong, [&](const Execution& execution) -> Result<bool> {
+    options.each.execution = execution;
+    auto sets = open_sets(actual, golden, options);
+    if (!sets) return std::unexpected(sets.error());
+    Keep keep(comparison.result);
+    return diff(sets->actual, sets->golden, options, keep);
+  }));
+  return comparison;
+}
+
+Comparison diff_arrays(const Array& actual, const Array& golden, const std::string& name,
+                       const nb::dict& given) {
+  SetDiffOptions options = diff_options(given);
+  Comparison comparison{.result = {}, .criteria = options.each};
+  comparison.result.actual = "actual";
+  comparison.result.golden = "golden";
+  const std::uint64_t bytes = actual.tensor.bytes.size() + golden.tensor.bytes.size();
+  TensorDiff found = value(run(options.each.execution.jobs, bytes, [&](const Execution& execution) {
+    options.each.execution = execution;
+    return diff(actual.tensor.view(), golden.tensor.view(), options.each);
+  }));
+  const bool same = found.result == DiffResult::same;
+  if (found.actual) found.actual->name = name;
+  if (found.golden) found.golden->name = name;
+  SetDiffResult::Pair pair;
+  pair.files = {.name = "actual", .actual = "actual", .golden = "golden"};
+  pair.outcome.result = same ? PairResult::same : PairResult::different;
+  pair.tensors.push_back(std::move(found));
+  comparison.result.pairs.push_back(std::move(pair));
+  return comparison;
+}
+
+std::string report(const Comparison& comparison, ReportFormat format, std::size_t columns,
+                   bool all) {
+  ReportOptions options;
+  options.criteria = comparison.criteria;
+  options.text = {.all = all, .columns = columns, .color = false};
+  options.member_names = python_words;
+  return report_text(format, comparison.result, options);
+}
+
+// Something could not be compared.
+bool has_trouble(const Comparison& comparison) {
+  for (const SetDiffResult::Pair& pair : comparison.result.pairs) {
+    if (pair.outcome.result == PairResult::trouble) return true;
+    for (const TensorDiff& diff : pair.tensors)
+      if (diff.result == DiffResult::trouble) return true;
+  }
+  return false;
+}
+
+bool is_same(const Comparison& comparison) {
+  if (comparison.result.pairs.empty()) return false;
+  for (const SetDiffResult::Pair& pair : comparison.result.pairs) {
+    if (pair.outcome.result != PairResult::same) return false;
+    for (const TensorDiff& diff : pair.tensors)
+      if (diff.result != DiffResult::same) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void bind_diff(nb::module_& module) {
+  nb::class_<Comparison>(module, "Comparison")
+      .def_prop_ro("same", is_same)
+      .def_prop_ro("trouble", has_trouble)
+      .def("text", [](const Comparison& self, std::size_t columns,
+                      bool all) { return report(self, ReportFormat::text, columns, all); })
+      .def("json",
+           [](const Comparison& self) { return report(self, ReportFormat::json, 80, false); })
+      .def("html",
+           [](const Comparison& self) { return report(self, ReportFormat::html, 80, false); })
+      .def("junit",
+           [](const Comparison& self) { return report(self, ReportFormat::junit, 80, false); });
+  module.def("diff_paths", diff_paths);
+  module.def("diff_arrays", diff_arrays);
+}
+
+}  // namespace btf::python

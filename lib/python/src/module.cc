@@ -1,0 +1,12 @@
+// btf._btf: what the package btf is made of.
+#include <nanobind/nanobind.h>
+
+#include "python/src/bindings.h"
+
+NB_MODULE(_btf, module) {
+  btf::python::bind_tables(module);
+  btf::python::bind_array(module);
+  btf::python::bind_set(module);
+  btf::python::bind_write(module);
+  btf::python::bind_diff(module);
+}

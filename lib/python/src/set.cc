@@ -1,0 +1,191 @@
+#include "python/src/set.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "btf/read.h"
+#include "btf/tensor_spec.h"
+#include "btf/try.h"
+#include "python/src/array.h"
+#include "python/src/bindings.h"
+#include "python/src/options.h"
+#include "python/src/raise.h"
+#include "python/src/run.h"
+
+namespace btf::python {
+namespace {
+
+namespace nb = nanobind;
+
+// A header. Its elements are read when they are asked for.
+struct LazyTensor {
+  std::shared_ptr<OpenSet> set;
+  SetTensor place;
+  TensorInfo info;
+  std::string format;
+};
+
+Result<std::shared_ptr<OpenSet>> open_set(const std::vector<std::string>& paths,
+                                          const std::optional<std::string>& spec,
+                                          const std::optional<std::string>& layout_in) {
+  OpenOptions options;
+  if (spec) {
+    BTF_ASSIGN(options.spec, parse_tensor_spec(*spec));
+  }
+  if (layout_in) {
+    BTF_ASSIGN(options.layout_in, parse_layout(*layout_in));
+  }
+  BTF_ASSIGN(TensorSet set, TensorSet::open(paths, options));
+  // What is not there, or cannot be read, is an error at once.
+  if (set.member_count() == 0) return std::unexpected(no_files(set));
+  for (std::uint64_t i = 0; i < paths.size() && set.member_count() == paths.size(); ++i) {
+    BTF_TRY(set.file(i));
+  }
+  return std::make_shared<OpenSet>(std::move(set));
+}
+
+// Calls work with the set's lock.
+template <typename Work>
+auto with_set(OpenSet& open, unsigned jobs, std::uint64_t bytes, Work&& work) {
+  return value(run(jobs, bytes, [&](const Execution& execution) {
+    const std::lock_guard lock(open.mutex);
+    return work(open.set, execution);
+  }));
+}
+
+LazyTensor tensor_of(const std::shared_ptr<OpenSet>& open, std::uint64_t number) {
+  return with_set(*open, 1, 0, [&](const TensorSet& set, const Execution&) -> Result<LazyTensor> {
+    BTF_ASSIGN(const SetTensor place, set.tensor(number));
+    BTF_ASSIGN(const auto file, set.file(place.member));
+    BTF_ASSIGN(TensorInfo info, file->tensor(place.index));
+    return LazyTensor{open, place, std::move(info), std::string(file->format())};
+  });
+}
+
+std::vector<std::string> names_of(const std::shared_ptr<OpenSet>& open) {
+  return with_set(*open, 1, 0,
+                  [](const TensorSet& set, const Execution&) -> Result<std::vector<std::string>> {
+                    std::vector<std::string> names;
+                    for (std::uint64_t member = 0; member < set.member_count(); ++member) {
+                      BTF_ASSIGN(const auto file, set.file(member));
+                      for (std::uint64_t i = 0; i < file->tensor_count(); ++i) {
+                        BTF_ASSIGN(std::string name, file->name(i));
+                        names.push_back(std::move(name));
+                      }
+                    }
+                    return names;
+                  });
+}
+
+// begin, end, step of each dim.
+using Box = std::vector<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>>;
+
+Array read(const LazyTensor& tensor, const std::optional<Box>& box, const nb::dict& given) {
+  const CastOptions cast = cast_options(given);
+  ReadOptions options{.region = {},
+                      .dtype = cast.dtype,
+                      .layout = cast.layout,
+                      .policy = cast.policy,
+                      .duplicates = cast.duplicates,
+                      .execution = {}};
+  if (box)
+    for (const auto& [begin, end, step] : *box) options.region.push_back({begin, end, step});
+  const auto about = [&](const Error& error) { return error.of_tensor(tensor.place.index); };
+  auto shape = read_shape(tensor.info, options);
+  if (!shape) raise(about(shape.error()));
+  const std::uint64_t bytes = storage_bytes(shape->storage, shape->dtype);
+  Array array{.tensor = {.dtype = shape->dtype,
+                         .storage = std::move(shape->storage),
+                         .bytes = {},
+                         .owner = unset_memory(bytes)},
+              .layout = shape->layout,
+              .loss = {}};
+  array.tensor.bytes = {static_cast<std::byte*>(array.tensor.owner.get()), bytes};
+  array.loss = with_set(
+      *tensor.set, cast.jobs, bytes,
+      [&](const TensorSet& set, const Execution& execution) -> Result<LossAccount> {
+        options.execution = execution;
+        BTF_ASSIGN(const auto file, set.file(tensor.place.member));
+        BTF_TRY(file->check_overlap(tensor.info));
+        BTF_ASSIGN(const LossAccount loss,
+                   read_tensor_into(*file, tensor.info, array.tensor.mutable_view(), options));
+        BTF_TRY(file->check_unchanged());
+        return loss;
+      });
+  return array;
+}
+
+std::optional<std::string> dtype_of(const LazyTensor& self) {
+  if (!self.info.dtype) return std::nullopt;
+  return std::string(info(*self.info.dtype).name);
+}
+
+std::optional<std::string> layout_of(const LazyTensor& self) {
+  if (!self.info.layout) return std::nullopt;
+  return std::string(spec(*self.info.layout).name);
+}
+
+}  // namespace
+
+void bind_set(nb::module_& module) {
+  nb::class_<LazyTensor>(module, "Record")
+      .def_prop_ro("name", [](const LazyTensor& self) { return self.info.name; })
+      .def_prop_ro("index", [](const LazyTensor& self) { return self.place.index; })
+      .def_prop_ro("path",
+                   [](const LazyTensor& self) { return self.set->set.path(self.place.member); })
+      .def_prop_ro("format", [](const LazyTensor& self) { return self.format; })
+      .def_prop_ro("dtype", dtype_of)
+      .def_prop_ro("layout", layout_of)
+      .def_prop_ro("dims", [](const LazyTensor& self) { return self.info.dims; })
+      .def_prop_ro("nbytes", [](const LazyTensor& self) { return self.info.data_bytes; })
+      .def_prop_ro("offset", [](const LazyTensor& self) { return self.info.data_offset; })
+      .def_prop_ro("nnz",
+                   [](const LazyTensor& self) {
+                     return self.info.coo ? std::optional(self.info.coo->nnz) : std::nullopt;
+                   })
+      .def_prop_ro("deflated", [](const LazyTensor& self) { return self.info.deflated(); })
+      .def("read", read);
+
+  nb::class_<OpenSet>(module, "Set")
+      .def("count",
+           [](const std::shared_ptr<OpenSet>& self) {
+             return with_set(*self, 1, 0, [](const TensorSet& set, const Execution&) {
+               return set.tensor_count();
+             });
+           })
+      .def("tensor", tensor_of)
+      .def("names", names_of)
+      .def("compressed",
+           [](const std::shared_ptr<OpenSet>& self) {
+             return with_set(*self, 1, 0,
+                             [](const TensorSet& set, const Execution&) -> Result<bool> {
+                               if (!set.one_file()) return false;
+                               BTF_ASSIGN(const auto file, set.file(0));
+                               return file->compressed();
+                             });
+           })
+      .def("format", [](const std::shared_ptr<OpenSet>& self) {
+        return with_set(
+            *self, 1, 0,
+            [](const TensorSet& set, const Execution&) -> Result<std::optional<std::string>> {
+              if (!set.one_file()) return std::nullopt;
+              BTF_ASSIGN(const auto file, set.file(0));
+              return std::string(file->format());
+            });
+      });
+  module.def(
+      "open_set", [](const std::vector<std::string>& paths, const std::optional<std::string>& spec,
+                     const std::optional<std::string>& layout_in) {
+        return value(run(1, 0, [&](const Execution&) { return open_set(paths, spec, layout_in); }));
+      });
+}
+
+}  // namespace btf::python
