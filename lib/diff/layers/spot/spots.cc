@@ -90,10 +90,10 @@ class SpotChecks {
     return {};
   }
 
-  // The elements that are furthest from golden's.
+  // The elements that are furthest from golden's, out of each run with large errors: each is a place
+  // of its own, whose inputs are to be read.
   std::vector<std::uint64_t> worst_of(std::uint64_t i) const {
-    constexpr std::size_t kMost = 16;
-    constexpr std::size_t kOfRun = 2;
+    constexpr std::size_t kMost = 8;
     const Layer& layer = report_.layers[i];
     const DumpedValue* const actual = actual_dumps_.find(actual_dumps_.value_of(i));
     const std::uint32_t golden_value = golden_dumps_.value_of(i);
@@ -112,7 +112,7 @@ class SpotChecks {
         const double distance = std::abs(*a - *g);
         own.emplace_back(std::isnan(distance) ? -HUGE_VAL : -distance, number);
       }
-      const std::size_t some = std::min(kOfRun, own.size());
+      const std::size_t some = std::min(kMost / layer.figures->worst_runs.size(), own.size());
       std::ranges::partial_sort(own, own.begin() + static_cast<std::ptrdiff_t>(some));
       found.insert(found.end(), own.begin(), own.begin() + static_cast<std::ptrdiff_t>(some));
     }
