@@ -2,7 +2,6 @@
 
 import doctest
 import pathlib
-import re
 
 import pytest
 
@@ -19,12 +18,6 @@ def test_examples(tmp_path, monkeypatch, page, least):
     flags = doctest.IGNORE_EXCEPTION_DETAIL | doctest.NORMALIZE_WHITESPACE
     failed, tried = doctest.testfile(str(ROOT / page), module_relative=False, optionflags=flags)
     assert failed == 0 and tried >= least
-
-
-def test_the_version_is_that_of_the_project():
-    cmake = re.search(r"VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text()[40:]).group(1)
-    package = re.search(r'version = "(\S+)"', (ROOT / "lib/python/pyproject.toml").read_text()).group(1)
-    assert package == cmake
 
 
 def test_all_that_is_offered_is_there_and_says_what_it_does():

@@ -84,7 +84,6 @@ bool take_gate(const std::string& name, nb::handle argument, Gates& gates) {
 SetDiffOptions diff_options(const nb::dict& given) {
   SetDiffOptions options;
   options.each.go_on = true;
-  options.each.figures = true;
   options.each.show = 3;  // as the command
   for (const auto& [key, argument] : given) {
     if (argument.is_none()) continue;
@@ -96,6 +95,8 @@ SetDiffOptions diff_options(const nb::dict& given) {
       options.each.strict = nb::cast<bool>(argument);
     else if (name == "hints")
       options.each.hints = nb::cast<bool>(argument);
+    else if (name == "figures")
+      options.each.figures = nb::cast<bool>(argument);
     else if (name == "heatmap" && nb::cast<bool>(argument))
       options.each.heatmap.emplace();
     else if (name == "heatmap")
