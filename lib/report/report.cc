@@ -1,7 +1,9 @@
 #include "btf/report/report.h"
 
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "report/diff/json.h"
 #include "report/diff/junit.h"
@@ -61,6 +63,20 @@ std::unique_ptr<DiffReport> make_report(ReportFormat format, ReportOptions optio
       break;
   }
   return report::html_report(std::move(options), std::move(sink));
+}
+
+LayerReport with_names(LayerReport report, const MemberNames& names) {
+  std::vector<std::string*> texts{&report.noise_source, &report.verdict.words,
+                                  &report.verdict.detail};
+  for (Layer& layer : report.layers) {
+    texts.insert(texts.end(), {&layer.trouble, &layer.note});
+    for (Hint& hint : layer.hints) texts.push_back(&hint.evidence);
+  }
+  for (SanityFinding& finding : report.sanity) texts.push_back(&finding.message);
+  for (std::string& text : report.troubles) texts.push_back(&text);
+  for (std::string& text : report.warnings) texts.push_back(&text);
+  for (std::string* const text : texts) *text = names(std::move(*text));
+  return report;
 }
 
 void ask_for(ReportFormat format, DiffOptions& options) {

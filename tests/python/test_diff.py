@@ -46,7 +46,7 @@ def test_verdicts_are_those_of_torch():
 
 def test_a_report_has_no_truth_value():
     report = btf.diff([1.0, 2.0], [1.0, 2.5])
-    with pytest.raises(TypeError, match="use .same"):
+    with pytest.raises(TypeError, match="ask .same"):
         bool(report)
     assert not report.same
     assert "1 of 2 elements" in report.text() and "atol=" in report.text() and "`" not in report.text()

@@ -7,7 +7,6 @@ import pytest
 
 import btf
 
-
 ROOT = pathlib.Path(__file__).parents[2]
 
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import errno
 import os
 
 from . import _btf, _dtypes
 from ._array import as_array
-from ._errors import NotFound
+from ._files import existing
+from ._report import Report
 
 
-class DiffReport:
+class DiffReport(Report):
     """What a comparison found. It has no truth value: ask `.same`."""
 
-    __slots__ = ("_found",)
-
-    def __init__(self, found):
-        self._found = found
+    __slots__ = ()
 
     @property
     def same(self) -> bool:
@@ -26,32 +23,6 @@ class DiffReport:
     def trouble(self) -> bool:
         """Is there a file or a tensor that could not be compared? Then it is not the same."""
         return self._found.trouble
-
-    def __bool__(self):
-        raise TypeError("a report is neither true nor false: `if btf.diff(a, b)` reads as its opposite; use .same")
-
-    def text(self, columns: int = 80, all: bool = False) -> str:
-        """As `btftool diff` prints it."""
-        return self._found.text(columns, all)
-
-    def json(self) -> str:
-        """As `btftool diff --json` prints it."""
-        return self._found.json()
-
-    def html(self) -> str:
-        return self._found.html()
-
-    def junit(self) -> str:
-        return self._found.junit()
-
-    def as_dict(self) -> dict:
-        """The JSON report as Python's dicts and lists."""
-        import json
-
-        return json.loads(self.json())
-
-    def __str__(self) -> str:
-        return self.text()
 
     def __repr__(self) -> str:
         return f"<btf.DiffReport {'same' if self.same else 'different'}>"
@@ -69,7 +40,7 @@ def diff(actual, golden, **criteria) -> DiffReport:
     if "close_as" in criteria:
         criteria["close_as"] = _dtypes.name_of(criteria["close_as"])
     if _is_path(actual) and _is_path(golden):
-        return DiffReport(_btf.diff_paths(_text(actual), _text(golden), criteria))
+        return DiffReport(_btf.diff_paths(existing(actual), existing(golden), criteria))
     if _is_path(actual) or _is_path(golden):
         raise TypeError("diff() compares two paths or two arrays; btf.open() gives the tensors of a file")
     return DiffReport(_btf.diff_arrays(as_array(actual)._memory, as_array(golden)._memory, "", criteria))
@@ -77,10 +48,3 @@ def diff(actual, golden, **criteria) -> DiffReport:
 
 def _is_path(operand) -> bool:
     return isinstance(operand, (str, bytes, os.PathLike))
-
-
-def _text(path) -> str:
-    text = os.fsdecode(os.fspath(path))
-    if not os.path.exists(text):
-        raise NotFound(f"{text}: cannot open: {os.strerror(errno.ENOENT)}", file=text, system=errno.ENOENT)
-    return text

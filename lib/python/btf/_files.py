@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import operator
 import os
 from _collections_abc import Sequence  # loaded already, where collections takes a millisecond
 
 from . import _btf, _dtypes
 from ._array import Array, as_array
-from ._errors import InvalidArgument, NoSuchTensor
+from ._errors import InvalidArgument, NoSuchTensor, NotFound
 
 
 class Tensor:
@@ -271,6 +272,14 @@ def _reopened(paths, spec, layout_in, stamps):
         if was != now:
             raise InvalidArgument(f"{path}: the file was changed since the tensor was pickled")
     return tensors
+
+
+def existing(path) -> str:
+    """The path as text; NotFound if nothing is there."""
+    text = os.fsdecode(os.fspath(path))
+    if not os.path.exists(text):
+        raise NotFound(f"{text}: cannot open: {os.strerror(errno.ENOENT)}", file=text, system=errno.ENOENT)
+    return text
 
 
 def open(path, *, spec: str | None = None, layout_in: str | None = None) -> TensorSet:

@@ -9,4 +9,6 @@ NB_MODULE(_btf, module) {
   btf::python::bind_set(module);
   btf::python::bind_write(module);
   btf::python::bind_diff(module);
+  btf::python::bind_layers(module);
+  btf::python::bind_validate(module);
 }

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "btf/report/report.h"
+
 namespace btftool {
 namespace {
 
@@ -117,17 +119,8 @@ btf::TensorDiff OptionNames::in(btf::TensorDiff diff) const {
 }
 
 btf::LayerReport OptionNames::in(btf::LayerReport report) const {
-  std::vector<std::string*> texts{&report.noise_source, &report.verdict.words,
-                                  &report.verdict.detail};
-  for (btf::Layer& layer : report.layers) {
-    texts.insert(texts.end(), {&layer.trouble, &layer.note});
-    for (btf::Hint& hint : layer.hints) texts.push_back(&hint.evidence);
-  }
-  for (btf::SanityFinding& finding : report.sanity) texts.push_back(&finding.message);
-  for (std::string& text : report.troubles) texts.push_back(&text);
-  for (std::string& text : report.warnings) texts.push_back(&text);
-  for (std::string* const text : texts) *text = in(std::move(*text));
-  return report;
+  return btf::with_names(std::move(report),
+                         [this](std::string text) { return in(std::move(text)); });
 }
 
 }  // namespace btftool

@@ -163,6 +163,9 @@ BTF_API Result<SetDiffResult> read_diff_report(const std::string& json);
 // "tensor 3", "tensor 3 against 0", "tensor 3 of golden"
 BTF_API std::string pair_name(const TensorDiff& diff);
 
+// The report with the members of options in all of its texts named so.
+BTF_API LayerReport with_names(LayerReport report, const MemberNames& names);
+
 // A comparison of layers and its operands.
 struct LayerRun {
   std::string actual{};  // paths

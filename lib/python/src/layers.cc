@@ -1,0 +1,135 @@
+// Two sets of dumped layers: which broke first?
+#include "btf/layers/layers.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "btf/report/report.h"
+#include "btf/tensor_set.h"
+#include "btf/tensorrt/engine_list.h"
+#include "btf/try.h"
+#include "python/src/bindings.h"
+#include "python/src/raise.h"
+#include "python/src/run.h"
+#include "python/src/words.h"
+
+namespace btf::python {
+namespace {
+
+namespace nb = nanobind;
+
+DType dtype_of(const nb::handle& argument) {
+  return value(parse_dtype(nb::cast<std::string>(argument)));
+}
+
+// An ONNX model, an engine's layer list, or both.
+Status take_graphs(const std::vector<std::string>& paths, LayerOptions& options) {
+  for (const std::string& path : paths) {
+    auto& taken = is_engine_list(path) ? options.engine : options.graph;
+    if (taken)
+      return fail(ErrorCode::invalid_argument,
+                  "graph takes one model and one layer list of an engine, and got two of a kind");
+    taken = path;
+  }
+  return {};
+}
+
+// Names and values of single layers: {"softmax*": "fp32"}.
+std::vector<ComputeRule> compute_rules(const nb::dict& given) {
+  std::vector<ComputeRule> rules;
+  for (const auto& [glob, dtype] : given)
+    rules.push_back({nb::cast<std::string>(glob), dtype_of(dtype)});
+  return rules;
+}
+
+LayerOptions layer_options(const nb::dict& given, std::optional<std::string>& baseline) {
+  LayerOptions options;
+  JudgeLayers& judge = options.judge;
+  for (const auto& [key, argument] : given) {
+    if (argument.is_none()) continue;
+    const auto name = nb::cast<std::string>(key);
+    if (name == "graph")
+      check(take_graphs(nb::cast<std::vector<std::string>>(argument), options));
+    else if (name == "actual_graph")
+      options.actual_graph = nb::cast<std::string>(argument);
+    else if (name == "weights")
+      options.spot_checks = nb::cast<bool>(argument);
+    else if (name == "accumulate")
+      options.accumulate = dtype_of(argument);
+    else if (name == "compute")
+      judge.compute = dtype_of(argument);
+    else if (name == "computes")
+      judge.computes = compute_rules(nb::cast<nb::dict>(argument));
+    else if (name == "order")
+      options.order = nb::cast<std::string>(argument);
+    else if (name == "isolated")
+      judge.isolated = nb::cast<bool>(argument);
+    else if (name == "max_error")
+      judge.most_error = nb::cast<double>(argument);
+    else if (name == "require_all")
+      judge.require_all = nb::cast<bool>(argument);
+    else if (name == "hints")
+      options.hints = nb::cast<bool>(argument);
+    else if (name == "dequantize")
+      options.dequantize = nb::cast<bool>(argument);
+    else if (name == "baseline")
+      baseline = nb::cast<std::string>(argument);
+    else if (name == "jobs")
+      options.execution.jobs = nb::cast<unsigned>(argument);
+    else
+      throw nb::type_error(("layers() has no option '" + name + "'").c_str());
+  }
+  return options;
+}
+
+LayerRun layers(const std::string& actual, const std::string& golden, const nb::dict& given) {
+  std::optional<std::string> baseline;
+  LayerOptions options = layer_options(given, baseline);
+  const unsigned jobs = options.execution.jobs;
+  LayerReport report =
+      value(run(jobs, kLong, [&](const Execution& execution) -> Result<LayerReport> {
+        options.execution = execution;
+        const OpenOptions open;
+        BTF_ASSIGN(TwoSets sets, open_two_sets({actual, open}, {golden, open}, execution));
+        std::optional<TensorSet> healthy;
+        if (baseline) {
+          BTF_ASSIGN(healthy, TensorSet::open(*baseline));
+        }
+        return compare_layers(sets.actual, sets.golden, healthy ? &*healthy : nullptr, nullptr,
+                              options);
+      }));
+  return {.actual = actual,
+          .golden = golden,
+          .judge = options.judge,
+          .searched = options.hints,
+          .report = with_names(std::move(report), python_words),
+          .member_names = python_words};
+}
+
+}  // namespace
+
+void bind_layers(nb::module_& module) {
+  nb::class_<LayerRun>(module, "LayerRun")
+      .def_prop_ro("well",
+                   [](const LayerRun& self) {
+                     return self.report.troubles.empty() && all_well(self.report, self.judge);
+                   })
+      .def("text",
+           [](const LayerRun& self, std::size_t columns, bool all) {
+             return text(self, {.all = all, .columns = columns, .color = false});
+           })
+      .def("json", [](const LayerRun& self) { return json(self); })
+      .def("html", [](const LayerRun& self) { return html(self); })
+      .def("junit", [](const LayerRun& self) { return junit(self); });
+  module.def("layers", layers);
+}
+
+}  // namespace btf::python
