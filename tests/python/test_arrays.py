@@ -145,6 +145,27 @@ def test_the_loss_is_counted():
         btf.as_array(np.float32([1.0001])).relayout(dtype="fp16", lossless=True)
 
 
+def test_what_must_not_be_written_stays_so():
+    array = np.arange(4, dtype=np.float32)
+    assert np.shares_memory(btf.as_array(array).numpy(), array)
+    array.flags.writeable = False
+    assert not btf.as_array(array).numpy().flags.writeable
+    assert btf.as_array(array).relayout().numpy().flags.writeable
+
+
+def test_layouts_of_one_name_pickle(tmp_path):
+    """kDLA_HWC4 has longer rows on Orin than on Xavier: 64 and 32 bytes."""
+    strides = []
+    for rows, bytes_of_row in (("kDLA_HWC4", 64), ("kDLA_HWC4:xavier", 32)):
+        path = tmp_path / f"{bytes_of_row}.raw"
+        path.write_bytes(bytes(range(2 * bytes_of_row)))
+        array = btf.open(path, spec=f"int8:{rows}:1x3x2x5")[0].read()
+        copy = pickle.loads(pickle.dumps(array))
+        assert copy.strides == array.strides and copy.stored().tobytes() == array.stored().tobytes()
+        strides.append(array.strides)
+    assert strides == [(128, 1, 64, 4), (64, 1, 32, 4)]
+
+
 def test_arrays_pickle():
     array = btf.as_array(np.arange(24, dtype=np.float32).reshape(2, 3, 4)).relayout("kCHW4", "fp16")
     copy = pickle.loads(pickle.dumps(array))

@@ -102,6 +102,29 @@ def test_memmap(tmp_path):
         btf.open(tmp_path / "x.btf.zst")[0].memmap()
 
 
+def test_a_memmap_is_right_or_refused(tmp_path):
+    array = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    values = ", ".join(map(str, range(24)))
+    (tmp_path / "text.json").write_text(f'[ {{ "name" : "x", "dimensions" : "2x3x4", "values" : [ {values} ] }} ]')
+    np.save(tmp_path / "fortran.npy", np.asfortranarray(array))
+    np.save(tmp_path / "big.npy", array.astype(">f4"))
+    np.savez(tmp_path / "stored.npz", x=array)
+    np.savez_compressed(tmp_path / "deflated.npz", x=array)
+    array.T.tofile(tmp_path / "strides.raw")
+    btf.save(tmp_path / "x.safetensors", {"x": array})
+    mapped = set()
+    for path in sorted(tmp_path.iterdir()):
+        spec = "fp32:4x3x2:strides=1,4,12" if path.suffix == ".raw" else None
+        tensor = btf.open(path, spec=spec)[0]
+        try:
+            np.testing.assert_array_equal(tensor.memmap(), tensor.numpy())
+            mapped.add(path.name)
+        except btf.Unsupported as error:
+            assert "cannot be mapped" in str(error)
+    assert mapped >= {"fortran.npy", "strides.raw", "x.safetensors"}
+    assert not mapped & {"text.json", "big.npy", "deflated.npz"}
+
+
 def test_raw_bytes_with_a_spec(tmp_path):
     array = np.arange(12, dtype=np.float32).reshape(3, 4)
     array.tofile(tmp_path / "x.raw")

@@ -72,7 +72,7 @@ class Array:
             count = 1
             for size in shape:
                 count *= size
-            nibbles = _dtypes.unpacked(memory, name)[:count].reshape(shape)
+            nibbles = _dtypes.unpacked(memory)[:count].reshape(shape)
             return nibbles if raw else _dtypes.from_nibbles(nibbles, name)
         dtype = _dtypes.code_dtype(name) if raw else _dtypes.numpy_dtype(name)
         return np.ndarray(shape, dtype, memory, 0, tuple(s * dtype.itemsize for s in strides))
@@ -91,7 +91,7 @@ class Array:
         """A PyTorch tensor of the same memory."""
         import torch
 
-        name = _btf_row(self.dtype).torch
+        name = _dtypes.ROWS[self.dtype].torch
         if name is None or not hasattr(torch, name):
             raise Unsupported(f"PyTorch has no {self.dtype}", "unsupported")
         strides = self._memory.strides
@@ -133,15 +133,11 @@ class Array:
             raise BufferError(str(error)) from error
 
     def __reduce__(self):
-        return _unpickled, (self.dtype, self.layout, self.shape, bytes(self._memory.memory()))
+        return _unpickled, (self.dtype, self._memory.layout_code, self.shape, bytes(self._memory.memory()))
 
 
 def _unpickled(dtype, layout, shape, memory):
     return Array(_btf.memory_of(dtype, layout, list(shape), memory))
-
-
-def _btf_row(name):
-    return _dtypes._ROWS[name]
 
 
 def as_array(tensor) -> Array:
@@ -164,10 +160,10 @@ def _of_torch(tensor, torch):
     if tensor.device.type != "cpu":
         raise InvalidArgument(f"the tensor is on {tensor.device}: tensor.cpu() brings it here")
     name = str(tensor.dtype)[len("torch."):]
-    if name not in _dtypes._ROWS:
+    if name not in _dtypes.ROWS:
         raise Unsupported(f"tensors of {tensor.dtype} are not supported", "unsupported")
     tensor = tensor.detach().resolve_conj().resolve_neg().contiguous()
-    return Array(_btf.memory_at(tensor.data_ptr(), name, list(tensor.shape), tensor))
+    return Array(_btf.memory_at(tensor.data_ptr(), name, list(tensor.shape), False, tensor))
 
 
 def _of_numpy(tensor):
@@ -178,13 +174,14 @@ def _of_numpy(tensor):
     if dtype.names is not None:
         raise Unsupported(f"a structured dtype ({dtype}) is no tensor: array['{dtype.names[0]}'] is a field of it",
                           "unsupported")
-    if dtype.kind in "OUSMmc" or dtype.name not in _dtypes._ROWS:
+    if dtype.kind in "OUSMmc" or dtype.name not in _dtypes.ROWS:
         raise Unsupported(f"arrays of NumPy's {dtype} are not supported", "unsupported")
     name = dtype.name
     if _dtypes.is_packed(name):
         return _packed(array, name, np)
     array = np.ascontiguousarray(array, dtype.newbyteorder("=")).reshape(array.shape)
-    return Array(_btf.memory_at(array.__array_interface__["data"][0], name, list(array.shape), array))
+    return Array(_btf.memory_at(array.__array_interface__["data"][0], name, list(array.shape),
+                                not array.flags.writeable, array))
 
 
 def _imported(tensor, np):
@@ -200,4 +197,4 @@ def _packed(array, name, np):
     if codes.size % 2:
         codes = np.append(codes, np.uint8(0))
     packed = codes[0::2] | codes[1::2] << 4
-    return Array(_btf.memory_at(packed.__array_interface__["data"][0], name, list(array.shape), packed))
+    return Array(_btf.memory_at(packed.__array_interface__["data"][0], name, list(array.shape), False, packed))

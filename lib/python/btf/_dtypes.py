@@ -6,7 +6,7 @@ import sys
 
 from . import _btf
 
-_ROWS = {row.name: row for row in _btf.dtypes()}
+ROWS = {row.name: row for row in _btf.dtypes()}
 _PACKED = ("int4", "uint4", "float4_e2m1fn")  # two elements in a byte
 
 
@@ -22,10 +22,6 @@ def name_of(dtype) -> str | None:
     import numpy as np
 
     return np.dtype(dtype).name
-
-
-def bits(name: str) -> int:
-    return _ROWS[name].bits
 
 
 def is_packed(name: str) -> bool:
@@ -46,7 +42,7 @@ def numpy_dtype(name: str):
 def _find_numpy_dtype(name):
     import numpy as np
 
-    row = _ROWS[name]
+    row = ROWS[name]
     if row.numpy is not None:
         return np.dtype("<" + row.numpy)
     try:
@@ -61,10 +57,10 @@ def _find_numpy_dtype(name):
 def code_dtype(name: str):
     import numpy as np
 
-    return np.dtype(f"<u{max(bits(name), 8) // 8}")
+    return np.dtype(f"<u{max(ROWS[name].bits, 8) // 8}")
 
 
-def unpacked(codes, name: str):
+def unpacked(codes):
     """Elements of 4 bits out of bytes that hold two each, the first in the low half."""
     import numpy as np
 

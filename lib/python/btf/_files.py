@@ -111,18 +111,12 @@ class Tensor:
     def memmap(self, mode: str = "r"):
         """A numpy.memmap of the elements, in the file's layout where strides can say it.
 
-        Only of files that hold the elements as they are: not compressed, sparse, quantised in blocks
-        or of 4 bits.
+        Unsupported where the file does not hold the elements as they are: compressed, sparse, as text,
+        in the other byte order, of 4 bits.
         """
         import numpy as np
 
-        if self.dtype is None or self.nnz is not None or _dtypes.is_packed(self.dtype):
-            raise InvalidArgument(f"{self!r} cannot be mapped: its elements do not stand one by one")
-        if self._set.compressed or self._record.deflated:
-            raise InvalidArgument(f"{self!r} cannot be mapped: it is compressed")
-        strides = _btf.strides(self.layout, list(self.shape), self.dtype)
-        if strides is None or self.layout == "shuffled":
-            raise InvalidArgument(f"{self!r} cannot be mapped: no strides say {self.layout}")
+        strides = self._record.strides_to_map()
         dtype = _dtypes.numpy_dtype(self.dtype)
         memory = np.memmap(self.path, np.uint8, mode, self.offset, (self.nbytes,))
         return np.ndarray.__new__(np.memmap, self.shape, dtype, memory, 0,
@@ -139,7 +133,7 @@ def _box(index, dims):
            for one in given):
         raise InvalidArgument("an index has integers, slices and one ellipsis; tensor.numpy() takes any")
     if sum(one is Ellipsis for one in given) > 1:
-        raise NoSuchTensor("an index has at most one ellipsis")
+        raise IndexError("an index has at most one ellipsis")
     if Ellipsis in given:
         at = given.index(Ellipsis)
         given = given[:at] + (slice(None),) * (len(dims) - len(given) + 1) + given[at + 1:]
@@ -174,8 +168,7 @@ class TensorSet(Sequence):
 
     def __init__(self, path, spec=None, layout_in=None):
         paths = path if isinstance(path, (list, tuple)) else [path]
-        self._paths = [os.fspath(one) for one in paths]
-        self._paths = [os.fsdecode(one) for one in self._paths]
+        self._paths = [os.fsdecode(one) for one in paths]
         self._spec = spec
         self._layout_in = layout_in
         self._set = _btf.open_set(self._paths, spec, layout_in)
@@ -190,10 +183,6 @@ class TensorSet(Sequence):
     def format(self) -> str | None:
         """"btf", "npy", ...; None: several files."""
         return self._set.format()
-
-    @property
-    def compressed(self) -> bool:
-        return self._set.compressed()
 
     @property
     def names(self) -> list[str]:
@@ -276,7 +265,7 @@ def _reopened(paths, spec, layout_in, stamps):
 
 def existing(path) -> str:
     """The path as text; NotFound if nothing is there."""
-    text = os.fsdecode(os.fspath(path))
+    text = os.fsdecode(path)
     if not os.path.exists(text):
         raise NotFound(f"{text}: cannot open: {os.strerror(errno.ENOENT)}", file=text, system=errno.ENOENT)
     return text
@@ -303,7 +292,7 @@ def save(path, tensors, *, dtype=None, layout=None, format: str | None = None, s
     else:
         names, arrays = [""], [tensors]
     memories = [as_array(one)._memory for one in arrays]
-    return _btf.save(os.fsdecode(os.fspath(path)), memories, names, format, sync,
+    return _btf.save(os.fsdecode(path), memories, names, format, sync,
                      {"dtype": _dtypes.name_of(dtype), "layout": layout, **options})
 
 
@@ -313,5 +302,5 @@ def convert(source, target, *, dtype=None, layout=None, spec: str | None = None,
 
     Options: overflow, rounding, lossless, duplicates, jobs.
     """
-    return _btf.convert_file(os.fsdecode(os.fspath(source)), os.fsdecode(os.fspath(target)), spec, format, compression,
+    return _btf.convert_file(os.fsdecode(source), os.fsdecode(target), spec, format, compression,
                              {"dtype": _dtypes.name_of(dtype), "layout": layout, **options})

@@ -55,4 +55,4 @@ def validate(path, *, spec: str | None = None, finite: bool = False, jobs: int =
 
     `finite`: NaN and Inf are errors too.
     """
-    return _btf.validate(os.fsdecode(os.fspath(path)), spec, finite, jobs)
+    return _btf.validate(os.fsdecode(path), spec, finite, jobs)

@@ -1,19 +1,23 @@
 #include "python/src/array.h"
 
+#include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <new>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "btf/convert.h"
 #include "btf/dlpack_abi.h"
-#include "btf/read.h"
 #include "python/src/bindings.h"
 #include "python/src/options.h"
 #include "python/src/raise.h"
@@ -46,11 +50,16 @@ nb::object dlpack(const Array& array, bool versioned) {
 }
 
 // The stored array as bytes; it keeps the array.
+template <typename Byte>
+nb::object memory_as(nb::handle_t<Array> self, const SharedTensor& tensor) {
+  return nb::cast(nb::ndarray<nb::memview, Byte, nb::ndim<1>, nb::c_contig>(
+      tensor.bytes.data(), {tensor.bytes.size()}, self));
+}
+
 nb::object memory(nb::handle_t<Array> self) {
-  const Array& array = nb::cast<const Array&>(self);
-  const std::size_t bytes = array.tensor.bytes.size();
-  return nb::cast(nb::ndarray<nb::memview, std::uint8_t, nb::ndim<1>, nb::c_contig>(
-      array.tensor.bytes.data(), {bytes}, self));
+  const SharedTensor& tensor = nb::cast<const Array&>(self).tensor;
+  return tensor.read_only ? memory_as<const std::uint8_t>(self, tensor)
+                          : memory_as<std::uint8_t>(self, tensor);
 }
 
 std::optional<Dims> strides(const Array& array) {
@@ -60,61 +69,34 @@ std::optional<Dims> strides(const Array& array) {
 
 Array relayout(const Array& from, const nb::dict& given) {
   const CastOptions options = cast_options(given);
-  const auto shape = [&]() -> Result<ReadShape> {
-    ReadShape wanted{.dtype = options.dtype.value_or(from.tensor.dtype),
-                     .layout = options.layout.value_or(from.layout),
-                     .storage = {}};
-    auto storage = resolve(wanted.layout, from.tensor.storage.dims, wanted.dtype);
-    if (!storage) return std::unexpected(storage.error());
-    wanted.storage = *std::move(storage);
-    return wanted;
-  };
-  ReadShape wanted = value(shape());
-  const std::uint64_t bytes = storage_bytes(wanted.storage, wanted.dtype);
-  Array to{.tensor = {.dtype = wanted.dtype,
-                      .storage = std::move(wanted.storage),
-                      .bytes = {},
-                      .owner = unset_memory(bytes)},
-           .layout = wanted.layout,
-           .loss = {}};
-  to.tensor.bytes = {static_cast<std::byte*>(to.tensor.owner.get()), bytes};
+  const DType dtype = options.dtype.value_or(from.tensor.dtype);
+  const Layout layout = options.layout.value_or(from.layout);
+  Array to = unset_array(dtype, layout, value(resolve(layout, from.tensor.storage.dims, dtype)));
   to.loss = value(run(options.jobs, from.tensor.bytes.size(), [&](const Execution& execution) {
     return convert(from.tensor.view(), to.tensor.mutable_view(), options.policy, execution);
   }));
   return to;
 }
 
-// A copy of a stored array.
-Array memory_of(const std::string& dtype, const std::string& layout, const Dims& dims,
+// A copy of a stored array. Layouts by their codes, since two may have one name.
+Array memory_of(const std::string& dtype, std::uint8_t layout, const Dims& dims,
                 nb::bytes content) {
-  Array array{.tensor = {.dtype = value(parse_dtype(dtype)),
-                         .storage = {},
-                         .bytes = {},
-                         .owner = unset_memory(content.size())},
-              .layout = value(parse_layout(layout)),
-              .loss = {}};
-  array.tensor.storage = value(resolve(array.layout, dims, array.tensor.dtype));
-  if (storage_bytes(array.tensor.storage, array.tensor.dtype) != content.size())
+  const LayoutSpec* const row = find_layout(layout);
+  if (row == nullptr) throw nb::value_error("no layout has this code");
+  const DType type = value(parse_dtype(dtype));
+  Array array = unset_array(type, row->layout, value(resolve(row->layout, dims, type)));
+  if (array.tensor.bytes.size() != content.size())
     throw nb::value_error("the bytes are not those of such an array");
-  array.tensor.bytes = {static_cast<std::byte*>(array.tensor.owner.get()), content.size()};
   std::memcpy(array.tensor.bytes.data(), content.data(), content.size());
   return array;
 }
 
-}  // namespace
-
-std::shared_ptr<void> unset_memory(std::uint64_t bytes) {
-  constexpr std::size_t kAlignment = 256;
-  const std::uint64_t whole = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  if (whole < bytes) throw std::bad_alloc();
-  void* const memory = std::aligned_alloc(kAlignment, whole == 0 ? kAlignment : whole);
-  if (memory == nullptr) throw std::bad_alloc();
-  return {memory, std::free};
-}
-
-SharedTensor tensor_in_memory(std::uintptr_t address, const std::string& dtype, const Dims& dims,
-                              nb::object owner) {
-  SharedTensor tensor;
+// A tensor in memory that Python describes, row by row, by the address of its first element, and
+// the object that keeps it.
+Array memory_at(std::uintptr_t address, const std::string& dtype, const Dims& dims, bool read_only,
+                nb::object owner) {
+  Array array{.tensor = {}, .layout = Layout::linear, .loss = {}};
+  SharedTensor& tensor = array.tensor;
   tensor.dtype = value(parse_dtype(dtype));
   tensor.storage = value(resolve(Layout::linear, dims, tensor.dtype));
   tensor.bytes = {reinterpret_cast<std::byte*>(address),
@@ -124,8 +106,25 @@ SharedTensor tensor_in_memory(std::uintptr_t address, const std::string& dtype, 
     const nb::gil_scoped_acquire hold;
     Py_DECREF(static_cast<PyObject*>(kept));
   });
-  tensor.read_only = true;
-  return tensor;
+  tensor.read_only = read_only;
+  return array;
+}
+
+}  // namespace
+
+Array unset_array(DType dtype, Layout layout, StridedLayout storage) {
+  constexpr std::size_t kAlignment = 256;
+  const std::uint64_t bytes = storage_bytes(storage, dtype);
+  const std::uint64_t whole = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  if (whole < bytes) throw std::bad_alloc();
+  void* const memory = std::aligned_alloc(kAlignment, whole == 0 ? kAlignment : whole);
+  if (memory == nullptr) throw std::bad_alloc();
+  return {.tensor = {.dtype = dtype,
+                     .storage = std::move(storage),
+                     .bytes = {static_cast<std::byte*>(memory), bytes},
+                     .owner = {memory, std::free}},
+          .layout = layout,
+          .loss = {}};
 }
 
 void bind_array(nb::module_& module) {
@@ -142,6 +141,7 @@ void bind_array(nb::module_& module) {
   nb::class_<Array>(module, "Memory")
       .def_prop_ro("dtype", [](const Array& self) { return info(self.tensor.dtype).name; })
       .def_prop_ro("layout", [](const Array& self) { return spec(self.layout).name; })
+      .def_prop_ro("layout_code", [](const Array& self) { return spec(self.layout).code(); })
       .def_prop_ro("dims", [](const Array& self) { return self.tensor.storage.dims; })
       .def_prop_ro("strides", strides)
       .def_prop_ro("stored_dims",
@@ -152,12 +152,7 @@ void bind_array(nb::module_& module) {
       .def("relayout", relayout)
       .def("dlpack", dlpack);
   module.def("memory_of", memory_of);
-  module.def("memory_at", [](std::uintptr_t address, const std::string& dtype, const Dims& dims,
-                             nb::object owner) {
-    return Array{.tensor = tensor_in_memory(address, dtype, dims, std::move(owner)),
-                 .layout = Layout::linear,
-                 .loss = {}};
-  });
+  module.def("memory_at", memory_at);
 }
 
 }  // namespace btf::python

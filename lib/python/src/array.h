@@ -1,14 +1,6 @@
 // Dense tensors in memory that Python keeps.
 #pragma once
 
-#include <nanobind/nanobind.h>
-
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "btf/cast.h"
 #include "btf/dlpack.h"
 #include "btf/layout.h"
@@ -21,12 +13,8 @@ struct Array {
   LossAccount loss;
 };
 
-// Memory for so many bytes, at a multiple of 256, whose content nobody has set.
-std::shared_ptr<void> unset_memory(std::uint64_t bytes);
-
-// A tensor in memory that Python describes: the address of its first element, strides in elements,
-// some of them negative perhaps, and the object that keeps it.
-SharedTensor tensor_in_memory(std::uintptr_t address, const std::string& dtype, const Dims& dims,
-                              nanobind::object owner);
+// An array whose content nobody has set, at a multiple of 256. Where setting all of it is certain,
+// that saves touching the memory twice.
+Array unset_array(DType dtype, Layout layout, StridedLayout storage);
 
 }  // namespace btf::python

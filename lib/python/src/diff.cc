@@ -97,10 +97,9 @@ SetDiffOptions diff_options(const nb::dict& given) {
       options.each.hints = nb::cast<bool>(argument);
     else if (name == "figures")
       options.each.figures = nb::cast<bool>(argument);
-    else if (name == "heatmap" && nb::cast<bool>(argument))
-      options.each.heatmap.emplace();
     else if (name == "heatmap")
-      continue;
+      options.each.heatmap =
+          nb::cast<bool>(argument) ? std::optional(HeatmapRequest()) : std::nullopt;
     else if (name == "show")
       options.each.show = nb::cast<std::uint64_t>(argument);
     else if (name == "dequantize")
@@ -121,7 +120,7 @@ SetDiffOptions diff_options(const nb::dict& given) {
   return options;
 }
 
-// The whole is kept, and told when it is over.
+// The whole is kept, with whether it is of two files.
 struct Keep final : SetDiffSink {
   explicit Keep(SetDiffResult& kept) : result(kept) {}
   void begin(const FilePair& pair) override { result.begin(pair); }
@@ -185,25 +184,21 @@ std::string report(const Comparison& comparison, ReportFormat format, std::size_
   return report_text(format, comparison.result, options);
 }
 
-// Something could not be compared.
-bool has_trouble(const Comparison& comparison) {
-  for (const SetDiffResult::Pair& pair : comparison.result.pairs) {
-    if (pair.outcome.result == PairResult::trouble) return true;
-    for (const TensorDiff& diff : pair.tensors)
-      if (diff.result == DiffResult::trouble) return true;
+DiffTotals totals_of(const SetDiffResult& result) {
+  DiffTotals totals{.directories = result.directories};
+  for (const SetDiffResult::Pair& pair : result.pairs) {
+    totals.begin();
+    for (const TensorDiff& diff : pair.tensors) totals.take(diff);
+    totals.end(pair.files, pair.outcome);
   }
-  return false;
+  return totals;
 }
 
 bool is_same(const Comparison& comparison) {
-  if (comparison.result.pairs.empty()) return false;
-  for (const SetDiffResult::Pair& pair : comparison.result.pairs) {
-    if (pair.outcome.result != PairResult::same) return false;
-    for (const TensorDiff& diff : pair.tensors)
-      if (diff.result != DiffResult::same) return false;
-  }
-  return true;
+  return totals_of(comparison.result).result() == PairResult::same;
 }
+
+bool has_trouble(const Comparison& comparison) { return totals_of(comparison.result).trouble(); }
 
 }  // namespace
 

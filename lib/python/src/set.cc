@@ -71,7 +71,7 @@ LazyTensor tensor_of(const std::shared_ptr<OpenSet>& open, std::uint64_t number)
 }
 
 std::vector<std::string> names_of(const std::shared_ptr<OpenSet>& open) {
-  return with_set(*open, 1, 0,
+  return with_set(*open, 1, kLong,
                   [](const TensorSet& set, const Execution&) -> Result<std::vector<std::string>> {
                     std::vector<std::string> names;
                     for (std::uint64_t member = 0; member < set.member_count(); ++member) {
@@ -98,19 +98,11 @@ Array read(const LazyTensor& tensor, const std::optional<Box>& box, const nb::di
                       .execution = {}};
   if (box)
     for (const auto& [begin, end, step] : *box) options.region.push_back({begin, end, step});
-  const auto about = [&](const Error& error) { return error.of_tensor(tensor.place.index); };
   auto shape = read_shape(tensor.info, options);
-  if (!shape) raise(about(shape.error()));
-  const std::uint64_t bytes = storage_bytes(shape->storage, shape->dtype);
-  Array array{.tensor = {.dtype = shape->dtype,
-                         .storage = std::move(shape->storage),
-                         .bytes = {},
-                         .owner = unset_memory(bytes)},
-              .layout = shape->layout,
-              .loss = {}};
-  array.tensor.bytes = {static_cast<std::byte*>(array.tensor.owner.get()), bytes};
+  if (!shape) raise(shape.error().of_tensor(tensor.place.index));
+  Array array = unset_array(shape->dtype, shape->layout, std::move(shape->storage));
   array.loss = with_set(
-      *tensor.set, cast.jobs, bytes,
+      *tensor.set, cast.jobs, array.tensor.bytes.size(),
       [&](const TensorSet& set, const Execution& execution) -> Result<LossAccount> {
         options.execution = execution;
         BTF_ASSIGN(const auto file, set.file(tensor.place.member));
@@ -121,6 +113,32 @@ Array read(const LazyTensor& tensor, const std::optional<Box>& box, const nb::di
         return loss;
       });
   return array;
+}
+
+// Strides of elements that a program may map where they stand. An error: why it cannot.
+Result<Dims> mapped_strides(const TensorFile& file, const TensorInfo& tensor) {
+  const auto refuse = [](const std::string& why) {
+    return fail(ErrorCode::unsupported, "its elements cannot be mapped: " + why);
+  };
+  if (file.compressed() || tensor.deflated()) return refuse("they are compressed");
+  if (!tensor.known() || !tensor.storage || info(*tensor.dtype).bits < 8)
+    return refuse("they do not stand one by one");
+  BTF_ASSIGN(const ByteSource* const elements, file.elements(tensor.index));
+  if (elements != &file.source())
+    return refuse(
+        "the file has them in another form: as text, in the other byte order, in another file");
+  if (tensor.storage->split || spec(*tensor.layout).shuffled())
+    return refuse("no strides say " + std::string(spec(*tensor.layout).name));
+  return tensor.storage->strides;
+}
+
+Dims strides_to_map(const LazyTensor& self) {
+  return with_set(*self.set, 1, 0, [&](const TensorSet& set, const Execution&) -> Result<Dims> {
+    BTF_ASSIGN(const auto file, set.file(self.place.member));
+    auto strides = mapped_strides(*file, self.info);
+    if (!strides) return std::unexpected(file->about(self.place.index, strides.error()));
+    return strides;
+  });
 }
 
 std::optional<std::string> dtype_of(const LazyTensor& self) {
@@ -151,27 +169,18 @@ void bind_set(nb::module_& module) {
                    [](const LazyTensor& self) {
                      return self.info.coo ? std::optional(self.info.coo->nnz) : std::nullopt;
                    })
-      .def_prop_ro("deflated", [](const LazyTensor& self) { return self.info.deflated(); })
+      .def("strides_to_map", strides_to_map)
       .def("read", read);
 
   nb::class_<OpenSet>(module, "Set")
       .def("count",
            [](const std::shared_ptr<OpenSet>& self) {
-             return with_set(*self, 1, 0, [](const TensorSet& set, const Execution&) {
+             return with_set(*self, 1, kLong, [](const TensorSet& set, const Execution&) {
                return set.tensor_count();
              });
            })
       .def("tensor", tensor_of)
       .def("names", names_of)
-      .def("compressed",
-           [](const std::shared_ptr<OpenSet>& self) {
-             return with_set(*self, 1, 0,
-                             [](const TensorSet& set, const Execution&) -> Result<bool> {
-                               if (!set.one_file()) return false;
-                               BTF_ASSIGN(const auto file, set.file(0));
-                               return file->compressed();
-                             });
-           })
       .def("format", [](const std::shared_ptr<OpenSet>& self) {
         return with_set(
             *self, 1, 0,

@@ -1,14 +1,12 @@
 // The tables of dtypes and layouts.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "btf/dtype.h"
@@ -23,13 +21,6 @@ namespace nb = nanobind;
 
 std::optional<std::string> text(std::string_view name) {
   return name.empty() ? std::nullopt : std::optional(std::string(name));
-}
-
-std::optional<Dims> strides_of(const std::string& layout, const Dims& dims,
-                               const std::string& dtype) {
-  const StridedLayout storage =
-      value(resolve(value(parse_layout(layout)), dims, value(parse_dtype(dtype))));
-  return storage.split ? std::nullopt : std::optional(storage.strides);
 }
 
 }  // namespace
@@ -64,7 +55,6 @@ void bind_tables(nb::module_& module) {
   module.def("layout_name", [](const std::string& name) {
     return std::string(spec(value(parse_layout(name))).name);
   });
-  module.def("strides", strides_of);
 }
 
 }  // namespace btf::python
