@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the Python package's sdist, and of that sdist a wheel for every Python given, checks them, and lists their SHA-256.
+# Makes the sdist of the Python package, and of that sdist a wheel for every Python given, checks them, and lists their SHA-256.
 #
 #   wheel.sh [-o FOLDER] [PYTHON...]
 #
@@ -28,7 +28,7 @@ done
 shift $((OPTIND - 1))
 if (( $# == 0 )); then
   for python in python3.{10..13}; do
-    type -P "$python" >/dev/null && set -- "$@" "$python"
+    "$python" -c '' 2>/dev/null && set -- "$@" "$python"
   done
   (( $# > 0 )) || set -- python3
 fi
@@ -38,17 +38,25 @@ mkdir -p "$folder"
 scratch=$(mktemp -d)
 trap 'rm -rf -- "$scratch"' EXIT
 
-# environment FOLDER PYTHON: with pip, and what makes and checks wheels.
+# run COMPLAINT COMMAND...: what the command says is wanted only where it fails.
+run() {
+  "${@:2}" >"$scratch/log" 2>&1 || { tail -40 "$scratch/log" >&2; fail "$1"; }
+}
+
+# environment FOLDER PYTHON: one with what makes and checks wheels.
 environment() {
   "$2" -m venv "$1" >/dev/null || fail "$2 cannot make an environment: on Debian, python3-venv does"
-  "$1/bin/pip" install --quiet --disable-pip-version-check -r tools/wheel-requirements.txt ||
-    fail "the packages of tools/wheel-requirements.txt cannot be installed"
+  run "the packages of tools/wheel-requirements.txt cannot be installed for $2" \
+    "$1/bin/python3" -m pip install --disable-pip-version-check -r tools/wheel-requirements.txt
 }
 
 environment "$scratch/tools" "$1"
 PATH=$scratch/tools/bin:$PATH
-python -m build --sdist --outdir "$scratch/made" lib/python >"$scratch/log" 2>&1 || { cat "$scratch/log" >&2; fail "no sdist"; }
+run "no sdist" python -m build --sdist --outdir "$scratch/made" lib/python
 sdist=$(echo "$scratch"/made/*.tar.gz)
+# Wheels are made of it, so that it is known to have all that is needed.
+mkdir "$scratch/source"
+tar -xf "$sdist" -C "$scratch/source"
 say "made ${sdist##*/}"
 
 stable=
@@ -58,16 +66,18 @@ for python in "$@"; do
     [[ -z $stable ]] || continue
     stable=1
   fi
-  # Of the sdist, so that the sdist is known to have all that is needed.
-  "$python" -m venv "$scratch/$version"
-  "$scratch/$version/bin/pip" wheel "$sdist" --disable-pip-version-check --no-deps --wheel-dir "$scratch/$version/made" \
-    >"$scratch/log" 2>&1 || { tail -40 "$scratch/log" >&2; fail "$python: no wheel"; }
-  auditwheel repair --wheel-dir "$scratch/made" "$scratch/$version/made"/*.whl >"$scratch/log" 2>&1 ||
-    { cat "$scratch/log" >&2; fail "$python: the wheel needs what other systems have not"; }
+  # What is no part of a Python is compiled for the first one only.
+  environment "$scratch/$version" "$python"
+  run "$python: no wheel" "$scratch/$version/bin/pip" wheel "$scratch"/source/* --disable-pip-version-check --no-deps \
+    --no-build-isolation --wheel-dir "$scratch/$version/made" -Cbuild-dir="$scratch/objects" \
+    -Ccmake.args='-UPython_*;-U_Python_*;-UNB_*'
+  run "$python: the wheel needs what other systems have not" \
+    auditwheel repair --wheel-dir "$scratch/made" "$scratch/$version/made"/*.whl
+  say "made $(basename -- "$scratch/$version/made"/*.whl)"
 done
 
-check-wheel-contents "$scratch"/made/*.whl >&2 || fail "check-wheel-contents has something to say"
-[[ -z $stable ]] || abi3audit --strict "$scratch"/made/*abi3*.whl >&2 || fail "abi3audit has something to say"
+run "wheels have what they should not" check-wheel-contents "$scratch"/made/*.whl
+[[ -z $stable ]] || run "the module is not of the stable ABI" abi3audit --strict "$scratch"/made/*abi3*.whl
 mv -- "$scratch"/made/* "$folder"
 cd -- "$folder"
 sha256sum -- *.tar.gz *.whl >SHA256SUMS
