@@ -69,8 +69,7 @@ for python in "$@"; do
   # What is no part of a Python is compiled for the first one only.
   environment "$scratch/$version" "$python"
   run "$python: no wheel" "$scratch/$version/bin/pip" wheel "$scratch"/source/* --disable-pip-version-check --no-deps \
-    --no-build-isolation --wheel-dir "$scratch/$version/made" -Cbuild-dir="$scratch/objects" \
-    -Ccmake.args='-UPython_*;-U_Python_*;-UNB_*'
+    --no-build-isolation --wheel-dir "$scratch/$version/made" -Cbuild-dir="$scratch/objects"
   run "$python: the wheel needs what other systems have not" \
     auditwheel repair --wheel-dir "$scratch/made" "$scratch/$version/made"/*.whl
   say "made $(basename -- "$scratch/$version/made"/*.whl)"

@@ -20,7 +20,8 @@ if [[ ! -f $build/interop-venv/installed.txt ]]; then
   exit
 fi
 prefix=$(cached CMAKE_INSTALL_PREFIX)
-# The objects are there: all that is compiled is the module.
+# The objects are there: all that is compiled is the module. A note of another run would have the options forgotten.
+rm -f "$build/.skbuild-info.json"
 made=0
 "$python" -m pip wheel lib/python --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir "$build/wheel" \
   -Cbuild-dir="$build" -Ccmake.build-type="$(cached CMAKE_BUILD_TYPE)" \
