@@ -34,7 +34,7 @@ TEST_CASE("names: every word one slip away is recognised, and the name itself", 
 TEST_CASE("names: the nearest one, and none where none is near", "[names]") {
   CHECK(meant("flaot16") == " (did you mean 'float16'?)");
   CHECK(meant("FLOAT_32") == " (did you mean 'float32'?)");
-  CHECK(meant("hcw8") == " (did you mean 'kHWC8'?)");
+  CHECK(meant("khcw8") == " (did you mean 'kHWC8'?)");
   CHECK(meant("conv1.weigth") == " (did you mean 'conv1.weight'?)");
   for (const char* word : {"", "x", "int8", "resnet", "wholly different"})
     CHECK(meant(word).empty());
@@ -68,18 +68,21 @@ TEST_CASE("names: as other programs write them", "[names]") {
     REQUIRE(found);
     CHECK(*found == dtype);
   }
-  const std::pair<const char*, Layout> layouts[] = {
-    {"TensorFormat::kHWC8", Layout::hwc8}, {"trt.TensorFormat.CHW32", Layout::chw32},
-    {"channels_last", Layout::hwc}, {"torch.channels_last", Layout::hwc},
-    for (const auto& [name, layout] : layouts){CAPTURE(name);
-  const auto found = parse_layout(name);
-  REQUIRE(found);
-  CHECK(*found == layout);
-}
-// Of an owner that is not known nothing is taken off.
-for (const char* name : {"foo.float16", "layer.half", "torch.", "::", ".", "torch.nothing"}) {
-  CAPTURE(name);
-  CHECK_FALSE(parse_dtype(name));
-  CHECK_FALSE(parse_layout(name));
-}
+  const std::pair<const char*, Layout> layouts[] = {{"TensorFormat::kHWC8", Layout::hwc8},
+                                                    {"trt.TensorFormat.CHW32", Layout::chw32},
+                                                    {"channels_last", Layout::hwc},
+                                                    {"torch.channels_last", Layout::hwc},
+                                                    {"torch.channels_last_3d", Layout::dhwc}};
+  for (const auto& [name, layout] : layouts) {
+    CAPTURE(name);
+    const auto found = parse_layout(name);
+    REQUIRE(found);
+    CHECK(*found == layout);
+  }
+  // Of an owner that is not known nothing is taken off.
+  for (const char* name : {"foo.float16", "layer.half", "torch.", "::", ".", "torch.nothing"}) {
+    CAPTURE(name);
+    CHECK_FALSE(parse_dtype(name));
+    CHECK_FALSE(parse_layout(name));
+  }
 }
