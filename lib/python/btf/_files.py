@@ -294,13 +294,3 @@ def save(path, tensors, *, dtype=None, layout=None, format: str | None = None, s
     memories = [as_array(one)._memory for one in arrays]
     return _btf.save(os.fsdecode(path), memories, names, format, sync,
                      {"dtype": _dtypes.name_of(dtype), "layout": layout, **options})
-
-
-def convert(source, target, *, dtype=None, layout=None, spec: str | None = None, format: str | None = None,
-            compression: int | None = None, **options) -> int:
-    """Writes the tensors of a file in another dtype, layout or format; returns the bytes.
-
-    Options: overflow, rounding, lossless, duplicates, jobs.
-    """
-    return _btf.convert_file(os.fsdecode(source), os.fsdecode(target), spec, format, compression,
-                             {"dtype": _dtypes.name_of(dtype), "layout": layout, **options})

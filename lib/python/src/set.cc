@@ -35,14 +35,12 @@ struct LazyTensor {
 
 Result<std::shared_ptr<OpenSet>> open_set(const std::vector<std::string>& paths,
                                           const std::optional<std::string>& spec,
-                                          const std::optional<std::string>& layout_in) {
+                                          const std::optional<Layout>& layout_in) {
   OpenOptions options;
   if (spec) {
     BTF_ASSIGN(options.spec, parse_tensor_spec(*spec));
   }
-  if (layout_in) {
-    BTF_ASSIGN(options.layout_in, parse_layout(*layout_in));
-  }
+  options.layout_in = layout_in;
   BTF_ASSIGN(TensorSet set, TensorSet::open(paths, options));
   // What is not there, or cannot be read, is an error at once.
   if (set.member_count() == 0) return std::unexpected(no_files(set));
@@ -193,7 +191,8 @@ void bind_set(nb::module_& module) {
   module.def(
       "open_set", [](const std::vector<std::string>& paths, const std::optional<std::string>& spec,
                      const std::optional<std::string>& layout_in) {
-        return value(run(1, 0, [&](const Execution&) { return open_set(paths, spec, layout_in); }));
+        const auto layout = layout_in ? std::optional(layout_named(*layout_in)) : std::nullopt;
+        return value(run(1, 0, [&](const Execution&) { return open_set(paths, spec, layout); }));
       });
 }
 
