@@ -55,7 +55,7 @@ SHAPES = [(3, 4, 5), (2, 3, 4, 5), (1, 4, 2, 3), (2, 1, 3, 2, 7), (2, 3, 9, 2, 1
 
 
 def test_all_layouts_are_here():
-    assert set(btf.layouts()) - {"kCOO", "COO"} - set(STORED) <= {name for name in btf.layouts() if "shuffled" in name.lower() or "coo" in name.lower()}
+    assert {name.lower() for name in set(btf.layouts()) - set(STORED)} <= {"coo", "kcoo", "shuffled"}
 
 
 @pytest.mark.parametrize("layout", STORED)
@@ -75,11 +75,10 @@ def test_elements_stand_where_numpy_has_them(layout, dtype):
         assert found.elements == array.size and found.stored_elements == stored.size and found.padded == (stored.size != array.size)
         assert (found.shape, found.dtype) == (shape, np.dtype(dtype).name)
         assert found.byte_strides == tuple(one * array.itemsize for one in found.strides)
-        places = np.ascontiguousarray(STORED[layout](numbers.astype(dtype if np.dtype(dtype).itemsize == 8 else np.uint64)
-                                                     .view(np.uint64).astype(f"u{array.itemsize}"))).ravel()
+        places = np.ascontiguousarray(STORED[layout](numbers.astype(f"u{array.itemsize}"))).ravel()
         for index in np.ndindex(*shape):
             at = found.offset(index)
-            assert places[at] == numbers[index] % (1 << 8 * array.itemsize)
+            assert places[at] == int(numbers[index]) % (1 << 8 * array.itemsize)
             by_strides = sum(i * stride if d != found.split_dim else i // found.lanes * stride + i % found.lanes * found.lane_stride
                              for d, (i, stride) in enumerate(zip(index, found.strides)))
             assert at == by_strides
@@ -94,9 +93,9 @@ def test_as_the_command_says(tmp_path):
         shape = (2, 5, 3, 6)
         btf.save(tmp_path / "x.btf", np.zeros(shape, np.float16), layout=layout)
         done = subprocess.run([TOOL, "inspect", "--strides", "--json", tmp_path / "x.btf"], capture_output=True, text=True, check=True)
-        (tensor,) = json.loads(done.stdout)["tensors"]
+        (tensor,) = json.loads(done.stdout)["files"][0]["tensors"]
         found = btf.resolve(layout, shape, "fp16")
-        assert tensor["stored_shape"] == list(found.stored_shape)
+        assert tensor["storage_shape"] == list(found.stored_shape)
         assert tensor["strides"] == list(found.strides)
         assert tensor["strides_vectors"] == list(found.vector_strides)
         assert tensor["vectorized_dim"] == found.vectorized_dim
@@ -124,7 +123,7 @@ def test_what_does_not_go_together():
             found.offset(index)
     assert btf.resolve("kLINEAR", (), "fp32").nbytes == 4 and btf.resolve("kLINEAR", (5,), "int4").nbytes == 3
     assert btf.resolve("kLINEAR", (5,), "int4").byte_strides is None
-    assert "TensorRT" in " ".join(btf.resolve("kCHW32", (1, 3, 4), "fp64").tensorrt_objections) or btf.resolve("kCHW32", (1, 3, 4), "fp64").tensorrt_objections
+    assert btf.resolve("kCHW32", (1, 3, 4), "fp64").tensorrt_objections and not btf.resolve("kLINEAR", (3,), "fp32").tensorrt_objections
 
 
 def test_relayout_takes_what_holds_a_tensor(tmp_path):

@@ -151,6 +151,7 @@ void bind_array(nb::module_& module) {
       .def_ro("to_zero", &LossAccount::to_zero, "became zero")
       .def_ro("max_abs", &LossAccount::max_abs, "the largest |result - source|")
       .def_ro("max_rel", &LossAccount::max_rel, "the largest |result - source| / |source|")
+      .def_ro("nan", &LossAccount::nan, "NaN that were cast, lost or kept; of a copy of bits none")
       .def_prop_ro("changed", &LossAccount::changed, "elements whose value is another one now")
       .def("__repr__",
            [](const LossAccount& self) {

@@ -222,8 +222,19 @@ std::string state(const Comparison& comparison) {
   return report_text(ReportFormat::json, comparison.result, options);
 }
 
+// JSON has 0 for what was not given.
+void forget_zeros(const Tolerance& given, Tolerance& used) {
+  if (given.close) return;
+  if (!given.rtol && used.rtol == 0) used.rtol.reset();
+  if (!given.atol && used.atol == 0) used.atol.reset();
+}
+
 Comparison from_state(const std::string& json, const nb::dict& given) {
-  return {.result = saved(json, ""), .criteria = diff_options(given).each};
+  Comparison comparison{.result = saved(json, ""), .criteria = diff_options(given).each};
+  for (SetDiffResult::Pair& pair : comparison.result.pairs)
+    for (TensorDiff& diff : pair.tensors)
+      forget_zeros(comparison.criteria.tolerance, diff.tolerance);
+  return comparison;
 }
 
 std::string report(const Comparison& comparison, ReportFormat format, std::size_t columns,

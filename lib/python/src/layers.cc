@@ -122,6 +122,7 @@ LayerRun from_state(const std::string& json, const nb::dict& given) {
   run.judge = options.judge;
   run.searched = options.hints;
   judge_layers(run.report, run.judge);
+  run.report = with_names(std::move(run.report), python_words);
   run.member_names = python_words;
   return run;
 }
