@@ -76,9 +76,10 @@ class Array:
         if strides is None:
             raise Unsupported(f"{self.layout} is a layout in blocks, which no strides of NumPy can say; "
                               "relayout('kLINEAR') or stored() can be had", "unsupported")
-        memory = np.asarray(self._memory.memory())
+        memory = self._memory.memory()
         shape = self.shape
         if _dtypes.is_packed(name):
+            memory = np.asarray(memory)
             count = 1
             for size in shape:
                 count *= size
