@@ -6,16 +6,20 @@
     >>> btf.diff("out.bin", "golden.npz", close=True).same
 """
 
-from ._array import Array, as_array
-from ._btf import DType, Finding, Loss, dtypes, layouts
-from ._diff import DiffReport, diff
+from ._array import Array, as_array, relayout
+from ._btf import DType, Finding, Loss, Resolved, dtypes, layouts
+from ._convert import ConvertedTensor, ConvertReport, convert
+from ._diff import DiffReport, TensorDiff, diff, rejudge
 from ._errors import (ClosedPipe, Error, InvalidArgument, IsADirectory, Malformed, NoSuchTensor, NotFound,
                       NotPermitted, Refused, SystemRefused, Unsupported)
-from ._files import Tensor, TensorSet, convert, open, save
+from ._files import Tensor, TensorSet, open, save
 from ._layers import LayersReport, layers, validate
+from ._layout import resolve
 
 __all__ = [
-    "Array", "ClosedPipe", "DType", "DiffReport", "Error", "Finding", "InvalidArgument", "IsADirectory", "LayersReport",
-    "Loss", "Malformed", "NoSuchTensor", "NotFound", "NotPermitted", "Refused", "SystemRefused", "Tensor", "TensorSet",
-    "Unsupported", "as_array", "convert", "diff", "dtypes", "layers", "layouts", "open", "save", "validate",
+    "Array", "ClosedPipe", "ConvertReport", "ConvertedTensor", "DType", "DiffReport", "Error", "Finding",
+    "InvalidArgument", "IsADirectory", "LayersReport", "Loss", "Malformed", "NoSuchTensor", "NotFound",
+    "NotPermitted", "Refused", "Resolved", "SystemRefused", "Tensor", "TensorDiff", "TensorSet", "Unsupported",
+    "as_array", "convert", "diff", "dtypes", "layers", "layouts", "open", "rejudge", "relayout", "resolve", "save",
+    "validate",
 ]

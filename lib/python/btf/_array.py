@@ -7,6 +7,16 @@ import sys
 from . import _btf, _dtypes
 from ._errors import InvalidArgument, Unsupported
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    import numpy as np
+    import torch as _torch
+    from typing_extensions import Unpack
+
+    from ._types import ArrayLike, CastOptions, DType
+
 
 class Array:
     """A dense tensor in memory, in any dtype and layout.
@@ -66,9 +76,10 @@ class Array:
         if strides is None:
             raise Unsupported(f"{self.layout} is a layout in blocks, which no strides of NumPy can say; "
                               "relayout('kLINEAR') or stored() can be had", "unsupported")
-        memory = np.asarray(self._memory.memory())
+        memory = self._memory.memory()
         shape = self.shape
         if _dtypes.is_packed(name):
+            memory = np.asarray(memory)
             count = 1
             for size in shape:
                 count *= size
@@ -133,11 +144,27 @@ class Array:
             raise BufferError(str(error)) from error
 
     def __reduce__(self):
-        return _unpickled, (self.dtype, self._memory.layout_code, self.shape, bytes(self._memory.memory()))
+        return _unpickled, (self.dtype, self._memory.layout_code, self.shape, bytes(self._memory.memory()), self.loss)
 
 
-def _unpickled(dtype, layout, shape, memory):
-    return Array(_btf.memory_of(dtype, layout, list(shape), memory))
+def relayout(tensor: ArrayLike, layout: str | None = None, dtype: DType = None,
+             **options: Unpack[CastOptions]) -> Array:
+    """A copy of anything that holds a tensor in another layout or dtype: NumPy, PyTorch, DLPack, a
+    btf.Tensor (of which only then the elements are read), lists of numbers.
+
+    `layout`: a name of `btf.layouts()`; None: as it is, row by row for what has none. The logical
+    shape stays; padding is 0. Options: overflow ("saturate", "ieee", "wrap", "error"), rounding,
+    lossless, jobs; `.loss` of the result counts what the cast lost. Unsupported where dtype, layout
+    and shape do not go together (docs/layouts.md), Refused where `lossless` or `overflow="error"`
+    forbids the result.
+    """
+    if isinstance(tensor, Array) or not hasattr(tensor, "read"):
+        return as_array(tensor).relayout(layout, dtype, **options)
+    return tensor.read(dtype=dtype, layout=layout, **options)
+
+
+def _unpickled(dtype, layout, shape, memory, loss):
+    return Array(_btf.memory_of(dtype, layout, list(shape), memory, loss))
 
 
 def as_array(tensor) -> Array:

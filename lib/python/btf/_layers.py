@@ -8,12 +8,24 @@ from . import _btf, _dtypes
 from ._files import existing
 from ._report import Report
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from typing_extensions import Unpack
+
+    from ._types import LayerOptions, Path
+
 
 class LayersReport(Report):
-    """Which layer broke first, and why. It has no truth value: ask `.well`."""
+    """Which layer broke first, and why. It has no truth value: ask `.well`. It pickles."""
 
-    __slots__ = ()
+    __slots__ = ("_options",)
     _ask = ".well"
+
+    def __init__(self, found: _btf.LayerRun, options: dict[str, Any]):
+        super().__init__(found)
+        self._options = options
 
     @property
     def well(self) -> bool:
@@ -21,16 +33,36 @@ class LayersReport(Report):
         return self._found.well
 
     @property
-    def verdict(self) -> dict:
+    def verdict(self) -> dict[str, Any]:
         """"kind" ("clean", "broke", ...), "layer" and the figures, as in JSON."""
-        return self.as_dict()["verdict"]
+        verdict: dict[str, Any] = self.as_dict()["verdict"]
+        return verdict
+
+    @property
+    def layers(self) -> list[dict[str, Any]]:
+        """The pairs of layers in their order, as in JSON."""
+        pairs: list[dict[str, Any]] = self.as_dict()["pairs"]
+        return pairs
 
     def __repr__(self) -> str:
         verdict = self.verdict
         return f"<btf.LayersReport {verdict['kind']}{' ' + repr(verdict['layer']) if verdict.get('layer') else ''}>"
 
+    def _repr_html_(self) -> str:
+        from ._notebook import of_layers
 
-def layers(actual, golden, *, graph=None, **options) -> LayersReport:
+        return of_layers(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self._found.json(), self._options)
+
+
+def _restored(state: str, options: dict[str, Any]) -> LayersReport:
+    return LayersReport(_btf.layers_from_state(state, options), options)
+
+
+def layers(actual: Path, golden: Path, *, graph: Path | list[Path] | None = None,
+           **given: Unpack[LayerOptions]) -> LayersReport:
     """Pairs the layers of two dumps by name, puts them in order, and says which broke first.
 
     `graph`: an ONNX model, the layer list of a TensorRT engine, or a list of both; with a model,
@@ -39,18 +71,20 @@ def layers(actual, golden, *, graph=None, **options) -> LayersReport:
     baseline, isolated, max_error, require_all, hints, dequantize, jobs.
     """
     graphs = [] if graph is None else graph if isinstance(graph, (list, tuple)) else [graph]
+    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     options["graph"] = [existing(one) for one in graphs]
     for name in ("compute", "accumulate"):
-        options[name] = _dtypes.name_of(options.get(name))
+        if name in options:
+            options[name] = _dtypes.name_of(options[name])
     if options.get("computes"):
         options["computes"] = {glob: _dtypes.name_of(dtype) for glob, dtype in options["computes"].items()}
     for name in ("actual_graph", "baseline"):
         if options.get(name) is not None:
             options[name] = existing(options[name])
-    return LayersReport(_btf.layers(existing(actual), existing(golden), options))
+    return LayersReport(_btf.layers(existing(actual), existing(golden), options), options)
 
 
-def validate(path, *, spec: str | None = None, finite: bool = False, jobs: int = 0) -> list:
+def validate(path: Path, *, spec: str | None = None, finite: bool = False, jobs: int = 0) -> list[_btf.Finding]:
     """Reads the whole file and returns what is wrong or odd with it; an empty list: nothing.
 
     `finite`: NaN and Inf are errors too.

@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+
+def number(member: Any) -> float:
+    """A number of a JSON report, where NaN and infinities are strings."""
+    return float(member)
+
 
 class Report:
     """What was found, in the words of the command. It has no truth value."""
@@ -9,10 +18,10 @@ class Report:
     __slots__ = ("_found",)
     _ask = ".same"
 
-    def __init__(self, found):
+    def __init__(self, found: Any):
         self._found = found
 
-    def __bool__(self):
+    def __bool__(self) -> NoReturn:
         raise TypeError(f"a report is neither true nor false, and an `if` reads as its opposite: ask {self._ask}")
 
     def text(self, columns: int = 80, all: bool = False) -> str:
@@ -31,11 +40,12 @@ class Report:
         """For CI servers."""
         return self._found.junit()
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         """The JSON report as Python's dicts and lists."""
         import json
 
-        return json.loads(self.json())
+        members: dict[str, Any] = json.loads(self.json())
+        return members
 
     def __str__(self) -> str:
         return self.text()

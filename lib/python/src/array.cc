@@ -5,6 +5,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "btf/convert.h"
@@ -67,6 +69,18 @@ std::optional<Dims> strides(const Array& array) {
   return storage.split ? std::nullopt : std::optional(storage.strides);
 }
 
+using LossState = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t,
+                             std::uint64_t, std::uint64_t, double, double>;
+
+LossState loss_state(const LossAccount& loss) {
+  return {loss.elements, loss.overflowed, loss.nan_lost, loss.to_zero,
+          loss.inexact,  loss.nan,        loss.max_abs,  loss.max_rel};
+}
+
+LossAccount loss_of(const LossState& state) {
+  return std::make_from_tuple<LossAccount>(state);
+}
+
 Array relayout(const Array& from, const nb::dict& given) {
   const CastOptions options = cast_options(given);
   const DType dtype = options.dtype.value_or(from.tensor.dtype);
@@ -79,8 +93,8 @@ Array relayout(const Array& from, const nb::dict& given) {
 }
 
 // A copy of a stored array. Layouts by their codes, since two may have one name.
-Array memory_of(const std::string& dtype, std::uint8_t layout, const Dims& dims,
-                nb::bytes content) {
+Array memory_of(const std::string& dtype, std::uint8_t layout, const Dims& dims, nb::bytes content,
+                const LossAccount& loss) {
   const LayoutSpec* const row = find_layout(layout);
   if (row == nullptr) throw nb::value_error("no layout has this code");
   const DType type = value(parse_dtype(dtype));
@@ -88,6 +102,7 @@ Array memory_of(const std::string& dtype, std::uint8_t layout, const Dims& dims,
   if (array.tensor.bytes.size() != content.size())
     throw nb::value_error("the bytes are not those of such an array");
   std::memcpy(array.tensor.bytes.data(), content.data(), content.size());
+  array.loss = loss;
   return array;
 }
 
@@ -136,7 +151,17 @@ void bind_array(nb::module_& module) {
       .def_ro("to_zero", &LossAccount::to_zero, "became zero")
       .def_ro("max_abs", &LossAccount::max_abs, "the largest |result - source|")
       .def_ro("max_rel", &LossAccount::max_rel, "the largest |result - source| / |source|")
-      .def_prop_ro("changed", &LossAccount::changed);
+      .def_ro("nan", &LossAccount::nan, "NaN that were cast, lost or kept; of a copy of bits none")
+      .def_prop_ro("changed", &LossAccount::changed, "elements whose value is another one now")
+      .def("__repr__",
+           [](const LossAccount& self) {
+             return "<btf.Loss " + std::to_string(self.changed()) + " of " +
+                    std::to_string(self.elements) + " elements>";
+           })
+      .def("__getstate__", loss_state)
+      .def("__setstate__", [](LossAccount& self, const LossState& state) {
+        new (&self) LossAccount(loss_of(state));
+      });
 
   nb::class_<Array>(module, "Memory")
       .def_prop_ro("dtype", [](const Array& self) { return info(self.tensor.dtype).name; })

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "btf/diff/set_diff.h"
+#include "btf/report/rejudge.h"
 #include "btf/report/report.h"
 #include "btf/value.h"
 #include "python/src/array.h"
@@ -81,6 +82,11 @@ bool take_gate(const std::string& name, nb::handle argument, Gates& gates) {
   return true;
 }
 
+bool take_criterion(const std::string& name, nb::handle argument, DiffOptions& options) {
+  return take_tolerance(name, argument, options.tolerance) ||
+         take_gate(name, argument, options.gates);
+}
+
 SetDiffOptions diff_options(const nb::dict& given) {
   SetDiffOptions options;
   options.each.go_on = true;
@@ -88,9 +94,7 @@ SetDiffOptions diff_options(const nb::dict& given) {
   for (const auto& [key, argument] : given) {
     if (argument.is_none()) continue;
     const auto name = nb::cast<std::string>(key);
-    if (take_tolerance(name, argument, options.each.tolerance) ||
-        take_gate(name, argument, options.each.gates))
-      continue;
+    if (take_criterion(name, argument, options.each)) continue;
     if (name == "strict")
       options.each.strict = nb::cast<bool>(argument);
     else if (name == "hints")
@@ -120,14 +124,25 @@ SetDiffOptions diff_options(const nb::dict& given) {
   return options;
 }
 
+// Only errors and causes can name options.
+TensorDiff in_python_words(TensorDiff diff) {
+  if (diff.error) diff.error->message = python_words(std::move(diff.error->message));
+  for (Hint& hint : diff.hints) hint.evidence = python_words(std::move(hint.evidence));
+  return diff;
+}
+
 // The whole is kept, with whether it is of two files.
 struct Keep final : SetDiffSink {
   explicit Keep(SetDiffResult& kept) : result(kept) {}
   void begin(const FilePair& pair) override { result.begin(pair); }
-  void take(const TensorDiff& diff) override { result.take(diff); }
+  void take(const TensorDiff& diff) override { result.take(in_python_words(diff)); }
   bool lists_missing() const override { return result.lists_missing(); }
   void missing(const TensorDiff& diff) override { result.missing(diff); }
-  void end(const FilePair& pair, const PairOutcome& outcome) override { result.end(pair, outcome); }
+  void end(const FilePair& pair, const PairOutcome& outcome) override {
+    PairOutcome told = outcome;
+    told.error = python_words(std::move(told.error));
+    result.end(pair, told);
+  }
   Status found(const PairsFound& pairs) override {
     result.directories = pairs.several;
     return {};
@@ -170,8 +185,55 @@ Comparison diff_arrays(const Array& actual, const Array& golden, const std::stri
   SetDiffResult::Pair pair;
   pair.files = {.name = "actual", .actual = "actual", .golden = "golden"};
   pair.outcome.result = same ? PairResult::same : PairResult::different;
-  pair.tensors.push_back(std::move(found));
+  pair.tensors.push_back(in_python_words(std::move(found)));
   comparison.result.pairs.push_back(std::move(pair));
+  return comparison;
+}
+
+// A saved report; `path` is for errors, and may be empty.
+SetDiffResult saved(const std::string& json, const std::string& path) {
+  auto read = read_diff_report(json);
+  if (!read) raise(path.empty() ? read.error() : read.error().in_file(path));
+  return *std::move(read);
+}
+
+Comparison judged_again(const SetDiffResult& report, const nb::dict& given) {
+  DiffOptions criteria;
+  for (const auto& [key, argument] : given) {
+    const auto name = nb::cast<std::string>(key);
+    if (!argument.is_none() && !take_criterion(name, argument, criteria))
+      throw nb::type_error(("rejudge() has no criterion '" + name + "'").c_str());
+  }
+  Comparison judged{.result = {}, .criteria = std::move(criteria)};
+  judged.result.actual = report.actual;
+  judged.result.golden = report.golden;
+  judged.result.directories = report.directories;
+  judged.result.others = report.others;
+  Keep keep(judged.result);
+  check(rejudge(report,
+                {.tolerance = judged.criteria.tolerance, .gates = judged.criteria.gates}, keep));
+  return judged;
+}
+
+// All of it, to be made again by from_state() with the options that diff() was given.
+std::string state(const Comparison& comparison) {
+  ReportOptions options;
+  options.criteria = comparison.criteria;
+  return report_text(ReportFormat::json, comparison.result, options);
+}
+
+// JSON has 0 for what was not given.
+void forget_zeros(const Tolerance& given, Tolerance& used) {
+  if (given.close) return;
+  if (!given.rtol && used.rtol == 0) used.rtol.reset();
+  if (!given.atol && used.atol == 0) used.atol.reset();
+}
+
+Comparison from_state(const std::string& json, const nb::dict& given) {
+  Comparison comparison{.result = saved(json, ""), .criteria = diff_options(given).each};
+  for (SetDiffResult::Pair& pair : comparison.result.pairs)
+    for (TensorDiff& diff : pair.tensors)
+      forget_zeros(comparison.criteria.tolerance, diff.tolerance);
   return comparison;
 }
 
@@ -206,6 +268,11 @@ void bind_diff(nb::module_& module) {
   nb::class_<Comparison>(module, "Comparison")
       .def_prop_ro("same", is_same)
       .def_prop_ro("trouble", has_trouble)
+      .def("state", state)
+      .def("rejudge",
+           [](const Comparison& self, const nb::dict& given) {
+             return judged_again(self.result, given);
+           })
       .def("text", [](const Comparison& self, std::size_t columns,
                       bool all) { return report(self, ReportFormat::text, columns, all); })
       .def("json",
@@ -216,6 +283,9 @@ void bind_diff(nb::module_& module) {
            [](const Comparison& self) { return report(self, ReportFormat::junit, 80, false); });
   module.def("diff_paths", diff_paths);
   module.def("diff_arrays", diff_arrays);
+  module.def("diff_from_state", from_state);
+  module.def("rejudge", [](const std::string& json, const std::string& path,
+                           const nb::dict& given) { return judged_again(saved(json, path), given); });
 }
 
 }  // namespace btf::python

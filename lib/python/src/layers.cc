@@ -114,6 +114,19 @@ LayerRun layers(const std::string& actual, const std::string& golden, const nb::
           .member_names = python_words};
 }
 
+// All of it, to be made again by from_state() with the options that layers() was given.
+LayerRun from_state(const std::string& json, const nb::dict& given) {
+  std::optional<std::string> baseline;
+  const LayerOptions options = layer_options(given, baseline);
+  LayerRun run = value(read_layer_report(json));
+  run.judge = options.judge;
+  run.searched = options.hints;
+  judge_layers(run.report, run.judge);
+  run.report = with_names(std::move(run.report), python_words);
+  run.member_names = python_words;
+  return run;
+}
+
 }  // namespace
 
 void bind_layers(nb::module_& module) {
@@ -130,6 +143,7 @@ void bind_layers(nb::module_& module) {
       .def("html", [](const LayerRun& self) { return html(self); })
       .def("junit", [](const LayerRun& self) { return junit(self); });
   module.def("layers", layers);
+  module.def("layers_from_state", from_state);
 }
 
 }  // namespace btf::python

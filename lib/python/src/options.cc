@@ -2,29 +2,20 @@
 
 #include <nanobind/stl/string.h>
 
-#include <span>
-#include <string_view>
-
 #include "python/src/raise.h"
 
 namespace btf::python {
-namespace {
-
 namespace nb = nanobind;
 
-template <typename Value>
-Value named(std::string_view option, const std::string& name, std::span<const Named<Value>> rows) {
-  std::string there;
-  for (const Named<Value>& row : rows) {
-    if (row.name == name) return row.value;
-    there += (there.empty() ? "'" : ", '") + std::string(row.name) + "'";
-  }
-  raise(fail(ErrorCode::invalid_argument,
-             std::string(option) + " '" + name + "' is not supported; there are " + there)
-            .error());
+Layout layout_named(const std::string& name) {
+  const std::size_t colon = name.find(':');
+  const Layout layout = value(parse_layout(name.substr(0, colon)));
+  if (colon == name.npos) return layout;
+  const std::string dla = name.substr(colon + 1);
+  for (const LayoutSpec& row : layouts())
+    if (row.name == spec(layout).name && row.dla == dla) return row.layout;
+  raise(fail(ErrorCode::invalid_argument, "unknown layout '" + name + "'").error());
 }
-
-}  // namespace
 
 CastOptions cast_options(const nb::dict& given) {
   CastOptions options;
@@ -34,7 +25,7 @@ CastOptions cast_options(const nb::dict& given) {
     if (name == "dtype") {
       options.dtype = value(parse_dtype(nb::cast<std::string>(argument)));
     } else if (name == "layout") {
-      options.layout = value(parse_layout(nb::cast<std::string>(argument)));
+      options.layout = layout_named(nb::cast<std::string>(argument));
     } else if (name == "overflow") {
       options.policy.overflow =
           named<Overflow>(name, nb::cast<std::string>(argument), overflow_names());

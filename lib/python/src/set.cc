@@ -6,14 +6,17 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 
 #include "btf/read.h"
 #include "btf/tensor_spec.h"
 #include "btf/try.h"
+#include "formats/io/byte_source.h"
 #include "python/src/array.h"
 #include "python/src/bindings.h"
 #include "python/src/options.h"
@@ -31,18 +34,33 @@ struct LazyTensor {
   SetTensor place;
   TensorInfo info;
   std::string format;
+  bool plain = false;
 };
+
+// Is it short, and do its elements stand in the file's bytes as they do in memory, row by row?
+bool stands_plainly(const TensorInfo& tensor) {
+  constexpr std::uint64_t kShort = 1U << 20;  // more is read faster by those who can share the work
+  if (!tensor.known() || !tensor.storage || tensor.data_bytes > kShort || tensor.unpacked)
+    return false;
+  const DTypeInfo& dtype = info(*tensor.dtype);
+  const StridedLayout& storage = *tensor.storage;
+  if (dtype.bits < 8 || spec(*tensor.layout).shuffled() || storage.split || storage.padded() ||
+      tensor.data_bytes != storage_bytes(storage, *tensor.dtype))
+    return false;
+  std::uint64_t stride = 1;
+  for (std::size_t d = storage.dims.size(); d-- > 0; stride *= storage.dims[d])
+    if (storage.dims[d] != 1 && storage.strides[d] != stride) return false;
+  return true;
+}
 
 Result<std::shared_ptr<OpenSet>> open_set(const std::vector<std::string>& paths,
                                           const std::optional<std::string>& spec,
-                                          const std::optional<std::string>& layout_in) {
+                                          const std::optional<Layout>& layout_in) {
   OpenOptions options;
   if (spec) {
     BTF_ASSIGN(options.spec, parse_tensor_spec(*spec));
   }
-  if (layout_in) {
-    BTF_ASSIGN(options.layout_in, parse_layout(*layout_in));
-  }
+  options.layout_in = layout_in;
   BTF_ASSIGN(TensorSet set, TensorSet::open(paths, options));
   // What is not there, or cannot be read, is an error at once.
   if (set.member_count() == 0) return std::unexpected(no_files(set));
@@ -66,7 +84,8 @@ LazyTensor tensor_of(const std::shared_ptr<OpenSet>& open, std::uint64_t number)
     BTF_ASSIGN(const SetTensor place, set.tensor(number));
     BTF_ASSIGN(const auto file, set.file(place.member));
     BTF_ASSIGN(TensorInfo info, file->tensor(place.index));
-    return LazyTensor{open, place, std::move(info), std::string(file->format())};
+    const bool plain = stands_plainly(info);
+    return LazyTensor{open, place, std::move(info), std::string(file->format()), plain};
   });
 }
 
@@ -83,6 +102,34 @@ std::vector<std::string> names_of(const std::shared_ptr<OpenSet>& open) {
                     }
                     return names;
                   });
+}
+
+// The elements of a plain tensor.
+Status read_plain(const TensorSet& set, const LazyTensor& tensor, std::span<std::byte> memory) {
+  BTF_ASSIGN(const auto file, set.file(tensor.place.member));
+  const auto about = [&](const Status& status) -> Status {
+    if (status) return {};
+    return std::unexpected(file->about(tensor.place.index, status.error()));
+  };
+  BTF_TRY(about(file->check_overlap(tensor.info)));
+  BTF_ASSIGN(const ByteSource* const source, file->elements(tensor.place.index));
+  BTF_TRY(about(source->read_at(tensor.info.data_offset, memory)));
+  return about(file->check_unchanged());
+}
+
+// The bytes of a plain tensor as a bytearray; None of others.
+nb::object content(const LazyTensor& self) {
+  if (!self.plain) return nb::none();
+  const auto bytes = static_cast<Py_ssize_t>(self.info.data_bytes);
+  nb::object memory = nb::steal(PyByteArray_FromStringAndSize(nullptr, bytes));
+  if (!memory.is_valid()) throw nb::python_error();
+  const std::span target(reinterpret_cast<std::byte*>(PyByteArray_AS_STRING(memory.ptr())),
+                         self.info.data_bytes);
+  check(run(1, 0, [&](const Execution&) {
+    const std::lock_guard lock(self.set->mutex);
+    return read_plain(self.set->set, self, target);
+  }));
+  return memory;
 }
 
 // begin, end, step of each dim.
@@ -106,11 +153,7 @@ Array read(const LazyTensor& tensor, const std::optional<Box>& box, const nb::di
       [&](const TensorSet& set, const Execution& execution) -> Result<LossAccount> {
         options.execution = execution;
         BTF_ASSIGN(const auto file, set.file(tensor.place.member));
-        BTF_TRY(file->check_overlap(tensor.info));
-        BTF_ASSIGN(const LossAccount loss,
-                   read_tensor_into(*file, tensor.info, array.tensor.mutable_view(), options));
-        BTF_TRY(file->check_unchanged());
-        return loss;
+        return read_tensor_into(*file, tensor.info, array.tensor.mutable_view(), options);
       });
   return array;
 }
@@ -170,6 +213,7 @@ void bind_set(nb::module_& module) {
                      return self.info.coo ? std::optional(self.info.coo->nnz) : std::nullopt;
                    })
       .def("strides_to_map", strides_to_map)
+      .def("content", content)
       .def("read", read);
 
   nb::class_<OpenSet>(module, "Set")
@@ -193,7 +237,8 @@ void bind_set(nb::module_& module) {
   module.def(
       "open_set", [](const std::vector<std::string>& paths, const std::optional<std::string>& spec,
                      const std::optional<std::string>& layout_in) {
-        return value(run(1, 0, [&](const Execution&) { return open_set(paths, spec, layout_in); }));
+        const auto layout = layout_in ? std::optional(layout_named(*layout_in)) : std::nullopt;
+        return value(run(1, 0, [&](const Execution&) { return open_set(paths, spec, layout); }));
       });
 }
 

@@ -1,8 +1,36 @@
 #include "python/src/words.h"
 
+#include <algorithm>
+#include <array>
 #include <string_view>
 
 namespace btf::python {
+namespace {
+
+struct Word {
+  std::string_view member;
+  std::string_view option;
+};
+
+// Those whose names differ.
+constexpr auto kWords = std::to_array<Word>({
+    {"ConvertOptions::spec", "output_spec"},
+    {"drop_names", "names='drop'"},
+    {"quantization.automatic", "scale='auto'"},
+    {"quantization.axis", "scale_axis"},
+    {"quantization.block", "block_scale"},
+    {"quantization.find_zero_point", "zero_point='auto'"},
+    {"tensors", "tensor"},
+    {"pairs", "pair"},
+    {"text.all", "all"},
+});
+
+std::string_view option_of(std::string_view member) {
+  const auto* const row = std::ranges::find(kWords, member, &Word::member);
+  return row != kWords.end() ? row->option : member.substr(member.rfind('.') + 1);
+}
+
+}  // namespace
 
 std::string python_words(std::string text) {
   std::string words;
@@ -12,9 +40,7 @@ std::string python_words(std::string text) {
       words += text[at++];
       continue;
     }
-    std::string_view member = std::string_view(text).substr(at + 1, end - at - 1);
-    member.remove_prefix(member.rfind('.') + 1);
-    words += member;
+    words += option_of(std::string_view(text).substr(at + 1, end - at - 1));
     at = end + 1;
     // A number behind it is its value.
     const bool valued = at + 1 < text.size() && text[at] == ' ' &&

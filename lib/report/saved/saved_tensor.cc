@@ -386,6 +386,7 @@ TensorDiff saved_tensor(const JsonNode& node, JsonSchema schema) {
   if (node.failed() || diff.result == DiffResult::missing) return diff;
   if (diff.result == DiffResult::shape) {
     if (diff.reason.empty()) node["reason"].fail("does not say how the shapes differ");
+    read_hints(node["hints"], diff);
     return diff;
   }
   if (diff.actual->dims != diff.golden->dims)
