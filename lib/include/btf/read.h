@@ -62,6 +62,13 @@ BTF_API Result<LossAccount> read_tensor_into(const TensorFile& file, const Tenso
                                              const MutableTensorView& target,
                                              const ReadOptions& options = {});
 
+// The entries of a COO tensor as the file has them, in its order: rank numbers each, and a code each
+// (of 4 bits two in a byte). The memory has just room for them. Indices are checked against the
+// dims; whether one occurs twice is not looked at. After an error the memory may hold anything.
+BTF_API Status read_coo(const TensorFile& file, const TensorInfo& tensor,
+                        std::span<std::uint64_t> indices, std::span<std::byte> values,
+                        const Execution& execution = {});
+
 struct Element {
   std::uint64_t code = 0;  // the element's bits, zero above them
   // Offset of the byte that holds it, from the start of the file; nothing for an element that a COO

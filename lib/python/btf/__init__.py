@@ -15,9 +15,10 @@ from ._errors import (ClosedPipe, Error, InvalidArgument, IsADirectory, Malforme
 from ._files import Tensor, TensorSet, open, save
 from ._layers import LayersReport, layers, validate
 from ._layout import resolve
+from ._sparse import Coo
 
 __all__ = [
-    "Array", "ClosedPipe", "ConvertReport", "ConvertedTensor", "DType", "DiffReport", "Error", "Finding",
+    "Array", "ClosedPipe", "ConvertReport", "ConvertedTensor", "Coo", "DType", "DiffReport", "Error", "Finding",
     "InvalidArgument", "IsADirectory", "LayersReport", "Loss", "Malformed", "NoSuchTensor", "NotFound",
     "NotPermitted", "Refused", "Resolved", "SystemRefused", "Tensor", "TensorDiff", "TensorSet", "Unsupported",
     "as_array", "convert", "diff", "dtypes", "layers", "layouts", "open", "rejudge", "relayout", "resolve", "save",

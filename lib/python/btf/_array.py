@@ -62,6 +62,11 @@ class Array:
     def __repr__(self) -> str:
         return f"<btf.Array {self.dtype} {self.layout} {list(self.shape)} {self.nbytes} bytes>"
 
+    def _repr_html_(self) -> str:
+        from ._notebook import of_array
+
+        return of_array(self)
+
     def numpy(self, *, raw: bool = False):
         """A NumPy array of the same memory, with the logical shape.
 

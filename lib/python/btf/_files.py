@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import torch as _torch
     from typing_extensions import Unpack
 
+    from ._sparse import Coo
     from ._types import ArrayLike, CastOptions, DType, Path, ReadOptions
 
 
@@ -139,6 +140,29 @@ class Tensor:
                 make, shape, own = self._plain or self._find_plain()
                 return make(shape, own, content)[index]
         return Array(self._record.read(box, {"layout": "kLINEAR"})).numpy()[then]
+
+    def coo(self) -> Coo:
+        """The entries of a sparse tensor as its file has them: indices and values, in its order.
+
+        Indices are checked against the shape; whether one occurs twice is not looked at. Unsupported
+        where the file has all elements.
+        """
+        from . import _sparse
+
+        return _sparse.read(self._record)
+
+    def stats(self, *, jobs: int = 0) -> dict[str, Any]:
+        """Figures of all elements, which are read for it, by the names of `btftool inspect --stats --json`:
+        count, finite, min, max, mean, std (of the population), nan, pos_inf, neg_inf, zeros, subnormals,
+        min_index, max_index, first_nan_index. None where there is no finite element.
+        """
+        figures: dict[str, Any] = self._record.stats(jobs)
+        return figures
+
+    def _repr_html_(self) -> str:
+        from ._notebook import of_tensor
+
+        return of_tensor(self)
 
     def memmap(self, mode: str = "r"):
         """A numpy.memmap of the elements, in the file's layout where strides can say it.
@@ -276,6 +300,11 @@ class TensorSet(Sequence):
     def __repr__(self) -> str:
         return f"<btf.TensorSet {self.path!r} {self.format or 'files'}, {len(self)} tensors>"
 
+    def _repr_html_(self) -> str:
+        from ._notebook import of_set
+
+        return of_set(self)
+
     def _stamps(self):
         stamps = []
         for path in self._paths:
@@ -323,6 +352,9 @@ def save(path, tensors, *, dtype=None, layout=None, format: str | None = None, s
         names, arrays = [""] * len(tensors), tensors
     else:
         names, arrays = [""], [tensors]
+    given = {"dtype": _dtypes.name_of(dtype), "layout": layout, **options}
+    if any(hasattr(one, "_entries") for one in arrays):
+        entries = [one._entries() if hasattr(one, "_entries") else as_array(one)._memory for one in arrays]
+        return _btf.save_sparse(os.fsdecode(path), entries, names, format, sync, given)
     memories = [as_array(one)._memory for one in arrays]
-    return _btf.save(os.fsdecode(path), memories, names, format, sync,
-                     {"dtype": _dtypes.name_of(dtype), "layout": layout, **options})
+    return _btf.save(os.fsdecode(path), memories, names, format, sync, given)

@@ -47,7 +47,7 @@ def _figures(tensor: Tensor) -> list[list[object]]:
     except (Error, OSError):  # a repr does not fail; whoever reads the tensor is told
         return []
     rows: list[list[object]] = [[name, stats[name]] for name in ("min", "max", "mean", "std")]
-    return rows + [[name, stats[name]] for name in ("nan", "inf") if stats[name]]
+    return rows + [[name, stats[name]] for name in ("nan", "pos_inf", "neg_inf") if stats[name]]
 
 
 def of_array(array: Array) -> str:
@@ -85,9 +85,9 @@ def of_layers(report: LayersReport) -> str:
     """The verdict, and the layers that are not well."""
     verdict = report.verdict
     title = verdict["kind"] + (f": {verdict['layer']}" if verdict.get("layer") else "")
-    layers = [layer for layer in report.layers if layer["state"] not in ("clean", "exact")]
-    rows = [[layer["name"], layer["state"], layer.get("error"), layer.get("limit")] for layer in layers[:ROWS]]
-    return _table(title, ["layer", "state", "error", "limit"], rows, len(layers))
+    layers = [layer for layer in report.layers if layer["state"] != "healthy"]
+    rows = [[layer["golden"] or layer["actual"], layer["state"], layer["e"]] for layer in layers[:ROWS]]
+    return _table(title, ["layer", "state", "relative error"], rows, len(layers))
 
 
 def of_conversion(report: ConvertReport) -> str:

@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,8 +15,10 @@
 #include <utility>
 
 #include "btf/read.h"
+#include "btf/stats.h"
 #include "btf/tensor_spec.h"
 #include "btf/try.h"
+#include "btf/value.h"
 #include "formats/io/byte_source.h"
 #include "python/src/array.h"
 #include "python/src/bindings.h"
@@ -158,6 +161,59 @@ Array read(const LazyTensor& tensor, const std::optional<Box>& box, const nb::di
   return array;
 }
 
+// Sparse entries into memory that btf/_sparse.py has allocated: addresses of nnz * rank numbers and of
+// the codes.
+void read_entries(const LazyTensor& self, std::uintptr_t indices, std::uintptr_t values,
+                  std::uint64_t value_bytes) {
+  const std::uint64_t nnz = self.info.coo ? self.info.coo->nnz : 0;
+  const std::span index_memory(reinterpret_cast<std::uint64_t*>(indices),
+                               nnz * self.info.dims.size());
+  const std::span value_memory(reinterpret_cast<std::byte*>(values), value_bytes);
+  check(run(1, self.info.data_bytes, [&](const Execution& execution) -> Status {
+    const std::lock_guard lock(self.set->mutex);
+    BTF_ASSIGN(const auto file, self.set->set.file(self.place.member));
+    return read_coo(*file, self.info, index_memory, value_memory, execution);
+  }));
+}
+
+// Figures of all elements, by the names of `inspect --stats --json`.
+nb::dict stats_of(const LazyTensor& self, unsigned jobs) {
+  const TensorStats found = with_set(
+      *self.set, jobs, self.info.data_bytes,
+      [&](const TensorSet& set, const Execution& execution) -> Result<TensorStats> {
+        BTF_ASSIGN(const auto file, set.file(self.place.member));
+        auto all = stats(*file, self.info, execution);
+        if (!all) return std::unexpected(file->about(self.place.index, all.error()));
+        return all;
+      });
+  const auto number = [&](const std::optional<Extreme>& extreme) -> nb::object {
+    if (!extreme) return nb::none();
+    const DTypeInfo& dtype = info(*self.info.dtype);
+    if (dtype.floating()) return nb::float_(value_double(dtype.dtype, extreme->code));
+    if (dtype.kind == NumberKind::boolean) return nb::bool_(extreme->code != 0);
+    return nb::int_(nb::str(value_text(dtype.dtype, extreme->code).c_str()));
+  };
+  const auto place = [](const std::optional<Extreme>& extreme) -> nb::object {
+    return extreme ? nb::object(nb::tuple(nb::cast(extreme->index))) : nb::none();
+  };
+  nb::dict told;
+  told["count"] = found.elements;
+  told["finite"] = found.finite;
+  told["min"] = number(found.min);
+  told["max"] = number(found.max);
+  told["mean"] = found.mean;
+  told["std"] = found.std;
+  told["nan"] = found.nan;
+  told["pos_inf"] = found.positive_inf;
+  told["neg_inf"] = found.negative_inf;
+  told["zeros"] = found.zeros;
+  told["subnormals"] = found.subnormals;
+  told["min_index"] = place(found.min);
+  told["max_index"] = place(found.max);
+  told["first_nan_index"] = found.first_nan ? nb::object(nb::tuple(nb::cast(*found.first_nan))) : nb::none();
+  return told;
+}
+
 // Strides of elements that a program may map where they stand. An error: why it cannot.
 Result<Dims> mapped_strides(const TensorFile& file, const TensorInfo& tensor) {
   const auto refuse = [](const std::string& why) {
@@ -214,6 +270,8 @@ void bind_set(nb::module_& module) {
                    })
       .def("strides_to_map", strides_to_map)
       .def("content", content)
+      .def("entries", read_entries)
+      .def("stats", stats_of)
       .def("read", read);
 
   nb::class_<OpenSet>(module, "Set")
