@@ -216,8 +216,18 @@ def _of_numpy(tensor):
                                 not array.flags.writeable, array))
 
 
+# Types of devices of DLPack whose memory is this one's.
+_CPU, _CUDA_HOST = 1, 3
+
+
 def _imported(tensor, np):
-    if hasattr(tensor, "__array_interface__") or hasattr(tensor, "__array__"):
+    if hasattr(tensor, "__array_interface__"):
+        return np.asarray(tensor)
+    device = tensor.__dlpack_device__()[0] if hasattr(tensor, "__dlpack_device__") else _CPU
+    if device not in (_CPU, _CUDA_HOST):
+        raise InvalidArgument(f"the tensor is on a device (DLPack type {int(device)}): tensor.cpu(), or what its library "
+                              "calls that, brings it here")
+    if hasattr(tensor, "__array__"):
         return np.asarray(tensor)
     if hasattr(tensor, "__dlpack__"):
         return np.from_dlpack(tensor)

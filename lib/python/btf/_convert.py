@@ -82,7 +82,8 @@ class ConvertReport:
         return sum(one.loss.changed for one in self.tensors)
 
     def __repr__(self) -> str:
-        return f"<btf.ConvertReport {len(self.tensors)} tensors, {self.bytes} bytes, {self.changed} elements changed>"
+        many = f"{len(self.tensors)} tensor{'' if len(self.tensors) == 1 else 's'}"
+        return f"<btf.ConvertReport {many}, {self.bytes} bytes, {self.changed} elements changed>"
 
     def _repr_html_(self) -> str:
         from ._notebook import of_conversion
