@@ -81,7 +81,7 @@ class Array:
         if strides is None:
             raise Unsupported(f"{self.layout} is a layout in blocks, which no strides of NumPy can say; "
                               "relayout('kLINEAR') or stored() can be had", "unsupported")
-        memory = self._memory.memory()
+        memory: Any = self._memory.memory()
         shape = self.shape
         if _dtypes.is_packed(name):
             memory = np.asarray(memory)
@@ -150,7 +150,8 @@ class Array:
             raise BufferError(str(error)) from error
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (self.dtype, self._memory.layout_code, self.shape, bytes(self._memory.memory()), self.loss)
+        memory: Any = self._memory.memory()
+        return _unpickled, (self.dtype, self._memory.layout_code, self.shape, bytes(memory), self.loss)
 
 
 def relayout(tensor: ArrayLike, layout: str | None = None, dtype: DType = None,
@@ -219,8 +220,18 @@ def _of_numpy(tensor: Any) -> Array:
                                 not array.flags.writeable, array))
 
 
+# Types of devices of DLPack whose memory is this one's.
+_CPU, _CUDA_HOST = 1, 3
+
+
 def _imported(tensor: Any, np: Any) -> Any:
-    if hasattr(tensor, "__array_interface__") or hasattr(tensor, "__array__"):
+    if hasattr(tensor, "__array_interface__"):
+        return np.asarray(tensor)
+    device = tensor.__dlpack_device__()[0] if hasattr(tensor, "__dlpack_device__") else _CPU
+    if device not in (_CPU, _CUDA_HOST):
+        raise InvalidArgument(f"the tensor is on a device (DLPack type {int(device)}): tensor.cpu(), or what its library "
+                              "calls that, brings it here")
+    if hasattr(tensor, "__array__"):
         return np.asarray(tensor)
     if hasattr(tensor, "__dlpack__"):
         return np.from_dlpack(tensor)

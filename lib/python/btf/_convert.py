@@ -10,6 +10,7 @@ from ._files import TensorSet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from typing_extensions import Unpack
@@ -82,7 +83,8 @@ class ConvertReport:
         return sum(one.loss.changed for one in self.tensors)
 
     def __repr__(self) -> str:
-        return f"<btf.ConvertReport {len(self.tensors)} tensors, {self.bytes} bytes, {self.changed} elements changed>"
+        many = f"{len(self.tensors)} tensor{'' if len(self.tensors) == 1 else 's'}"
+        return f"<btf.ConvertReport {many}, {self.bytes} bytes, {self.changed} elements changed>"
 
     def _repr_html_(self) -> str:
         from ._notebook import of_conversion
@@ -119,7 +121,8 @@ def convert(source: Path | list[Path] | TensorSet, target: Path, *, dtype: DType
     if isinstance(source, TensorSet):
         paths, spec, layout_in = source._paths, spec or source._spec, layout_in or source._layout_in
     else:
-        paths = [os.fsdecode(one) for one in (source if isinstance(source, (list, tuple)) else [source])]
+        several: list[Any] = list(source) if isinstance(source, (list, tuple)) else [source]
+        paths = [os.fsdecode(one) for one in several]
     given = {name: _PLAIN.get(name, _same)(value) for name, value in options.items() if value is not None}
     if given.get("squeeze", ()) is None:
         del given["squeeze"]
@@ -163,7 +166,7 @@ def _share(value: Any) -> tuple[float, bool]:
     return most, percent
 
 
-_PLAIN = {
+_PLAIN: dict[str, Callable[[Any], Any]] = {
     "exclude": _list, "permute": _integers, "reshape": _integers, "slice": _slice, "squeeze": _squeezed,
     "max_zero": _share, "max_overflow": _share,
 }

@@ -42,7 +42,7 @@ _numpy_dtypes: dict[str, np.dtype[Any]] = {}
 
 def numpy_dtype(name: str) -> np.dtype[Any]:
     """NumPy's dtype; of types that NumPy lacks that of ml_dtypes, never an integer in its place."""
-    known = _numpy_dtypes.get(name)
+    known: np.dtype[Any] | None = _numpy_dtypes.get(name)
     if known is None:
         known = _numpy_dtypes[name] = _find_numpy_dtype(name)
     return known
@@ -60,13 +60,15 @@ def _find_numpy_dtype(name: str) -> np.dtype[Any]:
         raise ImportError(
             f"NumPy has no {name}: the package ml_dtypes has it (pip install ml_dtypes); "
             "raw=True gives the codes as unsigned integers") from None
-    return np.dtype(getattr(ml_dtypes, name))
+    found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
+    return found
 
 
 def code_dtype(name: str) -> np.dtype[Any]:
     import numpy as np
 
-    return np.dtype(f"<u{max(ROWS[name].bits, 8) // 8}")
+    found: np.dtype[Any] = np.dtype(f"<u{max(ROWS[name].bits, 8) // 8}")
+    return found
 
 
 def unpacked(codes: NumPyArray) -> NumPyArray:

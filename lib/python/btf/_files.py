@@ -13,7 +13,7 @@ from ._errors import InvalidArgument, NoSuchTensor, NotFound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from typing import Any, Literal, overload
 
     import numpy as np
@@ -119,7 +119,7 @@ class Tensor:
     def _find_plain(self) -> tuple[Any, tuple[int, ...], Any]:
         import numpy as np
 
-        self._plain = np.ndarray, self.shape, _dtypes.numpy_dtype(self._record.dtype)
+        self._plain = np.ndarray, self.shape, _dtypes.numpy_dtype(str(self._record.dtype))
         return self._plain
 
     def torch(self, *, dtype: DType = None, **options: Unpack[ReadOptions]) -> _torch.Tensor:
@@ -178,7 +178,7 @@ class Tensor:
         import numpy as np
 
         strides = self._record.strides_to_map()
-        dtype = _dtypes.numpy_dtype(self.dtype)
+        dtype = _dtypes.numpy_dtype(str(self.dtype))
         memory = np.memmap(self.path, np.uint8, mode, self.offset, (self.nbytes,))
         mapped: np.memmap[Any, Any] = np.ndarray.__new__(np.memmap, self.shape, dtype, memory, 0,
                                                          tuple(s * dtype.itemsize for s in strides))
@@ -227,13 +227,17 @@ def _box(index: Any, dims: Sequence[int]) -> tuple[list[tuple[int, int, int]], t
 
 
 # At run time a class of its own for each type of element would be made, which takes time.
-_Tensors = Sequence[Tensor] if TYPE_CHECKING else Sequence
+if TYPE_CHECKING:
+    _Tensors = Sequence[Tensor]
+else:
+    _Tensors = Sequence
 
 
 class TensorSet(_Tensors):
     """The tensors of a file, a directory, an archive or an index: in order and by name."""
 
-    def __init__(self, path: Path | Iterable[Path], spec: str | None = None, layout_in: str | None = None):
+    def __init__(self, path: Path | list[Any] | tuple[Any, ...], spec: str | None = None,
+                 layout_in: str | None = None):
         paths = path if isinstance(path, (list, tuple)) else [path]
         self._paths = [os.fsdecode(one) for one in paths]
         self._spec = spec
@@ -350,7 +354,7 @@ def existing(path: Path) -> str:
     return text
 
 
-def open(path: Path | Iterable[Path], *, spec: str | None = None, layout_in: str | None = None) -> TensorSet:
+def open(path: Path | list[Any] | tuple[Any, ...], *, spec: str | None = None, layout_in: str | None = None) -> TensorSet:
     """Opens a file of any format, a directory, an archive, an index or several paths.
 
     `spec`: what raw bytes hold, "fp16:hwc8:1x3x224x224". Only headers are read.
@@ -368,7 +372,7 @@ def save(path: Path, tensors: ArrayLike, *, dtype: DType = None, layout: str | N
     if isinstance(tensors, dict):
         names, arrays = list(tensors), list(tensors.values())
     elif isinstance(tensors, (list, tuple)) and all(hasattr(one, "shape") for one in tensors):
-        names, arrays = [""] * len(tensors), tensors
+        names, arrays = [""] * len(tensors), list(tensors)
     else:
         names, arrays = [""], [tensors]
     given = {"dtype": _dtypes.name_of(dtype), "layout": layout, **options}

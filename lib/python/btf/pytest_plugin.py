@@ -45,7 +45,7 @@ class Golden:
     def __init__(self, folder: pathlib.Path, update: bool, report: str | None, test: str):
         self._folder, self._update, self._report, self._test = folder, update, report, test
 
-    def check(self, name: str, tensor: ArrayLike, **criteria: Unpack[DiffOptions]) -> None:
+    def check(self, name: str, tensor: ArrayLike, /, **criteria: Unpack[DiffOptions]) -> None:
         """Fails unless the array is that of the file, within the criteria of `btf.diff`."""
         __tracebackhide__ = True
         path = self._folder / f"{_file_name(name)}.btf"

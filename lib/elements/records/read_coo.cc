@@ -8,8 +8,8 @@
 #include "btf/try.h"
 #include "core/checked_math.h"
 #include "core/finding_table.h"
+#include "core/little_endian.h"
 #include "elements/parallel.h"
-#include "formats/btf/wire.h"
 #include "formats/io/byte_source.h"
 
 namespace btf {
@@ -33,9 +33,9 @@ Status check_indices(const TensorInfo& tensor, std::span<std::uint64_t> indices)
   std::size_t d = 0;
   for (std::size_t i = 0; i < indices.size(); ++i, d = d + 1 == dims.size() ? 0 : d + 1) {
     // As the file has its bytes.
-    indices[i] = wire::load_u64(reinterpret_cast<const std::byte*>(&indices[i]));
+    indices[i] = load_little<std::uint64_t>(reinterpret_cast<const std::byte*>(&indices[i]));
     if (indices[i] < dims[d]) continue;
-    const std::uint64_t at = tensor.coo->indices_offset + i * wire::kWord;
+    const std::uint64_t at = tensor.coo->indices_offset + i * sizeof(indices[i]);
     return malformed("coo-index-out-of-range", at,
                      "COO entry " + std::to_string(i / dims.size()) + " has index " +
                          std::to_string(indices[i]) + " in dim " + std::to_string(d) +
