@@ -52,15 +52,17 @@ def _find_numpy_dtype(name: str) -> np.dtype[Any]:
     import numpy as np
 
     row = ROWS[name]
+    found: np.dtype[Any]
     if row.numpy is not None:
-        return np.dtype("<" + row.numpy)
+        found = np.dtype("<" + row.numpy)
+        return found
     try:
         import ml_dtypes
     except ImportError:
         raise ImportError(
             f"NumPy has no {name}: the package ml_dtypes has it (pip install ml_dtypes); "
             "raw=True gives the codes as unsigned integers") from None
-    found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
+    found = np.dtype(getattr(ml_dtypes, name))
     return found
 
 
