@@ -8,14 +8,17 @@
 
 from ._array import Array, as_array, relayout
 from ._btf import DType, Finding, Loss, Resolved, dtypes, layouts
-from ._convert import ConvertedTensor, ConvertReport, convert
 from ._diff import DiffReport, TensorDiff, diff, rejudge
 from ._errors import (ClosedPipe, Error, InvalidArgument, IsADirectory, Malformed, NoSuchTensor, NotFound,
                       NotPermitted, Refused, SystemRefused, Unsupported)
 from ._files import Tensor, TensorSet, open, save
-from ._layers import LayersReport, layers, validate
-from ._layout import resolve
-from ._sparse import Coo
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ._convert import ConvertedTensor, ConvertReport, convert
+    from ._layers import LayersReport, layers, validate
+    from ._layout import resolve
+    from ._sparse import Coo
 
 __all__ = [
     "Array", "ClosedPipe", "ConvertReport", "ConvertedTensor", "Coo", "DType", "DiffReport", "Error", "Finding",
@@ -24,3 +27,21 @@ __all__ = [
     "as_array", "convert", "diff", "dtypes", "layers", "layouts", "open", "rejudge", "relayout", "resolve", "save",
     "validate",
 ]
+
+# What few programs use is imported by those that do: each module takes a part of the time of an import.
+_LATER = {
+    "Coo": "_sparse", "ConvertReport": "_convert", "ConvertedTensor": "_convert", "LayersReport": "_layers",
+    "convert": "_convert", "layers": "_layers", "resolve": "_layout", "validate": "_layers",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = __import__(f"{__name__}.{_LATER[name]}", fromlist=[name])
+    value = globals()[name] = getattr(module, name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -102,3 +102,7 @@ def make_error(code: str, text: str, message: str, file: str, finding: str, offs
         kind = next((one for one in (NotFound, NotPermitted, IsADirectory) if issubclass(one, standard)
                      and standard is not OSError), SystemRefused)
     return kind(text, code, message, file, finding, offset, tensor, system)
+
+
+for _kind in (Error, *_BY_CODE.values(), NoSuchTensor, SystemRefused, NotFound, NotPermitted, IsADirectory):
+    _kind.__module__ = "btf"  # where programs have them from, as tracebacks say it

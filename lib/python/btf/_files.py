@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import _operator as operator  # loaded already, as is _collections_abc; their other names take half a millisecond each
 import errno
-import operator
 import os
-from _collections_abc import Sequence  # loaded already, where collections takes a millisecond
+from _collections_abc import Sequence
 
 from . import _btf, _dtypes
 from ._array import Array, as_array
