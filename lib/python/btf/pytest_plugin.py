@@ -1,8 +1,8 @@
 """Fixture `golden` of pytest: arrays against those that an earlier run has saved.
 
-    pytest -p btf.pytest_plugin                  compare
-    pytest -p btf.pytest_plugin --btf-update     save what the tests give
-    pytest -p btf.pytest_plugin --btf-report D   keep the page of each failure, and the array, in D
+    pytest                  compare
+    pytest --btf-update     save what the tests give
+    pytest --btf-report D   keep the page of each failure, and the array, in D
 """
 
 from __future__ import annotations
