@@ -8,6 +8,8 @@ NB_MODULE(_btf, module) {
   btf::python::bind_array(module);
   btf::python::bind_set(module);
   btf::python::bind_write(module);
+  btf::python::bind_sparse(module);
+  btf::python::bind_convert(module);
   btf::python::bind_diff(module);
   btf::python::bind_layers(module);
   btf::python::bind_validate(module);
