@@ -1,5 +1,5 @@
-// Sparse tensors out of their entries: a file in memory that is converted, so that what is checked of
-// files is checked of them.
+// Sparse tensors out of their entries: a file in memory that is converted, so that what is checked
+// of files is checked of them.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -107,14 +107,13 @@ std::uint64_t save_sparse(const std::string& path, const nb::list& tensors,
   // Others hold none, as with save().
   if (format_has(value(output_format(path, options)), kNamed)) options.names = names;
   const Image image = image_of(tensors);
-  return value(run(cast.jobs, image.bytes().size(),
-                   [&](const Execution& execution) -> Result<std::uint64_t> {
-                     options.execution = execution;
-                     BTF_ASSIGN(const TensorFile file,
-                                TensorFile::open(std::make_unique<MemorySource>(image.bytes()),
-                                                 "arrays.btf"));
-                     return convert(file, path, options);
-                   }));
+  return value(run(
+      cast.jobs, image.bytes().size(), [&](const Execution& execution) -> Result<std::uint64_t> {
+        options.execution = execution;
+        BTF_ASSIGN(const TensorFile file,
+                   TensorFile::open(std::make_unique<MemorySource>(image.bytes()), "arrays.btf"));
+        return convert(file, path, options);
+      }));
 }
 
 }  // namespace
