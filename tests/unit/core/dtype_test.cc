@@ -262,14 +262,18 @@ TEST_CASE("a dtype's name belongs to one dtype") {
 }
 
 TEST_CASE("an unknown dtype's error lists the names there are") {
-  for (const std::string name : {"fp12", "", "int", "float33", "int8 ", "f"}) {
+  const std::pair<std::string, std::string> words[] = {
+      {"fp12", "fp32"},  {"", ""},  {"int", "int8"},   {"float33", "float32"},
+      {"int8 ", "int8"}, {"f", ""}, {"quaternion", ""}};
+  for (const auto& [name, meant] : words) {
     const auto parsed = btf::parse_dtype(name);
     CAPTURE(name);
     REQUIRE(!parsed);
     CHECK(parsed.error().code == btf::ErrorCode::invalid_argument);
     CHECK(said(parsed.error()) ==
-          "unknown dtype '" + name +
-              "'; there are int8, int16, int32, int64, float32, float64, uint8, uint16, uint32, "
+          "unknown dtype '" + name + "'" +
+              (meant.empty() ? "" : " (did you mean '" + meant + "'?)") +
+              "; there are int8, int16, int32, int64, float32, float64, uint8, uint16, uint32, "
               "uint64, float16, bfloat16, float8_e4m3fn, float8_e5m2, float8_e8m0fnu, "
               "float4_e2m1fn, int4, uint4, bool, float8_e4m3fnuz, float8_e5m2fnuz, float8_e3m4, "
               "float8_e4m3, float8_e4m3b11fnuz");

@@ -102,14 +102,17 @@ TEST_CASE("layouts answer to all of their names in any case") {
 }
 
 TEST_CASE("an unknown layout's error lists the names there are") {
-  for (const std::string name : {"hwc9", "", "k", "kLINEAR8", "fp16:hwc8"}) {
+  const std::pair<std::string, std::string> words[] = {
+      {"hwc9", "HWC8"}, {"", ""}, {"k", ""}, {"kLINEAR8", "kLINEAR"}, {"fp16:hwc8", ""}};
+  for (const auto& [name, meant] : words) {
     const auto parsed = btf::parse_layout(name);
     CAPTURE(name);
     REQUIRE(!parsed);
     CHECK(parsed.error().code == btf::ErrorCode::invalid_argument);
     CHECK(said(parsed.error()) ==
-          "unknown layout '" + name +
-              "'; there are kLINEAR, coo, kCHW2, kHWC8, kCHW4, kCHW16, kCHW32, kDHWC8, kCDHW32, "
+          "unknown layout '" + name + "'" +
+              (meant.empty() ? "" : " (did you mean '" + meant + "'?)") +
+              "; there are kLINEAR, coo, kCHW2, kHWC8, kCHW4, kCHW16, kCHW32, kDHWC8, kCDHW32, "
               "kHWC, kDLA_LINEAR, kDLA_HWC4, kHWC16, kDHWC, shuffled");
   }
 }
