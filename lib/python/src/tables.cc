@@ -98,7 +98,7 @@ void bind_resolved(nb::module_& module) {
           "the logical dims")
       .def_prop_ro(
           "strides", [](const Resolved& self) { return tuple_of(self.storage.strides); },
-          "elements, of each logical dim; of `split_dim` from block to block")
+          "elements, of each logical dim; of split_dim from block to block")
       .def_prop_ro(
           "byte_strides",
           [](const Resolved& self) { return tuple_of(in_bytes(self, self.storage.strides)); },
@@ -111,10 +111,10 @@ void bind_resolved(nb::module_& module) {
           [split](const Resolved& self) {
             return split(self) ? std::optional(split(self)->dim) : std::nullopt;
           },
-          "the logical dim that stands in blocks of `lanes`; None: there is none")
+          "the logical dim that stands in blocks of lanes; None: there is none")
       .def_prop_ro(
           "lanes", [split](const Resolved& self) { return split(self) ? split(self)->lanes : 1; },
-          "elements of `split_dim` in a block")
+          "elements of split_dim in a block")
       .def_prop_ro(
           "lane_stride",
           [split](const Resolved& self) { return split(self) ? split(self)->lane_stride : 1; },
@@ -132,7 +132,7 @@ void bind_resolved(nb::module_& module) {
       .def_prop_ro(
           "vector_strides",
           [](const Resolved& self) { return tuple_of(tensorrt_strides(self.storage)); },
-          "as TensorRT's getTensorStrides(): of each logical dim, in vectors of `components`")
+          "as TensorRT's getTensorStrides(): of each logical dim, in vectors of components")
       .def_prop_ro(
           "vectorized_dim",
           [](const Resolved& self) { return self.storage.vectorized_dim; },

@@ -20,8 +20,8 @@
 #include "formats/io/byte_source.h"
 #include "formats/table/endings.h"
 #include "sets/natural_order.h"
-#include "sets/selection.h"
 #include "sets/pairs/pairs.h"
+#include "sets/selection.h"
 #include "support/btf_bytes.h"
 #include "support/said.h"
 #include "support/scratch_dir.h"
@@ -114,7 +114,8 @@ TEST_CASE("sets: selections") {
   CHECK(said(select("conv1", names).error()) ==
         "tensors 0, 4 are all called 'conv1': select them by their numbers");
   CHECK(said(select("conv3", names).error()) ==
-        "no tensor of the set is called 'conv3'; there are conv1, conv2, fc[1], 2, conv1, ...");
+        "no tensor of the set is called 'conv3' (did you mean 'conv1'?); there are conv1, conv2, "
+        "fc[1], 2, conv1, ...");
   CHECK(said(select("6", names).error()) == "there is no tensor 6, the set has 6");
   CHECK(said(select("3-1", names).error()) == "the range 3-1 ends before it begins");
   for (const char* wrong : {"", ",", "0,", "!", "@", "-7", "x*", "0-9", "!6"})
