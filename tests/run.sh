@@ -10,7 +10,7 @@
 set -euo pipefail
 cd -- "$(dirname -- "$(realpath -- "$0")")/.."
 
-tools/packages.sh build test
+tools/packages.sh build static test
 
 build=${BUILD_DIR:-build}
 # The cache keeps these, and tools/quickstart.sh does not touch them: the two never rebuild each other's work.

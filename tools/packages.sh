@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sees to it that what btftool is built and tested with is there.
 #
-#   packages.sh build|test|fuzz|analysis|mutate...
+#   packages.sh build|static|test|fuzz|analysis|mutate...
 #
 # What is missing is installed with apt-get where there is one; where there is none it is named.
 # When nothing is missing, nothing is asked of the network.
@@ -31,10 +31,13 @@ group() {
             nlohmann-json3-dev header  nlohmann/json.hpp
             pkg-config         command pkg-config'
       ;;
+    static)  # what the static program and the Python package take besides
+      echo 'libdeflate-dev     header  libdeflate.h
+            python3-dev        command python3-config'
+      ;;
     test)
       echo 'catch2             header  catch2/catch.hpp
             python3            command python3
-            python3-dev        command python3-config
             time               command time
             zstd               command zstd'
       ;;
@@ -53,7 +56,7 @@ group() {
             llvm-19            command llvm-cov-19'
       ;;
     *)
-      say "usage: packages.sh build|test|fuzz|analysis|mutate... (got '$1')"
+      say "usage: packages.sh build|static|test|fuzz|analysis|mutate... (got '$1')"
       return 2
       ;;
   esac

@@ -1,14 +1,27 @@
 #include "btf/dtype.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
+#include <vector>
 
+#include "btf/names.h"
 #include "core/dtype_range.h"
 #include "core/dtype_table.h"
 #include "core/names.h"
 
 namespace btf {
 namespace {
+
+// fp8e5m2 and fp8_e5m2 are one name.
+bool same_word(std::string_view a, std::string_view b) {
+  const auto letters = [](std::string_view name) {
+    std::string text(name);
+    std::erase(text, '_');
+    return text;
+  };
+  return same_name(a, b) || same_name(letters(a), letters(b));
+}
 
 struct Range {
   // Every value is m * 2^e with |m| < 2^digits and low <= e, below 2^high.
@@ -58,12 +71,21 @@ const DTypeInfo* find_dtype(std::uint8_t code) {
 }
 
 Result<DType> parse_dtype(std::string_view name) {
+  // The usual case, and asked once for every tensor of some files.
+  const auto* const row = std::ranges::find(dtype_rows::kRows, name, &DTypeInfo::name);
+  if (row != dtype_rows::kRows.end()) return row->dtype;
+  const std::string_view word = without_owner(name);
+  std::vector<std::string_view> names;
   for (const DTypeInfo& row : dtype_rows::kRows) {
-    if (same_name(row.name, name)) return row.dtype;
-    for (const std::string_view alias : row.aliases)
-      if (!alias.empty() && same_name(alias, name)) return row.dtype;
+    names.push_back(row.name);
+    std::ranges::copy(row.aliases, std::back_inserter(names));
+    names.insert(names.end(), {row.torch, row.tensorrt});
+    std::erase(names, std::string_view());
+    if (std::ranges::any_of(names, [&](std::string_view own) { return same_word(own, word); }))
+      return row.dtype;
   }
-  return fail(ErrorCode::invalid_argument, "unknown dtype '" + std::string(name) + "'; there are " +
+  return fail(ErrorCode::invalid_argument, "unknown dtype '" + std::string(name) + "'" +
+                                               did_you_mean(word, names) + "; there are " +
                                                name_list(dtype_rows::kRows));
 }
 

@@ -2,8 +2,11 @@
 #include "btf/layout.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
+#include <vector>
 
+#include "btf/names.h"
 #include "btf/try.h"
 #include "core/checked_math.h"
 #include "core/finding_table.h"
@@ -122,17 +125,20 @@ const LayoutSpec* find_layout(std::uint8_t code) {
 }
 
 Result<Layout> parse_layout(std::string_view name) {
+  const std::string_view word = without_owner(name);
+  std::vector<std::string_view> known;
   for (const LayoutSpec& row : layout_rows::kRows) {
-    const std::string_view short_name = row.name.substr(row.name.starts_with('k') ? 1 : 0);
-    if (same_name(row.name, name) || same_name(short_name, name)) return row.layout;
-    for (const std::string_view alias : row.aliases)
-      if (!alias.empty() && same_name(alias, name)) return row.layout;
+    known.insert(known.end(), {row.name, row.name.substr(row.name.starts_with('k') ? 1 : 0)});
+    std::ranges::copy(row.aliases, std::back_inserter(known));
+    std::erase(known, std::string_view());
+    if (std::ranges::any_of(known, [&](std::string_view own) { return same_name(own, word); }))
+      return row.layout;
   }
   std::string names;
   for (const LayoutSpec& row : layout_rows::kRows)
     if (row.dla != "xavier") names += (names.empty() ? "" : ", ") + name_of(row);
-  return fail(ErrorCode::invalid_argument,
-              "unknown layout '" + std::string(name) + "'; there are " + names);
+  return fail(ErrorCode::invalid_argument, "unknown layout '" + std::string(name) + "'" +
+                                               did_you_mean(word, known) + "; there are " + names);
 }
 
 bool can_shuffle(DType dtype) { return info(dtype).bits > 8; }

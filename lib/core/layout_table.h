@@ -68,11 +68,11 @@ inline constexpr auto kRows = std::to_array<LayoutSpec>({
   {chw32, "kCHW32", {"nc/32hw32"}, vector_major, 3, 32, 0, 3, false, {}, kChw32, 8, 8192},
   {dhwc8, "kDHWC8", {"ndhwc8"}, vector_minor, 4, 8, 0, 4, false, {}, kDhwc8, 8, 0},
   {cdhw32, "kCDHW32", {"nc/32dhw32"}, vector_major, 4, 32, 0, 4, false, {}, kCdhw32, 8, 0},
-  {hwc, "kHWC", {"nhwc"}, vector_minor, 3, 1, 0, 3, false, {}, kHwc, 8, 0},
+  {hwc, "kHWC", {"nhwc", "channels_last"}, vector_minor, 3, 1, 0, 3, false, {}, kHwc, 8, 0},
   {dla_linear, "kDLA_LINEAR", {"dla linear"}, row_major, 0, 1, 64, 3, false, {}, kDla, 8, 8192},
   {dla_hwc4, "kDLA_HWC4", {"dla hwc4"}, vector_minor, 3, 4, 64, 3, true, "orin", kDla, 8, 8192},
   {hwc16, "kHWC16", {"nhwc16"}, vector_minor, 3, 16, 0, 3, false, {}, kHwc16, 8, 0},
-  {dhwc, "kDHWC", {"ndhwc"}, vector_minor, 4, 1, 0, 4, false, {}, kDhwc, 8, 0},
+  {dhwc, "kDHWC", {"ndhwc", "channels_last_3d"}, vector_minor, 4, 1, 0, 4, false, {}, kDhwc, 8, 0},
   {dla_hwc4_xavier, "kDLA_HWC4", {}, vector_minor, 3, 4, 32, 3, true, "xavier", kDla, 8, 8192},
   {shuffled, "shuffled", {"shuffle"}, row_major, 0, 1, 0, 0, false, {}, {}, 0, 0, 1U << 17},
 });

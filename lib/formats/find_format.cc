@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <ranges>
+#include <vector>
 
+#include "btf/names.h"
 #include "btf/try.h"
 #include "core/finding_table.h"
 #include "core/names.h"
@@ -19,10 +21,10 @@ namespace {
 Status check_name(const WriteRequest& request, const std::optional<FileEnding>& ending,
                   const FormatRow& row) {
   const auto refuse = [&](std::string_view named, const std::string& written) -> Status {
-    return std::unexpected(Error{ErrorCode::invalid_argument, "the extension says " +
-                                                                  std::string(named) +
-                                                                  ", the format is " + written}
-                               .in_file(request.path));
+    return std::unexpected(
+        Error{ErrorCode::invalid_argument,
+              "the extension says " + std::string(named) + ", the format is " + written}
+            .in_file(request.path));
   };
   const std::string title(row.title);
   const bool named_so = ends_as_compressed(request.path);
@@ -90,6 +92,14 @@ Result<const FormatRow*> recognize_format(const ByteSource& source, const OpenRe
   return &default_format();
 }
 
+// What may be written.
+std::string formats_meant(std::string_view word) {
+  auto written = formats() | std::views::filter(&FormatRow::writer);
+  std::vector<std::string_view> names;
+  for (const FormatRow& row : written) names.emplace_back(row.name);
+  return did_you_mean(word, names) + "; there are " + name_list(written);
+}
+
 Result<const FormatRow*> format_to_write(const WriteRequest& request) {
   const auto ending = find_ending(content_name(request.path));
   const bool ours = ending && !ending->format.empty();
@@ -100,9 +110,8 @@ Result<const FormatRow*> format_to_write(const WriteRequest& request) {
   const auto row = std::ranges::find_if(
       formats(), [&](const FormatRow& candidate) { return same_name(candidate.name, name); });
   if (row == formats().end())
-    return fail(ErrorCode::invalid_argument,
-                "unknown format '" + std::string(request.format) + "'; there are " +
-                    name_list(formats() | std::views::filter(&FormatRow::writer)));
+    return fail(ErrorCode::invalid_argument, "unknown format '" + std::string(request.format) +
+                                                 "'" + formats_meant(request.format));
   if (request.spec != nullptr && !row->has(kUndescribed))
     return fail(ErrorCode::invalid_argument,
                 "the spec of an output is for raw bytes, not for " + std::string(row->title));

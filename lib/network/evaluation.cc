@@ -21,8 +21,9 @@ Estimate give_up(Effort& effort, std::string why) {
   return {kNone, 0};
 }
 
-bool take_term(Effort& effort) {
-  if (effort.terms++ < effort.most_terms) return effort.trouble.empty();
+bool take_terms(Effort& effort, std::uint64_t count) {
+  effort.terms += count;
+  if (effort.terms <= effort.most_terms) return effort.trouble.empty();
   give_up(effort, "it takes too many terms");
   return false;
 }
@@ -60,23 +61,48 @@ class Evaluation::Stored final : public Tensor {
   // Rounding of what many terms are made of is independent of one another.
   Operand operand(std::uint64_t number) override {
     const double value = read(number);
-    const Arithmetic& arithmetic = evaluation_.now_->arithmetic;
-    if (!floating()) return {value, 0, 0};
-    double own = arithmetic.operand * std::abs(value);
-    if (arithmetic.grid > 0) own += arithmetic.grid * peak();
-    return {value, own, 0};
+    return {value, half_steps().of(value), 0};
+  }
+
+  void operands(std::uint64_t first, std::span<Operand> into) override {
+    if (!take_terms(evaluation_.now_->effort, into.size())) {
+      std::ranges::fill(into, Operand{kNone, 0, 0});
+      return;
+    }
+    row_.resize(into.size());
+    numbers_.numbers_at(first, row_);
+    note_trouble();
+    const HalfSteps half = half_steps();
+    for (std::size_t i = 0; i < into.size(); ++i) into[i] = {row_[i], half.of(row_[i]), 0};
   }
 
  private:
+  // Of what a product takes.
+  struct HalfSteps {
+    double relative = 0;
+    double absolute = 0;
+    double of(double value) const { return relative * std::abs(value) + absolute; }
+  };
+
+  HalfSteps half_steps() {
+    const Arithmetic& arithmetic = evaluation_.now_->arithmetic;
+    if (!floating_) return {};
+    return {arithmetic.operand, arithmetic.grid > 0 ? arithmetic.grid * peak() : 0};
+  }
+
   static DType dtype_of(const StoredNumbers& numbers) {
     return numbers.scaled() ? DType::float32 : *numbers.tensor().dtype;
   }
 
   double read(std::uint64_t number) {
-    if (!take_term(evaluation_.now_->effort)) return kNone;
+    if (!take_terms(evaluation_.now_->effort, 1)) return kNone;
     const double value = numbers_.number_at(number);
-    if (numbers_.trouble()) give_up(evaluation_.now_->effort, numbers_.trouble()->text());
+    note_trouble();
     return value;
+  }
+
+  void note_trouble() {
+    if (numbers_.trouble()) give_up(evaluation_.now_->effort, numbers_.trouble()->text());
   }
 
   double peak() {
@@ -86,6 +112,8 @@ class Evaluation::Stored final : public Tensor {
 
   Evaluation& evaluation_;
   StoredNumbers numbers_;
+  bool floating_ = floating();
+  std::vector<double> row_;
 };
 
 class Evaluation::Computed final : public Tensor {
@@ -99,7 +127,7 @@ class Evaluation::Computed final : public Tensor {
   Estimate at(std::uint64_t number) override {
     if (const auto known = known_.find(number); known != known_.end()) return known->second;
     Effort& effort = evaluation_.now_->effort;
-    if (!take_term(effort)) return {kNone, 0};
+    if (!take_terms(effort, 1)) return {kNone, 0};
     if (effort.depth == kDeepest)
       return give_up(effort, "too many tensors that were not dumped lie before it");
     ++effort.depth;

@@ -92,6 +92,23 @@ std::optional<std::uint64_t> StoredNumbers::read_blocks(std::uint64_t block) {
   return hold(block, bytes_.data(), std::min(kBlock, count));
 }
 
+void StoredNumbers::numbers_at(std::uint64_t first, std::span<double> into) {
+  if (!plain_ || scaled()) {
+    for (std::size_t i = 0; i < into.size(); ++i) into[i] = number_at(first + i);
+    return;
+  }
+  while (!into.empty()) {
+    const std::uint64_t within = first % kBlock;
+    const std::size_t count = std::min<std::uint64_t>(kBlock - within, into.size());
+    if (const auto slot = slot_of(first / kBlock))
+      std::copy_n(&numbers_[*slot * kBlock + within], count, into.begin());
+    else
+      std::fill_n(into.begin(), count, kNoNumber);
+    into = into.subspan(count);
+    first += count;
+  }
+}
+
 std::uint64_t StoredNumbers::which_scale(std::uint64_t number) const {
   const Scales& scales = scales_.scales;
   std::uint64_t which = 0;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "btf/error.h"
@@ -41,6 +42,8 @@ class StoredNumbers {
     const double code = code_at(number);
     return scaled() ? scaled(code, number) : code;
   }
+  // As many as `into` has, from `first` on.
+  void numbers_at(std::uint64_t first, std::span<double> into);
   const std::optional<Error>& trouble() const { return trouble_; }
   // The largest finite magnitude; reads all of it, once.
   Result<double> peak();
@@ -51,12 +54,15 @@ class StoredNumbers {
   double code_at(std::uint64_t number) {
     if (!stored_) return whole_[number];
     const std::uint64_t place = plain_ ? number : stored_place(number);
-    const std::uint64_t block = place / kBlock;
+    const auto slot = slot_of(place / kBlock);
+    return slot ? numbers_[*slot * kBlock + place % kBlock] : kNoNumber;
+  }
+  // Where the block is held, after reading it if need be.
+  std::optional<std::uint64_t> slot_of(std::uint64_t block) {
     const std::uint64_t set = set_of(block);
     for (std::uint64_t slot = set * kWays; slot < (set + 1) * kWays; ++slot)
-      if (held_[slot] == block) return numbers_[slot * kBlock + place % kBlock];
-    const auto slot = read_blocks(block);
-    return slot ? numbers_[*slot * kBlock + place % kBlock] : kNoNumber;
+      if (held_[slot] == block) return slot;
+    return read_blocks(block);
   }
   // Scattered, as channels are whole powers of two apart.
   std::uint64_t set_of(std::uint64_t block) const {

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "btf/layout.h"
+#include "btf/names.h"
 #include "btf/try.h"
 #include "core/numbers.h"
 
@@ -34,7 +35,8 @@ class Selector {
       std::iota(taken_.begin(), taken_.end(), 0);
     }
     std::ranges::sort(left_out_);
-    std::erase_if(taken_, [&](std::uint64_t i) { return std::ranges::binary_search(left_out_, i); });
+    std::erase_if(taken_,
+                  [&](std::uint64_t i) { return std::ranges::binary_search(left_out_, i); });
     return std::move(taken_);
   }
 
@@ -92,9 +94,9 @@ class Selector {
           [&](const std::string& own) { return ::fnmatch(glob.c_str(), own.c_str(), 0) == 0; });
     }
     if (!found.empty()) return found;
-    return fail(ErrorCode::invalid_argument,
-                "no tensor of " + std::string(tensors_.what) + " is called '" + std::string(name) +
-                    "'" + examples());
+    return fail(ErrorCode::invalid_argument, "no tensor of " + std::string(tensors_.what) +
+                                                 " is called '" + std::string(name) + "'" +
+                                                 similar(name));
   }
 
   template <typename Matches>
@@ -113,6 +115,16 @@ class Selector {
     return fail(ErrorCode::invalid_argument, "tensors " + numbers + " are all called '" +
                                                  std::string(name) +
                                                  "': select them by their numbers");
+  }
+
+  // One that may be meant, and the first ones.
+  std::string similar(std::string_view name) const {
+    constexpr std::uint64_t kAsked = 100'000;
+    std::vector<std::string> names;
+    for (std::uint64_t i = 0; i < tensors_.count && i < kAsked; ++i)
+      names.push_back(tensors_.name(i));
+    return did_you_mean(name, std::vector<std::string_view>(names.begin(), names.end())) +
+           examples();
   }
 
   std::string examples() const {

@@ -49,12 +49,21 @@ constexpr auto kOrders = std::to_array<NvMediaOrder>({
     {"NCxHWx", 5, {4, 3, 2, 1}, true},
 });
 
+// "TensorFormat::kHWC8" in a spec, whose parts stand between colons.
+std::string with_dots(std::string_view text) {
+  std::string dotted(text);
+  for (std::size_t at = 0; (at = dotted.find("::", at)) != std::string::npos;)
+    dotted.replace(at, 2, ".");
+  return dotted;
+}
+
 class SpecParser {
  public:
   Result<TensorSpec> parse(std::string_view text) {
     if (is_logged_format(text)) return parse_words_of_tensorrt(text, text.rfind(')') + 1);
     if (is_format_sentence(text)) return parse_words_of_tensorrt(text, text.rfind(':'));
-    const Words parts = split(text, ":");
+    const std::string owned = with_dots(text);
+    const Words parts = split(owned, ":");
     spec_.as_text = parts.size() > 1 && same_name(parts.front(), kText);
     const auto said = std::span(parts).subspan(spec_.as_text ? 1 : 0);
     BTF_ASSIGN(spec_.dtype, parse_dtype(said.front()));
@@ -126,6 +135,12 @@ class SpecParser {
       return take_member(part.substr(0, equals), part.substr(equals + 1));
     if (same_name(part, "scalar")) return set(dims_, Dims{}, "dims");
     if (!part.empty() && part.front() >= '0' && part.front() <= '9') return take_dims(part);
+    // As lists of tensors print them.
+    if (part.starts_with('[') && part.ends_with(']')) {
+      std::string dims(part.substr(1, part.size() - 2));
+      std::erase(dims, ' ');
+      return dims.empty() ? set(dims_, Dims{}, "dims") : take_dims(dims);
+    }
     if (layout_ == Layout::dla_hwc4 && (same_name(part, "xavier") || same_name(part, "orin"))) {
       if (same_name(part, "xavier")) spec_.layout = Layout::dla_hwc4_xavier;
       return {};

@@ -1,13 +1,19 @@
 #!/usr/bin/env bash
-# Runs the tests of the Python package that build.sh has built. Says "skipped" where it has not.
+# Runs the tests of the Python package on the wheel that build.sh has made and installed; where it has not, on the package
+# in a build tree (-DBTF_PYTHON=ON). Says "skipped" where there is neither.
 #
 #   run.sh BTFTOOL [PYTEST ARGUMENT...]
 set -euo pipefail
 build=$(realpath -- "$(dirname -- "$1")/..")
-export BTFTOOL=$1 PYTHONPATH=$build/python PYTHONDONTWRITEBYTECODE=1
+export BTFTOOL=$1 PYTHONDONTWRITEBYTECODE=1
 shift
-if ! compgen -G "$build/python/btf/_btf*.so" >/dev/null; then
+if [[ -x $build/wheel-venv/bin/btftool ]]; then
+  python=$build/wheel-venv/bin/python3
+elif compgen -G "$build/python/btf/_btf*.so" >/dev/null; then
+  python=$build/interop-venv/bin/python3
+  export PYTHONPATH=$build/python
+else
   echo "skipped: the Python package was not built"
   exit
 fi
-exec "$build/interop-venv/bin/python3" -m pytest -q -p no:cacheprovider "$@" "$(dirname -- "$(realpath -- "$0")")"
+exec "$python" -m pytest -q -p no:cacheprovider "$@" "$(dirname -- "$(realpath -- "$0")")"

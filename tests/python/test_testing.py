@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from importlib.metadata import entry_points
 
 import numpy as np
 import pytest
@@ -36,7 +37,10 @@ def test_block(golden):
 def run(folder, *options, change="", **environment):
     (folder / "test_net.py").write_text(TEST.format(change=change))
     variables = {name: text for name, text in os.environ.items() if name != "CI"} | environment
-    return subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "btf.pytest_plugin", "-p", "no:cacheprovider", *options],
+    # An installed package announces its plugin.
+    announced = entry_points(group="pytest11", name="btf")
+    plugin = [] if announced else ["-p", "btf.pytest_plugin"]
+    return subprocess.run([sys.executable, "-m", "pytest", "-q", *plugin, "-p", "no:cacheprovider", *options],
                           cwd=folder, env=variables, capture_output=True, text=True, check=False)
 
 

@@ -1,16 +1,10 @@
 #include "formats/zip/crc.h"
 
-#include <isa-l/crc.h>
 #include <zlib.h>
 
 namespace btf {
 
 static_assert(sizeof(z_off_t) == 8, "members may have more than 2 GiB");
-
-std::uint32_t crc_of(std::span<const std::byte> bytes, std::uint32_t before) {
-  return crc32_gzip_refl(before, reinterpret_cast<const unsigned char*>(bytes.data()),
-                         bytes.size());
-}
 
 std::uint32_t CrcJoin::operator()(std::uint32_t first, std::uint32_t second,
                                   std::uint64_t second_bytes) {

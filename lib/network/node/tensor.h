@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "btf/dtype.h"
 #include "btf/layout.h"
@@ -35,6 +36,10 @@ class Tensor {
     double error = 0;
   };
   virtual Operand operand(std::uint64_t number) = 0;
+  // As many as `into` has, from `first` on: a row of weights.
+  virtual void operands(std::uint64_t first, std::span<Operand> into) {
+    for (std::size_t i = 0; i < into.size(); ++i) into[i] = operand(first + i);
+  }
 
  private:
   Dims dims_;

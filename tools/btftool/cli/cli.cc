@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "btf/names.h"
 #include "cli/arguments.h"
 #include "cli/diff.h"
 #include "cli/subcommands.h"
@@ -85,12 +86,42 @@ std::vector<std::string> prepare(int argc, char** argv, std::vector<std::string>
   return words;
 }
 
+std::string meant(const std::string& word, const std::vector<std::string>& names) {
+  return btf::did_you_mean(word.substr(0, word.find('=')),
+                           std::vector<std::string_view>(names.begin(), names.end()));
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  return names;
+}
+
+std::string unknown_command(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> names = command_names(app);
+  names.emplace_back("help");
+  return "unknown command '" + word + "'" + meant(word, names);
+}
+
+// Of the whole program, and of the command that was given.
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  const auto add = [&](const CLI::App& of) {
+    for (const CLI::Option* option : of.get_options({}))
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  };
+  add(app);
+  for (const CLI::App* command : app.get_subcommands()) add(*command);
+  return names;
+}
+
 std::string describe(const CLI::ParseError& error, const CLI::App& app) {
   std::string text = error.what();
   const std::vector<std::string> unknown = app.remaining(true);
   if (!unknown.empty()) {
     const std::string& word = unknown.front();
-    return (word.starts_with("-") ? "unrecognized option '" : "unknown command '") + word + "'";
+    if (!word.starts_with("-")) return unknown_command(app, word);
+    return "unrecognized option '" + word + "'" + meant(word, option_names(app));
   }
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) return "missing command";
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr)
@@ -138,11 +169,23 @@ class AllocationWatch {
   std::new_handler before_;
 };
 
+// "help COMMAND" becomes "COMMAND --help". Words are in the parser's order, from the back.
+void ask_for_help(const CLI::App& app, std::vector<std::string>& words) {
+  if (words.size() > 2)
+    throw Wrong("help takes one command, not also '" + words[words.size() - 3] + "'");
+  words.back() = "--help";
+  if (words.size() < 2) return;
+  if (const auto names = command_names(app); std::ranges::find(names, words.front()) == names.end())
+    throw Wrong(unknown_command(app, words.front()));
+  std::ranges::reverse(words);
+}
+
 // Throws Wrong, and what the parser throws.
 Invocation parse(CLI::App& app, const std::vector<std::unique_ptr<Subcommand>>& subcommands,
                  const GlobalOptions& global, int argc, char** argv) {
   std::vector<std::string> behind_mark;
   std::vector<std::string> words = prepare(argc, argv, behind_mark);
+  if (!words.empty() && words.back() == "help") ask_for_help(app, words);
   app.parse(words);
   Subcommand& given = **std::ranges::find_if(subcommands, &Subcommand::given);
   given.append_operands(behind_mark);
@@ -155,7 +198,7 @@ Invocation parse(CLI::App& app, const std::vector<std::unique_ptr<Subcommand>>& 
 std::variant<Invocation, Information, UsageError> parse_command_line(int argc, char** argv) {
   CLI::App app("Inspects, converts, compares and validates files in the Binary Tensor Format.",
                "btftool");
-  app.set_version_flag("--version", kVersion);
+  app.set_version_flag("-V,--version", kVersion);
   app.require_subcommand(1);
   app.get_formatter()->column_width(32);
   GlobalOptions global;

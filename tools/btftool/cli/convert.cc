@@ -18,6 +18,13 @@
 namespace btftool {
 namespace {
 
+// The colon of "fp16:hwc8", not one of "TensorFormat::kHWC8"; npos: there is none.
+std::size_t find_colon(const std::string& word) {
+  std::size_t at = word.find(':');
+  while (at != std::string::npos && word.substr(at, 2) == "::") at = word.find(':', at + 2);
+  return at;
+}
+
 // "fp16:hwc8", trtexec's way of saying both at once, is taken by either option.
 void choose_target(const ConvertWords& words, btf::ConvertOptions& options) {
   const auto choose = [&](auto& target, auto value) {
@@ -26,13 +33,13 @@ void choose_target(const ConvertWords& words, btf::ConvertOptions& options) {
     target = value;
   };
   for (const std::optional<std::string>& word : {words.dtype, words.layout}) {
-    const std::size_t colon = word ? word->find(':') : std::string::npos;
+    const std::size_t colon = word ? find_colon(*word) : std::string::npos;
     if (colon == std::string::npos) continue;
     choose(options.dtype, value_or_throw(btf::parse_dtype(word->substr(0, colon))));
     choose(options.layout, value_or_throw(btf::parse_layout(word->substr(colon + 1))));
   }
   const auto single = [](const std::optional<std::string>& word) {
-    return word && word->find(':') == std::string::npos;
+    return word && find_colon(*word) == std::string::npos;
   };
   if (single(words.dtype)) choose(options.dtype, value_or_throw(btf::parse_dtype(*words.dtype)));
   if (single(words.layout))

@@ -68,10 +68,12 @@ class ConvertArguments final : public Subcommand {
     declare_operands(
         "IN... OUT",
         "files or directories, and the output; - is stdin or stdout; OUT may be an IN");
+    declare_output(output_);
     declare_convert(app(), command_, words_);
   }
 
   Command finish(const GlobalOptions& global) override {
+    if (output_) operands_.push_back(*output_);
     if (operands_.size() < 2) expect({"IN", "OUT"});
     command_.output = operands_.back();
     operands_.pop_back();
@@ -84,6 +86,7 @@ class ConvertArguments final : public Subcommand {
  private:
   ConvertCommand command_;
   ConvertWords words_;
+  std::optional<std::string> output_;
 };
 
 class DiffArguments final : public Subcommand {
@@ -171,10 +174,12 @@ class RepairArguments final : public Subcommand {
   explicit RepairArguments(CLI::App& parent)
       : Subcommand(parent, "repair", "recover tensors from a damaged file") {
     declare_operands("IN OUT", "input and output; - is stdin or stdout; OUT may be IN");
+    declare_output(output_);
     declare_repair(app(), command_);
   }
 
   Command finish(const GlobalOptions&) override {
+    if (output_) operands_.push_back(*output_);
     expect({"IN", "OUT"});
     command_.input = operands_[0];
     command_.output = operands_[1];
@@ -184,14 +189,16 @@ class RepairArguments final : public Subcommand {
 
  private:
   RepairCommand command_;
+  std::optional<std::string> output_;
 };
 
 class TypesArguments final : public Subcommand {
  public:
   explicit TypesArguments(CLI::App& parent)
       : Subcommand(parent, "types", "list dtypes and layouts, or explain one") {
-    declare_operands("[WHAT [DIMS]]",
-                     "a dtype, a layout, or a format in TensorRT's words; dims to lay\nout: 1x3x2x2");
+    declare_operands(
+        "[WHAT [DIMS]]",
+        "a dtype, a layout, or a format in TensorRT's words; dims to lay\nout: 1x3x2x2");
     app().add_flag("--json", options_.json, "print the tables as one JSON document");
     app().footer(
         "Examples:\n"
@@ -202,7 +209,8 @@ class TypesArguments final : public Subcommand {
 
   Command finish(const GlobalOptions&) override {
     if (operands_.size() > 2) throw Wrong("extra operand '" + operands_[2] + "'");
-    if (options_.json && !operands_.empty()) throw Wrong("--json takes no operand: it has all rows");
+    if (options_.json && !operands_.empty())
+      throw Wrong("--json takes no operand: it has all rows");
     if (!operands_.empty()) options_.what = operands_[0];
     if (operands_.size() > 1) options_.shape = operands_[1];
     return options_;
@@ -219,6 +227,10 @@ Subcommand::Subcommand(CLI::App& parent, const char* name, const char* help)
 
 void Subcommand::declare_operands(const char* names, const char* help) {
   app_.add_option(names, operands_, help)->type_name("");
+}
+
+void Subcommand::declare_output(std::optional<std::string>& output) {
+  add_text(app_, "-o,--output", output, "OUT", "the output, in place of the last operand");
 }
 
 void Subcommand::append_operands(const std::vector<std::string>& more) {

@@ -3,6 +3,7 @@
 
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,8 @@ class Subcommand {
   CLI::App& app() { return app_; }
   // Names of the operands, in the help.
   void declare_operands(const char* names, const char* help);
+  // -o OUT, for those that have an operand OUT.
+  void declare_output(std::optional<std::string>& output);
   // Their number is checked here and not by the parser, so that the message can say it well.
   void expect(std::initializer_list<const char*> names) const;
 

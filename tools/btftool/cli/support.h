@@ -16,6 +16,7 @@
 #include "btf/dtype.h"
 #include "btf/error.h"
 #include "btf/file.h"
+#include "btf/names.h"
 
 namespace btftool {
 
@@ -40,16 +41,27 @@ CLI::Option* add_repeated(CLI::App& app, const std::string& name, const std::str
                           const std::function<void(const std::string&)>& parse,
                           const std::string& help);
 
+// "; did you mean ...?" of the words of choices.
+template <typename T>
+std::string meant_of(const std::vector<std::pair<std::string, T>>& choices,
+                     const std::string& word) {
+  std::vector<std::string_view> words;
+  for (const auto& choice : choices) words.push_back(choice.first);
+  return btf::did_you_mean(word, words);
+}
+
 template <typename T>
 CLI::Option* add_choice(CLI::App& app, const std::string& name, T& target,
-                const std::vector<std::pair<std::string, T>>& choices, const std::string& help) {
+                        const std::vector<std::pair<std::string, T>>& choices,
+                        const std::string& help) {
   std::string names;
   for (const auto& [word, value] : choices) names += (names.empty() ? "" : "|") + word;
   return add_words(
       app, name, names,
       [&target, choices, names, name](const std::string& word) {
         const auto found = std::ranges::find(choices, word, &std::pair<std::string, T>::first);
-        if (found == choices.end()) throw Wrong(name + " takes " + names + ", not '" + word + "'");
+        if (found == choices.end())
+          throw Wrong(name + " takes " + names + ", not '" + word + "'" + meant_of(choices, word));
         target = found->second;
       },
       help);
@@ -88,8 +100,8 @@ void check_reports(const std::optional<std::string>& junit, const std::optional<
 void take_operands(bool from_json, const std::vector<std::string>& operands, std::string& actual,
                    std::string& golden);
 
-// The file that OUT names, in a directory that with the name of IN. A name that asks for compression
-// gets it, unless a level is said.
+// The file that OUT names, in a directory that with the name of IN. A name that asks for
+// compression gets it, unless a level is said.
 void place_output(std::string& output, const std::string& input, std::optional<int>& compression);
 
 // Bytes of "256M", "1GiB", "67108864".

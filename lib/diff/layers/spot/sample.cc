@@ -10,9 +10,11 @@ namespace btf {
 namespace {
 
 // Each place costs reading what an element is computed from, which channels there share.
-constexpr std::size_t kPlaces = 8;     // that all chosen channels are looked at in
-constexpr std::size_t kChannels = 20;  // at each of these
-constexpr std::size_t kEvery = 64;     // channels that are looked at once
+constexpr std::size_t kWorstPlaces = 8;  // those of the worst elements
+constexpr std::size_t kLeastPlaces = 8;  // with others, of which there are
+constexpr std::size_t kOtherPlaces = 4;  // at least so many
+constexpr std::size_t kAtPlaces = 168;   // elements there, of the same channels everywhere
+constexpr std::size_t kEvery = 64;       // channels that are looked at once
 
 // Numbers that follow from a name (splitmix64 over its FNV hash).
 class Chance {
@@ -35,6 +37,28 @@ class Chance {
 // The dim of channels: the second of three and more, else the last.
 std::size_t channel_dim(const Dims& dims) { return dims.size() >= 3 ? 1 : dims.size() - 1; }
 
+// Indices of which the channel does not matter: of the worst elements, whose inputs are read
+// anyway, and of others.
+std::vector<Dims> places_of(const Dims& dims, std::size_t channel_dim,
+                            const std::vector<std::uint64_t>& worst, Chance& chance) {
+  std::vector<Dims> places;
+  for (const std::uint64_t number : worst) {
+    Dims place = network::index_of(number, dims);
+    place[channel_dim] = 0;
+    if (places.size() < kWorstPlaces && std::ranges::find(places, place) == places.end())
+      places.push_back(std::move(place));
+  }
+  const std::size_t count = std::max(places.size() + kOtherPlaces, kLeastPlaces);
+  std::vector<Dims> others;
+  while (places.size() + others.size() < count) {
+    Dims& place = others.emplace_back();
+    for (const std::uint64_t size : dims) place.push_back(chance.below(size));
+  }
+  std::ranges::sort(others);
+  places.insert(places.end(), others.begin(), others.end());
+  return places;
+}
+
 }  // namespace
 
 std::vector<std::uint64_t> spot_sample(const Dims& dims, std::string_view name,
@@ -53,15 +77,11 @@ std::vector<std::uint64_t> spot_sample(const Dims& dims, std::string_view name,
   Chance chance(name);
   const std::size_t dim = channel_dim(dims);
   const std::uint64_t channels = dims[dim];
+  const std::vector<Dims> places = places_of(dims, dim, worst, chance);
   std::vector<std::uint64_t> chosen;
-  for (std::size_t c = 0; c < kChannels; ++c) chosen.push_back(chance.below(channels));
+  for (std::size_t c = 0; c < kAtPlaces / places.size(); ++c)
+    chosen.push_back(chance.below(channels));
   std::ranges::sort(chosen);
-  std::vector<Dims> places;
-  for (std::size_t p = 0; p < kPlaces; ++p) {
-    Dims& place = places.emplace_back();
-    for (const std::uint64_t size : dims) place.push_back(chance.below(size));
-  }
-  std::ranges::sort(places);
   const auto take_at = [&](Dims place, std::uint64_t channel) {
     place[dim] = channel;
     take(network::number_of(place, dims));
@@ -69,11 +89,11 @@ std::vector<std::uint64_t> spot_sample(const Dims& dims, std::string_view name,
   for (const Dims& place : places)
     for (const std::uint64_t channel : chosen) take_at(place, channel);
   for (std::size_t c = 0; c < std::min<std::uint64_t>(channels, kEvery); ++c)
-    take_at(places[c % kPlaces],
+    take_at(places[c % places.size()],
             channels <= kEvery ? c : c * channels / kEvery + chance.below(channels / kEvery));
   constexpr std::size_t kTries = 2 * kSpotElements;
   for (std::size_t i = 0; i < kTries && sample.size() < kSpotElements; ++i)
-    take_at(places[i % kPlaces], chance.below(channels));
+    take_at(places[i % places.size()], chance.below(channels));
   for (std::size_t i = 0; i < kTries && sample.size() < kSpotElements; ++i)
     take(chance.below(elements));
   // One place after the other: what is read for one channel is there for the next.

@@ -1,5 +1,6 @@
 // Convolutions.
 #include <algorithm>
+#include <deque>
 
 #include "btf/try.h"
 #include "core/checked_math.h"
@@ -62,8 +63,10 @@ class Conv final : public Convolution<WindowAxis> {
     Sum sum;
     index[1] = channel / shape_.outputs;
     if (own <= kMostKept) {
-      if (index != kept_at_) keep(std::move(index));
-      for (const auto& [weight, x] : kept_) add_product(sum, x, w_.operand(channel * own + weight));
+      const Place& place = place_at(std::move(index), own);
+      weights_.resize(own);
+      w_.operands(channel * own, weights_);
+      for (const auto& [weight, x] : place.inputs) add_product(sum, x, weights_[weight]);
     } else {
       for_each_input(index, [&](std::uint64_t weight, std::uint64_t x) {
         add_product(sum, x_.operand(x), w_.operand(channel * own + weight));
@@ -74,7 +77,16 @@ class Conv final : public Convolution<WindowAxis> {
   }
 
  private:
-  static constexpr std::uint64_t kMostKept = 1U << 15;
+  static constexpr std::uint64_t kMostKept = 1U << 16;  // inputs of all places
+
+  struct Input {
+    std::uint64_t weight = 0;  // its number among those of a channel
+    Tensor::Operand x{};
+  };
+  struct Place {
+    Dims at;  // of an output, with its group in place of its channel
+    std::vector<Input> inputs;
+  };
 
   // `index`: of an output, with its group in place of its channel.
   template <typename Take>
@@ -86,21 +98,21 @@ class Conv final : public Convolution<WindowAxis> {
       });
   }
 
-  void keep(Dims index) {
-    kept_.clear();
-    for_each_input(index, [&](std::uint64_t weight, std::uint64_t x) {
-      kept_.push_back({weight, x_.operand(x)});
+  // All channels of a group take the same inputs at a place; `own` of them where none is padding.
+  const Place& place_at(Dims index, std::uint64_t own) {
+    const auto known = std::ranges::find(places_, index, &Place::at);
+    if (known != places_.end()) return *known;
+    if ((places_.size() + 1) * own > kMostKept) places_.pop_front();
+    Place& place = places_.emplace_back(std::move(index));
+    place.inputs.reserve(own);
+    for_each_input(place.at, [&](std::uint64_t weight, std::uint64_t x) {
+      place.inputs.push_back({weight, x_.operand(x)});
     });
-    kept_at_ = std::move(index);
+    return place;
   }
 
-  struct Input {
-    std::uint64_t weight = 0;  // its number among those of a channel
-    Tensor::Operand x{};
-  };
-  // All channels of a group take the same inputs at a place.
-  std::vector<Input> kept_;
-  Dims kept_at_;
+  std::deque<Place> places_;
+  std::vector<Tensor::Operand> weights_;
 };
 
 // One dim of a transposed convolution: input i and tap k meet in i * stride + k * dilation - pad.
