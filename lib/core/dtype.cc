@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "btf/names.h"
+#include "btf/words/did_you_mean.h"
 #include "core/dtype_range.h"
 #include "core/dtype_table.h"
 #include "core/names.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "btf/names.h"
+#include "btf/words/did_you_mean.h"
 #include "btf/try.h"
 #include "core/checked_math.h"
 #include "core/finding_table.h"

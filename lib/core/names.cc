@@ -1,11 +1,12 @@
-#include "btf/names.h"
+#include "core/names.h"
 
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <utility>
 #include <vector>
 
-#include "core/names.h"
+#include "btf/words/did_you_mean.h"
 
 namespace btf {
 namespace {

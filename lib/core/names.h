@@ -17,6 +17,10 @@ constexpr bool same_name(std::string_view a, std::string_view b) {
   return true;
 }
 
+// How others write one of our names as code of their own: "float16" of "torch.float16" or
+// "np.float16", "kHWC8" of "nvinfer1::TensorFormat::kHWC8". Any other word as it is.
+std::string_view without_owner(std::string_view name);
+
 // "a, b, c" of the names of the rows of a table.
 template <typename Rows>
 std::string name_list(Rows&& rows) {

@@ -4,7 +4,7 @@
 #include <ranges>
 #include <vector>
 
-#include "btf/names.h"
+#include "btf/words/did_you_mean.h"
 #include "btf/try.h"
 #include "core/finding_table.h"
 #include "core/names.h"

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "btf/layout.h"
-#include "btf/names.h"
+#include "btf/words/did_you_mean.h"
 #include "btf/try.h"
 #include "core/numbers.h"
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import torch as _torch
     from typing_extensions import Unpack
 
-    from ._types import ArrayLike, CastOptions, DType
+    from ._types import ArrayLike, CastOptions, DType, NumPyArray
 
 
 class Array:
@@ -67,7 +67,7 @@ class Array:
 
         return of_array(self)
 
-    def numpy(self, *, raw: bool = False):
+    def numpy(self, *, raw: bool = False) -> NumPyArray:
         """A NumPy array of the same memory, with the logical shape.
 
         Dtypes that NumPy lacks are those of ml_dtypes, 4-bit ones a copy of a byte each. `raw`: the
@@ -81,7 +81,7 @@ class Array:
         if strides is None:
             raise Unsupported(f"{self.layout} is a layout in blocks, which no strides of NumPy can say; "
                               "relayout('kLINEAR') or stored() can be had", "unsupported")
-        memory = self._memory.memory()
+        memory: Any = self._memory.memory()
         shape = self.shape
         if _dtypes.is_packed(name):
             memory = np.asarray(memory)
@@ -93,7 +93,7 @@ class Array:
         dtype = _dtypes.code_dtype(name) if raw else _dtypes.numpy_dtype(name)
         return np.ndarray(shape, dtype, memory, 0, tuple(s * dtype.itemsize for s in strides))
 
-    def stored(self, *, raw: bool = False):
+    def stored(self, *, raw: bool = False) -> NumPyArray:
         """A NumPy array of the same memory in the shape in which it is stored, padding included."""
         import numpy as np
 
@@ -103,7 +103,7 @@ class Array:
             return memory
         return memory.view(_dtypes.code_dtype(name) if raw else _dtypes.numpy_dtype(name)).reshape(self.stored_shape)
 
-    def torch(self):
+    def torch(self) -> _torch.Tensor:
         """A PyTorch tensor of the same memory."""
         import torch
 
@@ -119,11 +119,11 @@ class Array:
         memory = torch.frombuffer(self._memory.memory(), dtype=getattr(torch, name))
         return memory.as_strided(self.shape, tuple(strides))
 
-    def relayout(self, layout=None, dtype=None, **options) -> "Array":
+    def relayout(self, layout: str | None = None, dtype: DType = None, **options: Unpack[CastOptions]) -> Array:
         """A copy in another layout or dtype. Options: overflow, rounding, lossless, jobs."""
         return Array(self._memory.relayout({"layout": layout, "dtype": _dtypes.name_of(dtype), **options}))
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NumPyArray:
         array = self.numpy()
         if dtype is not None and array.dtype != dtype:
             if copy is False:
@@ -134,7 +134,8 @@ class Array:
     def __dlpack_device__(self) -> tuple[int, int]:
         return 1, 0
 
-    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+    def __dlpack__(self, *, stream: Any = None, max_version: tuple[int, int] | None = None,
+                   dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> Any:
         """DLPack; layouts in blocks with their lanes as a last dim."""
         if stream is not None:
             raise BufferError("memory of the CPU has no stream")
@@ -148,8 +149,9 @@ class Array:
         except ValueError as error:
             raise BufferError(str(error)) from error
 
-    def __reduce__(self):
-        return _unpickled, (self.dtype, self._memory.layout_code, self.shape, bytes(self._memory.memory()), self.loss)
+    def __reduce__(self) -> tuple[Any, ...]:
+        memory: Any = self._memory.memory()
+        return _unpickled, (self.dtype, self._memory.layout_code, self.shape, bytes(memory), self.loss)
 
 
 def relayout(tensor: ArrayLike, layout: str | None = None, dtype: DType = None,
@@ -165,14 +167,15 @@ def relayout(tensor: ArrayLike, layout: str | None = None, dtype: DType = None,
     """
     if isinstance(tensor, Array) or not hasattr(tensor, "read"):
         return as_array(tensor).relayout(layout, dtype, **options)
-    return tensor.read(dtype=dtype, layout=layout, **options)
+    array: Array = tensor.read(dtype=dtype, layout=layout, **options)
+    return array
 
 
-def _unpickled(dtype, layout, shape, memory, loss):
+def _unpickled(dtype: str, layout: int, shape: tuple[int, ...], memory: bytes, loss: _btf.Loss) -> Array:
     return Array(_btf.memory_of(dtype, layout, list(shape), memory, loss))
 
 
-def as_array(tensor) -> Array:
+def as_array(tensor: ArrayLike) -> Array:
     """The array of anything that holds one: NumPy and PyTorch, DLPack, buffers, lists of numbers.
 
     The memory is the same where it lies row by row in this machine's byte order, else a copy.
@@ -181,14 +184,15 @@ def as_array(tensor) -> Array:
         return tensor
     read = getattr(tensor, "read", None)
     if read is not None and hasattr(tensor, "layout"):  # btf.Tensor
-        return read()
+        array: Array = read()
+        return array
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(tensor, torch.Tensor):
         return _of_torch(tensor, torch)
     return _of_numpy(tensor)
 
 
-def _of_torch(tensor, torch):
+def _of_torch(tensor: Any, torch: Any) -> Array:
     if tensor.device.type != "cpu":
         raise InvalidArgument(f"the tensor is on {tensor.device}: tensor.cpu() brings it here")
     name = str(tensor.dtype)[len("torch."):]
@@ -198,7 +202,7 @@ def _of_torch(tensor, torch):
     return Array(_btf.memory_at(tensor.data_ptr(), name, list(tensor.shape), False, tensor))
 
 
-def _of_numpy(tensor):
+def _of_numpy(tensor: Any) -> Array:
     import numpy as np
 
     array = tensor if isinstance(tensor, np.ndarray) else _imported(tensor, np)
@@ -220,7 +224,7 @@ def _of_numpy(tensor):
 _CPU, _CUDA_HOST = 1, 3
 
 
-def _imported(tensor, np):
+def _imported(tensor: Any, np: Any) -> Any:
     if hasattr(tensor, "__array_interface__"):
         return np.asarray(tensor)
     device = tensor.__dlpack_device__()[0] if hasattr(tensor, "__dlpack_device__") else _CPU
@@ -234,7 +238,7 @@ def _imported(tensor, np):
     return np.asarray(tensor)
 
 
-def _packed(array, name, np):
+def _packed(array: NumPyArray, name: str, np: Any) -> Array:
     codes = (array.astype(np.int8).view(np.uint8) if name != "float4_e2m1fn" else array.view(np.uint8)).ravel() & 15
     if codes.size % 2:
         codes = np.append(codes, np.uint8(0))

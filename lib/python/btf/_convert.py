@@ -10,6 +10,7 @@ from ._files import TensorSet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from typing_extensions import Unpack
@@ -120,7 +121,8 @@ def convert(source: Path | list[Path] | TensorSet, target: Path, *, dtype: DType
     if isinstance(source, TensorSet):
         paths, spec, layout_in = source._paths, spec or source._spec, layout_in or source._layout_in
     else:
-        paths = [os.fsdecode(one) for one in (source if isinstance(source, (list, tuple)) else [source])]
+        several: list[Any] = list(source) if isinstance(source, (list, tuple)) else [source]
+        paths = [os.fsdecode(one) for one in several]
     given = {name: _PLAIN.get(name, _same)(value) for name, value in options.items() if value is not None}
     if given.get("squeeze", ()) is None:
         del given["squeeze"]
@@ -164,7 +166,7 @@ def _share(value: Any) -> tuple[float, bool]:
     return most, percent
 
 
-_PLAIN = {
+_PLAIN: dict[str, Callable[[Any], Any]] = {
     "exclude": _list, "permute": _integers, "reshape": _integers, "slice": _slice, "squeeze": _squeezed,
     "max_zero": _share, "max_overflow": _share,
 }

@@ -33,12 +33,12 @@ class TensorDiff:
     @property
     def name(self) -> str:
         """Golden's, or actual's where there is no golden; "" of arrays."""
-        return self._members["name"]
+        return str(self._members["name"])
 
     @property
     def result(self) -> str:
         """"same", "different", "shape", "missing" or "trouble"."""
-        return self._members["result"]
+        return str(self._members["result"])
 
     @property
     def same(self) -> bool:
@@ -52,12 +52,13 @@ class TensorDiff:
     @property
     def compared(self) -> int:
         """Elements."""
-        return self._members.get("compared", 0)
+        return int(self._members.get("compared", 0))
 
     @property
     def mismatched(self) -> int | None:
         """Elements that the tolerance refuses. None: not 0, and more is not known (rejudge())."""
-        return self._members.get("mismatched", 0)
+        many: int | None = self._members.get("mismatched", 0)
+        return many
 
     @property
     def max_abs(self) -> float:
@@ -72,7 +73,7 @@ class TensorDiff:
     @property
     def max_ulp(self) -> int:
         """The largest distance in representable numbers of the coarser dtype."""
-        return self._members.get("max_ulp", 0)
+        return int(self._members.get("max_ulp", 0))
 
     @property
     def worst(self) -> dict[str, Any] | None:
@@ -116,12 +117,12 @@ class DiffReport(Report):
 
     @property
     def same(self) -> bool:
-        return self._found.same
+        return bool(self._found.same)
 
     @property
     def trouble(self) -> bool:
         """Is there a file or a tensor that could not be compared? Then it is not the same."""
-        return self._found.trouble
+        return bool(self._found.trouble)
 
     @property
     def tensors(self) -> list[TensorDiff]:

@@ -6,61 +6,74 @@ import sys
 
 from . import _btf
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    import numpy as np
+
+    from ._types import DType, NumPyArray
+
 ROWS = {row.name: row for row in _btf.dtypes()}
 _PACKED = ("int4", "uint4", "float4_e2m1fn")  # two elements in a byte
 
 
-def name_of(dtype) -> str | None:
+def name_of(dtype: DType) -> str | None:
     """The library's name of a dtype: its own names, NumPy's, PyTorch's and ml_dtypes' objects."""
-    if dtype is None or isinstance(dtype, str):
-        if dtype is not None and dtype.startswith("torch."):
-            dtype = dtype[len("torch."):]
-        return dtype
+    if dtype is None:
+        return None
+    if isinstance(dtype, str):
+        return dtype[len("torch."):] if dtype.startswith("torch.") else dtype
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(dtype, torch.dtype):
         return name_of(str(dtype))
     import numpy as np
 
-    return np.dtype(dtype).name
+    name: str = np.dtype(dtype).name
+    return name
 
 
 def is_packed(name: str) -> bool:
     return name in _PACKED
 
 
-_numpy_dtypes = {}
+_numpy_dtypes: dict[str, np.dtype[Any]] = {}
 
 
-def numpy_dtype(name: str):
+def numpy_dtype(name: str) -> np.dtype[Any]:
     """NumPy's dtype; of types that NumPy lacks that of ml_dtypes, never an integer in its place."""
-    known = _numpy_dtypes.get(name)
+    known: np.dtype[Any] | None = _numpy_dtypes.get(name)
     if known is None:
         known = _numpy_dtypes[name] = _find_numpy_dtype(name)
     return known
 
 
-def _find_numpy_dtype(name):
+def _find_numpy_dtype(name: str) -> np.dtype[Any]:
     import numpy as np
 
     row = ROWS[name]
+    found: np.dtype[Any]
     if row.numpy is not None:
-        return np.dtype("<" + row.numpy)
+        found = np.dtype("<" + row.numpy)
+        return found
     try:
         import ml_dtypes
     except ImportError:
         raise ImportError(
             f"NumPy has no {name}: the package ml_dtypes has it (pip install ml_dtypes); "
             "raw=True gives the codes as unsigned integers") from None
-    return np.dtype(getattr(ml_dtypes, name))
+    found = np.dtype(getattr(ml_dtypes, name))
+    return found
 
 
-def code_dtype(name: str):
+def code_dtype(name: str) -> np.dtype[Any]:
     import numpy as np
 
-    return np.dtype(f"<u{max(ROWS[name].bits, 8) // 8}")
+    found: np.dtype[Any] = np.dtype(f"<u{max(ROWS[name].bits, 8) // 8}")
+    return found
 
 
-def unpacked(codes):
+def unpacked(codes: NumPyArray) -> NumPyArray:
     """Elements of 4 bits out of bytes that hold two each, the first in the low half."""
     import numpy as np
 
@@ -70,7 +83,7 @@ def unpacked(codes):
     return nibbles
 
 
-def from_nibbles(nibbles, name: str):
+def from_nibbles(nibbles: NumPyArray, name: str) -> NumPyArray:
     import numpy as np
 
     dtype = numpy_dtype(name)

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import os
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 
 class Error(Exception):
     """Why something could not be done.
@@ -28,7 +32,7 @@ class Error(Exception):
     def __str__(self) -> str:
         return self._text
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._text, self.code, self.message, self.file, self.finding,
                             self.offset, self.tensor, self.system)
 
@@ -56,7 +60,8 @@ class Refused(Error, ValueError):
 class SystemRefused(Error, OSError):
     """The system refused; `errno` says why."""
 
-    def __init__(self, text, code="io", message="", file="", finding="", offset=0, tensor=None, system=0):
+    def __init__(self, text: str, code: str = "io", message: str = "", file: str = "", finding: str = "",
+                 offset: int = 0, tensor: int | None = None, system: int = 0):
         super().__init__(text, code, message, file, finding, offset, tensor, system)
         self.errno = system or None
         self.strerror = os.strerror(system) if system else None
@@ -88,8 +93,9 @@ _BY_CODE = {
 }
 
 
-def make_error(code, text, message, file, finding, offset, tensor, system):
-    kind = _BY_CODE.get(code, SystemRefused)
+def make_error(code: str, text: str, message: str, file: str, finding: str, offset: int, tensor: int | None,
+               system: int) -> Error:
+    kind: type[Error] = _BY_CODE.get(code, SystemRefused)
     if kind is SystemRefused:
         # OSError's own choice: FileNotFoundError for ENOENT, ...
         standard = type(OSError(system, ""))

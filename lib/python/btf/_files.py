@@ -14,14 +14,16 @@ from ._errors import InvalidArgument, NoSuchTensor, NotFound
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
+    from typing import Any, Literal, overload
 
     import numpy as np
     import torch as _torch
     from typing_extensions import Unpack
 
     from ._sparse import Coo
-    from ._types import ArrayLike, CastOptions, DType, Path, ReadOptions
+    from ._types import ArrayLike, CastOptions, DType, NumPyArray, Path, ReadOptions
+
+    Stamps = list[tuple[int, int]]  # bytes and time of the last change of each file
 
 
 # Bytes of a tensor that are read as soon as the elements that are asked for: the library reads gaps below that too.
@@ -96,7 +98,7 @@ class Tensor:
             raise TypeError("a scalar has no len()")
         return self._record.dims[0]
 
-    def read(self, *, dtype=None, layout=None, **options) -> Array:
+    def read(self, *, dtype: DType = None, layout: str | None = None, **options: Unpack[ReadOptions]) -> Array:
         """All elements, in another dtype and layout if asked.
 
         Options: overflow ("saturate", "ieee", "wrap", "error"), rounding, lossless, duplicates (of a
@@ -104,42 +106,45 @@ class Tensor:
         """
         return Array(self._record.read(None, {"dtype": _dtypes.name_of(dtype), "layout": layout, **options}))
 
-    def numpy(self, *, dtype=None, raw: bool = False, **options):
+    def numpy(self, *, dtype: DType = None, raw: bool = False, **options: Unpack[ReadOptions]) -> NumPyArray:
         """All elements as a NumPy array with the logical shape, row by row."""
         if dtype is None and not raw and not options:
             content = self._record.content()
             if content is not None:  # a short tensor that lies so
                 make, shape, own = self._plain or self._find_plain()
-                return make(shape, own, content)
+                short: NumPyArray = make(shape, own, content)
+                return short
         return self.read(dtype=dtype, layout="kLINEAR", **options).numpy(raw=raw)
 
     def _find_plain(self) -> tuple[Any, tuple[int, ...], Any]:
         import numpy as np
 
-        self._plain = np.ndarray, self.shape, _dtypes.numpy_dtype(self._record.dtype)
+        self._plain = np.ndarray, self.shape, _dtypes.numpy_dtype(str(self._record.dtype))
         return self._plain
 
-    def torch(self, *, dtype=None, **options):
+    def torch(self, *, dtype: DType = None, **options: Unpack[ReadOptions]) -> _torch.Tensor:
         """All elements as a PyTorch tensor."""
         return self.read(dtype=dtype, layout="kLINEAR", **options).torch()
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NumPyArray:
         return self.read(layout="kLINEAR").__array__(dtype)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return 1, 0
 
-    def __dlpack__(self, **options):
+    def __dlpack__(self, **options: Any) -> Any:
         return self.read().__dlpack__(**options)
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> NumPyArray:
         box, then = _box(index, self._record.dims)
         if self._record.nbytes <= _WHOLE:
             content = self._record.content()
             if content is not None:
                 make, shape, own = self._plain or self._find_plain()
-                return make(shape, own, content)[index]
-        return Array(self._record.read(box, {"layout": "kLINEAR"})).numpy()[then]
+                short: NumPyArray = make(shape, own, content)[index]
+                return short
+        part: NumPyArray = Array(self._record.read(box, {"layout": "kLINEAR"})).numpy()[then]
+        return part
 
     def coo(self) -> Coo:
         """The entries of a sparse tensor as its file has them: indices and values, in its order.
@@ -164,7 +169,7 @@ class Tensor:
 
         return of_tensor(self)
 
-    def memmap(self, mode: str = "r"):
+    def memmap(self, mode: Literal["r", "r+", "c"] = "r") -> np.memmap[Any, Any]:
         """A numpy.memmap of the elements, in the file's layout where strides can say it.
 
         Unsupported where the file does not hold the elements as they are: compressed, sparse, as text,
@@ -173,16 +178,17 @@ class Tensor:
         import numpy as np
 
         strides = self._record.strides_to_map()
-        dtype = _dtypes.numpy_dtype(self.dtype)
+        dtype = _dtypes.numpy_dtype(str(self.dtype))
         memory = np.memmap(self.path, np.uint8, mode, self.offset, (self.nbytes,))
-        return np.ndarray.__new__(np.memmap, self.shape, dtype, memory, 0,
-                                  tuple(s * dtype.itemsize for s in strides))
+        mapped: np.memmap[Any, Any] = np.ndarray.__new__(np.memmap, self.shape, dtype, memory, 0,
+                                                         tuple(s * dtype.itemsize for s in strides))
+        return mapped
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return operator.getitem, (self._set, self._number)
 
 
-def _box(index, dims):
+def _box(index: Any, dims: Sequence[int]) -> tuple[list[tuple[int, int, int]], tuple[int | slice, ...]]:
     """The box that an index needs, and the index into that."""
     given = index if isinstance(index, tuple) else (index,)
     if any(one is None or isinstance(one, (list, bool)) or hasattr(one, "dtype") and getattr(one, "ndim", 0)
@@ -196,7 +202,8 @@ def _box(index, dims):
     if len(given) > len(dims):
         raise IndexError(f"too many indices: the tensor has {len(dims)} dims, the index {len(given)}")
     given = given + (slice(None),) * (len(dims) - len(given))
-    box, then = [], []
+    box: list[tuple[int, int, int]] = []
+    then: list[int | slice] = []
     for dim, (one, size) in enumerate(zip(given, dims)):
         if isinstance(one, slice):
             begin, end, step = one.indices(size)
@@ -219,17 +226,25 @@ def _box(index, dims):
     return box, tuple(then)
 
 
-class TensorSet(Sequence):
+# At run time a class of its own for each type of element would be made, which takes time.
+if TYPE_CHECKING:
+    _Tensors = Sequence[Tensor]
+else:
+    _Tensors = Sequence
+
+
+class TensorSet(_Tensors):
     """The tensors of a file, a directory, an archive or an index: in order and by name."""
 
-    def __init__(self, path, spec=None, layout_in=None):
+    def __init__(self, path: Path | list[Any] | tuple[Any, ...], spec: str | None = None,
+                 layout_in: str | None = None):
         paths = path if isinstance(path, (list, tuple)) else [path]
         self._paths = [os.fsdecode(one) for one in paths]
         self._spec = spec
         self._layout_in = layout_in
         self._set = _btf.open_set(self._paths, spec, layout_in)
-        self._count = None
-        self._numbers = None
+        self._count: int | None = None
+        self._numbers: dict[str, list[int]] | None = None
 
     @property
     def path(self) -> str:
@@ -249,7 +264,14 @@ class TensorSet(Sequence):
             self._count = self._set.count()
         return self._count
 
-    def __getitem__(self, key):
+    if TYPE_CHECKING:
+        @overload
+        def __getitem__(self, key: int | str) -> Tensor: ...
+
+        @overload
+        def __getitem__(self, key: slice) -> list[Tensor]: ...
+
+    def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
             return self[self._number_of(key)]
         if isinstance(key, slice):
@@ -261,9 +283,9 @@ class TensorSet(Sequence):
             raise NoSuchTensor(f"{self.path}: there is no tensor {operator.index(key)}, there are {len(self)}")
         return Tensor(self._set.tensor(number), self, number)
 
-    def _number_of(self, name):
+    def _number_of(self, name: str) -> int:
         if self._numbers is None:
-            numbers = {}
+            numbers: dict[str, list[int]] = {}
             for number, one in enumerate(self.names):
                 numbers.setdefault(one, []).append(number)
             self._numbers = numbers
@@ -276,7 +298,7 @@ class TensorSet(Sequence):
         raise KeyError(f"{self.path}: no tensor is called '{name}'; there are {near or 'none'}"
                        + (", ..." if len(self._numbers) > 5 else ""))
 
-    def __contains__(self, key) -> bool:
+    def __contains__(self, key: object) -> bool:
         if not isinstance(key, str):
             return False
         try:
@@ -288,13 +310,13 @@ class TensorSet(Sequence):
     def keys(self) -> list[str]:
         return self.names
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Tensor]:
         return (self[i] for i in range(len(self)))
 
-    def __enter__(self):
+    def __enter__(self) -> TensorSet:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         return None
 
     def __repr__(self) -> str:
@@ -305,18 +327,18 @@ class TensorSet(Sequence):
 
         return of_set(self)
 
-    def _stamps(self):
+    def _stamps(self) -> Stamps:
         stamps = []
         for path in self._paths:
             status = os.stat(path)
             stamps.append((status.st_size, status.st_mtime_ns))
         return stamps
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return _reopened, (self._paths, self._spec, self._layout_in, self._stamps())
 
 
-def _reopened(paths, spec, layout_in, stamps):
+def _reopened(paths: list[str], spec: str | None, layout_in: str | None, stamps: Stamps) -> TensorSet:
     tensors = TensorSet(paths, spec, layout_in)
     for path, was, now in zip(paths, stamps, tensors._stamps()):
         if was != now:
@@ -324,7 +346,7 @@ def _reopened(paths, spec, layout_in, stamps):
     return tensors
 
 
-def existing(path) -> str:
+def existing(path: Path) -> str:
     """The path as text; NotFound if nothing is there."""
     text = os.fsdecode(path)
     if not os.path.exists(text):
@@ -332,7 +354,7 @@ def existing(path) -> str:
     return text
 
 
-def open(path, *, spec: str | None = None, layout_in: str | None = None) -> TensorSet:
+def open(path: Path | list[Any] | tuple[Any, ...], *, spec: str | None = None, layout_in: str | None = None) -> TensorSet:
     """Opens a file of any format, a directory, an archive, an index or several paths.
 
     `spec`: what raw bytes hold, "fp16:hwc8:1x3x224x224". Only headers are read.
@@ -340,7 +362,8 @@ def open(path, *, spec: str | None = None, layout_in: str | None = None) -> Tens
     return TensorSet(path, spec, layout_in)
 
 
-def save(path, tensors, *, dtype=None, layout=None, format: str | None = None, sync: bool = False, **options) -> int:
+def save(path: Path, tensors: ArrayLike, *, dtype: DType = None, layout: str | None = None, format: str | None = None,
+         sync: bool = False, **options: Unpack[CastOptions]) -> int:
     """Writes one array, a list of them, or a dict of names and arrays; returns the bytes.
 
     The file is old or whole new whatever happens. Its format is that of the path's ending unless
@@ -349,7 +372,7 @@ def save(path, tensors, *, dtype=None, layout=None, format: str | None = None, s
     if isinstance(tensors, dict):
         names, arrays = list(tensors), list(tensors.values())
     elif isinstance(tensors, (list, tuple)) and all(hasattr(one, "shape") for one in tensors):
-        names, arrays = [""] * len(tensors), tensors
+        names, arrays = [""] * len(tensors), list(tensors)
     else:
         names, arrays = [""], [tensors]
     given = {"dtype": _dtypes.name_of(dtype), "layout": layout, **options}

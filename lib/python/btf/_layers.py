@@ -30,7 +30,7 @@ class LayersReport(Report):
     @property
     def well(self) -> bool:
         """Nothing broke, and everything could be compared."""
-        return self._found.well
+        return bool(self._found.well)
 
     @property
     def verdict(self) -> dict[str, Any]:

@@ -22,4 +22,4 @@ def resolve(layout: str, shape: Sequence[int], dtype: DType) -> _btf.Resolved:
     InvalidArgument for a name that there is not; Unsupported, with the reason, where the layout
     does not go with the shape or the dtype.
     """
-    return _btf.resolve(layout, [int(size) for size in shape], _dtypes.name_of(dtype))
+    return _btf.resolve(layout, [int(size) for size in shape], _dtypes.name_of(dtype) or "None")

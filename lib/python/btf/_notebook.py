@@ -18,7 +18,7 @@ FIGURES_OF = 1 << 20  # bytes of a tensor that are read for a few figures
 
 def of_set(tensors: TensorSet) -> str:
     """The table of `btftool inspect`."""
-    rows = [[tensor.index, tensor.name, tensor.dtype, tensor.layout, list(tensor.shape), tensor.nbytes, tensor.offset]
+    rows: list[list[object]] = [[tensor.index, tensor.name, tensor.dtype, tensor.layout, list(tensor.shape), tensor.nbytes, tensor.offset]
             for tensor in _first(tensors)]
     title = f"{tensors.path}: {tensors.format or 'files'}, {_counted(len(tensors), 'tensor')}"
     return _table(title, ["#", "name", "dtype", "layout", "shape", "bytes", "offset"], rows, len(tensors))

@@ -26,19 +26,23 @@ class Report:
 
     def text(self, columns: int = 80, all: bool = False) -> str:
         """As the command prints it; `all`: every tensor in full."""
-        return self._found.text(columns, all)
+        text: str = self._found.text(columns, all)
+        return text
 
     def json(self) -> str:
         """As the command prints it with --json."""
-        return self._found.json()
+        text: str = self._found.json()
+        return text
 
     def html(self) -> str:
         """A page by itself."""
-        return self._found.html()
+        text: str = self._found.html()
+        return text
 
     def junit(self) -> str:
         """For CI servers."""
-        return self._found.junit()
+        text: str = self._found.junit()
+        return text
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON report as Python's dicts and lists."""

@@ -58,7 +58,7 @@ class Coo:
 
         values = as_array(self.values)._memory
         indices = self.indices.astype("<u8", copy=False).tobytes()
-        return _btf.Entries(values.dtype, list(self.shape), len(self.values), indices, bytes(values.memory()))
+        return _btf.Entries(values.dtype, list(self.shape), len(self.values), indices, bytes(_memory_of(values)))
 
 
 def read(record: _btf.Record) -> Coo:
@@ -75,6 +75,10 @@ def read(record: _btf.Record) -> Coo:
     if packed:
         values = _dtypes.from_nibbles(_dtypes.unpacked(values)[:record.nnz], name)
     return Coo(indices, values, record.dims)
+
+
+def _memory_of(values: _btf.Memory) -> Any:
+    return values.memory()
 
 
 def _address(array: np.ndarray[Any, Any]) -> int:

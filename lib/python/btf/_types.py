@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 from typing import Any, Literal, TypedDict, Union
 
+import numpy as np
+
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 # Of NumPy, PyTorch, ml_dtypes or this package, or its name: "fp16", "bfloat16", "int4", ...
 DType = Any
+NumPyArray = np.ndarray[Any, Any]
 # Arrays, tensors, and numbers in lists.
 ArrayLike = Any
 

@@ -18,14 +18,23 @@ from ._diff import diff
 from ._files import open as open_set
 from ._files import save
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
-def pytest_addoption(parser):
+    from typing_extensions import Unpack
+
+    from ._array import Array
+    from ._types import ArrayLike, DiffOptions
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("btf", "comparison of tensors")
     group.addoption("--btf-update", action="store_true", help="save golden arrays in place of comparing with them")
     group.addoption("--btf-report", metavar="DIR", help="keep the HTML report and the array of each comparison that fails")
 
 
-def pytest_configure(config):
+def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--btf-update") and os.environ.get("CI"):
         raise pytest.UsageError("--btf-update is refused where CI is set: golden arrays are saved by people")
 
@@ -36,7 +45,7 @@ class Golden:
     def __init__(self, folder: pathlib.Path, update: bool, report: str | None, test: str):
         self._folder, self._update, self._report, self._test = folder, update, report, test
 
-    def check(self, name: str, tensor, **criteria):
+    def check(self, name: str, tensor: ArrayLike, /, **criteria: Unpack[DiffOptions]) -> None:
         """Fails unless the array is that of the file, within the criteria of `btf.diff`."""
         __tracebackhide__ = True
         path = self._folder / f"{_file_name(name)}.btf"
@@ -52,11 +61,11 @@ class Golden:
             return
         message = f"{name}: {report.text(columns=100)}\ngolden: {path}"
         if self._report is not None:
-            message += f"\nreport: {self._keep(name, array, path, criteria)}"
+            message += f"\nreport: {self._keep(pathlib.Path(self._report), name, array, path, criteria)}"
         pytest.fail(message, pytrace=False)
 
-    def _keep(self, name, array, golden, criteria):
-        folder = pathlib.Path(self._report) / _file_name(self._test)
+    def _keep(self, report: pathlib.Path, name: str, array: Array, golden: pathlib.Path, criteria: Any) -> pathlib.Path:
+        folder = report / _file_name(self._test)
         folder.mkdir(parents=True, exist_ok=True)
         actual = folder / f"{_file_name(name)}.btf"
         save(actual, {name: array})
@@ -70,7 +79,7 @@ def _file_name(name: str) -> str:
 
 
 @pytest.fixture
-def golden(request) -> Golden:
+def golden(request: pytest.FixtureRequest) -> Golden:
     """See btf.pytest_plugin."""
     config = request.config
     return Golden(request.path.parent / "golden" / request.path.stem, config.getoption("--btf-update"),

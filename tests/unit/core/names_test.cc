@@ -1,4 +1,4 @@
-#include "btf/names.h"
+#include "btf/words/did_you_mean.h"
 
 #include <catch2/catch.hpp>
 #include <vector>

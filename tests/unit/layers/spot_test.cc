@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <random>
 #include <set>
@@ -80,6 +81,14 @@ TEST_CASE("spot checks read the numbers that are stored, in any order") {
     for (int i = 0; i < 20'000; ++i) check(random() % kElements);
     for (std::uint64_t element = kElements; element-- > kElements - 5000;) check(element);
     for (std::uint64_t element = 0; element < kElements; element += 997) check(element);
+    // Runs begin and end anywhere, in blocks that are held and in others.
+    for (const std::uint64_t first :
+         {std::uint64_t{0}, std::uint64_t{61}, kElements / 2 + 1, kElements - 1000}) {
+      std::vector<double> run(1000);
+      numbers.numbers_at(first, run);
+      for (std::size_t i = 0; i < run.size(); ++i)
+        if (run[i] != numbers.number_at(first + i)) FAIL(first << " + " << i);
+    }
     CHECK(numbers.peak().value() == 65535);
     for (std::uint64_t element = 0; element < kElements; ++element) check(element);
   }
@@ -117,6 +126,17 @@ TEST_CASE("the sample of a layer looks into every part of its channels, at few p
     // Where channels are few, a place costs little and there are more of them.
     if (channels >= 64) CHECK(places.size() <= 40);
   }
+}
+
+TEST_CASE("the sample of a layer looks at all channels where its worst elements are") {
+  constexpr std::uint64_t kImage = 30 * 20;
+  const std::vector<std::uint64_t> worst{5, 3 * kImage + 5, 40 * kImage + 7, 99 * kImage + 599};
+  std::map<std::uint64_t, std::set<std::uint64_t>> channels;  // by place
+  for (const std::uint64_t number : btf::spot_sample({1, 100, 30, 20}, "x", worst))
+    channels[number % kImage].insert(number / kImage);
+  for (const std::uint64_t place : {5U, 7U, 599U}) CHECK(channels[place].size() >= 14);
+  // What is looked at anywhere else is read for that alone.
+  CHECK(channels.size() <= 12);
 }
 
 TEST_CASE("the precision of a run is the finest that explains nearly all layers") {

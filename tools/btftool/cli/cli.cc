@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "btf/names.h"
+#include "btf/words/did_you_mean.h"
 #include "cli/arguments.h"
 #include "cli/diff.h"
 #include "cli/subcommands.h"

@@ -16,7 +16,7 @@
 #include "btf/dtype.h"
 #include "btf/error.h"
 #include "btf/file.h"
-#include "btf/names.h"
+#include "btf/words/did_you_mean.h"
 
 namespace btftool {
 
