@@ -25,7 +25,8 @@ def files(tmp_path):
     np.save(tmp_path / "codes.npy", random.integers(-100, 100, (3, 8), np.int8))
     np.save(tmp_path / "clean.npy", arrays["fc"])
     btf.convert(tmp_path / "x.btf", tmp_path / "coo.btf", layout="coo", tensor="fc")
-    arrays["conv"].astype(np.float16).tofile(tmp_path / "x.raw")
+    with np.errstate(over="ignore"):
+        arrays["conv"].astype(np.float16).tofile(tmp_path / "x.raw")
     return tmp_path
 
 
@@ -128,9 +129,9 @@ def test_mistakes(files):
             ({"block_scale": "mxfp9"}, ValueError, "there are 'mxfp8'"), ({"coo_code": "x"}, ValueError, "'spec' or 'tfrt'"),
             ({"recipient": "x"}, ValueError, "there are 'tfrt'"), ({"names": "x"}, ValueError, "'drop' or a list"),
             ({"max_zero": "101%"}, ValueError, "a share"), ({"compresion": 3}, TypeError, "'compresion'"),
-            ({"compression": 99}, ValueError, "22"), ({"dtype": "int8", "lossless": True}, btf.Refused, ""),
+            ({"compression": 99}, ValueError, "22"), ({"dtype": "int8", "lossless": True}, btf.Refused, "not exact in int8"),
             ({"dtype": "fp8", "max_overflow": 0, "tensor": "conv"}, btf.Refused, "overflow"), ({"tensor": "none*"}, ValueError, "none"),
-            ({"slice": np.s_[::0]}, ValueError, "zero"), ({"permute": (0, 0), "tensor": "fc"}, ValueError, "")]:
+            ({"slice": np.s_[::0]}, ValueError, "zero"), ({"permute": (0, 0), "tensor": "fc"}, ValueError, "permut")]:
         with pytest.raises(kind, match=words):
             btf.convert(files / "x.btf", files / "y.btf", **options)
     with pytest.raises(FileNotFoundError):
