@@ -16,4 +16,8 @@ else
   echo "skipped: the Python package was not built"
   exit
 fi
-exec "$python" -m pytest -q -p no:cacheprovider "$@" "$(dirname -- "$(realpath -- "$0")")"
+output=$(mktemp)
+trap 'rm -f -- "$output"' EXIT
+"$python" -m pytest -q -p no:cacheprovider "$@" "$(dirname -- "$(realpath -- "$0")")" 2>&1 | tee "$output"
+# Said when Python ends, after all tests have passed.
+! grep '^nanobind: leaked' "$output"

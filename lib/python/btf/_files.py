@@ -272,6 +272,9 @@ class TensorSet(_Tensors):
         def __getitem__(self, key: slice) -> list[Tensor]: ...
 
     def __getitem__(self, key: Any) -> Any:
+        # The usual case, in as few steps as there are.
+        if type(key) is int and 0 <= key < (self._count or len(self)):
+            return Tensor(self._set.tensor(key), self, key)
         if isinstance(key, str):
             return self[self._number_of(key)]
         if isinstance(key, slice):
