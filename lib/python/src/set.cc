@@ -126,7 +126,7 @@ nb::object content(const LazyTensor& self) {
   const auto bytes = static_cast<Py_ssize_t>(self.info.data_bytes);
   nb::object memory = nb::steal(PyByteArray_FromStringAndSize(nullptr, bytes));
   if (!memory.is_valid()) throw nb::python_error();
-  const std::span target(reinterpret_cast<std::byte*>(PyByteArray_AS_STRING(memory.ptr())),
+  const std::span target(reinterpret_cast<std::byte*>(PyByteArray_AsString(memory.ptr())),
                          self.info.data_bytes);
   check(run(1, 0, [&](const Execution&) {
     const std::lock_guard lock(self.set->mutex);
