@@ -8,7 +8,6 @@
 
 from ._array import Array, as_array, relayout
 from ._btf import DType, Finding, Loss, Resolved, dtypes, layouts
-from ._diff import DiffReport, TensorDiff, diff, rejudge
 from ._errors import (ClosedPipe, Error, InvalidArgument, IsADirectory, Malformed, NoSuchTensor, NotFound,
                       NotPermitted, Refused, SystemRefused, Unsupported)
 from ._files import Tensor, TensorSet, open, save
@@ -16,6 +15,7 @@ from ._files import Tensor, TensorSet, open, save
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._convert import ConvertedTensor, ConvertReport, convert
+    from ._diff import DiffReport, TensorDiff, diff, rejudge
     from ._layers import LayersReport, layers, validate
     from ._layout import resolve
     from ._sparse import Coo
@@ -28,10 +28,11 @@ __all__ = [
     "validate",
 ]
 
-# What few programs use is imported by those that do: each module takes a part of the time of an import.
+# What not every program uses is imported by those that do: each module takes a part of the time of an import.
 _LATER = {
-    "Coo": "_sparse", "ConvertReport": "_convert", "ConvertedTensor": "_convert", "LayersReport": "_layers",
-    "convert": "_convert", "layers": "_layers", "resolve": "_layout", "validate": "_layers",
+    "Coo": "_sparse", "ConvertReport": "_convert", "ConvertedTensor": "_convert", "DiffReport": "_diff",
+    "LayersReport": "_layers", "TensorDiff": "_diff", "convert": "_convert", "diff": "_diff", "layers": "_layers",
+    "rejudge": "_diff", "resolve": "_layout", "validate": "_layers",
 }
 
 
