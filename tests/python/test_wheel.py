@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import btf
-from btf.__main__ import command
+from btf.__main__ import command as find_command
 
 ROOT = Path(__file__).parents[2]
 BTFTOOL = os.environ["BTFTOOL"]
@@ -23,6 +23,13 @@ def installed() -> importlib.metadata.Distribution:
     except importlib.metadata.PackageNotFoundError:
         pytest.skip("the package of a build tree")
     return found
+
+
+def command() -> Path:
+    try:
+        return find_command()
+    except FileNotFoundError:
+        pytest.skip("the command was not built for the package: btftool_python in a build tree")
 
 
 def output(*words) -> tuple[int, str, str]:
