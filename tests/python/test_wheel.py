@@ -81,6 +81,20 @@ def test_command_needs_no_library(tmp_path):
     assert "GNU_STACK" in headers
 
 
+def test_command_is_found_wherever_the_package_lies(tmp_path, monkeypatch):
+    """As pip's --target leaves it, in a folder of the root too, which has no folders above."""
+    from btf import __main__ as main
+
+    monkeypatch.setattr(main.sysconfig, "get_path", lambda *_: str(tmp_path / "none"))
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "btftool").touch()
+    monkeypatch.setattr(main, "__file__", str(tmp_path / "btf" / "__main__.py"))
+    assert main.command() == tmp_path.resolve() / "bin" / "btftool"
+    monkeypatch.setattr(main, "__file__", "/btf/__main__.py")
+    with pytest.raises(FileNotFoundError, match="no btftool in .*: install the package btftool again"):
+        main.command()
+
+
 def test_licences_and_types_come_with_it():
     files = {str(path) for path in installed().files}
     assert "btf/py.typed" in files

@@ -11,7 +11,8 @@ def command() -> Path:
     here = Path(__file__).resolve().parent
     user = sysconfig.get_path("scripts", sysconfig.get_preferred_scheme("user"))
     # In an environment; for a user; with --prefix or --target; in a build tree.
-    folders = [Path(sysconfig.get_path("scripts")), Path(user), here.parents[3] / "bin", here.parent / "bin"]
+    above = [parent / "bin" for parent in here.parents[3:4]]  # of a folder near the root there is none
+    folders = [Path(sysconfig.get_path("scripts")), Path(user), *above, here.parent / "bin"]
     for folder in folders:
         if (folder / "btftool").is_file():
             return folder / "btftool"
