@@ -1,6 +1,7 @@
 #include "btf/diff/set_diff.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -40,6 +41,7 @@ class Comparison {
     if (!asked_.tensor_tolerances.empty())
       options_.pair_tolerance = [this](const TensorDiff& diff) { return tolerance_of(diff); };
     if (found_.several) BTF_TRY(preparation_.check_selection());
+    if (asked_.pick) BTF_TRY(pick());
     open_pairs_ahead(actual_, golden_, found_.pairs, options_.execution);
     for (const MemberPair& pair : found_.pairs) {
       DiffOptions options = options_;
@@ -47,7 +49,7 @@ class Comparison {
     }
     BTF_TRY(queue_.drain());
     if (options_.strict) BTF_TRY(take_others());
-    if (found_.several && same_ && compared_ == 0)
+    if (found_.several && !asked_.pick && same_ && compared_ == 0)
       return fail(ErrorCode::refused, "nothing was compared: no tensor in " + actual_.path() +
                                           " and " + golden_.path() + " has an element");
     return same_;
@@ -113,6 +115,61 @@ class Comparison {
     return {};
   }
 
+  std::uint64_t bytes_of_tensor(const TensorSet& set, const std::optional<std::uint64_t>& member,
+                                const std::optional<std::uint64_t>& tensor) const {
+    if (!member || !tensor) return 0;
+    const auto file = set.file(*member);
+    const auto info = file ? (*file)->tensor(*tensor) : std::unexpected(file.error());
+    return info ? info->data_bytes : 0;
+  }
+
+  PlannedPair planned(const MemberPair& pair) const {
+    PlannedPair plan{.name = found_.several ? pair.name : std::string_view()};
+    if (pair.actual) plan.actual_bytes = actual_.bytes(*pair.actual);
+    if (pair.golden) plan.golden_bytes = golden_.bytes(*pair.golden);
+    plan.bytes = pair.of_tensors() ? bytes_of_tensor(actual_, pair.actual, pair.actual_tensor) +
+                                         bytes_of_tensor(golden_, pair.golden, pair.golden_tensor)
+                                   : plan.actual_bytes + plan.golden_bytes;
+    return plan;
+  }
+
+  static PlannedPair planned(const FilePair& other) {
+    const auto bytes = [](const std::string& path) -> std::uint64_t {
+      std::error_code unknown;
+      const auto size = path.empty() ? 0 : std::filesystem::file_size(path, unknown);
+      return unknown ? 0 : size;
+    };
+    PlannedPair plan{.name = other.name,
+                     .actual_bytes = bytes(other.actual),
+                     .golden_bytes = bytes(other.golden)};
+    plan.bytes = plan.actual_bytes + plan.golden_bytes;
+    return plan;
+  }
+
+  // Leaves the pairs that are chosen.
+  Status pick() {
+    std::vector<PlannedPair> all;
+    for (const MemberPair& pair : found_.pairs) all.push_back(planned(pair));
+    if (options_.strict)
+      for (const FilePair& other : found_.others) all.push_back(planned(other));
+    BTF_ASSIGN(const std::vector<std::uint64_t> picked, asked_.pick(all));
+    const std::uint64_t pairs = found_.pairs.size();
+    std::vector<MemberPair> kept;
+    std::vector<FilePair> others;
+    for (const std::uint64_t number : picked) {
+      if (number < pairs) {
+        kept.push_back(std::move(found_.pairs[number]));
+        numbers_.push_back(number);
+      } else {
+        others.push_back(std::move(found_.others[number - pairs]));
+        others.back().number = number;
+      }
+    }
+    found_.pairs = std::move(kept);
+    found_.others = std::move(others);
+    return {};
+  }
+
   PairsFound all_pairs() const {
     PairsFound all{.several = found_.several};
     for (const MemberPair& pair : found_.pairs) {
@@ -139,6 +196,8 @@ class Comparison {
     // Names in one index are each of one tensor; so are those that made a pair of tensors.
     const bool tells_file = !index_ && !pair.of_tensors();
     FilePair files{.name = pair.name, .actual = {}, .golden = {}, .tells_file = tells_file};
+    const auto at = static_cast<std::uint64_t>(&pair - found_.pairs.data());
+    files.number = asked_.pick ? numbers_[at] : at;
     if (pair.actual) files.actual = actual_.path(*pair.actual);
     if (pair.golden) files.golden = golden_.path(*pair.golden);
     if (pair.tier)
@@ -255,7 +314,9 @@ class Comparison {
   }
 
   Status take_others() {
-    for (const FilePair& pair : found_.others) {
+    for (std::size_t i = 0; i < found_.others.size(); ++i) {
+      FilePair& pair = found_.others[i];
+      if (!asked_.pick) pair.number = found_.pairs.size() + i;
       const Result<PairOutcome> outcome = compare_bytes(pair);
       if (outcome && outcome->result == PairResult::same) continue;
       begin(pair);
@@ -268,6 +329,7 @@ class Comparison {
   TensorSet& golden_;
   const SetDiffOptions& asked_;
   FilePairs found_;
+  std::vector<std::uint64_t> numbers_;  // of the pairs, if some were picked
   SetDiffSink& sink_;
   bool index_;  // golden is one
   PairPreparation preparation_;

@@ -8,20 +8,10 @@
 #include <optional>
 
 #include "btf/value.h"
+#include "report/text/text.h"
 
 namespace btf::report {
 namespace {
-
-std::string shell(const std::string& word) {
-  const bool plain = !word.empty() && std::ranges::all_of(word, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-' || c == '.' || c == '/' || c == ':' || c == ',' || c == '=';
-  });
-  if (plain) return word;
-  std::string quoted = "'";
-  for (const char c : word) c == '\'' ? quoted += "'\\''" : quoted += c;
-  return quoted + "'";
-}
 
 // As the option takes it: "0.02,3", "1:0.02,3/0.05,-1".
 std::string scale_text(const GivenScale& given) {
@@ -73,7 +63,7 @@ std::string next_command(const LayerRun& run) {
     words.insert(words.end(), {verdict.actual_path, verdict.golden_path});
   }
   std::string command = "btftool diff --heatmap";
-  for (const std::string& word : words) command += " " + shell(word);
+  for (const std::string& word : words) command += " " + shell_word(word);
   return command;
 }
 

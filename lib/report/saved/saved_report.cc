@@ -4,6 +4,7 @@
 #include "btf/try.h"
 #include "report/diff/json.h"
 #include "report/diff/names.h"
+#include "report/saved/saved_pair.h"
 #include "report/saved/saved_tensor.h"
 #include "report/text/json_node.h"
 #include "report/text/json_parse.h"
@@ -62,24 +63,9 @@ void read_files(const JsonNode& root, SetDiffResult& report) {
   read_tensors(root["tensors"], report.pairs.front());
 }
 
-SetDiffResult::Pair member_pair(const JsonNode& member) {
-  const auto path = [](const JsonNode& side) { return side.null() ? std::string() : side.text(); };
-  SetDiffResult::Pair pair;
-  pair.outcome = outcome(member);
-  pair.files = {member["name"].text(), path(member["actual"]), path(member["golden"])};
-  const bool missing = pair.files.actual.empty() != pair.files.golden.empty();
-  // A tensor that is missing makes its pair different.
-  const bool one_side = missing && pair.outcome.result == PairResult::different;
-  if ((missing != (pair.outcome.result == PairResult::missing) && !one_side &&
-       pair.outcome.result != PairResult::trouble) ||
-      (!missing && pair.files.actual.empty()))
-    member["result"].fail("contradicts the files present");
-  return pair;
-}
-
 void read_members(const JsonNode& root, SetDiffResult& report) {
   root["members"].each([&](const JsonNode& member) {
-    if (!member.failed()) report.pairs.push_back(member_pair(member));
+    if (!member.failed()) report.pairs.push_back(saved_pair(member, "name"));
   });
   if (root.failed()) return;
   if (report.pairs.empty()) return root["members"].fail("is empty");
@@ -114,6 +100,22 @@ SetDiffResult report_of(const JsonNode& root) {
 }
 
 }  // namespace
+
+SetDiffResult::Pair saved_pair(const JsonNode& member, const char* name) {
+  const auto path = [](const JsonNode& side) { return side.null() ? std::string() : side.text(); };
+  SetDiffResult::Pair pair;
+  pair.outcome = outcome(member);
+  pair.files = {member[name].text(), path(member["actual"]), path(member["golden"])};
+  const bool missing = pair.files.actual.empty() != pair.files.golden.empty();
+  // A tensor that is missing makes its pair different.
+  const bool one_side = missing && pair.outcome.result == PairResult::different;
+  if ((missing != (pair.outcome.result == PairResult::missing) && !one_side &&
+       pair.outcome.result != PairResult::trouble) ||
+      (!missing && pair.files.actual.empty()))
+    member["result"].fail("contradicts the files present");
+  return pair;
+}
+
 }  // namespace btf::report
 
 namespace btf {

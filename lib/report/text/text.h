@@ -57,4 +57,7 @@ std::string fill_left(std::string_view text, std::size_t columns);
 // word that fits nowhere is broken.
 std::vector<std::string> wrapped(std::string_view line, std::size_t columns, std::size_t indent);
 
+// As a shell takes it for one word.
+std::string shell_word(const std::string& word);
+
 }  // namespace btf::report

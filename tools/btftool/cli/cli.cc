@@ -137,6 +137,7 @@ std::string command_help(const CLI::App& command) {
                                            {"[IN... OUT...]", "IN... OUT"},
                                            {"[ACTUAL GOLDEN...]", "ACTUAL GOLDEN"},
                                            {"[FILE...]", "FILE..."},
+                                           {"[PART...]", "PART..."},
                                            {"IN OUT ...", "IN OUT    "},
                                            {"ACTUAL GOLDEN ...", "ACTUAL GOLDEN    "},
                                            {"{false}", "       "}}) {

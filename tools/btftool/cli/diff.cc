@@ -3,6 +3,7 @@
 #include "cli/arguments.h"
 #include "cli/diff_arguments.h"
 #include "cli/scales.h"
+#include "cli/shards.h"
 
 namespace btftool {
 namespace {
@@ -152,21 +153,12 @@ void declare_selection(CLI::App& app, DiffCommand& command) {
       ->group(group);
 }
 
-void declare_report(CLI::App& app, DiffCommand& command) {
+void declare_details(CLI::App& app, DiffCommand& command) {
   const char* group = "Report";
   add_count(
       app, "--show", 0, 1000000, [&command](std::uint64_t n) { command.diff.show = n; },
       "number of first and of largest mismatches shown (3)")
       ->group(group);
-  app.add_flag("--all", command.all, "every tensor in full, without a limit")->group(group);
-  add_choice<btf::DiffSort>(
-      app, "--sort", command.sort,
-      {{"order", btf::DiffSort::order},
-       {"error", btf::DiffSort::error},
-       {"cosine", btf::DiffSort::cosine}},
-      "of many tensors: the lines in their order (the\ndefault), or the worst first")
-      ->group(group);
-  app.add_flag("--summary", command.summary, "one line a pair of files")->group(group);
   add_words(
       app, "--heatmap", "[AXES]",
       [&command](const std::string& text) {
@@ -176,6 +168,21 @@ void declare_report(CLI::App& app, DiffCommand& command) {
       "draw where the mismatches are, over one dim or two: 2,3")
       ->group(group);
   app.add_flag("!--no-hints", command.diff.hints, "do not look for the cause")->group(group);
+}
+
+}  // namespace
+
+void declare_reports(CLI::App& app, DiffCommand& command) {
+  const char* group = "Report";
+  app.add_flag("--all", command.all, "every tensor in full, without a limit")->group(group);
+  add_choice<btf::DiffSort>(
+      app, "--sort", command.sort,
+      {{"order", btf::DiffSort::order},
+       {"error", btf::DiffSort::error},
+       {"cosine", btf::DiffSort::cosine}},
+      "of many tensors: the lines in their order (the\ndefault), or the worst first")
+      ->group(group);
+  app.add_flag("--summary", command.summary, "one line a pair of files")->group(group);
   app.add_flag("--json", command.json, "print one JSON document")->group(group);
   add_choice<btf::JsonSchema>(app, "--json-schema", command.json_schema,
                               {{"2", btf::JsonSchema::sets}, {"1", btf::JsonSchema::files}},
@@ -185,14 +192,14 @@ void declare_report(CLI::App& app, DiffCommand& command) {
   add_text(app, "--html", command.html, "FILE", "write an HTML report too")->group(group);
 }
 
-}  // namespace
-
 void declare_diff(CLI::App& app, DiffCommand& command) {
   command.diff.show = 3;
   declare_tolerances(app, command);
   declare_gates(app, command);
   declare_selection(app, command);
-  declare_report(app, command);
+  declare_details(app, command);
+  declare_reports(app, command);
+  declare_part(app, command.part);
   app.footer(
       "Two directories: files with the same relative path are compared. A directory and a file:\n"
       "the file of that name in the directory.\n"
@@ -206,6 +213,13 @@ void declare_diff(CLI::App& app, DiffCommand& command) {
       "  btftool diff --close --include '*.btf' --summary --junit report.xml out/ golden/");
 }
 
+void finish_reports(const CLI::App& app, const DiffCommand& command) {
+  exclude(app, "--summary", {"--json", "--all", "--sort"});
+  exclude(app, "--sort", {"--json"});
+  if (given(app, "--json-schema") && !command.json) throw Wrong("--json-schema goes with --json");
+  check_reports(command.junit, command.html);
+}
+
 void finish_diff(const CLI::App& app, DiffCommand& command,
                  const std::vector<std::string>& operands) {
   exclude(app, "--tensor", {"--pair"});
@@ -213,15 +227,14 @@ void finish_diff(const CLI::App& app, DiffCommand& command,
   if (command.map && command.diff.pair_by != btf::PairBy::automatic &&
       command.diff.pair_by != btf::PairBy::name)
     throw Wrong("--map can only be combined with --pair-by auto and name");
-  exclude(app, "--summary", {"--json", "--all", "--show", "--sort"});
-  exclude(app, "--sort", {"--json"});
+  exclude(app, "--summary", {"--show"});
   if (!command.html) exclude(app, "--summary", {"--heatmap"});
   exclude(app, "--from-json",
           {"--tensor", "--pair", "--pair-by", "--map", "--strict", "--include", "--exclude",
            "--heatmap", "--actual-spec", "--golden-spec", "--layout-in", "--nvmedia", "--permute",
-           "--squeeze", "--reshape", "--dequantize", "--actual-scale", "--golden-scale"});
-  if (given(app, "--json-schema") && !command.json) throw Wrong("--json-schema goes with --json");
-  check_reports(command.junit, command.html);
+           "--squeeze", "--reshape", "--dequantize", "--actual-scale", "--golden-scale", "--part"});
+  finish_reports(app, command);
+  finish_part(app, command.part);
   take_operands(command.from_json.has_value(), operands, command.actual, command.golden);
 }
 

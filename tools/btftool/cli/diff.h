@@ -11,6 +11,11 @@ inline constexpr const char* kPickedAxes = "auto";
 
 void declare_diff(CLI::App& app, DiffCommand& command);
 
+// Which reports are made, and how; merge has these too.
+void declare_reports(CLI::App& app, DiffCommand& command);
+// Checks these.
+void finish_reports(const CLI::App& app, const DiffCommand& command);
+
 // Checks what only shows once everything is parsed, and takes the operands.
 void finish_diff(const CLI::App& app, DiffCommand& command,
                  const std::vector<std::string>& operands);

@@ -67,6 +67,8 @@ constexpr auto kOptionNames = std::to_array<OptionName>({
     {"heatmap_axes", "--heatmap"},
     {"judge.compute", "--compute"},
     {"map", "--map"},
+    {"expected", "--expect", "merge"},
+    {"resume", "--resume"},
     {"order", "--order"},
 });
 

@@ -13,6 +13,7 @@
 #include "btf/layers/layers.h"
 #include "btf/repair.h"
 #include "btf/report/report.h"
+#include "btf/shards/plan.h"
 #include "btf/validate.h"
 #include "cli/option_names.h"
 
@@ -62,6 +63,13 @@ struct ConvertCommand {
   btf::ConvertOptions convert;
 };
 
+// One shard of a comparison, and the file of its results.
+struct PartOptions {
+  btf::Shard shard;
+  std::string path;
+  bool resume = false;
+  std::vector<std::string> options;  // all that decide, as the command takes them
+};
 
 struct DiffCommand {
   std::string actual;
@@ -87,6 +95,15 @@ struct DiffCommand {
   std::optional<std::string> junit;
   std::optional<std::string> html;
   btf::DiffOptions diff;  // what holds for every pair of files
+  std::optional<PartOptions> part;
+  // Of reports that are merged, in place of `tensor_tolerances`: "rtol 0.01 for conv*".
+  std::vector<std::string> tensor_criteria;
+};
+
+struct MergeCommand {
+  std::vector<std::string> parts;
+  std::optional<std::uint64_t> expected;  // shards
+  DiffCommand reports;                    // which, and nothing else
 };
 
 struct ValidateOptions {
@@ -132,7 +149,7 @@ struct TypesOptions {
 };
 
 using Command = std::variant<InspectOptions, ConvertCommand, DiffCommand, ValidateOptions,
-                             RepairCommand, LayersCommand, TypesOptions>;
+                             RepairCommand, LayersCommand, MergeCommand, TypesOptions>;
 
 struct Invocation {
   GlobalOptions global;

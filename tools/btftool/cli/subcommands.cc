@@ -169,6 +169,35 @@ class LayersArguments final : public Subcommand {
   SpecWords golden_spec_;
 };
 
+class MergeArguments final : public Subcommand {
+ public:
+  explicit MergeArguments(CLI::App& parent)
+      : Subcommand(parent, "merge", "one report of the parts that shards of a diff have made") {
+    declare_operands("PART", "the files of --part, in any order");
+    add_count(
+        app(), "--expect", 1, btf::kMostShards,
+        [this](std::uint64_t n) { command_.expected = n; }, "the number of shards there must be");
+    declare_reports(app(), command_.reports);
+    app().footer(
+        "Prints what one run would have printed, and exits as it would have. Trouble (2) too: a\n"
+        "part is missing, torn, changed, or of another comparison.\n"
+        "Example:\n"
+        "  btftool diff --close --shard 1/2 --part 1.jsonl out/ golden/\n"
+        "  btftool diff --close --shard 2/2 --part 2.jsonl out/ golden/\n"
+        "  btftool merge --expect 2 1.jsonl 2.jsonl --html report.html");
+  }
+
+  Command finish(const GlobalOptions&) override {
+    if (operands_.empty()) throw Wrong("missing operand PART");
+    finish_reports(app(), command_.reports);
+    command_.parts = operands_;
+    return command_;
+  }
+
+ private:
+  MergeCommand command_;
+};
+
 class RepairArguments final : public Subcommand {
  public:
   explicit RepairArguments(CLI::App& parent)
@@ -253,6 +282,7 @@ std::vector<std::unique_ptr<Subcommand>> declare_subcommands(CLI::App& app) {
   subcommands.push_back(std::make_unique<DiffArguments>(app));
   subcommands.push_back(std::make_unique<ValidateArguments>(app));
   subcommands.push_back(std::make_unique<LayersArguments>(app));
+  subcommands.push_back(std::make_unique<MergeArguments>(app));
   subcommands.push_back(std::make_unique<RepairArguments>(app));
   subcommands.push_back(std::make_unique<TypesArguments>(app));
   return subcommands;

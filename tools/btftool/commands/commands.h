@@ -12,6 +12,7 @@ btf::Result<int> run_convert(const Context& context, const ConvertCommand& comma
 btf::Result<int> run_diff(const Context& context, const DiffCommand& command);
 btf::Result<int> run_validate(const Context& context, const ValidateOptions& options);
 btf::Result<int> run_layers(const Context& context, const LayersCommand& command);
+btf::Result<int> run_merge(const Context& context, const MergeCommand& command);
 btf::Result<int> run_repair(const Context& context, const RepairCommand& command);
 btf::Result<int> run_types(const Context& context, const TypesOptions& options);
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,7 +34,9 @@ btf::SetDiffOptions set_options(const GlobalOptions& global, const DiffCommand& 
                               .exclude = command.exclude,
                               .map_path = command.map.value_or("")};
   // The screen may get a line for each tensor.
-  options.figures_of_several = !global.quiet && !command.json && !command.summary;
+  options.figures_of_several =
+      command.part || (!global.quiet && !command.json && !command.summary);
+
   if (command.diff.heatmap) options.heatmap_axes = command.diff.heatmap->axes;
   return options;
 }
@@ -63,8 +66,13 @@ class Comparison final : public btf::SetDiffSink {
     options.each.execution.cancel = &watch_interrupts();
     if (Progress::shown(context_.global))
       options.each.execution.progress = [this](std::uint64_t bytes) { progress_->advance(bytes); };
+    if (command_.part)
+      options.pick = [this](std::span<const btf::PlannedPair> pairs) {
+        return reports_.pick(pairs);
+      };
     const btf::Result<bool> same = btf::diff(sets_.actual, sets_.golden, options, *this);
     if (progress_) progress_->clear();
+    if (command_.part) return end_part(same);
     if (!same && (!ready_ || same.error().code == btf::ErrorCode::cancelled))
       return std::unexpected(same.error());
     if (!same && !several_) {
@@ -101,7 +109,8 @@ class Comparison final : public btf::SetDiffSink {
     add_others(sets_.actual, others);
     add_others(sets_.golden, others);
     reports_.tell_others(std::move(others));
-    progress_.emplace(context_.global, pairs.bytes);
+    const std::uint64_t shards = command_.part ? command_.part->shard.of : 1;
+    progress_.emplace(context_.global, pairs.bytes / shards);
     ready_ = true;
     return {};
   }
@@ -130,6 +139,15 @@ class Comparison final : public btf::SetDiffSink {
   }
 
  private:
+  // Trouble of a pair is in the part; any other leaves it unfinished.
+  btf::Result<int> end_part(const btf::Result<bool>& same) {
+    const bool of_pair =
+        !same && !several_ && begun_ && same.error().code != btf::ErrorCode::cancelled;
+    if (!same && !of_pair) return std::unexpected(same.error());
+    if (!same) context_.log.error(same.error());
+    return reports_.finish();
+  }
+
   void start_progress() {
     const auto actual = sets_.actual.file(0);
     const auto golden = sets_.golden.file(0);

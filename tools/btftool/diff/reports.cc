@@ -45,11 +45,13 @@ btf::ReportOptions report_options(const Context& context, const DiffCommand& com
       }};
   for (const TensorTolerance& given : command.tensor_tolerances)
     options.tensor_criteria.push_back(of_tensor(given));
+  if (!command.tensor_criteria.empty()) options.tensor_criteria = command.tensor_criteria;
   return options;
 }
 
 // The format of standard output, if anything is printed there.
 std::optional<btf::ReportFormat> printed(const GlobalOptions& global, const DiffCommand& command) {
+  if (command.part) return std::nullopt;
   if (command.json) return btf::ReportFormat::json;
   if (global.quiet) return std::nullopt;
   return command.summary ? btf::ReportFormat::summary : btf::ReportFormat::text;
@@ -78,6 +80,20 @@ DiffReports::DiffReports(const Context& context, const DiffCommand& command, boo
   };
   to_file(btf::ReportFormat::junit, command.junit);
   to_file(btf::ReportFormat::html, command.html);
+  if (!command.part) return;
+  auto part = std::make_unique<PartReport>(context, command, directories, options.tensor_criteria);
+  part_ = part.get();
+  reports_.push_back({std::move(part), true});
+}
+
+void DiffReports::tell_others(std::vector<std::string> paths) {
+  if (part_ != nullptr) part_->tell_others(paths);
+  totals_.others = std::move(paths);
+}
+
+btf::Result<std::vector<std::uint64_t>> DiffReports::pick(
+    std::span<const btf::PlannedPair> pairs) {
+  return part_->pick(pairs);
 }
 
 btf::Status DiffReports::check_files() const {
@@ -134,6 +150,8 @@ int DiffReports::finish() {
       context_.log.error(status.error());
       totals_.unwritten = true;
     }
+  // What a part says is judged by merge.
+  if (part_ != nullptr) return totals_.unwritten ? kTrouble : kSame;
   switch (totals_.result()) {
     case PairResult::same:
       return kSame;
@@ -157,9 +175,10 @@ btf::DiffOptions needed_by_reports(const GlobalOptions& global, const DiffComman
   const auto format = printed(global, command);
   if (format) ask_for(*format, options);
   if (command.junit) ask_for(btf::ReportFormat::junit, options);
-  if (command.html) ask_for(btf::ReportFormat::html, options);
+  // A part may become any report.
+  if (command.html || command.part) ask_for(btf::ReportFormat::html, options);
   options.hints = options.hints && options.details;
-  if (!format && !command.html) options.heatmap.reset();
+  if (!format && !command.html && !command.part) options.heatmap.reset();
   return options;
 }
 

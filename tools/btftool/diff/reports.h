@@ -1,11 +1,14 @@
 // All the reports that a command requests, behind one interface.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "btf/report/report.h"
+#include "diff/part_report.h"
 #include "io/context.h"
 
 namespace btftool {
@@ -21,7 +24,9 @@ class DiffReports {
   // An error if a report could not be written at the end, as far as that shows now.
   btf::Status check_files() const;
 
-  void tell_others(std::vector<std::string> paths) { totals_.others = std::move(paths); }
+  void tell_others(std::vector<std::string> paths);
+  // The pairs of this command's shard, which are not in its part yet.
+  btf::Result<std::vector<std::uint64_t>> pick(std::span<const btf::PlannedPair> pairs);
   void begin(const FilePair& pair);
   void take(const btf::TensorDiff& diff);
   // True if the tensors of a file on one side only are to be listed.
@@ -49,6 +54,7 @@ class DiffReports {
   const Context& context_;
   const DiffCommand& command_;
   std::vector<Report> reports_;
+  PartReport* part_ = nullptr;  // one of these
   FilePair pair_;
   btf::DiffTotals totals_;
 };

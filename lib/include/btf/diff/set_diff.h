@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "btf/api.h"
@@ -38,6 +41,18 @@ struct SetDiffSide {
   std::vector<SpecRule> specs{};  // the last that matches counts
 };
 
+// A pair before it is compared. `name` holds while it is planned.
+struct PlannedPair {
+  std::string_view name;           // as FilePair's; empty: the sets are two files
+  std::uint64_t actual_bytes = 0;  // of the file; 0: there is none
+  std::uint64_t golden_bytes = 0;
+  std::uint64_t bytes = 0;  // to read of both: those of a tensor, where tensors are pairs
+};
+
+// Chooses among all pairs by their numbers; these ascend.
+using PickPairs =
+    std::function<Result<std::vector<std::uint64_t>>(std::span<const PlannedPair> pairs)>;
+
 struct SetDiffOptions {
   // Options for every pair of files. Its selections and pairs stay empty: those of sets are here.
   DiffOptions each{};
@@ -55,6 +70,8 @@ struct SetDiffOptions {
   // Figures of tensors that are the same, if several are compared.
   bool figures_of_several = false;
   std::vector<std::int32_t> heatmap_axes{};  // a tensor that is compared alone must have these
+  // Called once, when all else is checked: the other pairs are left out, and comparing nothing is no error.
+  PickPairs pick{};
 };
 
 // Files of two sets that are compared with each other, or a file that only one set has.
@@ -65,6 +82,7 @@ struct FilePair {
   // Tensors of several files may have one name, so that reports show the file with it.
   bool tells_file = true;
   std::string actual_name{};  // of tensors that are a pair, actual's name where it differs
+  std::uint64_t number = 0;   // among all pairs of the sets, in the order of reports
 
   // "0/xs against xs"
   BTF_API std::string both_names() const;

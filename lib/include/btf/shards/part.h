@@ -1,0 +1,101 @@
+// What one shard of a comparison has found, as a file, and the parts of all shards taken together
+// (docs/scaling.md).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "btf/api.h"
+#include "btf/error.h"
+#include "btf/report/report.h"
+#include "btf/shards/plan.h"
+
+namespace btf {
+
+struct PartHead {
+  Shard shard{};
+  std::string plan{};  // plan_digest()
+  std::string version{};
+  std::string command{};               // "diff"
+  std::vector<std::string> options{};  // as the command takes them
+  std::string actual{};                // operands
+  std::string golden{};
+  bool directories = false;                    // as in ReportOptions
+  std::uint64_t pairs = 0;                     // of all shards
+  std::vector<std::string> tensor_criteria{};  // as in ReportOptions
+  std::vector<std::string> others{};           // files beside the tensors
+};
+
+// A file as it was before it was compared.
+struct FileState {
+  std::uint64_t bytes = 0;
+  std::int64_t modified_ns = 0;
+
+  bool operator==(const FileState&) const = default;
+
+  // Nothing: there is none.
+  BTF_API static std::optional<FileState> of(const std::string& path);
+};
+
+struct PartItem {
+  SetDiffResult::Pair pair{};
+  std::optional<FileState> actual{};
+  std::optional<FileState> golden{};
+  double seconds = 0;
+};
+
+// FILE appears when all is in it; until then it is FILE.partial. An item that was added stays,
+// whatever happens to the process.
+class BTF_API PartWriter {
+ public:
+  // With `resume` items of an unfinished, or finished, part of the same plan are kept if their
+  // files are as they were.
+  static Result<PartWriter> create(const std::string& path, const PartHead& head, bool resume);
+
+  PartWriter(PartWriter&&) noexcept;
+  PartWriter& operator=(PartWriter&&) noexcept;
+  ~PartWriter();
+
+  // Is the pair of this number there?
+  bool has(std::uint64_t number) const;
+  // Why nothing was kept, though there was a part; empty: there was none, or something was.
+  const std::string& note() const;
+
+  Status add(const PartItem& item);
+  Status finish();
+
+ private:
+  struct State;
+  explicit PartWriter(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+// Parts of one plan, all of them. Their lines are read when they are asked for.
+class BTF_API Parts {
+ public:
+  // An error, which names the shard and the command that makes its part again: one is missing, has
+  // no end, was changed, is of another plan, or is there twice with different results.
+  static Result<Parts> open(std::span<const std::string> paths,
+                            std::optional<std::uint64_t> expected = std::nullopt);
+
+  Parts(Parts&&) noexcept;
+  Parts& operator=(Parts&&) noexcept;
+  ~Parts();
+
+  // Of the first shard.
+  const PartHead& head() const;
+  // Items by their numbers. An error of `take` ends it.
+  Status each(const std::function<Status(const PartItem&)>& take) const;
+
+ private:
+  struct State;
+  explicit Parts(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace btf

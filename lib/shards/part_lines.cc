@@ -1,0 +1,219 @@
+#include "shards/part_lines.h"
+
+#include <charconv>
+#include <utility>
+
+#include "btf/try.h"
+#include "report/diff/json.h"
+#include "report/diff/names.h"
+#include "report/saved/saved_pair.h"
+#include "report/saved/saved_tensor.h"
+#include "report/text/json_parse.h"
+#include "report/text/text.h"
+#include "shards/digest.h"
+
+namespace btf::shards {
+namespace {
+
+using report::Json;
+using report::json_number;
+using report::JsonNode;
+
+constexpr std::string_view kNumber = R"({"number":)";
+constexpr std::string_view kTimes = R"(,"sizes":[)";
+
+Json list_of(const std::vector<std::string>& texts) {
+  Json list = Json::array();
+  for (const std::string& text : texts) list.push_back(text);
+  return list;
+}
+
+std::vector<std::string> texts_of(const JsonNode& node) {
+  std::vector<std::string> texts;
+  node.each([&](const JsonNode& item) { texts.push_back(item.text()); });
+  return texts;
+}
+
+Json optional_path(const std::string& path) { return path.empty() ? Json() : Json(path); }
+
+Json error_of(const SetDiffResult::Pair& pair) {
+  if (pair.outcome.result == PairResult::trouble) return pair.outcome.error;
+  if (report::of_whole_files(pair.outcome.result))
+    return report::whole_files_text(pair.files, pair.outcome);
+  return nullptr;
+}
+
+Json tensors_of(const std::vector<TensorDiff>& tensors) {
+  Json list = Json::array();
+  for (const TensorDiff& diff : tensors) {
+    Json json = report::json_tensor_diff(diff, JsonSchema::sets);
+    // Reports have a 0 then, and use another word for it.
+    if (!diff.tolerance.given()) json["tolerance"]["given"] = false;
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+std::optional<FileState> state_of(const JsonNode& sizes, const JsonNode& times, std::size_t side) {
+  std::optional<FileState> found;
+  std::size_t at = 0;
+  sizes.each([&](const JsonNode& size) {
+    if (at++ == side && !size.null()) found = FileState{.bytes = size.count()};
+  });
+  at = 0;
+  times.each([&](const JsonNode& time) {
+    if (at++ == side && found && !time.null())
+      found->modified_ns = static_cast<std::int64_t>(time.count());
+  });
+  return found;
+}
+
+std::vector<TensorDiff> read_tensors(const JsonNode& list) {
+  std::vector<TensorDiff> tensors;
+  list.each([&](const JsonNode& node) {
+    if (node.failed()) return;
+    TensorDiff& diff = tensors.emplace_back(report::saved_tensor(node, JsonSchema::sets));
+    const JsonNode tolerance = node["tolerance"];
+    if (tolerance.has("given") && !tolerance["given"].flag()) {
+      diff.tolerance.rtol.reset();
+      diff.tolerance.atol.reset();
+    }
+  });
+  return tensors;
+}
+
+// Ready JSON of an item whose results end at `end`.
+std::size_t end_of_results(std::string_view line) { return line.rfind(kTimes); }
+
+}  // namespace
+
+std::string head_line(const PartHead& head) {
+  Json json{{"schema", kPartSchema},
+            {"shard", json_number(head.shard.number)},
+            {"of", json_number(head.shard.of)},
+            {"plan", head.plan},
+            {"version", head.version},
+            {"command", head.command},
+            {"options", list_of(head.options)},
+            {"roots", {head.actual, head.golden}},
+            {"directories", head.directories},
+            {"pairs", json_number(head.pairs)},
+            {"tensor_criteria", list_of(head.tensor_criteria)}};
+  if (!head.others.empty()) json["other_files"] = list_of(head.others);
+  return report::dump(json);
+}
+
+ItemLine item_line(const PartItem& item) {
+  const FilePair& files = item.pair.files;
+  Json found{{"number", json_number(files.number)},
+             {"path", files.name},
+             {"result", report::result_name(item.pair.outcome.result)},
+             {"error", error_of(item.pair)},
+             {"tensors", tensors_of(item.pair.tensors)},
+             {"actual", optional_path(files.actual)},
+             {"golden", optional_path(files.golden)}};
+  if (!item.pair.missing.empty()) found["missing"] = tensors_of(item.pair.missing);
+  if (!files.tells_file) found["tells_file"] = false;
+  if (!files.actual_name.empty()) found["actual_name"] = files.actual_name;
+  const auto side = [](const std::optional<FileState>& state, auto member) {
+    return state ? json_number(static_cast<std::uint64_t>((*state).*member)) : Json();
+  };
+  const Json times{{"sizes", Json::array({side(item.actual, &FileState::bytes),
+                                          side(item.golden, &FileState::bytes)})},
+                   {"mtimes_ns", Json::array({side(item.actual, &FileState::modified_ns),
+                                              side(item.golden, &FileState::modified_ns)})},
+                   {"seconds", json_number(item.seconds)}};
+  ItemLine line{.text = report::dump(found)};
+  line.results = hash_of(line.text);
+  line.text.back() = ',';
+  line.text += report::dump(times).substr(1);
+  return line;
+}
+
+std::string tail_line(const PartTail& tail) {
+  return report::dump(Json{{"end", true},
+                           {"counts", {{"items", json_number(tail.items)}}},
+                           {"digest", tail.digest},
+                           {"results", tail.results}});
+}
+
+Result<PartHead> read_head(std::string_view line) {
+  constexpr std::string_view kWhat = "a part of btftool";
+  BTF_ASSIGN(const Json json, report::parse_json(std::string(line), kWhat));
+  std::string trouble;
+  const JsonNode node(json, trouble);
+  if (!node.has("schema") || node["schema"].text() != kPartSchema)
+    return fail(ErrorCode::malformed,
+                "is not " + std::string(kWhat) + ": its schema is not " + std::string(kPartSchema));
+  PartHead head{.shard = {node["shard"].count(), node["of"].count()},
+                .plan = node["plan"].text(),
+                .version = node["version"].text(),
+                .command = node["command"].text(),
+                .options = texts_of(node["options"]),
+                .directories = node["directories"].flag(),
+                .pairs = node["pairs"].count(),
+                .tensor_criteria = texts_of(node["tensor_criteria"])};
+  const std::vector<std::string> roots = texts_of(node["roots"]);
+  if (roots.size() != 2) node["roots"].fail("is not two paths");
+  if (node.has("other_files")) head.others = texts_of(node["other_files"]);
+  if (head.shard.of < 1 || head.shard.of > kMostShards) node["of"].fail("is no number of shards");
+  if (head.shard.number < 1 || head.shard.number > head.shard.of)
+    node["shard"].fail("is none of these shards");
+  if (!trouble.empty()) return std::unexpected(Error{ErrorCode::malformed, trouble});
+  head.actual = roots[0];
+  head.golden = roots[1];
+  return head;
+}
+
+Result<PartItem> read_item(std::string_view line) {
+  BTF_ASSIGN(const Json json, report::parse_json(std::string(line), "an item of a part"));
+  std::string trouble;
+  const JsonNode node(json, trouble);
+  PartItem item{.pair = report::saved_pair(node, "path")};
+  FilePair& files = item.pair.files;
+  files.number = node["number"].count();
+  item.pair.tensors = read_tensors(node["tensors"]);
+  if (node.has("missing")) item.pair.missing = read_tensors(node["missing"]);
+  files.tells_file = !node.has("tells_file") || node["tells_file"].flag();
+  if (node.has("actual_name")) files.actual_name = node["actual_name"].text();
+  item.actual = state_of(node["sizes"], node["mtimes_ns"], 0);
+  item.golden = state_of(node["sizes"], node["mtimes_ns"], 1);
+  item.seconds = node["seconds"].amount();
+  if (!trouble.empty()) return std::unexpected(Error{ErrorCode::malformed, trouble});
+  return item;
+}
+
+std::optional<PartTail> read_tail(std::string_view line) {
+  if (!line.starts_with(R"({"end":true,)")) return std::nullopt;
+  const auto json = report::parse_json(std::string(line), "the end of a part");
+  if (!json) return std::nullopt;
+  std::string trouble;
+  const JsonNode node(*json, trouble);
+  PartTail tail{.items = node["counts"]["items"].count(),
+                .digest = node["digest"].text(),
+                .results = node["results"].text()};
+  return trouble.empty() ? std::optional(std::move(tail)) : std::nullopt;
+}
+
+std::optional<std::uint64_t> number_of(std::string_view line) {
+  if (!line.starts_with(kNumber)) return std::nullopt;
+  const std::string_view rest = line.substr(kNumber.size());
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+  if (error != std::errc() || end == rest.data() + rest.size() || *end != ',') return std::nullopt;
+  return number;
+}
+
+std::uint64_t results_of(std::string_view line) {
+  const std::size_t end = end_of_results(line);
+  return hash_of(std::string(line.substr(0, end)) + "}");
+}
+
+std::string shard_command(const PartHead& head, std::uint64_t shard, const std::string& part) {
+  std::string command = "btftool " + head.command + " --shard " + std::to_string(shard) + "/" +
+                        std::to_string(head.shard.of) + " --part " + report::shell_word(part);
+  for (const std::string& option : head.options) command += " " + report::shell_word(option);
+  return command + " " + report::shell_word(head.actual) + " " + report::shell_word(head.golden);
+}
+
+}  // namespace btf::shards

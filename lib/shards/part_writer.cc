@@ -1,0 +1,148 @@
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <map>
+#include <utility>
+
+#include "btf/shards/part.h"
+#include "btf/try.h"
+#include "shards/digest.h"
+#include "shards/part_lines.h"
+#include "shards/part_scan.h"
+
+namespace btf {
+
+using shards::ScannedPart;
+
+std::optional<FileState> FileState::of(const std::string& path) {
+  struct stat status{};
+  if (path.empty() || ::stat(path.c_str(), &status) != 0) return std::nullopt;
+  return FileState{static_cast<std::uint64_t>(status.st_size),
+                   std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec};
+}
+
+struct PartWriter::State {
+  std::string path;
+  std::string partial;
+  int fd = -1;
+  std::map<std::uint64_t, std::uint64_t> results;  // by number
+  Digest digest;
+  std::string note;
+
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() {
+    if (fd >= 0) ::close(fd);
+  }
+
+  Status failed() const {
+    return std::unexpected(Error{errno == ENOSPC ? ErrorCode::no_space : ErrorCode::io,
+                                 std::generic_category().message(errno)}
+                               .in_file(partial));
+  }
+
+  Status write(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) return failed();
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return {};
+  }
+
+  Status line(std::string text) {
+    text += '\n';
+    digest.bytes(text);
+    return write(text);
+  }
+
+  // A second process with this shard gets a file of its own, so that neither tears the other's.
+  Status open_partial() {
+    partial = path + ".partial";
+    for (const bool shared : {true, false}) {
+      if (!shared) partial += "-" + std::to_string(::getpid());
+      fd = ::open(partial.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+      if (fd < 0) return failed();
+      if (!shared || ::flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return {};
+      ::close(fd);
+    }
+    return {};
+  }
+
+  static bool same_plan(const PartHead& a, const PartHead& b) {
+    return a.plan == b.plan && a.version == b.version && a.command == b.command &&
+           a.shard.number == b.shard.number && a.shard.of == b.shard.of;
+  }
+
+  // Items of an earlier run whose files are as they were.
+  std::map<std::uint64_t, std::string> items_of(const std::string& from, const PartHead& head) {
+    std::map<std::uint64_t, std::string> items;
+    const auto part = shards::scan_part(from, [&](std::string_view text, std::uint64_t) {
+      items[*shards::number_of(text)] = text;
+    });
+    if (part && !same_plan(part->head, head)) {
+      note = from + " is of another plan, and was begun anew";
+      items.clear();
+    }
+    std::erase_if(items, [](const auto& entry) {
+      const auto item = shards::read_item(entry.second);
+      return !item || FileState::of(item->pair.files.actual) != item->actual ||
+             FileState::of(item->pair.files.golden) != item->golden;
+    });
+    return part ? items : std::map<std::uint64_t, std::string>();
+  }
+};
+
+PartWriter::PartWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
+PartWriter::PartWriter(PartWriter&&) noexcept = default;
+PartWriter& PartWriter::operator=(PartWriter&&) noexcept = default;
+PartWriter::~PartWriter() = default;
+
+Result<PartWriter> PartWriter::create(const std::string& path, const PartHead& head, bool resume) {
+  auto state = std::make_unique<State>();
+  state->path = path;
+  BTF_TRY(state->open_partial());
+  std::map<std::uint64_t, std::string> kept;
+  for (const std::string& from : {path, state->partial}) {
+    if (!resume || !FileState::of(from)) continue;
+    kept.merge(state->items_of(from, head));
+  }
+  if (!kept.empty()) state->note.clear();
+  if (::ftruncate(state->fd, 0) != 0) return std::unexpected(state->failed().error());
+  BTF_TRY(state->line(shards::head_line(head)));
+  for (auto& [number, text] : kept) {
+    state->results[number] = shards::results_of(text);
+    BTF_TRY(state->line(std::move(text)));
+  }
+  return PartWriter(std::move(state));
+}
+
+bool PartWriter::has(std::uint64_t number) const { return state_->results.contains(number); }
+
+const std::string& PartWriter::note() const { return state_->note; }
+
+Status PartWriter::add(const PartItem& item) {
+  shards::ItemLine line = shards::item_line(item);
+  state_->results[item.pair.files.number] = line.results;
+  return state_->line(std::move(line.text));
+}
+
+Status PartWriter::finish() {
+  std::uint64_t results = 0;
+  for (const auto& [number, hash] : state_->results) results += hash;
+  const std::string tail = shards::tail_line({.items = state_->results.size(),
+                                              .digest = state_->digest.hexadecimal(),
+                                              .results = hexadecimal_of(results)});
+  BTF_TRY(state_->write(tail + "\n"));
+  if (::fsync(state_->fd) != 0 && errno != EINVAL && errno != EROFS) return state_->failed();
+  if (std::rename(state_->partial.c_str(), state_->path.c_str()) != 0) return state_->failed();
+  return {};
+}
+
+}  // namespace btf

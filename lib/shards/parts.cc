@@ -1,0 +1,226 @@
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <utility>
+
+#include "btf/shards/part.h"
+#include "btf/try.h"
+#include "shards/part_lines.h"
+#include "shards/part_scan.h"
+
+namespace btf {
+
+using shards::ScannedPart;
+using shards::shard_command;
+
+namespace {
+
+struct PartFile {
+  std::string path;
+  ScannedPart scanned;
+};
+
+struct Place {
+  std::uint64_t number = 0;
+  std::uint64_t part = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+
+std::string shard_name(const PartHead& head, std::uint64_t shard) {
+  return "shard " + std::to_string(shard) + " of " + std::to_string(head.shard.of);
+}
+
+Error trouble(const std::string& message) { return {ErrorCode::refused, message}; }
+
+Error again(const PartFile& part, const std::string& what) {
+  const PartHead& head = part.scanned.head;
+  return trouble(what + " (" + shard_name(head, head.shard.number) +
+                 "); run again: " + shard_command(head, head.shard.number, part.path))
+      .in_file(part.path);
+}
+
+// The path of another shard's part, where this one's has its number: "part/3.jsonl".
+std::string path_of(const PartFile& part, std::uint64_t shard) {
+  const std::string number = std::to_string(part.scanned.head.shard.number);
+  const std::size_t slash = part.path.rfind('/');
+  const std::size_t from = slash == part.path.npos ? 0 : slash + 1;
+  for (std::size_t at = part.path.size(); at-- > from;) {
+    if (part.path.compare(at, number.size(), number) != 0) continue;
+    const auto digit = [&](std::size_t i) {
+      return i < part.path.size() && part.path[i] >= '0' && part.path[i] <= '9';
+    };
+    if (digit(at + number.size()) || (at > from && digit(at - 1))) continue;
+    std::string path = part.path;
+    return path.replace(at, number.size(), std::to_string(shard));
+  }
+  return "FILE";
+}
+
+// The first way in which two parts are not of one comparison.
+std::string unlike(const PartHead& a, const PartHead& b) {
+  if (a.version != b.version) return "of btftool " + a.version + ", and that of " + b.version;
+  if (a.command != b.command) return "of btftool " + a.command + ", and that of " + b.command;
+  if (a.shard.of != b.shard.of)
+    return "of " + std::to_string(a.shard.of) + " shards, and that of " +
+           std::to_string(b.shard.of);
+  if (a.options != b.options) {
+    const auto text = [](const PartHead& head) {
+      std::string words;
+      for (const std::string& word : head.options) words += (words.empty() ? "" : " ") + word;
+      return words.empty() ? "no options" : "'" + words + "'";
+    };
+    return "with " + text(a) + ", and that with " + text(b);
+  }
+  if (a.plan != b.plan)
+    return "of another plan: files were added, removed or changed their size between the shards, "
+           "or a file that the options name was changed";
+  if (a.directories != b.directories || a.pairs != b.pairs) return "of another comparison";
+  return "";
+}
+
+// Of the parts of one plan: one for each shard, by shard.
+class Gathering {
+ public:
+  explicit Gathering(std::vector<PartFile> files) : files_(std::move(files)) {}
+
+  Result<std::vector<std::uint64_t>> run(std::optional<std::uint64_t> expected) {
+    const PartFile& first = files_.front();
+    const PartHead& head = first.scanned.head;
+    for (const PartFile& file : files_) {
+      if (std::string why = unlike(file.scanned.head, head); !why.empty())
+        return std::unexpected(
+            trouble("is " + std::move(why) + " (" + first.path + ")").in_file(file.path));
+    }
+    if (expected && *expected != head.shard.of)
+      return std::unexpected(trouble("is of " + std::to_string(head.shard.of) +
+                                     " shards; `expected` " + std::to_string(*expected))
+                                 .in_file(first.path));
+    for (const PartFile& file : files_) BTF_TRY(check_whole(file));
+    for (std::uint64_t i = 0; i < files_.size(); ++i) BTF_TRY(take(i));
+    BTF_TRY(check_complete());
+    std::vector<std::uint64_t> chosen;
+    for (const auto& [shard, file] : by_shard_) chosen.push_back(file);
+    return chosen;
+  }
+
+  const std::vector<PartFile>& files() const { return files_; }
+
+ private:
+  static Status check_whole(const PartFile& file) {
+    const ScannedPart& part = file.scanned;
+    if (!part.trouble.empty()) return std::unexpected(again(file, part.trouble));
+    if (!part.tail) return std::unexpected(again(file, "is torn: it has no end"));
+    if (part.tail->digest != part.digest)
+      return std::unexpected(again(file, "was changed after it was written"));
+    return {};
+  }
+
+  Status take(std::uint64_t at) {
+    const auto [found, added] = by_shard_.emplace(files_[at].scanned.head.shard.number, at);
+    if (added) return {};
+    const PartFile& one = files_[found->second];
+    const PartFile& other = files_[at];
+    if (one.scanned.tail->results == other.scanned.tail->results) return {};
+    return std::unexpected(again(other, "has other results than " + one.path));
+  }
+
+  Status check_complete() const {
+    const PartFile& any = files_.front();
+    const PartHead& head = any.scanned.head;
+    std::vector<std::uint64_t> missing;
+    for (std::uint64_t shard = 1; shard <= head.shard.of; ++shard)
+      if (!by_shard_.contains(shard)) missing.push_back(shard);
+    if (missing.empty()) return {};
+    constexpr std::size_t kNamed = 8;
+    std::string list;
+    for (std::size_t i = 0; i < std::min(kNamed, missing.size()); ++i)
+      list += (i == 0 ? "" : ", ") + std::to_string(missing[i]);
+    if (missing.size() > kNamed)
+      list += " and " + std::to_string(missing.size() - kNamed) + " more";
+    const bool one = missing.size() == 1;
+    return std::unexpected(trouble(
+        (one ? "shard " : "shards ") + list + " of " + std::to_string(head.shard.of) +
+        (one ? " is" : " are") +
+        " missing; run: " + shard_command(head, missing.front(), path_of(any, missing.front()))));
+  }
+
+  std::vector<PartFile> files_;
+  std::map<std::uint64_t, std::uint64_t> by_shard_;
+};
+
+}  // namespace
+
+struct Parts::State {
+  std::vector<PartFile> files;
+  std::vector<Place> places;  // by number
+  PartHead head;
+};
+
+Parts::Parts(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Parts::Parts(Parts&&) noexcept = default;
+Parts& Parts::operator=(Parts&&) noexcept = default;
+Parts::~Parts() = default;
+
+const PartHead& Parts::head() const { return state_->head; }
+
+Result<Parts> Parts::open(std::span<const std::string> paths,
+                          std::optional<std::uint64_t> expected) {
+  if (paths.empty()) return fail(ErrorCode::invalid_argument, "there are no parts");
+  std::vector<PartFile> files;
+  std::vector<std::vector<Place>> places;
+  for (const std::string& path : paths) {
+    std::vector<Place> found;
+    auto scanned = shards::scan_part(path, [&](std::string_view line, std::uint64_t offset) {
+      found.push_back({*shards::number_of(line), files.size(), offset, line.size()});
+    });
+    if (!scanned && FileState::of(path + ".partial") && !FileState::of(path)) {
+      Error error = scanned.error();
+      error.message += "; " + path + ".partial is there: its shard has not ended, `resume` goes on";
+      return std::unexpected(error);
+    }
+    if (!scanned) return std::unexpected(scanned.error());
+    files.push_back({path, *std::move(scanned)});
+    places.push_back(std::move(found));
+  }
+  Gathering gathering(std::move(files));
+  BTF_ASSIGN(const std::vector<std::uint64_t> chosen, gathering.run(expected));
+  auto state = std::make_unique<State>();
+  state->files = gathering.files();
+  for (const std::uint64_t file : chosen) {
+    state->places.insert(state->places.end(), places[file].begin(), places[file].end());
+    places[file] = {};
+  }
+  state->head = state->files[chosen.front()].scanned.head;
+  std::ranges::sort(state->places, {}, &Place::number);
+  for (std::size_t i = 1; i < state->places.size(); ++i)
+    if (state->places[i].number == state->places[i - 1].number)
+      return std::unexpected(again(state->files[state->places[i].part],
+                                   "has pair " + std::to_string(state->places[i].number) +
+                                       ", which " + state->files[state->places[i - 1].part].path +
+                                       " has too"));
+  return Parts(std::move(state));
+}
+
+// Neighbours are in different parts: few are open at a time.
+Status Parts::each(const std::function<Status(const PartItem&)>& take) const {
+  constexpr std::size_t kMostOpen = 200;
+  std::map<std::uint64_t, std::ifstream> open;
+  std::string line;
+  for (const Place& place : state_->places) {
+    const PartFile& part = state_->files[place.part];
+    if (open.size() >= kMostOpen && !open.contains(place.part)) open.erase(open.begin());
+    auto [file, fresh] = open.try_emplace(place.part);
+    if (fresh) file->second.open(part.path, std::ios::binary);
+    line.resize(place.bytes);
+    file->second.seekg(static_cast<std::streamoff>(place.offset));
+    if (!file->second.read(line.data(), static_cast<std::streamsize>(line.size())))
+      return std::unexpected(again(part, "was changed while it was read"));
+    const auto item = shards::read_item(line);
+    if (!item) return std::unexpected(again(part, item.error().message));
+    BTF_TRY(take(*item));
+  }
+  return {};
+}
+
+}  // namespace btf

@@ -1,0 +1,73 @@
+#include "cli/shards.h"
+
+#include "cli/arguments.h"
+
+namespace btftool {
+namespace {
+
+constexpr const char* kMachines = "Many machines";
+
+btf::Shard parse_shard(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  const auto number = parse_unsigned(text.substr(0, slash));
+  const auto of = slash < text.size() ? parse_unsigned(text.substr(slash + 1)) : std::nullopt;
+  if (!number || !of || *of < 1 || *of > btf::kMostShards)
+    throw Wrong("--shard takes K/N, such as 3/64, not '" + text + "'");
+  if (*number < 1) throw Wrong("--shard " + text + ": shards count from 1");
+  if (*number > *of) throw Wrong("--shard " + text + ": there are " + std::to_string(*of));
+  return {*number, *of};
+}
+
+// Do they say how it is run, and not what comes out?
+bool decides(const std::string& name) {
+  return name != "--shard" && name != "--part" && name != "--resume" && name != "--help";
+}
+
+void add_words_of(const CLI::Option& option, std::vector<std::string>& words) {
+  const bool flag = option.get_items_expected_max() == 0;
+  for (const std::string& result : option.results()) {
+    if (!flag)
+      words.push_back(option.get_name() + "=" + result);
+    else if (result == "true")
+      words.push_back(option.get_name());
+    else
+      words.push_back("--" + option.get_fnames().front());
+  }
+}
+
+}  // namespace
+
+void declare_part(CLI::App& app, std::optional<PartOptions>& part) {
+  const auto made = [&part]() -> PartOptions& { return part ? *part : part.emplace(); };
+  add_words(
+      app, "--shard", "K/N", [made](const std::string& text) { made().shard = parse_shard(text); },
+      "the K-th of N shards of the files, which are the same\nwherever this is run: 3/64")
+      ->group(kMachines);
+  add_words(
+      app, "--part", "FILE", [made](const std::string& text) { made().path = text; },
+      "write what is found there, for btftool merge; the exit\nstatus is then 0 once FILE is "
+      "complete")
+      ->group(kMachines);
+  app.add_flag_callback(
+         "--resume", [made] { made().resume = true; },
+         "keep what FILE, or FILE.partial, has of an earlier run")
+      ->group(kMachines);
+}
+
+void finish_part(const CLI::App& app, std::optional<PartOptions>& part) {
+  if (!part) return;
+  if (!given(app, "--part"))
+    throw Wrong(std::string(given(app, "--shard") ? "--shard" : "--resume") + " needs --part FILE");
+  if (part->path.empty() || part->path == "-")
+    throw Wrong("--part takes the name of a file, not '" + part->path + "'");
+  for (const char* report :
+       {"--all", "--sort", "--summary", "--json", "--json-schema", "--junit", "--html"})
+    if (given(app, report))
+      throw Wrong("--part and " + std::string(report) +
+                  " exclude each other: btftool merge makes the reports");
+  for (const CLI::Option* option : app.get_options())
+    if (option->count() > 0 && option->nonpositional() && decides(option->get_name()))
+      add_words_of(*option, part->options);
+}
+
+}  // namespace btftool

@@ -1,0 +1,17 @@
+// The options of a command that is run in parts. Only this folder includes it.
+#pragma once
+
+#include <optional>
+
+#include "cli/options.h"
+#include "cli/support.h"
+
+namespace btftool {
+
+// --shard, --part, --resume
+void declare_part(CLI::App& app, std::optional<PartOptions>& part);
+
+// Checks these, and keeps what else was given to the command: a part says how it was made.
+void finish_part(const CLI::App& app, std::optional<PartOptions>& part);
+
+}  // namespace btftool
