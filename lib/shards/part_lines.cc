@@ -132,19 +132,21 @@ ItemLine item_line(const PartItem& item) {
 
 std::string tail_line(const PartTail& tail) {
   return report::dump(Json{{"end", true},
-                           {"counts", {{"items", json_number(tail.items)}}},
+                           {"counts",
+                            {{"items", json_number(tail.items)},
+                             {"same", json_number(tail.same)},
+                             {"different", json_number(tail.different)},
+                             {"trouble", json_number(tail.trouble)}}},
                            {"digest", tail.digest},
                            {"results", tail.results}});
 }
 
 Result<PartHead> read_head(std::string_view line) {
-  constexpr std::string_view kWhat = "a part of btftool";
-  BTF_ASSIGN(const Json json, report::parse_json(std::string(line), kWhat));
+  BTF_ASSIGN(const Json json, report::parse_json(std::string(line), "a part of btftool"));
   std::string trouble;
   const JsonNode node(json, trouble);
   if (!node.has("schema") || node["schema"].text() != kPartSchema)
-    return fail(ErrorCode::malformed,
-                "is not " + std::string(kWhat) + ": its schema is not " + std::string(kPartSchema));
+    return fail(ErrorCode::malformed, "its schema is not " + std::string(kPartSchema));
   PartHead head{.shard = {node["shard"].count(), node["of"].count()},
                 .plan = node["plan"].text(),
                 .version = node["version"].text(),

@@ -18,8 +18,11 @@ struct ItemLine {
 
 struct PartTail {
   std::uint64_t items = 0;
-  std::string digest;   // of all bytes before it
-  std::string results;  // of the items' results, in any order
+  std::uint64_t same = 0;  // of these
+  std::uint64_t different = 0;
+  std::uint64_t trouble = 0;
+  std::string digest{};   // of all bytes before it
+  std::string results{};  // of the items' results, in any order
 };
 
 std::string head_line(const PartHead& head);

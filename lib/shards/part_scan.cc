@@ -7,6 +7,13 @@
 #include "shards/digest.h"
 
 namespace btf::shards {
+namespace {
+
+Error no_part(const std::string& why) {
+  return {ErrorCode::malformed, "is not a part of btftool: " + why};
+}
+
+}  // namespace
 
 Result<ScannedPart> scan_part(
     const std::string& path,
@@ -22,7 +29,7 @@ Result<ScannedPart> scan_part(
     if (file.eof()) break;  // a line without an end is torn
     if (number == 1) {
       auto head = read_head(line);
-      if (!head) return std::unexpected(head.error().in_file(path));
+      if (!head) return std::unexpected(no_part(head.error().message).in_file(path));
       part.head = *std::move(head);
     } else if (part.tail) {
       part.trouble = "line " + std::to_string(number) + " is behind the end";
@@ -41,10 +48,7 @@ Result<ScannedPart> scan_part(
     part.whole += line.size();
   }
   if (file.bad()) return fail(ErrorCode::io, path + ": cannot be read");
-  if (part.whole == 0)
-    return std::unexpected(
-        Error{ErrorCode::malformed, "is not a part of btftool: it has no whole line"}.in_file(
-            path));
+  if (part.whole == 0) return std::unexpected(no_part("it has no whole line").in_file(path));
   part.digest = digest.hexadecimal();
   return part;
 }

@@ -29,7 +29,11 @@ struct PartWriter::State {
   std::string path;
   std::string partial;
   int fd = -1;
-  std::map<std::uint64_t, std::uint64_t> results;  // by number
+  struct Found {
+    std::uint64_t results = 0;
+    PairResult result{};
+  };
+  std::map<std::uint64_t, Found> found;  // by number
   Digest digest;
   std::string note;
 
@@ -80,22 +84,30 @@ struct PartWriter::State {
            a.shard.number == b.shard.number && a.shard.of == b.shard.of;
   }
 
+  struct Kept {
+    std::string line;
+    PairResult result{};
+  };
+
   // Items of an earlier run whose files are as they were.
-  std::map<std::uint64_t, std::string> items_of(const std::string& from, const PartHead& head) {
-    std::map<std::uint64_t, std::string> items;
+  std::map<std::uint64_t, Kept> items_of(const std::string& from, const PartHead& head) {
+    std::map<std::uint64_t, Kept> items;
     const auto part = shards::scan_part(from, [&](std::string_view text, std::uint64_t) {
-      items[*shards::number_of(text)] = text;
+      items[*shards::number_of(text)] = {std::string(text)};
     });
     if (part && !same_plan(part->head, head)) {
       note = from + " is of another plan, and was begun anew";
       items.clear();
     }
-    std::erase_if(items, [](const auto& entry) {
-      const auto item = shards::read_item(entry.second);
-      return !item || FileState::of(item->pair.files.actual) != item->actual ||
-             FileState::of(item->pair.files.golden) != item->golden;
-    });
-    return part ? items : std::map<std::uint64_t, std::string>();
+    for (auto at = items.begin(); at != items.end();) {
+      const auto item = shards::read_item(at->second.line);
+      const bool holds = item && FileState::of(item->pair.files.actual) == item->actual &&
+                         FileState::of(item->pair.files.golden) == item->golden;
+      if (item) at->second.result = item->pair.outcome.result;
+      at = holds ? std::next(at) : items.erase(at);
+    }
+    if (!part) items.clear();
+    return items;
   }
 };
 
@@ -107,8 +119,13 @@ PartWriter::~PartWriter() = default;
 Result<PartWriter> PartWriter::create(const std::string& path, const PartHead& head, bool resume) {
   auto state = std::make_unique<State>();
   state->path = path;
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+    return std::unexpected(
+        Error{ErrorCode::invalid_argument, "a part is a regular file, and this is none"}.in_file(
+            path));
   BTF_TRY(state->open_partial());
-  std::map<std::uint64_t, std::string> kept;
+  std::map<std::uint64_t, State::Kept> kept;
   for (const std::string& from : {path, state->partial}) {
     if (!resume || !FileState::of(from)) continue;
     kept.merge(state->items_of(from, head));
@@ -116,30 +133,35 @@ Result<PartWriter> PartWriter::create(const std::string& path, const PartHead& h
   if (!kept.empty()) state->note.clear();
   if (::ftruncate(state->fd, 0) != 0) return std::unexpected(state->failed().error());
   BTF_TRY(state->line(shards::head_line(head)));
-  for (auto& [number, text] : kept) {
-    state->results[number] = shards::results_of(text);
-    BTF_TRY(state->line(std::move(text)));
+  for (auto& [number, item] : kept) {
+    state->found[number] = {shards::results_of(item.line), item.result};
+    BTF_TRY(state->line(std::move(item.line)));
   }
   return PartWriter(std::move(state));
 }
 
-bool PartWriter::has(std::uint64_t number) const { return state_->results.contains(number); }
+bool PartWriter::has(std::uint64_t number) const { return state_->found.contains(number); }
 
 const std::string& PartWriter::note() const { return state_->note; }
 
 Status PartWriter::add(const PartItem& item) {
   shards::ItemLine line = shards::item_line(item);
-  state_->results[item.pair.files.number] = line.results;
+  state_->found[item.pair.files.number] = {line.results, item.pair.outcome.result};
   return state_->line(std::move(line.text));
 }
 
 Status PartWriter::finish() {
+  shards::PartTail tail{.items = state_->found.size(), .digest = state_->digest.hexadecimal()};
   std::uint64_t results = 0;
-  for (const auto& [number, hash] : state_->results) results += hash;
-  const std::string tail = shards::tail_line({.items = state_->results.size(),
-                                              .digest = state_->digest.hexadecimal(),
-                                              .results = hexadecimal_of(results)});
-  BTF_TRY(state_->write(tail + "\n"));
+  for (const auto& [number, found] : state_->found) {
+    results += found.results;
+    if (found.result == PairResult::same)
+      ++tail.same;
+    else
+      ++(found.result == PairResult::trouble ? tail.trouble : tail.different);
+  }
+  tail.results = hexadecimal_of(results);
+  BTF_TRY(state_->write(shards::tail_line(tail) + "\n"));
   if (::fsync(state_->fd) != 0 && errno != EINVAL && errno != EROFS) return state_->failed();
   if (std::rename(state_->partial.c_str(), state_->path.c_str()) != 0) return state_->failed();
   return {};

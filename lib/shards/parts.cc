@@ -5,6 +5,7 @@
 
 #include "btf/shards/part.h"
 #include "btf/try.h"
+#include "report/text/text.h"
 #include "shards/part_lines.h"
 #include "shards/part_scan.h"
 
@@ -57,25 +58,31 @@ std::string path_of(const PartFile& part, std::uint64_t shard) {
   return "FILE";
 }
 
-// The first way in which two parts are not of one comparison.
-std::string unlike(const PartHead& a, const PartHead& b) {
-  if (a.version != b.version) return "of btftool " + a.version + ", and that of " + b.version;
-  if (a.command != b.command) return "of btftool " + a.command + ", and that of " + b.command;
-  if (a.shard.of != b.shard.of)
-    return "of " + std::to_string(a.shard.of) + " shards, and that of " +
-           std::to_string(b.shard.of);
-  if (a.options != b.options) {
-    const auto text = [](const PartHead& head) {
-      std::string words;
-      for (const std::string& word : head.options) words += (words.empty() ? "" : " ") + word;
-      return words.empty() ? "no options" : "'" + words + "'";
-    };
-    return "with " + text(a) + ", and that with " + text(b);
-  }
-  if (a.plan != b.plan)
-    return "of another plan: files were added, removed or changed their size between the shards, "
-           "or a file that the options name was changed";
-  if (a.directories != b.directories || a.pairs != b.pairs) return "of another comparison";
+std::string options_text(const PartHead& head) {
+  std::string words;
+  for (const std::string& word : head.options)
+    words += (words.empty() ? "" : " ") + report::shell_word(word);
+  return words.empty() ? "without options" : "with " + words;
+}
+
+// How a part is not of the comparison that another one is of; empty: it is.
+std::string unlike(const PartHead& found, const PartHead& wanted) {
+  const auto shards = [](const PartHead& head) {
+    return std::to_string(head.shard.of) + " shards";
+  };
+  const auto instead = [](const std::string& a, const std::string& b) {
+    return "was made " + a + ", not " + b;
+  };
+  if (found.version != wanted.version)
+    return instead("by btftool " + found.version, wanted.version);
+  if (found.command != wanted.command)
+    return instead("by btftool " + found.command, wanted.command);
+  if (found.shard.of != wanted.shard.of) return instead("for " + shards(found), shards(wanted));
+  if (found.options != wanted.options) return instead(options_text(found), options_text(wanted));
+  if (found.plan != wanted.plan || found.directories != wanted.directories ||
+      found.pairs != wanted.pairs)
+    return "was made of other files: some were added, removed or got another size since, or a file "
+           "that the options name was changed";
   return "";
 }
 
@@ -85,17 +92,13 @@ class Gathering {
   explicit Gathering(std::vector<PartFile> files) : files_(std::move(files)) {}
 
   Result<std::vector<std::uint64_t>> run(std::optional<std::uint64_t> expected) {
-    const PartFile& first = files_.front();
-    const PartHead& head = first.scanned.head;
-    for (const PartFile& file : files_) {
-      if (std::string why = unlike(file.scanned.head, head); !why.empty())
-        return std::unexpected(
-            trouble("is " + std::move(why) + " (" + first.path + ")").in_file(file.path));
-    }
+    const PartFile& wanted = most_common();
+    const PartHead& head = wanted.scanned.head;
+    for (const PartFile& file : files_) BTF_TRY(check_alike(file, wanted));
     if (expected && *expected != head.shard.of)
-      return std::unexpected(trouble("is of " + std::to_string(head.shard.of) +
-                                     " shards; `expected` " + std::to_string(*expected))
-                                 .in_file(first.path));
+      return std::unexpected(trouble("was made for " + std::to_string(head.shard.of) +
+                                     " shards, `expected` " + std::to_string(*expected))
+                                 .in_file(wanted.path));
     for (const PartFile& file : files_) BTF_TRY(check_whole(file));
     for (std::uint64_t i = 0; i < files_.size(); ++i) BTF_TRY(take(i));
     BTF_TRY(check_complete());
@@ -107,6 +110,28 @@ class Gathering {
   const std::vector<PartFile>& files() const { return files_; }
 
  private:
+  // Of the comparison that most parts are of; else the first.
+  const PartFile& most_common() const {
+    std::map<std::string, std::uint64_t> counts;
+    for (const PartFile& file : files_) ++counts[file.scanned.head.plan];
+    return *std::ranges::max_element(
+        files_, {}, [&](const PartFile& file) { return counts.at(file.scanned.head.plan); });
+  }
+
+  static Status check_alike(const PartFile& file, const PartFile& wanted) {
+    const PartHead& found = file.scanned.head;
+    const PartHead& head = wanted.scanned.head;
+    const std::string why = unlike(found, head);
+    if (why.empty()) return {};
+    const std::uint64_t shard = found.shard.number;
+    const std::string then = shard <= head.shard.of
+                                 ? "run again: " + shard_command(head, shard, file.path)
+                                 : "leave it out";
+    return std::unexpected(
+        trouble(why + " as " + wanted.path + " (" + shard_name(found, shard) + "); " + then)
+            .in_file(file.path));
+  }
+
   static Status check_whole(const PartFile& file) {
     const ScannedPart& part = file.scanned;
     if (!part.trouble.empty()) return std::unexpected(again(file, part.trouble));

@@ -236,6 +236,8 @@ void finish_diff(const CLI::App& app, DiffCommand& command,
   finish_reports(app, command);
   finish_part(app, command.part);
   take_operands(command.from_json.has_value(), operands, command.actual, command.golden);
+  if (command.part && (command.actual == "-" || command.golden == "-"))
+    throw Wrong("--part needs files: - cannot be read again");
 }
 
 }  // namespace btftool

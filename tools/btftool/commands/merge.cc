@@ -9,6 +9,7 @@
 #include "btf/try.h"
 #include "cli/cli.h"
 #include "commands/commands.h"
+#include "commands/other_files.h"
 #include "diff/reports.h"
 #include "io/text.h"
 
@@ -55,7 +56,10 @@ class Merging {
 
   btf::Result<int> run() {
     BTF_TRY(reports_.check_files());
-    reports_.tell_others(parts_.head().others);
+    const std::vector<std::string>& others = parts_.head().others;
+    note_others(context_, command_.actual, others);
+    note_others(context_, command_.golden, others);
+    reports_.tell_others(others);
     BTF_TRY(parts_.each([this](const btf::PartItem& item) -> btf::Status {
       take(item.pair);
       return {};
@@ -104,7 +108,9 @@ btf::Result<int> run_merge(const Context& context, const MergeCommand& command) 
   BTF_ASSIGN(const btf::Parts parts, btf::Parts::open(command.parts, command.expected));
   BTF_ASSIGN(const Invocation merged, command_of(parts.head(), command.reports));
   const Context as{context.global, context.out, context.log, merged.names};
-  return Merging(as, std::get<DiffCommand>(merged.command), parts).run();
+  const DiffCommand& diff = std::get<DiffCommand>(merged.command);
+  for (const std::string& part : command.parts) BTF_TRY(check_reports_beside(diff, part));
+  return Merging(as, diff, parts).run();
 }
 
 }  // namespace btftool

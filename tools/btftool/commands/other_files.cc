@@ -5,6 +5,13 @@
 #include "io/text.h"
 
 namespace btftool {
+namespace {
+
+void note_count(const Context& context, const std::string& root, std::uint64_t count) {
+  context.log.note(root + ": " + counted(count, "other file"));
+}
+
+}  // namespace
 
 void note_others(const Context& context, const btf::TensorSet& set) {
   // Else the error says how many.
@@ -16,9 +23,15 @@ void note_others(const Context& context, const btf::TensorSet& set) {
     if (counts.empty() || counts.back().first != root) counts.emplace_back(std::move(root), 0);
     ++counts.back().second;
   }
-  for (const auto& [root, count] : counts)
-    context.log.note(root + ": " + counted(count, "other file"));
+  for (const auto& [root, count] : counts) note_count(context, root, count);
   for (const btf::SetMember& other : set.others()) context.log.detail(other.path + ": not read");
+}
+
+void note_others(const Context& context, std::string root, const std::vector<std::string>& paths) {
+  while (root.size() > 1 && root.ends_with('/')) root.pop_back();
+  std::uint64_t count = 0;
+  for (const std::string& path : paths) count += path.starts_with(root + "/") ? 1 : 0;
+  if (count > 0) note_count(context, root, count);
 }
 
 void add_others(const btf::TensorSet& set, std::vector<std::string>& paths) {

@@ -48,6 +48,7 @@ btf::Result<std::vector<std::uint64_t>> PartReport::pick(std::span<const btf::Pl
   const std::vector<std::uint64_t> shards = btf::shards_of_pairs(pairs, part.shard.of);
   std::vector<std::uint64_t> open;
   for (std::uint64_t i = 0; i < shards.size(); ++i) {
+    planned_.push_back({pairs[i].actual_bytes, pairs[i].golden_bytes});
     if (shards[i] != part.shard.number) continue;
     ++own_;
     writer_->has(i) ? void(++kept_) : open.push_back(i);
@@ -62,19 +63,23 @@ void PartReport::begin(const btf::FilePair& pair) {
   began_ = std::chrono::steady_clock::now();
 }
 
+// While it was compared, or since all pairs were planned.
+bool PartReport::was_changed(const std::string& path, const std::optional<FileState>& before,
+                             std::uint64_t planned) {
+  if (FileState::of(path) == before && (!before || before->bytes == planned)) return false;
+  if (status_)
+    status_ = std::unexpected(btf::Error{
+        btf::ErrorCode::io, "the file was changed since the shard began; it is to be run again"}
+                                  .in_file(path));
+  return true;
+}
+
 void PartReport::end(const btf::FilePair& pair, const btf::PairOutcome& outcome) {
   if (!writer_) return;
-  for (const auto& [path, before] :
-       {std::pair(pair.actual, item_.actual), std::pair(pair.golden, item_.golden)})
-    if (FileState::of(path) != before) {
-      if (status_)
-        status_ = std::unexpected(
-            btf::Error{btf::ErrorCode::io,
-                       "the file was changed while it was compared; with --resume only this "
-                       "pair is compared again"}
-                .in_file(path));
-      return;
-    }
+  const Sizes& sizes = planned_[pair.number];
+  if (was_changed(pair.actual, item_.actual, sizes.actual) ||
+      was_changed(pair.golden, item_.golden, sizes.golden))
+    return;
   item_.pair.outcome = outcome;
   item_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
   if (btf::Status added = writer_->add(item_); status_ && !added) status_ = std::move(added);

@@ -31,7 +31,14 @@ class PartReport final : public btf::DiffReport {
   btf::Status finish(const btf::DiffTotals& totals) override;
 
  private:
+  struct Sizes {
+    std::uint64_t actual = 0;
+    std::uint64_t golden = 0;
+  };
+
   btf::Result<std::vector<std::string>> deciding() const;
+  bool was_changed(const std::string& path, const std::optional<btf::FileState>& before,
+                   std::uint64_t planned);
 
   const Context& context_;
   const DiffCommand& command_;
@@ -39,8 +46,9 @@ class PartReport final : public btf::DiffReport {
   std::vector<std::string> tensor_criteria_;
   std::vector<std::string> others_;
   std::optional<btf::PartWriter> writer_;
-  std::uint64_t own_ = 0;   // pairs of the shard
-  std::uint64_t kept_ = 0;  // of these, from an earlier run
+  std::vector<Sizes> planned_;  // by number of the pair
+  std::uint64_t own_ = 0;       // pairs of the shard
+  std::uint64_t kept_ = 0;      // of these, from an earlier run
   btf::PartItem item_;
   std::chrono::steady_clock::time_point began_;
   btf::Status status_{};  // the first error

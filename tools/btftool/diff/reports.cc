@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "btf/output.h"
+#include "btf/try.h"
 #include "io/exit_code.h"
 #include "io/text.h"
 
@@ -91,20 +92,16 @@ void DiffReports::tell_others(std::vector<std::string> paths) {
   totals_.others = std::move(paths);
 }
 
-btf::Result<std::vector<std::uint64_t>> DiffReports::pick(
-    std::span<const btf::PlannedPair> pairs) {
+btf::Result<std::vector<std::uint64_t>> DiffReports::pick(std::span<const btf::PlannedPair> pairs) {
   return part_->pick(pairs);
 }
 
 btf::Status DiffReports::check_files() const {
   for (const std::optional<std::string>& path : {command_.junit, command_.html}) {
-    if (!path) continue;
-    btf::Status status = btf::check_output(*path);
-    if (status) status = check_operand(*path, command_.from_json.value_or(command_.actual));
-    if (status) status = check_operand(*path, command_.from_json.value_or(command_.golden));
-    if (!status) return status;
+    if (path) BTF_TRY(btf::check_output(*path));
   }
-  return {};
+  BTF_TRY(check_reports_beside(command_, command_.from_json.value_or(command_.actual)));
+  return check_reports_beside(command_, command_.from_json.value_or(command_.golden));
 }
 
 void DiffReports::begin(const FilePair& pair) {
@@ -167,6 +164,12 @@ void DiffReports::refuse(const FilePair& pair, const btf::Error& error) {
   begin(pair);
   end({.result = PairResult::trouble, .error = error.text()});
   finish();
+}
+
+btf::Status check_reports_beside(const DiffCommand& command, const std::string& input) {
+  for (const std::optional<std::string>& path : {command.junit, command.html})
+    if (path) BTF_TRY(check_operand(*path, input));
+  return {};
 }
 
 btf::DiffOptions needed_by_reports(const GlobalOptions& global, const DiffCommand& command) {
