@@ -1,10 +1,11 @@
-// Any text as a report of `btftool diff --json` or `btftool layers --json`: what is read can be
+// Any text as a report of `btftool diff --json` or `btftool layers --json`, or as a line of a part: what is read can be
 // written and read again, and judged by other limits. The input is the text.
 #include <array>
 
 #include "btf/report/report.h"
 #include "input.h"
 #include "report/diff/json.h"
+#include "shards/part_lines.h"
 
 namespace fuzz {
 namespace {
@@ -68,11 +69,33 @@ void check_layers(btf::LayerRun run) {
   }
 }
 
+// A line of a part.
+bool check_part(const std::string& text) {
+  namespace shards = btf::shards;
+  if (const auto head = shards::read_head(text)) {
+    const std::string written = shards::head_line(*head);
+    const auto again = shards::read_head(written);
+    require(again && shards::head_line(*again) == written, "a head is read as another one");
+    require(!shards::shard_command(*head, 1, text).empty(), "there is no command");
+    return true;
+  }
+  if (const auto item = shards::read_item(text)) {
+    const shards::ItemLine written = shards::item_line(*item);
+    const auto again = shards::read_item(written.text);
+    require(again && shards::item_line(*again).text == written.text, "an item is read as another");
+    require(shards::results_of(written.text) == written.results, "results have another hash");
+    require(!item->pair.files.number || shards::number_of(written.text), "an item has no number");
+    return true;
+  }
+  return shards::read_tail(text).has_value();
+}
+
 }  // namespace
 }  // namespace fuzz
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(fuzz::text(fuzz::view(data, size)));
+  if (fuzz::check_part(text)) return 0;
   if (auto layers = btf::read_layer_report(text)) {
     fuzz::check_layers(*std::move(layers));
     return 0;
