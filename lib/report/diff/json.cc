@@ -2,14 +2,15 @@
 
 #include <utility>
 
+#include "btf/try.h"
 #include "btf/value.h"
 #include "report/diff/names.h"
+#include "report/diff/spooled_json.h"
 #include "report/diff/text.h"
 #include "report/text/json_document.h"
 
 namespace btf::report {
 namespace {
-
 
 Json optional_number(const auto& value) { return value ? json_number(*value) : Json(nullptr); }
 
@@ -60,9 +61,7 @@ Json mismatch(const Mismatch& found, const TensorDiff& diff) {
           {"golden_offset", optional_number(found.golden_offset)}};
 }
 
-Json place(const std::optional<Dims>& index) {
-  return index ? json_dims(*index) : Json(nullptr);
-}
+Json place(const std::optional<Dims>& index) { return index ? json_dims(*index) : Json(nullptr); }
 
 Json worst(const std::optional<Mismatch>& found, const TensorDiff& diff) {
   return found ? mismatch(*found, diff) : Json(nullptr);
@@ -252,14 +251,21 @@ class JsonReport : public DiffReport {
     if (options_.schema == JsonSchema::sets)
       document.members({{"first_different",
                          totals.first_different ? Json(*totals.first_different) : Json(nullptr)}});
-    write_lists(document);
+    BTF_TRY(write_lists(document));
     document.members(json_others(totals.others));
     return sink_(document.end().take() + "\n");
   }
 
  protected:
   // Those of this schema.
-  virtual void write_lists(JsonDocument& document) = 0;
+  virtual Status write_lists(JsonDocument& document) = 0;
+
+  Status write_list(const char* name, SpooledJson& items, JsonDocument& document) const {
+    BTF_TRY(sink_(document.begin_list(name).take()));
+    BTF_TRY(items.write(sink_));
+    document.end();
+    return {};
+  }
 
   static Json error_of(const FilePair& pair, const PairOutcome& outcome) {
     if (outcome.result == PairResult::trouble) return outcome.error;
@@ -283,7 +289,8 @@ class SetReport final : public JsonReport {
   void take(const TensorDiff& diff) override {
     Json json = json_tensor_diff(diff, JsonSchema::sets);
     json["member"] = members_;
-    tensors_.item(json);
+    tensors_.document().item(json);
+    tensors_.settle();
   }
 
   bool lists_missing() const override { return true; }
@@ -292,22 +299,23 @@ class SetReport final : public JsonReport {
   void end(const FilePair& pair, const PairOutcome& outcome) override {
     ++members_;
     const auto path = [](const std::string& side) { return side.empty() ? Json() : Json(side); };
-    files_.item({{"name", pair.name},
-                 {"actual", path(pair.actual)},
-                 {"golden", path(pair.golden)},
-                 {"result", result_name(outcome.result)},
-                 {"error", error_of(pair, outcome)}});
+    files_.document().item({{"name", pair.name},
+                            {"actual", path(pair.actual)},
+                            {"golden", path(pair.golden)},
+                            {"result", result_name(outcome.result)},
+                            {"error", error_of(pair, outcome)}});
+    files_.settle();
   }
 
  private:
-  void write_lists(JsonDocument& document) override {
-    document.begin_list("members").items(files_.take()).end();
-    document.begin_list("tensors").items(tensors_.take()).end();
+  Status write_lists(JsonDocument& document) override {
+    BTF_TRY(write_list("members", files_, document));
+    return write_list("tensors", tensors_, document);
   }
 
   std::uint64_t members_ = 0;
-  JsonDocument files_;
-  JsonDocument tensors_;
+  SpooledJson files_;
+  SpooledJson tensors_;
 };
 
 // As version 0.1 wrote it: of two directories a list of files, each with its tensors.
@@ -316,25 +324,28 @@ class FileReport final : public JsonReport {
   using JsonReport::JsonReport;
 
   void take(const TensorDiff& diff) override {
-    tensors_.item(json_tensor_diff(diff, JsonSchema::files));
+    tensors_.document().item(json_tensor_diff(diff, JsonSchema::files));
+    if (!directories()) tensors_.settle();
   }
 
   void end(const FilePair& pair, const PairOutcome& outcome) override {
     if (!directories()) return;
-    files_.begin_object().members({{"path", pair.name},
-                                   {"result", result_name(outcome.result)},
-                                   {"error", error_of(pair, outcome)}});
-    files_.begin_list("tensors").items(std::exchange(tensors_, {}).take()).end().end();
+    JsonDocument& files = files_.document();
+    files.begin_object().members({{"path", pair.name},
+                                  {"result", result_name(outcome.result)},
+                                  {"error", error_of(pair, outcome)}});
+    files.begin_list("tensors").items(std::exchange(tensors_, {}).document().take()).end().end();
+    files_.settle();
   }
 
  private:
-  void write_lists(JsonDocument& document) override {
-    document.begin_list(directories() ? "files" : "tensors");
-    document.items(directories() ? files_.take() : tensors_.take()).end();
+  Status write_lists(JsonDocument& document) override {
+    return directories() ? write_list("files", files_, document)
+                         : write_list("tensors", tensors_, document);
   }
 
-  JsonDocument tensors_;  // of the pair of files
-  JsonDocument files_;
+  SpooledJson tensors_;  // of the pair of files
+  SpooledJson files_;
 };
 
 }  // namespace

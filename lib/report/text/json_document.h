@@ -24,8 +24,9 @@ class JsonDocument {
   // Appends ready JSON: one item, or several separated by commas.
   JsonDocument& items(std::string_view json);
 
-  // The text written since the last call.
+  // The text written since the last call, and its size in bytes.
   std::string take();
+  std::size_t size() const { return text_.size(); }
 
  private:
   void separate();

@@ -111,8 +111,8 @@ class BTF_API DiffReport : public SetDiffSink {
   virtual Status finish(const DiffTotals& totals) = 0;
 };
 
-// Memory is bounded in the text formats, whatever the number of tensors; JSON and JUnit keep their
-// own text until finish().
+// Memory is bounded in the text formats and JSON, whatever the number of tensors: JSON waits in a
+// temporary file for finish(). JUnit and HTML keep their own text until then.
 BTF_API std::unique_ptr<DiffReport> make_report(ReportFormat format, ReportOptions options,
                                                 TextSink sink);
 
