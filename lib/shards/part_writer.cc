@@ -126,7 +126,8 @@ Result<PartWriter> PartWriter::create(const std::string& path, const PartHead& h
             path));
   BTF_TRY(state->open_partial());
   std::map<std::uint64_t, State::Kept> kept;
-  for (const std::string& from : {path, state->partial}) {
+  // Another process may have FILE.partial now: what is whole of it is as good.
+  for (const std::string& from : {path, path + ".partial"}) {
     if (!resume || !FileState::of(from)) continue;
     kept.merge(state->items_of(from, head));
   }

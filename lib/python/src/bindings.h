@@ -6,6 +6,7 @@
 namespace btf::python {
 
 void bind_array(nanobind::module_& module);
+void bind_batch(nanobind::module_& module);
 void bind_convert(nanobind::module_& module);
 void bind_diff(nanobind::module_& module);
 void bind_layers(nanobind::module_& module);

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "btf/diff/set_diff.h"
 #include "btf/report/rejudge.h"
@@ -19,6 +20,7 @@
 #include "btf/value.h"
 #include "python/src/array.h"
 #include "python/src/bindings.h"
+#include "python/src/diff.h"
 #include "python/src/raise.h"
 #include "python/src/run.h"
 #include "python/src/words.h"
@@ -29,12 +31,6 @@ namespace {
 namespace nb = nanobind;
 
 constexpr double kLargest = std::numeric_limits<double>::max();
-
-// What was compared, and by what.
-struct Comparison {
-  SetDiffResult result;
-  DiffOptions criteria;
-};
 
 // A number within bounds; another is an error that says them.
 double limit(const std::string& name, nb::handle argument, double least, double most) {
@@ -87,6 +83,8 @@ bool take_criterion(const std::string& name, nb::handle argument, DiffOptions& o
          take_gate(name, argument, options.gates);
 }
 
+}  // namespace
+
 SetDiffOptions diff_options(const nb::dict& given) {
   SetDiffOptions options;
   options.each.go_on = true;
@@ -124,6 +122,8 @@ SetDiffOptions diff_options(const nb::dict& given) {
   return options;
 }
 
+namespace {
+
 // Only errors and causes can name options.
 TensorDiff in_python_words(TensorDiff diff) {
   if (diff.error) diff.error->message = python_words(std::move(diff.error->message));
@@ -131,25 +131,24 @@ TensorDiff in_python_words(TensorDiff diff) {
   return diff;
 }
 
-// The whole is kept, with whether it is of two files.
-struct Keep final : SetDiffSink {
-  explicit Keep(SetDiffResult& kept) : result(kept) {}
-  void begin(const FilePair& pair) override { result.begin(pair); }
-  void take(const TensorDiff& diff) override { result.take(in_python_words(diff)); }
-  bool lists_missing() const override { return result.lists_missing(); }
-  void missing(const TensorDiff& diff) override { result.missing(diff); }
-  void end(const FilePair& pair, const PairOutcome& outcome) override {
-    PairOutcome told = outcome;
-    told.error = python_words(std::move(told.error));
-    result.end(pair, told);
-  }
-  Status found(const PairsFound& pairs) override {
-    result.directories = pairs.several;
-    return {};
-  }
+}  // namespace
 
-  SetDiffResult& result;
-};
+std::vector<std::string> others_of(const TwoSets& sets) {
+  std::vector<std::string> paths;
+  for (const TensorSet* const set : {&sets.actual, &sets.golden})
+    for (const SetMember& other : set->others()) paths.push_back(other.path);
+  return paths;
+}
+
+void Keep::take(const TensorDiff& diff) { result.take(in_python_words(diff)); }
+
+void Keep::end(const FilePair& pair, const PairOutcome& outcome) {
+  PairOutcome told = outcome;
+  told.error = python_words(std::move(told.error));
+  result.end(pair, told);
+}
+
+namespace {
 
 Comparison diff_paths(const std::string& actual, const std::string& golden, const nb::dict& given) {
   SetDiffOptions options = diff_options(given);
@@ -162,6 +161,7 @@ Comparison diff_paths(const std::string& actual, const std::string& golden, cons
     options.each.execution = execution;
     auto sets = open_sets(actual, golden, options);
     if (!sets) return std::unexpected(sets.error());
+    comparison.result.others = others_of(*sets);
     Keep keep(comparison.result);
     return diff(sets->actual, sets->golden, options, keep);
   }));
@@ -210,8 +210,8 @@ Comparison judged_again(const SetDiffResult& report, const nb::dict& given) {
   judged.result.directories = report.directories;
   judged.result.others = report.others;
   Keep keep(judged.result);
-  check(rejudge(report,
-                {.tolerance = judged.criteria.tolerance, .gates = judged.criteria.gates}, keep));
+  check(rejudge(report, {.tolerance = judged.criteria.tolerance, .gates = judged.criteria.gates},
+                keep));
   return judged;
 }
 
@@ -269,10 +269,8 @@ void bind_diff(nb::module_& module) {
       .def_prop_ro("same", is_same)
       .def_prop_ro("trouble", has_trouble)
       .def("state", state)
-      .def("rejudge",
-           [](const Comparison& self, const nb::dict& given) {
-             return judged_again(self.result, given);
-           })
+      .def("rejudge", [](const Comparison& self,
+                         const nb::dict& given) { return judged_again(self.result, given); })
       .def("text", [](const Comparison& self, std::size_t columns,
                       bool all) { return report(self, ReportFormat::text, columns, all); })
       .def("json",
@@ -284,8 +282,10 @@ void bind_diff(nb::module_& module) {
   module.def("diff_paths", diff_paths);
   module.def("diff_arrays", diff_arrays);
   module.def("diff_from_state", from_state);
-  module.def("rejudge", [](const std::string& json, const std::string& path,
-                           const nb::dict& given) { return judged_again(saved(json, path), given); });
+  module.def("rejudge",
+             [](const std::string& json, const std::string& path, const nb::dict& given) {
+               return judged_again(saved(json, path), given);
+             });
 }
 
 }  // namespace btf::python

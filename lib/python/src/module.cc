@@ -11,6 +11,7 @@ NB_MODULE(_btf, module) {
   btf::python::bind_sparse(module);
   btf::python::bind_convert(module);
   btf::python::bind_diff(module);
+  btf::python::bind_batch(module);
   btf::python::bind_layers(module);
   btf::python::bind_validate(module);
 }

@@ -1,0 +1,167 @@
+// A comparison in pieces for the workers of an executor, which are kept in a part.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "btf/shards/part.h"
+#include "btf/try.h"
+#include "python/src/bindings.h"
+#include "python/src/diff.h"
+#include "python/src/raise.h"
+#include "python/src/run.h"
+#include "shards/part_lines.h"
+
+namespace btf::python {
+namespace {
+
+namespace nb = nanobind;
+
+struct BatchPlan {
+  std::string actual;
+  std::string golden;
+  std::string digest{};
+  bool directories = false;
+  std::vector<std::string> others{};
+  std::vector<std::uint64_t> costs{};  // by number of the pair
+};
+
+Status compare(const std::string& actual, const std::string& golden, SetDiffOptions options,
+               const Execution& execution, SetDiffSink& sink, std::vector<std::string>* others) {
+  options.each.execution = execution;
+  BTF_ASSIGN(TwoSets sets, open_sets(actual, golden, options));
+  if (others != nullptr) *others = others_of(sets);
+  const Result<bool> same = diff(sets.actual, sets.golden, options, sink);
+  return same ? Status() : std::unexpected(same.error());
+}
+
+// `words`: all that decides.
+BatchPlan plan(const std::string& actual, const std::string& golden, const nb::dict& given,
+               const std::vector<std::string>& words) {
+  BatchPlan plan{.actual = actual, .golden = golden};
+  SetDiffOptions options = diff_options(given);
+  options.pick = [&](std::span<const PlannedPair> pairs) {
+    plan.digest = plan_digest("diff", words, 1, pairs);
+    for (const PlannedPair& pair : pairs) plan.costs.push_back(pair.bytes + kPairCost);
+    return std::vector<std::uint64_t>();
+  };
+  SetDiffResult unused;
+  Keep keep(unused);
+  check(run(1, kLong, [&](const Execution& execution) {
+    return compare(actual, golden, options, execution, keep, &plan.others);
+  }));
+  plan.directories = unused.directories;
+  return plan;
+}
+
+// Each pair as a line of a part.
+struct Lines final : Keep {
+  explicit Lines(SetDiffResult& kept) : Keep(kept) {}
+
+  void begin(const FilePair& pair) override {
+    Keep::begin(pair);
+    item.actual = FileState::of(pair.actual);
+    item.golden = FileState::of(pair.golden);
+    began = std::chrono::steady_clock::now();
+  }
+
+  void end(const FilePair& pair, const PairOutcome& outcome) override {
+    Keep::end(pair, outcome);
+    item.pair = std::move(result.pairs.back());
+    result.pairs.clear();
+    item.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    lines.push_back(shards::item_line(item).text);
+  }
+
+  PartItem item;
+  std::chrono::steady_clock::time_point began;
+  std::vector<std::string> lines;
+};
+
+std::vector<std::string> compare_pairs(const std::string& actual, const std::string& golden,
+                                       const nb::dict& given, std::vector<std::uint64_t> numbers) {
+  SetDiffOptions options = diff_options(given);
+  options.pick = [&](std::span<const PlannedPair>) { return numbers; };
+  SetDiffResult kept;
+  Lines lines(kept);
+  const Status done = run(1, kLong, [&](const Execution& execution) {
+    return compare(actual, golden, options, execution, lines, nullptr);
+  });
+  // Trouble of two files is in their line.
+  if (!done && (done.error().code == ErrorCode::cancelled || lines.lines.size() < numbers.size()))
+    raise(done.error());
+  return std::move(lines.lines);
+}
+
+// Closed when it is finished or given up: as long as it is open, no other call goes on from it.
+struct BatchPart {
+  std::optional<PartWriter> writer;
+};
+
+PartWriter& open_writer(BatchPart& part) {
+  if (!part.writer) raise({ErrorCode::invalid_argument, "the part is closed"});
+  return *part.writer;
+}
+
+BatchPart create_part(const std::string& path, const BatchPlan& plan,
+                      std::vector<std::string> options) {
+  return {value(PartWriter::create(path,
+                                   {.plan = plan.digest,
+                                    .version = BTF_VERSION,
+                                    .command = "diff",
+                                    .options = std::move(options),
+                                    .actual = plan.actual,
+                                    .golden = plan.golden,
+                                    .directories = plan.directories,
+                                    .pairs = plan.costs.size(),
+                                    .others = plan.others},
+                                   true))};
+}
+
+void add_line(BatchPart& part, const std::string& line) {
+  check(open_writer(part).add(value(shards::read_item(line))));
+}
+
+void finish(BatchPart& part) {
+  check(open_writer(part).finish());
+  part.writer.reset();
+}
+
+Comparison report_of(const std::string& path, const nb::dict& given) {
+  Comparison comparison{.result = {}, .criteria = diff_options(given).each};
+  const std::vector<std::string> paths{path};
+  const Parts parts = value(Parts::open(paths));
+  SetDiffResult& result = comparison.result;
+  result.actual = parts.head().actual;
+  result.golden = parts.head().golden;
+  result.directories = parts.head().directories;
+  result.others = parts.head().others;
+  check(parts.each([&](const PartItem& item) -> Status {
+    result.pairs.push_back(item.pair);
+    return {};
+  }));
+  return comparison;
+}
+
+}  // namespace
+
+void bind_batch(nb::module_& module) {
+  nb::class_<BatchPlan>(module, "BatchPlan").def_ro("costs", &BatchPlan::costs);
+  nb::class_<BatchPart>(module, "BatchPart")
+      .def("has",
+           [](BatchPart& part, std::uint64_t number) { return open_writer(part).has(number); })
+      .def("add", add_line)
+      .def("finish", finish)
+      .def("close", [](BatchPart& part) { part.writer.reset(); });
+  module.def("batch_plan", plan);
+  module.def("batch_compare", compare_pairs);
+  module.def("batch_part", create_part);
+  module.def("batch_report", report_of);
+}
+
+}  // namespace btf::python

@@ -1,0 +1,144 @@
+"""btf.batch.diff by executors against btf.diff."""
+
+import concurrent.futures
+import os
+import signal
+import subprocess
+
+import btf
+import btf.batch
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def folders(tmp_path):
+    rng = np.random.default_rng(5)
+    for side in ("out", "golden"):
+        (tmp_path / side / "sub").mkdir(parents=True)
+    for i in range(24):
+        place = f"{'sub/' if i % 2 else ''}t{i}.npy"
+        values = rng.standard_normal(rng.integers(2, 300)).astype(np.float32)
+        np.save(tmp_path / "out" / place, values)
+        if i % 5 == 2:
+            values[0] += 1
+        if i != 7:
+            np.save(tmp_path / "golden" / place, values)
+    np.save(tmp_path / "golden" / "bad.npy", values)
+    (tmp_path / "out" / "bad.npy").write_bytes(b"\x93NUMPY\x01\x00no header")
+    (tmp_path / "out" / "notes.txt").write_text("no tensors")
+    return str(tmp_path / "out"), str(tmp_path / "golden")
+
+
+class Serial(concurrent.futures.Executor):
+    """In this thread; counts what is with it."""
+
+    def __init__(self, lose=()):
+        self.calls = []
+        self.lose = list(lose)
+
+    def submit(self, function, *args, **kwargs):
+        future = concurrent.futures.Future()
+        self.calls.append(args[-1])
+        if self.lose and self.lose.pop(0):
+            future.set_exception(concurrent.futures.BrokenExecutor("lost"))
+        else:
+            future.set_result(function(*args, **kwargs))
+        return future
+
+
+def alike(found, expected):
+    assert found.json() == expected.json()
+    assert found.text() == expected.text()
+    assert (found.same, found.trouble) == (expected.same, expected.trouble)
+
+
+@pytest.mark.parametrize("options", [{}, {"close": True, "max_mismatch_percent": 10.0, "figures": True},
+                                     {"rtol": 1e-3, "heatmap": True, "hints": False, "equal_nan": False}])
+def test_report_is_that_of_one_run(folders, options):
+    with concurrent.futures.ThreadPoolExecutor(2) as executor:
+        alike(btf.batch.diff(*folders, executor=executor, **options), btf.diff(*folders, **options))
+
+
+def test_processes(folders):
+    with concurrent.futures.ProcessPoolExecutor(2) as executor:
+        alike(btf.batch.diff(*folders, executor=executor), btf.diff(*folders))
+
+
+def test_two_files(folders):
+    for name in ("t0.npy", "t2.npy"):
+        paths = [f"{side}/{name}" for side in folders]
+        alike(btf.batch.diff(*paths, executor=Serial()), btf.diff(*paths))
+
+
+def test_lost_workers_work_is_submitted_again(folders, monkeypatch):
+    monkeypatch.setattr(btf.batch, "_TASK_BYTES", 1)
+    executor = Serial(lose=[False, True, True, False, True])
+    alike(btf.batch.diff(*folders, executor=executor), btf.diff(*folders))
+    assert len(executor.calls) == len(set(executor.calls)) + 3
+
+
+def test_largest_first(folders, monkeypatch):
+    monkeypatch.setattr(btf.batch, "_TASK_BYTES", 1)
+    executor = Serial()
+    btf.batch.diff(*folders, executor=executor)
+    names = [member["name"] for member in btf.diff(*folders).as_dict()["members"]]
+    bytes_of = [sum(os.path.getsize(f"{side}/{name}") for side in folders if os.path.exists(f"{side}/{name}"))
+                for name in names]
+    order = [bytes_of[number] for (number,) in executor.calls]
+    assert order == sorted(order, reverse=True)
+    assert sorted(number for (number,) in executor.calls) == list(range(len(names)))
+
+
+def test_interrupted_and_resumed(folders, monkeypatch, tmp_path):
+    monkeypatch.setattr(btf.batch, "_TASK_BYTES", 1)
+    part = tmp_path / "run.jsonl"
+    with pytest.raises(btf.batch.BatchInterrupted) as caught:
+        btf.batch.diff(*folders, executor=Serial(lose=[False] * 9 + [True] * 99), part=part, retries=1)
+    assert 0 < caught.value.done < caught.value.pairs
+    assert str(part) in str(caught.value)
+    assert not part.exists()
+    again = Serial()
+    alike(btf.batch.diff(*folders, executor=again, part=part), btf.diff(*folders))
+    assert len(again.calls) == caught.value.pairs - caught.value.done
+    third = Serial()
+    alike(btf.batch.diff(*folders, executor=third, part=part), btf.diff(*folders))
+    assert not third.calls
+
+
+def _kill(*args):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_killed_process(folders, monkeypatch, tmp_path):
+    """A process pool loses all that is pending and takes no more: another one goes on."""
+    monkeypatch.setattr(btf.batch, "_TASK_BYTES", 1)
+    part = tmp_path / "run.jsonl"
+    with concurrent.futures.ProcessPoolExecutor(1) as executor:
+        executor.submit(_kill)
+        with pytest.raises(btf.batch.BatchInterrupted):
+            btf.batch.diff(*folders, executor=executor, part=part)
+    with concurrent.futures.ProcessPoolExecutor(1) as executor:
+        alike(btf.batch.diff(*folders, executor=executor, part=part), btf.diff(*folders))
+
+
+def test_part_is_one_of_the_command(folders, tmp_path):
+    btftool = os.environ.get("BTFTOOL")
+    if not btftool:
+        pytest.skip("BTFTOOL is not set")
+    part = tmp_path / "run.jsonl"
+    options = {"rtol": 1e-3, "max_mismatch_percent": 1.5, "equal_nan": False}
+    btf.batch.diff(*folders, executor=Serial(), part=part, figures=True, **options)
+    merged = subprocess.run([btftool, "merge", "--json", part], capture_output=True, check=False)
+    single = subprocess.run([btftool, "diff", "--json", "--rtol=0.001", "--max-mismatch=1.5%", "--no-equal-nan",
+                             *folders], capture_output=True, check=False)
+    assert (merged.stdout, merged.returncode) == (single.stdout, single.returncode)
+
+
+def test_errors_are_those_of_diff(folders):
+    with pytest.raises(btf.NotFound):
+        btf.batch.diff("no such", folders[1], executor=Serial())
+    with pytest.raises(TypeError):
+        btf.batch.diff(*folders, executor=Serial(), no_such_option=1)
+    with pytest.raises(btf.InvalidArgument):
+        btf.batch.diff(*folders, executor=Serial(), rtol=-1)
