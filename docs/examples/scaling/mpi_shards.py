@@ -1,0 +1,47 @@
+"""Compares two directories in shards with mpi4py. Rank 0 hands out, the others work.
+
+    mpiexec -n 9 python3 -m mpi4py.futures mpi_shards.py ACTUAL GOLDEN SHARDS [OPTION OF DIFF...]
+
+Paths are as every machine sees them. Parts are left in ./part; run it again for those that are missing.
+"""
+
+import os
+import subprocess
+import sys
+
+from mpi4py.futures import MPIPoolExecutor
+
+
+def run(command):
+    """One shard. Its exit code is 0 when the part is complete, whatever the verdict."""
+    subprocess.run(command, check=True)
+
+
+def missing(actual, golden, shards, options):
+    """The commands of the shards that have no part yet."""
+    for shard in range(1, shards + 1):
+        part = os.path.abspath(f"part/{shard}.jsonl")
+        if not os.path.exists(part):
+            place = ["--shard", f"{shard}/{shards}", "--part", part]
+            yield ["btftool", "diff", "--jobs", "1", "--resume", *place, *options, actual, golden]
+
+
+def merge(shards):
+    parts = [f"part/{shard}.jsonl" for shard in range(1, shards + 1)]
+    there = [part for part in parts if os.path.exists(part)]
+    return subprocess.run(["btftool", "merge", "--expect", str(shards), *there]).returncode
+
+
+def main(actual, golden, shards, *options):
+    os.makedirs("part", exist_ok=True)
+    commands = missing(actual, golden, int(shards), options)
+    # A rank that dies takes the whole job with it. The parts stay: start it again.
+    with MPIPoolExecutor() as pool:
+        for future in [pool.submit(run, command) for command in commands]:
+            if future.exception() is not None:
+                print(f"lost: {future.exception()}", file=sys.stderr)
+    return merge(int(shards))
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
