@@ -122,6 +122,19 @@ def test_killed_process(folders, monkeypatch, tmp_path):
         alike(btf.batch.diff(*folders, executor=executor, part=part), btf.diff(*folders))
 
 
+def test_loky(folders):
+    loky = pytest.importorskip("loky")
+    with loky.ProcessPoolExecutor(2) as executor:
+        alike(btf.batch.diff(*folders, executor=executor), btf.diff(*folders))
+
+
+def test_dask(folders):
+    distributed = pytest.importorskip("distributed")
+    with distributed.Client(processes=False, dashboard_address=None) as client:
+        executor = client.get_executor(pure=False)
+        alike(btf.batch.diff(*folders, executor=executor), btf.diff(*folders))
+
+
 def test_part_is_one_of_the_command(folders, tmp_path):
     btftool = os.environ.get("BTFTOOL")
     if not btftool:
