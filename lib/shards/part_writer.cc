@@ -34,6 +34,10 @@ struct PartWriter::State {
     PairResult result{};
   };
   std::map<std::uint64_t, Found> found;  // by number
+  struct Kept {
+    std::string line;
+    PairResult result{};
+  };
   Digest digest;
   std::string note;
 
@@ -79,15 +83,37 @@ struct PartWriter::State {
     return {};
   }
 
+  // What is kept stands in a new file before that takes the place of FILE.partial.
+  Status begin(const PartHead& head, std::map<std::uint64_t, Kept> kept) {
+    const std::string old = partial;
+    const int old_fd = fd;
+    if (kept.empty()) {
+      if (::ftruncate(fd, 0) != 0) return failed();
+      return line(shards::head_line(head));
+    }
+    partial += "-new";
+    fd = ::open(partial.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0) {
+      fd = old_fd;
+      return failed();
+    }
+    ::flock(fd, LOCK_EX | LOCK_NB);
+    Status status = line(shards::head_line(head));
+    for (auto& [number, item] : kept) {
+      found[number] = {shards::results_of(item.line), item.result};
+      if (status) status = line(std::move(item.line));
+    }
+    if (status && std::rename(partial.c_str(), old.c_str()) != 0) status = failed();
+    if (!status) ::unlink(partial.c_str());
+    ::close(old_fd);
+    partial = old;
+    return status;
+  }
+
   static bool same_plan(const PartHead& a, const PartHead& b) {
     return a.plan == b.plan && a.version == b.version && a.command == b.command &&
            a.shard.number == b.shard.number && a.shard.of == b.shard.of;
   }
-
-  struct Kept {
-    std::string line;
-    PairResult result{};
-  };
 
   // Items of an earlier run whose files are as they were.
   std::map<std::uint64_t, Kept> items_of(const std::string& from, const PartHead& head) {
@@ -95,6 +121,7 @@ struct PartWriter::State {
     const auto part = shards::scan_part(from, [&](std::string_view text, std::uint64_t) {
       items[*shards::number_of(text)] = {std::string(text)};
     });
+    if (part && part->tail && part->tail->digest != part->digest) items.clear();
     if (part && !same_plan(part->head, head)) {
       note = from + " is of another plan, and was begun anew";
       items.clear();
@@ -119,7 +146,7 @@ PartWriter::~PartWriter() = default;
 Result<PartWriter> PartWriter::create(const std::string& path, const PartHead& head, bool resume) {
   auto state = std::make_unique<State>();
   state->path = path;
-  struct stat status {};
+  struct stat status{};
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
     return std::unexpected(
         Error{ErrorCode::invalid_argument, "a part is a regular file, and this is none"}.in_file(
@@ -132,12 +159,7 @@ Result<PartWriter> PartWriter::create(const std::string& path, const PartHead& h
     kept.merge(state->items_of(from, head));
   }
   if (!kept.empty()) state->note.clear();
-  if (::ftruncate(state->fd, 0) != 0) return std::unexpected(state->failed().error());
-  BTF_TRY(state->line(shards::head_line(head)));
-  for (auto& [number, item] : kept) {
-    state->found[number] = {shards::results_of(item.line), item.result};
-    BTF_TRY(state->line(std::move(item.line)));
-  }
+  BTF_TRY(state->begin(head, std::move(kept)));
   return PartWriter(std::move(state));
 }
 
