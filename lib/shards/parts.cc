@@ -1,11 +1,14 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "btf/shards/part.h"
 #include "btf/try.h"
+#include "elements/parallel.h"
 #include "report/text/text.h"
+#include "sets/pairs/pair_queue.h"
 #include "shards/part_lines.h"
 #include "shards/part_scan.h"
 
@@ -227,25 +230,59 @@ Result<Parts> Parts::open(std::span<const std::string> paths,
   return Parts(std::move(state));
 }
 
+namespace {
+
+class QueuedItem final : public QueuedPair {
+ public:
+  QueuedItem(std::string line, const PartFile& part,
+             const std::function<Status(const PartItem&)>& take)
+      : line_(std::move(line)), part_(part), take_(take) {}
+
+  Status compare() override {
+    item_ = shards::read_item(line_);
+    return {};
+  }
+
+  Status deliver(const Status& compared) override {
+    BTF_TRY(compared);
+    if (!item_) return std::unexpected(again(part_, item_.error().message));
+    return take_(*item_);
+  }
+
+ private:
+  std::string line_;
+  const PartFile& part_;
+  const std::function<Status(const PartItem&)>& take_;
+  Result<PartItem> item_;
+};
+
+}  // namespace
+
 // Neighbours are in different parts: few are open at a time.
-Status Parts::each(const std::function<Status(const PartItem&)>& take) const {
+Status Parts::each(const std::function<Status(const PartItem&)>& take,
+                   const Execution& execution) const {
   constexpr std::size_t kMostOpen = 200;
+  constexpr std::size_t kTogether = 64;
+  const unsigned workers = worker_count(execution, UINT64_MAX, UINT64_MAX);
+  PairQueue queue({.workers = workers,
+                   .most_together = kTogether,
+                   .small = UINT64_MAX,
+                   .most_waiting = std::size_t{4} * workers,
+                   .most_unreported = 8 * kTogether * workers},
+                  execution);
   std::map<std::uint64_t, std::ifstream> open;
-  std::string line;
   for (const Place& place : state_->places) {
     const PartFile& part = state_->files[place.part];
     if (open.size() >= kMostOpen && !open.contains(place.part)) open.erase(open.begin());
     auto [file, fresh] = open.try_emplace(place.part);
     if (fresh) file->second.open(part.path, std::ios::binary);
-    line.resize(place.bytes);
+    std::string line(place.bytes, '\0');
     file->second.seekg(static_cast<std::streamoff>(place.offset));
     if (!file->second.read(line.data(), static_cast<std::streamsize>(line.size())))
       return std::unexpected(again(part, "was changed while it was read"));
-    const auto item = shards::read_item(line);
-    if (!item) return std::unexpected(again(part, item.error().message));
-    BTF_TRY(take(*item));
+    BTF_TRY(queue.add(std::make_unique<QueuedItem>(std::move(line), part, take), 0));
   }
-  return {};
+  return queue.drain();
 }
 
 }  // namespace btf

@@ -60,10 +60,12 @@ class Merging {
     note_others(context_, command_.actual, others);
     note_others(context_, command_.golden, others);
     reports_.tell_others(others);
-    BTF_TRY(parts_.each([this](const btf::PartItem& item) -> btf::Status {
-      take(item.pair);
-      return {};
-    }));
+    BTF_TRY(parts_.each(
+        [this](const btf::PartItem& item) -> btf::Status {
+          take(item.pair);
+          return {};
+        },
+        context_.global.execution()));
     if (errors_.held_back() > 0)
       context_.log.error("and " + std::to_string(errors_.held_back()) + " more");
     if (reports_.compared_nothing())

@@ -12,6 +12,7 @@
 
 #include "btf/api.h"
 #include "btf/error.h"
+#include "btf/execution.h"
 #include "btf/report/report.h"
 #include "btf/shards/plan.h"
 
@@ -89,8 +90,9 @@ class BTF_API Parts {
 
   // Of the first shard.
   const PartHead& head() const;
-  // Items by their numbers. An error of `take` ends it.
-  Status each(const std::function<Status(const PartItem&)>& take) const;
+  // Items by their numbers, on the caller's thread; others parse them. An error of `take` ends it.
+  Status each(const std::function<Status(const PartItem&)>& take,
+              const Execution& execution = {}) const;
 
  private:
   struct State;
