@@ -1,5 +1,6 @@
 #include "shards/part_lines.h"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -47,8 +48,13 @@ Json tensors_of(const std::vector<TensorDiff>& tensors) {
   Json list = Json::array();
   for (const TensorDiff& diff : tensors) {
     Json json = report::json_tensor_diff(diff, JsonSchema::sets);
-    // Reports have a 0 then, and use another word for it.
-    if (!diff.tolerance.given()) json["tolerance"]["given"] = false;
+    // Reports have a 0 for what was not given, and say it in other words.
+    const Tolerance& tolerance = diff.tolerance;
+    if (tolerance.by_error() && !(tolerance.rtol && tolerance.atol)) {
+      Json& given = json["tolerance"]["given"] = Json::array();
+      if (tolerance.rtol) given.push_back("rtol");
+      if (tolerance.atol) given.push_back("atol");
+    }
     list.push_back(std::move(json));
   }
   return list;
@@ -74,10 +80,10 @@ std::vector<TensorDiff> read_tensors(const JsonNode& list) {
     if (node.failed()) return;
     TensorDiff& diff = tensors.emplace_back(report::saved_tensor(node, JsonSchema::sets));
     const JsonNode tolerance = node["tolerance"];
-    if (tolerance.has("given") && !tolerance["given"].flag()) {
-      diff.tolerance.rtol.reset();
-      diff.tolerance.atol.reset();
-    }
+    if (!tolerance.has("given")) return;
+    const std::vector<std::string> given = texts_of(tolerance["given"]);
+    if (std::ranges::find(given, "rtol") == given.end()) diff.tolerance.rtol.reset();
+    if (std::ranges::find(given, "atol") == given.end()) diff.tolerance.atol.reset();
   });
   return tensors;
 }
