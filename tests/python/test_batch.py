@@ -148,6 +148,20 @@ def test_part_is_one_of_the_command(folders, tmp_path):
     assert (merged.stdout, merged.returncode) == (single.stdout, single.returncode)
 
 
+def test_files_that_come_and_go_are_an_error(folders, monkeypatch):
+    """Numbers of pairs are those of the plan, or mean nothing."""
+    monkeypatch.setattr(btf.batch, "_TASK_BYTES", 1)
+
+    class Adding(Serial):
+        def submit(self, function, *args, **kwargs):
+            if len(self.calls) == 3:
+                np.save(f"{folders[0]}/a.npy", np.zeros(3))
+            return super().submit(function, *args, **kwargs)
+
+    with pytest.raises(btf.Refused, match="not those of the plan"):
+        btf.batch.diff(*folders, executor=Adding())
+
+
 def test_errors_are_those_of_diff(folders):
     with pytest.raises(btf.NotFound):
         btf.batch.diff("no such", folders[1], executor=Serial())

@@ -154,6 +154,10 @@ class Comparison {
       for (const FilePair& other : found_.others) all.push_back(planned(other));
     BTF_ASSIGN(const std::vector<std::uint64_t> picked, asked_.pick(all));
     const std::uint64_t pairs = found_.pairs.size();
+    const bool ascending = std::ranges::is_sorted(picked, std::ranges::less_equal());
+    if (!ascending || (!picked.empty() && picked.back() >= all.size()))
+      return fail(ErrorCode::invalid_argument,
+                  "numbers of pairs ascend, and are below " + std::to_string(all.size()));
     std::vector<MemberPair> kept;
     std::vector<FilePair> others;
     for (const std::uint64_t number : picked) {

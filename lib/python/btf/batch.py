@@ -68,7 +68,8 @@ def _diff(plan: _btf.BatchPlan, actual: str, golden: str, path: str | bytes, exe
     part = _btf.batch_part(path, plan, _words(options))
     try:
         open_pairs = [number for number in range(len(plan.costs)) if not part.has(number)]
-        lost = _run(part, _tasks(plan.costs, open_pairs), executor, retries, in_flight, (actual, golden, options))
+        comparison = (actual, golden, options, plan.digest)
+        lost = _run(part, _tasks(plan.costs, open_pairs), executor, retries, in_flight, comparison)
         if lost is not None:
             done = sum(part.has(number) for number in range(len(plan.costs)))
             raise BatchInterrupted(done, len(plan.costs), path if kept else None) from lost
@@ -79,7 +80,7 @@ def _diff(plan: _btf.BatchPlan, actual: str, golden: str, path: str | bytes, exe
 
 
 def _run(part: _btf.BatchPart, tasks: list[tuple[int, ...]], executor: concurrent.futures.Executor, retries: int,
-         in_flight: int, comparison: tuple[str, str, dict[str, Any]]) -> BaseException | None:
+         in_flight: int, comparison: tuple[str, str, dict[str, Any], str]) -> BaseException | None:
     """Takes what workers find into the part. What is returned took the last worker."""
     waiting = tasks[::-1]
     tries: dict[tuple[int, ...], int] = {}
@@ -118,10 +119,11 @@ def _cancel(running: dict[concurrent.futures.Future[Any], tuple[int, ...]]) -> N
         future.cancel()
 
 
-def _compare(actual: str, golden: str, options: dict[str, Any], numbers: tuple[int, ...]) -> list[str] | Exception:
+def _compare(actual: str, golden: str, options: dict[str, Any], digest: str,
+             numbers: tuple[int, ...]) -> list[str] | Exception:
     """In a worker. What goes wrong here is an answer; an exception means that the worker was lost."""
     try:
-        return _btf.batch_compare(actual, golden, options, list(numbers))
+        return _btf.batch_compare(actual, golden, options, _deciding(options), digest, list(numbers))
     except (Error, MemoryError) as error:
         return error
 

@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -84,9 +85,19 @@ struct Lines final : Keep {
 };
 
 std::vector<std::string> compare_pairs(const std::string& actual, const std::string& golden,
-                                       const nb::dict& given, std::vector<std::uint64_t> numbers) {
+                                       const nb::dict& given, const std::vector<std::string>& words,
+                                       const std::string& digest,
+                                       std::vector<std::uint64_t> numbers) {
+  std::ranges::sort(numbers);
   SetDiffOptions options = diff_options(given);
-  options.pick = [&](std::span<const PlannedPair>) { return numbers; };
+  options.pick =
+      [&](std::span<const PlannedPair> pairs) -> btf::Result<std::vector<std::uint64_t>> {
+    if (plan_digest("diff", words, 1, pairs) != digest)
+      return fail(ErrorCode::refused,
+                  "the files are not those of the plan: some were added, "
+                  "removed or got another size since");
+    return numbers;
+  };
   SetDiffResult kept;
   Lines lines(kept);
   const Status done = run(1, kLong, [&](const Execution& execution) {
@@ -151,7 +162,9 @@ Comparison report_of(const std::string& path, const nb::dict& given) {
 }  // namespace
 
 void bind_batch(nb::module_& module) {
-  nb::class_<BatchPlan>(module, "BatchPlan").def_ro("costs", &BatchPlan::costs);
+  nb::class_<BatchPlan>(module, "BatchPlan")
+      .def_ro("costs", &BatchPlan::costs)
+      .def_ro("digest", &BatchPlan::digest);
   nb::class_<BatchPart>(module, "BatchPart")
       .def("has",
            [](BatchPart& part, std::uint64_t number) { return open_writer(part).has(number); })
