@@ -60,18 +60,20 @@ Json tensors_of(const std::vector<TensorDiff>& tensors) {
   return list;
 }
 
-std::optional<FileState> state_of(const JsonNode& sizes, const JsonNode& times, std::size_t side) {
-  std::optional<FileState> found;
+std::vector<std::optional<FileState>> states_of(const JsonNode& item) {
+  std::vector<std::optional<FileState>> states;
+  item["sizes"].each([&](const JsonNode& size) {
+    states.emplace_back();
+    if (!size.null()) states.back() = FileState{.bytes = size.count()};
+  });
   std::size_t at = 0;
-  sizes.each([&](const JsonNode& size) {
-    if (at++ == side && !size.null()) found = FileState{.bytes = size.count()};
+  item["mtimes_ns"].each([&](const JsonNode& time) {
+    if (at >= states.size()) return time.fail("is of a file without a size");
+    if (states[at] && !time.null())
+      states[at]->modified_ns = static_cast<std::int64_t>(time.count());
+    ++at;
   });
-  at = 0;
-  times.each([&](const JsonNode& time) {
-    if (at++ == side && found && !time.null())
-      found->modified_ns = static_cast<std::int64_t>(time.count());
-  });
-  return found;
+  return states;
 }
 
 std::vector<TensorDiff> read_tensors(const JsonNode& list) {
@@ -101,48 +103,19 @@ std::string head_line(const PartHead& head) {
             {"version", head.version},
             {"command", head.command},
             {"options", list_of(head.options)},
-            {"roots", {head.actual, head.golden}},
+            {"roots", list_of(head.operands)},
             {"directories", head.directories},
-            {"pairs", json_number(head.pairs)},
+            {"items", json_number(head.items)},
             {"tensor_criteria", list_of(head.tensor_criteria)}};
   if (!head.others.empty()) json["other_files"] = list_of(head.others);
   return report::dump(json);
 }
 
-ItemLine item_line(const PartItem& item) {
-  const FilePair& files = item.pair.files;
-  Json found{{"number", json_number(files.number)},
-             {"path", files.name},
-             {"result", report::result_name(item.pair.outcome.result)},
-             {"error", error_of(item.pair)},
-             {"tensors", tensors_of(item.pair.tensors)},
-             {"actual", optional_path(files.actual)},
-             {"golden", optional_path(files.golden)}};
-  if (!item.pair.missing.empty()) found["missing"] = tensors_of(item.pair.missing);
-  if (!files.tells_file) found["tells_file"] = false;
-  if (!files.actual_name.empty()) found["actual_name"] = files.actual_name;
-  const auto side = [](const std::optional<FileState>& state, auto member) {
-    return state ? json_number(static_cast<std::uint64_t>((*state).*member)) : Json();
-  };
-  const Json times{{"sizes", Json::array({side(item.actual, &FileState::bytes),
-                                          side(item.golden, &FileState::bytes)})},
-                   {"mtimes_ns", Json::array({side(item.actual, &FileState::modified_ns),
-                                              side(item.golden, &FileState::modified_ns)})},
-                   {"seconds", json_number(item.seconds)}};
-  ItemLine line{.text = report::dump(found)};
-  line.results = hash_of(line.text);
-  line.text.back() = ',';
-  line.text += report::dump(times).substr(1);
-  return line;
-}
-
 std::string tail_line(const PartTail& tail) {
+  Json counts{{"items", json_number(tail.items)}};
+  for (const auto& [result, count] : tail.counts) counts[result] = json_number(count);
   return report::dump(Json{{"end", true},
-                           {"counts",
-                            {{"items", json_number(tail.items)},
-                             {"same", json_number(tail.same)},
-                             {"different", json_number(tail.different)},
-                             {"trouble", json_number(tail.trouble)}}},
+                           {"counts", std::move(counts)},
                            {"digest", tail.digest},
                            {"results", tail.results}});
 }
@@ -158,18 +131,15 @@ Result<PartHead> read_head(std::string_view line) {
                 .version = node["version"].text(),
                 .command = node["command"].text(),
                 .options = texts_of(node["options"]),
+                .operands = texts_of(node["roots"]),
                 .directories = node["directories"].flag(),
-                .pairs = node["pairs"].count(),
+                .items = node["items"].count(),
                 .tensor_criteria = texts_of(node["tensor_criteria"])};
-  const std::vector<std::string> roots = texts_of(node["roots"]);
-  if (roots.size() != 2) node["roots"].fail("is not two paths");
   if (node.has("other_files")) head.others = texts_of(node["other_files"]);
   if (head.shard.of < 1 || head.shard.of > kMostShards) node["of"].fail("is no number of shards");
   if (head.shard.number < 1 || head.shard.number > head.shard.of)
     node["shard"].fail("is none of these shards");
   if (!trouble.empty()) return std::unexpected(Error{ErrorCode::malformed, trouble});
-  head.actual = roots[0];
-  head.golden = roots[1];
   return head;
 }
 
@@ -184,8 +154,9 @@ Result<PartItem> read_item(std::string_view line) {
   if (node.has("missing")) item.pair.missing = read_tensors(node["missing"]);
   files.tells_file = !node.has("tells_file") || node["tells_file"].flag();
   if (node.has("actual_name")) files.actual_name = node["actual_name"].text();
-  item.actual = state_of(node["sizes"], node["mtimes_ns"], 0);
-  item.golden = state_of(node["sizes"], node["mtimes_ns"], 1);
+  const auto states = states_of(node);
+  if (states.size() != 2) node["sizes"].fail("is not of two files");
+  else item.actual = states[0], item.golden = states[1];
   item.seconds = node["seconds"].amount();
   if (!trouble.empty()) return std::unexpected(Error{ErrorCode::malformed, trouble});
   return item;
@@ -221,7 +192,79 @@ std::string shard_command(const PartHead& head, std::uint64_t shard, const std::
   std::string command = "btftool " + head.command + " --shard " + std::to_string(shard) + "/" +
                         std::to_string(head.shard.of) + " --part " + report::shell_word(part);
   for (const std::string& option : head.options) command += " " + report::shell_word(option);
-  return command + " " + report::shell_word(head.actual) + " " + report::shell_word(head.golden);
+  for (const std::string& operand : head.operands) command += " " + report::shell_word(operand);
+  return command;
+}
+
+std::vector<std::string> files_of(std::string_view line) {
+  const auto json = report::parse_json(std::string(line), "an item of a part");
+  if (!json) return {};
+  std::string trouble;
+  const JsonNode node(*json, trouble);
+  const auto path = [](const JsonNode& of) { return of.null() ? std::string() : of.text(); };
+  std::vector<std::string> files;
+  if (node.has("golden")) {
+    files = {path(node["actual"]), path(node["golden"])};
+  } else {
+    files = {path(node["path"])};
+    if (node.has("outputs"))
+      node["outputs"].each([&](const JsonNode& output) { files.push_back(output.text()); });
+  }
+  return trouble.empty() ? files : std::vector<std::string>();
 }
 
 }  // namespace btf::shards
+
+namespace btf {
+
+using report::Json;
+using report::json_number;
+using report::JsonNode;
+
+PartLine part_line(const PartItem& item) {
+  const FilePair& files = item.pair.files;
+  std::string result(report::result_name(item.pair.outcome.result));
+  Json found{{"number", json_number(files.number)},
+             {"path", files.name},
+             {"result", result},
+             {"error", shards::error_of(item.pair)},
+             {"tensors", shards::tensors_of(item.pair.tensors)},
+             {"actual", shards::optional_path(files.actual)},
+             {"golden", shards::optional_path(files.golden)}};
+  if (!item.pair.missing.empty()) found["missing"] = shards::tensors_of(item.pair.missing);
+  if (!files.tells_file) found["tells_file"] = false;
+  if (!files.actual_name.empty()) found["actual_name"] = files.actual_name;
+  return {.number = files.number,
+          .result = std::move(result),
+          .found = report::dump(found),
+          .files = {item.actual, item.golden},
+          .seconds = item.seconds};
+}
+
+std::string text(const PartLine& line) {
+  Json sizes = Json::array();
+  Json times = Json::array();
+  for (const auto& file : line.files) {
+    sizes.push_back(file ? json_number(file->bytes) : Json());
+    times.push_back(file ? json_number(static_cast<std::uint64_t>(file->modified_ns)) : Json());
+  }
+  const Json rest{{"sizes", std::move(sizes)},
+                  {"mtimes_ns", std::move(times)},
+                  {"seconds", json_number(line.seconds)}};
+  return line.found.substr(0, line.found.size() - 1) + "," + report::dump(rest).substr(1);
+}
+
+Result<PartLine> read_part_line(std::string_view text) {
+  BTF_ASSIGN(const Json json, report::parse_json(std::string(text), "an item of a part"));
+  std::string trouble;
+  const JsonNode node(json, trouble);
+  PartLine line{.number = node["number"].count(),
+                .result = node["result"].text(),
+                .files = shards::states_of(node),
+                .seconds = node["seconds"].amount()};
+  if (!trouble.empty()) return std::unexpected(Error{ErrorCode::malformed, trouble});
+  line.found = std::string(text.substr(0, shards::end_of_results(text))) + "}";
+  return line;
+}
+
+}  // namespace btf

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <map>
@@ -31,12 +32,12 @@ struct PartWriter::State {
   int fd = -1;
   struct Found {
     std::uint64_t results = 0;
-    PairResult result{};
+    std::string result{};
   };
   std::map<std::uint64_t, Found> found;  // by number
   struct Kept {
     std::string line;
-    PairResult result{};
+    std::string result{};
   };
   Digest digest;
   std::string note;
@@ -115,6 +116,14 @@ struct PartWriter::State {
            a.shard.number == b.shard.number && a.shard.of == b.shard.of;
   }
 
+  static bool are_as_they_were(const std::vector<std::string>& paths,
+                               const std::vector<std::optional<FileState>>& states) {
+    return std::ranges::equal(paths, states,
+                              [](const std::string& path, const std::optional<FileState>& state) {
+                                return FileState::of(path) == state;
+                              });
+  }
+
   // Items of an earlier run whose files are as they were.
   std::map<std::uint64_t, Kept> items_of(const std::string& from, const PartHead& head) {
     std::map<std::uint64_t, Kept> items;
@@ -127,10 +136,9 @@ struct PartWriter::State {
       items.clear();
     }
     for (auto at = items.begin(); at != items.end();) {
-      const auto item = shards::read_item(at->second.line);
-      const bool holds = item && FileState::of(item->pair.files.actual) == item->actual &&
-                         FileState::of(item->pair.files.golden) == item->golden;
-      if (item) at->second.result = item->pair.outcome.result;
+      const auto item = read_part_line(at->second.line);
+      const bool holds = item && are_as_they_were(shards::files_of(at->second.line), item->files);
+      if (item) at->second.result = item->result;
       at = holds ? std::next(at) : items.erase(at);
     }
     if (!part) items.clear();
@@ -167,10 +175,10 @@ bool PartWriter::has(std::uint64_t number) const { return state_->found.contains
 
 const std::string& PartWriter::note() const { return state_->note; }
 
-Status PartWriter::add(const PartItem& item) {
-  shards::ItemLine line = shards::item_line(item);
-  state_->found[item.pair.files.number] = {line.results, item.pair.outcome.result};
-  return state_->line(std::move(line.text));
+Status PartWriter::add(const PartLine& line) {
+  std::string text = btf::text(line);
+  state_->found[line.number] = {shards::results_of(text), line.result};
+  return state_->line(std::move(text));
 }
 
 Status PartWriter::finish() {
@@ -178,10 +186,7 @@ Status PartWriter::finish() {
   std::uint64_t results = 0;
   for (const auto& [number, found] : state_->found) {
     results += found.results;
-    if (found.result == PairResult::same)
-      ++tail.same;
-    else
-      ++(found.result == PairResult::trouble ? tail.trouble : tail.different);
+    ++tail.counts[found.result];
   }
   tail.results = hexadecimal_of(results);
   BTF_TRY(state_->write(shards::tail_line(tail) + "\n"));

@@ -83,7 +83,7 @@ std::string unlike(const PartHead& found, const PartHead& wanted) {
   if (found.shard.of != wanted.shard.of) return instead("for " + shards(found), shards(wanted));
   if (found.options != wanted.options) return instead(options_text(found), options_text(wanted));
   if (found.plan != wanted.plan || found.directories != wanted.directories ||
-      found.pairs != wanted.pairs)
+      found.items != wanted.items)
     return "was made of other files: some were added, removed or got another size since, or a file "
            "that the options name was changed";
   return "";
@@ -224,7 +224,7 @@ Result<Parts> Parts::open(std::span<const std::string> paths,
   for (std::size_t i = 1; i < state->places.size(); ++i)
     if (state->places[i].number == state->places[i - 1].number)
       return std::unexpected(again(state->files[state->places[i].part],
-                                   "has pair " + std::to_string(state->places[i].number) +
+                                   "has item " + std::to_string(state->places[i].number) +
                                        ", which " + state->files[state->places[i - 1].part].path +
                                        " has too"));
   return Parts(std::move(state));
@@ -232,35 +232,35 @@ Result<Parts> Parts::open(std::span<const std::string> paths,
 
 namespace {
 
+using ParseItem = std::function<Result<TakeItem>(std::string_view line)>;
+
 class QueuedItem final : public QueuedPair {
  public:
-  QueuedItem(std::string line, const PartFile& part,
-             const std::function<Status(const PartItem&)>& take)
-      : line_(std::move(line)), part_(part), take_(take) {}
+  QueuedItem(std::string line, const PartFile& part, const ParseItem& parse)
+      : line_(std::move(line)), part_(part), parse_(parse) {}
 
   Status compare() override {
-    item_ = shards::read_item(line_);
+    take_ = parse_(line_);
     return {};
   }
 
   Status deliver(const Status& compared) override {
     BTF_TRY(compared);
-    if (!item_) return std::unexpected(again(part_, item_.error().message));
-    return take_(*item_);
+    if (!take_) return std::unexpected(again(part_, take_.error().message));
+    return (*take_)();
   }
 
  private:
   std::string line_;
   const PartFile& part_;
-  const std::function<Status(const PartItem&)>& take_;
-  Result<PartItem> item_;
+  const ParseItem& parse_;
+  Result<TakeItem> take_;
 };
 
 }  // namespace
 
 // Neighbours are in different parts: few are open at a time.
-Status Parts::each(const std::function<Status(const PartItem&)>& take,
-                   const Execution& execution) const {
+Status Parts::each(const ParseItem& parse, const Execution& execution) const {
   constexpr std::size_t kMostOpen = 200;
   constexpr std::size_t kTogether = 64;
   const unsigned workers = worker_count(execution, UINT64_MAX, UINT64_MAX);
@@ -280,9 +280,18 @@ Status Parts::each(const std::function<Status(const PartItem&)>& take,
     file->second.seekg(static_cast<std::streamoff>(place.offset));
     if (!file->second.read(line.data(), static_cast<std::streamsize>(line.size())))
       return std::unexpected(again(part, "was changed while it was read"));
-    BTF_TRY(queue.add(std::make_unique<QueuedItem>(std::move(line), part, take), 0));
+    BTF_TRY(queue.add(std::make_unique<QueuedItem>(std::move(line), part, parse), 0));
   }
   return queue.drain();
+}
+
+Status Parts::each_pair(const std::function<Status(const PartItem&)>& take,
+                        const Execution& execution) const {
+  const ParseItem parse = [&take](std::string_view line) -> Result<TakeItem> {
+    BTF_ASSIGN(PartItem read, shards::read_item(line));
+    return [&take, item = std::make_shared<const PartItem>(std::move(read))] { return take(*item); };
+  };
+  return each(parse, execution);
 }
 
 }  // namespace btf

@@ -80,11 +80,13 @@ bool check_part(const std::string& text) {
     return true;
   }
   if (const auto item = shards::read_item(text)) {
-    const shards::ItemLine written = shards::item_line(*item);
-    const auto again = shards::read_item(written.text);
-    require(again && shards::item_line(*again).text == written.text, "an item is read as another");
-    require(shards::results_of(written.text) == written.results, "results have another hash");
-    require(!item->pair.files.number || shards::number_of(written.text), "an item has no number");
+    const std::string written = btf::text(part_line(*item));
+    const auto again = shards::read_item(written);
+    require(again && btf::text(part_line(*again)) == written, "an item is read as another");
+    const auto line = btf::read_part_line(written);
+    require(line && btf::text(*line) == written, "an item is read as another line");
+    require(shards::files_of(written).size() == line->files.size(), "an item has other files");
+    require(!item->pair.files.number || shards::number_of(written), "an item has no number");
     return true;
   }
   return shards::read_tail(text).has_value();

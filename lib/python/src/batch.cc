@@ -16,7 +16,6 @@
 #include "python/src/diff.h"
 #include "python/src/raise.h"
 #include "python/src/run.h"
-#include "shards/part_lines.h"
 
 namespace btf::python {
 namespace {
@@ -76,7 +75,7 @@ struct Lines final : Keep {
     item.pair = std::move(result.pairs.back());
     result.pairs.clear();
     item.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-    lines.push_back(shards::item_line(item).text);
+    lines.push_back(text(part_line(item)));
   }
 
   PartItem item;
@@ -126,16 +125,15 @@ BatchPart create_part(const std::string& path, const BatchPlan& plan,
                                     .version = BTF_VERSION,
                                     .command = "diff",
                                     .options = std::move(options),
-                                    .actual = plan.actual,
-                                    .golden = plan.golden,
+                                    .operands = {plan.actual, plan.golden},
                                     .directories = plan.directories,
-                                    .pairs = plan.costs.size(),
+                                    .items = plan.costs.size(),
                                     .others = plan.others},
                                    true))};
 }
 
 void add_line(BatchPart& part, const std::string& line) {
-  check(open_writer(part).add(value(shards::read_item(line))));
+  check(open_writer(part).add(value(read_part_line(line))));
 }
 
 void finish(BatchPart& part) {
@@ -148,11 +146,11 @@ Comparison report_of(const std::string& path, const nb::dict& given) {
   const std::vector<std::string> paths{path};
   const Parts parts = value(Parts::open(paths));
   SetDiffResult& result = comparison.result;
-  result.actual = parts.head().actual;
-  result.golden = parts.head().golden;
+  result.actual = parts.head().operands.front();
+  result.golden = parts.head().operands.back();
   result.directories = parts.head().directories;
   result.others = parts.head().others;
-  check(parts.each([&](const PartItem& item) -> Status {
+  check(parts.each_pair([&](const PartItem& item) -> Status {
     result.pairs.push_back(item.pair);
     return {};
   }));

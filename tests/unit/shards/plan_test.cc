@@ -94,10 +94,9 @@ TEST_CASE("parts: items come by their numbers, whichever part has them") {
                              .plan = "p",
                              .version = "1",
                              .command = "diff",
-                             .actual = "a",
-                             .golden = "g",
+                             .operands = {"a", "g"},
                              .directories = true,
-                             .pairs = 10};
+                             .items = 10};
     auto writer = btf::PartWriter::create(path(shard), head, false);
     REQUIRE(writer);
     for (std::uint64_t number = 10; number-- > 0;) {
@@ -105,7 +104,7 @@ TEST_CASE("parts: items come by their numbers, whichever part has them") {
       btf::PartItem item;
       item.pair.files = {.name = "n" + std::to_string(number), .actual = "x", .golden = "y"};
       item.pair.files.number = number;
-      REQUIRE(writer->add(item));
+      REQUIRE(writer->add(btf::part_line(item)));
       CHECK(writer->has(number));
     }
     CHECK_FALSE(std::filesystem::exists(path(shard)));
@@ -117,14 +116,14 @@ TEST_CASE("parts: items come by their numbers, whichever part has them") {
   REQUIRE(parts);
   CHECK(parts->head().shard.number == 1);
   std::uint64_t next = 0;
-  CHECK(parts->each([&](const btf::PartItem& item) -> btf::Status {
+  CHECK(parts->each_pair([&](const btf::PartItem& item) -> btf::Status {
     CHECK(item.pair.files.number == next);
     CHECK(item.pair.files.name == "n" + std::to_string(next));
     ++next;
     return {};
   }));
   CHECK(next == 10);
-  const auto stopped = parts->each([](const btf::PartItem&) -> btf::Status {
+  const auto stopped = parts->each_pair([](const btf::PartItem&) -> btf::Status {
     return btf::fail(btf::ErrorCode::cancelled, "enough");
   });
   CHECK_FALSE(stopped);

@@ -234,10 +234,10 @@ void finish_diff(const CLI::App& app, DiffCommand& command,
            "--heatmap", "--actual-spec", "--golden-spec", "--layout-in", "--nvmedia", "--permute",
            "--squeeze", "--reshape", "--dequantize", "--actual-scale", "--golden-scale", "--part"});
   finish_reports(app, command);
-  finish_part(app, command.part);
+  finish_part(app, operands,
+              {"--all", "--sort", "--summary", "--json", "--json-schema", "--junit", "--html"},
+              command.part);
   take_operands(command.from_json.has_value(), operands, command.actual, command.golden);
-  if (command.part && (command.actual == "-" || command.golden == "-"))
-    throw Wrong("--part needs files: - cannot be read again");
 }
 
 }  // namespace btftool

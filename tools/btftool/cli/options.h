@@ -52,6 +52,14 @@ struct InspectOptions {
   std::optional<std::string> at;
 };
 
+// One shard of a command, and the file of its results.
+struct PartOptions {
+  btf::Shard shard;
+  std::string path;
+  bool resume = false;
+  std::vector<std::string> options;  // all that decide, as the command takes them
+};
+
 struct ConvertCommand {
   std::vector<std::string> inputs;
   std::string output;
@@ -61,14 +69,7 @@ struct ConvertCommand {
   bool json = false;
   btf::OpenOptions open;
   btf::ConvertOptions convert;
-};
-
-// One shard of a comparison, and the file of its results.
-struct PartOptions {
-  btf::Shard shard;
-  std::string path;
-  bool resume = false;
-  std::vector<std::string> options;  // all that decide, as the command takes them
+  std::optional<PartOptions> part;
 };
 
 struct DiffCommand {
@@ -113,6 +114,7 @@ struct ValidateOptions {
   bool strict = false;
   bool all = false;
   btf::ValidateChecks checks;
+  std::optional<PartOptions> part;
 };
 
 struct RepairCommand {
@@ -140,6 +142,7 @@ struct LayersCommand {
   std::optional<std::string> html;
   std::vector<std::string> scales;  // options and their words, as they were written
   btf::LayerOptions layers;
+  std::optional<PartOptions> part;
 };
 
 struct TypesOptions {

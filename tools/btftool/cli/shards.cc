@@ -1,5 +1,7 @@
 #include "cli/shards.h"
 
+#include <algorithm>
+
 #include "cli/arguments.h"
 
 namespace btftool {
@@ -20,7 +22,8 @@ btf::Shard parse_shard(const std::string& text) {
 
 // Do they say how it is run, and not what comes out?
 bool decides(const std::string& name) {
-  return name != "--shard" && name != "--part" && name != "--resume" && name != "--help";
+  return name != "--shard" && name != "--part" && name != "--resume" && name != "--help" &&
+         name != "--output";
 }
 
 void add_words_of(const CLI::Option& option, std::vector<std::string>& words) {
@@ -41,7 +44,7 @@ void declare_part(CLI::App& app, std::optional<PartOptions>& part) {
   const auto made = [&part]() -> PartOptions& { return part ? *part : part.emplace(); };
   add_words(
       app, "--shard", "K/N", [made](const std::string& text) { made().shard = parse_shard(text); },
-      "the K-th of N shards of the files, which are the same\nwherever this is run: 3/64")
+      "the K-th of N shards of the work, which are the same\nwherever this is run: 3/64")
       ->group(kMachines);
   add_words(
       app, "--part", "FILE", [made](const std::string& text) { made().path = text; },
@@ -54,17 +57,19 @@ void declare_part(CLI::App& app, std::optional<PartOptions>& part) {
       ->group(kMachines);
 }
 
-void finish_part(const CLI::App& app, std::optional<PartOptions>& part) {
+void finish_part(const CLI::App& app, const std::vector<std::string>& operands,
+                 std::initializer_list<const char*> reports, std::optional<PartOptions>& part) {
   if (!part) return;
   if (!given(app, "--part"))
     throw Wrong(std::string(given(app, "--shard") ? "--shard" : "--resume") + " needs --part FILE");
   if (part->path.empty() || part->path == "-")
     throw Wrong("--part takes the name of a file, not '" + part->path + "'");
-  for (const char* report :
-       {"--all", "--sort", "--summary", "--json", "--json-schema", "--junit", "--html"})
+  for (const char* report : reports)
     if (given(app, report))
       throw Wrong("--part and " + std::string(report) +
                   " exclude each other: btftool merge makes the reports");
+  if (std::ranges::find(operands, "-") != operands.end())
+    throw Wrong("--part needs files: - cannot be read again");
   for (const CLI::Option* option : app.get_options())
     if (option->count() > 0 && option->nonpositional() && decides(option->get_name()))
       add_words_of(*option, part->options);

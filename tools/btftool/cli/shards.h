@@ -1,7 +1,10 @@
 // The options of a command that is run in parts. Only this folder includes it.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "cli/options.h"
 #include "cli/support.h"
@@ -12,6 +15,8 @@ namespace btftool {
 void declare_part(CLI::App& app, std::optional<PartOptions>& part);
 
 // Checks these, and keeps what else was given to the command: a part says how it was made.
-void finish_part(const CLI::App& app, std::optional<PartOptions>& part);
+// `reports`: options that merge has instead.
+void finish_part(const CLI::App& app, const std::vector<std::string>& operands,
+                 std::initializer_list<const char*> reports, std::optional<PartOptions>& part);
 
 }  // namespace btftool

@@ -8,6 +8,7 @@
 #include "cli/diff.h"
 #include "cli/layers.h"
 #include "cli/repair.h"
+#include "cli/shards.h"
 #include "cli/spec.h"
 
 namespace btftool {
@@ -123,6 +124,7 @@ class ValidateArguments final : public Subcommand {
     app().add_flag("--all", options_.all, "every finding, without a limit");
     app().add_flag("--json", options_.json, "print one JSON document");
     add_input_spec(app(), spec_);
+    declare_part(app(), options_.part);
     app().footer("Exit status: 0 well-formed, 1 not well-formed, 2 trouble.");
   }
 
@@ -130,6 +132,7 @@ class ValidateArguments final : public Subcommand {
     if (operands_.empty()) throw Wrong("missing operand FILE");
     options_.files = operands_;
     options_.open = spec_.finish("--input-spec");
+    finish_part(app(), operands_, {"--json"}, options_.part);
     return options_;
   }
 
@@ -172,7 +175,7 @@ class LayersArguments final : public Subcommand {
 class MergeArguments final : public Subcommand {
  public:
   explicit MergeArguments(CLI::App& parent)
-      : Subcommand(parent, "merge", "one report of the parts that shards of a diff have made") {
+      : Subcommand(parent, "merge", "one report of the parts that shards have made") {
     declare_operands("PART", "the files of --part, in any order");
     add_count(
         app(), "--expect", 1, btf::kMostShards,
@@ -180,7 +183,7 @@ class MergeArguments final : public Subcommand {
     declare_reports(app(), command_.reports);
     app().footer(
         "Prints what one run would have printed, and exits as it would have. Trouble (2) too: a\n"
-        "part is missing, torn, changed, or of another comparison.\n"
+        "part is missing, torn, changed, or of another command.\n"
         "Example:\n"
         "  btftool diff --close --shard 1/2 --part 1.jsonl out/ golden/\n"
         "  btftool diff --close --shard 2/2 --part 2.jsonl out/ golden/\n"

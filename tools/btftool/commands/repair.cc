@@ -45,8 +45,8 @@ class Repair {
     const auto summary = btf::repair(command_.input, command_.output, options, report);
     progress.clear();
     if (!summary) return std::unexpected(summary.error());
-    if (tally_.hidden() > 0)
-      line(fmt::format("not shown: {}; --all shows them", tally_.hidden_text()));
+    if (tally_.counts().hidden() > 0)
+      line(fmt::format("not shown: {}; --all shows them", tally_.counts().hidden_text()));
     command_.json ? print_json(*summary) : verdict(*summary);
     if (summary->bytes == 0) {
       context_.log.error(fmt::format("{}: nothing can be saved; {} was not written",
@@ -121,8 +121,8 @@ class Repair {
                                      {"frames", json_number(summary.frames)},
                                      {"lost_frames", json_number(summary.lost_frames)},
                                      {"output_bytes", json_number(summary.bytes)},
-                                     {"codes", tally_.codes()},
-                                     {"not_shown", json_number(tally_.hidden())}});
+                                     {"codes", tally_.counts().codes()},
+                                     {"not_shown", json_number(tally_.counts().hidden())}});
     document.begin_list("findings").items(findings_.take()).end().end();
     context_.out.line(document.take());
   }

@@ -68,8 +68,8 @@ void InspectJson::take(const btf::Finding& finding) {
 
 void InspectJson::end() {
   document_.end().members({{"findings", findings_},
-                           {"codes", tally_.codes()},
-                           {"not_shown", json_number(tally_.hidden())}});
+                           {"codes", tally_.counts().codes()},
+                           {"not_shown", json_number(tally_.counts().hidden())}});
   document_.end();
 }
 

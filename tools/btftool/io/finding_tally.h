@@ -2,15 +2,33 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
-#include <string_view>
 
 #include "btf/validate.h"
 #include "io/json.h"
 #include "io/log.h"
 
 namespace btftool {
+
+struct FindingCounts {
+  struct Kind {
+    std::uint64_t count = 0;
+    std::uint64_t hidden = 0;  // of these, not shown
+  };
+
+  std::map<std::string, Kind, std::less<>> kinds{};  // by code
+  std::uint64_t errors = 0;
+  std::uint64_t warnings = 0;
+
+  bool any() const { return errors + warnings > 0; }
+  std::uint64_t hidden() const;
+  // "980 [data-past-end], 3 [padding-not-zero]", what is not shown
+  std::string hidden_text() const;
+  // How many there are of each kind.
+  Json codes() const;
+};
 
 // A kind is shown once at least, so that many of one hide none of another.
 class FindingTally {
@@ -20,29 +38,13 @@ class FindingTally {
   // Counts it. Is it shown?
   bool take(const btf::Finding& finding);
 
-  std::uint64_t errors() const { return errors_; }
-  std::uint64_t warnings() const { return warnings_; }
-  std::uint64_t hidden() const { return hidden_; }
-  bool any() const { return errors_ + warnings_ > 0; }
-
-  // "980 [data-past-end], 3 [padding-not-zero]", what is not shown
-  std::string hidden_text() const;
-  // How many there are of each kind.
-  Json codes() const;
+  const FindingCounts& counts() const { return counts_; }
 
  private:
-  struct Kind {
-    std::uint64_t count = 0;
-    std::uint64_t hidden = 0;
-  };
-
   bool all_;
-  std::map<std::string_view, Kind> kinds_;  // by code
+  FindingCounts counts_;
   Limited shown_errors_;
   Limited shown_warnings_;
-  std::uint64_t errors_ = 0;
-  std::uint64_t warnings_ = 0;
-  std::uint64_t hidden_ = 0;
 };
 
 }  // namespace btftool

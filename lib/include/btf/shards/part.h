@@ -1,4 +1,4 @@
-// What one shard of a comparison has found, as a file, and the parts of all shards taken together
+// What one shard of a command has found, as a file, and the parts of all shards taken together
 // (docs/scaling.md).
 #pragma once
 
@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "btf/api.h"
@@ -24,15 +25,14 @@ struct PartHead {
   std::string version{};
   std::string command{};               // "diff"
   std::vector<std::string> options{};  // as the command takes them
-  std::string actual{};                // operands
-  std::string golden{};
+  std::vector<std::string> operands{};
   bool directories = false;                    // as in ReportOptions
-  std::uint64_t pairs = 0;                     // of all shards
+  std::uint64_t items = 0;                     // of all shards
   std::vector<std::string> tensor_criteria{};  // as in ReportOptions
   std::vector<std::string> others{};           // files beside the tensors
 };
 
-// A file as it was before it was compared.
+// A file as it was before it was read.
 struct FileState {
   std::uint64_t bytes = 0;
   std::int64_t modified_ns = 0;
@@ -43,12 +43,30 @@ struct FileState {
   BTF_API static std::optional<FileState> of(const std::string& path);
 };
 
+// What was found of one item of a plan, of any command.
+struct PartLine {
+  std::uint64_t number = 0;
+  std::string result{};  // "same": the end of a part has how many there are of each
+  // A JSON object: `number`, which is the first member, `result`, and what the command found.
+  std::string found{};
+  // Of the files that `found` names: `actual` and `golden`, else `path` and the `outputs`.
+  std::vector<std::optional<FileState>> files{};
+  double seconds = 0;
+};
+
+// Of `diff`: a pair.
 struct PartItem {
   SetDiffResult::Pair pair{};
   std::optional<FileState> actual{};
   std::optional<FileState> golden{};
   double seconds = 0;
 };
+
+BTF_API PartLine part_line(const PartItem& item);
+
+// A line of a part as text, without its end of line, and read back.
+BTF_API std::string text(const PartLine& line);
+BTF_API Result<PartLine> read_part_line(std::string_view text);
 
 // FILE appears when all is in it; until then it is FILE.partial. An item that was added stays,
 // whatever happens to the process.
@@ -62,12 +80,12 @@ class BTF_API PartWriter {
   PartWriter& operator=(PartWriter&&) noexcept;
   ~PartWriter();
 
-  // Is the pair of this number there?
+  // Is the item of this number there?
   bool has(std::uint64_t number) const;
   // Why nothing was kept, though there was a part; empty: there was none, or something was.
   const std::string& note() const;
 
-  Status add(const PartItem& item);
+  Status add(const PartLine& line);
   Status finish();
 
  private:
@@ -75,6 +93,9 @@ class BTF_API PartWriter {
   explicit PartWriter(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
+
+// What is to be done with a line once it was parsed.
+using TakeItem = std::function<Status()>;
 
 // Parts of one plan, all of them. Their lines are read when they are asked for.
 class BTF_API Parts {
@@ -90,9 +111,13 @@ class BTF_API Parts {
 
   // Of the first shard.
   const PartHead& head() const;
-  // Items by their numbers, on the caller's thread; others parse them. An error of `take` ends it.
-  Status each(const std::function<Status(const PartItem&)>& take,
+  // Items by their numbers. `parse` is called on several threads, what it returns on the caller's,
+  // in order. An error of either ends it.
+  Status each(const std::function<Result<TakeItem>(std::string_view line)>& parse,
               const Execution& execution = {}) const;
+  // Likewise, of the parts of `diff`.
+  Status each_pair(const std::function<Status(const PartItem&)>& take,
+                   const Execution& execution = {}) const;
 
  private:
   struct State;

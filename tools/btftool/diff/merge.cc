@@ -1,0 +1,84 @@
+#include "diff/merge.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "btf/try.h"
+#include "commands/other_files.h"
+#include "diff/reports.h"
+#include "io/text.h"
+
+namespace btftool {
+namespace {
+
+using btf::SetDiffResult;
+
+class Merging {
+ public:
+  Merging(const Context& context, const DiffCommand& command, const btf::Parts& parts)
+      : context_(context),
+        command_(command),
+        parts_(parts),
+        directories_(parts.head().directories),
+        reports_(context, command, directories_) {}
+
+  btf::Result<int> run() {
+    BTF_TRY(reports_.check_files());
+    const std::vector<std::string>& others = parts_.head().others;
+    for (const std::string& operand : parts_.head().operands)
+      note_others(context_, operand, others);
+    reports_.tell_others(others);
+    BTF_TRY(parts_.each_pair(
+        [this](const btf::PartItem& item) -> btf::Status {
+          take(item.pair);
+          return {};
+        },
+        context_.global.execution()));
+    if (errors_.held_back() > 0)
+      context_.log.error("and " + std::to_string(errors_.held_back()) + " more");
+    if (reports_.compared_nothing())
+      context_.log.error("nothing was compared: no tensor in " + command_.actual + " and " +
+                         command_.golden + " has an element");
+    return reports_.finish();
+  }
+
+ private:
+  void take(const SetDiffResult::Pair& pair) {
+    reports_.begin(pair.files);
+    for (const btf::TensorDiff& diff : pair.tensors) take(diff);
+    if (reports_.lists_missing())
+      for (const btf::TensorDiff& diff : pair.missing) reports_.missing(diff);
+    reports_.end(pair.outcome);
+    const bool whole = pair.outcome.result == btf::PairResult::trouble &&
+                       std::ranges::none_of(pair.tensors, [](const btf::TensorDiff& diff) {
+                         return diff.error.has_value();
+                       });
+    if (whole && errors_.pass()) context_.log.error(pair.outcome.error);
+  }
+
+  void take(const btf::TensorDiff& found) {
+    if (found.error && errors_.pass()) context_.log.error(*found.error);
+    btf::TensorDiff diff = found;
+    // A part has it for the page, whatever the command asked for.
+    if (!command_.diff.heatmap && !command_.html) diff.heatmap.reset();
+    reports_.take(diff);
+  }
+
+  const Context& context_;
+  const DiffCommand& command_;
+  const btf::Parts& parts_;
+  bool directories_;
+  DiffReports reports_;
+  Limited errors_;
+};
+
+}  // namespace
+
+btf::Result<int> merge_diff(const Context& context, const btf::Parts& parts,
+                            std::span<const std::string> paths, DiffCommand& command) {
+  command.tensor_criteria = parts.head().tensor_criteria;
+  for (const std::string& path : paths) BTF_TRY(check_reports_beside(command, path));
+  return Merging(context, command, parts).run();
+}
+
+}  // namespace btftool

@@ -1,0 +1,58 @@
+// The part of one shard while it is run: what is its own, what is there from before, what is added
+// (docs/scaling.md).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "btf/shards/part.h"
+#include "io/context.h"
+
+namespace btftool {
+
+// A file of an item, as it was before it was read.
+struct ReadFile {
+  std::string path;
+  std::optional<btf::FileState> before;
+  std::optional<std::uint64_t> planned{};  // its bytes, where these are in the plan
+
+  static ReadFile now(const std::string& path) { return {path, btf::FileState::of(path)}; }
+};
+
+class ShardPart {
+ public:
+  // `head`: command and operands, and what merge needs beside them.
+  ShardPart(const Context& context, const PartOptions& options, btf::PartHead head);
+
+  // More for the head, until pick() is called.
+  btf::PartHead& head() { return head_; }
+  // Begins the part. What is returned is what it lacks. `files`: those that options name; what is
+  // in them decides, too. `item`: the word for one.
+  btf::Result<std::vector<std::uint64_t>> pick(
+      std::span<const btf::PlannedPair> items, const char* item,
+      const std::vector<std::optional<std::string>>& files = {});
+  bool begun() const { return writer_.has_value(); }
+
+  // An item whose files were changed since is left out, and the shard to be run again. States of
+  // `read`, and of `written` as they are now, become those of the line.
+  void add(btf::PartLine line, std::span<const ReadFile> read,
+           std::span<const std::string> written = {});
+  btf::Status finish();
+
+ private:
+  bool was_changed(const ReadFile& file);
+
+  const Context& context_;
+  const PartOptions& options_;
+  btf::PartHead head_;
+  std::string item_;
+  std::optional<btf::PartWriter> writer_;
+  std::uint64_t own_ = 0;   // items of the shard
+  std::uint64_t kept_ = 0;  // of these, from an earlier run
+  btf::Status status_{};    // the first error
+};
+
+}  // namespace btftool
