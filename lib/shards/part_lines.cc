@@ -155,8 +155,10 @@ Result<PartItem> read_item(std::string_view line) {
   files.tells_file = !node.has("tells_file") || node["tells_file"].flag();
   if (node.has("actual_name")) files.actual_name = node["actual_name"].text();
   const auto states = states_of(node);
-  if (states.size() != 2) node["sizes"].fail("is not of two files");
-  else item.actual = states[0], item.golden = states[1];
+  if (states.size() != 2)
+    node["sizes"].fail("is not of two files");
+  else
+    item.actual = states[0], item.golden = states[1];
   item.seconds = node["seconds"].amount();
   if (!trouble.empty()) return std::unexpected(Error{ErrorCode::malformed, trouble});
   return item;

@@ -17,8 +17,8 @@ inline constexpr std::string_view kPartSchema = "btftool/part/1";
 struct PartTail {
   std::uint64_t items = 0;
   std::map<std::string, std::uint64_t> counts{};  // of these, by result
-  std::string digest{};   // of all bytes before it
-  std::string results{};  // of the items' results, in any order
+  std::string digest{};                           // of all bytes before it
+  std::string results{};                          // of the items' results, in any order
 };
 
 std::string head_line(const PartHead& head);

@@ -289,7 +289,8 @@ Status Parts::each_pair(const std::function<Status(const PartItem&)>& take,
                         const Execution& execution) const {
   const ParseItem parse = [&take](std::string_view line) -> Result<TakeItem> {
     BTF_ASSIGN(PartItem read, shards::read_item(line));
-    return [&take, item = std::make_shared<const PartItem>(std::move(read))] { return take(*item); };
+    return
+        [&take, item = std::make_shared<const PartItem>(std::move(read))] { return take(*item); };
   };
   return each(parse, execution);
 }

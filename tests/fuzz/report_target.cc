@@ -1,5 +1,5 @@
-// Any text as a report of `btftool diff --json` or `btftool layers --json`, or as a line of a part: what is read can be
-// written and read again, and judged by other limits. The input is the text.
+// Any text as a report of `btftool diff --json` or `btftool layers --json`, or as a line of a part:
+// what is read can be written and read again, and judged by other limits. The input is the text.
 #include <array>
 
 #include "btf/report/report.h"
@@ -14,15 +14,15 @@ std::string report_of(const btf::TensorDiff& diff) {
   btf::report::Json tensor = btf::report::json_tensor_diff(diff, btf::JsonSchema::sets);
   tensor["member"] = 0;
   return btf::report::dump({{"schema", btf::report::schema_name(btf::JsonSchema::sets)},
-                        {"actual", "a"},
-                        {"golden", "b"},
-                        {"members",
-                         {{{"name", "a"},
-                           {"actual", "a"},
-                           {"golden", "b"},
-                           {"result", "same"},
-                           {"error", nullptr}}}},
-                        {"tensors", {std::move(tensor)}}});
+                            {"actual", "a"},
+                            {"golden", "b"},
+                            {"members",
+                             {{{"name", "a"},
+                               {"actual", "a"},
+                               {"golden", "b"},
+                               {"result", "same"},
+                               {"error", nullptr}}}},
+                            {"tensors", {std::move(tensor)}}});
 }
 
 void check(const btf::TensorDiff& diff) {
@@ -42,7 +42,13 @@ void check(const btf::TensorDiff& diff) {
   static const std::array<btf::Gates, 3> kGates{{
       {},
       {.max_mismatch = {{1, true}}, .cosine = 0.99, .snr = 20},
-      {.psnr = 30, .rmse = 0.1, .mae = 0.1, .bias = 0.1, .max_abs = 1, .quantiles = {{0.5, 0.1}}, .top_k = 2},
+      {.psnr = 30,
+       .rmse = 0.1,
+       .mae = 0.1,
+       .bias = 0.1,
+       .max_abs = 1,
+       .quantiles = {{0.5, 0.1}},
+       .top_k = 2},
   }};
   for (const btf::Tolerance& tolerance : kTolerances)
     for (const btf::Gates& gates : kGates) {

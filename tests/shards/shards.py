@@ -9,13 +9,12 @@ import json
 import os
 import random
 import signal
-import struct
 import subprocess
-import sys
 import tempfile
 import time
 
-BTFTOOL = os.path.abspath(sys.argv[1])
+from support import BTFTOOL, check, end, lines, npy, report, run, trouble
+
 REPORTS = [
     [],
     ["--json"],
@@ -27,30 +26,6 @@ REPORTS = [
     ["--json", "--html", "report.html"],
     ["-q"],
 ]
-failures = []
-
-
-def check(what, found, expected):
-    if found == expected:
-        return
-    failures.append(what)
-    found, expected = str(found), str(expected)
-    first = len(os.path.commonprefix([found, expected]))
-    begin = max(0, first - 60)
-    print(f"FAILED {what}, from {first}")
-    print(f"  found    {found[begin:first + 200]}\n  expected {expected[begin:first + 200]}")
-
-
-def npy(path, values, dims=None):
-    dims = dims or [len(values)]
-    shape = "(" + "".join(f"{d}," for d in dims) + ")"
-    head = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}"
-    head += " " * (-(len(head) + 11) % 64) + "\n"
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "wb") as file:
-        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode())
-        file.write(struct.pack(f"<{len(values)}f", *values))
-
 
 def make(pairs):
     rng = random.Random(7)
@@ -77,23 +52,6 @@ def make(pairs):
             file.write("notes of " + side)
 
 
-def run(*words, **more):
-    return subprocess.run([BTFTOOL, *words], capture_output=True, **more)
-
-
-def report(*words):
-    """All that a command says: exit status, both outputs, files of reports."""
-    for name in ("report.xml", "report.html"):
-        if os.path.exists(name):
-            os.remove(name)
-    done = run(*words)
-    files = [
-        open(name, "rb").read() if os.path.exists(name) else None
-        for name in ("report.xml", "report.html")
-    ]
-    return done.returncode, done.stdout, done.stderr, files
-
-
 def parts(of, options=(), operands=("out", "golden"), folder="parts"):
     os.makedirs(folder, exist_ok=True)
     for name in os.listdir(folder):
@@ -103,10 +61,6 @@ def parts(of, options=(), operands=("out", "golden"), folder="parts"):
         done = run("diff", *options, "--shard", f"{k}/{of}", "--part", path, *operands)
         check(f"shard {k}/{of} {options} ends well", done.returncode, 0)
     return paths
-
-
-def lines(path):
-    return [json.loads(line) for line in open(path)]
 
 
 def check_merge():
@@ -161,16 +115,6 @@ def check_plan():
             for item in lines(path)[1:-1]:
                 check("an item's members", set(item) >= {"path", "result", "error", "tensors", "sizes", "mtimes_ns", "seconds"}, True)  # fmt: skip
             check("an end", lines(path)[-1]["end"], True)
-
-
-def trouble(what, words, *told):
-    done = run("merge", *words)
-    check(f"{what}: exit status", done.returncode, 2)
-    check(f"{what}: nothing on stdout", done.stdout, b"")
-    text = done.stderr.decode()
-    check(f"{what}: one line", text.count("\n"), 1)
-    for words in told:
-        check(f"{what}: says '{words}' in '{text}'", words in text, True)
 
 
 def check_bad_parts():
@@ -320,8 +264,7 @@ def main():
         check_resume()
         check_killed()
         os.chdir("/")
-    print(f"{len(failures)} failures" if failures else "all as one run says it")
-    return 1 if failures else 0
+    end()
 
 
-sys.exit(main())
+main()

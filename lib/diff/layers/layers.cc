@@ -92,14 +92,25 @@ LayerOptions plain_options(const LayerOptions& options) {
   return plain;
 }
 
-// The other run's errors, by golden's names.
-Status add_baseline(TensorSet& baseline, TensorSet& golden, const LayerOptions& options,
-                    LayerReport& report) {
+LayerOptions baseline_options(const LayerOptions& options) {
   LayerOptions plain = plain_options(options);
   plain.golden_scale = options.golden_scale;
   plain.map = options.map;
+  return plain;
+}
+
+LayerOptions expected_options(const LayerOptions& options) {
+  LayerOptions plain = plain_options(options);
+  plain.golden_scale = options.actual_scale;
+  return plain;
+}
+
+// The other run's errors, by golden's names.
+Status add_baseline(TensorSet& baseline, TensorSet& golden, const LayerOptions& options,
+                    const Measuring& measuring, LayerReport& report) {
   LayerReport other;
-  BTF_ASSIGN(const PairedLayers unused, pair_and_measure(baseline, golden, plain, other));
+  BTF_ASSIGN(const PairedLayers unused,
+             pair_and_measure(baseline, golden, baseline_options(options), measuring, other));
   const NameMatches matches = match_names(golden_names(report.layers), golden_names(other.layers));
   std::uint64_t known = 0;
   bool equal = true;
@@ -122,11 +133,10 @@ Status add_baseline(TensorSet& baseline, TensorSet& golden, const LayerOptions& 
 
 // Does the run that was watched give what the one that was not gave?
 Status add_expected(TensorSet& expected, TensorSet& actual, const LayerOptions& options,
-                    LayerReport& report) {
-  LayerOptions plain = plain_options(options);
-  plain.golden_scale = options.actual_scale;
+                    const Measuring& measuring, LayerReport& report) {
   LayerReport other;
-  BTF_ASSIGN(const PairedLayers unused, pair_and_measure(actual, expected, plain, other));
+  BTF_ASSIGN(const PairedLayers unused,
+             pair_and_measure(actual, expected, expected_options(options), measuring, other));
   for (const Layer& layer : other.layers) {
     if (!layer.figures) continue;
     const LayerFigures& figures = *layer.figures;
@@ -227,26 +237,84 @@ std::span<const Named<LayerFault>> layer_fault_names() { return kFaultNames; }
 std::span<const Named<VerdictKind>> verdict_kind_names() { return kVerdictNames; }
 std::span<const Named<SpotState>> spot_state_names() { return kSpotNames; }
 
-Result<LayerReport> compare_layers(TensorSet& actual, TensorSet& golden, TensorSet* baseline,
-                                   TensorSet* expected, const LayerOptions& options) {
-  LayerReport report;
-  BTF_ASSIGN(const PairedLayers paired, pair_and_measure(actual, golden, options, report));
+LayerShare::~LayerShare() = default;
+
+namespace {
+
+// The sets of a comparison: of itself, of the baseline, of the unwatched run.
+struct LayerSets {
+  TensorSet& actual;
+  TensorSet& golden;
+  TensorSet* baseline;
+  TensorSet* expected;
+};
+
+// Where the pairs of each begin among all pairs.
+struct PlanStarts {
+  std::uint64_t baseline = 0;
+  std::uint64_t expected = 0;
+};
+
+// Is there something to judge?
+Status check_paired(const LayerSets& sets, const PairedLayers& paired, const LayerOptions& options,
+                    LayerReport& report) {
   if (report.paired == 0 && !report.troubles.empty())
     return std::unexpected(Error{ErrorCode::io, report.troubles.front()});
   BTF_TRY(take_map_findings(paired, options, report));
   if (report.paired == 0) {
     std::string why = "no name is on both sides";
     if (!report.actual_only.empty() && !report.layers.empty())
-      why += ": '" + report.actual_only.front() + "' in " + actual.path() + ", '" +
-             report.layers.front().golden + "' in " + golden.path() + "; `map` pairs them";
+      why += ": '" + report.actual_only.front() + "' in " + sets.actual.path() + ", '" +
+             report.layers.front().golden + "' in " + sets.golden.path() + "; `map` pairs them";
     return std::unexpected(Error{ErrorCode::refused, "nothing is paired: " + why});
   }
-  if (options.actual_scale && !paired.actual_scaled) return no_codes(actual);
-  if (options.golden_scale && !paired.golden_scaled) return no_codes(golden);
+  if (options.actual_scale && !paired.actual_scaled) return no_codes(sets.actual);
+  if (options.golden_scale && !paired.golden_scaled) return no_codes(sets.golden);
   for (std::uint64_t i = 0; i < report.layers.size(); ++i) report.layers[i].number = i;
-  BTF_TRY(order_layers(report, paired.places, actual, golden, options));
-  if (baseline != nullptr) BTF_TRY(add_baseline(*baseline, golden, options, report));
-  if (expected != nullptr) BTF_TRY(add_expected(*expected, actual, options, report));
+  return order_layers(report, paired.places, sets.actual, sets.golden, options);
+}
+
+// All pairs, for a share; and whatever is wrong before one is measured.
+Result<PlanStarts> plan_layers(const LayerSets& sets, const LayerOptions& options,
+                               LayerShare& share) {
+  std::vector<PlannedLayer> planned;
+  const Measuring measuring{.share = nullptr, .first = 0, .plan = &planned};
+  LayerReport report;
+  BTF_ASSIGN(const PairedLayers paired,
+             pair_and_measure(sets.actual, sets.golden, options, measuring, report));
+  BTF_TRY(check_paired(sets, paired, options, report));
+  PlanStarts starts{.baseline = planned.size()};
+  const auto add = [&](TensorSet& left, TensorSet& right, const LayerOptions& of) -> Status {
+    LayerReport unused;
+    BTF_ASSIGN(const PairedLayers pairs, pair_and_measure(left, right, of, measuring, unused));
+    return {};
+  };
+  if (sets.baseline != nullptr)
+    BTF_TRY(add(*sets.baseline, sets.golden, baseline_options(options)));
+  starts.expected = planned.size();
+  if (sets.expected != nullptr)
+    BTF_TRY(add(sets.actual, *sets.expected, expected_options(options)));
+  BTF_TRY(share.plan(planned));
+  return starts;
+}
+
+// `share`: nullptr, where all is measured here.
+Result<LayerReport> compare(const LayerSets& sets, const LayerOptions& options, LayerShare* share) {
+  auto& [actual, golden, baseline, expected] = sets;
+  PlanStarts starts;
+  if (share != nullptr) {
+    BTF_ASSIGN(starts, plan_layers(sets, options, *share));
+  }
+  LayerReport report;
+  BTF_ASSIGN(const PairedLayers paired,
+             pair_and_measure(actual, golden, options, {.share = share}, report));
+  BTF_TRY(check_paired(sets, paired, options, report));
+  if (baseline != nullptr)
+    BTF_TRY(add_baseline(*baseline, golden, options, {.share = share, .first = starts.baseline},
+                         report));
+  if (expected != nullptr)
+    BTF_TRY(add_expected(*expected, actual, options, {.share = share, .first = starts.expected},
+                         report));
   if (options.graph && options.spot_checks)
     BTF_TRY(check_spots(actual, golden, paired, options, report));
   judge_layers(report, options.judge);
@@ -256,6 +324,39 @@ Result<LayerReport> compare_layers(TensorSet& actual, TensorSet& golden, TensorS
   BTF_TRY(actual.check_unchanged());
   BTF_TRY(golden.check_unchanged());
   return report;
+}
+
+}  // namespace
+
+Result<LayerReport> compare_layers(TensorSet& actual, TensorSet& golden, TensorSet* baseline,
+                                   TensorSet* expected, const LayerOptions& options) {
+  return compare({actual, golden, baseline, expected}, options, nullptr);
+}
+
+Result<LayerReport> judge_measured(TensorSet& actual, TensorSet& golden, TensorSet* baseline,
+                                   TensorSet* expected, const LayerOptions& options,
+                                   LayerShare& share) {
+  return compare({actual, golden, baseline, expected}, options, &share);
+}
+
+Status measure_layers(TensorSet& actual, TensorSet& golden, TensorSet* baseline,
+                      TensorSet* expected, const LayerOptions& options, LayerShare& share) {
+  const LayerSets sets{actual, golden, baseline, expected};
+  BTF_ASSIGN(const PlanStarts starts, plan_layers(sets, options, share));
+  const auto measure = [&](TensorSet& left, TensorSet& right, const LayerOptions& of,
+                           std::uint64_t first) -> Status {
+    LayerReport unused;
+    BTF_ASSIGN(const PairedLayers pairs,
+               pair_and_measure(left, right, of, {.share = &share, .first = first}, unused));
+    return {};
+  };
+  BTF_TRY(measure(actual, golden, options, 0));
+  if (baseline != nullptr)
+    BTF_TRY(measure(*baseline, golden, baseline_options(options), starts.baseline));
+  if (expected != nullptr)
+    BTF_TRY(measure(actual, *expected, expected_options(options), starts.expected));
+  BTF_TRY(actual.check_unchanged());
+  return golden.check_unchanged();
 }
 
 }  // namespace btf

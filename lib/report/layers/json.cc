@@ -215,7 +215,7 @@ class Document {
     json["role"] = text_or_null(layer.role);
     if (!layer.fused.empty()) json["fused"] = fused_json(layer);
     if (layer.compute) json["compute"] = dtype(layer.compute);
-    add_figures(json, layer);
+    add_figures(json, layer.figures);
     json["e_in"] = json_number(layer.input_error);
     json["noise"] = json_number(layer.noise);
     json["b"] = json_number(layer.error_to_noise);
@@ -238,43 +238,44 @@ class Document {
     return {{"layer", layer.fused}, {"nodes", layer.fused_nodes}};
   }
 
-  static void add_figures(Json& json, const Layer& layer) {
-    if (!layer.figures) {
-      for (const char* member :
-           {"elements", "numbers", "equal", "e", "w", "rho", "mu", "gain", "error", "max_error",
-            "scale_fitted", "nan", "inf", "at_limit", "masked", "sides"})
-        json[member] = Json();
-      return;
-    }
-    const LayerFigures& figures = *layer.figures;
-    json["elements"] = json_number(figures.elements);
-    json["numbers"] = json_number(figures.pairs);
-    json["equal"] = json_number(figures.equal);
-    json["e"] = json_number(figures.relative_error);
-    json["w"] = json_number(figures.slice_error);
-    json["rho"] = json_number(figures.gain_share);
-    json["mu"] = json_number(figures.offset_share);
-    json["gain"] = json_number(figures.gain);
-    json["error"] = json_number(figures.error);
-    json["max_error"] = json_number(figures.max_error);
-    json["scale_fitted"] = figures.scale_fitted;
-    json["nan"] = {{"both", json_number(figures.nan.both)},
-                   {"actual", json_number(figures.nan.actual)},
-                   {"golden", json_number(figures.nan.golden)}};
-    json["inf"] = {{"both", json_number(figures.inf.both)},
-                   {"opposite", json_number(figures.inf.opposite)},
-                   {"actual", json_number(figures.inf.actual)},
-                   {"golden", json_number(figures.inf.golden)}};
-    json["at_limit"] = json_number(figures.at_limit);
-    json["masked"] = json_number(figures.masked);
-    json["sides"] = {{"actual", side_json(figures.actual)}, {"golden", side_json(figures.golden)}};
-  }
-
   const LayerRun& run_;
   const LayerReport& report_;
 };
 
 }  // namespace
+
+void add_figures(Json& json, const std::optional<LayerFigures>& found) {
+  if (!found) {
+    for (const char* member :
+         {"elements", "numbers", "equal", "e", "w", "rho", "mu", "gain", "error", "max_error",
+          "scale_fitted", "nan", "inf", "at_limit", "masked", "sides"})
+      json[member] = Json();
+    return;
+  }
+  const LayerFigures& figures = *found;
+  json["elements"] = json_number(figures.elements);
+  json["numbers"] = json_number(figures.pairs);
+  json["equal"] = json_number(figures.equal);
+  json["e"] = json_number(figures.relative_error);
+  json["w"] = json_number(figures.slice_error);
+  json["rho"] = json_number(figures.gain_share);
+  json["mu"] = json_number(figures.offset_share);
+  json["gain"] = json_number(figures.gain);
+  json["error"] = json_number(figures.error);
+  json["max_error"] = json_number(figures.max_error);
+  json["scale_fitted"] = figures.scale_fitted;
+  json["nan"] = {{"both", json_number(figures.nan.both)},
+                 {"actual", json_number(figures.nan.actual)},
+                 {"golden", json_number(figures.nan.golden)}};
+  json["inf"] = {{"both", json_number(figures.inf.both)},
+                 {"opposite", json_number(figures.inf.opposite)},
+                 {"actual", json_number(figures.inf.actual)},
+                 {"golden", json_number(figures.inf.golden)}};
+  json["at_limit"] = json_number(figures.at_limit);
+  json["masked"] = json_number(figures.masked);
+  json["sides"] = {{"actual", side_json(figures.actual)}, {"golden", side_json(figures.golden)}};
+}
+
 }  // namespace btf::report
 
 namespace btf {

@@ -1,10 +1,19 @@
 // "btftool/layers/1"
 #pragma once
 
+#include <optional>
 #include <string_view>
+
+#include "btf/layers/figures.h"
+#include "report/text/json.h"
+#include "report/text/json_node.h"
 
 namespace btf::report {
 
 inline constexpr std::string_view kLayersSchema = "btftool/layers/1";
+
+// The members of a pair that are figures; null, where there are none.
+void add_figures(Json& pair, const std::optional<LayerFigures>& figures);
+LayerFigures read_figures(const JsonNode& pair);
 
 }  // namespace btf::report

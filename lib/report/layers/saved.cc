@@ -55,32 +55,6 @@ LayerSide side(const JsonNode& node) {
   return side;
 }
 
-LayerFigures figures(const JsonNode& node) {
-  LayerFigures f;
-  f.elements = node["elements"].count();
-  f.pairs = node["numbers"].count();
-  f.equal = node["equal"].count();
-  f.relative_error = node["e"].amount();
-  f.slice_error = node["w"].amount();
-  f.gain_share = node["rho"].amount();
-  f.offset_share = node["mu"].amount();
-  f.gain = node["gain"].number();
-  f.error = node["error"].amount();
-  f.max_error = node["max_error"].amount();
-  f.scale_fitted = node["scale_fitted"].flag();
-  f.nan = {node["nan"]["both"].count(), node["nan"]["actual"].count(),
-           node["nan"]["golden"].count()};
-  f.inf = {node["inf"]["both"].count(), node["inf"]["opposite"].count(),
-           node["inf"]["actual"].count(), node["inf"]["golden"].count()};
-  f.at_limit = node["at_limit"].count();
-  f.masked = node["masked"].count();
-  f.actual = side(node["sides"]["actual"]);
-  f.golden = side(node["sides"]["golden"]);
-  if (!node.failed() && (f.pairs > f.elements || f.equal > f.pairs))
-    node["numbers"].fail("contradicts elements and equal");
-  return f;
-}
-
 std::vector<Hint> hints(const JsonNode& list) {
   std::vector<Hint> found;
   list.each([&](const JsonNode& node) {
@@ -140,7 +114,7 @@ Layer pair(const JsonNode& node) {
   layer.unseen = texts(node["unseen"]);
   layer.trouble = text_or_empty(node["trouble"]);
   if (!node["baseline"].null()) layer.baseline = node["baseline"].amount();
-  if (!node["e"].null()) layer.figures = figures(node);
+  if (!node["e"].null()) layer.figures = read_figures(node);
   if (named(btf::layer_fault_names(), node["fault"]) == LayerFault::shape)
     layer.fault = LayerFault::shape;
   // Reports of earlier versions have none.
@@ -248,6 +222,33 @@ LayerRun run_of(const JsonNode& root) {
 }
 
 }  // namespace
+
+LayerFigures read_figures(const JsonNode& node) {
+  LayerFigures f;
+  f.elements = node["elements"].count();
+  f.pairs = node["numbers"].count();
+  f.equal = node["equal"].count();
+  f.relative_error = node["e"].amount();
+  f.slice_error = node["w"].amount();
+  f.gain_share = node["rho"].amount();
+  f.offset_share = node["mu"].amount();
+  f.gain = node["gain"].number();
+  f.error = node["error"].amount();
+  f.max_error = node["max_error"].amount();
+  f.scale_fitted = node["scale_fitted"].flag();
+  f.nan = {node["nan"]["both"].count(), node["nan"]["actual"].count(),
+           node["nan"]["golden"].count()};
+  f.inf = {node["inf"]["both"].count(), node["inf"]["opposite"].count(),
+           node["inf"]["actual"].count(), node["inf"]["golden"].count()};
+  f.at_limit = node["at_limit"].count();
+  f.masked = node["masked"].count();
+  f.actual = side(node["sides"]["actual"]);
+  f.golden = side(node["sides"]["golden"]);
+  if (!node.failed() && (f.pairs > f.elements || f.equal > f.pairs))
+    node["numbers"].fail("contradicts elements and equal");
+  return f;
+}
+
 }  // namespace btf::report
 
 namespace btf {

@@ -1,4 +1,6 @@
 // Plans of shards against a naive loop, and parts that are written and read.
+#include "btf/shards/plan.h"
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -9,7 +11,6 @@
 #include <vector>
 
 #include "btf/shards/part.h"
-#include "btf/shards/plan.h"
 #include "support/scratch_dir.h"
 
 namespace {
@@ -85,9 +86,7 @@ TEST_CASE("shards: whatever decides is in the digest of the plan") {
 
 TEST_CASE("parts: items come by their numbers, whichever part has them") {
   const ScratchDir dir;
-  const auto path = [&](std::uint64_t shard) {
-    return dir / (std::to_string(shard) + ".jsonl");
-  };
+  const auto path = [&](std::uint64_t shard) { return dir / (std::to_string(shard) + ".jsonl"); };
   std::vector<std::string> paths;
   for (std::uint64_t shard = 3; shard >= 1; --shard) {
     const btf::PartHead head{.shard = {shard, 3},

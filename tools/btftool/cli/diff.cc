@@ -14,7 +14,7 @@ void check(const btf::Status& status) {
 
 template <typename T>
 void add_tolerance(CLI::App& app, const std::string& names,
-                   std::optional<T> btf::Tolerance::*member, DiffCommand& command,
+                   std::optional<T> btf::Tolerance::* member, DiffCommand& command,
                    const std::string& help) {
   const std::string option = names.substr(0, names.find(','));
   add_repeated(

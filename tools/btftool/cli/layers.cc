@@ -3,6 +3,7 @@
 #include "btf/tensorrt/engine_list.h"
 #include "cli/arguments.h"
 #include "cli/scales.h"
+#include "cli/shards.h"
 
 namespace btftool {
 namespace {
@@ -27,9 +28,8 @@ void take_graph(LayersCommand& command, const std::string& path) {
   const bool engine = btf::is_engine_list(path);
   std::optional<std::string>& graph = engine ? command.layers.engine : command.layers.graph;
   if (graph)
-    throw Wrong(std::string("--graph takes one ") +
-                (engine ? "layer list of an engine" : "model") + ", not both " + *graph + " and " +
-                path);
+    throw Wrong(std::string("--graph takes one ") + (engine ? "layer list of an engine" : "model") +
+                ", not both " + *graph + " and " + path);
   graph = path;
 }
 
@@ -71,8 +71,9 @@ void declare_names(CLI::App& app, LayersCommand& command) {
 
 void declare_spot_checks(CLI::App& app, LayersCommand& command) {
   const char* group = "Recomputed layers (with --graph)";
-  add_choice(app, "--weights", command.layers.spot_checks, {{"yes", true}, {"no", false}},
-             "recompute elements of each layer from its own inputs and\nthe weights of the model (yes)")
+  add_choice(
+      app, "--weights", command.layers.spot_checks, {{"yes", true}, {"no", false}},
+      "recompute elements of each layer from its own inputs and\nthe weights of the model (yes)")
       ->group(group);
   add_text(app, "--actual-graph", command.layers.actual_graph, "MODEL",
            "the ONNX model that ACTUAL is a run of, if it is another:\na quantised one")
@@ -148,6 +149,7 @@ void declare_layers(CLI::App& app, LayersCommand& command) {
              {command.layers.dequantize, command.layers.actual_scale, command.layers.golden_scale},
              "What is compared");
   declare_report(app, command);
+  declare_part(app, command.part);
   app.footer(
       "Exit status: 0 nothing broke, 1 something broke or drifted, a dump is wrong or something "
       "is\n"
@@ -167,7 +169,8 @@ void finish_layers(const CLI::App& app, LayersCommand& command,
   exclude(app, "--from-json",
           {"--graph", "--map", "--pairs", "--baseline", "--expect-output", "--actual-spec",
            "--golden-spec", "--layout-in", "--nvmedia", "--dequantize", "--actual-scale",
-           "--golden-scale"});
+           "--golden-scale", "--part"});
+  exclude(app, "--pairs", {"--part"});
   check_reports(command.junit, command.html);
   command.scales = given_scales(app);
   // An engine's list says what raw files are to the next command too.
@@ -176,6 +179,7 @@ void finish_layers(const CLI::App& app, LayersCommand& command,
       if (value.starts_with('@') || option == std::string_view("--shape"))
         command.scales.insert(command.scales.end(), {option, value});
   take_operands(command.from_json.has_value(), operands, command.actual, command.golden);
+  finish_part(app, operands, {"--all", "--json", "--junit", "--html"}, command.part);
 }
 
 }  // namespace btftool

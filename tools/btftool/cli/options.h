@@ -86,7 +86,7 @@ struct DiffCommand {
   std::vector<std::string> pairs;  // "0:3", "conv1:fc": what belongs together; empty: all
   std::optional<std::string> map;  // the path of a map of names
   std::vector<TensorTolerance> tensor_tolerances;  // of globs that match, the last counts
-  std::vector<std::string> include;  // of directories: globs
+  std::vector<std::string> include;                // of directories: globs
   std::vector<std::string> exclude;
   bool json = false;
   btf::JsonSchema json_schema = btf::JsonSchema::sets;

@@ -178,8 +178,8 @@ class MergeArguments final : public Subcommand {
       : Subcommand(parent, "merge", "one report of the parts that shards have made") {
     declare_operands("PART", "the files of --part, in any order");
     add_count(
-        app(), "--expect", 1, btf::kMostShards,
-        [this](std::uint64_t n) { command_.expected = n; }, "the number of shards there must be");
+        app(), "--expect", 1, btf::kMostShards, [this](std::uint64_t n) { command_.expected = n; },
+        "the number of shards there must be");
     declare_reports(app(), command_.reports);
     app().footer(
         "Prints what one run would have printed, and exits as it would have. Trouble (2) too: a\n"

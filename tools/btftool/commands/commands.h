@@ -2,6 +2,7 @@
 #pragma once
 
 #include "btf/error.h"
+#include "btf/shards/part.h"
 #include "cli/options.h"
 #include "io/context.h"
 
@@ -12,6 +13,9 @@ btf::Result<int> run_convert(const Context& context, const ConvertCommand& comma
 btf::Result<int> run_diff(const Context& context, const DiffCommand& command);
 btf::Result<int> run_validate(const Context& context, const ValidateOptions& options);
 btf::Result<int> run_layers(const Context& context, const LayersCommand& command);
+// `command`: the one that made the parts, with the reports that are asked for.
+btf::Result<int> merge_layers(const Context& context, const btf::Parts& parts,
+                              const LayersCommand& command);
 btf::Result<int> run_merge(const Context& context, const MergeCommand& command);
 btf::Result<int> run_repair(const Context& context, const RepairCommand& command);
 btf::Result<int> run_types(const Context& context, const TypesOptions& options);

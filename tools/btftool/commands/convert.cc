@@ -12,13 +12,13 @@
 #include "cli/arguments.h"
 #include "commands/commands.h"
 #include "commands/index_warnings.h"
-#include "commands/other_files.h"
 #include "io/exit_code.h"
 #include "io/interrupt.h"
 #include "io/json.h"
-#include "report/text/json_document.h"
+#include "io/other_files.h"
 #include "io/progress.h"
 #include "io/text.h"
+#include "report/text/json_document.h"
 
 namespace btftool {
 namespace {

@@ -13,11 +13,11 @@
 #include "btf/try.h"
 #include "commands/commands.h"
 #include "commands/name_map_file.h"
-#include "commands/other_files.h"
 #include "diff/rejudge.h"
 #include "diff/reports.h"
 #include "diff/rules.h"
 #include "io/interrupt.h"
+#include "io/other_files.h"
 #include "io/progress.h"
 
 namespace btftool {
@@ -34,8 +34,7 @@ btf::SetDiffOptions set_options(const GlobalOptions& global, const DiffCommand& 
                               .exclude = command.exclude,
                               .map_path = command.map.value_or("")};
   // The screen may get a line for each tensor.
-  options.figures_of_several =
-      command.part || (!global.quiet && !command.json && !command.summary);
+  options.figures_of_several = command.part || (!global.quiet && !command.json && !command.summary);
 
   if (command.diff.heatmap) options.heatmap_axes = command.diff.heatmap->axes;
   return options;

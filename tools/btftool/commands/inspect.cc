@@ -6,18 +6,18 @@
 #include <string>
 #include <vector>
 
-#include "btf/tensorrt/engine_list.h"
 #include "btf/tensor_set.h"
+#include "btf/tensorrt/engine_list.h"
 #include "btf/try.h"
 #include "commands/commands.h"
 #include "commands/index_warnings.h"
 #include "commands/named_specs.h"
-#include "commands/other_files.h"
-#include "inspect/engine.h"
 #include "inspect/details.h"
+#include "inspect/engine.h"
 #include "inspect/json.h"
 #include "inspect/text.h"
 #include "io/exit_code.h"
+#include "io/other_files.h"
 #include "io/progress.h"
 
 namespace btftool {

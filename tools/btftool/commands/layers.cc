@@ -8,12 +8,13 @@
 #include "btf/try.h"
 #include "commands/commands.h"
 #include "commands/name_map_file.h"
-#include "commands/other_files.h"
 #include "io/exit_code.h"
 #include "io/interrupt.h"
+#include "io/other_files.h"
 #include "io/progress.h"
 #include "io/read_text.h"
 #include "io/text.h"
+#include "layers/part.h"
 
 namespace btftool {
 namespace {
@@ -36,7 +37,16 @@ btf::Result<std::optional<btf::TensorSet>> open_other(const std::optional<std::s
   return std::optional(std::move(set));
 }
 
-btf::Result<btf::LayerRun> compare(const Context& context, const LayersCommand& command) {
+// What is compared, opened.
+struct LayerInputs {
+  btf::LayerOptions options;
+  btf::TwoSets sets;
+  std::optional<btf::TensorSet> baseline;
+  std::optional<btf::TensorSet> expected;
+  std::vector<std::string> others;
+};
+
+btf::Result<LayerInputs> open_inputs(const Context& context, const LayersCommand& command) {
   btf::LayerOptions options = command.layers;
   options.execution.cancel = &watch_interrupts();
   if (command.map) {
@@ -50,22 +60,37 @@ btf::Result<btf::LayerRun> compare(const Context& context, const LayersCommand& 
   BTF_ASSIGN(btf::TwoSets sets,
              btf::open_two_sets({command.actual, command.open_actual},
                                 {command.golden, command.open_golden}, options.execution));
-  auto& [actual, golden] = sets;
-  BTF_TRY(actual.check_named_specs());
-  BTF_TRY(golden.check_named_specs());
-  note_others(context, actual);
-  note_others(context, golden);
   std::vector<std::string> others;
-  add_others(actual, others);
-  add_others(golden, others);
+  for (const btf::TensorSet* set : {&sets.actual, &sets.golden}) BTF_TRY(set->check_named_specs());
+  for (const btf::TensorSet* set : {&sets.actual, &sets.golden}) {
+    note_others(context, *set);
+    add_others(*set, others);
+  }
   BTF_ASSIGN(std::optional<btf::TensorSet> baseline, open_other(command.baseline));
   BTF_ASSIGN(std::optional<btf::TensorSet> expected, open_other(command.expected));
+  return LayerInputs{.options = std::move(options),
+                     .sets = std::move(sets),
+                     .baseline = std::move(baseline),
+                     .expected = std::move(expected),
+                     .others = std::move(others)};
+}
+
+btf::TensorSet* pointer_to(std::optional<btf::TensorSet>& set) { return set ? &*set : nullptr; }
+
+// `share`: nullptr, where all is measured here.
+btf::Result<btf::LayerRun> compare(const Context& context, const LayersCommand& command,
+                                   btf::LayerShare* share) {
+  BTF_ASSIGN(LayerInputs inputs, open_inputs(context, command));
+  auto& [options, sets, baseline, expected, others] = inputs;
+  auto& [actual, golden] = sets;
   Progress progress(context.global, Progress::shown(context.global)
                                         ? std::max(bytes_of(actual), bytes_of(golden))
                                         : 0);
   progress.attach(options.execution);
-  auto report = btf::compare_layers(actual, golden, baseline ? &*baseline : nullptr,
-                                    expected ? &*expected : nullptr, options);
+  auto report = share != nullptr ? btf::judge_measured(actual, golden, pointer_to(baseline),
+                                                       pointer_to(expected), options, *share)
+                                 : btf::compare_layers(actual, golden, pointer_to(baseline),
+                                                       pointer_to(expected), options);
   progress.clear();
   if (!report) return std::unexpected(report.error());
   return btf::LayerRun{.actual = command.actual,
@@ -75,6 +100,22 @@ btf::Result<btf::LayerRun> compare(const Context& context, const LayersCommand& 
                        .scales = command.scales,
                        .others = std::move(others),
                        .report = *std::move(report)};
+}
+
+// Measures this command's shard.
+btf::Result<int> run_shard(const Context& context, const LayersCommand& command) {
+  BTF_ASSIGN(LayerInputs inputs, open_inputs(context, command));
+  LayerPart part(context, command);
+  Progress progress(context.global, (bytes_of(inputs.sets.actual) + bytes_of(inputs.sets.golden)) /
+                                        2 / command.part->shard.of);
+  progress.attach(inputs.options.execution);
+  const btf::Status measured =
+      btf::measure_layers(inputs.sets.actual, inputs.sets.golden, pointer_to(inputs.baseline),
+                          pointer_to(inputs.expected), inputs.options, part);
+  progress.clear();
+  BTF_TRY(measured);
+  BTF_TRY(part.finish());
+  return kSame;
 }
 
 btf::Result<btf::LayerRun> judge_again(const LayersCommand& command) {
@@ -113,11 +154,7 @@ int exit_code(const btf::LayerRun& run) {
   return btf::all_well(report, run.judge) ? kSame : kDifferent;
 }
 
-}  // namespace
-
-btf::Result<int> run_layers(const Context& context, const LayersCommand& command) {
-  BTF_ASSIGN(btf::LayerRun run,
-             command.from_json ? judge_again(command) : compare(context, command));
+btf::Result<int> tell(const Context& context, const LayersCommand& command, btf::LayerRun run) {
   run.report = context.names.in(std::move(run.report));
   run.member_names = [&context](std::string text) { return context.names.in(std::move(text)); };
   const btf::LayerReport& report = run.report;
@@ -146,6 +183,22 @@ btf::Result<int> run_layers(const Context& context, const LayersCommand& command
   tell_all(errors, [&](const std::string& text) { context.log.error(text); });
   if (unwritten) return kTrouble;
   return command.pairs && errors.empty() ? kSame : exit_code(run);
+}
+
+}  // namespace
+
+btf::Result<int> run_layers(const Context& context, const LayersCommand& command) {
+  if (command.part) return run_shard(context, command);
+  BTF_ASSIGN(btf::LayerRun run,
+             command.from_json ? judge_again(command) : compare(context, command, nullptr));
+  return tell(context, command, std::move(run));
+}
+
+btf::Result<int> merge_layers(const Context& context, const btf::Parts& parts,
+                              const LayersCommand& command) {
+  BTF_ASSIGN(MergedLayers merged, MergedLayers::read(context, parts, command));
+  BTF_ASSIGN(btf::LayerRun run, compare(context, command, &merged));
+  return tell(context, command, std::move(run));
 }
 
 }  // namespace btftool

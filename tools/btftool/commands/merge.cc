@@ -1,4 +1,6 @@
 // btftool merge: the report of one run, out of the parts that its shards have made.
+#include "diff/merge.h"
+
 #include <algorithm>
 #include <initializer_list>
 #include <string>
@@ -11,7 +13,6 @@
 #include "btf/try.h"
 #include "cli/cli.h"
 #include "commands/commands.h"
-#include "diff/merge.h"
 #include "validate/part.h"
 
 namespace btftool {
@@ -72,6 +73,15 @@ class Merge {
     BTF_TRY(check_reports_of("validate", asked_, {}));
     validate.json = asked_.json;
     return merge_validated(context_, parts_, validate);
+  }
+
+  btf::Result<int> operator()(LayersCommand& layers) const {
+    BTF_TRY(check_reports_of("layers", asked_, {"--all", "--junit", "--html"}));
+    layers.json = asked_.json;
+    layers.all = asked_.all;
+    layers.junit = asked_.junit;
+    layers.html = asked_.html;
+    return merge_layers(context_, parts_, layers);
   }
 
   btf::Result<int> operator()(const auto&) const {

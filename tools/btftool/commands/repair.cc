@@ -11,9 +11,9 @@
 #include "io/finding_tally.h"
 #include "io/interrupt.h"
 #include "io/json.h"
-#include "report/text/json_document.h"
 #include "io/progress.h"
 #include "io/text.h"
+#include "report/text/json_document.h"
 
 namespace btftool {
 namespace {
@@ -31,17 +31,16 @@ class Repair {
     options.execution = context_.global.execution();
     progress.attach(options.execution);
     options.execution.cancel = &watch_interrupts();
-    const btf::RepairReport report{
-        .file =
-            [&](const btf::Finding& finding) {
-              progress.clear();
-              damage(finding);
-            },
-        .tensor =
-            [&](const btf::RepairedTensor& tensor) {
-              progress.clear();
-              take(tensor);
-            }};
+    const btf::RepairReport report{.file =
+                                       [&](const btf::Finding& finding) {
+                                         progress.clear();
+                                         damage(finding);
+                                       },
+                                   .tensor =
+                                       [&](const btf::RepairedTensor& tensor) {
+                                         progress.clear();
+                                         take(tensor);
+                                       }};
     const auto summary = btf::repair(command_.input, command_.output, options, report);
     progress.clear();
     if (!summary) return std::unexpected(summary.error());
@@ -49,8 +48,8 @@ class Repair {
       line(fmt::format("not shown: {}; --all shows them", tally_.counts().hidden_text()));
     command_.json ? print_json(*summary) : verdict(*summary);
     if (summary->bytes == 0) {
-      context_.log.error(fmt::format("{}: nothing can be saved; {} was not written",
-                                     command_.input, command_.output));
+      context_.log.error(fmt::format("{}: nothing can be saved; {} was not written", command_.input,
+                                     command_.output));
       return kTrouble;
     }
     return summary->lost() + summary->in_doubt > 0 ? kDifferent : kSame;
@@ -99,8 +98,8 @@ class Repair {
 
   void verdict(const btf::RepairSummary& summary) {
     if (summary.bytes == 0) return;
-    std::string text = fmt::format("{} of {} saved", summary.saved,
-                                   counted(summary.tensors, "tensor"));
+    std::string text =
+        fmt::format("{} of {} saved", summary.saved, counted(summary.tensors, "tensor"));
     if (summary.lost() > 0) text += fmt::format(", {} lost", summary.lost());
     if (summary.in_doubt > 0) text += fmt::format(", {} in doubt", summary.in_doubt);
     const bool whole = summary.lost() + summary.in_doubt == 0;

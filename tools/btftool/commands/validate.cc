@@ -15,7 +15,7 @@
 #include "btf/try.h"
 #include "commands/commands.h"
 #include "commands/named_specs.h"
-#include "commands/other_files.h"
+#include "io/other_files.h"
 #include "io/progress.h"
 #include "validate/part.h"
 #include "validate/report.h"

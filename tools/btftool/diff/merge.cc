@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "btf/try.h"
-#include "commands/other_files.h"
 #include "diff/reports.h"
+#include "io/other_files.h"
 #include "io/text.h"
 
 namespace btftool {

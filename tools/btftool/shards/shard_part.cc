@@ -8,6 +8,18 @@
 
 namespace btftool {
 
+btf::Result<std::string> plan_of(const btf::PartHead& head, std::span<const btf::PlannedPair> items,
+                                 const std::vector<std::optional<std::string>>& files) {
+  std::vector<std::string> deciding = head.options;
+  for (const std::optional<std::string>& path : files) {
+    if (!path) continue;
+    const auto text = read_text(*path);
+    if (!text) return std::unexpected(text.error().in_file(*path));
+    deciding.push_back(*text);
+  }
+  return btf::plan_digest(head.command, deciding, head.shard.of, items);
+}
+
 ShardPart::ShardPart(const Context& context, const PartOptions& options, btf::PartHead head)
     : context_(context), options_(options), head_(std::move(head)) {
   head_.shard = options.shard;
@@ -19,14 +31,7 @@ btf::Result<std::vector<std::uint64_t>> ShardPart::pick(
     std::span<const btf::PlannedPair> items, const char* item,
     const std::vector<std::optional<std::string>>& files) {
   item_ = item;
-  std::vector<std::string> deciding = options_.options;
-  for (const std::optional<std::string>& path : files) {
-    if (!path) continue;
-    const auto text = read_text(*path);
-    if (!text) return std::unexpected(text.error().in_file(*path));
-    deciding.push_back(*text);
-  }
-  head_.plan = btf::plan_digest(head_.command, deciding, options_.shard.of, items);
+  BTF_ASSIGN(head_.plan, plan_of(head_, items, files));
   head_.items = items.size();
   if (options_.shard.number != 1) head_.others.clear();
   BTF_ASSIGN(writer_, btf::PartWriter::create(options_.path, head_, options_.resume));

@@ -22,6 +22,11 @@ struct ReadFile {
   static ReadFile now(const std::string& path) { return {path, btf::FileState::of(path)}; }
 };
 
+// plan_digest() of a command's items. `files`: those that options name; what is in them decides,
+// too.
+btf::Result<std::string> plan_of(const btf::PartHead& head, std::span<const btf::PlannedPair> items,
+                                 const std::vector<std::optional<std::string>>& files);
+
 class ShardPart {
  public:
   // `head`: command and operands, and what merge needs beside them.
@@ -29,8 +34,8 @@ class ShardPart {
 
   // More for the head, until pick() is called.
   btf::PartHead& head() { return head_; }
-  // Begins the part. What is returned is what it lacks. `files`: those that options name; what is
-  // in them decides, too. `item`: the word for one.
+  // Begins the part. What is returned is what it lacks. `item`: the word for one. `files`: as of
+  // plan_of().
   btf::Result<std::vector<std::uint64_t>> pick(
       std::span<const btf::PlannedPair> items, const char* item,
       const std::vector<std::optional<std::string>>& files = {});

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "btf/try.h"
-#include "commands/other_files.h"
 #include "io/exit_code.h"
 #include "io/json.h"
+#include "io/other_files.h"
 #include "report/text/json_node.h"
 #include "report/text/json_parse.h"
 

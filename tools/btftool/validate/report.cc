@@ -59,8 +59,8 @@ void PrintedValidation::end_text(const std::string& path, const FileVerdict& ver
   Output& out = context_.out;
   const FindingCounts& counts = verdict.counts;
   if (counts.hidden() > 0)
-    out.line(fmt::format("{}: not shown: {}; --all shows them", printable(path),
-                         counts.hidden_text()));
+    out.line(
+        fmt::format("{}: not shown: {}; --all shows them", printable(path), counts.hidden_text()));
   if (verdict.trouble) return;
   std::string line = printable(path) + ": ";
   line += verdict.good(options_.strict) ? out.green("well-formed") : out.red("not well-formed");

@@ -17,9 +17,7 @@ struct FileVerdict {
   FindingCounts counts{};
   std::optional<std::string> trouble{};  // why it could not be read to its end
 
-  bool good(bool strict) const {
-    return counts.errors == 0 && (counts.warnings == 0 || !strict);
-  }
+  bool good(bool strict) const { return counts.errors == 0 && (counts.warnings == 0 || !strict); }
   std::string_view result(bool strict) const {
     return trouble ? "unreadable" : good(strict) ? "well-formed" : "malformed";
   }

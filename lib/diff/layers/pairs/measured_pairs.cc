@@ -34,10 +34,11 @@ struct Dumped {
 class LayerPairing {
  public:
   LayerPairing(TensorSet& actual, TensorSet& golden, const LayerOptions& options,
-               LayerReport& report)
+               const Measuring& measuring, LayerReport& report)
       : actual_(actual),
         golden_(golden),
         options_(options),
+        measuring_(measuring),
         report_(report),
         queue_(options.execution,
                [this](std::uint64_t number, const Result<LayerFigures>& found, bool settled) {
@@ -259,13 +260,39 @@ class LayerPairing {
     const Error* const trouble = (actual.trouble ? actual : golden).trouble.get();
     Result<LayerPair> pair =
         trouble != nullptr ? std::unexpected(*trouble) : open_pair(actual, golden);
+    const bool fits = pair && element_count(pair->actual.dims) == element_count(pair->golden.dims);
+    if (pair && !fits) layer.fault = LayerFault::shape;
+    if (measuring_.plan != nullptr) return plan(actual, golden, fits ? &*pair : nullptr);
+    if (measuring_.share != nullptr && !measuring_.share->is_own(measuring_.first + number))
+      return take_known(number);
     if (!pair) return take(number, std::unexpected(pair.error()));
-    if (element_count(pair->actual.dims) != element_count(pair->golden.dims)) {
-      layer.fault = LayerFault::shape;
-      return;
-    }
+    if (!fits) return give(number);
     if (ended_) return;
     if (const Status added = queue_.add(number, *std::move(pair)); !added) ended_ = added.error();
+  }
+
+  void plan(const Dumped& actual, const Dumped& golden, const LayerPair* pair) {
+    PlannedLayer planned{.name = golden.name,
+                         .actual_path = actual_.member(actual.tensor.member).path,
+                         .golden_path = golden_.member(golden.tensor.member).path};
+    if (pair != nullptr) {
+      planned.actual_bytes = pair->actual.data_bytes;
+      planned.golden_bytes = pair->golden.data_bytes;
+    }
+    measuring_.plan->push_back(std::move(planned));
+  }
+
+  void take_known(std::uint64_t number) {
+    const MeasuredLayer* const known = measuring_.share->known(measuring_.first + number);
+    if (known == nullptr) return;
+    report_.layers[number].figures = known->figures;
+    report_.layers[number].trouble = known->trouble;
+  }
+
+  void give(std::uint64_t number) {
+    const Layer& layer = report_.layers[number];
+    if (measuring_.share != nullptr)
+      measuring_.share->take(measuring_.first + number, {layer.figures, layer.trouble});
   }
 
   void keep_dump(std::vector<NamedDump>& dumps, const Dumped& dumped,
@@ -320,17 +347,21 @@ class LayerPairing {
   }
 
   void take(std::uint64_t number, const Result<LayerFigures>& figures) {
-    if (figures) {
-      report_.layers[number].figures = *figures;
+    if (!figures && figures.error().code == ErrorCode::cancelled) {
+      ended_ = figures.error();
       return;
     }
-    if (figures.error().code == ErrorCode::cancelled) ended_ = figures.error();
-    report_.layers[number].trouble = figures.error().text();
+    if (figures)
+      report_.layers[number].figures = *figures;
+    else
+      report_.layers[number].trouble = figures.error().text();
+    give(number);
   }
 
   TensorSet& actual_;
   TensorSet& golden_;
   const LayerOptions& options_;
+  const Measuring& measuring_;
   LayerReport& report_;
   PairedLayers found_;
   std::unordered_set<std::string> mapped_;
@@ -353,8 +384,9 @@ Result<std::optional<GivenScale>> PairedLayers::given_scale(const LayerOptions& 
 }
 
 Result<PairedLayers> pair_and_measure(TensorSet& actual, TensorSet& golden,
-                                      const LayerOptions& options, LayerReport& report) {
-  return LayerPairing(actual, golden, options, report).run();
+                                      const LayerOptions& options, const Measuring& measuring,
+                                      LayerReport& report) {
+  return LayerPairing(actual, golden, options, measuring, report).run();
 }
 
 }  // namespace btf

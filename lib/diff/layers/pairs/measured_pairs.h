@@ -1,12 +1,14 @@
 // Which tensors of two sets are one layer, and what is measured of them.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "btf/diff.h"
 #include "btf/layers/layers.h"
+#include "btf/layers/share.h"
 #include "convert/set_scales.h"
 #include "diff/layers/pairs/order.h"
 
@@ -36,8 +38,17 @@ struct PairedLayers {
                                                 std::uint64_t member, bool of_actual) const;
 };
 
+// Which pairs are measured, and what is known of the others.
+struct Measuring {
+  LayerShare* share = nullptr;  // nullptr: all are measured
+  std::uint64_t first = 0;      // number of the first pair there
+  // Where none is measured: what there is.
+  std::vector<PlannedLayer>* plan = nullptr;
+};
+
 // Fills report.layers with pairs, measured, and with what only golden has.
 Result<PairedLayers> pair_and_measure(TensorSet& actual, TensorSet& golden,
-                                      const LayerOptions& options, LayerReport& report);
+                                      const LayerOptions& options, const Measuring& measuring,
+                                      LayerReport& report);
 
 }  // namespace btf

@@ -1,4 +1,4 @@
-#include "commands/other_files.h"
+#include "io/other_files.h"
 
 #include <utility>
 

@@ -1,0 +1,57 @@
+// Layers that several processes measure: each some of the pairs, and one of them judges
+// (docs/scaling.md).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "btf/api.h"
+#include "btf/error.h"
+#include "btf/layers/figures.h"
+#include "btf/layers/layers.h"
+
+namespace btf {
+
+// A pair before it is measured: of the comparison itself, of the baseline with golden, of actual
+// with the outputs of an unwatched run.
+struct PlannedLayer {
+  std::string name;  // golden's
+  std::string actual_path;
+  std::string golden_path;
+  std::uint64_t actual_bytes = 0;  // of elements; 0: there is nothing to measure
+  std::uint64_t golden_bytes = 0;
+};
+
+// What is found of a pair. Neither: its shapes do not fit.
+struct MeasuredLayer {
+  std::optional<LayerFigures> figures{};
+  std::string trouble{};  // why there are none
+};
+
+// All on the caller's thread. Numbers are those of plan().
+class BTF_API LayerShare {
+ public:
+  virtual ~LayerShare();
+  // All pairs, before the first is measured. An error ends it.
+  virtual Status plan(std::span<const PlannedLayer> layers) = 0;
+  // Is it measured here?
+  virtual bool is_own(std::uint64_t number) const = 0;
+  // What is known of one that is not; nullptr: nothing.
+  virtual const MeasuredLayer* known(std::uint64_t number) const = 0;
+  // One that is, when it has been measured.
+  virtual void take(std::uint64_t number, const MeasuredLayer& layer) = 0;
+};
+
+// Measures this share of what compare_layers() with the same arguments would measure, and judges
+// nothing.
+BTF_API Status measure_layers(TensorSet& actual, TensorSet& golden, TensorSet* baseline,
+                              TensorSet* expected, const LayerOptions& options, LayerShare& share);
+
+// As compare_layers(), with what `share` knows in place of measuring it. Recomputed elements and
+// causes are still read out of the files.
+BTF_API Result<LayerReport> judge_measured(TensorSet& actual, TensorSet& golden,
+                                           TensorSet* baseline, TensorSet* expected,
+                                           const LayerOptions& options, LayerShare& share);
+
+}  // namespace btf

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""validate and layers by shards and merge: commands.py BTFTOOL TESTDATA
+
+The report of one run is the oracle.
+"""
+import os
+import random
+import shutil
+import sys
+import tempfile
+
+from support import check, end, lines, npy, report, run, trouble
+
+TESTDATA = os.path.abspath(sys.argv[2])
+
+
+def parts(command, of, options, operands, folder="parts"):
+    """The parts of a command, one made again from nothing, in any order."""
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    paths = [f"{folder}/{k}.jsonl" for k in range(1, of + 1)]
+    for k, path in enumerate(paths, 1):
+        done = run(command, *options, "--shard", f"{k}/{of}", "--part", path, *operands)
+        check(f"{command} {options} {k}/{of} ends well: {done.stderr}", done.returncode, 0)
+    random.Random(of).shuffle(paths)
+    return paths
+
+
+def check_merge(command, options, operands, reports, shards=(1, 2, 7, 64)):
+    for of in shards:
+        paths = parts(command, of, options, operands)
+        items = [item for path in paths for item in lines(path)[1:-1]]
+        numbers = sorted(item["number"] for item in items)
+        check(f"{command}: each item once", numbers, list(range(len(numbers))))
+        heads = [lines(path)[0] for path in paths]
+        check(f"{command}: one plan", len({(head["plan"], head["items"]) for head in heads}), 1)
+        check(f"{command}: items of the plan", heads[0]["items"], len(items))
+        for words in reports:
+            check(
+                f"merge of {of} {words}: {command} {options} {operands}",
+                report("merge", "--expect", str(of), *words, *paths),
+                report(command, *options, *words, *operands),
+            )
+    return paths
+
+
+def check_validate():
+    for name in ("good", "bad", "npy", "npy-bad", "onnx-set", "safetensors-sharded"):
+        shutil.copytree(f"{TESTDATA}/{name}", f"all/{name}")
+    with open("all/notes.txt", "w") as file:
+        file.write("no tensors")
+    for i in range(60):
+        npy(f"nan/{i}.npy", [float("nan")] * (1 + 100 * (i % 7)))
+    reports = ([], ["--json"], ["-q"])
+    check_merge("validate", [], ["all"], reports)
+    check_merge("validate", ["--strict", "--nan"], ["all/", "nan"], reports, (3,))
+    check_merge("validate", ["--all", "--nan", "--for", "tfrt"], ["nan", "all/good", "all/bad"], reports, (5,))  # fmt: skip
+    check_merge("validate", [], ["nan/1.npy", "no such file", "nan/2.npy"], reports, (2,))
+    paths = parts("validate", 3, ["--strict"], ["all"])
+    trouble("a report that validate has not", ["--html", "x.html", *paths], "--html", "validate")
+    paths.remove("parts/2.jsonl")
+    trouble("one is missing", paths, "shard 2 of 3 is missing", "btftool validate --shard 2/3 --part parts/2.jsonl --strict all")  # fmt: skip
+    done = run("validate", "--json", "--part", "x", "all")
+    check("--json is merge's", (done.returncode, b"btftool merge" in done.stderr), (2, True))
+    # A file that was changed is looked at again, and only that.
+    run("validate", "--part", "one.jsonl", "all")
+    count = len(lines("one.jsonl")) - 2
+    os.utime("all/npy/" + sorted(os.listdir("all/npy"))[0])
+    done = run("validate", "--resume", "--part", "one.jsonl", "all")
+    check("resume", done.stdout.decode(), f"shard 1 of 1: {count} files, {count - 1} from before, one.jsonl\n")  # fmt: skip
+    check("merge after it", report("merge", "--json", "one.jsonl"), report("validate", "--json", "all"))  # fmt: skip
+
+
+def check_layers():
+    nets = f"{TESTDATA}/layers"
+    golden = f"{nets}/golden.npz"
+    reports = ([], ["--json"], ["--all"], ["-q"], ["--junit", "report.xml", "--html", "report.html"])
+    for name in ("healthy", "scale", "nan", "dead_channel", "dump", "missing", "inputs"):
+        check_merge("layers", [], [f"{nets}/{name}.npz", golden], reports, (3,))
+        graph = ["--graph", f"{nets}/weights.onnx"]
+        check_merge("layers", graph, [f"{nets}/{name}.npz", golden], reports, (2,))
+    broken = f"{nets}/dead_channel.npz"
+    healthy = f"{nets}/healthy.npz"
+    check_merge("layers", ["--baseline", healthy, "--compute", "fp16"], [broken, golden], reports)
+    check_merge("layers", ["--expect-output", healthy, "--no-hints"], [broken, golden], reports, (5,))  # fmt: skip
+    check_merge("layers", ["--order", f"{nets}/order.txt", "--growth", "3"], [broken, golden], reports, (5,))  # fmt: skip
+    run("convert", "-q", "--format", "npy", broken, "broken/")
+    run("convert", "-q", "--format", "npy", golden, "golden/")
+    check_merge("layers", ["--graph", f"{nets}/model.onnx"], ["broken", "golden/"], reports)
+    run("convert", "-q", "--dtype", "int8", "--scale", "auto", healthy, "codes.btf")
+    check_merge("layers", ["--dequantize"], ["codes.btf", golden], reports, (4,))
+    # Shapes that do not fit, files that cannot be read.
+    first = sorted(os.listdir("broken"))[0]
+    npy(f"broken/{first}", [1.0, 2.0, 3.0])
+    with open("broken/" + sorted(os.listdir("broken"))[1], "r+b") as file:
+        file.truncate(200)
+    check_merge("layers", [], ["broken", "golden"], reports, (3,))
+    # What cannot be judged fails at once, and dumps that are others than those of the parts.
+    done = run("layers", "--map", "no map", "--part", "x", "broken", "golden")
+    check("a wrong map", done.returncode, 2)
+    check("no part of it", os.path.exists("x"), False)
+    paths = parts("layers", 2, [], ["broken", "golden"])
+    trouble("a report that layers has not", ["--summary", *paths], "--summary", "layers")
+    npy("golden/added.npy", [1.0] * 9)
+    npy("broken/added.npy", [1.0] * 9)
+    trouble("other dumps", paths, "not those that the parts were made of")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        check_validate()
+        check_layers()
+        os.chdir("/")
+    end()
+
+
+main()

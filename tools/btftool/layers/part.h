@@ -1,0 +1,63 @@
+// The layers that one shard measures, and those of all shards that merge judges (docs/scaling.md).
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "btf/layers/share.h"
+#include "btf/shards/layer_part.h"
+#include "shards/shard_part.h"
+
+namespace btftool {
+
+class LayerPart final : public btf::LayerShare {
+ public:
+  LayerPart(const Context& context, const LayersCommand& command);
+
+  btf::Status plan(std::span<const btf::PlannedLayer> layers) override;
+  bool is_own(std::uint64_t number) const override { return own_.contains(number); }
+  const btf::MeasuredLayer* known(std::uint64_t) const override { return nullptr; }
+  void take(std::uint64_t number, const btf::MeasuredLayer& layer) override;
+
+  btf::Status finish() { return part_.finish(); }
+
+ private:
+  struct Own {
+    std::string name;
+    ReadFile actual;
+    ReadFile golden;
+  };
+
+  const Context& context_;
+  const LayersCommand& command_;
+  ShardPart part_;
+  std::unordered_map<std::uint64_t, Own> own_;  // by number
+  std::chrono::steady_clock::time_point last_;  // when the one before was taken
+};
+
+class MergedLayers final : public btf::LayerShare {
+ public:
+  static btf::Result<MergedLayers> read(const Context& context, const btf::Parts& parts,
+                                        const LayersCommand& command);
+
+  // An error: they are not those of the parts.
+  btf::Status plan(std::span<const btf::PlannedLayer> layers) override;
+  bool is_own(std::uint64_t) const override { return false; }
+  const btf::MeasuredLayer* known(std::uint64_t number) const override;
+  void take(std::uint64_t, const btf::MeasuredLayer&) override {}
+
+ private:
+  MergedLayers(const btf::PartHead& head, const LayersCommand& command)
+      : head_(head), command_(command) {}
+
+  const btf::PartHead& head_;
+  const LayersCommand& command_;
+  std::vector<btf::MeasuredLayer> layers_;  // by number
+};
+
+}  // namespace btftool
