@@ -9,6 +9,7 @@
 #include "btf/convert.h"
 #include "btf/output.h"
 #include "btf/quantize.h"
+#include "btf/shards/convert_share.h"
 #include "btf/tensor_set.h"
 #include "btf/try.h"
 #include "convert/convert_into.h"
@@ -137,51 +138,143 @@ MakeSink sink_at(const std::string& path) {
   return [path](const SinkOptions& options) { return create_sink(path, options); };
 }
 
-// Everything is measured before the first file is written.
-Result<std::uint64_t> convert_to_directory(const TensorSet& input, const std::string& directory,
-                                           const ConvertOptions& options,
-                                           const TensorReportSink& report) {
-  BTF_ASSIGN(std::vector<std::uint64_t> tensors, wanted_tensors(input, options));
-  const SetScales scales = set_scales(input, options);
-  BTF_TRY(leave_out(scales, input, tensors));
-  if (options.quantization.dequantize) BTF_TRY(leave_out_linked(input, tensors));
-  BTF_ASSIGN(std::vector<PlannedOutput> outputs, outputs_in(directory, input, tensors, options));
-  std::vector<FileConversion> conversions;
-  std::vector<const PlannedOutput*> written;
-  std::set<std::string> renamed;
-  std::vector<SetTensor> consumed;  // by the output before
-  for (PlannedOutput& output : outputs) {
-    // Files of several tensors keep their scales to themselves.
-    if (!consumed.empty() && output.tensors.size() == 1) {
-      BTF_TRY(leave_out_consumed(input, consumed, output.tensors));
-      if (output.tensors.empty()) continue;
+// Files of the input that outputs are made of, and the outputs by these.
+struct Sources {
+  std::vector<PlannedFile> files;
+  std::vector<std::uint64_t> of;  // of each output: its file
+};
+
+Result<Sources> sources_of(const TensorSet& input, const std::vector<PlannedOutput>& outputs) {
+  Sources sources;
+  std::map<std::uint64_t, std::uint64_t> numbers;  // by member
+  for (const PlannedOutput& output : outputs) {
+    BTF_ASSIGN(const SetTensor tensor, input.tensor(output.tensors.front()));
+    const auto [number, added] = numbers.emplace(tensor.member, sources.files.size());
+    if (added) {
+      const SetMember member = input.member(tensor.member);
+      BTF_ASSIGN(const auto file, input.file(tensor.member));
+      sources.files.push_back({member.place, member.path, file->size()});
     }
-    auto conversion = prepare(input, std::move(output.tensors), scales, output.path, options);
-    if (!conversion) return std::unexpected(conversion.error());
-    renamed.insert(conversion->renamed().begin(), conversion->renamed().end());
-    consumed = conversion->consumed();
-    conversions.push_back(*std::move(conversion));
-    written.push_back(&output);
+    sources.of.push_back(number->second);
   }
-  BTF_TRY(check_renamed(options, renamed));
-  BTF_TRY(check_complete(input, options));
-  std::uint64_t bytes = 0;
-  for (std::size_t i = 0; i < conversions.size(); ++i) {
-    const PlannedOutput& output = *written[i];
-    BTF_TRY(make_folder(output.path));
-    BTF_TRY(check_output(output.path));
-    const auto name_report = [&](TensorReport told) {
-      told.output = output.path;
-      if (report) report(told);
-    };
-    BTF_ASSIGN(const std::uint64_t size,
-               conversions[i].write_to(sink_at(output.path), name_report));
-    bytes += size;
-  }
-  return bytes;
+  return sources;
 }
 
+// A share of the outputs: where their tensors have their new names it does not know.
+Status check_renamed(const TensorSet& input, const ConvertOptions& options,
+                     const std::vector<std::uint64_t>& tensors) {
+  if (options.rename.empty()) return {};
+  std::set<std::string> renamed;
+  for (const std::uint64_t number : tensors) {
+    BTF_ASSIGN(const SetTensor tensor, input.tensor(number));
+    BTF_ASSIGN(const auto file, input.file(tensor.member));
+    BTF_ASSIGN(const std::string name, file->name(tensor.index));
+    if (options.rename.contains(name)) renamed.insert(name);
+  }
+  return check_renamed(options, renamed);
+}
+
+// One output of a directory, measured.
+struct PreparedOutput {
+  std::string path;
+  std::unique_ptr<FileConversion> conversion;
+  std::uint64_t source = 0;  // number of its file
+
+  Result<std::uint64_t> write(const TensorReportSink& report) {
+    BTF_TRY(make_folder(path));
+    BTF_TRY(check_output(path));
+    return conversion->write_to(sink_at(path), [&](TensorReport told) {
+      told.output = path;
+      if (report) report(told);
+    });
+  }
+};
+
+// Everything is measured before the first file is written. `share`: nullptr, where all is written.
+class DirectoryConversion {
+ public:
+  DirectoryConversion(const TensorSet& input, const std::string& directory,
+                      const ConvertOptions& options, ConvertShare* share)
+      : input_(input),
+        directory_(directory),
+        options_(options),
+        share_(share),
+        scales_(set_scales(input, options)) {}
+
+  Result<std::uint64_t> run(const TensorReportSink& report) {
+    BTF_ASSIGN(std::vector<std::uint64_t> tensors, wanted_tensors(input_, options_));
+    BTF_TRY(leave_out(scales_, input_, tensors));
+    if (options_.quantization.dequantize) BTF_TRY(leave_out_linked(input_, tensors));
+    BTF_ASSIGN(std::vector<PlannedOutput> outputs,
+               outputs_in(directory_, input_, tensors, options_));
+    BTF_ASSIGN(const Sources sources, sources_of(input_, outputs));
+    std::vector<std::uint64_t> own(sources.files.size());
+    std::iota(own.begin(), own.end(), 0);
+    if (share_ != nullptr) {
+      BTF_TRY(check_renamed(input_, options_, tensors));
+      BTF_ASSIGN(own, share_->pick(sources.files));
+    }
+    BTF_TRY(prepare_all(outputs, sources, own));
+    BTF_TRY(check_complete(input_, options_));
+    return write(own, report);
+  }
+
+ private:
+  Status prepare_all(std::vector<PlannedOutput>& outputs, const Sources& sources,
+                     const std::vector<std::uint64_t>& own) {
+    std::set<std::string> renamed;
+    std::map<std::uint64_t, std::vector<SetTensor>> consumed;  // by the file's output before
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      PlannedOutput& output = outputs[i];
+      const std::uint64_t source = sources.of[i];
+      if (!std::ranges::binary_search(own, source)) continue;
+      // Files of several tensors keep their scales to themselves.
+      if (!consumed[source].empty() && output.tensors.size() == 1) {
+        BTF_TRY(leave_out_consumed(input_, consumed[source], output.tensors));
+        if (output.tensors.empty()) continue;
+      }
+      auto conversion = prepare(input_, std::move(output.tensors), scales_, output.path, options_);
+      if (!conversion) return std::unexpected(conversion.error());
+      renamed.insert(conversion->renamed().begin(), conversion->renamed().end());
+      consumed[source] = conversion->consumed();
+      prepared_.push_back({std::move(output.path),
+                           std::make_unique<FileConversion>(*std::move(conversion)), source});
+    }
+    // Outputs of one file follow one another.
+    std::ranges::stable_sort(prepared_, {}, &PreparedOutput::source);
+    return share_ != nullptr ? Status() : check_renamed(options_, renamed);
+  }
+
+  Result<std::uint64_t> write(const std::vector<std::uint64_t>& own,
+                              const TensorReportSink& report) {
+    std::uint64_t all = 0;
+    auto next = prepared_.begin();
+    for (const std::uint64_t source : own) {
+      std::uint64_t bytes = 0;
+      std::vector<std::string> paths;
+      if (share_ != nullptr) share_->begin(source);
+      for (; next != prepared_.end() && next->source == source; ++next) {
+        BTF_ASSIGN(const std::uint64_t size, next->write(report));
+        bytes += size;
+        paths.push_back(next->path);
+      }
+      if (share_ != nullptr) share_->end(source, paths, bytes);
+      all += bytes;
+    }
+    return all;
+  }
+
+  const TensorSet& input_;
+  const std::string& directory_;
+  const ConvertOptions& options_;
+  ConvertShare* share_;
+  SetScales scales_;
+  std::vector<PreparedOutput> prepared_;
+};
+
 }  // namespace
+
+ConvertShare::~ConvertShare() = default;
 
 Result<std::string_view> output_format(const std::string& output, const ConvertOptions& options) {
   BTF_ASSIGN(const FormatRow* const format, format_to_write(request_for(output, options)));
@@ -197,7 +290,7 @@ Result<std::uint64_t> convert(const TensorSet& input, const std::string& output_
                               const ConvertOptions& options, const TensorReportSink& report) {
   if (input.member_count() == 0) return std::unexpected(no_files(input));
   BTF_ASSIGN(const bool several, files_in_directory(output_or_directory, input, options));
-  if (several) return convert_to_directory(input, output_or_directory, options, report);
+  if (several) return DirectoryConversion(input, output_or_directory, options, nullptr).run(report);
   BTF_ASSIGN(const std::string output, output_path(output_or_directory, input.path()));
   BTF_TRY(check_output(output));
   BTF_ASSIGN(std::vector<std::uint64_t> tensors, wanted_tensors(input, options));
@@ -208,6 +301,18 @@ Result<std::uint64_t> convert(const TensorSet& input, const std::string& output_
   BTF_TRY(check_renamed(options, conversion.renamed()));
   BTF_TRY(check_complete(input, options));
   return conversion.write_to(sink_at(output), report);
+}
+
+Status convert(const TensorSet& input, const std::string& directory, const ConvertOptions& options,
+               ConvertShare& share, const TensorReportSink& report) {
+  if (input.member_count() == 0) return std::unexpected(no_files(input));
+  BTF_ASSIGN(const bool several, files_in_directory(directory, input, options));
+  if (!several)
+    return std::unexpected(Error{ErrorCode::invalid_argument,
+                                 "is not a directory that gets a file for each of the input"}
+                               .in_file(directory));
+  const auto bytes = DirectoryConversion(input, directory, options, &share).run(report);
+  return bytes ? Status() : std::unexpected(bytes.error());
 }
 
 Result<std::uint64_t> convert_into(const TensorFile& input, const std::string& name,

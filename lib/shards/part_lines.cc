@@ -108,6 +108,7 @@ std::string head_line(const PartHead& head) {
             {"items", json_number(head.items)},
             {"tensor_criteria", list_of(head.tensor_criteria)}};
   if (!head.others.empty()) json["other_files"] = list_of(head.others);
+  if (!head.warnings.empty()) json["warnings"] = list_of(head.warnings);
   return report::dump(json);
 }
 
@@ -136,6 +137,7 @@ Result<PartHead> read_head(std::string_view line) {
                 .items = node["items"].count(),
                 .tensor_criteria = texts_of(node["tensor_criteria"])};
   if (node.has("other_files")) head.others = texts_of(node["other_files"]);
+  if (node.has("warnings")) head.warnings = texts_of(node["warnings"]);
   if (head.shard.of < 1 || head.shard.of > kMostShards) node["of"].fail("is no number of shards");
   if (head.shard.number < 1 || head.shard.number > head.shard.of)
     node["shard"].fail("is none of these shards");

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""validate and layers by shards and merge: commands.py BTFTOOL TESTDATA
+"""validate, layers and convert by shards and merge: commands.py BTFTOOL TESTDATA
 
 The report of one run is the oracle.
 """
@@ -106,11 +106,78 @@ def check_layers():
     trouble("other dumps", paths, "not those that the parts were made of")
 
 
+def tree(folder):
+    return {
+        os.path.relpath(os.path.join(path, name), folder): open(os.path.join(path, name), "rb").read()
+        for path, _, names in os.walk(folder)
+        for name in names
+    }
+
+
+def check_convert():
+    """A directory to a directory: the files and the report of one run."""
+    shutil.rmtree("in", ignore_errors=True)
+    rng = random.Random(3)
+    for i in range(25):
+        npy(f"in/{['', 'sub/', 'sub/more/'][i % 3]}t{i}.npy", [rng.gauss(0, 300) for _ in range(rng.choice([4, 40, 9000]))])  # fmt: skip
+    shutil.copy(f"{TESTDATA}/layers/golden.npz", "in/several.npz")
+    with open("in/notes.txt", "w") as file:
+        file.write("no tensors")
+    for options, of in (
+        ([], 3),
+        (["--dtype", "fp16", "--format", "btf"], 1),
+        (["--dtype", "fp8", "--format", "npy"], 2),
+        (["--dtype", "int8", "--scale", "auto", "--format", "btf"], 7),
+        (["--dtype", "int8", "--scale", "auto", "--zero-point", "auto", "--format", "npz", "--compress", "3"], 64),  # fmt: skip
+        (["--format", "raw", "--rename", "t3=first", "--tensor", "38-42,18-25,0,t3"], 5),
+    ):
+        one, two = ["in", "one/"], ["in/", "two/"]
+        for folder in ("one", "two"):
+            shutil.rmtree(folder, ignore_errors=True)
+        expected = report("convert", *options, "--json", *one)
+        check(f"convert {options}", expected[0], 0)
+        paths = parts("convert", of, options, two)
+        check(f"files of convert {options} by {of}", tree("two"), tree("one"))
+        outputs = [output for path in paths for item in lines(path)[1:-1] for output in item["outputs"]]  # fmt: skip
+        check("no file is written twice", sorted(outputs), sorted("two/" + place for place in tree("two")))  # fmt: skip
+        for words in ([], ["--json"], ["-q"]):
+            check(
+                f"merge of {of} {words}: convert {options}",
+                report("merge", "--expect", str(of), *words, *paths),
+                report("convert", *options, *words, *two),
+            )
+        check("merge wrote nothing", tree("two"), tree("one"))
+    # What was converted is kept where input and output are as they were.
+    shutil.rmtree("two")
+    run("convert", "--dtype", "fp16", "--part", "c.jsonl", "in", "two/")
+    count = len(lines("c.jsonl")) - 2
+    os.remove("two/t0.npy")
+    os.utime("in/t3.npy")
+    with open("two/sub/t1.npy", "r+b") as file:
+        file.truncate(20)
+    done = run("convert", "--dtype", "fp16", "--resume", "--part", "c.jsonl", "in", "two/")
+    check("resume", done.stdout.decode(), f"shard 1 of 1: {count} files, {count - 3} from before, c.jsonl\n")  # fmt: skip
+    run("convert", "--dtype", "fp16", "in", "three/")
+    check("files after it", tree("two"), tree("three"))
+    for words, told in (
+        (["in", "new.btf"], "OUT that gets a file for each"),
+        (["in/t0.npy", "new.npy"], "OUT that gets a file for each"),
+        (["--json", "in", "two/"], "btftool merge"),
+        (["--rename", "nobody=x", "in", "two/"], "there is no such tensor"),
+        (["--lossless", "--dtype", "int8", "in", "two/"], "not written"),  # fmt: skip
+    ):
+        done = run("convert", "--part", "x.jsonl", *words)
+        check(f"convert {words}", done.returncode, 2)
+        check(f"'{told}' in {done.stderr}", told in done.stderr.decode(), True)
+        check("no part of it", os.path.exists("x.jsonl"), False)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         check_validate()
         check_layers()
+        check_convert()
         os.chdir("/")
     end()
 

@@ -14,6 +14,7 @@
 #include "btf/quantize.h"
 #include "btf/tensor_set.h"
 #include "cli/arguments.h"
+#include "cli/shards.h"
 
 namespace btftool {
 namespace {
@@ -308,6 +309,7 @@ void declare_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words
   declare_records(app, options);
   declare_formats(app, words);
   declare_output(app, command, words);
+  declare_part(app, command.part);
   app.footer(
       "Examples:\n"
       "  btftool convert --layout kHWC8 --dtype fp16 in.btf out.btf\n"

@@ -80,6 +80,10 @@ class ConvertArguments final : public Subcommand {
     operands_.pop_back();
     command_.inputs = operands_;
     finish_convert(words_, command_);
+    finish_part(app(), operands_, {"--json"}, command_.part);
+    if (command_.part && !command_.many_outputs)
+      throw Wrong("--part needs an OUT that gets a file for each of several: 'dir/', not '" +
+                  command_.output + "'");
     command_.convert.execution = global.execution();
     return command_;
   }

@@ -10,13 +10,13 @@
 #include "btf/tensorrt/engine_list.h"
 #include "btf/try.h"
 #include "commands/commands.h"
-#include "commands/index_warnings.h"
 #include "commands/named_specs.h"
 #include "inspect/details.h"
 #include "inspect/engine.h"
 #include "inspect/json.h"
 #include "inspect/text.h"
 #include "io/exit_code.h"
+#include "io/index_warnings.h"
 #include "io/other_files.h"
 #include "io/progress.h"
 
@@ -66,7 +66,9 @@ class Inspection {
   void inspect_member(const btf::TensorSet& set, std::uint64_t member) {
     const auto file = set.file(member);
     if (!file) return give_up(set.member(member).path, file.error());
-    warn_of_index(context_, set, member);
+    std::vector<std::string> warnings;
+    add_warnings_of_index(set, member, warnings);
+    for (const std::string& warning : warnings) context_.log.warning(warning);
     begin(**file);
     for (std::uint64_t i = 0; i < (*file)->tensor_count(); ++i) inspect(**file, i, true);
     if (const btf::Status complete = (*file)->check_complete(); !complete) {

@@ -13,6 +13,7 @@
 #include "btf/try.h"
 #include "cli/cli.h"
 #include "commands/commands.h"
+#include "convert/part.h"
 #include "validate/part.h"
 
 namespace btftool {
@@ -73,6 +74,12 @@ class Merge {
     BTF_TRY(check_reports_of("validate", asked_, {}));
     validate.json = asked_.json;
     return merge_validated(context_, parts_, validate);
+  }
+
+  btf::Result<int> operator()(ConvertCommand& convert) const {
+    BTF_TRY(check_reports_of("convert", asked_, {}));
+    convert.json = asked_.json;
+    return merge_converted(context_, parts_, convert);
   }
 
   btf::Result<int> operator()(LayersCommand& layers) const {

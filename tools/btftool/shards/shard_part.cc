@@ -33,7 +33,10 @@ btf::Result<std::vector<std::uint64_t>> ShardPart::pick(
   item_ = item;
   BTF_ASSIGN(head_.plan, plan_of(head_, items, files));
   head_.items = items.size();
-  if (options_.shard.number != 1) head_.others.clear();
+  if (options_.shard.number != 1) {
+    head_.others.clear();
+    head_.warnings.clear();
+  }
   BTF_ASSIGN(writer_, btf::PartWriter::create(options_.path, head_, options_.resume));
   if (!writer_->note().empty()) context_.log.warning(writer_->note());
   const std::vector<std::uint64_t> shards = btf::shards_of_pairs(items, options_.shard.of);

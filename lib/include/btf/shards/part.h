@@ -30,6 +30,7 @@ struct PartHead {
   std::uint64_t items = 0;                     // of all shards
   std::vector<std::string> tensor_criteria{};  // as in ReportOptions
   std::vector<std::string> others{};           // files beside the tensors
+  std::vector<std::string> warnings{};         // that one run begins with
 };
 
 // A file as it was before it was read.

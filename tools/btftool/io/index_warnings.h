@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "btf/tensor_set.h"
-#include "io/context.h"
 
 namespace btftool {
 
-void warn_of_index(const Context& context, const btf::TensorSet& set, std::uint64_t member);
+void add_warnings_of_index(const btf::TensorSet& set, std::uint64_t member,
+                           std::vector<std::string>& warnings);
 
 }  // namespace btftool

@@ -1,0 +1,201 @@
+#include "convert/told.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "btf/output.h"
+#include "btf/tensor_spec.h"
+#include "btf/value.h"
+#include "cli/arguments.h"
+#include "io/text.h"
+#include "report/text/json_node.h"
+
+namespace btftool {
+namespace {
+
+std::string_view name_of(btf::DType dtype) { return btf::info(dtype).name; }
+
+// "+-448", the number that replaces everything beyond it; or another result.
+std::string overflow_target(btf::DType dtype, const btf::CastPolicy& policy) {
+  const btf::DTypeInfo& row = btf::info(dtype);
+  if (!row.floating())
+    return policy.overflow == btf::Overflow::wrap ? "overflowed and wrapped"
+                                                  : "overflowed and clamped";
+  if (policy.overflow == btf::Overflow::ieee || !row.fp.saturates)
+    return row.fp.specials == btf::FloatSpecials::ieee ? "overflowed to +-Inf"
+                                                       : "overflowed to NaN";
+  return "overflowed to " + std::string(row.fp.power_of_two ? "" : "+-") +
+         btf::value_text(dtype, btf::largest_code(dtype));
+}
+
+std::string cast_text(const btf::TensorReport& report) {
+  return fmt::format("{} -> {}:", name_of(report.source_dtype), name_of(report.target_dtype));
+}
+
+// "float32 -> int8: scale 0.031", the scales that were found out.
+std::string scale_line(const btf::TensorReport& report) {
+  constexpr std::size_t kShown = 4;
+  std::string text = cast_text(report) + " scale";
+  for (std::size_t i = 0; i < std::min(kShown, report.scales.size()); ++i)
+    text += fmt::format("{}{:.9g}", i == 0 ? " " : ", ", report.scales[i]);
+  if (report.scales.size() == 1 && report.zero_points.size() == 1)
+    text += fmt::format(", zero point {}", report.zero_points.front());
+  if (report.scales.size() > kShown)
+    text += fmt::format(", and {} more", report.scales.size() - kShown);
+  return text;
+}
+
+std::string loss_line(const btf::TensorReport& report, const btf::CastPolicy& policy, bool scaled) {
+  const btf::LossAccount& loss = report.loss;
+  std::string text = cast_text(report);
+  std::string separator = " ";
+  const auto add = [&](std::uint64_t count, const std::string& what) {
+    if (count == 0) return;
+    text += separator + std::to_string(count) + " " + what;
+    separator = ", ";
+  };
+  add(loss.overflowed, overflow_target(report.target_dtype, policy));
+  add(loss.nan - loss.nan_lost, "NaN");
+  add(loss.nan_lost, "NaN lost");
+  add(loss.to_zero, "became zero");
+  add(loss.inexact, "inexact");
+  text += " of " + std::to_string(loss.elements);
+  // Nearly all scaled numbers are inexact: it matters by how much.
+  if (scaled) text += fmt::format(", largest error {:.6g}", loss.max_abs);
+  return text;
+}
+
+// Where a large part of a tensor is gone the result is hardly what was wanted; nothing where it
+// was scaled, or where codes were to wrap.
+std::optional<std::string> loss_warning(const btf::TensorReport& report,
+                                        const btf::ConvertOptions& options) {
+  constexpr double kLargeShare = 0.1;
+  const btf::LossAccount& loss = report.loss;
+  if (options.quantization.active()) return std::nullopt;
+  const bool wrapped = options.policy.overflow == btf::Overflow::wrap;
+  const std::uint64_t gone = loss.to_zero + (wrapped ? 0 : loss.overflowed);
+  const double share = static_cast<double>(gone) / static_cast<double>(loss.elements);
+  if (gone == 0 || share < kLargeShare) return std::nullopt;
+  std::string text = fmt::format("{} of {} elements ({:.3g} %) became zero or were clamped as {}",
+                                 gone, loss.elements, 100 * share, name_of(report.target_dtype));
+  if (btf::can_scale(report.target_dtype) && !report.nnz &&
+      report.source_layout != btf::Layout::coo)
+    text += "; --scale auto fits their range to it";
+  return text;
+}
+
+// Oddities of a result that is not wrong.
+std::vector<std::string> warnings_of(const btf::TensorReport& report) {
+  std::vector<std::string> warnings;
+  if (report.kept) warnings.push_back("keeps its layout: " + *report.kept);
+  if (report.unlinked)
+    warnings.emplace_back(
+        "its scales or zero points are left out, and so is the link that says where they are");
+  warnings.insert(warnings.end(), report.objections.begin(), report.objections.end());
+  return warnings;
+}
+
+Json describe(const btf::TensorReport& report, const btf::ConvertOptions& options) {
+  Json warnings(warnings_of(report));
+  if (auto lost = loss_warning(report, options)) warnings.push_back(*std::move(lost));
+  Json scales = Json::array();
+  for (const double scale : report.scales) scales.push_back(json_number(scale));
+  Json zero_points = Json::array();
+  for (const std::int64_t zero : report.zero_points) zero_points.push_back(zero);
+  Json json{{"index", json_number(report.target)},
+            {"name", report.name},
+            {"output", report.output.empty() ? Json(nullptr) : Json(report.output)},
+            {"source_index", json_number(report.source)},
+            {"source_dtype", name_of(report.source_dtype)},
+            {"dtype", name_of(report.target_dtype)}};
+  add_layout(json, "source_", report.source_layout);
+  add_layout(json, "", report.target_layout);
+  json["source_shape"] = json_dims(report.source_dims);
+  json["shape"] = json_dims(report.target_dims);
+  json["data_bytes"] = json_number(report.data_bytes);
+  json["nnz"] = report.nnz ? json_number(*report.nnz) : Json(nullptr);
+  json["kept_layout"] = report.kept.has_value();
+  json["scales"] = std::move(scales);
+  json["zero_points"] = std::move(zero_points);
+  json["scale_records"] = json_dims(report.scale_targets);
+  json["loss"] = json_loss(report.loss);
+  json["loss"]["snr"] = report.snr ? json_number(*report.snr) : Json(nullptr);
+  json["warnings"] = std::move(warnings);
+  return json;
+}
+
+// As messages call a tensor: where there are several files its name helps more than its number.
+std::string title(const btf::TensorReport& report, bool named) {
+  std::string text = "tensor " + std::to_string(report.source);
+  if (named) text += " " + quoted_name(report.name);
+  return text + ": ";
+}
+
+// Raw bytes do not say what they hold, so it is said here.
+std::optional<std::string> raw_text(const btf::TensorReport& report, const std::string& path,
+                                    const btf::ConvertOptions& options) {
+  const auto format = btf::output_format(path, options);
+  if (options.spec || !format || !btf::format_has(*format, btf::kUndescribed)) return std::nullopt;
+  const std::string spec =
+      btf::spec_text(report.target_dtype, report.target_layout, report.target_dims);
+  if (btf::is_standard_output(path)) return "standard output is --input-spec " + spec;
+  std::string text = printable(path) + " is --input-spec " + spec;
+  if (!btf::parse_dump_name(path))
+    text += "; trtexec would name it " +
+            printable(btf::dump_name(path, report.target_dtype, report.target_dims));
+  return text;
+}
+
+// Other tools take a file that is called so for something else.
+bool has_odd_ending(const std::string& path, const btf::ConvertOptions& options) {
+  const bool said = !options.format.empty() || options.spec;
+  return !said && btf::has_unknown_ending(path) && !btf::is_standard_output(path);
+}
+
+}  // namespace
+
+ToldTensor told(const btf::TensorReport& report, const ConvertCommand& command, bool named) {
+  const btf::ConvertOptions& options = command.convert;
+  const std::string& path = report.output.empty() ? command.output : report.output;
+  const std::string tensor = title(report, named);
+  ToldTensor told{.raw = raw_text(report, path, options)};
+  if (has_odd_ending(path, options)) told.ending = path;
+  for (const std::string& warning : warnings_of(report)) told.warnings.push_back(tensor + warning);
+  if (const auto lost = loss_warning(report, options)) told.alarm = tensor + *lost;
+  if (!report.scales.empty() && !report.scale_targets.empty())
+    told.scale = tensor + scale_line(report);
+  if (report.loss.changed() > 0)
+    told.loss = tensor + loss_line(report, options.policy, options.quantization.active());
+  if (command.json || command.part) told.json = describe(report, options);
+  return told;
+}
+
+Json json_told(const ToldTensor& tensor) {
+  Json json{{"tensor", tensor.json}, {"warnings", tensor.warnings}};
+  for (const auto& [member, text] : {std::pair("raw", &tensor.raw),
+                                     {"ending", &tensor.ending},
+                                     {"alarm", &tensor.alarm},
+                                     {"scale", &tensor.scale},
+                                     {"loss", &tensor.loss}})
+    if (*text) json[member] = **text;
+  return json;
+}
+
+ToldTensor read_told(const Json& json, const JsonNode& node) {
+  ToldTensor tensor;
+  node["warnings"].each(
+      [&](const JsonNode& warning) { tensor.warnings.push_back(warning.text()); });
+  for (const auto& [member, text] : {std::pair("raw", &tensor.raw),
+                                     {"ending", &tensor.ending},
+                                     {"alarm", &tensor.alarm},
+                                     {"scale", &tensor.scale},
+                                     {"loss", &tensor.loss}})
+    if (node.has(member)) *text = node[member].text();
+  if (node.has("tensor")) tensor.json = json["tensor"];
+  return tensor;
+}
+
+}  // namespace btftool

@@ -1,0 +1,34 @@
+// What is said of one converted tensor, worked out of its report.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "btf/convert.h"
+#include "cli/options.h"
+#include "io/json.h"
+#include "report/text/json_node.h"
+
+namespace btftool {
+
+// Texts without the limits on how many of a kind are shown. None: there is nothing to say.
+struct ToldTensor {
+  std::optional<std::string> raw{};     // what its file of raw bytes holds
+  std::optional<std::string> ending{};  // path of its file, if that ends as no format does
+  std::vector<std::string> warnings{};
+  std::optional<std::string> alarm{};  // a large part is lost
+  std::optional<std::string> scale{};  // that was found
+  std::optional<std::string> loss{};
+  Json json{};  // of the document
+};
+
+// `named`: messages say the names of tensors.
+ToldTensor told(const btf::TensorReport& report, const ConvertCommand& command, bool named);
+
+// As a part keeps it.
+Json json_told(const ToldTensor& tensor);
+// `node`: of `json`; what is wrong with it is told there.
+ToldTensor read_told(const Json& json, const JsonNode& node);
+
+}  // namespace btftool
