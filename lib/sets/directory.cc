@@ -78,6 +78,33 @@ class Walk {
     return sorted();
   }
 
+  Result<DirectoryListing> of_list(const std::string& root, const FileList& list, bool may_lack) {
+    for (std::string place : list.files) {
+      while (place.starts_with("./")) place.erase(0, 2);
+      if (!leads_below(place))
+        return std::unexpected(Error{ErrorCode::invalid_argument,
+                                     "'" + place + "' is no path below a directory"}
+                                   .in_file(list.path));
+      struct stat status {};
+      const std::string path = join_path(root, place);
+      const int error = ::stat(path.c_str(), &status) == 0 ? 0 : errno;
+      if (error == 0 && S_ISREG(status.st_mode)) {
+        found_.push_back(std::move(place));
+        continue;
+      }
+      if (error == ENOENT && may_lack) continue;
+      refuse(path, place,
+             error == 0 ? "not a regular file"
+                        : std::string("cannot open: ") + std::strerror(error),
+             error);
+    }
+    DirectoryListing listing = sorted();
+    const auto twice = std::ranges::adjacent_find(listing.places);
+    if (twice == listing.places.end()) return listing;
+    return std::unexpected(
+        Error{ErrorCode::invalid_argument, "'" + *twice + "' is there twice"}.in_file(list.path));
+  }
+
  private:
   void enter(const std::string& path, const std::string& place, dev_t device, ino_t inode) {
     const auto [at, fresh] = open_.emplace(device, inode);
@@ -110,6 +137,16 @@ class Walk {
     }
     trouble_.emplace(found_.size(), error);
     found_.push_back(place);
+  }
+
+  static bool leads_below(std::string_view place) {
+    if (place.empty() || place.starts_with('/')) return false;
+    while (!place.empty()) {
+      const std::size_t end = std::min(place.find('/'), place.size());
+      if (place.substr(0, end) == "..") return false;
+      place.remove_prefix(std::min(end + 1, place.size()));
+    }
+    return true;
   }
 
   DirectoryListing sorted() {
@@ -150,5 +187,10 @@ std::string join_path(const std::string& directory, const std::string& name) {
 }
 
 Result<DirectoryListing> list_directory(const std::string& path) { return Walk().run(path); }
+
+Result<DirectoryListing> take_list(const std::string& directory, const FileList& list,
+                                   bool may_lack) {
+  return Walk().of_list(directory, list, may_lack);
+}
 
 }  // namespace btf

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "btf/error.h"
+#include "btf/file.h"
 
 namespace btf {
 
@@ -19,5 +20,10 @@ std::string join_path(const std::string& directory, const std::string& name);
 
 // All files, by way of symbolic links too. An error: the directory itself cannot be read.
 Result<DirectoryListing> list_directory(const std::string& path);
+
+// These files of a directory, without looking for others. One that is not there is trouble, or left
+// out with `may_lack`. An error: a path does not lead below the directory.
+Result<DirectoryListing> take_list(const std::string& directory, const FileList& list,
+                                   bool may_lack);
 
 }  // namespace btf

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_set>
 #include <utility>
 
 #include "btf/try.h"
@@ -25,6 +26,12 @@ SetTensor located(std::uint64_t number, std::span<const std::uint64_t> first_ten
   const auto behind = std::ranges::upper_bound(first_tensors, number);
   const auto member = static_cast<std::uint64_t>(behind - first_tensors.begin()) - 1;
   return {member, number - first_tensors[member]};
+}
+
+Error no_directory(const std::string& path, const FileList& list) {
+  return Error{ErrorCode::invalid_argument,
+               "is no directory, and " + list.path + " lists files of one"}
+      .in_file(path);
 }
 
 // A file with a spec for its name is a file of tensors, whatever its contents look like.
@@ -59,7 +66,9 @@ Result<TensorSet> TensorSet::open(std::span<const std::string> paths, const Open
     State::Root root{.path = path, .several = false, .files = {}, .first = state->members};
     BTF_ASSIGN(root.several, is_directory(path));
     if (root.several) {
-      BTF_ASSIGN(DirectoryListing listing, list_directory(path));
+      BTF_ASSIGN(DirectoryListing listing, options.listed
+                                               ? take_list(path, *options.listed, options.may_lack)
+                                               : list_directory(path));
       root.files = take_indexes(
           path, std::move(listing), [&](const std::string& file, const std::string& place) {
             const SetMember member{file, place, std::string(name_in_path(place))};
@@ -69,6 +78,8 @@ Result<TensorSet> TensorSet::open(std::span<const std::string> paths, const Open
           });
       for (const std::string& place : root.files.others)
         state->others.push_back({join_path(path, place), place, join_path(path, place)});
+    } else if (options.listed && !options.may_lack) {
+      return std::unexpected(no_directory(path, *options.listed));
     } else if (const IndexKind* const kind = find_index_kind(path, FoundBy::operand)) {
       root.several = true;
       BTF_ASSIGN(root.files, list_index(path, *kind));
@@ -269,22 +280,50 @@ Result<std::vector<std::uint64_t>> TensorSet::select(
   return found;
 }
 
+namespace {
+
+// Each file of the list is in one of the directories at least.
+Status check_listed(const TwoSets& sets, const FileList& list) {
+  std::unordered_set<std::string> known;
+  for (const TensorSet* set : {&sets.actual, &sets.golden}) {
+    for (std::uint64_t i = 0; i < set->member_count(); ++i) known.emplace(set->place(i));
+    for (const SetMember& other : set->others()) known.insert(other.place);
+  }
+  for (const std::string& file : list.files)
+    if (!known.contains(file.starts_with("./") ? file.substr(2) : file))
+      return std::unexpected(
+          Error{ErrorCode::invalid_argument, "'" + file + "' is neither in " + sets.actual.path() +
+                                                 " nor in " + sets.golden.path()}
+              .in_file(list.path));
+  return {};
+}
+
+}  // namespace
+
 Result<TwoSets> open_two_sets(const SetOperand& actual, const SetOperand& golden,
                               const Execution& execution) {
   const auto is_listed = [](const SetOperand& operand) {
     return is_directory(operand.path).value_or(false);
   };
-  std::optional<Result<TensorSet>> right;
-  const auto open_golden = [&](unsigned = 0) {
-    right = TensorSet::open(golden.path, golden.options, golden.keep);
+  const auto open = [](const SetOperand& operand) {
+    OpenOptions options = operand.options;
+    options.may_lack = true;
+    return TensorSet::open(operand.path, options, operand.keep);
   };
+  const std::shared_ptr<const FileList>& listed = actual.options.listed;
+  if (listed && !is_listed(actual) && !is_listed(golden))
+    return std::unexpected(no_directory(actual.path, *listed));
+  std::optional<Result<TensorSet>> right;
+  const auto open_golden = [&](unsigned = 0) { right = open(golden); };
   Workers thread;
   if (execution.jobs != 1 && is_listed(actual) && is_listed(golden)) thread.start(1, open_golden);
-  BTF_ASSIGN(TensorSet left, TensorSet::open(actual.path, actual.options, actual.keep));
+  BTF_ASSIGN(TensorSet left, open(actual));
   thread.join();
   if (!right) open_golden();
   if (!*right) return std::unexpected(std::move(*right).error());
-  return TwoSets{std::move(left), **std::move(right)};
+  TwoSets sets{std::move(left), **std::move(right)};
+  if (listed) BTF_TRY(check_listed(sets, *listed));
+  return sets;
 }
 
 bool is_index(const std::string& path) {

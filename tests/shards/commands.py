@@ -172,12 +172,63 @@ def check_convert():
         check("no part of it", os.path.exists("x.jsonl"), False)
 
 
+def check_files_from():
+    """A list in place of a walk: the same as with these files alone."""
+    shutil.rmtree("in", ignore_errors=True)
+    for i in range(30):
+        npy(f"a/{i % 4}/t{i}.npy", [1.0] * (1 + 50 * i))
+        if i != 9:
+            npy(f"b/{i % 4}/t{i}.npy", [1.0] * (i % 5) + [2.0] * (1 + 50 * i - i % 5))
+    names = [f"{i % 4}/t{i}.npy" for i in range(0, 30, 3)]
+    for side in ("a", "b"):
+        for name in names:
+            if os.path.exists(f"{side}/{name}"):
+                os.makedirs(os.path.dirname(f"few/{side}/{name}"), exist_ok=True)
+                shutil.copy2(f"{side}/{name}", f"few/{side}/{name}")
+    random.Random(1).shuffle(names)
+    with open("list", "w") as file:
+        file.write("\n".join(["./" + name for name in names]) + "\n\n")
+    listed = ["--files-from", os.path.abspath("list")]
+    for command, options, operands in (
+        ("diff", ["--close"], ["a", "b"]),
+        ("validate", ["--nan"], ["a"]),
+        ("layers", [], ["a", "b"]),
+        ("convert", ["--dtype", "fp16"], ["a", "out/"]),
+    ):
+        expected = report(command, *options, "--json", *operands, **{"cwd": "few"})
+        check(f"{command} {listed}", report(command, *options, *listed, "--json", *operands), expected)  # fmt: skip
+        check_merge(command, options + listed, operands, ([], ["--json"]), (3,))
+        if command != "layers":
+            paths = parts(command, 3, options + listed, operands)
+            os.rename("list", "elsewhere")
+            check(f"merge without the list: {command}", run("merge", "--json", *paths).stdout, expected[1])  # fmt: skip
+            os.rename("elsewhere", "list")
+    for command, text, operands, told in (
+        ("diff", "none.npy", ["a", "b"], "'none.npy' is neither in a nor in b"),
+        ("layers", "none.npy", ["a", "b"], "'none.npy' is neither in a nor in b"),
+        ("validate", "none.npy", ["a"], "a/none.npy: cannot open"),
+        ("validate", "../a/0/t0.npy", ["a"], "no path below"),
+        ("validate", "/etc/passwd", ["a"], "no path below"),
+        ("validate", "0/t0.npy\n0/t0.npy", ["a"], "there twice"),
+        ("validate", "0", ["a"], "a/0: not a regular file"),
+        ("validate", "", ["a"], "names no file"),
+        ("validate", "x", ["a/0/t0.npy"], "is no directory"),
+        ("diff", "x", ["a/0/t0.npy", "b/0/t0.npy"], "is no directory"),
+    ):
+        done = run(command, "--files-from", "-", *operands, input=text.encode())
+        check(f"{command} of a list '{text}'", done.returncode, 2)
+        check(f"'{told}' in {done.stderr}", told in done.stderr.decode(), True)
+    done = run("diff", "--files-from", "-", "--part", "x", "a", "b", input=b"0/t0.npy")
+    check("a list on stdin for a part", (done.returncode, b"cannot be read again" in done.stderr), (2, True))  # fmt: skip
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         check_validate()
         check_layers()
         check_convert()
+        check_files_from()
         os.chdir("/")
     end()
 

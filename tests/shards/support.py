@@ -35,12 +35,12 @@ def run(*words, **more):
     return subprocess.run([BTFTOOL, *words], capture_output=True, **more)
 
 
-def report(*words):
+def report(*words, **more):
     """All that a command says: exit status, both outputs, files of reports."""
     for name in ("report.xml", "report.html"):
         if os.path.exists(name):
             os.remove(name)
-    done = run(*words)
+    done = run(*words, **more)
     files = [
         open(name, "rb").read() if os.path.exists(name) else None
         for name in ("report.xml", "report.html")

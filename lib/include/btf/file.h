@@ -83,6 +83,12 @@ struct FileEntry {
 };
 
 // Facts that a file does not hold itself.
+// Files of a directory, by their paths below it.
+struct FileList {
+  std::string path{};  // of the list; for messages
+  std::vector<std::string> files{};
+};
+
 struct OpenOptions {
   std::optional<TensorSpec> spec{};   // raw bytes; dtype only: a .npy without one
   // By name, instead of `spec`; the last match counts.
@@ -95,6 +101,9 @@ struct OpenOptions {
   // endings.
   std::string name{};
   std::optional<FileEntry> entry{};  // of a manifest
+  // Of a set that is a directory: these files, in place of all.
+  std::shared_ptr<const FileList> listed{};
+  bool may_lack = false;  // some of these; else they are trouble
 };
 
 // Properties of a file format, each a bit.

@@ -1,9 +1,6 @@
 #include "cli/convert.h"
 
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <string>
@@ -128,6 +125,7 @@ bool many_outputs(const ConvertCommand& command) {
 std::string_view finish_formats(const ConvertWords& words, ConvertCommand& command) {
   btf::ConvertOptions& options = command.convert;
   command.open = words.input.finish("--input-spec");
+  command.open.listed = command.listed;
   options.format = words.format.value_or("");
   if (words.output_spec) {
     auto spec = btf::parse_tensor_spec(*words.output_spec);
@@ -148,15 +146,6 @@ void parse_rename(const std::string& text, std::map<std::string, std::string>& r
     throw Wrong("--rename takes OLD=NEW, not '" + text + "'");
   if (!rename.emplace(text.substr(0, at), text.substr(at + 1)).second)
     throw Wrong("--rename gives '" + text.substr(0, at) + "' two names");
-}
-
-std::vector<std::string> read_lines(const std::string& option, const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw Wrong(option + " " + path + ": cannot open: " + std::strerror(errno));
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(file, line);) lines.push_back(line);
-  if (file.bad()) throw Wrong(option + " " + path + ": cannot read");
-  return lines;
 }
 
 // A line for each, OLD=NEW.
@@ -199,6 +188,8 @@ void declare_target(CLI::App& app, ConvertWords& words) {
 // Which tensors, and their names.
 void declare_tensors(CLI::App& app, ConvertCommand& command) {
   btf::ConvertOptions& options = command.convert;
+  add_files_from(app, command.listed,
+                 "of a directory: these files, a line for each, in place of all");
   add_text(app, "--tensor", command.tensors, "SEL", "which tensors: 0,2-5,-1,conv*,!fc1");
   app.add_option("--exclude", command.exclude, "without these tensors")
       ->type_name("SEL")

@@ -145,6 +145,9 @@ void declare_selection(CLI::App& app, DiffCommand& command) {
   add_choice<bool>(app, "--reshape", command.diff.reshape_actual, {{"actual", true}},
                    "compare ACTUAL with the dims of GOLDEN, if it has as\nmany elements")
       ->group(group);
+  add_files_from(app, command.listed,
+                 "of directories: these files, a line for each, in place of\nall; - is stdin")
+      ->group(group);
   add_globs(app, "--include", command.include,
             "directories: only files whose path or name matches");
   add_globs(app, "--exclude", command.exclude, "directories: without these");
@@ -230,7 +233,7 @@ void finish_diff(const CLI::App& app, DiffCommand& command,
   exclude(app, "--summary", {"--show"});
   if (!command.html) exclude(app, "--summary", {"--heatmap"});
   exclude(app, "--from-json",
-          {"--tensor", "--pair", "--pair-by", "--map", "--strict", "--include", "--exclude",
+          {"--tensor", "--pair", "--pair-by", "--map", "--strict", "--include", "--exclude", "--files-from",
            "--heatmap", "--actual-spec", "--golden-spec", "--layout-in", "--nvmedia", "--permute",
            "--squeeze", "--reshape", "--dequantize", "--actual-scale", "--golden-scale", "--part"});
   finish_reports(app, command);

@@ -65,6 +65,9 @@ void declare_names(CLI::App& app, LayersCommand& command) {
   add_text(app, "--map", command.map, "FILE",
            "which names belong together: lines of ACTUAL<tab>GOLDEN or\n/REGEX/REPLACEMENT/")
       ->group(group);
+  add_files_from(app, command.listed,
+                 "of directories: these files, a line for each, in place of all")
+      ->group(group);
   app.add_flag("--pairs", command.pairs, "print the pairs of names in place of a report")
       ->group(group);
 }
@@ -167,7 +170,7 @@ void finish_layers(const CLI::App& app, LayersCommand& command,
     if (app.count(option) > 0 && !command.layers.graph)
       throw Wrong(std::string(option) + " needs --graph with a model");
   exclude(app, "--from-json",
-          {"--graph", "--map", "--pairs", "--baseline", "--expect-output", "--actual-spec",
+          {"--graph", "--map", "--pairs", "--files-from", "--baseline", "--expect-output", "--actual-spec",
            "--golden-spec", "--layout-in", "--nvmedia", "--dequantize", "--actual-scale",
            "--golden-scale", "--part"});
   exclude(app, "--pairs", {"--part"});

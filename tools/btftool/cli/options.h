@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -69,6 +70,7 @@ struct ConvertCommand {
   bool json = false;
   btf::OpenOptions open;
   btf::ConvertOptions convert;
+  std::shared_ptr<const btf::FileList> listed;  // files of the directories; nothing: all
   std::optional<PartOptions> part;
 };
 
@@ -96,6 +98,7 @@ struct DiffCommand {
   std::optional<std::string> junit;
   std::optional<std::string> html;
   btf::DiffOptions diff;  // what holds for every pair of files
+  std::shared_ptr<const btf::FileList> listed;  // files of the directories; nothing: all
   std::optional<PartOptions> part;
   // Of reports that are merged, in place of `tensor_tolerances`: "rtol 0.01 for conv*".
   std::vector<std::string> tensor_criteria;
@@ -114,6 +117,7 @@ struct ValidateOptions {
   bool strict = false;
   bool all = false;
   btf::ValidateChecks checks;
+  std::shared_ptr<const btf::FileList> listed;  // files of the directories; nothing: all
   std::optional<PartOptions> part;
 };
 
@@ -142,6 +146,7 @@ struct LayersCommand {
   std::optional<std::string> html;
   std::vector<std::string> scales;  // options and their words, as they were written
   btf::LayerOptions layers;
+  std::shared_ptr<const btf::FileList> listed;  // files of the directories; nothing: all
   std::optional<PartOptions> part;
 };
 

@@ -70,6 +70,8 @@ void finish_part(const CLI::App& app, const std::vector<std::string>& operands,
                   " exclude each other: btftool merge makes the reports");
   if (std::ranges::find(operands, "-") != operands.end())
     throw Wrong("--part needs files: - cannot be read again");
+  if (app.get_option("--files-from")->results() == std::vector<std::string>{"-"})
+    throw Wrong("--part needs a file for --files-from: - cannot be read again");
   for (const CLI::Option* option : app.get_options())
     if (option->count() > 0 && option->nonpositional() && decides(option->get_name()))
       add_words_of(*option, part->options);

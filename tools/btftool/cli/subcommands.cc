@@ -107,6 +107,7 @@ class DiffArguments final : public Subcommand {
     if (!command_.from_json) expect({"ACTUAL", "GOLDEN"});
     finish_diff(app(), command_, operands_);
     specs_.finish(command_);
+    command_.open_actual.listed = command_.open_golden.listed = command_.listed;
     command_.diff.execution = global.execution();
     return command_;
   }
@@ -127,6 +128,8 @@ class ValidateArguments final : public Subcommand {
                   "data that this program cannot read is an error");
     app().add_flag("--all", options_.all, "every finding, without a limit");
     app().add_flag("--json", options_.json, "print one JSON document");
+    add_files_from(app(), options_.listed,
+                   "of directories: these files, a line for each, in place of\nall; - is stdin");
     add_input_spec(app(), spec_);
     declare_part(app(), options_.part);
     app().footer("Exit status: 0 well-formed, 1 not well-formed, 2 trouble.");
@@ -136,6 +139,7 @@ class ValidateArguments final : public Subcommand {
     if (operands_.empty()) throw Wrong("missing operand FILE");
     options_.files = operands_;
     options_.open = spec_.finish("--input-spec");
+    options_.open.listed = options_.listed;
     finish_part(app(), operands_, {"--json"}, options_.part);
     return options_;
   }
@@ -166,6 +170,7 @@ class LayersArguments final : public Subcommand {
     }
     command_.open_actual = actual_spec_.finish("--actual-spec");
     command_.open_golden = golden_spec_.finish("--golden-spec");
+    command_.open_actual.listed = command_.open_golden.listed = command_.listed;
     command_.layers.execution = global.execution();
     return command_;
   }

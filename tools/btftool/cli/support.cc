@@ -1,7 +1,11 @@
 #include "cli/support.h"
 
+#include <cerrno>
+#include <cstring>
+#include <fstream>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "btf/convert.h"
 #include "btf/output.h"
@@ -127,6 +131,31 @@ CLI::Option* add_text(CLI::App& app, const std::string& name, std::optional<std:
       .add_option_function<std::string>(
           name, [&target](const std::string& text) { target = text; }, help)
       ->type_name(type);
+}
+
+std::vector<std::string> read_lines(const std::string& option, const std::string& path) {
+  std::ifstream file(path == "-" ? "/dev/stdin" : path);
+  if (!file) throw Wrong(option + " " + path + ": cannot open: " + std::strerror(errno));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  if (file.bad()) throw Wrong(option + " " + path + ": cannot read");
+  return lines;
+}
+
+CLI::Option* add_files_from(CLI::App& app, std::shared_ptr<const btf::FileList>& files,
+                            const std::string& help) {
+  return add_words(
+      app, "--files-from", "LIST",
+      [&files](const std::string& path) {
+        btf::FileList list{.path = path};
+        for (std::string& line : read_lines("--files-from", path)) {
+          if (line.ends_with('\r')) line.pop_back();
+          if (!line.empty()) list.files.push_back(std::move(line));
+        }
+        if (list.files.empty()) throw Wrong("--files-from " + path + ": names no file");
+        files = std::make_shared<const btf::FileList>(std::move(list));
+      },
+      help);
 }
 
 }  // namespace btftool

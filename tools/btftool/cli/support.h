@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -87,6 +88,13 @@ CLI::Option* add_count(CLI::App& app, const std::string& name, std::uint64_t lea
 // An empty text is one, and not an option that was left out.
 CLI::Option* add_text(CLI::App& app, const std::string& name, std::optional<std::string>& target,
                       const std::string& type, const std::string& help);
+
+// The lines of a file, or of stdin ("-"). Throws Wrong.
+std::vector<std::string> read_lines(const std::string& option, const std::string& path);
+
+// --files-from
+CLI::Option* add_files_from(CLI::App& app, std::shared_ptr<const btf::FileList>& files,
+                            const std::string& help);
 
 bool given(const CLI::App& app, const char* option);
 

@@ -21,10 +21,11 @@ namespace {
 
 using btf::ErrorCode;
 
-// The command that made the parts.
+// The command that made the parts. What the files were is in the parts, except for layers.
 btf::Result<Invocation> command_of(const btf::PartHead& head) {
   std::vector<std::string> words{"btftool", head.command};
-  words.insert(words.end(), head.options.begin(), head.options.end());
+  for (const std::string& option : head.options)
+    if (head.command == "layers" || !option.starts_with("--files-from=")) words.push_back(option);
   words.push_back("--");
   words.insert(words.end(), head.operands.begin(), head.operands.end());
   std::vector<char*> argv;
