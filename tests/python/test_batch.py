@@ -169,3 +169,95 @@ def test_errors_are_those_of_diff(folders):
         btf.batch.diff(*folders, executor=Serial(), no_such_option=1)
     with pytest.raises(btf.InvalidArgument):
         btf.batch.diff(*folders, executor=Serial(), rtol=-1)
+
+
+NETS = os.path.join(os.environ.get("TESTDATA", os.path.join(os.path.dirname(__file__), "../../testdata")), "layers")
+
+
+@pytest.mark.parametrize("options", [{}, {"compute": "fp16", "computes": {"softmax*": "fp32"}, "hints": False},
+                                     {"graph": "weights.onnx"}, {"graph": "weights.onnx", "weights": False},
+                                     {"baseline": "healthy.npz", "max_error": 0.5}, {"order": "fc2\nfc1"}])
+def test_layers(options, tmp_path):
+    for name in ("graph", "baseline"):
+        if name in options:
+            options = {**options, name: os.path.join(NETS, options[name])}
+    if "order" in options:
+        options = {**options, "order": open(os.path.join(NETS, "order.txt")).read()}
+    for broken in ("dead_channel", "nan", "healthy"):
+        sets = [os.path.join(NETS, f"{name}.npz") for name in (broken, "golden")]
+        one = btf.layers(*sets, **options)
+        with concurrent.futures.ThreadPoolExecutor(2) as executor:
+            found = btf.batch.layers(*sets, executor=executor, **options)
+        assert found.json() == one.json()
+        assert found.text() == one.text()
+        if "order" in options:
+            with pytest.raises(btf.InvalidArgument, match="graph="):
+                btf.batch.layers(*sets, executor=Serial(), part=tmp_path / "part", **options)
+
+
+def test_layers_are_resumed_and_merged(tmp_path, monkeypatch):
+    monkeypatch.setattr(btf.batch, "_TASK_BYTES", 1)
+    sets = [os.path.join(NETS, f"{name}.npz") for name in ("scale", "golden")]
+    part = tmp_path / "run.jsonl"
+    options = {"graph": os.path.join(NETS, "weights.onnx"), "compute": "fp16", "require_all": True}
+    with pytest.raises(btf.batch.BatchInterrupted) as caught:
+        btf.batch.layers(*sets, executor=Serial(lose=[False] * 5 + [True] * 99), part=part, retries=1, **options)
+    again = Serial()
+    found = btf.batch.layers(*sets, executor=again, part=part, **options)
+    assert len(again.calls) == caught.value.pairs - caught.value.done
+    assert found.json() == btf.layers(*sets, **options).json()
+    btftool = os.environ.get("BTFTOOL")
+    if not btftool:
+        pytest.skip("BTFTOOL is not set")
+    merged = subprocess.run([btftool, "merge", "--json", part], capture_output=True, check=False)
+    single = subprocess.run([btftool, "layers", "--json", "--graph", options["graph"], "--compute", "fp16",
+                             "--require-all", *sets], capture_output=True, check=False)
+    assert (merged.stdout, merged.returncode) == (single.stdout, single.returncode)
+
+
+def _files(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("options", [{"dtype": "fp16"}, {"dtype": "int8", "scale": "auto", "format": "btf"},
+                                     {"format": "npz", "compression": 3, "permute": (0,), "max_overflow": "1%"}])
+def test_convert(folders, tmp_path, options, monkeypatch):
+    source = folders[0]
+    os.remove(os.path.join(source, "bad.npy"))
+    monkeypatch.setattr(btf.batch, "_TASK_BYTES", 500)
+    one = btf.convert(source, f"{tmp_path}/one/", **options)
+    executor = Serial()
+    found = btf.batch.convert(source, f"{tmp_path}/two/", executor=executor, **options)
+    assert len(executor.calls) > 3
+    assert _files(tmp_path / "two") == _files(tmp_path / "one")
+    assert found.bytes == one.bytes
+    state = [(t.name, t.dtype, t.layout, t.shape, t.source_shape, t.scales, t.zero_points, t.scale_records, t.warnings,
+              t.nnz, t.snr, t.loss.changed, t.loss.elements, t.loss.max_abs) for t in one.tensors]
+    assert state == [(t.name, t.dtype, t.layout, t.shape, t.source_shape, t.scales, t.zero_points, t.scale_records,
+                      t.warnings, t.nnz, t.snr, t.loss.changed, t.loss.elements, t.loss.max_abs) for t in found.tensors]
+    assert [t.output.replace("/two/", "/one/") for t in found.tensors] == [t.output for t in one.tensors]
+
+
+def test_convert_is_resumed(folders, tmp_path, monkeypatch):
+    source = folders[0]
+    os.remove(os.path.join(source, "bad.npy"))
+    monkeypatch.setattr(btf.batch, "_TASK_BYTES", 1)
+    part = tmp_path / "run.jsonl"
+    with pytest.raises(btf.batch.BatchInterrupted) as caught:
+        btf.batch.convert(source, f"{tmp_path}/two/", executor=Serial(lose=[False] * 9 + [True] * 99), part=part,
+                          retries=0, dtype="bf16")
+    again = Serial()
+    btf.batch.convert(source, f"{tmp_path}/two/", executor=again, part=part, dtype="bf16")
+    assert len(again.calls) == caught.value.pairs - caught.value.done
+    btf.convert(source, f"{tmp_path}/one/", dtype="bf16")
+    assert _files(tmp_path / "two") == _files(tmp_path / "one")
+    with pytest.raises(btf.InvalidArgument, match="directory"):
+        btf.batch.convert(source, tmp_path / "two.npz", executor=again)
+
+
+def test_convert_in_processes(folders, tmp_path):
+    source = folders[1]
+    with concurrent.futures.ProcessPoolExecutor(2) as executor:
+        btf.batch.convert(source, f"{tmp_path}/two/", executor=executor, dtype="fp16", layout="linear")
+    btf.convert(source, f"{tmp_path}/one/", dtype="fp16", layout="linear")
+    assert _files(tmp_path / "two") == _files(tmp_path / "one")

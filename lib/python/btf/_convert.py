@@ -118,6 +118,15 @@ def convert(source: Path | list[Path] | TensorSet, target: Path, *, dtype: DType
     Raises InvalidArgument for options that exclude each other, Refused where a value would change
     more than allowed, TypeError for an option that there is not.
     """
+    paths, spec, layout_in, given = plain_conversion(source, spec, layout_in, dtype, layout, format, options)
+    written, tensors = _btf.convert_file(paths, os.fsdecode(target), spec, layout_in, given)
+    return ConvertReport(written, [ConvertedTensor(one) for one in tensors])
+
+
+def plain_conversion(source: Path | list[Path] | TensorSet, spec: str | None, layout_in: str | None, dtype: DType,
+                     layout: str | None, format: str | None,
+                     options: Any) -> tuple[list[str], str | None, str | None, dict[str, Any]]:
+    """The arguments of convert() as the module takes them."""
     if isinstance(source, TensorSet):
         paths, spec, layout_in = source._paths, spec or source._spec, layout_in or source._layout_in
     else:
@@ -127,8 +136,7 @@ def convert(source: Path | list[Path] | TensorSet, target: Path, *, dtype: DType
     if given.get("squeeze", ()) is None:
         del given["squeeze"]
     given.update(dtype=_dtypes.name_of(dtype), layout=layout, format=format)
-    written, tensors = _btf.convert_file(paths, os.fsdecode(target), spec, layout_in, given)
-    return ConvertReport(written, [ConvertedTensor(one) for one in tensors])
+    return paths, spec, layout_in, given
 
 
 def _same(value: Any) -> Any:

@@ -70,6 +70,12 @@ def layers(actual: Path, golden: Path, *, graph: Path | list[Path] | None = None
     accumulate, compute ("fp16"), computes ({"softmax*": "fp32"}), order (text: a name a line),
     baseline, isolated, max_error, require_all, hints, dequantize, jobs.
     """
+    options = plain_layers(graph, given)
+    return LayersReport(_btf.layers(existing(actual), existing(golden), options), options)
+
+
+def plain_layers(graph: Path | list[Path] | None, given: Any) -> dict[str, Any]:
+    """The options of layers() as the module takes them."""
     graphs = [] if graph is None else graph if isinstance(graph, (list, tuple)) else [graph]
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     options["graph"] = [existing(one) for one in graphs]
@@ -81,7 +87,7 @@ def layers(actual: Path, golden: Path, *, graph: Path | list[Path] | None = None
     for name in ("actual_graph", "baseline"):
         if options.get(name) is not None:
             options[name] = existing(options[name])
-    return LayersReport(_btf.layers(existing(actual), existing(golden), options), options)
+    return options
 
 
 def validate(path: Path, *, spec: str | None = None, finite: bool = False, jobs: int = 0) -> list[_btf.Finding]:

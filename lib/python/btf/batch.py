@@ -1,4 +1,4 @@
-"""Comparisons by the workers of any `concurrent.futures.Executor`: processes, Dask, MPI, loky.
+"""Comparisons and conversions by the workers of any `concurrent.futures.Executor`: processes, Dask, MPI, loky.
 
     >>> from concurrent.futures import ProcessPoolExecutor
     >>> with ProcessPoolExecutor() as executor:
@@ -12,17 +12,23 @@ import os
 import tempfile
 
 from . import _btf
+from ._convert import ConvertedTensor, ConvertReport, plain_conversion
 from ._diff import DiffReport, _plain
-from ._errors import Error
-from ._files import existing
+from ._errors import Error, InvalidArgument
+from ._files import TensorSet, existing
+from ._layers import LayersReport, plain_layers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from typing_extensions import Unpack
 
-    from ._types import DiffOptions, Path
+    from ._types import ConvertOptions, DiffOptions, DType, LayerOptions, Path
+
+    # Tells which of the items with these numbers a worker does: their lines of a part.
+    Work = Callable[..., "list[str] | Exception"]
 
 _TASK_BYTES = 64 << 20  # of small pairs that go to a worker together
 
@@ -56,31 +62,86 @@ def diff(actual: Path, golden: Path, *, executor: concurrent.futures.Executor, p
     options.pop("jobs", None)
     actual, golden = existing(actual), existing(golden)
     plan = _btf.batch_plan(actual, golden, options, _deciding(options))
-    if part is not None:
-        return _diff(plan, actual, golden, os.fspath(part), executor, retries, in_flight, options, True)
-    with tempfile.TemporaryDirectory() as folder:
-        return _diff(plan, actual, golden, os.path.join(folder, "part"), executor, retries, in_flight, options, False)
+    work = (_compare, actual, golden, options, _deciding(options), plan.digest)
+    with _Part(part, plan, _words(options)) as kept:
+        kept.fill(work, executor, retries, in_flight)
+        return DiffReport(_btf.batch_report(kept.path, options), options)
 
 
-def _diff(plan: _btf.BatchPlan, actual: str, golden: str, path: str | bytes, executor: concurrent.futures.Executor,
-          retries: int, in_flight: int, options: dict[str, Any], kept: bool) -> DiffReport:
-    path = os.fsdecode(path)
-    part = _btf.batch_part(path, plan, _words(options))
-    try:
-        open_pairs = [number for number in range(len(plan.costs)) if not part.has(number)]
-        comparison = (actual, golden, options, plan.digest)
-        lost = _run(part, _tasks(plan.costs, open_pairs), executor, retries, in_flight, comparison)
+def layers(actual: Path, golden: Path, *, executor: concurrent.futures.Executor, part: Path | None = None,
+           retries: int = 3, in_flight: int = 256, graph: Path | list[Path] | None = None,
+           **given: Unpack[LayerOptions]) -> LayersReport:
+    """`btf.layers` of two paths whose layers are measured by an executor's workers.
+
+    The report is that of `btf.layers`: this process judges, recomputes elements and looks for
+    causes. Executor, part, retries and in_flight are those of `diff`.
+    """
+    options = plain_layers(graph, given)
+    options.pop("jobs", None)
+    if part is not None and options.get("order"):
+        raise InvalidArgument("order= is a text, which no part can name: graph= can be kept in one")
+    actual, golden = existing(actual), existing(golden)
+    words = _layer_words(options)
+    plan = _btf.batch_layers_plan(actual, golden, options, words)
+    work = (_measure, actual, golden, options, words, plan.digest)
+    with _Part(part, plan, words) as kept:
+        kept.fill(work, executor, retries, in_flight)
+        return LayersReport(_btf.batch_layers_report(kept.path, actual, golden, options, words), options)
+
+
+def convert(source: Path | list[Path] | TensorSet, target: Path, *, executor: concurrent.futures.Executor,
+            part: Path | None = None, retries: int = 3, in_flight: int = 256, dtype: DType = None,
+            layout: str | None = None, spec: str | None = None, layout_in: str | None = None,
+            format: str | None = None, **options: Unpack[ConvertOptions]) -> ConvertReport:
+    """`btf.convert` of files to a directory, each file by one of an executor's workers.
+
+    `target` is a directory that gets a file for each of the source, or ends with a slash. A file is
+    old or whole new; those that are not written when an error ends the call stay as they were.
+    `part` keeps what is done: the next call goes on from there. Executor, retries and in_flight are
+    those of `diff`.
+    """
+    paths, spec, layout_in, given = plain_conversion(source, spec, layout_in, dtype, layout, format, options)
+    given.pop("jobs", None)
+    where = (paths, os.fsdecode(target), spec, layout_in, given)
+    words = [repr(spec), repr(layout_in), *_deciding(given)]
+    plan = _btf.batch_convert_plan(*where, words)
+    with _Part(part, plan, words) as kept:
+        kept.fill((_convert, *where, words, plan.digest), executor, retries, in_flight)
+        written, tensors = _btf.batch_convert_report(kept.path)
+    return ConvertReport(written, [ConvertedTensor(one) for one in tensors])
+
+
+class _Part:
+    """The file that keeps what is done; without one that is wanted, for as long as the call takes."""
+
+    def __init__(self, wanted: Path | None, plan: _btf.BatchPlan, words: list[str]):
+        self._folder = None if wanted is not None else tempfile.TemporaryDirectory()
+        self._wanted = wanted is not None
+        self.path = os.path.join(self._folder.name, "part") if self._folder else os.fsdecode(wanted or "")
+        self._plan = plan
+        self._part = _btf.batch_part(self.path, plan, words)
+
+    def __enter__(self) -> _Part:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._part.close()
+        if self._folder:
+            self._folder.cleanup()
+
+    def fill(self, work: tuple[Any, ...], executor: concurrent.futures.Executor, retries: int, in_flight: int) -> None:
+        """All that it lacks: work[0](*work[1:], numbers) by the executor's workers."""
+        costs = self._plan.costs
+        lacks = [number for number in range(len(costs)) if not self._part.has(number)]
+        lost = _run(self._part, _tasks(costs, lacks), executor, retries, in_flight, work)
         if lost is not None:
-            done = sum(part.has(number) for number in range(len(plan.costs)))
-            raise BatchInterrupted(done, len(plan.costs), path if kept else None) from lost
-        part.finish()
-    finally:
-        part.close()
-    return DiffReport(_btf.batch_report(path, options), options)
+            done = sum(self._part.has(number) for number in range(len(costs)))
+            raise BatchInterrupted(done, len(costs), self.path if self._wanted else None) from lost
+        self._part.finish()
 
 
 def _run(part: _btf.BatchPart, tasks: list[tuple[int, ...]], executor: concurrent.futures.Executor, retries: int,
-         in_flight: int, comparison: tuple[str, str, dict[str, Any], str]) -> BaseException | None:
+         in_flight: int, work: tuple[Any, ...]) -> BaseException | None:
     """Takes what workers find into the part. What is returned took the last worker."""
     waiting = tasks[::-1]
     tries: dict[tuple[int, ...], int] = {}
@@ -90,7 +151,7 @@ def _run(part: _btf.BatchPart, tasks: list[tuple[int, ...]], executor: concurren
         try:
             while waiting and end is None and len(running) < in_flight:
                 numbers = waiting[-1]
-                running[executor.submit(_compare, *comparison, numbers)] = numbers
+                running[executor.submit(*work, numbers)] = numbers
                 waiting.pop()
         except RuntimeError as closed:  # BrokenExecutor is one, and so is "after shutdown"
             end = closed
@@ -119,13 +180,27 @@ def _cancel(running: dict[concurrent.futures.Future[Any], tuple[int, ...]]) -> N
         future.cancel()
 
 
-def _compare(actual: str, golden: str, options: dict[str, Any], digest: str,
-             numbers: tuple[int, ...]) -> list[str] | Exception:
+def _answer(work: Callable[..., list[str]], *arguments: Any) -> list[str] | Exception:
     """In a worker. What goes wrong here is an answer; an exception means that the worker was lost."""
     try:
-        return _btf.batch_compare(actual, golden, options, _deciding(options), digest, list(numbers))
+        return work(*arguments)
     except (Error, MemoryError) as error:
         return error
+
+
+def _compare(actual: str, golden: str, options: dict[str, Any], words: list[str], digest: str,
+             numbers: tuple[int, ...]) -> list[str] | Exception:
+    return _answer(_btf.batch_compare, actual, golden, options, words, digest, list(numbers))
+
+
+def _measure(actual: str, golden: str, options: dict[str, Any], words: list[str], digest: str,
+             numbers: tuple[int, ...]) -> list[str] | Exception:
+    return _answer(_btf.batch_layers_measure, actual, golden, options, words, digest, list(numbers))
+
+
+def _convert(paths: list[str], target: str, spec: str | None, layout_in: str | None, given: dict[str, Any],
+             words: list[str], digest: str, numbers: tuple[int, ...]) -> list[str] | Exception:
+    return _answer(_btf.batch_convert_files, paths, target, spec, layout_in, given, words, digest, list(numbers))
 
 
 def _tasks(costs: list[int], numbers: list[int]) -> list[tuple[int, ...]]:
@@ -160,6 +235,25 @@ def _words(options: dict[str, Any]) -> list[str]:
         elif isinstance(value, bool):
             words += [option] if value and name != "figures" else []
         else:
+            words.append(f"{option}={value}")
+    return words
+
+
+def _layer_words(options: dict[str, Any]) -> list[str]:
+    """The same of layers. `order` is a file there."""
+    words = ["--graph=" + path for path in options["graph"]]
+    words += [f"--compute={glob}={dtype}" for glob, dtype in sorted((options.get("computes") or {}).items())]
+    for name, value in sorted(options.items()):
+        option = "--" + name.replace("_", "-")
+        if name == "weights":
+            words.append(f"{option}={'yes' if value else 'no'}")
+        elif name == "hints":
+            words += [] if value else ["--no-hints"]
+        elif name == "order":
+            words.append("# " + value)  # decides, and is in no part
+        elif isinstance(value, bool):
+            words += [option] if value else []
+        elif name not in ("graph", "computes"):
             words.append(f"{option}={value}")
     return words
 

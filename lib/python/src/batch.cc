@@ -12,6 +12,7 @@
 
 #include "btf/shards/part.h"
 #include "btf/try.h"
+#include "python/src/batch.h"
 #include "python/src/bindings.h"
 #include "python/src/diff.h"
 #include "python/src/raise.h"
@@ -21,15 +22,6 @@ namespace btf::python {
 namespace {
 
 namespace nb = nanobind;
-
-struct BatchPlan {
-  std::string actual;
-  std::string golden;
-  std::string digest{};
-  bool directories = false;
-  std::vector<std::string> others{};
-  std::vector<std::uint64_t> costs{};  // by number of the pair
-};
 
 Status compare(const std::string& actual, const std::string& golden, SetDiffOptions options,
                const Execution& execution, SetDiffSink& sink, std::vector<std::string>* others) {
@@ -43,7 +35,7 @@ Status compare(const std::string& actual, const std::string& golden, SetDiffOpti
 // `words`: all that decides.
 BatchPlan plan(const std::string& actual, const std::string& golden, const nb::dict& given,
                const std::vector<std::string>& words) {
-  BatchPlan plan{.actual = actual, .golden = golden};
+  BatchPlan plan{.command = "diff", .operands = {actual, golden}};
   SetDiffOptions options = diff_options(given);
   options.pick = [&](std::span<const PlannedPair> pairs) {
     plan.digest = plan_digest("diff", words, 1, pairs);
@@ -91,10 +83,7 @@ std::vector<std::string> compare_pairs(const std::string& actual, const std::str
   SetDiffOptions options = diff_options(given);
   options.pick =
       [&](std::span<const PlannedPair> pairs) -> btf::Result<std::vector<std::uint64_t>> {
-    if (plan_digest("diff", words, 1, pairs) != digest)
-      return fail(ErrorCode::refused,
-                  "the files are not those of the plan: some were added, "
-                  "removed or got another size since");
+    BTF_TRY(check_plan(plan_digest("diff", words, 1, pairs), digest));
     return numbers;
   };
   SetDiffResult kept;
@@ -123,9 +112,9 @@ BatchPart create_part(const std::string& path, const BatchPlan& plan,
   return {value(PartWriter::create(path,
                                    {.plan = plan.digest,
                                     .version = BTF_VERSION,
-                                    .command = "diff",
+                                    .command = plan.command,
                                     .options = std::move(options),
-                                    .operands = {plan.actual, plan.golden},
+                                    .operands = plan.operands,
                                     .directories = plan.directories,
                                     .items = plan.costs.size(),
                                     .others = plan.others},
@@ -173,6 +162,8 @@ void bind_batch(nb::module_& module) {
   module.def("batch_compare", compare_pairs);
   module.def("batch_part", create_part);
   module.def("batch_report", report_of);
+  bind_layer_batch(module);
+  bind_convert_batch(module);
 }
 
 }  // namespace btf::python

@@ -23,6 +23,7 @@
 #include "btf/tensor_spec.h"
 #include "btf/try.h"
 #include "python/src/bindings.h"
+#include "python/src/convert.h"
 #include "python/src/options.h"
 #include "python/src/raise.h"
 #include "python/src/run.h"
@@ -31,14 +32,6 @@ namespace btf::python {
 namespace {
 
 namespace nb = nanobind;
-
-// What is not in ConvertOptions itself.
-struct Conversion {
-  ConvertOptions options;
-  unsigned jobs = 0;
-  std::optional<std::string> tensors;  // selections by number and name
-  std::vector<std::string> exclude;
-};
 
 // Edits as btf/_convert.py says them.
 Edit permute(nb::handle argument) {
@@ -195,6 +188,8 @@ const std::map<std::string, Take, std::less<>>& takes() {
   return kTakes;
 }
 
+}  // namespace
+
 Conversion conversion_of(const nb::dict& given) {
   Conversion conversion;
   nb::dict casts;
@@ -229,6 +224,16 @@ Status select(const TensorSet& set, Conversion& conversion) {
   return {};
 }
 
+OpenOptions open_options(const std::optional<std::string>& spec,
+                         const std::optional<std::string>& layout_in) {
+  OpenOptions open;
+  if (spec) open.spec = value(parse_tensor_spec(*spec));
+  if (layout_in) open.layout_in = layout_named(*layout_in);
+  return open;
+}
+
+namespace {
+
 // Oddities of a result that is not wrong.
 std::vector<std::string> warnings_of(const TensorReport& report) {
   std::vector<std::string> warnings;
@@ -239,6 +244,8 @@ std::vector<std::string> warnings_of(const TensorReport& report) {
   warnings.insert(warnings.end(), report.objections.begin(), report.objections.end());
   return warnings;
 }
+
+}  // namespace
 
 nb::dict told(const TensorReport& report) {
   nb::dict members;
@@ -264,15 +271,15 @@ nb::dict told(const TensorReport& report) {
   return members;
 }
 
+namespace {
+
 // The bytes that are written, and members of the conversion of each tensor.
 nb::tuple convert_file(const std::vector<std::string>& inputs, const std::string& output,
                        const std::optional<std::string>& spec,
                        const std::optional<std::string>& layout_in, const nb::dict& given) {
   Conversion conversion = conversion_of(given);
   ConvertOptions& options = conversion.options;
-  OpenOptions open;
-  if (spec) open.spec = value(parse_tensor_spec(*spec));
-  if (layout_in) open.layout_in = layout_named(*layout_in);
+  const OpenOptions open = open_options(spec, layout_in);
   std::vector<TensorReport> reports;
   const std::uint64_t bytes = value(
       run(conversion.jobs, kLong, [&](const Execution& execution) -> Result<std::uint64_t> {

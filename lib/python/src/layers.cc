@@ -17,6 +17,7 @@
 #include "btf/tensorrt/engine_list.h"
 #include "btf/try.h"
 #include "python/src/bindings.h"
+#include "python/src/layers.h"
 #include "python/src/raise.h"
 #include "python/src/run.h"
 #include "python/src/words.h"
@@ -49,6 +50,8 @@ std::vector<ComputeRule> compute_rules(const nb::dict& given) {
     rules.push_back({nb::cast<std::string>(glob), dtype_of(dtype)});
   return rules;
 }
+
+}  // namespace
 
 LayerOptions layer_options(const nb::dict& given, std::optional<std::string>& baseline) {
   LayerOptions options;
@@ -90,21 +93,28 @@ LayerOptions layer_options(const nb::dict& given, std::optional<std::string>& ba
   return options;
 }
 
-LayerRun layers(const std::string& actual, const std::string& golden, const nb::dict& given) {
+Result<LayerSets> LayerSets::open(const std::string& actual, const std::string& golden,
+                                  const std::optional<std::string>& baseline,
+                                  const Execution& execution) {
+  const OpenOptions open;
+  BTF_ASSIGN(TwoSets two, open_two_sets({actual, open}, {golden, open}, execution));
+  LayerSets sets{.two = std::move(two)};
+  if (baseline) {
+    BTF_ASSIGN(sets.baseline, TensorSet::open(*baseline));
+  }
+  return sets;
+}
+
+LayerRun judged(const std::string& actual, const std::string& golden, const nb::dict& given,
+                const std::function<Result<LayerReport>(LayerSets&, const LayerOptions&)>& judge) {
   std::optional<std::string> baseline;
   LayerOptions options = layer_options(given, baseline);
   const unsigned jobs = options.execution.jobs;
   LayerReport report =
       value(run(jobs, kLong, [&](const Execution& execution) -> Result<LayerReport> {
         options.execution = execution;
-        const OpenOptions open;
-        BTF_ASSIGN(TwoSets sets, open_two_sets({actual, open}, {golden, open}, execution));
-        std::optional<TensorSet> healthy;
-        if (baseline) {
-          BTF_ASSIGN(healthy, TensorSet::open(*baseline));
-        }
-        return compare_layers(sets.actual, sets.golden, healthy ? &*healthy : nullptr, nullptr,
-                              options);
+        BTF_ASSIGN(LayerSets sets, LayerSets::open(actual, golden, baseline, execution));
+        return judge(sets, options);
       }));
   return {.actual = actual,
           .golden = golden,
@@ -112,6 +122,16 @@ LayerRun layers(const std::string& actual, const std::string& golden, const nb::
           .searched = options.hints,
           .report = with_names(std::move(report), python_words),
           .member_names = python_words};
+}
+
+namespace {
+
+LayerRun layers(const std::string& actual, const std::string& golden, const nb::dict& given) {
+  return judged(actual, golden, given,
+                [](LayerSets& sets, const LayerOptions& options) -> Result<LayerReport> {
+                  return compare_layers(sets.two.actual, sets.two.golden, sets.healthy(), nullptr,
+                                        options);
+                });
 }
 
 // All of it, to be made again by from_state() with the options that layers() was given.

@@ -1,12 +1,12 @@
-// The layers that one shard measures, and those of all shards that merge judges (docs/scaling.md).
+// The layers that one shard measures (docs/scaling.md).
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "btf/layers/share.h"
@@ -40,24 +40,7 @@ class LayerPart final : public btf::LayerShare {
   std::chrono::steady_clock::time_point last_;  // when the one before was taken
 };
 
-class MergedLayers final : public btf::LayerShare {
- public:
-  static btf::Result<MergedLayers> read(const Context& context, const btf::Parts& parts,
-                                        const LayersCommand& command);
-
-  // An error: they are not those of the parts.
-  btf::Status plan(std::span<const btf::PlannedLayer> layers) override;
-  bool is_own(std::uint64_t) const override { return false; }
-  const btf::MeasuredLayer* known(std::uint64_t number) const override;
-  void take(std::uint64_t, const btf::MeasuredLayer&) override {}
-
- private:
-  MergedLayers(const btf::PartHead& head, const LayersCommand& command)
-      : head_(head), command_(command) {}
-
-  const btf::PartHead& head_;
-  const LayersCommand& command_;
-  std::vector<btf::MeasuredLayer> layers_;  // by number
-};
+// The files that options name: what is in them decides.
+std::vector<std::optional<std::string>> files_of(const LayersCommand& command);
 
 }  // namespace btftool

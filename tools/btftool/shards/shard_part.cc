@@ -8,16 +8,17 @@
 
 namespace btftool {
 
-btf::Result<std::string> plan_of(const btf::PartHead& head, std::span<const btf::PlannedPair> items,
-                                 const std::vector<std::optional<std::string>>& files) {
-  std::vector<std::string> deciding = head.options;
+btf::Result<std::vector<std::string>> deciding(
+    const std::vector<std::string>& options,
+    const std::vector<std::optional<std::string>>& files) {
+  std::vector<std::string> words = options;
   for (const std::optional<std::string>& path : files) {
     if (!path) continue;
     const auto text = read_text(*path);
     if (!text) return std::unexpected(text.error().in_file(*path));
-    deciding.push_back(*text);
+    words.push_back(*text);
   }
-  return btf::plan_digest(head.command, deciding, head.shard.of, items);
+  return words;
 }
 
 ShardPart::ShardPart(const Context& context, const PartOptions& options, btf::PartHead head)
@@ -31,7 +32,8 @@ btf::Result<std::vector<std::uint64_t>> ShardPart::pick(
     std::span<const btf::PlannedPair> items, const char* item,
     const std::vector<std::optional<std::string>>& files) {
   item_ = item;
-  BTF_ASSIGN(head_.plan, plan_of(head_, items, files));
+  BTF_ASSIGN(const std::vector<std::string> words, deciding(head_.options, files));
+  head_.plan = btf::plan_digest(head_.command, words, head_.shard.of, items);
   head_.items = items.size();
   if (options_.shard.number != 1) {
     head_.others.clear();

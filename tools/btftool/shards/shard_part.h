@@ -22,10 +22,9 @@ struct ReadFile {
   static ReadFile now(const std::string& path) { return {path, btf::FileState::of(path)}; }
 };
 
-// plan_digest() of a command's items. `files`: those that options name; what is in them decides,
-// too.
-btf::Result<std::string> plan_of(const btf::PartHead& head, std::span<const btf::PlannedPair> items,
-                                 const std::vector<std::optional<std::string>>& files);
+// What decides beside the items: options, and what is in the `files` that these name.
+btf::Result<std::vector<std::string>> deciding(const std::vector<std::string>& options,
+                                               const std::vector<std::optional<std::string>>& files);
 
 class ShardPart {
  public:
@@ -35,7 +34,7 @@ class ShardPart {
   // More for the head, until pick() is called.
   btf::PartHead& head() { return head_; }
   // Begins the part. What is returned is what it lacks. `item`: the word for one. `files`: as of
-  // plan_of().
+  // deciding().
   btf::Result<std::vector<std::uint64_t>> pick(
       std::span<const btf::PlannedPair> items, const char* item,
       const std::vector<std::optional<std::string>>& files = {});
