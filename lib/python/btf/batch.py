@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import functools
 import os
 import tempfile
 
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 
     from ._types import ConvertOptions, DiffOptions, DType, LayerOptions, Path
 
-    # Tells which of the items with these numbers a worker does: their lines of a part.
-    Work = Callable[..., "list[str] | Exception"]
+    # What a worker does with the items of these numbers: their lines of a part.
+    Work = Callable[[tuple[int, ...]], "list[str] | Exception"]
 
 _TASK_BYTES = 64 << 20  # of small pairs that go to a worker together
 
@@ -62,7 +63,7 @@ def diff(actual: Path, golden: Path, *, executor: concurrent.futures.Executor, p
     options.pop("jobs", None)
     actual, golden = existing(actual), existing(golden)
     plan = _btf.batch_plan(actual, golden, options, _deciding(options))
-    work = (_compare, actual, golden, options, _deciding(options), plan.digest)
+    work = functools.partial(_compare, actual, golden, options, _deciding(options), plan.digest)
     with _Part(part, plan, _words(options)) as kept:
         kept.fill(work, executor, retries, in_flight)
         return DiffReport(_btf.batch_report(kept.path, options), options)
@@ -83,7 +84,7 @@ def layers(actual: Path, golden: Path, *, executor: concurrent.futures.Executor,
     actual, golden = existing(actual), existing(golden)
     words = _layer_words(options)
     plan = _btf.batch_layers_plan(actual, golden, options, words)
-    work = (_measure, actual, golden, options, words, plan.digest)
+    work = functools.partial(_measure, actual, golden, options, words, plan.digest)
     with _Part(part, plan, words) as kept:
         kept.fill(work, executor, retries, in_flight)
         return LayersReport(_btf.batch_layers_report(kept.path, actual, golden, options, words), options)
@@ -106,7 +107,7 @@ def convert(source: Path | list[Path] | TensorSet, target: Path, *, executor: co
     words = [repr(spec), repr(layout_in), *_deciding(given)]
     plan = _btf.batch_convert_plan(*where, words)
     with _Part(part, plan, words) as kept:
-        kept.fill((_convert, *where, words, plan.digest), executor, retries, in_flight)
+        kept.fill(functools.partial(_convert, *where, words, plan.digest), executor, retries, in_flight)
         written, tensors = _btf.batch_convert_report(kept.path)
     return ConvertReport(written, [ConvertedTensor(one) for one in tensors])
 
@@ -129,8 +130,8 @@ class _Part:
         if self._folder:
             self._folder.cleanup()
 
-    def fill(self, work: tuple[Any, ...], executor: concurrent.futures.Executor, retries: int, in_flight: int) -> None:
-        """All that it lacks: work[0](*work[1:], numbers) by the executor's workers."""
+    def fill(self, work: Work, executor: concurrent.futures.Executor, retries: int, in_flight: int) -> None:
+        """All that it lacks, by the executor's workers."""
         costs = self._plan.costs
         lacks = [number for number in range(len(costs)) if not self._part.has(number)]
         lost = _run(self._part, _tasks(costs, lacks), executor, retries, in_flight, work)
@@ -141,7 +142,7 @@ class _Part:
 
 
 def _run(part: _btf.BatchPart, tasks: list[tuple[int, ...]], executor: concurrent.futures.Executor, retries: int,
-         in_flight: int, work: tuple[Any, ...]) -> BaseException | None:
+         in_flight: int, work: Work) -> BaseException | None:
     """Takes what workers find into the part. What is returned took the last worker."""
     waiting = tasks[::-1]
     tries: dict[tuple[int, ...], int] = {}
@@ -151,7 +152,7 @@ def _run(part: _btf.BatchPart, tasks: list[tuple[int, ...]], executor: concurren
         try:
             while waiting and end is None and len(running) < in_flight:
                 numbers = waiting[-1]
-                running[executor.submit(*work, numbers)] = numbers
+                running[executor.submit(work, numbers)] = numbers
                 waiting.pop()
         except RuntimeError as closed:  # BrokenExecutor is one, and so is "after shutdown"
             end = closed

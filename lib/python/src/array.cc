@@ -77,9 +77,7 @@ LossState loss_state(const LossAccount& loss) {
           loss.inexact,  loss.nan,        loss.max_abs,  loss.max_rel};
 }
 
-LossAccount loss_of(const LossState& state) {
-  return std::make_from_tuple<LossAccount>(state);
-}
+LossAccount loss_of(const LossState& state) { return std::make_from_tuple<LossAccount>(state); }
 
 Array relayout(const Array& from, const nb::dict& given) {
   const CastOptions options = cast_options(given);

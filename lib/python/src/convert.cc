@@ -39,8 +39,8 @@ Edit permute(nb::handle argument) {
 }
 
 Edit slice(nb::handle argument) {
-  using Bounds =
-      std::tuple<std::optional<std::int64_t>, std::optional<std::int64_t>, std::optional<std::int64_t>>;
+  using Bounds = std::tuple<std::optional<std::int64_t>, std::optional<std::int64_t>,
+                            std::optional<std::int64_t>>;
   Slice edit;
   for (const nb::handle part : nb::cast<nb::list>(argument)) {
     if (!nb::isinstance<nb::tuple>(part)) {
@@ -54,15 +54,11 @@ Edit slice(nb::handle argument) {
   return edit;
 }
 
-Edit squeeze(nb::handle argument) {
-  return Squeeze{nb::cast<std::vector<std::int64_t>>(argument)};
-}
+Edit squeeze(nb::handle argument) { return Squeeze{nb::cast<std::vector<std::int64_t>>(argument)}; }
 
 Edit unsqueeze(nb::handle argument) { return Unsqueeze{nb::cast<std::int64_t>(argument)}; }
 
-Edit reshape(nb::handle argument) {
-  return Reshape{nb::cast<std::vector<std::int64_t>>(argument)};
-}
+Edit reshape(nb::handle argument) { return Reshape{nb::cast<std::vector<std::int64_t>>(argument)}; }
 
 // A number of elements, or a share in percent.
 LossLimit loss_limit(nb::handle argument) {
@@ -84,7 +80,8 @@ BlockFormat block_format(const std::string& name) {
 std::uint8_t coo_code(const std::string& name) {
   if (name == "spec") return kCooCodeSpec;
   if (name == "tfrt") return kCooCodeTfrt;
-  raise(fail(ErrorCode::invalid_argument, "coo_code is 'spec' or 'tfrt', not '" + name + "'").error());
+  raise(fail(ErrorCode::invalid_argument, "coo_code is 'spec' or 'tfrt', not '" + name + "'")
+            .error());
 }
 
 // `auto`, of a scale or a zero point.
@@ -159,9 +156,7 @@ const std::map<std::string, Take, std::less<>>& takes() {
          c.options.quantization.block = block_format(nb::cast<std::string>(a));
        }},
       {"dequantize",
-       [](nb::handle a, Conversion& c) {
-         c.options.quantization.dequantize = nb::cast<bool>(a);
-       }},
+       [](nb::handle a, Conversion& c) { c.options.quantization.dequantize = nb::cast<bool>(a); }},
       {"prune_zeros", take_flag<&ConvertOptions::prune_zeros>},
       {"where_possible", take_flag<&ConvertOptions::where_possible>},
       {"shuffle", take_flag<&ConvertOptions::shuffle>},
@@ -171,16 +166,13 @@ const std::map<std::string, Take, std::less<>>& takes() {
          c.options.spec = value(parse_tensor_spec(nb::cast<std::string>(a)));
        }},
       {"as_uint", take_flag<&ConvertOptions::as_uint>},
-      {"coo_code",
-       [](nb::handle a, Conversion& c) {
-         c.options.coo_code = coo_code(nb::cast<std::string>(a));
-       }},
+      {"coo_code", [](nb::handle a,
+                      Conversion& c) { c.options.coo_code = coo_code(nb::cast<std::string>(a)); }},
       {"recipient",
        [](nb::handle a, Conversion& c) {
          c.options.recipient = named("recipient", nb::cast<std::string>(a), recipient_names());
        }},
-      {"format",
-       [](nb::handle a, Conversion& c) { c.options.format = nb::cast<std::string>(a); }},
+      {"format", [](nb::handle a, Conversion& c) { c.options.format = nb::cast<std::string>(a); }},
       {"compression",
        [](nb::handle a, Conversion& c) { c.options.compression = nb::cast<int>(a); }},
       {"sync", take_flag<&ConvertOptions::sync>},
@@ -281,8 +273,8 @@ nb::tuple convert_file(const std::vector<std::string>& inputs, const std::string
   ConvertOptions& options = conversion.options;
   const OpenOptions open = open_options(spec, layout_in);
   std::vector<TensorReport> reports;
-  const std::uint64_t bytes = value(
-      run(conversion.jobs, kLong, [&](const Execution& execution) -> Result<std::uint64_t> {
+  const std::uint64_t bytes =
+      value(run(conversion.jobs, kLong, [&](const Execution& execution) -> Result<std::uint64_t> {
         options.execution = execution;
         BTF_ASSIGN(const TensorSet set, TensorSet::open(inputs, open));
         if (set.member_count() == 0) return std::unexpected(no_files(set));

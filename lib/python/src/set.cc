@@ -151,18 +151,18 @@ Array read(const LazyTensor& tensor, const std::optional<Box>& box, const nb::di
   auto shape = read_shape(tensor.info, options);
   if (!shape) raise(shape.error().of_tensor(tensor.place.index));
   Array array = unset_array(shape->dtype, shape->layout, std::move(shape->storage));
-  array.loss = with_set(
-      *tensor.set, cast.jobs, array.tensor.bytes.size(),
-      [&](const TensorSet& set, const Execution& execution) -> Result<LossAccount> {
-        options.execution = execution;
-        BTF_ASSIGN(const auto file, set.file(tensor.place.member));
-        return read_tensor_into(*file, tensor.info, array.tensor.mutable_view(), options);
-      });
+  array.loss =
+      with_set(*tensor.set, cast.jobs, array.tensor.bytes.size(),
+               [&](const TensorSet& set, const Execution& execution) -> Result<LossAccount> {
+                 options.execution = execution;
+                 BTF_ASSIGN(const auto file, set.file(tensor.place.member));
+                 return read_tensor_into(*file, tensor.info, array.tensor.mutable_view(), options);
+               });
   return array;
 }
 
-// Sparse entries into memory that btf/_sparse.py has allocated: addresses of nnz * rank numbers and of
-// the codes.
+// Sparse entries into memory that btf/_sparse.py has allocated: addresses of nnz * rank numbers and
+// of the codes.
 void read_entries(const LazyTensor& self, std::uintptr_t indices, std::uintptr_t values,
                   std::uint64_t value_bytes) {
   const std::uint64_t nnz = self.info.coo ? self.info.coo->nnz : 0;
@@ -178,14 +178,14 @@ void read_entries(const LazyTensor& self, std::uintptr_t indices, std::uintptr_t
 
 // Figures of all elements, by the names of `inspect --stats --json`.
 nb::dict stats_of(const LazyTensor& self, unsigned jobs) {
-  const TensorStats found = with_set(
-      *self.set, jobs, self.info.data_bytes,
-      [&](const TensorSet& set, const Execution& execution) -> Result<TensorStats> {
-        BTF_ASSIGN(const auto file, set.file(self.place.member));
-        auto all = stats(*file, self.info, execution);
-        if (!all) return std::unexpected(file->about(self.place.index, all.error()));
-        return all;
-      });
+  const TensorStats found =
+      with_set(*self.set, jobs, self.info.data_bytes,
+               [&](const TensorSet& set, const Execution& execution) -> Result<TensorStats> {
+                 BTF_ASSIGN(const auto file, set.file(self.place.member));
+                 auto all = stats(*file, self.info, execution);
+                 if (!all) return std::unexpected(file->about(self.place.index, all.error()));
+                 return all;
+               });
   const auto number = [&](const std::optional<Extreme>& extreme) -> nb::object {
     if (!extreme) return nb::none();
     const DTypeInfo& dtype = info(*self.info.dtype);
@@ -210,7 +210,8 @@ nb::dict stats_of(const LazyTensor& self, unsigned jobs) {
   told["subnormals"] = found.subnormals;
   told["min_index"] = place(found.min);
   told["max_index"] = place(found.max);
-  told["first_nan_index"] = found.first_nan ? nb::object(nb::tuple(nb::cast(*found.first_nan))) : nb::none();
+  told["first_nan_index"] =
+      found.first_nan ? nb::object(nb::tuple(nb::cast(*found.first_nan))) : nb::none();
   return told;
 }
 

@@ -62,10 +62,9 @@ std::uint64_t place(const Resolved& self, const std::vector<std::int64_t>& index
   for (std::size_t d = 0; d < dims.size(); ++d) {
     const auto at = resolve_index(index[d], dims[d]);
     if (!at)
-      throw nb::index_error(
-          (std::to_string(index[d]) + " is no index of dim " + std::to_string(d) + " of size " +
-           std::to_string(dims[d]))
-              .c_str());
+      throw nb::index_error((std::to_string(index[d]) + " is no index of dim " + std::to_string(d) +
+                             " of size " + std::to_string(dims[d]))
+                                .c_str());
     inside.push_back(*at);
   }
   return offset(self.storage, inside);
@@ -104,7 +103,8 @@ void bind_resolved(nb::module_& module) {
           [](const Resolved& self) { return tuple_of(in_bytes(self, self.storage.strides)); },
           "the same in bytes; None of 4-bit elements")
       .def_prop_ro(
-          "stored_shape", [](const Resolved& self) { return tuple_of(self.storage.storage_shape()); },
+          "stored_shape",
+          [](const Resolved& self) { return tuple_of(self.storage.storage_shape()); },
           "of the stored array, outermost first, padding included")
       .def_prop_ro(
           "split_dim",
@@ -126,16 +126,14 @@ void bind_resolved(nb::module_& module) {
           "padding included")
       .def_prop_ro("padded", [](const Resolved& self) { return self.storage.padded(); })
       .def_prop_ro(
-          "nbytes",
-          [](const Resolved& self) { return storage_bytes(self.storage, self.dtype); },
+          "nbytes", [](const Resolved& self) { return storage_bytes(self.storage, self.dtype); },
           "of the stored array")
       .def_prop_ro(
           "vector_strides",
           [](const Resolved& self) { return tuple_of(tensorrt_strides(self.storage)); },
           "as TensorRT's getTensorStrides(): of each logical dim, in vectors of components")
       .def_prop_ro(
-          "vectorized_dim",
-          [](const Resolved& self) { return self.storage.vectorized_dim; },
+          "vectorized_dim", [](const Resolved& self) { return self.storage.vectorized_dim; },
           "as TensorRT's getTensorVectorizedDim(); -1: none")
       .def_prop_ro(
           "components", [](const Resolved& self) { return self.storage.components; },
@@ -179,9 +177,8 @@ void bind_tables(nb::module_& module) {
   module.def("dtype_name", [](const std::string& name) {
     return std::string(info(value(parse_dtype(name))).name);
   });
-  module.def("layout_name", [](const std::string& name) {
-    return std::string(spec(layout_named(name)).name);
-  });
+  module.def("layout_name",
+             [](const std::string& name) { return std::string(spec(layout_named(name)).name); });
 }
 
 }  // namespace btf::python

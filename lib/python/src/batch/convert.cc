@@ -1,4 +1,6 @@
 // Files that workers convert.
+#include "python/src/convert.h"
+
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -16,8 +18,7 @@
 #include "btf/shards/convert_share.h"
 #include "btf/shards/part.h"
 #include "btf/try.h"
-#include "python/src/batch.h"
-#include "python/src/convert.h"
+#include "python/src/batch/batch.h"
 #include "python/src/raise.h"
 #include "python/src/run.h"
 #include "report/text/json.h"
@@ -104,8 +105,12 @@ TensorReport report_of(const JsonNode& node) {
   if (lost.size() != 6) {
     node["lost"].fail("is not six numbers");
   } else {
-    report.loss = {.elements = lost[0], .overflowed = lost[1], .nan_lost = lost[2],
-                   .to_zero = lost[3],  .inexact = lost[4],    .nan = lost[5]};
+    report.loss = {.elements = lost[0],
+                   .overflowed = lost[1],
+                   .nan_lost = lost[2],
+                   .to_zero = lost[3],
+                   .inexact = lost[4],
+                   .nan = lost[5]};
   }
   report.loss.max_abs = node["max_abs"].number();
   report.loss.max_rel = node["max_rel"].number();
@@ -167,9 +172,12 @@ struct Lines final : ConvertShare {
   }
   void end(std::uint64_t number, std::span<const std::string> outputs,
            std::uint64_t bytes) override {
-    const Json found{{"number", json_number(number)}, {"path", paths[number]},
-                     {"result", "converted"},         {"outputs", Json(std::vector<std::string>(outputs.begin(), outputs.end()))},
-                     {"bytes", json_number(bytes)},   {"tensors", std::move(tensors)}};
+    const Json found{{"number", json_number(number)},
+                     {"path", paths[number]},
+                     {"result", "converted"},
+                     {"outputs", Json(std::vector<std::string>(outputs.begin(), outputs.end()))},
+                     {"bytes", json_number(bytes)},
+                     {"tensors", std::move(tensors)}};
     PartLine line{.number = number, .result = "converted", .found = report::dump(found)};
     line.files.push_back(before);
     for (const std::string& output : outputs) line.files.push_back(FileState::of(output));
@@ -219,8 +227,9 @@ std::vector<std::string> converted(const Inputs& inputs, const std::string& outp
                                    const std::string& digest,
                                    const std::vector<std::uint64_t>& numbers) {
   Lines lines(digest, words, numbers);
-  check(convert_share(inputs, output, spec, layout_in, given, lines,
-                      [&](const TensorReport& report) { lines.tensors.push_back(json_of(report)); }));
+  check(
+      convert_share(inputs, output, spec, layout_in, given, lines,
+                    [&](const TensorReport& report) { lines.tensors.push_back(json_of(report)); }));
   return std::move(lines.lines);
 }
 

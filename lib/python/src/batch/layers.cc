@@ -1,4 +1,6 @@
 // Layers that workers measure and this process judges.
+#include "python/src/layers.h"
+
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -13,8 +15,7 @@
 #include "btf/layers/share.h"
 #include "btf/shards/layer_part.h"
 #include "btf/try.h"
-#include "python/src/batch.h"
-#include "python/src/layers.h"
+#include "python/src/batch/batch.h"
 #include "python/src/raise.h"
 #include "python/src/run.h"
 

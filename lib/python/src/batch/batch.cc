@@ -1,4 +1,6 @@
 // A comparison in pieces for the workers of an executor, which are kept in a part.
+#include "python/src/batch/batch.h"
+
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -12,7 +14,6 @@
 
 #include "btf/shards/part.h"
 #include "btf/try.h"
-#include "python/src/batch.h"
 #include "python/src/bindings.h"
 #include "python/src/diff.h"
 #include "python/src/raise.h"
