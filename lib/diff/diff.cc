@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -115,14 +117,16 @@ class FileDiff {
       golden_scales_.leave_out(golden_, candidates.golden);
     }
     BTF_ASSIGN(const TensorPairs pairs, TensorPairs::of(actual_, golden_, options_, candidates));
-    if (pairs.size() == 0 && !options_.may_compare_nothing)
+    const bool may_be_none = options_.may_compare_nothing || options_.pick;
+    if (pairs.size() == 0 && !may_be_none)
       return nothing_compared("there is no tensor on either side");
+    BTF_ASSIGN(const std::vector<std::uint64_t> picked, pick(pairs));
     workers_ = worker_count(options_.execution, pairs.size(), UINT64_MAX);
     one_thread_ = for_one_thread();
     PairQueue queue({.workers = workers_, .most_together = 16, .small = kTiny, .most_waiting = 4},
                     options_.execution);
-    bool permuted = !options_.permute || options_.may_compare_nothing;
-    for (std::uint64_t i = 0; i < pairs.size(); ++i) {
+    bool permuted = !options_.permute || may_be_none;
+    for (const std::uint64_t i : picked) {
       auto pair = load_or_trouble(pairs.at(i));
       if (!pair) {
         BTF_TRY(queue.drain());
@@ -142,7 +146,7 @@ class FileDiff {
     }
     BTF_TRY(queue.drain());
     for (const FileScales* scales : {&actual_scales_, &golden_scales_})
-      if (scales->unused() && !troubled_ && !options_.may_compare_nothing)
+      if (scales->unused() && !troubled_ && !may_be_none)
         return std::unexpected(
             Error{ErrorCode::invalid_argument, "no compared tensor has codes to scale"}.in_file(
                 (scales == &actual_scales_ ? actual_ : golden_).path()));
@@ -156,7 +160,7 @@ class FileDiff {
     if (!options_.golden_tensors) BTF_TRY(check_complete(golden_));
     BTF_TRY(actual_.check_unchanged());
     BTF_TRY(golden_.check_unchanged());
-    if (same_ && compared_ == 0 && !options_.may_compare_nothing)
+    if (same_ && compared_ == 0 && !may_be_none)
       return nothing_compared("no tensor has an element");
     return same_;
   }
@@ -187,6 +191,31 @@ class FileDiff {
     FileDiff& of_;
     Pair pair_;
   };
+
+  // All, unless the options choose.
+  Result<std::vector<std::uint64_t>> pick(const TensorPairs& pairs) const {
+    if (!options_.pick) {
+      std::vector<std::uint64_t> all(pairs.size());
+      std::iota(all.begin(), all.end(), 0);
+      return all;
+    }
+    std::vector<PlannedTensor> planned;
+    for (std::uint64_t i = 0; i < pairs.size(); ++i) {
+      const TensorPair pair = pairs.at(i);
+      PlannedTensor& plan = planned.emplace_back();
+      for (const auto& [file, index] :
+           {std::pair(&actual_, pair.actual), {&golden_, pair.golden}}) {
+        if (!index) continue;
+        plan.name = file->name(*index).value_or("");
+        if (const auto info = file->tensor(*index)) plan.bytes += info->data_bytes;
+      }
+    }
+    BTF_ASSIGN(const std::vector<std::uint64_t> picked, options_.pick(planned));
+    const bool ascending = std::ranges::is_sorted(picked, std::ranges::less_equal());
+    if (ascending && (picked.empty() || picked.back() < pairs.size())) return picked;
+    return fail(ErrorCode::invalid_argument,
+                "numbers of pairs ascend, and are below " + std::to_string(pairs.size()));
+  }
 
   static Status check_complete(const TensorFile& file) {
     Status complete = file.check_complete();

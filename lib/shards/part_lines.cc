@@ -156,6 +156,7 @@ Result<PartItem> read_item(std::string_view line) {
   if (node.has("missing")) item.pair.missing = read_tensors(node["missing"]);
   files.tells_file = !node.has("tells_file") || node["tells_file"].flag();
   if (node.has("actual_name")) files.actual_name = node["actual_name"].text();
+  if (node.has("tensor")) files.tensor = node["tensor"].count();
   const auto states = states_of(node);
   if (states.size() != 2)
     node["sizes"].fail("is not of two files");
@@ -238,6 +239,7 @@ PartLine part_line(const PartItem& item) {
   if (!item.pair.missing.empty()) found["missing"] = shards::tensors_of(item.pair.missing);
   if (!files.tells_file) found["tells_file"] = false;
   if (!files.actual_name.empty()) found["actual_name"] = files.actual_name;
+  if (files.tensor) found["tensor"] = json_number(*files.tensor);
   return {.number = files.number,
           .result = std::move(result),
           .found = report::dump(found),

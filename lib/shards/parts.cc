@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <utility>
@@ -285,14 +286,65 @@ Status Parts::each(const ParseItem& parse, const Execution& execution) const {
   return queue.drain();
 }
 
+namespace {
+
+// Makes pairs of files of items that are single tensors of them.
+class WholePairs {
+ public:
+  explicit WholePairs(const std::function<Status(const PartItem&)>& take) : take_(take) {}
+
+  Status add(PartItem item) {
+    const std::optional<std::uint64_t> tensor = item.pair.files.tensor;
+    if (tensor && *tensor > 0 && open_) return append(std::move(item.pair));
+    BTF_TRY(finish());
+    if (!tensor) return take_(item);
+    open_ = std::move(item);
+    return {};
+  }
+
+  Status finish() {
+    if (!open_) return {};
+    const PartItem item = *std::exchange(open_, std::nullopt);
+    return take_(item);
+  }
+
+ private:
+  Status append(SetDiffResult::Pair more) {
+    SetDiffResult::Pair& pair = open_->pair;
+    std::ranges::move(more.tensors, std::back_inserter(pair.tensors));
+    PairOutcome& outcome = pair.outcome;
+    if (more.outcome.result == PairResult::same) return {};
+    const bool trouble = more.outcome.result == PairResult::trouble;
+    if (!trouble && outcome.result == PairResult::trouble) return {};
+    outcome = std::move(more.outcome);
+    if (!trouble) return {};
+    // As if they had been compared together.
+    std::uint64_t troubled = 0;
+    for (const TensorDiff& diff : pair.tensors) {
+      if (!diff.error) continue;
+      if (troubled++ == 0) outcome.error = diff.error->text();
+    }
+    if (troubled > 0) outcome.error = trouble_of_tensors(outcome.error, troubled);
+    return {};
+  }
+
+  const std::function<Status(const PartItem&)>& take_;
+  std::optional<PartItem> open_;
+};
+
+}  // namespace
+
 Status Parts::each_pair(const std::function<Status(const PartItem&)>& take,
                         const Execution& execution) const {
-  const ParseItem parse = [&take](std::string_view line) -> Result<TakeItem> {
+  WholePairs pairs(take);
+  const ParseItem parse = [&pairs](std::string_view line) -> Result<TakeItem> {
     BTF_ASSIGN(PartItem read, shards::read_item(line));
-    return
-        [&take, item = std::make_shared<const PartItem>(std::move(read))] { return take(*item); };
+    return [&pairs, item = std::make_shared<PartItem>(std::move(read))] {
+      return pairs.add(std::move(*item));
+    };
   };
-  return each(parse, execution);
+  BTF_TRY(each(parse, execution));
+  return pairs.finish();
 }
 
 }  // namespace btf

@@ -180,6 +180,52 @@ def write_report():
     return True
 
 
+def check_by_tensor():
+    """Few files of many tensors: each tensor is an item, and the report is that of the files."""
+    for side in ("out", "golden"):
+        os.makedirs(f"few/{side}/sub")
+        good = [f"{side}/{name}" for name in os.listdir(side) if name[0] == "t"]
+        run("convert", "-q", *sorted(good), f"{side}/sub", f"few/{side}/a.npz")
+        run("convert", "-q", f"{side}/sub", f"few/{side}/sub/b.btf")
+        npy(f"few/{side}/c.npy", [1.0, 2.0])
+        npy(f"few/{side}/only {side}.npy", [1.0, 2.0])
+    with open("few/out/sub/b.btf", "rb") as file:
+        damaged = bytearray(file.read())
+    damaged[8 * 20 + 5] = 0xEE  # the offset table, or the header of a tensor
+    for side in ("out", "golden"):
+        with open(f"few/{side}/d.btf", "wb") as file:
+            file.write(damaged if side == "out" else damaged[:700])
+    for options, operands in (
+        ((), ("few/out", "few/golden")),
+        (("--close", "--strict"), ("few/out", "few/golden")),
+        (("--rtol", "1e-3,0=0.5", "--tensor", "t*"), ("few/out", "few/golden")),
+        (("--rtol", "1e-3,1=0.5", "--heatmap"), ("few/out/a.npz", "few/golden/a.npz")),
+        (("--pair-by", "number"), ("few/out/a.npz", "few/golden/sub/b.btf")),
+    ):
+        for of in (1, 3, 64):
+            paths = parts(of, ("--shard-by", "tensor", *options), operands)
+            for words in REPORTS:
+                if "--summary" in words and "--heatmap" in options:
+                    continue
+                check(
+                    f"by tensors, merge of {of} {words}: diff {options} {operands}",
+                    report("merge", "--expect", str(of), *words, *paths),
+                    report("diff", *options, *words, *operands),
+                )
+    items = [item for path in paths for item in lines(path)[1:-1]]
+    tensors = len(json.loads(run("inspect", "--json", "few/out/a.npz").stdout)["files"][0]["tensors"])
+    check("an item for each tensor", len(items) >= tensors, True)
+    check("with one tensor", {len(item["tensors"]) for item in items}, {1})
+    part = paths[0]
+    before = open(part, "rb").read()
+    count = before.count(b"\n") - 2
+    done = run("diff", "--shard-by", "tensor", "--pair-by", "number", "--resume", "--shard", "1/64", "--part", part, *operands)  # fmt: skip
+    check("resume by tensors", f", {count} from before" in done.stdout.decode(), count > 0)
+    trouble("by files and by tensors", [*parts(2, (), operands)[:1], *parts(2, ("--shard-by", "tensor"), operands, "others")[1:]], "--shard-by=tensor")  # fmt: skip
+    done = run("diff", "--shard-by", "tensors", "--part", "x", *operands)
+    check("--shard-by tensors", (done.returncode, b"file|tensor" in done.stderr), (2, True))
+
+
 def check_resume():
     expected = report("diff", "--json", "out", "golden")
     path = "parts/1.jsonl"
@@ -261,6 +307,7 @@ def main():
         check_plan()
         check_merge()
         check_bad_parts()
+        check_by_tensor()
         check_resume()
         check_killed()
         os.chdir("/")

@@ -1,6 +1,7 @@
 #include "btf/diff/set_diff.h"
 
 #include <algorithm>
+#include <deque>
 #include <filesystem>
 #include <memory>
 #include <utility>
@@ -18,6 +19,9 @@
 
 namespace btf {
 namespace {
+
+// In place of a tensor's number.
+constexpr std::uint64_t kWholePair = UINT64_MAX;
 
 class Comparison {
  public:
@@ -45,7 +49,10 @@ class Comparison {
     open_pairs_ahead(actual_, golden_, found_.pairs, options_.execution);
     for (const MemberPair& pair : found_.pairs) {
       DiffOptions options = options_;
-      if (preparation_.narrow(pair, options)) BTF_TRY(take(pair, std::move(options)));
+      if (!preparation_.narrow(pair, options)) continue;
+      const Chosen& chosen = chosen_of(pair);
+      BTF_TRY(chosen.tensors.empty() ? take(pair, std::move(options))
+                                     : take_tensors(pair, std::move(options), chosen));
     }
     BTF_TRY(queue_.drain());
     if (options_.strict) BTF_TRY(take_others());
@@ -146,24 +153,75 @@ class Comparison {
     return plan;
   }
 
+  // The pairs of tensors of two files. None: they are one item, as when they cannot be compared.
+  std::vector<PlannedTensor> tensors_of(const MemberPair& pair) {
+    std::vector<PlannedTensor> tensors;
+    DiffOptions options = options_;
+    if (!asked_.pick_tensors || pair.of_tensors() || !pair.actual || !pair.golden ||
+        preparation_.trouble(pair) != nullptr || !preparation_.narrow(pair, options))
+      return tensors;
+    Result<PreparedPair> ready = preparation_.prepare(pair, std::move(options));
+    if (!ready) return tensors;
+    ready->options.pick = [&](std::span<const PlannedTensor> planned) {
+      tensors.assign(planned.begin(), planned.end());
+      return std::vector<std::uint64_t>();
+    };
+    const auto planned = diff(*ready->actual, *ready->golden, ready->options, {});
+    return planned ? tensors : std::vector<PlannedTensor>();
+  }
+
+  // What is chosen of a pair: some of its tensors, or all of it, as the item `number`.
+  struct Chosen {
+    struct Tensor {
+      std::uint64_t tensor = 0;
+      std::uint64_t number = 0;  // of the item
+    };
+    std::uint64_t number = 0;
+    std::vector<Tensor> tensors{};
+  };
+
+  const Chosen& chosen_of(const MemberPair& pair) const {
+    static const Chosen kWhole;
+    return asked_.pick ? chosen_[static_cast<std::size_t>(&pair - found_.pairs.data())] : kWhole;
+  }
+
   // Leaves the pairs that are chosen.
   Status pick() {
     std::vector<PlannedPair> all;
-    for (const MemberPair& pair : found_.pairs) all.push_back(planned(pair));
+    std::vector<Chosen::Tensor> of;  // of each item of files with tensors: pair and tensor
+    std::deque<std::string> names;
+    for (std::uint64_t i = 0; i < found_.pairs.size(); ++i) {
+      const PlannedPair whole = planned(found_.pairs[i]);
+      const std::vector<PlannedTensor> tensors = tensors_of(found_.pairs[i]);
+      for (std::uint64_t t = 0; t < tensors.size(); ++t) {
+        PlannedPair& item = all.emplace_back(whole);
+        item.name = names.emplace_back(std::string(whole.name) + "\n" + tensors[t].name);
+        item.bytes = tensors[t].bytes;
+        of.push_back({.tensor = t, .number = i});
+      }
+      if (!tensors.empty()) continue;
+      all.push_back(whole);
+      of.push_back({.tensor = kWholePair, .number = i});
+    }
+    const std::uint64_t pairs = of.size();
     if (options_.strict)
       for (const FilePair& other : found_.others) all.push_back(planned(other));
     BTF_ASSIGN(const std::vector<std::uint64_t> picked, asked_.pick(all));
-    const std::uint64_t pairs = found_.pairs.size();
     const bool ascending = std::ranges::is_sorted(picked, std::ranges::less_equal());
     if (!ascending || (!picked.empty() && picked.back() >= all.size()))
       return fail(ErrorCode::invalid_argument,
                   "numbers of pairs ascend, and are below " + std::to_string(all.size()));
     std::vector<MemberPair> kept;
     std::vector<FilePair> others;
+    std::uint64_t last = UINT64_MAX;
     for (const std::uint64_t number : picked) {
       if (number < pairs) {
-        kept.push_back(std::move(found_.pairs[number]));
-        numbers_.push_back(number);
+        const auto [tensor, pair] = of[number];
+        if (std::exchange(last, pair) != pair) {
+          kept.push_back(std::move(found_.pairs[pair]));
+          chosen_.push_back({.number = number});
+        }
+        if (tensor != kWholePair) chosen_.back().tensors.push_back({tensor, number});
       } else {
         others.push_back(std::move(found_.others[number - pairs]));
         others.back().number = number;
@@ -201,7 +259,7 @@ class Comparison {
     const bool tells_file = !index_ && !pair.of_tensors();
     FilePair files{.name = pair.name, .actual = {}, .golden = {}, .tells_file = tells_file};
     const auto at = static_cast<std::uint64_t>(&pair - found_.pairs.data());
-    files.number = asked_.pick ? numbers_[at] : at;
+    files.number = asked_.pick ? chosen_[at].number : at;
     if (pair.actual) files.actual = actual_.path(*pair.actual);
     if (pair.golden) files.golden = golden_.path(*pair.golden);
     if (pair.tier)
@@ -228,6 +286,40 @@ class Comparison {
     BTF_TRY(queue_.drain());
     begin(files_of(pair));
     return unusable != nullptr ? end(*unusable) : one_sided(pair, options);
+  }
+
+  // Each tensor as a pair of its own.
+  Status take_tensors(const MemberPair& pair, DiffOptions options, const Chosen& chosen) {
+    BTF_TRY(queue_.drain());
+    FilePair files = files_of(pair);
+    auto next = chosen.tensors.begin();
+    const auto begin_next = [&] {
+      files.number = next->number;
+      files.tensor = next->tensor;
+      ++next;
+      begin(files);
+    };
+    Result<PreparedPair> ready = preparation_.prepare(pair, std::move(options));
+    Result<bool> same = std::unexpected(ready ? Error() : ready.error());
+    Status ended;
+    if (ready) {
+      ready->options.pick = [&](std::span<const PlannedTensor>) {
+        std::vector<std::uint64_t> numbers;
+        for (const Chosen::Tensor& one : chosen.tensors) numbers.push_back(one.tensor);
+        return numbers;
+      };
+      same = diff(*ready->actual, *ready->golden, ready->options, [&](const TensorDiff& diff) {
+        begin_next();
+        take(diff);
+        if (ended) ended = end(diff.result == DiffResult::same);
+      });
+    }
+    BTF_TRY(ended);
+    while (!same && next != chosen.tensors.end()) {
+      begin_next();
+      BTF_TRY(end(same.error()));
+    }
+    return {};
   }
 
   void begin(const FilePair& pair) {
@@ -333,7 +425,7 @@ class Comparison {
   TensorSet& golden_;
   const SetDiffOptions& asked_;
   FilePairs found_;
-  std::vector<std::uint64_t> numbers_;  // of the pairs, if some were picked
+  std::vector<Chosen> chosen_;  // of the pairs, if some were picked
   SetDiffSink& sink_;
   bool index_;  // golden is one
   PairPreparation preparation_;

@@ -43,6 +43,16 @@ struct TensorPair {
   bool operator==(const TensorPair&) const = default;
 };
 
+// A pair of tensors of two files before it is compared.
+struct PlannedTensor {
+  std::string name{};       // golden's, else actual's
+  std::uint64_t bytes = 0;  // of elements, of both
+};
+
+// Chooses among all pairs by their numbers, which ascend.
+using PickTensors =
+    std::function<Result<std::vector<std::uint64_t>>(std::span<const PlannedTensor> pairs)>;
+
 struct DiffOptions {
   Tolerance tolerance{};
   std::map<std::uint64_t, Tolerance> tensor_tolerance{};  // by index in actual: what it gives goes
@@ -78,6 +88,7 @@ struct DiffOptions {
   bool go_on = false;
   // For one pair of several, where only comparing nothing in all of them is an error.
   bool may_compare_nothing = false;
+  PickTensors pick{};  // of files; comparing nothing is then no error
   Execution execution{};
 };
 

@@ -203,6 +203,7 @@ void declare_diff(CLI::App& app, DiffCommand& command) {
   declare_details(app, command);
   declare_reports(app, command);
   declare_part(app, command.part);
+  declare_shard_by(app, command.part);
   app.footer(
       "Two directories: files with the same relative path are compared. A directory and a file:\n"
       "the file of that name in the directory.\n"
@@ -233,9 +234,10 @@ void finish_diff(const CLI::App& app, DiffCommand& command,
   exclude(app, "--summary", {"--show"});
   if (!command.html) exclude(app, "--summary", {"--heatmap"});
   exclude(app, "--from-json",
-          {"--tensor", "--pair", "--pair-by", "--map", "--strict", "--include", "--exclude", "--files-from",
-           "--heatmap", "--actual-spec", "--golden-spec", "--layout-in", "--nvmedia", "--permute",
-           "--squeeze", "--reshape", "--dequantize", "--actual-scale", "--golden-scale", "--part"});
+          {"--tensor",      "--pair",       "--pair-by",      "--map",          "--strict",
+           "--include",     "--exclude",    "--files-from",   "--heatmap",      "--actual-spec",
+           "--golden-spec", "--layout-in",  "--nvmedia",      "--permute",      "--squeeze",
+           "--reshape",     "--dequantize", "--actual-scale", "--golden-scale", "--part"});
   finish_reports(app, command);
   finish_part(app, operands,
               {"--all", "--sort", "--summary", "--json", "--json-schema", "--junit", "--html"},

@@ -58,6 +58,7 @@ struct PartOptions {
   btf::Shard shard;
   std::string path;
   bool resume = false;
+  bool by_tensor = false;            // diff: items are the tensors of pairs of files
   std::vector<std::string> options;  // all that decide, as the command takes them
 };
 
@@ -97,7 +98,7 @@ struct DiffCommand {
   bool all = false;
   std::optional<std::string> junit;
   std::optional<std::string> html;
-  btf::DiffOptions diff;  // what holds for every pair of files
+  btf::DiffOptions diff;                        // what holds for every pair of files
   std::shared_ptr<const btf::FileList> listed;  // files of the directories; nothing: all
   std::optional<PartOptions> part;
   // Of reports that are merged, in place of `tensor_tolerances`: "rtol 0.01 for conv*".

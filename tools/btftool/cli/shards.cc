@@ -57,11 +57,28 @@ void declare_part(CLI::App& app, std::optional<PartOptions>& part) {
       ->group(kMachines);
 }
 
+void declare_shard_by(CLI::App& app, std::optional<PartOptions>& part) {
+  add_words(
+      app, "--shard-by", "file|tensor",
+      [&part](const std::string& word) {
+        if (word != "file" && word != "tensor")
+          throw Wrong("--shard-by takes file|tensor, not '" + word + "'");
+        if (!part) part.emplace();
+        part->by_tensor = word == "tensor";
+      },
+      "what goes to a shard as a whole: pairs of files, or of\ntensors, where files are few and "
+      "large (file)")
+      ->group(kMachines);
+}
+
 void finish_part(const CLI::App& app, const std::vector<std::string>& operands,
                  std::initializer_list<const char*> reports, std::optional<PartOptions>& part) {
   if (!part) return;
   if (!given(app, "--part"))
-    throw Wrong(std::string(given(app, "--shard") ? "--shard" : "--resume") + " needs --part FILE");
+    throw Wrong(std::string(given(app, "--shard")    ? "--shard"
+                            : given(app, "--resume") ? "--resume"
+                                                     : "--shard-by") +
+                " needs --part FILE");
   if (part->path.empty() || part->path == "-")
     throw Wrong("--part takes the name of a file, not '" + part->path + "'");
   for (const char* report : reports)

@@ -14,6 +14,9 @@ namespace btftool {
 // --shard, --part, --resume
 void declare_part(CLI::App& app, std::optional<PartOptions>& part);
 
+// --shard-by
+void declare_shard_by(CLI::App& app, std::optional<PartOptions>& part);
+
 // Checks these, and keeps what else was given to the command: a part says how it was made.
 // `reports`: options that merge has instead.
 void finish_part(const CLI::App& app, const std::vector<std::string>& operands,

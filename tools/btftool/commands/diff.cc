@@ -36,6 +36,7 @@ btf::SetDiffOptions set_options(const GlobalOptions& global, const DiffCommand& 
   // The screen may get a line for each tensor.
   options.figures_of_several = command.part || (!global.quiet && !command.json && !command.summary);
 
+  options.pick_tensors = command.part && command.part->by_tensor;
   if (command.diff.heatmap) options.heatmap_axes = command.diff.heatmap->axes;
   return options;
 }

@@ -21,11 +21,13 @@ namespace {
 
 using btf::ErrorCode;
 
-// The command that made the parts. What the files were is in the parts, except for layers.
+// The command that made the parts. What the items were is in the parts; layers reads files again.
 btf::Result<Invocation> command_of(const btf::PartHead& head) {
   std::vector<std::string> words{"btftool", head.command};
   for (const std::string& option : head.options)
-    if (head.command == "layers" || !option.starts_with("--files-from=")) words.push_back(option);
+    if ((head.command == "layers" || !option.starts_with("--files-from=")) &&
+        !option.starts_with("--shard-by="))
+      words.push_back(option);
   words.push_back("--");
   words.insert(words.end(), head.operands.begin(), head.operands.end());
   std::vector<char*> argv;

@@ -70,8 +70,11 @@ struct SetDiffOptions {
   // Figures of tensors that are the same, if several are compared.
   bool figures_of_several = false;
   std::vector<std::int32_t> heatmap_axes{};  // a tensor that is compared alone must have these
-  // Called once, when all else is checked: the other pairs are left out, and comparing nothing is no error.
+  // Called once, when all else is checked: the other pairs are left out, and comparing nothing is
+  // no error.
   PickPairs pick{};
+  // What it chooses among are the pairs of tensors of these files, each reported by itself.
+  bool pick_tensors = false;
 };
 
 // Files of two sets that are compared with each other, or a file that only one set has.
@@ -83,6 +86,8 @@ struct FilePair {
   bool tells_file = true;
   std::string actual_name{};  // of tensors that are a pair, actual's name where it differs
   std::uint64_t number = 0;   // among all pairs of the sets, in the order of reports
+  // Of `pick_tensors`: the pair of tensors, among those of the files.
+  std::optional<std::uint64_t> tensor{};
 
   // "0/xs against xs"
   BTF_API std::string both_names() const;
