@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <memory>
 #include <mutex>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -120,7 +118,7 @@ class FileDiff {
     const bool may_be_none = options_.may_compare_nothing || options_.pick;
     if (pairs.size() == 0 && !may_be_none)
       return nothing_compared("there is no tensor on either side");
-    BTF_ASSIGN(const std::vector<std::uint64_t> picked, pick(pairs));
+    BTF_ASSIGN(const std::vector<std::uint64_t> picked, pairs.pick(options_.pick));
     workers_ = worker_count(options_.execution, pairs.size(), UINT64_MAX);
     one_thread_ = for_one_thread();
     PairQueue queue({.workers = workers_, .most_together = 16, .small = kTiny, .most_waiting = 4},
@@ -191,31 +189,6 @@ class FileDiff {
     FileDiff& of_;
     Pair pair_;
   };
-
-  // All, unless the options choose.
-  Result<std::vector<std::uint64_t>> pick(const TensorPairs& pairs) const {
-    if (!options_.pick) {
-      std::vector<std::uint64_t> all(pairs.size());
-      std::iota(all.begin(), all.end(), 0);
-      return all;
-    }
-    std::vector<PlannedTensor> planned;
-    for (std::uint64_t i = 0; i < pairs.size(); ++i) {
-      const TensorPair pair = pairs.at(i);
-      PlannedTensor& plan = planned.emplace_back();
-      for (const auto& [file, index] :
-           {std::pair(&actual_, pair.actual), {&golden_, pair.golden}}) {
-        if (!index) continue;
-        plan.name = file->name(*index).value_or("");
-        if (const auto info = file->tensor(*index)) plan.bytes += info->data_bytes;
-      }
-    }
-    BTF_ASSIGN(const std::vector<std::uint64_t> picked, options_.pick(planned));
-    const bool ascending = std::ranges::is_sorted(picked, std::ranges::less_equal());
-    if (ascending && (picked.empty() || picked.back() < pairs.size())) return picked;
-    return fail(ErrorCode::invalid_argument,
-                "numbers of pairs ascend, and are below " + std::to_string(pairs.size()));
-  }
 
   static Status check_complete(const TensorFile& file) {
     Status complete = file.check_complete();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
+#include <numeric>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -245,6 +247,30 @@ TensorDiff missing_tensor(const TensorInfo& tensor, bool of_golden) {
   diff.result = DiffResult::missing;
   diff.reason = of_golden ? "no actual tensor" : "no golden tensor";
   return diff;
+}
+
+Result<std::vector<std::uint64_t>> TensorPairs::pick(const PickTensors& pick) const {
+  if (!pick) {
+    std::vector<std::uint64_t> all(size());
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
+  std::vector<PlannedTensor> planned;
+  for (std::uint64_t i = 0; i < size(); ++i) {
+    const TensorPair pair = at(i);
+    PlannedTensor& plan = planned.emplace_back();
+    for (const auto& [file, index] :
+         {std::pair(actual_.file, pair.actual), {golden_.file, pair.golden}}) {
+      if (!index) continue;
+      plan.name = file->name(*index).value_or("");
+      if (const auto info = file->tensor(*index)) plan.bytes += info->data_bytes;
+    }
+  }
+  BTF_ASSIGN(std::vector<std::uint64_t> picked, pick(planned));
+  const bool ascending = std::ranges::is_sorted(picked, std::ranges::less_equal());
+  if (ascending && (picked.empty() || picked.back() < size())) return picked;
+  return fail(ErrorCode::invalid_argument,
+              "numbers of pairs ascend, and are below " + std::to_string(size()));
 }
 
 }  // namespace btf

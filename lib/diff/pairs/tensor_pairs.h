@@ -35,6 +35,8 @@ class TensorPairs {
 
   std::uint64_t size() const;
   TensorPair at(std::uint64_t number) const;
+  // Numbers of the pairs that are chosen; without `pick` all.
+  Result<std::vector<std::uint64_t>> pick(const PickTensors& pick) const;
   const MapUse& map() const { return map_; }
 
  private:

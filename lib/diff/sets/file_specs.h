@@ -16,7 +16,7 @@ namespace btf {
 struct OtherSide {
   const TensorFile& file;
   const MemberPair& pair;
-  std::optional<std::uint64_t> MemberPair::*tensor;  // of that side
+  std::optional<std::uint64_t> MemberPair::* tensor;  // of that side
   bool golden;
 };
 

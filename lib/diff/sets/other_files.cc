@@ -12,7 +12,7 @@ namespace btf {
 std::vector<FilePair> pair_others(const TensorSet& actual, const TensorSet& golden,
                                   const MemberFilter& wanted) {
   std::map<std::string, FilePair> pairs;
-  const auto take = [&](const TensorSet& set, std::string FilePair::*side) {
+  const auto take = [&](const TensorSet& set, std::string FilePair::* side) {
     for (const SetMember& other : set.others()) {
       if (wanted && !wanted(other)) continue;
       FilePair& pair = pairs[other.place];

@@ -1,8 +1,6 @@
 #include "btf/diff/set_diff.h"
 
 #include <algorithm>
-#include <deque>
-#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -12,6 +10,7 @@
 #include "diff/sets/file_pairs.h"
 #include "diff/sets/other_files.h"
 #include "diff/sets/pair_preparation.h"
+#include "diff/sets/picked_pairs.h"
 #include "elements/parallel.h"
 #include "formats/io/globs.h"
 #include "kernels/compare/criteria.h"
@@ -19,9 +18,6 @@
 
 namespace btf {
 namespace {
-
-// In place of a tensor's number.
-constexpr std::uint64_t kWholePair = UINT64_MAX;
 
 class Comparison {
  public:
@@ -34,6 +30,7 @@ class Comparison {
         sink_(sink),
         index_(found_.several && is_index(golden.path())),
         preparation_(actual, golden, options, found_),
+        picked_(actual, golden, options, found_),
         options_(options.each),
         workers_(worker_count(options.each.execution, UINT64_MAX, UINT64_MAX)),
         queue_(limits(workers_), options.each.execution) {}
@@ -45,12 +42,12 @@ class Comparison {
     if (!asked_.tensor_tolerances.empty())
       options_.pair_tolerance = [this](const TensorDiff& diff) { return tolerance_of(diff); };
     if (found_.several) BTF_TRY(preparation_.check_selection());
-    if (asked_.pick) BTF_TRY(pick());
+    if (asked_.pick) BTF_TRY(picked_.choose(preparation_, options_));
     open_pairs_ahead(actual_, golden_, found_.pairs, options_.execution);
     for (const MemberPair& pair : found_.pairs) {
       DiffOptions options = options_;
       if (!preparation_.narrow(pair, options)) continue;
-      const Chosen& chosen = chosen_of(pair);
+      const ChosenPair& chosen = picked_.of(pair);
       BTF_TRY(chosen.tensors.empty() ? take(pair, std::move(options))
                                      : take_tensors(pair, std::move(options), chosen));
     }
@@ -122,116 +119,6 @@ class Comparison {
     return {};
   }
 
-  std::uint64_t bytes_of_tensor(const TensorSet& set, const std::optional<std::uint64_t>& member,
-                                const std::optional<std::uint64_t>& tensor) const {
-    if (!member || !tensor) return 0;
-    const auto file = set.file(*member);
-    const auto info = file ? (*file)->tensor(*tensor) : std::unexpected(file.error());
-    return info ? info->data_bytes : 0;
-  }
-
-  PlannedPair planned(const MemberPair& pair) const {
-    PlannedPair plan{.name = found_.several ? pair.name : std::string_view()};
-    if (pair.actual) plan.actual_bytes = actual_.bytes(*pair.actual);
-    if (pair.golden) plan.golden_bytes = golden_.bytes(*pair.golden);
-    plan.bytes = pair.of_tensors() ? bytes_of_tensor(actual_, pair.actual, pair.actual_tensor) +
-                                         bytes_of_tensor(golden_, pair.golden, pair.golden_tensor)
-                                   : plan.actual_bytes + plan.golden_bytes;
-    return plan;
-  }
-
-  static PlannedPair planned(const FilePair& other) {
-    const auto bytes = [](const std::string& path) -> std::uint64_t {
-      std::error_code unknown;
-      const auto size = path.empty() ? 0 : std::filesystem::file_size(path, unknown);
-      return unknown ? 0 : size;
-    };
-    PlannedPair plan{.name = other.name,
-                     .actual_bytes = bytes(other.actual),
-                     .golden_bytes = bytes(other.golden)};
-    plan.bytes = plan.actual_bytes + plan.golden_bytes;
-    return plan;
-  }
-
-  // The pairs of tensors of two files. None: they are one item, as when they cannot be compared.
-  std::vector<PlannedTensor> tensors_of(const MemberPair& pair) {
-    std::vector<PlannedTensor> tensors;
-    DiffOptions options = options_;
-    if (!asked_.pick_tensors || pair.of_tensors() || !pair.actual || !pair.golden ||
-        preparation_.trouble(pair) != nullptr || !preparation_.narrow(pair, options))
-      return tensors;
-    Result<PreparedPair> ready = preparation_.prepare(pair, std::move(options));
-    if (!ready) return tensors;
-    ready->options.pick = [&](std::span<const PlannedTensor> planned) {
-      tensors.assign(planned.begin(), planned.end());
-      return std::vector<std::uint64_t>();
-    };
-    const auto planned = diff(*ready->actual, *ready->golden, ready->options, {});
-    return planned ? tensors : std::vector<PlannedTensor>();
-  }
-
-  // What is chosen of a pair: some of its tensors, or all of it, as the item `number`.
-  struct Chosen {
-    struct Tensor {
-      std::uint64_t tensor = 0;
-      std::uint64_t number = 0;  // of the item
-    };
-    std::uint64_t number = 0;
-    std::vector<Tensor> tensors{};
-  };
-
-  const Chosen& chosen_of(const MemberPair& pair) const {
-    static const Chosen kWhole;
-    return asked_.pick ? chosen_[static_cast<std::size_t>(&pair - found_.pairs.data())] : kWhole;
-  }
-
-  // Leaves the pairs that are chosen.
-  Status pick() {
-    std::vector<PlannedPair> all;
-    std::vector<Chosen::Tensor> of;  // of each item of files with tensors: pair and tensor
-    std::deque<std::string> names;
-    for (std::uint64_t i = 0; i < found_.pairs.size(); ++i) {
-      const PlannedPair whole = planned(found_.pairs[i]);
-      const std::vector<PlannedTensor> tensors = tensors_of(found_.pairs[i]);
-      for (std::uint64_t t = 0; t < tensors.size(); ++t) {
-        PlannedPair& item = all.emplace_back(whole);
-        item.name = names.emplace_back(std::string(whole.name) + "\n" + tensors[t].name);
-        item.bytes = tensors[t].bytes;
-        of.push_back({.tensor = t, .number = i});
-      }
-      if (!tensors.empty()) continue;
-      all.push_back(whole);
-      of.push_back({.tensor = kWholePair, .number = i});
-    }
-    const std::uint64_t pairs = of.size();
-    if (options_.strict)
-      for (const FilePair& other : found_.others) all.push_back(planned(other));
-    BTF_ASSIGN(const std::vector<std::uint64_t> picked, asked_.pick(all));
-    const bool ascending = std::ranges::is_sorted(picked, std::ranges::less_equal());
-    if (!ascending || (!picked.empty() && picked.back() >= all.size()))
-      return fail(ErrorCode::invalid_argument,
-                  "numbers of pairs ascend, and are below " + std::to_string(all.size()));
-    std::vector<MemberPair> kept;
-    std::vector<FilePair> others;
-    std::uint64_t last = UINT64_MAX;
-    for (const std::uint64_t number : picked) {
-      if (number < pairs) {
-        const auto [tensor, pair] = of[number];
-        if (std::exchange(last, pair) != pair) {
-          kept.push_back(std::move(found_.pairs[pair]));
-          chosen_.push_back({.number = number});
-        }
-        if (tensor != kWholePair) chosen_.back().tensors.push_back({tensor, number});
-      } else {
-        others.push_back(std::move(found_.others[number - pairs]));
-        others.back().number = number;
-      }
-    }
-    found_.pairs = std::move(kept);
-    found_.others = std::move(others);
-    return {};
-  }
-
   PairsFound all_pairs() const {
     PairsFound all{.several = found_.several};
     for (const MemberPair& pair : found_.pairs) {
@@ -259,7 +146,7 @@ class Comparison {
     const bool tells_file = !index_ && !pair.of_tensors();
     FilePair files{.name = pair.name, .actual = {}, .golden = {}, .tells_file = tells_file};
     const auto at = static_cast<std::uint64_t>(&pair - found_.pairs.data());
-    files.number = asked_.pick ? chosen_[at].number : at;
+    files.number = asked_.pick ? picked_.of(pair).number : at;
     if (pair.actual) files.actual = actual_.path(*pair.actual);
     if (pair.golden) files.golden = golden_.path(*pair.golden);
     if (pair.tier)
@@ -289,7 +176,7 @@ class Comparison {
   }
 
   // Each tensor as a pair of its own.
-  Status take_tensors(const MemberPair& pair, DiffOptions options, const Chosen& chosen) {
+  Status take_tensors(const MemberPair& pair, DiffOptions options, const ChosenPair& chosen) {
     BTF_TRY(queue_.drain());
     FilePair files = files_of(pair);
     auto next = chosen.tensors.begin();
@@ -305,7 +192,7 @@ class Comparison {
     if (ready) {
       ready->options.pick = [&](std::span<const PlannedTensor>) {
         std::vector<std::uint64_t> numbers;
-        for (const Chosen::Tensor& one : chosen.tensors) numbers.push_back(one.tensor);
+        for (const ChosenPair::Tensor& one : chosen.tensors) numbers.push_back(one.tensor);
         return numbers;
       };
       same = diff(*ready->actual, *ready->golden, ready->options, [&](const TensorDiff& diff) {
@@ -425,10 +312,10 @@ class Comparison {
   TensorSet& golden_;
   const SetDiffOptions& asked_;
   FilePairs found_;
-  std::vector<Chosen> chosen_;  // of the pairs, if some were picked
   SetDiffSink& sink_;
   bool index_;  // golden is one
   PairPreparation preparation_;
+  PickedPairs picked_;
   DiffOptions options_;
   unsigned workers_;
   FilePair pair_;               // the one that is reported
