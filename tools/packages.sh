@@ -39,6 +39,8 @@ group() {
       echo 'catch2             header  catch2/catch.hpp
             python3            command python3
             time               command time
+            zsh                command zsh
+            fish               command fish
             zstd               command zstd'
       ;;
     engines)  # that start shards: docs/scaling.md

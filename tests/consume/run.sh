@@ -43,6 +43,9 @@ for header in "$source"/../../lib/include/btf/*.h; do
   [[ -f $prefix/include/btf/${header##*/} ]] || fail "no include/btf/${header##*/}"
 done
 "$prefix/bin/btftool" --version >/dev/null || fail "the installed btftool does not run"
+for script in bash-completion/completions/btftool zsh/site-functions/_btftool fish/vendor_completions.d/btftool.fish; do
+  [[ -s $prefix/share/$script ]] || fail "no share/$script"
+done
 
 compiler=$(cached CMAKE_CXX_COMPILER)
 cmake -S "$source" -B "$scratch/build" -G "$(cached CMAKE_GENERATOR)" \

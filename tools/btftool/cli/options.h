@@ -148,8 +148,14 @@ struct TypesOptions {
   bool json = false;
 };
 
-using Command = std::variant<InspectOptions, ConvertCommand, DiffCommand, ValidateOptions,
-                             RepairCommand, LayersCommand, MergeCommand, TypesOptions>;
+struct CompletionOptions {
+  std::optional<std::string> script;  // nothing: names of tensors
+  std::vector<std::string> files;
+};
+
+using Command =
+    std::variant<InspectOptions, ConvertCommand, DiffCommand, ValidateOptions, RepairCommand,
+                 LayersCommand, MergeCommand, TypesOptions, CompletionOptions>;
 
 struct Invocation {
   GlobalOptions global;

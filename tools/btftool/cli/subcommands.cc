@@ -9,6 +9,8 @@
 #include "cli/layers.h"
 #include "cli/repair.h"
 #include "cli/spec.h"
+#include "help/completion.h"
+#include "help/declared.h"
 
 namespace btftool {
 namespace {
@@ -34,7 +36,8 @@ class InspectArguments final : public Subcommand {
                    "strides in elements and in bytes, TensorRT's vectorised dim");
     add_count(
         app(), "--values", 0, UINT64_MAX, [this](std::uint64_t n) { options_.values = n; },
-        "print the values, summarised beyond N (1000)");
+        "print the values, summarised beyond N (1000)")
+        ->type_name("[N]");
     add_text(app(), "--slice", options_.slice, "SLICE", "print the values of a slice: 0,:,1:3,::2");
     add_text(app(), "--at", options_.at, "INDEX", "value, bits and offset of one element: 0,3,7,7");
     add_input_spec(app(), spec_);
@@ -249,6 +252,44 @@ class TypesArguments final : public Subcommand {
   TypesOptions options_;
 };
 
+class CompletionArguments final : public Subcommand {
+ public:
+  explicit CompletionArguments(CLI::App& parent)
+      : Subcommand(parent, "completion", "print a script that completes words in a shell") {
+    declare_operands("SHELL", "bash, zsh or fish");
+    app().add_flag("--tensors", tensors_,
+                   "print the names of the tensors in the files that are\n"
+                   "operands then: the scripts ask for them");
+    app().footer(
+        "Examples:\n"
+        "  source <(btftool completion bash)\n"
+        "  source <(btftool completion zsh)\n"
+        "  btftool completion fish | source");
+  }
+
+  Command finish(const GlobalOptions&) override {
+    if (tensors_) return CompletionOptions{.script = {}, .files = operands_};
+    expect({"SHELL"});
+    const auto shell = std::ranges::find(shells(), operands_[0], &Shell::name);
+    if (shell == shells().end()) throw Wrong(unknown(operands_[0]));
+    return CompletionOptions{.script = shell->completion(declared(*app().get_parent())),
+                             .files = {}};
+  }
+
+ private:
+  static std::string unknown(const std::string& word) {
+    std::vector<std::string_view> names;
+    std::string list;
+    for (const Shell& shell : shells()) {
+      names.push_back(shell.name);
+      list += (list.empty() ? "" : "|") + std::string(shell.name);
+    }
+    return "completion takes " + list + ", not '" + word + "'" + btf::did_you_mean(word, names);
+  }
+
+  bool tensors_ = false;
+};
+
 }  // namespace
 
 Subcommand::Subcommand(CLI::App& parent, const char* name, const char* help)
@@ -285,6 +326,7 @@ std::vector<std::unique_ptr<Subcommand>> declare_subcommands(CLI::App& app) {
   subcommands.push_back(std::make_unique<MergeArguments>(app));
   subcommands.push_back(std::make_unique<RepairArguments>(app));
   subcommands.push_back(std::make_unique<TypesArguments>(app));
+  subcommands.push_back(std::make_unique<CompletionArguments>(app));
   return subcommands;
 }
 
