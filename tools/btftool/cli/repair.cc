@@ -20,7 +20,11 @@ void declare_repair(CLI::App& app, RepairCommand& command) {
   app.add_flag("--fsync", options.sync, "survive a power cut: sync before renaming");
   app.add_flag("--all", command.all, "every finding, without a limit");
   app.add_flag("--json", command.json, "print one JSON document");
-  app.footer("Exit status: 0 all saved, 1 not all or some in doubt, 2 nothing written.");
+  app.footer(
+      "Exit status: 0 all saved, 1 not all or some in doubt, 2 nothing written.\n"
+      "Examples:\n"
+      "  btftool repair damaged.btf saved.btf\n"
+      "  btftool repair --strict cut.btf.zst saved.btf.zst");
 }
 
 void finish_repair(RepairCommand& command) {

@@ -25,7 +25,7 @@ class InspectArguments final : public Subcommand {
  public:
   explicit InspectArguments(CLI::App& parent)
       : Subcommand(parent, "inspect", "list tensors; statistics, values") {
-    declare_operands("FILE", "files to inspect; - is stdin");
+    declare_operands("FILE...", "files to inspect; - is stdin");
     add_text(app(), "--tensor", options_.tensors, "SEL", "which tensors: 0,2-5,-1");
     app().add_flag("--json", options_.json, "print one JSON document");
     app().add_flag("--manifest", options_.manifest,
@@ -118,7 +118,7 @@ class ValidateArguments final : public Subcommand {
  public:
   explicit ValidateArguments(CLI::App& parent)
       : Subcommand(parent, "validate", "check whether files are well-formed") {
-    declare_operands("FILE", "files to check; - is stdin");
+    declare_operands("FILE...", "files to check; - is stdin");
     app().add_flag("--strict", options_.strict, "warnings count as errors");
     app().add_flag("--nan", options_.checks.finite, "NaN and Inf among the elements are errors");
     add_recipient(app(), options_.checks.recipient,
@@ -126,7 +126,11 @@ class ValidateArguments final : public Subcommand {
     app().add_flag("--all", options_.all, "every finding, without a limit");
     app().add_flag("--json", options_.json, "print one JSON document");
     add_input_spec(app(), spec_);
-    app().footer("Exit status: 0 well-formed, 1 not well-formed, 2 trouble.");
+    app().footer(
+        "Exit status: 0 well-formed, 1 not well-formed, 2 trouble.\n"
+        "Examples:\n"
+        "  btftool validate model.btf\n"
+        "  btftool validate --strict --nan --for tfrt dumps/");
   }
 
   Command finish(const GlobalOptions&) override {
@@ -176,14 +180,15 @@ class MergeArguments final : public Subcommand {
  public:
   explicit MergeArguments(CLI::App& parent)
       : Subcommand(parent, "merge", "one report of the parts that shards of a diff have made") {
-    declare_operands("PART", "the files of --part, in any order");
+    declare_operands("PART...", "the files of --part, in any order");
     add_count(
         app(), "--expect", 1, btf::kMostShards,
         [this](std::uint64_t n) { command_.expected = n; }, "the number of shards there must be");
     declare_reports(app(), command_.reports);
     app().footer(
-        "Prints what one run would have printed, and exits as it would have. Trouble (2) too: a\n"
-        "part is missing, torn, changed, or of another comparison.\n"
+        "Prints what one run would have printed.\n"
+        "Exit status: that of one run: 0 same, 1 different, 2 trouble; and 2 where a part is\n"
+        "missing, torn, changed, or of another comparison.\n"
         "Example:\n"
         "  btftool diff --close --shard 1/2 --part 1.jsonl out/ golden/\n"
         "  btftool diff --close --shard 2/2 --part 2.jsonl out/ golden/\n"

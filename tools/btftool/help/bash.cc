@@ -167,7 +167,7 @@ std::string bash_completion(const Program& program) {
     commands += "    " + command.name + ") options=" + quoted(option_words(command.options)) +
                 "\n" + "      " + bash_setting(command.operand_values) + " ;;\n";
   }
-  commands += "    help) kind=words choices=$_btftool_commands ;;\n  esac\n}\n";
+  commands += "    help) options=--man kind=words choices=$_btftool_commands ;;\n  esac\n}\n";
   std::string takers =
       "\n# What an option of a command takes; fails if its next word is no value.\n"
       "_btftool_option() {\n  case $1,$2 in\n";

@@ -54,7 +54,8 @@ Program declared(const CLI::App& app) {
                   .version = version.substr(0, version.find('\n')),
                   .help = app.get_description(),
                   .options = options_of(app),
-                  .commands = {}};
+                  .commands = {},
+                  .footer = app.get_footer()};
   for (const CLI::App* command : app.get_subcommands({}))
     program.commands.push_back(declared_command(*command));
   return program;

@@ -160,7 +160,9 @@ std::string fish_completion(const Program& program) {
     text += "\n";
   }
   return text + fish_command("help", "options and examples of a command") +
-         "complete -c btftool -n '__btftool_in help' -a " + fish_quoted(names) + "\n";
+         "complete -c btftool -n '__btftool_in help' -l man -d 'its man page'\n"
+         "complete -c btftool -n '__btftool_in help' -a " +
+         fish_quoted(names) + "\n";
 }
 
 }  // namespace btftool

@@ -53,6 +53,7 @@ struct Program {
   std::string help;
   std::vector<DeclaredOption> options;  // of every command too
   std::vector<DeclaredCommand> commands;
+  std::string footer;
 };
 
 // What a placeholder of the help, such as "T", "auto|always" or "[GLOB=]SPEC", stands for.

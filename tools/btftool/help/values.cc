@@ -112,7 +112,8 @@ Values of_list(std::string_view type) {
 Values values_of(const std::string& type) {
   if (const Placeholder* row = find(type))
     return {row->kind, row->words == nullptr ? std::vector<std::string>() : row->words()};
-  if (type.find('|') != type.npos) return of_list(type);
+  const bool word = !type.empty() && std::islower(static_cast<unsigned char>(type[0])) != 0;
+  if (word || type.find('|') != type.npos) return of_list(type);
   return {};
 }
 

@@ -167,7 +167,8 @@ std::string zsh_completion(const Program& program) {
             quoted("*:" + zsh_escaped(command.operands, "\\:") + ":" +
                    zsh_action(command.operand_values)) +
             "\n      ;;\n";
-  return text + "    help) _arguments ':command:_btftool_commands' ;;\n" + kZshTail;
+  return text + "    help) _arguments '--man[its man page]' ':command:_btftool_commands' ;;\n" +
+         kZshTail;
 }
 
 }  // namespace btftool
