@@ -38,6 +38,7 @@ CASES = [
     ("btftool diff --nvmedia NCx", "btftool diff --nvmedia NCxHWx"),
     ("btftool layers --compute 'fc*=bfl", "btftool layers --compute 'fc*=bfloat16'"),
     ("btftool types kDLA_L", "btftool types kDLA_LINEAR"),
+    ("btftool explain channels-r", "btftool explain channels-reversed"),
     ("btftool completion fi", "btftool completion fish"),
     # Numbers are nothing to guess.
     ("btftool diff --rtol du", "btftool diff --rtol du"),

@@ -148,6 +148,11 @@ struct TypesOptions {
   bool json = false;
 };
 
+struct ExplainOptions {
+  std::optional<std::string> word;  // a finding, a cause, a verdict; nothing: all
+  bool json = false;
+};
+
 struct CompletionOptions {
   std::optional<std::string> script;  // nothing: names of tensors
   std::vector<std::string> files;
@@ -155,7 +160,7 @@ struct CompletionOptions {
 
 using Command =
     std::variant<InspectOptions, ConvertCommand, DiffCommand, ValidateOptions, RepairCommand,
-                 LayersCommand, MergeCommand, TypesOptions, CompletionOptions>;
+                 LayersCommand, MergeCommand, TypesOptions, ExplainOptions, CompletionOptions>;
 
 struct Invocation {
   GlobalOptions global;

@@ -257,6 +257,31 @@ class TypesArguments final : public Subcommand {
   TypesOptions options_;
 };
 
+class ExplainArguments final : public Subcommand {
+ public:
+  explicit ExplainArguments(CLI::App& parent)
+      : Subcommand(parent, "explain", "what a finding, a cause or a verdict means, and what to do") {
+    declare_operands("[WORD]", "of validate, diff or layers; without it all are listed");
+    app().add_flag("--json", options_.json, "print all as one JSON document");
+    app().footer(
+        "Examples:\n"
+        "  btftool explain data-past-end\n"
+        "  btftool explain channels-reversed\n"
+        "  btftool explain dump-wrong");
+  }
+
+  Command finish(const GlobalOptions&) override {
+    if (operands_.size() > 1) throw Wrong("extra operand '" + operands_[1] + "'");
+    if (options_.json && !operands_.empty())
+      throw Wrong("--json takes no operand: it has all words");
+    if (!operands_.empty()) options_.word = operands_[0];
+    return options_;
+  }
+
+ private:
+  ExplainOptions options_;
+};
+
 class CompletionArguments final : public Subcommand {
  public:
   explicit CompletionArguments(CLI::App& parent)
@@ -331,6 +356,7 @@ std::vector<std::unique_ptr<Subcommand>> declare_subcommands(CLI::App& app) {
   subcommands.push_back(std::make_unique<MergeArguments>(app));
   subcommands.push_back(std::make_unique<RepairArguments>(app));
   subcommands.push_back(std::make_unique<TypesArguments>(app));
+  subcommands.push_back(std::make_unique<ExplainArguments>(app));
   subcommands.push_back(std::make_unique<CompletionArguments>(app));
   return subcommands;
 }

@@ -5,6 +5,7 @@
 #include "btf/dtype.h"
 #include "btf/layout.h"
 #include "btf/output.h"
+#include "explain/explanations.h"
 #include "help/completion.h"
 
 namespace btftool {
@@ -57,6 +58,13 @@ std::vector<std::string> shell_words() {
   return words;
 }
 
+std::vector<std::string> explained_words() {
+  std::vector<std::string> words;
+  for (const Topic& topic : topics())
+    for (const Explanation& row : topic.rows) words.emplace_back(row.word);
+  return words;
+}
+
 struct Placeholder {
   std::string_view type;
   Kind kind;
@@ -70,6 +78,7 @@ const Placeholder kPlaceholders[] = {{"T", Kind::words, dtype_words},
                                      {"[GLOB=]T", Kind::listed, dtype_words},
                                      {"[GLOB=]SPEC", Kind::listed, dtype_words},
                                      {"SHELL", Kind::words, shell_words},
+                                     {"[WORD]", Kind::words, explained_words},
                                      {"[WHAT [DIMS]]", Kind::words, dtype_and_layout_words},
                                      {"FILE", Kind::files},
                                      {"MODEL", Kind::files},
