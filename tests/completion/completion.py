@@ -55,6 +55,13 @@ CASES = [
     ("btftool convert {dump} --rename inp", "btftool convert {dump} --rename input"),
     ("btftool diff {dump} {other} --pair inp", "btftool diff {dump} {other} --pair input:"),
     ("btftool diff {dump} {other} --pair input:wei", "btftool diff {dump} {other} --pair input:weights"),
+    # Names that shells would take apart, and files with a space; nothing on the line or in a file is run.
+    ("btftool inspect {odd} --tensor od", "btftool inspect {odd} --tensor {name}"),
+    ("btftool inspect {odd} --tensor 0,!od", "btftool inspect {odd} --tensor 0,!{name}"),
+    ("btftool inspect '{odd}' --tensor 'od", "btftool inspect '{odd}' --tensor 'od d$(touch ran)[0]'"),
+    ("btftool inspect a\\ dump.npz --tensor inp", "btftool inspect a\\ dump.npz --tensor input"),
+    ("btftool inspect {dump} $(touch ran) --tensor inp", "btftool inspect {dump} $(touch ran) --tensor input"),
+    ("here/btftool inspect {dump} --tensor inp", "here/btftool inspect {dump} --tensor input"),
     # No files, or no tensors in them.
     ("btftool inspect --tensor inp", "btftool inspect --tensor inp"),
     ("btftool inspect nothing.btf --tensor inp", "btftool inspect nothing.btf --tensor inp"),
@@ -62,7 +69,7 @@ CASES = [
 ]
 # Where a shell tells what is behind the cursor, which fish does not.
 BEHIND = [("btftool inspect --tensor inp| {dump}", "btftool inspect --tensor input {dump}")]
-FILES = {"dump": "dump.npz", "other": "other.npz"}
+FILES = {"dump": "dump.npz", "other": "other.npz", "odd": "odd.btf", "name": r"od\ d\$\(touch\ ran\)\[0\]"}
 PROMPT = "ready>"
 SECONDS = 20
 BASH = """PS1='%s'
@@ -156,7 +163,12 @@ def main(name, tool, testdata):
         os.chdir(scratch)
         npz(FILES["dump"], tool, testdata, ["input", "output"])
         npz(FILES["other"], tool, testdata, ["weights", "bias"])
+        subprocess.run([tool, "convert", "--tensor", "0", "--rename", "mixed#0=od d$(touch ran)[0]",
+                        f"{testdata}/good/mixed.btf", FILES["odd"]], check=True)
+        os.symlink(FILES["dump"], "a dump.npz")
         os.mkfifo("pipe")
+        os.mkdir("here")
+        os.symlink(tool, "here/btftool")
         with open("completion", "wb") as script:
             subprocess.run([tool, "completion", name], stdout=script, check=True)
         environment = {"PATH": os.path.dirname(tool) + ":" + os.environ["PATH"], "HOME": scratch, "TERM": "vt100",
@@ -171,6 +183,9 @@ def main(name, tool, testdata):
                 print(f"{typed!r} became {line!r}, not {expected!r}")
                 wrong += 1
         shell.close()
+        if os.path.exists("ran"):
+            print("something was run")
+            wrong += 1
         os.chdir("/")
     print(f"{name}: {len(cases) - wrong} of {len(cases)} lines as expected")
     return 1 if wrong else 0
