@@ -39,6 +39,9 @@ group() {
       echo 'catch2             header  catch2/catch.hpp
             python3            command python3
             time               command time
+            groff-base         command groff
+            zsh                command zsh
+            fish               command fish
             zstd               command zstd'
       ;;
     engines)  # that start shards: docs/scaling.md

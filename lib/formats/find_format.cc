@@ -4,6 +4,7 @@
 #include <ranges>
 #include <vector>
 
+#include "btf/output.h"
 #include "btf/words/did_you_mean.h"
 #include "btf/try.h"
 #include "core/finding_table.h"
@@ -92,12 +93,17 @@ Result<const FormatRow*> recognize_format(const ByteSource& source, const OpenRe
   return &default_format();
 }
 
+std::vector<std::string_view> output_formats() {
+  std::vector<std::string_view> names;
+  for (const FormatRow& row : formats())
+    if (row.writer != nullptr) names.emplace_back(row.name);
+  return names;
+}
+
 // What may be written.
 std::string formats_meant(std::string_view word) {
-  auto written = formats() | std::views::filter(&FormatRow::writer);
-  std::vector<std::string_view> names;
-  for (const FormatRow& row : written) names.emplace_back(row.name);
-  return did_you_mean(word, names) + "; there are " + name_list(written);
+  return did_you_mean(word, output_formats()) + "; there are " +
+         name_list(formats() | std::views::filter(&FormatRow::writer));
 }
 
 Result<const FormatRow*> format_to_write(const WriteRequest& request) {

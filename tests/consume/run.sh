@@ -43,6 +43,10 @@ for header in "$source"/../../lib/include/btf/*.h; do
   [[ -f $prefix/include/btf/${header##*/} ]] || fail "no include/btf/${header##*/}"
 done
 "$prefix/bin/btftool" --version >/dev/null || fail "the installed btftool does not run"
+for made in bash-completion/completions/btftool zsh/site-functions/_btftool fish/vendor_completions.d/btftool.fish \
+  man/man1/btftool.1 man/man1/btftool-diff.1; do
+  [[ -s $prefix/share/$made ]] || fail "no share/$made"
+done
 
 compiler=$(cached CMAKE_CXX_COMPILER)
 cmake -S "$source" -B "$scratch/build" -G "$(cached CMAKE_GENERATOR)" \

@@ -90,6 +90,9 @@ std::vector<Scenario> all() {
       {"pipe-zst", {"convert", "-", kOut}, {kOut}, "../in/mixed.btf.zst"},
       {"to-stdout", {"convert", "--dtype", "fp16", "../in/mixed.btf", "-"}, {}},
       {"help", {"convert", "--help"}, {}},
+      {"page", {"help", "--man", "convert"}, {}},
+      {"completion", {"completion", "zsh"}, {}},
+      {"explain", {"explain"}, {}},
   };
   return list;
 }

@@ -28,6 +28,10 @@ btf::Result<int> run(const Context& context, const Command& command) {
     btf::Result<int> operator()(const LayersCommand& o) const { return run_layers(context, o); }
     btf::Result<int> operator()(const MergeCommand& o) const { return run_merge(context, o); }
     btf::Result<int> operator()(const TypesOptions& o) const { return run_types(context, o); }
+    btf::Result<int> operator()(const ExplainOptions& o) const { return run_explain(context, o); }
+    btf::Result<int> operator()(const CompletionOptions& o) const {
+      return run_completion(context, o);
+    }
   };
   return std::visit(Runner{context}, command);
 }

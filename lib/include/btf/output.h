@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "btf/api.h"
 #include "btf/error.h"
@@ -13,6 +14,9 @@ namespace btf {
 // `output`, or if that is a directory the file in it that has the name of `input`, as cp has it. An
 // error if this is `input` itself, or standard input, which has no name.
 BTF_API Result<std::string> output_path(const std::string& output, const std::string& input);
+
+// Names of the formats that can be written: "btf", "npy", ...
+BTF_API std::vector<std::string_view> output_formats();
 
 // "x.npy.zst": the name asks for compression.
 BTF_API bool compressed_by_name(std::string_view output);

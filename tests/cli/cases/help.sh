@@ -8,3 +8,8 @@ btftool convert "$TESTDATA/good/mixed.btf" -h >help
 echo "exit $?"
 ls -A
 btftool --version | sed 's/[0-9.]*$/VERSION/'
+btftool help --man diff | head -n 1 | sed 's/[0-9.]*"$/VERSION"/'
+for words in dif "diff convert"; do
+  btftool help --man $words
+  echo "exit $?"
+done

@@ -235,3 +235,15 @@ TEST_CASE("output: a temporary name that is taken is somebody else's") {
     CHECK(dir.names().size() == 2);
   }
 }
+
+TEST_CASE("output: formats that can be written, and no others") {
+  const auto names = btf::output_formats();
+  for (const btf::FormatRow& row : btf::formats()) {
+    INFO(row.name);
+    btf::ConvertOptions options;
+    options.format = row.name;
+    const bool listed = std::ranges::find(names, row.name) != names.end();
+    CHECK(btf::output_format("-", options).has_value() == listed);
+  }
+  CHECK(std::ranges::find(names, "btf") != names.end());
+}

@@ -11,6 +11,8 @@
 #include "cli/diff.h"
 #include "cli/subcommands.h"
 #include "cli/support.h"
+#include "help/declared.h"
+#include "help/man.h"
 
 namespace btftool {
 namespace {
@@ -133,16 +135,13 @@ std::string describe(const CLI::ParseError& error, const CLI::App& app) {
 // The parser's own text takes operands for optional and leaves the global options out.
 std::string command_help(const CLI::App& command) {
   std::string text = command.help("btftool");
-  for (const auto& [optional, required] : {std::pair{"[IN OUT...]", "IN OUT"},
-                                           {"[IN... OUT...]", "IN... OUT"},
-                                           {"[ACTUAL GOLDEN...]", "ACTUAL GOLDEN"},
-                                           {"[FILE...]", "FILE..."},
-                                           {"[PART...]", "PART..."},
-                                           {"IN OUT ...", "IN OUT    "},
-                                           {"ACTUAL GOLDEN ...", "ACTUAL GOLDEN    "},
+  const std::string operands =
+      command.get_options(&CLI::Option::get_positional).front()->get_name(true);
+  for (const auto& [optional, required] : {std::pair{"[" + operands + "...]", operands},
+                                           {operands + " ...", operands + "    "},
                                            {"{false}", "       "}}) {
     for (std::size_t at = 0; (at = text.find(optional, at)) != std::string::npos;)
-      text.replace(at, std::string_view(optional).size(), required);
+      text.replace(at, optional.size(), required);
   }
   return text + "\nOptions of every command: -q -v -j --color --progress, see 'btftool --help'\n";
 }
@@ -170,14 +169,24 @@ class AllocationWatch {
   std::new_handler before_;
 };
 
+// Thrown for "help --man COMMAND"; empty: the page of the program.
+struct CallForPage {
+  std::string command;
+};
+
 // "help COMMAND" becomes "COMMAND --help". Words are in the parser's order, from the back.
 void ask_for_help(const CLI::App& app, std::vector<std::string>& words) {
+  const bool page = std::erase(words, "--man") > 0;
   if (words.size() > 2)
     throw Wrong("help takes one command, not also '" + words[words.size() - 3] + "'");
   words.back() = "--help";
-  if (words.size() < 2) return;
+  if (words.size() < 2) {
+    if (page) throw CallForPage{};
+    return;
+  }
   if (const auto names = command_names(app); std::ranges::find(names, words.front()) == names.end())
     throw Wrong(unknown_command(app, words.front()));
+  if (page) throw CallForPage{words.front()};
   std::ranges::reverse(words);
 }
 
@@ -201,6 +210,9 @@ std::variant<Invocation, Information, UsageError> parse_command_line(int argc, c
                "btftool");
   app.set_version_flag("-V,--version", kVersion);
   app.require_subcommand(1);
+  app.footer(
+      "'btftool help COMMAND' lists the options of a command, 'btftool help --man COMMAND' prints "
+      "its\nman page, and 'btftool help --man' that of btftool.");
   app.get_formatter()->column_width(32);
   GlobalOptions global;
   setup_globals(app, global);
@@ -215,6 +227,8 @@ std::variant<Invocation, Information, UsageError> parse_command_line(int argc, c
     const auto parsed = app.get_subcommands();
     const AllocationWatch watch;
     return Information{watch.whole(parsed.empty() ? app.help() : command_help(*parsed.front()))};
+  } catch (const CallForPage& page) {
+    return Information{man_page(declared(app), page.command)};
   } catch (const CLI::CallForVersion&) {
     return Information{kVersion};
   } catch (const CLI::ParseError& error) {

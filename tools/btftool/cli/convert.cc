@@ -280,7 +280,8 @@ void declare_output(CLI::App& app, ConvertCommand& command, ConvertWords& words)
   add_count(
       app, "--compress", btf::kLeastCompression, btf::kGreatestCompression,
       [&options](std::uint64_t level) { options.compression = static_cast<int>(level); },
-      "write seekable zstd at level N (3); default if OUT ends in .zst");
+      "write seekable zstd at level N (3); default if OUT ends in .zst")
+      ->type_name("[N]");
   app.add_flag(
       "--shuffle", [&options](std::int64_t) { options.shuffle = true; },
       "byte shuffle: the lowest bytes of all elements first, which compresses better");

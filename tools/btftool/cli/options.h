@@ -157,8 +157,19 @@ struct TypesOptions {
   bool json = false;
 };
 
-using Command = std::variant<InspectOptions, ConvertCommand, DiffCommand, ValidateOptions,
-                             RepairCommand, LayersCommand, MergeCommand, TypesOptions>;
+struct ExplainOptions {
+  std::optional<std::string> word;  // a finding, a cause, a verdict; nothing: all
+  bool json = false;
+};
+
+struct CompletionOptions {
+  std::optional<std::string> script;  // nothing: names of tensors
+  std::vector<std::string> files;
+};
+
+using Command =
+    std::variant<InspectOptions, ConvertCommand, DiffCommand, ValidateOptions, RepairCommand,
+                 LayersCommand, MergeCommand, TypesOptions, ExplainOptions, CompletionOptions>;
 
 struct Invocation {
   GlobalOptions global;

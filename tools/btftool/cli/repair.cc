@@ -15,11 +15,16 @@ void declare_repair(CLI::App& app, RepairCommand& command) {
   add_count(
       app, "--compress", btf::kLeastCompression, btf::kGreatestCompression,
       [&options](std::uint64_t level) { options.compression = static_cast<int>(level); },
-      "write seekable zstd at level N (3); default if OUT ends in .zst");
+      "write seekable zstd at level N (3); default if OUT ends in .zst")
+      ->type_name("[N]");
   app.add_flag("--fsync", options.sync, "survive a power cut: sync before renaming");
   app.add_flag("--all", command.all, "every finding, without a limit");
   app.add_flag("--json", command.json, "print one JSON document");
-  app.footer("Exit status: 0 all saved, 1 not all or some in doubt, 2 nothing written.");
+  app.footer(
+      "Exit status: 0 all saved, 1 not all or some in doubt, 2 nothing written.\n"
+      "Examples:\n"
+      "  btftool repair damaged.btf saved.btf\n"
+      "  btftool repair --strict cut.btf.zst saved.btf.zst");
 }
 
 void finish_repair(RepairCommand& command) {

@@ -27,8 +27,8 @@ void add_reading(CLI::App& app, SpecWords& words, const std::string& option,
   add_text(app, "--layout-in", words.layout_in, "L",
            "layout of a file named as trtexec dumps it (kLINEAR)")
       ->group(group);
-  add_text(app, "--nvmedia", words.nvmedia, "ORDER",
-           option + " has sizes and strides as NvMedia has them:\nNHWC, NCHW or NCxHWx")
+  add_text(app, "--nvmedia", words.nvmedia, "NHWC|NCHW|NCxHWx",
+           option + " has sizes and strides as NvMedia has them")
       ->group(group);
 }
 

@@ -10,6 +10,8 @@
 #include "cli/repair.h"
 #include "cli/shards.h"
 #include "cli/spec.h"
+#include "help/completion.h"
+#include "help/declared.h"
 
 namespace btftool {
 namespace {
@@ -24,7 +26,7 @@ class InspectArguments final : public Subcommand {
  public:
   explicit InspectArguments(CLI::App& parent)
       : Subcommand(parent, "inspect", "list tensors; statistics, values") {
-    declare_operands("FILE", "files to inspect; - is stdin");
+    declare_operands("FILE...", "files to inspect; - is stdin");
     add_text(app(), "--tensor", options_.tensors, "SEL", "which tensors: 0,2-5,-1");
     app().add_flag("--json", options_.json, "print one JSON document");
     app().add_flag("--manifest", options_.manifest,
@@ -35,7 +37,8 @@ class InspectArguments final : public Subcommand {
                    "strides in elements and in bytes, TensorRT's vectorised dim");
     add_count(
         app(), "--values", 0, UINT64_MAX, [this](std::uint64_t n) { options_.values = n; },
-        "print the values, summarised beyond N (1000)");
+        "print the values, summarised beyond N (1000)")
+        ->type_name("[N]");
     add_text(app(), "--slice", options_.slice, "SLICE", "print the values of a slice: 0,:,1:3,::2");
     add_text(app(), "--at", options_.at, "INDEX", "value, bits and offset of one element: 0,3,7,7");
     add_input_spec(app(), spec_);
@@ -121,7 +124,7 @@ class ValidateArguments final : public Subcommand {
  public:
   explicit ValidateArguments(CLI::App& parent)
       : Subcommand(parent, "validate", "check whether files are well-formed") {
-    declare_operands("FILE", "files to check; - is stdin");
+    declare_operands("FILE...", "files to check; - is stdin");
     app().add_flag("--strict", options_.strict, "warnings count as errors");
     app().add_flag("--nan", options_.checks.finite, "NaN and Inf among the elements are errors");
     add_recipient(app(), options_.checks.recipient,
@@ -132,7 +135,11 @@ class ValidateArguments final : public Subcommand {
                    "of directories: these files, a line for each, in place of\nall; - is stdin");
     add_input_spec(app(), spec_);
     declare_part(app(), options_.part);
-    app().footer("Exit status: 0 well-formed, 1 not well-formed, 2 trouble.");
+    app().footer(
+        "Exit status: 0 well-formed, 1 not well-formed, 2 trouble.\n"
+        "Examples:\n"
+        "  btftool validate model.btf\n"
+        "  btftool validate --strict --nan --for tfrt dumps/");
   }
 
   Command finish(const GlobalOptions&) override {
@@ -185,14 +192,15 @@ class MergeArguments final : public Subcommand {
  public:
   explicit MergeArguments(CLI::App& parent)
       : Subcommand(parent, "merge", "one report of the parts that shards have made") {
-    declare_operands("PART", "the files of --part, in any order");
+    declare_operands("PART...", "the files of --part, in any order");
     add_count(
         app(), "--expect", 1, btf::kMostShards, [this](std::uint64_t n) { command_.expected = n; },
         "the number of shards there must be");
     declare_reports(app(), command_.reports);
     app().footer(
-        "Prints what one run would have printed, and exits as it would have. Trouble (2) too: a\n"
-        "part is missing, torn, changed, or of another command.\n"
+        "Prints what one run would have printed.\n"
+        "Exit status: that of one run: 0 same, 1 different, 2 trouble; and 2 where a part is\n"
+        "missing, torn, changed, or of another command.\n"
         "Example:\n"
         "  btftool diff --close --shard 1/2 --part 1.jsonl out/ golden/\n"
         "  btftool diff --close --shard 2/2 --part 2.jsonl out/ golden/\n"
@@ -261,6 +269,69 @@ class TypesArguments final : public Subcommand {
   TypesOptions options_;
 };
 
+class ExplainArguments final : public Subcommand {
+ public:
+  explicit ExplainArguments(CLI::App& parent)
+      : Subcommand(parent, "explain", "what a finding, a cause or a verdict means, and what to do") {
+    declare_operands("[WORD]", "of validate, diff or layers; without it all are listed");
+    app().add_flag("--json", options_.json, "print all as one JSON document");
+    app().footer(
+        "Examples:\n"
+        "  btftool explain data-past-end\n"
+        "  btftool explain channels-reversed\n"
+        "  btftool explain dump-wrong");
+  }
+
+  Command finish(const GlobalOptions&) override {
+    if (operands_.size() > 1) throw Wrong("extra operand '" + operands_[1] + "'");
+    if (options_.json && !operands_.empty())
+      throw Wrong("--json takes no operand: it has all words");
+    if (!operands_.empty()) options_.word = operands_[0];
+    return options_;
+  }
+
+ private:
+  ExplainOptions options_;
+};
+
+class CompletionArguments final : public Subcommand {
+ public:
+  explicit CompletionArguments(CLI::App& parent)
+      : Subcommand(parent, "completion", "print a script that completes words in a shell") {
+    declare_operands("SHELL", "bash, zsh or fish");
+    app().add_flag("--tensors", tensors_,
+                   "print the names of the tensors in the files that are\n"
+                   "operands then: the scripts ask for them");
+    app().footer(
+        "Examples:\n"
+        "  source <(btftool completion bash)\n"
+        "  source <(btftool completion zsh)\n"
+        "  btftool completion fish | source");
+  }
+
+  Command finish(const GlobalOptions&) override {
+    if (tensors_) return CompletionOptions{.script = {}, .files = operands_};
+    expect({"SHELL"});
+    const auto shell = std::ranges::find(shells(), operands_[0], &Shell::name);
+    if (shell == shells().end()) throw Wrong(unknown(operands_[0]));
+    return CompletionOptions{.script = shell->completion(declared(*app().get_parent())),
+                             .files = {}};
+  }
+
+ private:
+  static std::string unknown(const std::string& word) {
+    std::vector<std::string_view> names;
+    std::string list;
+    for (const Shell& shell : shells()) {
+      names.push_back(shell.name);
+      list += (list.empty() ? "" : "|") + std::string(shell.name);
+    }
+    return "completion takes " + list + ", not '" + word + "'" + btf::did_you_mean(word, names);
+  }
+
+  bool tensors_ = false;
+};
+
 }  // namespace
 
 Subcommand::Subcommand(CLI::App& parent, const char* name, const char* help)
@@ -297,6 +368,8 @@ std::vector<std::unique_ptr<Subcommand>> declare_subcommands(CLI::App& app) {
   subcommands.push_back(std::make_unique<MergeArguments>(app));
   subcommands.push_back(std::make_unique<RepairArguments>(app));
   subcommands.push_back(std::make_unique<TypesArguments>(app));
+  subcommands.push_back(std::make_unique<ExplainArguments>(app));
+  subcommands.push_back(std::make_unique<CompletionArguments>(app));
   return subcommands;
 }
 

@@ -19,5 +19,7 @@ btf::Result<int> merge_layers(const Context& context, const btf::Parts& parts,
 btf::Result<int> run_merge(const Context& context, const MergeCommand& command);
 btf::Result<int> run_repair(const Context& context, const RepairCommand& command);
 btf::Result<int> run_types(const Context& context, const TypesOptions& options);
+btf::Result<int> run_explain(const Context& context, const ExplainOptions& options);
+btf::Result<int> run_completion(const Context& context, const CompletionOptions& options);
 
 }  // namespace btftool

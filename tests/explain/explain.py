@@ -1,0 +1,73 @@
+"""explain.py ROOT BTFTOOL: `btftool explain` knows the words of the library's tables, each once and no others.
+
+The document that it points at has the word, and what it says to type are options of the tool.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+# Where a row has its word.
+TABLES = {
+    "finding": ("lib/core/finding_table.h", r'^ *\{"([\w-]+)", +Severity::'),
+    "cause": ("lib/diff/hints/cause_names.cc", r'\{Cause::\w+, "([\w-]+)"\}'),
+    "verdict": ("lib/diff/layers/layers.cc", r'\{VerdictKind::\w+, "([\w-]+)"\}'),
+}
+OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
+# Options of other programs.
+OTHERS = {"--exportLayerInfo"}
+
+
+def run(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def options_of(tool):
+    """By command, of which "" has those of all."""
+    commands = re.findall(r"^  (\w+) ", run(tool, "--help").partition("Subcommands:")[2], re.M)
+    options = {command: set(OPTION.findall(run(tool, command, "--help"))) for command in commands}
+    return options | {"": set().union(*options.values())}
+
+
+def check_text(row, options):
+    """Options are those of the command that is named in the same quotes, else of any."""
+    for quoted in re.findall(r"'([^']*)'", row["remedy"]) or [row["remedy"]]:
+        command = re.match(r"btftool (\w+)", quoted)
+        of = command[1] if command else ""
+        if of not in options:
+            yield f"{row['word']}: btftool {of} is no command"
+            continue
+        for option in OPTION.findall(quoted):
+            if option not in options[of] | OTHERS:
+                yield f"{row['word']}: {option} is no option of {of or 'any command'}"
+
+
+def main(root, tool):
+    rows = json.loads(run(tool, "explain", "--json"))["words"]
+    options = options_of(tool)
+    wrong = []
+    for kind, (path, pattern) in TABLES.items():
+        table = re.findall(pattern, Path(root, path).read_text(), re.M)
+        explained = [row["word"] for row in rows if row["kind"] == kind]
+        if len(table) < 5:
+            wrong.append(f"{path}: no table of {kind}s")
+        wrong += [f"{word}: a {kind} that is not explained" for word in table if word not in explained]
+        wrong += [f"{word}: no {kind} of the library" for word in explained if word not in table]
+    words = [row["word"] for row in rows]
+    wrong += [f"{word}: explained twice" for word in sorted(set(words)) if words.count(word) > 1]
+    for row in rows:
+        documents = "".join(Path(root, name).read_text() for name in row["document"].split(" and "))
+        if not re.search(rf"(?<![\w-]){row['word']}(?![\w-])", documents):
+            wrong.append(f"{row['word']}: {row['document']} does not have it")
+        wrong += [f"{row['word']}: no {member}" for member in ("means", "example", "remedy") if not row[member]]
+        wrong += check_text(row, options)
+        if not run(tool, "explain", row["word"]).startswith(f"{row['word']}: a {row['kind']}"):
+            wrong.append(f"{row['word']}: is not told")
+    print("\n".join(wrong) or f"{len(rows)} words")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

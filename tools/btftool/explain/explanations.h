@@ -1,0 +1,33 @@
+// What words of findings, causes and verdicts mean, with a small case and what to do.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace btftool {
+
+struct Explanation {
+  std::string_view word;
+  std::string_view means;
+  std::string_view example;
+  std::string_view remedy;
+};
+
+struct Topic {
+  std::string_view name;      // "finding"
+  std::string_view commands;  // that say such words
+  std::string_view title;     // of the list
+  std::string_view document;  // that has more
+  std::span<const Explanation> rows;
+};
+
+std::span<const Topic> topics();
+
+// Of the topics.
+std::span<const Explanation> btf_findings();
+std::span<const Explanation> format_findings();
+std::span<const Explanation> work_findings();
+std::span<const Explanation> causes();
+std::span<const Explanation> verdicts();
+
+}  // namespace btftool

@@ -1,0 +1,64 @@
+// What is declared to the option parser, as data that texts are made of: completion scripts, pages.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace btftool {
+
+// What can stand for a value: one of the words, or as `kind` says.
+struct Values {
+  enum class Kind : std::uint8_t {
+    text,     // nothing to propose
+    words,    // one word
+    listed,   // words behind commas and "GLOB="
+    files,    // and the words
+    tensors,  // names out of the operands, with commas between them
+    pairs,    // A:G of the first operand and of the second, with commas between them
+    renames,  // a name out of the operands and "=" behind it
+  };
+
+  Kind kind = Kind::text;
+  std::vector<std::string> words;
+
+  bool operator==(const Values&) const = default;
+};
+
+struct DeclaredOption {
+  std::vector<std::string> names;  // "-o", "--output"
+  std::string type;                // "OUT"; "[N]": may be left out; empty: it takes none
+  std::string group;
+  std::string help;
+  Values values;
+
+  bool takes_value() const { return !type.empty(); }
+  // The next word is no value of it then.
+  bool value_optional() const { return type.starts_with('[') && type.ends_with(']'); }
+};
+
+struct DeclaredCommand {
+  std::string name;      // "diff"
+  std::string help;      // one line
+  std::string operands;  // "ACTUAL GOLDEN"
+  std::string operands_help;
+  Values operand_values;
+  std::vector<DeclaredOption> options;
+  std::string footer;
+};
+
+struct Program {
+  std::string name;
+  std::string version;
+  std::string help;
+  std::vector<DeclaredOption> options;  // of every command too
+  std::vector<DeclaredCommand> commands;
+  std::string footer;
+};
+
+// What a placeholder of the help, such as "T", "auto|always" or "[GLOB=]SPEC", stands for.
+Values values_of(const std::string& type);
+// The same of operands: files, if nothing else is known.
+Values operand_values_of(const std::string& operands);
+
+}  // namespace btftool
