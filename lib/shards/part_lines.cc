@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "btf/try.h"
+#include "core/finding_table.h"
 #include "report/diff/json.h"
 #include "report/diff/names.h"
 #include "report/saved/saved_pair.h"
@@ -42,6 +43,25 @@ Json error_of(const SetDiffResult::Pair& pair) {
   if (report::of_whole_files(pair.outcome.result))
     return report::whole_files_text(pair.files, pair.outcome);
   return nullptr;
+}
+
+// Of trouble of a pair as a whole.
+Json cause_json(const Error& cause) {
+  Json json{{"message", cause.message}, {"file", cause.file}, {"finding", cause.finding}};
+  json["offset"] = json_number(cause.offset);
+  if (cause.tensor) json["tensor"] = json_number(*cause.tensor);
+  if (cause.system != 0) json["errno"] = cause.system;
+  return json;
+}
+
+Error read_cause(const JsonNode& node) {
+  Error cause{ErrorCode::io, node["message"].text(), node["file"].text()};
+  const auto row = std::ranges::find(kFindings, node["finding"].text(), &FindingRow::code);
+  if (row != kFindings.end()) cause.finding = row->code;
+  cause.offset = node["offset"].count();
+  if (node.has("tensor")) cause.tensor = node["tensor"].count();
+  if (node.has("errno")) cause.system = static_cast<int>(node["errno"].integer(0, INT32_MAX));
+  return cause;
 }
 
 Json tensors_of(const std::vector<TensorDiff>& tensors) {
@@ -157,6 +177,7 @@ Result<PartItem> read_item(std::string_view line) {
   files.tells_file = !node.has("tells_file") || node["tells_file"].flag();
   if (node.has("actual_name")) files.actual_name = node["actual_name"].text();
   if (node.has("tensor")) files.tensor = node["tensor"].count();
+  if (node.has("cause")) item.pair.outcome.cause = read_cause(node["cause"]);
   const auto states = states_of(node);
   if (states.size() != 2)
     node["sizes"].fail("is not of two files");
@@ -239,6 +260,7 @@ PartLine part_line(const PartItem& item) {
   if (!item.pair.missing.empty()) found["missing"] = shards::tensors_of(item.pair.missing);
   if (!files.tells_file) found["tells_file"] = false;
   if (!files.actual_name.empty()) found["actual_name"] = files.actual_name;
+  if (item.pair.outcome.cause) found["cause"] = shards::cause_json(*item.pair.outcome.cause);
   if (files.tensor) found["tensor"] = json_number(*files.tensor);
   return {.number = files.number,
           .result = std::move(result),

@@ -2,10 +2,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <string>
 #include <string_view>
 #include <variant>
 
@@ -13,6 +15,7 @@
 #include "commands/commands.h"
 #include "io/exit_code.h"
 #include "io/interrupt.h"
+#include "io/json.h"
 
 namespace btftool {
 namespace {
@@ -36,6 +39,30 @@ btf::Result<int> run(const Context& context, const Command& command) {
   return std::visit(Runner{context}, command);
 }
 
+bool asks_for_json(const Command& command) {
+  return std::visit(
+      [](const auto& options) {
+        if constexpr (requires { options.json; })
+          return options.json;
+        else if constexpr (requires { options.reports.json; })
+          return options.reports.json;
+        else
+          return false;
+      },
+      command);
+}
+
+// So that whoever reads JSON has something to read.
+std::string error_document(const btf::Error& error) {
+  const auto or_null = [](bool there, auto&& value) { return there ? Json(value) : Json(); };
+  return dump({{"schema", "btftool/error/1"},
+               {"error", error.text()},
+               {"file", or_null(!error.file.empty(), error.file)},
+               {"tensor", error.tensor ? json_number(*error.tensor) : Json()},
+               {"finding", or_null(!error.finding.empty(), std::string(error.finding))},
+               {"errno", or_null(error.system != 0, error.system)}});
+}
+
 int finish(Output& out, Log& log, int exit_code) {
   if (const btf::Status status = out.finish(); !status) {
     log.error(status.error().in_file("standard output"));
@@ -46,9 +73,13 @@ int finish(Output& out, Log& log, int exit_code) {
 
 int run(const Invocation& invocation) {
   Log log(invocation.global, invocation.names);
-  Output out(invocation.global.color);
+  const bool json = asks_for_json(invocation.command);
+  Output out(invocation.global.color, json);
   const auto exit_code = run({invocation.global, out, log, invocation.names}, invocation.command);
   if (exit_code) return finish(out, log, *exit_code);
+  const btf::Error& error = exit_code.error();
+  if (json && error.code != btf::ErrorCode::closed_pipe && error.code != btf::ErrorCode::cancelled)
+    out.instead(error_document(invocation.names.in(error)));
   finish(out, log, kTrouble);
   if (exit_code.error().code == btf::ErrorCode::closed_pipe) return kTrouble;
   log.error(exit_code.error());
@@ -72,11 +103,17 @@ int main(int argc, char** argv) {
   if (const auto* invocation = std::get_if<Invocation>(&parsed)) return run(*invocation);
   Log log(GlobalOptions{}, OptionNames(""));
   if (const auto* information = std::get_if<Information>(&parsed)) {
-    Output out(When::never);
+    Output out(When::never, false);
     out.text(information->text);
     return finish(out, log, kSame);
   }
   const auto& wrong = std::get<UsageError>(parsed);
+  if (std::any_of(argv, argv + argc,
+                  [](const char* word) { return word == std::string_view("--json"); })) {
+    Output out(When::never, true);
+    out.instead(error_document({.message = wrong.message}));
+    finish(out, log, kTrouble);
+  }
   const std::string space = wrong.command.empty() ? "" : " ";
   log.error(wrong.message);
   log.error("Try 'btftool" + space + wrong.command + " --help'");
@@ -85,7 +122,8 @@ int main(int argc, char** argv) {
 
 // Needs no memory, unlike the log.
 int give_up(std::string_view why, std::string_view what = "") noexcept {
-  for (const std::string_view text : {std::string_view("btftool: "), why, what, std::string_view("\n")})
+  for (const std::string_view text :
+       {std::string_view("btftool: "), why, what, std::string_view("\n")})
     if (::write(STDERR_FILENO, text.data(), text.size()) < 0) break;
   return kTrouble;
 }

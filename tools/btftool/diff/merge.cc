@@ -1,6 +1,7 @@
 #include "diff/merge.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "btf/try.h"
@@ -39,7 +40,9 @@ class Merging {
     if (reports_.compared_nothing())
       context_.log.error("nothing was compared: no tensor in " + command_.actual + " and " +
                          command_.golden + " has an element");
-    return reports_.finish();
+    const int exit_code = reports_.finish();
+    if (cause_) return std::unexpected(*cause_);
+    return exit_code;
   }
 
  private:
@@ -53,7 +56,11 @@ class Merging {
                        std::ranges::none_of(pair.tensors, [](const btf::TensorDiff& diff) {
                          return diff.error.has_value();
                        });
-    if (whole && errors_.pass()) context_.log.error(pair.outcome.error);
+    // Of two files it is the error of the whole.
+    if (whole && !directories_ && pair.outcome.cause)
+      cause_ = pair.outcome.cause;
+    else if (whole && errors_.pass())
+      context_.log.error(pair.outcome.error);
   }
 
   void take(const btf::TensorDiff& found) {
@@ -70,6 +77,7 @@ class Merging {
   bool directories_;
   DiffReports reports_;
   Limited errors_;
+  std::optional<btf::Error> cause_;
 };
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "report/text/json.h"
+
 namespace btftool {
 
 bool use_color(When when, int fd) {
@@ -14,11 +16,32 @@ bool use_color(When when, int fd) {
   return (no_color == nullptr || *no_color == '\0') && ::isatty(fd) != 0;
 }
 
-Output::Output(When color) : paint_{use_color(color, STDOUT_FILENO)} {}
+namespace {
+
+// What nobody reads on a terminal is written as it comes.
+constexpr std::size_t kMostIndented = 16U << 20;
+
+std::string indented(const std::string& document) {
+  using btf::report::Json;
+  const Json json = Json::parse(document, nullptr, false);
+  return json.is_discarded() ? document : json.dump(2) + "\n";
+}
+
+}  // namespace
+
+Output::Output(When color, bool json)
+    : indented_(json && ::isatty(STDOUT_FILENO) != 0), paint_{use_color(color, STDOUT_FILENO)} {}
 
 void Output::text(std::string_view text) {
   pending_ += text;
-  if (pending_.size() >= (64U << 10)) flush();
+  indented_ = indented_ && pending_.size() <= kMostIndented;
+  if (!indented_ && pending_.size() >= (64U << 10)) flush();
+}
+
+void Output::instead(std::string_view document) {
+  if (begun_ || pending_.ends_with('\n')) return;
+  pending_ = document;
+  pending_ += '\n';
 }
 
 void Output::line(std::string_view text) {
@@ -27,6 +50,7 @@ void Output::line(std::string_view text) {
 }
 
 void Output::flush() {
+  begun_ = begun_ || !pending_.empty();
   std::string_view rest = pending_;
   while (!rest.empty() && failure_ == 0) {
     const ssize_t put = ::write(STDOUT_FILENO, rest.data(), rest.size());
@@ -40,6 +64,7 @@ void Output::flush() {
 }
 
 btf::Status Output::finish() {
+  if (indented_) pending_ = indented(pending_);
   flush();
   if (failure_ == 0 || failure_ == EPIPE) return {};
   return btf::fail(btf::ErrorCode::io, std::string("cannot write: ") + std::strerror(failure_));

@@ -12,7 +12,8 @@ namespace btftool {
 
 class Output {
  public:
-  explicit Output(When color);
+  // `json`: of documents, which a terminal shows indented.
+  Output(When color, bool json);
 
   void text(std::string_view text);
   void line(std::string_view text);  // and a newline
@@ -23,6 +24,10 @@ class Output {
   std::string green(std::string_view text) const { return paint_.green(text); }
   std::string yellow(std::string_view text) const { return paint_.yellow(text); }
 
+  // One JSON document, in place of what was begun and not ended. Nothing, where a whole one is
+  // there, or the one that was begun is on its way.
+  void instead(std::string_view document);
+
   // Writes what is pending. An error names standard output; a pipe that nobody reads any more is
   // none.
   btf::Status finish();
@@ -31,6 +36,8 @@ class Output {
   void flush();
 
   std::string pending_;
+  bool begun_ = false;  // some of it is written
+  bool indented_;
   btf::report::Paint paint_;
   int failure_ = 0;
 };
