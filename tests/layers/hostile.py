@@ -120,11 +120,11 @@ class Asked:
         done = subprocess.run([self.tool, "layers", "--json", "--no-hints", "--graph", path,
                                *(os.path.join(self.scratch, n + ".npz") for n in ("actual", "golden"))],
                               capture_output=True, timeout=60)
-        if done.returncode not in (0, 1, 2) or (done.returncode == 2 and not done.stdout and not done.stderr):
+        if done.returncode not in (0, 1, 2) or not done.stdout or (done.returncode == 2 and not done.stderr):
             raise SystemExit(f"{self.name}: exit code {done.returncode}: {done.stderr.decode()[-300:]}")
-        if not done.stdout:
-            return None, done.stderr.decode()
         report = json.loads(done.stdout)
+        if "error" in report:
+            return None, done.stderr.decode()
         spots = {p["golden"]: p["spot"] for p in report["pairs"]}
         return spots["y"], report["verdict"]["words"]
 
@@ -140,7 +140,7 @@ def inputs_behind(tool, scratch):
         file.write("y\na\nx\n")
     done = subprocess.run([tool, "layers", "--json", "--no-hints", "--graph", path[0], "--order", path[3], path[1], path[2]],
                           capture_output=True, timeout=60)
-    states = {p["golden"]: p["spot"]["state"] for p in json.loads(done.stdout or '{"pairs":[]}')["pairs"]}
+    states = {p["golden"]: p["spot"]["state"] for p in json.loads(done.stdout).get("pairs", [])}
     if done.returncode != 1 or states.get("a") != "unused":
         print(f"an input behind: exit code {done.returncode}, {states}")
         return 1

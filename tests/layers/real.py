@@ -56,9 +56,9 @@ class Asked:
         path = self.save(tensors)
         command = [self.tool, "layers", "--json", "--no-hints", *self.options, *options, path, golden]
         done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
-        if not done.stdout:
-            return {"kind": "trouble", "layer": None, "words": done.stderr.strip(), "path": path, "all": {}}
         report = json.loads(done.stdout)
+        if "error" in report:
+            return {"kind": "trouble", "layer": None, "words": done.stderr.strip(), "path": path, "all": {}}
         return {**report["verdict"], "path": path, "all": report}
 
 
