@@ -27,7 +27,7 @@ def run(*command):
 def options_of(tool):
     """By command, of which "" has those of all."""
     commands = re.findall(r"^  (\w+) ", run(tool, "--help").partition("Subcommands:")[2], re.M)
-    options = {command: set(OPTION.findall(run(tool, command, "--help"))) for command in commands}
+    options = {command: set(OPTION.findall(run(tool, command, "--help-all"))) for command in commands}
     return options | {"": set().union(*options.values())}
 
 

@@ -95,10 +95,7 @@ class Runs:
             json.dump(report, file)
         done = subprocess.run([self.tool, "layers", "--json", *options, "--from-json", path], capture_output=True,
                               text=True, timeout=300)
-        try:
-            return json.loads(done.stdout)["verdict"]
-        except ValueError:
-            return {"trouble": done.stderr}
+        return json.loads(done.stdout).get("verdict", {"trouble": done.stderr})
 
     def ask(self, case, with_graph, actual):
         options = [*case.options]
@@ -108,9 +105,8 @@ class Runs:
             options += ["--baseline", write(case.baseline, self.path(), "npz")]
         command = [self.tool, "layers", "--json", "--no-hints", *options, actual, self.golden_path(case)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-        try:
-            report = json.loads(done.stdout)
-        except ValueError:
+        report = json.loads(done.stdout)
+        if "error" in report:
             report = {}
         return done.returncode, report, done.stderr.strip(), " ".join(command)
 

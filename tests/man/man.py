@@ -29,9 +29,8 @@ def options_of_help(text):
     for line in text.splitlines():
         if match := re.fullmatch(r"(\S.*):", line):
             group = match[1]
-        elif match := re.match(r"  (-\S+)", line):
-            names = re.sub(r"\{\w+\}", "", match[1])
-            groups.setdefault(group, []).append(names.split(","))
+        elif match := re.match(r"  (-[\w-]+(?:, -[\w-]+)*)", line):
+            groups.setdefault(group, []).append(match[1].split(", "))
     return groups
 
 
@@ -83,7 +82,7 @@ def check(tool, page, command):
         wrong.append("is not what 'help --man' prints")
     if (sections := re.findall(r"^\.SH (.*)$", text, re.M)) != SECTIONS:
         wrong.append(f"has the sections {sections}")
-    help_text = run(tool, *command, "--help")
+    help_text = run(tool, *command, "--help-all")
     listed, shown = options_of_help(help_text), options_of_page(text)
     if listed != shown or not listed:
         wrong.append(f"has the options\n{shown}\nand the help\n{listed}")

@@ -56,7 +56,7 @@ def main(root, tool):
             if not place.startswith(COMMANDS_OF):
                 wrong += [f"{place}: {option} in a literal" for option in OPTION.findall(STYLE.sub("", literal))]
     wrong += [f"the table: nothing names `{member}`" for member in sorted(members - named)]
-    helps = {command: subprocess.run([tool, command, "--help"], capture_output=True, text=True, check=True).stdout
+    helps = {command: subprocess.run([tool, command, "--help-all"], capture_output=True, text=True, check=True).stdout
              for command in COMMANDS}
     for _, text, command in rows:
         listed = helps[command] if command else "\n".join(helps.values())

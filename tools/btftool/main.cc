@@ -16,6 +16,7 @@
 #include "io/exit_code.h"
 #include "io/interrupt.h"
 #include "io/json.h"
+#include "io/text.h"
 
 namespace btftool {
 namespace {
@@ -104,7 +105,7 @@ int main(int argc, char** argv) {
   Log log(GlobalOptions{}, OptionNames(""));
   if (const auto* information = std::get_if<Information>(&parsed)) {
     Output out(When::never, false);
-    out.text(information->text);
+    out.text(information->text(output_columns()));
     return finish(out, log, kSame);
   }
   const auto& wrong = std::get<UsageError>(parsed);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <new>
 #include <string>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "cli/support.h"
 #include "help/declared.h"
 #include "help/man.h"
+#include "help/text.h"
 
 namespace btftool {
 namespace {
@@ -132,43 +132,6 @@ std::string describe(const CLI::ParseError& error, const CLI::App& app) {
   return text;
 }
 
-// The parser's own text takes operands for optional and leaves the global options out.
-std::string command_help(const CLI::App& command) {
-  std::string text = command.help("btftool");
-  const std::string operands =
-      command.get_options(&CLI::Option::get_positional).front()->get_name(true);
-  for (const auto& [optional, required] : {std::pair{"[" + operands + "...]", operands},
-                                           {operands + " ...", operands + "    "},
-                                           {"{false}", "       "}}) {
-    for (std::size_t at = 0; (at = text.find(optional, at)) != std::string::npos;)
-      text.replace(at, optional.size(), required);
-  }
-  return text + "\nOptions of every command: -q -v -j --color --progress, see 'btftool --help'\n";
-}
-
-// The parser makes its texts with streams, which swallow what is thrown: a text would end early.
-class AllocationWatch {
- public:
-  AllocationWatch() : before_(std::set_new_handler(note)) { failed_ = false; }
-  AllocationWatch(const AllocationWatch&) = delete;
-  AllocationWatch& operator=(const AllocationWatch&) = delete;
-  ~AllocationWatch() { std::set_new_handler(before_); }
-
-  std::string whole(std::string text) const {
-    if (failed_) throw std::bad_alloc();
-    return text;
-  }
-
- private:
-  [[noreturn]] static void note() {
-    failed_ = true;
-    throw std::bad_alloc();
-  }
-
-  static inline bool failed_ = false;
-  std::new_handler before_;
-};
-
 // Thrown for "help --man COMMAND"; empty: the page of the program.
 struct CallForPage {
   std::string command;
@@ -211,9 +174,10 @@ std::variant<Invocation, Information, UsageError> parse_command_line(int argc, c
   app.set_version_flag("-V,--version", kVersion);
   app.require_subcommand(1);
   app.footer(
-      "'btftool help COMMAND' lists the options of a command, 'btftool help --man COMMAND' prints "
-      "its\nman page, and 'btftool help --man' that of btftool.");
-  app.get_formatter()->column_width(32);
+      "'btftool COMMAND --help' has the options that are used first, --help-all all of them, 'btftool "
+      "help --man COMMAND' is its man page, and 'btftool help --man' that of btftool.");
+  app.set_help_flag("-h,--help", "this text; of a command: the options that are used first");
+  app.set_help_all_flag("--help-all", "all options of a command");
   GlobalOptions global;
   setup_globals(app, global);
   const std::vector<std::unique_ptr<Subcommand>> subcommands = declare_subcommands(app);
@@ -221,16 +185,23 @@ std::variant<Invocation, Information, UsageError> parse_command_line(int argc, c
     const auto parsed = app.get_subcommands();
     return parsed.empty() ? "" : parsed.front()->get_name();
   };
+  const auto help = [&](bool all) {
+    return Information{
+        [program = declared(app), command = command_name(), all](std::size_t columns) {
+          return help_text(program, command, all, columns);
+        }};
+  };
   try {
     return parse(app, subcommands, global, argc, argv);
   } catch (const CLI::CallForHelp&) {
-    const auto parsed = app.get_subcommands();
-    const AllocationWatch watch;
-    return Information{watch.whole(parsed.empty() ? app.help() : command_help(*parsed.front()))};
+    return help(false);
+  } catch (const CLI::CallForAllHelp&) {
+    return help(true);
   } catch (const CallForPage& page) {
-    return Information{man_page(declared(app), page.command)};
+    return Information{
+        [text = man_page(declared(app), page.command)](std::size_t) { return text; }};
   } catch (const CLI::CallForVersion&) {
-    return Information{kVersion};
+    return Information{[](std::size_t) { return std::string(kVersion); }};
   } catch (const CLI::ParseError& error) {
     return UsageError{describe(error, app), command_name()};
   } catch (const Wrong& wrong) {

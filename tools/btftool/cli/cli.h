@@ -1,6 +1,8 @@
 // argv to options. The only file that knows the option parser.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <variant>
 
@@ -10,7 +12,7 @@ namespace btftool {
 
 // Requested text (--help, --version): to stdout, exit 0.
 struct Information {
-  std::string text;
+  std::function<std::string(std::size_t columns)> text;
 };
 
 // The fault of the command line, without the program's name, and the command whose help has more

@@ -4,6 +4,8 @@
 #include <cctype>
 #include <string_view>
 
+#include "help/footer.h"
+
 namespace btftool {
 namespace {
 
@@ -75,36 +77,6 @@ std::string filled(std::string_view text) {
 std::string bold(std::string_view text) { return "\\fB" + verbatim(text) + "\\fR"; }
 std::string italic(std::string_view text) { return "\\fI" + verbatim(text) + "\\fR"; }
 std::string heading(std::string_view name) { return ".SH " + std::string(name) + "\n"; }
-
-// The parts of a footer of the help, by the words that its lines begin with.
-struct Footer {
-  std::string text;
-  std::string exit_status;
-  std::vector<std::string> examples;
-};
-
-Footer parts_of(std::string_view footer) {
-  Footer parts;
-  std::string* target = &parts.text;
-  for (std::size_t at = 0; at < footer.size();) {
-    const std::size_t end = std::min(footer.find('\n', at), footer.size());
-    std::string_view line = footer.substr(at, end - at);
-    at = end + 1;
-    constexpr std::string_view kExit = "Exit status: ";
-    if (line == "Examples:" || line == "Example:") {
-      target = nullptr;
-    } else if (target == nullptr) {
-      parts.examples.emplace_back(line.substr(std::min<std::size_t>(2, line.size())));
-    } else {
-      if (line.starts_with(kExit)) {
-        target = &parts.exit_status;
-        line.remove_prefix(kExit.size());
-      }
-      *target += (target->empty() ? "" : "\n") + std::string(line);
-    }
-  }
-  return parts;
-}
 
 std::string entry(const DeclaredOption& option) {
   std::string names;
