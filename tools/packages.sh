@@ -12,7 +12,7 @@ say() {
   echo "packages.sh: $*" >&2
 }
 
-# Per group: a Debian package, and the command, header or file that shows that it is there however it was installed.
+# Per group: a Debian package, and the command, header, file or Python module that shows that it is there however it was installed.
 group() {
   case $1 in
     build)
@@ -38,6 +38,7 @@ group() {
     test)
       echo 'catch2             header  catch2/catch.hpp
             python3            command python3
+            python3-jsonschema module  jsonschema
             time               command time
             groff-base         command groff
             zsh                command zsh
@@ -86,6 +87,7 @@ there() {
     'command c++') compiler >/dev/null ;;
     command*) type -P "$3" >/dev/null ;;
     file*) [[ -e $3 ]] ;;
+    module*) python3 -c "import $3" >/dev/null 2>&1 ;;
     header*)
       cxx=$(compiler) || return 1
       # CMake looks in CMAKE_PREFIX_PATH as well, so headers there count.
