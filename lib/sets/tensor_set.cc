@@ -217,6 +217,16 @@ Status TensorSet::check_unchanged() const {
   return {};
 }
 
+Status TensorSet::check_unchanged(std::uint64_t member) const {
+  if (state_->only) return state_->only->check_unchanged();
+  if (const auto kept = state_->kept.find(member); kept != state_->kept.end())
+    return kept->second->check_unchanged();
+  if (member >= state_->opened.size() || !state_->opened[member]) return {};
+  const std::string path = state_->path_of(member);
+  if (path_stamp(path) != state_->stamps[member]) return changed_while_read(path);
+  return {};
+}
+
 void TensorSet::settle(std::uint64_t member) {
   if (member < state_->settled.size()) state_->settled[member] = true;
 }

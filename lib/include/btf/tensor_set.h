@@ -104,6 +104,7 @@ class BTF_API TensorSet {
 
   // An error if an open file has changed since it was opened. Call it after the last read.
   Status check_unchanged() const;
+  Status check_unchanged(std::uint64_t member) const;
   // Whoever had the member open has asked it after the last read: check_unchanged() need not,
   // unless file() gives it out again.
   void settle(std::uint64_t member);
