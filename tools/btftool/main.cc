@@ -77,6 +77,8 @@ int run(const Invocation& invocation) {
   const bool json = asks_for_json(invocation.command);
   Output out(invocation.global.color, json);
   const auto exit_code = run({invocation.global, out, log, invocation.names}, invocation.command);
+  if (exit_code && json && *exit_code == kTrouble)
+    out.instead(error_document({.message = log.first_error()}));
   if (exit_code) return finish(out, log, *exit_code);
   const btf::Error& error = exit_code.error();
   if (json && error.code != btf::ErrorCode::closed_pipe && error.code != btf::ErrorCode::cancelled)

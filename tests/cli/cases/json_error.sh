@@ -9,6 +9,7 @@ show layers --json nothing nowhere
 show layers --json --from-json "$good"
 show repair --json nothing.btf out.btf
 show types --json float99
+show diff --json --pair 0:1 "$good" "$TESTDATA/bad/data-past-end.btf"
 show merge --json nothing.jsonl
 show diff --json --rtol many "$good" "$good"
 show difff --json "$good" "$good"

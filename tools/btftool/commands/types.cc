@@ -141,7 +141,9 @@ Json dtype_json(const DTypeInfo& row) {
     json[std::string(member)] = name.empty() ? Json() : Json(std::string(name));
   if (!row.floating()) {
     const IntegerRange range = integer_range(row);
-    json["least"] = range.least;
+    const auto magnitude = static_cast<std::uint64_t>(-(range.least + 1)) + 1;
+    json["least"] = range.least >= 0 || json_exact(magnitude) ? Json(range.least)
+                                                              : Json(std::to_string(range.least));
     json["most"] = json_number(range.most);
     return json;
   }

@@ -16,7 +16,8 @@ struct Log::State {
 
 Log::Log(const GlobalOptions& options, OptionNames names) {
   auto sink = std::make_shared<spdlog::sinks::stderr_sink_st>();
-  state_ = std::make_unique<State>(State{spdlog::logger("btftool", std::move(sink)), std::move(names)});
+  state_ =
+      std::make_unique<State>(State{spdlog::logger("btftool", std::move(sink)), std::move(names)});
   state_->logger.set_pattern("%n: %v");
   state_->logger.set_level(options.quiet     ? spdlog::level::err
                            : options.verbose ? spdlog::level::debug
@@ -26,7 +27,11 @@ Log::Log(const GlobalOptions& options, OptionNames names) {
 Log::~Log() = default;
 
 void Log::error(const btf::Error& error) { this->error(error.text()); }
-void Log::error(const std::string& message) { state_->logger.error("{}", state_->line(message)); }
+void Log::error(const std::string& message) {
+  const std::string line = state_->line(message);
+  if (first_error_.empty()) first_error_ = line;
+  state_->logger.error("{}", line);
+}
 void Log::warning(const std::string& message) {
   state_->logger.warn("warning: {}", state_->line(message));
 }

@@ -19,6 +19,8 @@ class Log {
 
   void error(const btf::Error& error);
   void error(const std::string& message);
+  // The first of these, as it was written; empty: there was none.
+  const std::string& first_error() const { return first_error_; }
   void warning(const std::string& message);
   void alarm(const std::string& message);   // a warning that --quiet does not hide
   void note(const std::string& message);    // what the user should know; not with --quiet
@@ -27,6 +29,7 @@ class Log {
  private:
   struct State;
   std::unique_ptr<State> state_;
+  std::string first_error_;
 };
 
 // Lets the first few of many similar messages through and counts the others.
