@@ -131,6 +131,7 @@ class Inspection {
     json_ ? json_->tensor(*tensor, shown) : text_.tensor(*tensor, shown);
     if (const auto objection = tensorrt_limits(*tensor); objection && warnings_.pass())
       context_.log.warning(fmt::format("{}: tensor {}: {}", file.path(), index, *objection));
+    if (shown.no_channels) complain(file.about(index, *shown.no_channels));
     if (details) return;
     const btf::Error error = file.about(index, details.error());
     // An unknown dtype or layout is in the listing already; a bad --at is not an error in the file.
