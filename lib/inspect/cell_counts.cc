@@ -9,7 +9,9 @@
 namespace btf {
 namespace {
 
-constexpr unsigned kCellBits = 16;                 // of the first pass
+constexpr unsigned kCellBits = 16;
+constexpr std::uint64_t kSortedAtOnce = 64U << 10;
+constexpr std::uint64_t kShareSorted = 32;         // of all elements, one in so many
 constexpr std::uint64_t kLeastCounts = 32U << 10;  // of a worker, in passes behind the first
 
 // Cells are numbered by what is left of an ordinal, counted from the range's first, without its
@@ -55,6 +57,8 @@ class CellPass {
     counts_ = std::move(counts[0]);
     for (std::size_t w = 1; w < counts.size(); ++w)
       for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += counts[w][i];
+    for (std::size_t i = 0; i < counts_.size(); ++i)
+      if (i % each != 0) counts_[i] += counts_[i - 1];
     each_ = each;
     bits_ = bits;
     shift_ = next;
@@ -62,7 +66,26 @@ class CellPass {
     return {};
   }
 
-  // The counts of the cell's parts, of `parent` which was open.
+  // The ordinals in open cells, from the range's first, ascending.
+  Result<std::vector<std::uint64_t>> gather(const ElementPasses& passes,
+                                            const CodeOrder& order) const {
+    std::vector<std::vector<std::uint64_t>> found(passes.workers());
+    BTF_TRY(passes.run([&](unsigned worker, const ElementPiece& piece) {
+      visit(piece, order, [&](std::uint64_t relative) {
+        if (open(relative)) found[worker].push_back(relative);
+      });
+    }));
+    std::vector<std::uint64_t> all = std::move(found[0]);
+    for (std::size_t w = 1; w < found.size(); ++w)
+      all.insert(all.end(), found[w].begin(), found[w].end());
+    if (passes.absent() > 0)
+      if (const std::uint64_t zero = order.ordinal(0) - range_.least; open(zero))
+        all.insert(all.end(), passes.absent(), zero);
+    std::ranges::sort(all);
+    return all;
+  }
+
+  // For each part of the cell `parent`, which was open: how many are in it or in one before it.
   std::span<const std::uint64_t> parts(std::uint64_t parent) const {
     const auto at =
         static_cast<std::uint64_t>(std::ranges::lower_bound(cells_, parent) - cells_.begin());
@@ -74,6 +97,22 @@ class CellPass {
   }
 
  private:
+  bool open(std::uint64_t relative) const {
+    if (relative > range_.greatest - range_.least) return false;
+    return first_ || (filter_[relative >> filter_shift_] != 0 &&
+                      std::ranges::binary_search(cells_, relative >> shift_));
+  }
+
+  // Calls take() with every ordinal, from the range's first; what is outside of it is larger.
+  void visit(const ElementPiece& piece, const CodeOrder& order, const auto& take) const {
+    std::array<std::uint64_t, kStatsChunk> ordinals;
+    for (std::uint64_t at = 0; at < piece.count; at += kStatsChunk) {
+      const std::uint64_t some = std::min(kStatsChunk, piece.count - at);
+      order.ordinals(piece.codes + at * order.code_bytes(), some, ordinals.data());
+      for (std::uint64_t i = 0; i < some; ++i) take(ordinals[i] - range_.least);
+    }
+  }
+
   std::uint64_t place(std::uint64_t relative, unsigned next, std::uint64_t each) const {
     if (relative > range_.greatest - range_.least) return UINT64_MAX;
     if (first_) return relative >> next;
@@ -87,25 +126,17 @@ class CellPass {
 
   void add(const ElementPiece& piece, const CodeOrder& order, unsigned next, std::uint64_t each,
            std::uint64_t* counts) const {
-    std::array<std::uint64_t, kStatsChunk> ordinals;
-    const std::uint64_t bytes = order.code_bytes();
     const std::uint64_t span = range_.greatest - range_.least;
-    for (std::uint64_t at = 0; at < piece.count; at += kStatsChunk) {
-      const std::uint64_t some = std::min(kStatsChunk, piece.count - at);
-      order.ordinals(piece.codes + at * bytes, some, ordinals.data());
-      if (first_) {
-        for (std::uint64_t i = 0; i < some; ++i) {
-          const std::uint64_t relative = ordinals[i] - range_.least;
-          if (relative <= span) ++counts[relative >> next];
-        }
-        continue;
-      }
-      for (std::uint64_t i = 0; i < some; ++i) {
-        const std::uint64_t relative = ordinals[i] - range_.least;
-        if (relative > span || filter_[relative >> filter_shift_] == 0) continue;
-        if (const std::uint64_t to = place(relative, next, each); to != UINT64_MAX) ++counts[to];
-      }
+    if (first_) {
+      visit(piece, order, [&](std::uint64_t relative) {
+        if (relative <= span) ++counts[relative >> next];
+      });
+      return;
     }
+    visit(piece, order, [&](std::uint64_t relative) {
+      if (relative > span || filter_[relative >> filter_shift_] == 0) return;
+      if (const std::uint64_t to = place(relative, next, each); to != UINT64_MAX) ++counts[to];
+    });
   }
 
   OrdinalRange range_;
@@ -114,7 +145,7 @@ class CellPass {
   std::vector<std::uint64_t> cells_;  // open ones, ascending
   unsigned filter_shift_ = 0;
   std::vector<std::uint8_t> filter_;   // by cells of the first pass: is any of it open?
-  std::vector<std::uint64_t> counts_;  // of the parts of open cells
+  std::vector<std::uint64_t> counts_;  // of the parts of open cells, each with those before it
   std::uint64_t each_ = 1;
   unsigned bits_ = 0;
 };
@@ -126,53 +157,118 @@ struct Search {
   bool done = false;
 };
 
+class Searches {
+ public:
+  Searches(OrdinalRange range, std::span<BelowQuery> below, std::span<RankQuery> ranks)
+      : range_(range),
+        below_(below),
+        ranks_(ranks),
+        below_at_(below.size()),
+        ranks_at_(ranks.size()) {}
+
+  // Looks at the parts of cells. The cells that are asked more about, and how many are in them.
+  std::vector<std::uint64_t> advance(const CellPass& pass) {
+    std::vector<std::uint64_t> cells;
+    open_ = 0;
+    const unsigned shift = pass.shift();
+    for (std::size_t i = 0; i < below_.size(); ++i) {
+      Search& at = below_at_[i];
+      if (at.done) continue;
+      const std::uint64_t relative = below_[i].ordinal - range_.least;
+      const auto parts = pass.parts(at.cell);
+      const std::uint64_t k = (relative >> shift) - pass.part(at.cell, 0);
+      const std::uint64_t before = k > 0 ? parts[k - 1] : 0;
+      at.before += before;
+      at.cell = relative >> shift;
+      at.done = shift == 0 || relative == at.cell << shift;
+      if (at.done) {
+        below_[i].below = at.before;
+        continue;
+      }
+      cells.push_back(at.cell);
+      open_ += parts[k] - before;
+    }
+    for (std::size_t i = 0; i < ranks_.size(); ++i) {
+      Search& at = ranks_at_[i];
+      if (at.done) continue;
+      const auto parts = pass.parts(at.cell);
+      const auto found = std::ranges::upper_bound(parts, ranks_[i].rank - at.before);
+      const auto k = static_cast<std::uint64_t>(found - parts.begin());
+      const std::uint64_t before = k > 0 ? parts[k - 1] : 0;
+      at.before += before;
+      at.cell = pass.part(at.cell, k);
+      at.done = shift == 0;
+      if (at.done) {
+        ranks_[i].ordinal = range_.least + at.cell;
+        continue;
+      }
+      cells.push_back(at.cell);
+      open_ += parts[k] - before;
+    }
+    return cells;
+  }
+
+  // At most so many elements are in open cells.
+  std::uint64_t open() const { return open_; }
+
+  // All elements of open cells are there, counted from the range's first, in their order.
+  void finish(std::span<const std::uint64_t> sorted, unsigned shift) {
+    const auto first_of = [&](const Search& at) {
+      const std::uint64_t first = shift < 64 ? at.cell << shift : 0;
+      return std::ranges::lower_bound(sorted, first) - sorted.begin();
+    };
+    for (std::size_t i = 0; i < below_.size(); ++i) {
+      const Search& at = below_at_[i];
+      if (at.done) continue;
+      const std::uint64_t relative = below_[i].ordinal - range_.least;
+      const auto end = std::ranges::lower_bound(sorted, relative) - sorted.begin();
+      below_[i].below = at.before + static_cast<std::uint64_t>(end - first_of(at));
+    }
+    for (std::size_t i = 0; i < ranks_.size(); ++i) {
+      const Search& at = ranks_at_[i];
+      if (at.done) continue;
+      const auto place = static_cast<std::uint64_t>(first_of(at)) + (ranks_[i].rank - at.before);
+      ranks_[i].ordinal = range_.least + sorted[place];
+    }
+  }
+
+ private:
+  OrdinalRange range_;
+  std::span<BelowQuery> below_;
+  std::span<RankQuery> ranks_;
+  std::vector<Search> below_at_;
+  std::vector<Search> ranks_at_;
+  std::uint64_t open_ = 0;
+};
+
 }  // namespace
 
 Status count_cells(const ElementPasses& passes, const CodeOrder& order, OrdinalRange range,
                    std::span<BelowQuery> below, std::span<RankQuery> ranks, std::uint64_t memory) {
-  std::vector<Search> below_at(below.size());
-  std::vector<Search> ranks_at(ranks.size());
-  auto bits = static_cast<unsigned>(std::bit_width(range.greatest - range.least));
+  Searches searches(range, below, ranks);
+  const auto bits = static_cast<unsigned>(std::bit_width(range.greatest - range.least));
   CellPass pass(range, bits);
   unsigned step = std::min(bits, kCellBits);
-  while (!below.empty() || !ranks.empty()) {
+  // So few are sorted sooner than they are counted once more.
+  const std::uint64_t few =
+      std::min(memory / 64, std::max(kSortedAtOnce, passes.elements() / kShareSorted));
+  std::uint64_t open = passes.elements();
+  for (;;) {
+    if (open <= few && pass.shift() > 0) {
+      BTF_ASSIGN(const auto sorted, pass.gather(passes, order));
+      searches.finish(sorted, pass.shift());
+      return {};
+    }
     BTF_TRY(pass.count(passes, order, step));
-    const unsigned shift = pass.shift();
-    std::vector<std::uint64_t> cells;
-    for (std::size_t i = 0; i < below.size(); ++i) {
-      Search& at = below_at[i];
-      if (at.done) continue;
-      const std::uint64_t relative = below[i].ordinal - range.least;
-      const auto parts = pass.parts(at.cell);
-      const std::uint64_t cell = relative >> shift;
-      for (std::uint64_t k = 0; pass.part(at.cell, k) < cell; ++k) at.before += parts[k];
-      at.cell = cell;
-      at.done = relative == cell << shift;
-      if (at.done)
-        below[i].below = at.before;
-      else
-        cells.push_back(cell);
-    }
-    for (std::size_t i = 0; i < ranks.size(); ++i) {
-      Search& at = ranks_at[i];
-      if (at.done) continue;
-      const auto parts = pass.parts(at.cell);
-      std::uint64_t k = 0;
-      while (k + 1 < parts.size() && at.before + parts[k] <= ranks[i].rank) at.before += parts[k++];
-      at.cell = pass.part(at.cell, k);
-      at.done = shift == 0;
-      if (at.done)
-        ranks[i].ordinal = range.least + at.cell;
-      else
-        cells.push_back(at.cell);
-    }
-    if (cells.empty()) break;
-    const std::uint64_t open = pass.open(std::move(cells));
+    std::vector<std::uint64_t> cells = searches.advance(pass);
+    if (cells.empty()) return {};
+    open = searches.open();
     const std::uint64_t room =
-        std::max(kLeastCounts, memory / passes.workers() / sizeof(std::uint64_t)) / open;
-    step = std::clamp(static_cast<unsigned>(std::bit_width(room)) - 1, 1U, std::min(shift, 16U));
+        std::max(kLeastCounts, memory / passes.workers() / sizeof(std::uint64_t)) /
+        pass.open(std::move(cells));
+    step = std::clamp(static_cast<unsigned>(std::bit_width(room)) - 1, 1U,
+                      std::min(pass.shift(), kCellBits));
   }
-  return {};
 }
 
 }  // namespace btf

@@ -36,10 +36,10 @@ std::string letters_of(const TensorInfo& tensor) {
 }
 
 ChannelState state_of(const ChannelStats& channel, bool least_counts, bool greatest_counts) {
-  if (channel.elements == 0) return ChannelState::alive;
+  if (channel.elements < 2) return ChannelState::alive;  // it has nothing to vary
   if (channel.zeros == channel.elements) return ChannelState::zero;
   if (channel.finite == channel.elements && channel.min == channel.max)
-    return channel.elements > 1 ? ChannelState::constant : ChannelState::alive;
+    return ChannelState::constant;
   const auto many = [&](std::uint64_t count) {
     return count >= 2 &&
            static_cast<double>(count) >= kSaturatedShare * static_cast<double>(channel.elements);

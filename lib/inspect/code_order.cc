@@ -10,14 +10,7 @@
 namespace btf {
 namespace {
 
-constexpr std::uint8_t kTableBits = 16;
-
-template <typename Code>
-void look_up(const std::byte* codes, std::uint64_t count, const std::uint32_t* table,
-             std::uint64_t* out) {
-  const auto* from = reinterpret_cast<const Code*>(codes);
-  for (std::uint64_t i = 0; i < count; ++i) out[i] = table[from[i]];
-}
+constexpr std::uint8_t kTableBits = 8;
 
 // The order of floats is that of their codes as numbers with a sign and a magnitude.
 template <typename Code>
@@ -45,23 +38,23 @@ CodeOrder::CodeOrder(DType dtype) : row_(info(dtype)), widen_(widener<long doubl
   }
   struct Row {
     long double value;
-    std::uint16_t code;
+    std::uint8_t code;
   };
   std::vector<Row> rows;
   // A byte of a 4-bit code, or of bool, may hold anything.
-  const std::size_t all = std::size_t{1} << (8 * row_.buffer_bytes());
-  ordinals_.assign(all, UINT32_MAX);
+  const std::size_t all = std::size_t{1} << 8;
+  ordinals_.assign(all, UINT16_MAX);
   for (std::size_t code = 0; code < all; ++code) {
     if (code >> row_.bits != 0) break;
     std::byte bytes[sizeof(std::uint64_t)]{};
     std::memcpy(bytes, &code, sizeof code);
     long double value = 0;
     widen_(bytes, 1, 1, &value);
-    if (std::isfinite(value)) rows.push_back({value, static_cast<std::uint16_t>(code)});
+    if (std::isfinite(value)) rows.push_back({value, static_cast<std::uint8_t>(code)});
   }
   std::ranges::stable_sort(rows, {}, &Row::value);
   for (const Row& row : rows) {
-    ordinals_[row.code] = static_cast<std::uint32_t>(codes_.size());
+    ordinals_[row.code] = static_cast<std::uint16_t>(codes_.size());
     codes_.push_back(row.code);
   }
 }
@@ -69,9 +62,11 @@ CodeOrder::CodeOrder(DType dtype) : row_(info(dtype)), widen_(widener<long doubl
 void CodeOrder::ordinals(const std::byte* codes, std::uint64_t count, std::uint64_t* out) const {
   switch (row_.buffer_bytes()) {
     case 1:
-      return look_up<std::uint8_t>(codes, count, ordinals_.data(), out);
+      for (std::uint64_t i = 0; i < count; ++i)
+        out[i] = ordinals_[std::to_integer<std::uint8_t>(codes[i])];
+      return;
     case 2:
-      return look_up<std::uint16_t>(codes, count, ordinals_.data(), out);
+      return turn(codes, count, row_.floating(), static_cast<std::uint16_t>(sign_), out);
     case 4:
       return turn(codes, count, row_.floating(), static_cast<std::uint32_t>(sign_), out);
     default:

@@ -41,9 +41,9 @@ class CodeOrder {
  private:
   const DTypeInfo& row_;
   WidenFn<long double> widen_;
-  // Up to 16 bits: by code, and back.
-  std::vector<std::uint32_t> ordinals_;
-  std::vector<std::uint16_t> codes_;
+  // Up to 8 bits: by code, and back.
+  std::vector<std::uint16_t> ordinals_;
+  std::vector<std::uint8_t> codes_;
   // Others: what a code is turned by. Floats with a sign have all other bits turned too.
   std::uint64_t sign_ = 0;
   std::uint64_t bits_ = 0;

@@ -140,6 +140,7 @@ Result<Distribution> distribution(const TensorFile& file, const TensorInfo& tens
       query.below = query.ordinal == range.least ? 0 : stats.finite;
     return questions.answers();
   }
+  if (questions.below.empty() && questions.ranks.empty()) return questions.answers();
   BTF_TRY(count_cells(passes, order, range, questions.below, questions.ranks, execution.memory));
   return questions.answers();
 }

@@ -8,6 +8,7 @@ constants, dead and saturated channels; larger tensors with one thread and with 
 documents must be equal to the byte.
 """
 
+import html.parser
 import json
 import os
 import random
@@ -221,6 +222,65 @@ def check_refusals(tool, folder):
         assert json.loads(done.stdout)["files"][0]["tensors"][0]["stats"]["count"] == 70000
 
 
+class Page(html.parser.HTMLParser):
+    """Rows of the table as lists of (data-t, data-v, text), and all start tags."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.rows, self.cell = {}, [], None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags[tag] = self.tags.get(tag, 0) + 1
+        known = dict(attributes)
+        assert not any(name.startswith("on") for name in known), known
+        if tag == "tr":
+            self.rows.append({})
+        elif tag == "td":
+            self.cell = [known.get("data-v"), ""]
+            self.rows[-1][known.get("data-t")] = self.cell
+
+    def handle_data(self, data):
+        if self.cell is not None:
+            self.cell[1] += data
+
+
+def check_page(tool, folder):
+    """Its numbers are those of the JSON, names are text whatever is in them, and every tensor has a row."""
+    names = ["<script>alert(1)</script>", "\"'><img src=x onerror=alert(1)>", "a\u202eb", "plain & simple", "empty"]
+    random_numbers = np.random.default_rng(7)
+    arrays = {name: random_numbers.standard_normal((2, 5, 4, 1)).astype(np.float32) for name in names}
+    arrays["plain & simple"][:, 2] = 0
+    arrays["a\u202eb"][0, 0, 0, 0] = np.nan
+    arrays["empty"] = np.zeros((0, 3), np.float32)
+    header, data = {}, b""
+    for name, array in arrays.items():
+        header[name] = {"dtype": "F32", "shape": list(array.shape), "data_offsets": [len(data), len(data) + array.nbytes]}
+        data += array.tobytes()
+    text = json.dumps(header).encode()
+    path, page = os.path.join(folder, "set.safetensors"), os.path.join(folder, "page.html")
+    with open(path, "wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text + data)
+    done = subprocess.run([tool, "inspect", "--json", "--stats", "--html", page, path], capture_output=True, check=True)
+    tensors = json.loads(done.stdout)["files"][0]["tensors"]
+    with open(page, encoding="utf-8") as file:
+        found = Page(file.read())
+    rows = [row for row in found.rows if row]
+    assert found.tags["script"] == 1 and "img" not in found.tags and len(rows) == len(names), found.tags
+    assert found.tags["svg"] == 2 * (len(names) - 1) + 1, found.tags  # of the empty one no histogram
+    for row, tensor in zip(rows, tensors):
+        stats = tensor["stats"]
+        assert row["tensor"][1].startswith(tensor["name"].replace("\u202e", "\\u{202e}")), (row, tensor["name"])
+        for column in ("min", "max", "mean", "std"):
+            assert (row[column][0] is None) == (stats[column] is None)
+            assert stats[column] is None or float(row[column][0]) == stats[column], (row, stats)
+        assert int(row["NaN, Inf"][0]) == stats["count"] - stats["finite"]
+        assert int(row["channels"][0]) == (1 if tensor["name"] == "plain & simple" else 0)
+    assert "channels" not in tensors[0]["stats"]  # the page asked for them, not the document
+    bad = subprocess.run([tool, "inspect", "--html", os.path.join(folder, "no", "page.html"), path], capture_output=True)
+    assert bad.returncode == 2 and not bad.stdout, bad
+
+
 def main():
     tool = os.path.abspath(sys.argv[1])
     rng = random.Random(41)
@@ -233,6 +293,7 @@ def main():
                 raise
         check_threads(tool, folder)
         check_refusals(tool, folder)
+        check_page(tool, folder)
     print(f"{len(DTYPES)} dtypes, {len(LAYOUTS)} layouts, COO, compressed: as NumPy has it")
 
 

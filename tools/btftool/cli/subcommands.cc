@@ -47,6 +47,8 @@ class InspectArguments final : public Subcommand {
         ->type_name("[N]");
     add_text(app(), "--by-axis", options_.by_axis, "AXIS",
              "statistics of every channel: C, 1; dead and\nsaturated ones are named");
+    add_text(app(), "--html", options_.html, "FILE",
+             "write a page of all tensors: histograms, channels,\nsearch");
     app().add_flag("--strides", options_.strides,
                    "strides in elements and in bytes, TensorRT's vectorised dim");
     add_count(
@@ -71,8 +73,8 @@ class InspectArguments final : public Subcommand {
     if (!options_.distribution.percentiles.empty() || options_.distribution.bins > 0 ||
         options_.by_axis)
       options_.stats = true;
-    if (options_.manifest &&
-        (options_.json || options_.stats || options_.strides || options_.values || options_.at))
+    if (options_.manifest && (options_.json || options_.stats || options_.html ||
+                              options_.strides || options_.values || options_.at))
       throw Wrong("--manifest can only be combined with --tensor and --input-spec");
     return options_;
   }

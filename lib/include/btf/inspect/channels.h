@@ -34,8 +34,8 @@ struct ChannelStats {
 
 enum class ChannelState : std::uint8_t {
   alive,
-  zero,       // all elements are 0
-  constant,   // all elements are the same number
+  zero,       // all elements are 0, two and more
+  constant,   // all elements are the same number, likewise
   saturated,  // see kSaturatedShare
 };
 
