@@ -11,7 +11,7 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${BUILD_DIR:-$root/build-aarch64}
 here=(g++-aarch64-linux-gnu qemu-user)
-foreign=(libc6 libstdc++6 libzstd-dev zlib1g-dev libisal-dev libxxhash-dev libhwy-dev libfmt-dev libspdlog-dev libpugixml-dev)
+foreign=(libc6 libstdc++6 libzstd-dev zlib1g-dev libisal-dev libxxhash-dev libhwy-dev libfmt-dev libspdlog-dev libpng-dev libpugixml-dev)
 
 say() {
   echo "aarch64.sh: $*" >&2
