@@ -231,6 +231,8 @@ std::vector<std::string> files_of(std::string_view line) {
   std::vector<std::string> files;
   if (node.has("golden")) {
     files = {path(node["actual"]), path(node["golden"])};
+    if (node.has("inputs"))
+      node["inputs"].each([&](const JsonNode& input) { files.push_back(input.text()); });
   } else {
     files = {path(node["path"])};
     if (node.has("outputs"))
