@@ -41,7 +41,8 @@ Json check_json(const SideCheck& check) {
                       json_number(worst->recomputed), json_number(worst->explained)};
     levels.push_back(std::move(off));
   }
-  return {{"least_level", json_number(std::uint64_t{check.least_level})},
+  return {{"model_bytes", json_number(check.model_bytes)},
+          {"least_level", json_number(std::uint64_t{check.least_level})},
           {"first_level", json_number(std::uint64_t{check.first_level})},
           {"checked", json_number(check.checked)},
           {"overflowed", json_number(check.overflowed)},
@@ -67,6 +68,7 @@ OffElement read_worst(const JsonNode& node) {
 
 SideCheck read_check(const JsonNode& node) {
   SideCheck check;
+  check.model_bytes = node["model_bytes"].count();
   check.least_level = node["least_level"].count();
   check.first_level = node["first_level"].count();
   check.checked = node["checked"].count();

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "btf/file_state.h"
 #include "btf/try.h"
 #include "diff/layers/spot/sample.h"
 
@@ -24,6 +25,8 @@ std::vector<std::uint64_t> places_of(const LayerReport& report, std::size_t numb
 Result<SpotGraphs> SpotGraphs::read(const LayerOptions& options) {
   BTF_ASSIGN(Network golden, Network::read(*options.graph));
   SpotGraphs graphs{std::move(golden)};
+  const auto file = FileState::of(options.actual_graph.value_or(*options.graph));
+  graphs.actual_bytes = file ? file->bytes : 0;
   if (!options.actual_graph) return graphs;
   BTF_ASSIGN(graphs.own, Network::read(*options.actual_graph));
   return graphs;
@@ -98,8 +101,10 @@ std::vector<std::uint64_t> FirstChecks::sample(std::uint64_t i, const LayerFigur
 
 SideCheck FirstChecks::check(std::uint64_t i, const LayerFigures& figures,
                              std::span<const std::uint64_t> sample, std::size_t least_level) const {
-  return check_layer(actual_side(least_level), actual_dumps_.value_of(i), sample,
-                     figures.actual.peak);
+  SideCheck found =
+      check_layer(actual_side(least_level), actual_dumps_.value_of(i), sample, figures.actual.peak);
+  found.model_bytes = graphs_.actual_bytes;
+  return found;
 }
 
 }  // namespace btf

@@ -20,6 +20,7 @@ namespace btf {
 struct SpotGraphs {
   network::Network golden;
   std::optional<network::Network> own{};  // actual's, if that is a run of another model
+  std::uint64_t actual_bytes = 0;         // of the file of actual's
 
   static Result<SpotGraphs> read(const LayerOptions& options);
   const network::Network& actual() const { return own ? *own : golden; }

@@ -36,6 +36,7 @@ class SpotChecks {
         options_(options),
         share_(share),
         own_model_(graphs.own.has_value()),
+        model_bytes_(graphs.actual_bytes),
         levels_(spot_levels(options.accumulate)),
         first_(graphs, actual, golden, paired, options, report),
         actual_dumps_(first_.actual_dumps()),
@@ -87,7 +88,8 @@ class SpotChecks {
     };
     const auto is_element = [&](std::uint64_t number) { return number < layer.figures->elements; };
     const bool fits =
-        check.least_level == actual_.least_level && std::ranges::all_of(check.read, is_value) &&
+        check.model_bytes == model_bytes_ && check.least_level == actual_.least_level &&
+        std::ranges::all_of(check.read, is_value) &&
         std::ranges::all_of(
             check.off_numbers,
             [&](const auto& numbers) { return std::ranges::all_of(numbers, is_element); }) &&
@@ -329,6 +331,7 @@ class SpotChecks {
   const LayerOptions& options_;
   LayerShare* share_;  // what shards have found, or nullptr
   bool own_model_;     // actual is a run of a model of its own
+  std::uint64_t model_bytes_;
   std::span<const SpotLevel> levels_;
   FirstChecks first_;
   const SpotDumps& actual_dumps_;
