@@ -8,8 +8,8 @@
 #include "btf/try.h"
 #include "diff/layers/spot/check.h"
 #include "report/layers/json.h"
+#include "report/text/exact_json.h"
 #include "report/text/json_node.h"
-#include "report/text/json_parse.h"
 
 namespace btf {
 
@@ -115,11 +115,13 @@ PartLine part_line(const LayerItem& item) {
     Json& inputs = json["inputs"] = Json::array();
     for (const auto& [path, state] : measured.inputs) inputs.push_back(path);
   }
-  return {.number = item.number, .result = std::move(result), .found = report::dump(json)};
+  return {.number = item.number,
+          .result = std::move(result),
+          .found = report::dump_exact(std::move(json))};
 }
 
 Result<LayerItem> read_layer_item(std::string_view line) {
-  BTF_ASSIGN(const Json json, report::parse_json(std::string(line), "an item of a part"));
+  BTF_ASSIGN(const Json json, report::parse_exact(line, "an item of a part"));
   std::string trouble;
   const JsonNode node(json, trouble);
   LayerItem item{.number = node["number"].count(),
