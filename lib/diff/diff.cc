@@ -123,7 +123,11 @@ class FileDiff {
     one_thread_ = for_one_thread();
     PairQueue queue({.workers = workers_, .most_together = 16, .small = kTiny, .most_waiting = 4},
                     options_.execution);
-    bool permuted = !options_.permute || may_be_none;
+    bool permuted = !options_.permute || options_.may_compare_nothing;
+    const auto is_permuted = [&](const Pair& pair) {
+      return pair.diff.error ||
+             (pair.diff.actual && pair.a.dims.size() == options_.permute->order.size());
+    };
     for (const std::uint64_t i : picked) {
       auto pair = load_or_trouble(pairs.at(i));
       if (!pair) {
@@ -131,8 +135,7 @@ class FileDiff {
         return std::unexpected(pair.error());
       }
       if (attributes_ && !pair->diff.error) note_attributes(i == 0, *pair);
-      permuted = permuted || pair->diff.error ||
-                 (pair->diff.actual && pair->a.dims.size() == options_.permute->order.size());
+      permuted = permuted || is_permuted(*pair);
       if (workers_ > 1 && pair->bytes() < kSmall) {
         const std::uint64_t bytes = pair->bytes();
         BTF_TRY(queue.add(std::make_unique<Queued>(*this, *std::move(pair)), bytes));
@@ -143,8 +146,20 @@ class FileDiff {
       report(pair->diff);
     }
     BTF_TRY(queue.drain());
+    // Pairs that others compare may be what the options are for.
+    const auto unused = [&](const FileScales& scales) {
+      return scales.unused() && !troubled_ && !options_.may_compare_nothing;
+    };
+    const std::uint64_t others = options_.pick ? pairs.size() : 0;
+    for (std::uint64_t i = 0; i < others; ++i) {
+      if (permuted && !unused(actual_scales_) && !unused(golden_scales_)) break;
+      const auto pair = load_or_trouble(pairs.at(i));
+      if (!pair) break;
+      troubled_ = troubled_ || pair->diff.error;
+      permuted = permuted || is_permuted(*pair);
+    }
     for (const FileScales* scales : {&actual_scales_, &golden_scales_})
-      if (scales->unused() && !troubled_ && !may_be_none)
+      if (unused(*scales))
         return std::unexpected(
             Error{ErrorCode::invalid_argument, "no compared tensor has codes to scale"}.in_file(
                 (scales == &actual_scales_ ? actual_ : golden_).path()));
