@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "btf/diff/set_diff.h"
 #include "btf/try.h"
 #include "core/strided.h"
 #include "diff/attribute_differences.h"
@@ -117,7 +118,9 @@ class FileDiff {
     BTF_ASSIGN(const TensorPairs pairs, TensorPairs::of(actual_, golden_, options_, candidates));
     const bool may_be_none = options_.may_compare_nothing || options_.pick;
     if (pairs.size() == 0 && !may_be_none)
-      return nothing_compared("there is no tensor on either side");
+      return std::unexpected(
+          Error{ErrorCode::refused, "nothing was compared: there is no tensor on either side"}
+              .in_file(actual_.path()));
     BTF_ASSIGN(const std::vector<std::uint64_t> picked, pairs.pick(options_.pick));
     workers_ = worker_count(options_.execution, pairs.size(), UINT64_MAX);
     one_thread_ = for_one_thread();
@@ -174,7 +177,7 @@ class FileDiff {
     BTF_TRY(actual_.check_unchanged());
     BTF_TRY(golden_.check_unchanged());
     if (same_ && compared_ == 0 && !may_be_none)
-      return nothing_compared("no tensor has an element");
+      return std::unexpected(no_element_compared(actual_.path()));
     return same_;
   }
 
@@ -211,11 +214,6 @@ class FileDiff {
       complete.error().message +=
           ", so the comparison would be incomplete; `tensors` '*' compares the listed tensors";
     return complete;
-  }
-
-  std::unexpected<Error> nothing_compared(const std::string& why) const {
-    return std::unexpected(
-        Error{ErrorCode::refused, "nothing was compared: " + why}.in_file(actual_.path()));
   }
 
   static Result<TensorInfo> load(const TensorFile& file, const FileScales& scales,

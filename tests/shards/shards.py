@@ -241,6 +241,15 @@ def check_by_tensor():
         for of in (1, 3, 64):
             paths = parts(of, ("--shard-by", "tensor", *options), pair)
             check(f"{options}, merge of {of}", report("merge", *paths), one_run)
+    for side in ("e", "f"):
+        npy(f"empty/{side}/one.npy", [], [0, 3])
+        npy(f"empty/{side}/two.npy", [], [0])
+        run("convert", "-q", f"empty/{side}/one.npy", f"empty/{side}/two.npy", f"empty/{side}.npz")
+    pair = ("empty/e.npz", "empty/f.npz")
+    for of in (1, 2, 7):
+        paths = parts(of, ("--shard-by", "tensor"), pair)
+        for words in REPORTS:
+            check(f"no elements, merge of {of} {words}", report("merge", *words, *paths), report("diff", *words, *pair))
     os.makedirs("ranks")
     for side in ("a", "b"):
         npy(f"ranks/{side}/one.npy", [1.0, 2.0])
