@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes what a release is made of, from the commit that is checked out, and checks it: the sources, a btftool that is one file
-# for x86-64 and for aarch64, Debian packages, the Python package, a bill of materials of each, and checksums.
+# for x86-64 and for aarch64, Debian packages, each with a bill of materials, the Python package, and checksums.
 #
 #   release.sh [-o FOLDER] [-w FOLDER] [source|debian|static|aarch64|wheel...]
 #
