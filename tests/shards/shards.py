@@ -47,6 +47,10 @@ def make(pairs):
     with open("out/bad.npy", "wb") as file:
         file.write(b"\x93NUMPY\x01\x00nothing that is a header")
     npy("golden/bad.npy", [1.0])
+    # Names that are not UTF-8, and characters that stand for such bytes in a part.
+    for name in (b"latin \xe9\xff.npy", "\U0010fee9\u00e9.npy".encode()):
+        npy(b"out/" + name, [1.0, 2.0])
+        npy(b"golden/" + name, [1.0, 3.0])
     for side in ("out", "golden"):
         with open(side + "/notes.txt", "w") as file:
             file.write("notes of " + side)
@@ -87,13 +91,20 @@ def check_merge():
                 )
 
 
+def file_name(text):
+    """A name as a part has it: U+10FE80 to U+10FEFF are bytes."""
+    return b"".join(
+        bytes([ord(c) - 0x10FE00]) if 0x10FE80 <= ord(c) <= 0x10FEFF else c.encode() for c in text
+    )
+
+
 def check_plan():
     """Longest first, each to the least loaded, by brute force."""
     sizes = {}
-    for side in ("out", "golden"):
+    for side in (b"out", b"golden"):
         for folder, _, names in os.walk(side):
             for name in names:
-                if name == "notes.txt":
+                if name == b"notes.txt":
                     continue  # no tensors
                 path = os.path.join(folder, name)
                 place = os.path.relpath(path, side)
@@ -106,7 +117,7 @@ def check_plan():
             loads[least] -= cost
             expected[least].add(place)
         paths = parts(of)
-        found = [{item["path"] for item in lines(path)[1:-1]} for path in paths]
+        found = [{file_name(item["path"]) for item in lines(path)[1:-1]} for path in paths]
         check(f"plan of {of} shards", found, expected)
         heads = [lines(path)[0] for path in paths]
         check(f"one plan of {of}", len({head["plan"] for head in heads}), 1)
