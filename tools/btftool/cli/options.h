@@ -120,6 +120,8 @@ struct DiffCommand {
   std::optional<PartOptions> part;
   // Of reports that are merged, in place of `tensor_tolerances`: "rtol 0.01 for conv*".
   std::vector<std::string> tensor_criteria;
+  // Options that say how any two tensors are compared, but for tolerances, as they were given.
+  std::vector<std::string> of_pair;
 };
 
 struct MergeCommand {

@@ -91,7 +91,7 @@ class Inspection {
     std::vector<std::string> warnings;
     add_warnings_of_index(set, member, warnings);
     for (const std::string& warning : warnings) context_.log.warning(warning);
-    begin(**file);
+    begin(**file, {});
     for (std::uint64_t i = 0; i < (*file)->tensor_count(); ++i) inspect(**file, i, true);
     if (const btf::Status complete = (*file)->check_complete(); !complete) {
       if (json_) json_->odd(context_.names.in(complete.error()));
@@ -107,24 +107,28 @@ class Inspection {
       const auto first = set.tensor(*at);
       const auto file = first ? set.file(first->member) : std::unexpected(first.error());
       if (!file) return give_up(set.path(), file.error());
-      begin(**file);
       // All of this file that are named one after the other.
+      std::vector<std::uint64_t> indices;
       for (; at != selection->end(); ++at) {
         const auto tensor = set.tensor(*at);
         if (!tensor || tensor->member != first->member) break;
-        inspect(**file, tensor->index, false);
+        indices.push_back(tensor->index);
       }
+      begin(**file, indices);
+      for (const std::uint64_t index : indices) inspect(**file, index, false);
       end(**file);
     }
   }
 
-  void begin(const btf::TensorFile& file) {
+  // `tensors`: those that are shown; nothing: all.
+  void begin(const btf::TensorFile& file,
+             const std::optional<std::vector<std::uint64_t>>& tensors) {
     errors_ = {};
     warnings_ = {};
     execution_ = context_.global.execution();
     progress_.emplace(context_.global, file.size());
     progress_->attach(execution_);
-    json_ ? json_->begin(file) : text_.begin(file);
+    json_ ? json_->begin(file) : text_.begin(file, tensors);
     if (page_) page_->begin(file);
   }
 
