@@ -64,11 +64,14 @@ Grid grid_of(const PartNumbers& part, std::uint32_t zoom, std::uint64_t panels) 
 }
 
 Status check_size(std::uint64_t width, std::uint64_t height) {
-  if (width <= kMostPictureSide && height <= kMostPictureSide) return {};
-  return fail(ErrorCode::unsupported, "the picture would have " + std::to_string(width) + " x " +
-                                          std::to_string(height) + " pixels, and at most " +
-                                          std::to_string(kMostPictureSide) +
-                                          " a side are drawn: take a part, or every n-th element");
+  if (width <= kMostPictureSide && height <= kMostPictureSide &&
+      width * height <= kMostPicturePixels)
+    return {};
+  return fail(ErrorCode::unsupported,
+              "the picture would have " + std::to_string(width) + " x " + std::to_string(height) +
+                  " pixels; at most " + std::to_string(kMostPictureSide) + " a side and " +
+                  std::to_string(kMostPicturePixels) +
+                  " in all are drawn: take a part, every n-th element, or smaller squares");
 }
 
 struct Place {

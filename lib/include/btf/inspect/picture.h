@@ -22,9 +22,11 @@ struct Picture {
   std::vector<std::uint8_t> rgb;
 };
 
-// The most elements of a picture, and its longest side in pixels.
-inline constexpr std::uint64_t kMostPictureElements = 1U << 23;
-inline constexpr std::uint32_t kMostPictureSide = 16384;
+// The most elements of a picture, the longest side in pixels, and the most pixels: with all of it
+// a picture takes no more than 200 MB, that of a difference 300.
+inline constexpr std::uint64_t kMostPictureElements = 1U << 22;
+inline constexpr std::uint64_t kMostPictureSide = 16384;
+inline constexpr std::uint64_t kMostPicturePixels = 1U << 24;
 
 // Numbers that become the ends of the colours; nothing: the least and the greatest finite one.
 struct PictureRange {
