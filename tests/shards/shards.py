@@ -233,6 +233,31 @@ def check_by_tensor():
     done = run("diff", "--shard-by", "tensor", "--pair-by", "number", "--resume", "--shard", "1/64", "--part", part, *operands)  # fmt: skip
     check("resume by tensors", f", {count} from before" in done.stdout.decode(), count > 0)
     trouble("by files and by tensors", [*parts(2, (), operands)[:1], *parts(2, ("--shard-by", "tensor"), operands, "others")[1:]], "--shard-by=tensor")  # fmt: skip
+    # What no tensor is for is trouble, what one is for is none.
+    pair = ("few/out/a.npz", "few/golden/a.npz")
+    for options in (("--permute", "0,1,2,4,3,5"), ("--actual-scale", "2")):
+        one_run = report("diff", *options, *pair)
+        check(f"{options} for no tensor", one_run[0], 2)
+        for of in (1, 3, 64):
+            paths = parts(of, ("--shard-by", "tensor", *options), pair)
+            check(f"{options}, merge of {of}", report("merge", *paths), one_run)
+    for side in ("e", "f"):
+        npy(f"empty/{side}/one.npy", [], [0, 3])
+        npy(f"empty/{side}/two.npy", [], [0])
+        run("convert", "-q", f"empty/{side}/one.npy", f"empty/{side}/two.npy", f"empty/{side}.npz")
+    pair = ("empty/e.npz", "empty/f.npz")
+    for of in (1, 2, 7):
+        paths = parts(of, ("--shard-by", "tensor"), pair)
+        for words in REPORTS:
+            check(f"no elements, merge of {of} {words}", report("merge", *words, *paths), report("diff", *words, *pair))
+    os.makedirs("ranks")
+    for side in ("a", "b"):
+        npy(f"ranks/{side}/one.npy", [1.0, 2.0])
+        npy(f"ranks/{side}/two.npy", [1.0, 2.0, 3.0, 4.0], [2, 2])
+        run("convert", "-q", f"ranks/{side}/one.npy", f"ranks/{side}/two.npy", f"ranks/{side}.npz")
+    pair = ("ranks/a.npz", "ranks/b.npz")
+    paths = parts(3, ("--shard-by", "tensor", "--permute", "1,0"), pair)
+    check("--permute for one tensor", report("merge", *paths), report("diff", "--permute", "1,0", *pair))
     done = run("diff", "--shard-by", "tensors", "--part", "x", *operands)
     check("--shard-by tensors", (done.returncode, b"file|tensor" in done.stderr), (2, True))
 

@@ -1,5 +1,9 @@
 #include "cli/diff.h"
 
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
 #include "cli/arguments.h"
 #include "cli/diff_arguments.h"
 #include "cli/scales.h"
@@ -224,6 +228,17 @@ void finish_reports(const CLI::App& app, const DiffCommand& command) {
   check_reports(command.junit, command.html);
 }
 
+// Do they say how two tensors are compared, and not which, nor what is said of them?
+bool is_of_pair(const std::string& name) {
+  static constexpr std::string_view kOthers[] = {
+      "--tensor",  "--pair",  "--pair-by", "--map",         "--include", "--exclude",
+      "--heatmap", "--all",   "--sort",    "--files-from",  "--summary", "--json",
+      "--junit",   "--html",  "--part",    "--json-schema", "--shard",   "--shard-by",
+      "--resume",  "--rules", "--help",    "--help-all",    "--output",  "--rtol",
+      "--atol",    "--ulp",   "--show",    "--no-hints"};
+  return std::ranges::find(kOthers, name) == std::end(kOthers);
+}
+
 void finish_diff(const CLI::App& app, DiffCommand& command,
                  const std::vector<std::string>& operands) {
   exclude(app, "--tensor", {"--pair"});
@@ -243,6 +258,7 @@ void finish_diff(const CLI::App& app, DiffCommand& command,
               {"--all", "--sort", "--summary", "--json", "--json-schema", "--junit", "--html"},
               command.part);
   take_operands(command.from_json.has_value(), operands, command.actual, command.golden);
+  command.of_pair = words_given(app, is_of_pair);
 }
 
 }  // namespace btftool

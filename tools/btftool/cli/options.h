@@ -11,6 +11,7 @@
 #include "btf/convert.h"
 #include "btf/diff/set_diff.h"
 #include "btf/file.h"
+#include "btf/inspect/distribution.h"
 #include "btf/layers/layers.h"
 #include "btf/repair.h"
 #include "btf/report/report.h"
@@ -34,8 +35,10 @@ struct GlobalOptions {
   btf::Execution execution() const { return {.jobs = jobs, .memory = max_memory / 8}; }
 };
 
-// The number of --values without one.
+// The number of --values without one, of --histogram, and the list of --percentiles.
 inline constexpr std::uint64_t kValuesShown = 1000;
+inline constexpr std::uint64_t kBinsShown = 16;
+inline constexpr char kPercentilesShown[] = "0.1,1,5,25,50,75,95,99,99.9";
 
 using btf::SpecRule;
 using btf::TensorTolerance;
@@ -47,6 +50,9 @@ struct InspectOptions {
   bool manifest = false;
   btf::OpenOptions open;
   bool stats = false;
+  btf::DistributionOptions distribution;  // of the statistics
+  std::optional<std::string> by_axis;     // a letter or a number
+  std::optional<std::string> html;
   bool strides = false;
   std::optional<std::uint64_t> values;  // how many before they are summarised
   std::optional<std::string> slice;
@@ -103,6 +109,8 @@ struct DiffCommand {
   std::optional<PartOptions> part;
   // Of reports that are merged, in place of `tensor_tolerances`: "rtol 0.01 for conv*".
   std::vector<std::string> tensor_criteria;
+  // Options that say how any two tensors are compared, but for tolerances, as they were given.
+  std::vector<std::string> of_pair;
 };
 
 struct MergeCommand {

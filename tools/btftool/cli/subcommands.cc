@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "cli/arguments.h"
 #include "cli/convert.h"
 #include "cli/diff.h"
 #include "cli/layers.h"
@@ -33,6 +34,21 @@ class InspectArguments final : public Subcommand {
                    "print a manifest: JSON that names files, tensors,\n"
                    "specs, and that every command opens as this set");
     app().add_flag("--stats", options_.stats, "min, max, mean, std, NaN, Inf, zeros, subnormals");
+    add_words(
+        app(), "--percentiles", "[P,P,...]",
+        [this](const std::string& text) {
+          options_.distribution.percentiles = value_or_throw(parse_percentiles(text));
+        },
+        "percentiles (0.1,1,5,25,50,75,95,99,99.9)");
+    add_count(
+        app(), "--histogram", 1, btf::kMostBins,
+        [this](std::uint64_t n) { options_.distribution.bins = static_cast<std::uint32_t>(n); },
+        "a histogram of N bins of equal width (16)")
+        ->type_name("[N]");
+    add_text(app(), "--by-axis", options_.by_axis, "AXIS",
+             "statistics of every channel: C, 1; dead and\nsaturated ones are named");
+    add_text(app(), "--html", options_.html, "FILE",
+             "write a page of all tensors: histograms, channels,\nsearch");
     app().add_flag("--strides", options_.strides,
                    "strides in elements and in bytes, TensorRT's vectorised dim");
     add_count(
@@ -54,8 +70,11 @@ class InspectArguments final : public Subcommand {
     options_.files = operands_;
     options_.open = spec_.finish("--input-spec");
     if (options_.slice && !options_.values) options_.values = kValuesShown;
-    if (options_.manifest &&
-        (options_.json || options_.stats || options_.strides || options_.values || options_.at))
+    if (!options_.distribution.percentiles.empty() || options_.distribution.bins > 0 ||
+        options_.by_axis)
+      options_.stats = true;
+    if (options_.manifest && (options_.json || options_.stats || options_.html ||
+                              options_.strides || options_.values || options_.at))
       throw Wrong("--manifest can only be combined with --tensor and --input-spec");
     return options_;
   }
@@ -272,7 +291,8 @@ class TypesArguments final : public Subcommand {
 class ExplainArguments final : public Subcommand {
  public:
   explicit ExplainArguments(CLI::App& parent)
-      : Subcommand(parent, "explain", "what a finding, a cause or a verdict means, and what to do") {
+      : Subcommand(parent, "explain",
+                   "what a finding, a cause or a verdict means, and what to do") {
     declare_operands("[WORD]", "of validate, diff or layers; without it all are listed");
     app().add_flag("--json", options_.json, "print all as one JSON document");
     app().footer(

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "btf/file_state.h"
+#include "btf/shards/file_state.h"
 #include "btf/try.h"
 #include "diff/layers/spot/sample.h"
 

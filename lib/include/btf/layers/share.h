@@ -12,9 +12,9 @@
 
 #include "btf/api.h"
 #include "btf/error.h"
-#include "btf/file_state.h"
 #include "btf/layers/figures.h"
 #include "btf/layers/layers.h"
+#include "btf/shards/file_state.h"
 
 namespace btf {
 

@@ -14,8 +14,8 @@
 #include "btf/api.h"
 #include "btf/error.h"
 #include "btf/execution.h"
-#include "btf/file_state.h"
 #include "btf/report/report.h"
+#include "btf/shards/file_state.h"
 #include "btf/shards/plan.h"
 
 namespace btf {

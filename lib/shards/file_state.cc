@@ -1,4 +1,4 @@
-#include "btf/file_state.h"
+#include "btf/shards/file_state.h"
 
 #include <sys/stat.h>
 
