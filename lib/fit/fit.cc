@@ -253,8 +253,7 @@ Status look_at_dumps(const std::vector<Dump>& dumps, std::span<TensorSet> sets, 
           sets[d].path() + ": '" + first + (narrow > 1 ? ", and others are narrow too" : "") +
           ": what its numbers lost before does not show; dump a run in float32");
   }
-  if (floats == 0 && !report.troubles.empty())
-    return fail(ErrorCode::io, report.troubles.front());
+  if (floats == 0 && !report.troubles.empty()) return fail(ErrorCode::io, report.troubles.front());
   if (floats == 0)
     return fail(ErrorCode::refused, "no tensor of " + sets[0].path() + " holds floats");
   if (graph && report.unused.size() == floats)
@@ -268,7 +267,7 @@ void warn_of_nonfinite(const FitOfType& type, std::vector<std::string>& warnings
     if (tensor.weight || tensor.nan + tensor.infinite == 0) continue;
     const bool all = tensor.nan + tensor.infinite == tensor.elements;
     warnings.push_back("'" + tensor.name + "' has " + std::to_string(tensor.nan) + " NaN and " +
-                       std::to_string(tensor.infinite) + " Inf in float32" +
+                       std::to_string(tensor.infinite) + " Inf as dumped" +
                        (all ? " and nothing else" : "") + "; they are left out");
   }
 }
@@ -302,6 +301,9 @@ Result<FitReport> fit(std::span<TensorSet> dumps, const FitOptions& options) {
     const NarrowType type(dtype);
     BTF_ASSIGN(FitOfType found, network ? judge_all(*network, listed, type, options.execution)
                                         : measure_alone(listed, type, options.execution, report));
+    if (found.unjudged > 0 && found.unjudged == found.layers.size())
+      return fail(ErrorCode::refused, "no layer can be judged, as '" + found.layers[0].name +
+                                          "': " + found.layers[0].why);
     if (report.types.empty()) warn_of_nonfinite(found, report.warnings);
     report.types.push_back(std::move(found));
   }

@@ -22,10 +22,10 @@ def session(model):
 
 
 def outputs_of(model, inputs):
+    """Of each of several inputs."""
     ready = session(model)
-    given = {i.name: inputs[i.name] for i in ready.get_inputs()}
-    with np.errstate(all="ignore"):
-        return dict(zip([o.name for o in ready.get_outputs()], ready.run(None, given)))
+    names = [o.name for o in ready.get_outputs()]
+    return [dict(zip(names, ready.run(None, {i.name: one[i.name] for i in ready.get_inputs()}))) for one in inputs]
 
 
 def all_tensors(model, inputs):
@@ -39,7 +39,7 @@ def all_tensors(model, inputs):
             if name and name not in known:
                 watched.graph.output.append(helper.make_empty_tensor_value_info(name))
                 known.add(name)
-    found = outputs_of(watched, inputs)
+    found = outputs_of(watched, [inputs])[0]
     return {**{i.name: inputs[i.name] for i in model.graph.input if i.name in inputs},
             **{k: v for k, v in found.items() if isinstance(v, np.ndarray)}}
 
@@ -66,7 +66,7 @@ class Device:
         self.floats = {k for k, v in {**fixed, **tensors}.items() if v.dtype == np.float32}
 
     def run(self, inputs, wide=()):
-        """Outputs of the network, and the nodes with these numbers are wide."""
+        """Outputs of the network for each of the inputs; the nodes with these numbers are wide."""
         made = copy.deepcopy(self.model)
         self.nodes, self.count, self.rounded_names = [], 0, {}
         self.more = []

@@ -32,7 +32,7 @@ Status measure_value(const network::Network& network, const Dump& dump, const Na
   value.floating = numbers->floating();
   if (!value.floating) return {};
   BTF_ASSIGN(value.measure, measure_tensor(*numbers, type));
-  value.noise = value.measure.error();
+  value.noise = value.measure.noise();
   if (execution.progress && dump.find(which) != nullptr)
     execution.progress(numbers->elements() * info(numbers->dtype()).bits / 8);
   return {};
@@ -46,20 +46,24 @@ void find_luck(const network::Network& network, const NarrowType& type,
     const auto* const row =
         network::find_operator(node.op, node.domain, network.version(node.domain));
     const bool moved = row != nullptr && row->passing == Passing::moved;
-    double most = 0;
+    double most = 0;     // error of an input, relative
+    double largest = 0;  // rms of an input that has one
     bool luck = false;
     for (std::size_t i = 0;
          i < (moved ? std::min<std::size_t>(1, node.inputs.size()) : node.inputs.size()); ++i) {
       if (node.inputs[i] == kNoValue || !values[node.inputs[i]].floating) continue;
-      most = std::max(most, values[node.inputs[i]].noise);
-      luck |= values[node.inputs[i]].by_luck;
+      const ValueNoise& input = values[node.inputs[i]];
+      most = std::max(most, input.relative());
+      if (input.noise > 0) largest = std::max(largest, input.measure.rms());
+      luck |= input.by_luck;
     }
     for (const std::uint32_t output : node.outputs) {
       if (output == kNoValue || !values[output].floating) continue;
       ValueNoise& value = values[output];
-      if (value.noise >= typical || most <= value.noise || (moved && !luck)) continue;
-      value.noise = typical;
-      value.by_luck = true;
+      if (value.relative() >= typical || most <= value.relative() || (moved && !luck)) continue;
+      const double rms = value.measure.rms();
+      value.noise = typical * (rms > 0 ? rms : largest);
+      value.by_luck = value.noise > 0;
     }
   }
 }

@@ -40,11 +40,15 @@ class Reading {
   Reading(const ValueNoise& value, const NarrowType& type) : value_(value), type_(type) {}
 
   void apply(std::uint64_t first, std::span<const double> numbers, std::span<double> into) const {
-    const double step = kTypicalNoise * type_.unit_roundoff();
     for (std::size_t i = 0; i < numbers.size(); ++i) into[i] = type_.read(numbers[i]);
     if (!value_.by_luck) return;
+    // Where all are zero there is nothing that the error is relative to.
+    const double rms = value_.measure.rms();
+    const double step = rms > 0 ? value_.noise / rms : 0;
+    const double floor = rms > 0 ? 0 : value_.noise;
     for (std::size_t i = 0; i < numbers.size(); ++i)
-      if (into[i] == numbers[i]) into[i] *= 1 + step * sign_at(first + i);
+      if (into[i] == numbers[i] && std::isfinite(into[i]))
+        into[i] += (step * std::abs(into[i]) + floor) * sign_at(first + i);
   }
 
  private:
@@ -52,41 +56,59 @@ class Reading {
   const NarrowType& type_;
 };
 
+// Does rounding change its numbers by more than a step?
+bool is_lossy(const ValueNoise& value) { return value.measure.lost > 0 || value.measure.above > 0; }
+
+// Numbers with an error of half a step or less each, whatever the range of the type.
+void nudge(std::uint64_t first, std::span<const double> numbers, double step,
+           std::span<double> into) {
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    into[i] = numbers[i] * (1 + step * sign_at(first + i));
+}
+
 // Results from inputs that are rounded against those from inputs as they are.
 class Effect {
  public:
-  void take(std::span<const double> exact, std::span<const double> narrow, double limit) {
+  // `input`: where it has an Inf of its own, a result beyond the limit says nothing.
+  void take(std::span<const double> exact, std::span<const double> narrow, double limit,
+            std::span<const double> input) {
     for (std::size_t i = 0; i < exact.size(); ++i) {
-      // What is beyond the range in any case says nothing of its inputs.
-      if (!(std::abs(exact[i]) <= limit)) continue;
+      const bool beyond = !(std::abs(exact[i]) <= limit);
+      if (beyond && (input.empty() || !std::isfinite(exact[i]) || !std::isfinite(input[i])))
+        continue;
       if (!std::isfinite(narrow[i])) {
         ++nonfinite_;
+        nan_ += std::isnan(narrow[i]) ? 1 : 0;
         continue;
       }
       const double error = narrow[i] - exact[i];
       errors_ += error * error;
-      changed_ += error != 0 ? 1 : 0;
       zeroed_ += narrow[i] == 0 && exact[i] != 0 ? 1 : 0;
       squares_ += exact[i] * exact[i];
       ++count_;
     }
   }
 
-  void write(InputEffect& effect, bool flags) const {
+  void write(InputEffect& effect, double& rms) const {
     effect.nonfinite = nonfinite_;
+    effect.nan = nan_;
     effect.zeroed = zeroed_;
-    if (flags)  // the part of comparisons that turn out differently
-      effect.error = count_ == 0 ? 0 : static_cast<double>(changed_) / static_cast<double>(count_);
-    else if (errors_ > 0)
-      effect.error = squares_ > 0 ? std::sqrt(errors_ / squares_) : HUGE_VAL;
+    if (count_ == 0) return;
+    effect.error = std::sqrt(errors_ / static_cast<double>(count_));
+    rms = std::max(rms, std::sqrt(squares_ / static_cast<double>(count_)));
+    if (effect.noise > 0) effect.gain = effect.error / effect.noise;
+  }
+
+  double error() const {
+    return count_ == 0 ? 0 : std::sqrt(errors_ / static_cast<double>(count_));
   }
 
  private:
   double errors_ = 0;
   double squares_ = 0;
   std::uint64_t count_ = 0;
-  std::uint64_t changed_ = 0;
   std::uint64_t nonfinite_ = 0;
+  std::uint64_t nan_ = 0;
   std::uint64_t zeroed_ = 0;
 };
 
@@ -147,6 +169,7 @@ class NodeMeasuring {
 
   Status moved(NodeMeasure& measure) const {
     BTF_TRY(check_known(1));
+    measure.rms = result().measure.rms();
     if (is_float(0))
       measure.inputs.push_back(
           {.input = 0, .noise = value(0).noise, .error = value(0).noise, .passes_on = true});
@@ -155,12 +178,17 @@ class NodeMeasuring {
 
   Status joined(NodeMeasure& measure) const {
     BTF_TRY(check_known(node_.inputs.size()));
+    measure.rms = result().measure.rms();
     for (std::size_t i = 0; i < node_.inputs.size(); ++i) {
       if (!is_float(i)) continue;
-      const double all = result().measure.squares;
-      const double part = all > 0 ? std::sqrt(std::min(1.0, value(i).measure.squares / all)) : 0;
-      measure.inputs.push_back(
-          {.input = i, .noise = value(i).noise, .error = value(i).noise * part, .passes_on = true});
+      const auto all = static_cast<double>(result().measure.elements);
+      const double part =
+          all > 0 ? std::sqrt(static_cast<double>(value(i).measure.elements) / all) : 0;
+      measure.inputs.push_back({.input = i,
+                                .noise = value(i).noise,
+                                .error = value(i).noise * part,
+                                .gain = part,
+                                .passes_on = true});
     }
     return {};
   }
@@ -170,6 +198,7 @@ class NodeMeasuring {
   Status products(NodeMeasure& measure) const {
     BTF_TRY(check_known(node_.inputs.size()));
     const double of_result = result().measure.mean_square();
+    measure.rms = std::sqrt(of_result);
     const double terms = op_->terms();
     for (std::size_t i = 0; i < node_.inputs.size(); ++i) {
       if (!is_float(i)) continue;
@@ -180,8 +209,8 @@ class NodeMeasuring {
         gain = own > 0 ? std::min(terms * other, of_result / own) : 0;
       }
       const double noise = value(i).noise;
-      const double error = of_result > 0 ? noise * std::sqrt(own * gain / of_result) : 0;
-      measure.inputs.push_back({.input = i, .noise = noise, .error = error});
+      measure.inputs.push_back(
+          {.input = i, .noise = noise, .error = noise * std::sqrt(gain), .gain = std::sqrt(gain)});
     }
     return {};
   }
@@ -190,10 +219,11 @@ class NodeMeasuring {
     BTF_TRY(check_known(1));
     const double terms = op_->terms();
     measure.inside = result().measure.largest * terms;
-    const double rms = result().measure.rms();
-    const double error =
-        rms > 0 ? value(0).noise * value(0).measure.rms() / std::sqrt(terms) / rms : 0;
-    measure.inputs.push_back({.input = 0, .noise = value(0).noise, .error = error});
+    measure.rms = result().measure.rms();
+    measure.inputs.push_back({.input = 0,
+                              .noise = value(0).noise,
+                              .error = value(0).noise / std::sqrt(terms),
+                              .gain = 1 / std::sqrt(terms)});
     return {};
   }
 
@@ -206,6 +236,7 @@ class NodeMeasuring {
   }
 
   Status places(NodeMeasure& measure) {
+    if (!info(op_->outputs()[0].dtype).floating()) return {};  // true or false: no error of it
     const Dims& dims = op_->outputs()[0].dims;
     const std::vector<Dims> placed = op_->places();
     struct Input {
@@ -215,6 +246,7 @@ class NodeMeasuring {
       std::optional<Reading> reading{};  // of floats
       std::optional<std::size_t> effect{};
       std::size_t same = 0;  // the first input of the same value
+      std::optional<Effect> nudged{};
     };
     std::vector<Input> inputs(placed.size());
     std::vector<Effect> effects;
@@ -228,6 +260,7 @@ class NodeMeasuring {
       if (inputs[i].same < i) continue;
       inputs[i].effect = effects.size();
       effects.emplace_back();
+      if (is_lossy(value(i))) inputs[i].nudged.emplace();
       measure.inputs.push_back({.input = i, .noise = value(i).noise});
     }
     std::vector<double> exact(kFitRun);
@@ -257,13 +290,31 @@ class NodeMeasuring {
         exchange(true);
         op_->at_places(given, off);
         exchange(false);
-        effects[*inputs[i].effect].take(right, off, context_.type.limit());
+        effects[*inputs[i].effect].take(right, off, context_.type.limit(),
+                                        std::span(inputs[i].narrow).first(count));
+        if (!inputs[i].nudged) continue;
+        for (std::size_t k = i; k < inputs.size(); ++k)
+          if (inputs[k].same == i)
+            nudge(first, std::span<const double>(inputs[k].exact).first(count), nudge_step(),
+                  inputs[k].narrow);
+        exchange(true);
+        op_->at_places(given, off);
+        exchange(false);
+        inputs[i].nudged->take(right, off, HUGE_VAL, {});
       }
     }
-    const bool flags = !info(op_->outputs()[0].dtype).floating();
-    for (std::size_t e = 0; e < effects.size(); ++e) effects[e].write(measure.inputs[e], flags);
+    for (std::size_t e = 0; e < effects.size(); ++e)
+      effects[e].write(measure.inputs[e], measure.rms);
+    for (const Input& input : inputs) {
+      if (!input.nudged) continue;
+      InputEffect& effect = measure.inputs[*input.effect];
+      const double rms = value(effect.input).measure.rms();
+      if (rms > 0) effect.gain = input.nudged->error() / (nudge_step() * rms);
+    }
     return {};
   }
+
+  double nudge_step() const { return kTypicalNoise * context_.type.unit_roundoff(); }
 
   Status groups(NodeMeasure& measure) {
     const network::Groups* const groups = op_->groups();
@@ -285,7 +336,7 @@ class NodeMeasuring {
       reading.apply(group * size, exact, narrow);
       op_->of_group(exact, right);
       op_->of_group(narrow, off);
-      effect.take(right, off, context_.type.limit());
+      effect.take(right, off, context_.type.limit(), {});
       const network::GroupInside inside = op_->inside(exact, round);
       if (std::isfinite(inside.largest)) measure.inside = std::max(measure.inside, inside.largest);
       if (inside.variance > 0 && std::isfinite(inside.variance)) {
@@ -296,7 +347,14 @@ class NodeMeasuring {
     }
     if (variances > 0) measure.variance_error = std::sqrt(variance_errors / variances);
     measure.inputs.push_back({.input = 0, .noise = value(0).noise});
-    effect.write(measure.inputs[0], false);
+    effect.write(measure.inputs[0], measure.rms);
+    // What scales and biases make of it.
+    if (result().known && !op_->one_of_group() && measure.rms > 0) {
+      const double rms = result().measure.rms();
+      measure.inputs[0].error *= rms / measure.rms;
+      measure.inputs[0].gain *= rms / measure.rms;
+      measure.rms = rms;
+    }
     return {};
   }
 

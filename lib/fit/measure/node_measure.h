@@ -19,9 +19,15 @@ struct ValueNoise {
   TensorMeasure measure;
   bool known = false;     // it was measured
   bool floating = false;  // it holds floats
-  double noise = 0;       // its own rounding error, relative
+  double noise = 0;       // its own rounding error: root mean square
   // Its numbers are of the type by chance, while those that it is computed from are not.
   bool by_luck = false;
+
+  // Relative to the value; a value of zeros that has an error: Inf.
+  double relative() const {
+    const double rms = measure.rms();
+    return rms > 0 ? noise / rms : noise > 0 ? HUGE_VAL : 0;
+  }
 };
 
 // The part of u that rounding any numbers costs, relative: errors are spread over a step.
@@ -29,10 +35,13 @@ inline constexpr double kTypicalNoise = 0.4;
 
 struct InputEffect {
   std::size_t input = 0;        // among the node's
-  double noise = 0;             // of the input, relative
-  double error = 0;             // of the result, relative
+  double noise = 0;             // of the input: root mean square
+  double error = 0;             // of the result, likewise
   std::uint64_t nonfinite = 0;  // results that become Inf or NaN
+  std::uint64_t nan = 0;        // of these
   std::uint64_t zeroed = 0;     // results that become 0
+  // Of a small error of the input. Rounding is none where numbers vanish or overflow.
+  double gain = 1;
   // The input as it is goes into the result, so that it is the same error there.
   bool passes_on = false;
 };
@@ -41,6 +50,7 @@ struct NodeMeasure {
   network::Passing passing = network::Passing::unknown;
   std::string trouble;              // why it cannot be judged; empty: it can be
   std::vector<InputEffect> inputs;  // those that hold floats
+  double rms = 0;                   // of the result
   double inside = 0;                // largest magnitude on the way to a result
   double variance_error = 0;        // relative
 };

@@ -25,7 +25,10 @@ struct TensorMeasure {
   std::uint64_t finite() const { return elements - nan - infinite; }
   double mean_square() const { return finite() == 0 ? 0 : squares / static_cast<double>(finite()); }
   double rms() const { return std::sqrt(mean_square()); }
-  // Of rounding, relative.
+  // Of rounding: root mean square, and relative.
+  double noise() const {
+    return finite() == 0 ? 0 : std::sqrt(error_squares / static_cast<double>(finite()));
+  }
   double error() const { return squares > 0 ? std::sqrt(error_squares / squares) : 0; }
 
   void take(std::span<const double> numbers, const NarrowType& type);

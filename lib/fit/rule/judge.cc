@@ -36,8 +36,13 @@ class Judge {
 
  private:
   struct Walk {
-    double allowed = 0;      // error of the value, relative
+    double allowed = 0;      // error of the value
     bool nonfinite = false;  // zeros and Infs are what cannot be borne
+  };
+
+  struct Walked {
+    double allowed = HUGE_VAL;  // the least so far
+    bool nonfinite = false;
   };
 
   const NodeMeasure& measure(std::uint32_t node) const { return measures_.nodes[node]; }
@@ -52,6 +57,12 @@ class Judge {
       if (effect.input == input || network_.nodes()[node].inputs[effect.input] == which)
         return &effect;
     return nullptr;
+  }
+
+  // Of the node's result, and relative to it.
+  double bearable(std::uint32_t node) const { return bearable_ * measure(node).rms; }
+  double relative(std::uint32_t node, double error) const {
+    return measure(node).rms > 0 ? error / measure(node).rms : error > 0 ? HUGE_VAL : 0;
   }
 
   bool known(std::uint32_t node) const {
@@ -82,7 +93,7 @@ class Judge {
     });
     if (found->passes_on) return passed;
     if (measure(reader.node).passing == Passing::products) return false;
-    return found->nonfinite == 0 && found->error <= bearable_ && passed;
+    return found->nonfinite == 0 && found->error <= bearable(reader.node) && passed;
   }
 
   void add(std::uint32_t node, const NodeFinding& finding) {
@@ -103,9 +114,12 @@ class Judge {
       if (input == kNoValue || !is_above(input)) continue;
       if (takes_inf({node, i})) continue;
       const InputEffect* const found = effect(node, i);
+      if (found != nullptr && found->nonfinite > 0 && found->nan == 0 && is_above(own.outputs[0]) &&
+          absorbed(own.outputs[0]))
+        continue;
       const bool harmless = found != nullptr && !found->passes_on && known(node) &&
                             measure(node).passing != Passing::products && found->nonfinite == 0 &&
-                            found->error <= bearable_;
+                            found->error <= bearable(node);
       if (harmless || (found != nullptr && found->passes_on)) continue;  // its output is the reason
       add(node,
           {FitReason::overflow_input, input, kNoNode, value(input).measure.largest, type_.limit()});
@@ -117,7 +131,7 @@ class Judge {
     if (measure(node).inside > type_.limit())
       add(node, {FitReason::overflow_inside, output, kNoNode, measure(node).inside, type_.limit()});
     if (measure(node).variance_error > bearable_ &&
-        spreads_from(node, measure(node).variance_error))
+        spreads_from(node, measure(node).variance_error * measure(node).rms))
       add(node, {FitReason::variance, output, kNoNode, measure(node).variance_error, bearable_});
   }
 
@@ -127,17 +141,21 @@ class Judge {
       const std::uint32_t input = network_.nodes()[node].inputs[effect.input];
       const bool above = is_above(input);
       if (effect.nonfinite > 0) {
+        // Inf in place of a number that is near it does no harm where Inf does none.
+        const std::uint32_t output = network_.nodes()[node].outputs[0];
+        if (above && effect.nan == 0 && is_above(output) && absorbed(output)) continue;
         if (!above)
           add(node,
               {FitReason::nonfinite, input, kNoNode, static_cast<double>(effect.nonfinite), 0});
         walk(input, node, {.allowed = 0, .nonfinite = true});
+        if (effect.gain > 0) walk(input, node, {.allowed = bearable(node) / effect.gain});
         continue;
       }
-      if (effect.error <= bearable_ || above || !spreads_from(node, effect.error)) continue;
-      const bool lost = effect.noise > bearable_;
-      add(node,
-          {lost ? FitReason::lost : FitReason::rounding, input, kNoNode, effect.error, bearable_});
-      walk(input, node, {.allowed = bearable_ * effect.noise / effect.error});
+      if (effect.error <= bearable(node) || above || !spreads_from(node, effect.error)) continue;
+      const bool lost = value(input).measure.error() > bearable_;
+      add(node, {lost ? FitReason::lost : FitReason::rounding, input, kNoNode,
+                 relative(node, effect.error), bearable_});
+      walk(input, node, {.allowed = bearable(node) / effect.gain});
     }
   }
 
@@ -148,7 +166,7 @@ class Judge {
       const ValueNoise& own = value(output);
       if (!own.floating || own.measure.error() <= bearable_) continue;
       add(node, {FitReason::lost, output, kNoNode, own.measure.error(), bearable_});
-      walk(output, node, {.allowed = bearable_});
+      walk(output, node, {.allowed = bearable_ * own.measure.rms()});
     }
   }
 
@@ -157,13 +175,16 @@ class Judge {
   void walk(std::uint32_t which, std::uint32_t for_node, const Walk& walk) {
     const std::uint32_t node = network_.values()[which].node;
     if (node == kNoNode || network_.values()[which].weight || !value(which).floating) return;
-    const auto known_walk = walked_.find(node);
-    if (known_walk != walked_.end() && known_walk->second.allowed <= walk.allowed &&
-        (known_walk->second.nonfinite || !walk.nonfinite))
-      return;
-    walked_[node] = walk;
+    Walked& before = walked_[node];
+    if (walk.nonfinite ? before.nonfinite : before.allowed <= walk.allowed) return;
+    if (walk.nonfinite)
+      before.nonfinite = true;
+    else
+      before.allowed = walk.allowed;
+    const double rms = value(which).measure.rms();
     if (node != for_node)
-      add(node, {FitReason::feeds, which, for_node, value(which).noise, walk.allowed});
+      add(node, {FitReason::feeds, which, for_node, value(which).relative(),
+                 rms > 0 ? walk.allowed / rms : 0});
     if (!known(node)) return;
     for (const InputEffect& effect : measure(node).inputs) {
       const std::uint32_t input = network_.nodes()[node].inputs[effect.input];
@@ -171,8 +192,8 @@ class Judge {
                            (effect.passes_on && (value(input).measure.lost > 0 || is_above(input)));
       if (walk.nonfinite) {
         if (changes) this->walk(input, for_node, walk);
-      } else if (effect.error > walk.allowed) {
-        this->walk(input, for_node, {.allowed = walk.allowed * effect.noise / effect.error});
+      } else if (effect.error > walk.allowed || (changes && effect.gain > 0)) {
+        this->walk(input, for_node, {.allowed = walk.allowed / effect.gain});
       }
     }
   }
@@ -186,7 +207,7 @@ class Judge {
   }
 
   bool spreads(std::uint32_t which, double error, int depth) const {
-    if (error <= bearable_ / 2) return false;
+    if (error == 0 || error <= bearable_ / 2 * value(which).measure.rms()) return false;
     if (flow_.is_output(which) || depth == 0) return true;
     return std::ranges::any_of(flow_.readers(which), [&](const FlowReader& reader) {
       if (!flow_.is_live(reader.node)) return false;
@@ -194,7 +215,7 @@ class Judge {
       if (known(reader.node)) {
         const InputEffect* const found = effect(reader.node, reader.input);
         if (found == nullptr) return false;
-        if (found->noise > 0) gain = found->error / found->noise;
+        gain = found->gain;
       }
       return std::ranges::any_of(network_.nodes()[reader.node].outputs, [&](std::uint32_t output) {
         return output != kNoValue && spreads(output, error * gain, depth - 1);
@@ -208,7 +229,7 @@ class Judge {
   const NarrowType& type_;
   double bearable_;
   std::vector<std::optional<bool>> absorbed_;
-  std::map<std::uint32_t, Walk> walked_;
+  std::map<std::uint32_t, Walked> walked_;
   std::map<std::uint32_t, std::vector<NodeFinding>> findings_;
 };
 
@@ -234,7 +255,7 @@ std::map<std::uint32_t, std::vector<NodeFinding>> judge_nodes(const network::Net
 
 std::vector<double> output_errors(const network::Network& network, const DumpMeasures& measures,
                                   const std::vector<bool>& wide) {
-  std::vector<double> errors(network.values().size(), 0);  // squares
+  std::vector<double> errors(network.values().size(), 0);  // mean squares
   std::vector<bool> rounded(network.values().size(), false);
   for (std::uint32_t node = 0; node < network.nodes().size(); ++node) {
     const network::Node& own = network.nodes()[node];
@@ -242,24 +263,28 @@ std::vector<double> output_errors(const network::Network& network, const DumpMea
     double carried = 0;
     for (const InputEffect& effect : measure.inputs) {
       const std::uint32_t input = own.inputs[effect.input];
-      const double gain = effect.noise > 0 ? effect.error / effect.noise : 1;
-      const double read = wide[node] || rounded[input] ? 0 : effect.noise * effect.noise;
-      const double above = !wide[node] && effect.nonfinite > 0 ? HUGE_VAL : 0;
-      carried += gain * gain * (errors[input] + read) + above;
+      const double read = wide[node] || rounded[input] ? 0 : effect.error * effect.error;
+      if (!wide[node] && effect.nonfinite > 0) carried = HUGE_VAL;
+      carried += (errors[input] > 0 ? effect.gain * effect.gain * errors[input] : 0) + read;
     }
-    const bool inner = measure.inside > 0 && !wide[node];
-    if (inner) carried += measure.variance_error * measure.variance_error / 4;
+    if (!wide[node]) {
+      const double off = measure.variance_error / 2 * measure.rms;
+      carried += off * off;
+    }
     for (const std::uint32_t output : own.outputs) {
       if (output == kNoValue || !measures.values[output].floating) continue;
       const double noise = measures.values[output].noise;
-      errors[output] =
-          carried + (wide[node] || measure.passing == Passing::moved ? 0 : noise * noise);
+      const bool rounds = !wide[node] && measure.passing != Passing::moved;
+      errors[output] = carried + (rounds ? noise * noise : 0);
       if (!wide[node] && measures.values[output].measure.beyond > 0) errors[output] = HUGE_VAL;
       rounded[output] = !wide[node];
     }
   }
   std::vector<double> found;
-  for (const std::uint32_t output : network.outputs()) found.push_back(std::sqrt(errors[output]));
+  for (const std::uint32_t output : network.outputs()) {
+    const double rms = measures.values[output].measure.rms();
+    found.push_back(rms > 0 ? std::sqrt(errors[output]) / rms : 0);
+  }
   return found;
 }
 

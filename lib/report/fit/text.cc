@@ -23,7 +23,7 @@ class FitScreen {
       report_.graph ? layers(type) : alone(type);
     }
     if (!report_.graph)
-      lines("Without --graph no layer can be judged: a model says what is computed from what.", 0);
+      lines("Without a graph no layer can be judged: a model says what is computed from what.", 0);
     if (report_.integers > 0)
       lines(counted(report_.integers, "tensor") + " of other types than floats: left out.", 0);
     if (!report_.unused.empty())
@@ -85,7 +85,7 @@ class FitScreen {
         lines("cannot be judged: " + printable(layer.name) + " (" + layer.op + "): " + layer.why,
               2);
     }
-    if (shown > kMost) put("  and " + std::to_string(shown - kMost) + " more; --all has them");
+    if (shown > kMost) put("  and " + std::to_string(shown - kMost) + " more");
   }
 
   void outputs(const FitOutput& output, const FitOfType& type) {

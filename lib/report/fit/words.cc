@@ -22,7 +22,7 @@ std::string off_words(const FitFinding& finding) {
 
 }  // namespace
 
-std::string size_words(double size) { return fmt::format("{:.4g}", size); }
+std::string size_words(double size) { return fmt::format("{:.5g}", size); }
 
 std::string part_words(double part) {
   if (std::isinf(part)) return "more than all of it";
@@ -61,7 +61,7 @@ std::string reason_words(const FitFinding& finding, const FitOfType& type) {
   }
   const std::string reader = quoted_name(finding.layer);
   if (finding.limit == 0)
-    return "it rounds " + tensor + ", of which " + reader + " cannot bear a zero";
+    return "it rounds " + tensor + ", of which " + reader + " cannot bear a zero or an Inf";
   return "it rounds " + tensor + " by " + part_words(finding.number) + ", of which " + reader +
          " bears " + part_words(finding.limit);
 }

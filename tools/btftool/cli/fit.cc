@@ -1,8 +1,8 @@
-#include "cli/fit.h"
-
+// The options of fit.
 #include <algorithm>
 
 #include "cli/arguments.h"
+#include "cli/subcommands.h"
 
 namespace btftool {
 namespace {
@@ -73,7 +73,7 @@ void declare_fit(CLI::App& app, FitCommand& command) {
       "  btftool fit --graph model.onnx --emit names:wide.txt golden/");
 }
 
-void finish_fit(const CLI::App&, FitCommand& command, const std::vector<std::string>& operands) {
+void finish_fit(FitCommand& command, const std::vector<std::string>& operands) {
   if (operands.empty()) throw Wrong("missing operand GOLDEN");
   if (std::ranges::count(operands, "-") > 1) throw Wrong("stdin can be one operand, not several");
   command.dumps = operands;

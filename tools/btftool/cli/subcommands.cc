@@ -6,7 +6,6 @@
 
 #include "cli/convert.h"
 #include "cli/diff.h"
-#include "cli/fit.h"
 #include "cli/layers.h"
 #include "cli/repair.h"
 #include "cli/shards.h"
@@ -200,7 +199,7 @@ class FitArguments final : public Subcommand {
   }
 
   Command finish(const GlobalOptions& global) override {
-    finish_fit(app(), command_, operands_);
+    finish_fit(command_, operands_);
     command_.open = spec_.finish("--input-spec");
     command_.fit.execution = global.execution();
     return command_;
