@@ -86,7 +86,7 @@ def by_limits(network):
     for i, node in enumerate(network.model.graph.node):
         if node.op_type == "Constant":
             continue
-        for name in node.output:
+        for name in (*node.input, *node.output):
             values = [dump[name] for dump in network.dumps if name in dump]
             if any(v.dtype == np.float32 and v.size and not np.abs(v).max() <= DATA_MAX for v in values):
                 found.add(i)

@@ -47,8 +47,8 @@ class Reading {
     const double step = rms > 0 ? value_.noise / rms : 0;
     const double floor = rms > 0 ? 0 : value_.noise;
     for (std::size_t i = 0; i < numbers.size(); ++i)
-      if (into[i] == numbers[i] && std::isfinite(into[i]))
-        into[i] += (step * std::abs(into[i]) + floor) * sign_at(first + i);
+      if (std::isfinite(into[i]))
+        into[i] = numbers[i] + (step * std::abs(numbers[i]) + floor) * sign_at(first + i);
   }
 
  private:

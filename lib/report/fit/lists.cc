@@ -61,7 +61,7 @@ Result<std::string> onnxconverter(const Names& names) {
 
 // Options that are no word to a shell where there is nothing to say.
 Result<std::string> trtexec(const Names& names) {
-  BTF_TRY(check_without(names, ",:\n\r", "trtexec"));
+  BTF_TRY(check_without(names, ",\n\r", "trtexec"));
   if (names.empty()) return "\n";
   std::string list;
   for (const std::string& name : names) list += (list.empty() ? "" : ",") + name + ":fp32";
@@ -69,7 +69,7 @@ Result<std::string> trtexec(const Names& names) {
 }
 
 Result<std::string> polygraphy(const Names& names) {
-  BTF_TRY(check_without(names, ":\n\r", "polygraphy"));
+  BTF_TRY(check_without(names, "\n\r", "polygraphy"));
   if (names.empty()) return "\n";
   std::string words = "--precision-constraints obey --layer-precisions";
   for (const std::string& name : names) words += " " + report::shell_word(name + ":float32");
