@@ -42,20 +42,24 @@ if [[ -n $emulator ]]; then
   cp -- "$emulator" "$root/emulator"
   program=(/emulator /btftool)
 fi
+enter=(chroot "$root")
+(( EUID == 0 )) || enter=(unshare --map-root-user --root="$root")
 # alone ARGUMENT...
 alone() {
-  local -a enter=(unshare --map-root-user --root="$root")
-  (( EUID != 0 )) || enter=(chroot "$root")
   env LC_ALL=de_DE.UTF-8 "${enter[@]}" "${program[@]}" "$@"
 }
-version=$(alone --version) || fail "it does not run where nothing else is"
-cp -- "$testdata/good/mixed.btf" "$root"
-listed=$(alone inspect mixed.btf)
-[[ $listed == "mixed.btf: BTF, 4 tensors, 3144 bytes"* ]] || fail "alone, inspect prints: $listed"
-alone -q -j 2 convert --tensor 0 --dtype fp16 --layout hwc8 mixed.btf out.btf.zst || fail "alone, convert fails"
-alone diff --close --html page.html --tensor 0 out.btf.zst mixed.btf >"$scratch/diff" || fail "alone, diff fails: $(<"$scratch/diff")"
-[[ -s $root/page.html ]] || fail "alone, diff writes no page"
-echo "alone: $version"
+if (( EUID == 0 )) || unshare --map-root-user true 2>/dev/null; then
+  version=$(alone --version) || fail "it does not run where nothing else is"
+  cp -- "$testdata/good/mixed.btf" "$root"
+  listed=$(alone inspect mixed.btf)
+  [[ $listed == "mixed.btf: BTF, 4 tensors, 3144 bytes"* ]] || fail "alone, inspect prints: $listed"
+  alone -q -j 2 convert --tensor 0 --dtype fp16 --layout hwc8 mixed.btf out.btf.zst || fail "alone, convert fails"
+  alone diff --close --html page.html --tensor 0 out.btf.zst mixed.btf >"$scratch/diff" || fail "alone, diff fails: $(<"$scratch/diff")"
+  [[ -s $root/page.html ]] || fail "alone, diff writes no page"
+  echo "alone: $version"
+else
+  echo "not tried alone: this user may have no root of its own"
+fi
 
 # All that is said of the other one.
 if [[ -n $emulator ]]; then

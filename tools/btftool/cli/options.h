@@ -11,10 +11,12 @@
 #include "btf/convert.h"
 #include "btf/diff/set_diff.h"
 #include "btf/file.h"
+#include "btf/fit.h"
 #include "btf/inspect/distribution.h"
 #include "btf/inspect/picture.h"
 #include "btf/layers/layers.h"
 #include "btf/repair.h"
+#include "btf/report/fit.h"
 #include "btf/report/report.h"
 #include "btf/shards/plan.h"
 #include "btf/validate.h"
@@ -170,6 +172,19 @@ struct LayersCommand {
   std::optional<PartOptions> part;
 };
 
+struct FitCommand {
+  struct Emit {
+    btf::FitListForm form{};
+    std::string path;
+  };
+  std::vector<std::string> dumps;
+  btf::OpenOptions open;
+  btf::FitOptions fit;
+  bool all = false;
+  bool json = false;
+  std::vector<Emit> emit;
+};
+
 struct TypesOptions {
   std::optional<std::string> what;  // a dtype, a layout, a format of TensorRT; nothing: all
   std::optional<std::string> shape;
@@ -188,7 +203,7 @@ struct CompletionOptions {
 
 using Command =
     std::variant<InspectOptions, ConvertCommand, DiffCommand, ValidateOptions, RepairCommand,
-                 LayersCommand, MergeCommand, TypesOptions, ExplainOptions, CompletionOptions>;
+                 LayersCommand, FitCommand, MergeCommand, TypesOptions, ExplainOptions, CompletionOptions>;
 
 struct Invocation {
   GlobalOptions global;

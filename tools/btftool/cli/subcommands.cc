@@ -234,6 +234,28 @@ class LayersArguments final : public Subcommand {
   SpecWords golden_spec_;
 };
 
+class FitArguments final : public Subcommand {
+ public:
+  explicit FitArguments(CLI::App& parent)
+      : Subcommand(parent, "fit",
+                   "which layers fit fp16 or bf16, which must stay wide, and why") {
+    declare_operands("GOLDEN...", "dumps of a float32 run: each a file or directory of tensors");
+    declare_fit(app(), command_);
+    add_input_spec(app(), spec_);
+  }
+
+  Command finish(const GlobalOptions& global) override {
+    finish_fit(command_, operands_);
+    command_.open = spec_.finish("--input-spec");
+    command_.fit.execution = global.execution();
+    return command_;
+  }
+
+ private:
+  FitCommand command_;
+  SpecWords spec_;
+};
+
 class MergeArguments final : public Subcommand {
  public:
   explicit MergeArguments(CLI::App& parent)
@@ -412,6 +434,7 @@ std::vector<std::unique_ptr<Subcommand>> declare_subcommands(CLI::App& app) {
   subcommands.push_back(std::make_unique<DiffArguments>(app));
   subcommands.push_back(std::make_unique<ValidateArguments>(app));
   subcommands.push_back(std::make_unique<LayersArguments>(app));
+  subcommands.push_back(std::make_unique<FitArguments>(app));
   subcommands.push_back(std::make_unique<MergeArguments>(app));
   subcommands.push_back(std::make_unique<RepairArguments>(app));
   subcommands.push_back(std::make_unique<TypesArguments>(app));
