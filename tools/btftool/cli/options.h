@@ -41,6 +41,9 @@ struct GlobalOptions {
 // The number of --values without one, of --histogram, and the list of --percentiles.
 inline constexpr std::uint64_t kValuesShown = 1000;
 inline constexpr std::uint64_t kBinsShown = 16;
+// Of more elements --stats has no percentiles and no histogram unless they are asked for: each
+// takes further passes.
+inline constexpr std::uint64_t kMostDistributed = 1U << 24;
 inline constexpr char kPercentilesShown[] = "0.1,1,5,25,50,75,95,99,99.9";
 
 using btf::SpecRule;
@@ -201,9 +204,9 @@ struct CompletionOptions {
   std::vector<std::string> files;
 };
 
-using Command =
-    std::variant<InspectOptions, ConvertCommand, DiffCommand, ValidateOptions, RepairCommand,
-                 LayersCommand, FitCommand, MergeCommand, TypesOptions, ExplainOptions, CompletionOptions>;
+using Command = std::variant<InspectOptions, ConvertCommand, DiffCommand, ValidateOptions,
+                             RepairCommand, LayersCommand, FitCommand, MergeCommand, TypesOptions,
+                             ExplainOptions, CompletionOptions>;
 
 struct Invocation {
   GlobalOptions global;

@@ -34,7 +34,8 @@ class InspectArguments final : public Subcommand {
     app().add_flag("--manifest", options_.manifest,
                    "print a manifest: JSON that names files, tensors,\n"
                    "specs, and that every command opens as this set");
-    app().add_flag("--stats", options_.stats, "min, max, mean, std, NaN, Inf, zeros, subnormals");
+    app().add_flag("--stats", options_.stats,
+                   "min, max, mean, std, NaN, Inf, zeros, subnormals,\npercentiles, a histogram");
     add_words(
         app(), "--percentiles", "[P,P,...]",
         [this](const std::string& text) {
@@ -237,8 +238,7 @@ class LayersArguments final : public Subcommand {
 class FitArguments final : public Subcommand {
  public:
   explicit FitArguments(CLI::App& parent)
-      : Subcommand(parent, "fit",
-                   "which layers fit fp16 or bf16, which must stay wide, and why") {
+      : Subcommand(parent, "fit", "which layers fit fp16 or bf16, which must stay wide, and why") {
     declare_operands("GOLDEN...", "dumps of a float32 run: each a file or directory of tensors");
     declare_fit(app(), command_);
     add_input_spec(app(), spec_);

@@ -15,9 +15,13 @@ namespace {
 btf::Status read_statistics(const btf::TensorFile& file, const btf::TensorInfo& tensor,
                             const InspectOptions& options, const btf::Execution& execution,
                             InspectDetails& details) {
-  if (options.distribution.bins > 0 || !options.distribution.percentiles.empty()) {
+  details.asked = options.distribution;
+  const bool asked = details.asked.bins > 0 || !details.asked.percentiles.empty();
+  if (!asked && details.stats->elements <= kMostDistributed)
+    details.asked = {.percentiles = *parse_percentiles(kPercentilesShown), .bins = kBinsShown};
+  if (asked || details.asked.bins > 0) {
     BTF_ASSIGN(details.distribution,
-               btf::distribution(file, tensor, *details.stats, options.distribution, execution));
+               btf::distribution(file, tensor, *details.stats, details.asked, execution));
   }
   if (options.by_axis) {
     const auto axis = btf::find_axis(tensor, *options.by_axis);

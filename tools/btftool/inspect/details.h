@@ -16,6 +16,7 @@ namespace btftool {
 struct InspectDetails {
   std::optional<btf::TensorStats> stats;
   std::optional<btf::Distribution> distribution;
+  btf::DistributionOptions asked{};  // of the distribution
   std::optional<btf::Channels> channels;
   std::optional<btf::Error> no_channels;  // why, where they were asked for
   std::optional<ValueView> values;

@@ -111,7 +111,7 @@ void InspectJson::describe(const btf::TensorInfo& tensor, const InspectDetails& 
   if (options_.strides && strided) strides(tensor);
   if (details.stats) {
     Json stats = json_stats(*details.stats, *tensor.dtype);
-    add_statistics(stats, *tensor.dtype, details, options_.distribution);
+    add_statistics(stats, *tensor.dtype, details);
     text.add("stats", stats);
   }
   if (details.values) text.add("values", details.values->json());

@@ -8,9 +8,9 @@
 #include "inspect/details.h"
 #include "io/finding_tally.h"
 #include "io/json.h"
-#include "report/text/json_document.h"
 #include "io/json_text.h"
 #include "io/output.h"
+#include "report/text/json_document.h"
 
 namespace btftool {
 
@@ -24,7 +24,7 @@ class InspectJson {
   void tensor(const btf::TensorInfo& tensor, const InspectDetails& details);
   void broken(const btf::Error& error, std::uint64_t tensor);
   void odd(const btf::Error& error);  // of the file as a whole
-  void end();  // of a file
+  void end();                         // of a file
 
   void close(const Json& members);
 
@@ -40,7 +40,7 @@ class InspectJson {
   const InspectOptions& options_;
   JsonDocument document_;
   bool btf_ = true;
-  JsonText object_;  // used again for every tensor
+  JsonText object_;            // used again for every tensor
   FindingTally tally_{false};  // of a file
   Json findings_;              // those that are shown
 };

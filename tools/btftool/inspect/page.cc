@@ -1,5 +1,7 @@
 #include "inspect/page.h"
 
+#include "cli/arguments.h"
+
 namespace btftool {
 namespace {
 
@@ -8,6 +10,9 @@ constexpr std::uint32_t kBins = 32;
 }  // namespace
 
 InspectOptions for_page(InspectOptions options) {
+  btf::DistributionOptions& asked = options.distribution;
+  if (options.stats && asked.bins == 0 && asked.percentiles.empty())
+    asked.percentiles = *parse_percentiles(kPercentilesShown);
   options.stats = true;
   if (options.distribution.bins == 0) options.distribution.bins = kBins;
   if (!options.by_axis) options.by_axis = "C";
@@ -21,8 +26,7 @@ btf::InspectedTensor page_details(const InspectDetails& details) {
 
 void keep_asked_for(InspectDetails& details, const InspectOptions& options) {
   if (!options.stats) details.stats.reset();
-  if (options.distribution.bins == 0 && options.distribution.percentiles.empty())
-    details.distribution.reset();
+  if (!options.stats) details.distribution.reset();
   if (options.by_axis) return;
   details.channels.reset();
   details.no_channels.reset();

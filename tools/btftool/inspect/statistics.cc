@@ -102,6 +102,19 @@ std::vector<std::string> histogram_lines(const btf::Histogram& histogram, std::s
   return lines;
 }
 
+// A block for each bin, a dot for one that is empty.
+std::string histogram_line(const btf::Histogram& histogram) {
+  constexpr std::array<const char*, 8> kBlocks{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  const auto most = static_cast<double>(*std::ranges::max_element(histogram.counts));
+  std::string text;
+  for (const std::uint64_t count : histogram.counts) {
+    const double share = static_cast<double>(count) / most;
+    text += count == 0 ? "·" : kBlocks[static_cast<std::size_t>(std::ceil(share * 8)) - 1];
+  }
+  return fmt::format("{} from {} to {}", text, short_number(histogram.edges.front()),
+                     short_number(histogram.edges.back()));
+}
+
 // "3, 17-19"
 std::string ranges_text(const btf::Channels& channels, bool (*chosen)(ChannelState)) {
   std::string text;
@@ -163,8 +176,8 @@ void add_channel_lines(btf::DType dtype, const btf::Channels& channels, std::siz
 
 }  // namespace
 
-void add_statistics(Json& stats, btf::DType dtype, const InspectDetails& details,
-                    const btf::DistributionOptions& options) {
+void add_statistics(Json& stats, btf::DType dtype, const InspectDetails& details) {
+  const btf::DistributionOptions& options = details.asked;
   if (details.distribution && !options.percentiles.empty()) {
     Json percentiles = Json::array();
     for (std::size_t i = 0; i < details.distribution->percentiles.size(); ++i)
@@ -194,8 +207,8 @@ void add_statistics(Json& stats, btf::DType dtype, const InspectDetails& details
 }
 
 std::vector<StatisticsLine> statistics_lines(btf::DType dtype, const InspectDetails& details,
-                                             const btf::DistributionOptions& options,
-                                             std::size_t columns) {
+                                             bool bars, std::size_t columns) {
+  const btf::DistributionOptions& options = details.asked;
   std::vector<StatisticsLine> lines;
   const auto add = [&](std::string label, const std::vector<std::string>& texts) {
     for (const std::string& text : texts) {
@@ -207,7 +220,12 @@ std::vector<StatisticsLine> statistics_lines(btf::DType dtype, const InspectDeta
     add("percentile", wrapped(percentiles_text(*details.distribution, options), columns, 0));
   if (details.distribution && options.bins > 0) {
     const auto& found = details.distribution->histogram;
-    add("histogram", found ? histogram_lines(*found, columns) : std::vector<std::string>{"none"});
+    if (!found)
+      add("histogram", {"none"});
+    else if (bars)
+      add("histogram", histogram_lines(*found, columns));
+    else
+      add("histogram", {histogram_line(*found)});
   }
   if (details.channels) add_channel_lines(dtype, *details.channels, columns, lines);
   return lines;

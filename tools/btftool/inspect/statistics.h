@@ -9,17 +9,16 @@
 
 namespace btftool {
 
-void add_statistics(Json& stats, btf::DType dtype, const InspectDetails& details,
-                    const btf::DistributionOptions& options);
+void add_statistics(Json& stats, btf::DType dtype, const InspectDetails& details);
 
 struct StatisticsLine {
   std::string label;  // empty: it belongs to the one before
   std::string text;
 };
 
-// Of at most so many columns, where they are not very few.
+// Of at most so many columns, where they are not very few. `bars`: the histogram has a line for
+// each bin, else it is one line.
 std::vector<StatisticsLine> statistics_lines(btf::DType dtype, const InspectDetails& details,
-                                             const btf::DistributionOptions& options,
-                                             std::size_t columns);
+                                             bool bars, std::size_t columns);
 
 }  // namespace btftool

@@ -143,7 +143,7 @@ void InspectText::tensor(const btf::TensorInfo& tensor, const InspectDetails& de
     stats(*details.stats, *tensor.dtype);
     const std::size_t columns = output_columns() - std::min<std::size_t>(width_ + 13, 40);
     for (const StatisticsLine& line :
-         statistics_lines(*tensor.dtype, details, options_.distribution, columns))
+         statistics_lines(*tensor.dtype, details, options_.distribution.bins > 0, columns))
       detail(line.label, line.text);
   }
   if (details.at) at(tensor, details);
