@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "btf/value.h"
 #include "kernels/number/number.h"
@@ -52,7 +53,7 @@ CodeOrder::CodeOrder(DType dtype) : row_(info(dtype)), widen_(widener<long doubl
     widen_(bytes, 1, 1, &value);
     if (std::isfinite(value)) rows.push_back({value, static_cast<std::uint8_t>(code)});
   }
-  std::ranges::stable_sort(rows, {}, &Row::value);
+  std::ranges::sort(rows, {}, [](const Row& row) { return std::pair(row.value, row.code); });
   for (const Row& row : rows) {
     ordinals_[row.code] = static_cast<std::uint16_t>(codes_.size());
     codes_.push_back(row.code);

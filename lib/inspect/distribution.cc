@@ -66,7 +66,7 @@ class Questions {
  public:
   Questions(const CodeOrder& order, OrdinalRange range, std::uint64_t finite,
             const DistributionOptions& options)
-      : order_(order), range_(range), finite_(finite), options_(options) {
+      : order_(order), range_(range), finite_(finite) {
     for (const double p : options.percentiles) {
       const auto last = static_cast<double>(finite - 1);  // may be rounded up beyond 64 bits
       const double place = last * (p / 100);
@@ -117,7 +117,6 @@ class Questions {
   const CodeOrder& order_;
   OrdinalRange range_;
   std::uint64_t finite_;
-  const DistributionOptions& options_;
   std::vector<double> parts_;  // of the way from a rank to the next
   std::vector<double> edges_;
   std::vector<bool> beyond_;  // edges above all numbers

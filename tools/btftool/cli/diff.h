@@ -20,4 +20,7 @@ void finish_reports(const CLI::App& app, const DiffCommand& command);
 void finish_diff(const CLI::App& app, DiffCommand& command,
                  const std::vector<std::string>& operands);
 
+// Those of pictures, which inspect has too.
+void declare_picture(CLI::App& app, PictureCommand& command, const std::string& group);
+
 }  // namespace btftool
