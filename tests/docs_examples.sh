@@ -130,7 +130,7 @@ check() {
 }
 
 failed=0
-for document in README.md docs/{cli,inspect,convert,diff,validate,repair,json,dtypes,formats,layers,tensorrt,types}.md; do
+for document in README.md docs/{cli,inspect,convert,diff,validate,repair,json,dtypes,formats,layers,fit,tensorrt,types}.md; do
   check "$document" || failed=1
 done
 

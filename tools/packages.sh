@@ -22,6 +22,7 @@ group() {
             libcli11-dev       header  CLI/CLI.hpp
             libspdlog-dev      header  spdlog/spdlog.h
             libfmt-dev         header  fmt/format.h
+            libpng-dev         header  png.h
             libpugixml-dev     header  pugixml.hpp
             libhwy-dev         header  hwy/highway.h
             libzstd-dev        header  zstd.h

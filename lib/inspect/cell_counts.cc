@@ -186,7 +186,7 @@ class Searches {
         continue;
       }
       cells.push_back(at.cell);
-      open_ += parts[k] - before;
+      add_open(parts[k] - before);
     }
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
       Search& at = ranks_at_[i];
@@ -203,7 +203,7 @@ class Searches {
         continue;
       }
       cells.push_back(at.cell);
-      open_ += parts[k] - before;
+      add_open(parts[k] - before);
     }
     return cells;
   }
@@ -233,6 +233,10 @@ class Searches {
   }
 
  private:
+  void add_open(std::uint64_t count) {
+    if (__builtin_add_overflow(open_, count, &open_)) open_ = UINT64_MAX;
+  }
+
   OrdinalRange range_;
   std::span<BelowQuery> below_;
   std::span<RankQuery> ranks_;

@@ -241,8 +241,14 @@ class Summer {
         doubles_ ? static_cast<long double>(scale.centre) : order_.value(scale.middle);
     const long double mean = static_cast<long double>(sums.sum) / count;
     const long double variance = static_cast<long double>(sums.squares) / count - mean * mean;
-    channel.mean = static_cast<double>(centre + std::ldexp(mean, scale.shift));
-    channel.std = static_cast<double>(std::ldexp(std::sqrt(std::max(0.0L, variance)), scale.shift));
+    // Rounding must not lead beyond what there is.
+    const long double least = order_.value(order_.ordinal(*channel.min));
+    const long double greatest = order_.value(order_.ordinal(*channel.max));
+    const long double half = (greatest - least) / 2;
+    const long double std = std::ldexp(std::sqrt(std::max(0.0L, variance)), scale.shift);
+    channel.mean =
+        static_cast<double>(std::clamp(centre + std::ldexp(mean, scale.shift), least, greatest));
+    channel.std = static_cast<double>(std::min(std, half));
   }
 
  private:

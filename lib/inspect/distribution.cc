@@ -68,9 +68,11 @@ class Questions {
             const DistributionOptions& options)
       : order_(order), range_(range), finite_(finite), options_(options) {
     for (const double p : options.percentiles) {
-      const double place = static_cast<double>(finite - 1) * (p / 100);
-      const auto low = std::min(static_cast<std::uint64_t>(place), finite - 1);
-      parts_.push_back(place - static_cast<double>(low));
+      const auto last = static_cast<double>(finite - 1);  // may be rounded up beyond 64 bits
+      const double place = last * (p / 100);
+      const std::uint64_t low =
+          place >= last ? finite - 1 : std::min(static_cast<std::uint64_t>(place), finite - 1);
+      parts_.push_back(std::clamp(place - static_cast<double>(low), 0.0, 1.0));
       ranks.push_back({low, range.least});
       ranks.push_back({std::min(low + 1, finite - 1), range.least});
     }

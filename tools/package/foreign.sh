@@ -10,7 +10,7 @@ cd -- "$(dirname -- "$(realpath -- "$0")")/../.."
 
 folder=${1:?usage: foreign.sh FOLDER [PACKAGE...]}
 shift
-of_arm64=(libdeflate-dev libdeflate0 libfmt-dev libfmt9 libhwy-dev libisal-dev libisal2 libpugixml-dev libpugixml1v5
+of_arm64=(libdeflate-dev libdeflate0 libfmt-dev libfmt9 libhwy-dev libisal-dev libisal2 libpng-dev libpng16-16 libpugixml-dev libpugixml1v5
   libspdlog-dev libspdlog1.10 libxxhash-dev libzstd-dev libzstd1 zlib1g-dev zlib1g "$@")
 of_all=(libcli11-dev nlohmann-json3-dev)
 

@@ -15,6 +15,7 @@
 #include "commands/named_specs.h"
 #include "inspect/details.h"
 #include "inspect/engine.h"
+#include "inspect/image.h"
 #include "inspect/json.h"
 #include "inspect/page.h"
 #include "inspect/text.h"
@@ -203,6 +204,7 @@ btf::Result<int> write_manifest(const Context& context, const InspectOptions& op
 btf::Result<int> run_inspect(const Context& context, const InspectOptions& options) {
   if (options.manifest) return write_manifest(context, options);
   BTF_TRY(check_named_specs(options.files, options.open));
+  if (options.image.path) return inspect_image(context, options);
   if (options.html) {
     BTF_TRY(btf::check_output(*options.html));
   }
