@@ -95,7 +95,7 @@ archive=btftool-$version
 if [[ $(cat -- "$work/commit" 2>/dev/null) != "$commit" ]]; then
   rm -rf -- "${work:?}"/*
 fi
-git archive --format=tar --prefix="$archive/" HEAD | gzip --best --no-name >"$work/$archive.tar.gz"
+git -c tar.umask=0022 archive --format=tar --prefix="$archive/" HEAD | gzip --best --no-name >"$work/$archive.tar.gz"
 tar --extract --file "$work/$archive.tar.gz" --directory "$work"
 echo "$commit" >"$work/commit"
 source=$work/$archive

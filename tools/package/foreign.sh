@@ -10,9 +10,8 @@ cd -- "$(dirname -- "$(realpath -- "$0")")/../.."
 
 folder=${1:?usage: foreign.sh FOLDER [PACKAGE...]}
 shift
-of_arm64=(libdeflate-dev libdeflate0 libfmt-dev libfmt9 libhwy-dev libisal-dev libisal2 libpng-dev libpng16-16 libpugixml-dev libpugixml1v5
-  libspdlog-dev libspdlog1.10 libxxhash-dev libzstd-dev libzstd1 zlib1g-dev zlib1g "$@")
-of_all=(libcli11-dev nlohmann-json3-dev)
+mapfile -t wanted < <(sed -n 's/^ *needs(\([a-z0-9.+-]*\).*/\1/p' lib/libraries.cmake | sort -u)
+wanted+=("$@")
 
 tools/packages.sh cross || exit 2
 if ! dpkg --print-foreign-architectures | grep -qx arm64; then
@@ -23,13 +22,24 @@ if ! dpkg --print-foreign-architectures | grep -qx arm64; then
 fi
 mkdir -p -- "$folder"
 cd -- "$folder"
-missing=()
-for package in "${of_arm64[@]/%/:arm64}" "${of_all[@]}"; do
-  [[ -e ${package%:*}.unpacked ]] || missing+=("$package")
-done
-(( ${#missing[@]} > 0 )) || exit 0
-apt-get download -qq -o APT::Sandbox::User=root "${missing[@]}" || { echo "foreign.sh: not all there: ${missing[*]}" >&2; exit 2; }
-for file in *.deb; do
-  dpkg-deb -x "$file" .
-  mv -- "$file" "${file%%_*}.unpacked"
-done
+# fetch PACKAGE...: what is not there yet, of arm64 or of all architectures.
+fetch() {
+  local package
+  local -a missing=()
+  for package in "$@"; do
+    [[ ! -e $package.unpacked ]] || continue
+    apt-cache show "$package" | grep -q '^Architecture: all' || package+=:arm64
+    missing+=("$package")
+  done
+  (( ${#missing[@]} > 0 )) || return 0
+  apt-get download -qq -o APT::Sandbox::User=root "${missing[@]}" || { echo "foreign.sh: not all there: ${missing[*]}" >&2; exit 2; }
+  for file in *.deb; do
+    dpkg-deb -x "$file" .
+    mv -- "$file" "${file%%_*}.unpacked"
+  done
+}
+fetch "${wanted[@]}"
+# The libraries themselves, of which these are the headers; C's and C++'s come with the compiler.
+mapfile -t libraries < <(for package in "${wanted[@]}"; do dpkg-deb -f "$package.unpacked" Depends; done | tr ',' '\n' |
+  sed -n 's/^ *\([a-z0-9.+-]*\).*/\1/p' | grep -E '^(lib|zlib)' | grep -vE '^lib(c6|gcc|stdc)' | sort -u)
+fetch "${libraries[@]}"

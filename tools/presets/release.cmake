@@ -5,3 +5,5 @@ cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH source)
 cmake_path(GET source PARENT_PATH source)
 # Two builds of one commit give the same bytes wherever they are.
 set(CMAKE_CXX_FLAGS "$ENV{CXXFLAGS} -ffile-prefix-map=${source}=." CACHE STRING "")
+# Nor in the program while it is still beside its library.
+set(CMAKE_BUILD_RPATH_USE_ORIGIN ON CACHE BOOL "")

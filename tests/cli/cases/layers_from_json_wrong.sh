@@ -1,6 +1,11 @@
 # Reports that are none, and options that do not go with one.
 btftool layers --json "$TESTDATA/layers/nan.npz" "$TESTDATA/layers/golden.npz" >report.json
-try() { sed "$1" report.json >bad.json; btftool layers --from-json bad.json >/dev/null; echo "[$1] exit $?"; }
+# The place where it ends follows from the last digits of its figures, which a C library may have otherwise.
+try() {
+  sed "$1" report.json >bad.json
+  btftool layers --from-json bad.json >/dev/null 2>message; echo "[$1] exit $?"
+  sed 's/error at byte [0-9]*$/error at byte N/' message >&2
+}
 try 's/btftool.layers.1/btftool\/layers\/2/'
 try 's/.$//'
 try 's/"source":"stored"/"source":"guessed"/'
