@@ -218,6 +218,11 @@ Result<Tensor*> Evaluation::computed(std::uint32_t value) {
       .first->second.get();
 }
 
+Result<Operator*> Evaluation::made_operator(std::uint32_t node) {
+  BTF_ASSIGN(Made* const found, made(node));
+  return found->op.get();
+}
+
 Result<Evaluation::Made*> Evaluation::made(std::uint32_t node) {
   const auto [at, added] = now_->made.try_emplace(node);
   Made& made = at->second;

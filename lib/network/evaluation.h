@@ -39,6 +39,8 @@ class Evaluation {
 
   // The value as its node computes it, even if it is stored too. An error: why that cannot be.
   Result<Tensor*> computed(std::uint32_t value);
+  // What computes a node's outputs. An error: why that cannot be.
+  Result<Operator*> made_operator(std::uint32_t node);
   // As it is stored; else as it is computed.
   Result<Tensor*> tensor(std::uint32_t value);
   // Takes the value as its node computes it from now on, whatever is stored. Before it is used.

@@ -33,6 +33,7 @@ Result<Network> Network::of(std::shared_ptr<const ByteSource> model,
   network.weights_ = std::move(weights);
   if (const Status read = network.read_versions(); !read) return in_file(read.error());
   if (const Status read = network.read_nodes(); !read) return in_file(read.error());
+  if (const Status read = network.read_outputs(); !read) return in_file(read.error());
   network.take_weights();
   return network;
 }
@@ -63,10 +64,18 @@ std::uint32_t Network::value(const std::string& name) {
   return at->second;
 }
 
+Status Network::read_outputs() {
+  BTF_ASSIGN(const OnnxGraph graph, read_onnx_graph(*model_));
+  for (const std::string& name : graph.outputs)
+    if (const std::uint32_t found = find(name); found != kNoValue) outputs_.push_back(found);
+  return {};
+}
+
 Status Network::read_nodes() {
   return for_each_onnx_node(*model_, [&](const OnnxNode& read) -> Status {
     const auto number = static_cast<std::uint32_t>(nodes_.size());
     Node node{.place = read.place,
+              .name = read.name,
               .op = read.op_type,
               .domain = is_own_domain(read.domain) ? "" : read.domain,
               .inputs = {},

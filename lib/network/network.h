@@ -25,6 +25,7 @@ inline constexpr std::uint32_t kNoNode = UINT32_MAX;
 
 struct Node {
   ProtoRange place{};  // in the file
+  std::string name;    // empty: it has none
   std::string op;
   std::string domain;                 // empty: ONNX's own
   std::vector<std::uint32_t> inputs;  // values; kNoValue: left out
@@ -51,6 +52,8 @@ class Network {
 
   const std::vector<Node>& nodes() const { return nodes_; }
   const std::vector<Value>& values() const { return values_; }
+  // What the whole graph gives. Empty: the model does not say.
+  const std::vector<std::uint32_t>& outputs() const { return outputs_; }
   // The newest value of that name; kNoValue: there is none.
   std::uint32_t find(std::string_view name) const;
 
@@ -67,12 +70,14 @@ class Network {
   Network() = default;
   Status read_nodes();
   Status read_versions();
+  Status read_outputs();
   void take_weights();
   std::uint32_t value(const std::string& name);
 
   std::shared_ptr<const ByteSource> model_;
   std::vector<Node> nodes_;
   std::vector<Value> values_;
+  std::vector<std::uint32_t> outputs_;
   std::unordered_map<std::string, std::uint32_t> numbers_;
   std::map<std::string, std::int64_t, std::less<>> versions_;
   std::shared_ptr<const TensorFile> weights_;  // the model as a file of tensors; nullptr: of none

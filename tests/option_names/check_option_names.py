@@ -10,12 +10,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-COMMANDS = ["inspect", "convert", "diff", "validate", "layers", "merge", "repair"]
+COMMANDS = ["inspect", "convert", "diff", "validate", "layers", "fit", "merge", "repair"]
 # Options of other programs.
 OTHERS = ["trtexec --exportOutput", "trtexec --exportProfile", "trtexec --exportTimes",
           "trtexec --exportLayerInfo", "polygraphy run --save-outputs"]
 # Commands to type.
-COMMANDS_OF = ("lib/report/layers/command.cc", "lib/shards/part_lines.cc")
+COMMANDS_OF = ("lib/report/fit/lists.cc", "lib/report/layers/command.cc", "lib/shards/part_lines.cc")
 # Comments and literals, so that neither is looked for within the other.
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|R"\((.*?)\)"|"((?:[^"\\\n]|\\.)*)"|\'(?:[^\'\\\n]|\\.)+\'', re.S)
 OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")

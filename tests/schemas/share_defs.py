@@ -8,7 +8,7 @@ import json
 import sys
 from pathlib import Path
 
-HOMES = ("inspect-1", "convert-1", "diff-2", "diff-1", "validate-1", "repair-1", "layers-1", "types-1", "part-1")
+HOMES = ("inspect-1", "convert-1", "diff-2", "diff-1", "validate-1", "repair-1", "layers-1", "fit-1", "types-1", "part-1")
 WIDTH = 150
 PREFIX = "#/$defs/"
 

@@ -30,6 +30,7 @@ btf::Result<int> run(const Context& context, const Command& command) {
     btf::Result<int> operator()(const ValidateOptions& o) const { return run_validate(context, o); }
     btf::Result<int> operator()(const RepairCommand& o) const { return run_repair(context, o); }
     btf::Result<int> operator()(const LayersCommand& o) const { return run_layers(context, o); }
+    btf::Result<int> operator()(const FitCommand& o) const { return run_fit(context, o); }
     btf::Result<int> operator()(const MergeCommand& o) const { return run_merge(context, o); }
     btf::Result<int> operator()(const TypesOptions& o) const { return run_types(context, o); }
     btf::Result<int> operator()(const ExplainOptions& o) const { return run_explain(context, o); }

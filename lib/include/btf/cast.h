@@ -25,6 +25,11 @@ enum class Rounding : std::uint8_t {
   down,
 };
 
+// The value of an index that occurs more than once in a COO record.
+enum class Duplicates : std::uint8_t { error, sum, first, last };
+
+BTF_API std::span<const Named<Duplicates>> duplicates_names();
+
 // Rounding::by_table has no name: it is what holds without a word.
 BTF_API std::span<const Named<Overflow>> overflow_names();
 BTF_API std::span<const Named<Rounding>> rounding_names();

@@ -12,7 +12,6 @@
 #include "btf/api.h"
 #include "btf/cast.h"
 #include "btf/dtype.h"
-#include "btf/duplicates.h"
 #include "btf/edit.h"
 #include "btf/error.h"
 #include "btf/execution.h"

@@ -9,7 +9,6 @@
 #include "btf/api.h"
 #include "btf/cast.h"
 #include "btf/dlpack.h"
-#include "btf/duplicates.h"
 #include "btf/error.h"
 #include "btf/execution.h"
 #include "btf/file.h"

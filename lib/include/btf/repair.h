@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "btf/api.h"
-#include "btf/duplicates.h"
+#include "btf/cast.h"
 #include "btf/error.h"
 #include "btf/execution.h"
 #include "btf/validate.h"

@@ -107,6 +107,7 @@ double carried(const BinaryFunction& function, const Estimate& a, const Estimate
 struct BroadcastInput {
   Tensor* tensor = nullptr;
   Broadcast place;
+  Dims dims{};  // as they are broadcast
 };
 
 class Folded final : public Operator {
@@ -126,6 +127,21 @@ class Folded final : public Operator {
     const auto count = static_cast<double>(inputs_.size());
     return rounded({function_.all(folded.value, count), function_.all(folded.error, count)},
                    arithmetic_);
+  }
+
+  std::vector<Dims> places() const override {
+    std::vector<Dims> dims;
+    for (const BroadcastInput& input : inputs_) dims.push_back(input.dims);
+    return dims;
+  }
+  void at_places(std::span<const std::span<const double>> inputs,
+                 std::span<double> into) const override {
+    std::ranges::copy(inputs[0], into.begin());
+    for (const auto& input : inputs.subspan(1))
+      for (std::size_t i = 0; i < into.size(); ++i)
+        into[i] = function_.f(into[i], input[i], integers_);
+    if (function_.all == nullptr) return;
+    for (double& number : into) number = function_.all(number, static_cast<double>(inputs.size()));
   }
 
  private:
@@ -182,7 +198,7 @@ MadeOperator make_folded(const Call& call) {
   }
   std::vector<BroadcastInput> inputs;
   for (std::size_t i = 0; i < count; ++i)
-    inputs.push_back({call.inputs[i], Broadcast(placed[i], dims)});
+    inputs.push_back({call.inputs[i], Broadcast(placed[i], dims), placed[i]});
   const DType dtype = kFunction.kind == BinaryKind::flag ? DType::boolean : call.inputs[0]->dtype();
   return std::make_unique<Folded>(kFunction, std::move(inputs), Operator::Output{dims, dtype},
                                   call.arithmetic);
@@ -197,7 +213,7 @@ MadeOperator make_mod(const Call& call) {
   std::vector<BroadcastInput> inputs;
   const Operator::Output output = plain->outputs()[0];
   for (Tensor* const tensor : {call.inputs[0], call.inputs[1]})
-    inputs.push_back({tensor, Broadcast(tensor->dims(), output.dims)});
+    inputs.push_back({tensor, Broadcast(tensor->dims(), output.dims), tensor->dims()});
   return std::make_unique<Folded>(kRemainder, std::move(inputs), output, call.arithmetic);
 }
 static_assert(kBinary[5].name == "Mod");
@@ -250,6 +266,15 @@ class Chosen final : public Operator {
     return chosen;
   }
 
+  std::vector<Dims> places() const override {
+    return {inputs_[0].dims, inputs_[1].dims, inputs_[2].dims};
+  }
+  void at_places(std::span<const std::span<const double>> inputs,
+                 std::span<double> into) const override {
+    for (std::size_t i = 0; i < into.size(); ++i)
+      into[i] = inputs[0][i] != 0 ? inputs[1][i] : inputs[2][i];
+  }
+
  private:
   std::array<BroadcastInput, 3> inputs_;
 };
@@ -262,7 +287,7 @@ MadeOperator make_where(const Call& call) {
   }
   std::array<BroadcastInput, 3> inputs;
   for (std::size_t i = 0; i < 3; ++i)
-    inputs[i] = {call.inputs[i], Broadcast(call.inputs[i]->dims(), dims)};
+    inputs[i] = {call.inputs[i], Broadcast(call.inputs[i]->dims(), dims), call.inputs[i]->dims()};
   return std::make_unique<Chosen>(std::move(inputs),
                                   Operator::Output{dims, call.inputs[1]->dtype()});
 }
@@ -286,6 +311,16 @@ class Clipped final : public Operator {
                 (value == x.value || !x_.floating() ? 0 : arithmetic_.result * std::abs(value))};
   }
 
+  // The limits are no inputs here: rounded, they are in the result, which is rounded too.
+  std::vector<Dims> places() const override { return {x_.dims()}; }
+  void at_places(std::span<const std::span<const double>> inputs,
+                 std::span<double> into) const override {
+    for (std::size_t i = 0; i < into.size(); ++i) {
+      const double x = inputs[0][i];
+      into[i] = std::isnan(x) ? x : std::min(high_, std::max(low_, x));
+    }
+  }
+
  private:
   Tensor& x_;
   double low_;
@@ -304,17 +339,17 @@ MadeOperator make_clip(const Call& call) {
 }
 
 constexpr auto kFoldedRows = []<std::size_t... I>(std::index_sequence<I...>) {
-  return std::array{OperatorRow{kBinary[I].name, 1, make_folded<I>}...};
+  return std::array{OperatorRow{kBinary[I].name, 1, make_folded<I>, Passing::places}...};
 }(std::make_index_sequence<kBinary.size()>());
 
 constexpr auto kBinaryRows = [] {
   std::array<OperatorRow, kFoldedRows.size() + 4> rows;
   std::size_t at = 0;
   for (const OperatorRow& row : kFoldedRows) rows[at++] = row;
-  rows[at++] = {"Mod", 10, make_mod};
-  rows[at++] = {"BitShift", 11, make_shift};
-  rows[at++] = {"Where", 9, make_where};
-  rows[at++] = {"Clip", 1, make_clip};
+  rows[at++] = {"Mod", 10, make_mod, Passing::places};
+  rows[at++] = {"BitShift", 11, make_shift, Passing::none};
+  rows[at++] = {"Where", 9, make_where, Passing::places};
+  rows[at++] = {"Clip", 1, make_clip, Passing::places};
   return rows;
 }();
 

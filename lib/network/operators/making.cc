@@ -199,13 +199,13 @@ MadeOperator make_one_hot(const Call& call) {
 }
 
 constexpr auto kMakingRows = std::to_array<OperatorRow>({
-    {"Shape", 1, make_shape},
-    {"Size", 1, make_size},
-    {"ConstantOfShape", 9, make_constant_of_shape},
-    {"Constant", 1, make_constant},
-    {"Range", 11, make_range},
-    {"EyeLike", 9, make_eye_like},
-    {"OneHot", 9, make_one_hot},
+    {"Shape", 1, make_shape, Passing::none},
+    {"Size", 1, make_size, Passing::none},
+    {"ConstantOfShape", 9, make_constant_of_shape, Passing::none},
+    {"Constant", 1, make_constant, Passing::none},
+    {"Range", 11, make_range, Passing::none},
+    {"EyeLike", 9, make_eye_like, Passing::none},
+    {"OneHot", 9, make_one_hot, Passing::none},
 });
 
 }  // namespace

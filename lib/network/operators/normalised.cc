@@ -62,6 +62,35 @@ Estimate Normalised::element(std::size_t output, std::uint64_t number) {
   return rounded(rounded(found, arithmetic_), arithmetic_);
 }
 
+double Normalised::mean_of(std::span<const double> x) const {
+  if (form_.about_zero) return 0;
+  double sum = 0;
+  for (const double number : x) sum += number;
+  return sum / static_cast<double>(x.size());
+}
+
+void Normalised::of_group(std::span<const double> x, std::span<double> into) const {
+  const double mean = mean_of(x);
+  double squares = 0;
+  for (const double number : x) squares += (number - mean) * (number - mean);
+  const double variance = squares / static_cast<double>(x.size());
+  const double deviation = std::sqrt(variance + form_.epsilon) + form_.beside_root;
+  for (std::size_t i = 0; i < x.size(); ++i) into[i] = (x[i] - mean) / deviation;
+}
+
+GroupInside Normalised::inside(std::span<const double> x, const RoundNumber& round) const {
+  const double mean = mean_of(x);
+  double squares = 0;
+  double narrow = 0;
+  for (const double number : x) {
+    const double apart = round(number - mean);
+    squares += apart * apart;
+    narrow += round(apart * apart);
+  }
+  const auto n = static_cast<double>(x.size());
+  return {squares, squares / n + form_.epsilon, narrow / n + round(form_.epsilon)};
+}
+
 const Moments& Normalised::moments_of(std::uint64_t group) {
   return kept_.get(group, [&] { return find(group); });
 }

@@ -48,7 +48,13 @@ class Normalised final : public Operator {
 
   Estimate element(std::size_t output, std::uint64_t number) override;
 
+  // Before scale and bias.
+  const Groups* groups() const override { return &groups_; }
+  void of_group(std::span<const double> x, std::span<double> into) const override;
+  GroupInside inside(std::span<const double> x, const RoundNumber& round) const override;
+
  private:
+  double mean_of(std::span<const double> x) const;
   const Moments& moments_of(std::uint64_t group);
   Moments find(std::uint64_t group);
 

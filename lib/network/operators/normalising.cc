@@ -41,6 +41,18 @@ class BatchNormalised final : public Operator {
     return rounded(rounded(affine_.of(normal, channel, 0), arithmetic_), arithmetic_);
   }
 
+  std::vector<Dims> places() const override {
+    Dims channels(x_.rank() < 2 ? 1 : x_.rank() - 1, 1);
+    channels[0] = x_.rank() < 2 ? 1 : x_.dims()[1];
+    return {x_.dims(), channels, channels, channels, channels};
+  }
+  void at_places(std::span<const std::span<const double>> inputs,
+                 std::span<double> into) const override {
+    for (std::size_t i = 0; i < into.size(); ++i)
+      into[i] = (inputs[0][i] - inputs[3][i]) / std::sqrt(inputs[4][i] + epsilon_) * inputs[1][i] +
+                inputs[2][i];
+  }
+
  private:
   Tensor& x_;
   Affine affine_;
@@ -146,6 +158,13 @@ class GroupNormalised final : public Operator {
   Estimate element(std::size_t output, std::uint64_t number) override {
     return normalised_.element(output, number);
   }
+  const Groups* groups() const override { return normalised_.groups(); }
+  void of_group(std::span<const double> x, std::span<double> into) const override {
+    normalised_.of_group(x, into);
+  }
+  GroupInside inside(std::span<const double> x, const RoundNumber& round) const override {
+    return normalised_.inside(x, round);
+  }
 
  private:
   std::unique_ptr<Tensor> x_;
@@ -186,18 +205,18 @@ MadeOperator make_mean_variance(const Call& call) {
 }
 
 constexpr auto kNormalisingRows = std::to_array<OperatorRow>({
-    {"BatchNormalization", 1, make_batch},
-    {"LayerNormalization", 17, make_layer_normalised},
-    {"RMSNormalization", 23, make_rms_normalised},
-    {"SimplifiedLayerNormalization", 1, make_rms_normalised},
-    {"InstanceNormalization", 1, make_instance},
-    {"GroupNormalization", 18, make_group},
-    {"MeanVarianceNormalization", 9, make_mean_variance},
-    {"LpNormalization", 1, make_lp_normalised},
+    {"BatchNormalization", 1, make_batch, Passing::places},
+    {"LayerNormalization", 17, make_layer_normalised, Passing::groups},
+    {"RMSNormalization", 23, make_rms_normalised, Passing::groups},
+    {"SimplifiedLayerNormalization", 1, make_rms_normalised, Passing::groups},
+    {"InstanceNormalization", 1, make_instance, Passing::groups},
+    {"GroupNormalization", 18, make_group, Passing::groups},
+    {"MeanVarianceNormalization", 9, make_mean_variance, Passing::groups},
+    {"LpNormalization", 1, make_lp_normalised, Passing::groups},
     {"LRN", 1, make_lrn},
-    {"Softmax", 1, make_softmax},
-    {"LogSoftmax", 1, make_log_softmax},
-    {"Hardmax", 1, make_hardmax},
+    {"Softmax", 1, make_softmax, Passing::groups},
+    {"LogSoftmax", 1, make_log_softmax, Passing::groups},
+    {"Hardmax", 1, make_hardmax, Passing::none},
 });
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -12,8 +13,30 @@
 #include "btf/layout.h"
 #include "network/node/arithmetic.h"
 #include "network/node/call.h"
+#include "network/operators/rows.h"
 
 namespace btf::network {
+
+// How errors of a node's inputs come to its result.
+enum class Passing : std::uint8_t {
+  unknown,   // it is not said here
+  none,      // no float of its inputs is in the result: Shape, ArgMax
+  moved,     // the result has numbers of the first input, or some between these
+  joined,    // it has those of all inputs: Concat
+  places,    // of elements at the same place: Operator::at_places()
+  groups,    // of the elements of a group: Operator::of_group()
+  products,  // sums of products of the first two inputs, terms() of them in one
+  windows,   // means of the first input, of terms() numbers each
+};
+
+// What a group's result is made by way of, where a device rounds that.
+struct GroupInside {
+  double largest = 0;          // magnitude of a number that is on the way
+  double variance = 0;         // 0: there is none on the way
+  double narrow_variance = 0;  // as it is where squares and the epsilon are rounded
+};
+
+using RoundNumber = std::function<double(double)>;
 
 // A node with its inputs, as a function of the number of an element.
 class Operator {
@@ -31,6 +54,20 @@ class Operator {
   // arithmetic explains beside it. The result's own rounding is part of it.
   virtual Estimate element(std::size_t output, std::uint64_t number) = 0;
 
+  // Formulas by the row's `passing`, without errors of their own: what rounding an input does to
+  // the result is told by asking twice.
+
+  // Of `places`: the dims of each input as they are broadcast to those of the result.
+  virtual std::vector<Dims> places() const { return {}; }
+  // The inputs at their places, as many numbers of each as `into` has room for.
+  virtual void at_places(std::span<const std::span<const double>>, std::span<double>) const {}
+  // Of `groups`: of the first input. One result of a group, or one of each of its elements.
+  virtual const Groups* groups() const { return nullptr; }
+  virtual bool one_of_group() const { return false; }
+  virtual void of_group(std::span<const double>, std::span<double>) const {}
+  virtual GroupInside inside(std::span<const double>, const RoundNumber&) const { return {}; }
+  virtual double terms() const { return 1; }
+
  protected:
   explicit Operator(std::vector<Output> outputs) : outputs_(std::move(outputs)) {}
   explicit Operator(Output output) : outputs_{std::move(output)} {}
@@ -46,6 +83,7 @@ struct OperatorRow {
   std::string_view name;
   std::int64_t since = 1;  // version of the operator set: the first of this meaning
   MakeOperator make = nullptr;
+  Passing passing = Passing::unknown;
   std::string_view domain = {};  // empty: ONNX's own
 };
 

@@ -29,6 +29,7 @@ class Pool final : public Operator {
         x_(x),
         form_(form),
         axes_(std::move(axes)),
+        images_(images_of(x.dims())),
         arithmetic_(arithmetic) {
     for (const WindowAxis& axis : axes_) image_ *= axis.input;
   }
@@ -61,7 +62,34 @@ class Pool final : public Operator {
     return rounded(rounded({value, error}, arithmetic_), arithmetic_);
   }
 
+  // Of all places of an image at once.
+  const Groups* groups() const override { return &images_; }
+  bool one_of_group() const override { return true; }
+  void of_group(std::span<const double> x, std::span<double> into) const override {
+    into[0] = sum_of(x) / static_cast<double>(x.size());
+  }
+  GroupInside inside(std::span<const double> x, const RoundNumber&) const override {
+    return {.largest = std::abs(sum_of(x))};
+  }
+  double terms() const override {
+    double taps = 1;
+    for (const WindowAxis& axis : axes_) taps *= static_cast<double>(axis.kernel);
+    return taps;
+  }
+
  private:
+  static double sum_of(std::span<const double> x) {
+    double sum = 0;
+    for (const double number : x) sum += number;
+    return sum;
+  }
+
+  static Groups images_of(const Dims& dims) {
+    std::vector<bool> taken(dims.size(), true);
+    taken[0] = taken[1] = false;
+    return {dims, taken};
+  }
+
   Estimate largest(std::uint64_t first, std::span<const std::uint64_t> spatial) {
     Largest found;
     for_each_tap(axes_, spatial, [&](std::uint64_t, std::uint64_t place) {
@@ -87,6 +115,7 @@ class Pool final : public Operator {
   Tensor& x_;
   PoolForm form_;
   std::vector<WindowAxis> axes_;
+  Groups images_;
   std::uint64_t image_ = 1;
   const Arithmetic& arithmetic_;
 };
@@ -145,11 +174,11 @@ MadeOperator make_global_lp(const Call& call) {
 }
 
 constexpr auto kPoolingRows = std::to_array<OperatorRow>({
-    {"MaxPool", 1, make_max_pool},
-    {"AveragePool", 1, make_average_pool},
+    {"MaxPool", 1, make_max_pool, Passing::moved},
+    {"AveragePool", 1, make_average_pool, Passing::windows},
     {"LpPool", 1, make_lp_pool},
-    {"GlobalMaxPool", 1, make_global_max},
-    {"GlobalAveragePool", 1, make_global_average},
+    {"GlobalMaxPool", 1, make_global_max, Passing::moved},
+    {"GlobalAveragePool", 1, make_global_average, Passing::groups},
     {"GlobalLpPool", 1, make_global_lp},
 });
 

@@ -98,7 +98,25 @@ class Summed final : public Operator {
     return rounded(rounded(found, arithmetic_), arithmetic_);
   }
 
+  const Groups* groups() const override { return &groups_; }
+  bool one_of_group() const override { return true; }
+  void of_group(std::span<const double> x, std::span<double> into) const override {
+    const double sum = sum_of(x);
+    into[0] = reduction_.last != nullptr ? reduction_.last(sum, static_cast<double>(groups_.size()))
+                                         : sum;
+  }
+  GroupInside inside(std::span<const double> x, const RoundNumber&) const override {
+    return {.largest = std::abs(sum_of(x))};
+  }
+
  private:
+  double sum_of(std::span<const double> x) const {
+    double sum = 0;
+    for (const double number : x)
+      sum += reduction_.term != nullptr ? reduction_.term(number) : number;
+    return sum;
+  }
+
   double ends(const Estimate& sum, double count, double value) const {
     double most = 0;
     for (const double other : {sum.value - sum.error, sum.value + sum.error}) {
@@ -172,6 +190,13 @@ class MultipliedAll final : public Operator {
     return x_.floating() ? rounded(product, arithmetic_) : product;
   }
 
+  const Groups* groups() const override { return &groups_; }
+  bool one_of_group() const override { return true; }
+  void of_group(std::span<const double> x, std::span<double> into) const override {
+    into[0] = 1;
+    for (const double number : x) into[0] *= number;
+  }
+
  private:
   Tensor& x_;
   Groups groups_;
@@ -201,6 +226,15 @@ class LogSumExp final : public Operator {
     // Those that do not shift round larger arguments.
     const double own = kFloat32 * (4 + 2 * std::abs(sum.most));
     return rounded({value, sum.log_error() + own}, arithmetic_);
+  }
+
+  const Groups* groups() const override { return &groups_; }
+  bool one_of_group() const override { return true; }
+  void of_group(std::span<const double> x, std::span<double> into) const override {
+    const double most = *std::ranges::max_element(x);
+    double sum = 0;
+    for (const double number : x) sum += std::exp(number - most);
+    into[0] = most + std::log(sum);
   }
 
  private:
@@ -262,18 +296,18 @@ MadeOperator make_cumsum(const Call& call) {
 }
 
 constexpr auto kSumRows = []<std::size_t... I>(std::index_sequence<I...>) {
-  return std::array{OperatorRow{kSums[I].name, 1, make_sum<I>}...};
+  return std::array{OperatorRow{kSums[I].name, 1, make_sum<I>, Passing::groups}...};
 }(std::make_index_sequence<kSums.size()>());
 
 constexpr auto kOthers = std::to_array<OperatorRow>({
-    {"ReduceMax", 1, make_extreme<true>},
-    {"ReduceMin", 1, make_extreme<false>},
-    {"ReduceProd", 1, make_product},
-    {"ReduceLogSumExp", 1, make_log_sum_exp},
-    {"CumSum", 11, make_cumsum},
-    {"ArgMax", 1, make_arg_max},
-    {"ArgMin", 1, make_arg_min},
-    {"TopK", 1, make_top_k},
+    {"ReduceMax", 1, make_extreme<true>, Passing::moved},
+    {"ReduceMin", 1, make_extreme<false>, Passing::moved},
+    {"ReduceProd", 1, make_product, Passing::groups},
+    {"ReduceLogSumExp", 1, make_log_sum_exp, Passing::groups},
+    {"CumSum", 11, make_cumsum, Passing::moved},
+    {"ArgMax", 1, make_arg_max, Passing::none},
+    {"ArgMin", 1, make_arg_min, Passing::none},
+    {"TopK", 1, make_top_k, Passing::moved},
 });
 
 constexpr auto kReducingRows = [] {

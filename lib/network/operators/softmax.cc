@@ -34,6 +34,15 @@ class Softmax final : public Operator {
     return logarithm_ ? log_part(x, sum) : part(x, sum);
   }
 
+  const Groups* groups() const override { return &groups_; }
+  void of_group(std::span<const double> x, std::span<double> into) const override {
+    const double most = *std::ranges::max_element(x);
+    double sum = 0;
+    for (const double number : x) sum += std::exp(number - most);
+    for (std::size_t i = 0; i < x.size(); ++i)
+      into[i] = logarithm_ ? x[i] - most - std::log(sum) : std::exp(x[i] - most) / sum;
+  }
+
  private:
   Estimate log_part(const Estimate& x, const ExponentialSum& sum) const {
     const double shifted = x.value - sum.most;
@@ -165,7 +174,23 @@ class LpNormalised final : public Operator {
     return rounded(rounded({value, error}, arithmetic_), arithmetic_);
   }
 
+  const Groups* groups() const override { return &groups_; }
+  void of_group(std::span<const double> x, std::span<double> into) const override {
+    const double sum = sum_of(x);
+    const double norm = squares_ ? std::sqrt(sum) : sum;
+    for (std::size_t i = 0; i < x.size(); ++i) into[i] = norm == 0 ? 0 : x[i] / norm;
+  }
+  GroupInside inside(std::span<const double> x, const RoundNumber&) const override {
+    return {.largest = sum_of(x)};
+  }
+
  private:
+  double sum_of(std::span<const double> x) const {
+    double sum = 0;
+    for (const double number : x) sum += squares_ ? number * number : std::abs(number);
+    return sum;
+  }
+
   Estimate find(std::uint64_t group) {
     Sum sum;
     for (std::uint64_t which = 0; which < groups_.size(); ++which) {

@@ -156,6 +156,12 @@ class Unary final : public Operator {
     return found;
   }
 
+  std::vector<Dims> places() const override { return {x_.dims()}; }
+  void at_places(std::span<const std::span<const double>> inputs,
+                 std::span<double> into) const override {
+    for (std::size_t i = 0; i < into.size(); ++i) into[i] = function_.f(inputs[0][i], constants_);
+  }
+
  private:
   const UnaryFunction& function_;
   UnaryPair constants_;
@@ -173,7 +179,7 @@ MadeOperator make_unary(const Call& call) {
 }
 
 constexpr auto kUnaryRows = []<std::size_t... I>(std::index_sequence<I...>) {
-  return std::array{OperatorRow{kUnary[I].name, 1, make_unary<I>}...};
+  return std::array{OperatorRow{kUnary[I].name, 1, make_unary<I>, Passing::places}...};
 }(std::make_index_sequence<kUnary.size()>());
 
 }  // namespace

@@ -10,7 +10,6 @@
 
 #include "btf/cast.h"
 #include "btf/dtype.h"
-#include "btf/duplicates.h"
 #include "btf/layout.h"
 #include "python/src/raise.h"
 

@@ -49,6 +49,8 @@ struct OptionalValue {
 
 const OptionalValue* find_optional_value(std::string_view word) {
   static const OptionalValue kRows[] = {{"--values", "0123456789", std::to_string(kValuesShown)},
+                                        {"--histogram", "0123456789", std::to_string(kBinsShown)},
+                                        {"--percentiles", "0123456789.,", kPercentilesShown},
                                         {"--heatmap", "0123456789,-", kPickedAxes},
                                         {"--squeeze", "0123456789,-", std::string(kAllDims)},
                                         {"--compress", "0123456789", kDefaultLevel}};
@@ -127,8 +129,10 @@ std::string describe(const CLI::ParseError& error, const CLI::App& app) {
   }
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) return "missing command";
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr)
-    return text.substr(0, text.find(':')) +
-           (text.ends_with(" missing") ? " needs a value" : " is given more than once");
+    return text.substr(0, text.find(':')) + (text.ends_with(" missing") ? " needs a value"
+                                             : text.contains("2 required but")
+                                                 ? " needs two values"
+                                                 : " is given more than once");
   return text;
 }
 
@@ -174,7 +178,8 @@ std::variant<Invocation, Information, UsageError> parse_command_line(int argc, c
   app.set_version_flag("-V,--version", kVersion);
   app.require_subcommand(1);
   app.footer(
-      "'btftool COMMAND --help' has the options that are used first, --help-all all of them, 'btftool "
+      "'btftool COMMAND --help' has the options that are used first, --help-all all of them, "
+      "'btftool "
       "help --man COMMAND' is its man page, and 'btftool help --man' that of btftool.");
   app.set_help_flag("-h,--help", "this text; of a command: the options that are used first");
   app.set_help_all_flag("--help-all", "all options of a command");

@@ -6,6 +6,7 @@
 
 #include "cli/arguments.h"
 #include "cli/diff_arguments.h"
+#include "cli/picture.h"
 #include "cli/scales.h"
 #include "cli/shards.h"
 
@@ -206,6 +207,13 @@ void declare_diff(CLI::App& app, DiffCommand& command) {
   declare_selection(app, command);
   declare_details(app, command);
   declare_reports(app, command);
+  const char* const pictures = "Picture";
+  add_text(app, "--image", command.image.path, "FILE",
+           "a PNG of the first tensor that differs: actual,\ngolden, error")
+      ->group(pictures);
+  add_text(app, "--image-at", command.image.part, "SLICE", "what of it is drawn: 0,:,:,:")
+      ->group(pictures);
+  declare_picture(app, command.image, pictures);
   declare_part(app, command.part);
   declare_shard_by(app, command.part);
   app.footer(
@@ -255,6 +263,13 @@ void finish_diff(const CLI::App& app, DiffCommand& command,
   if (command.map && command.diff.pair_by != btf::PairBy::automatic &&
       command.diff.pair_by != btf::PairBy::name)
     throw Wrong("--map can only be combined with --pair-by auto and name");
+  exclude(app, "--image",
+          {"--from-json", "--part", "--permute", "--squeeze", "--reshape", "--dequantize",
+           "--actual-scale", "--golden-scale"});
+  if (command.image.path == "-") throw Wrong("--image of diff takes the name of a file, not '-'");
+  for (const char* option : {"--image-at", "--image-range", "--image-zoom"})
+    if (given(app, option) && !command.image.path)
+      throw Wrong(std::string(option) + " needs --image");
   exclude(app, "--summary", {"--show"});
   if (!command.html) exclude(app, "--summary", {"--heatmap"});
   exclude(app, "--from-json",

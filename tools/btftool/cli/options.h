@@ -11,8 +11,12 @@
 #include "btf/convert.h"
 #include "btf/diff/set_diff.h"
 #include "btf/file.h"
+#include "btf/fit.h"
+#include "btf/inspect/distribution.h"
+#include "btf/inspect/picture.h"
 #include "btf/layers/layers.h"
 #include "btf/repair.h"
+#include "btf/report/fit.h"
 #include "btf/report/report.h"
 #include "btf/shards/plan.h"
 #include "btf/validate.h"
@@ -34,11 +38,21 @@ struct GlobalOptions {
   btf::Execution execution() const { return {.jobs = jobs, .memory = max_memory / 8}; }
 };
 
-// The number of --values without one.
+// The number of --values without one, of --histogram, and the list of --percentiles.
 inline constexpr std::uint64_t kValuesShown = 1000;
+inline constexpr std::uint64_t kBinsShown = 16;
+inline constexpr char kPercentilesShown[] = "0.1,1,5,25,50,75,95,99,99.9";
 
 using btf::SpecRule;
 using btf::TensorTolerance;
+
+// A picture, and where it goes.
+struct PictureCommand {
+  std::optional<std::string> path;  // "-": the terminal, or standard output; nothing: none
+  btf::PictureOptions draw;
+  std::optional<btf::PictureForm> form;  // in the terminal; nothing: what it is known to show
+  std::optional<std::string> part;       // of a difference: a slice
+};
 
 struct InspectOptions {
   std::vector<std::string> files;
@@ -47,6 +61,10 @@ struct InspectOptions {
   bool manifest = false;
   btf::OpenOptions open;
   bool stats = false;
+  btf::DistributionOptions distribution;  // of the statistics
+  std::optional<std::string> by_axis;     // a letter or a number
+  std::optional<std::string> html;
+  PictureCommand image;
   bool strides = false;
   std::optional<std::uint64_t> values;  // how many before they are summarised
   std::optional<std::string> slice;
@@ -98,6 +116,7 @@ struct DiffCommand {
   bool all = false;
   std::optional<std::string> junit;
   std::optional<std::string> html;
+  PictureCommand image;
   btf::DiffOptions diff;                        // what holds for every pair of files
   std::shared_ptr<const btf::FileList> listed;  // files of the directories; nothing: all
   std::optional<PartOptions> part;
@@ -155,6 +174,19 @@ struct LayersCommand {
   std::optional<PartOptions> part;
 };
 
+struct FitCommand {
+  struct Emit {
+    btf::FitListForm form{};
+    std::string path;
+  };
+  std::vector<std::string> dumps;
+  btf::OpenOptions open;
+  btf::FitOptions fit;
+  bool all = false;
+  bool json = false;
+  std::vector<Emit> emit;
+};
+
 struct TypesOptions {
   std::optional<std::string> what;  // a dtype, a layout, a format of TensorRT; nothing: all
   std::optional<std::string> shape;
@@ -173,7 +205,7 @@ struct CompletionOptions {
 
 using Command =
     std::variant<InspectOptions, ConvertCommand, DiffCommand, ValidateOptions, RepairCommand,
-                 LayersCommand, MergeCommand, TypesOptions, ExplainOptions, CompletionOptions>;
+                 LayersCommand, FitCommand, MergeCommand, TypesOptions, ExplainOptions, CompletionOptions>;
 
 struct Invocation {
   GlobalOptions global;

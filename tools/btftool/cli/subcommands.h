@@ -42,6 +42,10 @@ class Subcommand {
   CLI::App& app_;
 };
 
+// The options of fit, and the checks of what only shows once they are parsed (throws Wrong).
+void declare_fit(CLI::App& app, FitCommand& command);
+void finish_fit(FitCommand& command, const std::vector<std::string>& operands);
+
 // All, declared to the parser, in the order in which the help lists them.
 std::vector<std::unique_ptr<Subcommand>> declare_subcommands(CLI::App& app);
 

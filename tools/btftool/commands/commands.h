@@ -13,6 +13,7 @@ btf::Result<int> run_convert(const Context& context, const ConvertCommand& comma
 btf::Result<int> run_diff(const Context& context, const DiffCommand& command);
 btf::Result<int> run_validate(const Context& context, const ValidateOptions& options);
 btf::Result<int> run_layers(const Context& context, const LayersCommand& command);
+btf::Result<int> run_fit(const Context& context, const FitCommand& command);
 // `command`: the one that made the parts, with the reports that are asked for.
 btf::Result<int> merge_layers(const Context& context, const btf::Parts& parts,
                               const LayersCommand& command);

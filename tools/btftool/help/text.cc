@@ -24,6 +24,7 @@ const std::vector<FirstOptions>& first_options() {
       {"diff", {"--close", "--rtol", "--atol", "--summary", "--json"}},
       {"validate", {"--strict", "--nan", "--for", "--all", "--json"}},
       {"layers", {"--graph", "--compute", "--map", "--html", "--json"}},
+      {"fit", {"--dtype", "--graph", "--emit", "--all", "--json"}},
       {"merge", {"--expect", "--summary", "--html", "--junit", "--json"}},
   };
   return kRows;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "btf/value.h"
+#include "inspect/statistics.h"
 #include "io/text.h"
 
 namespace btftool {
@@ -138,7 +139,13 @@ void InspectText::whole_line(const btf::TensorInfo& tensor) {
 void InspectText::tensor(const btf::TensorInfo& tensor, const InspectDetails& details) {
   columns_.empty() ? whole_line(tensor) : out_.line(row_text(columns_, cells(tensor)));
   if (options_.strides) strides(tensor);
-  if (details.stats) stats(*details.stats, *tensor.dtype);
+  if (details.stats) {
+    stats(*details.stats, *tensor.dtype);
+    const std::size_t columns = output_columns() - std::min<std::size_t>(width_ + 13, 40);
+    for (const StatisticsLine& line :
+         statistics_lines(*tensor.dtype, details, options_.distribution, columns))
+      detail(line.label, line.text);
+  }
   if (details.at) at(tensor, details);
   if (details.values) values(details.values->text(values_width(tensor.dims.size())));
 }
@@ -177,8 +184,10 @@ void InspectText::stats(const btf::TensorStats& stats, btf::DType dtype) {
   detail("max", extreme(stats.max));
   detail("mean", number(stats.mean));
   detail("std", number(stats.std));
-  detail("counts", fmt::format("{} elements, {} finite, {} zero, {} subnormal", stats.elements,
-                               stats.finite, stats.zeros, stats.subnormals));
+  std::string zeros = std::to_string(stats.zeros) + " zero";
+  if (stats.zeros > 0) zeros += " (" + percent(stats.zeros, stats.elements) + ")";
+  detail("counts", fmt::format("{} elements, {} finite, {}, {} subnormal", stats.elements,
+                               stats.finite, zeros, stats.subnormals));
   std::string nan = std::to_string(stats.nan);
   if (stats.nan > 0) nan = out_.yellow(nan);
   if (stats.first_nan) nan += ", the first at " + btf::dims_text(*stats.first_nan);

@@ -76,8 +76,8 @@ MadeOperator make_cast_like(const Call& call) {
 }
 
 constexpr auto kCodingRows = std::to_array<OperatorRow>({
-    {"Cast", 6, make_cast},
-    {"CastLike", 15, make_cast_like},
+    {"Cast", 6, make_cast, Passing::moved},
+    {"CastLike", 15, make_cast_like, Passing::moved},
     {"QuantizeLinear", 10, make_quantize},
     {"DequantizeLinear", 10, make_dequantize},
     {"DynamicQuantizeLinear", 11, make_dynamic_quantize},
@@ -85,8 +85,8 @@ constexpr auto kCodingRows = std::to_array<OperatorRow>({
     {"ConvInteger", 10, make_integer_conv},
     {"QLinearMatMul", 10, make_coded_matmul},
     {"QLinearConv", 10, make_coded_conv},
-    {"QuantizeLinear", 1, make_quantize, "com.microsoft"},
-    {"DequantizeLinear", 1, make_dequantize, "com.microsoft"},
+    {"QuantizeLinear", 1, make_quantize, Passing::unknown, "com.microsoft"},
+    {"DequantizeLinear", 1, make_dequantize, Passing::unknown, "com.microsoft"},
 });
 
 }  // namespace

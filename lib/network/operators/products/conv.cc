@@ -41,6 +41,8 @@ class Convolution : public Operator {
         taps_(element_count(shape_.kernel).value_or(0)),
         arithmetic_(arithmetic) {}
 
+  double terms() const override { return static_cast<double>(shape_.inputs * taps_); }
+
  protected:
   Tensor& x_;
   Tensor& w_;

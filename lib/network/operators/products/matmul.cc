@@ -51,6 +51,8 @@ class MatMul final : public Operator {
     return rounded(sum.result(arithmetic_.accumulator), arithmetic_);
   }
 
+  double terms() const override { return static_cast<double>(inner_); }
+
  private:
   Tensor& a_;
   Tensor& b_;
@@ -106,6 +108,8 @@ class Gemm final : public Operator {
     }
     return rounded(sum.result(arithmetic_.accumulator), arithmetic_);
   }
+
+  double terms() const override { return static_cast<double>(inner_); }
 
  private:
   Tensor& a_;

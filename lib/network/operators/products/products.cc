@@ -9,11 +9,11 @@ namespace btf::network {
 namespace {
 
 constexpr auto kProductRows = std::to_array<OperatorRow>({
-    {"MatMul", 1, make_matmul},
-    {"Gemm", 1, make_gemm},
-    {"Conv", 1, make_conv},
-    {"ConvTranspose", 1, make_conv_transpose},
-    {"Einsum", 12, make_einsum},
+    {"MatMul", 1, make_matmul, Passing::products},
+    {"Gemm", 1, make_gemm, Passing::products},
+    {"Conv", 1, make_conv, Passing::products},
+    {"ConvTranspose", 1, make_conv_transpose, Passing::products},
+    {"Einsum", 12, make_einsum, Passing::products},
 });
 
 }  // namespace

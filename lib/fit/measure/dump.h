@@ -1,0 +1,46 @@
+// One dump: which of its tensors are which values of the network, and their numbers.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "btf/tensor_set.h"
+#include "fit/measure/numbers.h"
+#include "network/network.h"
+
+namespace btf {
+
+struct DumpedTensor {
+  std::string name;
+  SetTensor place;
+  std::uint32_t value = network::kNoValue;  // of the network
+};
+
+// For several threads at once, once it is listed.
+class Dump {
+ public:
+  // `network`: nullptr, where there is none. What cannot be read is put into `troubles`.
+  static Result<Dump> list(TensorSet& set, const network::Network* network,
+                           std::vector<std::string>& troubles);
+
+  const std::vector<DumpedTensor>& tensors() const { return tensors_; }
+  // nullptr: the value was not dumped.
+  const DumpedTensor* find(std::uint32_t value) const;
+  // An error: why its numbers cannot be used.
+  Result<network::StoredNumbers> open(const DumpedTensor& tensor) const;
+
+ private:
+  explicit Dump(TensorSet& set) : set_(set), mutex_(std::make_unique<std::mutex>()) {}
+  void match(const network::Network& network);
+
+  TensorSet& set_;
+  std::vector<DumpedTensor> tensors_;
+  std::unordered_map<std::uint32_t, std::size_t> by_value_;
+  std::unique_ptr<std::mutex> mutex_;
+};
+
+}  // namespace btf

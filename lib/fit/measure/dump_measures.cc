@@ -1,0 +1,109 @@
+#include "fit/measure/dump_measures.h"
+
+#include <algorithm>
+
+#include "btf/try.h"
+#include "elements/parallel.h"
+#include "network/operators/operator.h"
+
+namespace btf {
+namespace {
+
+using network::kNoValue;
+using network::Passing;
+
+// Pieces of work that are worth a thread.
+constexpr std::uint64_t kBytesPerPiece = 1U << 20;
+
+Status for_each_piece(const Execution& execution, std::uint64_t pieces,
+                      const std::function<Status(std::uint64_t)>& work) {
+  const unsigned workers = worker_count(execution, pieces, pieces * kBytesPerPiece);
+  return for_each_slab(execution, workers, pieces, [&](unsigned, std::uint64_t piece) -> Status {
+    BTF_TRY(check_cancelled(execution));
+    return work(piece);
+  });
+}
+
+Status measure_value(const network::Network& network, const Dump& dump, const NarrowType& type,
+                     std::uint32_t which, const Execution& execution, ValueNoise& value) {
+  BTF_ASSIGN(std::optional<Numbers> numbers, open_numbers(network, dump, which));
+  if (!numbers) return {};
+  value.known = true;
+  value.floating = numbers->floating();
+  if (!value.floating) return {};
+  BTF_ASSIGN(value.measure, measure_tensor(*numbers, type));
+  value.noise = value.measure.noise();
+  if (execution.progress && dump.find(which) != nullptr)
+    execution.progress(numbers->elements() * info(numbers->dtype()).bits / 8);
+  return {};
+}
+
+// Where a value's numbers are of the type by chance, what it is computed from tells.
+void find_luck(const network::Network& network, const NarrowType& type,
+               std::vector<ValueNoise>& values) {
+  const double typical = kTypicalNoise * type.unit_roundoff();
+  for (const network::Node& node : network.nodes()) {
+    const auto* const row =
+        network::find_operator(node.op, node.domain, network.version(node.domain));
+    const bool moved = row != nullptr && row->passing == Passing::moved;
+    double most = 0;     // error of an input, relative
+    double largest = 0;  // rms of an input that has one
+    bool luck = false;
+    for (std::size_t i = 0;
+         i < (moved ? std::min<std::size_t>(1, node.inputs.size()) : node.inputs.size()); ++i) {
+      if (node.inputs[i] == kNoValue || !values[node.inputs[i]].floating) continue;
+      const ValueNoise& input = values[node.inputs[i]];
+      most = std::max(most, input.relative());
+      if (input.noise > 0) largest = std::max(largest, input.measure.rms());
+      luck |= input.by_luck;
+    }
+    for (const std::uint32_t output : node.outputs) {
+      if (output == kNoValue || !values[output].floating) continue;
+      ValueNoise& value = values[output];
+      if (value.relative() >= typical || most <= value.relative() || (moved && !luck)) continue;
+      const double rms = value.measure.rms();
+      value.noise = typical * (rms > 0 ? rms : largest);
+      value.by_luck = value.noise > 0;
+    }
+  }
+}
+
+}  // namespace
+
+Result<DumpMeasures> measure_dump(const network::Network& network, const Dump& dump,
+                                  const NarrowType& type, const DumpMeasures* known,
+                                  const Execution& execution) {
+  DumpMeasures measures;
+  measures.values.resize(network.values().size());
+  measures.nodes.resize(network.nodes().size());
+  BTF_TRY(for_each_piece(execution, measures.values.size(), [&](std::uint64_t i) -> Status {
+    const auto which = static_cast<std::uint32_t>(i);
+    if (known != nullptr && network.values()[which].weight) {
+      measures.values[which] = known->values[which];
+      return {};
+    }
+    // A tensor that cannot be read is one that is not there; what needs it says so.
+    const Status done =
+        measure_value(network, dump, type, which, execution, measures.values[which]);
+    if (!done) measures.values[which] = {};
+    return {};
+  }));
+  find_luck(network, type, measures.values);
+  const NodeContext context{network, dump, type, measures.values};
+  BTF_TRY(for_each_piece(execution, measures.nodes.size(), [&](std::uint64_t i) -> Status {
+    measures.nodes[i] = measure_node(context, static_cast<std::uint32_t>(i));
+    return {};
+  }));
+  return measures;
+}
+
+Result<std::optional<TensorMeasure>> measure_dumped(const Dump& dump, const DumpedTensor& tensor,
+                                                    const NarrowType& type) {
+  BTF_ASSIGN(network::StoredNumbers stored, dump.open(tensor));
+  Numbers numbers(std::move(stored));
+  if (!numbers.floating()) return std::nullopt;
+  BTF_ASSIGN(const TensorMeasure measure, measure_tensor(numbers, type));
+  return std::optional(measure);
+}
+
+}  // namespace btf

@@ -1,0 +1,408 @@
+#include "fit/measure/node_measure.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+
+#include "btf/try.h"
+#include "network/evaluation.h"
+
+namespace btf {
+namespace {
+
+using network::Operator;
+using network::Passing;
+
+constexpr std::uint64_t kMostTerms = 1U << 24;     // of values that are computed here
+constexpr std::uint64_t kMostComputed = 1U << 16;  // numbers of one
+
+network::FindStored stored_in(const Dump& dump) {
+  return [&dump](std::uint32_t value) -> Result<std::optional<network::StoredNumbers>> {
+    const DumpedTensor* const dumped = dump.find(value);
+    if (dumped == nullptr) return std::nullopt;
+    BTF_ASSIGN(network::StoredNumbers numbers, dump.open(*dumped));
+    return std::optional(std::move(numbers));
+  };
+}
+
+// Plus or minus one, by the number of an element: errors have no pattern.
+double sign_at(std::uint64_t number) {
+  std::uint64_t mixed = (number + 1) * 0x9e3779b97f4a7c15;
+  mixed ^= mixed >> 29;
+  mixed *= 0xbf58476d1ce4e5b9;
+  return (mixed >> 40 & 1) != 0 ? 1 : -1;
+}
+
+// What a narrow device reads in place of the numbers of a value.
+class Reading {
+ public:
+  Reading(const ValueNoise& value, const NarrowType& type) : value_(value), type_(type) {}
+
+  void apply(std::uint64_t first, std::span<const double> numbers, std::span<double> into) const {
+    for (std::size_t i = 0; i < numbers.size(); ++i) into[i] = type_.read(numbers[i]);
+    if (!value_.by_luck) return;
+    // Where all are zero there is nothing that the error is relative to.
+    const double rms = value_.measure.rms();
+    const double step = rms > 0 ? value_.noise / rms : 0;
+    const double floor = rms > 0 ? 0 : value_.noise;
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      if (std::isfinite(into[i]))
+        into[i] = numbers[i] + (step * std::abs(numbers[i]) + floor) * sign_at(first + i);
+  }
+
+ private:
+  const ValueNoise& value_;
+  const NarrowType& type_;
+};
+
+// Does rounding change its numbers by more than a step?
+bool is_lossy(const ValueNoise& value) { return value.measure.lost > 0 || value.measure.above > 0; }
+
+// Numbers with an error of half a step or less each, whatever the range of the type.
+void nudge(std::uint64_t first, std::span<const double> numbers, double step,
+           std::span<double> into) {
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    into[i] = numbers[i] * (1 + step * sign_at(first + i));
+}
+
+// Results from inputs that are rounded against those from inputs as they are.
+class Effect {
+ public:
+  // `input`: where it has an Inf of its own, a result beyond the limit says nothing.
+  void take(std::span<const double> exact, std::span<const double> narrow, double limit,
+            std::span<const double> input) {
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+      const bool beyond = !(std::abs(exact[i]) <= limit);
+      if (beyond && (input.empty() || !std::isfinite(exact[i]) || !std::isfinite(input[i])))
+        continue;
+      if (!std::isfinite(narrow[i])) {
+        ++nonfinite_;
+        nan_ += std::isnan(narrow[i]) ? 1 : 0;
+        continue;
+      }
+      const double error = narrow[i] - exact[i];
+      errors_ += error * error;
+      zeroed_ += narrow[i] == 0 && exact[i] != 0 ? 1 : 0;
+      squares_ += exact[i] * exact[i];
+      ++count_;
+    }
+  }
+
+  void write(InputEffect& effect, double& rms) const {
+    effect.nonfinite = nonfinite_;
+    effect.nan = nan_;
+    effect.zeroed = zeroed_;
+    if (count_ == 0) return;
+    effect.error = std::sqrt(errors_ / static_cast<double>(count_));
+    rms = std::max(rms, std::sqrt(squares_ / static_cast<double>(count_)));
+    if (effect.noise > 0) effect.gain = effect.error / effect.noise;
+  }
+
+  double error() const {
+    return count_ == 0 ? 0 : std::sqrt(errors_ / static_cast<double>(count_));
+  }
+
+ private:
+  double errors_ = 0;
+  double squares_ = 0;
+  std::uint64_t count_ = 0;
+  std::uint64_t nonfinite_ = 0;
+  std::uint64_t nan_ = 0;
+  std::uint64_t zeroed_ = 0;
+};
+
+class NodeMeasuring {
+ public:
+  NodeMeasuring(const NodeContext& context, std::uint32_t number)
+      : context_(context),
+        node_(context.network.nodes()[number]),
+        evaluation_(context.network, stored_in(context.dump), kMostTerms),
+        number_(number) {}
+
+  Status run(NodeMeasure& measure) {
+    const auto* const row =
+        network::find_operator(node_.op, node_.domain, context_.network.version(node_.domain));
+    if (row == nullptr || row->passing == Passing::unknown)
+      return fail(ErrorCode::unsupported,
+                  "what '" + node_.op + "' does to errors is not known here");
+    measure.passing = row->passing;
+    if (row->passing == Passing::none) return {};
+    if (row->passing == Passing::moved) return moved(measure);
+    if (row->passing == Passing::joined) return joined(measure);
+    BTF_ASSIGN(op_, evaluation_.made_operator(number_));
+    switch (row->passing) {
+      case Passing::places:
+        return places(measure);
+      case Passing::groups:
+        return groups(measure);
+      case Passing::products:
+        return products(measure);
+      default:
+        return windows(measure);
+    }
+  }
+
+ private:
+  const ValueNoise& value(std::size_t input) const { return context_.values[node_.inputs[input]]; }
+  const ValueNoise& result() const { return context_.values[node_.outputs[0]]; }
+  bool is_float(std::size_t input) const {
+    return input < node_.inputs.size() && node_.inputs[input] != network::kNoValue &&
+           value(input).floating;
+  }
+
+  std::unexpected<Error> not_there(std::uint32_t value) const {
+    return fail(ErrorCode::refused,
+                "'" + context_.network.values()[value].name + "' was not dumped");
+  }
+
+  // An error if one of the first inputs, or the result, has not been measured.
+  Status check_known(std::size_t inputs) const {
+    for (std::size_t i = 0; i < std::min(inputs, node_.inputs.size()); ++i)
+      if (node_.inputs[i] != network::kNoValue && !value(i).known)
+        return not_there(node_.inputs[i]);
+    if (node_.outputs.empty() || node_.outputs[0] == network::kNoValue)
+      return fail(ErrorCode::refused, "its result has no name");
+    if (!result().known) return not_there(node_.outputs[0]);
+    return {};
+  }
+
+  Status moved(NodeMeasure& measure) const {
+    BTF_TRY(check_known(1));
+    measure.rms = result().measure.rms();
+    if (is_float(0))
+      measure.inputs.push_back(
+          {.input = 0, .noise = value(0).noise, .error = value(0).noise, .passes_on = true});
+    return {};
+  }
+
+  Status joined(NodeMeasure& measure) const {
+    BTF_TRY(check_known(node_.inputs.size()));
+    measure.rms = result().measure.rms();
+    for (std::size_t i = 0; i < node_.inputs.size(); ++i) {
+      if (!is_float(i)) continue;
+      const auto all = static_cast<double>(result().measure.elements);
+      const double part =
+          all > 0 ? std::sqrt(static_cast<double>(value(i).measure.elements) / all) : 0;
+      measure.inputs.push_back({.input = i,
+                                .noise = value(i).noise,
+                                .error = value(i).noise * part,
+                                .gain = part,
+                                .passes_on = true});
+    }
+    return {};
+  }
+
+  // Rounding errors of inputs are independent of the other factors, and no larger in the result
+  // than they are.
+  Status products(NodeMeasure& measure) const {
+    BTF_TRY(check_known(node_.inputs.size()));
+    const double of_result = result().measure.mean_square();
+    measure.rms = std::sqrt(of_result);
+    const double terms = op_->terms();
+    for (std::size_t i = 0; i < node_.inputs.size(); ++i) {
+      if (!is_float(i)) continue;
+      const double own = value(i).measure.mean_square();
+      double gain = 1;  // of squares
+      if (i < 2) {
+        const double other = value(1 - i).measure.mean_square();
+        gain = own > 0 ? std::min(terms * other, of_result / own) : 0;
+      }
+      const double noise = value(i).noise;
+      measure.inputs.push_back(
+          {.input = i, .noise = noise, .error = noise * std::sqrt(gain), .gain = std::sqrt(gain)});
+    }
+    return {};
+  }
+
+  Status windows(NodeMeasure& measure) const {
+    BTF_TRY(check_known(1));
+    const double terms = op_->terms();
+    measure.inside = result().measure.largest * terms;
+    measure.rms = result().measure.rms();
+    measure.inputs.push_back({.input = 0,
+                              .noise = value(0).noise,
+                              .error = value(0).noise / std::sqrt(terms),
+                              .gain = 1 / std::sqrt(terms)});
+    return {};
+  }
+
+  Result<Numbers*> numbers(std::size_t input) {
+    const std::uint32_t which = node_.inputs[input];
+    if (const auto known = opened_.find(which); known != opened_.end()) return &known->second;
+    BTF_ASSIGN(std::optional<Numbers> found, open_numbers(context_.network, context_.dump, which));
+    if (!found) return not_there(which);
+    return &opened_.emplace(which, *std::move(found)).first->second;
+  }
+
+  Status places(NodeMeasure& measure) {
+    if (!info(op_->outputs()[0].dtype).floating()) return {};  // true or false: no error of it
+    const Dims& dims = op_->outputs()[0].dims;
+    const std::vector<Dims> placed = op_->places();
+    struct Input {
+      std::unique_ptr<PlacedNumbers> numbers;
+      std::vector<double> exact = std::vector<double>(kFitRun);
+      std::vector<double> narrow = std::vector<double>(kFitRun);
+      std::optional<Reading> reading{};  // of floats
+      std::optional<std::size_t> effect{};
+      std::size_t same = 0;  // the first input of the same value
+      std::optional<Effect> nudged{};
+    };
+    std::vector<Input> inputs(placed.size());
+    std::vector<Effect> effects;
+    for (std::size_t i = 0; i < placed.size(); ++i) {
+      BTF_ASSIGN(Numbers* const found, numbers(i));
+      inputs[i].numbers = std::make_unique<PlacedNumbers>(*found, placed[i], dims);
+      inputs[i].same = static_cast<std::size_t>(std::ranges::find(node_.inputs, node_.inputs[i]) -
+                                                node_.inputs.begin());
+      if (!is_float(i)) continue;
+      inputs[i].reading.emplace(value(i), context_.type);
+      if (inputs[i].same < i) continue;
+      inputs[i].effect = effects.size();
+      effects.emplace_back();
+      if (is_lossy(value(i))) inputs[i].nudged.emplace();
+      measure.inputs.push_back({.input = i, .noise = value(i).noise});
+    }
+    std::vector<double> exact(kFitRun);
+    std::vector<double> narrow(kFitRun);
+    std::vector<std::span<const double>> given(inputs.size());
+    const std::uint64_t all = element_count(dims).value_or(0);
+    for (std::uint64_t first = 0; first < all; first += kFitRun) {
+      const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(kFitRun, all - first));
+      for (std::size_t i = 0; i < inputs.size(); ++i) {
+        Input& input = inputs[i];
+        const auto run = std::span(input.exact).first(count);
+        BTF_TRY(input.numbers->read(first, run));
+        if (input.reading) input.reading->apply(first, run, input.narrow);
+        given[i] = run;
+      }
+      const auto right = std::span(exact).first(count);
+      const auto off = std::span(narrow).first(count);
+      op_->at_places(given, right);
+      for (std::size_t i = 0; i < inputs.size(); ++i) {
+        if (!inputs[i].effect) continue;
+        const auto exchange = [&](bool rounded) {
+          for (std::size_t k = i; k < inputs.size(); ++k)
+            if (inputs[k].same == i)
+              given[k] = std::span<const double>(rounded ? inputs[k].narrow : inputs[k].exact)
+                             .first(count);
+        };
+        exchange(true);
+        op_->at_places(given, off);
+        exchange(false);
+        effects[*inputs[i].effect].take(right, off, context_.type.limit(),
+                                        std::span(inputs[i].narrow).first(count));
+        if (!inputs[i].nudged) continue;
+        for (std::size_t k = i; k < inputs.size(); ++k)
+          if (inputs[k].same == i)
+            nudge(first, std::span<const double>(inputs[k].exact).first(count), nudge_step(),
+                  inputs[k].narrow);
+        exchange(true);
+        op_->at_places(given, off);
+        exchange(false);
+        inputs[i].nudged->take(right, off, HUGE_VAL, {});
+      }
+    }
+    for (std::size_t e = 0; e < effects.size(); ++e)
+      effects[e].write(measure.inputs[e], measure.rms);
+    for (const Input& input : inputs) {
+      if (!input.nudged) continue;
+      InputEffect& effect = measure.inputs[*input.effect];
+      const double rms = value(effect.input).measure.rms();
+      if (rms > 0) effect.gain = input.nudged->error() / (nudge_step() * rms);
+    }
+    return {};
+  }
+
+  double nudge_step() const { return kTypicalNoise * context_.type.unit_roundoff(); }
+
+  Status groups(NodeMeasure& measure) {
+    const network::Groups* const groups = op_->groups();
+    BTF_ASSIGN(Numbers* const found, numbers(0));
+    if (groups == nullptr || !is_float(0)) return {};
+    const std::uint64_t size = groups->size();
+    const std::uint64_t count = size == 0 ? 0 : found->elements() / size;
+    std::vector<double> exact(size);
+    std::vector<double> narrow(size);
+    std::vector<double> right(op_->one_of_group() ? 1 : size);
+    std::vector<double> off(right.size());
+    const Reading reading(value(0), context_.type);
+    const network::RoundNumber round = [this](double x) { return context_.type.round(x); };
+    Effect effect;
+    double variances = 0;
+    double variance_errors = 0;
+    for (std::uint64_t group = 0; group < count; ++group) {
+      BTF_TRY(gather(*found, *groups, group, exact));
+      reading.apply(group * size, exact, narrow);
+      op_->of_group(exact, right);
+      op_->of_group(narrow, off);
+      effect.take(right, off, context_.type.limit(), {});
+      const network::GroupInside inside = op_->inside(exact, round);
+      if (std::isfinite(inside.largest)) measure.inside = std::max(measure.inside, inside.largest);
+      if (inside.variance > 0 && std::isfinite(inside.variance)) {
+        const double error = inside.narrow_variance / inside.variance - 1;
+        variance_errors += error * error;
+        variances += 1;
+      }
+    }
+    if (variances > 0) measure.variance_error = std::sqrt(variance_errors / variances);
+    measure.inputs.push_back({.input = 0, .noise = value(0).noise});
+    effect.write(measure.inputs[0], measure.rms);
+    // What scales and biases make of it.
+    if (result().known && !op_->one_of_group() && measure.rms > 0) {
+      const double rms = result().measure.rms();
+      measure.inputs[0].error *= rms / measure.rms;
+      measure.inputs[0].gain *= rms / measure.rms;
+      measure.rms = rms;
+    }
+    return {};
+  }
+
+  static Status gather(Numbers& numbers, const network::Groups& groups, std::uint64_t group,
+                       std::span<double> into) {
+    const std::uint64_t size = into.size();
+    const std::uint64_t first = groups.element(group, 0);
+    if (groups.element(group, size - 1) - first == size - 1) return numbers.read(first, into);
+    for (std::uint64_t which = 0; which < size; ++which)
+      BTF_TRY(numbers.read(groups.element(group, which), into.subspan(which, 1)));
+    return {};
+  }
+
+  const NodeContext& context_;
+  const network::Node& node_;
+  network::Evaluation evaluation_;
+  std::uint32_t number_;
+  Operator* op_ = nullptr;
+  std::map<std::uint32_t, Numbers> opened_;
+};
+
+}  // namespace
+
+Result<std::optional<Numbers>> open_numbers(const network::Network& network, const Dump& dump,
+                                            std::uint32_t value) {
+  if (const DumpedTensor* const dumped = dump.find(value)) {
+    BTF_ASSIGN(network::StoredNumbers stored, dump.open(*dumped));
+    return std::optional<Numbers>(std::in_place, std::move(stored));
+  }
+  if (network.values()[value].weight) {
+    BTF_ASSIGN(network::StoredNumbers stored, network.weight(network.values()[value]));
+    return std::optional<Numbers>(std::in_place, std::move(stored));
+  }
+  network::Evaluation evaluation(network, stored_in(dump), kMostTerms);
+  const auto tensor = evaluation.computed(value);
+  if (!tensor || (*tensor)->elements() > kMostComputed) return std::nullopt;
+  std::vector<double> numbers((*tensor)->elements());
+  for (std::uint64_t i = 0; i < numbers.size(); ++i) numbers[i] = (*tensor)->value(i);
+  if (!evaluation.effort().trouble.empty()) return std::nullopt;
+  return std::optional<Numbers>(std::in_place, std::move(numbers), (*tensor)->dims(),
+                                (*tensor)->dtype());
+}
+
+NodeMeasure measure_node(const NodeContext& context, std::uint32_t node) {
+  NodeMeasure measure;
+  const Status done = NodeMeasuring(context, node).run(measure);
+  if (!done) measure.trouble = done.error().text();
+  return measure;
+}
+
+}  // namespace btf

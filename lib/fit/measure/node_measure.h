@@ -1,0 +1,72 @@
+// What rounding the inputs of a node does to its result, by the formula of its operator.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "btf/error.h"
+#include "fit/measure/dump.h"
+#include "fit/measure/narrow_type.h"
+#include "fit/measure/tensor_measure.h"
+#include "network/network.h"
+#include "network/operators/operator.h"
+
+namespace btf {
+
+// A value as a narrow device has it.
+struct ValueNoise {
+  TensorMeasure measure;
+  bool known = false;     // it was measured
+  bool floating = false;  // it holds floats
+  double noise = 0;       // its own rounding error: root mean square
+  // Its numbers are of the type by chance, while those that it is computed from are not.
+  bool by_luck = false;
+
+  // Relative to the value; a value of zeros that has an error: Inf.
+  double relative() const {
+    const double rms = measure.rms();
+    return rms > 0 ? noise / rms : noise > 0 ? HUGE_VAL : 0;
+  }
+};
+
+// The part of u that rounding any numbers costs, relative: errors are spread over a step.
+inline constexpr double kTypicalNoise = 0.4;
+
+struct InputEffect {
+  std::size_t input = 0;        // among the node's
+  double noise = 0;             // of the input: root mean square
+  double error = 0;             // of the result, likewise
+  std::uint64_t nonfinite = 0;  // results that become Inf or NaN
+  std::uint64_t nan = 0;        // of these
+  std::uint64_t zeroed = 0;     // results that become 0
+  // Of a small error of the input. Rounding is none where numbers vanish or overflow.
+  double gain = 1;
+  // The input as it is goes into the result, so that it is the same error there.
+  bool passes_on = false;
+};
+
+struct NodeMeasure {
+  network::Passing passing = network::Passing::unknown;
+  std::string trouble;              // why it cannot be judged; empty: it can be
+  std::vector<InputEffect> inputs;  // those that hold floats
+  double rms = 0;                   // of the result
+  double inside = 0;                // largest magnitude on the way to a result
+  double variance_error = 0;        // relative
+};
+
+struct NodeContext {
+  const network::Network& network;
+  const Dump& dump;
+  const NarrowType& type;
+  const std::vector<ValueNoise>& values;
+};
+
+// The numbers of a value: dumped, stored in the model, or computed from these where that is little.
+// Nothing: there are none.
+Result<std::optional<Numbers>> open_numbers(const network::Network& network, const Dump& dump,
+                                            std::uint32_t value);
+
+NodeMeasure measure_node(const NodeContext& context, std::uint32_t node);
+
+}  // namespace btf

@@ -1,0 +1,61 @@
+// The numbers of a value of a network, from first to last: of a dump, of the model's weights, or
+// computed from these.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "btf/error.h"
+#include "btf/layout.h"
+#include "network/node/strides.h"
+#include "network/stored.h"
+
+namespace btf {
+
+inline constexpr std::size_t kFitRun = 4096;  // numbers that are looked at together
+
+class Numbers {
+ public:
+  explicit Numbers(network::StoredNumbers stored) : stored_(std::move(stored)) {}
+  Numbers(std::vector<double> numbers, Dims dims, DType dtype)
+      : held_(std::move(numbers)), dims_(std::move(dims)), dtype_(dtype) {}
+
+  const Dims& dims() const { return stored_ ? stored_->tensor().dims : dims_; }
+  DType dtype() const { return stored_ ? *stored_->tensor().dtype : dtype_; }
+  bool floating() const { return info(dtype()).floating(); }
+  std::uint64_t elements() const { return stored_ ? stored_->elements() : held_.size(); }
+
+  // As many as `into` has, from the row-major number `first` on.
+  Status read(std::uint64_t first, std::span<double> into);
+
+ private:
+  std::optional<network::StoredNumbers> stored_;
+  std::vector<double> held_;
+  Dims dims_;
+  DType dtype_{};
+};
+
+// The numbers of an input at the places of a result, in the result's order.
+class PlacedNumbers {
+ public:
+  // `dims`: the input's, as they are broadcast to `result`.
+  PlacedNumbers(Numbers& numbers, const Dims& dims, const Dims& result);
+
+  Status read(std::uint64_t first, std::span<double> into);
+
+ private:
+  // The last dims of the result through which the input either goes as it is, or stays at one
+  // number; `count` places of the result.
+  struct Inner {
+    std::uint64_t count = 1;
+    bool stays = false;
+  };
+
+  Numbers& numbers_;
+  network::Broadcast place_;
+  Inner inner_;
+};
+
+}  // namespace btf

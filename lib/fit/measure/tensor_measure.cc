@@ -1,0 +1,63 @@
+#include "fit/measure/tensor_measure.h"
+
+#include <algorithm>
+#include <array>
+
+#include "btf/try.h"
+
+namespace btf {
+
+void TensorMeasure::take(std::span<const double> numbers, const NarrowType& type) {
+  double least = smallest == 0 ? HUGE_VAL : smallest;
+  double run_squares = 0;
+  double run_errors = 0;
+  for (const double x : numbers) {
+    const double size = std::abs(x);
+    if (!(size < HUGE_VAL)) {
+      (std::isnan(x) ? nan : infinite) += 1;
+      continue;
+    }
+    const double rounded = type.round(x);
+    largest = std::max(largest, size);
+    least = x != 0 ? std::min(least, size) : least;
+    above += size > type.limit() ? 1 : 0;
+    lost += x != 0 && rounded == 0 ? 1 : 0;
+    run_squares += x * x;
+    if (std::isinf(rounded)) {
+      ++beyond;
+      continue;
+    }
+    run_errors += (rounded - x) * (rounded - x);
+  }
+  elements += numbers.size();
+  smallest = least == HUGE_VAL ? 0 : least;
+  squares += run_squares;
+  error_squares += run_errors;
+}
+
+void TensorMeasure::add(const TensorMeasure& other) {
+  elements += other.elements;
+  nan += other.nan;
+  infinite += other.infinite;
+  largest = std::max(largest, other.largest);
+  if (smallest == 0 || (other.smallest > 0 && other.smallest < smallest)) smallest = other.smallest;
+  squares += other.squares;
+  error_squares += other.error_squares;
+  above += other.above;
+  beyond += other.beyond;
+  lost += other.lost;
+}
+
+Result<TensorMeasure> measure_tensor(Numbers& numbers, const NarrowType& type) {
+  TensorMeasure measure;
+  std::array<double, kFitRun> run;
+  for (std::uint64_t first = 0; first < numbers.elements(); first += kFitRun) {
+    const auto some = std::span(run).first(
+        static_cast<std::size_t>(std::min<std::uint64_t>(kFitRun, numbers.elements() - first)));
+    BTF_TRY(numbers.read(first, some));
+    measure.take(some, type);
+  }
+  return measure;
+}
+
+}  // namespace btf

@@ -1,0 +1,40 @@
+// One pass over a tensor: its range, and what rounding does to it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "btf/error.h"
+#include "fit/measure/narrow_type.h"
+#include "fit/measure/numbers.h"
+
+namespace btf {
+
+struct TensorMeasure {
+  std::uint64_t elements = 0;
+  std::uint64_t nan = 0;
+  std::uint64_t infinite = 0;
+  double largest = 0;        // finite
+  double smallest = 0;       // above zero; 0: all are zero
+  double squares = 0;        // sum of them
+  double error_squares = 0;  // of rounding what is within the type's range
+  std::uint64_t above = 0;   // numbers above the type's limit
+  std::uint64_t beyond = 0;  // above its largest number
+  std::uint64_t lost = 0;    // that become 0
+
+  std::uint64_t finite() const { return elements - nan - infinite; }
+  double mean_square() const { return finite() == 0 ? 0 : squares / static_cast<double>(finite()); }
+  double rms() const { return std::sqrt(mean_square()); }
+  // Of rounding: root mean square, and relative.
+  double noise() const {
+    return finite() == 0 ? 0 : std::sqrt(error_squares / static_cast<double>(finite()));
+  }
+  double error() const { return squares > 0 ? std::sqrt(error_squares / squares) : 0; }
+
+  void take(std::span<const double> numbers, const NarrowType& type);
+  void add(const TensorMeasure& other);
+};
+
+Result<TensorMeasure> measure_tensor(Numbers& numbers, const NarrowType& type);
+
+}  // namespace btf

@@ -1,0 +1,35 @@
+// Reports of which layers fit a narrow type, and the list of those that do not as other tools take
+// it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "btf/api.h"
+#include "btf/error.h"
+#include "btf/fit.h"
+#include "btf/report/report.h"
+
+namespace btf {
+
+// `all`: every layer and tensor.
+BTF_API std::string text(const FitReport& report, const TextOptions& options = {});
+BTF_API std::string json(const FitReport& report);
+
+// Whose list it is.
+enum class FitListForm : std::uint8_t {
+  autocast,       // Model Optimizer's AutoCast: a regular expression a line, for nodes_to_exclude
+  onnxconverter,  // onnxconverter-common: a JSON array, for node_block_list
+  trtexec,        // options of trtexec 8 to 10
+  polygraphy,     // options of `polygraphy convert` and `run`
+  names,          // a name a line
+};
+
+BTF_API std::span<const Named<FitListForm>> fit_list_forms();
+
+// Of one type's wide layers. An error: a name cannot be written in that form, or no layer was
+// judged.
+BTF_API Result<std::string> fit_list(const FitOfType& type, FitListForm form);
+
+}  // namespace btf

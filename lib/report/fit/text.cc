@@ -1,0 +1,146 @@
+#include "report/text/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "btf/report/fit.h"
+#include "report/fit/words.h"
+#include "report/text/paint.h"
+
+namespace btf::report {
+namespace {
+
+class FitScreen {
+ public:
+  FitScreen(const FitReport& report, const TextOptions& options)
+      : report_(report), all_(options.all), paint_{options.color}, columns_(options.columns) {}
+
+  std::string text() {
+    for (const FitOfType& type : report_.types) {
+      if (!text_.empty()) put("");
+      report_.graph ? layers(type) : alone(type);
+    }
+    if (!report_.graph)
+      lines("Without a graph no layer can be judged: a model says what is computed from what.", 0);
+    if (report_.integers > 0)
+      lines(counted(report_.integers, "tensor") + " of other types than floats: left out.", 0);
+    if (!report_.unused.empty())
+      lines(counted(report_.unused.size(), "tensor") + " not in the graph, as " +
+                quoted_name(report_.unused.front()) + ": left out.",
+            0);
+    return std::move(text_);
+  }
+
+ private:
+  void put(std::string_view line) { text_.append(line).append("\n"); }
+  void lines(const std::string& text, std::size_t indent) {
+    for (const std::string& line : wrapped(std::string(indent, ' ') + text, columns_, indent + 2))
+      put(line);
+  }
+
+  static std::string name(const FitOfType& type) { return std::string(info(type.dtype).name); }
+
+  void layers(const FitOfType& type) {
+    const std::uint64_t all = type.layers.size();
+    const std::string verdict =
+        type.wide == 0 ? paint_.green(name(type)) + ": all " + std::to_string(all - type.unjudged) +
+                             " layers that can be judged fit"
+                       : paint_.red(name(type)) + ": " + std::to_string(type.wide) + " of " +
+                             std::to_string(all) + " layers must stay float32";
+    put(verdict +
+        (type.unjudged > 0 ? "; " + std::to_string(type.unjudged) + " cannot be judged" : ""));
+    for (const FitLayer& layer : type.layers)
+      if (all_ || layer.state == FitState::wide) one(layer, type);
+    if (!all_) unjudged(type);
+    for (const FitOutput& output : type.outputs) outputs(output, type);
+    if (all_) tensors(type, true);
+  }
+
+  void one(const FitLayer& layer, const FitOfType& type) {
+    std::string head = printable(layer.name) + "  " + layer.op;
+    if (layer.state == FitState::narrow) head += "  fits";
+    if (layer.state == FitState::unjudged) head += "  cannot be judged: " + layer.why;
+    lines(head, 2);
+    // The first says it; the others are there for those who ask.
+    for (std::size_t i = 0;
+         i < (all_ ? layer.findings.size() : std::min<std::size_t>(1, layer.findings.size()));
+         ++i) {
+      const FitFinding& finding = layer.findings[i];
+      std::string words = reason_words(finding, type);
+      if (report_.dumps.size() > 1)
+        words += " (in " + std::to_string(finding.dumps) + " of " +
+                 counted(report_.dumps.size(), "dump") + ")";
+      lines(words, 6);
+    }
+  }
+
+  void unjudged(const FitOfType& type) {
+    constexpr std::size_t kMost = 5;
+    std::size_t shown = 0;
+    for (const FitLayer& layer : type.layers) {
+      if (layer.state != FitState::unjudged) continue;
+      if (shown++ < kMost)
+        lines("cannot be judged: " + printable(layer.name) + " (" + layer.op + "): " + layer.why,
+              2);
+    }
+    if (shown > kMost) put("  and " + std::to_string(shown - kMost) + " more");
+  }
+
+  void outputs(const FitOutput& output, const FitOfType& type) {
+    std::string words = "output " + quoted_name(output.name) + ": an error of " +
+                        magnitude_words(type.wide > 0 ? output.kept : output.narrow) +
+                        " (an estimate, to an order of magnitude)";
+    if (type.wide > 0)
+      words += "; with all layers in " + name(type) + " " + magnitude_words(output.narrow);
+    lines(words, 2);
+  }
+
+  void alone(const FitOfType& type) {
+    std::uint64_t poor = 0;
+    for (const FitTensor& tensor : type.tensors) poor += is_poor(tensor, type) ? 1 : 0;
+    put((poor == 0 ? paint_.green(name(type)) + ": the numbers of all " +
+                         counted(type.tensors.size(), "tensor") + " fit"
+                   : paint_.red(name(type)) + ": the numbers of " + std::to_string(poor) + " of " +
+                         counted(type.tensors.size(), "tensor") + " do not fit"));
+    tensors(type, all_);
+  }
+
+  static bool is_poor(const FitTensor& tensor, const FitOfType& type) {
+    return tensor.beyond > 0 || tensor.error > 8 * type.unit_roundoff;
+  }
+
+  void tensors(const FitOfType& type, bool all) {
+    if (std::ranges::none_of(type.tensors,
+                             [&](const FitTensor& t) { return all || is_poor(t, type); }))
+      return;
+    const std::size_t width = std::max<std::size_t>(columns_, 60) - 46;
+    put("  " + pad_right("tensor", width) + pad_left("largest", 11) + pad_left("margin", 10) +
+        pad_left("error", 9) + pad_left("lost", 11));
+    for (const FitTensor& tensor : type.tensors) {
+      if (!all && !is_poor(tensor, type)) continue;
+      put("  " + fill_right(without_middle(printable(tensor.name), width - 1), width) +
+          pad_left(size_words(tensor.largest), 11) +
+          pad_left(std::isinf(tensor.margin) ? "" : fmt::format("{:.3g}", tensor.margin), 10) +
+          pad_left(part_words(tensor.error), 9) + pad_left(std::to_string(tensor.lost), 11));
+    }
+  }
+
+  const FitReport& report_;
+  bool all_;
+  Paint paint_;
+  std::size_t columns_;
+  std::string text_;
+};
+
+}  // namespace
+}  // namespace btf::report
+
+namespace btf {
+
+std::string text(const FitReport& report, const TextOptions& options) {
+  return report::FitScreen(report, options).text();
+}
+
+}  // namespace btf

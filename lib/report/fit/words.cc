@@ -1,0 +1,69 @@
+#include "report/fit/words.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "report/text/text.h"
+
+namespace btf::report {
+namespace {
+
+std::string overflow_words(const FitFinding& finding, const FitOfType& type) {
+  return "up to " + size_words(finding.number) + "; above " + size_words(finding.limit) +
+         " they may overflow (" + std::string(info(type.dtype).name) + " ends at " +
+         size_words(type.largest) + ")";
+}
+
+std::string off_words(const FitFinding& finding) {
+  return " off by " + part_words(finding.number) + "; " + part_words(finding.limit) +
+         " would be borne";
+}
+
+}  // namespace
+
+std::string size_words(double size) { return fmt::format("{:.5g}", size); }
+
+std::string part_words(double part) {
+  if (std::isinf(part)) return "more than all of it";
+  return part >= 1e-4 && part < 10 ? fmt::format("{:.2g}%", part * 100)
+                                   : fmt::format("{:.2g}", part);
+}
+
+std::string magnitude_words(double error) {
+  if (std::isinf(error)) return "Inf or NaN";
+  if (error == 0) return "nothing";
+  return "about 1e" + std::to_string(static_cast<int>(std::lround(std::log10(error))));
+}
+
+std::string reason_words(const FitFinding& finding, const FitOfType& type) {
+  const std::string tensor = quoted_name(finding.tensor);
+  switch (finding.reason) {
+    case FitReason::overflow_output:
+      return "its result " + tensor + " has numbers " + overflow_words(finding, type);
+    case FitReason::overflow_input:
+      return "it reads " + tensor + ", which has numbers " + overflow_words(finding, type);
+    case FitReason::overflow_inside:
+      return "sums on the way to " + tensor + " are " + overflow_words(finding, type);
+    case FitReason::variance:
+      return "squares that are rounded take the variance inside" + off_words(finding);
+    case FitReason::nonfinite:
+      return counted(static_cast<std::uint64_t>(finding.number), "result") +
+             (finding.number == 1 ? " becomes" : " become") + " Inf or NaN where " + tensor +
+             " is rounded";
+    case FitReason::lost:
+      return "numbers of " + tensor + " are lost below " + size_words(type.smallest) +
+             ", which takes the result" + off_words(finding);
+    case FitReason::rounding:
+      return "rounding " + tensor + " takes its result" + off_words(finding);
+    case FitReason::feeds:
+      break;
+  }
+  const std::string reader = quoted_name(finding.layer);
+  if (finding.limit == 0)
+    return "it rounds " + tensor + ", of which " + reader + " cannot bear a zero or an Inf";
+  return "it rounds " + tensor + " by " + part_words(finding.number) + ", of which " + reader +
+         " bears " + part_words(finding.limit);
+}
+
+}  // namespace btf::report

@@ -1,0 +1,20 @@
+// Why a layer must stay wide, in words.
+#pragma once
+
+#include <string>
+
+#include "btf/fit.h"
+
+namespace btf::report {
+
+// "its result has numbers up to 1e+05; above 32752 they may overflow"
+std::string reason_words(const FitFinding& finding, const FitOfType& type);
+
+// "0.39%", "3e-05"
+std::string part_words(double part);
+// "1.2e+05"
+std::string size_words(double size);
+// "about 1e-3"
+std::string magnitude_words(double error);
+
+}  // namespace btf::report

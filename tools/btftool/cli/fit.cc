@@ -1,0 +1,86 @@
+// The options of fit.
+#include <algorithm>
+
+#include "cli/arguments.h"
+#include "cli/subcommands.h"
+
+namespace btftool {
+namespace {
+
+// "fp16" or "fp16,bf16"
+void take_dtypes(std::vector<btf::DType>& dtypes, const std::string& text) {
+  dtypes.clear();
+  for (const std::string_view word : split(text, ',')) {
+    const btf::DType dtype = value_or_throw(btf::parse_dtype(word));
+    if (dtype != btf::DType::float16 && dtype != btf::DType::bfloat16)
+      throw Wrong("--dtype takes float16, bfloat16 or both, not '" + std::string(word) + "'");
+    if (std::ranges::find(dtypes, dtype) != dtypes.end())
+      throw Wrong("--dtype names " + std::string(word) + " twice");
+    dtypes.push_back(dtype);
+  }
+}
+
+// "autocast" and a file
+void take_emit(FitCommand& command, const std::string& word, const std::string& path) {
+  std::string names;
+  std::vector<std::string_view> words;
+  for (const auto& form : btf::fit_list_forms()) {
+    names += (names.empty() ? "" : "|") + std::string(form.name);
+    words.push_back(form.name);
+    if (form.name == word) command.emit.push_back({form.value, path});
+  }
+  if (std::ranges::find(words, word) == words.end())
+    throw Wrong("--emit takes " + names + " and a file, not '" + word + "'" +
+                btf::did_you_mean(word, words));
+  if (path.empty() || path == "-")
+    throw Wrong("--emit " + word + " takes a file to write to, not '" + path + "'");
+}
+
+}  // namespace
+
+void declare_fit(CLI::App& app, FitCommand& command) {
+  const char* what = "What is judged";
+  add_words(
+      app, "--dtype", "T[,T]",
+      [&command](const std::string& text) { take_dtypes(command.fit.dtypes, text); },
+      "the types to fit: fp16, bf16 (fp16)")
+      ->group(what);
+  add_text(app, "--graph", command.fit.graph, "MODEL",
+           "the ONNX model, with its weights: what is computed from\n"
+           "what; without it tensors are measured and no layer is judged")
+      ->group(what);
+  const char* group = "Report";
+  app.add_flag("--all", command.all, "every layer and tensor, and every reason")->group(group);
+  app.add_flag("--json", command.json, "print one JSON document")->group(group);
+  app.add_option_function<std::vector<std::string>>(
+         "--emit",
+         [&command](const std::vector<std::string>& words) {
+           take_emit(command, words[0], words[1]);
+         },
+         "write the list of layers that must stay wide as another tool\n"
+         "takes it: autocast, onnxconverter, trtexec, polygraphy, or\n"
+         "names, one a line")
+      ->expected(2)
+      ->allow_extra_args(false)
+      ->type_name("FORM FILE")
+      ->trigger_on_parse()
+      ->group(group);
+  app.footer(
+      "Exit status: 0 all that can be judged fits, 1 something must stay wide, 2 trouble.\n"
+      "Examples:\n"
+      "  btftool fit --graph model.onnx golden.npz\n"
+      "  btftool fit --dtype fp16,bf16 --graph model.onnx run1.npz run2.npz\n"
+      "  btftool fit --graph model.onnx --emit names:wide.txt golden/");
+}
+
+void finish_fit(FitCommand& command, const std::vector<std::string>& operands) {
+  if (operands.empty()) throw Wrong("missing operand GOLDEN");
+  if (std::ranges::count(operands, "-") > 1) throw Wrong("stdin can be one operand, not several");
+  command.dumps = operands;
+  if (command.emit.empty()) return;
+  if (!command.fit.graph)
+    throw Wrong("--emit needs --graph: without it there is no list of layers");
+  if (command.fit.dtypes.size() > 1) throw Wrong("--emit takes one --dtype: a list is of one type");
+}
+
+}  // namespace btftool

@@ -1,0 +1,84 @@
+// btftool fit: which layers can be of a narrow type, which must stay wide, and why?
+#include "btf/report/fit.h"
+
+#include <string>
+#include <vector>
+
+#include "btf/output.h"
+#include "btf/tensor_set.h"
+#include "btf/try.h"
+#include "commands/commands.h"
+#include "io/exit_code.h"
+#include "io/interrupt.h"
+#include "io/other_files.h"
+#include "io/progress.h"
+#include "io/text.h"
+
+namespace btftool {
+namespace {
+
+std::uint64_t bytes_of(const std::vector<btf::TensorSet>& dumps) {
+  std::uint64_t bytes = 0;
+  for (const btf::TensorSet& set : dumps)
+    for (std::uint64_t i = 0; i < set.member_count(); ++i) bytes += set.bytes(i);
+  return bytes;
+}
+
+btf::Result<btf::FitReport> judge(const Context& context, const FitCommand& command) {
+  std::vector<btf::TensorSet> dumps;
+  for (const std::string& path : command.dumps) {
+    BTF_ASSIGN(btf::TensorSet set, btf::TensorSet::open(path, command.open));
+    BTF_TRY(set.check_named_specs());
+    if (set.member_count() == 0) return std::unexpected(btf::no_files(set));
+    note_others(context, set);
+    dumps.push_back(std::move(set));
+  }
+  btf::FitOptions options = command.fit;
+  options.execution.cancel = &watch_interrupts();
+  Progress progress(context.global,
+                    Progress::shown(context.global) ? bytes_of(dumps) * options.dtypes.size() : 0);
+  progress.attach(options.execution);
+  auto report = btf::fit(dumps, options);
+  progress.clear();
+  return report;
+}
+
+void warn_of_names(const Context& context, const btf::FitOfType& type) {
+  std::uint64_t unnamed = 0;
+  for (const btf::FitLayer& layer : type.layers)
+    unnamed += layer.state == btf::FitState::wide && !layer.named ? 1 : 0;
+  if (unnamed > 0)
+    context.log.warning(counted(unnamed, "layer") +
+                        " of the list without a name in the model: named by the first output");
+}
+
+}  // namespace
+
+btf::Result<int> run_fit(const Context& context, const FitCommand& command) {
+  BTF_ASSIGN(const btf::FitReport report, judge(context, command));
+  if (command.json)
+    context.out.text(btf::json(report));
+  else if (!context.global.quiet)
+    context.out.text(btf::text(
+        report, {.all = command.all, .columns = output_columns(), .color = context.out.colored()}));
+  bool trouble = !report.troubles.empty();
+  for (const FitCommand::Emit& emit : command.emit) {
+    const auto list = btf::fit_list(report.types[0], emit.form);
+    const btf::Status written =
+        list ? btf::write_text(emit.path, *list) : std::unexpected(list.error());
+    if (written) continue;
+    trouble = true;
+    context.log.error(written.error().in_file(emit.path));
+  }
+  if (!command.emit.empty()) warn_of_names(context, report.types[0]);
+  Limited warned;
+  for (const std::string& warning : report.warnings)
+    if (warned.pass()) context.log.warning(warning);
+  if (warned.held_back() > 0)
+    context.log.warning("and " + std::to_string(warned.held_back()) + " more");
+  for (const std::string& text : report.troubles) context.log.error(text);
+  if (trouble) return kTrouble;
+  return btf::fits(report) ? kSame : kDifferent;
+}
+
+}  // namespace btftool
