@@ -277,7 +277,10 @@ Status FileConversion::write_parts(const TensorFile& file, const TensorInfo& ten
   BTF_ASSIGN(const Losses loss, write_data(work, conversion, block_scales, shape, sink));
   BTF_TRY(check_limits(options_.limits, loss));
   told.loss = loss;
-  if (loss.noise) told.snr = loss.noise->decibels();
+  if (loss.noise) {
+    const bool all = options.limits.snr || loss.elements <= options.snr_sample;
+    (all ? told.snr : told.snr_about) = loss.noise->decibels();
+  }
   for (std::size_t next = number + 1; next < records_.size() && records_[next].scales; ++next)
     told.scale_targets.push_back(places_[next]);
   if (report) report(told);
@@ -344,6 +347,7 @@ TensorReport FileConversion::describe(const Work& work, const TensorInfo& record
                       .nnz = {},
                       .loss = {},
                       .snr = {},
+                      .snr_about = {},
                       .scales = {},
                       .zero_points = {},
                       .scale_targets = {},

@@ -94,8 +94,51 @@ void cast_slab(const CastJob& job, std::span<const std::uint64_t> counts, const 
   if (padding_left) zero_padding(counts, target, target_bytes);
 }
 
-void slab_noise(const CastJob& job, std::span<const std::uint64_t> counts,
-                const SourceSlab& source, const TargetSlab& target, Noise& noise) {
+namespace {
+
+// The row-major number of an index.
+std::uint64_t number_of(std::span<const std::uint64_t> index, std::span<const std::uint64_t> dims) {
+  std::uint64_t number = 0;
+  for (std::size_t d = 0; d < dims.size(); ++d) number = number * dims[d] + index[d];
+  return number;
+}
+
+// Sets `index` within the box; false if the element of this number is not in it.
+bool place_in(const SampledBox& sampled, std::uint64_t number, Dims& index) {
+  for (std::size_t d = sampled.dims.size(); d-- > 0;) {
+    const std::uint64_t at = number % sampled.dims[d];
+    number /= sampled.dims[d];
+    if (at < sampled.box.lo[d] || at >= sampled.box.hi[d]) return false;
+    index[d] = at - sampled.box.lo[d];
+  }
+  return true;
+}
+
+void sampled_noise(const CastJob& job, const SampledBox& sampled, const SourceSlab& source,
+                   const TargetSlab& target, Noise& noise) {
+  Dims last = sampled.box.hi;
+  for (std::uint64_t& at : last) --at;
+  const std::uint64_t step = sampled.step;
+  const std::uint64_t end = number_of(last, sampled.dims);
+  Dims index(sampled.dims.size(), 0);
+  for (std::uint64_t n = (number_of(sampled.box.lo, sampled.dims) + step - 1) / step * step;
+       n <= end; n += step)
+    if (place_in(sampled, n, index))
+      measure_noise(job.from, job.to,
+                    {.source = source.data + mapped_offset(source.mapping, index) *
+                                                 info(job.from).buffer_bytes(),
+                     .target = target.data + mapped_offset(target.mapping, index) *
+                                                 info(job.to).buffer_bytes(),
+                     .n = 1},
+                    noise);
+}
+
+}  // namespace
+
+void slab_noise(const CastJob& job, const SampledBox& sampled, const SourceSlab& source,
+                const TargetSlab& target, Noise& noise) {
+  if (sampled.step > 1) return sampled_noise(job, sampled, source, target, noise);
+  const Dims counts = sampled.box.counts();
   const std::uint64_t source_bytes = info(job.from).buffer_bytes();
   const std::uint64_t target_bytes = info(job.to).buffer_bytes();
   for (const Region& region : make_plan(counts, source.mapping, target.mapping)) {

@@ -16,9 +16,17 @@ namespace btf {
 void cast_slab(const CastJob& job, std::span<const std::uint64_t> counts, const SourceSlab& source,
                const TargetSlab& target, LossAccount& account);
 
+// A box of a tensor with these dims, and of its elements those whose row-major number is a multiple
+// of `step`.
+struct SampledBox {
+  const Box& box;
+  std::span<const std::uint64_t> dims;
+  std::uint64_t step = 1;
+};
+
 // The noise of a box that was cast.
-void slab_noise(const CastJob& job, std::span<const std::uint64_t> counts,
-                const SourceSlab& source, const TargetSlab& target, Noise& noise);
+void slab_noise(const CastJob& job, const SampledBox& sampled, const SourceSlab& source,
+                const TargetSlab& target, Noise& noise);
 
 // Does the policy forbid what the account says?
 bool forbidden(const CastPolicy& policy, const LossAccount& account);

@@ -46,6 +46,8 @@ std::vector<std::byte> scale_codes(const QuantizePlan& plan, const ScaleRecord& 
 ElementSource scaled_elements(const TensorConversion& work, const QuantizePlan& plan,
                               const ByteSource* block_scales) {
   ElementSource elements = record_elements(work);
+  elements.noise = work.measures_noise();
+  elements.noise_step = 1;
   if (plan.scaling == Scaling::none) return elements;
   elements.dtype = plan.cast.to;
   elements.accounted = true;

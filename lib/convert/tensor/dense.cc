@@ -36,6 +36,7 @@ struct Worker {
   std::unique_ptr<SlabWriter> writer;
   Losses account;
   bool accounted = false;  // by the reader
+  std::uint64_t noise_step = 1;
 };
 
 struct Division {
@@ -70,7 +71,8 @@ Division divide(const ElementSource& source, const StridedLayout& storage, DType
   return {std::move(grid), workers};
 }
 
-Status convert_slab(const CastJob& job, const Box& box, Worker& worker) {
+Status convert_slab(const CastJob& job, std::span<const std::uint64_t> dims, const Box& box,
+                    Worker& worker) {
   BTF_ASSIGN(const SourceSlab source, worker.reader->read(box));
   if (job.from == job.to) {
     BTF_ASSIGN(const bool written, worker.writer->write(box, source));
@@ -88,18 +90,19 @@ Status convert_slab(const CastJob& job, const Box& box, Worker& worker) {
     worker.account.add(account);
     // A copy of bits has no noise.
     if (worker.account.noise && job.from != job.to)
-      slab_noise(job, box.counts(), source, target, *worker.account.noise);
+      slab_noise(job, {box, dims, worker.noise_step}, source, target, *worker.account.noise);
   }
   return worker.writer->finish();
 }
 
-Result<Losses> run(const Execution& execution, const CastJob& job, const SlabGrid& grid,
+Result<Losses> run(const Execution& execution, const CastJob& job,
+                   std::span<const std::uint64_t> dims, const SlabGrid& grid,
                    std::vector<Worker>& workers, std::uint64_t bytes) {
   const std::uint64_t slabs = grid.count();
   std::uint64_t reported = 0;
   BTF_TRY(for_each_slab(execution, static_cast<unsigned>(workers.size()), slabs,
                         [&](unsigned worker, std::uint64_t slab) -> Status {
-                          BTF_TRY(convert_slab(job, grid.box(slab), workers[worker]));
+                          BTF_TRY(convert_slab(job, dims, grid.box(slab), workers[worker]));
                           if (execution.progress && worker == 0) {
                             const std::uint64_t done = bytes / slabs * (slab + 1);
                             execution.progress(done - std::min(reported, done));
@@ -145,6 +148,12 @@ ElementSource record_elements(const TensorConversion& work) {
   elements.reported =
       from_coo ? coo_progress(work.record.data_bytes) : work.record.data_bytes;
   elements.noise = work.measures_noise();
+  const std::uint64_t count = elements.storage.elements();
+  if (!elements.noise && !from_coo && work.options.snr_sample > 0 && count > 0 &&
+      work.target.job.to != elements.dtype) {
+    elements.noise = true;
+    elements.noise_step = (count - 1) / work.options.snr_sample + 1;
+  }
   if (!from_coo && is_straight(work, elements.storage)) elements.slab_bytes = kStraightSlab;
   elements.open = [work, storage = elements.storage](LossAccount&) {
     return open_slab_reader(work.source, work.record, work.target.edits, storage,
@@ -168,12 +177,13 @@ Result<Losses> write_dense(const ElementSource& source, const CastPolicy& policy
   std::vector<Worker> workers(division.workers);
   for (Worker& worker : workers) {
     worker.account = Losses(source.noise);
+    worker.noise_step = source.noise_step;
     BTF_ASSIGN(worker.reader, source.open(worker.account));
     worker.accounted = source.accounted;
     worker.writer = nibbles(dtype) ? nibble_file_writer(sink, offset, storage, seams)
                                    : file_writer(sink, offset, storage, dtype);
   }
-  return run(execution, job, division.grid, workers, source.reported);
+  return run(execution, job, storage.dims, division.grid, workers, source.reported);
 }
 
 bool packed(const StridedLayout& storage) {
@@ -216,7 +226,7 @@ Result<LossAccount> write_memory(const ElementSource& source, const CastPolicy& 
                         ? nibble_memory_writer(target.bytes.data(), target.storage, stream, seams)
                         : memory_writer(target.bytes.data(), target.storage, target.dtype, stream);
   }
-  return run(execution, job, division.grid, workers, source.reported);
+  return run(execution, job, target.storage.dims, division.grid, workers, source.reported);
 }
 
 Result<LossAccount> convert(const TensorView& source, const MutableTensorView& target,

@@ -21,6 +21,7 @@ struct TensorConversion {
   const ConvertTarget& target;
   const ConvertOptions& options;
 
+  // Of all elements.
   bool measures_noise() const { return options.limits.snr.has_value(); }
 };
 
@@ -37,6 +38,7 @@ struct ElementSource {
   std::uint64_t reported = 0;  // as progress, by who writes the elements
   bool accounted = false;   // the readers count elements and losses themselves
   bool noise = false;       // is to be measured
+  std::uint64_t noise_step = 1;  // of every so many elements, in row-major order
   // A worker's own reader; what it loses goes to the account. Both outlived by this source.
   std::function<Result<std::unique_ptr<SlabReader>>(Losses&)> open;
 };

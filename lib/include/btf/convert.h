@@ -53,6 +53,9 @@ struct ConvertOptions {
   std::vector<Edit> edits{};  // of the dims, in this order, before anything else
   CastPolicy policy{};
   LossLimits limits{};
+  // Elements of a dense cast of which the signal-to-noise ratio is measured where no limit asks for
+  // that of all: evenly spread, the same ones whatever the threads. 0: none.
+  std::uint64_t snr_sample = 0;
   Quantization quantization{};
   Duplicates duplicates = Duplicates::error;
   bool prune_zeros = false;     // COO to COO: leave out explicit zeros
@@ -95,7 +98,8 @@ struct TensorReport {
   std::uint64_t data_bytes = 0;  // of the result
   std::optional<std::uint64_t> nnz;
   LossAccount loss;
-  std::optional<double> snr;              // in dB, where a limit was set: see LossLimits
+  std::optional<double> snr;              // in dB, if all elements were measured: see LossLimits
+  std::optional<double> snr_about;        // of a sample of them (snr_sample)
   std::vector<double> scales;             // of the tensor or of each index of the axis; empty: none
   std::vector<std::int64_t> zero_points;  // found or read, one for each of the scales; else empty
   std::vector<std::uint64_t> scale_targets;  // indices of the records of scales and zero points

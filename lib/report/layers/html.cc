@@ -15,60 +15,16 @@ constexpr std::size_t kMostRows = 10000;
 
 // Beside that of diff's page.
 constexpr std::string_view kStyle = R"(
-:root { --noise: #d4e3f3; --limit: #eaf1f9; }
-@media screen and (prefers-color-scheme: dark) { :root { --noise: #24405c; --limit: #1b2c3e; } }
-.facts div { grid-template-columns: 84px minmax(0, 1fr); }
-.facts dd { padding-bottom: 2px; } .facts code { white-space: normal; overflow-wrap: anywhere; }
 .words { font-size: 16px; margin: 0 0 14px; overflow-wrap: anywhere; }
 h1 .subject { overflow-wrap: anywhere; }
-.chart { display: grid; grid-template-columns: 64px 1fr; margin-top: 24px; }
-.chart svg { width: 100%; height: 240px; display: block; border-bottom: 1px solid var(--line); }
-.scale { position: relative; height: 240px; font-size: 12px; color: var(--quiet); }
-.scale span { position: absolute; right: 8px; transform: translateY(50%); white-space: nowrap; }
-.chart path { vector-effect: non-scaling-stroke; }
-.chart .limit { fill: var(--limit); } .chart .noise { fill: var(--noise); }
-.chart .grid { stroke: var(--line); fill: none; }
-.chart .line { fill: none; stroke: var(--text); stroke-width: 1.6; }
-.chart .worst { stroke: var(--quiet); stroke-width: 1.2; stroke-dasharray: 3 3; }
-.chart g rect { fill: transparent; } .chart g path { stroke: none; }
-.chart g:hover rect { fill: var(--all); opacity: .4; }
-.chart .root path { stroke: var(--red); stroke-width: 2; }
-.chart .dump path { stroke: var(--amber); stroke-width: 2; }
-.key { font-size: 13px; color: var(--quiet); margin: 6px 0 20px 64px; }
-.key span { white-space: nowrap; margin-right: 14px; }
-.key span::before { content: ""; display: inline-block; width: 16px; height: 10px;
-  margin-right: 6px; border: solid var(--text); border-width: 2px 0 0; }
-.key .worst::before { border-color: var(--quiet); border-top-style: dashed; }
-.key .noise::before { background: var(--noise); border-width: 0; }
-.key .limit::before { background: var(--limit); border-width: 0; }
-.key .root::before { border-color: var(--red); } .key .dump::before { border-color: var(--amber); }
 .layers { width: 100%; }
 .layers th, .layers td { padding: 4px 12px 4px 0; border-bottom: 1px solid var(--line); }
-.layers thead th { cursor: pointer; } .layers thead th[aria-sort] { color: var(--text); }
 .layers .name { overflow-wrap: anywhere; min-width: 18ch; }
 .layers .root td:last-child { color: var(--red); } .layers .dump td:last-child { color: var(--amber); }
 @media (max-width: 640px) {
-  .chart { grid-template-columns: 48px 1fr; } .key { margin-left: 48px; }
   .layers .wide { display: none; } .layers td, .layers th { font-size: 13px; padding-right: 8px; }
   .layers .name { min-width: 12ch; } .layers thead th { white-space: normal; }
 }
-)";
-
-// A click on a column's title sorts by it: numbers by data-v, all else by its text.
-constexpr std::string_view kScript = R"(<script>
-document.querySelectorAll('.layers thead th').forEach((th, column) => th.onclick = () => {
-  const body = th.closest('table').tBodies[0];
-  const up = th.getAttribute('aria-sort') === 'descending';
-  const key = row => { const c = row.cells[column]; return c.dataset.v === undefined ? c.textContent : +c.dataset.v; };
-  const rows = [...body.rows].sort((a, b) => {
-    const x = key(a), y = key(b);
-    return (x < y ? -1 : x > y ? 1 : 0) * (up ? 1 : -1);
-  });
-  th.parentNode.querySelectorAll('th').forEach(other => other.removeAttribute('aria-sort'));
-  th.setAttribute('aria-sort', up ? 'ascending' : 'descending');
-  body.append(...rows);
-});
-</script>
 )";
 
 std::string number_cell(double value, const std::string& text, const char* more = "") {
@@ -123,7 +79,8 @@ std::string row_of(const Layer& layer, std::size_t number) {
 
 std::string table(const LayerReport& report) {
   std::string html =
-      "<div class=scroll><table class=layers><thead><tr><th class=n>#<th>layer<th class=wide>dtype"
+      "<div class=scroll><table class=\"layers sortable\"><thead><tr><th class=n>#<th>layer<th "
+      "class=wide>dtype"
       "<th class=wide>shape<th class=n>error<th class=\"n wide\">inputs<th class=n>× explained"
       "<th class=\"n wide\">worst part"
       "<th class=\"n wide\">recomputed<th>state</thead><tbody>\n";
@@ -141,11 +98,7 @@ std::string_view result_class(VerdictKind kind) {
 }
 
 std::string head(const LayerRun& run, const Story& story) {
-  std::string html = fmt::format(
-      "<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
-      "<meta name=viewport content=\"width=device-width, initial-scale=1\">\n"
-      "<title>{} {}</title>\n<style>\n{}{}</style>\n</head>\n<body>\n<main>\n",
-      html_text(story.headline), html_text(story.subject), html_style(), kStyle);
+  std::string html = page_begin(html_text(story.headline) + " " + html_text(story.subject), kStyle);
   html += "<p class=tool>btftool layers " + html_text(run.actual) + " " + html_text(run.golden) +
           "</p>\n";
   html += fmt::format("<h1><span class=\"{}\">{}</span> <span class=subject>{}</span></h1>\n",
@@ -168,7 +121,8 @@ namespace btf {
 
 std::string html(const LayerRun& run) {
   return report::head(run, report::story_of(run)) + report::layers_chart(run.report) +
-         report::table(run.report) + std::string(report::kScript) + "</main>\n</body>\n</html>\n";
+         (run.report.layers.empty() ? "" : report::filter_box()) + report::table(run.report) +
+         report::page_end();
 }
 
 }  // namespace btf

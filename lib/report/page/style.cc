@@ -14,7 +14,7 @@ std::string_view html_style() {
   --amber: #875400; --amber-back: #fff4dc; --link: #0b5cad;
   --all: #b9c4d0; --bad: #cf4a33;
   --h0: #eef1f4; --h1: #fbcf86; --h2: #f7a84a; --h3: #ee7a2b; --h4: #d1462f; --h5: #9c1f45;
-  --h6: #4a0d3f;
+  --h6: #4a0d3f; --noise: #d4e3f3; --limit: #eaf1f9;
 }
 @media screen and (prefers-color-scheme: dark) {
   :root {
@@ -23,7 +23,7 @@ std::string_view html_style() {
     --amber: #f0be5f; --amber-back: #33280f; --link: #7db7ff;
     --all: #465462; --bad: #f0705a;
     --h0: #20262d; --h1: #6a4416; --h2: #955a12; --h3: #c6741b; --h4: #ec9440; --h5: #ffbd7d;
-    --h6: #fff1dc;
+    --h6: #fff1dc; --noise: #24405c; --limit: #1b2c3e;
   }
 }
 * { box-sizing: border-box; }
@@ -32,10 +32,12 @@ body {
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif;
   font-variant-numeric: tabular-nums; print-color-adjust: exact; -webkit-print-color-adjust: exact;
 }
-main { max-width: 1240px; margin: 0 auto; padding: 28px 24px 48px; }
+main { max-width: 1760px; margin: 0 auto; padding: 28px 24px 48px; }
 a { color: var(--link); }
 small { font-size: 13px; color: var(--quiet); }
-code { font: 13px ui-monospace, "SF Mono", Menlo, Consolas, monospace; white-space: nowrap; }
+code {
+  font: 13px ui-monospace, "SF Mono", Menlo, Consolas, monospace; overflow-wrap: anywhere;
+}
 .tool { margin: 0; color: var(--quiet); font-size: 13px; }
 h1 { margin: 4px 0 16px; font-size: 24px; line-height: 1.3; }
 h1 .result { font-size: 20px; padding: 2px 12px; margin-right: 6px; }
@@ -48,11 +50,43 @@ h3 { margin: 22px 0 6px; font-size: 14px; }
 .result.same { color: var(--green); background: var(--green-back); }
 .result.trouble { color: var(--amber); background: var(--amber-back); }
 .facts { margin: 0; display: grid; gap: 2px; }
-.facts div { display: grid; grid-template-columns: 84px 1fr; }
+.facts div { display: grid; grid-template-columns: 100px minmax(0, 1fr); }
+.facts dd { padding-bottom: 2px; } .facts code { white-space: normal; overflow-wrap: anywhere; }
 .facts dt, .figures dt { color: var(--quiet); font-size: 13px; }
 .facts dt { line-height: 22px; }
 dd { margin: 0; overflow-wrap: anywhere; }
 .scroll { overflow-x: auto; }
+.sortable thead th { cursor: pointer; } .sortable thead th[aria-sort] { color: var(--text); }
+.sortable thead th[aria-sort]::after { content: " ▾"; }
+.sortable thead th[aria-sort=ascending]::after { content: " ▴"; }
+.filter { margin: 16px 0 6px; font-size: 13px; color: var(--quiet); }
+.filter input {
+  font: inherit; width: min(30ch, 60vw); padding: 4px 8px; color: var(--text);
+  background: var(--back); border: 1px solid var(--quiet); border-radius: 6px;
+}
+.filter input::placeholder { color: var(--quiet); opacity: 1; }
+[hidden] { display: none !important; }
+.chart { display: grid; grid-template-columns: 64px 1fr; margin-top: 24px; }
+.chart svg { width: 100%; height: 240px; display: block; border-bottom: 1px solid var(--line); }
+.scale { position: relative; height: 240px; font-size: 12px; color: var(--quiet); }
+.scale span { position: absolute; right: 8px; transform: translateY(50%); white-space: nowrap; }
+.chart path { vector-effect: non-scaling-stroke; }
+.chart .limit { fill: var(--limit); } .chart .noise { fill: var(--noise); }
+.chart .grid { stroke: var(--line); fill: none; }
+.chart .line { fill: none; stroke: var(--text); stroke-width: 1.6; }
+.chart .worst { stroke: var(--quiet); stroke-width: 1.2; stroke-dasharray: 3 3; }
+.chart g rect { fill: transparent; } .chart g path { stroke: none; }
+.chart g:hover rect { fill: var(--all); opacity: .4; }
+.chart .root path { stroke: var(--red); stroke-width: 2; }
+.chart .dump path { stroke: var(--amber); stroke-width: 2; }
+.key { font-size: 13px; color: var(--quiet); margin: 6px 0 20px 64px; }
+.key span { margin-right: 14px; }
+.key span::before { content: ""; display: inline-block; width: 16px; height: 10px;
+  margin-right: 6px; border: solid var(--text); border-width: 2px 0 0; }
+.key .worst::before { border-color: var(--quiet); border-top-style: dashed; }
+.key .noise::before { background: var(--noise); border-width: 0; }
+.key .limit::before { background: var(--limit); border-width: 0; }
+.key .root::before { border-color: var(--red); } .key .dump::before { border-color: var(--amber); }
 table { border-collapse: collapse; font-size: 14px; }
 .summary, .elements { width: 100%; }
 th { text-align: left; font-weight: 500; font-size: 13px; color: var(--quiet); }
@@ -62,12 +96,14 @@ thead th { white-space: nowrap; vertical-align: bottom; }
 }
 .elements td, .elements th { font-size: 13px; padding: 3px 11px 3px 0; }
 .elements td { white-space: nowrap; }
-.path { overflow-wrap: break-word; min-width: 18ch; }
-.type { min-width: 26ch; }
+.path { overflow-wrap: anywhere; min-width: 14ch; }
+.type { min-width: 22ch; }
 .side { white-space: nowrap; }
 .dims { display: block; overflow-wrap: anywhere; }
 .short .dims { display: inline; padding-left: 8px; }
-.short th:last-child, .short td:last-child { display: none; }
+.short .why { display: none; }
+.why { min-width: 18ch; overflow-wrap: anywhere; }
+.why b { font-weight: 600; } .why small { display: block; }
 .n { text-align: right; white-space: nowrap; }
 .note { color: var(--quiet); font-size: 14px; }
 details { margin-top: 20px; }
@@ -120,8 +156,26 @@ footer {
   margin-top: 48px; padding-top: 12px; border-top: 1px solid var(--line); font-size: 13px;
   color: var(--quiet);
 }
+/* Less room: first the figures go that others follow from, then a row becomes a block. */
+@media screen and (max-width: 1500px) { .summary .steps, .summary .rel { display: none; } }
+@media screen and (max-width: 1160px) {
+  .summary, .summary tbody, .summary thead, .summary tr { display: block; }
+  .summary thead tr { display: flex; flex-wrap: wrap; gap: 4px 14px; padding-bottom: 6px; }
+  .summary thead th { border: 0; padding: 0; min-width: 0; }
+  .summary tbody tr { padding: 8px 0; border-bottom: 1px solid var(--line); }
+  .summary td { display: inline-block; border: 0; padding: 0 12px 0 0; min-width: 0; }
+  .summary td.path, .summary td.why, .summary td.type { display: block; padding: 0; }
+  .summary td.path { font-weight: 600; }
+  .summary .dims { display: inline; } .side { white-space: normal; }
+  .summary td[data-l]::before {
+    content: attr(data-l) " "; color: var(--quiet); font-size: 13px;
+  }
+  .short td.why { display: none; }
+}
 @media (max-width: 640px) {
   main { padding: 16px 14px 32px; }
+  .chart { grid-template-columns: 48px 1fr; } .key { margin-left: 48px; }
+  .facts div { grid-template-columns: minmax(0, 1fr); }
 }
 @media print {
   body { font-size: 12px; }

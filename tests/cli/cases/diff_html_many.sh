@@ -4,7 +4,7 @@ btftool -q convert --tensor "$sixty" "$TESTDATA/good/mixed.btf" golden.btf
 btftool -q convert --tensor "$sixty" "$TESTDATA/good/mixed_noisy.btf" actual.btf
 btftool diff -q --no-hints --html page.html actual.btf golden.btf; echo "exit $?"
 grep -c '^<section' page.html
-grep -c '^<tr><td class=n>' page.html
+grep -c '^<tr><td class=path>Tensor' page.html
 grep '^<p class=note>' page.html
 sed -n 's/.*<h2>/<h2>/p' page.html | tail -1
 # Of directories: what is missing and what is trouble.

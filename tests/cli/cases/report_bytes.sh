@@ -12,7 +12,7 @@ report json diff --json --rtol 1e-6 --mae 1e-9 "$noisy" "$golden"
 report junit diff -q --junit report.xml --rtol 1e-6 --mae 1e-9 "$noisy" "$golden"
 cat report.xml
 report html diff -q --html page.html --rtol 1e-6 --mae 1e-9 "$noisy" "$golden"
-cat page.html
+sed '/^<p class=tool>/d' page.html  # the version and a date
 report layers-json layers --json "$TESTDATA/layers/dead_channel.npz" "$TESTDATA/layers/golden.npz" | tee report.json
 sed -i 1d report.json
 report layers-text layers --from-json report.json

@@ -47,6 +47,12 @@ btf::SetDiffResult compared(ReportFormat format) {
   return result;
 }
 
+// The line with the version of the tool and the date of its inputs is not in the case.
+std::string without_program(std::string page) {
+  const std::size_t at = page.find("<p class=tool>");
+  return page.erase(at, page.find('\n', at) + 1 - at);
+}
+
 }  // namespace
 
 TEST_CASE("report: the library says what the tool prints, to the byte") {
@@ -62,7 +68,7 @@ TEST_CASE("report: the library says what the tool prints, to the byte") {
         printed().at("summary"));
   CHECK(btf::json(compared(ReportFormat::json), options) == printed().at("json"));
   CHECK(btf::junit(compared(ReportFormat::junit), options) == printed().at("junit"));
-  CHECK(btf::html(compared(ReportFormat::html), options) == printed().at("html"));
+  CHECK(without_program(btf::html(compared(ReportFormat::html), options)) == printed().at("html"));
 }
 
 TEST_CASE("report: members of options stand in backticks where nobody has other words") {

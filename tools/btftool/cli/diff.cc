@@ -276,6 +276,15 @@ bool is_of_pair(const std::string& name) {
   return std::ranges::find(kOthers, name) == std::end(kOthers);
 }
 
+// Do they decide what is compared and how?
+bool compares(const std::string& name) {
+  static constexpr std::string_view kOthers[] = {
+      "--all",  "--sort",        "--summary", "--json",     "--junit",  "--html",
+      "--part", "--json-schema", "--shard",   "--shard-by", "--resume", "--files-from",
+      "--help", "--help-all",    "--output",  "--heatmap"};
+  return std::ranges::find(kOthers, name) == std::end(kOthers);
+}
+
 void finish_diff(const CLI::App& app, DiffCommand& command,
                  const std::vector<std::string>& operands) {
   exclude(app, "--tensor", {"--pair"});
@@ -303,6 +312,7 @@ void finish_diff(const CLI::App& app, DiffCommand& command,
               command.part);
   take_operands(command.from_json.has_value(), operands, command.actual, command.golden);
   command.of_pair = words_given(app, is_of_pair);
+  command.comparing = words_given(app, compares);
 }
 
 }  // namespace btftool

@@ -30,7 +30,8 @@ void ConvertReport::take(const ToldTensor& tensor) {
     if (warnings_.pass()) context_.log.warning(warning);
   if (tensor.alarm && alarms_.pass()) context_.log.alarm(*tensor.alarm);
   if (tensor.scale && scales_.pass()) notes_.push_back(*tensor.scale);
-  if (tensor.loss && losses_.pass()) notes_.push_back(*tensor.loss);
+  const std::optional<std::string>& loss = context_.global.verbose ? tensor.losses : tensor.loss;
+  if (loss && losses_.pass()) notes_.push_back(*loss);
   if (command_.json) json_.item(tensor.json);
 }
 

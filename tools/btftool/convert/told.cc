@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -48,23 +49,32 @@ std::string scale_line(const btf::TensorReport& report) {
   return text;
 }
 
-std::string loss_line(const btf::TensorReport& report, const btf::CastPolicy& policy, bool scaled) {
+std::string snr_text(const btf::TensorReport& report) {
+  const std::optional<double> snr = report.snr ? report.snr : report.snr_about;
+  if (!snr || !std::isfinite(*snr)) return {};
+  return fmt::format("snr {}{:.4g} dB", report.snr ? "" : "about ", *snr);
+}
+
+// `all`: also what every cast to a float of fewer digits loses, which the ratio sums up.
+std::string loss_line(const btf::TensorReport& report, const btf::CastPolicy& policy, bool scaled,
+                      bool all) {
   const btf::LossAccount& loss = report.loss;
-  std::string text = cast_text(report);
-  std::string separator = " ";
+  const std::string snr = snr_text(report);
+  const bool rounding = all || scaled || snr.empty() || !btf::info(report.target_dtype).floating();
+  std::string counts;
   const auto add = [&](std::uint64_t count, const std::string& what) {
-    if (count == 0) return;
-    text += separator + std::to_string(count) + " " + what;
-    separator = ", ";
+    if (count > 0) counts += (counts.empty() ? " " : ", ") + std::to_string(count) + " " + what;
   };
   add(loss.overflowed, overflow_target(report.target_dtype, policy));
   add(loss.nan - loss.nan_lost, "NaN");
   add(loss.nan_lost, "NaN lost");
   add(loss.to_zero, "became zero");
-  add(loss.inexact, "inexact");
-  text += " of " + std::to_string(loss.elements);
+  if (rounding) add(loss.inexact, "inexact");
+  std::string text = cast_text(report) + counts;
+  if (!counts.empty()) text += " of " + std::to_string(loss.elements);
   // Nearly all scaled numbers are inexact: it matters by how much.
-  if (scaled) text += fmt::format(", largest error {:.6g}", loss.max_abs);
+  if (scaled) return text + fmt::format(", largest error {:.6g}", loss.max_abs);
+  if (!snr.empty() && (all || !rounding)) text += (counts.empty() ? " " : ", ") + snr;
   return text;
 }
 
@@ -123,6 +133,7 @@ Json describe(const btf::TensorReport& report, const btf::ConvertOptions& option
   json["scale_records"] = json_dims(report.scale_targets);
   json["loss"] = json_loss(report.loss);
   json["loss"]["snr"] = report.snr ? json_number(*report.snr) : Json(nullptr);
+  json["loss"]["snr_about"] = report.snr_about ? json_number(*report.snr_about) : Json(nullptr);
   json["warnings"] = std::move(warnings);
   return json;
 }
@@ -168,7 +179,9 @@ ToldTensor told(const btf::TensorReport& report, const ConvertCommand& command, 
   if (!report.scales.empty() && !report.scale_targets.empty())
     told.scale = tensor + scale_line(report);
   if (report.loss.changed() > 0)
-    told.loss = tensor + loss_line(report, options.policy, options.quantization.active());
+    for (const bool all : {false, true})
+      (all ? told.losses : told.loss) =
+          tensor + loss_line(report, options.policy, options.quantization.active(), all);
   if (command.json || command.part) told.json = describe(report, options);
   return told;
 }
@@ -179,7 +192,8 @@ Json json_told(const ToldTensor& tensor) {
                                      {"ending", &tensor.ending},
                                      {"alarm", &tensor.alarm},
                                      {"scale", &tensor.scale},
-                                     {"loss", &tensor.loss}})
+                                     {"loss", &tensor.loss},
+                                     {"losses", &tensor.losses}})
     if (*text) json[member] = **text;
   return json;
 }
@@ -192,7 +206,8 @@ ToldTensor read_told(const Json& json, const JsonNode& node) {
                                      {"ending", &tensor.ending},
                                      {"alarm", &tensor.alarm},
                                      {"scale", &tensor.scale},
-                                     {"loss", &tensor.loss}})
+                                     {"loss", &tensor.loss},
+                                     {"losses", &tensor.losses}})
     if (node.has(member)) *text = node[member].text();
   if (node.has("tensor")) tensor.json = json["tensor"];
   return tensor;

@@ -19,7 +19,8 @@ struct ToldTensor {
   std::vector<std::string> warnings{};
   std::optional<std::string> alarm{};  // a large part is lost
   std::optional<std::string> scale{};  // that was found
-  std::optional<std::string> loss{};
+  std::optional<std::string> loss{};    // what matters
+  std::optional<std::string> losses{};  // all of it
   Json json{};  // of the document
 };
 

@@ -31,7 +31,7 @@ class Merging {
     reports_.tell_others(others);
     BTF_TRY(parts_.each_pair(
         [this](const btf::PartItem& item) -> btf::Status {
-          take(item.pair);
+          take(item);
           return {};
         },
         context_.global.execution()));
@@ -46,8 +46,9 @@ class Merging {
   }
 
  private:
-  void take(const SetDiffResult::Pair& pair) {
-    reports_.begin(pair.files);
+  void take(const btf::PartItem& item) {
+    const SetDiffResult::Pair& pair = item.pair;
+    reports_.begin(pair.files, item.actual, item.golden);
     for (const btf::TensorDiff& diff : pair.tensors) take(diff);
     if (reports_.lists_missing())
       for (const btf::TensorDiff& diff : pair.missing) reports_.missing(diff);

@@ -76,4 +76,14 @@ std::string next_command(const DiffCommand& command, bool directories, const btf
   return text + " " + shell_path(actual) + " " + shell_path(golden);
 }
 
+std::string same_command(const DiffCommand& command) {
+  std::string text = "btftool diff";
+  for (const std::string& option : command.comparing) text += " " + shell_word(option);
+  if (command.from_json) return text;
+  const auto operand = [](const std::string& path) {
+    return path == "-" ? path : shell_path(path);
+  };
+  return text + " " + operand(command.actual) + " " + operand(command.golden);
+}
+
 }  // namespace btftool

@@ -13,4 +13,7 @@ namespace btftool {
 std::string next_command(const DiffCommand& command, bool directories, const btf::FilePair& pair,
                          const btf::TensorDiff& diff);
 
+// The command that makes this comparison again, whatever shards or parts it came from.
+std::string same_command(const DiffCommand& command);
+
 }  // namespace btftool

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "btf/report/report.h"
+#include "btf/shards/part.h"
 #include "diff/part_report.h"
 #include "io/context.h"
 
@@ -28,6 +30,9 @@ class DiffReports {
   // The pairs of this command's shard, which are not in its part yet.
   btf::Result<std::vector<std::uint64_t>> pick(std::span<const btf::PlannedPair> pairs);
   void begin(const FilePair& pair);
+  // The files as they were when the pair was compared.
+  void begin(const FilePair& pair, const std::optional<btf::FileState>& actual,
+             const std::optional<btf::FileState>& golden);
   void take(const btf::TensorDiff& diff);
   // True if the tensors of a file on one side only are to be listed.
   bool lists_missing() const;

@@ -64,7 +64,7 @@ class RulesReader {
   }
 
   void limit(const std::string& glob, const JsonNode& value, const std::string& name,
-             std::optional<double> btf::Tolerance::*member) {
+             std::optional<double> btf::Tolerance::* member) {
     const double number = value.amount();
     if (!std::isfinite(number)) value.fail("is not finite");
     TensorTolerance& entry = add(glob, name + " " + btf::number_text(number));

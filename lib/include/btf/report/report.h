@@ -61,6 +61,9 @@ struct ReportOptions {
   DiffSort sort = DiffSort::order;
   TextOptions text{};
   MemberNames member_names{};
+  // Of pages: the command that makes the comparison again, and the program, "btftool 0.1.0".
+  std::string command{};
+  std::string program{};
   // Of many tensors: the command that shows more of the first that differs in its values; empty:
   // there is none.
   std::function<std::string(const FilePair&, const TensorDiff&)> next_command{};
@@ -87,6 +90,9 @@ struct DiffTotals {
   std::optional<std::string> first_different{};  // name of the first tensor, or of a file
   std::vector<std::string> others{};             // paths of files beside the tensors of directories
   bool unwritten = false;                        // a report could not be written
+  // When the newest of the compared files was changed, in seconds since 1970, for pages; nothing:
+  // it is not said.
+  std::optional<std::int64_t> newest_input{};
   std::vector<Tolerance> close{};  // the tolerances of `close`: different ones, up to a few
   PairingCounts pairing{};
   // Counts of the pair of files that began last.

@@ -2,12 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <functional>
 #include <utility>
+#include <vector>
 
 #include "report/diff/names.h"
 #include "report/diff/page/parts.h"
 #include "report/diff/set_rows.h"
 #include "report/diff/text.h"
+#include "report/page/chart.h"
 #include "report/page/html_text.h"
 #include "report/page/page.h"
 #include "report/text/text.h"
@@ -19,6 +25,7 @@ constexpr std::uint64_t kMostRows = 10000;  // of each table
 constexpr std::uint64_t kMostOpen = 20;     // more tensors that are the same are folded away
 constexpr std::uint64_t kMostSections = 50;
 constexpr std::size_t kMostDetail = 16U << 20;  // bytes
+constexpr const char* kNoFigures = "<td><td><td><td class=rel><td class=steps><td>";
 
 // A path may break behind its slashes.
 std::string path_html(const std::string& path) {
@@ -27,7 +34,25 @@ std::string path_html(const std::string& path) {
   return html + "</bdi>";
 }
 
-std::string number_cell(const std::string& text) { return "<td class=n>" + text; }
+// `name`: class and, where a row is a block, the label. By `value` the column is sorted.
+std::string figure_cell(std::string_view name, std::string_view label, double value,
+                        const std::string& text) {
+  const std::string key = std::isnan(value)   ? "-1"
+                          : std::isinf(value) ? (value > 0 ? "1e309" : "-1e309")
+                                              : fmt::format("{:.9g}", value);
+  return fmt::format("<td class=\"n {}\" data-l=\"{}\" data-v=\"{}\">{}", name, label, key, text);
+}
+
+// "2026-11-27 21:00 UTC"
+std::string date_text(std::int64_t seconds) {
+  const std::chrono::sys_seconds time{std::chrono::seconds(seconds)};
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss clock(time - day);
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02} UTC", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                     clock.hours().count(), clock.minutes().count());
+}
 
 // Empty where there is none, or it is the file's.
 std::string own_name(const TensorDiff& diff, const FilePair& pair) {
@@ -37,21 +62,28 @@ std::string own_name(const TensorDiff& diff, const FilePair& pair) {
   return name == printable(pair.name) ? "" : path_html(name);
 }
 
+std::string why_cell(const TensorDiff& diff) {
+  if (diff.hints.empty()) return "<td class=why>" + html_text(diff.reason);
+  const Hint& hint = diff.hints.front();
+  return "<td class=why><b>" + html_text(cause_text(hint)) + "</b> <small>" +
+         html_text(hint.evidence) + "</small>";
+}
+
 std::string figures_cells(const TensorDiff& diff) {
+  const auto count = static_cast<double>(diff.mismatched);
   const bool share = diff.compared > 0 && diff.mismatched_known;
-  std::string cells =
-      number_cell(diff.mismatched_known ? html_count(diff.mismatched) : std::string("some"));
-  cells += number_cell(share ? html_text(percent(diff.mismatched, diff.compared)) : "–");
-  cells += number_cell(html_number(diff.max_abs));
-  cells += number_cell(html_number(diff.max_rel));
-  cells += number_cell(html_count(diff.max_ulp));
-  cells += number_cell(diff.figures ? html_number(diff.figures->cosine) : "–");
-  cells += "<td>";
-  if (!diff.hints.empty())
-    cells += html_text(cause_text(diff.hints.front()));
-  else
-    cells += html_text(diff.reason);
-  return cells;
+  const bool figures = diff.figures.has_value();
+  return why_cell(diff) +
+         figure_cell("", "mismatched", count,
+                     diff.mismatched_known ? html_count(diff.mismatched) : std::string("some")) +
+         figure_cell("", "share", share ? count / static_cast<double>(diff.compared) : -1,
+                     share ? html_text(percent(diff.mismatched, diff.compared)) : "–") +
+         figure_cell("", "max abs", diff.max_abs, html_number(diff.max_abs)) +
+         figure_cell("rel", "max rel", diff.max_rel, html_number(diff.max_rel)) +
+         figure_cell("steps", "max steps", static_cast<double>(diff.max_ulp),
+                     html_count(diff.max_ulp)) +
+         figure_cell("", "cosine", figures ? diff.figures->cosine : -2,
+                     figures ? html_number(diff.figures->cosine) : "–");
 }
 
 // "3 of 12 tensors differ"
@@ -74,6 +106,74 @@ std::string sum_text(const DiffTotals& totals) {
     text += "; " + counted(totals.troubled_tensors, "tensor") + " could not be compared";
   return text;
 }
+
+// What the chart shows of the tensors: where there are very many, of each few the worst.
+class ChartItems {
+ public:
+  struct Item {
+    std::string title;
+    const char* mark = "plain";
+    double error = -1;  // of all elements, by golden; below 0: not known
+
+    double rank() const { return (mark == std::string_view("plain") ? 0 : 1e300) + error; }
+  };
+
+  void add(const std::function<std::string()>& title, const char* mark, double error) {
+    Item item{.title = {}, .mark = mark, .error = error};
+    const bool begins = number_ % each_ == 0;
+    if (begins || item.rank() > items_.back().rank()) {
+      item.title = title();
+      if (begins) items_.emplace_back();
+      items_.back() = std::move(item);
+    }
+    if (++number_ % each_ == 0 && items_.size() == 2 * kMost) halve();
+  }
+
+  std::string html() const {
+    double least = HUGE_VAL;
+    double most = 0;
+    for (const Item& item : items_) {
+      if (!(item.error > 0) || std::isinf(item.error)) continue;
+      least = std::min(least, item.error);
+      most = std::max(most, item.error);
+    }
+    return html_chart(
+        {.items = items_.size(),
+         .least = least,
+         .most = most,
+         .label = "relative error of each tensor",
+         .legend = "<span class=error>relative error of each tensor, in their order: the root of "
+                   "the sum of squared errors, by that of golden</span> <span "
+                   "class=root>different</span> <span class=dump>missing or trouble</span>",
+         .bands = {},
+         .lines = {{"error",
+                    [this](std::size_t i) {
+                      return std::isinf(items_[i].error) ? HUGE_VAL : items_[i].error;
+                    }}},
+         .known = [this](std::size_t i) { return items_[i].error >= 0; },
+         .rank = [this](std::size_t i) { return items_[i].rank(); },
+         .low_marks = true,
+         .mark = [this](std::size_t i) { return items_[i].mark; },
+         .title = [this](std::size_t i) { return items_[i].title; }});
+  }
+
+ private:
+  static constexpr std::size_t kMost = 2000;
+
+  void halve() {
+    for (std::size_t i = 0; i < kMost; ++i) {
+      const bool second = items_[2 * i + 1].rank() > items_[2 * i].rank();
+      Item worse = std::move(items_[2 * i + (second ? 1 : 0)]);
+      items_[i] = std::move(worse);
+    }
+    items_.resize(kMost);
+    each_ *= 2;
+  }
+
+  std::vector<Item> items_;
+  std::uint64_t number_ = 0;  // of the next
+  std::uint64_t each_ = 1;    // so many are one item
+};
 
 // The rows of a table, up to a bound.
 struct Rows {
@@ -112,6 +212,9 @@ class HtmlReport final : public DiffReport {
   std::string head(const DiffTotals& totals) const;
   std::string overview(const DiffTotals& totals) const;
   std::string table(const Rows& rows) const;
+  std::string notes_table(const Rows& rows) const;
+  Rows& rows_of(DiffResult result);
+  void chart(const TensorDiff& diff, const std::string& name);
   std::string left_out() const;
   std::string same_ones() const;
 
@@ -126,9 +229,38 @@ class HtmlReport final : public DiffReport {
   std::uint64_t mismatched_ = 0;
   bool counted_ = true;  // mismatched_ is known
   Rows different_;
+  Rows missing_;
+  Rows trouble_;
   Rows same_;
+  ChartItems chart_;
   std::string details_;
 };
+
+Rows& HtmlReport::rows_of(DiffResult result) {
+  if (result == DiffResult::same) return same_;
+  if (result == DiffResult::missing) return missing_;
+  return result == DiffResult::trouble ? trouble_ : different_;
+}
+
+void HtmlReport::chart(const TensorDiff& diff, const std::string& name) {
+  const bool same = diff.result == DiffResult::same;
+  const bool different = diff.result == DiffResult::different;
+  double error = -1;
+  if ((same || different) && diff.figures && diff.figures->pairs > 0 &&
+      !std::isnan(diff.figures->snr))
+    error = diff.max_abs == 0 ? 0 : std::pow(10.0, -diff.figures->snr / 20);
+  const bool shape = diff.result == DiffResult::shape;
+  chart_.add(
+      [&] {
+        return (directories_ ? html_text(pair_.name) + " · " : "") + name + ": " +
+               (error >= 0 ? fmt::format("relative error {:.3g} %", 100 * error)
+                           : result_name(diff.result));
+      },
+      same                 ? "plain"
+      : different || shape ? "root"
+                           : "dump",
+      error);
+}
 
 void HtmlReport::take(const TensorDiff& diff) {
   compared_ += diff.compared;
@@ -140,6 +272,7 @@ void HtmlReport::take(const TensorDiff& diff) {
   const std::string number = html_pair(diff);
   const std::string own = own_name(diff, pair_);
   std::string name = own.empty() ? number : own;
+  chart(diff, html_text(set_name(diff, pair_, false)));
   if (!same && valued) {
     ++detailed_;
     if (sections_ < kMostSections && details_.size() < kMostDetail) {
@@ -151,12 +284,16 @@ void HtmlReport::take(const TensorDiff& diff) {
     }
   }
   const std::string tensor =
-      own.empty() ? number_cell(name)
+      own.empty() ? "<td class=path>" + std::string("Tensor ") + name
                   : "<td class=path>" + name + " <small class=dims>" + number + "</small>";
   std::string row = "<tr>" + path_cell() + tensor + "<td class=type>" + html_sides(diff) + "<td>" +
                     html_result(result_name(diff.result));
-  row += valued ? figures_cells(diff) : "<td colspan=7>" + html_text(headline(diff));
-  (same ? same_ : different_).add(row);
+  if (valued)
+    row += figures_cells(diff);
+  else
+    row += "<td class=why>" + html_text(headline(diff)) +
+           (diff.result == DiffResult::shape ? kNoFigures : "");
+  rows_of(diff.result).add(row);
   troubled_ = troubled_ || trouble;
 }
 
@@ -167,8 +304,13 @@ void HtmlReport::end(const FilePair& pair, const PairOutcome& outcome) {
 }
 
 void HtmlReport::pair_row(std::string_view result, const std::string& note) {
-  different_.add("<tr>" + path_cell() + "<td class=n>–<td>–<td>" + html_result(result) +
-                 "<td colspan=7>" + html_text(note));
+  const bool trouble = result == "trouble";
+  const bool missing = result == "missing";
+  (trouble   ? trouble_
+   : missing ? missing_
+             : different_)
+      .add("<tr>" + path_cell() + "<td class=path>–<td class=type>–<td>" + html_result(result) +
+           "<td class=why>" + html_text(note) + (trouble || missing ? "" : kNoFigures));
 }
 
 std::string HtmlReport::path_cell() const {
@@ -177,16 +319,13 @@ std::string HtmlReport::path_cell() const {
 
 std::string HtmlReport::head(const DiffTotals& totals) const {
   const std::string result = result_name(totals.result());
-  return fmt::format(
-      "<!doctype html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
-      "<meta name=viewport content=\"width=device-width, initial-scale=1\">\n"
-      "<meta name=color-scheme content=\"light dark\">\n"
-      "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; style-src "
-      "'unsafe-inline'\">\n"
-      "<title>{}: {} against {}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n"
-      "<header id=top><p class=tool>btftool diff</p>\n<h1>{} <span>{}</span></h1>\n",
-      result, html_text(options_.actual), html_text(options_.golden), html_style(),
-      html_result(result), sum_text(totals));
+  std::string made = options_.program.empty() ? "btftool diff" : html_text(options_.program);
+  if (!options_.command.empty()) made += " · <code>" + html_text(options_.command) + "</code>";
+  if (totals.newest_input) made += " · inputs of " + date_text(*totals.newest_input);
+  return page_begin(fmt::format("{}: {} against {}", result, html_text(options_.actual),
+                                html_text(options_.golden))) +
+         fmt::format("<header id=top>\n<p class=tool>{}</p>\n<h1>{} <span>{}</span></h1>\n", made,
+                     html_result(result), sum_text(totals));
 }
 
 std::string HtmlReport::overview(const DiffTotals& totals) const {
@@ -218,11 +357,23 @@ std::string HtmlReport::overview(const DiffTotals& totals) const {
 
 std::string HtmlReport::table(const Rows& rows) const {
   return fmt::format(
-      "<div class=scroll><table class=\"summary{}\">\n<thead><tr>{}<th>tensor<th "
-      "class=type>type and shape<th>result<th class=n>mismatched<th class=n>share<th class=n>max "
-      "abs<th class=n>max rel<th class=n>max steps<th class=n>cosine<th>likely cause</thead>\n"
-      "<tbody>\n{}</tbody>\n</table></div>\n",
+      "<table class=\"summary sortable{}\">\n<thead><tr>{}<th>tensor<th>type and shape<th>result"
+      "<th class=why>likely cause<th class=n>mismatched<th class=n>share<th class=n>max abs<th "
+      "class=\"n rel\">max rel<th class=\"n steps\">max steps<th class=n>cosine</thead>\n"
+      "<tbody>\n{}</tbody>\n</table>\n",
       &rows == &same_ ? " short" : "", directories_ ? "<th>file" : "", rows.html);
+}
+
+// Of what has no figures.
+std::string HtmlReport::notes_table(const Rows& rows) const {
+  const std::string cut = rows.all > rows.kept
+                              ? fmt::format("<p class=note>{} more are not listed.</p>\n",
+                                            html_count(rows.all - rows.kept))
+                              : "";
+  return fmt::format(
+      "<table class=\"summary sortable\">\n<thead><tr>{}<th>tensor<th>type and shape<th>result<th "
+      "class=why>why</thead>\n<tbody>\n{}</tbody>\n</table>\n{}",
+      directories_ ? "<th>file" : "", rows.html, cut);
 }
 
 std::string HtmlReport::left_out() const {
@@ -248,14 +399,18 @@ std::string HtmlReport::same_ones() const {
 }
 
 Status HtmlReport::finish(const DiffTotals& totals) {
-  std::string page = head(totals) + overview(totals);
+  std::string page = head(totals) + overview(totals) + chart_.html();
+  if (different_.all + missing_.all + trouble_.all + same_.all > 1) page += filter_box();
   if (different_.all > 0) page += "<h2>Different</h2>\n" + table(different_) + left_out();
+  if (missing_.all > 0) page += "<h2>Missing</h2>\n" + notes_table(missing_);
+  if (trouble_.all > 0) page += "<h2>Trouble</h2>\n" + notes_table(trouble_);
   if (same_.all > 0) page += same_ones();
   page += details_;
   page +=
       "<footer>Errors are |actual − golden|, relative ones by |golden|. Largest errors, steps and "
       "figures are over the pairs of finite numbers; NaN and Inf are counted apart. Steps are of "
-      "the coarser dtype.</footer>\n</main>\n</body>\n</html>\n";
+      "the coarser dtype.</footer>\n" +
+      page_end();
   return sink_(page);
 }
 

@@ -1,4 +1,4 @@
-// One HTML page about what a comparison found: a single file without scripts, nothing is loaded.
+// One HTML page about what a comparison found: a single file, nothing is loaded.
 #pragma once
 
 #include <memory>
