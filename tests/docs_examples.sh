@@ -6,7 +6,7 @@
 # An example is a fenced block marked ```console. Its lines that begin with "$ " are commands; the lines below a
 # command are what it prints, stdout and stderr together. A line "..." there stands for any number of lines.
 # A block marked ```console no-run is left out. The commands of one document run in order, in one scratch directory
-# with a copy of the test data as testdata/; `$?` is the exit code of the command before.
+# with a copy of the test data as testdata/ and of docs/examples; `$?` is the exit code of the command before.
 #
 # --update writes what is printed now into the documents, but for outputs with a "..." line.
 # Exit codes: 0 all as shown, 1 something differs, 2 wrong usage.
@@ -110,6 +110,8 @@ check() {
   rm -rf -- "$work"
   mkdir -- "$work"
   cp -r -- "$source_dir/testdata" "$work/testdata"
+  mkdir -- "$work/docs"
+  cp -r -- "$source_dir/docs/examples" "$work/docs/examples"
   while [[ -e $examples/$((++n)).command ]]; do
     run "$n" "$code"
     if [[ $update == no ]] && ! matches "$examples/$n.expected" "$examples/$n.actual"; then
@@ -131,4 +133,17 @@ failed=0
 for document in README.md docs/{cli,inspect,convert,diff,validate,repair,json,dtypes,formats,layers,fit,tensorrt,types}.md; do
   check "$document" || failed=1
 done
+
+# The tutorial takes Python with the packages of others, where tests/interop/venv.sh has put them, and a wheel of the package index.
+python_bin=$tool_dir/../interop-venv/bin
+wheel=$(grep rapidocr "$source_dir/tests/layers/real-models.txt")
+export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_FIND_LINKS=$tool_dir/../real-models
+if [[ ! -f $python_bin/../installed.txt ]]; then
+  echo "docs/tutorial.md: skipped, there are no packages of tests/interop/requirements.txt"
+elif ! compgen -G "$PIP_FIND_LINKS/rapidocr_*.whl" >/dev/null &&
+  ! PIP_FIND_LINKS='' "$python_bin/python3" -m pip download -q --no-deps --retries 0 -d "$PIP_FIND_LINKS" "$wheel" >"$scratch/log" 2>&1; then
+  echo "docs/tutorial.md: skipped, $wheel cannot be downloaded"
+else
+  (export PIP_NO_INDEX=1 PATH="$tool_dir:$python_bin:$PATH"; check docs/tutorial.md) || failed=1
+fi
 exit "$failed"

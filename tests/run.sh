@@ -20,5 +20,6 @@ cmake -S . -B "$build" "${options[@]}"
 cmake --build "$build" --parallel "$(nproc)"
 tests/interop/venv.sh "$build"
 tests/python/build.sh "$build"
+tests/package/build.sh "$build"
 
 exec ctest --test-dir "$build" --parallel "$(nproc)" --output-on-failure --no-tests=error "$@"

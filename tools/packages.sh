@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sees to it that what btftool is built and tested with is there.
 #
-#   packages.sh build|static|test|engines|fuzz|analysis|mutate...
+#   packages.sh build|static|test|engines|cross|package|fuzz|analysis|mutate...
 #
 # What is missing is installed with apt-get where there is one; where there is none it is named.
 # When nothing is missing, nothing is asked of the network.
@@ -22,6 +22,7 @@ group() {
             libcli11-dev       header  CLI/CLI.hpp
             libspdlog-dev      header  spdlog/spdlog.h
             libfmt-dev         header  fmt/format.h
+            libpng-dev         header  png.h
             libpugixml-dev     header  pugixml.hpp
             libhwy-dev         header  hwy/highway.h
             libzstd-dev        header  zstd.h
@@ -50,6 +51,14 @@ group() {
             munge              file    /usr/sbin/munged
             slurm-wlm          command slurmctld'
       ;;
+    cross)  # for aarch64
+      echo 'g++-aarch64-linux-gnu command aarch64-linux-gnu-g++
+            qemu-user-static      command qemu-aarch64-static'
+      ;;
+    package)  # that check Debian packages
+      echo 'lintian            command lintian
+            mmdebstrap         command mmdebstrap'
+      ;;
     fuzz)
       echo 'clang-19           command clang++-19
             libclang-rt-19-dev file    /usr/lib/llvm-19/lib/clang/19/lib/linux'
@@ -65,7 +74,7 @@ group() {
             llvm-19            command llvm-cov-19'
       ;;
     *)
-      say "usage: packages.sh build|static|test|engines|fuzz|analysis|mutate... (got '$1')"
+      say "usage: packages.sh build|static|test|engines|cross|package|fuzz|analysis|mutate... (got '$1')"
       return 2
       ;;
   esac

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "btf/diff/set_diff.h"
 #include "btf/try.h"
 #include "core/strided.h"
 #include "diff/attribute_differences.h"
@@ -117,13 +118,19 @@ class FileDiff {
     BTF_ASSIGN(const TensorPairs pairs, TensorPairs::of(actual_, golden_, options_, candidates));
     const bool may_be_none = options_.may_compare_nothing || options_.pick;
     if (pairs.size() == 0 && !may_be_none)
-      return nothing_compared("there is no tensor on either side");
+      return std::unexpected(
+          Error{ErrorCode::refused, "nothing was compared: there is no tensor on either side"}
+              .in_file(actual_.path()));
     BTF_ASSIGN(const std::vector<std::uint64_t> picked, pairs.pick(options_.pick));
     workers_ = worker_count(options_.execution, pairs.size(), UINT64_MAX);
     one_thread_ = for_one_thread();
     PairQueue queue({.workers = workers_, .most_together = 16, .small = kTiny, .most_waiting = 4},
                     options_.execution);
-    bool permuted = !options_.permute || may_be_none;
+    bool permuted = !options_.permute || options_.may_compare_nothing;
+    const auto is_permuted = [&](const Pair& pair) {
+      return pair.diff.error ||
+             (pair.diff.actual && pair.a.dims.size() == options_.permute->order.size());
+    };
     for (const std::uint64_t i : picked) {
       auto pair = load_or_trouble(pairs.at(i));
       if (!pair) {
@@ -131,8 +138,7 @@ class FileDiff {
         return std::unexpected(pair.error());
       }
       if (attributes_ && !pair->diff.error) note_attributes(i == 0, *pair);
-      permuted = permuted || pair->diff.error ||
-                 (pair->diff.actual && pair->a.dims.size() == options_.permute->order.size());
+      permuted = permuted || is_permuted(*pair);
       if (workers_ > 1 && pair->bytes() < kSmall) {
         const std::uint64_t bytes = pair->bytes();
         BTF_TRY(queue.add(std::make_unique<Queued>(*this, *std::move(pair)), bytes));
@@ -143,8 +149,20 @@ class FileDiff {
       report(pair->diff);
     }
     BTF_TRY(queue.drain());
+    // Pairs that others compare may be what the options are for.
+    const auto unused = [&](const FileScales& scales) {
+      return scales.unused() && !troubled_ && !options_.may_compare_nothing;
+    };
+    const std::uint64_t others = options_.pick ? pairs.size() : 0;
+    for (std::uint64_t i = 0; i < others; ++i) {
+      if (permuted && !unused(actual_scales_) && !unused(golden_scales_)) break;
+      const auto pair = load_or_trouble(pairs.at(i));
+      if (!pair) break;
+      troubled_ = troubled_ || pair->diff.error;
+      permuted = permuted || is_permuted(*pair);
+    }
     for (const FileScales* scales : {&actual_scales_, &golden_scales_})
-      if (scales->unused() && !troubled_ && !may_be_none)
+      if (unused(*scales))
         return std::unexpected(
             Error{ErrorCode::invalid_argument, "no compared tensor has codes to scale"}.in_file(
                 (scales == &actual_scales_ ? actual_ : golden_).path()));
@@ -159,7 +177,7 @@ class FileDiff {
     BTF_TRY(actual_.check_unchanged());
     BTF_TRY(golden_.check_unchanged());
     if (same_ && compared_ == 0 && !may_be_none)
-      return nothing_compared("no tensor has an element");
+      return std::unexpected(no_element_compared(actual_.path()));
     return same_;
   }
 
@@ -196,11 +214,6 @@ class FileDiff {
       complete.error().message +=
           ", so the comparison would be incomplete; `tensors` '*' compares the listed tensors";
     return complete;
-  }
-
-  std::unexpected<Error> nothing_compared(const std::string& why) const {
-    return std::unexpected(
-        Error{ErrorCode::refused, "nothing was compared: " + why}.in_file(actual_.path()));
   }
 
   static Result<TensorInfo> load(const TensorFile& file, const FileScales& scales,

@@ -1,5 +1,5 @@
 # What is linked into the wheel has licences that want to come with it. Debian keeps each as a file of its package.
-foreach(package IN ITEMS libcli11-dev libdeflate-dev libfmt-dev libhwy-dev libpugixml-dev libspdlog-dev libstdc++6
+foreach(package IN ITEMS libcli11-dev libdeflate-dev libfmt-dev libhwy-dev libpng-dev libpugixml-dev libspdlog-dev libstdc++6
     libxxhash-dev libzstd-dev libc6 nlohmann-json3-dev zlib1g-dev)
   set(file /usr/share/doc/${package}/copyright)
   if(EXISTS ${file})

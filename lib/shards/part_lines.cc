@@ -10,7 +10,7 @@
 #include "report/diff/names.h"
 #include "report/saved/saved_pair.h"
 #include "report/saved/saved_tensor.h"
-#include "report/text/json_parse.h"
+#include "report/text/exact_json.h"
 #include "report/text/text.h"
 #include "shards/digest.h"
 
@@ -129,20 +129,20 @@ std::string head_line(const PartHead& head) {
             {"tensor_criteria", list_of(head.tensor_criteria)}};
   if (!head.others.empty()) json["other_files"] = list_of(head.others);
   if (!head.warnings.empty()) json["warnings"] = list_of(head.warnings);
-  return report::dump(json);
+  return report::dump_exact(std::move(json));
 }
 
 std::string tail_line(const PartTail& tail) {
   Json counts{{"items", json_number(tail.items)}};
   for (const auto& [result, count] : tail.counts) counts[result] = json_number(count);
-  return report::dump(Json{{"end", true},
-                           {"counts", std::move(counts)},
-                           {"digest", tail.digest},
-                           {"results", tail.results}});
+  return report::dump_exact(Json{{"end", true},
+                                 {"counts", std::move(counts)},
+                                 {"digest", tail.digest},
+                                 {"results", tail.results}});
 }
 
 Result<PartHead> read_head(std::string_view line) {
-  BTF_ASSIGN(const Json json, report::parse_json(std::string(line), "a part of btftool"));
+  BTF_ASSIGN(const Json json, report::parse_exact(line, "a part of btftool"));
   std::string trouble;
   const JsonNode node(json, trouble);
   if (!node.has("schema") || node["schema"].text() != kPartSchema)
@@ -166,7 +166,7 @@ Result<PartHead> read_head(std::string_view line) {
 }
 
 Result<PartItem> read_item(std::string_view line) {
-  BTF_ASSIGN(const Json json, report::parse_json(std::string(line), "an item of a part"));
+  BTF_ASSIGN(const Json json, report::parse_exact(line, "an item of a part"));
   std::string trouble;
   const JsonNode node(json, trouble);
   PartItem item{.pair = report::saved_pair(node, "path")};
@@ -190,7 +190,7 @@ Result<PartItem> read_item(std::string_view line) {
 
 std::optional<PartTail> read_tail(std::string_view line) {
   if (!line.starts_with(R"({"end":true,)")) return std::nullopt;
-  const auto json = report::parse_json(std::string(line), "the end of a part");
+  const auto json = report::parse_exact(line, "the end of a part");
   if (!json) return std::nullopt;
   std::string trouble;
   const JsonNode node(*json, trouble);
@@ -223,7 +223,7 @@ std::string shard_command(const PartHead& head, std::uint64_t shard, const std::
 }
 
 std::vector<std::string> files_of(std::string_view line) {
-  const auto json = report::parse_json(std::string(line), "an item of a part");
+  const auto json = report::parse_exact(line, "an item of a part");
   if (!json) return {};
   std::string trouble;
   const JsonNode node(*json, trouble);
@@ -231,6 +231,8 @@ std::vector<std::string> files_of(std::string_view line) {
   std::vector<std::string> files;
   if (node.has("golden")) {
     files = {path(node["actual"]), path(node["golden"])};
+    if (node.has("inputs"))
+      node["inputs"].each([&](const JsonNode& input) { files.push_back(input.text()); });
   } else {
     files = {path(node["path"])};
     if (node.has("outputs"))
@@ -264,7 +266,7 @@ PartLine part_line(const PartItem& item) {
   if (files.tensor) found["tensor"] = json_number(*files.tensor);
   return {.number = files.number,
           .result = std::move(result),
-          .found = report::dump(found),
+          .found = report::dump_exact(std::move(found)),
           .files = {item.actual, item.golden},
           .seconds = item.seconds};
 }
@@ -279,11 +281,11 @@ std::string text(const PartLine& line) {
   const Json rest{{"sizes", std::move(sizes)},
                   {"mtimes_ns", std::move(times)},
                   {"seconds", json_number(line.seconds)}};
-  return line.found.substr(0, line.found.size() - 1) + "," + report::dump(rest).substr(1);
+  return line.found.substr(0, line.found.size() - 1) + "," + report::dump_exact(rest).substr(1);
 }
 
 Result<PartLine> read_part_line(std::string_view text) {
-  BTF_ASSIGN(const Json json, report::parse_json(std::string(text), "an item of a part"));
+  BTF_ASSIGN(const Json json, report::parse_exact(text, "an item of a part"));
   std::string trouble;
   const JsonNode node(json, trouble);
   PartLine line{.number = node["number"].count(),

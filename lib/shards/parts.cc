@@ -291,7 +291,9 @@ namespace {
 // Makes pairs of files of items that are single tensors of them.
 class WholePairs {
  public:
-  explicit WholePairs(const std::function<Status(const PartItem&)>& take) : take_(take) {}
+  // `several`: they are of sets of several files.
+  WholePairs(bool several, const std::function<Status(const PartItem&)>& take)
+      : several_(several), take_(take) {}
 
   Status add(PartItem item) {
     const std::optional<std::uint64_t> tensor = item.pair.files.tensor;
@@ -304,7 +306,14 @@ class WholePairs {
 
   Status finish() {
     if (!open_) return {};
-    const PartItem item = *std::exchange(open_, std::nullopt);
+    PartItem item = *std::exchange(open_, std::nullopt);
+    const auto has_elements = [](const TensorDiff& diff) { return diff.compared > 0; };
+    if (!several_ && item.pair.outcome.result == PairResult::same &&
+        std::ranges::none_of(item.pair.tensors, has_elements)) {
+      Error nothing = no_element_compared(item.pair.files.actual);
+      item.pair.outcome = {.result = PairResult::trouble, .error = nothing.text()};
+      item.pair.outcome.cause = std::move(nothing);
+    }
     return take_(item);
   }
 
@@ -328,6 +337,7 @@ class WholePairs {
     return {};
   }
 
+  bool several_;
   const std::function<Status(const PartItem&)>& take_;
   std::optional<PartItem> open_;
 };
@@ -336,7 +346,7 @@ class WholePairs {
 
 Status Parts::each_pair(const std::function<Status(const PartItem&)>& take,
                         const Execution& execution) const {
-  WholePairs pairs(take);
+  WholePairs pairs(head().directories, take);
   const ParseItem parse = [&pairs](std::string_view line) -> Result<TakeItem> {
     BTF_ASSIGN(PartItem read, shards::read_item(line));
     return [&pairs, item = std::make_shared<PartItem>(std::move(read))] {

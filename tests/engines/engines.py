@@ -63,6 +63,11 @@ def make(folder):
     (folder / "out/bad.npy").write_bytes(b"\x93NUMPY\x01\x00no header")
 
 
+def tree(folder):
+    files = (path for path in pathlib.Path(folder).rglob("*") if path.is_file())
+    return {str(path): path.read_bytes() for path in files}
+
+
 def run(command, **more):
     return subprocess.run(command, capture_output=True, timeout=240, **more)
 
@@ -108,6 +113,36 @@ def parallel_retries():
     need_command("parallel")
     os.environ["KILL"] = "task"
     os.environ["RETRIES"] = "3"
+    return run(script("parallel.sh", "bash"))
+
+
+def parallel_commands():
+    """Every command that has shards, each with a task that is killed."""
+    need_command("parallel")
+    os.environ.update(KILL="task", RETRIES="3")
+    graph = pathlib.Path(__file__).resolve().parents[2] / "testdata/layers/weights.onnx"
+    nets = graph.parent
+    for net in ("healthy", "dead_channel"):
+        run(["btftool", "convert", "-q", "--format", "npy", str(nets / f"{net}.npz"), f"{net}/"])
+    for command, actual, golden, options in [
+        ("layers", "dead_channel", "healthy", ["--graph", str(graph)]),
+        ("validate", "out", "golden", ["--strict"]),
+        ("convert", "golden", "converted/", ["--dtype", "fp16"]),
+    ]:
+        shutil.rmtree("killed", ignore_errors=True)
+        os.environ["COMMAND"] = command
+        done = run(["bash", str(EXAMPLES / "parallel.sh"), actual, golden, str(SHARDS), *options])
+        assert os.path.isdir("killed"), f"{command}: nothing was killed"
+        shards = tree("converted")
+        shutil.rmtree("converted", ignore_errors=True)
+        single = run(["btftool", command, *options, actual, golden])
+        assert done.returncode == single.returncode, (done, single)
+        said = [line for line in done.stdout.splitlines() if not line.startswith(b"shard ")]
+        assert said == single.stdout.splitlines(), (done, single)
+        assert shards == tree("converted"), f"{command}: other files"
+        assert command != "convert" or len(shards) > 50, done
+        shutil.rmtree("part")
+    os.environ["COMMAND"] = "diff"
     return run(script("parallel.sh", "bash"))
 
 
@@ -249,7 +284,7 @@ def kubernetes():
     return None
 
 
-ENGINES = [parallel, parallel_retries, slurm, kubernetes, processes, loky, dask, mpi, ray, spark]
+ENGINES = [parallel, parallel_retries, parallel_commands, slurm, kubernetes, processes, loky, dask, mpi, ray, spark]
 
 
 def check(engine, btftool):

@@ -100,7 +100,7 @@ def test_licences_and_types_come_with_it():
     assert "btf/py.typed" in files
     assert "btf/_btf.pyi" in files
     licences = {Path(path).stem for path in files if ".dist-info/licenses/" in path}
-    assert {"libzstd-dev", "zlib1g-dev", "libdeflate-dev", "libfmt-dev", "libspdlog-dev", "libpugixml-dev", "libcli11-dev",
+    assert {"libzstd-dev", "zlib1g-dev", "libdeflate-dev", "libfmt-dev", "libspdlog-dev", "libpng-dev", "libpugixml-dev", "libcli11-dev",
             "libhwy-dev", "libxxhash-dev", "nlohmann-json3-dev", "nanobind", "libstdc++6", "libc6"} <= licences
 
 

@@ -3,6 +3,7 @@
 
 The report of one run is the oracle.
 """
+import json
 import os
 import random
 import shutil
@@ -89,6 +90,7 @@ def check_layers():
     check_merge("layers", ["--graph", f"{nets}/model.onnx"], ["broken", "golden/"], reports)
     run("convert", "-q", "--dtype", "int8", "--scale", "auto", healthy, "codes.btf")
     check_merge("layers", ["--dequantize"], ["codes.btf", golden], reports, (4,))
+    check_recomputed(f"{nets}/weights.onnx", healthy)
     # Shapes that do not fit, files that cannot be read.
     first = sorted(os.listdir("broken"))[0]
     npy(f"broken/{first}", [1.0, 2.0, 3.0])
@@ -104,6 +106,42 @@ def check_layers():
     npy("golden/added.npy", [1.0] * 9)
     npy("broken/added.npy", [1.0] * 9)
     trouble("other dumps", paths, "not those that the parts were made of")
+
+
+def check_recomputed(graph, healthy):
+    """Elements are recomputed by the shards: merge reads none of a run where all follow."""
+    run("convert", "-q", "--format", "npy", healthy, "healthy/")
+    words = ["--graph", graph, "healthy", "golden/"]
+    one_run = report("layers", "--json", *words)
+    spots = [pair["spot"] for pair in json.loads(one_run[1])["pairs"] if pair["spot"]]
+    follow = [spot["state"] for spot in spots].count("follows")
+    check("layers that follow", follow > 8, True)
+    paths = parts("layers", 3, [], words)
+    items = [item for path in paths for item in lines(path)[1:-1]]
+    checked = [item for item in items if item.get("check", {}).get("checked")]
+    check("layers that shards recomputed", len(checked) >= follow, True)
+    check("files that these were computed from", sum("inputs" in item for item in items) > 8, True)
+    data = {name: open(f"healthy/{name}", "rb").read() for name in os.listdir("healthy")}
+    for name, whole in data.items():
+        with open(f"healthy/{name}", "r+b") as file:
+            file.seek(128)
+            file.write(bytes(len(whole) - 128))
+    check("of files full of zeros", report("merge", "--json", *paths), one_run)
+    check("one run of these", report("layers", "--json", *words)[0], 1)
+    for name, whole in data.items():
+        with open(f"healthy/{name}", "wb") as file:
+            file.write(whole)
+    # A layer is measured again where a file that it was computed from was changed.
+    run("layers", "--part", "one.jsonl", *words)
+    items = lines("one.jsonl")[1:-1]
+    path = next(item["inputs"][0] for item in items if "inputs" in item)
+    again = sum(path in [item["actual"], *item.get("inputs", [])] for item in items)
+    check("layers that read it", again > 1, True)
+    os.utime(path)
+    done = run("layers", "--resume", "--part", "one.jsonl", *words)
+    kept = len(items) - again
+    check("resume", done.stdout.decode(), f"shard 1 of 1: {len(items)} layers, {kept} from before, one.jsonl\n")  # fmt: skip
+    check("merge after it", report("merge", "--json", "one.jsonl"), one_run)
 
 
 def tree(folder):

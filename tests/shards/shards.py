@@ -47,6 +47,10 @@ def make(pairs):
     with open("out/bad.npy", "wb") as file:
         file.write(b"\x93NUMPY\x01\x00nothing that is a header")
     npy("golden/bad.npy", [1.0])
+    # Names that are not UTF-8, and characters that stand for such bytes in a part.
+    for name in (b"latin \xe9\xff.npy", "\U0010fee9\u00e9.npy".encode()):
+        npy(b"out/" + name, [1.0, 2.0])
+        npy(b"golden/" + name, [1.0, 3.0])
     for side in ("out", "golden"):
         with open(side + "/notes.txt", "w") as file:
             file.write("notes of " + side)
@@ -87,13 +91,20 @@ def check_merge():
                 )
 
 
+def file_name(text):
+    """A name as a part has it: U+10FE80 to U+10FEFF are bytes."""
+    return b"".join(
+        bytes([ord(c) - 0x10FE00]) if 0x10FE80 <= ord(c) <= 0x10FEFF else c.encode() for c in text
+    )
+
+
 def check_plan():
     """Longest first, each to the least loaded, by brute force."""
     sizes = {}
-    for side in ("out", "golden"):
+    for side in (b"out", b"golden"):
         for folder, _, names in os.walk(side):
             for name in names:
-                if name == "notes.txt":
+                if name == b"notes.txt":
                     continue  # no tensors
                 path = os.path.join(folder, name)
                 place = os.path.relpath(path, side)
@@ -106,7 +117,7 @@ def check_plan():
             loads[least] -= cost
             expected[least].add(place)
         paths = parts(of)
-        found = [{item["path"] for item in lines(path)[1:-1]} for path in paths]
+        found = [{file_name(item["path"]) for item in lines(path)[1:-1]} for path in paths]
         check(f"plan of {of} shards", found, expected)
         heads = [lines(path)[0] for path in paths]
         check(f"one plan of {of}", len({head["plan"] for head in heads}), 1)
@@ -222,6 +233,31 @@ def check_by_tensor():
     done = run("diff", "--shard-by", "tensor", "--pair-by", "number", "--resume", "--shard", "1/64", "--part", part, *operands)  # fmt: skip
     check("resume by tensors", f", {count} from before" in done.stdout.decode(), count > 0)
     trouble("by files and by tensors", [*parts(2, (), operands)[:1], *parts(2, ("--shard-by", "tensor"), operands, "others")[1:]], "--shard-by=tensor")  # fmt: skip
+    # What no tensor is for is trouble, what one is for is none.
+    pair = ("few/out/a.npz", "few/golden/a.npz")
+    for options in (("--permute", "0,1,2,4,3,5"), ("--actual-scale", "2")):
+        one_run = report("diff", *options, *pair)
+        check(f"{options} for no tensor", one_run[0], 2)
+        for of in (1, 3, 64):
+            paths = parts(of, ("--shard-by", "tensor", *options), pair)
+            check(f"{options}, merge of {of}", report("merge", *paths), one_run)
+    for side in ("e", "f"):
+        npy(f"empty/{side}/one.npy", [], [0, 3])
+        npy(f"empty/{side}/two.npy", [], [0])
+        run("convert", "-q", f"empty/{side}/one.npy", f"empty/{side}/two.npy", f"empty/{side}.npz")
+    pair = ("empty/e.npz", "empty/f.npz")
+    for of in (1, 2, 7):
+        paths = parts(of, ("--shard-by", "tensor"), pair)
+        for words in REPORTS:
+            check(f"no elements, merge of {of} {words}", report("merge", *words, *paths), report("diff", *words, *pair))
+    os.makedirs("ranks")
+    for side in ("a", "b"):
+        npy(f"ranks/{side}/one.npy", [1.0, 2.0])
+        npy(f"ranks/{side}/two.npy", [1.0, 2.0, 3.0, 4.0], [2, 2])
+        run("convert", "-q", f"ranks/{side}/one.npy", f"ranks/{side}/two.npy", f"ranks/{side}.npz")
+    pair = ("ranks/a.npz", "ranks/b.npz")
+    paths = parts(3, ("--shard-by", "tensor", "--permute", "1,0"), pair)
+    check("--permute for one tensor", report("merge", *paths), report("diff", "--permute", "1,0", *pair))
     done = run("diff", "--shard-by", "tensors", "--part", "x", *operands)
     check("--shard-by tensors", (done.returncode, b"file|tensor" in done.stderr), (2, True))
 

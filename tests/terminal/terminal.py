@@ -2,30 +2,13 @@
 """JSON on a terminal is indented, and the same document as in a pipe: terminal.py BTFTOOL TESTDATA"""
 import json
 import os
-import pty
 import subprocess
 import sys
 
+from screen import on_terminal
+
 BTFTOOL, TESTDATA = map(os.path.abspath, sys.argv[1:3])
 failures = 0
-
-
-def on_terminal(words):
-    """Standard output as a terminal gets it."""
-    main, other = pty.openpty()
-    process = subprocess.Popen([BTFTOOL, *words], stdout=other, stderr=subprocess.DEVNULL)
-    os.close(other)
-    text = b""
-    while True:
-        try:
-            piece = os.read(main, 1 << 16)
-        except OSError:  # how Linux says that the other end is closed
-            break
-        if not piece:
-            break
-        text += piece
-    os.close(main)
-    return process.wait(), text.replace(b"\r\n", b"\n").decode()
 
 
 def check(what, found, expected):
@@ -47,7 +30,7 @@ for command in (
     ["diff", "--json", "--rtol", "x", good, good],
 ):
     piped = subprocess.run([BTFTOOL, *command], capture_output=True, check=False)
-    code, shown = on_terminal(command)
+    code, shown = on_terminal([BTFTOOL, *command], stderr_too=False)
     check(f"{command}: exit code", code, piped.returncode)
     check(f"{command}: one line in a pipe", piped.stdout.count(b"\n"), 1)
     lines = json.dumps(json.loads(shown), indent=2).count("\n") + 1

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Compares two directories in shards with GNU parallel. Run it again for the shards that failed.
 #
-#   parallel.sh ACTUAL GOLDEN SHARDS [OPTION OF DIFF...]
+#   [COMMAND=layers] parallel.sh ACTUAL GOLDEN SHARDS [OPTION OF THE COMMAND...]
+#
+# COMMAND is diff unless told. `validate` takes two directories, `convert` one and where to write.
 set -euo pipefail
 actual=$1 golden=$2 shards=$3
 shift 3
@@ -11,6 +13,6 @@ mkdir -p part
 # Add --sshlogin HOST,... and --workdir "$PWD" where other machines see the same paths.
 seq "$shards" |
   parallel --joblog part/log --resume-failed --jobs "${JOBS:-100%}" --retries "${RETRIES:-3}" --quote \
-    btftool diff --jobs 1 --resume --shard "{}/$shards" --part "part/{}.jsonl" "$@" "$actual" "$golden" ||
+    btftool "${COMMAND:-diff}" --jobs 1 --resume --shard "{}/$shards" --part "part/{}.jsonl" "$@" "$actual" "$golden" ||
   echo "$? shards failed" >&2
 exec btftool merge --expect "$shards" part/*.jsonl

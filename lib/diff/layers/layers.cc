@@ -8,6 +8,8 @@
 #include "btf/try.h"
 #include "diff/layers/pairs/measured_pairs.h"
 #include "diff/layers/pairs/order.h"
+#include "diff/layers/spot/checking_share.h"
+#include "diff/layers/spot/first_checks.h"
 #include "diff/layers/spot/spots.h"
 #include "sets/names/match.h"
 
@@ -274,14 +276,13 @@ Status check_paired(const LayerSets& sets, const PairedLayers& paired, const Lay
   return order_layers(report, paired.places, sets.actual, sets.golden, options);
 }
 
-// All pairs, for a share; and whatever is wrong before one is measured.
+// All pairs, for a share; and whatever is wrong before one is measured. `report` and `paired`: of
+// the comparison itself.
 Result<PlanStarts> plan_layers(const LayerSets& sets, const LayerOptions& options,
-                               LayerShare& share) {
+                               LayerShare& share, LayerReport& report, PairedLayers& paired) {
   std::vector<PlannedLayer> planned;
   const Measuring measuring{.share = nullptr, .first = 0, .plan = &planned};
-  LayerReport report;
-  BTF_ASSIGN(const PairedLayers paired,
-             pair_and_measure(sets.actual, sets.golden, options, measuring, report));
+  BTF_ASSIGN(paired, pair_and_measure(sets.actual, sets.golden, options, measuring, report));
   BTF_TRY(check_paired(sets, paired, options, report));
   PlanStarts starts{.baseline = planned.size()};
   const auto add = [&](TensorSet& left, TensorSet& right, const LayerOptions& of) -> Status {
@@ -303,7 +304,9 @@ Result<LayerReport> compare(const LayerSets& sets, const LayerOptions& options, 
   auto& [actual, golden, baseline, expected] = sets;
   PlanStarts starts;
   if (share != nullptr) {
-    BTF_ASSIGN(starts, plan_layers(sets, options, *share));
+    LayerReport planned;
+    PairedLayers unused;
+    BTF_ASSIGN(starts, plan_layers(sets, options, *share, planned, unused));
   }
   LayerReport report;
   BTF_ASSIGN(const PairedLayers paired,
@@ -316,7 +319,7 @@ Result<LayerReport> compare(const LayerSets& sets, const LayerOptions& options, 
     BTF_TRY(add_expected(*expected, actual, options, {.share = share, .first = starts.expected},
                          report));
   if (options.graph && options.spot_checks)
-    BTF_TRY(check_spots(actual, golden, paired, options, report));
+    BTF_TRY(check_spots(actual, golden, paired, options, share, report));
   judge_layers(report, options.judge);
   Causes causes(actual, golden, paired, options, report);
   BTF_TRY(causes.locate());
@@ -342,19 +345,29 @@ Result<LayerReport> judge_measured(TensorSet& actual, TensorSet& golden, TensorS
 Status measure_layers(TensorSet& actual, TensorSet& golden, TensorSet* baseline,
                       TensorSet* expected, const LayerOptions& options, LayerShare& share) {
   const LayerSets sets{actual, golden, baseline, expected};
-  BTF_ASSIGN(const PlanStarts starts, plan_layers(sets, options, share));
+  LayerReport planned;
+  PairedLayers paired;
+  BTF_ASSIGN(const PlanStarts starts, plan_layers(sets, options, share, planned, paired));
   const auto measure = [&](TensorSet& left, TensorSet& right, const LayerOptions& of,
-                           std::uint64_t first) -> Status {
+                           LayerShare& to, std::uint64_t first) -> Status {
     LayerReport unused;
     BTF_ASSIGN(const PairedLayers pairs,
-               pair_and_measure(left, right, of, {.share = &share, .first = first}, unused));
+               pair_and_measure(left, right, of, {.share = &to, .first = first}, unused));
     return {};
   };
-  BTF_TRY(measure(actual, golden, options, 0));
+  if (options.graph && options.spot_checks) {
+    BTF_ASSIGN(const SpotGraphs graphs, SpotGraphs::read(options));
+    const FirstChecks checks(graphs, actual, golden, paired, options, planned);
+    CheckingShare checking(checks, planned, options, share);
+    BTF_TRY(measure(actual, golden, options, checking, 0));
+    BTF_TRY(checking.finish());
+  } else {
+    BTF_TRY(measure(actual, golden, options, share, 0));
+  }
   if (baseline != nullptr)
-    BTF_TRY(measure(*baseline, golden, baseline_options(options), starts.baseline));
+    BTF_TRY(measure(*baseline, golden, baseline_options(options), share, starts.baseline));
   if (expected != nullptr)
-    BTF_TRY(measure(actual, *expected, expected_options(options), starts.expected));
+    BTF_TRY(measure(actual, *expected, expected_options(options), share, starts.expected));
   BTF_TRY(actual.check_unchanged());
   return golden.check_unchanged();
 }

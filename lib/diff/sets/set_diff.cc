@@ -335,6 +335,11 @@ std::string FilePair::both_names() const {
   return actual_name.empty() ? name : actual_name + " against " + name;
 }
 
+Error no_element_compared(const std::string& actual_path) {
+  return Error{ErrorCode::refused, "nothing was compared: no tensor has an element"}.in_file(
+      actual_path);
+}
+
 std::string trouble_of_tensors(const std::string& first, std::uint64_t count) {
   if (count == 1) return first;
   return first + "; " + std::to_string(count - 1) +

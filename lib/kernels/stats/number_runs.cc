@@ -31,6 +31,9 @@ constexpr std::size_t kVectors = kLanes / kWidth;
 // are.
 template <typename Tag>
 struct Eight {
+  // A constructor that nobody wrote is not compiled for the instruction set either.
+  HWY_INLINE Eight() {}  // NOLINT(modernize-use-equals-default)
+
   HWY_INLINE void fill(hn::Vec<Tag> x) {
     for (hn::Vec<Tag>& vector : vectors) vector = x;
   }

@@ -74,8 +74,8 @@ def layers(actual: Path, golden: Path, *, executor: concurrent.futures.Executor,
            **given: Unpack[LayerOptions]) -> LayersReport:
     """`btf.layers` of two paths whose layers are measured by an executor's workers.
 
-    The report is that of `btf.layers`: this process judges, recomputes elements and looks for
-    causes. Executor, part, retries and in_flight are those of `diff`.
+    The report is that of `btf.layers`: workers measure and recompute elements, this process
+    judges and looks for causes. Executor, part, retries and in_flight are those of `diff`.
     """
     options = plain_layers(graph, given)
     options.pop("jobs", None)

@@ -21,8 +21,12 @@ std::string repeat(std::string_view glyph, std::size_t times) {
 
 class Picture {
  public:
-  Picture(const Heatmap& map, const Dims& dims, bool color)
-      : map_(map), dims_(dims), color_(color), wide_(map.columns <= kWideColumns ? 2 : 1) {
+  Picture(const Heatmap& map, const Dims& dims, std::size_t columns, bool color)
+      : map_(map),
+        dims_(dims),
+        columns_(columns),
+        color_(color),
+        wide_(map.columns <= kWideColumns ? 2 : 1) {
     for (std::uint64_t row = 0; row < map.rows; ++row) {
       labels_.push_back(row_label(row));
       label_width_ = std::max(label_width_, labels_.back().size());
@@ -30,20 +34,23 @@ class Picture {
   }
 
   std::vector<std::string> lines(const std::string& picked) {
-    add(title());
-    if (!picked.empty()) add(picked_text(picked));
-    add(coverage_text(map_, dims_));
+    add_text(title());
+    if (!picked.empty()) add_text(picked_text(picked));
+    add_text(coverage_text(map_, dims_));
     ticks();
     for (std::uint64_t row = 0; row < map_.rows; ++row)
       add(pad_left(labels_[row], label_width_) + " │" + cells(row) + "│");
     add(std::string(label_width_ + 1, ' ') + "└" + repeat("─", width()) + "┘");
-    add(worst());
-    add(legend());
+    add_text(worst());
+    add_text(legend());
     return std::move(lines_);
   }
 
  private:
   void add(const std::string& line) { lines_.push_back("  " + line); }
+  void add_text(const std::string& text) {
+    for (std::string& line : wrapped("  " + text, columns_, 4)) lines_.push_back(std::move(line));
+  }
 
   std::size_t width() const { return static_cast<std::size_t>(map_.columns) * wide_; }
 
@@ -151,6 +158,7 @@ class Picture {
 
   const Heatmap& map_;
   const Dims& dims_;
+  std::size_t columns_;
   bool color_;
   std::size_t wide_;
   std::size_t label_width_ = 0;
@@ -161,8 +169,8 @@ class Picture {
 }  // namespace
 
 std::vector<std::string> heatmap_lines(const Heatmap& map, const Dims& dims,
-                                       const std::string& picked, bool color) {
-  return Picture(map, dims, color).lines(picked);
+                                       const std::string& picked, std::size_t columns, bool color) {
+  return Picture(map, dims, columns, color).lines(picked);
 }
 
 }  // namespace btf::report

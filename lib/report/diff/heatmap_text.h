@@ -10,9 +10,9 @@
 namespace btf::report {
 
 // A title, the rows with the indices beside and above them, the worst cell and a legend. `picked`:
-// why these are not the axes that were asked for, or empty. `color`: colours of 256 may be used;
-// what they say the characters say too.
+// why these are not the axes that were asked for, or empty. Sentences have `columns`, the map those
+// that it was made for. `color`: colours of 256 may be used; what they say the characters say too.
 std::vector<std::string> heatmap_lines(const Heatmap& map, const Dims& dims,
-                                       const std::string& picked, bool color);
+                                       const std::string& picked, std::size_t columns, bool color);
 
 }  // namespace btf::report

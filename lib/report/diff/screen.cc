@@ -52,6 +52,7 @@ class Screen final : public DiffReport {
         out_(std::move(sink)),
         directories_(options_.directories),
         columns_(options_.text.columns),
+        room_(options_.text.whole_lines ? kAnyColumns : columns_),
         paint_{options_.text.color},
         table_(paint_, columns_, options_.sort, refused_word(options_.criteria.tolerance)) {}
 
@@ -91,7 +92,8 @@ class Screen final : public DiffReport {
     if (only_) {
       for (const std::string& line : told_alone(*only_)) out_.line(line);
       put_pairing(totals);
-      out_.line(verdict(totals, paint_, options_));
+      for (const std::string& line : wrapped(verdict(totals, paint_, options_), room_, kIndent))
+        out_.line(line);
       return out_.status();
     }
     print(true);
@@ -102,11 +104,14 @@ class Screen final : public DiffReport {
     put_pairing(totals);
     put_wrapped(verdict(totals, paint_, options_));
     if (!first_different_.empty()) put_wrapped("first different: " + first_different_);
+    if (!next_.empty())
+      out_.line("next: " + continued(next_, room_, kNext, options_.text.whole_lines));
     return out_.status();
   }
 
  private:
   static constexpr std::size_t kIndent = 4;  // of lines that go on
+  static constexpr std::size_t kNext = 6;    // columns of "next: "
 
   void add(const TensorDiff& diff) {
     const std::string name = set_name(diff, pair_, directories_);
@@ -114,6 +119,7 @@ class Screen final : public DiffReport {
     if (row.different && !diff.error && first_different_.empty()) first_different_ = name;
     // Only compared tensors have more to show than their line.
     if (diff.result == DiffResult::different) {
+      if (next_.empty() && options_.next_command) next_ = options_.next_command(pair_, diff);
       if (options_.text.all)
         row.below = block(diff, name);
       else if (block_.empty())
@@ -127,8 +133,9 @@ class Screen final : public DiffReport {
 
   // In full, as lines that fit.
   std::vector<std::string> block(const TensorDiff& diff, const std::string& name) const {
-    std::vector<std::string> lines =
-        wrapped(name + ": " + paint_.red("different") + ": " + headline(diff), columns_, kIndent);
+    std::vector<std::string> lines = wrapped(
+        name + ": " + paint_.red("different") + ": " + headline(diff, options_.text.figures),
+        columns_, kIndent);
     for (const std::string& line : detail_lines(diff, options_, columns_)) lines.push_back(line);
     add_heatmap(diff, lines);
     return lines;
@@ -136,10 +143,11 @@ class Screen final : public DiffReport {
 
   std::vector<std::string> told_alone(const TensorDiff& diff) const {
     const bool same = diff.result == DiffResult::same;
-    std::vector<std::string> lines{pair_name(diff) + ": " +
-                                   (same ? paint_.green("same") : paint_.red("different")) + ": " +
-                                   headline(diff)};
-    for (const std::string& line : detail_lines(diff, options_)) lines.push_back(line);
+    std::vector<std::string> lines =
+        wrapped(pair_name(diff) + ": " + (same ? paint_.green("same") : paint_.red("different")) +
+                    ": " + headline(diff, options_.text.figures),
+                room_, kIndent);
+    for (const std::string& line : detail_lines(diff, options_, room_)) lines.push_back(line);
     if (!same) add_heatmap(diff, lines);
     return lines;
   }
@@ -148,7 +156,7 @@ class Screen final : public DiffReport {
     if (!diff.heatmap || !options_.criteria.heatmap) return;
     const Dims& dims = diff.golden->dims;
     const std::string picked = axes_trouble(options_.criteria.heatmap->axes, dims.size());
-    for (std::string& line : heatmap_lines(*diff.heatmap, dims, picked, paint_.on))
+    for (std::string& line : heatmap_lines(*diff.heatmap, dims, picked, room_, paint_.on))
       lines.push_back(std::move(line));
   }
 
@@ -171,6 +179,7 @@ class Screen final : public DiffReport {
   Lines out_;
   bool directories_;
   std::size_t columns_;
+  std::size_t room_;  // of lines that may be whole ones
   Paint paint_;
   SetTable table_;
   FilePair pair_;
@@ -181,6 +190,7 @@ class Screen final : public DiffReport {
   std::uint64_t hidden_ = 0;      // tensors of which there is more to say
   std::vector<std::string> block_;
   std::string first_different_;
+  std::string next_;  // command to type
 };
 
 }  // namespace

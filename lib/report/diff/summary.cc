@@ -43,11 +43,11 @@ class SummaryReport final : public DiffReport {
   void end(const FilePair& pair, const PairOutcome& outcome) override {
     std::string text = printable(pair.both_names()) + ": ";
     if (of_whole_files(outcome.result))
-      return out_.line(text + paint_.red("different") + ": " +
-                       printable(whole_files_text(pair, outcome)));
+      return put(text + paint_.red("different") + ": " +
+                 printable(whole_files_text(pair, outcome)));
     if (outcome.result == PairResult::trouble) {
       text += paint_.red("trouble");
-      if (sums_.tensors == 0 || sums_.troubled == 0) return out_.line(text);
+      if (sums_.tensors == 0 || sums_.troubled == 0) return put(text);
       text += fmt::format(": {} of {}; ", sums_.troubled,
                           counted(sums_.troubled + sums_.tensors, "tensor"));
     }
@@ -56,8 +56,8 @@ class SummaryReport final : public DiffReport {
                               counted(sums_.tensors, "tensor"))
                 : fmt::format("{}: {}", paint_.green("same"), counted(sums_.tensors, "tensor"));
     const std::string paired = pairing_text(sums_.pairing);
-    out_.line(text + figures() + (paired.empty() ? "" : ", paired " + paired) + " (" +
-              criteria_text(options_, sums_.close) + ")");
+    put(text + figures() + (paired.empty() ? "" : ", paired " + paired) + " (" +
+        criteria_text(options_, sums_.close) + ")");
   }
 
   Status finish(const DiffTotals&) override { return out_.status(); }
@@ -75,6 +75,12 @@ class SummaryReport final : public DiffReport {
     std::vector<Tolerance> close;
     PairingCounts pairing;
   };
+
+  void put(const std::string& text) {
+    constexpr std::size_t kIndent = 4;
+    const std::size_t room = options_.text.whole_lines ? kAnyColumns : options_.text.columns;
+    for (const std::string& line : wrapped(text, room, kIndent)) out_.line(line);
+  }
 
   std::string figures() const {
     std::string text = sums_.mismatched > 0 ? fmt::format(", {} of {}", sums_.mismatched,

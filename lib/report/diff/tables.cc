@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "btf/value.h"
+#include "report/diff/steps.h"
 #include "report/text/text.h"
 
 namespace btf::report {
@@ -104,12 +105,12 @@ Widths fitting_widths(const std::vector<Cells>& lines, std::size_t room) {
   return widths;
 }
 
-Cells cells_of(const Mismatch& mismatch, const TensorDiff& diff) {
+Cells cells_of(const Mismatch& mismatch, const TensorDiff& diff, bool all) {
   return {btf::dims_text(mismatch.index),
           btf::value_text(diff.actual->dtype, mismatch.actual_code),
           btf::value_text(diff.golden->dtype, mismatch.golden_code),
           fmt::format("{:.6g}", mismatch.abs_error),
-          mismatch.steps ? std::to_string(*mismatch.steps) : "-",
+          steps_cell(mismatch, diff, all),
           btf::code_text(diff.actual->dtype, mismatch.actual_code),
           btf::code_text(diff.golden->dtype, mismatch.golden_code),
           offset_cell(mismatch.actual_offset),
@@ -126,7 +127,7 @@ std::vector<std::array<std::string, 2>> error_histogram(const TensorDiff& diff, 
   }
 }
 
-std::vector<std::string> mismatch_table(const TensorDiff& diff, std::size_t room) {
+std::vector<std::string> mismatch_table(const TensorDiff& diff, std::size_t room, bool all_steps) {
   if (diff.first.empty()) return {};
   const bool all = diff.first.size() == diff.mismatched;
   // A title is in the first column, alone in its line except for the header.
@@ -135,11 +136,11 @@ std::vector<std::string> mismatch_table(const TensorDiff& diff, std::size_t room
   std::vector<Cells> lines{{diff.mismatched == 1 ? "the mismatch" : title, "actual", "golden",
                             "error", "steps", "actual code", "golden code", "actual byte",
                             "golden byte"}};
-  for (const Mismatch& mismatch : diff.first) lines.push_back(cells_of(mismatch, diff));
+  for (const Mismatch& mismatch : diff.first) lines.push_back(cells_of(mismatch, diff, all_steps));
   std::vector<Cells> largest;
   for (const Mismatch& mismatch : diff.largest)
     if (std::ranges::find(diff.first, mismatch.index, &Mismatch::index) == diff.first.end())
-      largest.push_back(cells_of(mismatch, diff));
+      largest.push_back(cells_of(mismatch, diff, all_steps));
   if (!all && !largest.empty()) {
     lines.push_back({largest.size() < diff.largest.size() ? "other largest" : "largest"});
     lines.insert(lines.end(), largest.begin(), largest.end());

@@ -16,6 +16,7 @@ namespace btf::report {
 std::vector<std::array<std::string, 2>> error_histogram(const TensorDiff& diff, std::size_t room);
 
 // The first and the largest mismatches under one header, no element twice, within `room` columns.
-std::vector<std::string> mismatch_table(const TensorDiff& diff, std::size_t room);
+// `all_steps`: also those that say little (steps.h).
+std::vector<std::string> mismatch_table(const TensorDiff& diff, std::size_t room, bool all_steps);
 
 }  // namespace btf::report

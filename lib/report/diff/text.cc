@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "btf/value.h"
+#include "report/diff/steps.h"
 #include "report/diff/tables.h"
 #include "report/text/text.h"
 
@@ -73,7 +74,7 @@ void add_failed(const TensorDiff& diff, std::vector<std::string>& lines) {
       lines.push_back(line("failed", printable(criterion.text)));
 }
 
-std::string worst_text(const Mismatch& mismatch, const TensorDiff& diff) {
+std::string worst_text(const Mismatch& mismatch, const TensorDiff& diff, bool all) {
   std::string text = fmt::format("{}: {} against {}", btf::dims_text(mismatch.index),
                                  btf::value_text(diff.actual->dtype, mismatch.actual_code),
                                  btf::value_text(diff.golden->dtype, mismatch.golden_code));
@@ -81,7 +82,8 @@ std::string worst_text(const Mismatch& mismatch, const TensorDiff& diff) {
   // By steps alone, any error is allowed.
   if (mismatch.allowed > 0 && std::isfinite(mismatch.allowed))
     text += fmt::format(", allowed {:.4g}", mismatch.allowed);
-  if (mismatch.steps) text += ", " + counted(*mismatch.steps, "step");
+  // Where steps are counted, they are what is judged.
+  text += steps_text(mismatch, diff, all || diff.tolerance.ulp);
   if (mismatch.steps && diff.tolerance.ulp)
     text += fmt::format(" ({} allowed)", *diff.tolerance.ulp);
   const std::string actual = offset_text(mismatch.actual_offset);
@@ -89,15 +91,17 @@ std::string worst_text(const Mismatch& mismatch, const TensorDiff& diff) {
   return text + (actual == golden ? ", both at " + actual : ", " + actual + " and " + golden);
 }
 
-void add_worst(const TensorDiff& diff, std::vector<std::string>& lines) {
+void add_worst(const TensorDiff& diff, bool all, std::vector<std::string>& lines) {
   // Where only NaN and Inf mismatch there is no error to be the worst of.
   if (!diff.worst_abs || !std::isfinite(diff.worst_abs->abs_error)) return;
   const bool one = !diff.worst_rel || diff.worst_rel->index == diff.worst_abs->index;
-  lines.push_back(line(one ? "worst" : "worst absolute", worst_text(*diff.worst_abs, diff)));
-  if (!one) lines.push_back(line("worst relative", worst_text(*diff.worst_rel, diff)));
+  lines.push_back(line(one ? "worst" : "worst absolute", worst_text(*diff.worst_abs, diff, all)));
+  if (!one) lines.push_back(line("worst relative", worst_text(*diff.worst_rel, diff, all)));
 }
 
-void add_figures(const TensorDiff& diff, const Gates& gates, std::vector<std::string>& lines) {
+void add_figures(const TensorDiff& diff, const ReportOptions& options,
+                 std::vector<std::string>& lines) {
+  const Gates& gates = options.criteria.gates;
   if (!diff.figures || diff.figures->pairs == 0) return;
   const Figures& figures = *diff.figures;
   if (diff.max_abs == 0) {
@@ -113,8 +117,10 @@ void add_figures(const TensorDiff& diff, const Gates& gates, std::vector<std::st
   std::string text;
   for (const FigureInfo& row : btf::figures())
     if (row.value != nullptr && row.judged(diff) && (row.always_shown || gates.*row.limit))
-      text += fmt::format("{} {}, ", row.name, with_unit(row, figures.*row.value));
-  text += "max " + counted(diff.max_ulp, "step");
+      text += (text.empty() ? "" : ", ") +
+              fmt::format("{} {}", row.name, with_unit(row, figures.*row.value));
+  if (options.text.figures || tells_steps(diff))
+    text += (text.empty() ? "" : ", ") + ("max " + counted(diff.max_ulp, "step"));
   if (figures.pairs != diff.compared)
     text += fmt::format(", over {} of finite numbers", counted(figures.pairs, "pair"));
   lines.push_back(line("figures", text));
@@ -128,7 +134,7 @@ void add_tolerance(const TensorDiff& diff, const Tolerance& general,
   lines.push_back(line("tolerance", tolerance_text(used, true)));
 }
 
-void add_required(const TensorDiff& diff, const MemberNames& names,
+void add_required(const TensorDiff& diff, const ReportOptions& report,
                   std::vector<std::string>& lines) {
   if (diff.mismatched == 0) return;
   // Tolerances were not requested, or not alone.
@@ -139,7 +145,7 @@ void add_required(const TensorDiff& diff, const MemberNames& names,
     return;
   }
   std::string text;
-  for (const std::string& options : passing_options(diff, names))
+  for (const std::string& options : passing_options(diff, report.member_names, report.text.figures))
     text += (text.empty() ? "" : ", or ") + options;
   lines.push_back(line(label, text));
 }
@@ -155,7 +161,8 @@ void add_hints(const TensorDiff& diff, std::vector<std::string>& lines) {
 
 }  // namespace
 
-std::vector<std::string> passing_options(const TensorDiff& diff, const MemberNames& names) {
+std::vector<std::string> passing_options(const TensorDiff& diff, const MemberNames& names,
+                                         bool all) {
   if (!diff.required_atol) return {};
   const std::string atol = rounded_up(*diff.required_atol);
   std::vector<std::string> options{"`tolerance.atol` " + atol};
@@ -167,7 +174,8 @@ std::vector<std::string> passing_options(const TensorDiff& diff, const MemberNam
                                   rounded_up(diff.required_pair->rtol),
                                   rounded_up(diff.required_pair->atol)));
   // 0 steps: unequal numbers that the coarser dtype cannot tell apart.
-  options.push_back(fmt::format("`tolerance.ulp` {}", diff.max_ulp));
+  if (all || diff.tolerance.ulp || tells_steps(diff))
+    options.push_back(fmt::format("`tolerance.ulp` {}", diff.max_ulp));
   for (std::string& text : options) text = in_words(names, std::move(text));
   return options;
 }
@@ -277,7 +285,7 @@ std::string refused_word(const Tolerance& tolerance) {
   return tolerance.given() ? "refused" : "unequal";
 }
 
-std::string headline(const TensorDiff& diff) {
+std::string headline(const TensorDiff& diff, bool all) {
   if (diff.error) return diff.error->text();
   if (diff.result == DiffResult::shape || diff.result == DiffResult::missing)
     return diff.reason + (diff.note.empty() ? "" : "; " + printable(diff.note)) +
@@ -300,8 +308,10 @@ std::string headline(const TensorDiff& diff) {
           fmt::format(", {} {}", diff.mismatched_known ? std::to_string(diff.mismatched) : "some",
                       refused_word(diff.tolerance));
     if (diff.max_abs > 0)
-      text += fmt::format(", worst error {} ({})", short_number(diff.max_abs),
-                          counted(diff.max_ulp, "step"));
+      text += ", worst error " + short_number(diff.max_abs) +
+              (all || diff.tolerance.ulp || tells_steps(diff)
+                   ? " (" + counted(diff.max_ulp, "step") + ")"
+                   : "");
   }
   return text + (diff.reason.empty() ? "" : "; " + printable(diff.reason));
 }
@@ -370,17 +380,18 @@ std::vector<std::string> detail_lines(const TensorDiff& diff, const ReportOption
   add_hints(diff, lines);
   add_failed(diff, lines);
   add_tolerance(diff, options.criteria.tolerance, lines);
-  add_worst(diff, lines);
-  add_figures(diff, options.criteria.gates, lines);
+  add_worst(diff, options.text.figures, lines);
+  add_figures(diff, options, lines);
   const std::size_t indent = line({}, {}).size();
   const std::size_t room = columns > indent ? columns - indent : 0;
   for (const auto& [label, row] : error_histogram(diff, room)) lines.push_back(line(label, row));
-  add_required(diff, options.member_names, lines);
+  add_required(diff, options, lines);
   std::vector<std::string> fitting;
   for (const std::string& text : lines)
     for (std::string& piece : wrapped(text, columns, indent)) fitting.push_back(std::move(piece));
   constexpr std::string_view kTableIndent = "    ";
-  for (const std::string& row : mismatch_table(diff, columns - kTableIndent.size()))
+  for (const std::string& row :
+       mismatch_table(diff, columns - kTableIndent.size(), options.text.figures))
     fitting.push_back(std::string(kTableIndent) + row);
   return fitting;
 }

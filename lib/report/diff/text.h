@@ -24,7 +24,8 @@ std::string specials_text(const TensorDiff& diff);
 std::string unlike_specials_text(const TensorDiff& diff);
 
 // The text after "tensor 0: same: " or "tensor 0: different: ".
-std::string headline(const TensorDiff& diff);
+// `all`: with figures that say little.
+std::string headline(const TensorDiff& diff, bool all = false);
 
 // "byte-order"
 std::string_view cause_text(const Hint& hint);
@@ -48,7 +49,9 @@ std::vector<std::string> detail_lines(const TensorDiff& diff, const ReportOption
 
 // Tolerances that would accept every element, each by itself: "`tolerance.atol` 0.01", or as
 // `names` has it. None would: empty.
-std::vector<std::string> passing_options(const TensorDiff& diff, const MemberNames& names);
+// `all`: also numbers of steps that nobody would type.
+std::vector<std::string> passing_options(const TensorDiff& diff, const MemberNames& names,
+                                         bool all = false);
 
 // At most 4 significant digits and never below `value`: as a tolerance it still passes.
 std::string rounded_up(double value);

@@ -48,22 +48,24 @@ std::string next_command(const LayerRun& run) {
   if (verdict.actual_path.empty() || !verdict.layer || verdict.kind == VerdictKind::clean)
     return {};
   std::vector<std::string> words = run.scales;
+  std::vector<std::string> paths;
   constexpr std::size_t kMostTyped = 8;
   const auto many = [](const std::optional<GivenScale>& scale) {
     return scale && scale->scales.size() > kMostTyped;
   };
   if ((many(verdict.actual_scale) || many(verdict.golden_scale)) && is_pair_of_directories(run)) {
-    words.insert(words.end(),
-                 {"--tensor", run.report.layers[*verdict.layer].name(), run.actual, run.golden});
+    words.insert(words.end(), {"--tensor", run.report.layers[*verdict.layer].name()});
+    paths = {run.actual, run.golden};
   } else {
     add_scales(verdict.actual_scale, verdict.golden_scale, words);
     if (verdict.actual_tensor || verdict.golden_tensor)
       words.insert(words.end(), {"--pair", fmt::format("{}:{}", verdict.actual_tensor.value_or(0),
                                                        verdict.golden_tensor.value_or(0))});
-    words.insert(words.end(), {verdict.actual_path, verdict.golden_path});
+    paths = {verdict.actual_path, verdict.golden_path};
   }
   std::string command = "btftool diff --heatmap";
   for (const std::string& word : words) command += " " + shell_word(word);
+  for (const std::string& path : paths) command += " " + shell_path(path);
   return command;
 }
 

@@ -18,30 +18,6 @@ namespace {
 
 constexpr std::size_t kIndent = 10;
 
-// A command over lines that a shell takes for one; what is in quotes stays whole.
-std::string continued(const std::string& command, std::size_t columns, std::size_t indent) {
-  std::string lines;
-  std::size_t column = indent;
-  bool quoted = false;
-  for (std::size_t at = 0; at < command.size();) {
-    std::size_t end = at;
-    while (end < command.size() && (quoted || command[end] != ' '))
-      quoted = quoted != (command[end++] == '\'');
-    constexpr std::size_t kMark = 2;  // a blank and the backslash
-    if (at > 0 && column + 1 + (end - at) + kMark > columns) {
-      lines += " \\\n" + std::string(indent + 2, ' ');
-      column = indent + 2;
-    } else if (at > 0) {
-      lines += ' ';
-      ++column;
-    }
-    lines += command.substr(at, end - at);
-    column += end - at;
-    at = end + 1;
-  }
-  return lines;
-}
-
 std::string figure(double value) {
   if (value == 0) return "0";
   return value >= 1000 ? fmt::format("{:.2g}", value) : fmt::format("{:.3g}", value);
@@ -59,7 +35,8 @@ class LayerScreen {
         paint_{options.color},
         report_(run.report),
         story_(story_of(run)),
-        columns_(options.columns) {}
+        columns_(options.columns),
+        whole_words_(options.whole_lines) {}
 
   std::string text() {
     print_story();
@@ -85,6 +62,12 @@ class LayerScreen {
     }
   }
 
+  std::string painted_state(const Layer& layer) const {
+    const std::string text = state_text(layer);
+    if (layer.state == LayerState::root) return paint_.red(text);
+    return layer.state == LayerState::dump ? paint_.yellow(text) : text;
+  }
+
   void lines(const std::string& text, std::size_t indent) {
     for (const std::string& line : wrapped(text, columns_, indent)) put(line);
   }
@@ -96,12 +79,12 @@ class LayerScreen {
       put(line.starts_with(story_.headline)
               ? painted(story_.headline) + line.substr(story_.headline.size())
               : line);
-    if (!story_.where.empty()) put("  " + story_.where);
+    if (!story_.where.empty()) lines("  " + story_.where, 2);
     lines("  " + story_.words, 2);
     for (const Story::Line& line : story_.lines) {
       const std::string begin = "  " + pad_right(line.title, kIndent - 2);
       if (line.title == "next")
-        put(begin + continued(line.text, columns_, kIndent));
+        put(begin + continued(line.text, columns_, kIndent, whole_words_));
       else
         lines(begin + line.text, kIndent);
     }
@@ -135,9 +118,11 @@ class LayerScreen {
     if (layers.empty()) return;
     constexpr std::size_t kNumber = 4;
     constexpr std::size_t kFigures = 9 + 9 + 9;
-    constexpr std::size_t kState = 13;
-    constexpr std::size_t kOthers = kNumber + 2 + kFigures + 2 + kState;
-    const std::size_t name = std::max(columns_, kOthers + 20) - kOthers;
+    std::size_t state = 13;
+    for (const std::uint64_t i : layers)
+      state = std::max(state, state_text(report_.layers[i]).size());
+    const std::size_t others = kNumber + 2 + kFigures + 2 + state;
+    const std::size_t name = std::max(columns_, others + 12) - others;
     put("");
     put(pad_left("#", kNumber) + "  " + pad_right("layer", name) + pad_left("error", 9) +
         pad_left("inputs", 9) + pad_left("x noise", 9) + "  state");
@@ -152,7 +137,7 @@ class LayerScreen {
       } else {
         line += std::string(kFigures, ' ');
       }
-      put(line + "  " + state_text(layer));
+      put(line + "  " + painted_state(layer));
     }
   }
 
@@ -162,6 +147,7 @@ class LayerScreen {
   const LayerReport& report_;
   Story story_;
   std::size_t columns_;
+  bool whole_words_;  // of the command
 };
 
 }  // namespace

@@ -215,7 +215,8 @@ std::vector<std::string> wrapped(std::string_view line, std::size_t columns, std
     const std::size_t blank = line.rfind(' ', end);
     const std::size_t word = line.find_first_not_of(' ');
     if (blank != line.npos && word != line.npos && blank > word) end = blank;
-    pieces.push_back(front + std::string(line.substr(0, end)));
+    const std::size_t shown = line.find_last_not_of(' ', end - 1);
+    pieces.push_back(front + std::string(line.substr(0, shown == line.npos ? end : shown + 1)));
     const std::size_t next = line.find_first_not_of(' ', end);
     line.remove_prefix(next == line.npos ? line.size() : next);
     if (line.empty()) return pieces;
@@ -223,14 +224,118 @@ std::vector<std::string> wrapped(std::string_view line, std::size_t columns, std
 }
 
 std::string shell_word(const std::string& word) {
-  const bool plain = !word.empty() && std::ranges::all_of(word, [](char c) {
+  const bool plain = !word.empty() && word[0] != '=' && std::ranges::all_of(word, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '-' || c == '.' || c == '/' || c == ':' || c == ',' || c == '=';
   });
   if (plain) return word;
+  // Byte by byte in the form that has escapes, where something cannot be seen.
+  std::string escaped;
+  bool visible = true;
+  for (std::string_view rest = word; !rest.empty();) {
+    const std::string_view before = rest;
+    const std::string shown = take_visible(rest);
+    const std::string_view bytes = before.substr(0, before.size() - rest.size());
+    if (shown == bytes) {
+      escaped += bytes == "'" || bytes == "\\" ? "\\" + shown : shown;
+      continue;
+    }
+    visible = false;
+    for (const char byte : bytes)
+      escaped += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+  }
+  if (!visible) return "$'" + escaped + "'";
   std::string quoted = "'";
   for (const char c : word) c == '\'' ? quoted += "'\\''" : quoted += c;
   return quoted + "'";
+}
+
+std::string shell_path(const std::string& path) {
+  return shell_word(path.starts_with('-') ? "./" + path : path);
+}
+
+namespace {
+
+enum class Quotes : std::uint8_t { none, plain, escaping };
+
+// One character of a command, or an escape; and in which quotes what follows is.
+struct ShellCharacter {
+  std::size_t bytes = 1;
+  std::size_t columns = 1;
+  Quotes then = Quotes::none;
+};
+
+ShellCharacter shell_character(std::string_view command, std::size_t at, Quotes quotes) {
+  const std::string_view rest = command.substr(at);
+  if (quotes != Quotes::plain && rest[0] == '\\') {
+    const std::size_t bytes = std::min<std::size_t>(rest.size(), rest.substr(1, 1) == "x" ? 4 : 2);
+    return {bytes, bytes, quotes};
+  }
+  if (quotes == Quotes::none && rest.starts_with("$'")) return {2, 2, Quotes::escaping};
+  if (rest[0] == '\'') return {1, 1, quotes == Quotes::none ? Quotes::plain : Quotes::none};
+  const Shown shown = first_shown(rest);
+  return {shown.bytes, shown.columns, quotes};
+}
+
+// The end of the shell's word that begins there.
+std::size_t end_of_word(std::string_view command, std::size_t at) {
+  Quotes quotes = Quotes::none;
+  while (at < command.size() && (command[at] != ' ' || quotes != Quotes::none)) {
+    const ShellCharacter next = shell_character(command, at, quotes);
+    at += next.bytes;
+    quotes = next.then;
+  }
+  return std::min(at, command.size());
+}
+
+// A word over lines that a shell joins again, from `column` on. The lines have no indent, which
+// would part it.
+std::string broken_word(std::string_view word, std::size_t columns, std::size_t& column) {
+  constexpr std::size_t kClosing = 2;  // a quote and the backslash
+  std::string lines;
+  Quotes quotes = Quotes::none;
+  for (std::size_t at = 0; at < word.size();) {
+    const ShellCharacter next = shell_character(word, at, quotes);
+    if (column + next.columns + kClosing > columns) {
+      lines += quotes == Quotes::none ? "\\\n" : "'\\\n";
+      if (quotes != Quotes::none) lines += quotes == Quotes::escaping ? "$'" : "'";
+      column = quotes == Quotes::none ? 0 : quotes == Quotes::escaping ? 2 : 1;
+    }
+    lines += word.substr(at, next.bytes);
+    column += next.columns;
+    quotes = next.then;
+    at += next.bytes;
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string continued(std::string_view command, std::size_t columns, std::size_t indent,
+                      bool whole_words) {
+  std::string lines;
+  std::size_t column = indent;
+  for (std::size_t at = 0; at < command.size();) {
+    const std::size_t end = end_of_word(command, at);
+    const std::string_view word = command.substr(at, end - at);
+    const std::size_t width = columns_of(word);
+    constexpr std::size_t kMark = 2;  // a blank and the backslash
+    if (at > 0 && column + 1 + width + kMark > columns) {
+      lines += " \\\n" + std::string(indent + 2, ' ');
+      column = indent + 2;
+    } else if (at > 0) {
+      lines += ' ';
+      ++column;
+    }
+    if (!whole_words && column + width + kMark > columns) {
+      lines += broken_word(word, columns, column);
+    } else {
+      lines += word;
+      column += width;
+    }
+    at = end + 1;
+  }
+  return lines;
 }
 
 }  // namespace btf::report

@@ -57,7 +57,14 @@ std::string fill_left(std::string_view text, std::size_t columns);
 // word that fits nowhere is broken.
 std::vector<std::string> wrapped(std::string_view line, std::size_t columns, std::size_t indent);
 
-// As a shell takes it for one word.
+// As a shell (bash, zsh) takes it for one word; what cannot be seen is escaped.
 std::string shell_word(const std::string& word);
+// The same for a path, which no command takes for an option.
+std::string shell_path(const std::string& path);
+
+// A command over lines that a shell takes for one; `indent`: columns before the first. Words that
+// are longer than a line are broken too, in lines without an indent, unless they are to be whole.
+std::string continued(std::string_view command, std::size_t columns, std::size_t indent,
+                      bool whole_words);
 
 }  // namespace btf::report

@@ -8,7 +8,7 @@ btftool diff --all --show 1 --no-hints clamped.btf "$many" >report; echo "exit $
 grep -c '^  tensor ' report
 grep -c '^x tensor ' report
 grep -c 'would pass with' report
-tail -n 2 report
+tail -n 3 report
 btftool diff "$many" "$many" | sed -n '1,3p;$p'
 btftool convert --tensor 0-99,0,101-199,0,0,0,203-299 "$many" other.btf
 btftool diff --show 0 --no-hints other.btf "$many" >report

@@ -18,9 +18,9 @@ same --rtol 'conv*=1e-3,0=1e-2'
 same --rtol '*=1e-2,@conv:0=0' --atol 'fc=1'
 same --ulp 'fc:100000' --rtol 1e-2
 echo "== on the screen, and in a saved report"
-btftool diff --no-hints --show 0 --rtol '1e-3,conv*=1e-2' actual.npz golden.npz | tail -n 3
+btftool diff --no-hints --show 0 --rtol '1e-3,conv*=1e-2' actual.npz golden.npz | tail -n 4
 btftool diff --json actual.npz golden.npz >report.json
-btftool diff --from-json report.json --rtol '1e-3,conv*=1e-2' | tail -n 2
+btftool diff --from-json report.json --rtol '1e-3,conv*=1e-2' | tail -n 3
 echo "== wrong"
 for words in 'nothing*=1' 'conv[=1' '=1' 'conv*=-1' 'conv*=x' 'conv*'; do
   btftool diff --rtol "$words" actual.npz golden.npz >out; echo "exit $? $(wc -l <out)"

@@ -25,7 +25,7 @@ COLUMNS=60 btftool diff --no-hints actual.npz golden.npz | tee report | head -n 
 longest <report
 COLUMNS=10 btftool diff --no-hints actual.npz golden.npz | longest
 echo "== sorted"
-for by in order error cosine; do btftool diff --no-hints --sort $by actual.npz golden.npz | sed -n '2,8s/^\([^ ]* *[^ ]*\).*/\1/p;$p'; done
+for by in order error cosine; do btftool diff --no-hints --sort $by actual.npz golden.npz | sed -n '2,8s/^\([^ ]* *[^ ]*\).*/\1/p;/^first different/p'; done
 echo "== a directory is in natural order, safetensors too"
 btftool -q convert --format npy golden.npz golden/; btftool -q convert --format npy --exclude only actual.npz actual/
 btftool diff --no-hints actual golden | head -n 7

@@ -23,7 +23,7 @@ btftool convert --format npy "$names/marks.btf" arrays/ && ls arrays
 echo "== compared"
 btftool diff two.btf out.btf; echo "exit $?"
 btftool diff --tensor a,b two.btf out.btf; echo "exit $?"
-btftool diff --pair-by number two.btf out.btf | tail -n 1
+btftool diff --pair-by number two.btf out.btf | tail -n 2
 btftool diff --pair-by name two.btf dropped.btf; echo "exit $?"
 btftool diff --json two.btf out.btf | grep -o '"name":"[^"]*","named":true' | sort -u
 echo "== scales"

@@ -50,7 +50,13 @@ btf::SetDiffResult compared(ReportFormat format) {
 }  // namespace
 
 TEST_CASE("report: the library says what the tool prints, to the byte") {
-  const btf::ReportOptions options{.criteria = criteria(), .member_names = in_options};
+  btf::ReportOptions options{.criteria = criteria(), .member_names = in_options};
+  // What to type next is the tool's own.
+  options.next_command = [](const btf::FilePair& pair, const btf::TensorDiff& diff) {
+    return "btftool diff --heatmap --mae=1e-9 --rtol=1e-06 --pair=" +
+           std::to_string(diff.actual->index) + ":" + std::to_string(diff.golden->index) + " " +
+           pair.actual + " " + pair.golden;
+  };
   CHECK(btf::text(compared(ReportFormat::text), options) == printed().at("text"));
   CHECK(btf::report_text(ReportFormat::summary, compared(ReportFormat::summary), options) ==
         printed().at("summary"));

@@ -125,6 +125,19 @@ Result<btf::Dims> parse_index(std::string_view text, const btf::Dims& dims) {
   return index;
 }
 
+Result<std::vector<double>> parse_percentiles(std::string_view text) {
+  std::vector<double> percentiles;
+  for (const std::string_view word : split(text, ',')) {
+    const auto number = parse_real(word);
+    if (!number || *number < 0 || *number > 100)
+      return fail(ErrorCode::invalid_argument,
+                  "--percentiles takes numbers from 0 to 100 such as 1,50,99.9, not '" +
+                      std::string(word) + "'");
+    percentiles.push_back(*number);
+  }
+  return percentiles;
+}
+
 Result<btf::Slice> parse_slice(std::string_view text) {
   btf::Slice slice;
   if (text.empty()) return slice;

@@ -29,6 +29,9 @@ btf::Result<btf::Permute> parse_permute(std::string_view text);
 // "0,3,-1,7": one number a dim, negative ones from the end.
 btf::Result<btf::Dims> parse_index(std::string_view text, const btf::Dims& dims);
 
+// "0.1,50,99.9": numbers from 0 to 100.
+btf::Result<std::vector<double>> parse_percentiles(std::string_view text);
+
 // "0,:,1:3,::2" with NumPy's meaning. That there is something to take is seen with the dims.
 btf::Result<btf::Slice> parse_slice(std::string_view text);
 

@@ -49,6 +49,8 @@ struct OptionalValue {
 
 const OptionalValue* find_optional_value(std::string_view word) {
   static const OptionalValue kRows[] = {{"--values", "0123456789", std::to_string(kValuesShown)},
+                                        {"--histogram", "0123456789", std::to_string(kBinsShown)},
+                                        {"--percentiles", "0123456789.,", kPercentilesShown},
                                         {"--heatmap", "0123456789,-", kPickedAxes},
                                         {"--squeeze", "0123456789,-", std::string(kAllDims)},
                                         {"--compress", "0123456789", kDefaultLevel}};

@@ -1,7 +1,12 @@
 #include "cli/diff.h"
 
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
 #include "cli/arguments.h"
 #include "cli/diff_arguments.h"
+#include "cli/picture.h"
 #include "cli/scales.h"
 #include "cli/shards.h"
 
@@ -202,6 +207,13 @@ void declare_diff(CLI::App& app, DiffCommand& command) {
   declare_selection(app, command);
   declare_details(app, command);
   declare_reports(app, command);
+  const char* const pictures = "Picture";
+  add_text(app, "--image", command.image.path, "FILE",
+           "a PNG of the first tensor that differs: actual,\ngolden, error")
+      ->group(pictures);
+  add_text(app, "--image-at", command.image.part, "SLICE", "what of it is drawn: 0,:,:,:")
+      ->group(pictures);
+  declare_picture(app, command.image, pictures);
   declare_part(app, command.part);
   declare_shard_by(app, command.part);
   app.footer(
@@ -224,6 +236,17 @@ void finish_reports(const CLI::App& app, const DiffCommand& command) {
   check_reports(command.junit, command.html);
 }
 
+// Do they say how two tensors are compared, and not which, nor what is said of them?
+bool is_of_pair(const std::string& name) {
+  static constexpr std::string_view kOthers[] = {
+      "--tensor",  "--pair",  "--pair-by", "--map",         "--include", "--exclude",
+      "--heatmap", "--all",   "--sort",    "--files-from",  "--summary", "--json",
+      "--junit",   "--html",  "--part",    "--json-schema", "--shard",   "--shard-by",
+      "--resume",  "--rules", "--help",    "--help-all",    "--output",  "--rtol",
+      "--atol",    "--ulp",   "--show",    "--no-hints"};
+  return std::ranges::find(kOthers, name) == std::end(kOthers);
+}
+
 void finish_diff(const CLI::App& app, DiffCommand& command,
                  const std::vector<std::string>& operands) {
   exclude(app, "--tensor", {"--pair"});
@@ -231,6 +254,13 @@ void finish_diff(const CLI::App& app, DiffCommand& command,
   if (command.map && command.diff.pair_by != btf::PairBy::automatic &&
       command.diff.pair_by != btf::PairBy::name)
     throw Wrong("--map can only be combined with --pair-by auto and name");
+  exclude(app, "--image",
+          {"--from-json", "--part", "--permute", "--squeeze", "--reshape", "--dequantize",
+           "--actual-scale", "--golden-scale"});
+  if (command.image.path == "-") throw Wrong("--image of diff takes the name of a file, not '-'");
+  for (const char* option : {"--image-at", "--image-range", "--image-zoom"})
+    if (given(app, option) && !command.image.path)
+      throw Wrong(std::string(option) + " needs --image");
   exclude(app, "--summary", {"--show"});
   if (!command.html) exclude(app, "--summary", {"--heatmap"});
   exclude(app, "--from-json",
@@ -243,6 +273,7 @@ void finish_diff(const CLI::App& app, DiffCommand& command,
               {"--all", "--sort", "--summary", "--json", "--json-schema", "--junit", "--html"},
               command.part);
   take_operands(command.from_json.has_value(), operands, command.actual, command.golden);
+  command.of_pair = words_given(app, is_of_pair);
 }
 
 }  // namespace btftool

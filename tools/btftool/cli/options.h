@@ -12,6 +12,8 @@
 #include "btf/diff/set_diff.h"
 #include "btf/file.h"
 #include "btf/fit.h"
+#include "btf/inspect/distribution.h"
+#include "btf/inspect/picture.h"
 #include "btf/layers/layers.h"
 #include "btf/repair.h"
 #include "btf/report/fit.h"
@@ -36,11 +38,21 @@ struct GlobalOptions {
   btf::Execution execution() const { return {.jobs = jobs, .memory = max_memory / 8}; }
 };
 
-// The number of --values without one.
+// The number of --values without one, of --histogram, and the list of --percentiles.
 inline constexpr std::uint64_t kValuesShown = 1000;
+inline constexpr std::uint64_t kBinsShown = 16;
+inline constexpr char kPercentilesShown[] = "0.1,1,5,25,50,75,95,99,99.9";
 
 using btf::SpecRule;
 using btf::TensorTolerance;
+
+// A picture, and where it goes.
+struct PictureCommand {
+  std::optional<std::string> path;  // "-": the terminal, or standard output; nothing: none
+  btf::PictureOptions draw;
+  std::optional<btf::PictureForm> form;  // in the terminal; nothing: what it is known to show
+  std::optional<std::string> part;       // of a difference: a slice
+};
 
 struct InspectOptions {
   std::vector<std::string> files;
@@ -49,6 +61,10 @@ struct InspectOptions {
   bool manifest = false;
   btf::OpenOptions open;
   bool stats = false;
+  btf::DistributionOptions distribution;  // of the statistics
+  std::optional<std::string> by_axis;     // a letter or a number
+  std::optional<std::string> html;
+  PictureCommand image;
   bool strides = false;
   std::optional<std::uint64_t> values;  // how many before they are summarised
   std::optional<std::string> slice;
@@ -100,11 +116,14 @@ struct DiffCommand {
   bool all = false;
   std::optional<std::string> junit;
   std::optional<std::string> html;
+  PictureCommand image;
   btf::DiffOptions diff;                        // what holds for every pair of files
   std::shared_ptr<const btf::FileList> listed;  // files of the directories; nothing: all
   std::optional<PartOptions> part;
   // Of reports that are merged, in place of `tensor_tolerances`: "rtol 0.01 for conv*".
   std::vector<std::string> tensor_criteria;
+  // Options that say how any two tensors are compared, but for tolerances, as they were given.
+  std::vector<std::string> of_pair;
 };
 
 struct MergeCommand {

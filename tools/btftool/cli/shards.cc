@@ -26,18 +26,6 @@ bool decides(const std::string& name) {
          name != "--output";
 }
 
-void add_words_of(const CLI::Option& option, std::vector<std::string>& words) {
-  const bool flag = option.get_items_expected_max() == 0;
-  for (const std::string& result : option.results()) {
-    if (!flag)
-      words.push_back(option.get_name() + "=" + result);
-    else if (result == "true")
-      words.push_back(option.get_name());
-    else
-      words.push_back("--" + option.get_fnames().front());
-  }
-}
-
 }  // namespace
 
 void declare_part(CLI::App& app, std::optional<PartOptions>& part) {
@@ -89,9 +77,7 @@ void finish_part(const CLI::App& app, const std::vector<std::string>& operands,
     throw Wrong("--part needs files: - cannot be read again");
   if (app.get_option("--files-from")->results() == std::vector<std::string>{"-"})
     throw Wrong("--part needs a file for --files-from: - cannot be read again");
-  for (const CLI::Option* option : app.get_options())
-    if (option->count() > 0 && option->nonpositional() && decides(option->get_name()))
-      add_words_of(*option, part->options);
+  part->options = words_given(app, decides);
 }
 
 }  // namespace btftool

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <utility>
 
+#include "cli/arguments.h"
 #include "cli/convert.h"
 #include "cli/diff.h"
 #include "cli/layers.h"
+#include "cli/picture.h"
 #include "cli/repair.h"
 #include "cli/shards.h"
 #include "cli/spec.h"
@@ -33,6 +35,37 @@ class InspectArguments final : public Subcommand {
                    "print a manifest: JSON that names files, tensors,\n"
                    "specs, and that every command opens as this set");
     app().add_flag("--stats", options_.stats, "min, max, mean, std, NaN, Inf, zeros, subnormals");
+    add_words(
+        app(), "--percentiles", "[P,P,...]",
+        [this](const std::string& text) {
+          options_.distribution.percentiles = value_or_throw(parse_percentiles(text));
+        },
+        "percentiles (0.1,1,5,25,50,75,95,99,99.9)");
+    add_count(
+        app(), "--histogram", 1, btf::kMostBins,
+        [this](std::uint64_t n) { options_.distribution.bins = static_cast<std::uint32_t>(n); },
+        "a histogram of N bins of equal width (16)")
+        ->type_name("[N]");
+    add_text(app(), "--by-axis", options_.by_axis, "AXIS",
+             "statistics of every channel: C, 1; dead and\nsaturated ones are named");
+    add_text(app(), "--html", options_.html, "FILE",
+             "write a page of all tensors: histograms, channels,\nsearch");
+    const char* const pictures = "Picture";
+    add_text(app(), "--image", options_.image.path, "FILE",
+             "draw one tensor, or the part that --at has, as\na PNG; - is the terminal")
+        ->group(pictures);
+    add_choice(app(), "--image-scale", options_.image.draw.scale,
+               {{"shared", btf::PictureScale::shared}, {"own", btf::PictureScale::own}},
+               "one scale of colours (shared), or each tile's own")
+        ->group(pictures);
+    add_choice(app(), "--image-as", options_.image.form,
+               {{"auto", std::nullopt},
+                {"blocks", btf::PictureForm::blocks},
+                {"kitty", btf::PictureForm::kitty},
+                {"sixel", btf::PictureForm::sixel}},
+               "in the terminal: half blocks in colour, or a\nprotocol (auto)")
+        ->group(pictures);
+    declare_picture(app(), options_.image, pictures);
     app().add_flag("--strides", options_.strides,
                    "strides in elements and in bytes, TensorRT's vectorised dim");
     add_count(
@@ -40,7 +73,9 @@ class InspectArguments final : public Subcommand {
         "print the values, summarised beyond N (1000)")
         ->type_name("[N]");
     add_text(app(), "--slice", options_.slice, "SLICE", "print the values of a slice: 0,:,1:3,::2");
-    add_text(app(), "--at", options_.at, "INDEX", "value, bits and offset of one element: 0,3,7,7");
+    add_text(
+        app(), "--at", options_.at, "INDEX",
+        "value, bits and offset of one element: 0,3,7,7;\nwith --image what is drawn: 0,:,:,:");
     add_input_spec(app(), spec_);
     app().footer(
         "Examples:\n"
@@ -54,8 +89,19 @@ class InspectArguments final : public Subcommand {
     options_.files = operands_;
     options_.open = spec_.finish("--input-spec");
     if (options_.slice && !options_.values) options_.values = kValuesShown;
-    if (options_.manifest &&
-        (options_.json || options_.stats || options_.strides || options_.values || options_.at))
+    if (!options_.distribution.percentiles.empty() || options_.distribution.bins > 0 ||
+        options_.by_axis)
+      options_.stats = true;
+    if (options_.image.path) {
+      if (options_.json || options_.manifest || options_.stats || options_.strides ||
+          options_.values || options_.html)
+        throw Wrong("--image can only be combined with --tensor, --at and --input-spec");
+    } else {
+      for (const char* option : {"--image-scale", "--image-as", "--image-range", "--image-zoom"})
+        if (app().count(option) > 0) throw Wrong(std::string(option) + " needs --image");
+    }
+    if (options_.manifest && (options_.json || options_.stats || options_.html ||
+                              options_.strides || options_.values || options_.at))
       throw Wrong("--manifest can only be combined with --tensor and --input-spec");
     return options_;
   }
@@ -294,7 +340,8 @@ class TypesArguments final : public Subcommand {
 class ExplainArguments final : public Subcommand {
  public:
   explicit ExplainArguments(CLI::App& parent)
-      : Subcommand(parent, "explain", "what a finding, a cause or a verdict means, and what to do") {
+      : Subcommand(parent, "explain",
+                   "what a finding, a cause or a verdict means, and what to do") {
     declare_operands("[WORD]", "of validate, diff or layers; without it all are listed");
     app().add_flag("--json", options_.json, "print all as one JSON document");
     app().footer(

@@ -57,6 +57,24 @@ std::uint64_t parse_memory(const std::string& text) {
 
 bool given(const CLI::App& app, const char* option) { return app.count(option) > 0; }
 
+std::vector<std::string> words_given(const CLI::App& app,
+                                     const std::function<bool(const std::string& name)>& which) {
+  std::vector<std::string> words;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() == 0 || !option->nonpositional() || !which(option->get_name())) continue;
+    const bool flag = option->get_items_expected_max() == 0;
+    for (const std::string& result : option->results()) {
+      if (!flag)
+        words.push_back(option->get_name() + "=" + result);
+      else if (result == "true")
+        words.push_back(option->get_name());
+      else
+        words.push_back("--" + option->get_fnames().front());
+    }
+  }
+  return words;
+}
+
 void exclude(const CLI::App& app, const char* option, std::initializer_list<const char*> others) {
   if (!given(app, option)) return;
   for (const char* other : others)

@@ -98,6 +98,10 @@ CLI::Option* add_files_from(CLI::App& app, std::shared_ptr<const btf::FileList>&
 
 bool given(const CLI::App& app, const char* option);
 
+// The options that were given, as words that say the same: "--rtol=1e-3".
+std::vector<std::string> words_given(const CLI::App& app,
+                                     const std::function<bool(const std::string& name)>& which);
+
 // Throws Wrong if the option and one of the others are given.
 void exclude(const CLI::App& app, const char* option, std::initializer_list<const char*> others);
 

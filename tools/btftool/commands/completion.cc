@@ -43,7 +43,7 @@ void list_tensors(Output& out, const std::string& path) {
     for (std::uint64_t i = 0; i < (*file)->tensor_count(); ++i) {
       const auto name = (*file)->name(i);
       const std::string selection = name ? selection_of(*name) : std::string();
-      if (!selection.empty()) out.line(selection);
+      if (!selection.empty()) out.text(selection + "\n");
     }
   }
 }

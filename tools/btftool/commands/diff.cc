@@ -10,12 +10,15 @@
 #include <vector>
 
 #include "btf/diff/set_diff.h"
+#include "btf/output.h"
 #include "btf/try.h"
 #include "commands/commands.h"
 #include "commands/name_map_file.h"
+#include "diff/picture.h"
 #include "diff/rejudge.h"
 #include "diff/reports.h"
 #include "diff/rules.h"
+#include "io/exit_code.h"
 #include "io/interrupt.h"
 #include "io/other_files.h"
 #include "io/progress.h"
@@ -49,7 +52,8 @@ class Comparison final : public btf::SetDiffSink {
         command_(command),
         sets_(std::move(sets)),
         several_(!sets_.actual.one_file() || !sets_.golden.one_file()),
-        reports_(context, command, several_) {}
+        reports_(context, command, several_),
+        picture_(command) {}
 
   // Pairs single tensors of a directory with those of a file; if there are none, only that is
   // found out.
@@ -62,31 +66,12 @@ class Comparison final : public btf::SetDiffSink {
   }
 
   btf::Result<int> run() {
-    btf::SetDiffOptions options = set_options(context_.global, command_);
-    options.each.execution.cancel = &watch_interrupts();
-    if (Progress::shown(context_.global))
-      options.each.execution.progress = [this](std::uint64_t bytes) { progress_->advance(bytes); };
-    if (command_.part)
-      options.pick = [this](std::span<const btf::PlannedPair> pairs) {
-        return reports_.pick(pairs);
-      };
-    const btf::Result<bool> same = btf::diff(sets_.actual, sets_.golden, options, *this);
-    if (progress_) progress_->clear();
-    if (command_.part) return end_part(same);
-    if (!same && (!ready_ || same.error().code == btf::ErrorCode::cancelled))
-      return std::unexpected(same.error());
-    if (!same && !several_) {
-      reports_.finish();
-      return std::unexpected(same.error());
-    }
-    if (!same && !begun_) {
-      reports_.refuse({command_.actual, command_.actual, command_.golden}, same.error());
-      return std::unexpected(same.error());
-    }
-    if (errors_.held_back() > 0)
-      context_.log.error("and " + std::to_string(errors_.held_back()) + " more");
-    if (!same) context_.log.error(same.error());
-    return reports_.finish();
+    btf::Result<int> exit_code = compare();
+    if (!exit_code) return exit_code;
+    const btf::Status drawn = picture_.write(context_, sets_);
+    if (drawn) return exit_code;
+    context_.log.error(drawn.error());
+    return kTrouble;
   }
 
   // A file that cannot be opened.
@@ -121,12 +106,14 @@ class Comparison final : public btf::SetDiffSink {
     begun_ = true;
     progress_->clear();
     reports_.begin(pair);
+    files_ = pair;
   }
 
   void take(const btf::TensorDiff& diff) override {
     progress_->clear();
     if (diff.error && errors_.pass()) context_.log.error(*diff.error);
     reports_.take(diff);
+    picture_.note(files_, diff);
   }
 
   bool lists_missing() const override { return reports_.lists_missing(); }
@@ -139,6 +126,34 @@ class Comparison final : public btf::SetDiffSink {
   }
 
  private:
+  btf::Result<int> compare() {
+    btf::SetDiffOptions options = set_options(context_.global, command_);
+    options.each.execution.cancel = &watch_interrupts();
+    if (Progress::shown(context_.global))
+      options.each.execution.progress = [this](std::uint64_t bytes) { progress_->advance(bytes); };
+    if (command_.part)
+      options.pick = [this](std::span<const btf::PlannedPair> pairs) {
+        return reports_.pick(pairs);
+      };
+    const btf::Result<bool> same = btf::diff(sets_.actual, sets_.golden, options, *this);
+    if (progress_) progress_->clear();
+    if (command_.part) return end_part(same);
+    if (!same && (!ready_ || same.error().code == btf::ErrorCode::cancelled))
+      return std::unexpected(same.error());
+    if (!same && !several_) {
+      reports_.finish();
+      return std::unexpected(same.error());
+    }
+    if (!same && !begun_) {
+      reports_.refuse({command_.actual, command_.actual, command_.golden}, same.error());
+      return std::unexpected(same.error());
+    }
+    if (errors_.held_back() > 0)
+      context_.log.error("and " + std::to_string(errors_.held_back()) + " more");
+    if (!same) context_.log.error(same.error());
+    return reports_.finish();
+  }
+
   // Trouble of a pair is in the part; any other leaves it unfinished.
   btf::Result<int> end_part(const btf::Result<bool>& same) {
     const bool of_pair =
@@ -160,6 +175,8 @@ class Comparison final : public btf::SetDiffSink {
   btf::TwoSets sets_;
   bool several_;
   DiffReports reports_;
+  DifferencePicture picture_;
+  btf::FilePair files_;  // that are compared
   std::optional<Progress> progress_;
   Limited errors_;
   bool only_if_paired_ = false;
@@ -229,6 +246,9 @@ btf::Result<int> compare_files(const Context& context, const DiffCommand& comman
 
 btf::Result<int> run_diff(const Context& context, const DiffCommand& given) {
   BTF_ASSIGN(DiffCommand command, with_rules(given));
+  if (command.image.path) {
+    BTF_TRY(btf::check_output(*command.image.path));
+  }
   if (command.from_json) return run_rejudge(context, command);
   if (command.map) {
     BTF_ASSIGN(command.diff.map, read_name_map(context, *command.map));

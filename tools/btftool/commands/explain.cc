@@ -16,11 +16,11 @@
 namespace btftool {
 namespace {
 
-constexpr std::size_t kColumns = 79;
+std::size_t columns() { return fits_columns() ? output_columns() : 79; }
 
 void tell(Output& out, const Topic& topic, const Explanation& row) {
   const auto line = [&](std::string_view name, std::string_view text) {
-    for (const std::string& part : wrapped(fmt::format("  {:<6}  {}", name, text), kColumns, 10))
+    for (const std::string& part : wrapped(fmt::format("  {:<6}  {}", name, text), columns(), 10))
       out.line(part);
   };
   out.line(fmt::format("{}: a {} of {}", row.word, topic.name, topic.commands));
@@ -35,7 +35,7 @@ void list(Output& out) {
     out.line(fmt::format("{}{}:", &topic == topics().data() ? "" : "\n", topic.title));
     for (const Explanation& row : topic.rows)
       for (const std::string& part :
-           wrapped(fmt::format("  {:<24}{}", row.word, row.means), kColumns, 26))
+           wrapped(fmt::format("  {:<24}{}", row.word, row.means), columns(), 26))
         out.line(part);
   }
 }

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "btf/output.h"
+#include "btf/report/inspect_page.h"
 #include "btf/tensor_set.h"
 #include "btf/tensorrt/engine_list.h"
 #include "btf/try.h"
@@ -13,7 +15,9 @@
 #include "commands/named_specs.h"
 #include "inspect/details.h"
 #include "inspect/engine.h"
+#include "inspect/image.h"
 #include "inspect/json.h"
+#include "inspect/page.h"
 #include "inspect/text.h"
 #include "io/exit_code.h"
 #include "io/index_warnings.h"
@@ -26,17 +30,34 @@ namespace {
 class Inspection {
  public:
   Inspection(const Context& context, const InspectOptions& options)
-      : context_(context), options_(options), text_(context.out, options) {
+      : context_(context),
+        options_(options),
+        wanted_(options.html ? for_page(options) : options),
+        text_(context.out, options) {
     if (options.json) json_ = std::make_unique<InspectJson>(context.out, options);
+    if (options.html) page_.emplace();
   }
 
   int run() {
     for (const std::string& path : options_.files) inspect(path);
+    write_page();
     if (json_) json_->close(json_others(others_));
     return trouble_ ? kTrouble : kSame;
   }
 
  private:
+  void write_page() {
+    if (!page_) return;
+    const std::string& first = options_.files.front();
+    const std::string title = options_.files.size() == 1
+                                  ? first
+                                  : fmt::format("{} and {} more", first, options_.files.size() - 1);
+    if (const btf::Status done = btf::write_text(*options_.html, page_->finish(title)); !done) {
+      context_.log.error(done.error());
+      trouble_ = true;
+    }
+  }
+
   void complain(const btf::Error& error) {
     if (errors_.pass()) context_.log.error(error);
     trouble_ = true;
@@ -44,6 +65,7 @@ class Inspection {
 
   void give_up(const std::string& path, const btf::Error& error) {
     if (json_) json_->unreadable(path, context_.names.in(error));
+    if (page_) page_->trouble(context_.names.in(error).text());
     if (unreadable_.pass()) context_.log.error(error);
     trouble_ = true;
   }
@@ -69,7 +91,7 @@ class Inspection {
     std::vector<std::string> warnings;
     add_warnings_of_index(set, member, warnings);
     for (const std::string& warning : warnings) context_.log.warning(warning);
-    begin(**file);
+    begin(**file, {});
     for (std::uint64_t i = 0; i < (*file)->tensor_count(); ++i) inspect(**file, i, true);
     if (const btf::Status complete = (*file)->check_complete(); !complete) {
       if (json_) json_->odd(context_.names.in(complete.error()));
@@ -85,24 +107,29 @@ class Inspection {
       const auto first = set.tensor(*at);
       const auto file = first ? set.file(first->member) : std::unexpected(first.error());
       if (!file) return give_up(set.path(), file.error());
-      begin(**file);
       // All of this file that are named one after the other.
+      std::vector<std::uint64_t> indices;
       for (; at != selection->end(); ++at) {
         const auto tensor = set.tensor(*at);
         if (!tensor || tensor->member != first->member) break;
-        inspect(**file, tensor->index, false);
+        indices.push_back(tensor->index);
       }
+      begin(**file, indices);
+      for (const std::uint64_t index : indices) inspect(**file, index, false);
       end(**file);
     }
   }
 
-  void begin(const btf::TensorFile& file) {
+  // `tensors`: those that are shown; nothing: all.
+  void begin(const btf::TensorFile& file,
+             const std::optional<std::vector<std::uint64_t>>& tensors) {
     errors_ = {};
     warnings_ = {};
     execution_ = context_.global.execution();
     progress_.emplace(context_.global, file.size());
     progress_->attach(execution_);
-    json_ ? json_->begin(file) : text_.begin(file);
+    json_ ? json_->begin(file) : text_.begin(file, tensors);
+    if (page_) page_->begin(file);
   }
 
   void end(const btf::TensorFile& file) {
@@ -122,15 +149,22 @@ class Inspection {
     if (status && all) status = file.check_overlap(*tensor);
     if (!status) {
       if (json_) json_->broken(context_.names.in(status.error()), index);
+      if (page_) page_->trouble(context_.names.in(status.error()).text());
       return complain(status.error());
     }
-    const auto details = read_details(file, *tensor, options_, execution_);
+    auto details = read_details(file, *tensor, wanted_, execution_);
     progress_->clear();
+    if (page_) {
+      page_->take(*tensor, details ? page_details(*details)
+                                   : btf::InspectedTensor{.trouble = details.error().message});
+      if (details) keep_asked_for(*details, options_);
+    }
     const InspectDetails none;
     const InspectDetails& shown = details ? *details : none;
     json_ ? json_->tensor(*tensor, shown) : text_.tensor(*tensor, shown);
     if (const auto objection = tensorrt_limits(*tensor); objection && warnings_.pass())
       context_.log.warning(fmt::format("{}: tensor {}: {}", file.path(), index, *objection));
+    if (shown.no_channels) complain(file.about(index, *shown.no_channels));
     if (details) return;
     const btf::Error error = file.about(index, details.error());
     // An unknown dtype or layout is in the listing already; a bad --at is not an error in the file.
@@ -140,8 +174,10 @@ class Inspection {
 
   const Context& context_;
   const InspectOptions& options_;
+  InspectOptions wanted_;  // with what the page needs
   InspectText text_;
   std::unique_ptr<InspectJson> json_;
+  std::optional<btf::InspectPage> page_;
   std::optional<Progress> progress_;  // of one file
   btf::Execution execution_;
   std::vector<std::string> others_;
@@ -168,7 +204,14 @@ btf::Result<int> write_manifest(const Context& context, const InspectOptions& op
 btf::Result<int> run_inspect(const Context& context, const InspectOptions& options) {
   if (options.manifest) return write_manifest(context, options);
   BTF_TRY(check_named_specs(options.files, options.open));
+  if (options.image.path) return inspect_image(context, options);
+  if (options.html) {
+    BTF_TRY(btf::check_output(*options.html));
+  }
   if (options.files.size() == 1 && !options.open.spec && btf::is_engine_list(options.files[0])) {
+    if (options.html)
+      return btf::fail(btf::ErrorCode::unsupported,
+                       options.files[0] + ": a layer list has no data to make a page of");
     BTF_TRY(inspect_engine(context, options, options.files[0]));
     return kSame;
   }

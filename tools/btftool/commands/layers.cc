@@ -160,15 +160,18 @@ btf::Result<int> tell(const Context& context, const LayersCommand& command, btf:
   const btf::LayerReport& report = run.report;
   if (command.pairs) {
     for (const btf::Layer& layer : report.layers)
-      context.out.line((layer.actual.empty() ? "#" : layer.actual) + "\t" + layer.golden);
+      context.out.text((layer.actual.empty() ? "#" : layer.actual) + "\t" + layer.golden + "\n");
   } else if (command.json) {
     BTF_TRY(btf::write_json(run, [&](std::string_view text) -> btf::Status {
       context.out.text(text);
       return {};
     }));
   } else if (!context.global.quiet) {
-    context.out.text(btf::text(
-        run, {.all = command.all, .columns = output_columns(), .color = context.out.colored()}));
+    context.out.text(btf::text(run, {.all = command.all,
+                                     .figures = context.global.verbose,
+                                     .columns = output_columns(),
+                                     .whole_lines = !fits_columns(),
+                                     .color = context.out.colored()}));
   }
   bool unwritten = false;
   const auto written = [&](const btf::Status& status) {

@@ -18,11 +18,13 @@
 #include "io/exit_code.h"
 #include "io/json.h"
 #include "io/text.h"
+#include "report/text/columns.h"
 
 namespace btftool {
 namespace {
 
 constexpr std::uint64_t kMostDrawn = 512;  // stored elements
+constexpr std::size_t kBehindOffset = 10;  // columns of the offset and the blanks about it
 
 using btf::DTypeInfo;
 using btf::LayoutSpec;
@@ -169,7 +171,32 @@ Json layout_json(const LayoutSpec& row) {
   return json;
 }
 
+// As narrow as the cells allow; what does not fit of the last column goes on below it.
+void tell_fitting(Output& out, const std::vector<std::vector<std::string>>& rows,
+                  std::vector<Column> columns) {
+  for (const std::vector<std::string>& row : rows) widen(columns, row);
+  fit(columns, SIZE_MAX);
+  std::size_t last = 0;
+  for (std::size_t c = 0; c + 1 < columns.size(); ++c) last += columns[c].width + kColumnGap;
+  for (const std::vector<std::string>& row : rows) out.line(row_text(columns, row), last);
+}
+
+void tell_tables_fitting(Output& out) {
+  std::vector<std::vector<std::string>> rows{{"dtype", "bits", "kind", "other names"}};
+  for (const DTypeInfo& row : btf::dtypes())
+    rows.push_back({std::string(row.name), std::to_string(row.bits), std::string(kind_of(row)),
+                    joined(row.aliases)});
+  tell_fitting(out, rows, {{}, {.right = true}, {}, {}});
+  out.line("");
+  rows = {{"layout", "rank", "other names", "TensorRT holds"}};
+  for (const LayoutSpec& row : btf::layouts())
+    rows.push_back(
+        {name_of(row), fmt::format("{}+", row.min_rank), joined(row.aliases), held_types(row)});
+  tell_fitting(out, rows, {{}, {.right = true}, {}, {}});
+}
+
 void tell_tables(Output& out) {
+  if (fits_columns()) return tell_tables_fitting(out);
   out.line("dtype               bits  kind      other names");
   for (const DTypeInfo& row : btf::dtypes())
     out.line(fmt::format("{:<18}  {:>4}  {:<8}  {}", row.name, row.bits, kind_of(row),
@@ -233,7 +260,7 @@ void draw(Output& out, const btf::StridedLayout& storage) {
     for (std::uint64_t i = at; i < std::min<std::uint64_t>(at + line, cells.size()); ++i)
       text += " " + pad_right(cells[i].empty() ? "." : cells[i], width);
     text.resize(text.find_last_not_of(' ') + 1);
-    out.line(text);
+    out.line(text, kBehindOffset);
   }
 }
 

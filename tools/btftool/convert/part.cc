@@ -7,8 +7,8 @@
 #include "convert/report.h"
 #include "io/exit_code.h"
 #include "io/other_files.h"
+#include "report/text/exact_json.h"
 #include "report/text/json_node.h"
-#include "report/text/json_parse.h"
 
 namespace btftool {
 namespace {
@@ -48,13 +48,15 @@ void ConvertPart::end(std::uint64_t number, std::span<const std::string> outputs
   Json paths = Json::array();
   for (const std::string& output : outputs) paths.push_back(output);
   const ReadFile& file = files_[number];
-  const Json found{{"number", json_number(number)}, {"path", file.path},
-                   {"result", "converted"},         {"outputs", std::move(paths)},
-                   {"bytes", json_number(bytes)},   {"tensors", std::move(tensors_)}};
+  Json found{{"number", json_number(number)}, {"path", file.path},
+             {"result", "converted"},         {"outputs", std::move(paths)},
+             {"bytes", json_number(bytes)},   {"tensors", std::move(tensors_)}};
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began_;
-  part_.add(
-      {.number = number, .result = "converted", .found = dump(found), .seconds = taken.count()},
-      std::span(&file, 1), outputs);
+  part_.add({.number = number,
+             .result = "converted",
+             .found = btf::report::dump_exact(std::move(found)),
+             .seconds = taken.count()},
+            std::span(&file, 1), outputs);
 }
 
 btf::Result<int> merge_converted(const Context& context, const btf::Parts& parts,
@@ -65,7 +67,7 @@ btf::Result<int> merge_converted(const Context& context, const btf::Parts& parts
   ConvertReport report(context, command);
   std::uint64_t bytes = 0;
   const auto parse = [&](std::string_view line) -> btf::Result<btf::TakeItem> {
-    BTF_ASSIGN(const Json json, parse_json(std::string(line), "an item of a part"));
+    BTF_ASSIGN(const Json json, btf::report::parse_exact(line, "an item of a part"));
     std::string trouble;
     const JsonNode node(json, trouble);
     const std::uint64_t size = node["bytes"].count();

@@ -8,6 +8,7 @@
 
 #include "btf/output.h"
 #include "btf/try.h"
+#include "diff/next.h"
 #include "io/exit_code.h"
 #include "io/text.h"
 
@@ -40,10 +41,17 @@ btf::ReportOptions report_options(const Context& context, const DiffCommand& com
       .criteria = command.diff,
       .schema = command.json_schema,
       .sort = command.sort,
-      .text = {.all = command.all, .columns = output_columns(), .color = context.out.colored()},
-      .member_names = [&names = context.names](std::string text) {
-        return names.in(std::move(text));
-      }};
+      .text = {.all = command.all,
+               .figures = context.global.verbose,
+               .columns = output_columns(),
+               .whole_lines = !fits_columns(),
+               .color = context.out.colored()},
+      .member_names = [&names =
+                           context.names](std::string text) { return names.in(std::move(text)); },
+      .next_command =
+          [&command, directories](const FilePair& pair, const btf::TensorDiff& diff) {
+            return next_command(command, directories, pair, diff);
+          }};
   for (const TensorTolerance& given : command.tensor_tolerances)
     options.tensor_criteria.push_back(of_tensor(given));
   if (!command.tensor_criteria.empty()) options.tensor_criteria = command.tensor_criteria;

@@ -9,6 +9,32 @@
 
 namespace btftool {
 
+namespace {
+
+// What is asked for beyond the plain statistics.
+btf::Status read_statistics(const btf::TensorFile& file, const btf::TensorInfo& tensor,
+                            const InspectOptions& options, const btf::Execution& execution,
+                            InspectDetails& details) {
+  if (options.distribution.bins > 0 || !options.distribution.percentiles.empty()) {
+    BTF_ASSIGN(details.distribution,
+               btf::distribution(file, tensor, *details.stats, options.distribution, execution));
+  }
+  if (options.by_axis) {
+    const auto axis = btf::find_axis(tensor, *options.by_axis);
+    auto channels = axis ? btf::channel_stats(file, tensor, *details.stats, *axis, execution)
+                         : std::unexpected(axis.error());
+    if (channels)
+      details.channels = *std::move(channels);
+    else if (channels.error().code == btf::ErrorCode::invalid_argument)
+      details.no_channels = channels.error();
+    else
+      return std::unexpected(channels.error());
+  }
+  return {};
+}
+
+}  // namespace
+
 btf::Result<InspectDetails> read_details(const btf::TensorFile& file, const btf::TensorInfo& tensor,
                                          const InspectOptions& options,
                                          const btf::Execution& execution) {
@@ -22,6 +48,7 @@ btf::Result<InspectDetails> read_details(const btf::TensorFile& file, const btf:
   }
   if (options.stats) {
     BTF_ASSIGN(details.stats, btf::stats(file, tensor, execution));
+    BTF_TRY(read_statistics(file, tensor, options, execution, details));
   }
   if (options.values) {
     BTF_ASSIGN(const btf::Slice part, parse_slice(options.slice.value_or("")));

@@ -4,6 +4,8 @@
 #include <optional>
 
 #include "btf/file.h"
+#include "btf/inspect/channels.h"
+#include "btf/inspect/distribution.h"
 #include "btf/read.h"
 #include "btf/stats.h"
 #include "cli/options.h"
@@ -13,6 +15,9 @@ namespace btftool {
 
 struct InspectDetails {
   std::optional<btf::TensorStats> stats;
+  std::optional<btf::Distribution> distribution;
+  std::optional<btf::Channels> channels;
+  std::optional<btf::Error> no_channels;  // why, where they were asked for
   std::optional<ValueView> values;
   std::optional<btf::Dims> at;
   btf::Element element;

@@ -6,6 +6,7 @@
 #include "btf/try.h"
 #include "io/json.h"
 #include "io/text.h"
+#include "report/text/columns.h"
 
 namespace btftool {
 namespace {
@@ -45,22 +46,52 @@ std::string dtype_of(const btf::EngineTensor& tensor) {
   return tensor.dtype ? std::string(btf::info(*tensor.dtype).name) : "?";
 }
 
+std::vector<std::string> cells_of(const btf::EngineTensor& tensor, std::size_t index) {
+  const auto bytes = bytes_of(tensor);
+  return {std::to_string(index),
+          dtype_of(tensor),
+          layout_text(tensor),
+          dims_of(tensor),
+          bytes ? std::to_string(*bytes) : "?",
+          printable(tensor.name),
+          std::string(role_of(tensor))};
+}
+
+void tell_fitting(Output& out, const btf::EngineList& list) {
+  std::vector<Column> columns{{.right = true},
+                              {.least = 12},
+                              {.rank = 2, .least = 16},
+                              {.least = 16},
+                              {.rank = 3, .right = true},
+                              {.least = 24},
+                              {.rank = 1}};
+  const std::vector<std::string> titles{"#", "dtype", "layout", "shape", "bytes", "name", ""};
+  widen(columns, titles);
+  for (std::size_t i = 0; i < list.tensors.size(); ++i)
+    widen(columns, cells_of(list.tensors[i], i));
+  fit(columns, output_columns());
+  out.line(row_text(columns, titles));
+  for (std::size_t i = 0; i < list.tensors.size(); ++i)
+    out.line(row_text(columns, cells_of(list.tensors[i], i)));
+}
+
 void tell(const Context& context, const std::string& path, const btf::EngineList& list) {
   Output& out = context.out;
   out.line(fmt::format("{}: layer list of a TensorRT engine, {}, {}, no data", printable(path),
                        counted(list.layers.size(), "layer"),
                        counted(list.tensors.size(), "tensor")));
   if (list.tensors.empty())
-    return out.line("names of layers only: the engine was built without detailed profiling verbosity");
+    return out.line(
+        "names of layers only: the engine was built without detailed profiling verbosity");
+  if (fits_columns()) return tell_fitting(out, list);
   out.line(" #  dtype           layout        shape                          bytes  name");
   for (std::size_t i = 0; i < list.tensors.size(); ++i) {
     const btf::EngineTensor& tensor = list.tensors[i];
     const auto bytes = bytes_of(tensor);
     const std::string_view role = role_of(tensor);
     out.line(fmt::format("{:>2}  {:<14}  {:<12}  {:<22}  {:>12}  {}{}", i, dtype_of(tensor),
-                         layout_text(tensor), dims_of(tensor),
-                         bytes ? std::to_string(*bytes) : "?", printable(tensor.name),
-                         role.empty() ? "" : fmt::format(" ({})", role)));
+                         layout_text(tensor), dims_of(tensor), bytes ? std::to_string(*bytes) : "?",
+                         printable(tensor.name), role.empty() ? "" : fmt::format(" ({})", role)));
   }
 }
 

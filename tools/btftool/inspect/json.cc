@@ -3,6 +3,7 @@
 #include <string>
 
 #include "btf/value.h"
+#include "inspect/statistics.h"
 
 namespace btftool {
 
@@ -108,7 +109,11 @@ void InspectJson::describe(const btf::TensorInfo& tensor, const InspectDetails& 
   if (tensor.layout && !btf::spec(*tensor.layout).dla.empty())
     text.add("dla", btf::spec(*tensor.layout).dla);
   if (options_.strides && strided) strides(tensor);
-  if (details.stats) text.add("stats", json_stats(*details.stats, *tensor.dtype));
+  if (details.stats) {
+    Json stats = json_stats(*details.stats, *tensor.dtype);
+    add_statistics(stats, *tensor.dtype, details, options_.distribution);
+    text.add("stats", stats);
+  }
   if (details.values) text.add("values", details.values->json());
   if (details.at) text.add("at", at(tensor, details));
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "btf/value.h"
+#include "inspect/statistics.h"
 #include "io/text.h"
 
 namespace btftool {
@@ -37,51 +38,120 @@ constexpr std::size_t kBytes = 12;
 constexpr std::size_t kOffset = 12;
 constexpr std::string_view kGap = "  ";
 
+// What a tensor is beside its type: "nnz 20  deflated".
+std::string notes_text(const btf::TensorInfo& tensor, bool extensions) {
+  std::string text;
+  const auto add = [&](std::string_view note) {
+    text.append(text.empty() ? "" : kGap).append(note);
+  };
+  if (tensor.coo) add("nnz " + std::to_string(tensor.coo->nnz));
+  if (tensor.layout && !btf::spec(*tensor.layout).dla.empty()) add(btf::spec(*tensor.layout).dla);
+  if (extensions && is_extension(tensor)) add("extension");
+  if (tensor.deflated()) add("deflated");
+  return text;
+}
+
+std::string layout_name(const btf::TensorInfo& tensor) {
+  return tensor.layout ? std::string(btf::spec(*tensor.layout).name) : unknown(tensor.layout_code);
+}
+
+bool has_known_bytes(const btf::TensorInfo& tensor) {
+  return tensor.known() || !tensor.foreign_dtype.empty();
+}
+
+// Columns of a table that fits; the offset goes first where there is no room.
+const std::vector<std::string> kTitles{"#",     "dtype",  "layout", "shape",
+                                       "bytes", "offset", "",       "name"};
+const std::vector<btf::report::Column> kColumns{{.right = true},
+                                                {.least = 16},
+                                                {.rank = 1, .least = 12},
+                                                {.least = 20},
+                                                {.rank = 2, .right = true},
+                                                {.rank = 4, .right = true},
+                                                {.rank = 3, .least = 24},
+                                                {.least = 24}};
+
 }  // namespace
 
-void InspectText::begin(const btf::TensorFile& file) {
+std::vector<std::string> InspectText::cells(const btf::TensorInfo& tensor) const {
+  return {std::to_string(tensor.index),
+          dtype_text(tensor),
+          layout_name(tensor),
+          btf::dims_text(tensor.dims),
+          has_known_bytes(tensor) ? std::to_string(tensor.data_bytes) : "?",
+          std::to_string(tensor.record_offset),
+          notes_text(tensor, btf_),
+          tensor.named ? printable(tensor.name) : ""};
+}
+
+// As wide as the first tensors need.
+void InspectText::fit_columns(const btf::TensorFile& file,
+                              const std::optional<std::vector<std::uint64_t>>& tensors) {
+  constexpr std::uint64_t kMostMeasured = 4096;
+  columns_ = kColumns;
+  const std::uint64_t count = tensors ? tensors->size() : file.tensor_count();
+  for (std::uint64_t i = 0; i < std::min(count, kMostMeasured); ++i)
+    if (const auto tensor = file.tensor(tensors ? (*tensors)[i] : i))
+      widen(columns_, cells(*tensor));
+  std::vector<std::string> titles = kTitles;
+  if (columns_.back().width == 0) titles.back().clear();
+  widen(columns_, titles);
+  columns_.front().width = std::max(columns_.front().width, width_);
+  fit(columns_, output_columns());
+  out_.line(row_text(columns_, titles));
+}
+
+void InspectText::begin(const btf::TensorFile& file,
+                        const std::optional<std::vector<std::uint64_t>>& tensors) {
   btf_ = file.has(btf::kBtfCodes);
   out_.line(fmt::format("{}: {}, {}, {}{}", printable(file.path()), file.format_title(),
                         counted(file.tensor_count(), "tensor"),
                         file.more_follows() ? "more than " : "", counted(file.size(), "byte")));
   width_ = std::max<std::size_t>(2, std::to_string(file.tensor_count()).size());
-  if (file.tensor_count() > 0)
+  if (file.tensor_count() > 0 && fits_columns())
+    fit_columns(file, tensors);
+  else if (file.tensor_count() > 0)
     out_.line(pad_left("#", width_) + "  " + pad_right("dtype", kDType) + "  " +
               pad_right("layout", kLayout) + "  " + pad_right("shape", kShape) + "  " +
               pad_left("bytes", kBytes) + "  " + pad_left("offset", kOffset));
 }
 
-void InspectText::tensor(const btf::TensorInfo& tensor, const InspectDetails& details) {
+// In columns of fixed widths; these lines may come by the million.
+void InspectText::whole_line(const btf::TensorInfo& tensor) {
   line_.clear();
   append_pad_left(line_, tensor.index, width_);
   const std::size_t names = line_.size();
   append_pad_right(line_ += kGap, dtype_text(tensor), kDType);
   // A longer name takes its room from the layout.
   const std::size_t longer = line_.size() - names - kGap.size() - kDType;
-  append_pad_right(line_ += kGap,
-                   tensor.layout ? btf::spec(*tensor.layout).name : unknown(tensor.layout_code),
-                   kLayout - std::min(longer, kLayout));
+  append_pad_right(line_ += kGap, layout_name(tensor), kLayout - std::min(longer, kLayout));
   append_dims(line_ += kGap, tensor.dims, kShape);
   line_ += kGap;
-  tensor.known() || !tensor.foreign_dtype.empty()
-      ? append_pad_left(line_, tensor.data_bytes, kBytes)
-      : append_pad_left(line_, "?", kBytes);
+  has_known_bytes(tensor) ? append_pad_left(line_, tensor.data_bytes, kBytes)
+                          : append_pad_left(line_, "?", kBytes);
   append_pad_left(line_ += kGap, tensor.record_offset, kOffset);
-  if (tensor.coo) append_number(line_ += "  nnz ", tensor.coo->nnz);
-  if (tensor.layout && !btf::spec(*tensor.layout).dla.empty())
-    line_.append(kGap).append(btf::spec(*tensor.layout).dla);
-  if (btf_ && is_extension(tensor)) line_ += "  extension";
-  if (tensor.deflated()) line_ += "  deflated";
+  if (const std::string notes = notes_text(tensor, btf_); !notes.empty())
+    line_.append(kGap).append(notes);
   if (tensor.named) line_.append(kGap).append(printable(tensor.name));
   out_.line(line_);
+}
+
+void InspectText::tensor(const btf::TensorInfo& tensor, const InspectDetails& details) {
+  columns_.empty() ? whole_line(tensor) : out_.line(row_text(columns_, cells(tensor)));
   if (options_.strides) strides(tensor);
-  if (details.stats) stats(*details.stats, *tensor.dtype);
+  if (details.stats) {
+    stats(*details.stats, *tensor.dtype);
+    const std::size_t columns = output_columns() - std::min<std::size_t>(width_ + 13, 40);
+    for (const StatisticsLine& line :
+         statistics_lines(*tensor.dtype, details, options_.distribution, columns))
+      detail(line.label, line.text);
+  }
   if (details.at) at(tensor, details);
-  if (details.values) values(details.values->text());
+  if (details.values) values(details.values->text(values_width(tensor.dims.size())));
 }
 
 void InspectText::detail(std::string_view label, const std::string& text) {
-  out_.line(fmt::format("{:>{}}  {:<10} {}", "", width_, label, text));
+  out_.line(fmt::format("{:>{}}  {:<10} {}", "", width_, label, text), width_ + 13);
 }
 
 void InspectText::strides(const btf::TensorInfo& tensor) {
@@ -114,12 +184,16 @@ void InspectText::stats(const btf::TensorStats& stats, btf::DType dtype) {
   detail("max", extreme(stats.max));
   detail("mean", number(stats.mean));
   detail("std", number(stats.std));
-  detail("counts", fmt::format("{} elements, {} finite, {} zero, {} subnormal", stats.elements,
-                               stats.finite, stats.zeros, stats.subnormals));
+  std::string zeros = std::to_string(stats.zeros) + " zero";
+  if (stats.zeros > 0) zeros += " (" + percent(stats.zeros, stats.elements) + ")";
+  detail("counts", fmt::format("{} elements, {} finite, {}, {} subnormal", stats.elements,
+                               stats.finite, zeros, stats.subnormals));
   std::string nan = std::to_string(stats.nan);
+  if (stats.nan > 0) nan = out_.yellow(nan);
   if (stats.first_nan) nan += ", the first at " + btf::dims_text(*stats.first_nan);
   detail("NaN", nan);
-  detail("Inf", fmt::format("{} +Inf, {} -Inf", stats.positive_inf, stats.negative_inf));
+  const std::string inf = fmt::format("{} +Inf, {} -Inf", stats.positive_inf, stats.negative_inf);
+  detail("Inf", stats.positive_inf + stats.negative_inf > 0 ? out_.yellow(inf) : inf);
 }
 
 void InspectText::at(const btf::TensorInfo& tensor, const InspectDetails& details) {
@@ -133,6 +207,13 @@ void InspectText::at(const btf::TensorInfo& tensor, const InspectDetails& detail
   detail("at " + btf::dims_text(*details.at), btf::value_text(*tensor.dtype, element.code) + "  " +
                                                   btf::code_text(*tensor.dtype, element.code) +
                                                   "  " + where);
+}
+
+// `rank`: as many brackets may be at the end of a line.
+std::size_t InspectText::values_width(std::size_t rank) const {
+  constexpr std::size_t kOfPipe = 75;
+  const std::size_t taken = width_ + kGap.size() + rank;
+  return fits_columns() ? output_columns() - std::min(taken, output_columns()) : kOfPipe;
 }
 
 void InspectText::values(const std::string& text) {

@@ -1,10 +1,14 @@
 // inspect as lines: one for each record, with the requested details below it.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "inspect/details.h"
 #include "io/output.h"
+#include "report/text/columns.h"
 
 namespace btftool {
 
@@ -12,14 +16,20 @@ class InspectText {
  public:
   InspectText(Output& out, const InspectOptions& options) : out_(out), options_(options) {}
 
-  void begin(const btf::TensorFile& file);
+  // `tensors`: those that will be shown; nothing: all of the file.
+  void begin(const btf::TensorFile& file, const std::optional<std::vector<std::uint64_t>>& tensors);
   void tensor(const btf::TensorInfo& tensor, const InspectDetails& details);
 
  private:
+  void whole_line(const btf::TensorInfo& tensor);
+  std::vector<std::string> cells(const btf::TensorInfo& tensor) const;
+  void fit_columns(const btf::TensorFile& file,
+                   const std::optional<std::vector<std::uint64_t>>& tensors);
   void detail(std::string_view label, const std::string& text);
   void strides(const btf::TensorInfo& tensor);
   void stats(const btf::TensorStats& stats, btf::DType dtype);
   void at(const btf::TensorInfo& tensor, const InspectDetails& details);
+  std::size_t values_width(std::size_t rank) const;
   void values(const std::string& text);
 
   Output& out_;
@@ -27,6 +37,7 @@ class InspectText {
   std::size_t width_ = 2;
   bool btf_ = true;
   std::string line_;
+  std::vector<btf::report::Column> columns_;  // of a table that fits; empty: the one of a pipe
 };
 
 }  // namespace btftool

@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::uint64_t kEdge = 3;
 constexpr std::uint64_t kMost = 1000000;
-constexpr std::size_t kLineWidth = 75;
 
 std::uint64_t position_of(const btf::SlicedDim& dim, std::uint64_t i) {
   // Modular arithmetic takes care of negative steps.
@@ -78,15 +77,15 @@ btf::Result<ValueView> ValueView::read(const btf::TensorFile& file, const btf::T
   return view;
 }
 
-std::string ValueView::text() const {
+std::string ValueView::text(std::size_t width) const {
   std::string out;
   std::size_t next = 0;
-  print(0, 1, next, out);
+  print({.width = width}, next, out);
   return out;
 }
 
-void ValueView::print(std::size_t dim, std::size_t indent, std::size_t& next,
-                      std::string& out) const {
+void ValueView::print(Place at, std::size_t& next, std::string& out) const {
+  const auto [dim, indent, line_width] = at;
   if (dim == shown_.size()) {
     out += shown_.empty() ? texts_[next] : pad_left(texts_[next], width_);
     ++next;
@@ -100,7 +99,7 @@ void ValueView::print(std::size_t dim, std::size_t indent, std::size_t& next,
   bool first = true;
   for (const std::uint64_t position : shown_[dim]) {
     const std::size_t piece = position == kGap ? 3 : width_;
-    if (!first && innermost && out.size() - line_start + 1 + piece > kLineWidth) {
+    if (!first && innermost && out.size() - line_start + 1 + piece > line_width) {
       out += "\n" + margin;
       line_start = out.size() - margin.size();
     } else if (!first) {
@@ -110,7 +109,7 @@ void ValueView::print(std::size_t dim, std::size_t indent, std::size_t& next,
     if (position == kGap)
       out += "...";
     else
-      print(dim + 1, indent + 1, next, out);
+      print({dim + 1, indent + 1, line_width}, next, out);
   }
   out += "]";
 }

@@ -19,15 +19,22 @@ class ValueView {
                                      const std::vector<btf::SlicedDim>& slice,
                                      std::uint64_t threshold);
 
-  std::string text() const;  // several lines, without a last newline
-  Json json() const;         // nested arrays; "..." for what is left out
+  // Several lines, without a last newline; `width`: of each, but for brackets at its end.
+  std::string text(std::size_t width) const;
+  Json json() const;  // nested arrays; "..." for what is left out
 
  private:
   // Positions shown of a dim that is kept; kGap marks omitted ones.
   using Positions = std::vector<std::uint64_t>;
   static constexpr std::uint64_t kGap = UINT64_MAX;
 
-  void print(std::size_t dim, std::size_t indent, std::size_t& next, std::string& out) const;
+  struct Place {
+    std::size_t dim = 0;
+    std::size_t indent = 1;
+    std::size_t width = 0;  // of lines
+  };
+
+  void print(Place at, std::size_t& next, std::string& out) const;
   Json nest(std::size_t dim, std::size_t& next) const;
 
   btf::DType dtype_{};

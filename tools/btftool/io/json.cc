@@ -50,6 +50,9 @@ Json json_stats(const btf::TensorStats& stats, btf::DType dtype) {
           {"pos_inf", json_number(stats.positive_inf)},
           {"neg_inf", json_number(stats.negative_inf)},
           {"zeros", json_number(stats.zeros)},
+          {"zero_share", stats.elements > 0 ? json_number(static_cast<double>(stats.zeros) /
+                                                          static_cast<double>(stats.elements))
+                                            : Json(nullptr)},
           {"subnormals", json_number(stats.subnormals)},
           {"min_index", or_null(stats.min, place)},
           {"max_index", or_null(stats.max, place)},

@@ -3,9 +3,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
+#include "io/text.h"
 #include "report/text/json.h"
 
 namespace btftool {
@@ -30,7 +32,9 @@ std::string indented(const std::string& document) {
 }  // namespace
 
 Output::Output(When color, bool json)
-    : indented_(json && ::isatty(STDOUT_FILENO) != 0), paint_{use_color(color, STDOUT_FILENO)} {}
+    : columns_(!json && fits_columns() ? output_columns() : SIZE_MAX),
+      indented_(json && ::isatty(STDOUT_FILENO) != 0),
+      paint_{use_color(color, STDOUT_FILENO)} {}
 
 void Output::text(std::string_view text) {
   pending_ += text;
@@ -44,9 +48,12 @@ void Output::instead(std::string_view document) {
   pending_ += '\n';
 }
 
-void Output::line(std::string_view text) {
-  pending_ += text;
-  this->text("\n");
+void Output::line(std::string_view text, std::size_t indent) {
+  if (columns_ == SIZE_MAX) {
+    pending_ += text;
+    return this->text("\n");
+  }
+  for (const std::string& piece : wrapped(text, columns_, indent)) this->text(piece + "\n");
 }
 
 void Output::flush() {

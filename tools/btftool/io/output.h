@@ -1,6 +1,7 @@
 // Standard output, checked: a result that could not be written is trouble.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -15,8 +16,9 @@ class Output {
   // `json`: of documents, which a terminal shows indented.
   Output(When color, bool json);
 
-  void text(std::string_view text);
-  void line(std::string_view text);  // and a newline
+  void text(std::string_view text);  // as it is
+  // A line of a report: on a terminal in pieces that fit, all but the first behind `indent` blanks.
+  void line(std::string_view text, std::size_t indent = 4);
 
   bool colored() const { return paint_.on; }
   // `text` in a colour when colours are on.
@@ -36,7 +38,8 @@ class Output {
   void flush();
 
   std::string pending_;
-  bool begun_ = false;  // some of it is written
+  bool begun_ = false;   // some of it is written
+  std::size_t columns_;  // of lines
   bool indented_;
   btf::report::Paint paint_;
   int failure_ = 0;

@@ -9,7 +9,11 @@ namespace btftool {
 
 using namespace btf::report;
 
-// How wide standard output is: $COLUMNS, else what its terminal says, else 80.
-std::size_t output_columns();
+// How wide standard output, or another descriptor, is: $COLUMNS, else what its terminal says, else
+// 80.
+std::size_t output_columns(int fd = 1);
+
+// Is no line to be longer than that? On a terminal, where people read it.
+bool fits_columns(int fd = 1);
 
 }  // namespace btftool

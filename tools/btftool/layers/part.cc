@@ -1,7 +1,7 @@
 #include "layers/part.h"
 
-#include <array>
 #include <utility>
+#include <vector>
 
 #include "btf/try.h"
 
@@ -39,7 +39,9 @@ void LayerPart::take(std::uint64_t number, const btf::MeasuredLayer& layer) {
   line.seconds = std::chrono::duration<double>(now - std::exchange(last_, now)).count();
   if (!layer.trouble.empty())
     context_.log.error("'" + own.name + "' could not be measured: " + layer.trouble);
-  part_.add(std::move(line), std::array{own.actual, own.golden});
+  std::vector<ReadFile> read{own.actual, own.golden};
+  for (const auto& [path, state] : layer.inputs) read.push_back({path, state});
+  part_.add(std::move(line), read);
 }
 
 }  // namespace btftool

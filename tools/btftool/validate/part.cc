@@ -7,8 +7,8 @@
 #include "io/exit_code.h"
 #include "io/json.h"
 #include "io/other_files.h"
+#include "report/text/exact_json.h"
 #include "report/text/json_node.h"
-#include "report/text/json_parse.h"
 
 namespace btftool {
 
@@ -40,20 +40,20 @@ void ValidationPart::end(const std::string& path, const FileVerdict& verdict) {
   Json hidden = Json::object();
   for (const auto& [code, kind] : counts.kinds)
     if (kind.hidden > 0) hidden[code] = json_number(kind.hidden);
-  const Json found{{"number", json_number(number_)},
-                   {"path", path},
-                   {"result", result},
-                   {"error", verdict.trouble ? Json(*verdict.trouble) : Json()},
-                   {"findings", std::move(findings_)},
-                   {"errors", json_number(counts.errors)},
-                   {"warnings", json_number(counts.warnings)},
-                   {"codes", counts.codes()},
-                   {"hidden", std::move(hidden)}};
+  Json found{{"number", json_number(number_)},
+             {"path", path},
+             {"result", result},
+             {"error", verdict.trouble ? Json(*verdict.trouble) : Json()},
+             {"findings", std::move(findings_)},
+             {"errors", json_number(counts.errors)},
+             {"warnings", json_number(counts.warnings)},
+             {"codes", counts.codes()},
+             {"hidden", std::move(hidden)}};
   if (verdict.trouble) context_.log.error(*verdict.trouble);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began_;
   part_.add({.number = number_,
              .result = std::string(result),
-             .found = dump(found),
+             .found = btf::report::dump_exact(std::move(found)),
              .seconds = taken.count()},
             std::span(&file_, 1));
 }
@@ -91,7 +91,7 @@ void read_findings(const JsonNode& list, Validated& file) {
 
 // Tells the report of a file, as a line has it.
 btf::Result<btf::TakeItem> read_validated(std::string_view line, ValidationReport& report) {
-  BTF_ASSIGN(const Json json, parse_json(std::string(line), "an item of a part"));
+  BTF_ASSIGN(const Json json, btf::report::parse_exact(line, "an item of a part"));
   std::string trouble;
   const JsonNode node(json, trouble);
   const auto file = std::make_shared<Validated>();

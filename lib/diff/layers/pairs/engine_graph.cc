@@ -186,8 +186,7 @@ class EngineLayers {
       const GraphValue& value = model.values[v];
       if (const auto at = tensors.find(value.name); at != tensors.end())
         of_[v] = at->second;
-      else if (const auto node = nodes.find(value.node);
-               node != nodes.end() && !value.node.empty())
+      else if (const auto node = nodes.find(value.node); node != nodes.end() && !value.node.empty())
         of_[v] = node->second;
       any_ = any_ || of_[v] != kNone;
     }

@@ -233,6 +233,7 @@ class LayerPairing {
       report_.layers.push_back(std::move(layer));
       found_.actual.push_back({});
       found_.golden.push_back(dumped.tensor);
+      found_.codes.push_back(false);
       found_.places.push_back(
           {.golden_recorded = dumped.recorded, .golden_stored = dumped.tensor.index});
     }
@@ -262,6 +263,7 @@ class LayerPairing {
         trouble != nullptr ? std::unexpected(*trouble) : open_pair(actual, golden);
     const bool fits = pair && element_count(pair->actual.dims) == element_count(pair->golden.dims);
     if (pair && !fits) layer.fault = LayerFault::shape;
+    found_.codes.push_back(fits && are_codes(*pair));
     if (measuring_.plan != nullptr) return plan(actual, golden, fits ? &*pair : nullptr);
     if (measuring_.share != nullptr && !measuring_.share->is_own(measuring_.first + number))
       return take_known(number);
@@ -269,6 +271,13 @@ class LayerPairing {
     if (!fits) return give(number);
     if (ended_) return;
     if (const Status added = queue_.add(number, *std::move(pair)); !added) ended_ = added.error();
+  }
+
+  static bool are_codes(const LayerPair& pair) {
+    const auto numbers = [](const TensorInfo& tensor, const QuantizePlan& scales) {
+      return info(*tensor.dtype).floating() || scales.scaling != Scaling::none;
+    };
+    return !numbers(pair.actual, pair.actual_scales) && numbers(pair.golden, pair.golden_scales);
   }
 
   void plan(const Dumped& actual, const Dumped& golden, const LayerPair* pair) {
@@ -292,7 +301,8 @@ class LayerPairing {
   void give(std::uint64_t number) {
     const Layer& layer = report_.layers[number];
     if (measuring_.share != nullptr)
-      measuring_.share->take(measuring_.first + number, {layer.figures, layer.trouble});
+      measuring_.share->take(measuring_.first + number,
+                             {.figures = layer.figures, .trouble = layer.trouble});
   }
 
   void keep_dump(std::vector<NamedDump>& dumps, const Dumped& dumped,

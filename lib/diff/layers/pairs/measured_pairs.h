@@ -25,6 +25,8 @@ struct PairedLayers {
   std::vector<LayerPlace> places;  // of report.layers
   std::vector<SetTensor> actual;   // likewise: which tensors they are
   std::vector<SetTensor> golden;
+  // Likewise: actual are codes whose scale nothing says, golden are numbers.
+  std::vector<bool> codes{};
   std::vector<NamedDump> actual_dumps{};  // all that are there, if a graph asks for them
   std::vector<NamedDump> golden_dumps{};
   MapUse map;

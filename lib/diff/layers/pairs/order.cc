@@ -119,7 +119,7 @@ class Ordering {
 
   // False: the set does not say it of nearly all.
   bool by_recorded(const std::vector<LayerPlace>& places,
-                   std::optional<std::uint64_t> LayerPlace::*recorded) {
+                   std::optional<std::uint64_t> LayerPlace::* recorded) {
     std::uint64_t known = 0;
     for (const LayerPlace& place : places) known += (place.*recorded).has_value() ? 1U : 0U;
     if (!nearly_all(known, places.size())) return false;
@@ -130,7 +130,7 @@ class Ordering {
     return true;
   }
 
-  bool by_numbers(std::string Layer::*name) {
+  bool by_numbers(std::string Layer::* name) {
     std::vector<std::uint64_t> numbers;
     std::uint64_t known = 0;
     for (const Layer& layer : report_.layers) {
@@ -145,7 +145,7 @@ class Ordering {
     return true;
   }
 
-  void by_store(const std::vector<LayerPlace>& places, std::uint64_t LayerPlace::*stored) {
+  void by_store(const std::vector<LayerPlace>& places, std::uint64_t LayerPlace::* stored) {
     report_.order = OrderSource::stored;
     for (std::size_t i = 0; i < places.size(); ++i) rank_[i] = places[i].*stored;
     finish();
@@ -171,7 +171,7 @@ class Ordering {
   // By golden's names, else by actual's. Returns which of `names` are known.
   std::vector<bool> place(const std::vector<std::string>& names) {
     std::vector<bool> known(names.size(), false);
-    for (std::string Layer::*const side : {&Layer::golden, &Layer::actual}) {
+    for (std::string Layer::* const side : {&Layer::golden, &Layer::actual}) {
       std::vector<std::string> own;
       std::vector<std::size_t> numbers;
       for (std::size_t i = 0; i < report_.layers.size(); ++i) {

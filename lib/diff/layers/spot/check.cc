@@ -41,6 +41,7 @@ class LayerCheck {
   }
 
   SideCheck run(std::span<const std::uint64_t> sample) {
+    found_.least_level = side_.least_level;
     if (const Status status = check(sample); !status) {
       found_.why = status.error().text();
       found_.checked = 0;

@@ -24,6 +24,8 @@ struct OffElement {
 };
 
 struct SideCheck {
+  std::size_t least_level = 0;    // as of SpotSide
+  std::uint64_t model_bytes = 0;  // of the file of the graph, where a shard has asked
   std::uint64_t checked = 0;
   std::array<std::uint64_t, kSpotLevels> off{};  // levels that are finer than the stored type: all
   // Per level: the element that is off by the most, beside what is explained.

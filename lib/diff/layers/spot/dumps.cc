@@ -82,11 +82,9 @@ Result<network::StoredNumbers> SpotDumps::open(const DumpedValue& dumped) const 
                FileScales::of(*file, options_.dequantize, given, options_.execution));
     BTF_ASSIGN(plan, scales.plan(*file, *tensor, options_.execution));
   }
-  BTF_ASSIGN(auto numbers,
-             network::StoredNumbers::open(file, *std::move(tensor), std::move(plan)));
+  BTF_ASSIGN(auto numbers, network::StoredNumbers::open(file, *std::move(tensor), std::move(plan)));
   const auto is_fitted = [&](std::uint64_t layer) {
-    const auto& figures = fitted_->layers[layer].figures;
-    return figures && figures->scale_fitted;
+    return paired_.codes[fitted_->layers[layer].number];
   };
   if (fitted_ != nullptr && dumped.layer && is_fitted(*dumped.layer) && !numbers.scaled() &&
       !info(*numbers.tensor().dtype).floating())

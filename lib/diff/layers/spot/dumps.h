@@ -24,8 +24,8 @@ struct DumpedValue {
 class SpotDumps {
  public:
   // All of them outlive it. `places`: where a layer is in the report, by its number; kNowhere: it
-  // is not. `fitted`: the report, where codes with a scale that was fitted are no numbers of the
-  // network; nullptr: the network computes with codes itself.
+  // is not. `fitted`: the report, where codes without a scale are no numbers of the network;
+  // nullptr: the network computes with codes itself.
   SpotDumps(const network::Network& network, TensorSet& set, const PairedLayers& paired,
             const LayerOptions& options, bool of_actual, const std::vector<std::uint64_t>& places,
             const LayerReport* fitted);
@@ -36,6 +36,7 @@ class SpotDumps {
   const DumpedValue* find(std::uint32_t value) const;
   // The value that a layer of the report is; kNoValue: none.
   std::uint32_t value_of(std::uint64_t layer) const;
+  TensorSet& set() const { return set_; }
   // An error: why its numbers cannot be used.
   Result<network::StoredNumbers> open(const DumpedValue& dumped) const;
 

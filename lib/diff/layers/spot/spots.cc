@@ -9,6 +9,7 @@
 #include "core/checked_math.h"
 #include "diff/layers/spot/check.h"
 #include "diff/layers/spot/dumps.h"
+#include "diff/layers/spot/first_checks.h"
 #include "diff/layers/spot/ladder.h"
 #include "diff/layers/spot/sample.h"
 #include "diff/layers/spot/votes.h"
@@ -20,45 +21,38 @@ namespace btf {
 namespace {
 
 using network::kNoValue;
-using network::Network;
 
 struct LayerChecks {
-  std::vector<std::uint64_t> sample;
-  SideCheck actual;
+  std::optional<std::vector<std::uint64_t>> sample{};  // once it was asked for
+  SideCheck actual{};
 };
-
-std::vector<std::uint64_t> places_of(const LayerReport& report, std::size_t numbers) {
-  std::vector<std::uint64_t> places(numbers, SpotDumps::kNowhere);
-  for (std::uint64_t i = 0; i < report.layers.size(); ++i) places[report.layers[i].number] = i;
-  return places;
-}
 
 class SpotChecks {
  public:
-  SpotChecks(const Network& graph, const Network& actual_graph, TensorSet& actual,
-             TensorSet& golden, const PairedLayers& paired, const LayerOptions& options,
+  SpotChecks(const SpotGraphs& graphs, TensorSet& actual, TensorSet& golden,
+             const PairedLayers& paired, const LayerOptions& options, LayerShare* share,
              LayerReport& report)
       : report_(report),
         options_(options),
-        own_model_(&graph != &actual_graph),
+        share_(share),
+        own_model_(graphs.own.has_value()),
+        model_bytes_(graphs.actual_bytes),
         levels_(spot_levels(options.accumulate)),
-        places_(places_of(report, paired.actual.size())),
-        actual_dumps_(actual_graph, actual, paired, options, true, places_,
-                      own_model_ ? nullptr : &report),
-        golden_dumps_(graph, golden, paired, options, false, places_, &report),
-        golden_as_inputs_(actual_graph, golden, paired, options, false, places_, &report),
-        actual_{actual_graph, actual_dumps_,
-                options.judge.isolated ? golden_as_inputs_ : actual_dumps_, levels_,
-                level_at(run_precision(report, {}).unit_roundoff)},
-        golden_{graph, golden_dumps_, golden_dumps_, levels_},
+        first_(graphs, actual, golden, paired, options, report),
+        actual_dumps_(first_.actual_dumps()),
+        golden_dumps_(first_.golden_dumps()),
+        actual_(first_.actual_side(level_at(run_precision(report, {}).unit_roundoff))),
+        golden_(first_.golden_side()),
         checks_(report.layers.size()) {}
 
   Status run() {
     const std::uint64_t layers = report_.layers.size();
     constexpr std::uint64_t kBytesPerLayer = 1U << 20;  // of work: enough for a thread
     const unsigned workers = worker_count(options_.execution, layers, kBytesPerLayer * layers);
-    BTF_TRY(for_each_slab(options_.execution, workers, layers,
-                          [&](unsigned, std::uint64_t i) { return check(i); }));
+    BTF_TRY(for_each_slab(options_.execution, workers, layers, [&](unsigned, std::uint64_t i) {
+      check(i);
+      return Status();
+    }));
     choose_levels();
     // Of all before any is settled: what is found out of one may be said of its inputs, wherever a
     // list of names puts these.
@@ -72,55 +66,42 @@ class SpotChecks {
   }
 
  private:
-  Status check(std::uint64_t i) {
+  void check(std::uint64_t i) {
     const Layer& layer = report_.layers[i];
     LayerChecks& checks = checks_[i];
-    if (!layer.figures) return {};
-    const std::uint32_t value = actual_dumps_.value_of(i);
-    if (value == kNoValue) {
-      checks.actual.why = "the graph has no tensor of that name";
-      return {};
-    }
-    checks.sample = spot_sample(layer.golden_dims, layer.name(), worst_of(i));
-    if (actual_.network.values()[value].node == network::kNoNode) {
-      checks.actual.why = "it is an input of the network";
-      return {};
-    }
-    checks.actual = check_layer(actual_, value, checks.sample, layer.figures->actual.peak);
-    return {};
+    if (!layer.figures) return;
+    checks.actual.why = first_.why_not(i);
+    if (!checks.actual.why.empty()) return;
+    if (const SideCheck* const known = known_check(layer))
+      checks.actual = *known;
+    else
+      checks.actual = first_.check(i, *layer.figures, sample_of(i), actual_.least_level);
   }
 
-  // The elements that are furthest from golden's, out of each run with large errors: each is a place
-  // of its own, whose inputs are to be read.
-  std::vector<std::uint64_t> worst_of(std::uint64_t i) const {
-    constexpr std::size_t kMost = 8;
-    const Layer& layer = report_.layers[i];
-    const DumpedValue* const actual = actual_dumps_.find(actual_dumps_.value_of(i));
-    const std::uint32_t golden_value = golden_dumps_.value_of(i);
-    if (actual == nullptr || golden_value == kNoValue) return {};
-    auto left = actual_dumps_.open(*actual);
-    auto right = golden_dumps_.open(*golden_dumps_.find(golden_value));
-    if (!left || !right || left->elements() != right->elements()) return {};
-    std::vector<std::pair<double, std::uint64_t>> found;
-    for (const ElementRun& run : layer.figures->worst_runs) {
-      std::vector<std::pair<double, std::uint64_t>> own;
-      for (std::uint64_t number = run.first;
-           number < std::min(run.first + run.count, left->elements()); ++number) {
-        const auto a = left->at(number);
-        const auto g = right->at(number);
-        if (!a || !g || *a == *g || (std::isnan(*a) && std::isnan(*g))) continue;
-        const double distance = std::abs(*a - *g);
-        own.emplace_back(std::isnan(distance) ? -HUGE_VAL : -distance, number);
-      }
-      const std::size_t some = std::min(kMost / layer.figures->worst_runs.size(), own.size());
-      std::ranges::partial_sort(own, own.begin() + static_cast<std::ptrdiff_t>(some));
-      found.insert(found.end(), own.begin(), own.begin() + static_cast<std::ptrdiff_t>(some));
-    }
-    std::ranges::sort(found);
-    std::vector<std::uint64_t> numbers;
-    for (const auto& [distance, number] : found)
-      if (numbers.size() < kMost) numbers.push_back(number);
-    return numbers;
+  // What a shard has found, if it asked what is asked here. `read` is from a file.
+  const SideCheck* known_check(const Layer& layer) const {
+    const MeasuredLayer* const known = share_ != nullptr ? share_->known(layer.number) : nullptr;
+    if (known == nullptr || known->check == nullptr) return nullptr;
+    const SideCheck& check = *known->check;
+    const auto is_value = [&](std::uint32_t value) {
+      return value < actual_.network.values().size();
+    };
+    const auto is_element = [&](std::uint64_t number) { return number < layer.figures->elements; };
+    const bool fits =
+        check.model_bytes == model_bytes_ && check.least_level == actual_.least_level &&
+        std::ranges::all_of(check.read, is_value) &&
+        std::ranges::all_of(
+            check.off_numbers,
+            [&](const auto& numbers) { return std::ranges::all_of(numbers, is_element); }) &&
+        std::ranges::all_of(check.worst,
+                            [&](const auto& worst) { return !worst || is_element(worst->number); });
+    return fits ? &check : nullptr;
+  }
+
+  const std::vector<std::uint64_t>& sample_of(std::uint64_t i) {
+    auto& sample = checks_[i].sample;
+    if (!sample) sample = first_.sample(i, *report_.layers[i].figures);
+    return *sample;
   }
 
   // What explains most layers of a kind. What is said to be computed in is taken as said.
@@ -204,12 +185,11 @@ class SpotChecks {
 
   // Where golden does not follow either, the model or its operator is not what was computed. Asked
   // where that matters: what follows from the model's operator is what it says.
-  bool golden_agrees(std::uint64_t i, std::size_t level, SpotCheck& spot) const {
+  bool golden_agrees(std::uint64_t i, std::size_t level, SpotCheck& spot) {
     const std::uint32_t value = golden_dumps_.value_of(i);
     SideCheck golden;
     if (value != kNoValue)
-      golden =
-          check_layer(golden_, value, checks_[i].sample, report_.layers[i].figures->golden.peak);
+      golden = check_layer(golden_, value, sample_of(i), report_.layers[i].figures->golden.peak);
     spot.golden_checked = golden.checked;
     if (spot.golden_checked == 0) {
       if (own_model_) return true;
@@ -271,8 +251,8 @@ class SpotChecks {
           input.figures->relative_error == 0)
         continue;
       const DumpVotes votes =
-          ask_consumer(actual_, golden_as_inputs_, read, actual_dumps_.value_of(i), InPlace::golden,
-                       level, own.off_numbers[level]);
+          ask_consumer(actual_, first_.golden_as_inputs(), read, actual_dumps_.value_of(i),
+                       InPlace::golden, level, own.off_numbers[level]);
       if (votes.other <= votes.dump || votes.other * 2 < own.off[level]) continue;
       report_.layers[*dumped->layer].spot->state = SpotState::unused;
       unused_.push_back(read);
@@ -293,7 +273,7 @@ class SpotChecks {
     if (spot.state == SpotState::unused) unused_.push_back(value);
   }
 
-  DumpVotes ask_consumers(std::uint64_t i, std::uint32_t value, InPlace in_place) const {
+  DumpVotes ask_consumers(std::uint64_t i, std::uint32_t value, InPlace in_place) {
     constexpr std::size_t kMost = 4;
     DumpVotes all;
     std::size_t asked = 0;
@@ -305,8 +285,8 @@ class SpotChecks {
       if (!level) continue;
       ++asked;
       const DumpVotes votes =
-          ask_consumer(actual_, golden_as_inputs_, value, actual_dumps_.value_of(c), in_place,
-                       std::max(*level, check.first_level), asked_of(c, i));
+          ask_consumer(actual_, first_.golden_as_inputs(), value, actual_dumps_.value_of(c),
+                       in_place, std::max(*level, check.first_level), asked_of(c, i));
       all.dump += votes.dump;
       all.other += votes.other;
       all.both += votes.both;
@@ -316,7 +296,7 @@ class SpotChecks {
   }
 
   // Elements of a consumer: its own sample, and those that what is off goes into.
-  std::vector<std::uint64_t> asked_of(std::uint64_t consumer, std::uint64_t i) const {
+  std::vector<std::uint64_t> asked_of(std::uint64_t consumer, std::uint64_t i) {
     constexpr std::size_t kOfOff = 64;
     std::vector<std::uint64_t> numbers;
     const Dims& from = report_.layers[i].golden_dims;
@@ -328,7 +308,7 @@ class SpotChecks {
       const auto shadow = spot_shadow(number, from, to);
       numbers.insert(numbers.end(), shadow.begin(), shadow.end());
     }
-    const auto& sample = checks_[consumer].sample;
+    const auto& sample = sample_of(consumer);
     numbers.insert(numbers.end(), sample.begin(), sample.end());
     return numbers;
   }
@@ -349,12 +329,13 @@ class SpotChecks {
 
   LayerReport& report_;
   const LayerOptions& options_;
-  bool own_model_;  // actual is a run of a model of its own
+  LayerShare* share_;  // what shards have found, or nullptr
+  bool own_model_;     // actual is a run of a model of its own
+  std::uint64_t model_bytes_;
   std::span<const SpotLevel> levels_;
-  std::vector<std::uint64_t> places_;
-  SpotDumps actual_dumps_;
-  SpotDumps golden_dumps_;
-  SpotDumps golden_as_inputs_;  // golden's, by the values of actual's model
+  FirstChecks first_;
+  const SpotDumps& actual_dumps_;
+  const SpotDumps& golden_dumps_;
   SpotSide actual_;
   SpotSide golden_;
   std::vector<LayerChecks> checks_;
@@ -366,13 +347,10 @@ class SpotChecks {
 }  // namespace
 
 Status check_spots(TensorSet& actual, TensorSet& golden, const PairedLayers& paired,
-                   const LayerOptions& options, LayerReport& report) {
-  BTF_ASSIGN(const Network graph, Network::read(*options.graph));
-  if (!options.actual_graph)
-    return SpotChecks(graph, graph, actual, golden, paired, options, report).run();
-  BTF_ASSIGN(const Network own, Network::read(*options.actual_graph));
-  report.actual_graph_path = *options.actual_graph;
-  return SpotChecks(graph, own, actual, golden, paired, options, report).run();
+                   const LayerOptions& options, LayerShare* share, LayerReport& report) {
+  BTF_ASSIGN(const SpotGraphs graphs, SpotGraphs::read(options));
+  if (graphs.own) report.actual_graph_path = *options.actual_graph;
+  return SpotChecks(graphs, actual, golden, paired, options, share, report).run();
 }
 
 }  // namespace btf

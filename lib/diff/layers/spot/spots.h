@@ -3,15 +3,17 @@
 
 #include "btf/error.h"
 #include "btf/layers/layers.h"
+#include "btf/layers/share.h"
 #include "btf/tensor_set.h"
 #include "diff/layers/pairs/measured_pairs.h"
 
 namespace btf {
 
 // Sets `spot` of the report's layers. By the graph of the options; the sets are those that were
-// paired. An error: a model cannot be read, or the caller has asked to stop. Whatever else is in
-// the way of a layer's check is said there.
+// paired. `share`: what shards have found of layers, by their numbers, or nullptr. An error: a
+// model cannot be read, or the caller has asked to stop. Whatever else is in the way of a layer's
+// check is said there.
 Status check_spots(TensorSet& actual, TensorSet& golden, const PairedLayers& paired,
-                   const LayerOptions& options, LayerReport& report);
+                   const LayerOptions& options, LayerShare* share, LayerReport& report);
 
 }  // namespace btf

@@ -3,15 +3,22 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "btf/api.h"
 #include "btf/error.h"
 #include "btf/layers/figures.h"
 #include "btf/layers/layers.h"
+#include "btf/shards/file_state.h"
 
 namespace btf {
+
+struct SideCheck;  // lib/diff/layers/spot
 
 // A pair before it is measured: of the comparison itself, of the baseline with golden, of actual
 // with the outputs of an unwatched run.
@@ -27,6 +34,11 @@ struct PlannedLayer {
 struct MeasuredLayer {
   std::optional<LayerFigures> figures{};
   std::string trouble{};  // why there are none
+  // Which of its elements do not follow from its inputs, where a graph says what these are. It is
+  // asked again where that was asked of a precision that the run does not have.
+  std::shared_ptr<const SideCheck> check{};
+  // Other files that these elements were computed from.
+  std::vector<std::pair<std::string, std::optional<FileState>>> inputs{};
 };
 
 // All on the caller's thread. Numbers are those of plan().
@@ -48,8 +60,8 @@ class BTF_API LayerShare {
 BTF_API Status measure_layers(TensorSet& actual, TensorSet& golden, TensorSet* baseline,
                               TensorSet* expected, const LayerOptions& options, LayerShare& share);
 
-// As compare_layers(), with what `share` knows in place of measuring it. Recomputed elements and
-// causes are still read out of the files.
+// As compare_layers(), with what `share` knows in place of measuring it. The files are read where
+// elements do not follow from their inputs, and for causes.
 BTF_API Result<LayerReport> judge_measured(TensorSet& actual, TensorSet& golden,
                                            TensorSet* baseline, TensorSet* expected,
                                            const LayerOptions& options, LayerShare& share);

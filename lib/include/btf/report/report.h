@@ -42,8 +42,12 @@ enum class JsonSchema : std::uint8_t { files = 1, sets = 2 };
 enum class DiffSort : std::uint8_t { order, error, cosine };
 
 struct TextOptions {
-  bool all = false;  // every tensor in full, every layer
+  bool all = false;      // every tensor in full, every layer
+  bool figures = false;  // also those that hardly say anything, as steps between opposite signs
   std::size_t columns = 80;
+  // What is said of one pair of tensors, or of files, stays on a line of its own however long that
+  // is, and so does a word of the next command: for scripts.
+  bool whole_lines = true;
   bool color = false;
 };
 
@@ -57,6 +61,9 @@ struct ReportOptions {
   DiffSort sort = DiffSort::order;
   TextOptions text{};
   MemberNames member_names{};
+  // Of many tensors: the command that shows more of the first that differs in its values; empty:
+  // there is none.
+  std::function<std::string(const FilePair&, const TensorDiff&)> next_command{};
 };
 
 // How tensors whose names are not equal became pairs.

@@ -15,6 +15,7 @@
 #include "btf/error.h"
 #include "btf/execution.h"
 #include "btf/report/report.h"
+#include "btf/shards/file_state.h"
 #include "btf/shards/plan.h"
 
 namespace btf {
@@ -33,24 +34,14 @@ struct PartHead {
   std::vector<std::string> warnings{};         // that one run begins with
 };
 
-// A file as it was before it was read.
-struct FileState {
-  std::uint64_t bytes = 0;
-  std::int64_t modified_ns = 0;
-
-  bool operator==(const FileState&) const = default;
-
-  // Nothing: there is none.
-  BTF_API static std::optional<FileState> of(const std::string& path);
-};
-
 // What was found of one item of a plan, of any command.
 struct PartLine {
   std::uint64_t number = 0;
   std::string result{};  // "same": the end of a part has how many there are of each
   // A JSON object: `number`, which is the first member, `result`, and what the command found.
   std::string found{};
-  // Of the files that `found` names: `actual` and `golden`, else `path` and the `outputs`.
+  // As they were before they were read, the files that `found` names: `actual`, `golden` and the
+  // `inputs`, else `path` and the `outputs`.
   std::vector<std::optional<FileState>> files{};
   double seconds = 0;
 };

@@ -21,9 +21,9 @@
 #include "python/src/batch/batch.h"
 #include "python/src/raise.h"
 #include "python/src/run.h"
+#include "report/text/exact_json.h"
 #include "report/text/json.h"
 #include "report/text/json_node.h"
-#include "report/text/json_parse.h"
 
 namespace btf::python {
 namespace {
@@ -172,13 +172,14 @@ struct Lines final : ConvertShare {
   }
   void end(std::uint64_t number, std::span<const std::string> outputs,
            std::uint64_t bytes) override {
-    const Json found{{"number", json_number(number)},
-                     {"path", paths[number]},
-                     {"result", "converted"},
-                     {"outputs", Json(std::vector<std::string>(outputs.begin(), outputs.end()))},
-                     {"bytes", json_number(bytes)},
-                     {"tensors", std::move(tensors)}};
-    PartLine line{.number = number, .result = "converted", .found = report::dump(found)};
+    Json found{{"number", json_number(number)},
+               {"path", paths[number]},
+               {"result", "converted"},
+               {"outputs", Json(std::vector<std::string>(outputs.begin(), outputs.end()))},
+               {"bytes", json_number(bytes)},
+               {"tensors", std::move(tensors)}};
+    PartLine line{
+        .number = number, .result = "converted", .found = report::dump_exact(std::move(found))};
     line.files.push_back(before);
     for (const std::string& output : outputs) line.files.push_back(FileState::of(output));
     line.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
@@ -241,7 +242,7 @@ nb::tuple report(const std::string& path) {
   nb::list tensors;
   check(parts.each(
       [&](std::string_view line) -> Result<TakeItem> {
-        BTF_ASSIGN(const Json json, report::parse_json(std::string(line), "an item of a part"));
+        BTF_ASSIGN(const Json json, report::parse_exact(line, "an item of a part"));
         std::string trouble;
         const JsonNode node(json, trouble);
         const auto found = std::make_shared<std::vector<TensorReport>>();

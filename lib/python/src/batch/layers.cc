@@ -71,6 +71,7 @@ struct Lines final : LayerShare {
                                         .golden_path = pair.layer.golden_path,
                                         .measured = layer});
     line.files = {pair.actual, pair.golden};
+    for (const auto& [path, state] : layer.inputs) line.files.push_back(state);
     const auto now = std::chrono::steady_clock::now();
     line.seconds = std::chrono::duration<double>(now - std::exchange(last, now)).count();
     lines.push_back(text(line));

@@ -1,0 +1,10 @@
+# The machine, the compiler for it and where its libraries are.
+set(CMAKE_SYSTEM_NAME Linux CACHE STRING "")
+set(CMAKE_SYSTEM_PROCESSOR aarch64 CACHE STRING "")
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc CACHE STRING "")
+set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++ CACHE STRING "")
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static CACHE STRING "")
+set(CMAKE_FIND_ROOT_PATH ${CMAKE_BINARY_DIR}/foreign CACHE PATH "")
+foreach(kind IN ITEMS LIBRARY INCLUDE PACKAGE)
+  set(CMAKE_FIND_ROOT_PATH_MODE_${kind} ONLY CACHE STRING "")
+endforeach()

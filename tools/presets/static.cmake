@@ -1,0 +1,3 @@
+# One btftool that needs no library.
+include(${CMAKE_CURRENT_LIST_DIR}/release.cmake)
+set(BTF_STATIC ON CACHE BOOL "")
