@@ -9,7 +9,6 @@
 #include "cli/diff.h"
 #include "cli/layers.h"
 #include "cli/picture.h"
-#include "cli/repair.h"
 #include "cli/shards.h"
 #include "cli/spec.h"
 #include "help/completion.h"
