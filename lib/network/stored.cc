@@ -109,6 +109,21 @@ void StoredNumbers::numbers_at(std::uint64_t first, std::span<double> into) {
   }
 }
 
+void StoredNumbers::pass_over(std::uint64_t first, std::span<double> into) {
+  if (!plain_ || scaled() || !stored_) return numbers_at(first, into);
+  const std::byte* codes = stored_->held(first, into.size());
+  if (codes == nullptr) {
+    run_.resize(into.size() * info(*tensor_->dtype).buffer_bytes());
+    if (const Status read = stored_->read(first, into.size(), run_.data()); !read) {
+      if (!trouble_) trouble_ = read.error();
+      std::ranges::fill(into, kNoNumber);
+      return;
+    }
+    codes = run_.data();
+  }
+  widen_(codes, 1, into.size(), into.data());
+}
+
 std::uint64_t StoredNumbers::which_scale(std::uint64_t number) const {
   const Scales& scales = scales_.scales;
   std::uint64_t which = 0;

@@ -44,6 +44,8 @@ class StoredNumbers {
   }
   // As many as `into` has, from `first` on.
   void numbers_at(std::uint64_t first, std::span<double> into);
+  // The same for whoever goes through all of them once: keeps none.
+  void pass_over(std::uint64_t first, std::span<double> into);
   const std::optional<Error>& trouble() const { return trouble_; }
   // The largest finite magnitude; reads all of it, once.
   Result<double> peak();
@@ -94,7 +96,8 @@ class StoredNumbers {
   std::uint64_t run_blocks_ = 1;       // from there on, as wanted so far
   std::unique_ptr<double[]> numbers_;  // of all slots; pages that are not used are not touched
   std::optional<Error> trouble_;
-  std::vector<double> whole_;  // of what is read at once
+  std::vector<std::byte> run_;  // bytes of what is passed over
+  std::vector<double> whole_;   // of what is read at once
   std::optional<double> peak_;
 };
 

@@ -16,6 +16,8 @@ using network::Passing;
 
 constexpr std::uint64_t kMostTerms = 1U << 24;     // of values that are computed here
 constexpr std::uint64_t kMostComputed = 1U << 16;  // numbers of one
+// Results that are computed twice: of more every second run, or every third, and so on.
+constexpr std::uint64_t kMostResults = 1U << 20;
 
 network::FindStored stored_in(const Dump& dump) {
   return [&dump](std::uint32_t value) -> Result<std::optional<network::StoredNumbers>> {
@@ -267,7 +269,8 @@ class NodeMeasuring {
     std::vector<double> narrow(kFitRun);
     std::vector<std::span<const double>> given(inputs.size());
     const std::uint64_t all = element_count(dims).value_or(0);
-    for (std::uint64_t first = 0; first < all; first += kFitRun) {
+    const std::uint64_t pace = pace_of(all, placed.size());
+    for (std::uint64_t first = 0; first < all; first += pace * kFitRun) {
       const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(kFitRun, all - first));
       for (std::size_t i = 0; i < inputs.size(); ++i) {
         Input& input = inputs[i];
@@ -314,6 +317,13 @@ class NodeMeasuring {
     return {};
   }
 
+  // Which runs are taken: every one, where a single number may be what matters.
+  std::uint64_t pace_of(std::uint64_t results, std::size_t inputs) const {
+    for (std::size_t i = 0; i < inputs; ++i)
+      if (is_float(i) && is_lossy(value(i))) return 1;
+    return std::max<std::uint64_t>(1, (results + kMostResults - 1) / kMostResults);
+  }
+
   double nudge_step() const { return kTypicalNoise * context_.type.unit_roundoff(); }
 
   Status groups(NodeMeasure& measure) {
@@ -331,7 +341,8 @@ class NodeMeasuring {
     Effect effect;
     double variances = 0;
     double variance_errors = 0;
-    for (std::uint64_t group = 0; group < count; ++group) {
+    const std::uint64_t pace = pace_of(count * size, 1);
+    for (std::uint64_t group = 0; group < count; group += pace) {
       BTF_TRY(gather(*found, *groups, group, exact));
       reading.apply(group * size, exact, narrow);
       op_->of_group(exact, right);

@@ -8,9 +8,34 @@
 namespace btf {
 
 void TensorMeasure::take(std::span<const double> numbers, const NarrowType& type) {
+  // Without branches, but for what is no number: that is rare.
+  double most = largest;
   double least = smallest == 0 ? HUGE_VAL : smallest;
   double run_squares = 0;
   double run_errors = 0;
+  std::uint64_t run_lost = 0;
+  bool odd = false;
+  for (const double x : numbers) {
+    const double size = std::abs(x);
+    const double rounded = type.round(x);
+    odd |= !(size <= type.limit());
+    most = std::max(most, size);
+    least = std::min(least, size > 0 ? size : HUGE_VAL);
+    run_lost += static_cast<std::uint64_t>((rounded == 0) & (size > 0));
+    run_squares += x * x;
+    run_errors += (rounded - x) * (rounded - x);
+  }
+  if (odd) return take_odd(numbers, type);
+  elements += numbers.size();
+  largest = most;
+  smallest = least == HUGE_VAL ? 0 : least;
+  squares += run_squares;
+  error_squares += run_errors;
+  lost += run_lost;
+}
+
+void TensorMeasure::take_odd(std::span<const double> numbers, const NarrowType& type) {
+  double least = smallest == 0 ? HUGE_VAL : smallest;
   for (const double x : numbers) {
     const double size = std::abs(x);
     if (!(size < HUGE_VAL)) {
@@ -22,17 +47,15 @@ void TensorMeasure::take(std::span<const double> numbers, const NarrowType& type
     least = x != 0 ? std::min(least, size) : least;
     above += size > type.limit() ? 1 : 0;
     lost += x != 0 && rounded == 0 ? 1 : 0;
-    run_squares += x * x;
+    squares += x * x;
     if (std::isinf(rounded)) {
       ++beyond;
       continue;
     }
-    run_errors += (rounded - x) * (rounded - x);
+    error_squares += (rounded - x) * (rounded - x);
   }
   elements += numbers.size();
   smallest = least == HUGE_VAL ? 0 : least;
-  squares += run_squares;
-  error_squares += run_errors;
 }
 
 void TensorMeasure::add(const TensorMeasure& other) {

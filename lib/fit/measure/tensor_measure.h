@@ -33,6 +33,9 @@ struct TensorMeasure {
 
   void take(std::span<const double> numbers, const NarrowType& type);
   void add(const TensorMeasure& other);
+
+ private:
+  void take_odd(std::span<const double> numbers, const NarrowType& type);
 };
 
 Result<TensorMeasure> measure_tensor(Numbers& numbers, const NarrowType& type);

@@ -61,6 +61,7 @@ class Judge {
 
   // Of the node's result, and relative to it.
   double bearable(std::uint32_t node) const { return bearable_ * measure(node).rms; }
+  double mended(std::uint32_t node) const { return bearable(node) * kFitMended / kFitTolerance; }
   double relative(std::uint32_t node, double error) const {
     return measure(node).rms > 0 ? error / measure(node).rms : error > 0 ? HUGE_VAL : 0;
   }
@@ -136,6 +137,10 @@ class Judge {
   }
 
   void inputs(std::uint32_t node) {
+    double most = 0;
+    for (const InputEffect& effect : measure(node).inputs)
+      if (!effect.passes_on && effect.nonfinite == 0) most = std::max(most, effect.error);
+    const bool off = most > bearable(node) && spreads_from(node, most);
     for (const InputEffect& effect : measure(node).inputs) {
       if (effect.passes_on) continue;  // whoever reads it tells
       const std::uint32_t input = network_.nodes()[node].inputs[effect.input];
@@ -148,14 +153,14 @@ class Judge {
           add(node,
               {FitReason::nonfinite, input, kNoNode, static_cast<double>(effect.nonfinite), 0});
         walk(input, node, {.allowed = 0, .nonfinite = true});
-        if (effect.gain > 0) walk(input, node, {.allowed = bearable(node) / effect.gain});
+        if (effect.gain > 0) walk(input, node, {.allowed = mended(node) / effect.gain});
         continue;
       }
-      if (effect.error <= bearable(node) || above || !spreads_from(node, effect.error)) continue;
+      if (!off || above || effect.error <= mended(node)) continue;
       const bool lost = value(input).measure.error() > bearable_;
       add(node, {lost ? FitReason::lost : FitReason::rounding, input, kNoNode,
                  relative(node, effect.error), bearable_});
-      walk(input, node, {.allowed = bearable(node) / effect.gain});
+      walk(input, node, {.allowed = mended(node) / effect.gain});
     }
   }
 
@@ -166,7 +171,7 @@ class Judge {
       const ValueNoise& own = value(output);
       if (!own.floating || own.measure.error() <= bearable_) continue;
       add(node, {FitReason::lost, output, kNoNode, own.measure.error(), bearable_});
-      walk(output, node, {.allowed = bearable_ * own.measure.rms()});
+      walk(output, node, {.allowed = bearable_ * kFitMended / kFitTolerance * own.measure.rms()});
     }
   }
 

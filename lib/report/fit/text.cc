@@ -115,7 +115,7 @@ class FitScreen {
     if (std::ranges::none_of(type.tensors,
                              [&](const FitTensor& t) { return all || is_poor(t, type); }))
       return;
-    const std::size_t width = std::max<std::size_t>(columns_, 60) - 46;
+    const std::size_t width = std::max<std::size_t>(columns_, 56) - 46;
     put("  " + pad_right("tensor", width) + pad_left("largest", 11) + pad_left("margin", 10) +
         pad_left("error", 9) + pad_left("lost", 11));
     for (const FitTensor& tensor : type.tensors) {

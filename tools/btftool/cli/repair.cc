@@ -1,6 +1,6 @@
-#include "cli/repair.h"
-
+// The options of repair.
 #include "btf/output.h"
+#include "cli/subcommands.h"
 
 namespace btftool {
 

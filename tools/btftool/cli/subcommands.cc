@@ -8,7 +8,6 @@
 #include "cli/convert.h"
 #include "cli/diff.h"
 #include "cli/layers.h"
-#include "cli/repair.h"
 #include "cli/shards.h"
 #include "cli/spec.h"
 #include "help/completion.h"

@@ -42,7 +42,10 @@ class Subcommand {
   CLI::App& app_;
 };
 
-// The options of fit, and the checks of what only shows once they are parsed (throws Wrong).
+// The options of repair and of fit, and the checks of what only shows once they are parsed; these
+// throw Wrong.
+void declare_repair(CLI::App& app, RepairCommand& command);
+void finish_repair(RepairCommand& command);
 void declare_fit(CLI::App& app, FitCommand& command);
 void finish_fit(FitCommand& command, const std::vector<std::string>& operands);
 
