@@ -30,7 +30,7 @@ class NarrowType {
     const double large = std::bit_cast<double>(static_cast<std::uint64_t>(place) << kDigits |
                                                std::uint64_t{1} << (kDigits - 1));
     const double rounded = exponent == 0x7ff ? x : (x + large) - large;
-    return std::abs(rounded) > largest_ ? std::copysign(kInf, x) : rounded;
+    return std::copysign(std::abs(rounded) > largest_ ? kInf : rounded, x);
   }
   // The same with what is above the limit as Inf.
   double read(double x) const { return std::abs(x) > limit() ? std::copysign(kInf, x) : round(x); }

@@ -78,6 +78,8 @@ class Effect {
       const bool beyond = !(std::abs(exact[i]) <= limit);
       if (beyond && (input.empty() || !std::isfinite(exact[i]) || !std::isfinite(input[i])))
         continue;
+      squares_ += exact[i] * exact[i];
+      ++total_;
       if (!std::isfinite(narrow[i])) {
         ++nonfinite_;
         nan_ += std::isnan(narrow[i]) ? 1 : 0;
@@ -86,7 +88,6 @@ class Effect {
       const double error = narrow[i] - exact[i];
       errors_ += error * error;
       zeroed_ += narrow[i] == 0 && exact[i] != 0 ? 1 : 0;
-      squares_ += exact[i] * exact[i];
       ++count_;
     }
   }
@@ -95,9 +96,9 @@ class Effect {
     effect.nonfinite = nonfinite_;
     effect.nan = nan_;
     effect.zeroed = zeroed_;
+    if (total_ > 0) rms = std::max(rms, std::sqrt(squares_ / static_cast<double>(total_)));
     if (count_ == 0) return;
     effect.error = std::sqrt(errors_ / static_cast<double>(count_));
-    rms = std::max(rms, std::sqrt(squares_ / static_cast<double>(count_)));
     if (effect.noise > 0) effect.gain = effect.error / effect.noise;
   }
 
@@ -108,7 +109,8 @@ class Effect {
  private:
   double errors_ = 0;
   double squares_ = 0;
-  std::uint64_t count_ = 0;
+  std::uint64_t total_ = 0;
+  std::uint64_t count_ = 0;  // of them, finite in both
   std::uint64_t nonfinite_ = 0;
   std::uint64_t nan_ = 0;
   std::uint64_t zeroed_ = 0;

@@ -38,6 +38,7 @@ class Judge {
   struct Walk {
     double allowed = 0;      // error of the value
     bool nonfinite = false;  // zeros and Infs are what cannot be borne
+    int depth = 0;           // nodes on the way
   };
 
   struct Walked {
@@ -61,7 +62,6 @@ class Judge {
 
   // Of the node's result, and relative to it.
   double bearable(std::uint32_t node) const { return bearable_ * measure(node).rms; }
-  double mended(std::uint32_t node) const { return bearable(node) * kFitMended / kFitTolerance; }
   double relative(std::uint32_t node, double error) const {
     return measure(node).rms > 0 ? error / measure(node).rms : error > 0 ? HUGE_VAL : 0;
   }
@@ -153,14 +153,14 @@ class Judge {
           add(node,
               {FitReason::nonfinite, input, kNoNode, static_cast<double>(effect.nonfinite), 0});
         walk(input, node, {.allowed = 0, .nonfinite = true});
-        if (effect.gain > 0) walk(input, node, {.allowed = mended(node) / effect.gain});
+        if (effect.gain > 0) walk(input, node, {.allowed = bearable(node) / effect.gain});
         continue;
       }
-      if (!off || above || effect.error <= mended(node)) continue;
+      if (!off || above || effect.error <= bearable(node)) continue;
       const bool lost = value(input).measure.error() > bearable_;
       add(node, {lost ? FitReason::lost : FitReason::rounding, input, kNoNode,
                  relative(node, effect.error), bearable_});
-      walk(input, node, {.allowed = mended(node) / effect.gain});
+      walk(input, node, {.allowed = bearable(node) / effect.gain});
     }
   }
 
@@ -171,7 +171,7 @@ class Judge {
       const ValueNoise& own = value(output);
       if (!own.floating || own.measure.error() <= bearable_) continue;
       add(node, {FitReason::lost, output, kNoNode, own.measure.error(), bearable_});
-      walk(output, node, {.allowed = bearable_ * kFitMended / kFitTolerance * own.measure.rms()});
+      walk(output, node, {.allowed = bearable_ * own.measure.rms()});
     }
   }
 
@@ -196,8 +196,11 @@ class Judge {
       const bool changes = effect.nonfinite > 0 || effect.zeroed > 0 ||
                            (effect.passes_on && (value(input).measure.lost > 0 || is_above(input)));
       if (walk.nonfinite) {
-        if (changes) this->walk(input, for_node, walk);
-      } else if (effect.error > walk.allowed || (changes && effect.gain > 0)) {
+        // What becomes zero farther back is ordinary: activations do.
+        constexpr int kDepth = 3;
+        if (changes && walk.depth < kDepth)
+          this->walk(input, for_node, {.allowed = 0, .nonfinite = true, .depth = walk.depth + 1});
+      } else if (effect.error > walk.allowed || (effect.nonfinite > 0 && effect.gain > 0)) {
         this->walk(input, for_node, {.allowed = walk.allowed / effect.gain});
       }
     }

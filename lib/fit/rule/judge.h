@@ -25,9 +25,6 @@ struct NodeFinding {
 // An error of a result, relative, that is no more than this many u is none to speak of: narrow
 // devices are off by as much where nothing is wrong.
 inline constexpr double kFitTolerance = 8;
-// Where it is more, what is before it is kept wide until it is no more than this many: near what
-// rounding costs everywhere.
-inline constexpr double kFitMended = 2;
 
 // Findings by node; those of a node from the first on.
 std::map<std::uint32_t, std::vector<NodeFinding>> judge_nodes(const network::Network& network,
