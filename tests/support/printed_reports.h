@@ -29,6 +29,18 @@ inline std::string replaced(std::string text, const std::string& from, const std
   return text;
 }
 
+// The line with the version of the tool and the date of its inputs is not in the case.
+inline std::string without_program(std::string page) {
+  const std::size_t at = page.find("<p class=tool>");
+  if (at == std::string::npos) return page;
+  return page.erase(at, page.find('\n', at) + 1 - at);
+}
+
+// What to type next is the tool's own: its line is the last.
+inline std::string without_next(const std::string& text) {
+  return text.substr(0, text.find("\nnext: ") + 1);
+}
+
 // Members of options in backticks as the options of the command line.
 inline std::string in_options(std::string text) {
   static const std::array<std::pair<const char*, const char*>, 6> kOptions{{

@@ -37,4 +37,4 @@ again --no-equal-nan
 btftool diff --json --tensor 1 --show 0 "$noisy" "$golden" | sed 's/"hints":[^]]*]/"hints":[{"cause":"moon\\u001b phase","evidence":"<full> \\u001b[1m"}]/' >report.json
 btftool diff --from-json report.json --json | cmp - report.json
 again --html page.html
-grep -e 'class=hint' -e 'moon' page.html | grep -o '<full>\|&lt;full&gt;\|<td>moon.*$'
+grep -e 'class=hint' -e 'moon' page.html | grep -o '<full>\|&lt;full&gt;\|<b>moon[^<]*'

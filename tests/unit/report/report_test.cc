@@ -47,12 +47,6 @@ btf::SetDiffResult compared(ReportFormat format) {
   return result;
 }
 
-// The line with the version of the tool and the date of its inputs is not in the case.
-std::string without_program(std::string page) {
-  const std::size_t at = page.find("<p class=tool>");
-  return page.erase(at, page.find('\n', at) + 1 - at);
-}
-
 }  // namespace
 
 TEST_CASE("report: the library says what the tool prints, to the byte") {

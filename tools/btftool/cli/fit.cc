@@ -70,7 +70,7 @@ void declare_fit(CLI::App& app, FitCommand& command) {
       "Examples:\n"
       "  btftool fit --graph model.onnx golden.npz\n"
       "  btftool fit --dtype fp16,bf16 --graph model.onnx run1.npz run2.npz\n"
-      "  btftool fit --graph model.onnx --emit names:wide.txt golden/");
+      "  btftool fit --graph model.onnx --emit names wide.txt golden/");
 }
 
 void finish_fit(FitCommand& command, const std::vector<std::string>& operands) {
