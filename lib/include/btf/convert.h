@@ -39,6 +39,9 @@ struct LossLimits {
   std::optional<double> snr{};
 };
 
+// As `snr_sample`, a fraction of a millisecond.
+inline constexpr std::uint64_t kSnrSample = 4096;
+
 struct ConvertOptions {
   std::optional<DType> dtype{};    // nothing: each tensor keeps its own
   std::optional<Layout> layout{};  // likewise; Layout::coo makes tensors sparse

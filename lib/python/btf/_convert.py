@@ -22,8 +22,9 @@ class ConvertedTensor:
     """The conversion of one tensor, by the names of `btftool convert --json` (docs/json.md).
 
     `index` is its number in the output, `source_index` that in the input; `loss` counts what became
-    of the elements; `snr` is in dB, where `min_snr` was given; `scales` and `zero_points` are those
-    that were found or read, and `scale_records` the numbers of the output's tensors that hold them.
+    of the elements; `snr` is in dB, of up to 4096 elements or where `min_snr` was given, else
+    `snr_about` is that of a sample; `scales` and `zero_points` are those that were found or read,
+    and `scale_records` the numbers of the output's tensors that hold them.
     """
 
     __slots__ = ("_members",)
@@ -46,6 +47,7 @@ class ConvertedTensor:
     scale_records: list[int]
     loss: _btf.Loss
     snr: float | None
+    snr_about: float | None
     warnings: list[str]
 
     def __init__(self, members: dict[str, Any]):

@@ -195,6 +195,7 @@ Conversion conversion_of(const nb::dict& given) {
   }
   const CastOptions cast = cast_options(casts);
   ConvertOptions& options = conversion.options;
+  options.snr_sample = kSnrSample;
   options.dtype = cast.dtype;
   options.layout = cast.layout;
   options.policy = cast.policy;
@@ -259,6 +260,7 @@ nb::dict told(const TensorReport& report) {
   members["scale_records"] = report.scale_targets;
   members["loss"] = report.loss;
   members["snr"] = report.snr;
+  members["snr_about"] = report.snr_about;
   members["warnings"] = warnings_of(report);
   return members;
 }

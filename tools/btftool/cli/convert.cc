@@ -292,9 +292,8 @@ void declare_output(CLI::App& app, ConvertCommand& command, ConvertWords& words)
 }  // namespace
 
 void declare_convert(CLI::App& app, ConvertCommand& command, ConvertWords& words) {
-  constexpr std::uint64_t kSnrSample = 4096;  // elements: a fraction of a millisecond
   btf::ConvertOptions& options = command.convert;
-  options.snr_sample = kSnrSample;
+  options.snr_sample = btf::kSnrSample;
   declare_target(app, words);
   declare_tensors(app, command);
   declare_edits(app, options.edits);

@@ -70,6 +70,7 @@ Json json_of(const TensorReport& report) {
             {"objections", report.objections}};
   if (report.nnz) json["nnz"] = json_number(*report.nnz);
   if (report.snr) json["snr"] = json_number(*report.snr);
+  if (report.snr_about) json["snr_about"] = json_number(*report.snr_about);
   if (report.kept) json["kept"] = *report.kept;
   return json;
 }
@@ -124,6 +125,7 @@ TensorReport report_of(const JsonNode& node) {
       [&](const JsonNode& objection) { report.objections.push_back(objection.text()); });
   if (node.has("nnz")) report.nnz = node["nnz"].count();
   if (node.has("snr")) report.snr = node["snr"].number();
+  if (node.has("snr_about")) report.snr_about = node["snr_about"].number();
   if (node.has("kept")) report.kept = node["kept"].text();
   return report;
 }
