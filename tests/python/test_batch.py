@@ -135,6 +135,37 @@ def test_dask(folders):
         alike(btf.batch.diff(*folders, executor=executor), btf.diff(*folders))
 
 
+def test_ray(folders, tmp_path, monkeypatch):
+    """The adapter of docs/examples, with a worker that is killed."""
+    ray = pytest.importorskip("ray")
+    examples = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "examples", "scaling")
+    monkeypatch.syspath_prepend(examples)
+    from ray_executor import RayExecutor
+
+    paths = os.pathsep.join([examples, os.path.dirname(__file__), os.path.dirname(os.path.dirname(btf.__file__))])
+    ray.init(num_cpus=2, include_dashboard=False, runtime_env={"env_vars": {"PYTHONPATH": paths}})
+    try:
+        killed = tmp_path / "killed"
+
+        class KillOnce(RayExecutor):
+            def submit(self, fn, /, *given):
+                return super().submit(_killed_once, str(killed), fn, *given)
+
+        alike(btf.batch.diff(*folders, executor=KillOnce()), btf.diff(*folders))
+        assert killed.exists()
+        alike(btf.batch.diff(*folders, executor=RayExecutor()), btf.diff(*folders))
+    finally:
+        ray.shutdown()
+
+
+def _killed_once(mark, work, *given):
+    try:
+        os.mkdir(mark)
+    except FileExistsError:
+        return work(*given)
+    os.kill(os.getpid(), 9)
+
+
 def test_part_is_one_of_the_command(folders, tmp_path):
     btftool = os.environ.get("BTFTOOL")
     if not btftool:
