@@ -277,10 +277,7 @@ Status FileConversion::write_parts(const TensorFile& file, const TensorInfo& ten
   BTF_ASSIGN(const Losses loss, write_data(work, conversion, block_scales, shape, sink));
   BTF_TRY(check_limits(options_.limits, loss));
   told.loss = loss;
-  if (loss.noise) {
-    const bool all = options.limits.snr || loss.elements <= options.snr_sample;
-    (all ? told.snr : told.snr_about) = loss.noise->decibels();
-  }
+  if (loss.noise) (options.limits.snr ? told.snr : told.snr_about) = loss.noise->decibels();
   for (std::size_t next = number + 1; next < records_.size() && records_[next].scales; ++next)
     told.scale_targets.push_back(places_[next]);
   if (report) report(told);
@@ -331,8 +328,7 @@ Status FileConversion::write_scales(const TensorConversion& conversion, const Qu
 }
 
 TensorReport FileConversion::describe(const Work& work, const TensorInfo& record,
-                                      const ConvertTarget& target,
-                                      const RecordShape& shape) const {
+                                      const ConvertTarget& target, const RecordShape& shape) const {
   TensorReport report{.source = work.number,
                       .target = {},
                       .name = work.name,

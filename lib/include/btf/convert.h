@@ -101,8 +101,8 @@ struct TensorReport {
   std::uint64_t data_bytes = 0;  // of the result
   std::optional<std::uint64_t> nnz;
   LossAccount loss;
-  std::optional<double> snr;              // in dB, if all elements were measured: see LossLimits
-  std::optional<double> snr_about;        // of a sample of them (snr_sample)
+  std::optional<double> snr;              // in dB, where a limit asks for it: see LossLimits
+  std::optional<double> snr_about;        // else, of up to ConvertOptions::snr_sample elements
   std::vector<double> scales;             // of the tensor or of each index of the axis; empty: none
   std::vector<std::int64_t> zero_points;  // found or read, one for each of the scales; else empty
   std::vector<std::uint64_t> scale_targets;  // indices of the records of scales and zero points

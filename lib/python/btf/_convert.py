@@ -22,9 +22,9 @@ class ConvertedTensor:
     """The conversion of one tensor, by the names of `btftool convert --json` (docs/json.md).
 
     `index` is its number in the output, `source_index` that in the input; `loss` counts what became
-    of the elements; `snr` is in dB, of up to 4096 elements or where `min_snr` was given, else
-    `snr_about` is that of a sample; `scales` and `zero_points` are those that were found or read,
-    and `scale_records` the numbers of the output's tensors that hold them.
+    of the elements; `snr` is in dB, where `min_snr` was given, else `snr_about` is that of a sample
+    of 4096 elements; `scales` and `zero_points` are those that were found or read, and
+    `scale_records` the numbers of the output's tensors that hold them.
     """
 
     __slots__ = ("_members",)

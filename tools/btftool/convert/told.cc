@@ -52,7 +52,8 @@ std::string scale_line(const btf::TensorReport& report) {
 std::string snr_text(const btf::TensorReport& report) {
   const std::optional<double> snr = report.snr ? report.snr : report.snr_about;
   if (!snr || !std::isfinite(*snr)) return {};
-  return fmt::format("snr {}{:.4g} dB", report.snr ? "" : "about ", *snr);
+  const bool all = report.snr || report.loss.elements <= btf::kSnrSample;
+  return fmt::format("snr {}{:.4g} dB", all ? "" : "about ", *snr);
 }
 
 // `all`: also what every cast to a float of fewer digits loses, which the ratio sums up.
