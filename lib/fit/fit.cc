@@ -8,6 +8,7 @@
 #include "btf/try.h"
 #include "fit/measure/dump_measures.h"
 #include "fit/rule/judge.h"
+#include "fit/rule/sensitivity.h"
 
 namespace btf {
 namespace {
@@ -117,9 +118,9 @@ class Union {
       for (const NodeFinding& finding : found[node]) add(layer, finding);
     }
     std::vector<bool> wide(layers_.size(), false);
-    const std::vector<double> narrow = output_errors(network_, measures, wide);
+    const std::vector<double> narrow = output_errors(network_, measures, type_, wide);
     for (std::uint32_t node = 0; node < layers_.size(); ++node) wide[node] = !found[node].empty();
-    const std::vector<double> kept = output_errors(network_, measures, wide);
+    const std::vector<double> kept = output_errors(network_, measures, type_, wide);
     outputs_.resize(narrow.size());
     for (std::size_t i = 0; i < narrow.size(); ++i) {
       outputs_[i].narrow = std::max(outputs_[i].narrow, narrow[i]);
