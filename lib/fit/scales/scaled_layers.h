@@ -1,0 +1,46 @@
+// What each layer alone, in a type of few codes, adds to the error of the network's outputs: an
+// estimate by first-order propagation.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "btf/fit_scales.h"
+#include "fit/measure/dump_measures.h"
+#include "network/network.h"
+
+namespace btf {
+
+class ScaledLayers {
+ public:
+  // `relative`: the error of each value by its scales, over its root mean square; 0: none is known.
+  ScaledLayers(const network::Network& network, std::vector<double> relative)
+      : network_(network),
+        relative_(std::move(relative)),
+        errors_(network.nodes().size()),
+        seen_(network.nodes().size()),
+        judged_(network.nodes().size()),
+        outputs_(network.outputs().size()) {}
+
+  // Of one dump: its gains, by a type with the range of float32. Several: the largest errors.
+  void take(DumpMeasures measures);
+
+  void write(FitOfScales& found) const;
+
+ private:
+  // Of the node alone, as a mean square, for the output that is `sensitivity` to each value.
+  double alone(const DumpMeasures& measures, std::uint32_t node,
+               const std::vector<double>& sensitivity) const;
+
+  const network::Network& network_;
+  std::vector<double> relative_;  // of values
+  std::vector<double> errors_;    // of nodes
+  std::vector<bool> seen_;
+  std::vector<bool> judged_;
+  std::vector<double> outputs_;
+};
+
+// A node's name; without one, that of its first output.
+std::string layer_name(const network::Network& network, std::uint32_t node);
+
+}  // namespace btf

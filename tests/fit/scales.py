@@ -1,0 +1,260 @@
+"""scales.py BTFTOOL: what `fit` says of types with scales, against NumPy and ml_dtypes.
+
+Scales, signal-to-noise ratios, counts of clipped and lost numbers, and what channels gain are computed here from the
+arrays; the least sum of squares by trying many scales. Seconds.
+"""
+
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+try:
+    import ml_dtypes
+    import numpy as np
+except ImportError as missing:
+    print(f"skipped: {missing}; tests/interop/venv.sh installs what is needed")
+    sys.exit(0)
+
+PARTS = {"maximum": 1, "p99.999": 0.99999, "p99.99": 0.9999, "p99.9": 0.999}
+INTEGERS = {"int8": (-128, 127), "int4": (-8, 7)}
+FLOATS = {"float8_e4m3fn": ml_dtypes.float8_e4m3fn, "float8_e5m2": ml_dtypes.float8_e5m2,
+          "float8_e4m3fnuz": ml_dtypes.float8_e4m3fnuz, "float8_e5m2fnuz": ml_dtypes.float8_e5m2fnuz,
+          "float8_e3m4": ml_dtypes.float8_e3m4, "float8_e4m3": ml_dtypes.float8_e4m3,
+          "float8_e4m3b11fnuz": ml_dtypes.float8_e4m3b11fnuz, "float4_e2m1fn": ml_dtypes.float4_e2m1fn}
+DTYPES = (*INTEGERS, *FLOATS)
+checks = 0
+
+
+def largest_of(dtype):
+    return float(INTEGERS[dtype][1] if dtype in INTEGERS else ml_dtypes.finfo(FLOATS[dtype]).max)
+
+
+def values_of(dtype):
+    """All numbers that codes stand for, ascending."""
+    if dtype in INTEGERS:
+        return np.arange(INTEGERS[dtype][0], INTEGERS[dtype][1] + 1, dtype=np.float64)
+    codes = np.arange(256 if dtype != "float4_e2m1fn" else 16, dtype=np.uint8).view(FLOATS[dtype]).astype(np.float64)
+    return np.unique(codes[np.isfinite(codes)])
+
+
+def narrowed(dtype, quotients):
+    """The numbers that the nearest codes stand for, and which are beyond the last one."""
+    if dtype in INTEGERS:
+        whole = np.rint(quotients)
+        low, high = INTEGERS[dtype]
+        return np.clip(whole, low, high), (whole < low) | (whole > high)
+    most = largest_of(dtype)
+    values = values_of(dtype)
+    # Where rounding goes beyond: half a step above the last number, ties away from it if it is odd.
+    step = most - values[-2]
+    size = np.abs(quotients)
+    even = round(most / step) % 2 == 0
+    beyond = size > most + step / 2 if even else size >= most + step / 2
+    inside = np.clip(quotients, -most, most)
+    return inside.astype(FLOATS[dtype]).astype(np.float64), beyond
+
+
+def measured(dtype, x, scale):
+    """Of a scale, or an array of scales: dB, clipped, lost."""
+    x = x.astype(np.float64)
+    values, beyond = narrowed(dtype, x / scale)
+    error = math.fsum(((values * scale - x) ** 2).ravel())
+    signal = math.fsum((x**2).ravel())
+    snr = math.inf if error == 0 else 10 * math.log10(signal / error)
+    return snr, int(beyond.sum()), int(((values == 0) & (x != 0)).sum())
+
+
+def scale_of(dtype, largest):
+    return float(np.float32(largest / largest_of(dtype))) if largest > 0 else 1.0
+
+
+def same(what, found, expected, part=1e-9):
+    global checks
+    checks += 1
+    if isinstance(found, str):
+        found = float(found)
+    if found != expected and not abs(found - expected) <= part * max(1, abs(expected)):
+        raise AssertionError(f"{what}: {found}, expected {expected}")
+
+
+def check_scales(name, dtype, x, tensor):
+    sizes = np.sort(np.abs(x[np.isfinite(x)]).astype(np.float64))
+    exact = sizes.size <= 4096
+    for scale in tensor["scales"]:
+        what = f"{name} {dtype} {scale['method']}"
+        if scale["method"] in PARTS:
+            rank = math.ceil(PARTS[scale["method"]] * sizes.size)
+            expected = scale_of(dtype, sizes[rank - 1])
+            # Of many numbers the percentile is the end of a bin, a 512th at most above it.
+            if exact or scale["method"] == "maximum":
+                same(what, scale["scale"], expected, 0)
+            elif not expected * (1 - 1e-6) <= scale["scale"] <= expected * (1 + 1 / 500):
+                raise AssertionError(f"{what}: {scale['scale']}, expected {expected}")
+        snr, clipped, lost = measured(dtype, x[np.isfinite(x)], scale["scale"])
+        same(what + " snr", scale["snr"], snr)
+        same(what + " clipped", scale["clipped"], clipped)
+        same(what + " lost", scale["lost"], lost)
+    by = {scale["method"]: float(scale["snr"]) for scale in tensor["scales"]}
+    same(f"{name} {dtype} best", by[tensor["best"]], max(by.values()))
+    top = scale_of(dtype, sizes[-1])
+    tried = max(measured(dtype, x[np.isfinite(x)], float(np.float32(top * 2 ** (-step / 16))))[0]
+                for step in range(-8, 160))
+    # The search does not know that negative codes go one further, which is much of a step of int4.
+    if float(by["squares"]) < tried - (1 if dtype == "int4" else 0.1):
+        raise AssertionError(f"{name} {dtype}: {by['squares']} dB by least squares, {tried} by trying")
+
+
+def check_channels(name, dtype, x, tensor, axis):
+    channels = tensor["channels"]
+    if axis is None:
+        same(f"{name}: no channels", channels is None, True)
+        return
+    moved = np.moveaxis(x, axis, 0).reshape(x.shape[axis], -1)
+    maxima = np.abs(moved).max(axis=1).astype(np.float64)
+    scales = np.array([scale_of(dtype, m) for m in maxima])
+    snr = measured(dtype, moved, scales[:, None])[0]
+    what = f"{name} {dtype} channels"
+    same(what, channels["axis"], axis)
+    same(what, channels["count"], x.shape[axis])
+    same(what + " snr", channels["snr"], snr)
+    one = float(tensor["scales"][0]["snr"])
+    gain = 0 if snr == one else snr - one
+    same(what + " gain", channels["gain"], gain)
+    highest = int(maxima.argmax())
+    others = np.delete(maxima, highest).max()
+    apart = np.full(len(maxima), scale_of(dtype, others))
+    apart[highest] = scales[highest]
+    by_one = measured(dtype, moved, apart[:, None])[0] if others > 0 else -math.inf
+    blamed = others > 0 and maxima[highest] >= 1.4 * others and gain >= 3 and by_one - one >= gain / 2
+    same(what + " outlier", channels["outlier"] is not None, blamed)
+    if blamed:
+        found = channels["outlier"]
+        same(what + " outlier", found["channel"], highest)
+        same(what + " outlier", found["largest"], maxima[highest], 0)
+        same(what + " outlier", found["median"], np.sort(maxima)[len(maxima) // 2], 0)
+        same(what + " outlier", found["snr"], by_one)
+    return blamed
+
+
+def check_state(name, dtype, x, tensor):
+    odd = x.size - np.isfinite(x).sum()
+    same(f"{name} elements", tensor["elements"], x.size)
+    same(f"{name} nan", tensor["nan"], int(np.isnan(x).sum()))
+    same(f"{name} inf", tensor["inf"], int(np.isinf(x).sum()))
+    same(f"{name} zeros", tensor["zeros"], int((x == 0).sum()))
+    nonzero = int((np.isfinite(x) & (x != 0)).sum())
+    if nonzero == 0:
+        expected = "nonfinite" if odd else "nothing"
+    else:
+        best = next(s for s in tensor["scales"] if s["method"] == tensor["best"])
+        poor = float(best["snr"]) < 20 or best["lost"] > nonzero / 2
+        expected = "nonfinite" if odd else "poor" if poor else "held"
+    if tensor["state"] != expected:
+        raise AssertionError(f"{name} {dtype}: {tensor['state']}, expected {expected}")
+    return expected in ("held", "nothing")
+
+
+def tensors(rng):
+    """Name to array and the axis of its channels."""
+    outlier = rng.normal(size=(2, 6, 7, 5))
+    outlier[:, 4] *= 300
+    uneven = rng.normal(size=(2, 8, 33)) * 10.0 ** np.arange(-3, 1, 0.5)[None, :, None]
+    masked = rng.normal(size=(3, 40))
+    masked[1, 5], masked[2, 7], masked[0, 0] = np.nan, np.inf, -np.inf
+    sparse = np.where(rng.random((4, 3, 50)) < 0.99, 0, rng.normal(size=(4, 3, 50)))
+    relu = np.maximum(rng.normal(size=(1, 4, 61, 60)), 0)
+    return {name: (np.asarray(x, dtype=np.float32), axis) for name, (x, axis) in {
+        "normal": (rng.normal(size=(1, 3, 50, 70)), 1),
+        "tails": (rng.standard_t(2, size=(2, 5, 40, 41)), 1),
+        "rare": (np.where(rng.random((1, 2, 100, 99)) < 1e-3, 1000, 1) * rng.normal(size=(1, 2, 100, 99)), 1),
+        "few": (rng.normal(size=37), None),
+        "outlier": (outlier, 1),
+        "uneven": (uneven, 1),
+        "logits": (rng.normal(size=(1, 1000)), None),
+        "matrix": (rng.normal(size=(40, 9)), 1),
+        "constant": (np.full((2, 3, 8), 0.3), 1),
+        "one": (-2.5, None),
+        "zeros": (np.zeros((2, 3, 9)), 1),
+        "empty": (np.zeros((0, 3)), None),
+        "masked": (masked, None),
+        "nan": (np.full(5, np.nan), None),
+        "sparse": (sparse, 1),
+        "relu": (relu, 1),
+        "tiny": (rng.normal(size=(2, 2, 20)) * 1e-39, 1),
+        "huge": (rng.normal(size=(2, 2, 20)) * 1e37, 1),
+        "steps": (np.arange(-512, 512).reshape(2, 2, 256) / 4, 1),
+    }.items()}
+
+
+def report(tool, *words):
+    done = subprocess.run([tool, "fit", "--json", *words], capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 1):
+        raise AssertionError(f"{words}: exit {done.returncode}: {done.stderr}")
+    return json.loads(done.stdout), done.returncode
+
+
+def check_dumps(tool, folder):
+    made = tensors(np.random.default_rng(3))
+    path = os.path.join(folder, "golden.npz")
+    np.savez(path, **{name: x for name, (x, _) in made.items()})
+    found, code = report(tool, "--dtype", ",".join(DTYPES), path)
+    blamed, fits = 0, True
+    for dtype, of_type in zip(DTYPES, found["scaled"]):
+        same("types", of_type["dtype"] == dtype, True)
+        for tensor in of_type["tensors"]:
+            x, axis = made[tensor["name"]]
+            fits &= check_state(tensor["name"], dtype, x, tensor)
+            if not np.any(np.isfinite(x) & (x != 0)):
+                same(tensor["name"], tensor["scales"] == [] and tensor["best"] is None, True)
+                continue
+            check_scales(tensor["name"], dtype, x, tensor)
+            if np.isfinite(x).all():
+                blamed += bool(check_channels(tensor["name"], dtype, x, tensor, axis))
+    same("fits", found["fits"], fits)
+    same("exit", code, 0 if fits else 1)
+    if blamed == 0:
+        raise AssertionError("no outlier was found")
+
+
+def check_union(tool, folder):
+    """Two dumps, the second of other heights: as one tensor that has the numbers of both."""
+    rng = np.random.default_rng(4)
+    parts = [rng.normal(size=(1, 5, 30, 20)), 3 * rng.normal(size=(1, 5, 60, 20))]
+    parts = [p.astype(np.float32) for p in parts]
+    paths = [os.path.join(folder, f"{i}.npz") for i in (1, 2)]
+    for path, part in zip(paths, parts):
+        np.savez(path, x=part)
+    both = np.concatenate(parts, axis=2)
+    for dtype, of_type in zip(("int8", "float8_e4m3fn"), report(tool, "--dtype=int8,fp8", *paths)[0]["scaled"]):
+        check_scales("both", dtype, both, of_type["tensors"][0])
+        check_channels("both", dtype, both, of_type["tensors"][0], 1)
+
+
+def check_scale_option(tool, folder):
+    """The scale that is said, given to `convert`, counts the same numbers."""
+    path, out = os.path.join(folder, "golden.npz"), os.path.join(folder, "codes.btf")
+    for dtype in ("int8", "fp8"):
+        for tensor in report(tool, "--dtype", dtype, path)[0]["scaled"][0]["tensors"]:
+            for scale in tensor["scales"][::2] if tensor["name"] in ("tails", "rare", "steps") else ():
+                done = subprocess.run([tool, "convert", "-y", "--json", "--tensor", tensor["name"], "--dtype", dtype, "--scale",
+                                       repr(scale["scale"]), "--min-snr", "1dB", path, out],
+                                      capture_output=True, text=True, check=False)
+                said = json.loads(done.stdout)["files"][0]["tensors"][0]
+                print(said)
+                same(f"{tensor['name']} {dtype} convert", said["snr"], scale["snr"])
+
+
+def main():
+    tool = os.path.abspath(sys.argv[1])
+    with tempfile.TemporaryDirectory() as folder:
+        check_dumps(tool, folder)
+        check_union(tool, folder)
+        check_scale_option(tool, folder)
+    print(f"{checks} figures of scales as NumPy has them")
+
+
+if __name__ == "__main__":
+    main()
