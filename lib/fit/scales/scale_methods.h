@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "btf/fit_scales.h"
+#include "btf/fit/scales.h"
 #include "fit/scales/magnitudes.h"
 #include "fit/scales/scale_search.h"
 

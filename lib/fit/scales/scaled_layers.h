@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "btf/fit_scales.h"
+#include "btf/fit/scales.h"
 #include "fit/measure/dump_measures.h"
 #include "network/network.h"
 

@@ -8,7 +8,7 @@
 
 #include "btf/error.h"
 #include "btf/execution.h"
-#include "btf/fit_scales.h"
+#include "btf/fit/scales.h"
 #include "fit/measure/numbers.h"
 #include "fit/scales/channel_axis.h"
 

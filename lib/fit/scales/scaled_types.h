@@ -7,7 +7,7 @@
 
 #include "btf/error.h"
 #include "btf/execution.h"
-#include "btf/fit_scales.h"
+#include "btf/fit/scales.h"
 #include "fit/measure/dump.h"
 #include "network/network.h"
 

@@ -12,7 +12,7 @@
 #include "btf/dtype.h"
 #include "btf/error.h"
 #include "btf/execution.h"
-#include "btf/fit_scales.h"
+#include "btf/fit/scales.h"
 #include "btf/layout.h"
 #include "btf/tensor_set.h"
 

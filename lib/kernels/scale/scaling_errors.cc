@@ -30,31 +30,55 @@ HWY_INLINE Words count_where(Words counted, Lanes where) {
 }
 
 template <typename Target, bool kEach>
+class ErrorSums {
+ public:
+  HWY_INLINE ErrorSums(const Narrowing& to, double scale)
+      : target_(to), scale_(all(scale)), clipped_(hn::Zero(kWords)), lost_(hn::Zero(kWords)) {
+    for (Doubles& sums : squares_) sums = hn::Zero(kDoubles);
+  }
+
+  // kSumLanes numbers, and as many scales if each has its own.
+  HWY_INLINE void add(const double* numbers, const double* scales) {
+    const Doubles zero = hn::Zero(kDoubles);
+    const Doubles infinity = all(std::numeric_limits<double>::infinity());
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      const Doubles read = hn::LoadU(kDoubles, numbers + v * kWidth);
+      const Doubles x = hn::IfThenElseZero(hn::Lt(hn::Abs(read), infinity), read);
+      const Doubles scale = kEach ? hn::LoadU(kDoubles, scales + v * kWidth) : scale_;
+      const Narrowed result = target_.narrow(hn::Div(x, scale), zero);
+      const Doubles error = hn::Sub(hn::Mul(result.values, scale), x);
+      squares_[v] = hn::Add(squares_[v], hn::Mul(error, error));
+      clipped_ = count_where(clipped_, result.over);
+      lost_ = count_where(lost_, hn::And(hn::Eq(result.values, zero), hn::Ne(x, zero)));
+    }
+  }
+
+  HWY_INLINE ScalingErrors total() const {
+    ScalingErrors errors;
+    std::array<double, kSumLanes> lanes;
+    for (std::size_t v = 0; v < kVectors; ++v)
+      hn::StoreU(squares_[v], kDoubles, lanes.data() + v * kWidth);
+    for (const double lane : lanes) errors.squares += lane;
+    errors.clipped = hn::GetLane(hn::SumOfLanes(kWords, clipped_));
+    errors.lost = hn::GetLane(hn::SumOfLanes(kWords, lost_));
+    return errors;
+  }
+
+ private:
+  Target target_;
+  Doubles scale_;
+  Doubles squares_[kVectors];
+  Words clipped_;
+  Words lost_;
+};
+
+template <typename Target, bool kEach>
 HWY_INLINE ScalingErrors errors_of(const Narrowing& to, const double* numbers, std::size_t count,
                                    const double* scales) {
-  const Target target(to);
-  const Doubles one_scale = all(*scales);
-  const Doubles infinity = all(std::numeric_limits<double>::infinity());
-  const Doubles zero = hn::Zero(kDoubles);
-  Doubles squares[kVectors];
-  for (Doubles& sums : squares) sums = zero;
-  Words clipped = hn::Zero(kWords);
-  Words lost = clipped;
-  const auto eight = [&](const double* some, const double* some_scales) HWY_ATTR {
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      const Doubles read = hn::LoadU(kDoubles, some + v * kWidth);
-      const Doubles x = hn::IfThenElseZero(hn::Lt(hn::Abs(read), infinity), read);
-      const Doubles scale = kEach ? hn::LoadU(kDoubles, some_scales + v * kWidth) : one_scale;
-      const Narrowed result = target.narrow(hn::Div(x, scale), zero);
-      const Doubles error = hn::Sub(hn::Mul(result.values, scale), x);
-      squares[v] = hn::Add(squares[v], hn::Mul(error, error));
-      clipped = count_where(clipped, result.over);
-      lost = count_where(lost, hn::And(hn::Eq(result.values, zero), hn::Ne(x, zero)));
-    }
-  };
+  ErrorSums<Target, kEach> sums(to, *scales);
   std::size_t at = 0;
   for (; count - at >= kSumLanes; at += kSumLanes)
-    eight(numbers + at, kEach ? scales + at : scales);
+    sums.add(numbers + at, kEach ? scales + at : scales);
   if (at < count) {
     // Zeros with any scale have no error.
     std::array<double, kSumLanes> tail{};
@@ -64,16 +88,9 @@ HWY_INLINE ScalingErrors errors_of(const Narrowing& to, const double* numbers, s
       tail[i] = numbers[at + i];
       if (kEach) tail_scales[i] = scales[at + i];
     }
-    eight(tail.data(), tail_scales.data());
+    sums.add(tail.data(), tail_scales.data());
   }
-  ScalingErrors errors;
-  std::array<double, kSumLanes> lanes;
-  for (std::size_t v = 0; v < kVectors; ++v)
-    hn::StoreU(squares[v], kDoubles, lanes.data() + v * kWidth);
-  for (const double lane : lanes) errors.squares += lane;
-  errors.clipped = hn::GetLane(hn::SumOfLanes(kWords, clipped));
-  errors.lost = hn::GetLane(hn::SumOfLanes(kWords, lost));
-  return errors;
+  return sums.total();
 }
 
 template <bool kEach>

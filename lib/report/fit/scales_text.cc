@@ -80,9 +80,13 @@ class ScalesScreen {
     }
     const std::string all = counted(type_.tensors.size(), "tensor");
     std::string words = name_ + ": ";
-    words += most < least
-                 ? "exact with one scale a tensor"
-                 : fmt::format("SNR of {:.1f} to {:.1f} dB with one scale a tensor", least, most);
+    if (most < least)
+      words += "exact";
+    else if (most == least)
+      words += "SNR of " + decibel_words(least);
+    else
+      words += fmt::format("SNR of {:.1f} to {:.1f} dB", least, most);
+    words += " with one scale a tensor";
     const std::string limits =
         fmt::format(" below {:g} dB, or with more than {:g}% of the numbers lost", kFitLeastSnr,
                     100 * kFitMostLost);
@@ -116,11 +120,11 @@ class ScalesScreen {
           " more, with less noise");
   }
 
-  std::size_t width() const { return columns_ - 63; }
+  std::size_t width() const { return columns_ - 64; }
 
   void head() {
     put("  " + pad_right("tensor", width()) + pad_left("by", 9) + pad_left("scale", 15) +
-        pad_left("SNR", 9) + pad_left("clipped", 9) + pad_left("lost", 8) +
+        pad_left("SNR", 9) + pad_left("clipped", 9) + pad_left("lost", 9) +
         pad_left("channels", 10));
   }
 
@@ -134,7 +138,7 @@ class ScalesScreen {
     const FitScale& best = tensor.scales[tensor.best];
     put(line + pad_left(fit_scale_method_name(best.method), 9) + pad_left(scale_words(best), 15) +
         pad_left(decibel_words(best.snr), 9) + pad_left(percent(best.clipped, tensor.elements), 9) +
-        pad_left(lost_words(tensor, best), 8) +
+        pad_left(lost_words(tensor, best), 9) +
         (tensor.channels ? pad_left(decibel_words(tensor.channels->snr), 10) : ""));
   }
 
