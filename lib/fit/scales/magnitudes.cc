@@ -25,6 +25,11 @@ double bin_begin(std::size_t bin) {
   return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bin << kBinShift)));
 }
 
+// The last one ends at the largest float: what is beyond is counted in it.
+double bin_end(std::size_t bin) {
+  return std::min<double>(bin_begin(bin + 1), std::numeric_limits<float>::max());
+}
+
 // Of `count` numbers that are spread evenly from `begin` to `end`.
 Magnitudes::Sums spread(double count, double begin, double end) {
   return {count, count * (begin + end) / 2, count * (begin * begin + begin * end + end * end) / 3};
@@ -71,7 +76,7 @@ void Magnitudes::count(std::span<const double> numbers) {
 
 void Magnitudes::count_in_bins(std::span<const double> numbers) {
   for (const double x : numbers) {
-    ++bins_[bin_of(std::abs(x))];
+    bins_[bin_of(std::abs(x))] += x != 0 ? 1 : 0;
     zeros_ += x == 0 ? 1 : 0;
   }
 }
@@ -85,13 +90,14 @@ void Magnitudes::sort() {
     for (const double x : few_) sums_.push_back(all = together(all, {1, x, x * x}));
     return;
   }
+  all.count = static_cast<double>(zeros_);
   first_ = static_cast<std::size_t>(
       std::ranges::find_if(bins_, [](std::uint64_t count) { return count > 0; }) - bins_.begin());
   const std::size_t end = bin_of(largest_) + 1;
   sums_.reserve(end - std::min(first_, end));
   for (std::size_t bin = first_; bin < end; ++bin)
-    sums_.push_back(all = together(all, spread(static_cast<double>(bins_[bin]), bin_begin(bin),
-                                               bin_begin(bin + 1))));
+    sums_.push_back(
+        all = together(all, spread(static_cast<double>(bins_[bin]), bin_begin(bin), bin_end(bin))));
 }
 
 double Magnitudes::at_part(double part) const {
@@ -101,7 +107,7 @@ double Magnitudes::at_part(double part) const {
   if (bins_.empty()) return few_[rank - 1];
   const auto found = std::ranges::lower_bound(sums_, static_cast<double>(rank), {}, &Sums::count);
   const auto bin = first_ + static_cast<std::size_t>(found - sums_.begin());
-  return std::min(largest_, bin_begin(bin + 1));
+  return std::min(largest_, bin_end(bin));
 }
 
 Magnitudes::Sums Magnitudes::up_to(double limit) const {
@@ -112,10 +118,11 @@ Magnitudes::Sums Magnitudes::up_to(double limit) const {
     return above == 0 ? Sums{} : sums_[static_cast<std::size_t>(above - 1)];
   }
   const std::size_t bin = bin_of(limit);
-  if (bin < first_) return {};
-  const Sums before = bin == first_ ? Sums{} : sums_[bin - first_ - 1];
+  const Sums zeros{static_cast<double>(zeros_), 0, 0};
+  if (bin < first_) return zeros;
+  const Sums before = bin == first_ ? zeros : sums_[bin - first_ - 1];
   const double begin = bin_begin(bin);
-  const double part = std::clamp((limit - begin) / (bin_begin(bin + 1) - begin), 0.0, 1.0);
+  const double part = std::clamp((limit - begin) / (bin_end(bin) - begin), 0.0, 1.0);
   return together(before,
                   spread(static_cast<double>(bins_[bin]) * part, begin, std::max(begin, limit)));
 }

@@ -23,6 +23,7 @@ constexpr double kLeastRatio = 1.4;
 
 double decibels(double signal, double error) {
   if (error == 0) return HUGE_VAL;
+  if (!std::isfinite(error)) return -HUGE_VAL;  // squares of doubles beyond any float
   return 10 * std::log10(signal / error);
 }
 
