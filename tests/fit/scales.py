@@ -14,6 +14,8 @@ import tempfile
 try:
     import ml_dtypes
     import numpy as np
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
 except ImportError as missing:
     print(f"skipped: {missing}; tests/interop/venv.sh installs what is needed")
     sys.exit(0)
@@ -234,6 +236,116 @@ def check_union(tool, folder):
         check_channels("both", dtype, both, of_type["tensors"][0], 1)
 
 
+def saved(folder, nodes, weights, inputs, outputs, values):
+    """A model and a dump of these values: their paths."""
+    graph = helper.make_graph(
+        nodes, "net", [helper.make_tensor_value_info(n, TensorProto.FLOAT, None) for n in inputs],
+        [helper.make_tensor_value_info(n, TensorProto.FLOAT, None) for n in outputs],
+        [numpy_helper.from_array(np.asarray(w, dtype=np.float32), n) for n, w in weights.items()])
+    model = os.path.join(folder, "net.onnx")
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), model)
+    dump = os.path.join(folder, "net.npz")
+    np.savez(dump, **{n: np.asarray(v, dtype=np.float32) for n, v in values.items()})
+    return ["--graph", model, dump]
+
+
+def check_axes(tool, folder):
+    """Weights have the channels of the results, by the operator that reads them."""
+    rng = np.random.default_rng(5)
+    node = helper.make_node
+    weights = {"conv.w": rng.normal(size=(6, 3, 3, 3)), "up.w": rng.normal(size=(6, 4, 2, 2)),
+               "gemm.w": rng.normal(size=(9, 20)), "turned.w": rng.normal(size=(20, 9)),
+               "matmul.w": rng.normal(size=(20, 9)), "scale": rng.normal(size=(9, 20))}
+    nodes = [node("Conv", ["image", "conv.w"], ["features"], "conv"),
+             node("ConvTranspose", ["features", "up.w"], ["wider"], "up"),
+             node("Gemm", ["rows", "gemm.w"], ["a"], "gemm", transB=1), node("Gemm", ["rows", "turned.w"], ["b"], "turned"),
+             node("MatMul", ["words", "matmul.w"], ["c"], "matmul"), node("Mul", ["rows", "scale"], ["d"], "mul")]
+    values = {"image": rng.normal(size=(1, 3, 9, 9)), "features": rng.normal(size=(1, 6, 7, 7)),
+              "rows": rng.normal(size=(9, 20)), "words": rng.normal(size=(2, 9, 20)), "c": rng.normal(size=(2, 9, 9))}
+    words = saved(folder, nodes, weights, ["image", "rows", "words"], ["wider", "a", "b", "c", "d"], values)
+    axes = {"conv.w": 0, "up.w": 1, "gemm.w": 0, "turned.w": 1, "matmul.w": 1, "scale": None, "image": 1, "features": 1,
+            "rows": 1, "words": 2, "c": 2}
+    found = report(tool, "--dtype=int8", *words)[0]["scaled"][0]["tensors"]
+    same("tensors", sorted(t["name"] for t in found) == sorted(axes), True)
+    for tensor in found:
+        x = np.asarray({**weights, **values}[tensor["name"]], dtype=np.float32)
+        same(tensor["name"] + " weight", tensor["weight"], tensor["name"] in weights)
+        check_scales(tensor["name"], "int8", x, tensor)
+        check_channels(tensor["name"], "int8", x, tensor, axes[tensor["name"]])
+
+
+def check_layers(tool, folder):
+    """What a layer in a narrow type does to the output, against the network run with that layer so."""
+    rng = np.random.default_rng(6)
+    weights = {f"w{i}": rng.normal(size=(64, 64)) / 8 for i in range(4)}
+    weights["w2"][:, 3] *= 60  # it and what follows are off by more than the others
+    weights["w3"][3] /= 60
+    names = [f"l{i}" for i in range(4)]
+    nodes = [helper.make_node("MatMul", [f"x{i}", f"w{i}"], [f"y{i}"], names[i]) for i in range(4)]
+    nodes += [helper.make_node("Tanh" if i == 0 else "Relu", [f"y{i}"], [f"x{i + 1}"], f"f{i}") for i in range(3)]
+    nodes.sort(key=lambda n: (int(n.name[1:]), n.name[0] == "f"))
+    steps = {n.name: n for n in nodes}
+
+    def run(x, narrow, values=None):
+        held = {"x0": x, **weights}
+        for name, step in steps.items():
+            def read(tensor, name=name):
+                return rounded(tensor, held[tensor]) if name in narrow else held[tensor]
+            inputs = [read(t) for t in step.input]
+            made = inputs[0] @ inputs[1] if step.op_type == "MatMul" else (
+                np.tanh(inputs[0]) if step.op_type == "Tanh" else np.maximum(inputs[0], 0))
+            out = step.output[0]
+            held[out] = rounded(out, made) if name in narrow else made
+        if values is not None:
+            values.update({k: v for k, v in held.items() if k not in weights})
+        return held["y3"]
+
+    x = rng.normal(size=(50, 64))
+    values = {}
+    exact = run(x, (), values)
+    words = saved(folder, nodes, weights, ["x0"], ["y3"], values)
+    for dtype in ("int8", "float8_e4m3fn"):
+        found = report(tool, "--dtype", dtype, *words)[0]["scaled"][0]
+        scales = {t["name"]: t for t in found["tensors"]}
+
+        def rounded(name, x, dtype=dtype, scales=scales):
+            tensor = scales[name]
+            scale = next(s["scale"] for s in tensor["scales"] if s["method"] == tensor["best"])
+            if tensor["weight"] and tensor["channels"] and tensor["channels"]["snr"] > max(s["snr"] for s in tensor["scales"]):
+                scale = np.array([scale_of(dtype, m) for m in np.abs(np.float32(x)).max(axis=0)])
+            return narrowed(dtype, x / scale)[0] * scale
+
+        size = math.sqrt(np.mean(exact**2))
+        errors = {n: math.sqrt(np.mean((run(x, (n,)) - exact) ** 2)) / size for n in steps}
+        estimates = {layer["name"]: layer["error"] for layer in found["layers"]}
+        same(dtype + " layers", sorted(estimates) == sorted(errors), True)
+        for name, error in errors.items():
+            within(f"{dtype} {name}", estimates[name], error, 4)
+        everything = math.sqrt(np.mean((run(x, tuple(steps)) - exact) ** 2)) / size
+        within(f"{dtype} all", found["outputs"][0]["error"], everything, 4)
+        ordered = [layer["error"] for layer in found["layers"]]
+        same(dtype + " order", ordered == sorted(ordered, reverse=True), True)
+        same(dtype + " shares", sum(layer["share"] for layer in found["layers"]), 1)
+
+
+def within(what, found, expected, factor):
+    global checks
+    checks += 1
+    if not expected / factor <= found <= expected * factor:
+        raise AssertionError(f"{what}: an estimate of {found}, and it is {expected}")
+
+
+def check_emit(tool, folder):
+    """Every tensor that has one, with its best scale."""
+    path, out = os.path.join(folder, "golden.npz"), os.path.join(folder, "scales.json")
+    subprocess.run([tool, "-q", "fit", "--dtype=int8", path, "--emit", "scales", out], check=False, capture_output=True)
+    with open(out, encoding="utf-8") as file:
+        written = json.load(file)
+    expected = {t["name"]: next(s["scale"] for s in t["scales"] if s["method"] == t["best"])
+                for t in report(tool, "--dtype=int8", path)[0]["scaled"][0]["tensors"] if t["scales"]}
+    same("scales", written == expected, True)
+
+
 def check_scale_option(tool, folder):
     """The scale that is said, given to `convert`, counts the same numbers."""
     path, out = os.path.join(folder, "golden.npz"), os.path.join(folder, "codes.btf")
@@ -256,6 +368,9 @@ def main():
         check_dumps(tool, folder)
         check_union(tool, folder)
         check_scale_option(tool, folder)
+        check_axes(tool, folder)
+        check_layers(tool, folder)
+        check_emit(tool, folder)
     print(f"{checks} figures of scales as NumPy has them")
 
 

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
+#include "btf/try.h"
 #include "fit/rule/judge.h"
+#include "network/evaluation.h"
+#include "network/operators/operator.h"
 
 namespace btf {
 namespace {
@@ -11,65 +15,91 @@ namespace {
 using network::kNoValue;
 using network::Passing;
 
+constexpr std::uint64_t kMostTerms = 1U << 24;  // of what is computed to make an operator
+
 // What only moves numbers computes nothing in a type.
 bool computes(const NodeMeasure& measure) {
   return measure.passing != Passing::moved && measure.passing != Passing::joined;
 }
 
-// The measures with the errors of codes in place of those that rounding made.
-void exchange_errors(const network::Network& network, const std::vector<double>& relative,
-                     DumpMeasures& measures) {
-  for (std::size_t value = 0; value < measures.values.size(); ++value) {
-    ValueNoise& own = measures.values[value];
-    own.noise = relative[value] * own.measure.rms();
-    own.measure.beyond = 0;
-  }
-  for (std::uint32_t node = 0; node < measures.nodes.size(); ++node) {
-    measures.nodes[node].variance_error = 0;
-    for (InputEffect& effect : measures.nodes[node].inputs) {
-      effect.noise = measures.values[network.nodes()[node].inputs[effect.input]].noise;
-      effect.error = effect.noise * effect.gain;
-      effect.nonfinite = 0;
-    }
-  }
-}
-
-// How much of a value's error, as a mean square, is an error of this output.
-std::vector<double> sensitivity_of(const network::Network& network, const DumpMeasures& measures,
-                                   std::uint32_t output) {
-  std::vector<double> found(network.values().size(), 0);
-  found[output] = 1;
-  for (std::size_t node = network.nodes().size(); node-- > 0;) {
-    double own = 0;
-    for (const std::uint32_t made : network.nodes()[node].outputs)
-      if (made != kNoValue) own += found[made];
-    if (own == 0) continue;
-    for (const InputEffect& effect : measures.nodes[node].inputs)
-      found[network.nodes()[node].inputs[effect.input]] += effect.gain * effect.gain * own;
-  }
-  return found;
-}
+double square(double x) { return x * x; }
 
 }  // namespace
 
+// How much of errors, as mean squares, comes to an output of the network.
+class ScaledLayers::Reach {
+ public:
+  Reach(const ScaledLayers& layers, const DumpMeasures& measures, const std::vector<double>& terms,
+        std::uint32_t output)
+      : layers_(layers),
+        measures_(measures),
+        terms_(terms),
+        fresh_(layers.network_.values().size(), 0),
+        passed_(layers.network_.values().size(), 0) {
+    fresh_[output] = passed_[output] = 1;
+    for (std::size_t i = layers_.network_.nodes().size(); i-- > 0;) {
+      const auto node = static_cast<std::uint32_t>(i);
+      for (const InputEffect& effect : measures_.nodes[node].inputs) {
+        const std::uint32_t input = layers_.network_.nodes()[node].inputs[effect.input];
+        fresh_[input] += from_input(node, effect);
+        passed_[input] += square(effect.gain) * sum(node, passed_);
+      }
+    }
+  }
+
+  double from_value(std::uint32_t value) const { return fresh_[value]; }
+
+  // Of a code's error that the node reads.
+  double from_input(std::uint32_t node, const InputEffect& effect) const {
+    if (!layers_.uniform_ || terms_[node] == 0 || effect.input > 1)
+      return square(effect.gain) * sum(node, fresh_);
+    const std::uint32_t other = layers_.network_.nodes()[node].inputs[1 - effect.input];
+    return terms_[node] * measures_.values[other].measure.mean_square() * sum(node, passed_);
+  }
+
+ private:
+  double sum(std::uint32_t node, const std::vector<double>& of_values) const {
+    double all = 0;
+    for (const std::uint32_t made : layers_.network_.nodes()[node].outputs)
+      if (made != kNoValue) all += of_values[made];
+    return all;
+  }
+
+  const ScaledLayers& layers_;
+  const DumpMeasures& measures_;
+  const std::vector<double>& terms_;
+  std::vector<double> fresh_;   // of values: of errors that are as large in every element
+  std::vector<double> passed_;  // of those that a sum of products has made go with the numbers
+};
+
+double ScaledLayers::noise(const DumpMeasures& measures, std::uint32_t value) const {
+  return square(relative_[value]) * measures.values[value].measure.mean_square();
+}
+
 double ScaledLayers::alone(const DumpMeasures& measures, std::uint32_t node,
-                           const std::vector<double>& sensitivity) const {
-  double read = 0;
-  for (const InputEffect& effect : measures.nodes[node].inputs) read += effect.error * effect.error;
+                           const Reach& reach) const {
+  const network::Node& own = network_.nodes()[node];
   double squares = 0;
-  for (const std::uint32_t made : network_.nodes()[node].outputs) {
-    if (made == kNoValue || !measures.values[made].floating || sensitivity[made] == 0) continue;
-    const double own = measures.values[made].noise;
-    squares += sensitivity[made] * (read + own * own);
+  for (const InputEffect& effect : measures.nodes[node].inputs)
+    squares += noise(measures, own.inputs[effect.input]) * reach.from_input(node, effect);
+  for (const std::uint32_t made : own.outputs)
+    if (made != kNoValue) squares += noise(measures, made) * reach.from_value(made);
+  return squares;
+}
+
+// Each value has its codes' error once: where it is made or, of what nothing makes, where it is
+// read.
+double ScaledLayers::together(const DumpMeasures& measures, const Reach& reach) const {
+  double squares = 0;
+  for (std::uint32_t value = 0; value < relative_.size(); ++value) {
+    const std::uint32_t node = network_.values()[value].node;
+    if (node == network::kNoNode || computes(measures.nodes[node]))
+      squares += noise(measures, value) * reach.from_value(value);
   }
   return squares;
 }
 
-void ScaledLayers::take(DumpMeasures measures) {
-  exchange_errors(network_, relative_, measures);
-  const std::vector<double> all =
-      output_errors(network_, measures, std::vector<bool>(network_.nodes().size(), false));
-  for (std::size_t i = 0; i < all.size(); ++i) outputs_[i] = std::max(outputs_[i], all[i]);
+void ScaledLayers::take(const DumpMeasures& measures, const std::vector<double>& terms) {
   std::vector<std::uint32_t> nodes;
   for (std::uint32_t node = 0; node < network_.nodes().size(); ++node) {
     if (!is_fit_layer(network_, measures, node) || !computes(measures.nodes[node])) continue;
@@ -78,12 +108,14 @@ void ScaledLayers::take(DumpMeasures measures) {
     judged_[node] = true;
     nodes.push_back(node);
   }
-  for (const std::uint32_t output : network_.outputs()) {
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    const std::uint32_t output = network_.outputs()[i];
     const double rms = measures.values[output].measure.rms();
     if (rms == 0) continue;
-    const std::vector<double> sensitivity = sensitivity_of(network_, measures, output);
+    const Reach reach(*this, measures, terms, output);
+    outputs_[i] = std::max(outputs_[i], std::sqrt(together(measures, reach)) / rms);
     for (const std::uint32_t node : nodes)
-      errors_[node] = std::max(errors_[node], std::sqrt(alone(measures, node, sensitivity)) / rms);
+      errors_[node] = std::max(errors_[node], std::sqrt(alone(measures, node, reach)) / rms);
   }
 }
 
@@ -103,6 +135,24 @@ void ScaledLayers::write(FitOfScales& found) const {
   for (std::size_t i = 0; i < outputs_.size(); ++i)
     found.outputs.push_back(
         {.name = network_.values()[network_.outputs()[i]].name, .error = outputs_[i]});
+}
+
+std::vector<double> terms_of(const network::Network& network, const Dump& dump,
+                             const DumpMeasures& measures) {
+  const network::FindStored stored =
+      [&dump](std::uint32_t value) -> Result<std::optional<network::StoredNumbers>> {
+    const DumpedTensor* const dumped = dump.find(value);
+    if (dumped == nullptr) return std::nullopt;
+    BTF_ASSIGN(network::StoredNumbers numbers, dump.open(*dumped));
+    return std::optional(std::move(numbers));
+  };
+  std::vector<double> terms(network.nodes().size(), 0);
+  for (std::uint32_t node = 0; node < terms.size(); ++node) {
+    if (measures.nodes[node].passing != Passing::products) continue;
+    network::Evaluation evaluation(network, stored, kMostTerms);
+    if (const auto op = evaluation.made_operator(node)) terms[node] = (*op)->terms();
+  }
+  return terms;
 }
 
 std::string layer_name(const network::Network& network, std::uint32_t node) {

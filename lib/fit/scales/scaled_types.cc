@@ -116,14 +116,16 @@ Status rank_layers(const network::Network& network, const std::vector<Dump>& dum
                    const std::vector<std::vector<double>>& relative, const Execution& execution,
                    std::vector<FitOfScales>& types) {
   std::vector<ScaledLayers> layers;
-  for (const std::vector<double>& errors : relative) layers.emplace_back(network, errors);
+  for (std::size_t i = 0; i < types.size(); ++i)
+    layers.emplace_back(network, !info(types[i].dtype).floating(), relative[i]);
   Execution quiet = execution;
   quiet.progress = {};
   std::optional<DumpMeasures> last;
   for (const Dump& dump : dumps) {
     BTF_ASSIGN(DumpMeasures measures,
                measure_dump(network, dump, NarrowType(kGainsBy), last ? &*last : nullptr, quiet));
-    for (ScaledLayers& one : layers) one.take(measures);
+    const std::vector<double> terms = terms_of(network, dump, measures);
+    for (ScaledLayers& one : layers) one.take(measures, terms);
     last = std::move(measures);
   }
   for (std::size_t i = 0; i < types.size(); ++i) layers[i].write(types[i]);
