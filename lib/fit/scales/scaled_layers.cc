@@ -2,20 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
-#include "btf/try.h"
 #include "fit/rule/judge.h"
-#include "network/evaluation.h"
-#include "network/operators/operator.h"
 
 namespace btf {
 namespace {
 
 using network::kNoValue;
 using network::Passing;
-
-constexpr std::uint64_t kMostTerms = 1U << 24;  // of what is computed to make an operator
 
 // What only moves numbers computes nothing in a type.
 bool computes(const NodeMeasure& measure) {
@@ -42,7 +36,9 @@ class ScaledLayers::Reach {
       for (const InputEffect& effect : measures_.nodes[node].inputs) {
         const std::uint32_t input = layers_.network_.nodes()[node].inputs[effect.input];
         fresh_[input] += from_input(node, effect);
-        passed_[input] += square(effect.gain) * sum(node, passed_);
+        // A mean leaves what is the same at all places, as what weights are off by is.
+        const bool mean = measures_.nodes[node].passing == Passing::windows;
+        passed_[input] += (mean ? 1 : gain(node, effect)) * sum(node, passed_);
       }
     }
   }
@@ -51,13 +47,20 @@ class ScaledLayers::Reach {
 
   // Of a code's error that the node reads.
   double from_input(std::uint32_t node, const InputEffect& effect) const {
-    if (!layers_.uniform_ || terms_[node] == 0 || effect.input > 1)
-      return square(effect.gain) * sum(node, fresh_);
-    const std::uint32_t other = layers_.network_.nodes()[node].inputs[1 - effect.input];
-    return terms_[node] * measures_.values[other].measure.mean_square() * sum(node, passed_);
+    return gain(node, effect) * sum(node, is_product(node, effect) ? passed_ : fresh_);
   }
 
  private:
+  bool is_product(std::uint32_t node, const InputEffect& effect) const {
+    return terms_[node] > 0 && effect.input < 2;
+  }
+
+  double gain(std::uint32_t node, const InputEffect& effect) const {
+    if (!is_product(node, effect)) return square(effect.gain);
+    const std::uint32_t other = layers_.network_.nodes()[node].inputs[1 - effect.input];
+    return terms_[node] * measures_.values[other].measure.mean_square();
+  }
+
   double sum(std::uint32_t node, const std::vector<double>& of_values) const {
     double all = 0;
     for (const std::uint32_t made : layers_.network_.nodes()[node].outputs)
@@ -68,8 +71,8 @@ class ScaledLayers::Reach {
   const ScaledLayers& layers_;
   const DumpMeasures& measures_;
   const std::vector<double>& terms_;
-  std::vector<double> fresh_;   // of values: of errors that are as large in every element
-  std::vector<double> passed_;  // of those that a sum of products has made go with the numbers
+  std::vector<double> fresh_;   // of values: of errors that have no pattern
+  std::vector<double> passed_;  // of those that products made: near places have the same
 };
 
 double ScaledLayers::noise(const DumpMeasures& measures, std::uint32_t value) const {
@@ -135,24 +138,6 @@ void ScaledLayers::write(FitOfScales& found) const {
   for (std::size_t i = 0; i < outputs_.size(); ++i)
     found.outputs.push_back(
         {.name = network_.values()[network_.outputs()[i]].name, .error = outputs_[i]});
-}
-
-std::vector<double> terms_of(const network::Network& network, const Dump& dump,
-                             const DumpMeasures& measures) {
-  const network::FindStored stored =
-      [&dump](std::uint32_t value) -> Result<std::optional<network::StoredNumbers>> {
-    const DumpedTensor* const dumped = dump.find(value);
-    if (dumped == nullptr) return std::nullopt;
-    BTF_ASSIGN(network::StoredNumbers numbers, dump.open(*dumped));
-    return std::optional(std::move(numbers));
-  };
-  std::vector<double> terms(network.nodes().size(), 0);
-  for (std::uint32_t node = 0; node < terms.size(); ++node) {
-    if (measures.nodes[node].passing != Passing::products) continue;
-    network::Evaluation evaluation(network, stored, kMostTerms);
-    if (const auto op = evaluation.made_operator(node)) terms[node] = (*op)->terms();
-  }
-  return terms;
 }
 
 std::string layer_name(const network::Network& network, std::uint32_t node) {

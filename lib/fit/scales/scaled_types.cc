@@ -10,8 +10,10 @@
 #include "btf/try.h"
 #include "elements/parallel.h"
 #include "fit/measure/dump_measures.h"
+#include "fit/scales/operator_terms.h"
 #include "fit/scales/scaled_layers.h"
 #include "fit/scales/scaled_tensor.h"
+#include "fit/scales/uniform_gains.h"
 
 namespace btf {
 namespace {
@@ -116,8 +118,7 @@ Status rank_layers(const network::Network& network, const std::vector<Dump>& dum
                    const std::vector<std::vector<double>>& relative, const Execution& execution,
                    std::vector<FitOfScales>& types) {
   std::vector<ScaledLayers> layers;
-  for (std::size_t i = 0; i < types.size(); ++i)
-    layers.emplace_back(network, !info(types[i].dtype).floating(), relative[i]);
+  for (const std::vector<double>& errors : relative) layers.emplace_back(network, errors);
   Execution quiet = execution;
   quiet.progress = {};
   std::optional<DumpMeasures> last;
@@ -125,7 +126,12 @@ Status rank_layers(const network::Network& network, const std::vector<Dump>& dum
     BTF_ASSIGN(DumpMeasures measures,
                measure_dump(network, dump, NarrowType(kGainsBy), last ? &*last : nullptr, quiet));
     const std::vector<double> terms = terms_of(network, dump, measures);
-    for (ScaledLayers& one : layers) one.take(measures, terms);
+    for (std::size_t i = 0; i < types.size(); ++i) {
+      DumpMeasures own = measures;
+      if (!info(types[i].dtype).floating())
+        BTF_TRY(take_uniform_gains(network, dump, layers[i].relative(), quiet, own));
+      layers[i].take(own, terms);
+    }
     last = std::move(measures);
   }
   for (std::size_t i = 0; i < types.size(); ++i) layers[i].write(types[i]);
