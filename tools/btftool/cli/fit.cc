@@ -86,11 +86,12 @@ void finish_fit(FitCommand& command, const std::vector<std::string>& operands) {
   if (command.emit.empty()) return;
   if (command.fit.dtypes.size() > 1) throw Wrong("--emit takes one --dtype: a list is of one type");
   const bool scaled = btf::fits_by_scale(command.fit.dtypes[0]);
+  const std::string type(btf::info(command.fit.dtypes[0]).name);
   for (const FitCommand::Emit& emit : command.emit)
     if (btf::lists_scales(emit.form) != scaled)
-      throw Wrong(scaled ? "--emit of a type with scales takes the form scales: no layer must stay "
-                           "wide there"
-                         : "--emit scales takes a --dtype with scales, as int8");
+      throw Wrong(scaled ? "--emit lists layers for float16 and bfloat16; of " + type +
+                               " it writes scales: --emit scales FILE"
+                         : "--emit scales takes a --dtype with scales, as int8, not " + type);
   if (!scaled && !command.fit.graph)
     throw Wrong("--emit needs --graph: without it there is no list of layers");
 }
