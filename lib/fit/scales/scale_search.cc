@@ -33,6 +33,19 @@ CodeGrid::CodeGrid(DType dtype) {
   values_.erase(again.begin(), again.end());
 }
 
+namespace {
+
+// Of the numbers that `sums` are of, all read as one.
+double squares_as(const Magnitudes::Sums& sums, double read) {
+  return sums.squares - 2 * read * sums.sum + read * read * sums.count;
+}
+
+Magnitudes::Sums between(const Magnitudes::Sums& begin, const Magnitudes::Sums& end) {
+  return {end.count - begin.count, end.sum - begin.sum, end.squares - begin.squares};
+}
+
+}  // namespace
+
 CodeGrid::Trial CodeGrid::attempt(const Magnitudes& magnitudes, double scale) const {
   Trial trial;
   double fitted = 0;   // sum of value * number
@@ -43,15 +56,16 @@ CodeGrid::Trial CodeGrid::attempt(const Magnitudes& magnitudes, double scale) co
     const bool last = code + 1 == values_.size();
     const Magnitudes::Sums end =
         magnitudes.up_to(last ? HUGE_VAL : scale * (value + values_[code + 1]) / 2);
-    const double count = end.count - before.count;
-    const double sum = end.sum - before.sum;
-    const double read = scale * value;
-    trial.squares += (end.squares - before.squares) - 2 * read * sum + read * read * count;
-    fitted += value * sum;
-    weights += value * value * count;
+    const Magnitudes::Sums own = between(before, end);
+    trial.squares += squares_as(own, scale * value);
+    fitted += value * own.sum;
+    weights += value * value * own.count;
     if (end.count == static_cast<double>(magnitudes.count())) break;
     before = end;
   }
+  const double last = scale * values_.back();
+  if (last < magnitudes.largest())
+    trial.beyond = squares_as(between(magnitudes.up_to(last), magnitudes.up_to(HUGE_VAL)), last);
   trial.better = weights > 0 ? fitted / weights : scale;
   return trial;
 }
@@ -71,10 +85,14 @@ double least_squares_scale(const Magnitudes& magnitudes, const CodeGrid& grid) {
   std::vector<Tried> coarse;
   for (int step = -kOctavesAbove * kCoarse; step <= kOctavesBelow * kCoarse; ++step) {
     const double scale = top * std::exp2(-static_cast<double>(step) / kCoarse);
-    coarse.push_back({attempt(scale).squares, scale});
+    const CodeGrid::Trial trial = attempt(scale);
+    coarse.push_back({trial.squares, scale});
+    if (trial.beyond > best.squares) break;  // and more of it by smaller scales
   }
-  std::ranges::partial_sort(coarse, coarse.begin() + kAround, {}, &Tried::squares);
-  for (const Tried& near : std::span(coarse).first(kAround))
+  const auto around = std::min(kAround, coarse.size());
+  std::ranges::partial_sort(coarse, coarse.begin() + static_cast<std::ptrdiff_t>(around), {},
+                            &Tried::squares);
+  for (const Tried& near : std::span(coarse).first(around))
     for (int step = -kFine / kCoarse; step <= kFine / kCoarse; ++step)
       attempt(near.scale * std::exp2(static_cast<double>(step) / kFine));
   double next = best.scale;

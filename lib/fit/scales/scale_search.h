@@ -15,10 +15,11 @@ class CodeGrid {
 
   double largest() const { return values_.back(); }
 
-  // Of codes with this scale: the error's sum of squares, and the scale that would be best for
-  // numbers of the same codes.
+  // Of codes with this scale: the error's sum of squares, how much of it is of numbers beyond the
+  // last code, and the scale that would be best for numbers of the same codes.
   struct Trial {
     double squares = 0;
+    double beyond = 0;
     double better = 0;
   };
   Trial attempt(const Magnitudes& magnitudes, double scale) const;
