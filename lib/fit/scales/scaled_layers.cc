@@ -33,12 +33,13 @@ class ScaledLayers::Reach {
     fresh_[output] = passed_[output] = 1;
     for (std::size_t i = layers_.network_.nodes().size(); i-- > 0;) {
       const auto node = static_cast<std::uint32_t>(i);
+      if (!measures_.nodes[node].trouble.empty()) through_unknown(node);
       for (const InputEffect& effect : measures_.nodes[node].inputs) {
         const std::uint32_t input = layers_.network_.nodes()[node].inputs[effect.input];
         fresh_[input] += from_input(node, effect);
         // A mean leaves what is the same at all places, as what weights are off by is.
         const bool mean = measures_.nodes[node].passing == Passing::windows;
-        passed_[input] += (mean ? 1 : gain(node, effect)) * sum(node, passed_);
+        passed_[input] += (mean ? 1 : square(effect.gain)) * sum(node, passed_);
       }
     }
   }
@@ -51,6 +52,22 @@ class ScaledLayers::Reach {
   }
 
  private:
+  // An error of an input is taken for the same part of the results.
+  void through_unknown(std::uint32_t node) {
+    const network::Node& own = layers_.network_.nodes()[node];
+    const auto mean_square = [&](std::uint32_t value) {
+      return value == kNoValue ? 0 : measures_.values[value].measure.mean_square();
+    };
+    for (const std::uint32_t input : own.inputs) {
+      if (mean_square(input) == 0) continue;
+      for (const std::uint32_t made : own.outputs) {
+        if (mean_square(made) == 0) continue;
+        fresh_[input] += mean_square(made) / mean_square(input) * fresh_[made];
+        passed_[input] += mean_square(made) / mean_square(input) * passed_[made];
+      }
+    }
+  }
+
   bool is_product(std::uint32_t node, const InputEffect& effect) const {
     return terms_[node] > 0 && effect.input < 2;
   }
@@ -72,7 +89,7 @@ class ScaledLayers::Reach {
   const DumpMeasures& measures_;
   const std::vector<double>& terms_;
   std::vector<double> fresh_;   // of values: of errors that have no pattern
-  std::vector<double> passed_;  // of those that products made: near places have the same
+  std::vector<double> passed_;  // of those that products made, which go with the numbers
 };
 
 double ScaledLayers::noise(const DumpMeasures& measures, std::uint32_t value) const {

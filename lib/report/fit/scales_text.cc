@@ -193,7 +193,7 @@ class ScalesScreen {
             6);
     }
     if (type_.unjudged > 0)
-      lines(counted(type_.unjudged, "layer") + " left out, whose errors are not known", 2);
+      lines(counted(type_.unjudged, "layer") + " left out, whose errors are not known here", 2);
   }
 
   const FitOfScales& type_;
