@@ -335,6 +335,18 @@ def within(what, found, expected, factor):
         raise AssertionError(f"{what}: an estimate of {found}, and it is {expected}")
 
 
+def check_far(tool, folder):
+    """Doubles beyond what float32 scales reach are not held, and nothing of them is said to be exact."""
+    path = os.path.join(folder, "far.npz")
+    np.savez(path, large=np.array([1e300, 1, 2]), small=np.array([1e-300, 2e-300]))
+    found, code = report(tool, "--dtype=int8,fp8", path)
+    same("far exit", code, 1)
+    for of_type in found["scaled"]:
+        for tensor in of_type["tensors"]:
+            same("far state", tensor["state"] == "poor", True)
+            same("far snr", all(scale["snr"] == "-inf" for scale in tensor["scales"]), True)
+
+
 def check_emit(tool, folder):
     """Every tensor that has one, with its best scale."""
     path, out = os.path.join(folder, "golden.npz"), os.path.join(folder, "scales.json")
@@ -371,6 +383,7 @@ def main():
         check_axes(tool, folder)
         check_layers(tool, folder)
         check_emit(tool, folder)
+        check_far(tool, folder)
     print(f"{checks} figures of scales as NumPy has them")
 
 

@@ -22,8 +22,9 @@ constexpr double kBlame = .5;
 constexpr double kLeastRatio = 1.4;
 
 double decibels(double signal, double error) {
+  // Squares of doubles far beyond what floats hold, or below it.
+  if (signal == 0 || !std::isfinite(error)) return -HUGE_VAL;
   if (error == 0) return HUGE_VAL;
-  if (!std::isfinite(error)) return -HUGE_VAL;  // squares of doubles beyond any float
   return 10 * std::log10(signal / error);
 }
 

@@ -21,8 +21,11 @@ constexpr std::size_t kTableColumns = 76;
 constexpr double kExact = 140;
 
 std::string decibel_words(double snr) {
+  if (snr == -HUGE_VAL) return "none";
   return snr >= kExact ? "exact" : fmt::format("{:.1f} dB", snr);
 }
+
+bool has_ratio(double snr) { return std::isfinite(snr) && snr < kExact; }
 
 // Of the numbers that are not zero.
 std::string lost_words(const FitScaledTensor& tensor, const FitScale& scale) {
@@ -74,14 +77,14 @@ class ScalesScreen {
     for (const FitScaledTensor& tensor : type_.tensors) {
       poor += tensor.state == FitScaling::poor ? 1 : 0;
       nonfinite += tensor.state == FitScaling::nonfinite ? 1 : 0;
-      if (tensor.scales.empty() || tensor.scales[tensor.best].snr >= kExact) continue;
+      if (tensor.scales.empty() || !has_ratio(tensor.scales[tensor.best].snr)) continue;
       least = std::min(least, tensor.scales[tensor.best].snr);
       most = std::max(most, tensor.scales[tensor.best].snr);
     }
     const std::string all = counted(type_.tensors.size(), "tensor");
     std::string words = name_ + ": ";
     if (most < least)
-      words += "exact";
+      words += poor == 0 ? "exact" : "no ratio";
     else if (most == least)
       words += "SNR of " + decibel_words(least);
     else

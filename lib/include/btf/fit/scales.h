@@ -28,7 +28,8 @@ enum class FitScaleMethod : std::uint8_t {
 BTF_API std::span<const Named<FitScaleMethod>> fit_scale_methods();
 BTF_API std::string_view fit_scale_method_name(FitScaleMethod method);
 
-// Signal-to-noise ratios are 10 log10(sum x^2 / sum error^2), in dB; Inf: there is no error.
+// Signal-to-noise ratios are 10 log10(sum x^2 / sum error^2), in dB; Inf: there is no error; -Inf:
+// a double cannot hold the sums.
 struct FitScale {
   FitScaleMethod method{};
   double scale = 0;  // a float32: number = code * scale
@@ -55,8 +56,8 @@ struct FitChannels {
 };
 
 enum class FitScaling : std::uint8_t {
-  held,  // by the best scale
-  poor,  // by any scale below kFitLeastSnr, or by the best more than kFitMostLost of it is lost
+  held,       // by the best scale
+  poor,       // by the best scale below kFitLeastSnr, or more than kFitMostLost of it is lost
   nonfinite,  // it has NaN or Inf, which no code stands for
   nothing,    // no numbers but zeros: any scale will do
 };
