@@ -168,6 +168,7 @@ class ScalesScreen {
   }
 
   void notes(const FitScaledTensor& tensor) {
+    if (all_ && !tensor.scales.empty()) methods(tensor);
     if (tensor.state == FitScaling::nonfinite)
       lines(std::to_string(tensor.nan) + " NaN and " + std::to_string(tensor.infinite) +
                 " Inf, which no code stands for",
@@ -181,6 +182,14 @@ class ScalesScreen {
               size_words(outlier.median) +
               "; with a scale of its own: " + decibel_words(outlier.snr),
           6);
+  }
+
+  void methods(const FitScaledTensor& tensor) {
+    std::string words;
+    for (const FitScale& scale : tensor.scales)
+      words += (words.empty() ? "" : ", ") + std::string(fit_scale_method_name(scale.method)) +
+               " " + decibel_words(scale.snr);
+    lines(words, 6);
   }
 
   void layers() {
