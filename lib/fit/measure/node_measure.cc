@@ -15,19 +15,9 @@ namespace {
 using network::Operator;
 using network::Passing;
 
-constexpr std::uint64_t kMostTerms = 1U << 24;     // of values that are computed here
 constexpr std::uint64_t kMostComputed = 1U << 16;  // numbers of one
 // Results that are computed twice: of more every second run, or every third, and so on.
 constexpr std::uint64_t kMostResults = 1U << 20;
-
-network::FindStored stored_in(const Dump& dump) {
-  return [&dump](std::uint32_t value) -> Result<std::optional<network::StoredNumbers>> {
-    const DumpedTensor* const dumped = dump.find(value);
-    if (dumped == nullptr) return std::nullopt;
-    BTF_ASSIGN(network::StoredNumbers numbers, dump.open(*dumped));
-    return std::optional(std::move(numbers));
-  };
-}
 
 // Numbers of which single products are computed.
 constexpr double kMostProducts = 1U << 14;
@@ -120,6 +110,7 @@ class NodeMeasuring {
   Status products(NodeMeasure& measure) {
     BTF_TRY(check_known(node_.inputs.size()));
     measure.rms = result().measure.rms();
+    measure.terms = op_->terms();
     const std::optional<double> growth = growth_in_sums();
     for (std::size_t i = 0; i < node_.inputs.size(); ++i) {
       if (!is_float(i)) continue;

@@ -60,6 +60,7 @@ struct NodeMeasure {
   // The same if they have Inf from before; nothing: they have none.
   std::vector<InputEffect> with_infinite;
   bool averages = false;      // a result is of many numbers of the input
+  double terms = 0;           // products in a sum of the result; 0: it is of no such sums
   double rms = 0;             // of the result
   double inside = 0;          // largest magnitude on the way to a result
   double variance_error = 0;  // relative
