@@ -39,11 +39,6 @@ class Report:
         text: str = self._found.html()
         return text
 
-    def junit(self) -> str:
-        """For CI servers."""
-        text: str = self._found.junit()
-        return text
-
     def as_dict(self) -> dict[str, Any]:
         """The JSON report as Python's dicts and lists."""
         import json
@@ -53,3 +48,14 @@ class Report:
 
     def __str__(self) -> str:
         return self.text()
+
+
+class TestedReport(Report):
+    """Of what passes or fails."""
+
+    __slots__ = ()
+
+    def junit(self) -> str:
+        """For CI servers."""
+        text: str = self._found.junit()
+        return text
