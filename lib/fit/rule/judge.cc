@@ -16,7 +16,7 @@ using network::Passing;
 
 // Parts of an output's error by ordinary rounding: errors that are as large are not borne, and such
 // that are less do not matter, whatever they are where they arise.
-constexpr double kBorneShare = 0.5;
+constexpr double kBorneShare = 0.25;
 constexpr double kLeastShare = 0.02;
 // Of the error that a result has from before: one that is less is not what matters.
 constexpr double kBesideBefore = 1.0 / 3;
