@@ -69,7 +69,9 @@ template <typename T>
 HWY_INLINE void widen_native(const std::byte* source, std::size_t count, double* out) {
   by_vectors<T>(source, count, out, [](const T* from) HWY_ATTR {
     const auto values = hn::LoadU(kTag<T>, from);
-    if constexpr (sizeof(T) >= 4)
+    if constexpr (sizeof(T) == 8)
+      return hn::ConvertTo(kDoubles, values);
+    else if constexpr (sizeof(T) == 4)
       return hn::PromoteTo(kDoubles, values);
     else
       return hn::PromoteTo(kDoubles, hn::PromoteTo(kInts, values));
@@ -90,6 +92,12 @@ void from_uint16(const std::byte* source, std::size_t count, double* out) {
 }
 void from_int32(const std::byte* source, std::size_t count, double* out) {
   widen_native<std::int32_t>(source, count, out);
+}
+void from_int64(const std::byte* source, std::size_t count, double* out) {
+  widen_native<std::int64_t>(source, count, out);
+}
+void from_uint64(const std::byte* source, std::size_t count, double* out) {
+  widen_native<std::uint64_t>(source, count, out);
 }
 void from_uint32(const std::byte* source, std::size_t count, double* out) {
   // 2^52 with the integer for its last digits, less 2^52.
@@ -136,6 +144,8 @@ constexpr auto kRows = std::to_array<Row>({
     {DType::uint16, BTF_SIMD_TABLE(from_uint16)},
     {DType::int32, BTF_SIMD_TABLE(from_int32)},
     {DType::uint32, BTF_SIMD_TABLE(from_uint32)},
+    {DType::int64, BTF_SIMD_TABLE(from_int64)},
+    {DType::uint64, BTF_SIMD_TABLE(from_uint64)},
     {DType::float32, BTF_SIMD_TABLE(from_float32)},
     {DType::float16, BTF_SIMD_TABLE(from_float16)},
     {DType::bfloat16, BTF_SIMD_TABLE(from_bfloat16)},
