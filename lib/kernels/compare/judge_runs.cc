@@ -152,6 +152,19 @@ double largest_relative(const double* error, const double* golden, std::uint64_t
   return largest_lane(d, largest);
 }
 
+bool same_steps(const double* actual, const double* golden, std::uint64_t count,
+                const StepGrid& grid) {
+  const ScoreReal d;
+  const Line line(grid);
+  Count apart;
+  for_each_vector(actual, golden, count, [&](RealVec a, RealVec g) HWY_ATTR {
+    const RealVec finite = hn::Add(hn::Sub(a, a), hn::Sub(g, g));
+    const RealMask same = hn::RebindMask(d, hn::Eq(line.position(a), line.position(g)));
+    apart.add(hn::Not(hn::And(same, hn::Eq(finite, finite))));
+  });
+  return !apart.any();
+}
+
 bool any_scattered(std::uint64_t first, std::uint64_t count, std::uint32_t least) {
   using Ranks = hn::ScalableTag<std::uint32_t>;
   constexpr std::size_t kWidth = hn::MaxLanes(Ranks());
@@ -161,8 +174,11 @@ bool any_scattered(std::uint64_t first, std::uint64_t count, std::uint32_t least
   if (first >> 32 == (first + count) >> 32) {
     const auto upper = hn::Set(d, static_cast<std::uint32_t>(first >> 32) * 0x9e3779b1U);
     auto largest = hn::Zero(d);
-    for (; i + kWidth <= count; i += kWidth) {
-      auto x = hn::Xor(hn::Iota(d, static_cast<std::uint32_t>(first + i)), upper);
+    // Counted up: Highway makes Iota() in memory.
+    auto numbers = hn::Iota(d, static_cast<std::uint32_t>(first));
+    const auto step = hn::Set(d, static_cast<std::uint32_t>(kWidth));
+    for (; i + kWidth <= count; i += kWidth, numbers = hn::Add(numbers, step)) {
+      auto x = hn::Xor(numbers, upper);
       x = hn::Mul(hn::Xor(x, hn::ShiftRight<16>(x)), hn::Set(d, 0x85ebca6bU));
       x = hn::Mul(hn::Xor(x, hn::ShiftRight<13>(x)), hn::Set(d, 0xc2b2ae35U));
       largest = hn::Max(largest, hn::Xor(x, hn::ShiftRight<16>(x)));
@@ -187,13 +203,16 @@ constexpr std::array<decltype(JudgeRuns::at_least), kCpuLevels> kAtLeast
     BTF_SIMD_TABLE(count_at_least);
 constexpr std::array<decltype(JudgeRuns::largest_relative), kCpuLevels> kRelative
     BTF_SIMD_TABLE(largest_relative);
+constexpr std::array<decltype(JudgeRuns::same_steps), kCpuLevels> kSameSteps
+    BTF_SIMD_TABLE(same_steps);
 constexpr std::array<decltype(JudgeRuns::any_scattered), kCpuLevels> kScattered
     BTF_SIMD_TABLE(any_scattered);
 
 constexpr auto kJudgeRuns = [] {
   std::array<JudgeRuns, kCpuLevels> runs{};
   for (std::size_t level = 0; level < kCpuLevels; ++level)
-    runs[level] = {kJudge[level], kAtLeast[level], kRelative[level], kScattered[level]};
+    runs[level] = {kJudge[level], kAtLeast[level], kRelative[level], kSameSteps[level],
+                   kScattered[level]};
   return runs;
 }();
 

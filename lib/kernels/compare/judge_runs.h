@@ -29,6 +29,9 @@ struct JudgeRuns {
   // passed over.
   double (*largest_relative)(const double* error, const double* golden, std::uint64_t count,
                              double bar);
+  // Are all numbers finite, and those of each pair at one position of a grid of floats?
+  bool (*same_steps)(const double* actual, const double* golden, std::uint64_t count,
+                     const StepGrid& grid);
   // Has any of the numbers from `first` on a rank of at least `least`?
   bool (*any_scattered)(std::uint64_t first, std::uint64_t count, std::uint32_t least);
 };
