@@ -122,15 +122,27 @@ RunSummary judge_run(const double* actual, const double* golden, std::uint64_t c
   return judge.grid.integer ? as(judge_as<true, true>) : as(judge_as<true, false>);
 }
 
-std::uint64_t count_at_least(const double* error, std::uint64_t count, double limit) {
+AtLeast count_at_least(const double* error, std::uint64_t count, const AtLeast::Limits& limits) {
   const ScoreReal d;
-  const RealVec least = hn::Set(d, limit);
-  Count found;
+  static_assert(AtLeast::kLimits == 4);
+  const RealVec first = hn::Set(d, limits[0]);
+  const RealVec second = hn::Set(d, limits[1]);
+  const RealVec third = hn::Set(d, limits[2]);
+  const RealVec fourth = hn::Set(d, limits[3]);
+  Count found[AtLeast::kLimits];
   std::uint64_t at = 0;
-  for (; at + kScoreWidth <= count; at += kScoreWidth)
-    found.add(hn::Ge(widened(error + at), least));
-  std::uint64_t total = found.sum();
-  for (; at < count; ++at) total += error[at] >= limit ? 1U : 0U;
+  for (; at + kScoreWidth <= count; at += kScoreWidth) {
+    const RealVec e = widened(error + at);
+    found[0].add(hn::Ge(e, first));
+    found[1].add(hn::Ge(e, second));
+    found[2].add(hn::Ge(e, third));
+    found[3].add(hn::Ge(e, fourth));
+  }
+  AtLeast total;
+  for (std::size_t i = 0; i < AtLeast::kLimits; ++i) {
+    total.count[i] = found[i].sum();
+    for (std::uint64_t j = at; j < count; ++j) total.count[i] += error[j] >= limits[i] ? 1U : 0U;
+  }
   return total;
 }
 

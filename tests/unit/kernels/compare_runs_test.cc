@@ -101,11 +101,12 @@ TEST_CASE("compare runs: every instruction set, every count, misaligned") {
         CHECK(summary.equal == equal);
         CHECK(summary.largest_error == largest);
         CHECK(summary.least_error == least);
-        for (const double limit : {0x1p-12, 0.5, largest, least}) {
-          const auto reaches = [&](double e) { return e >= limit; };
-          CHECK(judges.at_least(error.data() + 1, count, limit) ==
-                static_cast<std::uint64_t>(
-                    std::count_if(error.begin() + 1, error.end() - 1, reaches)));
+        const btf::AtLeast::Limits limits{0x1p-12, 0.5, largest, least};
+        const btf::AtLeast reached = judges.at_least(error.data() + 1, count, limits);
+        for (std::size_t i = 0; i < limits.size(); ++i) {
+          const auto reaches = [&](double e) { return e >= limits[i]; };
+          CHECK(reached.count[i] == static_cast<std::uint64_t>(std::count_if(
+                                        error.begin() + 1, error.end() - 1, reaches)));
         }
         CHECK(runs.least_atol(error.data() + 1, golden, count, 0x1p-13) == left);
         for (const double bar : {0.0, relative / 2, relative})
