@@ -78,7 +78,7 @@ double rounding_of(const Law& law, const Agreement& agreement) {
                  static_cast<double>(std::abs(law.gain)) * agreement.half_step_of_golden);
 }
 
-// As saturated(law(value), limits), in loops that vectorise: without conversions and branches.
+// As saturated(law(value), limits), in loops without conversions and branches.
 template <typename Real>
 ElementMap::Apply<Real> applied(const Law& law, const Limits& limits) {
   const auto gain = static_cast<Real>(law.cause == Cause::offset ? 1 : law.gain);
