@@ -9,7 +9,6 @@
 #endif
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -63,7 +62,6 @@ class QuietFloats {
   using Vec = hn::Vec<D>;
   using Words = hn::Vec<W>;
 
-  static constexpr std::size_t kWidth = hn::MaxLanes(D());
   static constexpr float kMost = std::numeric_limits<float>::max();
   // Errors of the arithmetic: some 2^-22 of a limit, and 2^-148 where floats are subnormal.
   static constexpr double kLess = 1 - 0x1p-20;
@@ -123,19 +121,9 @@ class QuietFloats {
   template <bool kAccepted, bool kSteps>
   HWY_INLINE std::optional<Seen> look_as(const float* actual, const float* golden,
                                          std::uint64_t count) const {
-    const D d;
     Found found;
-    std::uint64_t at = 0;
-    for (; at + kWidth <= count; at += kWidth)
-      add<kAccepted, kSteps>(hn::LoadU(d, actual + at), hn::LoadU(d, golden + at), found);
-    if (at < count) {
-      std::array<float, kWidth> last_actual{};
-      std::array<float, kWidth> last_golden{};
-      std::copy_n(actual + at, count - at, last_actual.begin());
-      std::copy_n(golden + at, count - at, last_golden.begin());
-      add<kAccepted, kSteps>(hn::LoadU(d, last_actual.data()), hn::LoadU(d, last_golden.data()),
-                             found);
-    }
+    for_each_float_vector(actual, golden, count,
+                          [&](Vec a, Vec g) HWY_ATTR { add<kAccepted, kSteps>(a, g, found); });
     if (!hn::AllTrue(W(), hn::Eq(found.unclear, hn::Zero(W())))) return {};
     Seen seen{.furthest = largest_lane(W(), found.furthest)};
     for_each_lane(W(), found.refused, [&](std::uint32_t lane) { seen.refused += lane; });

@@ -94,23 +94,13 @@ struct OwnLine {
 template <typename OnLine>
 HWY_INLINE std::uint32_t furthest_floats(const float* actual, const float* golden,
                                          std::uint64_t count, const OnLine& line) {
-  constexpr std::size_t kWidth = hn::MaxLanes(Shorter());
   auto furthest = hn::Zero(Shorter());
-  const auto pair = [&](const float* a, const float* g) HWY_ATTR {
-    const auto left = line.place(hn::LoadU(ShortReal(), a));
-    const auto right = line.place(hn::LoadU(ShortReal(), g));
+  for_each_float_vector(actual, golden, count, [&](auto a, auto g) HWY_ATTR {
+    const auto left = line.place(a);
+    const auto right = line.place(g);
     const auto distance = hn::Sub(hn::Max(left, right), hn::Min(left, right));
     furthest = hn::Max(furthest, hn::BitCast(Shorter(), distance));
-  };
-  std::uint64_t at = 0;
-  for (; at + kWidth <= count; at += kWidth) pair(actual + at, golden + at);
-  if (at < count) {
-    std::array<float, kWidth> last_actual{};
-    std::array<float, kWidth> last_golden{};
-    std::copy_n(actual + at, count - at, last_actual.begin());
-    std::copy_n(golden + at, count - at, last_golden.begin());
-    pair(last_actual.data(), last_golden.data());
-  }
+  });
   return largest_lane(Shorter(), furthest);
 }
 
