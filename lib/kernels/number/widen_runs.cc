@@ -33,7 +33,7 @@ const hn::Rebind<T, hn::ScalableTag<double>> kTag;
 
 // float16 in the low halves. A subnormal number is normal as a float32; as a mantissa with the
 // exponent of the least normal number it is too large by that number.
-HWY_INLINE Floats from_float16(Bits codes) {
+[[maybe_unused]] HWY_INLINE Floats from_float16(Bits codes) {
   const Bits magnitude = hn::And(codes, hn::Set(kBits, 0x7fffU));
   const Bits wide = hn::ShiftLeft<13>(magnitude);
   const Bits normal = hn::Add(wide, hn::Set(kBits, 112U << 23));
@@ -113,8 +113,14 @@ void from_float32(const std::byte* source, std::size_t count, double* out) {
 }
 void from_float16(const std::byte* source, std::size_t count, double* out) {
   by_vectors<std::uint16_t>(source, count, out, [](const std::uint16_t* from) HWY_ATTR {
-    const Bits codes = hn::PromoteTo(kBits, hn::LoadU(kTag<std::uint16_t>, from));
-    return hn::PromoteTo(kDoubles, from_float16(codes));
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3  // which have an instruction for it
+    const auto* const halves = reinterpret_cast<const hwy::float16_t*>(from);
+    const Floats values = hn::PromoteTo(kFloats, hn::LoadU(kTag<hwy::float16_t>, halves));
+#else
+    const Floats values =
+        from_float16(hn::PromoteTo(kBits, hn::LoadU(kTag<std::uint16_t>, from)));
+#endif
+    return hn::PromoteTo(kDoubles, values);
   });
 }
 void from_bfloat16(const std::byte* source, std::size_t count, double* out) {

@@ -1,7 +1,10 @@
-// Integers of 64 bits as the nearest doubles, at every level.
+// Elements as doubles, at every level.
 #include "kernels/number/widen_runs.h"
 
+#include <bit>
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -51,4 +54,29 @@ void check(btf::DType dtype) {
 TEST_CASE("widen runs: integers of 64 bits, rounded once") {
   check<std::int64_t>(btf::DType::int64);
   check<std::uint64_t>(btf::DType::uint64);
+}
+
+TEST_CASE("widen runs: every code of float16, NaN with its payload") {
+  std::vector<std::uint16_t> codes;
+  std::vector<double> expected;
+  for (int code = 0; code < 0x10000; ++code) {
+    codes.push_back(static_cast<std::uint16_t>(code));
+    const int exponent = code >> 10 & 31;
+    const int fraction = code & 0x3ff;
+    const double size = exponent == 0    ? std::ldexp(fraction, -24)
+                        : exponent == 31 ? std::numeric_limits<double>::infinity()
+                                         : std::ldexp(1024 + fraction, exponent - 25);
+    const auto quiet = 0x7ff8000000000000 | static_cast<std::uint64_t>(fraction) << 42;
+    const bool nan = exponent == 31 && fraction != 0;
+    expected.push_back(
+        std::copysign(nan ? std::bit_cast<double>(quiet) : size, code < 0x8000 ? 1 : -1));
+  }
+  for (const btf::CpuLevel level : btf::test::cpu_levels()) {
+    const btf::test::ForcedLevel forced(level);
+    std::vector<double> out(codes.size() - 1);  // a count with a rest
+    btf::find_widen_run(btf::DType::float16)(reinterpret_cast<const std::byte*>(codes.data() + 1),
+                                             out.size(), out.data());
+    CAPTURE(btf::cpu_level_name(level));
+    CHECK(std::memcmp(out.data(), expected.data() + 1, out.size() * sizeof(double)) == 0);
+  }
 }
