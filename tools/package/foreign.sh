@@ -28,7 +28,8 @@ fetch() {
   local -a missing=()
   for package in "$@"; do
     [[ ! -e $package.unpacked ]] || continue
-    apt-cache show "$package" | grep -q '^Architecture: all' || package+=:arm64
+    # Not -q, which would end before apt-cache has written all.
+    apt-cache show "$package" | grep '^Architecture: all' >/dev/null || package+=:arm64
     missing+=("$package")
   done
   (( ${#missing[@]} > 0 )) || return 0
