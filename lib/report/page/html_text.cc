@@ -27,6 +27,18 @@ std::string html_text(std::string_view text) {
   return html;
 }
 
+std::string html_name(std::string_view name) {
+  constexpr std::string_view kMarks = "/._";
+  const std::string text = html_text(name);
+  std::string html = "<bdi>";
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    html += text[i];
+    const bool last = i + 1 == text.size() || kMarks.contains(text[i + 1]);
+    if (kMarks.contains(text[i]) && !last) html += "<wbr>";
+  }
+  return html + "</bdi>";
+}
+
 std::string html_count(std::uint64_t count) {
   std::string text = std::to_string(count);
   for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");

@@ -97,7 +97,7 @@ TEST_CASE("report: layers read from JSON say what the tool prints") {
   CHECK(btf::json(*run) == printed().at("layers-json"));
   CHECK(btf::text(*run) == printed().at("layers-text"));
   CHECK(btf::junit(*run) == printed().at("layers-junit"));
-  CHECK(btf::html(*run) == printed().at("layers-html"));
+  CHECK(without_program(btf::html(*run)) == printed().at("layers-html"));
   CHECK(btf::read_layer_report(printed().at("json")).error().code == btf::ErrorCode::malformed);
 }
 

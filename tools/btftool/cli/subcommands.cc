@@ -86,6 +86,7 @@ class InspectArguments final : public Subcommand {
   Command finish(const GlobalOptions&) override {
     if (operands_.empty()) throw Wrong("missing operand FILE");
     options_.files = operands_;
+    options_.deciding = words_given_but(app(), {"--html", "--json"});
     options_.open = spec_.finish("--input-spec");
     if (options_.slice && !options_.values) options_.values = kValuesShown;
     if (!options_.distribution.percentiles.empty() || options_.distribution.bins > 0 ||

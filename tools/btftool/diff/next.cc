@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "btf/value.h"
+#include "io/page_origin.h"
 #include "report/text/text.h"
 
 namespace btftool {
@@ -77,13 +79,9 @@ std::string next_command(const DiffCommand& command, bool directories, const btf
 }
 
 std::string same_command(const DiffCommand& command) {
-  std::string text = "btftool diff";
-  for (const std::string& option : command.comparing) text += " " + shell_word(option);
-  if (command.from_json) return text;
-  const auto operand = [](const std::string& path) {
-    return path == "-" ? path : shell_path(path);
-  };
-  return text + " " + operand(command.actual) + " " + operand(command.golden);
+  const std::vector<std::string> operands{command.actual, command.golden};
+  return command_line("diff", command.comparing,
+                      std::span(operands).first(command.from_json ? 0 : 2));
 }
 
 }  // namespace btftool
