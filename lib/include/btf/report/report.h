@@ -63,8 +63,7 @@ struct ReportOptions {
   TextOptions text{};
   MemberNames member_names{};
   PageOrigin origin{};
-  // Of many tensors: the command that shows more of the first that differs in its values; empty:
-  // there is none.
+  // Shows more of a tensor that differs, or of one that is missing; empty: there is none.
   std::function<std::string(const FilePair&, const TensorDiff&)> next_command{};
 };
 
