@@ -50,6 +50,30 @@ def safetensors(path, tensors):
         file.write(struct.pack("<Q", len(text)) + text + b"".join(pieces))
 
 
+def field(number, content):
+    """Of a protocol buffer: a number or bytes."""
+    def varint(n):
+        return bytes([n]) if n < 128 else bytes([n & 127 | 128]) + varint(n >> 7)
+
+    if isinstance(content, int):
+        return varint(number << 3) + varint(content)
+    data = content.encode() if isinstance(content, str) else content
+    return varint(number << 3 | 2) + varint(len(data)) + data
+
+
+def chain(name, layers):
+    """An ONNX model of one layer behind the other, and a dump: some numbers are too large for float16, one layer cannot be judged."""
+    tensors = {f"model/layers.{i}/{'long_' * (i % 9)}value": [2e5 if i % 50 == 11 else 1.0 + i % 7, 0.25] for i in range(layers + 1)}
+    names = list(tensors)
+    nodes = b"".join(field(1, field(1, names[i]) + field(2, names[i + 1]) + field(3, f"model/layers.{i}/activation") +
+                           field(4, "LSTM" if i == 30 else "Sqrt")) for i in range(layers))
+    floats = field(2, field(1, field(1, 1)))  # float32, of any shape
+    ends = field(11, field(1, names[0]) + floats) + field(12, field(1, names[-1]) + floats)
+    with open(name + ".onnx", "wb") as file:
+        file.write(field(1, 8) + field(7, nodes + field(2, "chain") + ends) + field(8, field(2, 17)))
+    safetensors(name + ".safetensors", tensors)
+
+
 def make():
     rng = random.Random(3)
     golden, actual = {}, {}
@@ -65,6 +89,8 @@ def make():
         safetensors(f"{name}_few.safetensors", dict(list(tensors.items())[:few]))
     safetensors("odd.safetensors", {**dict(list(golden.items())[1:]), "odd": [1.0, math.nan]})
     safetensors("odd_few.safetensors", {**dict(list(golden.items())[:few]), "odd": [1.0, math.nan]})
+    for name, layers in ("chain_few", 60), ("chain", TENSORS):
+        chain(name, layers)
     for side in "g", "a":
         os.mkdir(side)
         for i in range(6):
@@ -89,7 +115,7 @@ def check_text(name, text):
     check(f"{name}: the hash of its script", re.search("'sha256-(.*?)'", text)[1], digest)
     origin = re.search("<p class=tool>(.*?)</p>", text)[1]
     check(f"{name}: where it is from", bool(re.fullmatch(
-        r"btftool \d+\.\d+\.\d+ · <code>btftool (diff|layers|inspect) .*</code> · inputs of 2023-11-14 22:13 UTC", origin)), True)
+        r"btftool \d+\.\d+\.\d+ · <code>btftool (diff|layers|inspect|fit) .*</code> · inputs of 2023-11-14 22:13 UTC", origin)), True)
 
 
 def open_page(tab, name):
@@ -184,6 +210,22 @@ def use_diff(tab, name):
     check("filtering takes less than a second", took < 1000, True)
 
 
+def use_fit(tab, name):
+    """All layers are there, and are filtered."""
+    open_page(tab, name)
+    for width in 420, 1300:
+        tab.shape(width)
+        check_width(tab, name, width)
+    rows = "[...document.querySelectorAll('table.sortable tbody tr')].filter(row => !row.hidden)"
+    layers = f"{rows}.filter(row => row.textContent.includes('activation'))"
+    check("fit: layers", tab.run(f"{layers}.length"), TENSORS)
+    wide = "[...document.querySelectorAll('h3 + table tbody tr')]"
+    check("fit: wide ones have a reason", tab.run(f"{wide}.every(row => row.querySelector('td.why b').innerText.length > 20)"), True)
+    check("fit: wide ones", tab.run(f"{wide}.length > {TENSORS // 50}"), True)
+    tab.run("(input => { input.value = 'layers.1999/ activation'; input.dispatchEvent(new Event('input')); })(document.querySelector('.filter input'))")
+    check("fit: found", tab.run(f"{rows}.map(row => row.textContent.includes('layers.1999/activation'))"), [True])
+
+
 def use_inspect(tab, name):
     """Searches, sorts and narrows the page of many tensors."""
     open_page(tab, name)
@@ -218,9 +260,12 @@ def make_pages():
         page("few.html", "diff", "actual_few.safetensors", "golden_few.safetensors"),
         page("layers.html", "layers", TESTDATA + "/layers/dead_channel.npz", TESTDATA + "/layers/golden.npz"),
         page("inspect.html", "inspect", TESTDATA + "/good/mixed.btf", damaged, code=2),
+        page("fit.html", "fit", "--dtype=fp16,bf16", "--graph", TESTDATA + "/fit/model.onnx", TESTDATA + "/fit/golden.npz"),
+        page("fit_chain.html", "fit", "--graph", "chain_few.onnx", "chain_few.safetensors"),
         page("inspect_few.html", "inspect", "odd_few.safetensors", code=0),
     ]), dict([
         page("many.html", "diff", "actual.safetensors", "golden.safetensors"),
+        page("fit_many.html", "fit", "--graph", "chain.onnx", "chain.safetensors"),
         page("inspect_many.html", "inspect", "odd.safetensors", code=0),
     ])
 
@@ -246,6 +291,7 @@ def main():
                 found[name] = look(tab, name)
             check_rules(tab, "one.html")
             use_diff(tab, "many.html")
+            use_fit(tab, "fit_many.html")
             use_inspect(tab, "inspect_many.html")
         finally:
             tab.close()

@@ -1,5 +1,7 @@
 #include "report/page/html_text.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "report/text/characters.h"
@@ -49,6 +51,14 @@ std::string html_number(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "∞" : "−∞";
   return short_number(value);
+}
+
+std::string html_figure(std::string_view name, std::string_view label, double value,
+                        const std::string& text) {
+  const std::string key = std::isnan(value)   ? "-1"
+                          : std::isinf(value) ? (value > 0 ? "1e309" : "-1e309")
+                                              : fmt::format("{:.9g}", value);
+  return fmt::format("<td class=\"n {}\" data-l=\"{}\" data-v=\"{}\">{}", name, label, key, text);
 }
 
 }  // namespace btf::report

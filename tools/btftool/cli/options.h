@@ -189,6 +189,8 @@ struct FitCommand {
   btf::FitOptions fit;
   bool all = false;
   bool json = false;
+  std::optional<std::string> html;
+  std::vector<std::string> deciding;  // options that decide what comes out, as they were given
   std::vector<Emit> emit;
 };
 

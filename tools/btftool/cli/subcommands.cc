@@ -244,7 +244,7 @@ class FitArguments final : public Subcommand {
   }
 
   Command finish(const GlobalOptions& global) override {
-    finish_fit(command_, operands_);
+    finish_fit(app(), command_, operands_);
     command_.open = spec_.finish("--input-spec");
     command_.fit.execution = global.execution();
     return command_;

@@ -47,7 +47,7 @@ class Subcommand {
 void declare_repair(CLI::App& app, RepairCommand& command);
 void finish_repair(RepairCommand& command);
 void declare_fit(CLI::App& app, FitCommand& command);
-void finish_fit(FitCommand& command, const std::vector<std::string>& operands);
+void finish_fit(const CLI::App& app, FitCommand& command, const std::vector<std::string>& operands);
 
 // All, declared to the parser, in the order in which the help lists them.
 std::vector<std::unique_ptr<Subcommand>> declare_subcommands(CLI::App& app);

@@ -26,15 +26,6 @@ constexpr std::uint64_t kMostSections = 50;
 constexpr std::size_t kMostDetail = 16U << 20;  // bytes
 constexpr const char* kNoFigures = "<td><td><td><td class=rel><td class=steps><td>";
 
-// `name`: class and, where a row is a block, the label. By `value` the column is sorted.
-std::string figure_cell(std::string_view name, std::string_view label, double value,
-                        const std::string& text) {
-  const std::string key = std::isnan(value)   ? "-1"
-                          : std::isinf(value) ? (value > 0 ? "1e309" : "-1e309")
-                                              : fmt::format("{:.9g}", value);
-  return fmt::format("<td class=\"n {}\" data-l=\"{}\" data-v=\"{}\">{}", name, label, key, text);
-}
-
 // Empty where there is none, or it is the file's.
 std::string own_name(const TensorDiff& diff, const FilePair& pair) {
   const auto named = [](const std::optional<DiffTensor>& side) { return side && side->named; };
@@ -55,15 +46,15 @@ std::string figures_cells(const TensorDiff& diff) {
   const bool share = diff.compared > 0 && diff.mismatched_known;
   const bool figures = diff.figures.has_value();
   return why_cell(diff) +
-         figure_cell("", "mismatched", count,
+         html_figure("", "mismatched", count,
                      diff.mismatched_known ? html_count(diff.mismatched) : std::string("some")) +
-         figure_cell("", "share", share ? count / static_cast<double>(diff.compared) : -1,
+         html_figure("", "share", share ? count / static_cast<double>(diff.compared) : -1,
                      share ? html_text(percent(diff.mismatched, diff.compared)) : "–") +
-         figure_cell("", "max abs", diff.max_abs, html_number(diff.max_abs)) +
-         figure_cell("rel", "max rel", diff.max_rel, html_number(diff.max_rel)) +
-         figure_cell("steps", "max steps", static_cast<double>(diff.max_ulp),
+         html_figure("", "max abs", diff.max_abs, html_number(diff.max_abs)) +
+         html_figure("rel", "max rel", diff.max_rel, html_number(diff.max_rel)) +
+         html_figure("steps", "max steps", static_cast<double>(diff.max_ulp),
                      html_count(diff.max_ulp)) +
-         figure_cell("", "cosine", figures ? diff.figures->cosine : -2,
+         html_figure("", "cosine", figures ? diff.figures->cosine : -2,
                      figures ? html_number(diff.figures->cosine) : "–");
 }
 
