@@ -42,8 +42,11 @@ class Subcommand {
   CLI::App& app_;
 };
 
-// The options of repair and of fit, and the checks of what only shows once they are parsed; these
+// The options of inspect, repair and fit, and the checks of what only shows once they are parsed; these
 // throw Wrong.
+void declare_inspect(CLI::App& app, InspectOptions& options);
+void finish_inspect(const CLI::App& app, InspectOptions& options,
+                    const std::vector<std::string>& operands);
 void declare_repair(CLI::App& app, RepairCommand& command);
 void finish_repair(RepairCommand& command);
 void declare_fit(CLI::App& app, FitCommand& command);
