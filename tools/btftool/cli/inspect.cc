@@ -1,5 +1,6 @@
 // The options of inspect.
 #include "cli/arguments.h"
+#include "cli/diff.h"
 #include "cli/subcommands.h"
 
 namespace btftool {
