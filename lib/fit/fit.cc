@@ -8,6 +8,9 @@
 #include "btf/try.h"
 #include "fit/measure/dump_measures.h"
 #include "fit/rule/judge.h"
+#include "fit/rule/sensitivity.h"
+#include "fit/scales/scaled_layers.h"
+#include "fit/scales/scaled_types.h"
 
 namespace btf {
 namespace {
@@ -81,14 +84,6 @@ Result<FitOfType> measure_alone(const std::vector<Dump>& dumps, const NarrowType
   return result;
 }
 
-std::string layer_name(const Network& network, std::uint32_t node) {
-  const network::Node& own = network.nodes()[node];
-  if (!own.name.empty()) return own.name;
-  for (const std::uint32_t output : own.outputs)
-    if (output != kNoValue) return network.values()[output].name;
-  return own.op + " " + std::to_string(node);
-}
-
 // All dumps together, for one type.
 class Union {
  public:
@@ -117,9 +112,9 @@ class Union {
       for (const NodeFinding& finding : found[node]) add(layer, finding);
     }
     std::vector<bool> wide(layers_.size(), false);
-    const std::vector<double> narrow = output_errors(network_, measures, wide);
+    const std::vector<double> narrow = output_errors(network_, measures, type_, wide);
     for (std::uint32_t node = 0; node < layers_.size(); ++node) wide[node] = !found[node].empty();
-    const std::vector<double> kept = output_errors(network_, measures, wide);
+    const std::vector<double> kept = output_errors(network_, measures, type_, wide);
     outputs_.resize(narrow.size());
     for (std::size_t i = 0; i < narrow.size(); ++i) {
       outputs_[i].narrow = std::max(outputs_[i].narrow, narrow[i]);
@@ -262,8 +257,9 @@ Status look_at_dumps(const std::vector<Dump>& dumps, std::span<TensorSet> sets, 
   return {};
 }
 
-void warn_of_nonfinite(const FitOfType& type, std::vector<std::string>& warnings) {
-  for (const FitTensor& tensor : type.tensors) {
+template <typename Tensor>
+void warn_of_nonfinite(const std::vector<Tensor>& tensors, std::vector<std::string>& warnings) {
+  for (const Tensor& tensor : tensors) {
     if (tensor.weight || tensor.nan + tensor.infinite == 0) continue;
     const bool all = tensor.nan + tensor.infinite == tensor.elements;
     warnings.push_back("'" + tensor.name + "' has " + std::to_string(tensor.nan) + " NaN and " +
@@ -272,15 +268,28 @@ void warn_of_nonfinite(const FitOfType& type, std::vector<std::string>& warnings
   }
 }
 
+Status measure_scaled(const Network* network, const std::vector<Dump>& dumps,
+                      std::span<const DType> dtypes, const FitOptions& options, FitReport& report) {
+  BTF_ASSIGN(ScalesFound found, fit_scales(network, dumps, dtypes, options.execution));
+  // What cannot be read has been said once, where there is another type.
+  if (report.types.empty() || network != nullptr)
+    std::ranges::move(found.troubles, std::back_inserter(report.troubles));
+  std::ranges::move(found.warnings, std::back_inserter(report.warnings));
+  if (report.types.empty()) warn_of_nonfinite(found.types[0].tensors, report.warnings);
+  report.scaled = std::move(found.types);
+  return {};
+}
+
 }  // namespace
 
 Result<FitReport> fit(std::span<TensorSet> dumps, const FitOptions& options) {
   if (dumps.empty() || options.dtypes.empty())
     return fail(ErrorCode::invalid_argument, "there is no dump, or no dtype");
   for (const DType dtype : options.dtypes)
-    if (dtype != DType::float16 && dtype != DType::bfloat16)
+    if (dtype != DType::float16 && dtype != DType::bfloat16 && !fits_by_scale(dtype))
       return fail(ErrorCode::unsupported,
-                  std::string(info(dtype).name) + " is not judged: float16 and bfloat16 are");
+                  std::string(info(dtype).name) +
+                      " is not judged: float16, bfloat16 and signed types of 8 bits or fewer are");
   FitReport report;
   report.graph = options.graph;
   std::optional<Network> network;
@@ -297,21 +306,33 @@ Result<FitReport> fit(std::span<TensorSet> dumps, const FitOptions& options) {
     listed.push_back(std::move(dump));
   }
   BTF_TRY(look_at_dumps(listed, dumps, network.has_value(), report));
+  std::vector<DType> scaled;
   for (const DType dtype : options.dtypes) {
+    if (fits_by_scale(dtype)) {
+      scaled.push_back(dtype);
+      continue;
+    }
     const NarrowType type(dtype);
     BTF_ASSIGN(FitOfType found, network ? judge_all(*network, listed, type, options.execution)
                                         : measure_alone(listed, type, options.execution, report));
     if (found.unjudged > 0 && found.unjudged == found.layers.size())
       return fail(ErrorCode::refused, "no layer can be judged, as '" + found.layers[0].name +
                                           "': " + found.layers[0].why);
-    if (report.types.empty()) warn_of_nonfinite(found, report.warnings);
+    if (report.types.empty()) warn_of_nonfinite(found.tensors, report.warnings);
     report.types.push_back(std::move(found));
   }
+  if (!scaled.empty())
+    BTF_TRY(measure_scaled(network ? &*network : nullptr, listed, scaled, options, report));
   for (const TensorSet& set : dumps) BTF_TRY(set.check_unchanged());
   return report;
 }
 
 bool fits(const FitReport& report) {
+  const auto holds = [](const FitScaledTensor& tensor) {
+    return tensor.state == FitScaling::held || tensor.state == FitScaling::nothing;
+  };
+  for (const FitOfScales& type : report.scaled)
+    if (!std::ranges::all_of(type.tensors, holds)) return false;
   return std::ranges::all_of(report.types, [](const FitOfType& type) {
     if (!type.layers.empty()) return type.wide == 0;
     return std::ranges::all_of(type.tensors, [&](const FitTensor& tensor) {

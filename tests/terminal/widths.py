@@ -99,6 +99,9 @@ def commands(directory):
             yield ["layers", "--all", f"{layers}{case}.npz", layers + "golden.npz"]
     yield ["layers", directory + "/a.safetensors", directory + "/g.safetensors"]
     yield ["layers", "--all", directory + "/a", directory + "/g"]
+    for dtype in "fp16", "int8", "fp8,int8":
+        yield ["fit", f"--dtype={dtype}", "--graph", data + "/fit/model.onnx", data + "/fit/golden.npz"]
+        yield ["fit", "--all", f"--dtype={dtype}", directory + "/a", directory + "/g.safetensors"]
     bad = [f"{data}/bad/{name}" for name in sorted(os.listdir(data + "/bad"))]
     yield ["validate", good, *bad, directory + "/a"]
     yield ["validate", "--strict", "--all", *(f"{data}/odd/{name}" for name in sorted(os.listdir(data + "/odd")))]

@@ -65,4 +65,13 @@ Result<network::StoredNumbers> Dump::open(const DumpedTensor& tensor) const {
   return network::StoredNumbers::open(std::move(file), *std::move(info));
 }
 
+network::FindStored stored_in(const Dump& dump) {
+  return [&dump](std::uint32_t value) -> Result<std::optional<network::StoredNumbers>> {
+    const DumpedTensor* const dumped = dump.find(value);
+    if (dumped == nullptr) return std::nullopt;
+    BTF_ASSIGN(network::StoredNumbers numbers, dump.open(*dumped));
+    return std::optional(std::move(numbers));
+  };
+}
+
 }  // namespace btf

@@ -10,6 +10,7 @@
 
 #include "btf/tensor_set.h"
 #include "fit/measure/numbers.h"
+#include "network/evaluation.h"
 #include "network/network.h"
 
 namespace btf {
@@ -42,5 +43,10 @@ class Dump {
   std::unordered_map<std::uint32_t, std::size_t> by_value_;
   std::unique_ptr<std::mutex> mutex_;
 };
+
+// For evaluations of nodes; the dump outlives it.
+network::FindStored stored_in(const Dump& dump);
+
+inline constexpr std::uint64_t kMostTerms = 1U << 24;  // of values that are computed for one node
 
 }  // namespace btf

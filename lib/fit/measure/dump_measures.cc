@@ -68,6 +68,31 @@ void find_luck(const network::Network& network, const NarrowType& type,
   }
 }
 
+// What becomes Inf within the type's range, since it is computed from such as is above it: what the
+// nodes behind make of that.
+void follow_infinite(const network::Network& network, const Dump& dump, const NarrowType& type,
+                     DumpMeasures& measures) {
+  const NodeContext context{network, dump, type, measures.values};
+  for (std::uint32_t number = 0; number < network.nodes().size(); ++number) {
+    const network::Node& node = network.nodes()[number];
+    NodeMeasure& measure = measures.nodes[number];
+    double from = HUGE_VAL;  // of inputs
+    for (const InputEffect& effect : measure.inputs)
+      from = std::min(from, measures.values[node.inputs[effect.input]].infinite_from);
+    if (from < HUGE_VAL &&
+        (measure.passing == Passing::places || measure.passing == Passing::groups))
+      measure.with_infinite = measure_node(context, number, true).inputs;
+    double least = HUGE_VAL;
+    for (const InputEffect& effect :
+         measure.with_infinite.empty() ? measure.inputs : measure.with_infinite)
+      if (effect.nan == 0) least = std::min(least, effect.infinite_from);
+    if (measure.passing == Passing::moved || measure.passing == Passing::joined) least = from;
+    for (const std::uint32_t output : node.outputs)
+      if (output != kNoValue && measures.values[output].floating)
+        measures.values[output].infinite_from = least;
+  }
+}
+
 }  // namespace
 
 Result<DumpMeasures> measure_dump(const network::Network& network, const Dump& dump,
@@ -94,6 +119,7 @@ Result<DumpMeasures> measure_dump(const network::Network& network, const Dump& d
     measures.nodes[i] = measure_node(context, static_cast<std::uint32_t>(i));
     return {};
   }));
+  follow_infinite(network, dump, type, measures);
   return measures;
 }
 

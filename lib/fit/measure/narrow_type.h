@@ -32,8 +32,10 @@ class NarrowType {
     const double rounded = exponent == 0x7ff ? x : (x + large) - large;
     return std::copysign(std::abs(rounded) > largest_ ? kInf : rounded, x);
   }
-  // The same with what is above the limit as Inf.
-  double read(double x) const { return std::abs(x) > limit() ? std::copysign(kInf, x) : round(x); }
+  // The same with what is above a limit as Inf.
+  double read(double x, double above) const {
+    return std::abs(x) > above ? std::copysign(kInf, x) : round(x);
+  }
 
  private:
   static constexpr double kMargin = 2;

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "btf/try.h"
+#include "fit/measure/effect.h"
 #include "network/evaluation.h"
 
 namespace btf {
@@ -14,112 +15,20 @@ namespace {
 using network::Operator;
 using network::Passing;
 
-constexpr std::uint64_t kMostTerms = 1U << 24;     // of values that are computed here
 constexpr std::uint64_t kMostComputed = 1U << 16;  // numbers of one
 // Results that are computed twice: of more every second run, or every third, and so on.
 constexpr std::uint64_t kMostResults = 1U << 20;
 
-network::FindStored stored_in(const Dump& dump) {
-  return [&dump](std::uint32_t value) -> Result<std::optional<network::StoredNumbers>> {
-    const DumpedTensor* const dumped = dump.find(value);
-    if (dumped == nullptr) return std::nullopt;
-    BTF_ASSIGN(network::StoredNumbers numbers, dump.open(*dumped));
-    return std::optional(std::move(numbers));
-  };
-}
-
-// Plus or minus one, by the number of an element: errors have no pattern.
-double sign_at(std::uint64_t number) {
-  std::uint64_t mixed = (number + 1) * 0x9e3779b97f4a7c15;
-  mixed ^= mixed >> 29;
-  mixed *= 0xbf58476d1ce4e5b9;
-  return (mixed >> 40 & 1) != 0 ? 1 : -1;
-}
-
-// What a narrow device reads in place of the numbers of a value.
-class Reading {
- public:
-  Reading(const ValueNoise& value, const NarrowType& type) : value_(value), type_(type) {}
-
-  void apply(std::uint64_t first, std::span<const double> numbers, std::span<double> into) const {
-    for (std::size_t i = 0; i < numbers.size(); ++i) into[i] = type_.read(numbers[i]);
-    if (!value_.by_luck) return;
-    // Where all are zero there is nothing that the error is relative to.
-    const double rms = value_.measure.rms();
-    const double step = rms > 0 ? value_.noise / rms : 0;
-    const double floor = rms > 0 ? 0 : value_.noise;
-    for (std::size_t i = 0; i < numbers.size(); ++i)
-      if (std::isfinite(into[i]))
-        into[i] = numbers[i] + (step * std::abs(numbers[i]) + floor) * sign_at(first + i);
-  }
-
- private:
-  const ValueNoise& value_;
-  const NarrowType& type_;
-};
-
-// Does rounding change its numbers by more than a step?
-bool is_lossy(const ValueNoise& value) { return value.measure.lost > 0 || value.measure.above > 0; }
-
-// Numbers with an error of half a step or less each, whatever the range of the type.
-void nudge(std::uint64_t first, std::span<const double> numbers, double step,
-           std::span<double> into) {
-  for (std::size_t i = 0; i < numbers.size(); ++i)
-    into[i] = numbers[i] * (1 + step * sign_at(first + i));
-}
-
-// Results from inputs that are rounded against those from inputs as they are.
-class Effect {
- public:
-  // `input`: where it has an Inf of its own, a result beyond the limit says nothing.
-  void take(std::span<const double> exact, std::span<const double> narrow, double limit,
-            std::span<const double> input) {
-    for (std::size_t i = 0; i < exact.size(); ++i) {
-      const bool beyond = !(std::abs(exact[i]) <= limit);
-      if (beyond && (input.empty() || !std::isfinite(exact[i]) || !std::isfinite(input[i])))
-        continue;
-      squares_ += exact[i] * exact[i];
-      ++total_;
-      if (!std::isfinite(narrow[i])) {
-        ++nonfinite_;
-        nan_ += std::isnan(narrow[i]) ? 1 : 0;
-        continue;
-      }
-      const double error = narrow[i] - exact[i];
-      errors_ += error * error;
-      zeroed_ += narrow[i] == 0 && exact[i] != 0 ? 1 : 0;
-      ++count_;
-    }
-  }
-
-  void write(InputEffect& effect, double& rms) const {
-    effect.nonfinite = nonfinite_;
-    effect.nan = nan_;
-    effect.zeroed = zeroed_;
-    if (total_ > 0) rms = std::max(rms, std::sqrt(squares_ / static_cast<double>(total_)));
-    if (count_ == 0) return;
-    effect.error = std::sqrt(errors_ / static_cast<double>(count_));
-    if (effect.noise > 0) effect.gain = effect.error / effect.noise;
-  }
-
-  double error() const {
-    return count_ == 0 ? 0 : std::sqrt(errors_ / static_cast<double>(count_));
-  }
-
- private:
-  double errors_ = 0;
-  double squares_ = 0;
-  std::uint64_t total_ = 0;
-  std::uint64_t count_ = 0;  // of them, finite in both
-  std::uint64_t nonfinite_ = 0;
-  std::uint64_t nan_ = 0;
-  std::uint64_t zeroed_ = 0;
-};
+// Numbers of which single products are computed.
+constexpr double kMostProducts = 1U << 14;
+constexpr double kLeastResults = 16;
+constexpr double kManyResults = 64;
 
 class NodeMeasuring {
  public:
-  NodeMeasuring(const NodeContext& context, std::uint32_t number)
+  NodeMeasuring(const NodeContext& context, std::uint32_t number, bool infinite)
       : context_(context),
+        infinite_(infinite),
         node_(context.network.nodes()[number]),
         evaluation_(context.network, stored_in(context.dump), kMostTerms),
         number_(number) {}
@@ -197,31 +106,62 @@ class NodeMeasuring {
     return {};
   }
 
-  // Rounding errors of inputs are independent of the other factors, and no larger in the result
-  // than they are.
-  Status products(NodeMeasure& measure) const {
+  // Rounding errors of inputs are independent of one another.
+  Status products(NodeMeasure& measure) {
     BTF_TRY(check_known(node_.inputs.size()));
-    const double of_result = result().measure.mean_square();
-    measure.rms = std::sqrt(of_result);
-    const double terms = op_->terms();
+    measure.rms = result().measure.rms();
+    measure.terms = op_->terms();
+    const std::optional<double> growth = growth_in_sums();
     for (std::size_t i = 0; i < node_.inputs.size(); ++i) {
       if (!is_float(i)) continue;
-      const double own = value(i).measure.mean_square();
-      double gain = 1;  // of squares
-      if (i < 2) {
-        const double other = value(1 - i).measure.mean_square();
-        gain = own > 0 ? std::min(terms * other, of_result / own) : 0;
+      const double own = value(i).measure.rms();
+      double gain = 1;
+      if (i < 2 && own > 0) {
+        const double other = value(1 - i).measure.rms();
+        gain = growth ? *growth * measure.rms / own : std::sqrt(op_->terms()) * other;
       }
       const double noise = value(i).noise;
-      measure.inputs.push_back(
-          {.input = i, .noise = noise, .error = noise * std::sqrt(gain), .gain = std::sqrt(gain)});
+      measure.inputs.push_back({.input = i, .noise = noise, .error = noise * gain, .gain = gain});
     }
     return {};
+  }
+
+  // How many times larger the relative error of a sum of products is than that of one operand's
+  // numbers, root mean square over some of the results: many where terms cancel. Nothing: they
+  // cannot be computed, or the operands would have to be, whose errors came in.
+  std::optional<double> growth_in_sums() {
+    for (const std::uint32_t input : node_.inputs)
+      if (input != network::kNoValue && context_.dump.find(input) == nullptr &&
+          !context_.network.values()[input].weight)
+        return std::nullopt;
+    constexpr double kStep = 0x1p-6;  // so large that nothing else matters
+    constexpr double kBounds = 4;     // an estimate of independent errors is so many times them
+    const std::uint64_t all = result().measure.elements;
+    const double terms = std::max(1.0, op_->terms());
+    const auto wanted =
+        static_cast<std::uint64_t>(std::clamp(kMostProducts / terms, kLeastResults, kManyResults));
+    const std::uint64_t count = std::min(all, wanted);
+    evaluation_.set({.operand = kStep, .result = 0, .accumulator = 0});
+    const auto op = evaluation_.made_operator(number_);
+    double errors = 0;
+    double squares = 0;
+    for (std::uint64_t i = 0; op && i < count; ++i) {
+      // Apart from one another by no divisor of the dims.
+      const std::uint64_t number = (i * (all / count) + mixed(i) % (all / count)) % all;
+      const network::Estimate found = (*op)->element(0, number);
+      if (!std::isfinite(found.value) || !std::isfinite(found.error)) continue;
+      errors += found.error * found.error;
+      squares += found.value * found.value;
+    }
+    evaluation_.set({});
+    if (!op || squares == 0 || !evaluation_.effort().trouble.empty()) return std::nullopt;
+    return std::sqrt(errors / squares / 2) / (kBounds * kStep);
   }
 
   Status windows(NodeMeasure& measure) const {
     BTF_TRY(check_known(1));
     const double terms = op_->terms();
+    measure.averages = true;
     measure.inside = result().measure.largest * terms;
     measure.rms = result().measure.rms();
     measure.inputs.push_back({.input = 0,
@@ -260,7 +200,7 @@ class NodeMeasuring {
       inputs[i].same = static_cast<std::size_t>(std::ranges::find(node_.inputs, node_.inputs[i]) -
                                                 node_.inputs.begin());
       if (!is_float(i)) continue;
-      inputs[i].reading.emplace(value(i), context_.type);
+      inputs[i].reading.emplace(value(i), context_.type, infinite_);
       if (inputs[i].same < i) continue;
       inputs[i].effect = effects.size();
       effects.emplace_back();
@@ -332,13 +272,14 @@ class NodeMeasuring {
     const network::Groups* const groups = op_->groups();
     BTF_ASSIGN(Numbers* const found, numbers(0));
     if (groups == nullptr || !is_float(0)) return {};
+    measure.averages = op_->one_of_group();
     const std::uint64_t size = groups->size();
     const std::uint64_t count = size == 0 ? 0 : found->elements() / size;
     std::vector<double> exact(size);
     std::vector<double> narrow(size);
     std::vector<double> right(op_->one_of_group() ? 1 : size);
     std::vector<double> off(right.size());
-    const Reading reading(value(0), context_.type);
+    const Reading reading(value(0), context_.type, infinite_);
     const network::RoundNumber round = [this](double x) { return context_.type.round(x); };
     Effect effect;
     double variances = 0;
@@ -382,6 +323,7 @@ class NodeMeasuring {
   }
 
   const NodeContext& context_;
+  bool infinite_;  // inputs have Inf from before
   const network::Node& node_;
   network::Evaluation evaluation_;
   std::uint32_t number_;
@@ -411,10 +353,17 @@ Result<std::optional<Numbers>> open_numbers(const network::Network& network, con
                                 (*tensor)->dtype());
 }
 
-NodeMeasure measure_node(const NodeContext& context, std::uint32_t node) {
+NodeMeasure measure_node(const NodeContext& context, std::uint32_t node, bool infinite) {
   NodeMeasure measure;
-  const Status done = NodeMeasuring(context, node).run(measure);
+  const Status done = NodeMeasuring(context, node, infinite).run(measure);
   if (!done) measure.trouble = done.error().text();
+  const network::Node& own = context.network.nodes()[node];
+  for (InputEffect& effect : measure.inputs) {
+    const double rms = context.values[own.inputs[effect.input]].measure.rms();
+    const double ratio = rms > 0 ? measure.rms / rms : 1;
+    if (effect.noise == 0 && !effect.passes_on) effect.gain = ratio;  // it is not seen
+    effect.carried = measure.averages ? std::max(effect.gain, ratio) : effect.gain;
+  }
   return measure;
 }
 

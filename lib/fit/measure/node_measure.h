@@ -1,6 +1,7 @@
 // What rounding the inputs of a node does to its result, by the formula of its operator.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -22,6 +23,8 @@ struct ValueNoise {
   double noise = 0;       // its own rounding error: root mean square
   // Its numbers are of the type by chance, while those that it is computed from are not.
   bool by_luck = false;
+  // Magnitudes above it become Inf, since those that they are computed from do.
+  double infinite_from = HUGE_VAL;
 
   // Relative to the value; a value of zeros that has an error: Inf.
   double relative() const {
@@ -34,14 +37,18 @@ struct ValueNoise {
 inline constexpr double kTypicalNoise = 0.4;
 
 struct InputEffect {
-  std::size_t input = 0;        // among the node's
-  double noise = 0;             // of the input: root mean square
-  double error = 0;             // of the result, likewise
-  std::uint64_t nonfinite = 0;  // results that become Inf or NaN
-  std::uint64_t nan = 0;        // of these
-  std::uint64_t zeroed = 0;     // results that become 0
+  std::size_t input = 0;            // among the node's
+  double noise = 0;                 // of the input: root mean square
+  double error = 0;                 // of the result, likewise
+  std::uint64_t nonfinite = 0;      // results that become Inf or NaN
+  std::uint64_t nan = 0;            // of these
+  double infinite_from = HUGE_VAL;  // results above it, within the type's limit, become Inf
+  std::uint64_t zeroed = 0;         // results that become 0
   // Of a small error of the input. Rounding is none where numbers vanish or overflow.
   double gain = 1;
+  // The same of an error that the input has from before: those of elements that are added up are
+  // alike, as rounded weights make them, and do not shrink as independent ones do.
+  double carried = 1;
   // The input as it is goes into the result, so that it is the same error there.
   bool passes_on = false;
 };
@@ -50,9 +57,13 @@ struct NodeMeasure {
   network::Passing passing = network::Passing::unknown;
   std::string trouble;              // why it cannot be judged; empty: it can be
   std::vector<InputEffect> inputs;  // those that hold floats
-  double rms = 0;                   // of the result
-  double inside = 0;                // largest magnitude on the way to a result
-  double variance_error = 0;        // relative
+  // The same if they have Inf from before; nothing: they have none.
+  std::vector<InputEffect> with_infinite;
+  bool averages = false;      // a result is of many numbers of the input
+  double terms = 0;           // products in a sum of the result; 0: it is of no such sums
+  double rms = 0;             // of the result
+  double inside = 0;          // largest magnitude on the way to a result
+  double variance_error = 0;  // relative
 };
 
 struct NodeContext {
@@ -67,6 +78,7 @@ struct NodeContext {
 Result<std::optional<Numbers>> open_numbers(const network::Network& network, const Dump& dump,
                                             std::uint32_t value);
 
-NodeMeasure measure_node(const NodeContext& context, std::uint32_t node);
+// `infinite`: with the Inf that its inputs have from before.
+NodeMeasure measure_node(const NodeContext& context, std::uint32_t node, bool infinite = false);
 
 }  // namespace btf

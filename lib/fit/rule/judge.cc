@@ -5,12 +5,21 @@
 #include <optional>
 #include <set>
 
+#include "fit/rule/sensitivity.h"
+
 namespace btf {
 namespace {
 
 using network::kNoNode;
 using network::kNoValue;
 using network::Passing;
+
+// Parts of an output's error by ordinary rounding: errors that are as large are not borne, and such
+// that are less do not matter, whatever they are where they arise.
+constexpr double kBorneShare = 0.5;
+constexpr double kLeastShare = 0.02;
+// Of the error that a result has from before: one that is less is not what matters.
+constexpr double kBesideBefore = 1.0 / 3;
 
 class Judge {
  public:
@@ -21,15 +30,19 @@ class Judge {
         measures_(measures),
         type_(type),
         bearable_(kFitTolerance * type.unit_roundoff()),
+        least_(kFitLeast * type.unit_roundoff()),
         absorbed_(network.values().size()) {}
 
+  // With what must stay wide wide, others may matter.
   std::map<std::uint32_t, std::vector<NodeFinding>> run() {
-    for (std::uint32_t node = 0; node < network_.nodes().size(); ++node) {
-      if (!flow_.is_live(node) || !is_fit_layer(network_, measures_, node)) continue;
-      overflows(node);
-      inside(node);
-      inputs(node);
-      outputs(node);
+    constexpr int kRounds = 4;
+    for (int round = 0; round < kRounds; ++round) {
+      const std::size_t known = findings_.size();
+      std::vector<bool> wide(network_.nodes().size(), false);
+      for (const auto& [node, found] : findings_) wide[node] = true;
+      sensitivity_.emplace(network_, flow_, measures_, type_, std::move(wide));
+      judge_all();
+      if (findings_.size() == known) break;
     }
     return std::move(findings_);
   }
@@ -46,22 +59,48 @@ class Judge {
     bool nonfinite = false;
   };
 
+  void judge_all() {
+    std::ranges::fill(absorbed_, std::nullopt);
+    walked_.clear();
+    for (std::uint32_t node = 0; node < network_.nodes().size(); ++node) {
+      if (!flow_.is_live(node) || !is_fit_layer(network_, measures_, node)) continue;
+      overflows(node);
+      inside(node);
+      inputs(node);
+      outputs(node);
+    }
+  }
+
   const NodeMeasure& measure(std::uint32_t node) const { return measures_.nodes[node]; }
   const ValueNoise& value(std::uint32_t value) const { return measures_.values[value]; }
   bool is_above(std::uint32_t which) const {
     return value(which).floating && value(which).measure.above > 0;
   }
 
+  bool may_be_infinite(std::uint32_t which) const {
+    return is_above(which) || value(which).infinite_from < HUGE_VAL;
+  }
+
   const InputEffect* effect(std::uint32_t node, std::size_t input) const {
+    return effect_in(measure(node).inputs, node, input);
+  }
+  const InputEffect* effect_in(const std::vector<InputEffect>& effects, std::uint32_t node,
+                               std::size_t input) const {
     const std::uint32_t which = network_.nodes()[node].inputs[input];
-    for (const InputEffect& effect : measure(node).inputs)
+    for (const InputEffect& effect : effects)
       if (effect.input == input || network_.nodes()[node].inputs[effect.input] == which)
         return &effect;
     return nullptr;
   }
 
-  // Of the node's result, and relative to it.
-  double bearable(std::uint32_t node) const { return bearable_ * measure(node).rms; }
+  // What the node's result may be off by; and what is left of it once layers are wide for its sake.
+  double bearable(std::uint32_t node) const { return bearable_from(node, least_); }
+  double left_over(std::uint32_t node) const { return bearable_from(node, least_ / 4); }
+  double bearable_from(std::uint32_t node, double least) const {
+    const double rms = measure(node).rms;
+    const auto error = sensitivity_->error_of_share(node, kBorneShare);
+    return error ? std::clamp(*error, least * rms, bearable_ * rms) : bearable_ * rms;
+  }
   double relative(std::uint32_t node, double error) const {
     return measure(node).rms > 0 ? error / measure(node).rms : error > 0 ? HUGE_VAL : 0;
   }
@@ -85,16 +124,20 @@ class Judge {
   bool takes_inf(const FlowReader& reader) {
     if (!flow_.is_live(reader.node)) return true;
     if (!known(reader.node)) return false;
-    const InputEffect* const found = effect(reader.node, reader.input);
+    const NodeMeasure& own = measure(reader.node);
+    const InputEffect* const found = effect_in(
+        own.with_infinite.empty() ? own.inputs : own.with_infinite, reader.node, reader.input);
     // It is no number of the result: a limit of Clip, an index.
-    if (found == nullptr) return measure(reader.node).passing != Passing::products;
+    if (found == nullptr) return own.passing != Passing::products;
+    const std::uint32_t which = network_.nodes()[reader.node].inputs[reader.input];
+    if (own.passing == Passing::windows && value(which).infinite_from < HUGE_VAL) return false;
     const auto& outputs = network_.nodes()[reader.node].outputs;
     const bool passed = std::ranges::all_of(outputs, [&](std::uint32_t output) {
-      return output == kNoValue || !is_above(output) || absorbed(output);
+      return output == kNoValue || !may_be_infinite(output) || absorbed(output);
     });
     if (found->passes_on) return passed;
-    if (measure(reader.node).passing == Passing::products) return false;
-    return found->nonfinite == 0 && found->error <= bearable(reader.node) && passed;
+    if (own.passing == Passing::products || found->nan > 0) return false;
+    return passed && !matters(reader.node, found->error);
   }
 
   void add(std::uint32_t node, const NodeFinding& finding) {
@@ -115,12 +158,12 @@ class Judge {
       if (input == kNoValue || !is_above(input)) continue;
       if (takes_inf({node, i})) continue;
       const InputEffect* const found = effect(node, i);
-      if (found != nullptr && found->nonfinite > 0 && found->nan == 0 && is_above(own.outputs[0]) &&
-          absorbed(own.outputs[0]))
+      if (found != nullptr && found->nonfinite > 0 && found->nan == 0 &&
+          may_be_infinite(own.outputs[0]) && absorbed(own.outputs[0]))
         continue;
       const bool harmless = found != nullptr && !found->passes_on && known(node) &&
                             measure(node).passing != Passing::products && found->nonfinite == 0 &&
-                            found->error <= bearable(node);
+                            !matters(node, found->error);
       if (harmless || (found != nullptr && found->passes_on)) continue;  // its output is the reason
       add(node,
           {FitReason::overflow_input, input, kNoNode, value(input).measure.largest, type_.limit()});
@@ -131,36 +174,38 @@ class Judge {
     const std::uint32_t output = network_.nodes()[node].outputs[0];
     if (measure(node).inside > type_.limit())
       add(node, {FitReason::overflow_inside, output, kNoNode, measure(node).inside, type_.limit()});
-    if (measure(node).variance_error > bearable_ &&
-        spreads_from(node, measure(node).variance_error * measure(node).rms))
-      add(node, {FitReason::variance, output, kNoNode, measure(node).variance_error, bearable_});
+    const double variance = measure(node).variance_error * measure(node).rms;
+    if (matters(node, variance))
+      add(node, {FitReason::variance, output, kNoNode, measure(node).variance_error,
+                 relative(node, bearable(node))});
   }
 
   void inputs(std::uint32_t node) {
     double most = 0;
     for (const InputEffect& effect : measure(node).inputs)
-      if (!effect.passes_on && effect.nonfinite == 0) most = std::max(most, effect.error);
-    const bool off = most > bearable(node) && spreads_from(node, most);
+      if (!effect.passes_on && effect.nonfinite == 0 && is_rounded(node, effect))
+        most = std::max(most, effect.error);
+    const bool off = matters(node, most);
     for (const InputEffect& effect : measure(node).inputs) {
-      if (effect.passes_on) continue;  // whoever reads it tells
+      if (effect.passes_on || !is_rounded(node, effect)) continue;  // whoever reads it tells
       const std::uint32_t input = network_.nodes()[node].inputs[effect.input];
       const bool above = is_above(input);
       if (effect.nonfinite > 0) {
         // Inf in place of a number that is near it does no harm where Inf does none.
         const std::uint32_t output = network_.nodes()[node].outputs[0];
-        if (above && effect.nan == 0 && is_above(output) && absorbed(output)) continue;
+        if (above && effect.nan == 0 && may_be_infinite(output) && absorbed(output)) continue;
         if (!above)
           add(node,
               {FitReason::nonfinite, input, kNoNode, static_cast<double>(effect.nonfinite), 0});
         walk(input, node, {.allowed = 0, .nonfinite = true});
-        if (effect.gain > 0) walk(input, node, {.allowed = bearable(node) / effect.gain});
+        if (effect.gain > 0) walk(input, node, {.allowed = left_over(node) / effect.gain});
         continue;
       }
       if (!off || above || effect.error <= bearable(node)) continue;
       const bool lost = value(input).measure.error() > bearable_;
       add(node, {lost ? FitReason::lost : FitReason::rounding, input, kNoNode,
-                 relative(node, effect.error), bearable_});
-      walk(input, node, {.allowed = bearable(node) / effect.gain});
+                 relative(node, effect.error), relative(node, bearable(node))});
+      walk(input, node, {.allowed = left_over(node) / effect.gain});
     }
   }
 
@@ -206,7 +251,21 @@ class Judge {
     }
   }
 
-  // Is an error of the node's result still one to speak of a few layers on?
+  bool is_rounded(std::uint32_t node, const InputEffect& effect) const {
+    return sensitivity_->is_rounded(node, network_.nodes()[node].inputs[effect.input]);
+  }
+
+  // Is an error of the node's result one that the network does not bear?
+  bool matters(std::uint32_t node, double error) const {
+    const double rms = measure(node).rms;
+    if (error <= least_ * rms || error <= kBesideBefore * sensitivity_->before(node)) return false;
+    const auto share = sensitivity_->share(node, error);
+    if (error > bearable_ * rms)
+      return !(share && *share < kLeastShare) && spreads_from(node, error);
+    return share && *share > kBorneShare;
+  }
+
+  // Is it still one to speak of a few layers on?
   bool spreads_from(std::uint32_t node, double error) const {
     constexpr int kDepth = 4;
     return std::ranges::any_of(network_.nodes()[node].outputs, [&](std::uint32_t output) {
@@ -215,18 +274,23 @@ class Judge {
   }
 
   bool spreads(std::uint32_t which, double error, int depth) const {
-    if (error == 0 || error <= bearable_ / 2 * value(which).measure.rms()) return false;
+    if (!value(which).floating) return true;  // codes: not followed
+    if (error == 0 || error <= least_ * value(which).measure.rms()) return false;
     if (flow_.is_output(which) || depth == 0) return true;
     return std::ranges::any_of(flow_.readers(which), [&](const FlowReader& reader) {
       if (!flow_.is_live(reader.node)) return false;
-      double gain = 1;
+      const double rms = value(which).measure.rms();
+      double gain =
+          rms > 0 ? value(network_.nodes()[reader.node].outputs[0]).measure.rms() / rms : 1;
+      bool moved = false;
       if (known(reader.node)) {
         const InputEffect* const found = effect(reader.node, reader.input);
         if (found == nullptr) return false;
         gain = found->gain;
+        moved = measure(reader.node).passing == Passing::moved;
       }
       return std::ranges::any_of(network_.nodes()[reader.node].outputs, [&](std::uint32_t output) {
-        return output != kNoValue && spreads(output, error * gain, depth - 1);
+        return output != kNoValue && spreads(output, error * gain, moved ? depth : depth - 1);
       });
     });
   }
@@ -236,6 +300,8 @@ class Judge {
   const DumpMeasures& measures_;
   const NarrowType& type_;
   double bearable_;
+  double least_;
+  std::optional<Sensitivity> sensitivity_;
   std::vector<std::optional<bool>> absorbed_;
   std::map<std::uint32_t, Walked> walked_;
   std::map<std::uint32_t, std::vector<NodeFinding>> findings_;
@@ -259,41 +325,6 @@ std::map<std::uint32_t, std::vector<NodeFinding>> judge_nodes(const network::Net
                                                               const DumpMeasures& measures,
                                                               const NarrowType& type) {
   return Judge(network, flow, measures, type).run();
-}
-
-std::vector<double> output_errors(const network::Network& network, const DumpMeasures& measures,
-                                  const std::vector<bool>& wide) {
-  std::vector<double> errors(network.values().size(), 0);  // mean squares
-  std::vector<bool> rounded(network.values().size(), false);
-  for (std::uint32_t node = 0; node < network.nodes().size(); ++node) {
-    const network::Node& own = network.nodes()[node];
-    const NodeMeasure& measure = measures.nodes[node];
-    double carried = 0;
-    for (const InputEffect& effect : measure.inputs) {
-      const std::uint32_t input = own.inputs[effect.input];
-      const double read = wide[node] || rounded[input] ? 0 : effect.error * effect.error;
-      if (!wide[node] && effect.nonfinite > 0) carried = HUGE_VAL;
-      carried += (errors[input] > 0 ? effect.gain * effect.gain * errors[input] : 0) + read;
-    }
-    if (!wide[node]) {
-      const double off = measure.variance_error / 2 * measure.rms;
-      carried += off * off;
-    }
-    for (const std::uint32_t output : own.outputs) {
-      if (output == kNoValue || !measures.values[output].floating) continue;
-      const double noise = measures.values[output].noise;
-      const bool rounds = !wide[node] && measure.passing != Passing::moved;
-      errors[output] = carried + (rounds ? noise * noise : 0);
-      if (!wide[node] && measures.values[output].measure.beyond > 0) errors[output] = HUGE_VAL;
-      rounded[output] = !wide[node];
-    }
-  }
-  std::vector<double> found;
-  for (const std::uint32_t output : network.outputs()) {
-    const double rms = measures.values[output].measure.rms();
-    found.push_back(rms > 0 ? std::sqrt(errors[output]) / rms : 0);
-  }
-  return found;
 }
 
 }  // namespace btf

@@ -22,8 +22,9 @@ struct NodeFinding {
   double limit = 0;
 };
 
-// An error of a result, relative, that is no more than this many u is none to speak of: narrow
-// devices are off by as much where nothing is wrong.
+// Errors of a result, relative and in u: up to the first, narrow devices are off where nothing is
+// wrong; above the second they are borne nowhere.
+inline constexpr double kFitLeast = 4;
 inline constexpr double kFitTolerance = 8;
 
 // Findings by node; those of a node from the first on.
@@ -35,10 +36,5 @@ std::map<std::uint32_t, std::vector<NodeFinding>> judge_nodes(const network::Net
 // Can the type of the node's numbers be chosen: are floats among its inputs or outputs?
 bool is_fit_layer(const network::Network& network, const DumpMeasures& measures,
                   std::uint32_t node);
-
-// The relative error of each output of the network, by first-order propagation, with these nodes
-// wide.
-std::vector<double> output_errors(const network::Network& network, const DumpMeasures& measures,
-                                  const std::vector<bool>& wide);
 
 }  // namespace btf

@@ -12,13 +12,14 @@
 #include "btf/dtype.h"
 #include "btf/error.h"
 #include "btf/execution.h"
+#include "btf/fit/scales.h"
 #include "btf/layout.h"
 #include "btf/tensor_set.h"
 
 namespace btf {
 
 struct FitOptions {
-  std::vector<DType> dtypes{DType::float16};  // float16, bfloat16: each is judged
+  std::vector<DType> dtypes{DType::float16};  // float16, bfloat16, and those of fits_by_scale()
   // An ONNX model, with its weights. Nothing: tensors are measured, and no layer is judged.
   std::optional<std::string> graph{};
   Execution execution{};
@@ -103,7 +104,8 @@ struct FitReport {
   std::optional<std::string> graph;
   std::uint64_t integers = 0;       // dumped tensors that hold no floats, and are left out
   std::vector<std::string> unused;  // dumped floats that the graph does not have
-  std::vector<FitOfType> types;
+  std::vector<FitOfType> types;     // float16, bfloat16
+  std::vector<FitOfScales> scaled;  // the others
   std::vector<std::string> warnings;
   std::vector<std::string> troubles;  // what could not be read
 };
@@ -111,7 +113,8 @@ struct FitReport {
 // Each set is one dump: all tensors of one run. An error: nothing can be measured.
 BTF_API Result<FitReport> fit(std::span<TensorSet> dumps, const FitOptions& options);
 
-// Does all fit? Nothing without a graph, where no layer is judged: then, do all numbers?
+// Does all fit? Without a graph, where no layer is judged: do all numbers? With a scale, is every
+// tensor held or nothing?
 BTF_API bool fits(const FitReport& report);
 
 BTF_API std::string_view fit_reason_name(FitReason reason);

@@ -1,6 +1,7 @@
 #include "report/text/json.h"
 
 #include "btf/report/fit.h"
+#include "report/fit/scales.h"
 #include "report/fit/words.h"
 
 namespace btf::report {
@@ -77,7 +78,9 @@ std::string json(const FitReport& report) {
             {"fits", fits(report)},
             {"integers", json_number(report.integers)},
             {"unused", report.unused},
-            {"types", Json::array()}};
+            {"types", Json::array()},
+            {"scaled", Json::array()}};
+  for (const FitOfScales& type : report.scaled) json["scaled"].push_back(report::scales_json(type));
   for (const FitOfType& type : report.types) json["types"].push_back(report::type_json(type));
   return report::dump(json) + "\n";
 }

@@ -20,6 +20,7 @@ constexpr auto kForms = std::to_array<Named<FitListForm>>({
     {FitListForm::trtexec, "trtexec"},
     {FitListForm::polygraphy, "polygraphy"},
     {FitListForm::names, "names"},
+    {FitListForm::scales, "scales"},
 });
 
 // What is not among these stands between names, or ends them.
@@ -80,7 +81,22 @@ Result<std::string> polygraphy(const Names& names) {
 
 std::span<const Named<FitListForm>> fit_list_forms() { return kForms; }
 
+bool lists_scales(FitListForm form) { return form == FitListForm::scales; }
+
+Result<std::string> fit_list(const FitOfScales& type, FitListForm form) {
+  if (!lists_scales(form))
+    return fail(ErrorCode::refused, "a list of layers is of float16 or bfloat16; " +
+                                        std::string(info(type.dtype).name) + " has scales");
+  report::Json scales = report::Json::object();
+  for (const FitScaledTensor& tensor : type.tensors)
+    if (!tensor.scales.empty())
+      scales[tensor.name] = report::json_number(tensor.scales[tensor.best].scale);
+  return report::dump(scales) + "\n";
+}
+
 Result<std::string> fit_list(const FitOfType& type, FitListForm form) {
+  if (lists_scales(form))
+    return fail(ErrorCode::refused, std::string(info(type.dtype).name) + " has no scales");
   if (type.layers.empty())
     return fail(ErrorCode::refused, "there is no list of layers without a graph");
   Names names;
@@ -96,6 +112,7 @@ Result<std::string> fit_list(const FitOfType& type, FitListForm form) {
     case FitListForm::polygraphy:
       return polygraphy(names);
     case FitListForm::names:
+    case FitListForm::scales:
       break;
   }
   return one_a_line(names);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "btf/report/fit.h"
+#include "report/fit/scales.h"
 #include "report/fit/words.h"
 #include "report/text/paint.h"
 
@@ -15,12 +16,20 @@ namespace {
 class FitScreen {
  public:
   FitScreen(const FitReport& report, const TextOptions& options)
-      : report_(report), all_(options.all), paint_{options.color}, columns_(options.columns) {}
+      : report_(report),
+        options_(options),
+        all_(options.all),
+        paint_{options.color},
+        columns_(options.columns) {}
 
   std::string text() {
     for (const FitOfType& type : report_.types) {
       if (!text_.empty()) put("");
       report_.graph ? layers(type) : alone(type);
+    }
+    for (const FitOfScales& type : report_.scaled) {
+      if (!text_.empty()) put("");
+      text_ += scales_text(type, options_);
     }
     if (!report_.graph)
       lines("Without a graph no layer can be judged: a model says what is computed from what.", 0);
@@ -110,6 +119,7 @@ class FitScreen {
   }
 
   const FitReport& report_;
+  const TextOptions& options_;
   bool all_;
   Paint paint_;
   std::size_t columns_;

@@ -7,13 +7,16 @@
 namespace btftool {
 namespace {
 
-// "fp16" or "fp16,bf16"
+// "fp16" or "fp16,int8"
 void take_dtypes(std::vector<btf::DType>& dtypes, const std::string& text) {
   dtypes.clear();
   for (const std::string_view word : split(text, ',')) {
     const btf::DType dtype = value_or_throw(btf::parse_dtype(word));
-    if (dtype != btf::DType::float16 && dtype != btf::DType::bfloat16)
-      throw Wrong("--dtype takes float16, bfloat16 or both, not '" + std::string(word) + "'");
+    if (dtype != btf::DType::float16 && dtype != btf::DType::bfloat16 && !btf::fits_by_scale(dtype))
+      throw Wrong(
+          "--dtype takes float16, bfloat16 and signed types of 8 bits or fewer, as int8 and "
+          "fp8, not '" +
+          std::string(word) + "'");
     if (std::ranges::find(dtypes, dtype) != dtypes.end())
       throw Wrong("--dtype names " + std::string(word) + " twice");
     dtypes.push_back(dtype);
@@ -43,7 +46,8 @@ void declare_fit(CLI::App& app, FitCommand& command) {
   add_words(
       app, "--dtype", "T[,T]",
       [&command](const std::string& text) { take_dtypes(command.fit.dtypes, text); },
-      "the types to fit: fp16, bf16 (fp16)")
+      "the types to fit: fp16, bf16; with scales: int8, fp8, and\n"
+      "other signed types of 8 bits or fewer (fp16)")
       ->group(what);
   add_text(app, "--graph", command.fit.graph, "MODEL",
            "the ONNX model, with its weights: what is computed from\n"
@@ -60,18 +64,20 @@ void declare_fit(CLI::App& app, FitCommand& command) {
          },
          "write the list of layers that must stay wide as another tool\n"
          "takes it: autocast, onnxconverter, trtexec, polygraphy, or\n"
-         "names, one a line")
+         "names, one a line; of a type with scales: scales, in JSON")
       ->expected(2)
       ->allow_extra_args(false)
       ->type_name("FORM FILE")
       ->trigger_on_parse()
       ->group(group);
   app.footer(
-      "Exit status: 0 all that can be judged fits, 1 something must stay wide, 2 trouble.\n"
+      "Exit status: 0 all that can be judged fits, 1 something must stay wide, or no scale\nholds "
+      "it, 2 trouble.\n"
       "Examples:\n"
       "  btftool fit --graph model.onnx golden.npz\n"
       "  btftool fit --dtype fp16,bf16 --graph model.onnx run1.npz run2.npz\n"
-      "  btftool fit --graph model.onnx --emit names wide.txt golden/");
+      "  btftool fit --graph model.onnx --emit names wide.txt golden/\n"
+      "  btftool fit --dtype int8,fp8 --graph model.onnx golden.npz");
 }
 
 void finish_fit(const CLI::App& app, FitCommand& command,
@@ -85,9 +91,16 @@ void finish_fit(const CLI::App& app, FitCommand& command,
     if (command.html && emit.path == *command.html)
       throw Wrong("--emit and --html name the same file '" + emit.path + "'");
   if (command.emit.empty()) return;
-  if (!command.fit.graph)
-    throw Wrong("--emit needs --graph: without it there is no list of layers");
   if (command.fit.dtypes.size() > 1) throw Wrong("--emit takes one --dtype: a list is of one type");
+  const bool scaled = btf::fits_by_scale(command.fit.dtypes[0]);
+  const std::string type(btf::info(command.fit.dtypes[0]).name);
+  for (const FitCommand::Emit& emit : command.emit)
+    if (btf::lists_scales(emit.form) != scaled)
+      throw Wrong(scaled ? "--emit lists layers for float16 and bfloat16; of " + type +
+                               " it writes scales: --emit scales FILE"
+                         : "--emit scales takes a --dtype with scales, as int8, not " + type);
+  if (!scaled && !command.fit.graph)
+    throw Wrong("--emit needs --graph: without it there is no list of layers");
 }
 
 }  // namespace btftool

@@ -169,7 +169,7 @@ class LayersArguments final : public Subcommand {
 class FitArguments final : public Subcommand {
  public:
   explicit FitArguments(CLI::App& parent)
-      : Subcommand(parent, "fit", "which layers fit fp16 or bf16, which must stay wide, and why") {
+      : Subcommand(parent, "fit", "which layers fit fp16 or bf16, and which scales int8 or fp8 take") {
     declare_operands("GOLDEN...", "dumps of a float32 run: each a file or directory of tensors");
     declare_fit(app(), command_);
     add_input_spec(app(), spec_);

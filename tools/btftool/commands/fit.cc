@@ -78,14 +78,15 @@ btf::Result<int> run_fit(const Context& context, const FitCommand& command) {
     }
   }
   for (const FitCommand::Emit& emit : command.emit) {
-    const auto list = btf::fit_list(report.types[0], emit.form);
+    const auto list = report.types.empty() ? btf::fit_list(report.scaled[0], emit.form)
+                                           : btf::fit_list(report.types[0], emit.form);
     const btf::Status written =
         list ? btf::write_text(emit.path, *list) : std::unexpected(list.error());
     if (written) continue;
     trouble = true;
     context.log.error(written.error().in_file(emit.path));
   }
-  if (!command.emit.empty()) warn_of_names(context, report.types[0]);
+  if (!command.emit.empty() && !report.types.empty()) warn_of_names(context, report.types[0]);
   Limited warned;
   for (const std::string& warning : report.warnings)
     if (warned.pass()) context.log.warning(warning);

@@ -26,6 +26,7 @@ enum class FitListForm : std::uint8_t {
   trtexec,        // options of trtexec 8 to 10
   polygraphy,     // options of `polygraphy convert` and `run`
   names,          // a name a line
+  scales,         // a JSON object: a tensor's name, and its best scale
 };
 
 BTF_API std::span<const Named<FitListForm>> fit_list_forms();
@@ -33,5 +34,10 @@ BTF_API std::span<const Named<FitListForm>> fit_list_forms();
 // Of one type's wide layers. An error: a name cannot be written in that form, or no layer was
 // judged.
 BTF_API Result<std::string> fit_list(const FitOfType& type, FitListForm form);
+
+// Is it a list of tensors' scales, not of layers?
+BTF_API bool lists_scales(FitListForm form);
+// Of one type's tensors that have a scale.
+BTF_API Result<std::string> fit_list(const FitOfScales& type, FitListForm form);
 
 }  // namespace btf

@@ -1,0 +1,119 @@
+// What a result is off by where an input is as a narrow device has it.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+
+#include "fit/measure/narrow_type.h"
+#include "fit/measure/node_measure.h"
+
+namespace btf {
+
+// A number without a pattern.
+inline std::uint64_t mixed(std::uint64_t number) {
+  std::uint64_t mixed = (number + 1) * 0x9e3779b97f4a7c15;
+  mixed ^= mixed >> 29;
+  mixed *= 0xbf58476d1ce4e5b9;
+  return mixed >> 32;
+}
+
+// Plus or minus one, by the number of an element: errors have no pattern.
+inline double sign_at(std::uint64_t number) { return (mixed(number) >> 8 & 1) != 0 ? 1 : -1; }
+
+// What a narrow device reads in place of the numbers of a value.
+class Reading {
+ public:
+  // `infinite`: with the Inf that it has from before.
+  Reading(const ValueNoise& value, const NarrowType& type, bool infinite)
+      : value_(value),
+        type_(type),
+        limit_(infinite ? std::min(type.limit(), value.infinite_from) : type.limit()) {}
+
+  void apply(std::uint64_t first, std::span<const double> numbers, std::span<double> into) const {
+    for (std::size_t i = 0; i < numbers.size(); ++i) into[i] = type_.read(numbers[i], limit_);
+    if (!value_.by_luck) return;
+    // Where all are zero there is nothing that the error is relative to.
+    const double rms = value_.measure.rms();
+    const double step = rms > 0 ? value_.noise / rms : 0;
+    const double floor = rms > 0 ? 0 : value_.noise;
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      if (std::isfinite(into[i]))
+        into[i] = numbers[i] + (step * std::abs(numbers[i]) + floor) * sign_at(first + i);
+  }
+
+ private:
+  const ValueNoise& value_;
+  const NarrowType& type_;
+  double limit_;
+};
+
+// Does rounding change its numbers by more than a step?
+inline bool is_lossy(const ValueNoise& value) {
+  return value.measure.lost > 0 || value.measure.above > 0 || value.infinite_from < HUGE_VAL;
+}
+
+// Numbers with an error of half a step or less each, whatever the range of the type.
+inline void nudge(std::uint64_t first, std::span<const double> numbers, double step,
+                  std::span<double> into) {
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    into[i] = numbers[i] * (1 + step * sign_at(first + i));
+}
+
+// Results from inputs that are rounded against those from inputs as they are.
+class Effect {
+ public:
+  // `input`: where it has an Inf of its own, a result beyond the limit says nothing.
+  void take(std::span<const double> exact, std::span<const double> narrow, double limit,
+            std::span<const double> input) {
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+      const bool beyond = !(std::abs(exact[i]) <= limit);
+      if (beyond && (input.empty() || !std::isfinite(exact[i]) || !std::isfinite(input[i])))
+        continue;
+      squares_ += exact[i] * exact[i];
+      ++total_;
+      if (!std::isfinite(narrow[i])) {
+        ++nonfinite_;
+        if (std::isnan(narrow[i]))
+          ++nan_;
+        else
+          infinite_from_ = std::min(infinite_from_, kBelow * std::abs(exact[i]));
+        continue;
+      }
+      const double error = narrow[i] - exact[i];
+      errors_ += error * error;
+      zeroed_ += narrow[i] == 0 && exact[i] != 0 ? 1 : 0;
+      ++count_;
+    }
+  }
+
+  void write(InputEffect& effect, double& rms) const {
+    effect.nonfinite = nonfinite_;
+    effect.nan = nan_;
+    effect.infinite_from = infinite_from_;
+    effect.zeroed = zeroed_;
+    if (total_ > 0) rms = std::max(rms, std::sqrt(squares_ / static_cast<double>(total_)));
+    if (count_ == 0) return;
+    effect.error = std::sqrt(errors_ / static_cast<double>(count_));
+    if (effect.noise > 0) effect.gain = effect.error / effect.noise;
+  }
+
+  double error() const {
+    return count_ == 0 ? 0 : std::sqrt(errors_ / static_cast<double>(count_));
+  }
+
+ private:
+  double errors_ = 0;
+  double squares_ = 0;
+  std::uint64_t total_ = 0;
+  std::uint64_t count_ = 0;  // of them, finite in both
+  std::uint64_t nonfinite_ = 0;
+  std::uint64_t nan_ = 0;
+  // Computed here a result is another than dumped by a float32's rounding.
+  static constexpr double kBelow = 1 - 0x1p-10;
+  double infinite_from_ = HUGE_VAL;
+  std::uint64_t zeroed_ = 0;
+};
+
+}  // namespace btf

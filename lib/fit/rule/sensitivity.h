@@ -1,0 +1,64 @@
+// How an error within a network comes to its outputs, by first-order propagation.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "fit/measure/dump_measures.h"
+#include "fit/rule/flow.h"
+#include "network/network.h"
+
+namespace btf {
+
+// Errors of a result, relative and in u, above which what rounds an input amplifies its error.
+inline constexpr double kAmplified = 2;
+
+class Sensitivity {
+ public:
+  // `wide`: by node.
+  Sensitivity(const network::Network& network, const Flow& flow, const DumpMeasures& measures,
+              const NarrowType& type, std::vector<bool> wide);
+
+  // Is an input of the node rounded: by it, or by what makes it?
+  bool is_rounded(std::uint32_t node, std::uint32_t input) const;
+
+  // Of a node's result: what an error of it is at the output that it shows most at, as a part of
+  // what ordinary rounding of the whole network is there. Both root mean squares. Nothing: it is
+  // not seen how errors come to an output from there.
+  std::optional<double> share(std::uint32_t node, double error) const;
+  // The error of the result of which share() is this.
+  std::optional<double> error_of_share(std::uint32_t node, double share) const;
+  // Of a node's result: the error that ordinary rounding of all that is before it brings along.
+  double before(std::uint32_t node) const;
+
+ private:
+  struct Output {
+    std::vector<double>
+        gains;         // by value: the square of the output's error over that of the value's
+    double noise = 0;  // square of the output's error by ordinary rounding
+  };
+
+  Output follow_back(std::uint32_t end) const;
+  void find_unseen();
+  void follow_on();
+  bool is_ordinary(std::uint32_t node, const InputEffect& effect) const;
+  double gain_of(std::uint32_t node, const InputEffect& effect) const;
+  bool is_float(std::uint32_t value) const;
+  double share_of_one(std::uint32_t node) const;
+
+  const network::Network& network_;
+  const DumpMeasures& measures_;
+  double amplified_;
+  std::vector<bool> wide_;
+  std::vector<Output> outputs_;
+  std::vector<double> before_;  // by node: squares
+  std::vector<bool> unseen_;    // by value: whether errors of it come to an output is not followed
+};
+
+// The relative error of each output of the network, by first-order propagation, with these nodes
+// wide.
+std::vector<double> output_errors(const network::Network& network, const DumpMeasures& measures,
+                                  const NarrowType& type, const std::vector<bool>& wide);
+
+}  // namespace btf

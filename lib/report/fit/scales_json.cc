@@ -1,0 +1,65 @@
+#include "report/fit/scales.h"
+
+namespace btf::report {
+namespace {
+
+Json channels_json(const FitChannels& channels) {
+  Json json{{"axis", json_number(std::uint64_t{channels.axis})},
+            {"count", json_number(channels.count)},
+            {"snr", json_number(channels.snr)},
+            {"gain", json_number(channels.gain)},
+            {"outlier", Json()}};
+  if (channels.outlier)
+    json["outlier"] = {{"channel", json_number(channels.outlier->channel)},
+                       {"largest", json_number(channels.outlier->largest)},
+                       {"median", json_number(channels.outlier->median)},
+                       {"snr", json_number(channels.outlier->snr)}};
+  return json;
+}
+
+Json tensor_json(const FitScaledTensor& tensor) {
+  Json json{{"name", tensor.name},
+            {"weight", tensor.weight},
+            {"elements", json_number(tensor.elements)},
+            {"nan", json_number(tensor.nan)},
+            {"inf", json_number(tensor.infinite)},
+            {"zeros", json_number(tensor.zeros)},
+            {"largest", json_number(tensor.largest)},
+            {"rms", json_number(tensor.rms)},
+            {"state", std::string(fit_scaling_name(tensor.state))},
+            {"best", Json()},
+            {"scales", Json::array()},
+            {"channels", tensor.channels ? channels_json(*tensor.channels) : Json()}};
+  if (!tensor.scales.empty())
+    json["best"] = std::string(fit_scale_method_name(tensor.scales[tensor.best].method));
+  for (const FitScale& scale : tensor.scales)
+    json["scales"].push_back({{"method", std::string(fit_scale_method_name(scale.method))},
+                              {"scale", json_number(scale.scale)},
+                              {"snr", json_number(scale.snr)},
+                              {"clipped", json_number(scale.clipped)},
+                              {"lost", json_number(scale.lost)}});
+  return json;
+}
+
+}  // namespace
+
+Json scales_json(const FitOfScales& type) {
+  Json json{{"dtype", std::string(info(type.dtype).name)},
+            {"least_snr", json_number(kFitLeastSnr)},
+            {"most_lost", json_number(kFitMostLost)},
+            {"unjudged", json_number(type.unjudged)},
+            {"tensors", Json::array()},
+            {"layers", Json::array()},
+            {"outputs", Json::array()}};
+  for (const FitScaledTensor& tensor : type.tensors) json["tensors"].push_back(tensor_json(tensor));
+  for (const FitScaledLayer& layer : type.layers)
+    json["layers"].push_back({{"name", layer.name},
+                              {"op", layer.op},
+                              {"error", json_number(layer.error)},
+                              {"share", json_number(layer.share)}});
+  for (const FitScaledOutput& output : type.outputs)
+    json["outputs"].push_back({{"name", output.name}, {"error", json_number(output.error)}});
+  return json;
+}
+
+}  // namespace btf::report
