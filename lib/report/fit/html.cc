@@ -5,6 +5,8 @@
 
 #include "btf/report/fit.h"
 #include "report/fit/range_chart.h"
+#include "report/fit/scales.h"
+#include "report/fit/table.h"
 #include "report/fit/words.h"
 #include "report/page/html_text.h"
 #include "report/page/origin.h"
@@ -14,12 +16,9 @@
 namespace btf::report {
 namespace {
 
-constexpr std::size_t kMostRows = 10000;  // of each table
-constexpr std::size_t kMostOpen = 20;     // longer tables of what is well are folded away
-
-constexpr std::string_view kLayerHead =
+constexpr std::string_view kLayerTitles =
     "<th class=n>#<th>layer<th>operator<th>result<th class=why>why";
-constexpr std::string_view kTensorHead =
+constexpr std::string_view kTensorTitles =
     "<th>tensor<th class=n>elements<th class=n>smallest<th class=n>largest<th class=n>margin"
     "<th class=n>error<th class=n>become Inf<th class=n>become 0";
 
@@ -55,6 +54,7 @@ class FitPage {
   std::string html(const PageOrigin& origin) const {
     std::string page = head(origin) + filter_box();
     for (const FitOfType& type : report_.types) page += section(type);
+    for (const FitOfScales& type : report_.scaled) page += scales_section(type);
     return page +
            "<footer>Numbers are magnitudes, without NaN, Inf and zeros. Margin: the type's largest "
            "number by the tensor's. Error: of rounding to the type, root mean square, by that of "
@@ -68,10 +68,16 @@ class FitPage {
     std::string words;
     for (const FitOfType& type : report_.types)
       words += (words.empty() ? "" : "; ") + name_of(type) + ": " + verdict(type);
-    std::string html = page_begin((fit ? "fits: " : "must stay wide: ") + html_text(words));
+    for (const FitOfScales& type : report_.scaled)
+      words += (words.empty() ? "" : "; ") + std::string(info(type.dtype).name) + ": " +
+               scales_verdict(type);
+    const char* const result = fit                     ? "fits"
+                               : report_.types.empty() ? "does not fit"
+                                                       : "must stay wide";
+    std::string html = page_begin(std::string(result) + ": " + html_text(words));
     html += "<header id=top>\n" + html_origin(origin, "btftool fit");
     html += fmt::format("<h1><span class=\"result{}\">{}</span> <span>{}</span></h1>\n",
-                        fit ? " same" : "", fit ? "fits" : "must stay wide", html_text(words));
+                        fit ? " same" : "", result, html_text(words));
     html += "<dl class=facts>\n";
     const auto fact = [&](std::string_view name, const std::string& value) {
       html += fmt::format("<div><dt>{}<dd>{}</div>\n", name, value);
@@ -98,33 +104,16 @@ class FitPage {
     html += fit_range_chart(type);
     if (type.wide > 0) html += "<h3>Must stay float32</h3>\n" + layers(type, FitState::wide);
     if (type.unjudged > 0)
-      html += folded(type.unjudged,
-                     type.unjudged == 1 ? "layer cannot be judged" : "layers cannot be judged",
-                     layers(type, FitState::unjudged));
+      html += html_folded(type.unjudged,
+                          type.unjudged == 1 ? "layer cannot be judged" : "layers cannot be judged",
+                          layers(type, FitState::unjudged));
     if (const auto narrow = type.layers.size() - type.wide - type.unjudged; narrow > 0)
-      html +=
-          folded(narrow, narrow == 1 ? "layer fits" : "layers fit", layers(type, FitState::narrow));
+      html += html_folded(narrow, narrow == 1 ? "layer fits" : "layers fit",
+                          layers(type, FitState::narrow));
     if (!type.tensors.empty())
-      html += folded(type.tensors.size(), type.tensors.size() == 1 ? "tensor" : "tensors",
-                     tensors(type));
+      html += html_folded(type.tensors.size(), type.tensors.size() == 1 ? "tensor" : "tensors",
+                          tensors(type));
     return html + "</section>\n";
-  }
-
-  static std::string folded(std::size_t count, std::string_view what, const std::string& table) {
-    return fmt::format("<details{}><summary>{} {}</summary>\n{}</details>\n",
-                       count <= kMostOpen ? " open" : "", html_count(count), what, table);
-  }
-
-  static std::string table(std::string_view head, const std::string& rows, std::size_t all,
-                           std::string_view kind = "") {
-    const std::string cut = all > kMostRows
-                                ? fmt::format("<p class=note>{} more are not listed.</p>\n",
-                                              html_count(all - kMostRows))
-                                : "";
-    return fmt::format(
-        "<table class=\"summary sortable{}\">\n<thead><tr>{}</thead>\n<tbody>\n{}</tbody>\n"
-        "</table>\n{}",
-        kind, head, rows, cut);
   }
 
   std::string layers(const FitOfType& type, FitState state) const {
@@ -137,7 +126,7 @@ class FitPage {
               "<td class=path>" + html_name(layer.name) + "<td class=type>" + html_text(layer.op) +
               "<td>" + std::string(state_word(state)) + "<td class=why>" + why(layer, type) + "\n";
     }
-    return table(kLayerHead, rows, all, state == FitState::narrow ? " short" : "");
+    return html_table(kLayerTitles, rows, all, state == FitState::narrow ? " short" : "");
   }
 
   // The first finding says it; the others are there for those who ask.
@@ -166,7 +155,7 @@ class FitPage {
               html_figure("", "error", tensor.error, part_words(tensor.error)) +
               count("become Inf", tensor.beyond) + count("become 0", tensor.lost) + "\n";
     }
-    return table(kTensorHead, rows, type.tensors.size());
+    return html_table(kTensorTitles, rows, type.tensors.size());
   }
 
   const FitReport& report_;

@@ -6,5 +6,7 @@ sed '/^<style>/,/<\/style>/d; /^<script>/,/<\/script>/d; /^<g class/d; /^<path/d
 btftool fit -q --dtype fp16,bf16 --graph "$fit/model.onnx" "$fit/golden.npz" --html again.html -j 3; cmp page.html again.html
 btftool fit -q --dtype bf16 "$fit/golden.npz" --html page.html; echo "exit $?"
 grep -E '^<(title|h1|h2|summary|div><dt>graph)' page.html
+btftool fit -q --dtype int8 --graph "$fit/model.onnx" "$fit/golden.npz" --html page.html; echo "exit $?"
+grep -E '^<(h1|h2|p class=note)|>(up|output|bias)</bdi>' page.html
 btftool fit -q "$fit/golden.npz" --html nowhere/page.html; echo "exit $?"
 btftool fit -q --graph "$fit/model.onnx" --emit names page.html --html page.html "$fit/golden.npz"; echo "exit $?"
