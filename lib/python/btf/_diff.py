@@ -7,7 +7,7 @@ import os
 from . import _btf, _dtypes
 from ._array import as_array
 from ._files import existing
-from ._report import Report, number
+from ._report import TestedReport, number
 
 TYPE_CHECKING = False  # typing's own would cost an import
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class TensorDiff:
         return TensorDiff, (self._members,)
 
 
-class DiffReport(Report):
+class DiffReport(TestedReport):
     """What a comparison found. It has no truth value: ask `.same`. It pickles."""
 
     __slots__ = ()

@@ -6,7 +6,7 @@ import os
 
 from . import _btf, _dtypes
 from ._files import existing
-from ._report import Report
+from ._report import TestedReport
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ._types import LayerOptions, Path
 
 
-class LayersReport(Report):
+class LayersReport(TestedReport):
     """Which layer broke first, and why. It has no truth value: ask `.well`. It pickles."""
 
     __slots__ = ()

@@ -50,11 +50,6 @@ class Report:
         text: str = self._found.html(_call(*self._call, self._options), os.environ.get("SOURCE_DATE_EPOCH", ""))
         return text
 
-    def junit(self) -> str:
-        """For CI servers."""
-        text: str = self._found.junit()
-        return text
-
     def as_dict(self) -> dict[str, Any]:
         """The JSON report as Python's dicts and lists."""
         import json
@@ -64,3 +59,14 @@ class Report:
 
     def __str__(self) -> str:
         return self.text()
+
+
+class TestedReport(Report):
+    """Of what passes or fails."""
+
+    __slots__ = ()
+
+    def junit(self) -> str:
+        """For CI servers."""
+        text: str = self._found.junit()
+        return text
