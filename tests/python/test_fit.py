@@ -1,5 +1,6 @@
 """What fits a narrow type, as the command says."""
 
+import html
 import json
 import os
 import subprocess
@@ -69,3 +70,9 @@ def test_mistakes():
         report.scales("int8")
     with pytest.raises(ValueError):
         btf.fit(GOLDEN, dtype="int32")
+
+
+def test_a_page_says_the_call(monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    page = html.unescape(btf.fit(GOLDEN, dtype="int8", graph=MODEL).html())
+    assert f"btf.fit({GOLDEN!r}, dtype='int8', graph={MODEL!r})</code> · inputs of 1970-01-01" in page

@@ -28,7 +28,7 @@ fetch() {
   local -a missing=()
   for package in "$@"; do
     [[ ! -e $package.unpacked ]] || continue
-    # Not -q, which would end before apt-cache has written all.
+    # Read to its end: apt-cache that cannot write on is an error.
     apt-cache show "$package" | grep '^Architecture: all' >/dev/null || package+=:arm64
     missing+=("$package")
   done

@@ -198,7 +198,7 @@ class Judge {
           add(node,
               {FitReason::nonfinite, input, kNoNode, static_cast<double>(effect.nonfinite), 0});
         walk(input, node, {.allowed = 0, .nonfinite = true});
-        if (effect.gain > 0) walk(input, node, {.allowed = left_over(node) / effect.gain});
+        if (effect.gain > 0) walk(input, node, {.allowed = bearable(node) / effect.gain});
         continue;
       }
       if (!off || above || effect.error <= bearable(node)) continue;

@@ -61,4 +61,9 @@ def fit(*golden: Path, dtype: DType | list[DType] = "fp16", graph: Path | None =
         raise TypeError("fit() needs a dump")
     dtypes = dtype if isinstance(dtype, (list, tuple)) else [dtype]
     names: list[Any] = [_dtypes.name_of(one) for one in dtypes]
-    return FitReport(_btf.fit([existing(one) for one in golden], names, None if graph is None else existing(graph), jobs))
+    dumps = [existing(one) for one in golden]
+    model = None if graph is None else existing(graph)
+    options: dict[str, Any] = {"dtype": names if len(names) > 1 else names[0]}
+    if model is not None:
+        options["graph"] = model
+    return FitReport(_btf.fit(dumps, names, model, jobs), options, "fit", *map(repr, dumps))

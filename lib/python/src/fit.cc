@@ -17,6 +17,7 @@
 #include "btf/tensor_set.h"
 #include "btf/try.h"
 #include "python/src/bindings.h"
+#include "python/src/diff.h"
 #include "python/src/raise.h"
 #include "python/src/run.h"
 
@@ -87,6 +88,10 @@ void bind_fit(nb::module_& module) {
              return text(self, {.all = all, .columns = columns, .color = false});
            })
       .def("json", [](const FitReport& self) { return json(self); })
+      .def("html",
+           [](const FitReport& self, const std::string& call, const std::string& date) {
+             return html(self, origin_of(call, std::nullopt, date));
+           })
       .def("list", list, nb::arg("form"), nb::arg("dtype").none());
   module.def("fit", fit_dumps, nb::arg("dumps"), nb::arg("dtypes"), nb::arg("graph").none(),
              nb::arg("jobs"));
