@@ -279,18 +279,16 @@ class Judge {
     if (flow_.is_output(which) || depth == 0) return true;
     return std::ranges::any_of(flow_.readers(which), [&](const FlowReader& reader) {
       if (!flow_.is_live(reader.node)) return false;
-      const double rms = value(which).measure.rms();
-      double gain =
-          rms > 0 ? value(network_.nodes()[reader.node].outputs[0]).measure.rms() / rms : 1;
-      bool moved = false;
-      if (known(reader.node)) {
-        const InputEffect* const found = effect(reader.node, reader.input);
-        if (found == nullptr) return false;
-        gain = found->gain;
-        moved = measure(reader.node).passing == Passing::moved;
-      }
+      const bool moved = measure(reader.node).passing == Passing::moved;
+      const InputEffect* const found =
+          known(reader.node) ? effect(reader.node, reader.input) : nullptr;
+      if (known(reader.node) && found == nullptr) return false;
       return std::ranges::any_of(network_.nodes()[reader.node].outputs, [&](std::uint32_t output) {
-        return output != kNoValue && spreads(output, error * gain, moved ? depth : depth - 1);
+        if (output == kNoValue) return false;
+        const double own = value(which).measure.rms();
+        const double as_relative = own > 0 ? value(output).measure.rms() / own : 1;
+        return spreads(output, error * (found != nullptr ? found->gain : as_relative),
+                       moved ? depth : depth - 1);
       });
     });
   }
