@@ -212,12 +212,9 @@ std::vector<double> follow_errors(const network::Network& network, const DumpMea
       const std::uint32_t input = own.inputs[effect.input];
       const double read = wide[node] || rounded[input] ? 0 : effect.error * effect.error;
       if (!wide[node] && effect.nonfinite > 0) carried = HUGE_VAL;
-      carried += (errors[input] > 0
-                      ? (grows ? effect.carried * effect.carried
-                               : gain_of_square(network, measures, node, effect, amplified)) *
-                            errors[input]
-                      : 0) +
-                 read;
+      const double gain = grows ? effect.carried * effect.carried
+                                : gain_of_square(network, measures, node, effect, amplified);
+      carried += (errors[input] > 0 && gain > 0 ? gain * errors[input] : 0) + read;
     }
     if (!wide[node]) {
       const double off = measure.variance_error / 2 * measure.rms;
@@ -228,6 +225,10 @@ std::vector<double> follow_errors(const network::Network& network, const DumpMea
       const double noise = measures.values[output].noise;
       const bool rounds = !wide[node] && measure.passing != Passing::moved;
       errors[output] = carried + (rounds ? noise * noise : 0);
+      if (!passes(measure))
+        for (const std::uint32_t input : own.inputs)
+          if (input != kNoValue && errors[input] > 0)
+            errors[output] += ratio(measures, output, input) * errors[input];
       if (!wide[node] && measures.values[output].measure.beyond > 0) errors[output] = HUGE_VAL;
       rounded[output] = !wide[node];
     }
