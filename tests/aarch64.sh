@@ -27,7 +27,8 @@ prepare() {
 export QEMU_LD_PREFIX=/usr/aarch64-linux-gnu QEMU_SET_ENV=LD_LIBRARY_PATH=/usr/aarch64-linux-gnu/lib:$libraries:$build/foreign/lib/aarch64-linux-gnu
 prepare >&2 || exit 2
 
-(( $# > 0 )) || set -- 'cast runs*' 'nibble*' 'compare runs*' 'same bits*' 'layout*' 'plan*' 'transpose*' 'stream_*' 'byte planes*'
+(( $# > 0 )) || set -- 'cast runs*' 'nibble*' 'compare runs*' 'same bits*' 'layout*' 'plan*' 'transpose*' 'stream_*' 'byte planes*' \
+  'score runs*' 'judge runs*' 'widen runs*' 'number runs*' 'predicted numbers*' 'agreement*' 'codes that are not zero*'
 status=0
 for tests in "$@"; do
   say "$tests"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sees to it that what btftool is built and tested with is there.
 #
-#   packages.sh build|static|test|engines|cross|package|fuzz|analysis|mutate...
+#   packages.sh build|static|test|browser|engines|cross|package|fuzz|analysis|mutate...
 #
 # What is missing is installed with apt-get where there is one; where there is none it is named.
 # When nothing is missing, nothing is asked of the network.
@@ -46,6 +46,9 @@ group() {
             fish               command fish
             zstd               command zstd'
       ;;
+    browser)  # that shows the HTML pages
+      echo 'chromium           command chromium'
+      ;;
     engines)  # that start shards: docs/scaling.md
       echo 'parallel           command parallel
             munge              file    /usr/sbin/munged
@@ -74,7 +77,7 @@ group() {
             llvm-19            command llvm-cov-19'
       ;;
     *)
-      say "usage: packages.sh build|static|test|engines|cross|package|fuzz|analysis|mutate... (got '$1')"
+      say "usage: packages.sh build|static|test|browser|engines|cross|package|fuzz|analysis|mutate... (got '$1')"
       return 2
       ;;
   esac

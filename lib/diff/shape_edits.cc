@@ -135,7 +135,7 @@ class ShapeSearch {
   }
 
   static std::vector<Hint> said(const std::string& edit) {
-    return {{.cause = Cause::shape, .evidence = "equal after " + edit}};
+    return {{.cause = Cause::shape, .evidence = std::string(kEqualAfter) + edit}};
   }
 
   Result<std::unique_ptr<DiffSide>> actual_as(const Edit& last) const {

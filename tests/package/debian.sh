@@ -58,6 +58,16 @@ flags=$(PKG_CONFIG_LIBDIR=$lib pkg-config --cflags --libs btf) || fail "pkg-conf
 "${CC:-cc}" -std=c99 -Wall -Werror "$tests/consume/main.c" -o "$scratch/consume" $flags -Wl,-rpath-link,"${lib%/pkgconfig}" ||
   fail "a program cannot be compiled: $flags"
 
+# What Debian's tools say that a package of such a program needs; and what the program that comes with the library does.
+name=libbtf${soname#libbtf.so.}
+dpkg-deb -e "$library" "$scratch/control"
+mkdir -- "$scratch/debian"
+printf 'Source: consume\n\nPackage: consume\nArchitecture: any\n' >"$scratch/debian/control"
+needed=$(cd -- "$scratch" && dpkg-shlibdeps -O "-l${lib%/pkgconfig}" "-L$scratch/control/shlibs" "-e$scratch/consume" 2>"$scratch/log") || { cat -- "$scratch/log"; fail "dpkg-shlibdeps fails"; }
+version=$(dpkg-deb -f "$library" Version)
+[[ $needed =~ "$name (>= $version)" ]] || fail "a program that uses the library is told to need: $needed"
+[[ $(dpkg-deb -f "$tool" Depends) =~ "$name (= $version)" ]] || fail "btftool needs: $(dpkg-deb -f "$tool" Depends)"
+
 # A system with nothing in it but apt.
 type -P mmdebstrap >/dev/null || skip "the rest, without mmdebstrap: apt-get install mmdebstrap"
 cp -- "${debs[@]}" "$scratch/consume" "$tests/../testdata/good/mixed.btf" "$scratch/all"

@@ -1,7 +1,10 @@
 """Verdicts: NumPy and PyTorch say whether two arrays are close."""
 
+import html
 import json
 import os
+import pickle
+import re
 import subprocess
 
 import numpy as np
@@ -54,6 +57,26 @@ def test_a_report_has_no_truth_value():
     assert report.html().lower().startswith("<!doctype html")
     assert "<testsuite" in report.junit()
     assert report.as_dict() == json.loads(report.json())
+
+
+def test_pages_say_where_they_come_from(tmp_path, monkeypatch):
+    monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
+    actual, golden = tmp_path / "a<b.npy", tmp_path / "g.npy"
+    for path, second in ((actual, 1_000_000_000), (golden, 1_234_567_890)):
+        np.save(path, np.arange(4.0))
+        os.utime(path, (second, second))
+    report = btf.diff(actual, golden, rtol=np.float64(1e-3))
+    for one in report, pickle.loads(pickle.dumps(report)):
+        line = re.search("<p class=tool>(.*?)</p>", one.html())[1]
+        assert re.match("btf \\d+\\.\\d+\\.\\d+ for Python · ", line) and line.endswith(" · inputs of 2009-02-13 23:31 UTC")
+        assert html.unescape(line).split("<code>")[1].split("</code>")[0] == f"btf.diff({str(actual)!r}, {str(golden)!r}, rtol=0.001)"
+    assert "btf.rejudge(report, rtol=0.1)</code> · inputs of 2009" in btf.rejudge(report, rtol=0.1).html()
+    arrays = btf.diff([1.0], [2.0])
+    assert "<code>btf.diff(actual, golden)</code></p>" in arrays.html()
+    layers = btf.layers(actual, golden)
+    assert "btf.layers(" in layers.html() and "inputs of 2009-02-13" in pickle.loads(pickle.dumps(layers)).html()
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    assert all("inputs of 1970-01-01 00:00 UTC" in one.html() for one in (report, arrays, layers))
 
 
 def test_criteria():

@@ -42,6 +42,12 @@ def broken(actual: str, golden: str) -> str:
     return "" if report.well else str(report.verdict["layer"])
 
 
+def wide(golden: str) -> list[str]:
+    report = btf.fit(golden, graph="m.onnx", dtype="fp16")
+    assert_type(report.fits, bool)
+    return report.wide()
+
+
 def wrong(path: str) -> list[str]:
     return [finding.message for finding in btf.validate(path, finite=True)]
 

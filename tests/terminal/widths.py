@@ -142,8 +142,8 @@ def next_of(text):
     return found and found[1]
 
 
-def check_next(words, environment):
-    """Typed as a pipe has it, and as it is copied from a terminal."""
+def check_next(words, environment, code=1, says="mismatches, "):
+    """Typed as a pipe has it, and as it is copied from a terminal; its exit code and what it says."""
     piped = subprocess.run([BTFTOOL, *words], capture_output=True, text=True, check=False).stdout
     commands = [next_of(text) for text in (piped, check(words, 80), check(words, 60))]
     results = set()
@@ -152,11 +152,27 @@ def check_next(words, environment):
             typed = subprocess.run(
                 [shell, "-c", command or "exit 9"], env=environment, capture_output=True, text=True, check=False
             )
-            if typed.returncode != 1 or "mismatches, " not in typed.stdout or typed.stderr:
+            if typed.returncode != code or says not in typed.stdout or typed.stderr:
                 fail(f"{shell}: {command!r} after {words}: {typed}")
             results.add(typed.stdout)
     if len(results) != 1:
         fail(f"{words}: next commands that differ: {commands}")
+
+
+def check_map(directory):
+    """A heat map that has more cells than a narrow terminal has columns: fewer, which cover more."""
+    off = [i for i in range(1000) if 300 <= i < 420 and i % 3]
+    for side in "a", "g":
+        safetensors(f"{directory}/map_{side}.safetensors", {"w": [float(i in off and side == "a") for i in range(1000)]})
+    cells = set()
+    for columns in 56, 60, 70, 80, 120:
+        text = check(["diff", "--heatmap", "--show=0", f"{directory}/map_a.safetensors", f"{directory}/map_g.safetensors"], columns)
+        first, last, bad, count = map(int, re.search(r"densest at dim 0 = (\d+)-(\d+): (\d+) of (\d+) elements", text).groups())
+        if count != last - first + 1 or bad != len([i for i in off if first <= i <= last]):
+            fail(f"map at {columns}: {first}-{last}: {bad} of {count}")
+        cells.add(count)
+    if len(cells) < 2:
+        fail(f"maps of cells of {cells} elements, whatever the width")
 
 
 def main():
@@ -175,6 +191,7 @@ def main():
                 count += 1
         if not any(len(line) > 100 for line in check(["diff", a, g], 200).split("\n")):
             fail("a wide terminal is not used")
+        check_map(directory)
         for words in (
             ["diff", a, g],
             ["diff", "--close", "--rtol=*=1e-3", "--no-hints", a, g],
@@ -186,6 +203,13 @@ def main():
             ["merge", "--expect=2", directory + "/1.part", directory + "/2.part"],
         ):
             check_next(words, environment)
+        line, cube = directory + "/line.safetensors", directory + "/it's a cube.npy"
+        safetensors(line, {"line": [0.5 * i for i in range(24)]})
+        for made, options in (cube, ["--reshape=2,3,4", line]), ("turned", ["--permute=2,0,1", cube]), ("ones", ["--unsqueeze=1", cube]):
+            subprocess.run([BTFTOOL, "-q", "convert", *options, os.path.join(directory, made.removesuffix(".npy") + ".npy")], check=True)
+        for other in line, directory + "/turned.npy", directory + "/ones.npy":
+            check_next(["diff", "--atol=0.25", other, cube], environment, 0, "same: 1 tensor")
+        check_next(["diff", line, a + ".safetensors"], environment, 0, "line.safetensors: safetensors, 1 tensor")
         for i in range(1, len(NAMES)):
             check_next(["diff", f"--include={i}*", a, g], environment)
     print(f"{count} reports on terminals: " + (f"{failures} failures" if failures else "every line fits"))

@@ -28,7 +28,8 @@ fetch() {
   local -a missing=()
   for package in "$@"; do
     [[ ! -e $package.unpacked ]] || continue
-    apt-cache show "$package" | grep -q '^Architecture: all' || package+=:arm64
+    # Read to its end: apt-cache that cannot write on is an error.
+    apt-cache show "$package" | grep '^Architecture: all' >/dev/null || package+=:arm64
     missing+=("$package")
   done
   (( ${#missing[@]} > 0 )) || return 0

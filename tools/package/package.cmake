@@ -31,12 +31,13 @@ set(CPACK_DEBIAN_TOOL_PACKAGE_SECTION science)
 set(CPACK_COMPONENT_DEV_DEPENDS lib)
 set(CPACK_COMPONENT_TOOL_DEPENDS lib)
 
-# What the files need is read from them, and what users of the library need is told.
+# What the files need is read from them, and what users of the library need is told: this version of it or, by
+# docs/stability.md, a later one of its soname. The program uses more than the interface, and needs the very same.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_DEV_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
-set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY =)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY >=)
 # With the mode that it has to have, whatever that of the source is.
 file(COPY ${CMAKE_CURRENT_LIST_DIR}/triggers DESTINATION ${PROJECT_BINARY_DIR}/package
   FILE_PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)

@@ -56,8 +56,12 @@ class PairRows {
            PairOrder order = PairOrder::any)
       : actual_(actual), golden_(golden), execution_(execution), order_(order) {}
 
-  // Sides whose values all fit a double are visited as double, others as long double. Those that
-  // fit a float, and are not both COO, may be visited as float: float32 is read where it lies.
+  DType actual() const { return actual_.dtype(); }
+  DType golden() const { return golden_.dtype(); }
+
+  // Sides whose values all fit a double are visited as double, others as long double, or as the
+  // nearest double by who looks at the codes where it matters. Those that fit a float, and are not
+  // both COO, may be visited as float: float32 is read where it lies.
   bool use_double() const;
   bool use_float() const;
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include "kernels/compare/small_integers.h"
 
@@ -41,45 +42,35 @@ struct RunJudge {
   }
 };
 
-struct RunJudges {
-  RunJudge<double> doubles;
-  RunJudge<long double> wide;
-  std::array<double, kPairRun> actual;
-  std::array<double, kPairRun> golden;
+// What is needed where numbers, or their differences, are no doubles.
+struct WideRuns {
+  WideRuns(DType actual_dtype, DType golden_dtype) : actual(actual_dtype), golden(golden_dtype) {}
+
+  // The same pairs from their codes.
+  PairRun<long double> of(const PairRun<double>& run) {
+    return {.first = run.first,
+            .count = run.count,
+            .actual = actual.of(run.actual_codes, 1, run.values()),
+            .golden = golden.of(run.golden_codes, 1, run.values()),
+            .actual_codes = run.actual_codes,
+            .golden_codes = run.golden_codes,
+            .alike = run.alike,
+            .numbers = run.numbers};
+  }
+
+  RealValues<long double> actual;
+  RealValues<long double> golden;
+  RunJudge<long double> judge;
 };
 
-template <typename Real>
-Status collect_as(const PairRows& pairs, const Judge& judge,
-                  std::span<PairCollector* const> collectors) {
-  const auto workers = pairs.workers();
-  if (!workers) return std::unexpected(workers.error());
-  for (PairCollector* collector : collectors) collector->prepare(*workers);
-  std::vector<RunJudges> judges(*workers);
-  const auto hand_on = [&](unsigned worker, std::uint64_t slab, const auto& run, auto& own) {
-    const RunSummary summary = own.judge(run, judge);
-    const JudgedRun judged{run, own.error.data(), own.refused.data(), summary};
-    for (PairCollector* collector : collectors) collector->take(worker, slab, judged);
-  };
-  const auto take = [&](unsigned worker, std::uint64_t slab, const PairRun<Real>& run) {
-    RunJudges& own = judges[worker];
-    if constexpr (std::is_same_v<Real, double>) {
-      hand_on(worker, slab, run, own.doubles);
-    } else if (to_doubles(run.actual, run.golden, run.values(), own.actual.data(),
-                          own.golden.data())) {
-      const PairRun<double> doubles{.first = run.first,
-                                    .count = run.count,
-                                    .actual = own.actual.data(),
-                                    .golden = own.golden.data(),
-                                    .actual_codes = run.actual_codes,
-                                    .golden_codes = run.golden_codes,
-                                    .alike = run.alike,
-                                    .numbers = run.numbers};
-      hand_on(worker, slab, doubles, own.doubles);
-    } else {
-      hand_on(worker, slab, run, own.wide);
-    }
-  };
-  return pairs.walk<Real>(take, SparsePairs::gathered);
+struct RunJudges {
+  RunJudge<double> doubles;
+  std::unique_ptr<WideRuns> wide;
+};
+
+bool are_doubles(const PairRun<double>& run) {
+  return all_compare_as_double(run.actual, run.values()) &&
+         all_compare_as_double(run.golden, run.values());
 }
 
 struct Placed {
@@ -176,8 +167,24 @@ void for_each_refused(const JudgedRun<Real>& run, std::uint64_t most, Visit&& vi
 
 Status collect(const PairRows& pairs, const Judge& judge,
                std::span<PairCollector* const> collectors) {
-  return pairs.use_double() ? collect_as<double>(pairs, judge, collectors)
-                            : collect_as<long double>(pairs, judge, collectors);
+  const auto workers = pairs.workers();
+  if (!workers) return std::unexpected(workers.error());
+  for (PairCollector* collector : collectors) collector->prepare(*workers);
+  std::vector<RunJudges> judges(*workers);
+  const auto hand_on = [&](unsigned worker, std::uint64_t slab, const auto& run, auto& own) {
+    const RunSummary summary = own.judge(run, judge);
+    const JudgedRun judged{run, own.error.data(), own.refused.data(), summary};
+    for (PairCollector* collector : collectors) collector->take(worker, slab, judged);
+  };
+  const bool exact = pairs.use_double();
+  // Where they are not, the doubles of a run tell whether it can be taken as such.
+  const auto take = [&](unsigned worker, std::uint64_t slab, const PairRun<double>& run) {
+    RunJudges& own = judges[worker];
+    if (exact || are_doubles(run)) return hand_on(worker, slab, run, own.doubles);
+    if (!own.wide) own.wide = std::make_unique<WideRuns>(pairs.actual(), pairs.golden());
+    hand_on(worker, slab, own.wide->of(run), own.wide->judge);
+  };
+  return pairs.walk<double>(take, SparsePairs::gathered);
 }
 
 struct MismatchCollector::Kept {
@@ -251,7 +258,7 @@ std::vector<std::uint64_t> MismatchCollector::largest() const {
 }
 
 template <typename Member>
-std::uint64_t MismatchCollector::worst(Member Kept::*which) const {
+std::uint64_t MismatchCollector::worst(Member Kept::* which) const {
   Best all(1);
   for (const Kept& kept : kept_) all.add(kept.*which);
   if (all.sorted().empty())

@@ -80,14 +80,18 @@ void for_each_decade(const double* error, std::uint64_t count, const RunSummary&
       if (error[i] > 0) add(decade_of(error[i]), 1);
     return;
   }
-  const auto at_least = [&](double limit) { return judge_runs().at_least(error, count, limit); };
-  std::uint64_t above = at_least(summary.least_error);
-  for (std::size_t decade = first; decade < last; ++decade) {
-    const std::uint64_t higher = at_least(powers_of_ten()[decade + 1]);
-    add(decade, above - higher);
-    above = higher;
+  // Of each decade the errors not below its beginning, less those of the next one. No error, not
+  // even Inf, reaches NaN behind the last.
+  for (std::size_t decade = first; decade <= last;) {
+    AtLeast::Limits limits;
+    for (std::size_t i = 0; i < limits.size(); ++i)
+      limits[i] = decade + i == first  ? summary.least_error
+                  : decade + i <= last ? powers_of_ten()[decade + i]
+                                       : std::numeric_limits<double>::quiet_NaN();
+    const AtLeast found = judge_runs().at_least(error, count, limits);
+    for (std::size_t i = 0; i + 1 < limits.size() && decade <= last; ++i, ++decade)
+      add(decade, found.count[i] - found.count[i + 1]);
   }
-  add(last, above);
 }
 
 // The relative tolerances that are tried in pairs.

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "btf/dtype.h"
+#include "kernels/stats/rounding_sums.h"
 
 namespace btf {
 
@@ -20,6 +21,8 @@ class NarrowType {
   double smallest() const { return smallest_; }  // above zero
   // Magnitudes above it are taken for an overflow: other inputs may be larger than those seen.
   double limit() const { return largest_ / kMargin; }
+
+  RoundingTo rounding() const;
 
   // To the nearest number of the type; beyond the range: Inf.
   double round(double x) const {

@@ -8,30 +8,15 @@
 namespace btf {
 
 void TensorMeasure::take(std::span<const double> numbers, const NarrowType& type) {
-  // Without branches, but for what is no number: that is rare.
-  double most = largest;
-  double least = smallest == 0 ? HUGE_VAL : smallest;
-  double run_squares = 0;
-  double run_errors = 0;
-  std::uint64_t run_lost = 0;
-  bool odd = false;
-  for (const double x : numbers) {
-    const double size = std::abs(x);
-    const double rounded = type.round(x);
-    odd |= !(size <= type.limit());
-    most = std::max(most, size);
-    least = std::min(least, size > 0 ? size : HUGE_VAL);
-    run_lost += static_cast<std::uint64_t>((rounded == 0) & (size > 0));
-    run_squares += x * x;
-    run_errors += (rounded - x) * (rounded - x);
-  }
-  if (odd) return take_odd(numbers, type);
+  const RoundingSums sums = rounding_sums(type.rounding(), numbers.data(), numbers.size());
+  if (!sums.within) return take_odd(numbers, type);
   elements += numbers.size();
-  largest = most;
-  smallest = least == HUGE_VAL ? 0 : least;
-  squares += run_squares;
-  error_squares += run_errors;
-  lost += run_lost;
+  largest = std::max(largest, sums.largest);
+  if (sums.smallest < HUGE_VAL)
+    smallest = smallest == 0 ? sums.smallest : std::min(smallest, sums.smallest);
+  squares += sums.squares;
+  error_squares += sums.error_squares;
+  lost += sums.lost;
 }
 
 void TensorMeasure::take_odd(std::span<const double> numbers, const NarrowType& type) {

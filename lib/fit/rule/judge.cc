@@ -16,7 +16,7 @@ using network::Passing;
 
 // Parts of an output's error by ordinary rounding: errors that are as large are not borne, and such
 // that are less do not matter, whatever they are where they arise.
-constexpr double kBorneShare = 0.5;
+constexpr double kBorneShare = 0.25;
 constexpr double kLeastShare = 0.02;
 // Of the error that a result has from before: one that is less is not what matters.
 constexpr double kBesideBefore = 1.0 / 3;
@@ -198,7 +198,7 @@ class Judge {
           add(node,
               {FitReason::nonfinite, input, kNoNode, static_cast<double>(effect.nonfinite), 0});
         walk(input, node, {.allowed = 0, .nonfinite = true});
-        if (effect.gain > 0) walk(input, node, {.allowed = left_over(node) / effect.gain});
+        if (effect.gain > 0) walk(input, node, {.allowed = bearable(node) / effect.gain});
         continue;
       }
       if (!off || above || effect.error <= bearable(node)) continue;

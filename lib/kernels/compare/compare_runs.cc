@@ -54,18 +54,26 @@ BTF_INLINE double least_atol(const double* error, const double* golden, std::uin
   return *std::ranges::max_element(least);
 }
 
+BTF_INLINE bool within(const double* values, std::uint64_t count, double most) {
+  std::uint64_t inside = 0;
+  for (std::uint64_t i = 0; i < count; ++i) inside += std::abs(values[i]) <= most ? 1U : 0U;
+  return inside == count;
+}
+
 BTF_LEVELS(sums_of, RunSums, (const double* a, const double* g, std::uint64_t n), (a, g, n))
 BTF_LEVELS(least_atol, double, (const double* e, const double* g, std::uint64_t n, double rtol),
            (e, g, n, rtol))
+BTF_LEVELS(within, bool, (const double* x, std::uint64_t n, double most), (x, n, most))
 
 constexpr std::array<decltype(CompareRuns::sums), kCpuLevels> kSums BTF_LEVEL_TABLE(sums_of);
 constexpr std::array<decltype(CompareRuns::least_atol), kCpuLevels> kLeastAtol
     BTF_LEVEL_TABLE(least_atol);
+constexpr std::array<decltype(CompareRuns::within), kCpuLevels> kWithin BTF_LEVEL_TABLE(within);
 
 constexpr auto kRuns = [] {
   std::array<CompareRuns, kCpuLevels> runs{};
   for (std::size_t level = 0; level < kCpuLevels; ++level)
-    runs[level] = {kSums[level], kLeastAtol[level]};
+    runs[level] = {kSums[level], kLeastAtol[level], kWithin[level]};
   return runs;
 }();
 

@@ -58,6 +58,8 @@ struct CompareRuns {
   RunSums (*sums)(const double* actual, const double* golden, std::uint64_t count);
   // The largest of left_to_accept(); NaN is ignored.
   double (*least_atol)(const double* error, const double* golden, std::uint64_t count, double rtol);
+  // Is no magnitude larger? NaN is.
+  bool (*within)(const double* values, std::uint64_t count, double most);
 };
 
 // Those of the level in use (cpu_level.h).

@@ -16,6 +16,17 @@ HWY_BEFORE_NAMESPACE();
 namespace btf::HWY_NAMESPACE {
 namespace {
 
+HWY_INLINE double smallest_lane(RealVec lanes) {
+  double least = std::numeric_limits<double>::infinity();
+  for_each_lane(ScoreReal(), lanes, [&](double lane) { least = std::min(least, lane); });
+  return least;
+}
+
+// Pairs of zeros that fill the last vector up.
+HWY_INLINE std::uint64_t behind_last(std::uint64_t count) {
+  return (kScoreWidth - count % kScoreWidth) % kScoreWidth;
+}
+
 // Errors of whole vectors of pairs, and which are refused: by their error, and by their steps.
 class JudgedVectors {
  public:
@@ -26,7 +37,8 @@ class JudgedVectors {
         unit_(hn::Set(ScoreReal(), judge.grid.unit)),
         ulp_(hn::Set(ScoreReal(), static_cast<double>(judge.ulp))),
         most_(hn::Set(ScoreWord(), judge.ulp)),
-        largest_(hn::Zero(ScoreReal())),
+        unclear_(hn::Zero(ScoreReal())),
+        largest_(unclear_),
         least_(hn::Set(ScoreReal(), kInf)),
         least_golden_(least_) {}
 
@@ -49,41 +61,65 @@ class JudgedVectors {
     hn::StoreU(distance, d, error);
     hn::StoreU(hn::IfThenElseZero(over, distance), d, refused);
     over_.add(over);
-    special_.add(hn::Not(hn::Eq(distance, distance)));
-    // Unclear for finite numbers only where something is beyond the largest double.
-    unclear_.add(hn::Not(hn::And(hn::Lt(distance, infinity), hn::Lt(allowed, infinity))));
-    equal_.add(hn::Eq(distance, zero));
-    largest_ = hn::IfThenElse(hn::Gt(distance, largest_), distance, largest_);
-    least_ =
-        hn::IfThenElse(hn::And(hn::Gt(distance, zero), hn::Lt(distance, least_)), distance, least_);
-    least_golden_ = hn::IfThenElse(hn::Lt(size, least_golden_), size, least_golden_);
+    // NaN where a number is none, or something is beyond the largest double.
+    const RealVec sum = hn::Add(distance, allowed);
+    unclear_ = hn::Add(unclear_, hn::Sub(sum, sum));
+    const RealMask equal = hn::Eq(distance, zero);
+    equal_.add(equal);
+    largest_ = hn::Max(largest_, distance);
+    least_ = hn::Min(least_, hn::IfThenElse(equal, infinity, distance));
+    least_golden_ = hn::Min(least_golden_, size);
   }
 
-  HWY_INLINE bool unclear() const { return unclear_.any(); }
+  HWY_INLINE bool unclear() const { return !hn::AllTrue(ScoreReal(), hn::Eq(unclear_, unclear_)); }
+  // Unless something was unclear.
   HWY_INLINE RunSummary summary() const {
     return {.largest_error = largest_lane(ScoreReal(), largest_),
             .least_error = smallest_lane(least_),
             .least_golden = smallest_lane(least_golden_),
             .equal = equal_.sum(),
-            .special = special_.sum(),
             .refused = over_.sum()};
   }
 
  private:
   static constexpr double kInf = std::numeric_limits<double>::infinity();
 
-  HWY_INLINE static double smallest_lane(RealVec lanes) {
-    double least = kInf;
-    for_each_lane(ScoreReal(), lanes, [&](double lane) { least = std::min(least, lane); });
-    return least;
-  }
-
   Line line_;
   RealVec atol_, rtol_, unit_, ulp_;
   PlaceVec most_;
-  Count over_, special_, unclear_, equal_;
-  RealVec largest_, least_, least_golden_;
+  Count over_, equal_;
+  RealVec unclear_, largest_, least_, least_golden_;
 };
+
+// With the errors known, some of which are NaN. Sets `refused` again.
+RunSummary judge_each(const double* actual, const double* golden, std::uint64_t count,
+                      const Judge& judge, const double* error, double* refused) {
+  const ScoreReal d;
+  const RealVec zero = hn::Zero(d);
+  RealVec largest = zero;
+  RealVec least = hn::Set(d, std::numeric_limits<double>::infinity());
+  RealVec least_golden = least;
+  Count special;
+  Count equal;
+  for_each_vector(error, golden, count, [&](RealVec e, RealVec g) HWY_ATTR {
+    const RealVec size = hn::Abs(g);
+    special.add(hn::Not(hn::Eq(e, e)));
+    equal.add(hn::Eq(e, zero));
+    largest = hn::IfThenElse(hn::Gt(e, largest), e, largest);
+    least = hn::IfThenElse(hn::And(hn::Gt(e, zero), hn::Lt(e, least)), e, least);
+    least_golden = hn::IfThenElse(hn::Lt(size, least_golden), size, least_golden);
+  });
+  RunSummary summary{.largest_error = largest_lane(d, largest),
+                     .least_error = smallest_lane(least),
+                     .least_golden = smallest_lane(least_golden),
+                     .equal = equal.sum() - behind_last(count),
+                     .special = special.sum()};
+  for (std::uint64_t i = 0; i < count; ++i) {
+    refused[i] = accepts(actual[i], golden[i], judge) ? 0 : error[i];
+    summary.refused += refused[i] != 0 ? 1U : 0U;
+  }
+  return summary;
+}
 
 template <bool kBySteps, bool kInteger>
 RunSummary judge_as(const double* actual, const double* golden, std::uint64_t count,
@@ -93,8 +129,7 @@ RunSummary judge_as(const double* actual, const double* golden, std::uint64_t co
   for (; at + kScoreWidth <= count; at += kScoreWidth)
     pairs.judge<kBySteps, kInteger>(widened(actual + at), widened(golden + at), error + at,
                                     refused + at);
-  const std::uint64_t behind = at < count ? kScoreWidth - (count - at) : 0;
-  if (behind > 0) {
+  if (at < count) {
     std::array<double, kScoreWidth> a{}, g{}, e{}, r{};
     std::copy_n(actual + at, count - at, a.begin());
     std::copy_n(golden + at, count - at, g.begin());
@@ -102,16 +137,11 @@ RunSummary judge_as(const double* actual, const double* golden, std::uint64_t co
     std::copy_n(e.begin(), count - at, error + at);
     std::copy_n(r.begin(), count - at, refused + at);
   }
-  RunSummary summary = pairs.summary();
-  summary.equal -= behind;  // pairs of zeros
   // Limits between two doubles are left to exact arithmetic.
   const bool exact = !kBySteps || !kInteger || judge.ulp <= 1ULL << 53;
-  if (exact && !pairs.unclear()) return summary;
-  summary.refused = 0;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    refused[i] = accepts(actual[i], golden[i], judge) ? 0 : error[i];
-    summary.refused += refused[i] != 0 ? 1U : 0U;
-  }
+  if (!exact || pairs.unclear()) return judge_each(actual, golden, count, judge, error, refused);
+  RunSummary summary = pairs.summary();
+  summary.equal -= behind_last(count);
   return summary;
 }
 
@@ -122,15 +152,27 @@ RunSummary judge_run(const double* actual, const double* golden, std::uint64_t c
   return judge.grid.integer ? as(judge_as<true, true>) : as(judge_as<true, false>);
 }
 
-std::uint64_t count_at_least(const double* error, std::uint64_t count, double limit) {
+AtLeast count_at_least(const double* error, std::uint64_t count, const AtLeast::Limits& limits) {
   const ScoreReal d;
-  const RealVec least = hn::Set(d, limit);
-  Count found;
+  static_assert(AtLeast::kLimits == 4);
+  const RealVec first = hn::Set(d, limits[0]);
+  const RealVec second = hn::Set(d, limits[1]);
+  const RealVec third = hn::Set(d, limits[2]);
+  const RealVec fourth = hn::Set(d, limits[3]);
+  Count found[AtLeast::kLimits];
   std::uint64_t at = 0;
-  for (; at + kScoreWidth <= count; at += kScoreWidth)
-    found.add(hn::Ge(widened(error + at), least));
-  std::uint64_t total = found.sum();
-  for (; at < count; ++at) total += error[at] >= limit ? 1U : 0U;
+  for (; at + kScoreWidth <= count; at += kScoreWidth) {
+    const RealVec e = widened(error + at);
+    found[0].add(hn::Ge(e, first));
+    found[1].add(hn::Ge(e, second));
+    found[2].add(hn::Ge(e, third));
+    found[3].add(hn::Ge(e, fourth));
+  }
+  AtLeast total;
+  for (std::size_t i = 0; i < AtLeast::kLimits; ++i) {
+    total.count[i] = found[i].sum();
+    for (std::uint64_t j = at; j < count; ++j) total.count[i] += error[j] >= limits[i] ? 1U : 0U;
+  }
   return total;
 }
 
@@ -152,6 +194,19 @@ double largest_relative(const double* error, const double* golden, std::uint64_t
   return largest_lane(d, largest);
 }
 
+bool same_steps(const double* actual, const double* golden, std::uint64_t count,
+                const StepGrid& grid) {
+  const ScoreReal d;
+  const Line line(grid);
+  Count apart;
+  for_each_vector(actual, golden, count, [&](RealVec a, RealVec g) HWY_ATTR {
+    const RealVec finite = hn::Add(hn::Sub(a, a), hn::Sub(g, g));
+    const RealMask same = hn::RebindMask(d, hn::Eq(line.position(a), line.position(g)));
+    apart.add(hn::Not(hn::And(same, hn::Eq(finite, finite))));
+  });
+  return !apart.any();
+}
+
 bool any_scattered(std::uint64_t first, std::uint64_t count, std::uint32_t least) {
   using Ranks = hn::ScalableTag<std::uint32_t>;
   constexpr std::size_t kWidth = hn::MaxLanes(Ranks());
@@ -161,8 +216,11 @@ bool any_scattered(std::uint64_t first, std::uint64_t count, std::uint32_t least
   if (first >> 32 == (first + count) >> 32) {
     const auto upper = hn::Set(d, static_cast<std::uint32_t>(first >> 32) * 0x9e3779b1U);
     auto largest = hn::Zero(d);
-    for (; i + kWidth <= count; i += kWidth) {
-      auto x = hn::Xor(hn::Iota(d, static_cast<std::uint32_t>(first + i)), upper);
+    // Counted up: Highway makes Iota() in memory.
+    auto numbers = hn::Iota(d, static_cast<std::uint32_t>(first));
+    const auto step = hn::Set(d, static_cast<std::uint32_t>(kWidth));
+    for (; i + kWidth <= count; i += kWidth, numbers = hn::Add(numbers, step)) {
+      auto x = hn::Xor(numbers, upper);
       x = hn::Mul(hn::Xor(x, hn::ShiftRight<16>(x)), hn::Set(d, 0x85ebca6bU));
       x = hn::Mul(hn::Xor(x, hn::ShiftRight<13>(x)), hn::Set(d, 0xc2b2ae35U));
       largest = hn::Max(largest, hn::Xor(x, hn::ShiftRight<16>(x)));
@@ -187,13 +245,16 @@ constexpr std::array<decltype(JudgeRuns::at_least), kCpuLevels> kAtLeast
     BTF_SIMD_TABLE(count_at_least);
 constexpr std::array<decltype(JudgeRuns::largest_relative), kCpuLevels> kRelative
     BTF_SIMD_TABLE(largest_relative);
+constexpr std::array<decltype(JudgeRuns::same_steps), kCpuLevels> kSameSteps
+    BTF_SIMD_TABLE(same_steps);
 constexpr std::array<decltype(JudgeRuns::any_scattered), kCpuLevels> kScattered
     BTF_SIMD_TABLE(any_scattered);
 
 constexpr auto kJudgeRuns = [] {
   std::array<JudgeRuns, kCpuLevels> runs{};
   for (std::size_t level = 0; level < kCpuLevels; ++level)
-    runs[level] = {kJudge[level], kAtLeast[level], kRelative[level], kScattered[level]};
+    runs[level] = {kJudge[level], kAtLeast[level], kRelative[level], kSameSteps[level],
+                   kScattered[level]};
   return runs;
 }();
 

@@ -2,6 +2,8 @@
 // the same.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "kernels/compare/compare.h"
@@ -18,17 +20,28 @@ struct RunSummary {
   std::uint64_t refused = 0;
 };
 
+// As many as a loop has registers for.
+struct AtLeast {
+  static constexpr std::size_t kLimits = 4;
+  using Limits = std::array<double, kLimits>;
+
+  std::array<std::uint64_t, kLimits> count{};
+};
+
 struct JudgeRuns {
   // error: absolute, NaN where NaN or Inf is involved. refused: the same of refused pairs, 0 of
   // accepted ones.
   RunSummary (*judge)(const double* actual, const double* golden, std::uint64_t count,
                       const Judge& judge, double* error, double* refused);
-  // How many errors are not below the limit. NaN is below all.
-  std::uint64_t (*at_least)(const double* error, std::uint64_t count, double limit);
+  // How many errors are not below each limit. NaN is below all.
+  AtLeast (*at_least)(const double* error, std::uint64_t count, const AtLeast::Limits& limits);
   // The largest error / |golden|, if that is at least about `bar`, a finite number; else 0. NaN is
   // passed over.
   double (*largest_relative)(const double* error, const double* golden, std::uint64_t count,
                              double bar);
+  // Are all numbers finite, and those of each pair at one position of a grid of floats?
+  bool (*same_steps)(const double* actual, const double* golden, std::uint64_t count,
+                     const StepGrid& grid);
   // Has any of the numbers from `first` on a rank of at least `least`?
   bool (*any_scattered)(std::uint64_t first, std::uint64_t count, std::uint32_t least);
 };

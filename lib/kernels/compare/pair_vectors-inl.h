@@ -32,19 +32,38 @@ HWY_INLINE RealVec widened(const float* from) {
   return hn::PromoteTo(ScoreReal(), hn::LoadU(hn::Rebind<float, ScoreReal>(), from));
 }
 
-// step(actual, golden) for whole vectors of doubles, then for the rest with pairs of zeros behind.
+// step(actual, golden) of addresses of kWidth pairs, at the end with pairs of zeros behind the
+// last.
+template <std::size_t kWidth, typename Real, typename Step>
+HWY_INLINE void for_each_width(const Real* actual, const Real* golden, std::uint64_t count,
+                               Step&& step) {
+  std::uint64_t at = 0;
+  for (; at + kWidth <= count; at += kWidth) step(actual + at, golden + at);
+  if (at == count) return;
+  std::array<Real, kWidth> last_actual{};
+  std::array<Real, kWidth> last_golden{};
+  std::copy_n(actual + at, count - at, last_actual.begin());
+  std::copy_n(golden + at, count - at, last_golden.begin());
+  step(last_actual.data(), last_golden.data());
+}
+
+// step(actual, golden) for vectors of doubles.
 template <typename Real, typename Step>
 HWY_INLINE void for_each_vector(const Real* actual, const Real* golden, std::uint64_t count,
                                 Step&& step) {
-  std::uint64_t at = 0;
-  for (; at + kScoreWidth <= count; at += kScoreWidth)
-    step(widened(actual + at), widened(golden + at));
-  if (at == count) return;
-  std::array<Real, kScoreWidth> last_actual{};
-  std::array<Real, kScoreWidth> last_golden{};
-  std::copy_n(actual + at, count - at, last_actual.begin());
-  std::copy_n(golden + at, count - at, last_golden.begin());
-  step(widened(last_actual.data()), widened(last_golden.data()));
+  for_each_width<kScoreWidth>(actual, golden, count, [&](const Real* a, const Real* g) HWY_ATTR {
+    step(widened(a), widened(g));
+  });
+}
+
+// The same for vectors of floats as they are.
+template <typename Step>
+HWY_INLINE void for_each_float_vector(const float* actual, const float* golden, std::uint64_t count,
+                                      Step&& step) {
+  const hn::ScalableTag<float> d;
+  for_each_width<hn::MaxLanes(hn::ScalableTag<float>())>(
+      actual, golden, count,
+      [&](const float* a, const float* g) HWY_ATTR { step(hn::LoadU(d, a), hn::LoadU(d, g)); });
 }
 
 template <typename D, typename Take>

@@ -11,6 +11,7 @@
 #include <hwy/foreach_target.h>
 // After foreach_target.h.
 #include "kernels/compare/pair_vectors-inl.h"
+#include "kernels/compare/quiet_floats-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace btf::HWY_NAMESPACE {
@@ -30,32 +31,77 @@ HWY_INLINE void for_each_distance(const Real* actual, const Real* golden, std::u
   });
 }
 
-// Floats on their own grid: their bits are their places, of 32 bits. step(distance of both).
 using Shorter = hn::ScalableTag<std::uint32_t>;
-template <typename Step>
-HWY_INLINE void for_each_float_distance(const float* actual, const float* golden,
-                                        std::uint64_t count, Step&& step) {
-  constexpr std::size_t kWidth = hn::MaxLanes(Shorter());
-  const hn::RebindToSigned<Shorter> s;
-  const auto place = [&](const float* from) HWY_ATTR {
-    const auto bits = hn::BitCast(s, hn::LoadU(hn::ScalableTag<float>(), from));
-    const auto size = hn::And(bits, hn::Set(s, 0x7fffffff));
-    const auto negative = hn::BroadcastSignBit(bits);
+using ShortReal = hn::RebindToFloat<Shorter>;
+using ShortInt = hn::RebindToSigned<Shorter>;
+
+// Do floats tell the places of floats on this grid? Its steps are scaled to 1 by a float then.
+bool places_floats(const StepGrid& grid) {
+  constexpr int kLeast = std::numeric_limits<float>::min_exponent - 1;
+  return !grid.integer && grid.precision < std::numeric_limits<float>::digits &&
+         grid.least_exponent >= kLeast &&
+         (grid.least_exponent == kLeast || grid.precision - 1 - grid.least_exponent <= -kLeast);
+}
+
+// As Line, of 32 bits. Where floats are subnormal as the grid is, their bits go on by even steps.
+class FloatLine {
+ public:
+  HWY_INLINE explicit FloatLine(const StepGrid& grid)
+      : drop_(std::numeric_limits<float>::digits - grid.precision) {
+    const int exponent = grid.least_exponent - (std::numeric_limits<float>::min_exponent - 1);
+    const auto above = static_cast<std::uint32_t>(exponent);
+    const Shorter d;
+    half_ = hn::Set(d, (std::uint32_t{1} << (drop_ - 1)) - 1);
+    base_ = hn::Set(d, above << (grid.precision - 1));
+    normal_from_ = hn::Set(ShortInt(), exponent == 0 ? 0 : (exponent + 1) << 23);
+    small_scale_ = hn::Set(ShortReal(), exponent == 0 ? 0 : static_cast<float>(grid.small_scale));
+  }
+
+  HWY_INLINE hn::Vec<ShortInt> place(hn::Vec<ShortReal> x) const {
+    const Shorter d;
+    const ShortInt s;
+    const auto size = hn::Abs(x);
+    const auto bits = hn::BitCast(d, size);
+    const auto down = hn::Sub(hn::ShiftRightSame(bits, drop_), base_);
+    const auto odd = hn::And(down, hn::Set(d, 1U));
+    const auto normal =
+        hn::Sub(hn::ShiftRightSame(hn::Add(hn::Add(bits, half_), odd), drop_), base_);
+    const auto shifted = hn::Add(hn::Mul(size, small_scale_), hn::Set(ShortReal(), 0x1p23F));
+    const auto small = hn::And(hn::BitCast(d, shifted), hn::Set(d, 0x007fffffU));
+    const auto is_small = hn::RebindMask(d, hn::Lt(hn::BitCast(s, bits), normal_from_));
+    const auto place = hn::BitCast(s, hn::IfThenElse(is_small, small, normal));
+    const auto negative = hn::BroadcastSignBit(hn::BitCast(s, x));
+    return hn::Sub(hn::Xor(place, negative), negative);
+  }
+
+ private:
+  int drop_;
+  hn::Vec<Shorter> half_, base_;
+  hn::Vec<ShortInt> normal_from_;
+  hn::Vec<ShortReal> small_scale_;
+};
+
+// Floats on their own grid: their bits are their places.
+struct OwnLine {
+  HWY_INLINE static hn::Vec<ShortInt> place(hn::Vec<ShortReal> x) {
+    const auto size = hn::BitCast(ShortInt(), hn::Abs(x));
+    const auto negative = hn::BroadcastSignBit(hn::BitCast(ShortInt(), x));
     return hn::Sub(hn::Xor(size, negative), negative);
-  };
-  const auto pair = [&](const float* a, const float* g) HWY_ATTR {
-    const auto left = place(a);
-    const auto right = place(g);
-    step(hn::BitCast(Shorter(), hn::Sub(hn::Max(left, right), hn::Min(left, right))));
-  };
-  std::uint64_t at = 0;
-  for (; at + kWidth <= count; at += kWidth) pair(actual + at, golden + at);
-  if (at == count) return;
-  std::array<float, kWidth> last_actual{};
-  std::array<float, kWidth> last_golden{};
-  std::copy_n(actual + at, count - at, last_actual.begin());
-  std::copy_n(golden + at, count - at, last_golden.begin());
-  pair(last_actual.data(), last_golden.data());
+  }
+};
+
+// The most steps between the floats of a pair.
+template <typename OnLine>
+HWY_INLINE std::uint32_t furthest_floats(const float* actual, const float* golden,
+                                         std::uint64_t count, const OnLine& line) {
+  auto furthest = hn::Zero(Shorter());
+  for_each_float_vector(actual, golden, count, [&](auto a, auto g) HWY_ATTR {
+    const auto left = line.place(a);
+    const auto right = line.place(g);
+    const auto distance = hn::Sub(hn::Max(left, right), hn::Min(left, right));
+    furthest = hn::Max(furthest, hn::BitCast(Shorter(), distance));
+  });
+  return largest_lane(Shorter(), furthest);
 }
 
 template <typename Real>
@@ -77,14 +123,10 @@ HWY_INLINE bool any_beyond(const Real* actual, const Real* golden, std::uint64_t
                       [&](RealVec distance) HWY_ATTR { over.add(hn::Gt(distance, limit)); });
     return over.any();
   }
-  if constexpr (std::is_same_v<Real, float>)
-    if (is_own_grid<Real>(grid)) {
-      auto largest = hn::Zero(Shorter());
-      for_each_float_distance(actual, golden, count, [&](auto distance) HWY_ATTR {
-        largest = hn::Max(largest, distance);
-      });
-      return largest_lane(Shorter(), largest) > most;
-    }
+  if constexpr (std::is_same_v<Real, float>) {
+    if (is_own_grid<Real>(grid)) return furthest_floats(actual, golden, count, OwnLine()) > most;
+    if (places_floats(grid)) return furthest_floats(actual, golden, count, FloatLine(grid)) > most;
+  }
   const Line line(grid);
   const PlaceVec limit = hn::Set(ScoreWord(), most);
   Count over;
@@ -102,6 +144,16 @@ bool quiet_run(const Real* actual, const Real* golden, std::uint64_t count, cons
   const std::uint64_t most = std::min(score.max_ulp, judge.ulp);
   // Limits between two doubles are left to exact arithmetic.
   if (judge.grid.integer && most > 1ULL << 53 && most != UINT64_MAX) return false;
+  if constexpr (std::is_same_v<Real, float>) {
+    const bool own = is_own_grid<Real>(judge.grid);
+    const QuietFloats floats(judge, score);
+    const auto seen =
+        own ? floats.look<true>(actual, golden, count) : floats.look<false>(actual, golden, count);
+    if (seen) {
+      refused = seen->refused;
+      return own ? seen->furthest <= most : !any_beyond(actual, golden, count, judge.grid, most);
+    }
+  }
   const RealVec atol = hn::Set(d, judge.by_error ? judge.atol : kInf);
   const RealVec rtol = hn::Set(d, judge.rtol);
   const RealVec max_abs = hn::Set(d, std::min(score.max_abs, std::numeric_limits<double>::max()));

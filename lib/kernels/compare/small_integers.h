@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "kernels/compare/compare_runs.h"
+
 namespace btf {
 
 inline constexpr double kMostAsDouble = 0x1p52;
@@ -16,9 +18,7 @@ inline bool compares_as_double(long double actual, long double golden) {
 
 // Takes numbers rounded to double: no number outside the range is rounded into it.
 inline bool all_compare_as_double(const double* values, std::uint64_t count) {
-  std::uint64_t within = 0;
-  for (std::uint64_t i = 0; i < count; ++i) within += std::abs(values[i]) <= kMostAsDouble ? 1 : 0;
-  return within == count;
+  return compare_runs().within(values, count, kMostAsDouble);
 }
 
 // Writes both sides as doubles, which they are. False if a pair does not compare as such.

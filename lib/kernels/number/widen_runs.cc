@@ -33,7 +33,7 @@ const hn::Rebind<T, hn::ScalableTag<double>> kTag;
 
 // float16 in the low halves. A subnormal number is normal as a float32; as a mantissa with the
 // exponent of the least normal number it is too large by that number.
-HWY_INLINE Floats from_float16(Bits codes) {
+[[maybe_unused]] HWY_INLINE Floats from_float16(Bits codes) {
   const Bits magnitude = hn::And(codes, hn::Set(kBits, 0x7fffU));
   const Bits wide = hn::ShiftLeft<13>(magnitude);
   const Bits normal = hn::Add(wide, hn::Set(kBits, 112U << 23));
@@ -69,7 +69,9 @@ template <typename T>
 HWY_INLINE void widen_native(const std::byte* source, std::size_t count, double* out) {
   by_vectors<T>(source, count, out, [](const T* from) HWY_ATTR {
     const auto values = hn::LoadU(kTag<T>, from);
-    if constexpr (sizeof(T) >= 4)
+    if constexpr (sizeof(T) == 8)
+      return hn::ConvertTo(kDoubles, values);
+    else if constexpr (sizeof(T) == 4)
       return hn::PromoteTo(kDoubles, values);
     else
       return hn::PromoteTo(kDoubles, hn::PromoteTo(kInts, values));
@@ -91,6 +93,12 @@ void from_uint16(const std::byte* source, std::size_t count, double* out) {
 void from_int32(const std::byte* source, std::size_t count, double* out) {
   widen_native<std::int32_t>(source, count, out);
 }
+void from_int64(const std::byte* source, std::size_t count, double* out) {
+  widen_native<std::int64_t>(source, count, out);
+}
+void from_uint64(const std::byte* source, std::size_t count, double* out) {
+  widen_native<std::uint64_t>(source, count, out);
+}
 void from_uint32(const std::byte* source, std::size_t count, double* out) {
   // 2^52 with the integer for its last digits, less 2^52.
   const hn::RebindToUnsigned<decltype(kDoubles)> words;
@@ -105,8 +113,14 @@ void from_float32(const std::byte* source, std::size_t count, double* out) {
 }
 void from_float16(const std::byte* source, std::size_t count, double* out) {
   by_vectors<std::uint16_t>(source, count, out, [](const std::uint16_t* from) HWY_ATTR {
-    const Bits codes = hn::PromoteTo(kBits, hn::LoadU(kTag<std::uint16_t>, from));
-    return hn::PromoteTo(kDoubles, from_float16(codes));
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3  // which have an instruction for it
+    const auto* const halves = reinterpret_cast<const hwy::float16_t*>(from);
+    const Floats values = hn::PromoteTo(kFloats, hn::LoadU(kTag<hwy::float16_t>, halves));
+#else
+    const Floats values =
+        from_float16(hn::PromoteTo(kBits, hn::LoadU(kTag<std::uint16_t>, from)));
+#endif
+    return hn::PromoteTo(kDoubles, values);
   });
 }
 void from_bfloat16(const std::byte* source, std::size_t count, double* out) {
@@ -136,6 +150,8 @@ constexpr auto kRows = std::to_array<Row>({
     {DType::uint16, BTF_SIMD_TABLE(from_uint16)},
     {DType::int32, BTF_SIMD_TABLE(from_int32)},
     {DType::uint32, BTF_SIMD_TABLE(from_uint32)},
+    {DType::int64, BTF_SIMD_TABLE(from_int64)},
+    {DType::uint64, BTF_SIMD_TABLE(from_uint64)},
     {DType::float32, BTF_SIMD_TABLE(from_float32)},
     {DType::float16, BTF_SIMD_TABLE(from_float16)},
     {DType::bfloat16, BTF_SIMD_TABLE(from_bfloat16)},

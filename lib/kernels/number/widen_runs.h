@@ -9,8 +9,7 @@ namespace btf {
 
 using WidenRunFn = void (*)(const std::byte* source, std::size_t count, double* out);
 
-// nullptr where a table of values does as well, and for the integers of 64 bits, which doubles
-// cannot hold.
+// nullptr where a table of values does as well. Integers of 64 bits become the nearest doubles.
 WidenRunFn find_widen_run(DType dtype);
 
 }  // namespace btf

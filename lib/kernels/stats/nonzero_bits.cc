@@ -33,7 +33,20 @@ HWY_INLINE std::uint64_t word_of(const Code* codes) {
   std::uint64_t word = 0;
   for (std::size_t at = 0; at < 64; at += kWidth) {
     std::array<std::uint8_t, 8> mask{};
-    hn::StoreMaskBits(tag, hn::Ne(hn::LoadU(tag, codes + at), hn::Zero(tag)), mask.data());
+    const auto nonzero = hn::Ne(hn::LoadU(tag, codes + at), hn::Zero(tag));
+#if HWY_TARGET == HWY_AVX2
+    // Else Highway would extract every other bit, which Zen 2 and older do in microcode.
+    if constexpr (sizeof(Code) == 2) {
+      const hn::RebindToSigned<decltype(tag)> wide;
+      const hn::Rebind<std::int8_t, decltype(tag)> narrow;
+      const auto lanes = hn::BitCast(wide, hn::VecFromMask(tag, nonzero));
+      hn::StoreMaskBits(narrow, hn::MaskFromVec(hn::DemoteTo(narrow, lanes)), mask.data());
+    } else {
+      hn::StoreMaskBits(tag, nonzero, mask.data());
+    }
+#else
+    hn::StoreMaskBits(tag, nonzero, mask.data());
+#endif
     MaskWord<kWidth> some = 0;
     std::memcpy(&some, mask.data(), sizeof(some));
     word |= std::uint64_t{some} << at;

@@ -16,23 +16,24 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._convert import ConvertedTensor, ConvertReport, convert
     from ._diff import DiffReport, TensorDiff, diff, rejudge
+    from ._fit import FitReport, fit
     from ._layers import LayersReport, layers, validate
     from ._layout import resolve
     from ._sparse import Coo
 
 __all__ = [
     "Array", "ClosedPipe", "ConvertReport", "ConvertedTensor", "Coo", "DType", "DiffReport", "Error", "Finding",
-    "InvalidArgument", "IsADirectory", "LayersReport", "Loss", "Malformed", "NoSuchTensor", "NotFound",
+    "FitReport", "InvalidArgument", "IsADirectory", "LayersReport", "Loss", "Malformed", "NoSuchTensor", "NotFound",
     "NotPermitted", "Refused", "Resolved", "SystemRefused", "Tensor", "TensorDiff", "TensorSet", "Unsupported",
-    "as_array", "convert", "diff", "dtypes", "layers", "layouts", "open", "rejudge", "relayout", "resolve", "save",
+    "as_array", "convert", "diff", "dtypes", "fit", "layers", "layouts", "open", "rejudge", "relayout", "resolve", "save",
     "validate",
 ]
 
 # What not every program uses is imported by those that do: each module takes a part of the time of an import.
 _LATER = {
     "Coo": "_sparse", "ConvertReport": "_convert", "ConvertedTensor": "_convert", "DiffReport": "_diff",
-    "LayersReport": "_layers", "TensorDiff": "_diff", "convert": "_convert", "diff": "_diff", "layers": "_layers",
-    "rejudge": "_diff", "resolve": "_layout", "validate": "_layers",
+    "FitReport": "_fit", "LayersReport": "_layers", "TensorDiff": "_diff", "convert": "_convert", "diff": "_diff",
+    "fit": "_fit", "layers": "_layers", "rejudge": "_diff", "resolve": "_layout", "validate": "_layers",
 }
 
 

@@ -7,10 +7,11 @@ import os
 from . import _btf, _dtypes
 from ._array import as_array
 from ._files import existing
-from ._report import Report, number
+from ._report import TestedReport, number
 
 TYPE_CHECKING = False  # typing's own would cost an import
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from typing_extensions import Unpack
@@ -106,14 +107,10 @@ class TensorDiff:
         return TensorDiff, (self._members,)
 
 
-class DiffReport(Report):
+class DiffReport(TestedReport):
     """What a comparison found. It has no truth value: ask `.same`. It pickles."""
 
-    __slots__ = ("_options",)
-
-    def __init__(self, found: _btf.Comparison, options: dict[str, Any]):
-        super().__init__(found)
-        self._options = options
+    __slots__ = ()
 
     @property
     def same(self) -> bool:
@@ -138,11 +135,12 @@ class DiffReport(Report):
         return of_diff(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self._found.state(), self._options)
+        return _restored, (self._found.state(), self._options, self._found.newest_input, *self._call)
 
 
-def _restored(state: str, options: dict[str, Any]) -> DiffReport:
-    return DiffReport(_btf.diff_from_state(state, options), options)
+def _restored(state: str, options: dict[str, Any], newest_input: int | None, function: str,
+              operands: tuple[str, ...]) -> DiffReport:
+    return DiffReport(_btf.diff_from_state(state, options, newest_input), options, function, *operands)
 
 
 def diff(actual: ArrayLike | Path, golden: ArrayLike | Path, **criteria: Unpack[DiffOptions]) -> DiffReport:
@@ -159,11 +157,11 @@ def diff(actual: ArrayLike | Path, golden: ArrayLike | Path, **criteria: Unpack[
     """
     options = _plain(criteria)
     if _is_path(actual) and _is_path(golden):
-        return DiffReport(_btf.diff_paths(existing(actual), existing(golden), options), options)
+        return of_paths(_btf.diff_paths, existing(actual), existing(golden), options)
     if _is_path(actual) or _is_path(golden):
         raise TypeError("diff() compares two paths or two arrays; btf.open() gives the tensors of a file")
     found = _btf.diff_arrays(as_array(actual)._memory, as_array(golden)._memory, "", options)
-    return DiffReport(found, options)
+    return DiffReport(found, options, "diff", "actual", "golden")
 
 
 def rejudge(report: DiffReport | Path, **criteria: Unpack[Criteria]) -> DiffReport:
@@ -175,14 +173,18 @@ def rejudge(report: DiffReport | Path, **criteria: Unpack[Criteria]) -> DiffRepo
     """
     options = _plain(criteria)
     if isinstance(report, DiffReport):
-        return DiffReport(report._found.rejudge(options), options)
+        return DiffReport(report._found.rejudge(options), options, "rejudge", "report")
     if not _is_path(report):
         raise TypeError("rejudge() takes a DiffReport, a path or the JSON of a report")
     if isinstance(report, str) and report.lstrip().startswith("{"):
-        return DiffReport(_btf.rejudge(report, "", options), options)
+        return DiffReport(_btf.rejudge(report, "", options), options, "rejudge", "report")
     path = existing(report)
     with open(path, encoding="utf-8", errors="replace") as file:
-        return DiffReport(_btf.rejudge(file.read(), path, options), options)
+        return DiffReport(_btf.rejudge(file.read(), path, options), options, "rejudge", "report")
+
+
+def of_paths(compare: Callable[..., _btf.Comparison], actual: str, golden: str, options: dict[str, Any]) -> DiffReport:
+    return DiffReport(compare(actual, golden, options), options, "diff", repr(actual), repr(golden))
 
 
 def _plain(criteria: Any) -> dict[str, Any]:

@@ -6,10 +6,11 @@ import os
 
 from . import _btf, _dtypes
 from ._files import existing
-from ._report import Report
+from ._report import TestedReport
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from typing_extensions import Unpack
@@ -17,15 +18,11 @@ if TYPE_CHECKING:
     from ._types import LayerOptions, Path
 
 
-class LayersReport(Report):
+class LayersReport(TestedReport):
     """Which layer broke first, and why. It has no truth value: ask `.well`. It pickles."""
 
-    __slots__ = ("_options",)
+    __slots__ = ()
     _ask = ".well"
-
-    def __init__(self, found: _btf.LayerRun, options: dict[str, Any]):
-        super().__init__(found)
-        self._options = options
 
     @property
     def well(self) -> bool:
@@ -54,11 +51,12 @@ class LayersReport(Report):
         return of_layers(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self._found.json(), self._options)
+        return _restored, (self._found.json(), self._options, self._found.newest_input, *self._call)
 
 
-def _restored(state: str, options: dict[str, Any]) -> LayersReport:
-    return LayersReport(_btf.layers_from_state(state, options), options)
+def _restored(state: str, options: dict[str, Any], newest_input: int | None, function: str,
+              operands: tuple[str, ...]) -> LayersReport:
+    return LayersReport(_btf.layers_from_state(state, options, newest_input), options, function, *operands)
 
 
 def layers(actual: Path, golden: Path, *, graph: Path | list[Path] | None = None,
@@ -71,7 +69,11 @@ def layers(actual: Path, golden: Path, *, graph: Path | list[Path] | None = None
     baseline, isolated, max_error, require_all, hints, dequantize, jobs.
     """
     options = plain_layers(graph, given)
-    return LayersReport(_btf.layers(existing(actual), existing(golden), options), options)
+    return of_layers(_btf.layers, existing(actual), existing(golden), options)
+
+
+def of_layers(compare: Callable[..., _btf.LayerRun], actual: str, golden: str, options: dict[str, Any]) -> LayersReport:
+    return LayersReport(compare(actual, golden, options), options, "layers", repr(actual), repr(golden))
 
 
 def plain_layers(graph: Path | list[Path] | None, given: Any) -> dict[str, Any]:

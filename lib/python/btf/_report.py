@@ -12,14 +12,23 @@ def number(member: Any) -> float:
     return float(member)
 
 
+def _call(name: str, operands: tuple[str, ...], options: dict[str, Any]) -> str:
+    """As it is typed; NumPy's numbers as Python's, no list of nothing."""
+    plain = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in options.items()}
+    given = (f"{name}={value!r}" for name, value in plain.items() if value != [])
+    return f"btf.{name}({', '.join([*operands, *given])})"
+
+
 class Report:
     """What was found, in the words of the command. It has no truth value."""
 
-    __slots__ = ("_found",)
+    __slots__ = ("_call", "_found", "_options")
     _ask = ".same"
 
-    def __init__(self, found: Any):
+    def __init__(self, found: Any, options: dict[str, Any], function: str, *operands: str):
         self._found = found
+        self._options = options
+        self._call = (function, operands)  # that makes it again
 
     def __bool__(self) -> NoReturn:
         raise TypeError(f"a report is neither true nor false, and an `if` reads as its opposite: ask {self._ask}")
@@ -35,13 +44,10 @@ class Report:
         return text
 
     def html(self) -> str:
-        """A page by itself."""
-        text: str = self._found.html()
-        return text
+        """A page by itself; $SOURCE_DATE_EPOCH takes the place of the date of its inputs."""
+        import os
 
-    def junit(self) -> str:
-        """For CI servers."""
-        text: str = self._found.junit()
+        text: str = self._found.html(_call(*self._call, self._options), os.environ.get("SOURCE_DATE_EPOCH", ""))
         return text
 
     def as_dict(self) -> dict[str, Any]:
@@ -53,3 +59,14 @@ class Report:
 
     def __str__(self) -> str:
         return self.text()
+
+
+class TestedReport(Report):
+    """Of what passes or fails."""
+
+    __slots__ = ()
+
+    def junit(self) -> str:
+        """For CI servers."""
+        text: str = self._found.junit()
+        return text

@@ -14,10 +14,10 @@ import tempfile
 
 from . import _btf
 from ._convert import ConvertedTensor, ConvertReport, plain_conversion
-from ._diff import DiffReport, _plain
+from ._diff import _plain, of_paths
 from ._errors import Error, InvalidArgument
 from ._files import TensorSet, existing
-from ._layers import LayersReport, plain_layers
+from ._layers import of_layers, plain_layers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
+    from ._diff import DiffReport
+    from ._layers import LayersReport
     from ._types import ConvertOptions, DiffOptions, DType, LayerOptions, Path
 
     # What a worker does with the items of these numbers: their lines of a part.
@@ -66,7 +68,7 @@ def diff(actual: Path, golden: Path, *, executor: concurrent.futures.Executor, p
     work = functools.partial(_compare, actual, golden, options, _deciding(options), plan.digest)
     with _Part(part, plan, _words(options)) as kept:
         kept.fill(work, executor, retries, in_flight)
-        return DiffReport(_btf.batch_report(kept.path, options), options)
+        return of_paths(lambda *_: _btf.batch_report(kept.path, options), actual, golden, options)
 
 
 def layers(actual: Path, golden: Path, *, executor: concurrent.futures.Executor, part: Path | None = None,
@@ -87,7 +89,7 @@ def layers(actual: Path, golden: Path, *, executor: concurrent.futures.Executor,
     work = functools.partial(_measure, actual, golden, options, words, plan.digest)
     with _Part(part, plan, words) as kept:
         kept.fill(work, executor, retries, in_flight)
-        return LayersReport(_btf.batch_layers_report(kept.path, actual, golden, options, words), options)
+        return of_layers(lambda a, g, given: _btf.batch_layers_report(kept.path, a, g, given, words), actual, golden, options)
 
 
 def convert(source: Path | list[Path] | TensorSet, target: Path, *, executor: concurrent.futures.Executor,

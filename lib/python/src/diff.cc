@@ -140,6 +140,21 @@ std::vector<std::string> others_of(const TwoSets& sets) {
   return paths;
 }
 
+std::optional<std::int64_t> newest_input(const TwoSets& sets) {
+  PageOrigin origin;
+  origin.add_inputs(sets.actual);
+  origin.add_inputs(sets.golden);
+  return origin.newest_input;
+}
+
+PageOrigin origin_of(const std::string& call, std::optional<std::int64_t> newest,
+                     const std::string& date) {
+  PageOrigin origin{
+      .program = "btf " BTF_VERSION " for Python", .command = call, .newest_input = newest};
+  origin.take_date(date);
+  return origin;
+}
+
 void Keep::take(const TensorDiff& diff) { result.take(in_python_words(diff)); }
 
 void Keep::end(const FilePair& pair, const PairOutcome& outcome) {
@@ -162,6 +177,7 @@ Comparison diff_paths(const std::string& actual, const std::string& golden, cons
     auto sets = open_sets(actual, golden, options);
     if (!sets) return std::unexpected(sets.error());
     comparison.result.others = others_of(*sets);
+    comparison.newest_input = newest_input(*sets);
     Keep keep(comparison.result);
     return diff(sets->actual, sets->golden, options, keep);
   }));
@@ -197,14 +213,15 @@ SetDiffResult saved(const std::string& json, const std::string& path) {
   return *std::move(read);
 }
 
-Comparison judged_again(const SetDiffResult& report, const nb::dict& given) {
+Comparison judged_again(const SetDiffResult& report, const nb::dict& given,
+                        std::optional<std::int64_t> newest = {}) {
   DiffOptions criteria;
   for (const auto& [key, argument] : given) {
     const auto name = nb::cast<std::string>(key);
     if (!argument.is_none() && !take_criterion(name, argument, criteria))
       throw nb::type_error(("rejudge() has no criterion '" + name + "'").c_str());
   }
-  Comparison judged{.result = {}, .criteria = std::move(criteria)};
+  Comparison judged{.result = {}, .criteria = std::move(criteria), .newest_input = newest};
   judged.result.actual = report.actual;
   judged.result.golden = report.golden;
   judged.result.directories = report.directories;
@@ -229,17 +246,20 @@ void forget_zeros(const Tolerance& given, Tolerance& used) {
   if (!given.atol && used.atol == 0) used.atol.reset();
 }
 
-Comparison from_state(const std::string& json, const nb::dict& given) {
-  Comparison comparison{.result = saved(json, ""), .criteria = diff_options(given).each};
+Comparison from_state(const std::string& json, const nb::dict& given,
+                      std::optional<std::int64_t> newest) {
+  Comparison comparison{
+      .result = saved(json, ""), .criteria = diff_options(given).each, .newest_input = newest};
   for (SetDiffResult::Pair& pair : comparison.result.pairs)
     for (TensorDiff& diff : pair.tensors)
       forget_zeros(comparison.criteria.tolerance, diff.tolerance);
   return comparison;
 }
 
-std::string report(const Comparison& comparison, ReportFormat format, std::size_t columns,
-                   bool all) {
+std::string report(const Comparison& comparison, ReportFormat format, std::size_t columns, bool all,
+                   PageOrigin origin = {}) {
   ReportOptions options;
+  options.origin = std::move(origin);
   options.criteria = comparison.criteria;
   options.text = {.all = all, .columns = columns, .color = false};
   options.member_names = python_words;
@@ -269,14 +289,20 @@ void bind_diff(nb::module_& module) {
       .def_prop_ro("same", is_same)
       .def_prop_ro("trouble", has_trouble)
       .def("state", state)
-      .def("rejudge", [](const Comparison& self,
-                         const nb::dict& given) { return judged_again(self.result, given); })
+      .def("rejudge",
+           [](const Comparison& self, const nb::dict& given) {
+             return judged_again(self.result, given, self.newest_input);
+           })
       .def("text", [](const Comparison& self, std::size_t columns,
                       bool all) { return report(self, ReportFormat::text, columns, all); })
       .def("json",
            [](const Comparison& self) { return report(self, ReportFormat::json, 80, false); })
       .def("html",
-           [](const Comparison& self) { return report(self, ReportFormat::html, 80, false); })
+           [](const Comparison& self, const std::string& call, const std::string& date) {
+             return report(self, ReportFormat::html, 80, false,
+                           origin_of(call, self.newest_input, date));
+           })
+      .def_ro("newest_input", &Comparison::newest_input)
       .def("junit",
            [](const Comparison& self) { return report(self, ReportFormat::junit, 80, false); });
   module.def("diff_paths", diff_paths);

@@ -3,6 +3,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,10 +17,18 @@ namespace btf::python {
 struct Comparison {
   SetDiffResult result;
   DiffOptions criteria;
+  std::optional<std::int64_t> newest_input{};  // as PageOrigin has it
 };
 
 // Paths of the files beside the tensors.
 std::vector<std::string> others_of(const TwoSets& sets);
+
+// Of the files of both.
+std::optional<std::int64_t> newest_input(const TwoSets& sets);
+
+// `date`: $SOURCE_DATE_EPOCH, or empty.
+PageOrigin origin_of(const std::string& call, std::optional<std::int64_t> newest,
+                     const std::string& date);
 
 SetDiffOptions diff_options(const nanobind::dict& given);
 

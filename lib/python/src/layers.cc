@@ -17,6 +17,7 @@
 #include "btf/tensorrt/engine_list.h"
 #include "btf/try.h"
 #include "python/src/bindings.h"
+#include "python/src/diff.h"
 #include "python/src/layers.h"
 #include "python/src/raise.h"
 #include "python/src/run.h"
@@ -110,10 +111,12 @@ LayerRun judged(const std::string& actual, const std::string& golden, const nb::
   std::optional<std::string> baseline;
   LayerOptions options = layer_options(given, baseline);
   const unsigned jobs = options.execution.jobs;
+  std::optional<std::int64_t> newest;
   LayerReport report =
       value(run(jobs, kLong, [&](const Execution& execution) -> Result<LayerReport> {
         options.execution = execution;
         BTF_ASSIGN(LayerSets sets, LayerSets::open(actual, golden, baseline, execution));
+        newest = newest_input(sets.two);
         return judge(sets, options);
       }));
   return {.actual = actual,
@@ -121,7 +124,8 @@ LayerRun judged(const std::string& actual, const std::string& golden, const nb::
           .judge = options.judge,
           .searched = options.hints,
           .report = with_names(std::move(report), python_words),
-          .member_names = python_words};
+          .member_names = python_words,
+          .origin = {.newest_input = newest}};
 }
 
 namespace {
@@ -135,7 +139,8 @@ LayerRun layers(const std::string& actual, const std::string& golden, const nb::
 }
 
 // All of it, to be made again by from_state() with the options that layers() was given.
-LayerRun from_state(const std::string& json, const nb::dict& given) {
+LayerRun from_state(const std::string& json, const nb::dict& given,
+                    std::optional<std::int64_t> newest) {
   std::optional<std::string> baseline;
   const LayerOptions options = layer_options(given, baseline);
   LayerRun run = value(read_layer_report(json));
@@ -144,6 +149,7 @@ LayerRun from_state(const std::string& json, const nb::dict& given) {
   judge_layers(run.report, run.judge);
   run.report = with_names(std::move(run.report), python_words);
   run.member_names = python_words;
+  run.origin.newest_input = newest;
   return run;
 }
 
@@ -160,7 +166,13 @@ void bind_layers(nb::module_& module) {
              return text(self, {.all = all, .columns = columns, .color = false});
            })
       .def("json", [](const LayerRun& self) { return json(self); })
-      .def("html", [](const LayerRun& self) { return html(self); })
+      .def("html",
+           [](const LayerRun& self, const std::string& call, const std::string& date) {
+             LayerRun run = self;
+             run.origin = origin_of(call, self.origin.newest_input, date);
+             return html(run);
+           })
+      .def_prop_ro("newest_input", [](const LayerRun& self) { return self.origin.newest_input; })
       .def("junit", [](const LayerRun& self) { return junit(self); });
   module.def("layers", layers);
   module.def("layers_from_state", from_state);

@@ -13,5 +13,6 @@ NB_MODULE(_btf, module) {
   btf::python::bind_diff(module);
   btf::python::bind_batch(module);
   btf::python::bind_layers(module);
+  btf::python::bind_fit(module);
   btf::python::bind_validate(module);
 }

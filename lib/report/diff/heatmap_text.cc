@@ -10,7 +10,9 @@
 namespace btf::report {
 namespace {
 
-constexpr std::size_t kLabelWidth = 12;   // 64 cells, the frame and the indent leave so much of 80
+constexpr std::size_t kLabelWidth = 12;
+constexpr std::size_t kBeside = 5;        // the indent, the frame and the space before it
+constexpr std::uint64_t kLeastCells = 8;  // whatever the width
 constexpr std::size_t kWideColumns = 32;  // up to so many, a cell is two characters wide: a square
 
 std::string repeat(std::string_view glyph, std::size_t times) {
@@ -19,18 +21,36 @@ std::string repeat(std::string_view glyph, std::size_t times) {
   return text;
 }
 
+// So many neighbours of a row as one cell.
+Heatmap folded(const Heatmap& map, std::uint64_t each) {
+  Heatmap fewer = map;
+  fewer.columns = (map.columns + each - 1) / each;
+  if (fewer.across) fewer.across->step *= each;
+  fewer.mismatched.assign(fewer.rows * fewer.columns, 0);
+  fewer.elements = fewer.mismatched;
+  for (std::uint64_t row = 0; row < map.rows; ++row)
+    for (std::uint64_t column = 0; column < map.columns; ++column) {
+      const HeatCell cell = heat_cell(map, row, column);
+      fewer.mismatched[row * fewer.columns + column / each] += cell.mismatched;
+      fewer.elements[row * fewer.columns + column / each] += cell.elements;
+    }
+  return fewer;
+}
+
 class Picture {
  public:
   Picture(const Heatmap& map, const Dims& dims, std::size_t columns, bool color)
-      : map_(map),
-        dims_(dims),
-        columns_(columns),
-        color_(color),
-        wide_(map.columns <= kWideColumns ? 2 : 1) {
+      : map_(map), dims_(dims), columns_(columns), color_(color) {
     for (std::uint64_t row = 0; row < map.rows; ++row) {
       labels_.push_back(row_label(row));
       label_width_ = std::max(label_width_, labels_.back().size());
     }
+    if (map.across)
+      label_width_ = std::max(label_width_, axis_name(map.across->dim, dims.size()).size());
+    const std::size_t beside = label_width_ + kBeside;
+    const std::uint64_t room = columns > beside + kLeastCells ? columns - beside : kLeastCells;
+    if (map.columns > room) map_ = folded(map, (map.columns + room - 1) / room);
+    wide_ = map_.columns <= kWideColumns && 2 * map_.columns <= room ? 2 : 1;
   }
 
   std::vector<std::string> lines(const std::string& picked) {
@@ -97,11 +117,9 @@ class Picture {
     }
     std::string frame;
     for (const bool mark : marked) frame += mark ? "┴" : "─";
-    const std::string axis =
-        map_.across ? axis_name(map_.across->dim, dims_.size()) + ":" : std::string();
-    const std::size_t margin = std::max(label_width_ + 1, axis.size());
-    if (map_.across) add(pad_left(axis, margin) + " " + names);
-    label_width_ = margin - 1;
+    const std::size_t margin = label_width_ + 1;
+    if (map_.across)
+      add(pad_left(axis_name(map_.across->dim, dims_.size()) + ":", margin) + " " + names);
     add(std::string(margin, ' ') + "┌" + frame + "┐");
   }
 
@@ -156,11 +174,11 @@ class Picture {
     return text + " of the cell";
   }
 
-  const Heatmap& map_;
+  Heatmap map_;
   const Dims& dims_;
   std::size_t columns_;
   bool color_;
-  std::size_t wide_;
+  std::size_t wide_ = 1;
   std::size_t label_width_ = 0;
   std::vector<std::string> labels_;
   std::vector<std::string> lines_;

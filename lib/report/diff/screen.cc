@@ -94,6 +94,7 @@ class Screen final : public DiffReport {
       put_pairing(totals);
       for (const std::string& line : wrapped(verdict(totals, paint_, options_), room_, kIndent))
         out_.line(line);
+      if (only_->result == DiffResult::shape) put_next(next_for(*only_));
       return out_.status();
     }
     print(true);
@@ -104,8 +105,7 @@ class Screen final : public DiffReport {
     put_pairing(totals);
     put_wrapped(verdict(totals, paint_, options_));
     if (!first_different_.empty()) put_wrapped("first different: " + first_different_);
-    if (!next_.empty())
-      out_.line("next: " + continued(next_, room_, kNext, options_.text.whole_lines));
+    put_next(next_.empty() ? next_of_rest_ : next_);
     return out_.status();
   }
 
@@ -113,19 +113,30 @@ class Screen final : public DiffReport {
   static constexpr std::size_t kIndent = 4;  // of lines that go on
   static constexpr std::size_t kNext = 6;    // columns of "next: "
 
+  void put_next(const std::string& command) {
+    if (!command.empty())
+      out_.line("next: " + continued(command, room_, kNext, options_.text.whole_lines));
+  }
+
+  std::string next_for(const TensorDiff& diff) const {
+    return options_.next_command ? options_.next_command(pair_, diff) : std::string();
+  }
+
   void add(const TensorDiff& diff) {
     const std::string name = set_name(diff, pair_, directories_);
     SetRow row = set_row(diff, name);
     if (row.different && !diff.error && first_different_.empty()) first_different_ = name;
     // Only compared tensors have more to show than their line.
     if (diff.result == DiffResult::different) {
-      if (next_.empty() && options_.next_command) next_ = options_.next_command(pair_, diff);
+      if (next_.empty()) next_ = next_for(diff);
       if (options_.text.all)
         row.below = block(diff, name);
       else if (block_.empty())
         block_ = block(diff, name);
       else
         ++hidden_;
+    } else if (row.different && !diff.error && next_of_rest_.empty()) {
+      next_of_rest_ = next_for(diff);
     }
     table_.add(std::move(row));
     print(false);
@@ -190,7 +201,8 @@ class Screen final : public DiffReport {
   std::uint64_t hidden_ = 0;      // tensors of which there is more to say
   std::vector<std::string> block_;
   std::string first_different_;
-  std::string next_;  // command to type
+  std::string next_;          // command to type, of the first that differs in its values
+  std::string next_of_rest_;  // likewise, of what has none
 };
 
 }  // namespace

@@ -9,7 +9,18 @@
 
 namespace btf::report {
 
+// "33.7 dB", "exact", "none"
+std::string decibel_words(double snr);
+// "12%" of the numbers that are not zero.
+std::string lost_words(const FitScaledTensor& tensor, const FitScale& scale);
+// Does one scale do?
+bool is_held(const FitScaledTensor& tensor);
+
 std::string scales_text(const FitOfScales& type, const TextOptions& options);
 Json scales_json(const FitOfScales& type);
+// "4 of 17 tensors are not held by one scale"
+std::string scales_verdict(const FitOfScales& type);
+// The part of the page.
+std::string scales_section(const FitOfScales& type);
 
 }  // namespace btf::report

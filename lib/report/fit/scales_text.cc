@@ -20,21 +20,7 @@ constexpr std::size_t kTableColumns = 76;
 // What is left is the rounding of the scale itself, to a float32.
 constexpr double kExact = 140;
 
-std::string decibel_words(double snr) {
-  if (snr == -HUGE_VAL) return "none";
-  return snr >= kExact ? "exact" : fmt::format("{:.1f} dB", snr);
-}
-
 bool has_ratio(double snr) { return std::isfinite(snr) && snr < kExact; }
-
-// Of the numbers that are not zero.
-std::string lost_words(const FitScaledTensor& tensor, const FitScale& scale) {
-  return percent(scale.lost, tensor.elements - tensor.nan - tensor.infinite - tensor.zeros);
-}
-
-bool is_held(const FitScaledTensor& tensor) {
-  return tensor.state == FitScaling::held || tensor.state == FitScaling::nothing;
-}
 
 // What no scale holds stands first, then by the signal-to-noise ratio.
 std::pair<bool, double> rank(const FitScaledTensor& tensor) {
@@ -217,6 +203,19 @@ class ScalesScreen {
 };
 
 }  // namespace
+
+std::string decibel_words(double snr) {
+  if (snr == -HUGE_VAL) return "none";
+  return snr >= kExact ? "exact" : fmt::format("{:.1f} dB", snr);
+}
+
+std::string lost_words(const FitScaledTensor& tensor, const FitScale& scale) {
+  return percent(scale.lost, tensor.elements - tensor.nan - tensor.infinite - tensor.zeros);
+}
+
+bool is_held(const FitScaledTensor& tensor) {
+  return tensor.state == FitScaling::held || tensor.state == FitScaling::nothing;
+}
 
 std::string scales_text(const FitOfScales& type, const TextOptions& options) {
   return ScalesScreen(type, options).text();

@@ -63,7 +63,7 @@ class FitScreen {
     for (const FitLayer& layer : type.layers)
       if (all_ || layer.state == FitState::wide) one(layer, type);
     if (!all_) unjudged(type);
-    for (const FitOutput& output : type.outputs) outputs(output, type);
+    for (const FitOutput& output : type.outputs) lines(output_words(output, type), 2);
     if (all_) tensors(type, true);
   }
 
@@ -76,12 +76,7 @@ class FitScreen {
     for (std::size_t i = 0;
          i < (all_ ? layer.findings.size() : std::min<std::size_t>(1, layer.findings.size()));
          ++i) {
-      const FitFinding& finding = layer.findings[i];
-      std::string words = reason_words(finding, type);
-      if (report_.dumps.size() > 1)
-        words += " (in " + std::to_string(finding.dumps) + " of " +
-                 counted(report_.dumps.size(), "dump") + ")";
-      lines(words, 6);
+      lines(finding_words(layer.findings[i], type, report_.dumps.size()), 6);
     }
   }
 
@@ -97,15 +92,6 @@ class FitScreen {
     if (shown > kMost) put("  and " + std::to_string(shown - kMost) + " more");
   }
 
-  void outputs(const FitOutput& output, const FitOfType& type) {
-    std::string words = "output " + quoted_name(output.name) + ": an error of " +
-                        magnitude_words(type.wide > 0 ? output.kept : output.narrow) +
-                        " (an estimate, to an order of magnitude)";
-    if (type.wide > 0)
-      words += "; with all layers in " + name(type) + " " + magnitude_words(output.narrow);
-    lines(words, 2);
-  }
-
   void alone(const FitOfType& type) {
     std::uint64_t poor = 0;
     for (const FitTensor& tensor : type.tensors) poor += is_poor(tensor, type) ? 1 : 0;
@@ -114,10 +100,6 @@ class FitScreen {
                    : paint_.red(name(type)) + ": the numbers of " + std::to_string(poor) + " of " +
                          counted(type.tensors.size(), "tensor") + " do not fit"));
     tensors(type, all_);
-  }
-
-  static bool is_poor(const FitTensor& tensor, const FitOfType& type) {
-    return tensor.beyond > 0 || tensor.error > 8 * type.unit_roundoff;
   }
 
   void tensors(const FitOfType& type, bool all) {

@@ -66,4 +66,24 @@ std::string reason_words(const FitFinding& finding, const FitOfType& type) {
          " bears " + part_words(finding.limit);
 }
 
+std::string finding_words(const FitFinding& finding, const FitOfType& type, std::size_t dumps) {
+  const std::string words = reason_words(finding, type);
+  if (dumps < 2) return words;
+  return words + " (in " + std::to_string(finding.dumps) + " of " + counted(dumps, "dump") + ")";
+}
+
+std::string output_words(const FitOutput& output, const FitOfType& type) {
+  std::string words = "output " + quoted_name(output.name) + ": an error of " +
+                      magnitude_words(type.wide > 0 ? output.kept : output.narrow) +
+                      " (an estimate, to an order of magnitude)";
+  if (type.wide > 0)
+    words += "; with all layers in " + std::string(info(type.dtype).name) + " " +
+             magnitude_words(output.narrow);
+  return words;
+}
+
+bool is_poor(const FitTensor& tensor, const FitOfType& type) {
+  return tensor.beyond > 0 || tensor.error > 8 * type.unit_roundoff;
+}
+
 }  // namespace btf::report

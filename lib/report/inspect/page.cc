@@ -9,22 +9,13 @@
 #include "report/inspect/page_style.h"
 #include "report/inspect/strips.h"
 #include "report/page/html_text.h"
+#include "report/page/origin.h"
 #include "report/text/text.h"
 
 namespace btf {
 namespace {
 
 using namespace report;
-
-// A name may break behind its dots and slashes.
-std::string name_html(std::string_view name) {
-  std::string html = "<bdi>";
-  for (const char c : html_text(name)) {
-    html += c;
-    if (c == '/' || c == '.' || c == '_') html += "<wbr>";
-  }
-  return html + "</bdi>";
-}
 
 std::string cell(std::string_view title, double value, const std::string& text) {
   return fmt::format("<td class=n data-t=\"{}\" data-v=\"{:.17g}\">{}", title, value, text);
@@ -114,8 +105,8 @@ void InspectPage::take(const TensorInfo& tensor, const InspectedTensor& known) {
   s.rows += fmt::format("<tr{}{}>", odd ? " data-odd" : "", marked ? " data-marked" : "");
   s.rows += cell("#", static_cast<double>(number), std::to_string(tensor.index));
   s.rows += "<td class=name data-t=tensor>" +
-            (tensor.name.empty() ? std::string("–") : name_html(tensor.name)) + "<small>" +
-            name_html(s.file) + "</small>";
+            (tensor.name.empty() ? std::string("–") : html_name(tensor.name)) + "<small>" +
+            html_name(s.file) + "</small>";
   s.rows += fmt::format(
       "<td class=type data-t=type>{} <small>{}</small><small class=dims>{}</small>",
       dtype_name(tensor), tensor.layout ? html_text(layout_text(*tensor.layout)) : "unknown",
@@ -140,17 +131,13 @@ void InspectPage::trouble(const std::string& message) {
   state_->troubles += "<li>" + html_text(message) + "\n";
 }
 
-std::string InspectPage::finish(const std::string& title) {
+std::string InspectPage::finish(const std::string& title, const PageOrigin& origin) {
   const State& s = *state_;
-  std::string page = fmt::format(
-      "<!doctype html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
-      "<meta name=viewport content=\"width=device-width, initial-scale=1\">\n"
-      "<meta name=color-scheme content=\"light dark\">\n"
-      "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; style-src "
-      "'unsafe-inline'; script-src 'unsafe-inline'\">\n"
-      "<title>{}: {}</title>\n<style>\n{}{}</style>\n</head>\n<body>\n<main>\n",
-      html_text(title), counted(s.tensors, "tensor"), html_style(), inspect_page_style());
-  page += fmt::format("<header><p class=tool>btftool inspect</p>\n<h1>{}</h1>\n", name_html(title));
+  std::string page =
+      page_begin(fmt::format("{}: {}", html_text(title), counted(s.tensors, "tensor")),
+                 inspect_page_style(), inspect_page_script());
+  page += fmt::format("<header>{}<h1>{}</h1>\n", html_origin(origin, "btftool inspect"),
+                      html_name(title));
   page += fmt::format("<p class=note>{} in {}, {} elements, {} bytes", counted(s.tensors, "tensor"),
                       counted(s.files, "file"), html_count(s.elements), html_count(s.bytes));
   if (s.odd > 0) page += fmt::format("; {} with NaN or Inf", html_count(s.odd));
@@ -170,9 +157,8 @@ std::string InspectPage::finish(const std::string& title) {
           "least to the greatest number. Channels: from the least to the greatest number of each, "
           "darker within a standard deviation of its mean; <b class=bad>red</b> ones are dead (one "
           "number only), <b class=warn>amber</b> ones have a tenth of their elements at a limit."
-          "</footer>\n</main>\n";
-  page += inspect_page_script();
-  return page + "</body>\n</html>\n";
+          "</footer>\n";
+  return page + page_end(inspect_page_script());
 }
 
 }  // namespace btf

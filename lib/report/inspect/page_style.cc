@@ -74,8 +74,8 @@ std::string_view inspect_page_controls() {
 }
 
 // Numbers sort by data-v, the largest first, what has none last; all else by its text.
-std::string_view inspect_page_script() {
-  return R"(<script>
+const PageScript& inspect_page_script() {
+  static constexpr std::string_view kScript = R"(
 const body = document.querySelector('#tensors tbody');
 const heads = [...document.querySelectorAll('#tensors thead th')];
 const rows = [...body.rows];
@@ -126,8 +126,9 @@ function filter() {
   get('none').hidden = shown > 0 || rows.length === 0;
 }
 get('search').oninput = get('odd').onchange = get('marked').onchange = filter;
-</script>
 )";
+  static constexpr PageScript kPage{kScript, "sha256-kW9+uhKc3RKJlg47lsi4zWuuL7r30FbfuQ8Q9BGh51U="};
+  return kPage;
 }
 
 }  // namespace btf::report

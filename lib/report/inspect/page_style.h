@@ -3,10 +3,12 @@
 
 #include <string_view>
 
+#include "report/page/page.h"
+
 namespace btf::report {
 
 std::string_view inspect_page_style();
 std::string_view inspect_page_controls();  // search, filters, order
-std::string_view inspect_page_script();
+const PageScript& inspect_page_script();
 
 }  // namespace btf::report

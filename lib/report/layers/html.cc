@@ -6,6 +6,7 @@
 #include "report/layers/chart.h"
 #include "report/layers/story.h"
 #include "report/page/html_text.h"
+#include "report/page/origin.h"
 #include "report/page/page.h"
 
 namespace btf::report {
@@ -99,12 +100,13 @@ std::string_view result_class(VerdictKind kind) {
 
 std::string head(const LayerRun& run, const Story& story) {
   std::string html = page_begin(html_text(story.headline) + " " + html_text(story.subject), kStyle);
-  html += "<p class=tool>btftool layers " + html_text(run.actual) + " " + html_text(run.golden) +
-          "</p>\n";
+  html += html_origin(run.origin, "btftool layers");
   html += fmt::format("<h1><span class=\"{}\">{}</span> <span class=subject>{}</span></h1>\n",
                       result_class(run.report.verdict.kind), html_text(story.headline),
                       html_text(story.subject));
   html += "<p class=words>" + html_text(story.words) + "</p>\n<dl class=facts>\n";
+  html += "<div><dt>actual<dd>" + html_name(run.actual) + "</div>\n<div><dt>golden<dd>" +
+          html_name(run.golden) + "</div>\n";
   if (!story.where.empty()) html += "<div><dt>where<dd>" + html_text(story.where) + "</div>\n";
   for (const Story::Line& line : story.lines)
     html += "<div><dt>" + line.title + "<dd>" +

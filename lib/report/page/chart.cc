@@ -11,6 +11,7 @@ namespace {
 constexpr double kHeight = 240;
 constexpr double kWidth = 1000;
 constexpr double kLowMark = 12;
+constexpr double kLeastRange = 2;  // is still seen
 constexpr std::size_t kMostColumns = 2000;
 
 std::string percent_label(int decade) {
@@ -33,7 +34,9 @@ class Drawing {
         "preserveAspectRatio=none role=img aria-label=\"{}\">\n",
         labels(), kWidth, kHeight, chart_.label);
     for (const ChartSeries& series : chart_.bands) svg += band(series);
+    for (const ChartRange& series : chart_.ranges) svg += range(series);
     svg += grid();
+    for (const ChartLevel& drawn : chart_.levels) svg += level(drawn);
     for (const ChartSeries& series : chart_.lines) svg += line(series);
     return svg + marks() + fmt::format("</svg></div>\n<p class=key>{}</p>\n", chart_.legend);
   }
@@ -63,7 +66,8 @@ class Drawing {
     std::string html;
     for (int decade = from_; decade <= to_; decade += every())
       html += fmt::format("<span style=\"bottom:{:.1f}%\">{}</span>",
-                          100.0 * (decade - from_) / (to_ - from_), percent_label(decade));
+                          100.0 * (decade - from_) / (to_ - from_),
+                          chart_.shares ? percent_label(decade) : fmt::format("1e{}", decade));
     return html;
   }
 
@@ -82,6 +86,26 @@ class Drawing {
       path += fmt::format("L{:.1f} {:.1f}H{:.1f}", x(i) - half, top, x(i) + half);
     }
     return fmt::format("<path class={} d=\"{}L{} {}Z\"/>\n", series.name, path, kWidth, kHeight);
+  }
+
+  std::string range(const ChartRange& series) const {
+    std::string path;
+    const double half = kWidth / static_cast<double>(columns_.size()) / 2;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      if (!chart_.known(columns_[i])) continue;
+      const double low = y(series.low(columns_[i]));
+      const double high = std::min(y(series.high(columns_[i])), low - kLeastRange);
+      path += fmt::format("M{:.1f} {:.1f}H{:.1f}V{:.1f}H{:.1f}Z", x(i) - half, low, x(i) + half,
+                          high, x(i) - half);
+    }
+    return fmt::format("<path class={} d=\"{}\"/>\n", series.name, path);
+  }
+
+  std::string level(const ChartLevel& drawn) const {
+    const double decade = drawn.value > 0 ? std::log10(drawn.value) : -HUGE_VAL;
+    if (!(decade >= from_ && decade <= to_)) return "";
+    return fmt::format("<path class=\"line {}\" d=\"M0 {:.1f}H{}\"/>\n", drawn.name, y(drawn.value),
+                       kWidth);
   }
 
   std::string line(const ChartSeries& series) const {

@@ -14,6 +14,19 @@ struct ChartSeries {
   std::function<double(std::size_t)> value;
 };
 
+// Of each item from one figure to another.
+struct ChartRange {
+  const char* name;
+  std::function<double(std::size_t)> low;
+  std::function<double(std::size_t)> high;
+};
+
+// The same for all items.
+struct ChartLevel {
+  const char* name;
+  double value = 0;
+};
+
 // Functions of an item's number. Figures that are not above 0 are drawn at the bottom.
 struct Chart {
   std::size_t items = 0;
@@ -23,6 +36,9 @@ struct Chart {
   std::string_view legend;           // spans with the classes of series and marks
   std::vector<ChartSeries> bands{};  // from the bottom up to the figure
   std::vector<ChartSeries> lines{};
+  std::vector<ChartRange> ranges{};
+  std::vector<ChartLevel> levels{};        // those within the chart are drawn
+  bool shares = true;                      // figures are parts of 1, and said in percent
   std::function<bool(std::size_t)> known;  // else a gap
   // More items than there is room for are folded, that of the highest rank is kept.
   std::function<double(std::size_t)> rank;

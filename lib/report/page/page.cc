@@ -48,12 +48,15 @@ if (filter) {
 }
 )";
 
-// Of the script, so that a browser runs nothing else; tests/pages holds it to that.
-constexpr std::string_view kScriptHash = "sha256-pU0r45WyBfs+0Jw5BhfleJF125Nb23Jc0ZE2Tz09ZiE=";
-
 }  // namespace
 
-std::string page_begin(const std::string& title, std::string_view style) {
+const PageScript& table_script() {
+  static constexpr PageScript kTables{kScript,
+                                      "sha256-pU0r45WyBfs+0Jw5BhfleJF125Nb23Jc0ZE2Tz09ZiE="};
+  return kTables;
+}
+
+std::string page_begin(const std::string& title, std::string_view style, const PageScript& script) {
   return fmt::format(
       "<!doctype html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
       "<meta name=viewport content=\"width=device-width, initial-scale=1\">\n"
@@ -61,11 +64,11 @@ std::string page_begin(const std::string& title, std::string_view style) {
       "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; style-src "
       "'unsafe-inline'; script-src '{}'\">\n"
       "<title>{}</title>\n<style>\n{}{}</style>\n</head>\n<body>\n<main>\n",
-      kScriptHash, title, html_style(), style);
+      script.hash, title, html_style(), style);
 }
 
-std::string page_end() {
-  return fmt::format("<script>{}</script>\n</main>\n</body>\n</html>\n", kScript);
+std::string page_end(const PageScript& script) {
+  return fmt::format("<script>{}</script>\n</main>\n</body>\n</html>\n", script.text);
 }
 
 std::string filter_box() {

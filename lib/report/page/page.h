@@ -6,12 +6,21 @@
 
 namespace btf::report {
 
-// Up to the first element of the page. `style`: what it has beside the style of all pages.
-std::string page_begin(const std::string& title, std::string_view style = {});
+// What a browser may run on a page, and its hash, so that it runs nothing else.
+struct PageScript {
+  std::string_view text;
+  std::string_view hash;  // "sha256-..."; tests/pages holds it to that
+};
 
-// From the last element on: with what makes tables of the class "sortable" that, and the filter
-// work.
-std::string page_end();
+// Makes tables of the class "sortable" that, and the filter work.
+const PageScript& table_script();
+
+// Up to the first element of the page. `style`: what it has beside the style of all pages.
+std::string page_begin(const std::string& title, std::string_view style = {},
+                       const PageScript& script = table_script());
+
+// From the last element on.
+std::string page_end(const PageScript& script = table_script());
 
 // A field that hides rows of the sortable tables; not shown where scripts do not run.
 std::string filter_box();

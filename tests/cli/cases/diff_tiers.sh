@@ -27,7 +27,7 @@ named typo.npz xs ys zss; paired typo.npz
 btftool -q convert --tensor 0/xs --slice 0,:,:4 poly.npz smaller.npz && paired smaller.npz
 echo "== one equal name: no tiers; and where they are not wanted"
 named some.npz xs 0002_ys; paired some.npz
-paired --pair-by exact poly.npz | tail -n 4
+paired --pair-by exact poly.npz | tail -n 5
 paired --pair-by number poly.npz | tail -n 2
 paired --pair-by other poly.npz
 echo "== selections and tolerances take the name of either side"
@@ -37,7 +37,7 @@ paired --tensor 1 poly.npz
 paired --tensor '*,!y*' poly.npz | tail -n 1
 paired --tensor nothing poly.npz
 # What is selected makes clear what is meant.
-named runs.npz 0/xs 0/ys 1/xs; paired runs.npz | tail -n 3; paired --tensor '0/*' runs.npz; paired --tensor 0002_xs twice.npz | tail -n 3
+named runs.npz 0/xs 0/ys 1/xs; paired runs.npz | tail -n 4; paired --tensor '0/*' runs.npz; paired --tensor 0002_xs twice.npz | tail -n 3
 paired --rtol 'xs=1e-3,0/ys=1e-2' poly.npz | tail -n 2
 echo "== reports"
 btftool diff --json poly.npz golden.npz >report.json

@@ -11,11 +11,11 @@ for name in xs ys zs; do
 done
 echo "== a file and a directory, two directories"
 btftool diff dumps golden.npz; echo "exit $?"
-btftool diff golden.npz dumps | tail -n 2
-btftool diff dumps reference | tail -n 4
+btftool diff golden.npz dumps | tail -n 4
+btftool diff dumps reference | tail -n 5
 btftool diff --summary dumps golden.npz
 btftool diff --json dumps golden.npz >report.json; grep -o '"name":"[^"]*","paired_by":"[a-z]*"' report.json
-btftool diff --from-json report.json | tail -n 3
+btftool diff --from-json report.json | tail -n 4
 btftool diff --tensor xs,0001_ys dumps golden.npz | tail -n 1
 btftool diff --tensor '!xs' dumps golden.npz | tail -n 1
 btftool diff --tensor 0,2 dumps golden.npz | head -n 3
@@ -42,4 +42,4 @@ echo "== scales that files link are no tensors of their own"
 btftool -q convert --dtype int8 --scale auto --tensor xs,ys golden.npz codes.btf
 btftool -q convert --rename xs=m.xs --rename xs_scale=m.xs_scale --rename ys=m.ys --rename ys_scale=m.ys_scale codes.btf m.btf
 btftool diff --dequantize --ulp 0 --tensor xs,ys m.btf golden.npz; echo "exit $?"
-btftool diff --dequantize --ulp 0 m.btf golden.npz | tail -n 3
+btftool diff --dequantize --ulp 0 m.btf golden.npz | tail -n 4

@@ -85,8 +85,11 @@ TEST_CASE("agreement: of many pairs at once as of each, at every level") {
             for (std::uint64_t i = 0; i < count; ++i)
               std::tie(actual[i], golden[i]) = pair_of(random, agreement.judge.grid);
             PairBits wanted;
-            for (std::uint64_t i = 0; i < count; ++i)
+            PairBits acceptable;
+            for (std::uint64_t i = 0; i < count; ++i) {
               if (agrees(actual[i], golden[i], agreement)) wanted.set(i);
+              if (accepted(actual[i], golden[i], agreement)) acceptable.set(i);
+            }
             for (const btf::CpuLevel level : btf::test::cpu_levels()) {
               const btf::test::ForcedLevel forced(level);
               const PairBits found =
@@ -98,6 +101,8 @@ TEST_CASE("agreement: of many pairs at once as of each, at every level") {
                   CHECK(found[i] == wanted[i]);
                 }
               CHECK(found.words == wanted.words);
+              CHECK(btf::hints::accepted_pairs(actual.data(), golden.data(), count, agreement)
+                        .words == acceptable.words);
             }
           }
       }

@@ -18,6 +18,7 @@
 #include "support/cast_oracle.h"
 #include "support/forced_level.h"
 #include "support/naive_layout.h"
+#include "support/quad.h"
 #include "support/random_tensor.h"
 #include "support/scratch_dir.h"
 #include "support/shapes.h"
@@ -359,8 +360,6 @@ TEST_CASE("stats: subnormals of every float") {
 }
 
 namespace {
-
-__extension__ using Quad = __float128;
 
 struct Exact {
   double mean = 0;

@@ -101,11 +101,12 @@ TEST_CASE("compare runs: every instruction set, every count, misaligned") {
         CHECK(summary.equal == equal);
         CHECK(summary.largest_error == largest);
         CHECK(summary.least_error == least);
-        for (const double limit : {0x1p-12, 0.5, largest, least}) {
-          const auto reaches = [&](double e) { return e >= limit; };
-          CHECK(judges.at_least(error.data() + 1, count, limit) ==
-                static_cast<std::uint64_t>(
-                    std::count_if(error.begin() + 1, error.end() - 1, reaches)));
+        const btf::AtLeast::Limits limits{0x1p-12, 0.5, largest, least};
+        const btf::AtLeast reached = judges.at_least(error.data() + 1, count, limits);
+        for (std::size_t i = 0; i < limits.size(); ++i) {
+          const auto reaches = [&](double e) { return e >= limits[i]; };
+          CHECK(reached.count[i] == static_cast<std::uint64_t>(std::count_if(
+                                        error.begin() + 1, error.end() - 1, reaches)));
         }
         CHECK(runs.least_atol(error.data() + 1, golden, count, 0x1p-13) == left);
         for (const double bar : {0.0, relative / 2, relative})
@@ -129,6 +130,52 @@ TEST_CASE("compare runs: every instruction set, every count, misaligned") {
               std::bit_cast<std::uint64_t>(plain.actual2));
         CHECK(sums.largest == plain.largest);
       }
+    }
+  }
+}
+
+TEST_CASE("judge runs: pairs at one position of a grid") {
+  Random random(22);
+  int same_runs = 0;
+  for (const btf::CpuLevel level : btf::test::cpu_levels()) {
+    const btf::test::ForcedLevel forced(level);
+    for (const btf::StepGrid& grid :
+         {btf::StepGrid::floats(53, -1022), btf::StepGrid::floats(24, -126),
+          btf::StepGrid::floats(11, -14), btf::StepGrid::floats(8, -126)})
+      for (std::uint64_t count = 0; count < 70; ++count) {
+        Run run = random_run(count + 1, random.below(4) == 0, random);
+        run.golden = run.actual;
+        const double nearly =
+            1 + std::ldexp(1.0, -grid.precision - static_cast<int>(random.below(9)));
+        for (double& x : run.golden) x *= random.below(9) == 0 ? nearly : 1;
+        const double* actual = run.actual.data() + 1;
+        const double* golden = run.golden.data() + 1;
+        bool same = true;
+        for (std::uint64_t i = 0; i < count; ++i)
+          same = same && std::isfinite(actual[i]) && std::isfinite(golden[i]) &&
+                 btf::steps_between(actual[i], golden[i], grid) == 0;
+        CAPTURE(btf::cpu_level_name(level), count, grid.precision);
+        CHECK(btf::judge_runs().same_steps(actual, golden, count, grid) == same);
+        same_runs += same && count > 0 ? 1 : 0;
+      }
+  }
+  CHECK(same_runs > 100);
+}
+
+TEST_CASE("compare runs: magnitudes within a limit") {
+  Random random(23);
+  for (const btf::CpuLevel level : btf::test::cpu_levels()) {
+    const btf::test::ForcedLevel forced(level);
+    for (std::uint64_t count = 1; count < 70; ++count) {
+      Run run = random_run(count + 1, false, random);
+      const double* values = run.golden.data() + 1;
+      double most = 0;
+      for (std::uint64_t i = 0; i < count; ++i) most = std::max(most, std::abs(values[i]));
+      CAPTURE(btf::cpu_level_name(level), count);
+      CHECK(btf::compare_runs().within(values, count, most));
+      if (most > 0) CHECK_FALSE(btf::compare_runs().within(values, count, std::nextafter(most, 0)));
+      run.golden[1 + random.below(count)] = std::numeric_limits<double>::quiet_NaN();
+      CHECK_FALSE(btf::compare_runs().within(values, count, most));
     }
   }
 }

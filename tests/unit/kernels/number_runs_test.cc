@@ -9,6 +9,7 @@
 
 #include "kernels/stats/above_run.h"
 #include "support/forced_level.h"
+#include "support/quad.h"
 #include "support/random_tensor.h"
 
 using btf::IntegerSums;
@@ -18,7 +19,6 @@ using btf::test::ForcedLevel;
 
 namespace {
 
-__extension__ using Quad = __float128;
 __extension__ using Wide = unsigned __int128;
 
 double number(Random& random, int spread) {

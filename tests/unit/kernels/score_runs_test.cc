@@ -77,6 +77,23 @@ std::vector<Kind> kinds() {
          return std::pair{static_cast<double>(r.below(9)) * 0x1p-149,
                           -static_cast<double>(r.below(9)) * 0x1p-149};
        }},
+      {"at a tolerance",  // and a float or less beside it
+       [=](std::uint64_t at, Random& r) {
+         const auto g = static_cast<double>(1 + r.below(1 << 20)) * 0x1p-20;
+         const auto limit = static_cast<float>(g + (at % 2 == 0 ? g * 0x1p-10 + 0x1p-12 : g * .25));
+         const float beside[] = {0, limit, limit + 1};
+         return std::pair{static_cast<double>(std::nextafter(limit, beside[r.below(3)])), g};
+       }},
+      {"records of floats",  // each a float or less above the last one
+       [=](std::uint64_t at, Random& r) {
+         const double g = r.below(2) == 0 ? 1 : 0x1p-130;
+         return std::pair{g * (1.5 + static_cast<double>(at / 8) * 0x1p-20), g};
+       }},
+      {"largest floats",
+       [](std::uint64_t at, Random& r) {
+         const double most = std::numeric_limits<float>::max();
+         return std::pair{at % 2 == 0 ? most : -most, at % 3 == 0 ? -most : any_float(r)};
+       }},
       {"any float", [](std::uint64_t, Random& r) { return std::pair{any_float(r), any_float(r)}; }},
       {"any double",
        [](std::uint64_t, Random& r) { return std::pair{any_number(r), any_number(r)}; }},
@@ -137,7 +154,8 @@ TEST_CASE("score runs: every kind of run scores as its pairs do") {
   const std::vector<btf::StepGrid> grids{
       btf::StepGrid::integers(),        btf::StepGrid::integers(0.05),
       btf::StepGrid::floats(53, -1022), btf::StepGrid::floats(24, -126),
-      btf::StepGrid::floats(11, -14),   btf::StepGrid::floats(1, -127)};
+      btf::StepGrid::floats(11, -14),   btf::StepGrid::floats(8, -126),
+      btf::StepGrid::floats(4, -6),     btf::StepGrid::floats(1, -127)};
   std::vector<btf::Tolerance> tolerances{{},
                                          {.rtol = 0x1p-10, .atol = 0x1p-12},
                                          {.ulp = 4},

@@ -56,6 +56,7 @@ void declare_fit(CLI::App& app, FitCommand& command) {
   const char* group = "Report";
   app.add_flag("--all", command.all, "every layer and tensor, and every reason")->group(group);
   app.add_flag("--json", command.json, "print one JSON document")->group(group);
+  add_text(app, "--html", command.html, "FILE", "write an HTML report too")->group(group);
   app.add_option_function<std::vector<std::string>>(
          "--emit",
          [&command](const std::vector<std::string>& words) {
@@ -79,10 +80,16 @@ void declare_fit(CLI::App& app, FitCommand& command) {
       "  btftool fit --dtype int8,fp8 --graph model.onnx golden.npz");
 }
 
-void finish_fit(FitCommand& command, const std::vector<std::string>& operands) {
+void finish_fit(const CLI::App& app, FitCommand& command,
+                const std::vector<std::string>& operands) {
   if (operands.empty()) throw Wrong("missing operand GOLDEN");
   if (std::ranges::count(operands, "-") > 1) throw Wrong("stdin can be one operand, not several");
   command.dumps = operands;
+  command.deciding = words_given_but(app, {"--all", "--json", "--html", "--emit"});
+  check_reports(std::nullopt, command.html);
+  for (const FitCommand::Emit& emit : command.emit)
+    if (command.html && emit.path == *command.html)
+      throw Wrong("--emit and --html name the same file '" + emit.path + "'");
   if (command.emit.empty()) return;
   if (command.fit.dtypes.size() > 1) throw Wrong("--emit takes one --dtype: a list is of one type");
   const bool scaled = btf::fits_by_scale(command.fit.dtypes[0]);

@@ -170,9 +170,9 @@ void finish_layers(const CLI::App& app, LayersCommand& command,
     if (app.count(option) > 0 && !command.layers.graph)
       throw Wrong(std::string(option) + " needs --graph with a model");
   exclude(app, "--from-json",
-          {"--graph", "--map", "--pairs", "--files-from", "--baseline", "--expect-output", "--actual-spec",
-           "--golden-spec", "--layout-in", "--nvmedia", "--dequantize", "--actual-scale",
-           "--golden-scale", "--part"});
+          {"--graph", "--map", "--pairs", "--files-from", "--baseline", "--expect-output",
+           "--actual-spec", "--golden-spec", "--layout-in", "--nvmedia", "--dequantize",
+           "--actual-scale", "--golden-scale", "--part"});
   exclude(app, "--pairs", {"--part"});
   check_reports(command.junit, command.html);
   command.scales = given_scales(app);
@@ -181,6 +181,8 @@ void finish_layers(const CLI::App& app, LayersCommand& command,
     for (const std::string& value : app.get_option(option)->results())
       if (value.starts_with('@') || option == std::string_view("--shape"))
         command.scales.insert(command.scales.end(), {option, value});
+  command.deciding = words_given_but(
+      app, {"--all", "--json", "--junit", "--html", "--pairs", "--part", "--shard", "--resume"});
   take_operands(command.from_json.has_value(), operands, command.actual, command.golden);
   finish_part(app, operands, {"--all", "--json", "--junit", "--html"}, command.part);
 }

@@ -67,6 +67,7 @@ struct InspectOptions {
   btf::DistributionOptions distribution;  // of the statistics
   std::optional<std::string> by_axis;     // a letter or a number
   std::optional<std::string> html;
+  std::vector<std::string> deciding;  // options that decide what is on the page, as they were given
   PictureCommand image;
   bool strides = false;
   std::optional<std::uint64_t> values;  // how many before they are summarised
@@ -171,7 +172,8 @@ struct LayersCommand {
   bool json = false;
   std::optional<std::string> junit;
   std::optional<std::string> html;
-  std::vector<std::string> scales;  // options and their words, as they were written
+  std::vector<std::string> scales;    // options and their words, as they were written
+  std::vector<std::string> deciding;  // options that decide what comes out, likewise
   btf::LayerOptions layers;
   std::shared_ptr<const btf::FileList> listed;  // files of the directories; nothing: all
   std::optional<PartOptions> part;
@@ -187,6 +189,8 @@ struct FitCommand {
   btf::FitOptions fit;
   bool all = false;
   bool json = false;
+  std::optional<std::string> html;
+  std::vector<std::string> deciding;  // options that decide what comes out, as they were given
   std::vector<Emit> emit;
 };
 

@@ -27,81 +27,14 @@ class InspectArguments final : public Subcommand {
   explicit InspectArguments(CLI::App& parent)
       : Subcommand(parent, "inspect", "list tensors; statistics, values") {
     declare_operands("FILE...", "files to inspect; - is stdin");
-    add_text(app(), "--tensor", options_.tensors, "SEL", "which tensors: 0,2-5,-1");
-    app().add_flag("--json", options_.json, "print one JSON document");
-    app().add_flag("--manifest", options_.manifest,
-                   "print a manifest: JSON that names files, tensors,\n"
-                   "specs, and that every command opens as this set");
-    app().add_flag("--stats", options_.stats,
-                   "min, max, mean, std, NaN, Inf, zeros, subnormals,\npercentiles, a histogram");
-    add_words(
-        app(), "--percentiles", "[P,P,...]",
-        [this](const std::string& text) {
-          options_.distribution.percentiles = value_or_throw(parse_percentiles(text));
-        },
-        "percentiles (0.1,1,5,25,50,75,95,99,99.9)");
-    add_count(
-        app(), "--histogram", 1, btf::kMostBins,
-        [this](std::uint64_t n) { options_.distribution.bins = static_cast<std::uint32_t>(n); },
-        "a histogram of N bins of equal width (16)")
-        ->type_name("[N]");
-    add_text(app(), "--by-axis", options_.by_axis, "AXIS",
-             "statistics of every channel: C, 1; dead and\nsaturated ones are named");
-    add_text(app(), "--html", options_.html, "FILE",
-             "write a page of all tensors: histograms, channels,\nsearch");
-    const char* const pictures = "Picture";
-    add_text(app(), "--image", options_.image.path, "FILE",
-             "draw one tensor, or the part that --at has, as\na PNG; - is the terminal")
-        ->group(pictures);
-    add_choice(app(), "--image-scale", options_.image.draw.scale,
-               {{"shared", btf::PictureScale::shared}, {"own", btf::PictureScale::own}},
-               "one scale of colours (shared), or each tile's own")
-        ->group(pictures);
-    add_choice(app(), "--image-as", options_.image.form,
-               {{"auto", std::nullopt},
-                {"blocks", btf::PictureForm::blocks},
-                {"kitty", btf::PictureForm::kitty},
-                {"sixel", btf::PictureForm::sixel}},
-               "in the terminal: half blocks in colour, or a\nprotocol (auto)")
-        ->group(pictures);
-    declare_picture(app(), options_.image, pictures);
-    app().add_flag("--strides", options_.strides,
-                   "strides in elements and in bytes, TensorRT's vectorised dim");
-    add_count(
-        app(), "--values", 0, UINT64_MAX, [this](std::uint64_t n) { options_.values = n; },
-        "print the values, summarised beyond N (1000)")
-        ->type_name("[N]");
-    add_text(app(), "--slice", options_.slice, "SLICE", "print the values of a slice: 0,:,1:3,::2");
-    add_text(
-        app(), "--at", options_.at, "INDEX",
-        "value, bits and offset of one element: 0,3,7,7;\nwith --image what is drawn: 0,:,:,:");
+    declare_inspect(app(), options_);
     add_input_spec(app(), spec_);
-    app().footer(
-        "Examples:\n"
-        "  btftool inspect model.btf\n"
-        "  btftool inspect --tensor 2 --stats model.btf\n"
-        "  btftool inspect --json model.btf | jq '.files[0].tensors[0].shape'");
   }
 
   Command finish(const GlobalOptions&) override {
     if (operands_.empty()) throw Wrong("missing operand FILE");
-    options_.files = operands_;
+    finish_inspect(app(), options_, operands_);
     options_.open = spec_.finish("--input-spec");
-    if (options_.slice && !options_.values) options_.values = kValuesShown;
-    if (!options_.distribution.percentiles.empty() || options_.distribution.bins > 0 ||
-        options_.by_axis)
-      options_.stats = true;
-    if (options_.image.path) {
-      if (options_.json || options_.manifest || options_.stats || options_.strides ||
-          options_.values || options_.html)
-        throw Wrong("--image can only be combined with --tensor, --at and --input-spec");
-    } else {
-      for (const char* option : {"--image-scale", "--image-as", "--image-range", "--image-zoom"})
-        if (app().count(option) > 0) throw Wrong(std::string(option) + " needs --image");
-    }
-    if (options_.manifest && (options_.json || options_.stats || options_.html ||
-                              options_.strides || options_.values || options_.at))
-      throw Wrong("--manifest can only be combined with --tensor and --input-spec");
     return options_;
   }
 
@@ -244,7 +177,7 @@ class FitArguments final : public Subcommand {
   }
 
   Command finish(const GlobalOptions& global) override {
-    finish_fit(command_, operands_);
+    finish_fit(app(), command_, operands_);
     command_.open = spec_.finish("--input-spec");
     command_.fit.execution = global.execution();
     return command_;

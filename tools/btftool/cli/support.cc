@@ -1,5 +1,6 @@
 #include "cli/support.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -73,6 +74,13 @@ std::vector<std::string> words_given(const CLI::App& app,
     }
   }
   return words;
+}
+
+std::vector<std::string> words_given_but(const CLI::App& app,
+                                         std::initializer_list<std::string_view> others) {
+  return words_given(app, [&](const std::string& name) {
+    return !name.starts_with("--help") && std::ranges::find(others, name) == others.end();
+  });
 }
 
 void exclude(const CLI::App& app, const char* option, std::initializer_list<const char*> others) {

@@ -101,6 +101,9 @@ bool given(const CLI::App& app, const char* option);
 // The options that were given, as words that say the same: "--rtol=1e-3".
 std::vector<std::string> words_given(const CLI::App& app,
                                      const std::function<bool(const std::string& name)>& which);
+// All that were given but these.
+std::vector<std::string> words_given_but(const CLI::App& app,
+                                         std::initializer_list<std::string_view> others);
 
 // Throws Wrong if the option and one of the others are given.
 void exclude(const CLI::App& app, const char* option, std::initializer_list<const char*> others);

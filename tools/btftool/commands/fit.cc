@@ -11,6 +11,7 @@
 #include "io/exit_code.h"
 #include "io/interrupt.h"
 #include "io/other_files.h"
+#include "io/page_origin.h"
 #include "io/progress.h"
 #include "io/text.h"
 
@@ -24,13 +25,15 @@ std::uint64_t bytes_of(const std::vector<btf::TensorSet>& dumps) {
   return bytes;
 }
 
-btf::Result<btf::FitReport> judge(const Context& context, const FitCommand& command) {
+btf::Result<btf::FitReport> judge(const Context& context, const FitCommand& command,
+                                  btf::PageOrigin& origin) {
   std::vector<btf::TensorSet> dumps;
   for (const std::string& path : command.dumps) {
     BTF_ASSIGN(btf::TensorSet set, btf::TensorSet::open(path, command.open));
     BTF_TRY(set.check_named_specs());
     if (set.member_count() == 0) return std::unexpected(btf::no_files(set));
     note_others(context, set);
+    if (command.html) origin.add_inputs(set);
     dumps.push_back(std::move(set));
   }
   btf::FitOptions options = command.fit;
@@ -55,13 +58,25 @@ void warn_of_names(const Context& context, const btf::FitOfType& type) {
 }  // namespace
 
 btf::Result<int> run_fit(const Context& context, const FitCommand& command) {
-  BTF_ASSIGN(const btf::FitReport report, judge(context, command));
+  if (command.html) {
+    BTF_TRY(btf::check_output(*command.html));
+  }
+  btf::PageOrigin origin = page_origin(command_line("fit", command.deciding, command.dumps));
+  BTF_ASSIGN(const btf::FitReport report, judge(context, command, origin));
   if (command.json)
     context.out.text(btf::json(report));
   else if (!context.global.quiet)
     context.out.text(btf::text(
         report, {.all = command.all, .columns = output_columns(), .color = context.out.colored()}));
   bool trouble = !report.troubles.empty();
+  if (command.html) {
+    take_given_date(origin);
+    if (const btf::Status written = btf::write_text(*command.html, btf::html(report, origin));
+        !written) {
+      trouble = true;
+      context.log.error(written.error());
+    }
+  }
   for (const FitCommand::Emit& emit : command.emit) {
     const auto list = report.types.empty() ? btf::fit_list(report.scaled[0], emit.form)
                                            : btf::fit_list(report.types[0], emit.form);

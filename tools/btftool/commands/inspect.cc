@@ -22,6 +22,7 @@
 #include "io/exit_code.h"
 #include "io/index_warnings.h"
 #include "io/other_files.h"
+#include "io/page_origin.h"
 #include "io/progress.h"
 
 namespace btftool {
@@ -35,7 +36,10 @@ class Inspection {
         wanted_(options.html ? for_page(options) : options),
         text_(context.out, options) {
     if (options.json) json_ = std::make_unique<InspectJson>(context.out, options);
-    if (options.html) page_.emplace();
+    if (options.html) {
+      page_.emplace();
+      origin_ = page_origin(command_line("inspect", options.deciding, options.files));
+    }
   }
 
   int run() {
@@ -52,7 +56,9 @@ class Inspection {
     const std::string title = options_.files.size() == 1
                                   ? first
                                   : fmt::format("{} and {} more", first, options_.files.size() - 1);
-    if (const btf::Status done = btf::write_text(*options_.html, page_->finish(title)); !done) {
+    take_given_date(origin_);
+    if (const btf::Status done = btf::write_text(*options_.html, page_->finish(title, origin_));
+        !done) {
       context_.log.error(done.error());
       trouble_ = true;
     }
@@ -76,6 +82,7 @@ class Inspection {
     if (!set) return give_up(path, set.error());
     note_others(context_, *set);
     add_others(*set, others_);
+    if (page_) origin_.add_inputs(*set);
     if (set->member_count() == 0) return give_up(path, btf::no_files(*set));
     if (options_.tensors)
       inspect_selected(*set);
@@ -178,6 +185,7 @@ class Inspection {
   InspectText text_;
   std::unique_ptr<InspectJson> json_;
   std::optional<btf::InspectPage> page_;
+  btf::PageOrigin origin_;
   std::optional<Progress> progress_;  // of one file
   btf::Execution execution_;
   std::vector<std::string> others_;

@@ -1,6 +1,8 @@
 // btftool layers: two sets of dumped layers: which broke first, by how much, why?
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "btf/output.h"
 #include "btf/report/report.h"
@@ -11,6 +13,7 @@
 #include "io/exit_code.h"
 #include "io/interrupt.h"
 #include "io/other_files.h"
+#include "io/page_origin.h"
 #include "io/progress.h"
 #include "io/read_text.h"
 #include "io/text.h"
@@ -93,13 +96,17 @@ btf::Result<btf::LayerRun> compare(const Context& context, const LayersCommand& 
                                                        pointer_to(expected), options);
   progress.clear();
   if (!report) return std::unexpected(report.error());
+  btf::PageOrigin origin;
+  if (command.html)
+    for (const btf::TensorSet* set : {&actual, &golden}) origin.add_inputs(*set);
   return btf::LayerRun{.actual = command.actual,
                        .golden = command.golden,
                        .judge = command.layers.judge,
                        .searched = command.layers.hints,
                        .scales = command.scales,
                        .others = std::move(others),
-                       .report = *std::move(report)};
+                       .report = *std::move(report),
+                       .origin = std::move(origin)};
 }
 
 // Measures this command's shard.
@@ -180,7 +187,15 @@ btf::Result<int> tell(const Context& context, const LayersCommand& command, btf:
     context.log.error(status.error());
   };
   if (command.junit) written(btf::write_text(*command.junit, btf::junit(run)));
-  if (command.html) written(btf::write_text(*command.html, btf::html(run)));
+  if (command.html) {
+    const std::vector<std::string> operands{command.actual, command.golden};
+    const auto newest = run.origin.newest_input;
+    run.origin = page_origin(command_line("layers", command.deciding,
+                                          std::span(operands).first(command.from_json ? 0 : 2)));
+    run.origin.newest_input = newest;
+    take_given_date(run.origin);
+    written(btf::write_text(*command.html, btf::html(run)));
+  }
   tell_all(report.warnings, [&](const std::string& text) { context.log.warning(text); });
   const std::vector<std::string> errors = errors_of(report);
   tell_all(errors, [&](const std::string& text) { context.log.error(text); });

@@ -3,18 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "btf/value.h"
-#include "report/text/text.h"
+#include "io/page_origin.h"
 
 namespace btftool {
 namespace {
-
-using btf::DiffTensor;
-using btf::report::shell_path;
-using btf::report::shell_word;
 
 // Limits of single tensors go by a number or name that another set of tensors lacks: they are
 // resolved. Those of a file of rules stay there.
@@ -43,15 +41,11 @@ bool by_globs(const std::vector<SpecRule>& rules) {
   return std::ranges::any_of(rules, [](const SpecRule& rule) { return !rule.glob.empty(); });
 }
 
-}  // namespace
-
-std::string next_command(const DiffCommand& command, bool directories, const btf::FilePair& pair,
-                         const btf::TensorDiff& diff) {
-  if (command.diff.heatmap || command.from_json || diff.mismatched == 0) return {};
-  if (pair.actual.empty() || pair.golden.empty() || pair.actual == "-" || pair.golden == "-")
-    return {};
-  std::vector<std::string> words{"btftool", "diff", "--heatmap"};
-  for (const std::string& option : command.of_pair) words.push_back(option);
+// This pair alone, judged as it was.
+std::string compare_again(const DiffCommand& command, bool directories, const btf::FilePair& pair,
+                          const btf::TensorDiff& diff, const std::string& option) {
+  std::vector<std::string> words{option};
+  for (const std::string& given : command.of_pair) words.push_back(given);
   const btf::Tolerance tolerance = tolerance_of(command, diff);
   if (tolerance.rtol) words.push_back("--rtol=" + btf::number_text(*tolerance.rtol));
   if (tolerance.atol) words.push_back("--atol=" + btf::number_text(*tolerance.atol));
@@ -60,30 +54,69 @@ std::string next_command(const DiffCommand& command, bool directories, const btf
   const bool whole =
       directories && (command.diff.dequantize || command.rules || by_globs(command.actual_specs) ||
                       by_globs(command.golden_specs));
-  std::string actual = pair.actual;
-  std::string golden = pair.golden;
-  if (whole) {
-    if (!is_plain(diff.golden->name) || diff.actual->name != diff.golden->name) return {};
-    if (command.rules) words.push_back("--rules=" + *command.rules);
-    words.push_back("--tensor=" + diff.golden->name);
-    actual = command.actual;
-    golden = command.golden;
-  } else {
+  if (!whole) {
     words.push_back(fmt::format("--pair={}:{}", diff.actual->index, diff.golden->index));
+    return command_line("diff", words, std::vector{pair.actual, pair.golden});
   }
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + shell_word(word);
-  return text + " " + shell_path(actual) + " " + shell_path(golden);
+  if (!is_plain(diff.golden->name) || diff.actual->name != diff.golden->name) return {};
+  if (command.rules) words.push_back("--rules=" + *command.rules);
+  words.push_back("--tensor=" + diff.golden->name);
+  return command_line("diff", words, std::vector{command.actual, command.golden});
+}
+
+// The option that makes the dims of the two equal, and their numbers.
+std::optional<std::string> equalising(const DiffCommand& command, const btf::TensorDiff& diff) {
+  if (diff.result != btf::DiffResult::shape || diff.hints.empty()) return std::nullopt;
+  if (command.diff.permute || command.diff.squeeze || command.diff.reshape_actual)
+    return std::nullopt;
+  std::string_view edit = diff.hints.front().evidence;
+  if (!edit.starts_with(btf::kEqualAfter)) return std::nullopt;
+  edit.remove_prefix(btf::kEqualAfter.size());
+  if (edit == "squeeze") return "--squeeze";
+  if (edit == "reshape") return "--reshape=actual";
+  std::string option = "--" + std::string(edit);
+  std::ranges::replace(option, ' ', '=');
+  return option;
+}
+
+// What each file has, in place of a comparison that there cannot be. Files that had to be described
+// would have to be so again.
+std::string list_both(const DiffCommand& command, const btf::FilePair& pair,
+                      const btf::TensorDiff& diff) {
+  const auto described = [](const btf::OpenOptions& open, const std::vector<SpecRule>& specs) {
+    return open.spec || !open.named_specs.empty() || open.layout_in || !specs.empty();
+  };
+  if (command.rules || described(command.open_actual, command.actual_specs) ||
+      described(command.open_golden, command.golden_specs))
+    return {};
+  std::vector<std::string> words;
+  if (diff.actual && diff.golden && diff.actual->index == diff.golden->index)
+    words.push_back(fmt::format("--tensor={}", diff.actual->index));
+  std::vector<std::string> files{pair.actual};
+  if (pair.golden != pair.actual) files.push_back(pair.golden);
+  return command_line("inspect", words, files);
+}
+
+}  // namespace
+
+std::string next_command(const DiffCommand& command, bool directories, const btf::FilePair& pair,
+                         const btf::TensorDiff& diff) {
+  if (command.from_json) return {};
+  if (pair.actual.empty() || pair.golden.empty() || pair.actual == "-" || pair.golden == "-")
+    return {};
+  if (diff.result == btf::DiffResult::different)
+    return command.diff.heatmap || diff.mismatched == 0
+               ? std::string()
+               : compare_again(command, directories, pair, diff, "--heatmap");
+  const std::optional<std::string> edit = equalising(command, diff);
+  return edit ? compare_again(command, directories, pair, diff, *edit)
+              : list_both(command, pair, diff);
 }
 
 std::string same_command(const DiffCommand& command) {
-  std::string text = "btftool diff";
-  for (const std::string& option : command.comparing) text += " " + shell_word(option);
-  if (command.from_json) return text;
-  const auto operand = [](const std::string& path) {
-    return path == "-" ? path : shell_path(path);
-  };
-  return text + " " + operand(command.actual) + " " + operand(command.golden);
+  const std::vector<std::string> operands{command.actual, command.golden};
+  return command_line("diff", command.comparing,
+                      std::span(operands).first(command.from_json ? 0 : 2));
 }
 
 }  // namespace btftool

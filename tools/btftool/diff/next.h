@@ -8,8 +8,9 @@
 
 namespace btftool {
 
-// Shows where this pair of tensors differs, judged as it was. Empty: the report has shown that, or
-// there are no files to name.
+// Shows where this pair of tensors differs, judged as it was; that they are the same with other
+// dims; or what the files have, where there is nothing to compare. Empty: the report has shown
+// that, or there are no files to name.
 std::string next_command(const DiffCommand& command, bool directories, const btf::FilePair& pair,
                          const btf::TensorDiff& diff);
 

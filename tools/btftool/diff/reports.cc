@@ -1,8 +1,6 @@
 #include "diff/reports.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -12,6 +10,7 @@
 #include "btf/try.h"
 #include "diff/next.h"
 #include "io/exit_code.h"
+#include "io/page_origin.h"
 #include "io/text.h"
 
 namespace btftool {
@@ -50,8 +49,7 @@ btf::ReportOptions report_options(const Context& context, const DiffCommand& com
                .color = context.out.colored()},
       .member_names = [&names =
                            context.names](std::string text) { return names.in(std::move(text)); },
-      .command = same_command(command),
-      .program = "btftool " BTFTOOL_VERSION,
+      .origin = page_origin(same_command(command)),
       .next_command =
           [&command, directories](const FilePair& pair, const btf::TensorDiff& diff) {
             return next_command(command, directories, pair, diff);
@@ -60,17 +58,6 @@ btf::ReportOptions report_options(const Context& context, const DiffCommand& com
     options.tensor_criteria.push_back(of_tensor(given));
   if (!command.tensor_criteria.empty()) options.tensor_criteria = command.tensor_criteria;
   return options;
-}
-
-// $SOURCE_DATE_EPOCH, for pages that have to be the same again.
-std::optional<std::int64_t> given_date() {
-  const char* const said = std::getenv("SOURCE_DATE_EPOCH");
-  const std::string_view text = said == nullptr ? "" : said;
-  std::int64_t seconds = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  constexpr std::int64_t kMost = 253402300799;  // the end of the year 9999
-  if (text.empty() || error != std::errc() || stop != text.data() + text.size()) return {};
-  return seconds < 0 || seconds > kMost ? std::nullopt : std::optional(seconds);
 }
 
 // The format of standard output, if anything is printed there.
@@ -136,10 +123,10 @@ void DiffReports::begin(const FilePair& pair, const std::optional<btf::FileState
                         const std::optional<btf::FileState>& golden) {
   pair_ = pair;
   totals_.begin();
+  btf::PageOrigin origin{.newest_input = totals_.newest_input};
   for (const auto& file : {actual, golden})
-    if (file && !command_.from_json)
-      totals_.newest_input = std::max(totals_.newest_input.value_or(0),
-                                      file->modified_ns / std::int64_t{1'000'000'000});
+    if (file && !command_.from_json) origin.add(*file);
+  totals_.newest_input = origin.newest_input;
   for (const Report& row : reports_) row.report->begin(pair);
 }
 
@@ -171,7 +158,9 @@ void DiffReports::end(PairOutcome outcome) {
 // Files first: the report on stdout names those that could not be written. It is left out when
 // nothing of a single pair of files could be compared.
 int DiffReports::finish() {
-  if (const auto date = given_date()) totals_.newest_input = date;
+  btf::PageOrigin origin{.newest_input = totals_.newest_input};
+  take_given_date(origin);
+  totals_.newest_input = origin.newest_input;
   const bool silent = totals_.troubled_files > 0 && !totals_.directories && !totals_.partly();
   for (const bool own_file : {true, false})
     for (const Report& row : reports_) {

@@ -17,7 +17,6 @@ class ResidueCollector final : public PairCollector {
 
   void prepare(unsigned workers) override {
     found_.prepare(workers);
-    same_steps_.assign(workers, SameSteps(agreement_.judge.grid));
     refused_.resize(workers);
     mismatched_.assign(workers, 0);
   }
@@ -39,7 +38,7 @@ class ResidueCollector final : public PairCollector {
   void filter(unsigned worker, std::uint64_t slab, const JudgedRun<Real>& run) {
     if (run.summary.refused == 0) return;
     // All of them agree.
-    if (same_steps_[worker].everywhere(run.pairs)) return;
+    if (same_steps_everywhere(run.pairs, agreement_.judge.grid)) return;
     JudgedRun<Real> left = run;
     left.refused = refused_[worker].data();
     left.summary.refused = 0;
@@ -56,7 +55,6 @@ class ResidueCollector final : public PairCollector {
 
   const Agreement& agreement_;
   MismatchCollector found_{0, kHintSample};
-  std::vector<SameSteps> same_steps_;
   std::vector<std::array<double, kPairRun>> refused_;  // of each worker
   std::vector<std::uint64_t> mismatched_;
 };

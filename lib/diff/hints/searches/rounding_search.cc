@@ -107,11 +107,10 @@ Result<SameTally> tally_same(const HintInput& input) {
   const PairRows pairs(input.actual, input.golden, input.execution);
   BTF_ASSIGN(const unsigned workers, pairs.workers());
   std::vector<SameTally> tallies(workers);
-  std::vector<SameSteps> same_steps(workers, SameSteps(judge.grid));
   BTF_TRY(pairs.walk<Real>([&](unsigned worker, std::uint64_t, const PairRun<Real>& run) {
     SameTally& tally = tallies[worker];
     const std::uint64_t weight = run.alike ? run.count : 1;
-    if (same_steps[worker].everywhere(run)) {
+    if (same_steps_everywhere(run, judge.grid)) {
       tally.elements += run.count;
       tally.same += run.count;
       return;

@@ -78,11 +78,27 @@ double rounding_of(const Law& law, const Agreement& agreement) {
                  static_cast<double>(std::abs(law.gain)) * agreement.half_step_of_golden);
 }
 
+// As saturated(law(value), limits), in loops without conversions and branches.
+template <typename Real>
+ElementMap::Apply<Real> applied(const Law& law, const Limits& limits) {
+  const auto gain = static_cast<Real>(law.cause == Cause::offset ? 1 : law.gain);
+  const auto offset = static_cast<Real>(law.offset);
+  const bool scale = law.cause == Cause::scale;  // adding 0 would take the sign of -0
+  return [=](const Real* values, const std::byte*, std::uint64_t count, Real* out) {
+    for (std::uint64_t i = 0; i < count; ++i) out[i] = gain * values[i];
+    if (!scale)
+      for (std::uint64_t i = 0; i < count; ++i) out[i] += offset;
+    if (!limits.has_inf)
+      for (std::uint64_t i = 0; i < count; ++i) out[i] = saturated(out[i], limits);
+  };
+}
+
 ElementMap map_of(const Law& law, const HintInput& input, const Agreement& agreement,
                   const std::vector<Point>& points) {
   const Limits limits = limits_of(input.actual.dtype());
-  ElementMap map = value_map(MovedSide::golden,
-                             [law, limits](auto golden) { return saturated(law(golden), limits); });
+  ElementMap map{.side = MovedSide::golden,
+                 .narrow = applied<double>(law, limits),
+                 .wide = applied<long double>(law, limits)};
   const double deviation = spread(points, [&](const Point& p) {
                              return law.cause == Cause::affine ? law(p.golden) : p.golden;
                            }).deviation;
@@ -177,7 +193,8 @@ SearchResult try_law(const Inquiry& given, const Law& law, const std::vector<Poi
   // A line through one number says nothing of golden.
   if (law.cause == Cause::affine && !results.enough()) return std::nullopt;
   if (!leaves_little(law, inside, rounding_of(law, inquiry.agreement)) ||
-      !fits_anywhere(inquiry, map)) return std::nullopt;
+      !fits_anywhere(inquiry, map))
+    return std::nullopt;
   BTF_ASSIGN(const MapTally all, tally(inquiry, map));
   if (!bears_out(inquiry, all) || (inquiry.rounded && all.near > 0)) return std::nullopt;
   const std::string share = fit_text(inquiry, law, all);
@@ -236,7 +253,6 @@ std::optional<long double> fit_offset(const std::vector<Point>& points) {
   if (!std::isfinite(offset) || offset == 0) return std::nullopt;
   return offset;
 }
-
 
 // The number rounded to this many significant decimal digits.
 long double rounded(long double value, int digits) {
@@ -413,9 +429,7 @@ SearchResult find_sign(const Inquiry& inquiry) {
     return std::nullopt;
   BTF_ASSIGN(const MapTally all, tally(inquiry, map));
   if (!bears_out(inquiry, all)) return std::nullopt;
-  return Finding{
-      {Cause::sign, "actual = -golden: " + fitting_text(inquiry, all)},
-      all.exceptions};
+  return Finding{{Cause::sign, "actual = -golden: " + fitting_text(inquiry, all)}, all.exceptions};
 }
 
 SearchResult find_scale(const Inquiry& inquiry) { return find_law(inquiry, Cause::scale); }

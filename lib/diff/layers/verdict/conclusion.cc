@@ -15,7 +15,7 @@ bool is_order_doubtful(const LayerReport& report, const JudgeLayers& options) {
   constexpr unsigned kMostTurns = 2;
   if (report.roots.empty() || report.linked()) return false;
   const Layer& first = report.layers[report.roots.front()];
-  const double good = 2 * std::hypot(options.growth * first.input_error, floor_of(first));
+  const double good = 2 * joined(options.growth * first.input_error, floor_of(first));
   bool bad = true;
   unsigned turns = 0;
   for (std::uint64_t i = report.roots.front() + 1; i < report.layers.size(); ++i) {

@@ -54,13 +54,13 @@ double Explained::u_of(const Layer& layer, const Inputs& in) const {
 double Explained::noise(const Layer& layer, const Inputs& in) const {
   const double carried = adds(layer, in) ? in.adding / layer.figures->golden.norm
                                          : options_.growth * in.relative_error;
-  return std::hypot(carried, kSteps * u_of(layer, in));
+  return joined(carried, kSteps * u_of(layer, in));
 }
 
 double Explained::slice_noise(const Layer& layer, const Inputs& in) const {
   const double carried = adds(layer, in) ? in.adding_slices / layer.figures->golden.norm
                                          : kSliceGrowth * in.slice_error;
-  return std::hypot(carried, kSliceSteps * u_of(layer, in));
+  return joined(carried, kSliceSteps * u_of(layer, in));
 }
 
 // Slices of what only moves are others than its input's, and what is large among logits is larger

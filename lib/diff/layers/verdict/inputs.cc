@@ -17,7 +17,7 @@ void Inputs::take(const Layer& layer, bool add) {
   // A tensor of one slice has no other error than its own.
   const double slice = std::max(f.slice_error, f.relative_error);
   const auto merge = [&](double all, double one) {
-    return add ? std::hypot(all, one) : std::max(all, one);
+    return add ? joined(all, one) : std::max(all, one);
   };
   relative_error = merge(relative_error, f.relative_error);
   slice_error = merge(slice_error, slice);

@@ -1,12 +1,16 @@
 // The inputs of a layer and their errors.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
 #include "btf/layers/layers.h"
 
 namespace btf {
+
+// Of two independent errors. std::hypot has other last digits on other machines.
+inline double joined(double one, double other) { return std::sqrt(one * one + other * other); }
 
 inline constexpr std::uint64_t kNoLeftOut = UINT64_MAX;
 

@@ -312,7 +312,7 @@ class LayerJudge {
   void judge_unplaced(Layer& layer) {
     unjudged(layer, "not in the order");
     const LayerFigures& figures = *layer.figures;
-    layer.noise = std::hypot(options_.growth * before_.relative_error, floor_of(layer));
+    layer.noise = joined(options_.growth * before_.relative_error, floor_of(layer));
     if (figures.one_sided() > 0 && !before_.special)
       layer.error_to_noise = HUGE_VAL;
     else if (can_measure(layer))
@@ -380,7 +380,7 @@ class LayerJudge {
       explained = layer.op.empty() ? std::max(in.rms_error, in.peak * in.relative_error)
                                    : in.rms_error;
     return layer.figures->relative_error <=
-               options_.growth * std::hypot(explained, floor_of(layer)) &&
+               options_.growth * joined(explained, floor_of(layer)) &&
            explained > options_.growth * in.relative_error;
   }
 

@@ -139,6 +139,10 @@ BTF_API std::span<const Named<Cause>> cause_names();
 BTF_API std::string_view cause_name(Cause cause);
 
 // A cause that explains the difference. It is never applied.
+// The evidence of Cause::shape where other dims make them equal: this, and "squeeze", "reshape" or
+// "permute 0,3,1,2".
+inline constexpr std::string_view kEqualAfter = "equal after ";
+
 struct Hint {
   Cause cause{};
   std::string evidence;

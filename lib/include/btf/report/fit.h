@@ -1,4 +1,4 @@
-// Reports of which layers fit a narrow type, and the list of those that do not as other tools take
+// Reports of which layers fit a narrow type, also as a page, and the list of those that do not as other tools take
 // it.
 #pragma once
 
@@ -9,6 +9,7 @@
 #include "btf/api.h"
 #include "btf/error.h"
 #include "btf/fit.h"
+#include "btf/report/page_origin.h"
 #include "btf/report/report.h"
 
 namespace btf {
@@ -16,6 +17,7 @@ namespace btf {
 // `all`: every layer and tensor.
 BTF_API std::string text(const FitReport& report, const TextOptions& options = {});
 BTF_API std::string json(const FitReport& report);
+BTF_API std::string html(const FitReport& report, const PageOrigin& origin = {});
 
 // Whose list it is.
 enum class FitListForm : std::uint8_t {

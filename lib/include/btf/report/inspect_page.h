@@ -10,6 +10,7 @@
 #include "btf/file.h"
 #include "btf/inspect/channels.h"
 #include "btf/inspect/distribution.h"
+#include "btf/report/page_origin.h"
 #include "btf/stats.h"
 
 namespace btf {
@@ -37,7 +38,7 @@ class BTF_API InspectPage {
   void trouble(const std::string& message);
 
   // The whole page; `title` is what was asked for, such as a path.
-  std::string finish(const std::string& title);
+  std::string finish(const std::string& title, const PageOrigin& origin = {});
 
  private:
   struct State;

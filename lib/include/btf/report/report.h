@@ -17,6 +17,7 @@
 #include "btf/diff/set_diff.h"
 #include "btf/error.h"
 #include "btf/layers/layers.h"
+#include "btf/report/page_origin.h"
 
 namespace btf {
 
@@ -61,11 +62,8 @@ struct ReportOptions {
   DiffSort sort = DiffSort::order;
   TextOptions text{};
   MemberNames member_names{};
-  // Of pages: the command that makes the comparison again, and the program, "btftool 0.1.0".
-  std::string command{};
-  std::string program{};
-  // Of many tensors: the command that shows more of the first that differs in its values; empty:
-  // there is none.
+  PageOrigin origin{};
+  // Shows more of a tensor that differs, or of one that is missing; empty: there is none.
   std::function<std::string(const FilePair&, const TensorDiff&)> next_command{};
 };
 
@@ -90,8 +88,7 @@ struct DiffTotals {
   std::optional<std::string> first_different{};  // name of the first tensor, or of a file
   std::vector<std::string> others{};             // paths of files beside the tensors of directories
   bool unwritten = false;                        // a report could not be written
-  // When the newest of the compared files was changed, in seconds since 1970, for pages; nothing:
-  // it is not said.
+  // In place of that of ReportOptions::origin, where it shows only as files are compared.
   std::optional<std::int64_t> newest_input{};
   std::vector<Tolerance> close{};  // the tolerances of `close`: different ones, up to a few
   PairingCounts pairing{};
@@ -189,6 +186,7 @@ struct LayerRun {
   std::vector<std::string> others{};  // files beside the tensors of both
   LayerReport report{};
   MemberNames member_names{};
+  PageOrigin origin{};
 };
 
 BTF_API std::string text(const LayerRun& run, const TextOptions& options = {});

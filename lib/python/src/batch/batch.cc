@@ -135,6 +135,7 @@ Comparison report_of(const std::string& path, const nb::dict& given) {
   Comparison comparison{.result = {}, .criteria = diff_options(given).each};
   const std::vector<std::string> paths{path};
   const Parts parts = value(Parts::open(paths));
+  PageOrigin origin;
   SetDiffResult& result = comparison.result;
   result.actual = parts.head().operands.front();
   result.golden = parts.head().operands.back();
@@ -142,8 +143,11 @@ Comparison report_of(const std::string& path, const nb::dict& given) {
   result.others = parts.head().others;
   check(parts.each_pair([&](const PartItem& item) -> Status {
     result.pairs.push_back(item.pair);
+    for (const auto& file : {item.actual, item.golden})
+      if (file) origin.add(*file);
     return {};
   }));
+  comparison.newest_input = origin.newest_input;
   return comparison;
 }
 

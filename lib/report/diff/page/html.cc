@@ -3,18 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <functional>
 #include <utility>
 #include <vector>
 
 #include "report/diff/names.h"
+#include "report/diff/page/chart_items.h"
 #include "report/diff/page/parts.h"
 #include "report/diff/set_rows.h"
 #include "report/diff/text.h"
-#include "report/page/chart.h"
 #include "report/page/html_text.h"
+#include "report/page/origin.h"
 #include "report/page/page.h"
 #include "report/text/text.h"
 
@@ -27,39 +26,12 @@ constexpr std::uint64_t kMostSections = 50;
 constexpr std::size_t kMostDetail = 16U << 20;  // bytes
 constexpr const char* kNoFigures = "<td><td><td><td class=rel><td class=steps><td>";
 
-// A path may break behind its slashes.
-std::string path_html(const std::string& path) {
-  std::string html = "<bdi>";
-  for (const char c : html_text(path)) html += c == '/' ? "/<wbr>" : std::string(1, c);
-  return html + "</bdi>";
-}
-
-// `name`: class and, where a row is a block, the label. By `value` the column is sorted.
-std::string figure_cell(std::string_view name, std::string_view label, double value,
-                        const std::string& text) {
-  const std::string key = std::isnan(value)   ? "-1"
-                          : std::isinf(value) ? (value > 0 ? "1e309" : "-1e309")
-                                              : fmt::format("{:.9g}", value);
-  return fmt::format("<td class=\"n {}\" data-l=\"{}\" data-v=\"{}\">{}", name, label, key, text);
-}
-
-// "2026-11-27 21:00 UTC"
-std::string date_text(std::int64_t seconds) {
-  const std::chrono::sys_seconds time{std::chrono::seconds(seconds)};
-  const auto day = std::chrono::floor<std::chrono::days>(time);
-  const std::chrono::year_month_day date(day);
-  const std::chrono::hh_mm_ss clock(time - day);
-  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02} UTC", static_cast<int>(date.year()),
-                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                     clock.hours().count(), clock.minutes().count());
-}
-
 // Empty where there is none, or it is the file's.
 std::string own_name(const TensorDiff& diff, const FilePair& pair) {
   const auto named = [](const std::optional<DiffTensor>& side) { return side && side->named; };
   if (!named(diff.actual) && !named(diff.golden)) return "";
   const std::string name = set_name(diff, pair, false);
-  return name == printable(pair.name) ? "" : path_html(name);
+  return name == printable(pair.name) ? "" : html_name(name);
 }
 
 std::string why_cell(const TensorDiff& diff) {
@@ -74,15 +46,15 @@ std::string figures_cells(const TensorDiff& diff) {
   const bool share = diff.compared > 0 && diff.mismatched_known;
   const bool figures = diff.figures.has_value();
   return why_cell(diff) +
-         figure_cell("", "mismatched", count,
+         html_figure("", "mismatched", count,
                      diff.mismatched_known ? html_count(diff.mismatched) : std::string("some")) +
-         figure_cell("", "share", share ? count / static_cast<double>(diff.compared) : -1,
+         html_figure("", "share", share ? count / static_cast<double>(diff.compared) : -1,
                      share ? html_text(percent(diff.mismatched, diff.compared)) : "–") +
-         figure_cell("", "max abs", diff.max_abs, html_number(diff.max_abs)) +
-         figure_cell("rel", "max rel", diff.max_rel, html_number(diff.max_rel)) +
-         figure_cell("steps", "max steps", static_cast<double>(diff.max_ulp),
+         html_figure("", "max abs", diff.max_abs, html_number(diff.max_abs)) +
+         html_figure("rel", "max rel", diff.max_rel, html_number(diff.max_rel)) +
+         html_figure("steps", "max steps", static_cast<double>(diff.max_ulp),
                      html_count(diff.max_ulp)) +
-         figure_cell("", "cosine", figures ? diff.figures->cosine : -2,
+         html_figure("", "cosine", figures ? diff.figures->cosine : -2,
                      figures ? html_number(diff.figures->cosine) : "–");
 }
 
@@ -106,74 +78,6 @@ std::string sum_text(const DiffTotals& totals) {
     text += "; " + counted(totals.troubled_tensors, "tensor") + " could not be compared";
   return text;
 }
-
-// What the chart shows of the tensors: where there are very many, of each few the worst.
-class ChartItems {
- public:
-  struct Item {
-    std::string title;
-    const char* mark = "plain";
-    double error = -1;  // of all elements, by golden; below 0: not known
-
-    double rank() const { return (mark == std::string_view("plain") ? 0 : 1e300) + error; }
-  };
-
-  void add(const std::function<std::string()>& title, const char* mark, double error) {
-    Item item{.title = {}, .mark = mark, .error = error};
-    const bool begins = number_ % each_ == 0;
-    if (begins || item.rank() > items_.back().rank()) {
-      item.title = title();
-      if (begins) items_.emplace_back();
-      items_.back() = std::move(item);
-    }
-    if (++number_ % each_ == 0 && items_.size() == 2 * kMost) halve();
-  }
-
-  std::string html() const {
-    double least = HUGE_VAL;
-    double most = 0;
-    for (const Item& item : items_) {
-      if (!(item.error > 0) || std::isinf(item.error)) continue;
-      least = std::min(least, item.error);
-      most = std::max(most, item.error);
-    }
-    return html_chart(
-        {.items = items_.size(),
-         .least = least,
-         .most = most,
-         .label = "relative error of each tensor",
-         .legend = "<span class=error>relative error of each tensor, in their order: the root of "
-                   "the sum of squared errors, by that of golden</span> <span "
-                   "class=root>different</span> <span class=dump>missing or trouble</span>",
-         .bands = {},
-         .lines = {{"error",
-                    [this](std::size_t i) {
-                      return std::isinf(items_[i].error) ? HUGE_VAL : items_[i].error;
-                    }}},
-         .known = [this](std::size_t i) { return items_[i].error >= 0; },
-         .rank = [this](std::size_t i) { return items_[i].rank(); },
-         .low_marks = true,
-         .mark = [this](std::size_t i) { return items_[i].mark; },
-         .title = [this](std::size_t i) { return items_[i].title; }});
-  }
-
- private:
-  static constexpr std::size_t kMost = 2000;
-
-  void halve() {
-    for (std::size_t i = 0; i < kMost; ++i) {
-      const bool second = items_[2 * i + 1].rank() > items_[2 * i].rank();
-      Item worse = std::move(items_[2 * i + (second ? 1 : 0)]);
-      items_[i] = std::move(worse);
-    }
-    items_.resize(kMost);
-    each_ *= 2;
-  }
-
-  std::vector<Item> items_;
-  std::uint64_t number_ = 0;  // of the next
-  std::uint64_t each_ = 1;    // so many are one item
-};
 
 // The rows of a table, up to a bound.
 struct Rows {
@@ -277,7 +181,7 @@ void HtmlReport::take(const TensorDiff& diff) {
     ++detailed_;
     if (sections_ < kMostSections && details_.size() < kMostDetail) {
       const std::string anchor = fmt::format("d{}", ++sections_);
-      const std::string file = directories_ ? path_html(pair_.name) + " · " : "";
+      const std::string file = directories_ ? html_name(pair_.name) + " · " : "";
       const std::string title = own.empty() ? "Tensor " + number : own;
       details_ += html_section(diff, file + title, anchor, axes(), options_.member_names);
       name = fmt::format("<a href=\"#{}\">{}</a>", anchor, name);
@@ -314,18 +218,17 @@ void HtmlReport::pair_row(std::string_view result, const std::string& note) {
 }
 
 std::string HtmlReport::path_cell() const {
-  return directories_ ? "<td class=path>" + path_html(pair_.name) : "";
+  return directories_ ? "<td class=path>" + html_name(pair_.name) : "";
 }
 
 std::string HtmlReport::head(const DiffTotals& totals) const {
   const std::string result = result_name(totals.result());
-  std::string made = options_.program.empty() ? "btftool diff" : html_text(options_.program);
-  if (!options_.command.empty()) made += " · <code>" + html_text(options_.command) + "</code>";
-  if (totals.newest_input) made += " · inputs of " + date_text(*totals.newest_input);
+  PageOrigin origin = options_.origin;
+  if (totals.newest_input) origin.newest_input = totals.newest_input;
   return page_begin(fmt::format("{}: {} against {}", result, html_text(options_.actual),
                                 html_text(options_.golden))) +
-         fmt::format("<header id=top>\n<p class=tool>{}</p>\n<h1>{} <span>{}</span></h1>\n", made,
-                     html_result(result), sum_text(totals));
+         fmt::format("<header id=top>\n{}<h1>{} <span>{}</span></h1>\n",
+                     html_origin(origin, "btftool diff"), html_result(result), sum_text(totals));
 }
 
 std::string HtmlReport::overview(const DiffTotals& totals) const {
@@ -333,14 +236,14 @@ std::string HtmlReport::overview(const DiffTotals& totals) const {
   const auto fact = [&](std::string_view name, const std::string& value) {
     html += fmt::format("<div><dt>{}<dd>{}</div>\n", name, value);
   };
-  fact("actual", path_html(options_.actual));
-  fact("golden", path_html(options_.golden));
+  fact("actual", html_name(options_.actual));
+  fact("golden", html_name(options_.golden));
   fact("accepted", html_text(common_criteria_text(options_, totals.close)));
   if (directories_)
     fact("files", fmt::format("{}, {} different", html_count(totals.files),
                               html_count(totals.different_files)));
   if (totals.first_different && (totals.tensors > 1 || directories_))
-    fact("first different", path_html(*totals.first_different));
+    fact("first different", html_name(*totals.first_different));
   if (const std::string paired = pairing_text(totals.pairing); !paired.empty())
     fact("paired", html_text(paired));
   std::string elements = html_count(compared_) + " compared, ";
