@@ -201,7 +201,7 @@ struct TypesOptions {
 };
 
 struct ExplainOptions {
-  std::optional<std::string> word;  // a finding, a cause, a verdict; nothing: all
+  std::optional<std::string> word;  // a finding, cause, verdict, reason, state; nothing: all
   bool json = false;
 };
 

@@ -169,7 +169,8 @@ class LayersArguments final : public Subcommand {
 class FitArguments final : public Subcommand {
  public:
   explicit FitArguments(CLI::App& parent)
-      : Subcommand(parent, "fit", "which layers fit fp16 or bf16, and which scales int8 or fp8 take") {
+      : Subcommand(parent, "fit",
+                   "which layers fit fp16 or bf16, and which scales int8 or fp8 take") {
     declare_operands("GOLDEN...", "dumps of a float32 run: each a file or directory of tensors");
     declare_fit(app(), command_);
     add_input_spec(app(), spec_);
@@ -272,8 +273,8 @@ class ExplainArguments final : public Subcommand {
  public:
   explicit ExplainArguments(CLI::App& parent)
       : Subcommand(parent, "explain",
-                   "what a finding, a cause or a verdict means, and what to do") {
-    declare_operands("[WORD]", "of validate, diff or layers; without it all are listed");
+                   "what a finding, cause, verdict, reason or state means, and what to do") {
+    declare_operands("[WORD]", "of validate, diff, layers or fit; without it all are listed");
     app().add_flag("--json", options_.json, "print all as one JSON document");
     app().footer(
         "Examples:\n"

@@ -1,4 +1,4 @@
-// btftool explain: what a word of validate, diff or layers means.
+// btftool explain: what a word of validate, diff, layers or fit means.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,15 +44,18 @@ btf::Status explain(Output& out, std::string_view word) {
   // As validate prints it.
   if (word.starts_with('[') && word.ends_with(']')) word = word.substr(1, word.size() - 2);
   std::vector<std::string_view> words;
+  bool told = false;
   for (const Topic& topic : topics())
     for (const Explanation& row : topic.rows) {
       words.push_back(row.word);
       if (row.word != word) continue;
+      if (told) out.line("");
       tell(out, topic, row);
-      return {};
+      told = true;
     }
+  if (told) return {};
   return btf::fail(btf::ErrorCode::invalid_argument,
-                   "'" + std::string(word) + "' is no finding, no cause and no verdict" +
+                   "'" + std::string(word) + "' is no finding, cause, verdict, reason or state" +
                        btf::did_you_mean(word, words) + "; btftool explain lists them");
 }
 

@@ -1,4 +1,4 @@
-// What words of findings, causes and verdicts mean, with a small case and what to do.
+// What words of findings, causes, verdicts, reasons and states mean, with a small case and what to do.
 #pragma once
 
 #include <span>
@@ -23,11 +23,14 @@ struct Topic {
 
 std::span<const Topic> topics();
 
-// Of the topics.
+// Of the topics. A word may be one of several kinds.
 std::span<const Explanation> btf_findings();
 std::span<const Explanation> format_findings();
 std::span<const Explanation> work_findings();
 std::span<const Explanation> causes();
 std::span<const Explanation> verdicts();
+std::span<const Explanation> fit_reasons();
+std::span<const Explanation> fit_layer_states();
+std::span<const Explanation> fit_tensor_states();
 
 }  // namespace btftool

@@ -61,7 +61,7 @@ std::vector<std::string> shell_words() {
 std::vector<std::string> explained_words() {
   std::vector<std::string> words;
   for (const Topic& topic : topics())
-    for (const Explanation& row : topic.rows) words.emplace_back(row.word);
+    for (const Explanation& row : topic.rows) add(words, std::string(row.word));
   return words;
 }
 
