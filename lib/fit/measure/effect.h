@@ -39,7 +39,7 @@ class Reading {
     const double step = rms > 0 ? value_.noise / rms : 0;
     const double floor = rms > 0 ? 0 : value_.noise;
     for (std::size_t i = 0; i < numbers.size(); ++i)
-      if (std::isfinite(into[i]))
+      if (std::isfinite(into[i]) && (into[i] != 0 || numbers[i] == 0))
         into[i] = numbers[i] + (step * std::abs(numbers[i]) + floor) * sign_at(first + i);
   }
 

@@ -72,11 +72,18 @@ class NodeMeasuring {
   // An error if one of the first inputs, or the result, has not been measured.
   Status check_known(std::size_t inputs) const {
     for (std::size_t i = 0; i < std::min(inputs, node_.inputs.size()); ++i)
-      if (node_.inputs[i] != network::kNoValue && !value(i).known)
-        return not_there(node_.inputs[i]);
+      if (node_.inputs[i] != network::kNoValue) BTF_TRY(check_value(node_.inputs[i]));
     if (node_.outputs.empty() || node_.outputs[0] == network::kNoValue)
       return fail(ErrorCode::refused, "its result has no name");
-    if (!result().known) return not_there(node_.outputs[0]);
+    return check_value(node_.outputs[0]);
+  }
+
+  Status check_value(std::uint32_t value) const {
+    const ValueNoise& own = context_.values[value];
+    if (!own.known) return not_there(value);
+    if (own.floating && own.measure.elements > 0 && own.measure.finite() == 0)
+      return fail(ErrorCode::refused,
+                  "'" + context_.network.values()[value].name + "' has no finite number");
     return {};
   }
 
@@ -180,6 +187,8 @@ class NodeMeasuring {
   }
 
   Status places(NodeMeasure& measure) {
+    for (const std::uint32_t input : node_.inputs)
+      if (input != network::kNoValue && context_.values[input].known) BTF_TRY(check_value(input));
     if (!info(op_->outputs()[0].dtype).floating()) return {};  // true or false: no error of it
     const Dims& dims = op_->outputs()[0].dims;
     const std::vector<Dims> placed = op_->places();

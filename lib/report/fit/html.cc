@@ -26,19 +26,12 @@ std::string name_of(const FitOfType& type) { return std::string(info(type.dtype)
 
 // "2 of 10 layers must stay float32; 3 cannot be judged"
 std::string verdict(const FitOfType& type) {
-  const std::size_t all = type.layers.size();
-  std::string text;
-  if (all == 0) {
-    const auto poor =
-        std::ranges::count_if(type.tensors, [&](const FitTensor& t) { return is_poor(t, type); });
-    return poor == 0 ? "the numbers of all " + counted(type.tensors.size(), "tensor") + " fit"
-                     : fmt::format("the numbers of {} of {} do not fit", poor,
-                                   counted(type.tensors.size(), "tensor"));
-  }
-  text = type.wide == 0 ? fmt::format("all {} layers that can be judged fit", all - type.unjudged)
-                        : fmt::format("{} of {} layers must stay float32", type.wide, all);
-  if (type.unjudged > 0) text += fmt::format("; {} cannot be judged", type.unjudged);
-  return text;
+  if (!type.layers.empty()) return verdict_words(type);
+  const auto poor =
+      std::ranges::count_if(type.tensors, [&](const FitTensor& t) { return is_poor(t, type); });
+  return poor == 0 ? "the numbers of all " + counted(type.tensors.size(), "tensor") + " fit"
+                   : fmt::format("the numbers of {} of {} do not fit", poor,
+                                 counted(type.tensors.size(), "tensor"));
 }
 
 std::string_view state_word(FitState state) {

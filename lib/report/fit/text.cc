@@ -52,14 +52,8 @@ class FitScreen {
   static std::string name(const FitOfType& type) { return std::string(info(type.dtype).name); }
 
   void layers(const FitOfType& type) {
-    const std::uint64_t all = type.layers.size();
-    const std::string verdict =
-        type.wide == 0 ? paint_.green(name(type)) + ": all " + std::to_string(all - type.unjudged) +
-                             " layers that can be judged fit"
-                       : paint_.red(name(type)) + ": " + std::to_string(type.wide) + " of " +
-                             std::to_string(all) + " layers must stay float32";
-    put(verdict +
-        (type.unjudged > 0 ? "; " + std::to_string(type.unjudged) + " cannot be judged" : ""));
+    const std::string dtype = type.wide == 0 ? paint_.green(name(type)) : paint_.red(name(type));
+    put(dtype + ": " + verdict_words(type));
     for (const FitLayer& layer : type.layers)
       if (all_ || layer.state == FitState::wide) one(layer, type);
     if (!all_) unjudged(type);

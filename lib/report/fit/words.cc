@@ -36,6 +36,18 @@ std::string magnitude_words(double error) {
   return "about 1e" + std::to_string(static_cast<int>(std::lround(std::log10(error))));
 }
 
+std::string verdict_words(const FitOfType& type) {
+  const std::uint64_t all = type.layers.size();
+  const std::uint64_t judged = all - type.unjudged;
+  std::string text =
+      std::to_string(type.wide) + " of " + counted(all, "layer") + " must stay float32";
+  if (type.wide == 0)
+    text = judged == 1 ? "the layer that can be judged fits"
+                       : "all " + std::to_string(judged) + " layers that can be judged fit";
+  if (type.unjudged > 0) text += "; " + std::to_string(type.unjudged) + " cannot be judged";
+  return text;
+}
+
 std::string reason_words(const FitFinding& finding, const FitOfType& type) {
   const std::string tensor = quoted_name(finding.tensor);
   switch (finding.reason) {

@@ -1,4 +1,4 @@
-// Why a layer must stay wide, in words.
+// What is found of layers, in words.
 #pragma once
 
 #include <string>
@@ -6,6 +6,9 @@
 #include "btf/fit.h"
 
 namespace btf::report {
+
+// Of layers: "2 of 10 layers must stay float32; 1 cannot be judged"
+std::string verdict_words(const FitOfType& type);
 
 // "its result has numbers up to 1e+05; above 32752 they may overflow"
 std::string reason_words(const FitFinding& finding, const FitOfType& type);
