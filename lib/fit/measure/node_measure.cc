@@ -81,9 +81,8 @@ class NodeMeasuring {
   Status check_value(std::uint32_t value) const {
     const ValueNoise& own = context_.values[value];
     if (!own.known) return not_there(value);
-    if (own.floating && own.measure.elements > 0 && own.measure.finite() == 0)
-      return fail(ErrorCode::refused,
-                  "'" + context_.network.values()[value].name + "' has no finite number");
+    if (own.floating && own.measure.elements > 0 && own.measure.nan == own.measure.elements)
+      return fail(ErrorCode::refused, "'" + context_.network.values()[value].name + "' is all NaN");
     return {};
   }
 

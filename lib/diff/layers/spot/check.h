@@ -70,5 +70,7 @@ network::FindStored stored_in(const SpotDumps& dumps, std::vector<std::uint32_t>
 
 // Elements, read and computed, that the check of one layer may take.
 inline constexpr std::uint64_t kSpotTerms = 1ULL << 22;
+// Bytes of work of a layer, in whose terms threads are counted: enough for one.
+inline constexpr std::uint64_t kSpotWorkPerLayer = 1ULL << 20;
 
 }  // namespace btf

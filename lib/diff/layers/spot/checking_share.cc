@@ -72,9 +72,8 @@ Status CheckingShare::add_inputs(Taken& taken) const {
 }
 
 Status CheckingShare::give() {
-  constexpr std::uint64_t kBytesPerLayer = 1U << 20;  // of work: enough for a thread
   const unsigned workers =
-      worker_count(options_.execution, taken_.size(), kBytesPerLayer * taken_.size());
+      worker_count(options_.execution, taken_.size(), kSpotWorkPerLayer * taken_.size());
   BTF_TRY(for_each_slab(options_.execution, workers, taken_.size(), [&](unsigned, std::uint64_t k) {
     check(taken_[k]);
     return Status();

@@ -47,8 +47,7 @@ class SpotChecks {
 
   Status run() {
     const std::uint64_t layers = report_.layers.size();
-    constexpr std::uint64_t kBytesPerLayer = 1U << 20;  // of work: enough for a thread
-    const unsigned workers = worker_count(options_.execution, layers, kBytesPerLayer * layers);
+    const unsigned workers = worker_count(options_.execution, layers, kSpotWorkPerLayer * layers);
     BTF_TRY(for_each_slab(options_.execution, workers, layers, [&](unsigned, std::uint64_t i) {
       check(i);
       return Status();
