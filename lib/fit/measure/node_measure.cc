@@ -188,6 +188,7 @@ class NodeMeasuring {
   Status places(NodeMeasure& measure) {
     for (const std::uint32_t input : node_.inputs)
       if (input != network::kNoValue && context_.values[input].known) BTF_TRY(check_value(input));
+    if (result().known) BTF_TRY(check_value(node_.outputs[0]));
     if (!info(op_->outputs()[0].dtype).floating()) return {};  // true or false: no error of it
     const Dims& dims = op_->outputs()[0].dims;
     const std::vector<Dims> placed = op_->places();
