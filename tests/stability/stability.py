@@ -37,7 +37,7 @@ def name_of(line):
     kind, *rest = line.split(" ")
     if kind == "function":
         return line.split("(")[0].rsplit(" ", 1)[-1]
-    return " ".join(rest[:NAMED[kind] - 1])
+    return " ".join(rest[:NAMED.get(kind, 2) - 1])  # others: new since, and not promised yet
 
 
 def broken(promised, now):

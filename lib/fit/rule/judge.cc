@@ -18,6 +18,7 @@ using network::Passing;
 // that are less do not matter, whatever they are where they arise.
 constexpr double kBorneShare = 0.25;
 constexpr double kLeastShare = 0.02;
+constexpr double kWholeShare = 1;
 // Of the error that a result has from before: one that is less is not what matters.
 constexpr double kBesideBefore = 1.0 / 3;
 
@@ -35,14 +36,16 @@ class Judge {
 
   // With what must stay wide wide, others may matter.
   std::map<std::uint32_t, std::vector<NodeFinding>> run() {
-    constexpr int kRounds = 4;
+    constexpr int kRounds = 6;
     for (int round = 0; round < kRounds; ++round) {
       const std::size_t known = findings_.size();
       std::vector<bool> wide(network_.nodes().size(), false);
       for (const auto& [node, found] : findings_) wide[node] = true;
       sensitivity_.emplace(network_, flow_, measures_, type_, std::move(wide));
       judge_all();
-      if (findings_.size() == known) break;
+      if (findings_.size() > known) continue;
+      if (adding_up_) break;
+      adding_up_ = true;  // beside what single roundings do it would be the same once more
     }
     return std::move(findings_);
   }
@@ -186,6 +189,7 @@ class Judge {
       if (!effect.passes_on && effect.nonfinite == 0 && is_rounded(node, effect))
         most = std::max(most, effect.error);
     const bool off = matters(node, most);
+    const bool together = adding_up_ && !off && adds_up(node, most);
     for (const InputEffect& effect : measure(node).inputs) {
       if (effect.passes_on || !is_rounded(node, effect)) continue;  // whoever reads it tells
       const std::uint32_t input = network_.nodes()[node].inputs[effect.input];
@@ -201,10 +205,13 @@ class Judge {
         if (effect.gain > 0) walk(input, node, {.allowed = bearable(node) / effect.gain});
         continue;
       }
-      if (!off || above || effect.error <= bearable(node)) continue;
+      const bool alone = off && effect.error > bearable(node);
+      const bool counts = together && is_amplified(node, effect.error);
+      if (above || !(alone || counts)) continue;
       const bool lost = value(input).measure.error() > bearable_;
+      const double error = alone ? effect.error : sensitivity_->nearby(node);
       add(node, {lost ? FitReason::lost : FitReason::rounding, input, kNoNode,
-                 relative(node, effect.error), relative(node, bearable(node))});
+                 relative(node, error), relative(node, bearable(node))});
       walk(input, node, {.allowed = left_over(node) / effect.gain});
     }
   }
@@ -265,6 +272,18 @@ class Judge {
     return share && *share > kBorneShare;
   }
 
+  bool is_amplified(std::uint32_t node, double error) const {
+    return error > kAmplified * type_.unit_roundoff() * measure(node).rms;
+  }
+
+  // Roundings of a few nodes that are borne each, where the last one amplifies them all.
+  bool adds_up(std::uint32_t node, double amplified) const {
+    const double error = sensitivity_->nearby(node);
+    if (!is_amplified(node, amplified) || error <= bearable_ * measure(node).rms) return false;
+    const auto share = sensitivity_->share(node, error);
+    return share && *share > kWholeShare && spreads_from(node, error);
+  }
+
   // Is it still one to speak of a few layers on?
   bool spreads_from(std::uint32_t node, double error) const {
     constexpr int kDepth = 4;
@@ -300,6 +319,7 @@ class Judge {
   double bearable_;
   double least_;
   std::optional<Sensitivity> sensitivity_;
+  bool adding_up_ = false;
   std::vector<std::optional<bool>> absorbed_;
   std::map<std::uint32_t, Walked> walked_;
   std::map<std::uint32_t, std::vector<NodeFinding>> findings_;

@@ -1,6 +1,7 @@
 #include "fit/rule/sensitivity.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace btf {
@@ -80,6 +81,7 @@ Sensitivity::Sensitivity(const network::Network& network, const Flow& flow,
   for (const std::uint32_t end : ends) outputs_.push_back(follow_back(end));
   find_unseen();
   follow_on();
+  follow_nearby();
 }
 
 Sensitivity::Output Sensitivity::follow_back(std::uint32_t end) const {
@@ -135,6 +137,31 @@ void Sensitivity::follow_on() {
   }
 }
 
+void Sensitivity::follow_nearby() {
+  constexpr std::size_t kNodes = 5;
+  using ByAge = std::array<double, kNodes>;  // squares of errors that arose so many nodes before
+  std::vector<ByAge> values(network_.values().size(), ByAge{});
+  nearby_.assign(network_.nodes().size(), 0);
+  for (std::uint32_t number = 0; number < network_.nodes().size(); ++number) {
+    const network::Node& node = network_.nodes()[number];
+    const NodeMeasure& measure = measures_.nodes[number];
+    if (!passes(measure)) continue;
+    const std::size_t older = measure.passing == Passing::moved ? 0 : 1;
+    ByAge sums{};
+    for (const InputEffect& effect : measure.inputs) {
+      const std::uint32_t input = node.inputs[effect.input];
+      const double gain = gain_of(number, effect);
+      for (std::size_t age = 0; age + older < kNodes; ++age)
+        if (values[input][age] > 0 && gain > 0) sums[age + older] += gain * values[input][age];
+      if (!effect.passes_on && effect.nonfinite == 0 && is_rounded(number, input))
+        sums[0] += effect.error * effect.error;
+    }
+    for (const double sum : sums) nearby_[number] += sum;
+    for (const std::uint32_t output : node.outputs)
+      if (output != kNoValue) values[output] = sums;
+  }
+}
+
 // What becomes integers is not followed: quantised layers.
 void Sensitivity::find_unseen() {
   unseen_.assign(network_.values().size(), false);
@@ -184,6 +211,7 @@ double Sensitivity::share_of_one(std::uint32_t node) const {
 }
 
 double Sensitivity::before(std::uint32_t node) const { return std::sqrt(before_[node]); }
+double Sensitivity::nearby(std::uint32_t node) const { return std::sqrt(nearby_[node]); }
 
 std::optional<double> Sensitivity::share(std::uint32_t node, double error) const {
   const double one = share_of_one(node);

@@ -31,6 +31,8 @@ class Sensitivity {
   std::optional<double> error_of_share(std::uint32_t node, double share) const;
   // Of a node's result: the error that ordinary rounding of all that is before it brings along.
   double before(std::uint32_t node) const;
+  // The part of it that arises in the last few nodes, and what the node itself reads rounded.
+  double nearby(std::uint32_t node) const;
 
  private:
   struct Output {
@@ -42,6 +44,7 @@ class Sensitivity {
   Output follow_back(std::uint32_t end) const;
   void find_unseen();
   void follow_on();
+  void follow_nearby();
   bool is_ordinary(std::uint32_t node, const InputEffect& effect) const;
   double gain_of(std::uint32_t node, const InputEffect& effect) const;
   bool is_float(std::uint32_t value) const;
@@ -53,6 +56,7 @@ class Sensitivity {
   std::vector<bool> wide_;
   std::vector<Output> outputs_;
   std::vector<double> before_;  // by node: squares
+  std::vector<double> nearby_;  // likewise
   std::vector<bool> unseen_;    // by value: whether errors of it come to an output is not followed
 };
 
