@@ -172,7 +172,11 @@ class Evaluation:
         made = variants.planted(original.model, site, original.tensors[site], kind, self.options.seed)
         if made is None or not types:
             return
-        network = Network(made.model, original.inputs)
+        try:
+            network = Network(made.model, original.inputs)
+        except Exception as refused:  # ONNX Runtime's, of a kind of its own
+            print(f"{real.name} {kind} at {site} cannot be run: {str(refused).splitlines()[0][:150]}")
+            return
         network.right = original.right
         changed = apart(network.outputs(), original.right)
         named = None
