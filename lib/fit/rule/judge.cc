@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <set>
 
 #include "fit/rule/sensitivity.h"
 
@@ -14,11 +13,10 @@ using network::kNoNode;
 using network::kNoValue;
 using network::Passing;
 
-// Parts of an output's error by ordinary rounding: errors that are as large are not borne, and such
-// that are less do not matter, whatever they are where they arise.
-constexpr double kBorneShare = 0.25;
-constexpr double kLeastShare = 0.02;
-constexpr double kWholeShare = 1;
+// Parts of an output's error by ordinary rounding.
+constexpr double kBorneShare = 0.25;  // of an error that is none to speak of where it arises
+constexpr double kLeastShare = 0.02;  // less does not matter, however large it is there
+constexpr double kWholeShare = 1;     // of roundings that are borne each
 // Of the error that a result has from before: one that is less is not what matters.
 constexpr double kBesideBefore = 1.0 / 3;
 

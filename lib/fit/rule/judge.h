@@ -23,7 +23,7 @@ struct NodeFinding {
 };
 
 // Errors of a result, relative and in u: up to the first, narrow devices are off where nothing is
-// wrong; above the second they are borne nowhere.
+// wrong; above the second they are borne only where next to nothing of them comes to an output.
 inline constexpr double kFitLeast = 4;
 inline constexpr double kFitTolerance = 8;
 
