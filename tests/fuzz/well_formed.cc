@@ -45,7 +45,7 @@ void ask_tensor(const btf::TensorFile& file, const btf::TensorInfo& tensor, bool
   if (!small(tensor) || btf::storage_bytes(shape->storage, shape->dtype) > kMostBytes) return;
   ask_elements(file, tensor);
   const auto stats = btf::stats(file, tensor, alone());
-  require(stats || !sound, "a sound tensor has no statistics");
+  if (!stats) require(!sound, "a sound tensor has no statistics: " + stats.error().message);
   if (stats) {
     require(stats->elements == shape->storage.elements(), "statistics count other elements");
     require(
