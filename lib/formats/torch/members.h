@@ -7,8 +7,8 @@
 namespace btf {
 
 // torch.serialization.set_crc32_options(False) leaves zeros where the crcs would be: there is
-// nothing to compare with, and the file is sound. PyTorch stores its members: who deflated one wrote
-// its crc too.
+// nothing to compare with, and the file is sound. PyTorch stores its members: who deflated one
+// wrote its crc too.
 inline bool has_crc(const ZipMember& member) {
   return member.crc != 0 || member.size == 0 || member.method == zip::kDeflated;
 }
