@@ -17,7 +17,7 @@ using network::Passing;
 
 constexpr std::uint64_t kMostComputed = 1U << 16;  // numbers of one
 // Results that are computed twice: of more every second run, or every third, and so on.
-constexpr std::uint64_t kMostResults = 1U << 20;
+constexpr std::uint64_t kMostResults = 1U << 18;
 
 // Numbers of which single products are computed.
 constexpr double kMostProducts = 1U << 14;
