@@ -88,12 +88,12 @@ class Effect {
     }
   }
 
-  void write(InputEffect& effect, double& rms) const {
+  void write(InputEffect& effect) const {
     effect.nonfinite = nonfinite_;
     effect.nan = nan_;
     effect.infinite_from = infinite_from_;
     effect.zeroed = zeroed_;
-    if (total_ > 0) rms = std::max(rms, std::sqrt(squares_ / static_cast<double>(total_)));
+    if (total_ > 0) effect.rms = std::sqrt(squares_ / static_cast<double>(total_));
     if (count_ == 0) return;
     effect.error = std::sqrt(errors_ / static_cast<double>(count_));
     if (effect.noise > 0) effect.gain = effect.error / effect.noise;

@@ -257,8 +257,10 @@ class NodeMeasuring {
         inputs[i].nudged->take(right, off, HUGE_VAL, {});
       }
     }
-    for (std::size_t e = 0; e < effects.size(); ++e)
-      effects[e].write(measure.inputs[e], measure.rms);
+    for (std::size_t e = 0; e < effects.size(); ++e) {
+      effects[e].write(measure.inputs[e]);
+      measure.rms = std::max(measure.rms, measure.inputs[e].rms);
+    }
     for (const Input& input : inputs) {
       if (!input.nudged) continue;
       InputEffect& effect = measure.inputs[*input.effect];
@@ -310,7 +312,8 @@ class NodeMeasuring {
     }
     if (variances > 0) measure.variance_error = std::sqrt(variance_errors / variances);
     measure.inputs.push_back({.input = 0, .noise = value(0).noise});
-    effect.write(measure.inputs[0], measure.rms);
+    effect.write(measure.inputs[0]);
+    measure.rms = measure.inputs[0].rms;
     // What scales and biases make of it.
     if (result().known && !op_->one_of_group() && measure.rms > 0) {
       const double rms = result().measure.rms();
@@ -366,6 +369,11 @@ NodeMeasure measure_node(const NodeContext& context, std::uint32_t node, bool in
   NodeMeasure measure;
   const Status done = NodeMeasuring(context, node, infinite).run(measure);
   if (!done) measure.trouble = done.error().text();
+  finish_effects(context, node, measure);
+  return measure;
+}
+
+void finish_effects(const NodeContext& context, std::uint32_t node, NodeMeasure& measure) {
   const network::Node& own = context.network.nodes()[node];
   for (InputEffect& effect : measure.inputs) {
     const double rms = context.values[own.inputs[effect.input]].measure.rms();
@@ -373,7 +381,6 @@ NodeMeasure measure_node(const NodeContext& context, std::uint32_t node, bool in
     if (effect.noise == 0 && !effect.passes_on) effect.gain = ratio;  // it is not seen
     effect.carried = measure.averages ? std::max(effect.gain, ratio) : effect.gain;
   }
-  return measure;
 }
 
 }  // namespace btf
