@@ -172,20 +172,11 @@ ScaledMeasure read_scales(const JsonNode& node) {
   return scales;
 }
 
-bool is_trouble(const FitMeasures& measures) {
-  for (const FitMeasures::OfRun& run : measures.runs)
-    for (const FitMeasures::OfType& type : run.types)
-      if (!type.trouble.empty()) return true;
-  for (const ScaledMeasure& scales : measures.scales)
-    if (!scales.trouble.empty()) return true;
-  return false;
-}
-
 }  // namespace
 
 PartLine part_line(const FitPartItem& item) {
   const FitMeasures& measures = *item.measured.measures;
-  std::string result = is_trouble(measures) ? "trouble" : "measured";
+  std::string result = item.measured.trouble.empty() ? "measured" : "trouble";
   Json json{{"number", json_number(item.number)},
             {"item", item.name},
             {"result", result},

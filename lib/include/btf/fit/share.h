@@ -32,6 +32,7 @@ struct PlannedFit {
 
 struct MeasuredFit {
   std::shared_ptr<const FitMeasures> measures{};
+  std::string trouble{};  // why some of it could not be read
   // That these were computed from.
   std::vector<std::pair<std::string, std::optional<FileState>>> files{};
 };
