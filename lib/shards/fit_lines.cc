@@ -219,24 +219,10 @@ std::vector<PlannedPair> plan_of(std::span<const PlannedFit> items) {
   return pairs;
 }
 
-MeasuredFitShare::MeasuredFitShare(const PartHead& head, std::vector<std::string> deciding)
-    : plan_(head.plan), shards_(head.shard.of), deciding_(std::move(deciding)) {}
-
-Result<MeasuredFitShare> MeasuredFitShare::read(const Parts& parts,
-                                                std::vector<std::string> deciding,
-                                                const Execution& execution) {
-  MeasuredFitShare share(parts.head(), std::move(deciding));
-  BTF_TRY(shards::read_measured(parts, read_fit_item, "item", execution, share.items_));
-  return share;
-}
-
-Status MeasuredFitShare::plan(std::span<const PlannedFit> items) {
-  return shards::check_plan_of_parts(plan_, "fit", deciding_, shards_, plan_of(items),
-                                     items_.size());
-}
-
-const MeasuredFit* MeasuredFitShare::known(std::uint64_t number) const {
-  return number < items_.size() ? &items_[number] : nullptr;
+Result<MeasuredFits> read_measured_fit(const Parts& parts, std::vector<std::string> deciding,
+                                       const Execution& execution) {
+  return shards::read_measured<PlannedFit, MeasuredFit>(parts, std::move(deciding), read_fit_item,
+                                                        "item", execution);
 }
 
 }  // namespace btf

@@ -124,7 +124,7 @@ LayerRun report(const std::string& path, const std::string& actual, const std::s
                 const nb::dict& given, const std::vector<std::string>& words) {
   const std::vector<std::string> paths{path};
   const Parts parts = value(Parts::open(paths));
-  MeasuredShare share = value(MeasuredShare::read(parts, words));
+  MeasuredLayers share = value(read_measured_layers(parts, words));
   return judged(actual, golden, given,
                 [&](LayerSets& sets, const LayerOptions& options) -> Result<LayerReport> {
                   return judge_measured(sets.two.actual, sets.two.golden, sets.healthy(), nullptr,
