@@ -69,10 +69,11 @@ class Union {
       if (layer.trouble.empty()) layer.trouble = trouble;
       for (const NodeFinding& finding : found[node]) add(layer, finding);
     }
-    std::vector<bool> wide(layers_.size(), false);
-    const std::vector<double> narrow = output_errors(network_, measures, type_, wide);
-    for (std::uint32_t node = 0; node < layers_.size(); ++node) wide[node] = !found[node].empty();
-    const std::vector<double> kept = output_errors(network_, measures, type_, wide);
+    AssumedNodes nodes{std::vector<bool>(layers_.size()), std::vector<bool>(layers_.size())};
+    for (const auto& [node, findings] : found) nodes.infinite[node] = gives_infinite(findings);
+    const std::vector<double> narrow = output_errors(network_, measures, type_, nodes);
+    for (const auto& [node, findings] : found) nodes.wide[node] = !findings.empty();
+    const std::vector<double> kept = output_errors(network_, measures, type_, nodes);
     outputs_.resize(narrow.size());
     for (std::size_t i = 0; i < narrow.size(); ++i) {
       outputs_[i].narrow = std::max(outputs_[i].narrow, narrow[i]);
@@ -103,6 +104,17 @@ class Union {
   }
 
  private:
+  // Not what only comes near the end of the range.
+  bool gives_infinite(const std::vector<NodeFinding>& findings) const {
+    return std::ranges::any_of(findings, [&](const NodeFinding& finding) {
+      const bool overflow = finding.reason == FitReason::overflow_output ||
+                            finding.reason == FitReason::overflow_input ||
+                            finding.reason == FitReason::overflow_inside;
+      return finding.reason == FitReason::nonfinite ||
+             (overflow && finding.number > type_.largest());
+    });
+  }
+
   struct Found {
     NodeFinding finding;
     std::uint64_t dumps = 0;

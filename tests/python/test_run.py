@@ -23,9 +23,20 @@ def large(tmp_path_factory):
 
 
 def test_an_import_brings_neither_numpy_nor_torch():
-    code = "import sys, btf; print([m for m in ('numpy', 'torch', 'ml_dtypes', 'json') if m in sys.modules])"
+    code = ("import sys, btf; btf.open, btf.diff, btf.convert, btf.Error; "
+            "print([m for m in ('numpy', 'torch', 'ml_dtypes', 'json') if m in sys.modules])")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]" and done.stderr == ""
+
+
+def test_every_name_is_there_when_it_is_used_and_not_before():
+    code = ("import sys, btf; early = [m for m in sys.modules if m.startswith('btf.')]; "
+            "print(early, [n for n in btf.__all__ if n not in dir(btf) or getattr(btf, n) is None]); from btf import *; open")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[] []" and done.stderr == ""
+    code = "import btf; btf.opne"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "module 'btf' has no attribute 'opne'" in done.stderr
 
 
 def test_the_gil_is_free_while_a_file_is_read(large):

@@ -21,7 +21,7 @@ Result<ValueNoise> read_value(const network::Network& network, const Dump& dump,
   value.known = true;
   value.floating = numbers->floating();
   if (!value.floating) return value;
-  BTF_ASSIGN(value.measure, measure_tensor(*numbers, type));
+  BTF_ASSIGN(value.measure, measure_tensor(*numbers, type, value.lossy));
   value.noise = value.measure.noise();
   if (execution.progress && dump.find(which) != nullptr)
     execution.progress(numbers->elements() * info(numbers->dtype()).bits / 8);
@@ -128,7 +128,8 @@ Result<std::optional<TensorMeasure>> measure_dumped(const Dump& dump, const Dump
   BTF_ASSIGN(network::StoredNumbers stored, dump.open(tensor));
   Numbers numbers(std::move(stored));
   if (!numbers.floating()) return std::nullopt;
-  BTF_ASSIGN(const TensorMeasure measure, measure_tensor(numbers, type));
+  LossyRuns lossy;
+  BTF_ASSIGN(const TensorMeasure measure, measure_tensor(numbers, type, lossy));
   return std::optional(measure);
 }
 

@@ -18,6 +18,7 @@ namespace btf {
 // A value as a narrow device has it.
 struct ValueNoise {
   TensorMeasure measure;
+  LossyRuns lossy{};      // of what was measured by this process
   bool known = false;     // it was measured
   bool floating = false;  // it holds floats
   double noise = 0;       // its own rounding error: root mean square

@@ -1,11 +1,16 @@
 #include "fit/measure/tensor_measure.h"
 
 #include <algorithm>
-#include <array>
+#include <vector>
 
 #include "btf/try.h"
 
 namespace btf {
+namespace {
+
+constexpr std::size_t kReadRun = 8 * kFitRun;  // a read costs as much as thousands of numbers
+
+}  // namespace
 
 void TensorMeasure::take(std::span<const double> numbers, const NarrowType& type) {
   const RoundingSums sums = rounding_sums(type.rounding(), numbers.data(), numbers.size());
@@ -56,14 +61,19 @@ void TensorMeasure::add(const TensorMeasure& other) {
   lost += other.lost;
 }
 
-Result<TensorMeasure> measure_tensor(Numbers& numbers, const NarrowType& type) {
+Result<TensorMeasure> measure_tensor(Numbers& numbers, const NarrowType& type, LossyRuns& lossy) {
   TensorMeasure measure;
-  std::array<double, kFitRun> run;
-  for (std::uint64_t first = 0; first < numbers.elements(); first += kFitRun) {
-    const auto some = std::span(run).first(
-        static_cast<std::size_t>(std::min<std::uint64_t>(kFitRun, numbers.elements() - first)));
+  lossy = LossyRuns(numbers.elements());
+  std::vector<double> read(std::min<std::uint64_t>(kReadRun, numbers.elements()));
+  for (std::uint64_t first = 0; first < numbers.elements(); first += kReadRun) {
+    const auto some = std::span(read).first(
+        static_cast<std::size_t>(std::min<std::uint64_t>(kReadRun, numbers.elements() - first)));
     BTF_TRY(numbers.read(first, some));
-    measure.take(some, type);
+    for (std::size_t at = 0; at < some.size(); at += kFitRun) {
+      const std::uint64_t before = measure.lost + measure.above;
+      measure.take(some.subspan(at, std::min(kFitRun, some.size() - at)), type);
+      if (measure.lost + measure.above > before) lossy.mark(first + at);
+    }
   }
   return measure;
 }

@@ -33,8 +33,6 @@ class Roundings {
   HWY_INLINE explicit Roundings(const RoundingTo& to)
       : least_(hn::Set(kRounded, to.least)),
         factor_(hn::Set(kRounded, to.factor)),
-        limit_(hn::Set(kRounded, to.limit)),
-        beyond_(hn::Zero(kRounded)),
         largest_(hn::Zero(kRounded)),
         smallest_(hn::Set(kRounded, kInfinity)),
         lost_(hn::Zero(kRounded)) {
@@ -42,29 +40,34 @@ class Roundings {
   }
 
   HWY_INLINE void add(const double* numbers) {
-    const Rounded zero = hn::Zero(kRounded);
-    const Rounded one = hn::Set(kRounded, 1);
-    const Rounded exponent = hn::Set(kRounded, kInfinity);  // its bits alone
     for (std::size_t v = 0; v < kRoundedVectors; ++v) {
       const Rounded x = hn::LoadU(kRounded, numbers + v * kRoundedWidth);
       const Rounded size = hn::Abs(x);
-      // Adding a number this large leaves no digits below the type's last one.
-      const Rounded large = hn::Mul(hn::Max(hn::And(x, exponent), least_), factor_);
-      const Rounded rounded = hn::Sub(hn::Add(x, large), large);
-      const Rounded error = hn::Sub(rounded, x);
+      const Rounded error = hn::Sub(rounded(x), x);
       squares_[v] = hn::Add(squares_[v], hn::Mul(x, x));
       errors_[v] = hn::Add(errors_[v], hn::Mul(error, error));
-      beyond_ = hn::Add(beyond_, hn::IfThenElse(hn::Le(size, limit_), zero, one));
       largest_ = hn::Max(largest_, size);
-      const auto nonzero = hn::Gt(size, zero);
-      smallest_ = hn::Min(smallest_, hn::IfThenElse(nonzero, size, hn::Set(kRounded, kInfinity)));
-      lost_ = hn::Add(lost_, hn::IfThenElseZero(hn::And(hn::Eq(rounded, zero), nonzero), one));
+      smallest_ =
+          hn::Min(smallest_, hn::IfThenElse(nonzero(x), size, hn::Set(kRounded, kInfinity)));
     }
   }
 
-  HWY_INLINE RoundingSums total() const {
+  HWY_INLINE void count_lost(const double* numbers) {
+    for (std::size_t v = 0; v < kRoundedVectors; ++v) {
+      const Rounded x = hn::LoadU(kRounded, numbers + v * kRoundedWidth);
+      const auto lost = hn::And(hn::Eq(rounded(x), hn::Zero(kRounded)), nonzero(x));
+      lost_ = hn::Add(lost_, hn::IfThenElseZero(lost, hn::Set(kRounded, 1)));
+    }
+  }
+
+  // Nothing is lost unless the smallest one is.
+  HWY_INLINE bool loses_any() const {
+    const Rounded smallest = hn::MinOfLanes(kRounded, smallest_);
+    return hn::GetLane(rounded(smallest)) == 0;
+  }
+
+  HWY_INLINE RoundingSums total(double limit) const {
     RoundingSums sums;
-    sums.within = hn::GetLane(hn::SumOfLanes(kRounded, beyond_)) == 0;
     sums.largest = hn::GetLane(hn::MaxOfLanes(kRounded, largest_));
     sums.smallest = hn::GetLane(hn::MinOfLanes(kRounded, smallest_));
     sums.lost = static_cast<std::uint64_t>(hn::GetLane(hn::SumOfLanes(kRounded, lost_)));
@@ -78,14 +81,24 @@ class Roundings {
       sums.squares += squares[lane];
       sums.error_squares += errors[lane];
     }
+    // What is no number may be passed over by the maximum, and not by the sum.
+    sums.within = sums.largest <= limit && sums.squares < kInfinity;
     return sums;
   }
 
  private:
+  HWY_INLINE Rounded rounded(Rounded x) const {
+    const Rounded exponent = hn::Set(kRounded, kInfinity);  // its bits alone
+    // Adding a number this large leaves no digits below the type's last one.
+    const Rounded large = hn::Mul(hn::Max(hn::And(x, exponent), least_), factor_);
+    return hn::Sub(hn::Add(x, large), large);
+  }
+  HWY_INLINE static hn::Mask<RoundedTag> nonzero(Rounded x) {
+    return hn::Ne(x, hn::Zero(kRounded));
+  }
+
   Rounded least_;
   Rounded factor_;
-  Rounded limit_;
-  Rounded beyond_;
   Rounded largest_;
   Rounded smallest_;
   Rounded lost_;
@@ -93,16 +106,23 @@ class Roundings {
   Rounded errors_[kRoundedVectors];
 };
 
+// Calls `visit` with eight numbers at a time, the last of them filled up by zeros.
+template <typename Visit>
+HWY_INLINE void visit_lanes(const double* numbers, std::size_t count, const Visit& visit) {
+  std::size_t at = 0;
+  for (; count - at >= kSumLanes; at += kSumLanes) visit(numbers + at);
+  if (at == count) return;
+  std::array<double, kSumLanes> tail{};
+  std::copy(numbers + at, numbers + count, tail.begin());
+  visit(tail.data());
+}
+
 RoundingSums sums_of(const RoundingTo& to, const double* numbers, std::size_t count) {
   Roundings roundings(to);
-  std::size_t at = 0;
-  for (; count - at >= kSumLanes; at += kSumLanes) roundings.add(numbers + at);
-  if (at < count) {
-    std::array<double, kSumLanes> tail{};
-    std::copy(numbers + at, numbers + count, tail.begin());
-    roundings.add(tail.data());
-  }
-  return roundings.total();
+  visit_lanes(numbers, count, [&](const double* eight) HWY_ATTR { roundings.add(eight); });
+  if (roundings.loses_any())
+    visit_lanes(numbers, count, [&](const double* eight) HWY_ATTR { roundings.count_lost(eight); });
+  return roundings.total(to.limit);
 }
 
 }  // namespace
