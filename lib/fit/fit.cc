@@ -123,8 +123,6 @@ std::string_view name_in(const std::array<Named<T>, N>& names, T value) {
 
 }  // namespace
 
-FitShare::~FitShare() = default;
-
 std::string_view fit_reason_name(FitReason reason) { return name_in(kReasonNames, reason); }
 std::string_view fit_state_name(FitState state) { return name_in(kStateNames, state); }
 

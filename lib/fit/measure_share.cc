@@ -17,6 +17,15 @@ namespace {
 // As many are lost if the process ends.
 constexpr std::size_t kTogether = 32;
 
+std::string trouble_of(const FitMeasures& measures) {
+  for (const FitMeasures::OfRun& run : measures.runs)
+    for (const FitMeasures::OfType& type : run.types)
+      if (!type.trouble.empty()) return type.trouble;
+  for (const ScaledMeasure& scales : measures.scales)
+    if (!scales.trouble.empty()) return scales.trouble;
+  return "";
+}
+
 class ShareMeasuring {
  public:
   ShareMeasuring(const FitPlan& plan, const FitOptions& options, std::optional<FileState> graph,
@@ -42,7 +51,8 @@ class ShareMeasuring {
     for (const std::uint64_t number : numbers) items.push_back(&plan_.items()[number]);
     BTF_ASSIGN(std::vector<FitMeasures> found, measuring_.run(items));
     for (std::size_t i = 0; i < found.size(); ++i) {
-      MeasuredFit measured{.measures = std::make_shared<FitMeasures>(std::move(found[i]))};
+      MeasuredFit measured{.trouble = trouble_of(found[i])};
+      measured.measures = std::make_shared<FitMeasures>(std::move(found[i]));
       BTF_ASSIGN(measured.files, files_of(*items[i]));
       share_.take(numbers[i], measured);
     }

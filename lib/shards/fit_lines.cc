@@ -172,20 +172,11 @@ ScaledMeasure read_scales(const JsonNode& node) {
   return scales;
 }
 
-bool is_trouble(const FitMeasures& measures) {
-  for (const FitMeasures::OfRun& run : measures.runs)
-    for (const FitMeasures::OfType& type : run.types)
-      if (!type.trouble.empty()) return true;
-  for (const ScaledMeasure& scales : measures.scales)
-    if (!scales.trouble.empty()) return true;
-  return false;
-}
-
 }  // namespace
 
 PartLine part_line(const FitPartItem& item) {
   const FitMeasures& measures = *item.measured.measures;
-  std::string result = is_trouble(measures) ? "trouble" : "measured";
+  std::string result = item.measured.trouble.empty() ? "measured" : "trouble";
   Json json{{"number", json_number(item.number)},
             {"item", item.name},
             {"result", result},
@@ -228,24 +219,10 @@ std::vector<PlannedPair> plan_of(std::span<const PlannedFit> items) {
   return pairs;
 }
 
-MeasuredFitShare::MeasuredFitShare(const PartHead& head, std::vector<std::string> deciding)
-    : plan_(head.plan), shards_(head.shard.of), deciding_(std::move(deciding)) {}
-
-Result<MeasuredFitShare> MeasuredFitShare::read(const Parts& parts,
-                                                std::vector<std::string> deciding,
-                                                const Execution& execution) {
-  MeasuredFitShare share(parts.head(), std::move(deciding));
-  BTF_TRY(shards::read_measured(parts, read_fit_item, "item", execution, share.items_));
-  return share;
-}
-
-Status MeasuredFitShare::plan(std::span<const PlannedFit> items) {
-  return shards::check_plan_of_parts(plan_, "fit", deciding_, shards_, plan_of(items),
-                                     items_.size());
-}
-
-const MeasuredFit* MeasuredFitShare::known(std::uint64_t number) const {
-  return number < items_.size() ? &items_[number] : nullptr;
+Result<MeasuredFits> read_measured_fit(const Parts& parts, std::vector<std::string> deciding,
+                                       const Execution& execution) {
+  return shards::read_measured<PlannedFit, MeasuredFit>(parts, std::move(deciding), read_fit_item,
+                                                        "item", execution);
 }
 
 }  // namespace btf

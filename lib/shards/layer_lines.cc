@@ -155,23 +155,10 @@ std::vector<PlannedPair> plan_of(std::span<const PlannedLayer> layers) {
   return items;
 }
 
-MeasuredShare::MeasuredShare(const PartHead& head, std::vector<std::string> deciding)
-    : plan_(head.plan), shards_(head.shard.of), deciding_(std::move(deciding)) {}
-
-Result<MeasuredShare> MeasuredShare::read(const Parts& parts, std::vector<std::string> deciding,
-                                          const Execution& execution) {
-  MeasuredShare share(parts.head(), std::move(deciding));
-  BTF_TRY(shards::read_measured(parts, read_layer_item, "layer", execution, share.layers_));
-  return share;
-}
-
-Status MeasuredShare::plan(std::span<const PlannedLayer> layers) {
-  return shards::check_plan_of_parts(plan_, "layers", deciding_, shards_, plan_of(layers),
-                                     layers_.size());
-}
-
-const MeasuredLayer* MeasuredShare::known(std::uint64_t number) const {
-  return number < layers_.size() ? &layers_[number] : nullptr;
+Result<MeasuredLayers> read_measured_layers(const Parts& parts, std::vector<std::string> deciding,
+                                            const Execution& execution) {
+  return shards::read_measured<PlannedLayer, MeasuredLayer>(parts, std::move(deciding),
+                                                            read_layer_item, "layer", execution);
 }
 
 }  // namespace btf

@@ -130,7 +130,7 @@ btf::Result<int> run_fit(const Context& context, const FitCommand& command) {
 btf::Result<int> merge_fit(const Context& context, const btf::Parts& parts,
                            const FitCommand& command) {
   BTF_ASSIGN(auto merged,
-             btf::MeasuredFitShare::read(parts, parts.head().options, context.global.execution()));
+             btf::read_measured_fit(parts, parts.head().options, context.global.execution()));
   return tell(context, command, &merged);
 }
 

@@ -8,7 +8,8 @@
 namespace btftool {
 
 FitPart::FitPart(const Context& context, const FitCommand& command)
-    : part_(context, *command.part, {.command = "fit", .operands = command.dumps}) {}
+    : context_(context),
+      part_(context, *command.part, {.command = "fit", .operands = command.dumps}) {}
 
 btf::Status FitPart::plan(std::span<const btf::PlannedFit> items) {
   BTF_ASSIGN(const std::vector<std::uint64_t> own, part_.pick(btf::plan_of(items), "item"));
@@ -22,6 +23,8 @@ void FitPart::take(std::uint64_t number, const btf::MeasuredFit& item) {
   btf::PartLine line =
       part_line(btf::FitPartItem{.number = number, .name = own_.at(number), .measured = item});
   line.seconds = std::chrono::duration<double>(now - std::exchange(last_, now)).count();
+  if (!item.trouble.empty())
+    context_.log.error("'" + own_.at(number) + "' could not be measured: " + item.trouble);
   std::vector<ReadFile> read;
   for (const auto& [path, state] : item.files) read.push_back({path, state});
   part_.add(std::move(line), read);

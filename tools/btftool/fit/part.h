@@ -24,6 +24,7 @@ class FitPart final : public btf::FitShare {
   btf::Status finish() { return part_.finish(); }
 
  private:
+  const Context& context_;
   ShardPart part_;
   std::unordered_map<std::uint64_t, std::string> own_;  // names, by number
   std::chrono::steady_clock::time_point last_;          // when the one before was taken

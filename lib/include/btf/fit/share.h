@@ -14,6 +14,7 @@
 #include "btf/error.h"
 #include "btf/fit.h"
 #include "btf/shards/file_state.h"
+#include "btf/shards/item_share.h"
 #include "btf/tensor_set.h"
 
 namespace btf {
@@ -32,23 +33,12 @@ struct PlannedFit {
 
 struct MeasuredFit {
   std::shared_ptr<const FitMeasures> measures{};
+  std::string trouble{};  // why some of it could not be read
   // That these were computed from.
   std::vector<std::pair<std::string, std::optional<FileState>>> files{};
 };
 
-// All on the caller's thread. Numbers are those of plan().
-class BTF_API FitShare {
- public:
-  virtual ~FitShare();
-  // All that there is, before anything is measured. An error ends it.
-  virtual Status plan(std::span<const PlannedFit> items) = 0;
-  // Is it measured here?
-  virtual bool is_own(std::uint64_t number) const = 0;
-  // What is known of one that is not; nullptr: nothing.
-  virtual const MeasuredFit* known(std::uint64_t number) const = 0;
-  // One that is, when it has been measured.
-  virtual void take(std::uint64_t number, const MeasuredFit& item) = 0;
-};
+using FitShare = ItemShare<PlannedFit, MeasuredFit>;
 
 // Measures this share of what fit() with the same arguments would measure, and judges nothing.
 BTF_API Status measure_fit(std::span<TensorSet> dumps, const FitOptions& options, FitShare& share);
