@@ -10,6 +10,7 @@
 #include "report/layers/json.h"
 #include "report/text/exact_json.h"
 #include "report/text/json_node.h"
+#include "shards/measured_items.h"
 
 namespace btf {
 
@@ -154,39 +155,10 @@ std::vector<PlannedPair> plan_of(std::span<const PlannedLayer> layers) {
   return items;
 }
 
-MeasuredShare::MeasuredShare(const PartHead& head, std::vector<std::string> deciding)
-    : plan_(head.plan), shards_(head.shard.of), deciding_(std::move(deciding)) {}
-
-Result<MeasuredShare> MeasuredShare::read(const Parts& parts, std::vector<std::string> deciding,
-                                          const Execution& execution) {
-  MeasuredShare share(parts.head(), std::move(deciding));
-  const auto parse = [&](std::string_view line) -> Result<TakeItem> {
-    BTF_ASSIGN(LayerItem item, read_layer_item(line));
-    const auto read = std::make_shared<LayerItem>(std::move(item));
-    return [&share, read]() -> Status {
-      if (read->number != share.layers_.size())
-        return fail(ErrorCode::malformed,
-                    "the parts have no layer " + std::to_string(share.layers_.size()));
-      share.layers_.push_back(std::move(read->measured));
-      return {};
-    };
-  };
-  BTF_TRY(parts.each(parse, execution));
-  return share;
-}
-
-Status MeasuredShare::plan(std::span<const PlannedLayer> layers) {
-  if (layers.size() == layers_.size() &&
-      plan_digest("layers", deciding_, shards_, plan_of(layers)) == plan_)
-    return {};
-  return fail(
-      ErrorCode::refused,
-      "the tensors, or a file that the options name, are not those that the parts were made "
-      "of; run the shards again");
-}
-
-const MeasuredLayer* MeasuredShare::known(std::uint64_t number) const {
-  return number < layers_.size() ? &layers_[number] : nullptr;
+Result<MeasuredLayers> read_measured_layers(const Parts& parts, std::vector<std::string> deciding,
+                                            const Execution& execution) {
+  return shards::read_measured<PlannedLayer, MeasuredLayer>(parts, std::move(deciding),
+                                                            read_layer_item, "layer", execution);
 }
 
 }  // namespace btf

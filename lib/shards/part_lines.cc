@@ -229,15 +229,13 @@ std::vector<std::string> files_of(std::string_view line) {
   const JsonNode node(*json, trouble);
   const auto path = [](const JsonNode& of) { return of.null() ? std::string() : of.text(); };
   std::vector<std::string> files;
-  if (node.has("golden")) {
+  if (node.has("golden"))
     files = {path(node["actual"]), path(node["golden"])};
-    if (node.has("inputs"))
-      node["inputs"].each([&](const JsonNode& input) { files.push_back(input.text()); });
-  } else {
+  else if (node.has("path"))
     files = {path(node["path"])};
-    if (node.has("outputs"))
-      node["outputs"].each([&](const JsonNode& output) { files.push_back(output.text()); });
-  }
+  for (const char* more : {"inputs", "outputs"})
+    if (node.has(more))
+      node[more].each([&](const JsonNode& file) { files.push_back(file.text()); });
   return trouble.empty() ? files : std::vector<std::string>();
 }
 

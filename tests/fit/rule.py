@@ -74,6 +74,13 @@ def over_much():
     return net, net.add("add", "Add", "x", net.add("divide", "Div", "x", 1e7))
 
 
+@case(float16={"down": "overflow-input"})
+def constant_of_the_graph():
+    """x / 1e5, of a node without inputs: with the layer wide it is as wide, and the output is ordinary."""
+    net = Net(x=1e3 * normal(700))
+    return net, net.add("down", "Div", "x", net.add("much", "Constant", value_float=1e5))
+
+
 @case(float16={"mean": "overflow-inside"})
 def mean_of_many():
     """The sum of 4096 numbers of about 100 is 4e5, their mean is 100."""
@@ -232,6 +239,8 @@ def judged(tool, make, expected, unjudged):
         tool.same(f"count in {dtype}", of_type["wide"], len(wide))
         for name, reason in expected[dtype].items():
             tool.has(f"reasons of {name} in {dtype}", [f["reason"] for f in wide[name]["findings"]], reason)
+        for output in of_type["outputs"]:
+            tool.same(f"error of '{output['name']}' with these wide", isinstance(output["kept_error"], float), True)
         beside = layers_in(of_type, "unjudged")
         tool.same(f"unjudged in {dtype}", set(beside), unjudged - set(wide))
         for layer in beside.values():

@@ -246,6 +246,32 @@ def test_layers_are_resumed_and_merged(tmp_path, monkeypatch):
     assert (merged.stdout, merged.returncode) == (single.stdout, single.returncode)
 
 
+@pytest.mark.parametrize("options", [{}, {"graph": "model.onnx"}, {"dtype": ["bf16", "int8"], "graph": "model.onnx"}])
+def test_fit(options, tmp_path, monkeypatch):
+    monkeypatch.setattr(btf.batch, "_TASK_BYTES", 1 << 18)
+    fits = os.path.join(NETS, "../fit")
+    if "graph" in options:
+        options = {**options, "graph": os.path.join(fits, options["graph"])}
+    dumps = [os.path.join(fits, f"{name}.npz") for name in ("golden", "half")]
+    one = btf.fit(*dumps, **options)
+    executor = Serial()
+    found = btf.batch.fit(*dumps, executor=executor, **options)
+    assert len(executor.calls) > 2
+    assert (found.json(), found.text(), found.fits) == (one.json(), one.text(), one.fits)
+    part = tmp_path / "run.jsonl"
+    with pytest.raises(btf.batch.BatchInterrupted) as caught:
+        btf.batch.fit(*dumps, executor=Serial(lose=[False] + [True] * 99), part=part, retries=1, **options)
+    assert 0 < caught.value.done < caught.value.pairs
+    assert btf.batch.fit(*dumps, executor=Serial(), part=part, **options).json() == one.json()
+    with pytest.raises(TypeError, match="needs a dump"):
+        btf.batch.fit(executor=Serial())
+    btftool = os.environ.get("BTFTOOL")
+    if not btftool:
+        pytest.skip("BTFTOOL is not set")
+    merged = subprocess.run([btftool, "merge", "--json", part], capture_output=True, check=False)
+    assert (merged.stdout.decode().strip(), merged.returncode) == (one.json().strip(), 0 if one.fits else 1)
+
+
 def _files(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 

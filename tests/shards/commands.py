@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""validate, layers and convert by shards and merge: commands.py BTFTOOL TESTDATA
+"""validate, layers, fit and convert by shards and merge: commands.py BTFTOOL TESTDATA
 
 The report of one run is the oracle.
 """
@@ -144,6 +144,98 @@ def check_recomputed(graph, healthy):
     check("merge after it", report("merge", "--json", "one.jsonl"), one_run)
 
 
+def check_fit():
+    """Measured by shards, judged by merge: float types, types with scales, several dumps, with a graph and without."""
+    net = f"{TESTDATA}/fit"
+    golden, half, mixed = (f"{net}/{name}.npz" for name in ("golden", "half", "mixed"))
+    graph = ["--graph", f"{net}/model.onnx"]
+    reports = ([], ["--json"], ["--all"], ["-q"], ["--html", "report.html"])
+    lists = (["--emit", "names", "list.txt"], ["-q", "--emit", "trtexec", "list.txt"])
+    check_merge("fit", graph, [golden], [*reports, *lists], (1, 2, 3, 7))
+    check_merge("fit", [*graph, "--dtype", "bf16,int8,fp8"], [mixed, golden], reports, (3,))
+    # All numbers are of float16 by chance.
+    check_merge("fit", graph, [half], reports, (2,))
+    check_merge("fit", [*graph, "--dtype", "int8"], [golden], [["--emit", "scales", "list.txt"]], (2,))
+    check_merge("fit", ["--dtype", "fp16,int8"], [golden, half], reports, (1, 7))
+    paths = check_fit_refused(graph, golden)
+    for words, told in (
+        (["--junit", "x.xml", *paths], "--junit is no report of fit"),
+        (["--emit", "scales", "x", *paths], "--emit scales takes a --dtype with scales"),
+        (["--html", "x", "--emit", "names", "x", *paths], "name the same file"),
+    ):
+        trouble(f"merge {words}", words, told)
+    validated = parts("validate", 1, [], [golden], "others")
+    trouble("lists of validate", ["--emit", "names", "x", *validated], "--emit is no report of validate")
+    done = run("fit", "--emit", "names", "x", *graph, "--part", "p", golden)
+    check("--emit is merge's", (done.returncode, b"btftool merge" in done.stderr), (2, True))
+    check_fit_of_files(graph[1], golden)
+
+
+def check_fit_refused(graph, golden):
+    """Parts of another graph, of other types, of another dump; one twice, one missing."""
+    shutil.copy(graph[1], "net.onnx")
+    whole = open("net.onnx", "rb").read()
+    paths = sorted(parts("fit", 3, ["--graph", "net.onnx"], [golden]))
+    trouble("one is missing", paths[:2], "shard 3 of 3 is missing", "btftool fit --shard 3/3 --part parts/3.jsonl --graph=net.onnx")  # fmt: skip
+    with open("net.onnx", "wb") as file:
+        file.write(whole.replace(b"Relu", b"Sqrt"))
+    trouble("another graph since", paths, "not those that the parts were made of")
+    run("fit", "--graph", "net.onnx", "--shard", "2/3", "--part", "graph", golden)
+    trouble("a part of another graph", [paths[0], "graph", paths[2]], "graph: was made of other files")
+    with open("net.onnx", "wb") as file:
+        file.write(whole)
+    run("fit", "--graph", "net.onnx", "--dtype", "bf16", "--shard", "2/3", "--part", "types", golden)
+    trouble("a part of other types", [paths[0], "types", paths[2]], "was made with --dtype=bf16 --graph=net.onnx, not with --graph=net.onnx")  # fmt: skip
+    run("convert", "-q", "--tensor", "0-4", golden, "few.npz")
+    run("fit", "--graph", "net.onnx", "--shard", "2/3", "--part", "another", "few.npz")
+    trouble("a part of another dump", [paths[0], "another", paths[2]], "another: was made of other files")
+    run("fit", "--graph", "net.onnx", "--shard", "2/3", "--part", "twice", golden)
+    check("the same shard twice", run("merge", "twice", *paths).returncode, 1)
+    with open("twice", "r+b") as file:
+        text = file.read()
+        file.seek(text.index(b'"lost":') + 7)
+        file.write(b"7")
+    trouble("a byte was changed", [paths[0], "twice", paths[2]], "was changed after it was written")
+    return paths
+
+
+def check_fit_of_files(graph, golden):
+    """Merge reads no numbers where none overflow; what was read is measured again where it was changed."""
+    run("convert", "-q", "--format", "npy", golden, "dump/")
+    words = ["--dtype", "bf16,int8,fp8", "--graph", graph, "dump/"]
+    one_run = report("fit", "--json", *words)
+    paths = parts("fit", 3, [], words)
+    alone = parts("fit", 2, [], ["dump/"], "alone")
+    expected = report("fit", "--json", "dump/")
+    data = {name: open(f"dump/{name}", "rb").read() for name in os.listdir("dump")}
+    for name, whole in data.items():
+        with open(f"dump/{name}", "r+b") as file:
+            file.seek(128)
+            file.write(bytes(len(whole) - 128))
+    check("of files full of zeros", report("merge", "--json", *paths), one_run)
+    check("likewise without a graph", report("merge", "--json", *alone), expected)
+    check("one run of these", report("fit", "--json", *words) == one_run, False)
+    for name, whole in data.items():
+        with open(f"dump/{name}", "wb") as file:
+            file.write(whole)
+    run("fit", "--part", "one.jsonl", *words)
+    items = lines("one.jsonl")[1:-1]
+    again = sum("dump/hidden.npy" in item["inputs"] for item in items)
+    check("what reads it", 1 < again < len(items), True)
+    os.utime("dump/hidden.npy")
+    done = run("fit", "--resume", "--part", "one.jsonl", *words)
+    check("resume", done.stdout.decode(), f"shard 1 of 1: {len(items)} items, {len(items) - again} from before, one.jsonl\n")  # fmt: skip
+    check("merge after it", report("merge", "--json", "one.jsonl"), one_run)
+    # A tensor that cannot be read, and one with NaN.
+    with open("dump/squares.npy", "r+b") as file:
+        file.truncate(200)
+    with open("dump/hidden.npy", "r+b") as file:
+        file.seek(128)
+        file.write(b"\0\0\xc0\x7f")
+    for options in (["--graph", graph], [], ["--dtype", "int8"], ["--dtype", "bf16,int8", "--graph", graph]):
+        check_merge("fit", options, ["dump"], ([], ["--json"], ["--all"]), (2,))
+
+
 def tree(folder):
     return {
         os.path.relpath(os.path.join(path, name), folder): open(os.path.join(path, name), "rb").read()
@@ -265,6 +357,7 @@ def main():
         os.chdir(folder)
         check_validate()
         check_layers()
+        check_fit()
         check_convert()
         check_files_from()
         os.chdir("/")

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 BTFTOOL = os.path.abspath(sys.argv[1])
+REPORTS = ("report.xml", "report.html", "list.txt")
 failures = []
 
 
@@ -37,13 +38,13 @@ def run(*words, **more):
 
 def report(*words, **more):
     """All that a command says: exit status, both outputs, files of reports."""
-    for name in ("report.xml", "report.html"):
+    for name in REPORTS:
         if os.path.exists(name):
             os.remove(name)
     done = run(*words, **more)
     files = [
         open(name, "rb").read() if os.path.exists(name) else None
-        for name in ("report.xml", "report.html")
+        for name in REPORTS
     ]
     return done.returncode, done.stdout, done.stderr, files
 

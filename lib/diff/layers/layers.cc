@@ -239,8 +239,6 @@ std::span<const Named<LayerFault>> layer_fault_names() { return kFaultNames; }
 std::span<const Named<VerdictKind>> verdict_kind_names() { return kVerdictNames; }
 std::span<const Named<SpotState>> spot_state_names() { return kSpotNames; }
 
-LayerShare::~LayerShare() = default;
-
 namespace {
 
 // The sets of a comparison: of itself, of the baseline, of the unwatched run.

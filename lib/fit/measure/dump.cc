@@ -53,6 +53,14 @@ const DumpedTensor* Dump::find(std::uint32_t value) const {
   return at == by_value_.end() ? nullptr : &tensors_[at->second];
 }
 
+std::uint64_t Dump::bytes(const DumpedTensor& tensor) const {
+  const std::scoped_lock lock(*mutex_);
+  const auto file = set_.file(tensor.place.member);
+  if (!file) return 0;
+  const auto info = (*file)->tensor(tensor.place.index);
+  return info ? info->data_bytes : 0;
+}
+
 Result<network::StoredNumbers> Dump::open(const DumpedTensor& tensor) const {
   // Sets and files are not for several threads at once; reading elements is.
   const std::scoped_lock lock(*mutex_);

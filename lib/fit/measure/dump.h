@@ -28,9 +28,12 @@ class Dump {
   static Result<Dump> list(TensorSet& set, const network::Network* network,
                            std::vector<std::string>& troubles);
 
+  const TensorSet& set() const { return set_; }
   const std::vector<DumpedTensor>& tensors() const { return tensors_; }
   // nullptr: the value was not dumped.
   const DumpedTensor* find(std::uint32_t value) const;
+  // Of its numbers, as they are stored; 0: they cannot be used.
+  std::uint64_t bytes(const DumpedTensor& tensor) const;
   // An error: why its numbers cannot be used.
   Result<network::StoredNumbers> open(const DumpedTensor& tensor) const;
 

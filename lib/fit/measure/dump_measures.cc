@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "btf/try.h"
-#include "elements/parallel.h"
+#include "fit/measure/pieces.h"
 #include "network/operators/operator.h"
 
 namespace btf {
@@ -12,36 +12,25 @@ namespace {
 using network::kNoValue;
 using network::Passing;
 
-// Pieces of work that are worth a thread.
-constexpr std::uint64_t kBytesPerPiece = 1U << 20;
-
-Status for_each_piece(const Execution& execution, std::uint64_t pieces,
-                      const std::function<Status(std::uint64_t)>& work) {
-  const unsigned workers = worker_count(execution, pieces, pieces * kBytesPerPiece);
-  return for_each_slab(execution, workers, pieces, [&](unsigned, std::uint64_t piece) -> Status {
-    BTF_TRY(check_cancelled(execution));
-    return work(piece);
-  });
-}
-
-Status measure_value(const network::Network& network, const Dump& dump, const NarrowType& type,
-                     std::uint32_t which, const Execution& execution, ValueNoise& value) {
+Result<ValueNoise> read_value(const network::Network& network, const Dump& dump,
+                              const NarrowType& type, std::uint32_t which,
+                              const Execution& execution) {
+  ValueNoise value;
   BTF_ASSIGN(std::optional<Numbers> numbers, open_numbers(network, dump, which));
-  if (!numbers) return {};
+  if (!numbers) return value;
   value.known = true;
   value.floating = numbers->floating();
-  if (!value.floating) return {};
-  BTF_ASSIGN(value.measure, measure_tensor(*numbers, type));
+  if (!value.floating) return value;
+  BTF_ASSIGN(value.measure, measure_tensor(*numbers, type, value.lossy));
   value.noise = value.measure.noise();
   if (execution.progress && dump.find(which) != nullptr)
     execution.progress(numbers->elements() * info(numbers->dtype()).bits / 8);
-  return {};
+  return value;
 }
 
 // Where a value's numbers are of the type by chance, what it is computed from tells.
 void find_luck(const network::Network& network, const NarrowType& type,
                std::vector<ValueNoise>& values) {
-  const double typical = kTypicalNoise * type.unit_roundoff();
   for (const network::Node& node : network.nodes()) {
     const auto* const row =
         network::find_operator(node.op, node.domain, network.version(node.domain));
@@ -60,10 +49,8 @@ void find_luck(const network::Network& network, const NarrowType& type,
     for (const std::uint32_t output : node.outputs) {
       if (output == kNoValue || !values[output].floating) continue;
       ValueNoise& value = values[output];
-      if (value.relative() >= typical || most <= value.relative() || (moved && !luck)) continue;
-      const double rms = value.measure.rms();
-      value.noise = typical * (rms > 0 ? rms : largest);
-      value.by_luck = value.noise > 0;
+      if (!may_be_lucky(value, type) || most <= value.relative() || (moved && !luck)) continue;
+      make_lucky(value, type, largest);
     }
   }
 }
@@ -95,6 +82,11 @@ void follow_infinite(const network::Network& network, const Dump& dump, const Na
 
 }  // namespace
 
+ValueNoise measure_value(const network::Network& network, const Dump& dump, const NarrowType& type,
+                         std::uint32_t which, const Execution& execution) {
+  return read_value(network, dump, type, which, execution).value_or(ValueNoise{});
+}
+
 Result<DumpMeasures> measure_dump(const network::Network& network, const Dump& dump,
                                   const NarrowType& type, const DumpMeasures* known,
                                   const Execution& execution) {
@@ -107,10 +99,7 @@ Result<DumpMeasures> measure_dump(const network::Network& network, const Dump& d
       measures.values[which] = known->values[which];
       return {};
     }
-    // A tensor that cannot be read is one that is not there; what needs it says so.
-    const Status done =
-        measure_value(network, dump, type, which, execution, measures.values[which]);
-    if (!done) measures.values[which] = {};
+    measures.values[which] = measure_value(network, dump, type, which, execution);
     return {};
   }));
   find_luck(network, type, measures.values);
@@ -123,12 +112,24 @@ Result<DumpMeasures> measure_dump(const network::Network& network, const Dump& d
   return measures;
 }
 
+DumpMeasures measures_of(const network::Network& network, const Dump& dump, const NarrowType& type,
+                         const DumpPieces& pieces) {
+  DumpMeasures measures{.values = pieces.values, .nodes = {}};
+  find_luck(network, type, measures.values);
+  const NodeContext context{network, dump, type, measures.values};
+  for (std::uint32_t node = 0; node < pieces.nodes.size(); ++node)
+    measures.nodes.push_back(chosen(context, node, pieces.nodes[node]));
+  follow_infinite(network, dump, type, measures);
+  return measures;
+}
+
 Result<std::optional<TensorMeasure>> measure_dumped(const Dump& dump, const DumpedTensor& tensor,
                                                     const NarrowType& type) {
   BTF_ASSIGN(network::StoredNumbers stored, dump.open(tensor));
   Numbers numbers(std::move(stored));
   if (!numbers.floating()) return std::nullopt;
-  BTF_ASSIGN(const TensorMeasure measure, measure_tensor(numbers, type));
+  LossyRuns lossy;
+  BTF_ASSIGN(const TensorMeasure measure, measure_tensor(numbers, type, lossy));
   return std::optional(measure);
 }
 

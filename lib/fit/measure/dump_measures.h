@@ -8,6 +8,7 @@
 #include "fit/measure/dump.h"
 #include "fit/measure/narrow_type.h"
 #include "fit/measure/node_measure.h"
+#include "fit/measure/node_variants.h"
 #include "network/network.h"
 
 namespace btf {
@@ -18,10 +19,25 @@ struct DumpMeasures {
   std::vector<NodeMeasure> nodes;
 };
 
+// The same by several processes, each some of the values and nodes.
+struct DumpPieces {
+  std::vector<ValueNoise> values;  // each by itself
+  std::vector<NodeVariants> nodes;
+};
+
+// A value by itself: noise is that of its own numbers. One that cannot be read is one that is not
+// there; what needs it says so.
+ValueNoise measure_value(const network::Network& network, const Dump& dump, const NarrowType& type,
+                         std::uint32_t which, const Execution& execution);
+
 // `known`: of another dump, whose weights are the same; nullptr: there is none yet.
 Result<DumpMeasures> measure_dump(const network::Network& network, const Dump& dump,
                                   const NarrowType& type, const DumpMeasures* known,
                                   const Execution& execution);
+
+// The same out of its pieces. Nodes behind numbers that become Inf are measured here.
+DumpMeasures measures_of(const network::Network& network, const Dump& dump, const NarrowType& type,
+                         const DumpPieces& pieces);
 
 // One tensor of a dump, without a network. Nothing: it holds no floats.
 Result<std::optional<TensorMeasure>> measure_dumped(const Dump& dump, const DumpedTensor& tensor,

@@ -64,56 +64,73 @@ inline void nudge(std::uint64_t first, std::span<const double> numbers, double s
 // Results from inputs that are rounded against those from inputs as they are.
 class Effect {
  public:
-  // `input`: where it has an Inf of its own, a result beyond the limit says nothing.
+  // `input`: where it has an Inf of its own, a result beyond the limit says nothing. `weight`: for
+  // how many such runs they stand.
   void take(std::span<const double> exact, std::span<const double> narrow, double limit,
-            std::span<const double> input) {
+            std::span<const double> input, double weight) {
+    Sums run;
     for (std::size_t i = 0; i < exact.size(); ++i) {
       const bool beyond = !(std::abs(exact[i]) <= limit);
       if (beyond && (input.empty() || !std::isfinite(exact[i]) || !std::isfinite(input[i])))
         continue;
-      squares_ += exact[i] * exact[i];
-      ++total_;
+      run.squares += exact[i] * exact[i];
+      ++run.total;
       if (!std::isfinite(narrow[i])) {
-        ++nonfinite_;
+        ++run.nonfinite;
         if (std::isnan(narrow[i]))
-          ++nan_;
+          ++run.nan;
         else
           infinite_from_ = std::min(infinite_from_, kBelow * std::abs(exact[i]));
         continue;
       }
       const double error = narrow[i] - exact[i];
-      errors_ += error * error;
-      zeroed_ += narrow[i] == 0 && exact[i] != 0 ? 1 : 0;
-      ++count_;
+      run.errors += error * error;
+      run.zeroed += narrow[i] == 0 && exact[i] != 0 ? 1 : 0;
+      ++run.count;
     }
+    all_.add(run, weight);
   }
 
-  void write(InputEffect& effect, double& rms) const {
-    effect.nonfinite = nonfinite_;
-    effect.nan = nan_;
+  void write(InputEffect& effect) const {
+    effect.nonfinite = rounded(all_.nonfinite);
+    effect.nan = rounded(all_.nan);
     effect.infinite_from = infinite_from_;
-    effect.zeroed = zeroed_;
-    if (total_ > 0) rms = std::max(rms, std::sqrt(squares_ / static_cast<double>(total_)));
-    if (count_ == 0) return;
-    effect.error = std::sqrt(errors_ / static_cast<double>(count_));
+    effect.zeroed = rounded(all_.zeroed);
+    if (all_.total > 0) effect.rms = std::sqrt(all_.squares / all_.total);
+    if (all_.count == 0) return;
+    effect.error = error();
     if (effect.noise > 0) effect.gain = effect.error / effect.noise;
   }
 
-  double error() const {
-    return count_ == 0 ? 0 : std::sqrt(errors_ / static_cast<double>(count_));
-  }
+  double error() const { return all_.count == 0 ? 0 : std::sqrt(all_.errors / all_.count); }
 
  private:
-  double errors_ = 0;
-  double squares_ = 0;
-  std::uint64_t total_ = 0;
-  std::uint64_t count_ = 0;  // of them, finite in both
-  std::uint64_t nonfinite_ = 0;
-  std::uint64_t nan_ = 0;
+  struct Sums {
+    double errors = 0;   // squares
+    double squares = 0;  // of results
+    double total = 0;    // results
+    double count = 0;    // of them, finite in both
+    double nonfinite = 0;
+    double nan = 0;
+    double zeroed = 0;
+
+    void add(const Sums& run, double weight) {
+      errors += weight * run.errors;
+      squares += weight * run.squares;
+      total += weight * run.total;
+      count += weight * run.count;
+      nonfinite += weight * run.nonfinite;
+      nan += weight * run.nan;
+      zeroed += weight * run.zeroed;
+    }
+  };
+
+  static std::uint64_t rounded(double count) { return static_cast<std::uint64_t>(count + 0.5); }
+
+  Sums all_;
   // Computed here a result is another than dumped by a float32's rounding.
   static constexpr double kBelow = 1 - 0x1p-10;
   double infinite_from_ = HUGE_VAL;
-  std::uint64_t zeroed_ = 0;
 };
 
 }  // namespace btf

@@ -16,13 +16,11 @@ using network::Operator;
 using network::Passing;
 
 constexpr std::uint64_t kMostComputed = 1U << 16;  // numbers of one
-// Results that are computed twice: of more every second run, or every third, and so on.
-constexpr std::uint64_t kMostResults = 1U << 18;
-
 // Numbers of which single products are computed.
 constexpr double kMostProducts = 1U << 14;
 constexpr double kLeastResults = 16;
 constexpr double kManyResults = 64;
+constexpr std::uint64_t kGroupsRun = 512;  // numbers of groups that are looked at together
 
 class NodeMeasuring {
  public:
@@ -220,8 +218,7 @@ class NodeMeasuring {
     std::vector<double> narrow(kFitRun);
     std::vector<std::span<const double>> given(inputs.size());
     const std::uint64_t all = element_count(dims).value_or(0);
-    const std::uint64_t pace = pace_of(all, placed.size());
-    for (std::uint64_t first = 0; first < all; first += pace * kFitRun) {
+    const auto take = [&](std::uint64_t first, double weight) -> Status {
       const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(kFitRun, all - first));
       for (std::size_t i = 0; i < inputs.size(); ++i) {
         Input& input = inputs[i];
@@ -245,7 +242,7 @@ class NodeMeasuring {
         op_->at_places(given, off);
         exchange(false);
         effects[*inputs[i].effect].take(right, off, context_.type.limit(),
-                                        std::span(inputs[i].narrow).first(count));
+                                        std::span(inputs[i].narrow).first(count), weight);
         if (!inputs[i].nudged) continue;
         for (std::size_t k = i; k < inputs.size(); ++k)
           if (inputs[k].same == i)
@@ -254,11 +251,17 @@ class NodeMeasuring {
         exchange(true);
         op_->at_places(given, off);
         exchange(false);
-        inputs[i].nudged->take(right, off, HUGE_VAL, {});
+        inputs[i].nudged->take(right, off, HUGE_VAL, {}, weight);
       }
+      return {};
+    };
+    std::vector<bool> one_by_one;  // inputs that go into the result number by number
+    for (const Dims& own : placed) one_by_one.push_back(own == dims);
+    BTF_TRY(plan(all, kFitRun, one_by_one).visit(take));
+    for (std::size_t e = 0; e < effects.size(); ++e) {
+      effects[e].write(measure.inputs[e]);
+      measure.rms = std::max(measure.rms, measure.inputs[e].rms);
     }
-    for (std::size_t e = 0; e < effects.size(); ++e)
-      effects[e].write(measure.inputs[e], measure.rms);
     for (const Input& input : inputs) {
       if (!input.nudged) continue;
       InputEffect& effect = measure.inputs[*input.effect];
@@ -268,11 +271,16 @@ class NodeMeasuring {
     return {};
   }
 
-  // Which runs are taken: every one, where a single number may be what matters.
-  std::uint64_t pace_of(std::uint64_t results, std::size_t inputs) const {
-    for (std::size_t i = 0; i < inputs; ++i)
-      if (is_float(i) && is_lossy(value(i))) return 1;
-    return std::max<std::uint64_t>(1, (results + kMostResults - 1) / kMostResults);
+  RunPlan plan(std::uint64_t numbers, std::uint64_t unit,
+               const std::vector<bool>& one_by_one) const {
+    std::vector<const LossyRuns*> lossy;
+    for (std::size_t i = 0; i < one_by_one.size(); ++i) {
+      if (!is_float(i) || !is_lossy(value(i))) continue;
+      const bool is_known = one_by_one[i] && value(i).lossy.known();
+      if (!is_known || value(i).infinite_from < HUGE_VAL) return RunPlan::whole(numbers, unit);
+      lossy.push_back(&value(i).lossy);
+    }
+    return {numbers, unit, lossy};
   }
 
   double nudge_step() const { return kTypicalNoise * context_.type.unit_roundoff(); }
@@ -293,24 +301,38 @@ class NodeMeasuring {
     Effect effect;
     double variances = 0;
     double variance_errors = 0;
-    const std::uint64_t pace = pace_of(count * size, 1);
-    for (std::uint64_t group = 0; group < count; group += pace) {
+    const auto take_group = [&](std::uint64_t group, double weight) -> Status {
       BTF_TRY(gather(*found, *groups, group, exact));
       reading.apply(group * size, exact, narrow);
       op_->of_group(exact, right);
       op_->of_group(narrow, off);
-      effect.take(right, off, context_.type.limit(), {});
+      effect.take(right, off, context_.type.limit(), {}, weight);
       const network::GroupInside inside = op_->inside(exact, round);
       if (std::isfinite(inside.largest)) measure.inside = std::max(measure.inside, inside.largest);
       if (inside.variance > 0 && std::isfinite(inside.variance)) {
         const double error = inside.narrow_variance / inside.variance - 1;
-        variance_errors += error * error;
-        variances += 1;
+        variance_errors += weight * error * error;
+        variances += weight;
       }
-    }
+      return {};
+    };
+    // Some groups at a time, whose numbers stand one behind the other where those of a group do.
+    const std::uint64_t together =
+        std::max<std::uint64_t>(1, kGroupsRun / std::max<std::uint64_t>(1, size));
+    const bool in_a_row = count > 0 && groups->element(0, size - 1) == size - 1 &&
+                          (count == 1 || groups->element(1, 0) == size);
+    BTF_TRY(plan(count * size, std::max<std::uint64_t>(1, together * size), {in_a_row})
+                .visit([&](std::uint64_t first, double weight) -> Status {
+                  const std::uint64_t begin = first / size;
+                  for (std::uint64_t group = begin; group < std::min(begin + together, count);
+                       ++group)
+                    BTF_TRY(take_group(group, weight));
+                  return {};
+                }));
     if (variances > 0) measure.variance_error = std::sqrt(variance_errors / variances);
     measure.inputs.push_back({.input = 0, .noise = value(0).noise});
-    effect.write(measure.inputs[0], measure.rms);
+    effect.write(measure.inputs[0]);
+    measure.rms = measure.inputs[0].rms;
     // What scales and biases make of it.
     if (result().known && !op_->one_of_group() && measure.rms > 0) {
       const double rms = result().measure.rms();
@@ -366,6 +388,11 @@ NodeMeasure measure_node(const NodeContext& context, std::uint32_t node, bool in
   NodeMeasure measure;
   const Status done = NodeMeasuring(context, node, infinite).run(measure);
   if (!done) measure.trouble = done.error().text();
+  finish_effects(context, node, measure);
+  return measure;
+}
+
+void finish_effects(const NodeContext& context, std::uint32_t node, NodeMeasure& measure) {
   const network::Node& own = context.network.nodes()[node];
   for (InputEffect& effect : measure.inputs) {
     const double rms = context.values[own.inputs[effect.input]].measure.rms();
@@ -373,7 +400,6 @@ NodeMeasure measure_node(const NodeContext& context, std::uint32_t node, bool in
     if (effect.noise == 0 && !effect.passes_on) effect.gain = ratio;  // it is not seen
     effect.carried = measure.averages ? std::max(effect.gain, ratio) : effect.gain;
   }
-  return measure;
 }
 
 }  // namespace btf

@@ -18,6 +18,7 @@ namespace btf {
 // A value as a narrow device has it.
 struct ValueNoise {
   TensorMeasure measure;
+  LossyRuns lossy{};      // of what was measured by this process
   bool known = false;     // it was measured
   bool floating = false;  // it holds floats
   double noise = 0;       // its own rounding error: root mean square
@@ -44,6 +45,7 @@ struct InputEffect {
   std::uint64_t nan = 0;            // of these
   double infinite_from = HUGE_VAL;  // results above it, within the type's limit, become Inf
   std::uint64_t zeroed = 0;         // results that become 0
+  double rms = 0;                   // of the results that were computed twice for it
   // Of a small error of the input. Rounding is none where numbers vanish or overflow.
   double gain = 1;
   // The same of an error that the input has from before: those of elements that are added up are
@@ -61,7 +63,7 @@ struct NodeMeasure {
   std::vector<InputEffect> with_infinite;
   bool averages = false;      // a result is of many numbers of the input
   double terms = 0;           // products in a sum of the result; 0: it is of no such sums
-  double rms = 0;             // of the result
+  double rms = 0;             // of the result; of places: the largest of the effects'
   double inside = 0;          // largest magnitude on the way to a result
   double variance_error = 0;  // relative
 };
@@ -77,6 +79,9 @@ struct NodeContext {
 // Nothing: there are none.
 Result<std::optional<Numbers>> open_numbers(const network::Network& network, const Dump& dump,
                                             std::uint32_t value);
+
+// What of the effects follows from the others, and from the values.
+void finish_effects(const NodeContext& context, std::uint32_t node, NodeMeasure& measure);
 
 // `infinite`: with the Inf that its inputs have from before.
 NodeMeasure measure_node(const NodeContext& context, std::uint32_t node, bool infinite = false);

@@ -61,15 +61,19 @@ void TensorMeasure::add(const TensorMeasure& other) {
   lost += other.lost;
 }
 
-Result<TensorMeasure> measure_tensor(Numbers& numbers, const NarrowType& type) {
+Result<TensorMeasure> measure_tensor(Numbers& numbers, const NarrowType& type, LossyRuns& lossy) {
   TensorMeasure measure;
+  lossy = LossyRuns(numbers.elements());
   std::vector<double> read(std::min<std::uint64_t>(kReadRun, numbers.elements()));
   for (std::uint64_t first = 0; first < numbers.elements(); first += kReadRun) {
     const auto some = std::span(read).first(
         static_cast<std::size_t>(std::min<std::uint64_t>(kReadRun, numbers.elements() - first)));
     BTF_TRY(numbers.read(first, some));
-    for (std::size_t at = 0; at < some.size(); at += kFitRun)
+    for (std::size_t at = 0; at < some.size(); at += kFitRun) {
+      const std::uint64_t before = measure.lost + measure.above;
       measure.take(some.subspan(at, std::min(kFitRun, some.size() - at)), type);
+      if (measure.lost + measure.above > before) lossy.mark(first + at);
+    }
   }
   return measure;
 }

@@ -7,6 +7,7 @@
 #include "btf/error.h"
 #include "fit/measure/narrow_type.h"
 #include "fit/measure/numbers.h"
+#include "fit/measure/run_plan.h"
 
 namespace btf {
 
@@ -38,6 +39,7 @@ struct TensorMeasure {
   void take_odd(std::span<const double> numbers, const NarrowType& type);
 };
 
-Result<TensorMeasure> measure_tensor(Numbers& numbers, const NarrowType& type);
+// Marks the runs in which a number vanishes or is above the limit.
+Result<TensorMeasure> measure_tensor(Numbers& numbers, const NarrowType& type, LossyRuns& lossy);
 
 }  // namespace btf

@@ -20,6 +20,12 @@ bool passes(const NodeMeasure& measure) {
   return measure.trouble.empty() && measure.passing != Passing::unknown;
 }
 
+// Constants, shapes: what is made of no numbers of the network is rounded by whoever reads it, as a
+// weight is.
+bool is_constant(const NodeMeasure& measure) {
+  return measure.trouble.empty() && measure.passing == Passing::none;
+}
+
 double gain_of_result(const network::Node& node, const std::vector<double>& gains) {
   double sum = 0;
   for (const std::uint32_t value : node.outputs)
@@ -168,7 +174,7 @@ void Sensitivity::find_unseen() {
   for (std::size_t number = network_.nodes().size(); number-- > 0;) {
     const network::Node& node = network_.nodes()[number];
     const NodeMeasure& measure = measures_.nodes[number];
-    if (measure.passing == Passing::none && measure.trouble.empty()) continue;
+    if (is_constant(measure)) continue;
     const bool followed = passes(measure) && measure.passing != Passing::moved;
     const bool any = std::ranges::any_of(node.outputs, [&](std::uint32_t value) {
       return value != kNoValue &&
@@ -187,7 +193,8 @@ bool Sensitivity::is_ordinary(std::uint32_t node, const InputEffect& effect) con
 
 bool Sensitivity::is_rounded(std::uint32_t node, std::uint32_t input) const {
   const std::uint32_t maker = network_.values()[input].node;
-  return !wide_[node] || (maker != network::kNoNode && !wide_[maker]);
+  return !wide_[node] ||
+         (maker != network::kNoNode && !is_constant(measures_.nodes[maker]) && !wide_[maker]);
 }
 
 double Sensitivity::gain_of(std::uint32_t node, const InputEffect& effect) const {
@@ -227,38 +234,39 @@ namespace {
 
 // Squares of them; `grows`: relative errors may grow from layer to layer.
 std::vector<double> follow_errors(const network::Network& network, const DumpMeasures& measures,
-                                  const NarrowType& type, const std::vector<bool>& wide,
-                                  bool grows) {
+                                  const NarrowType& type, const AssumedNodes& nodes, bool grows) {
   const double amplified = kAmplified * type.unit_roundoff();
   std::vector<double> errors(network.values().size(), 0);  // mean squares
   std::vector<bool> rounded(network.values().size(), false);
   for (std::uint32_t node = 0; node < network.nodes().size(); ++node) {
     const network::Node& own = network.nodes()[node];
     const NodeMeasure& measure = measures.nodes[node];
-    double carried = 0;
+    if (is_constant(measure)) continue;
+    const bool wide = nodes.wide[node];
+    double carried = !wide && nodes.infinite[node] ? HUGE_VAL : 0;
     for (const InputEffect& effect : measure.inputs) {
       const std::uint32_t input = own.inputs[effect.input];
-      const double read = wide[node] || rounded[input] ? 0 : effect.error * effect.error;
-      if (!wide[node] && effect.nonfinite > 0) carried = HUGE_VAL;
+      // What is Inf in place of a number is an error of whoever reads it.
+      const bool above = !effect.passes_on && measures.values[input].measure.above > 0;
+      if (!wide && (!rounded[input] || above)) carried += effect.error * effect.error;
       const double gain = grows ? effect.carried * effect.carried
                                 : gain_of_square(network, measures, node, effect, amplified);
-      carried += (errors[input] > 0 && gain > 0 ? gain * errors[input] : 0) + read;
+      if (errors[input] > 0 && gain > 0) carried += gain * errors[input];
     }
-    if (!wide[node]) {
+    if (!wide) {
       const double off = measure.variance_error / 2 * measure.rms;
       carried += off * off;
     }
     for (const std::uint32_t output : own.outputs) {
       if (output == kNoValue || !measures.values[output].floating) continue;
       const double noise = measures.values[output].noise;
-      const bool rounds = !wide[node] && measure.passing != Passing::moved;
+      const bool rounds = !wide && measure.passing != Passing::moved;
       errors[output] = carried + (rounds ? noise * noise : 0);
       if (!passes(measure))
         for (const std::uint32_t input : own.inputs)
           if (input != kNoValue && errors[input] > 0)
             errors[output] += ratio(measures, output, input) * errors[input];
-      if (!wide[node] && measures.values[output].measure.beyond > 0) errors[output] = HUGE_VAL;
-      rounded[output] = !wide[node];
+      rounded[output] = !wide;
     }
   }
   return errors;
@@ -269,9 +277,9 @@ std::vector<double> follow_errors(const network::Network& network, const DumpMea
 // Errors of networks grow, but not by all that first-order propagation makes of them: what comes to
 // an output is between the two.
 std::vector<double> output_errors(const network::Network& network, const DumpMeasures& measures,
-                                  const NarrowType& type, const std::vector<bool>& wide) {
-  const std::vector<double> least = follow_errors(network, measures, type, wide, false);
-  const std::vector<double> most = follow_errors(network, measures, type, wide, true);
+                                  const NarrowType& type, const AssumedNodes& nodes) {
+  const std::vector<double> least = follow_errors(network, measures, type, nodes, false);
+  const std::vector<double> most = follow_errors(network, measures, type, nodes, true);
   std::vector<double> found;
   for (const std::uint32_t output : network.outputs()) {
     const double rms = measures.values[output].measure.rms();

@@ -60,9 +60,13 @@ class Sensitivity {
   std::vector<bool> unseen_;    // by value: whether errors of it come to an output is not followed
 };
 
-// The relative error of each output of the network, by first-order propagation, with these nodes
-// wide.
+struct AssumedNodes {
+  std::vector<bool> wide;
+  std::vector<bool> infinite;  // their results are Inf or NaN, where they are not wide
+};
+
+// The relative error of each output of the network, by first-order propagation.
 std::vector<double> output_errors(const network::Network& network, const DumpMeasures& measures,
-                                  const NarrowType& type, const std::vector<bool>& wide);
+                                  const NarrowType& type, const AssumedNodes& nodes);
 
 }  // namespace btf

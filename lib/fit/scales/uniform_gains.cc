@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "btf/try.h"
-#include "elements/parallel.h"
+#include "fit/measure/pieces.h"
 #include "network/evaluation.h"
 #include "network/operators/operator.h"
 
@@ -20,7 +20,6 @@ using network::kNoValue;
 using network::Passing;
 
 constexpr std::uint64_t kMostResults = 1U << 18;  // of more every second run, and so on
-constexpr std::uint64_t kBytesPerNode = 1U << 20;
 
 // Plus or minus one, by the number of an element.
 double sign_at(std::uint64_t number) {
@@ -29,18 +28,18 @@ double sign_at(std::uint64_t number) {
 
 class Places {
  public:
-  Places(const network::Network& network, const Dump& dump, const std::vector<double>& relative,
-         DumpMeasures& measures, std::uint32_t node)
-      : network_(network),
-        dump_(dump),
+  Places(const NodeContext& context, const std::vector<double>& relative, std::uint32_t node,
+         const NodeMeasure& measure)
+      : context_(context),
         relative_(relative),
-        measures_(measures),
+        measure_(measure),
         node_(node),
-        evaluation_(network, stored_in(dump), kMostTerms) {}
+        evaluation_(context.network, stored_in(context.dump), kMostTerms) {}
 
-  Status run() {
+  Result<UniformGains> run() {
+    UniformGains gains(measure_.inputs.size());
     BTF_ASSIGN(network::Operator* const op, evaluation_.made_operator(node_));
-    if (!info(op->outputs()[0].dtype).floating()) return {};
+    if (!info(op->outputs()[0].dtype).floating()) return gains;
     BTF_TRY(open(*op));
     std::vector<double> exact(kFitRun);
     std::vector<double> off(kFitRun);
@@ -54,15 +53,16 @@ class Places {
         given_[i] = run;
       }
       op->at_places(given_, std::span(exact).first(count));
-      for (InputEffect& effect : measures_.nodes[node_].inputs)
+      for (const InputEffect& effect : measure_.inputs)
         if (step(effect) > 0)
           compare(*op, effect, first, std::span(exact).first(count), std::span(off).first(count));
     }
-    for (InputEffect& effect : measures_.nodes[node_].inputs) {
+    for (std::size_t i = 0; i < gains.size(); ++i) {
+      const InputEffect& effect = measure_.inputs[i];
       const auto& [squares, number] = sums_[effect.input];
-      if (number > 0) effect.gain = std::sqrt(squares / static_cast<double>(number)) / step(effect);
+      if (number > 0) gains[i] = std::sqrt(squares / static_cast<double>(number)) / step(effect);
     }
-    return {};
+    return gains;
   }
 
  private:
@@ -72,11 +72,13 @@ class Places {
     std::vector<double> off = std::vector<double>(kFitRun);
   };
 
-  std::uint32_t value(std::size_t input) const { return network_.nodes()[node_].inputs[input]; }
+  std::uint32_t value(std::size_t input) const {
+    return context_.network.nodes()[node_].inputs[input];
+  }
 
   double step(const InputEffect& effect) const {
     const std::uint32_t which = value(effect.input);
-    return relative_[which] * measures_.values[which].measure.rms();
+    return relative_[which] * context_.values[which].measure.rms();
   }
 
   Status open(const network::Operator& op) {
@@ -86,7 +88,8 @@ class Places {
     for (std::size_t i = 0; i < placed.size(); ++i) {
       const std::uint32_t which = value(i);
       if (!opened_.contains(which)) {
-        BTF_ASSIGN(std::optional<Numbers> found, open_numbers(network_, dump_, which));
+        BTF_ASSIGN(std::optional<Numbers> found,
+                   open_numbers(context_.network, context_.dump, which));
         if (!found) return fail(ErrorCode::refused, "not there");
         opened_.emplace(which, *std::move(found));
       }
@@ -117,10 +120,9 @@ class Places {
     }
   }
 
-  const network::Network& network_;
-  const Dump& dump_;
+  const NodeContext& context_;
   const std::vector<double>& relative_;
-  DumpMeasures& measures_;
+  const NodeMeasure& measure_;
   std::uint32_t node_;
   network::Evaluation evaluation_;
   std::vector<Input> inputs_;
@@ -131,21 +133,27 @@ class Places {
 
 }  // namespace
 
-Status take_uniform_gains(const network::Network& network, const Dump& dump,
-                          const std::vector<double>& relative, const Execution& execution,
-                          DumpMeasures& measures) {
-  const std::uint64_t nodes = network.nodes().size();
-  const unsigned workers = worker_count(execution, nodes, nodes * kBytesPerNode);
-  return for_each_slab(execution, workers, nodes, [&](unsigned, std::uint64_t i) -> Status {
-    BTF_TRY(check_cancelled(execution));
-    const NodeMeasure& own = measures.nodes[i];
-    if (own.passing != Passing::places || !own.trouble.empty()) return {};
-    // What could be measured can be opened again; if not, its gains stay as they are.
-    const Status done =
-        Places(network, dump, relative, measures, static_cast<std::uint32_t>(i)).run();
-    (void)done;
+UniformGains uniform_gains(const NodeContext& context, const std::vector<double>& relative,
+                           std::uint32_t node, const NodeMeasure& measure) {
+  const UniformGains none(measure.inputs.size());
+  if (measure.passing != Passing::places || !measure.trouble.empty()) return none;
+  // What could be measured can be opened again; if not, its gains stay as they are.
+  return Places(context, relative, node, measure).run().value_or(none);
+}
+
+Result<std::vector<UniformGains>> uniform_gains(const network::Network& network, const Dump& dump,
+                                                const NarrowType& type,
+                                                const std::vector<double>& relative,
+                                                const DumpMeasures& measures,
+                                                const Execution& execution) {
+  const NodeContext context{network, dump, type, measures.values};
+  std::vector<UniformGains> gains(measures.nodes.size());
+  BTF_TRY(for_each_piece(execution, gains.size(), [&](std::uint64_t node) -> Status {
+    gains[node] =
+        uniform_gains(context, relative, static_cast<std::uint32_t>(node), measures.nodes[node]);
     return {};
-  });
+  }));
+  return gains;
 }
 
 }  // namespace btf

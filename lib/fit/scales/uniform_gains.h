@@ -2,6 +2,8 @@
 // operators of elements: found by adding such errors.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "btf/error.h"
@@ -10,10 +12,19 @@
 
 namespace btf {
 
-// Puts these gains into the measures. `relative`: the error of each value over its root mean
-// square; where it is 0 gains stay as they are.
-Status take_uniform_gains(const network::Network& network, const Dump& dump,
-                          const std::vector<double>& relative, const Execution& execution,
-                          DumpMeasures& measures);
+// By the effects of a node; nothing: its gain stays as it is.
+using UniformGains = std::vector<std::optional<double>>;
+
+// `relative`: the error of each value over its root mean square; 0: it has none. Of a node that is
+// no operator of elements, or cannot be computed, all gains stay.
+UniformGains uniform_gains(const NodeContext& context, const std::vector<double>& relative,
+                           std::uint32_t node, const NodeMeasure& measure);
+
+// Of all nodes.
+Result<std::vector<UniformGains>> uniform_gains(const network::Network& network, const Dump& dump,
+                                                const NarrowType& type,
+                                                const std::vector<double>& relative,
+                                                const DumpMeasures& measures,
+                                                const Execution& execution);
 
 }  // namespace btf

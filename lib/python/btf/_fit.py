@@ -8,6 +8,7 @@ from ._report import Report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from ._types import DType, Path
@@ -57,13 +58,21 @@ def fit(*golden: Path, dtype: DType | list[DType] = "fp16", graph: Path | None =
     `golden`: dumps of all tensors, each of one run. `dtype`: fp16, bf16; with scales int8, fp8; one or a list.
     `graph`: the ONNX model with its weights; without it tensors are measured and no layer is judged.
     """
+    return of_dumps(lambda dumps, names, model: _btf.fit(dumps, names, model, jobs), *plain_fit(golden, dtype, graph))
+
+
+def plain_fit(golden: tuple[Path, ...], dtype: DType | Sequence[DType],
+              graph: Path | None) -> tuple[list[str], list[str], str | None]:
+    """Paths of dumps, names of dtypes, the path of the model."""
     if not golden:
         raise TypeError("fit() needs a dump")
-    dtypes = dtype if isinstance(dtype, (list, tuple)) else [dtype]
+    dtypes: Sequence[Any] = dtype if isinstance(dtype, (list, tuple)) else [dtype]
     names: list[Any] = [_dtypes.name_of(one) for one in dtypes]
-    dumps = [existing(one) for one in golden]
-    model = None if graph is None else existing(graph)
+    return [existing(one) for one in golden], names, None if graph is None else existing(graph)
+
+
+def of_dumps(judge: Callable[..., Any], dumps: list[str], names: list[str], model: str | None) -> FitReport:
     options: dict[str, Any] = {"dtype": names if len(names) > 1 else names[0]}
     if model is not None:
         options["graph"] = model
-    return FitReport(_btf.fit(dumps, names, model, jobs), options, "fit", *map(repr, dumps))
+    return FitReport(judge(dumps, names, model), options, "fit", *map(repr, dumps))

@@ -17,6 +17,7 @@ from ._convert import ConvertedTensor, ConvertReport, plain_conversion
 from ._diff import _plain, of_paths
 from ._errors import Error, InvalidArgument
 from ._files import TensorSet, existing
+from ._fit import FitReport, of_dumps, plain_fit
 from ._layers import of_layers, plain_layers
 
 TYPE_CHECKING = False
@@ -90,6 +91,21 @@ def layers(actual: Path, golden: Path, *, executor: concurrent.futures.Executor,
     with _Part(part, plan, words) as kept:
         kept.fill(work, executor, retries, in_flight)
         return of_layers(lambda a, g, given: _btf.batch_layers_report(kept.path, a, g, given, words), actual, golden, options)
+
+
+def fit(*golden: Path, executor: concurrent.futures.Executor, part: Path | None = None, retries: int = 3,
+        in_flight: int = 256, dtype: DType | list[DType] = "fp16", graph: Path | None = None) -> FitReport:
+    """`btf.fit` of paths whose layers and tensors are measured by an executor's workers.
+
+    The report is that of `btf.fit`: workers measure, this process judges. Executor, part, retries
+    and in_flight are those of `diff`.
+    """
+    what = plain_fit(golden, dtype, graph)
+    words = ["--dtype=" + ",".join(what[1])] + ([] if graph is None else [f"--graph={what[2]}"])
+    plan = _btf.batch_fit_plan(*what, words)
+    with _Part(part, plan, words) as kept:
+        kept.fill(functools.partial(_fit, *what, words, plan.digest), executor, retries, in_flight)
+        return of_dumps(lambda dumps, names, model: _btf.batch_fit_report(kept.path, dumps, names, model, words), *what)
 
 
 def convert(source: Path | list[Path] | TensorSet, target: Path, *, executor: concurrent.futures.Executor,
@@ -199,6 +215,11 @@ def _compare(actual: str, golden: str, options: dict[str, Any], words: list[str]
 def _measure(actual: str, golden: str, options: dict[str, Any], words: list[str], digest: str,
              numbers: tuple[int, ...]) -> list[str] | Exception:
     return _answer(_btf.batch_layers_measure, actual, golden, options, words, digest, list(numbers))
+
+
+def _fit(dumps: list[str], dtypes: list[str], graph: str | None, words: list[str], digest: str,
+         numbers: tuple[int, ...]) -> list[str] | Exception:
+    return _answer(_btf.batch_fit_measure, dumps, dtypes, graph, words, digest, list(numbers))
 
 
 def _convert(paths: list[str], target: str, spec: str | None, layout_in: str | None, given: dict[str, Any],

@@ -1,5 +1,5 @@
 // Which layers fit a narrow type?
-#include "btf/fit.h"
+#include "python/src/fit.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
@@ -26,23 +26,13 @@ namespace {
 
 namespace nb = nanobind;
 
-Result<FitReport> judge(const std::vector<std::string>& dumps, const FitOptions& options) {
-  std::vector<TensorSet> sets;
-  for (const std::string& path : dumps) {
-    BTF_ASSIGN(TensorSet set, TensorSet::open(path));
-    if (set.member_count() == 0) return std::unexpected(no_files(set));
-    sets.push_back(std::move(set));
-  }
-  return fit(sets, options);
-}
-
 FitReport fit_dumps(const std::vector<std::string>& dumps, const std::vector<std::string>& dtypes,
                     const std::optional<std::string>& graph, unsigned jobs) {
-  FitOptions options{.dtypes = {}, .graph = graph};
-  for (const std::string& dtype : dtypes) options.dtypes.push_back(value(parse_dtype(dtype)));
-  return value(run(jobs, kLong, [&](const Execution& execution) {
+  FitOptions options = fit_options(dtypes, graph);
+  return value(run(jobs, kLong, [&](const Execution& execution) -> Result<FitReport> {
     options.execution = execution;
-    return judge(dumps, options);
+    BTF_ASSIGN(std::vector<TensorSet> sets, open_dumps(dumps));
+    return fit(sets, options);
   }));
 }
 
@@ -78,6 +68,23 @@ std::string list(const FitReport& self, const std::string& form,
 }
 
 }  // namespace
+
+FitOptions fit_options(const std::vector<std::string>& dtypes,
+                       const std::optional<std::string>& graph) {
+  FitOptions options{.dtypes = {}, .graph = graph};
+  for (const std::string& dtype : dtypes) options.dtypes.push_back(value(parse_dtype(dtype)));
+  return options;
+}
+
+Result<std::vector<TensorSet>> open_dumps(const std::vector<std::string>& paths) {
+  std::vector<TensorSet> sets;
+  for (const std::string& path : paths) {
+    BTF_ASSIGN(TensorSet set, TensorSet::open(path));
+    if (set.member_count() == 0) return std::unexpected(no_files(set));
+    sets.push_back(std::move(set));
+  }
+  return sets;
+}
 
 void bind_fit(nb::module_& module) {
   nb::class_<FitReport>(module, "FitRun")

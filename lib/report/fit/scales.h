@@ -6,6 +6,7 @@
 #include "btf/fit.h"
 #include "btf/report/report.h"
 #include "report/text/json.h"
+#include "report/text/json_node.h"
 
 namespace btf::report {
 
@@ -18,6 +19,9 @@ bool is_held(const FitScaledTensor& tensor);
 
 std::string scales_text(const FitOfScales& type, const TextOptions& options);
 Json scales_json(const FitOfScales& type);
+// A tensor of it, and read back.
+Json scaled_tensor_json(const FitScaledTensor& tensor);
+FitScaledTensor read_scaled_tensor(const JsonNode& node);
 // "4 of 17 tensors are not held by one scale"
 std::string scales_verdict(const FitOfScales& type);
 // The part of the page.

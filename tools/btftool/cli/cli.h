@@ -22,6 +22,9 @@ struct UsageError {
   std::string command;
 };
 
+// Why the command's lists are none that its types have; empty: they are.
+std::string trouble_of_lists(const FitCommand& command);
+
 std::variant<Invocation, Information, UsageError> parse_command_line(int argc, char** argv);
 
 }  // namespace btftool

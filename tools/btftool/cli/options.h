@@ -131,10 +131,17 @@ struct DiffCommand {
   std::vector<std::string> comparing;
 };
 
+// What must stay wide, or scales, as another tool takes it, and where it goes.
+struct FitListFile {
+  btf::FitListForm form{};
+  std::string path;
+};
+
 struct MergeCommand {
   std::vector<std::string> parts;
   std::optional<std::uint64_t> expected;  // shards
   DiffCommand reports;                    // which, and nothing else
+  std::vector<FitListFile> emit;          // likewise, of fit
 };
 
 struct ValidateOptions {
@@ -179,10 +186,6 @@ struct LayersCommand {
 };
 
 struct FitCommand {
-  struct Emit {
-    btf::FitListForm form{};
-    std::string path;
-  };
   std::vector<std::string> dumps;
   btf::OpenOptions open;
   btf::FitOptions fit;
@@ -190,7 +193,8 @@ struct FitCommand {
   bool json = false;
   std::optional<std::string> html;
   std::vector<std::string> deciding;  // options that decide what comes out, as they were given
-  std::vector<Emit> emit;
+  std::vector<FitListFile> emit;
+  std::optional<PartOptions> part;
 };
 
 struct TypesOptions {

@@ -75,7 +75,8 @@ void finish_part(const CLI::App& app, const std::vector<std::string>& operands,
                   " exclude each other: btftool merge makes the reports");
   if (std::ranges::find(operands, "-") != operands.end())
     throw Wrong("--part needs files: - cannot be read again");
-  if (app.get_option("--files-from")->results() == std::vector<std::string>{"-"})
+  const CLI::Option* const listed = app.get_option_no_throw("--files-from");
+  if (listed != nullptr && listed->results() == std::vector<std::string>{"-"})
     throw Wrong("--part needs a file for --files-from: - cannot be read again");
   part->options = words_given(app, decides);
 }

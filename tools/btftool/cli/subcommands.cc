@@ -197,6 +197,7 @@ class MergeArguments final : public Subcommand {
         app(), "--expect", 1, btf::kMostShards, [this](std::uint64_t n) { command_.expected = n; },
         "the number of shards there must be");
     declare_reports(app(), command_.reports);
+    declare_lists(app(), command_.emit);
     app().footer(
         "Prints what one run would have printed.\n"
         "Exit status: that of one run: 0 same, 1 different, 2 trouble; and 2 where a part is\n"

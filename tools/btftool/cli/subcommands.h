@@ -42,14 +42,16 @@ class Subcommand {
   CLI::App& app_;
 };
 
-// The options of inspect, repair and fit, and the checks of what only shows once they are parsed; these
-// throw Wrong.
+// The options of inspect, repair and fit, and the checks of what only shows once they are parsed;
+// these throw Wrong.
 void declare_inspect(CLI::App& app, InspectOptions& options);
 void finish_inspect(const CLI::App& app, InspectOptions& options,
                     const std::vector<std::string>& operands);
 void declare_repair(CLI::App& app, RepairCommand& command);
 void finish_repair(RepairCommand& command);
 void declare_fit(CLI::App& app, FitCommand& command);
+// --emit
+void declare_lists(CLI::App& app, std::vector<FitListFile>& lists);
 void finish_fit(const CLI::App& app, FitCommand& command, const std::vector<std::string>& operands);
 
 // All, declared to the parser, in the order in which the help lists them.

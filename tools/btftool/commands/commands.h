@@ -17,6 +17,8 @@ btf::Result<int> run_fit(const Context& context, const FitCommand& command);
 // `command`: the one that made the parts, with the reports that are asked for.
 btf::Result<int> merge_layers(const Context& context, const btf::Parts& parts,
                               const LayersCommand& command);
+btf::Result<int> merge_fit(const Context& context, const btf::Parts& parts,
+                           const FitCommand& command);
 btf::Result<int> run_merge(const Context& context, const MergeCommand& command);
 btf::Result<int> run_repair(const Context& context, const RepairCommand& command);
 btf::Result<int> run_types(const Context& context, const TypesOptions& options);

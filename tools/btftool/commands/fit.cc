@@ -8,6 +8,7 @@
 #include "btf/tensor_set.h"
 #include "btf/try.h"
 #include "commands/commands.h"
+#include "fit/part.h"
 #include "io/exit_code.h"
 #include "io/interrupt.h"
 #include "io/other_files.h"
@@ -25,25 +26,50 @@ std::uint64_t bytes_of(const std::vector<btf::TensorSet>& dumps) {
   return bytes;
 }
 
-btf::Result<btf::FitReport> judge(const Context& context, const FitCommand& command,
-                                  btf::PageOrigin& origin) {
+btf::Result<std::vector<btf::TensorSet>> open_dumps(const Context& context,
+                                                    const FitCommand& command) {
   std::vector<btf::TensorSet> dumps;
   for (const std::string& path : command.dumps) {
     BTF_ASSIGN(btf::TensorSet set, btf::TensorSet::open(path, command.open));
     BTF_TRY(set.check_named_specs());
     if (set.member_count() == 0) return std::unexpected(btf::no_files(set));
     note_others(context, set);
-    if (command.html) origin.add_inputs(set);
     dumps.push_back(std::move(set));
   }
+  return dumps;
+}
+
+// `share`: nullptr, where all is measured here.
+btf::Result<btf::FitReport> judge(const Context& context, const FitCommand& command,
+                                  btf::FitShare* share, btf::PageOrigin& origin) {
+  BTF_ASSIGN(std::vector<btf::TensorSet> dumps, open_dumps(context, command));
+  if (command.html)
+    for (const btf::TensorSet& set : dumps) origin.add_inputs(set);
   btf::FitOptions options = command.fit;
   options.execution.cancel = &watch_interrupts();
   Progress progress(context.global,
                     Progress::shown(context.global) ? bytes_of(dumps) * options.dtypes.size() : 0);
   progress.attach(options.execution);
-  auto report = btf::fit(dumps, options);
+  auto report =
+      share != nullptr ? btf::judge_measured(dumps, options, *share) : btf::fit(dumps, options);
   progress.clear();
   return report;
+}
+
+// Measures this command's shard.
+btf::Result<int> run_shard(const Context& context, const FitCommand& command) {
+  BTF_ASSIGN(std::vector<btf::TensorSet> dumps, open_dumps(context, command));
+  FitPart part(context, command);
+  btf::FitOptions options = command.fit;
+  options.execution.cancel = &watch_interrupts();
+  Progress progress(context.global,
+                    bytes_of(dumps) * options.dtypes.size() / command.part->shard.of);
+  progress.attach(options.execution);
+  const btf::Status measured = btf::measure_fit(dumps, options, part);
+  progress.clear();
+  BTF_TRY(measured);
+  BTF_TRY(part.finish());
+  return kSame;
 }
 
 void warn_of_names(const Context& context, const btf::FitOfType& type) {
@@ -55,14 +81,12 @@ void warn_of_names(const Context& context, const btf::FitOfType& type) {
                         " of the list without a name in the model: named by the first output");
 }
 
-}  // namespace
-
-btf::Result<int> run_fit(const Context& context, const FitCommand& command) {
+btf::Result<int> tell(const Context& context, const FitCommand& command, btf::FitShare* share) {
   if (command.html) {
     BTF_TRY(btf::check_output(*command.html));
   }
   btf::PageOrigin origin = page_origin(command_line("fit", command.deciding, command.dumps));
-  BTF_ASSIGN(const btf::FitReport report, judge(context, command, origin));
+  BTF_ASSIGN(const btf::FitReport report, judge(context, command, share, origin));
   if (command.json)
     context.out.text(btf::json(report));
   else if (!context.global.quiet)
@@ -77,7 +101,7 @@ btf::Result<int> run_fit(const Context& context, const FitCommand& command) {
       context.log.error(written.error());
     }
   }
-  for (const FitCommand::Emit& emit : command.emit) {
+  for (const FitListFile& emit : command.emit) {
     const auto list = report.types.empty() ? btf::fit_list(report.scaled[0], emit.form)
                                            : btf::fit_list(report.types[0], emit.form);
     const btf::Status written =
@@ -95,6 +119,19 @@ btf::Result<int> run_fit(const Context& context, const FitCommand& command) {
   for (const std::string& text : report.troubles) context.log.error(text);
   if (trouble) return kTrouble;
   return btf::fits(report) ? kSame : kDifferent;
+}
+
+}  // namespace
+
+btf::Result<int> run_fit(const Context& context, const FitCommand& command) {
+  return command.part ? run_shard(context, command) : tell(context, command, nullptr);
+}
+
+btf::Result<int> merge_fit(const Context& context, const btf::Parts& parts,
+                           const FitCommand& command) {
+  BTF_ASSIGN(auto merged,
+             btf::read_measured_fit(parts, parts.head().options, context.global.execution()));
+  return tell(context, command, &merged);
 }
 
 }  // namespace btftool

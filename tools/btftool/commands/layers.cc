@@ -215,8 +215,8 @@ btf::Result<int> run_layers(const Context& context, const LayersCommand& command
 btf::Result<int> merge_layers(const Context& context, const btf::Parts& parts,
                               const LayersCommand& command) {
   BTF_ASSIGN(std::vector<std::string> words, deciding(parts.head().options, files_of(command)));
-  BTF_ASSIGN(btf::MeasuredShare merged,
-             btf::MeasuredShare::read(parts, std::move(words), context.global.execution()));
+  BTF_ASSIGN(auto merged,
+             btf::read_measured_layers(parts, std::move(words), context.global.execution()));
   BTF_ASSIGN(btf::LayerRun run, compare(context, command, &merged));
   return tell(context, command, std::move(run));
 }

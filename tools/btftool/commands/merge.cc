@@ -40,15 +40,17 @@ btf::Result<Invocation> command_of(const btf::PartHead& head) {
 }
 
 // Reports that were asked for and that a command does not have.
-btf::Status check_reports_of(std::string_view command, const DiffCommand& asked,
+btf::Status check_reports_of(std::string_view command, const MergeCommand& merge,
                              std::initializer_list<std::string_view> known) {
+  const DiffCommand& asked = merge.reports;
   const std::pair<bool, std::string_view> given[] = {
       {asked.summary, "--summary"},
       {asked.sort != btf::DiffSort::order, "--sort"},
       {asked.json_schema != btf::JsonSchema::sets, "--json-schema"},
       {asked.all, "--all"},
       {asked.junit.has_value(), "--junit"},
-      {asked.html.has_value(), "--html"}};
+      {asked.html.has_value(), "--html"},
+      {!merge.emit.empty(), "--emit"}};
   for (const auto& [is_given, option] : given)
     if (is_given && std::ranges::find(known, option) == known.end())
       return btf::fail(ErrorCode::invalid_argument, std::string(option) + " is no report of " +
@@ -60,9 +62,11 @@ btf::Status check_reports_of(std::string_view command, const DiffCommand& asked,
 class Merge {
  public:
   Merge(const Context& context, const btf::Parts& parts, const MergeCommand& command)
-      : context_(context), parts_(parts), asked_(command.reports), paths_(command.parts) {}
+      : context_(context), parts_(parts), command_(command), asked_(command.reports) {}
 
   btf::Result<int> operator()(DiffCommand& diff) const {
+    BTF_TRY(check_reports_of(
+        "diff", command_, {"--summary", "--sort", "--json-schema", "--all", "--junit", "--html"}));
     diff.json = asked_.json;
     diff.json_schema = asked_.json_schema;
     diff.summary = asked_.summary;
@@ -70,28 +74,39 @@ class Merge {
     diff.all = asked_.all;
     diff.junit = asked_.junit;
     diff.html = asked_.html;
-    return merge_diff(context_, parts_, paths_, diff);
+    return merge_diff(context_, parts_, command_.parts, diff);
   }
 
   btf::Result<int> operator()(ValidateOptions& validate) const {
-    BTF_TRY(check_reports_of("validate", asked_, {}));
+    BTF_TRY(check_reports_of("validate", command_, {}));
     validate.json = asked_.json;
     return merge_validated(context_, parts_, validate);
   }
 
   btf::Result<int> operator()(ConvertCommand& convert) const {
-    BTF_TRY(check_reports_of("convert", asked_, {}));
+    BTF_TRY(check_reports_of("convert", command_, {}));
     convert.json = asked_.json;
     return merge_converted(context_, parts_, convert);
   }
 
   btf::Result<int> operator()(LayersCommand& layers) const {
-    BTF_TRY(check_reports_of("layers", asked_, {"--all", "--junit", "--html"}));
+    BTF_TRY(check_reports_of("layers", command_, {"--all", "--junit", "--html"}));
     layers.json = asked_.json;
     layers.all = asked_.all;
     layers.junit = asked_.junit;
     layers.html = asked_.html;
     return merge_layers(context_, parts_, layers);
+  }
+
+  btf::Result<int> operator()(FitCommand& fit) const {
+    BTF_TRY(check_reports_of("fit", command_, {"--all", "--html", "--emit"}));
+    fit.json = asked_.json;
+    fit.all = asked_.all;
+    fit.html = asked_.html;
+    fit.emit = command_.emit;
+    if (const std::string trouble = trouble_of_lists(fit); !trouble.empty())
+      return btf::fail(ErrorCode::invalid_argument, trouble);
+    return merge_fit(context_, parts_, fit);
   }
 
   btf::Result<int> operator()(const auto&) const {
@@ -102,8 +117,8 @@ class Merge {
  private:
   const Context& context_;
   const btf::Parts& parts_;
-  const DiffCommand& asked_;
-  const std::vector<std::string>& paths_;
+  const MergeCommand& command_;
+  const DiffCommand& asked_;  // of it
 };
 
 }  // namespace

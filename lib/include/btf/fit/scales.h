@@ -104,6 +104,7 @@ struct FitOfScales {
   std::vector<FitScaledOutput> outputs;
 };
 
+BTF_API std::span<const Named<FitScaling>> fit_scalings();
 BTF_API std::string_view fit_scaling_name(FitScaling state);
 
 }  // namespace btf

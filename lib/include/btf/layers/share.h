@@ -15,6 +15,7 @@
 #include "btf/layers/figures.h"
 #include "btf/layers/layers.h"
 #include "btf/shards/file_state.h"
+#include "btf/shards/item_share.h"
 
 namespace btf {
 
@@ -41,19 +42,7 @@ struct MeasuredLayer {
   std::vector<std::pair<std::string, std::optional<FileState>>> inputs{};
 };
 
-// All on the caller's thread. Numbers are those of plan().
-class BTF_API LayerShare {
- public:
-  virtual ~LayerShare();
-  // All pairs, before the first is measured. An error ends it.
-  virtual Status plan(std::span<const PlannedLayer> layers) = 0;
-  // Is it measured here?
-  virtual bool is_own(std::uint64_t number) const = 0;
-  // What is known of one that is not; nullptr: nothing.
-  virtual const MeasuredLayer* known(std::uint64_t number) const = 0;
-  // One that is, when it has been measured.
-  virtual void take(std::uint64_t number, const MeasuredLayer& layer) = 0;
-};
+using LayerShare = ItemShare<PlannedLayer, MeasuredLayer>;
 
 // Measures this share of what compare_layers() with the same arguments would measure, and judges
 // nothing.

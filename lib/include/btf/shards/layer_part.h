@@ -12,6 +12,7 @@
 #include "btf/error.h"
 #include "btf/execution.h"
 #include "btf/layers/share.h"
+#include "btf/shards/measured_items.h"
 #include "btf/shards/part.h"
 
 namespace btf {
@@ -31,26 +32,12 @@ BTF_API Result<LayerItem> read_layer_item(std::string_view line);
 // As items of a plan.
 BTF_API std::vector<PlannedPair> plan_of(std::span<const PlannedLayer> layers);
 
-// The pairs of all parts, for judge_measured().
-class BTF_API MeasuredShare final : public LayerShare {
- public:
-  // `deciding`: as of plan_digest().
-  static Result<MeasuredShare> read(const Parts& parts, std::vector<std::string> deciding,
-                                    const Execution& execution = {});
+// Those of all parts, for judge_measured().
+using MeasuredLayers = MeasuredItems<PlannedLayer, MeasuredLayer>;
 
-  // An error: these are not the pairs of the parts.
-  Status plan(std::span<const PlannedLayer> layers) override;
-  bool is_own(std::uint64_t) const override { return false; }
-  const MeasuredLayer* known(std::uint64_t number) const override;
-  void take(std::uint64_t, const MeasuredLayer&) override {}
-
- private:
-  MeasuredShare(const PartHead& head, std::vector<std::string> deciding);
-
-  std::string plan_;
-  std::uint64_t shards_;
-  std::vector<std::string> deciding_;
-  std::vector<MeasuredLayer> layers_;  // by number
-};
+// `deciding`: as of plan_digest().
+BTF_API Result<MeasuredLayers> read_measured_layers(const Parts& parts,
+                                                    std::vector<std::string> deciding,
+                                                    const Execution& execution = {});
 
 }  // namespace btf

@@ -40,8 +40,8 @@ struct PartLine {
   std::string result{};  // "same": the end of a part has how many there are of each
   // A JSON object: `number`, which is the first member, `result`, and what the command found.
   std::string found{};
-  // As they were before they were read, the files that `found` names: `actual`, `golden` and the
-  // `inputs`, else `path` and the `outputs`.
+  // As they were before they were read, the files that `found` names: `actual` and `golden`, or
+  // `path`, and then `inputs` and `outputs`.
   std::vector<std::optional<FileState>> files{};
   double seconds = 0;
 };

@@ -167,6 +167,7 @@ void bind_batch(nb::module_& module) {
   module.def("batch_compare", compare_pairs);
   module.def("batch_part", create_part);
   module.def("batch_report", report_of);
+  bind_fit_batch(module);
   bind_layer_batch(module);
   bind_convert_batch(module);
 }

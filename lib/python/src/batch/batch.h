@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "btf/error.h"
+#include "btf/shards/item_share.h"
+#include "btf/shards/plan.h"
 
 namespace btf::python {
 
@@ -28,6 +30,29 @@ inline Status check_plan(const std::string& found, const std::string& planned) {
               "removed or got another size since");
 }
 
+// Nothing is measured: plan() ends it. plan_of() makes items of a plan out of `Planned`.
+template <typename Planned, typename Measured>
+struct PlanOnly final : ItemShare<Planned, Measured> {
+  PlanOnly(BatchPlan& plan_to, const std::vector<std::string>& deciding)
+      : batch(plan_to), words(deciding) {}
+
+  Status plan(std::span<const Planned> items) override {
+    const std::vector<PlannedPair> pairs = plan_of(items);
+    batch.digest = plan_digest(batch.command, words, 1, pairs);
+    for (const PlannedPair& pair : pairs) batch.costs.push_back(pair.bytes + kPairCost);
+    planned = true;
+    return fail(ErrorCode::cancelled, "planned");
+  }
+  bool is_own(std::uint64_t) const override { return false; }
+  const Measured* known(std::uint64_t) const override { return nullptr; }
+  void take(std::uint64_t, const Measured&) override {}
+
+  BatchPlan& batch;
+  const std::vector<std::string>& words;
+  bool planned = false;
+};
+
+void bind_fit_batch(nanobind::module_& module);
 void bind_layer_batch(nanobind::module_& module);
 void bind_convert_batch(nanobind::module_& module);
 

@@ -24,27 +24,6 @@ namespace {
 
 namespace nb = nanobind;
 
-// Nothing is measured: plan() ends it.
-struct PlanOnly final : LayerShare {
-  PlanOnly(BatchPlan& plan_to, const std::vector<std::string>& deciding)
-      : batch(plan_to), words(deciding) {}
-
-  Status plan(std::span<const PlannedLayer> layers) override {
-    const std::vector<PlannedPair> pairs = plan_of(layers);
-    batch.digest = plan_digest("layers", words, 1, pairs);
-    for (const PlannedPair& pair : pairs) batch.costs.push_back(pair.bytes + kPairCost);
-    planned = true;
-    return fail(ErrorCode::cancelled, "planned");
-  }
-  bool is_own(std::uint64_t) const override { return false; }
-  const MeasuredLayer* known(std::uint64_t) const override { return nullptr; }
-  void take(std::uint64_t, const MeasuredLayer&) override {}
-
-  BatchPlan& batch;
-  const std::vector<std::string>& words;
-  bool planned = false;
-};
-
 // Each pair as a line of a part.
 struct Lines final : LayerShare {
   Lines(std::string of_plan, const std::vector<std::string>& deciding,
@@ -105,7 +84,7 @@ Status measure(const std::string& actual, const std::string& golden, const nb::d
 BatchPlan plan(const std::string& actual, const std::string& golden, const nb::dict& given,
                const std::vector<std::string>& words) {
   BatchPlan plan{.command = "layers", .operands = {actual, golden}};
-  PlanOnly share(plan, words);
+  PlanOnly<PlannedLayer, MeasuredLayer> share(plan, words);
   const Status status = measure(actual, golden, given, share);
   if (!status && !share.planned) raise(status.error());
   return plan;
@@ -124,7 +103,7 @@ LayerRun report(const std::string& path, const std::string& actual, const std::s
                 const nb::dict& given, const std::vector<std::string>& words) {
   const std::vector<std::string> paths{path};
   const Parts parts = value(Parts::open(paths));
-  MeasuredShare share = value(MeasuredShare::read(parts, words));
+  MeasuredLayers share = value(read_measured_layers(parts, words));
   return judged(actual, golden, given,
                 [&](LayerSets& sets, const LayerOptions& options) -> Result<LayerReport> {
                   return judge_measured(sets.two.actual, sets.two.golden, sets.healthy(), nullptr,

@@ -1,0 +1,18 @@
+// Dumps that are judged, and how, out of what Python gives.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "btf/error.h"
+#include "btf/fit.h"
+#include "btf/tensor_set.h"
+
+namespace btf::python {
+
+FitOptions fit_options(const std::vector<std::string>& dtypes,
+                       const std::optional<std::string>& graph);
+Result<std::vector<TensorSet>> open_dumps(const std::vector<std::string>& paths);
+
+}  // namespace btf::python

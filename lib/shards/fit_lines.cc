@@ -1,0 +1,228 @@
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "btf/shards/fit_part.h"
+#include "btf/try.h"
+#include "fit/items/fit_measures.h"
+#include "report/fit/scales.h"
+#include "report/text/exact_json.h"
+#include "report/text/json_node.h"
+#include "shards/measured_items.h"
+
+namespace btf {
+
+using report::Json;
+using report::json_number;
+using report::JsonNode;
+
+namespace {
+
+Json value_json(const ValueNoise& value) {
+  if (!value.known) return nullptr;
+  const TensorMeasure& measure = value.measure;
+  return {{"floating", value.floating},
+          {"elements", json_number(measure.elements)},
+          {"nan", json_number(measure.nan)},
+          {"inf", json_number(measure.infinite)},
+          {"largest", json_number(measure.largest)},
+          {"smallest", json_number(measure.smallest)},
+          {"squares", json_number(measure.squares)},
+          {"error_squares", json_number(measure.error_squares)},
+          {"above", json_number(measure.above)},
+          {"beyond", json_number(measure.beyond)},
+          {"lost", json_number(measure.lost)}};
+}
+
+ValueNoise read_value_of_part(const JsonNode& node) {
+  if (node.null()) return {};
+  ValueNoise value{.measure = {.elements = node["elements"].count(),
+                               .nan = node["nan"].count(),
+                               .infinite = node["inf"].count(),
+                               .largest = node["largest"].amount(),
+                               .smallest = node["smallest"].amount(),
+                               .squares = node["squares"].amount(),
+                               .error_squares = node["error_squares"].amount(),
+                               .above = node["above"].count(),
+                               .beyond = node["beyond"].count(),
+                               .lost = node["lost"].count()},
+                   .known = true,
+                   .floating = node["floating"].flag()};
+  const TensorMeasure& measure = value.measure;
+  if (measure.nan > measure.elements || measure.infinite > measure.elements - measure.nan)
+    node["nan"].fail("is, with inf, more than all elements");
+  value.noise = measure.noise();
+  return value;
+}
+
+Json effect_json(const InputEffect& effect) {
+  return {{"input", json_number(std::uint64_t{effect.input})},
+          {"noise", json_number(effect.noise)},
+          {"error", json_number(effect.error)},
+          {"nonfinite", json_number(effect.nonfinite)},
+          {"nan", json_number(effect.nan)},
+          {"infinite_from", json_number(effect.infinite_from)},
+          {"zeroed", json_number(effect.zeroed)},
+          {"rms", json_number(effect.rms)},
+          {"gain", json_number(effect.gain)},
+          {"carried", json_number(effect.carried)},
+          {"passes_on", effect.passes_on}};
+}
+
+InputEffect read_effect(const JsonNode& node) {
+  return {.input = node["input"].count(),
+          .noise = node["noise"].number(),
+          .error = node["error"].number(),
+          .nonfinite = node["nonfinite"].count(),
+          .nan = node["nan"].count(),
+          .infinite_from = node["infinite_from"].number(),
+          .zeroed = node["zeroed"].count(),
+          .rms = node["rms"].number(),
+          .gain = node["gain"].number(),
+          .carried = node["carried"].number(),
+          .passes_on = node["passes_on"].flag()};
+}
+
+Json layer_json(const NodeMeasure& measure) {
+  Json inputs = Json::array();
+  for (const InputEffect& effect : measure.inputs) inputs.push_back(effect_json(effect));
+  return {{"trouble", measure.trouble.empty() ? Json() : Json(measure.trouble)},
+          {"averages", measure.averages},
+          {"terms", json_number(measure.terms)},
+          {"rms", json_number(measure.rms)},
+          {"inside", json_number(measure.inside)},
+          {"variance_error", json_number(measure.variance_error)},
+          {"inputs", std::move(inputs)}};
+}
+
+NodeMeasure read_layer(const JsonNode& node) {
+  NodeMeasure measure{.trouble = {},
+                      .inputs = {},
+                      .with_infinite = {},
+                      .averages = node["averages"].flag(),
+                      .terms = node["terms"].number(),
+                      .rms = node["rms"].number(),
+                      .inside = node["inside"].number(),
+                      .variance_error = node["variance_error"].number()};
+  if (!node["trouble"].null()) measure.trouble = node["trouble"].text();
+  node["inputs"].each(
+      [&](const JsonNode& effect) { measure.inputs.push_back(read_effect(effect)); });
+  return measure;
+}
+
+Json type_json(const FitMeasures::OfType& type) {
+  Json json{{"tensors", Json::array()}};
+  for (const ValueNoise& value : type.values) json["tensors"].push_back(value_json(value));
+  if (type.node) json["layer"] = layer_json(type.node->plain);
+  if (type.node && type.node->lucky) json["lucky"] = layer_json(*type.node->lucky);
+  if (!type.trouble.empty()) json["trouble"] = type.trouble;
+  return json;
+}
+
+FitMeasures::OfType read_type(const JsonNode& node) {
+  FitMeasures::OfType type;
+  node["tensors"].each(
+      [&](const JsonNode& value) { type.values.push_back(read_value_of_part(value)); });
+  if (node.has("layer")) {
+    type.node.emplace(NodeVariants{.plain = read_layer(node["layer"])});
+    if (node.has("lucky")) type.node->lucky = read_layer(node["lucky"]);
+  }
+  if (node.has("trouble")) type.trouble = node["trouble"].text();
+  return type;
+}
+
+Json run_json(const FitMeasures::OfRun& run) {
+  Json json{{"types", Json::array()}};
+  for (const FitMeasures::OfType& type : run.types) json["types"].push_back(type_json(type));
+  if (run.gains.empty()) return json;
+  for (const UniformGains& gains : run.gains) {
+    Json& list = json["gains"].emplace_back(Json::array());
+    for (const auto& gain : gains) list.push_back(gain ? json_number(*gain) : Json());
+  }
+  return json;
+}
+
+FitMeasures::OfRun read_run(const JsonNode& node) {
+  FitMeasures::OfRun run;
+  node["types"].each([&](const JsonNode& type) { run.types.push_back(read_type(type)); });
+  if (!node.has("gains")) return run;
+  node["gains"].each([&](const JsonNode& list) {
+    UniformGains& gains = run.gains.emplace_back();
+    list.each([&](const JsonNode& gain) {
+      gains.push_back(gain.null() ? std::nullopt : std::optional(gain.number()));
+    });
+  });
+  return run;
+}
+
+Json scales_json(const ScaledMeasure& scales) {
+  Json json{{"types", Json::array()}};
+  for (const FitScaledTensor& type : scales.types)
+    json["types"].push_back(report::scaled_tensor_json(type));
+  if (!scales.trouble.empty()) json["trouble"] = scales.trouble;
+  return json;
+}
+
+ScaledMeasure read_scales(const JsonNode& node) {
+  ScaledMeasure scales;
+  node["types"].each(
+      [&](const JsonNode& type) { scales.types.push_back(report::read_scaled_tensor(type)); });
+  if (node.has("trouble")) scales.trouble = node["trouble"].text();
+  return scales;
+}
+
+}  // namespace
+
+PartLine part_line(const FitPartItem& item) {
+  const FitMeasures& measures = *item.measured.measures;
+  std::string result = item.measured.trouble.empty() ? "measured" : "trouble";
+  Json json{{"number", json_number(item.number)},
+            {"item", item.name},
+            {"result", result},
+            {"runs", Json::array()}};
+  for (const FitMeasures::OfRun& run : measures.runs) json["runs"].push_back(run_json(run));
+  if (!measures.scales.empty()) {
+    Json& scales = json["scales"] = Json::array();
+    for (const ScaledMeasure& one : measures.scales) scales.push_back(scales_json(one));
+  }
+  Json& inputs = json["inputs"] = Json::array();
+  for (const auto& [path, state] : item.measured.files) inputs.push_back(path);
+  return {.number = item.number,
+          .result = std::move(result),
+          .found = report::dump_exact(std::move(json))};
+}
+
+Result<FitPartItem> read_fit_item(std::string_view line) {
+  BTF_ASSIGN(const Json json, report::parse_exact(line, "an item of a part"));
+  std::string trouble;
+  const JsonNode node(json, trouble);
+  auto measures = std::make_shared<FitMeasures>();
+  node["runs"].each([&](const JsonNode& run) { measures->runs.push_back(read_run(run)); });
+  if (node.has("scales"))
+    node["scales"].each([&](const JsonNode& one) { measures->scales.push_back(read_scales(one)); });
+  FitPartItem item{.number = node["number"].count(),
+                   .name = node["item"].text(),
+                   .measured = {.measures = std::move(measures)}};
+  if (!trouble.empty()) return std::unexpected(Error{ErrorCode::malformed, trouble});
+  return item;
+}
+
+std::vector<PlannedPair> plan_of(std::span<const PlannedFit> items) {
+  std::vector<PlannedPair> pairs;
+  pairs.reserve(items.size());
+  for (const PlannedFit& item : items)
+    pairs.push_back({.name = item.signature,
+                     .actual_bytes = item.bytes,
+                     .golden_bytes = item.read_bytes,
+                     .bytes = item.bytes + item.read_bytes});
+  return pairs;
+}
+
+Result<MeasuredFits> read_measured_fit(const Parts& parts, std::vector<std::string> deciding,
+                                       const Execution& execution) {
+  return shards::read_measured<PlannedFit, MeasuredFit>(parts, std::move(deciding), read_fit_item,
+                                                        "item", execution);
+}
+
+}  // namespace btf
