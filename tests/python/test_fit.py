@@ -76,3 +76,14 @@ def test_a_page_says_the_call(monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     page = html.unescape(btf.fit(GOLDEN, dtype="int8", graph=MODEL).html())
     assert f"btf.fit({GOLDEN!r}, dtype='int8', graph={MODEL!r})</code> · inputs of 1970-01-01" in page
+
+
+def test_a_page_says_the_date_of_its_dumps(monkeypatch, tmp_path):
+    monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
+    dumps = [tmp_path / name for name in ("older.npz", "newer.npz")]
+    with np.load(GOLDEN) as golden:
+        arrays = dict(golden)
+    for dump, seconds in zip(dumps, (10**9, 10**9 + 86400)):
+        np.savez(dump, **arrays)
+        os.utime(dump, (seconds, seconds))
+    assert "inputs of 2001-09-10" in btf.fit(*dumps, dtype="bf16").html()

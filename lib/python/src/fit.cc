@@ -26,13 +26,14 @@ namespace {
 
 namespace nb = nanobind;
 
-FitReport fit_dumps(const std::vector<std::string>& dumps, const std::vector<std::string>& dtypes,
-                    const std::optional<std::string>& graph, unsigned jobs) {
+FitRun fit_dumps(const std::vector<std::string>& dumps, const std::vector<std::string>& dtypes,
+                 const std::optional<std::string>& graph, unsigned jobs) {
   FitOptions options = fit_options(dtypes, graph);
-  return value(run(jobs, kLong, [&](const Execution& execution) -> Result<FitReport> {
+  return value(run(jobs, kLong, [&](const Execution& execution) -> Result<FitRun> {
     options.execution = execution;
     BTF_ASSIGN(std::vector<TensorSet> sets, open_dumps(dumps));
-    return fit(sets, options);
+    BTF_ASSIGN(FitReport report, fit(sets, options));
+    return FitRun{std::move(report), newest_input(sets)};
   }));
 }
 
@@ -60,11 +61,11 @@ std::string list_of(const std::vector<Type>& types, const std::optional<std::str
   return value(fit_list(*found, form));
 }
 
-std::string list(const FitReport& self, const std::string& form,
+std::string list(const FitRun& self, const std::string& form,
                  const std::optional<std::string>& dtype) {
   const FitListForm wanted = form_of(form);
-  return lists_scales(wanted) ? list_of(self.scaled, dtype, wanted)
-                              : list_of(self.types, dtype, wanted);
+  return lists_scales(wanted) ? list_of(self.report.scaled, dtype, wanted)
+                              : list_of(self.report.types, dtype, wanted);
 }
 
 }  // namespace
@@ -86,18 +87,25 @@ Result<std::vector<TensorSet>> open_dumps(const std::vector<std::string>& paths)
   return sets;
 }
 
+std::optional<std::int64_t> newest_input(const std::vector<TensorSet>& dumps) {
+  PageOrigin origin;
+  for (const TensorSet& set : dumps) origin.add_inputs(set);
+  return origin.newest_input;
+}
+
 void bind_fit(nb::module_& module) {
-  nb::class_<FitReport>(module, "FitRun")
-      .def_prop_ro("fits",
-                   [](const FitReport& self) { return self.troubles.empty() && fits(self); })
+  nb::class_<FitRun>(module, "FitRun")
+      .def_prop_ro(
+          "fits",
+          [](const FitRun& self) { return self.report.troubles.empty() && fits(self.report); })
       .def("text",
-           [](const FitReport& self, std::size_t columns, bool all) {
-             return text(self, {.all = all, .columns = columns, .color = false});
+           [](const FitRun& self, std::size_t columns, bool all) {
+             return text(self.report, {.all = all, .columns = columns, .color = false});
            })
-      .def("json", [](const FitReport& self) { return json(self); })
+      .def("json", [](const FitRun& self) { return json(self.report); })
       .def("html",
-           [](const FitReport& self, const std::string& call, const std::string& date) {
-             return html(self, origin_of(call, std::nullopt, date));
+           [](const FitRun& self, const std::string& call, const std::string& date) {
+             return html(self.report, origin_of(call, self.newest_input, date));
            })
       .def("list", list, nb::arg("form"), nb::arg("dtype").none());
   module.def("fit", fit_dumps, nb::arg("dumps"), nb::arg("dtypes"), nb::arg("graph").none(),

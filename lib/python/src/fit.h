@@ -1,6 +1,7 @@
 // Dumps that are judged, and how, out of what Python gives.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,13 @@ namespace btf::python {
 
 FitOptions fit_options(const std::vector<std::string>& dtypes,
                        const std::optional<std::string>& graph);
+// What was found, and when the newest of the dumps was changed, as PageOrigin has it.
+struct FitRun {
+  FitReport report;
+  std::optional<std::int64_t> newest_input{};
+};
+std::optional<std::int64_t> newest_input(const std::vector<TensorSet>& dumps);
+
 Result<std::vector<TensorSet>> open_dumps(const std::vector<std::string>& paths);
 
 }  // namespace btf::python

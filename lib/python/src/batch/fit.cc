@@ -83,16 +83,17 @@ Texts measured(const Texts& dumps, const Texts& dtypes, const std::optional<std:
   return std::move(lines.lines);
 }
 
-FitReport report(const std::string& path, const Texts& dumps, const Texts& dtypes,
-                 const std::optional<std::string>& graph, const Texts& words) {
+FitRun report(const std::string& path, const Texts& dumps, const Texts& dtypes,
+              const std::optional<std::string>& graph, const Texts& words) {
   const Texts paths{path};
   const Parts parts = value(Parts::open(paths));
   MeasuredFits share = value(read_measured_fit(parts, words));
   FitOptions options = fit_options(dtypes, graph);
-  return value(run(0, kLong, [&](const Execution& execution) -> Result<FitReport> {
+  return value(run(0, kLong, [&](const Execution& execution) -> Result<FitRun> {
     options.execution = execution;
     BTF_ASSIGN(std::vector<TensorSet> sets, open_dumps(dumps));
-    return judge_measured(sets, options, share);
+    BTF_ASSIGN(FitReport found, judge_measured(sets, options, share));
+    return FitRun{std::move(found), newest_input(sets)};
   }));
 }
 
