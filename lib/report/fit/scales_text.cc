@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "report/fit/lines.h"
 #include "report/fit/scales.h"
 #include "report/fit/words.h"
 #include "report/text/paint.h"
@@ -27,14 +28,14 @@ std::pair<bool, double> rank(const FitScaledTensor& tensor) {
   return {is_held(tensor), tensor.scales.empty() ? HUGE_VAL : tensor.scales[tensor.best].snr};
 }
 
-class ScalesScreen {
+class ScalesScreen : FitLines {
  public:
   ScalesScreen(const FitOfScales& type, const TextOptions& options)
-      : type_(type),
+      : FitLines(options.columns),
+        type_(type),
         name_(info(type.dtype).name),
         all_(options.all),
-        paint_{options.color},
-        columns_(options.columns) {}
+        paint_{options.color} {}
 
   std::string text() {
     verdict();
@@ -45,16 +46,10 @@ class ScalesScreen {
                 magnitude_words(output.error) + " with all layers in " + name_ +
                 " (an estimate, to an order of magnitude)",
             2);
-    return std::move(text_);
+    return take();
   }
 
  private:
-  void put(std::string_view line) { text_.append(line).append("\n"); }
-  void lines(const std::string& text, std::size_t indent) {
-    for (const std::string& line : wrapped(std::string(indent, ' ') + text, columns_, indent + 2))
-      put(line);
-  }
-
   void verdict() {
     double least = HUGE_VAL;
     double most = -HUGE_VAL;
@@ -83,7 +78,7 @@ class ScalesScreen {
     if (nonfinite > 0)
       words += "; " + std::to_string(nonfinite) + (nonfinite == 1 ? " has" : " have") +
                " NaN or Inf, which no code stands for";
-    std::vector<std::string> wrapping = wrapped(words, columns_, 2);
+    std::vector<std::string> wrapping = wrapped(words, columns(), 2);
     wrapping[0].replace(0, name_.size(),
                         poor + nonfinite == 0 ? paint_.green(name_) : paint_.red(name_));
     for (const std::string& line : wrapping) put(line);
@@ -99,9 +94,9 @@ class ScalesScreen {
       shown.resize(std::min({shown.size(), std::max(bad, kWorst), kMost}));
     }
     if (shown.empty()) return;
-    if (columns_ >= kTableColumns) head();
+    if (columns() >= kTableColumns) head();
     for (const FitScaledTensor* const tensor : shown) {
-      columns_ >= kTableColumns ? row(*tensor) : sentence(*tensor);
+      columns() >= kTableColumns ? row(*tensor) : sentence(*tensor);
       notes(*tensor);
     }
     if (shown.size() < type_.tensors.size())
@@ -109,7 +104,7 @@ class ScalesScreen {
           " more, with less noise");
   }
 
-  std::size_t width() const { return columns_ - 64; }
+  std::size_t width() const { return columns() - 64; }
 
   void head() {
     put("  " + pad_right("tensor", width()) + pad_left("by", 9) + pad_left("scale", 15) +
@@ -132,7 +127,7 @@ class ScalesScreen {
   }
 
   void sentence(const FitScaledTensor& tensor) {
-    std::string words = without_middle(printable(tensor.name), columns_ - 4) + "  ";
+    std::string words = without_middle(printable(tensor.name), columns() - 4) + "  ";
     if (tensor.scales.empty()) return lines(words + nothing_words(tensor), 2);
     const FitScale& best = tensor.scales[tensor.best];
     words += "scale " + scale_words(best) + " by " +
@@ -198,8 +193,6 @@ class ScalesScreen {
   std::string name_;
   bool all_;
   Paint paint_;
-  std::size_t columns_;
-  std::string text_;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "btf/report/fit.h"
+#include "report/fit/lines.h"
 #include "report/fit/scales.h"
 #include "report/fit/words.h"
 #include "report/text/paint.h"
@@ -13,23 +14,23 @@
 namespace btf::report {
 namespace {
 
-class FitScreen {
+class FitScreen : FitLines {
  public:
   FitScreen(const FitReport& report, const TextOptions& options)
-      : report_(report),
+      : FitLines(options.columns),
+        report_(report),
         options_(options),
         all_(options.all),
-        paint_{options.color},
-        columns_(options.columns) {}
+        paint_{options.color} {}
 
   std::string text() {
     for (const FitOfType& type : report_.types) {
-      if (!text_.empty()) put("");
+      if (!empty()) put("");
       report_.graph ? layers(type) : alone(type);
     }
     for (const FitOfScales& type : report_.scaled) {
-      if (!text_.empty()) put("");
-      text_ += scales_text(type, options_);
+      if (!empty()) put("");
+      add(scales_text(type, options_));
     }
     if (!report_.graph)
       lines("Without a graph no layer can be judged: a model says what is computed from what.", 0);
@@ -39,16 +40,10 @@ class FitScreen {
       lines(counted(report_.unused.size(), "tensor") + " not in the graph, as " +
                 quoted_name(report_.unused.front()) + ": left out.",
             0);
-    return std::move(text_);
+    return take();
   }
 
  private:
-  void put(std::string_view line) { text_.append(line).append("\n"); }
-  void lines(const std::string& text, std::size_t indent) {
-    for (const std::string& line : wrapped(std::string(indent, ' ') + text, columns_, indent + 2))
-      put(line);
-  }
-
   static std::string name(const FitOfType& type) { return std::string(info(type.dtype).name); }
 
   void layers(const FitOfType& type) {
@@ -100,7 +95,7 @@ class FitScreen {
     if (std::ranges::none_of(type.tensors,
                              [&](const FitTensor& t) { return all || is_poor(t, type); }))
       return;
-    const std::size_t width = std::max<std::size_t>(columns_, 56) - 46;
+    const std::size_t width = std::max<std::size_t>(columns(), 56) - 46;
     put("  " + pad_right("tensor", width) + pad_left("largest", 11) + pad_left("margin", 10) +
         pad_left("error", 9) + pad_left("lost", 11));
     for (const FitTensor& tensor : type.tensors) {
@@ -116,8 +111,6 @@ class FitScreen {
   const TextOptions& options_;
   bool all_;
   Paint paint_;
-  std::size_t columns_;
-  std::string text_;
 };
 
 }  // namespace
