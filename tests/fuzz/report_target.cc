@@ -3,6 +3,7 @@
 #include <array>
 
 #include "btf/report/report.h"
+#include "btf/shards/fit_part.h"
 #include "input.h"
 #include "report/diff/json.h"
 #include "shards/part_lines.h"
@@ -93,6 +94,12 @@ bool check_part(const std::string& text) {
     require(line && btf::text(*line) == written, "an item is read as another line");
     require(shards::files_of(written).size() == line->files.size(), "an item has other files");
     require(!item->pair.files.number || shards::number_of(written), "an item has no number");
+    return true;
+  }
+  if (const auto item = btf::read_fit_item(text)) {
+    const std::string written = part_line(*item).found;
+    const auto again = btf::read_fit_item(written);
+    require(again && part_line(*again).found == written, "an item of fit is read as another");
     return true;
   }
   return shards::read_tail(text).has_value();
