@@ -187,12 +187,16 @@ def check_rules(tab, name):
     check("rules: layout", tab.run("rules.layout()")["blocks"]["dl.facts"][1], 900)
 
 
-def use_diff(tab, name):
-    """Sorts and filters the page of many tensors."""
+def open_wide_and_narrow(tab, name):
     open_page(tab, name)
     for width in 420, 1300:
         tab.shape(width)
         check_width(tab, name, width)
+
+
+def use_diff(tab, name):
+    """Sorts and filters the page of many tensors."""
+    open_wide_and_narrow(tab, name)
     first = "document.querySelector('table.sortable tbody tr:not([hidden]) td.path').innerText.split('\\n')[0]"
     shown = "document.querySelectorAll('table.sortable tbody tr:not([hidden])').length"
     check("rows", tab.run(shown), TENSORS + len(range(7, TENSORS, 400)))
@@ -212,10 +216,7 @@ def use_diff(tab, name):
 
 def use_fit(tab, name):
     """All layers are there, and are filtered."""
-    open_page(tab, name)
-    for width in 420, 1300:
-        tab.shape(width)
-        check_width(tab, name, width)
+    open_wide_and_narrow(tab, name)
     rows = "[...document.querySelectorAll('table.sortable tbody tr')].filter(row => !row.hidden)"
     layers = f"{rows}.filter(row => row.textContent.includes('activation'))"
     check("fit: layers", tab.run(f"{layers}.length"), TENSORS)
@@ -228,10 +229,7 @@ def use_fit(tab, name):
 
 def use_inspect(tab, name):
     """Searches, sorts and narrows the page of many tensors."""
-    open_page(tab, name)
-    for width in 420, 1300:
-        tab.shape(width)
-        check_width(tab, name, width)
+    open_wide_and_narrow(tab, name)
     shown = "[...document.querySelectorAll('#tensors tbody tr')].filter(row => !row.hidden)"
     check("inspect: rows", tab.run(f"{shown}.length"), TENSORS)
     took = tab.run("""(() => { const input = document.querySelector('#search'), begin = performance.now();
