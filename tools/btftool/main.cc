@@ -11,6 +11,8 @@
 #include <string_view>
 #include <variant>
 
+#include "btf/cpu/level.h"
+#include "btf/try.h"
 #include "cli/cli.h"
 #include "commands/commands.h"
 #include "io/exit_code.h"
@@ -21,7 +23,17 @@
 namespace btftool {
 namespace {
 
+// An empty variable is none.
+btf::Status take_cpu_level() {
+  const char* const level = std::getenv("BTF_CPU");
+  if (level == nullptr || *level == '\0') return {};
+  const btf::Status taken = btf::use_cpu_level(level);
+  if (!taken) return std::unexpected(taken.error().within("BTF_CPU"));
+  return {};
+}
+
 btf::Result<int> run(const Context& context, const Command& command) {
+  BTF_TRY(take_cpu_level());
   struct Runner {
     const Context& context;
     btf::Result<int> operator()(const InspectOptions& o) const { return run_inspect(context, o); }

@@ -1,0 +1,36 @@
+#include <cctype>
+
+#include "btf/cpu/level.h"
+#include "kernels/cpu/cpu_level.h"
+
+namespace btf {
+namespace {
+
+// "AVX-512" is "avx512".
+std::string word_of(CpuLevel level) {
+  std::string word;
+  for (const char* c = cpu_level_name(level); *c != '\0'; ++c)
+    if (*c != '-') word += static_cast<char>(std::tolower(static_cast<unsigned char>(*c)));
+  return word;
+}
+
+}  // namespace
+
+std::string cpu_levels() {
+  std::string words;
+  for (std::size_t level = kPlain; level <= best_cpu_level(); ++level)
+    words += (words.empty() ? "" : ", ") + word_of(static_cast<CpuLevel>(level));
+  return words;
+}
+
+Status use_cpu_level(std::string_view name) {
+  for (std::size_t level = kPlain; level <= best_cpu_level(); ++level)
+    if (word_of(static_cast<CpuLevel>(level)) == name) {
+      force_cpu_level(static_cast<CpuLevel>(level));
+      return {};
+    }
+  return fail(ErrorCode::invalid_argument,
+              "this CPU has no instruction set '" + std::string(name) + "', but " + cpu_levels());
+}
+
+}  // namespace btf
